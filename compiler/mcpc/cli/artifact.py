@@ -1,0 +1,72 @@
+"""A built file as others see it: read without being run, or started as a process."""
+
+from __future__ import annotations
+
+import ast
+import json
+import sys
+import tempfile
+import zipfile
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from mcpc.cli import report
+from mcpc.cli.making import make, write
+from mcpc.smoke import START
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+@contextmanager
+def built(target: Path, given: dict[str, Any]) -> Iterator[Path]:
+    """Give the path of a built file: the target itself, or one made of the project for as long as it is needed."""
+    if target.is_file():
+        yield target
+        return
+    build = make(target, report.options_of(given), "text")
+    with tempfile.TemporaryDirectory(prefix="mcpc-") as folder:
+        path = Path(folder) / "server.pyz"
+        write(build, path, tried=False)
+        yield path
+
+
+def argv(path: Path, *words: str) -> list[str]:
+    """Return the command that starts a built file with this very interpreter, as its own first line would."""
+    return [sys.executable, "-ISc", START, str(path.resolve()), *words]
+
+
+def contents(path: Path) -> dict[str, Any]:
+    """Return what a built file says of itself and offers, without running anything of it."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            facts: dict[str, Any] = json.loads(archive.read("META-INF/build.json"))
+            index = index_of(archive.read("mcpc_app/index.py"))
+            blob = archive.read("mcpc_app/blob")
+    except (zipfile.BadZipFile, KeyError, ValueError, SyntaxError, OSError):
+        raise click.UsageError(f"{path} is not a file that mcpc built") from None
+    newest = index["revisions"][index["stateless_versions"][-1]]
+    for row in newest["lists"].values():
+        facts[row[0].decode()] = items(row, blob)
+    return facts
+
+
+def index_of(source: bytes) -> dict[str, Any]:
+    """Return the index's value: it is a literal, and is read as one."""
+    assignment = next(node for node in ast.parse(source).body if isinstance(node, ast.Assign))
+    index: dict[str, Any] = ast.literal_eval(assignment.value)
+    return index
+
+
+def items(row: tuple[Any, ...], blob: bytes) -> list[Any]:
+    """Return the items of a list, of all its pages."""
+    _, pages, table, *_ = row
+    found: list[Any] = []
+    for number in range(pages):
+        place = blob[table + 8 * number : table + 8 * number + 8]
+        start, length = int.from_bytes(place[:4], "little"), int.from_bytes(place[4:], "little")
+        found += json.loads(b"[%b]" % blob[start : start + length])
+    return found

@@ -1,0 +1,40 @@
+"""`mcpc build`."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from pathlib import Path
+from typing import Any
+
+import click
+
+from mcpc.cli import report
+from mcpc.cli.making import make, write
+
+
+@click.command()
+@report.PROJECT
+@click.option("-o", "--output", "target", type=click.Path(path_type=Path), default="server.pyz", show_default=True)
+@click.option("--python", metavar="COMMAND", help="The interpreter of the file's first line (python3).")
+@click.option("--no-smoke", is_flag=True, help="Do not start the built file once before it is put in place.")
+@click.option("-q", "--quiet", is_flag=True, help="Say nothing of a build without problems.")
+@report.build_options
+@report.FORMAT_OPTION
+def command(target: Path, output: str, no_smoke: bool, quiet: bool, **given: Any) -> None:
+    """Compile PROJECT (a folder; this one by default) into one executable file.
+
+    The file is written whole or not at all: with an error, one that is already there stays as it was.
+    """
+    started = time.monotonic()
+    project = given.pop("project")
+    if target.is_dir():
+        raise click.UsageError(f"{target} is a folder; expected the name of a file to write")
+    build = make(project, report.options_of(given), output)
+    write(build, target, tried=not no_smoke)
+    if quiet or output != "text":
+        return
+    offers = f"{build.tools} tools, {build.prompts} prompts, {len(build.data) / 1024:.0f} KiB"
+    click.echo(f"{target}: {build.name} {build.version}, {offers}", err=True)
+    click.echo(f"sha256 {hashlib.sha256(build.data).hexdigest()}  content {build.content_digest}", err=True)
+    click.echo(f"built in {time.monotonic() - started:.2f} s; try `./{target} list` or `./{target} --help`", err=True)

@@ -1,0 +1,51 @@
+"""`mcpc inspect`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+
+from mcpc.cli import report
+from mcpc.cli.artifact import built, contents
+
+
+@click.command()
+@click.argument("target", type=click.Path(path_type=Path, exists=True), default=Path())
+@click.option("--tool", metavar="NAME", help="Show one tool whole, with its schemas.")
+@report.build_options
+@report.JSON_OPTION
+def command(target: Path, tool: str | None, output: str, **given: Any) -> None:
+    """Show what TARGET, a project's folder (this one by default) or a built file, offers.
+
+    A built file is read, never run.
+    """
+    with built(target, given) as path:
+        facts = contents(path)
+    if tool is not None:
+        facts = one_tool(facts, tool)
+    click.echo(json.dumps(facts, indent=2, ensure_ascii=False) if output == "json" or tool else summary(facts))
+
+
+def one_tool(facts: dict[str, Any], name: str) -> dict[str, Any]:
+    """Return the tool of this name."""
+    for tool in facts.get("tools", []):
+        if tool["name"] == name:
+            found: dict[str, Any] = tool
+            return found
+    raise click.UsageError(f"there is no tool {name}")
+
+
+def summary(facts: dict[str, Any]) -> str:
+    """Return what a person wants to know first."""
+    lines = [f"{facts['name']} {facts['version']}, speaks {', '.join(facts['revisions'])}"]
+    for kind in ("tools", "prompts"):
+        offered = facts.get(kind)
+        for item in offered if isinstance(offered, list) else []:
+            schema = item.get("inputSchema", {}).get("properties", {})
+            names = ", ".join(schema or [argument["name"] for argument in item.get("arguments", [])])
+            description = item.get("description", "").partition("\n")[0]
+            lines.append(f"  {kind[:-1]:<7}{item['name']}({names})  {description}")
+    return "\n".join(lines)

@@ -1,0 +1,27 @@
+"""`mcpc new`."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import click
+
+from mcpc.emit.templates import folder
+
+TEMPLATES = ("bash", "python")
+
+
+@click.command()
+@click.argument("project", type=click.Path(path_type=Path))
+@click.option(
+    "--template", type=click.Choice(TEMPLATES), default="python", show_default=True, help="The handlers' language."
+)
+def command(project: Path, template: str) -> None:
+    """Start a project in the folder PROJECT: a server with a tool and a prompt that work."""
+    if project.exists() and (not project.is_dir() or any(project.iterdir())):
+        raise click.UsageError(f"{project} is there already; a new project wants a new or an empty folder")
+    shutil.copytree(folder() / "new" / template, project, dirs_exist_ok=True)
+    for path in sorted(project.rglob("*")):
+        click.echo(path, err=True)
+    click.echo(f"\nnow: mcpc build {project} -o server.pyz && ./server.pyz list", err=True)

@@ -1,0 +1,113 @@
+"""What every command has in common: options of a build, the report of problems, the words on standard error."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from mcpc.diagnostics import has_errors
+from mcpc.diagnostics.formats import FORMATS
+from mcpc.diagnostics.formats.text import render
+from mcpc.options import DIALECTS, Options, from_environment
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from mcpc.diagnostics import Diagnostics
+    from mcpc.sources import Source
+
+SUCCESS, FINDINGS, USAGE, UNREACHABLE, TOOL_ERROR, NOT_RUNNABLE = 0, 1, 2, 4, 5, 8
+PATIENCE_SECONDS = 1.0
+"""A build that takes longer says what it is doing."""
+
+BUILD_OPTIONS = (
+    click.option("--from", "format", default="", metavar="NAME", help="Take the project for this format."),
+    click.option("--dialect", type=click.Choice(DIALECTS), help="Whose words refusals have (mcp)."),
+    click.option("--strict", is_flag=True, default=None, help="Take warnings for errors."),
+    click.option("--tools-prefix", metavar="TEXT", help="What Bash functions of tools begin with (tool_)."),
+    click.option("--prompts-prefix", metavar="TEXT", help="What Bash functions of prompts begin with (prompt_)."),
+    click.option("--tools-page-size", type=click.IntRange(0), help="Tools a page of tools/list; 0 for all."),
+    click.option("--prompts-page-size", type=click.IntRange(0), help="Prompts a page of prompts/list; 0 for all."),
+)
+FORMAT_OPTION = click.option(
+    "--format", "output", type=click.Choice(sorted(FORMATS)), default="text", help="How problems are reported."
+)
+JSON_OPTION = click.option("--format", "output", type=click.Choice(["text", "json"]), default="text")
+PROJECT = click.argument("project", type=click.Path(path_type=Path), default=Path())
+
+
+def build_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options of a build to a command."""
+    for option in reversed(BUILD_OPTIONS):
+        command = option(command)
+    return command
+
+
+def options_of(given: Mapping[str, Any]) -> Options:
+    """Return the options: what was said, else what the environment says, else the defaults."""
+    try:
+        chosen = from_environment(os.environ)
+    except ValueError as problem:
+        raise click.UsageError(str(problem)) from None
+    chosen.update((name, value) for name, value in given.items() if value is not None)
+    return replace(Options(), **chosen)  # type: ignore[arg-type]
+
+
+def project_folder(project: Path) -> Path:
+    """Return the folder of a project that exists."""
+    if not project.is_dir():
+        kind = "is a file" if project.exists() else "does not exist"
+        raise click.UsageError(f"{project} {kind}; expected the folder of a project")
+    return project
+
+
+def report(diagnostics: Diagnostics, sources: Mapping[str, Source], output: str) -> None:
+    """Write the problems: text for people on standard error, anything else for programs on standard output."""
+    if output != "text":
+        click.echo(FORMATS[output](diagnostics, sources), nl=False)
+    elif diagnostics:
+        click.echo(render(diagnostics, sources, colour=colourful()), nl=False, err=True)
+
+
+def colourful() -> bool:
+    """Tell whether standard error shows colours (https://no-color.org)."""
+    if os.environ.get("NO_COLOR"):
+        return False
+    return bool(os.environ.get("FORCE_COLOR")) or sys.stderr.isatty()
+
+
+def end_if_refused(diagnostics: Diagnostics, options: Options) -> None:
+    """Leave with status 1 if a problem ends the build."""
+    if has_errors(diagnostics, strict=options.strict):
+        raise click.exceptions.Exit(FINDINGS)
+
+
+@contextmanager
+def progress() -> Iterator[Callable[[str], None]]:
+    """Give a function that takes the name of each stage; they are shown once the whole takes long."""
+    stages = ["reading"]
+    shown = threading.Event()
+
+    def tell(stage: str) -> None:
+        stages.append(stage)
+        if shown.is_set():
+            click.echo(f"mcpc: {stage} …", err=True)
+
+    def begin() -> None:
+        shown.set()
+        click.echo(f"mcpc: {stages[-1]} …", err=True)
+
+    timer = threading.Timer(PATIENCE_SECONDS, begin)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield tell
+    finally:
+        timer.cancel()

@@ -1,0 +1,63 @@
+"""Problems as SARIF 2.1.0, which code scanning services and editors read."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+from urllib.parse import quote
+
+from mcpc import __version__
+from mcpc.diagnostics.codes import CODES, page
+from mcpc.diagnostics.formats.place import SourceText, advice_of, region_of
+from mcpc.diagnostics.model import in_order
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from mcpc.diagnostics.model import Diagnostic, Diagnostics
+
+SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+
+
+def as_sarif(diagnostics: Diagnostics, sources: Mapping[str, SourceText]) -> str:
+    """Return the problems as one SARIF run, with the pages of the codes that occur."""
+    problems = in_order(diagnostics)
+    codes = sorted({problem.code for problem in problems})
+    driver = {"name": "mcpc", "version": __version__, "rules": [_rule(code) for code in codes]}
+    results = [_result(problem, codes.index(problem.code), sources) for problem in problems]
+    # Columns are counted in code points; SARIF would assume UTF-16 units.
+    run = {"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": results}
+    return json.dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2) + "\n"
+
+
+def _rule(code: str) -> dict[str, object]:
+    row = CODES[code]
+    text = page(code)
+    return {
+        "id": code,
+        "shortDescription": {"text": row.title},
+        "help": {"text": text, "markdown": text},
+        "defaultConfiguration": {"level": row.severity},
+    }
+
+
+def _result(problem: Diagnostic, rule: int, sources: Mapping[str, SourceText]) -> dict[str, object]:
+    lines = [problem.message, *(f"{word}: {text}" for word, text in advice_of(problem))]
+    return {
+        "ruleId": problem.code,
+        "ruleIndex": rule,
+        "level": problem.severity.value,
+        "message": {"text": "\n".join(lines)},
+        "locations": _locations(problem, sources),
+    }
+
+
+def _locations(problem: Diagnostic, sources: Mapping[str, SourceText]) -> list[dict[str, object]]:
+    if problem.span is None:
+        return []
+    location: dict[str, object] = {"artifactLocation": {"uri": quote(problem.span.path, errors="surrogateescape")}}
+    region = region_of(problem, sources)
+    if region:
+        names = ("startLine", "startColumn", "endLine", "endColumn")
+        location["region"] = dict(zip(names, (*region.start, *region.end), strict=True))
+    return [{"physicalLocation": location}]

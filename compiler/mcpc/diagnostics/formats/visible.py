@@ -1,0 +1,99 @@
+"""Text as it can be shown on a terminal: nothing in it is obeyed, hidden or reordered, and its width is known.
+
+Definitions are written by strangers; an escape sequence or a bidirectional override in one must not reach the screen
+of the person who checks it.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from unicodedata import category, east_asian_width
+
+WIDTH = 120
+"""A longer line is shown as a window of about so many columns around the place."""
+REACH = 2 * WIDTH
+"""As much text is looked at on either side: a file may be one line of many megabytes."""
+TAB = "    "
+CUT = "…"
+# Letters to Unicode, blanks to the eye.
+BLANKS = "\u115f\u1160\u2800\u3164\uffa0"
+
+REST_OF_LINE = re.compile(r"[^\r\n]*")
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One code point as it is shown, and the columns that takes."""
+
+    shown: str
+    width: int
+
+
+@dataclass(frozen=True, slots=True)
+class Excerpt:
+    """A line of a file, the columns before what is marked in it, and how many columns are marked."""
+
+    line: str
+    indent: int
+    marked: int
+
+
+def visible(text: str, limit: int = 500) -> str:
+    """Return `text` with every character that could hide or do something written out, cut if it is very long."""
+    shown = "".join(_cell(char).shown for char in text[:limit])
+    return shown if len(text) <= limit else shown + CUT
+
+
+def excerpt(text: str, start: int, end: int) -> Excerpt:
+    """Return the line of `text` around `start`, with what is marked up to `end` or to the end of the line."""
+    start = min(start, len(text))
+    before = text[max(0, start - REACH) : start]
+    before = before[max(before.rfind("\n"), before.rfind("\r")) + 1 :]
+    found = REST_OF_LINE.match(text, start, start + REACH)
+    after = found[0] if found else ""
+    length = min(max(end - start, 0), len(after))
+    left, middle, right = _cells(before), _cells(after[:length]), _cells(after[length:])
+    middle = middle[: _fitting(middle, WIDTH)]
+    room = WIDTH - _width(middle)
+    left = left[len(left) - _fitting(left[::-1], max(room // 2, room - _width(right))) :]
+    right = right[: _fitting(right, room - _width(left))]
+    is_cut_before = start - len(left) > 0 and text[start - len(left) - 1] not in "\r\n"
+    stop = start + len(middle) + len(right)
+    is_cut_after = stop < len(text) and text[stop] not in "\r\n"
+    line = "".join(cell.shown for cell in (*left, *middle, *right))
+    shown = CUT * is_cut_before + line + CUT * is_cut_after
+    return Excerpt(shown, is_cut_before + _width(left), max(_width(middle), 1))
+
+
+def _cells(text: str) -> list[Cell]:
+    return [_cell(char) for char in text]
+
+
+def _cell(char: str) -> Cell:
+    if " " <= char <= "~":
+        return Cell(char, 1)
+    if char == "\t":
+        return Cell(TAB, len(TAB))
+    if "\udc80" <= char <= "\udcff":
+        shown = f"<0x{ord(char) - 0xDC00:02X}>"
+        return Cell(shown, len(shown))
+    if not char.isprintable() or char in BLANKS:
+        shown = f"<U+{ord(char):04X}>"
+        return Cell(shown, len(shown))
+    if category(char) in ("Mn", "Me"):
+        return Cell(char, 0)
+    return Cell(char, 2 if east_asian_width(char) in ("W", "F") else 1)
+
+
+def _width(cells: list[Cell]) -> int:
+    return sum(cell.width for cell in cells)
+
+
+def _fitting(cells: list[Cell], room: int) -> int:
+    """Return how many of `cells` fit into `room` columns."""
+    for count, cell in enumerate(cells):
+        room -= cell.width
+        if room < 0:
+            return count
+    return len(cells)

@@ -1,0 +1,40 @@
+"""One record a definition: what the runtime needs when it is called, and nothing it needs before."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from mcpc.emit.bytecode import dump
+from mcpc.emit.table import add_table
+from mcpc.emit.validators import add_validator
+
+if TYPE_CHECKING:
+    from mcpc.emit.blob import Blob
+    from mcpc.ir import Handler, Prompt, Server, Tool
+
+
+def add_tools(server: Server, blob: Blob) -> tuple[int, int]:
+    """Put the tools' records and their table into the blob; return the table (buckets, offset)."""
+    return add_table(blob, {tool.name: blob.add(tool_record(tool, blob)) for tool in server.tools})
+
+
+def add_prompts(server: Server, blob: Blob) -> tuple[int, int]:
+    """Put the prompts' records and their table into the blob; return the table (buckets, offset)."""
+    return add_table(blob, {prompt.name: blob.add(prompt_record(prompt)) for prompt in server.prompts})
+
+
+def tool_record(tool: Tool, blob: Blob) -> bytes:
+    """Return contract, handler, no prompt arguments, and both validators (see `mcpc_runtime.image.Definition`)."""
+    output = None if tool.output is None else add_validator(blob, tool.output)
+    return dump((tool.handler.contract, target(tool.handler), (), add_validator(blob, tool.input), output))
+
+
+def prompt_record(prompt: Prompt) -> bytes:
+    """Return contract, handler and arguments; a prompt's arguments are strings and need no validator."""
+    arguments = tuple((argument.name, argument.required) for argument in prompt.arguments)
+    return dump((prompt.handler.contract, target(prompt.handler), arguments, None, None))
+
+
+def target(handler: Handler) -> tuple[str, str]:
+    """Return where a handler is: its file under `handlers/`, and the function's name."""
+    return handler.file, handler.function

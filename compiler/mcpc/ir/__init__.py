@@ -1,0 +1,29 @@
+"""The typed intermediate representation: complete, every default applied, every handler bound."""
+
+from mcpc.ir.nodes import (
+    BashFunction,
+    CheckedServer,
+    Handler,
+    HandlerFile,
+    Parameter,
+    Prompt,
+    PromptArgument,
+    PythonFunction,
+    Schema,
+    Server,
+    Tool,
+)
+
+__all__ = [
+    "BashFunction",
+    "CheckedServer",
+    "Handler",
+    "HandlerFile",
+    "Parameter",
+    "Prompt",
+    "PromptArgument",
+    "PythonFunction",
+    "Schema",
+    "Server",
+    "Tool",
+]

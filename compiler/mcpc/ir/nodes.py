@@ -1,0 +1,131 @@
+"""The nodes of the intermediate representation: frozen, typed, free of any front end's names.
+
+A node keeps the place it came from, because passes report there; nothing here reads a file or a raw definition.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from mcpc.diagnostics import Span
+    from mcpc.sources import Json, Node, Source
+
+
+@dataclass(frozen=True, slots=True)
+class Schema:
+    """A JSON Schema as written.  `closed`: arguments the root does not name are refused although it does not say so."""
+
+    node: Node
+    closed: bool = False
+
+    @property
+    def value(self) -> Json:
+        """The schema as plain JSON."""
+        return self.node.value
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """One parameter of a Python handler, as its signature says."""
+
+    name: str
+    required: bool
+    keyword: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class BashFunction:
+    """A function of a Bash library: called with the arguments as one JSON text."""
+
+    function: str
+    file: str
+    span: Span
+    contract: str = "mcbox"
+
+
+@dataclass(frozen=True, slots=True)
+class PythonFunction:
+    """A function of a Python module: called with the arguments as keywords."""
+
+    function: str
+    file: str
+    span: Span
+    parameters: tuple[Parameter, ...] = ()
+    accepts_any: bool = False
+    is_async: bool = False
+    contract: str = "python"
+
+
+Handler = BashFunction | PythonFunction
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """One tool.  `members`: what a list shows of it, in the order written; `handler` is never missing."""
+
+    name: str
+    span: Span
+    members: Node
+    input: Schema
+    output: Schema | None
+    handler: Handler
+
+
+@dataclass(frozen=True, slots=True)
+class PromptArgument:
+    """One argument of a prompt; its value is always a string."""
+
+    name: str
+    required: bool
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """One prompt."""
+
+    name: str
+    span: Span
+    members: Node
+    arguments: tuple[PromptArgument, ...]
+    handler: Handler
+
+
+@dataclass(frozen=True, slots=True)
+class HandlerFile:
+    """A file that goes into the artifact byte for byte, under `handlers/`."""
+
+    source: Source
+    language: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """A whole server.
+
+    `environment`: variables the handlers find, beside what they inherit.  `sources`: the files that spans point into,
+    for the problem whose hint names a second place; nothing of them is emitted.
+    """
+
+    format: str
+    dialect: str
+    node: Node
+    name: str
+    version: str
+    instructions: str
+    tools: tuple[Tool, ...]
+    prompts: tuple[Prompt, ...]
+    files: tuple[HandlerFile, ...]
+    tools_page_size: int = 0
+    prompts_page_size: int = 0
+    environment: tuple[tuple[str, str], ...] = ()
+    sources: tuple[Source, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedServer:
+    """A server in which every pass found no error.  Emitters take nothing else."""
+
+    server: Server

@@ -1,0 +1,167 @@
+"""The representation as text that people read and golden tests compare: one line a fact, in the server's own order.
+
+Whatever a project wrote is shown as JSON strings unless it is plain, so that no name can forge a line.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING
+
+from mcpc.ir.nodes import PythonFunction
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from mcpc.ir.nodes import Handler, HandlerFile, Parameter, Prompt, Schema, Server, Tool
+    from mcpc.sources import Json, Node
+
+PLAIN = re.compile(r"[A-Za-z0-9_./+#$-]+")
+DEEPEST = 3
+LONGEST = 8
+"""A schema is shown in short: not deeper than this, and not more choices of one value."""
+
+
+def show(server: Server) -> str:
+    """Return the server as text."""
+    return "".join(f"{line}\n" for line in _lines(server))
+
+
+def _lines(server: Server) -> Iterator[str]:
+    yield f"server {_plain(server.name)} {_plain(server.version)}"
+    yield f"  format {server.format}, dialect {server.dialect}"
+    yield from _facts(server)
+    for tool in server.tools:
+        yield from _tool(tool)
+    for prompt in server.prompts:
+        yield from _prompt(prompt)
+    for file in server.files:
+        yield _file(file)
+
+
+def _facts(server: Server) -> Iterator[str]:
+    capabilities = server.node.get("capabilities")
+    if capabilities is not None:
+        yield f"  capabilities {_json(capabilities.value)}"
+    if server.instructions:
+        yield f"  instructions {_json(server.instructions)}"
+    for kind, size in (("tools", server.tools_page_size), ("prompts", server.prompts_page_size)):
+        if size:
+            yield f"  {kind} in pages of {size}"
+    for name, value in server.environment:
+        yield f"  environment {name}: {len(value.encode())} bytes"
+
+
+def _tool(tool: Tool) -> Iterator[str]:
+    yield f"tool {_plain(tool.name)}"
+    yield f"  handler {_handler(tool.handler)}"
+    yield f"  input {_schema(tool.input)}"
+    if tool.output:
+        yield f"  output {_schema(tool.output)}"
+    yield from _members(tool.members, ("name", "inputSchema", "outputSchema"))
+
+
+def _prompt(prompt: Prompt) -> Iterator[str]:
+    yield f"prompt {_plain(prompt.name)}"
+    yield f"  handler {_handler(prompt.handler)}"
+    for argument in prompt.arguments:
+        yield f"  argument {_plain(argument.name)}{'' if argument.required else '?'}"
+    yield from _members(prompt.members, ("name", "arguments"))
+
+
+def _members(node: Node, shown: tuple[str, ...]) -> Iterator[str]:
+    for member in node.members:
+        if member.key not in shown:
+            yield f"  {_plain(member.key)} {_json(member.node.value)}"
+
+
+def _file(file: HandlerFile) -> str:
+    language = f" {file.language}" if file.language else ""
+    executable = ", executable" if file.source.mode & 0o111 else ""
+    return f"file {_plain(file.source.path)}{language}: {len(file.source.data)} bytes{executable}"
+
+
+def _handler(handler: Handler) -> str:
+    if not handler.file:
+        return "none"
+    called = _python(handler) if isinstance(handler, PythonFunction) else f"bash {_plain(handler.function)}"
+    return f"{called} in {_plain(handler.file)}, contract {handler.contract}"
+
+
+def _python(handler: PythonFunction) -> str:
+    parameters = [*map(_parameter, handler.parameters), *(["**"] if handler.accepts_any else [])]
+    return f"{'async ' if handler.is_async else ''}python {handler.function}({', '.join(parameters)})"
+
+
+def _parameter(parameter: Parameter) -> str:
+    return f"{parameter.name}{'' if parameter.required else '?'}{'' if parameter.keyword else ' by position'}"
+
+
+def _schema(schema: Schema) -> str:
+    return f"{_shape(schema.value, 0)}{' closed' if schema.closed else ''}"
+
+
+def _shape(schema: Json, depth: int) -> str:
+    """Return what a schema lets through, in short: `{path: string, limit?: integer}`."""
+    if depth > DEEPEST:
+        return "…"
+    if not isinstance(schema, dict):
+        return WORDS.get(str(schema), "?")
+    for keyword, words in CHOICES.items():
+        if keyword in schema:
+            return words(schema[keyword], depth)
+    kinds = schema.get("type", "anything")
+    each = [str(kind) for kind in (kinds if isinstance(kinds, list) else [kinds])]
+    return " | ".join(SHAPES[kind](schema, depth) if kind in SHAPES else _plain(kind) for kind in each)
+
+
+WORDS = {"True": "anything", "False": "nothing"}
+
+
+def _array(schema: dict[str, Json], depth: int) -> str:
+    return f"[{_shape(schema['items'], depth + 1)}]" if "items" in schema else "[]"
+
+
+def _object(schema: dict[str, Json], depth: int) -> str:
+    properties, required = schema.get("properties"), schema.get("required")
+    if not isinstance(properties, dict):
+        return "{}"
+    needed = required if isinstance(required, list) else []
+    inside = (
+        f"{_plain(name)}{'' if name in needed else '?'}: {_shape(value, depth + 1)}"
+        for name, value in properties.items()
+    )
+    return "{" + ", ".join(inside) + "}"
+
+
+SHAPES: dict[str, Callable[[dict[str, Json], int], str]] = {"array": _array, "object": _object}
+
+
+def _either(values: Json, depth: int) -> str:
+    return _some([_shape(value, depth + 1) for value in values] if isinstance(values, list) else [])
+
+
+def _enum(values: Json, depth: int) -> str:
+    return _some([_json(value) for value in values] if isinstance(values, list) else [])
+
+
+def _some(choices: list[str]) -> str:
+    return " | ".join([*choices[:LONGEST], *(["…"] if len(choices) > LONGEST else [])])
+
+
+CHOICES: dict[str, Callable[[Json, int], str]] = {
+    "$ref": lambda value, _: _plain(str(value)),
+    "const": lambda value, _: _json(value),
+    "enum": _enum,
+    "anyOf": _either,
+    "oneOf": _either,
+}
+
+
+def _plain(text: str) -> str:
+    return text if PLAIN.fullmatch(text) else json.dumps(text)
+
+
+def _json(value: Json) -> str:
+    return json.dumps(value, separators=(", ", ": "))

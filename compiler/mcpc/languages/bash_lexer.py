@@ -1,0 +1,265 @@
+"""A lexer of Bash that knows just enough to tell where functions begin and end.
+
+Its law: it reads any text, never raises, and takes linear time.  What is open (quotes, expansions, compound commands)
+stands on an explicit stack, so nothing recurses.  What it says about text that is not Bash is a guess: `bash_syntax`
+asks Bash itself whether the text is Bash.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from mcpc.languages.bash_frames import Frame, Kind, Scan, State, Word
+from mcpc.languages.bash_quotes import QUOTED, QUOTES
+from mcpc.languages.bash_words import ASSIGNMENT, CONTINUATION, LONGEST, NO_ARGUMENTS, Words
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+KEPT_OVER_LINES = frozenset({State.BODY, State.FOR_IN, State.CASE_WORD, State.CASE_IN, State.CASE_PATTERN})
+PARENTHESISED = (Kind.SUBSHELL, Kind.SUBSTITUTION)
+
+RUN = re.compile(r"""[^ \t\n\r;&|()<>"'\\$`#[]+""")
+BLANKS = re.compile(r"[ \t]+")
+SEMICOLONS = re.compile(r";;&|;;|;&|;")
+AMPERSANDS = re.compile(r"&&|&>>|&>|&")
+BARS = re.compile(r"\|\||\|&|\|")
+ANGLES = re.compile(r"<<<|<<-|<<|<&|<>|<|>>|>&|>\||>")
+DESCRIPTOR = re.compile(r"[0-9]+|\{[A-Za-z_][A-Za-z0-9_]*\}")
+IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+OPENER = re.compile(r"[a-z]+|\$?\(\(?|\$\{|\$\[|\[\[|.", re.DOTALL)
+
+
+def scan(text: str) -> Scan:
+    """Return the functions of the Bash library `text` and what else its reader should know."""
+    return Lexer(text).run()
+
+
+class Lexer(Words):
+    """Reads commands: words and what parts them."""
+
+    __slots__ = ()
+
+    def run(self) -> Scan:
+        end = len(self.text)
+        while self.at < end:
+            frame = self.frames[-1]
+            rule = QUOTED.get(frame.kind)
+            if rule is None:
+                self._step(frame)
+            else:
+                self.step_in_quotes(frame, rule)
+        self.at = end
+        if self.frames[-1].kind not in QUOTED:
+            self.end_command(self.frames[-1])
+        for frame in self.frames[1:]:
+            opener = OPENER.match(self.text, frame.start)
+            if opener is not None:
+                self.found.unclosed.append(Word(opener[0], opener.start(), opener.end()))
+        return self.found
+
+    def _step(self, frame: Frame) -> None:
+        run = RUN.match(self.text, self.at)
+        if run is None:
+            TABLES.get(frame.kind, CHARACTERS)[self.text[self.at]](self, frame)
+            return
+        self.begin_word(frame)
+        self.at = run.end()
+
+    def _quote(self, frame: Frame) -> None:
+        self.begin_word(frame)
+        QUOTES[self.text[self.at]](self)
+
+    def _backslash(self, frame: Frame) -> None:
+        line_goes_on = CONTINUATION.match(self.text, self.at)
+        if line_goes_on is None or frame.word >= 0:
+            self._quote(frame)
+        else:
+            self.at = line_goes_on.end()
+
+    def _blank(self, frame: Frame) -> None:
+        self.end_word(frame)
+        blanks = BLANKS.match(self.text, self.at)
+        if blanks is not None:
+            self.at = blanks.end()
+
+    def _carriage_return(self, frame: Frame) -> None:
+        """Take the CR of a CR LF for a blank: that the file has them is said once, elsewhere."""
+        if self.text.startswith("\r\n", self.at):
+            self.end_word(frame)
+        else:
+            self.begin_word(frame)
+        self.at += 1
+
+    def _hash(self, frame: Frame) -> None:
+        if frame.word >= 0:
+            self.at += 1
+            return
+        end = self.text.find("\n", self.at)
+        self.skip_literal(len(self.text) if end < 0 else end)
+
+    def _bracket(self, frame: Frame) -> None:
+        """Open the subscript of `name[…]=` and of `([…]=…)`; elsewhere `[` is a letter."""
+        if frame.kind is Kind.ARRAY:
+            subscript = frame.word < 0
+        else:
+            assignable = frame.word >= max(0, self.at - LONGEST) and frame.state in (State.START, State.ASSIGNED)
+            subscript = assignable and IDENTIFIER.fullmatch(self.text, frame.word, self.at) is not None
+        self.begin_word(frame)
+        if subscript:
+            self.push(Kind.INDEX, self.at)
+        self.at += 1
+
+    def _pass(self, frame: Frame) -> None:
+        self.end_word(frame)
+        self.at += 1
+
+    def _newline(self, frame: Frame) -> None:
+        frame = self.end_command(frame)
+        self.at += 1
+        if frame.kind not in TABLES and frame.state not in KEPT_OVER_LINES:
+            frame.state = State.START
+        self.skip_heredocs(frame)
+
+    def _semicolon(self, frame: Frame) -> None:
+        token = self._separate(frame, SEMICOLONS)
+        frame = self.frames[-1]
+        if token != ";" and frame.kind is Kind.CASE:
+            frame.state, frame.fresh = State.CASE_PATTERN, True
+
+    def _ampersand(self, frame: Frame) -> None:
+        if self.text.startswith("&>", self.at):
+            self.end_word(frame).redirection = self._take(AMPERSANDS)
+        else:
+            self._separate(frame, AMPERSANDS)
+
+    def _bar(self, frame: Frame) -> None:
+        if frame.state is State.CASE_PATTERN:
+            self._pass(frame)
+            frame.fresh = False
+        else:
+            self._separate(frame, BARS)
+
+    def _separate(self, frame: Frame, tokens: re.Pattern[str]) -> str:
+        self.end_command(frame).state = State.START
+        return self._take(tokens)
+
+    def _take(self, tokens: re.Pattern[str]) -> str:
+        found = tokens.match(self.text, self.at)
+        token = found[0] if found else self.text[self.at]
+        self.at += len(token)
+        return token
+
+    def _angle(self, frame: Frame) -> None:
+        if self.text.startswith("(", self.at + 1):
+            self._process_substitution(frame)
+            return
+        if frame.word >= 0 and DESCRIPTOR.fullmatch(self.text, frame.word, self.at):
+            frame.word = -1
+        self.end_word(frame).redirection = self._take(ANGLES)
+
+    def _process_substitution(self, frame: Frame) -> None:
+        self.begin_word(frame)
+        self.push(Kind.SUBSTITUTION, self.at)
+        self.at += 2
+
+    def _angle_among_words(self, frame: Frame) -> None:
+        if self.text.startswith("(", self.at + 1):
+            self._process_substitution(frame)
+        else:
+            self._pass(frame)
+
+    def _bar_in_condition(self, frame: Frame) -> None:
+        if frame.state is State.REGEX and frame.word >= 0:
+            self.at += 1
+        else:
+            self._pass(frame)
+
+    def _open_parenthesis(self, frame: Frame) -> None:
+        if frame.word >= 0:
+            kind = self._continues(frame)
+            if kind is None:
+                self.end_word(frame)
+            else:
+                self.push(kind, self.at)
+                self.at += 1
+        elif frame.state is State.CASE_PATTERN:
+            frame.fresh = False
+            self.at += 1
+        else:
+            kind = Kind.LET if self.text.startswith("((", self.at) else Kind.SUBSHELL
+            frame.state = State.START
+            self.push(kind, self.at)
+            self.at += 2 if kind is Kind.LET else 1
+
+    def _continues(self, frame: Frame) -> Kind | None:
+        """Return what a parenthesis right after a word opens: `a=(…)`, `@(…)`; None if it is no part of the word."""
+        word = self.text[frame.word : min(self.at, frame.word + LONGEST)]
+        if word.endswith("=") and ASSIGNMENT.fullmatch(word):
+            return Kind.ARRAY
+        if self.text[self.at - 1] not in "?*+@!" or (word == "!" and frame.state is State.START):
+            return None
+        if frame.state in (State.START, State.NAME) and NO_ARGUMENTS.match(self.text, self.at):
+            return None
+        return Kind.PATTERN
+
+    def _open_among_words(self, frame: Frame) -> None:
+        inside_word = frame.word >= 0 and self.text[self.at - 1] in "?*+@!"
+        if inside_word or frame.state is State.REGEX or frame.kind is Kind.ARRAY:
+            self.begin_word(frame)
+            self.push(Kind.PATTERN, self.at)
+            self.at += 1
+        else:
+            self._pass(frame)
+
+    def _close_array(self, frame: Frame) -> None:
+        self.end_word(frame)
+        self.pop()
+        self.at += 1
+
+    def _close_parenthesis(self, frame: Frame) -> None:
+        frame = self.end_command(frame)
+        self.at += 1
+        if frame.state is State.CASE_PATTERN:
+            frame.state = State.START
+            return
+        # In a file with a syntax error something may still be open in here: leave it, rather than the file unread.
+        for above in range(1, min(8, len(self.frames))):
+            if self.frames[-above].kind in PARENTHESISED:
+                del self.frames[len(self.frames) - above + 1 :]
+                self.pop()
+                return
+
+
+CHARACTERS: dict[str, Callable[[Lexer, Frame], None]] = {
+    **dict.fromkeys("'\"`$", Lexer._quote),
+    **dict.fromkeys(" \t", Lexer._blank),
+    **dict.fromkeys("<>", Lexer._angle),
+    "\\": Lexer._backslash,
+    "\n": Lexer._newline,
+    "\r": Lexer._carriage_return,
+    "#": Lexer._hash,
+    "[": Lexer._bracket,
+    ";": Lexer._semicolon,
+    "&": Lexer._ampersand,
+    "|": Lexer._bar,
+    "(": Lexer._open_parenthesis,
+    ")": Lexer._close_parenthesis,
+}
+TABLES = {
+    Kind.ARRAY: {
+        **CHARACTERS,
+        **dict.fromkeys(";&|", Lexer._pass),
+        **dict.fromkeys("<>", Lexer._angle_among_words),
+        "(": Lexer._open_among_words,
+        ")": Lexer._close_array,
+    },
+    Kind.CONDITION: {
+        **CHARACTERS,
+        **dict.fromkeys(";&)", Lexer._pass),
+        **dict.fromkeys("<>", Lexer._angle_among_words),
+        "|": Lexer._bar_in_condition,
+        "(": Lexer._open_among_words,
+    },
+}

@@ -1,0 +1,31 @@
+"""What a handler's source file offers: its functions, where they are, and how they may be called."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from mcpc.diagnostics import Span
+    from mcpc.ir import Parameter
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """One function.  `parameters` and `accepts_any` (`**kwargs`) only where the language has signatures."""
+
+    name: str
+    span: Span
+    exported: bool = False
+    is_async: bool = False
+    parameters: tuple[Parameter, ...] = ()
+    accepts_any: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Module:
+    """The functions of one file by name; of two with one name the later counts, as when the file runs."""
+
+    functions: Mapping[str, Function]

@@ -1,0 +1,64 @@
+"""Give what was written its meaning: types, names, schemas, arguments, and for every definition one handler.
+
+What cannot be typed is reported and left out, and a definition without a handler gets a stand-in, so that the passes
+still see as much of a wrong server as there is.  Such a server is never checked: its errors go along to `check`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from mcpc.ir import Server
+from mcpc.lower.environment import environment
+from mcpc.lower.files import handler_files
+from mcpc.lower.handlers import Claim, bind
+from mcpc.lower.parts import lower_prompt, lower_tool, member, text, written_wrong
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from mcpc.definitions import Definition
+    from mcpc.diagnostics import Diagnostics
+    from mcpc.ir import Handler
+    from mcpc.options import Options
+    from mcpc.sources import Node
+
+__all__ = ["lower"]
+
+
+def lower(definition: Definition, options: Options) -> tuple[Server | None, Diagnostics]:
+    """Return the server that `definition` describes, or None if it does not describe the server itself."""
+    nodes = [("tool", tool.node) for tool in definition.tools]
+    nodes += [("prompt", prompt.node) for prompt in definition.prompts]
+    claims = {claim: node for kind, node in nodes for claim in _claim(kind, node)}
+    handlers, found = bind(tuple(claims), definition)
+    problems = (*written_wrong(definition), *found)
+    if definition.server is None:
+        return None, problems
+    bound = tuple((claim.kind, claims[claim], handler) for claim, handler in zip(claims, handlers, strict=True))
+    return _server(definition.server.node, definition, bound, options), problems
+
+
+def _server(node: Node, definition: Definition, bound: Sequence[tuple[str, Node, Handler]], options: Options) -> Server:
+    tools = (lower_tool(written, handler) for kind, written, handler in bound if kind == "tool")
+    prompts = (lower_prompt(written, handler) for kind, written, handler in bound if kind == "prompt")
+    return Server(
+        format=definition.format,
+        dialect=options.dialect,
+        node=node,
+        name=text(node, "serverInfo", "name"),
+        version=text(node, "serverInfo", "version"),
+        instructions=text(node, "instructions"),
+        tools=tuple(tool for tool in tools if tool),
+        prompts=tuple(prompt for prompt in prompts if prompt),
+        files=handler_files(definition, [handler for _, _, handler in bound]),
+        tools_page_size=options.tools_page_size,
+        prompts_page_size=options.prompts_page_size,
+        environment=environment(definition),
+        sources=definition.sources,
+    )
+
+
+def _claim(kind: str, node: Node) -> tuple[Claim, ...]:
+    name = member(node, "name", "string")
+    return () if name is None else (Claim(kind, str(name.value), name.span),)

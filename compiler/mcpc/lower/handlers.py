@@ -1,0 +1,225 @@
+"""Bind each definition to exactly one function.
+
+A definition's name makes the function's: `-` and `.` become `_`, and the library's prefix goes before it.  The file
+that holds the function may be any library that serves the definition's kind; two functions that fit are an error,
+because which of them would run depends on the order in which files are read.
+"""
+
+from __future__ import annotations
+
+import difflib
+import keyword
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from mcpc.diagnostics import Severity, diagnose
+from mcpc.ir import BashFunction, PythonFunction
+from mcpc.ir.places import place
+from mcpc.languages import LANGUAGES
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from mcpc.definitions import Definition, Library
+    from mcpc.diagnostics import Diagnostic, Diagnostics, Span
+    from mcpc.ir import Handler
+    from mcpc.languages.module import Function, Module
+
+UNDERSCORES = str.maketrans("-.", "__")
+CALLABLE = re.compile(r"[A-Za-z0-9_]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A definition that wants a handler; `span` is the place of its name."""
+
+    kind: str
+    name: str
+    span: Span
+
+    @property
+    def identifier(self) -> str:
+        """The name as it stands in the name of a function."""
+        return self.name.translate(UNDERSCORES)
+
+    def __str__(self) -> str:
+        """Return how a message calls the definition."""
+        return f"the {self.kind} `{self.name}`"
+
+
+@dataclass(frozen=True, slots=True)
+class Shelf:
+    """A library that has been read; one that is not `sound` may hold more functions than were found."""
+
+    library: Library
+    module: Module
+    sound: bool
+
+    @property
+    def path(self) -> str:
+        """The library's file."""
+        return self.library.source.path
+
+    def serves(self, kind: str) -> bool:
+        """Say whether handlers of `kind` may be here."""
+        return any(kind == served for served, _ in self.library.prefixes)
+
+
+@dataclass(frozen=True, slots=True)
+class Fit:
+    """A function that implements a claim by its name."""
+
+    shelf: Shelf
+    function: Function
+
+
+def bind(claims: Sequence[Claim], definition: Definition) -> tuple[tuple[Handler, ...], Diagnostics]:
+    """Return a handler for each claim, and every way in which names and functions do not meet one to one.
+
+    A claim that no function fits gets a stand-in, and an error with it.
+    """
+    shelves, problems = _read(definition.libraries)
+    exact = frozenset((claim.kind, claim.identifier) for claim in claims)
+    fits = [_fits(claim, shelves, exact) for claim in claims]
+    used = frozenset((fit.shelf.path, fit.function.name) for found in fits for fit in found)
+    handlers = []
+    for claim, found in zip(claims, fits, strict=True):
+        handlers.append(_handler(found[0], definition.contract) if found else _stand_in(claim))
+        if not found and not _excused(claim, shelves, definition):
+            problems += (_unimplemented(claim, shelves, used),)
+        problems += tuple(_rivals(claim, found, definition))
+    problems += tuple(_shared(claims, handlers, definition))
+    if definition.complete and len(claims) == len(definition.tools) + len(definition.prompts):
+        problems += tuple(_idle(shelves, used))
+    return tuple(handlers), problems + tuple(_unexported(shelves, used))
+
+
+def _read(libraries: Sequence[Library]) -> tuple[tuple[Shelf, ...], Diagnostics]:
+    shelves = []
+    problems: Diagnostics = ()
+    for library in libraries:
+        module, found = LANGUAGES[library.language].read(library.source)
+        sound = all(problem.severity is not Severity.ERROR for problem in found)
+        shelves.append(Shelf(library, module, sound))
+        problems += found
+    return tuple(shelves), problems
+
+
+def _spellings(claim: Claim, library: Library) -> tuple[str, ...]:
+    """Return the names that a function for `claim` may have in `library`, the plainest first."""
+    names = dict.fromkeys(prefix + claim.identifier for kind, prefix in library.prefixes if kind == claim.kind)
+    return tuple(name for name in names if library.language != "python" or _is_python_name(name))
+
+
+def _is_python_name(name: str) -> bool:
+    return name.isidentifier() and not keyword.iskeyword(name)
+
+
+def _fits(claim: Claim, shelves: Sequence[Shelf], exact: frozenset[tuple[str, str]]) -> tuple[Fit, ...]:
+    """Return the functions that implement `claim`.
+
+    Where a prefix may be left out, `tool_list` could be for `list` and for `tool_list`: the definition whose own name
+    it is has it.
+    """
+    found = []
+    for shelf in shelves:
+        for name in _spellings(claim, shelf.library):
+            bare = (claim.kind, "") in shelf.library.prefixes
+            taken = bare and name != claim.identifier and (claim.kind, name) in exact
+            if name in shelf.module.functions and not taken:
+                found.append(Fit(shelf, shelf.module.functions[name]))
+    return tuple(found)
+
+
+def _handler(fit: Fit, contract: str) -> Handler:
+    return HANDLERS[fit.shelf.library.language](fit, contract)
+
+
+def _bash(fit: Fit, contract: str) -> Handler:
+    return BashFunction(fit.function.name, fit.shelf.path, fit.function.span, contract)
+
+
+def _python(fit: Fit, contract: str) -> Handler:
+    function = fit.function
+    return PythonFunction(
+        function=function.name,
+        file=fit.shelf.path,
+        span=function.span,
+        parameters=function.parameters,
+        accepts_any=function.accepts_any,
+        is_async=function.is_async,
+    )
+
+
+HANDLERS: dict[str, Callable[[Fit, str], Handler]] = {"bash": _bash, "python": _python}
+
+
+def _stand_in(claim: Claim) -> Handler:
+    return BashFunction(claim.identifier, "", claim.span)
+
+
+def _excused(claim: Claim, shelves: Sequence[Shelf], definition: Definition) -> bool:
+    """Say whether the lack of a function only follows from something that is reported anyway."""
+    serving = [shelf for shelf in shelves if shelf.serves(claim.kind)]
+    unreadable = any(not shelf.sound for shelf in serving)
+    absent = not serving and not definition.complete
+    # No function can be called so; the pass that judges names refuses the definition.
+    hopeless = CALLABLE.fullmatch(claim.identifier) is None
+    return unreadable or absent or hopeless
+
+
+def _unimplemented(claim: Claim, shelves: Sequence[Shelf], used: frozenset[tuple[str, str]]) -> Diagnostic:
+    homes: list[str] = []
+    names: list[str] = []
+    free: list[str] = []
+    for shelf in shelves:
+        spelled = _spellings(claim, shelf.library)
+        if spelled:
+            homes.append(" or ".join(f"`{name}`" for name in spelled) + f" in `{shelf.path}`")
+            names += spelled
+            free += [name for name in shelf.module.functions if (shelf.path, name) not in used]
+    hint = _nearest((claim.identifier, *names), free)
+    return diagnose("MCP201", claim.span, f"no function implements {claim}", ", or ".join(homes), hint)
+
+
+def _nearest(wanted: Sequence[str], functions: Sequence[str]) -> str:
+    near = [match for name in wanted for match in difflib.get_close_matches(name, functions, n=1, cutoff=0.75)]
+    return f"did you mean the function `{near[-1]}`?" if near else ""
+
+
+def _rivals(claim: Claim, fits: Sequence[Fit], definition: Definition) -> Iterator[Diagnostic]:
+    for fit in fits[1:]:
+        first = fits[0]
+        message = f"{claim} is implemented twice: by `{first.function.name}` and by `{fit.function.name}`"
+        where = place(first.function.span, definition.sources)
+        yield diagnose("MCP207", fit.function.span, message, "", f"the other one is at {where}; remove one of them")
+
+
+def _shared(claims: Sequence[Claim], handlers: Sequence[Handler], definition: Definition) -> Iterator[Diagnostic]:
+    """Yield the definitions whose function another one has; those of one name are the business of the names' pass."""
+    owners: dict[tuple[str, str], Claim] = {}
+    for claim, handler in zip(claims, handlers, strict=True):
+        owner = owners.setdefault((handler.file, handler.function), claim)
+        if handler.file and (owner.kind, owner.name) != (claim.kind, claim.name):
+            message = f"`{handler.function}` would implement {claim} and {owner}"
+            hint = f"the other one is at {place(owner.span, definition.sources)}; rename one of them"
+            yield diagnose("MCP208", claim.span, message, "", hint)
+
+
+def _idle(shelves: Sequence[Shelf], used: frozenset[tuple[str, str]]) -> Iterator[Diagnostic]:
+    for shelf in shelves:
+        for function in shelf.module.functions.values():
+            kinds = [kind for kind, prefix in shelf.library.prefixes if prefix and function.name.startswith(prefix)]
+            if kinds and (shelf.path, function.name) not in used:
+                hint = f"define the {kinds[0]}, or call the function something else if it only helps others"
+                yield diagnose("MCP202", function.span, f"`{function.name}` implements no {kinds[0]}", "", hint)
+
+
+def _unexported(shelves: Sequence[Shelf], used: frozenset[tuple[str, str]]) -> Iterator[Diagnostic]:
+    for shelf in shelves:
+        for function in shelf.module.functions.values():
+            silent = shelf.library.language == "bash" and not function.exported
+            if silent and (shelf.path, function.name) in used:
+                hint = "the server calls it without; only a Bash script that the function starts would need `export -f`"
+                yield diagnose("MCP203", function.span, f"`{function.name}` is not exported", "", hint)

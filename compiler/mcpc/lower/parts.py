@@ -1,0 +1,99 @@
+"""Turn the objects that were written into the nodes of the representation, as far as their types allow."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from mcpc.diagnostics import diagnose
+from mcpc.ir import Prompt, PromptArgument, Schema, Tool
+from mcpc.ir.places import place
+from mcpc.lower.shapes import PROMPT, SERVER, TOOL, misfits
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from mcpc.definitions import Definition
+    from mcpc.diagnostics import Diagnostic
+    from mcpc.ir import Handler
+    from mcpc.sources import Node, Source
+
+REVISIONS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28")
+
+
+def written_wrong(definition: Definition) -> Iterator[Diagnostic]:
+    """Yield every field of the definition that is missing, unknown or of the wrong type."""
+    if definition.server:
+        yield from misfits(definition.server.node, SERVER, "the server description")
+        yield from _unknown_revision(member(definition.server.node, "protocolVersion", "string"))
+    for tool in definition.tools:
+        yield from misfits(tool.node, TOOL, "a tool")
+    for prompt in definition.prompts:
+        yield from misfits(prompt.node, PROMPT, "a prompt")
+        yield from _repeated(_arguments(prompt.node), definition.sources)
+
+
+def member(node: Node | None, key: str, kind: str) -> Node | None:
+    """Return the member `key` of an object if it is there and of that kind."""
+    found = node.get(key) if node is not None and node.kind == "object" else None
+    return found if found is not None and found.kind == kind else None
+
+
+def text(node: Node | None, *keys: str) -> str:
+    """Return the string at the end of `keys`, or nothing if something else is there."""
+    for key in keys[:-1]:
+        node = member(node, key, "object")
+    found = member(node, keys[-1], "string")
+    return "" if found is None else str(found.value)
+
+
+def lower_tool(node: Node, handler: Handler) -> Tool | None:
+    """Return the tool, or None if its schemas are no objects."""
+    name, schema = member(node, "name", "string"), member(node, "inputSchema", "object")
+    output = node.get("outputSchema")
+    if name is None or schema is None or (output is not None and output.kind != "object"):
+        return None
+    # mcbox refuses arguments that a tool's schema does not name, and so does every tool here.
+    return Tool(
+        name=str(name.value),
+        span=name.span,
+        members=node,
+        input=Schema(schema, closed=True),
+        output=None if output is None else Schema(output),
+        handler=handler,
+    )
+
+
+def lower_prompt(node: Node, handler: Handler) -> Prompt | None:
+    """Return the prompt, with those of its arguments that have a name."""
+    name = member(node, "name", "string")
+    if name is None:
+        return None
+    arguments = tuple(_argument(item, argument) for item, argument in _arguments(node))
+    return Prompt(name=str(name.value), span=name.span, members=node, arguments=arguments, handler=handler)
+
+
+def _arguments(node: Node) -> list[tuple[Node, Node]]:
+    """Return the arguments of a prompt that have a name, each with the node of that name."""
+    listed = member(node, "arguments", "array")
+    named = [(item, member(item, "name", "string")) for item in (listed.items if listed else ())]
+    return [(item, name) for item, name in named if name is not None]
+
+
+def _argument(item: Node, name: Node) -> PromptArgument:
+    required = member(item, "required", "boolean")
+    return PromptArgument(str(name.value), required is not None and required.value is True, name.span)
+
+
+def _unknown_revision(node: Node | None) -> Iterator[Diagnostic]:
+    if node is not None and node.value not in REVISIONS:
+        known = ", ".join(f"`{revision}`" for revision in REVISIONS)
+        yield diagnose("MCP301", node.span, f"there is no protocol version `{node.value}`", f"one of {known}")
+
+
+def _repeated(arguments: Sequence[tuple[Node, Node]], sources: Sequence[Source]) -> Iterator[Diagnostic]:
+    firsts: dict[str, Node] = {}
+    for _, name in arguments:
+        first = firsts.setdefault(str(name.value), name)
+        if first is not name:
+            hint = f"the first is at {place(first.span, sources)}; remove or rename one of them"
+            yield diagnose("MCP104", name.span, f"two arguments of one prompt are called `{name.value}`", "", hint)

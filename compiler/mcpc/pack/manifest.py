@@ -1,0 +1,75 @@
+"""What an artifact says of itself: META-INF holds the digest of every entry, the facts of its build, and its SBOM."""
+
+from __future__ import annotations
+
+import json
+import platform
+import uuid
+from typing import TYPE_CHECKING
+
+from mcpc import __version__
+from mcpc.pack.archive import Entry, content_digest, digest
+from mcpc.revisions import REVISIONS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from mcpc.ir import Server
+    from mcpc.sources import Json
+
+PYTHON = ">=3.11"
+NAMESPACE = uuid.UUID("6ba7b811-9dad-11d1-80b4-00c04fd430c8")
+"""The standard namespace of URLs (RFC 9562, section 6.6)."""
+
+
+def manifest_entries(server: Server, entries: Sequence[Entry]) -> tuple[Entry, ...]:
+    """Return the entries of META-INF; the manifest covers all others, the two beside it included."""
+    source = content_digest([entry for entry in entries if not entry.name.endswith(".pyc")])
+    facts = Entry("META-INF/build.json", text(build_facts(server, source)))
+    bill = Entry("META-INF/sbom.cdx.json", text(bill_of_materials(server, source)))
+    lines = sorted((entry.name, digest(entry.data)) for entry in (*entries, facts, bill))
+    manifest = "".join(f"{checksum}  {name}\n" for name, checksum in lines)
+    return facts, bill, Entry("META-INF/manifest.sha256", manifest.encode())
+
+
+def text(value: Json) -> bytes:
+    """Return JSON for people to read."""
+    return json.dumps(value, indent=2, ensure_ascii=False).encode("utf-8", "backslashreplace") + b"\n"
+
+
+def build_facts(server: Server, source: str) -> Json:
+    """Return what was built, by what, for what; nothing of where or when."""
+    return {
+        "name": server.name,
+        "version": server.version,
+        "format": server.format,
+        "dialect": server.dialect,
+        "revisions": [revision.version for revision in REVISIONS],
+        "tools": len(server.tools),
+        "prompts": len(server.prompts),
+        "handlers": sorted({definition.handler.contract for definition in (*server.tools, *server.prompts)}),
+        "python": {"requires": PYTHON, "bytecode": platform.python_version()},
+        "mcpc": __version__,
+        "sourceDigest": source,
+    }
+
+
+def bill_of_materials(server: Server, source: str) -> Json:
+    """Return a CycloneDX bill of materials: the server, and the runtime it carries."""
+    return {
+        "$schema": "http://cyclonedx.org/schema/bom-1.6.schema.json",
+        "bomFormat": "CycloneDX",
+        "specVersion": "1.6",
+        "serialNumber": f"urn:uuid:{uuid.uuid5(NAMESPACE, source)}",
+        "version": 1,
+        "metadata": {"component": {"type": "application", "name": server.name, "version": server.version}},
+        "components": [
+            {
+                "type": "library",
+                "name": "mcpc-runtime",
+                "version": __version__,
+                "licenses": [{"license": {"id": "MIT"}}],
+                "purl": f"pkg:pypi/mcpc@{__version__}",
+            }
+        ],
+    }

@@ -1,0 +1,105 @@
+"""The runtime as entries: its sources, bytecode beside them, and the start path as one bundle.
+
+The bundle is the bytecode of `mcpc_start`: looking a module up in an archive costs more than running it, and the dozen
+modules between the first line and the first answer are always the same.
+"""
+
+from __future__ import annotations
+
+from importlib.resources import files
+from typing import TYPE_CHECKING
+
+from mcpc.emit.bytecode import code_of, pyc
+from mcpc.emit.templates import text
+from mcpc.pack.archive import Entry
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+    from importlib.resources.abc import Traversable
+    from types import CodeType
+
+    from mcpc.emit import Module
+
+START_PATH = (
+    "mcpc_app",
+    "mcpc_app.index",
+    "mcpc_runtime",
+    "mcpc_runtime.protocol",
+    "mcpc_runtime.protocol.facts",
+    "mcpc_runtime.protocol.rows",
+    "mcpc_runtime.protocol.jsonrpc",
+    "mcpc_runtime.protocol.effects",
+    "mcpc_runtime.protocol.session",
+    "mcpc_runtime.image",
+    "mcpc_runtime.transports",
+    "mcpc_runtime.transports.stdio",
+    "mcpc_runtime.engine",
+    "mcpc_runtime.main",
+)
+"""What every start imports, each after what it needs."""
+
+
+def runtime_sources() -> dict[str, bytes]:
+    """Return the runtime's source files by their names in the archive."""
+    return dict(sorted(walk(files("mcpc_runtime"), "mcpc_runtime")))
+
+
+def walk(place: Traversable, name: str) -> Iterator[tuple[str, bytes]]:
+    """Yield the Python files below a folder."""
+    for child in place.iterdir():
+        if child.is_dir():
+            yield from walk(child, f"{name}/{child.name}")
+        elif child.name.endswith(".py"):
+            yield f"{name}/{child.name}", child.read_bytes()
+
+
+def runtime_entries(generated: Iterable[Module]) -> tuple[Entry, ...]:
+    """Return the entries of everything but the manifest: runtime, generated modules, handlers, both ways to start."""
+    stripped = {**runtime_sources(), **{module.name: module.data for module in generated if is_ours(module)}}
+    starters = {name: text(name) for name in ("mcpc_start.py", "__main__.py")}
+    codes = {name: code_of(data, label(name), strip=True) for name, data in {**stripped, **starters}.items()}
+    codes["mcpc_start.py"] = bundled(codes)
+    codes.update(
+        (module.name, code_of(module.data, label(module.name), strip=False))
+        for module in generated
+        if module.python and module.name not in codes
+    )
+    plain = {module.name: module.data for module in generated}
+    sources = {**plain, **stripped, **starters}
+    compiled = {f"{name}c": pyc(code, sources[name]) for name, code in codes.items() if name not in in_bundle(codes)}
+    return tuple(Entry(name, data) for name, data in sorted({**sources, **compiled}.items()))
+
+
+def is_ours(module: Module) -> bool:
+    """Tell whether a module is generated code, which is compiled without what only readers want."""
+    return module.python and module.name.startswith("mcpc_app/")
+
+
+def label(name: str) -> str:
+    """Return what tracebacks call a file of the archive: the same wherever it was built."""
+    return f"server.pyz/{name}"
+
+
+def bundled(codes: Mapping[str, CodeType]) -> CodeType:
+    """Return the start module's code with the bundle in the place of its constant."""
+    start = codes["mcpc_start.py"]
+    bundle = tuple(bundle_row(name, codes) for name in START_PATH)
+    constants = tuple(bundle if constant == "BUNDLE" else constant for constant in start.co_consts)
+    return start.replace(co_consts=constants)
+
+
+def in_bundle(codes: Mapping[str, CodeType]) -> frozenset[str]:
+    """Return the files whose bytecode the bundle holds; a second copy beside the source would only be read past."""
+    return frozenset(file_of(name, codes) for name in START_PATH)
+
+
+def file_of(name: str, codes: Mapping[str, CodeType]) -> str:
+    """Return the source file of a module or package."""
+    path = name.replace(".", "/")
+    return f"{path}/__init__.py" if f"{path}/__init__.py" in codes else f"{path}.py"
+
+
+def bundle_row(name: str, codes: Mapping[str, CodeType]) -> tuple[str, bool, CodeType]:
+    """Return a module's name, whether it is a package, and its code."""
+    file = file_of(name, codes)
+    return name, file.endswith("/__init__.py"), codes[file]

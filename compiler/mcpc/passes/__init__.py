@@ -1,0 +1,38 @@
+"""Questions asked of a whole server; only one that answers all of them without an error may be emitted.
+
+A pass sees the representation and nothing else, changes nothing, and depends on no other pass.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from mcpc.diagnostics import Severity
+from mcpc.diagnostics.model import in_order
+from mcpc.ir import CheckedServer, Server
+from mcpc.passes.capabilities import capabilities
+from mcpc.passes.descriptions import descriptions
+from mcpc.passes.handlers import handlers
+from mcpc.passes.modules import modules
+from mcpc.passes.names import names
+from mcpc.passes.schemas import schemas
+from mcpc.passes.text import texts
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from mcpc.diagnostics import Diagnostic, Diagnostics
+
+__all__ = ["PASSES", "Pass", "check"]
+
+Pass = Callable[[Server], "Diagnostics"]
+
+PASSES: tuple[Pass, ...] = (names, descriptions, schemas, handlers, modules, capabilities, texts)
+
+
+def check(server: Server, *, found: Iterable[Diagnostic] = ()) -> tuple[CheckedServer | None, Diagnostics]:
+    """Return every problem of `server`, those `found` before among them, and the checked server if none is an error."""
+    problems = in_order((*found, *(problem for ask in PASSES for problem in ask(server))))
+    failed = any(problem.severity is Severity.ERROR for problem in problems)
+    return None if failed else CheckedServer(server), problems

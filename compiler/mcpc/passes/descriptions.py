@@ -1,0 +1,33 @@
+"""Ask whether a description says what each tool and prompt is for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from mcpc.diagnostics import diagnose
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from mcpc.diagnostics import Diagnostic, Diagnostics
+    from mcpc.ir import Prompt, Server, Tool
+
+HINTS = {
+    "tool": "a model chooses its tools by their descriptions",
+    "prompt": "people choose a prompt by its description",
+}
+
+
+def descriptions(server: Server) -> Diagnostics:
+    """Report definitions without a description, or with an empty one."""
+    return (*_silent("tool", server.tools), *_silent("prompt", server.prompts))
+
+
+def _silent(kind: str, nodes: tuple[Tool | Prompt, ...]) -> Iterator[Diagnostic]:
+    for node in nodes:
+        description = node.members.get("description")
+        if description is None:
+            yield diagnose("MCP108", node.span, f"the {kind} `{node.name}` has no description", "", HINTS[kind])
+        elif not str(description.value).strip():
+            message = f"the description of the {kind} `{node.name}` is empty"
+            yield diagnose("MCP108", description.span, message, "", HINTS[kind])

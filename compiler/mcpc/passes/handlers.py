@@ -1,0 +1,104 @@
+"""Ask whether every Python handler can be called with whatever its schema lets through.
+
+Arguments arrive as keywords, exactly those that the client sent: a parameter that may be left out needs a default, and
+every property needs a parameter that takes it.
+"""
+
+from __future__ import annotations
+
+import difflib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from mcpc.diagnostics import diagnose
+from mcpc.ir import PythonFunction
+from mcpc.ir.places import place
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from mcpc.diagnostics import Diagnostic, Diagnostics, Span
+    from mcpc.ir import Parameter, Prompt, Server, Tool
+
+ELSEWHERE = ("$ref", "$dynamicRef", "allOf", "anyOf", "oneOf", "if", "dependentSchemas", "dependentRequired")
+"""Keywords by which a schema may require a property without saying so at its root."""
+OPEN = ("additionalProperties", "patternProperties")
+
+
+@dataclass(frozen=True, slots=True)
+class Arguments:
+    """What a client may send.
+
+    `names`: each argument with its place; `required`: those that always come.  `certain` is false if the schema may
+    require more than its root says; `others` is the place that lets arguments through that have no name here.
+    """
+
+    subject: str
+    names: Mapping[str, Span]
+    required: frozenset[str]
+    certain: bool = True
+    others: Span | None = None
+
+
+def handlers(server: Server) -> Diagnostics:
+    """Report Python functions whose signatures do not fit."""
+    problems: list[Diagnostic] = []
+    for tool in server.tools:
+        if isinstance(tool.handler, PythonFunction):
+            problems += _unfit(tool.handler, _of_tool(tool), server)
+    for prompt in server.prompts:
+        if isinstance(prompt.handler, PythonFunction):
+            problems += _unfit(prompt.handler, _of_prompt(prompt), server)
+    return tuple(problems)
+
+
+def _of_tool(tool: Tool) -> Arguments:
+    schema = tool.input.node
+    properties, required = schema.get("properties"), schema.get("required")
+    named = {member.key: member.key_span for member in properties.members} if properties else {}
+    demanded = {item.value: item.span for item in required.items if isinstance(item.value, str)} if required else {}
+    certain = all(schema.get(keyword) is None for keyword in ELSEWHERE)
+    others = next((node.span for node in map(schema.get, OPEN) if node is not None and node.value is not False), None)
+    return Arguments(f"the tool `{tool.name}`", demanded | named, frozenset(demanded), certain, others)
+
+
+def _of_prompt(prompt: Prompt) -> Arguments:
+    names = {argument.name: argument.span for argument in prompt.arguments}
+    required = frozenset(argument.name for argument in prompt.arguments if argument.required)
+    return Arguments(f"the prompt `{prompt.name}`", names, required)
+
+
+def _unfit(handler: PythonFunction, arguments: Arguments, server: Server) -> Iterator[Diagnostic]:
+    for parameter in handler.parameters:
+        yield from _uncallable(handler, parameter, arguments)
+    if handler.accepts_any:
+        return
+    takes = {parameter.name for parameter in handler.parameters if parameter.keyword}
+    hint = f"the function is at {place(handler.span, server.sources)}"
+    for name, span in arguments.names.items():
+        if name not in takes:
+            message = f"`{handler.function}` has no parameter for `{name}` of {arguments.subject}"
+            yield diagnose("MCP206", span, message, f"a parameter `{name}`, or `**others`", hint)
+    if arguments.others:
+        message = f"`{handler.function}` takes no arguments beside those that {arguments.subject} names here"
+        yield diagnose("MCP206", arguments.others, message, "a parameter `**others`", hint)
+
+
+def _uncallable(handler: PythonFunction, parameter: Parameter, arguments: Arguments) -> Iterator[Diagnostic]:
+    if not parameter.required:
+        return
+    name = f"`{parameter.name}`"
+    if not parameter.keyword:
+        message = f"`{handler.function}` takes {name} only by position, and arguments are passed by name"
+        yield diagnose("MCP206", handler.span, message, "", "take the `/` out of the signature")
+    elif parameter.name not in arguments.names and arguments.certain:
+        message = f"`{handler.function}` needs {name}, which {arguments.subject} does not have"
+        yield diagnose("MCP206", handler.span, message, "", _nearest(parameter.name, arguments))
+    elif parameter.name not in arguments.required and arguments.certain:
+        message = f"`{handler.function}` needs {name}, which {arguments.subject} does not require"
+        yield diagnose("MCP206", handler.span, message, "", f"give {name} a default, or make it required")
+
+
+def _nearest(name: str, arguments: Arguments) -> str:
+    near = difflib.get_close_matches(name, arguments.names, n=1)
+    return f"did you mean `{near[0]}`?" if near else "give it a default, or define it"

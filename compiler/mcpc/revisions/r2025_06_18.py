@@ -1,0 +1,17 @@
+"""2025-06-18: structured results, titles, resource links; batches are gone."""
+
+from dataclasses import replace
+
+from mcpc.revisions.r2025_03_26 import REVISION as PREVIOUS
+
+REVISION = replace(
+    PREVIOUS,
+    version="2025-06-18",
+    batches=False,
+    structured="objects",
+    content=(*PREVIOUS.content, "resource_link"),
+    tool=(*PREVIOUS.tool, "title", "outputSchema", "_meta"),
+    prompt=(*PREVIOUS.prompt, "title", "_meta"),
+    prompt_argument=(*PREVIOUS.prompt_argument, "title"),
+    implementation=(*PREVIOUS.implementation, "title"),
+)

@@ -1,0 +1,114 @@
+"""What each keyword of JSON Schema 2020-12 is: the shape of its value, what it judges, and whether it is compiled.
+
+Every keyword of the standard is a row.  Order is the order in which a compiled schema asks: cheap questions first.
+How a row becomes code stands in `emitters`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from mcpc.schema.shapes import (
+    ANYTHING,
+    BOOLEAN,
+    CONSTANT,
+    CONSTANTS,
+    COUNT,
+    DIALECT,
+    LIST,
+    NAMES,
+    NAMES_BY_NAME,
+    NUMBER,
+    PATTERN,
+    POSITIVE,
+    REFERENCE,
+    SCHEMA,
+    SCHEMAS,
+    SCHEMAS_BY_NAME,
+    SCHEMAS_BY_PATTERN,
+    STRING,
+    TYPES,
+    Shape,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Keyword:
+    """One row.  `judges`: the JSON type it applies to, `any`, or nothing for what judges by itself nothing.
+
+    `later`: what to say of a keyword that is not compiled yet.  `earlier`: a kind of value that an earlier draft
+    allowed, and what is written instead of it now.
+    """
+
+    shape: Shape
+    judges: str = ""
+    later: str = ""
+    earlier: tuple[str, str] = ("", "")
+
+
+KEYWORDS: dict[str, Keyword] = {
+    "type": Keyword(TYPES),
+    "const": Keyword(CONSTANT, "any"),
+    "enum": Keyword(CONSTANTS, "any"),
+    "minimum": Keyword(NUMBER, "number"),
+    "maximum": Keyword(NUMBER, "number"),
+    "exclusiveMinimum": Keyword(NUMBER, "number", earlier=("boolean", "give the bound itself: `exclusiveMinimum: 0`")),
+    "exclusiveMaximum": Keyword(NUMBER, "number", earlier=("boolean", "give the bound itself: `exclusiveMaximum: 9`")),
+    "multipleOf": Keyword(POSITIVE, "number"),
+    "minLength": Keyword(COUNT, "string"),
+    "maxLength": Keyword(COUNT, "string"),
+    "pattern": Keyword(PATTERN, "string"),
+    "required": Keyword(NAMES, "object"),
+    "minProperties": Keyword(COUNT, "object"),
+    "maxProperties": Keyword(COUNT, "object"),
+    "dependentRequired": Keyword(NAMES_BY_NAME, "object"),
+    "properties": Keyword(SCHEMAS_BY_NAME, "object"),
+    "patternProperties": Keyword(SCHEMAS_BY_PATTERN, "object"),
+    "additionalProperties": Keyword(SCHEMA, "object"),
+    "propertyNames": Keyword(SCHEMA, "object"),
+    "dependentSchemas": Keyword(SCHEMAS_BY_NAME, "object"),
+    "minItems": Keyword(COUNT, "array"),
+    "maxItems": Keyword(COUNT, "array"),
+    "prefixItems": Keyword(SCHEMAS, "array"),
+    "items": Keyword(SCHEMA, "array", earlier=("array", "schemas by position are `prefixItems` since 2020-12")),
+    "contains": Keyword(SCHEMA, "array"),
+    "minContains": Keyword(COUNT),
+    "maxContains": Keyword(COUNT),
+    "uniqueItems": Keyword(BOOLEAN, "array"),
+    "$ref": Keyword(REFERENCE, "any"),
+    "allOf": Keyword(SCHEMAS, "any"),
+    "anyOf": Keyword(SCHEMAS, "any"),
+    "oneOf": Keyword(SCHEMAS, "any"),
+    "not": Keyword(SCHEMA, "any"),
+    "if": Keyword(SCHEMA, "any"),
+    "then": Keyword(SCHEMA),
+    "else": Keyword(SCHEMA),
+    "$schema": Keyword(DIALECT),
+    "$defs": Keyword(SCHEMAS_BY_NAME),
+    "definitions": Keyword(SCHEMAS_BY_NAME),
+    "title": Keyword(STRING),
+    "description": Keyword(STRING),
+    "default": Keyword(ANYTHING),
+    "examples": Keyword(LIST),
+    "deprecated": Keyword(BOOLEAN),
+    "readOnly": Keyword(BOOLEAN),
+    "writeOnly": Keyword(BOOLEAN),
+    "$comment": Keyword(STRING),
+    "format": Keyword(STRING),
+    "contentEncoding": Keyword(STRING),
+    "contentMediaType": Keyword(STRING),
+    "contentSchema": Keyword(SCHEMA),
+    "$id": Keyword(STRING, later="references reach the same schema without it"),
+    "$anchor": Keyword(STRING, later="refer to the place by a JSON Pointer: `#/$defs/...`"),
+    "$dynamicRef": Keyword(STRING, later="`$ref` is compiled"),
+    "$dynamicAnchor": Keyword(STRING, later="refer to the place by a JSON Pointer: `#/$defs/...`"),
+    "$recursiveRef": Keyword(STRING, later="`$ref` is compiled"),
+    "$recursiveAnchor": Keyword(BOOLEAN, later="refer to the place by a JSON Pointer: `#`"),
+    "$vocabulary": Keyword(ANYTHING, later="every schema has the vocabularies of 2020-12"),
+    "unevaluatedItems": Keyword(SCHEMA, later="`items` is compiled"),
+    "unevaluatedProperties": Keyword(SCHEMA, later="`additionalProperties` is compiled"),
+    "additionalItems": Keyword(SCHEMA, later="this is `items` beside `prefixItems` since 2020-12"),
+    "dependencies": Keyword(ANYTHING, later="this is `dependentRequired` and `dependentSchemas` since 2019-09"),
+}
+
+ORDER = {name: place for place, name in enumerate(KEYWORDS)}

@@ -1,0 +1,54 @@
+"""A built file is started once before it is called built: what does not answer is never left behind."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import tempfile
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+SECONDS = 30
+START = "import sys;sys.path.insert(0,sys.argv[1]);import mcpc_start"
+CLIENT = {"name": "mcpc build", "version": "1"}
+META = {"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {}}
+REQUESTS = (
+    ("initialize", {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": CLIENT}),
+    ("server/discover", {"_meta": META}),
+    ("ping", {}),
+)
+
+
+class SmokeError(Exception):
+    """The file does not serve; the message says what it did instead."""
+
+
+def smoke(path: Path) -> None:
+    """Start the file in an empty folder, with an empty environment; raise SmokeError unless it answers as it must."""
+    lines = [
+        json.dumps({"jsonrpc": "2.0", "id": number, "method": method, "params": params})
+        for number, (method, params) in enumerate(REQUESTS)
+    ]
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            done = subprocess.run(
+                [sys.executable, "-ISc", START, str(path.resolve())],
+                input="\n".join(lines).encode(),
+                capture_output=True,
+                cwd=folder,
+                env={"PATH": "/usr/bin:/bin"},
+                timeout=SECONDS,
+                check=False,
+            )
+        except subprocess.TimeoutExpired:
+            raise SmokeError(f"it did not answer in {SECONDS} seconds") from None
+    replies = done.stdout.splitlines()
+    if done.returncode or len(replies) != len(REQUESTS):
+        said = done.stderr.decode(errors="replace").strip() or "nothing"
+        raise SmokeError(f"it ended with status {done.returncode} after {len(replies)} answers and said: {said}")
+    for (method, _), reply in zip(REQUESTS, replies, strict=True):
+        if "result" not in json.loads(reply):
+            raise SmokeError(f"it answered {method} with {reply.decode(errors='replace')}")

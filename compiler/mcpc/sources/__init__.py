@@ -1,0 +1,9 @@
+"""Files as they were read: bytes, text and lines; JSON as a tree in which every value knows its place."""
+
+from mcpc.sources.encoding import judge_encoding
+from mcpc.sources.json_text import parse_json
+from mcpc.sources.json_tree import Json, Member, Node
+from mcpc.sources.source import Source, SourceTree
+from mcpc.sources.tree import read_tree
+
+__all__ = ["Json", "Member", "Node", "Source", "SourceTree", "judge_encoding", "parse_json", "read_tree"]

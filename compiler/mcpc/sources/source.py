@@ -1,0 +1,68 @@
+"""One file as it was read, and a whole project of them; nothing here touches a disk.
+
+A place in a file is an offset in code points of `Source.text`.  Lines end at LF, CR LF or a lone CR, as editors and
+Python count them; lines and columns begin at 1.  A byte that is not UTF-8 is one code point (a lone surrogate), so
+that places stay exact in a file that is not text.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+LINE_END = re.compile(r"\r\n|\n|\r")
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One file: `path` is POSIX and relative to the project, `mode` its permission bits."""
+
+    path: str
+    data: bytes = field(repr=False)
+    mode: int = 0o644
+    # Both are worked out when first asked for: most files of a project are never shown or parsed.
+    _text: list[str] = field(default_factory=list, init=False, repr=False, compare=False)
+    _starts: list[int] = field(default_factory=list, init=False, repr=False, compare=False)
+
+    @property
+    def text(self) -> str:
+        """The file decoded from UTF-8: a wrong byte is a lone surrogate, a byte order mark stays as U+FEFF."""
+        if not self._text:
+            self._text.append(self.data.decode("utf-8", "surrogateescape"))
+        return self._text[0]
+
+    def position(self, offset: int) -> tuple[int, int]:
+        """Return the line and column of `offset`; an offset outside the text counts as its nearest end."""
+        offset = min(max(offset, 0), len(self.text))
+        line = bisect_right(self._line_starts(), offset)
+        return line, offset - self._line_starts()[line - 1] + 1
+
+    def offset(self, line: int, column: int) -> int:
+        """Return the offset of `line` and `column`; a place outside the text counts as the nearest one inside."""
+        starts = self._line_starts()
+        if line > len(starts):
+            return len(self.text)
+        line = max(line, 1)
+        end = starts[line] - 1 if line < len(starts) else len(self.text)
+        return min(starts[line - 1] + max(column - 1, 0), end)
+
+    def _line_starts(self) -> list[int]:
+        if not self._starts:
+            self._starts.extend((0, *(match.end() for match in LINE_END.finditer(self.text))))
+        return self._starts
+
+
+@dataclass(frozen=True, slots=True)
+class SourceTree:
+    """The files of a project by path, in the order of their paths."""
+
+    files: Mapping[str, Source]
+
+    def get(self, path: str) -> Source | None:
+        """Return the file at `path`, or None."""
+        return self.files.get(path)

@@ -1,0 +1,229 @@
+"""Read a project directory once: every later stage sees these bytes and never the disk again.
+
+Only regular files are opened, and only those that really lie inside the project: a symlink is followed if its target
+does, a FIFO or a device is never touched.  Whatever is refused is a Diagnostic with the path; reading goes on.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from dataclasses import dataclass, field, replace
+from pathlib import PurePosixPath
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+from unicodedata import normalize
+
+from mcpc.diagnostics import Diagnostic, Diagnostics, Span, diagnose, in_order
+from mcpc.sources.source import Source, SourceTree
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from pathlib import Path
+
+MIB = 1 << 20
+MAX_FILE = 64 * MIB
+MAX_PROJECT = 512 * MIB
+# Symlinked directories that hold each other multiply: a bound on what is looked at keeps a hostile project finite.
+MAX_ENTRIES = 100_000
+
+IGNORED_NAMES = frozenset({".DS_Store", ".git", ".venv", "__pycache__", "node_modules"})
+IGNORED_ENDINGS = (".pyc", ".pyz", ".swp", ".swo", "~")
+# An editor's lock is a symlink to nowhere: it must be passed over before it is followed.
+IGNORED_BEGINNINGS = (".#",)
+
+SPECIAL = {
+    stat.S_IFIFO: "a named pipe",
+    stat.S_IFSOCK: "a socket",
+    stat.S_IFCHR: "a device",
+    stat.S_IFBLK: "a device",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class _Folder:
+    """A directory to look into: `real` is where it lies, `above` the one it was found in (not always its parent)."""
+
+    path: str
+    real: Path
+    above: _Folder | None = None
+
+    def holds_itself(self) -> bool:
+        """Tell whether the way here has passed through this very directory."""
+        folder = self.above
+        while folder is not None and folder.real != self.real:
+            folder = folder.above
+        return folder is not None
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    """One name in a directory: `real` is what will be opened (a symlink's target)."""
+
+    path: str
+    real: Path
+    folder: _Folder
+
+
+@dataclass(slots=True)
+class _Walk:
+    """What has been read so far, and what is still to be looked into."""
+
+    base: Path
+    folders: list[_Folder] = field(default_factory=list)
+    files: dict[str, Source] = field(default_factory=dict)
+    problems: list[Diagnostic] = field(default_factory=list)
+    entries: int = 0
+    size: int = 0
+    is_stopped: bool = False
+
+    def refuse(self, code: str, path: str, message: str, hint: str = "") -> None:
+        """Report one file, or the project itself if `path` is empty."""
+        self.problems.append(diagnose(code, Span(path) if path else None, message, hint=hint))
+
+    def stop(self, message: str) -> None:
+        """Report that the project is too large, and read no more of it."""
+        self.is_stopped = True
+        self.refuse("MCP008", "", message, "build from a directory that holds only the server")
+
+
+def read_tree(root: Path) -> tuple[SourceTree, Diagnostics]:
+    """Read every file of the project at `root`, sorted by path; report those that cannot be part of it."""
+    try:
+        base = root.resolve(strict=True)
+    except (OSError, RuntimeError):
+        return _nothing(f"there is no directory `{root}`")
+    if not base.is_dir():
+        return _nothing(f"`{root}` is not a directory")
+    walk = _Walk(base, [_Folder("", base)])
+    while walk.folders and not walk.is_stopped:
+        _look_into(walk, walk.folders.pop())
+    files = dict(sorted(walk.files.items()))
+    return SourceTree(MappingProxyType(files)), in_order((*walk.problems, *_collisions(files)))
+
+
+def _nothing(message: str) -> tuple[SourceTree, Diagnostics]:
+    return SourceTree(MappingProxyType({})), (diagnose("MCP004", None, message),)
+
+
+def _look_into(walk: _Walk, folder: _Folder) -> None:
+    try:
+        names = sorted(folder.real.iterdir())
+    except OSError as failure:
+        walk.refuse("MCP006", folder.path, f"the directory cannot be read: {failure.strerror}")
+        return
+    for real in names:
+        walk.entries += 1
+        if walk.entries > MAX_ENTRIES:
+            walk.stop(f"the project has more than {MAX_ENTRIES} files and directories")
+        if walk.is_stopped:
+            return
+        if not _is_ignored(real.name):
+            path = f"{folder.path}/{real.name}" if folder.path else real.name
+            _take(walk, _Entry(path, real, folder))
+
+
+def _is_ignored(name: str) -> bool:
+    return name in IGNORED_NAMES or name.endswith(IGNORED_ENDINGS) or name.startswith(IGNORED_BEGINNINGS)
+
+
+def _take(walk: _Walk, entry: _Entry) -> None:
+    if not _is_utf8(entry.path):
+        shown = entry.path.encode("utf-8", "backslashreplace").decode()
+        walk.refuse("MCP006", shown, "the name of the file is not valid UTF-8", "rename it")
+        return
+    try:
+        found = entry.real.lstat()
+        TAKE.get(stat.S_IFMT(found.st_mode), _refuse_special)(walk, entry, found)
+    except OSError as failure:
+        walk.refuse("MCP006", entry.path, f"the file cannot be read: {failure.strerror}")
+
+
+def _is_utf8(path: str) -> bool:
+    try:
+        path.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _take_directory(walk: _Walk, entry: _Entry, _found: os.stat_result) -> None:
+    # By the name it has in the project: a symlink `.cache` to a directory is as hidden as the directory would be.
+    if PurePosixPath(entry.path).name.startswith("."):
+        return
+    folder = _Folder(entry.path, entry.real, entry.folder)
+    if folder.holds_itself():
+        walk.refuse("MCP006", entry.path, "a symlink leads back to a directory that holds it", "remove the symlink")
+    else:
+        walk.folders.append(folder)
+
+
+def _take_file(walk: _Walk, entry: _Entry, found: os.stat_result) -> None:
+    if found.st_size > MAX_FILE:
+        walk.refuse("MCP008", entry.path, f"the file is larger than {MAX_FILE // MIB} MiB")
+        return
+    walk.size += found.st_size
+    if walk.size > MAX_PROJECT:
+        walk.stop(f"the files of the project are larger than {MAX_PROJECT // MIB} MiB together")
+        return
+    walk.files[entry.path] = Source(entry.path, _read(entry.real), stat.S_IMODE(found.st_mode))
+
+
+def _read(path: Path) -> bytes:
+    """Return the file's bytes; the flags keep this module's promise if it was exchanged after it was looked at."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
+    with os.fdopen(descriptor, "rb") as file:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise OSError(0, "it is no longer a file")
+        return file.read()
+
+
+def _take_link(walk: _Walk, entry: _Entry, _found: os.stat_result) -> None:
+    try:
+        target = entry.real.resolve(strict=True)
+    except RuntimeError:
+        # Python 3.11 and 3.12 say so of a symlink that leads to itself; later ones raise OSError.
+        walk.refuse("MCP006", entry.path, "a symlink leads to itself")
+        return
+    except FileNotFoundError:
+        walk.refuse("MCP006", entry.path, f"a symlink leads to `{entry.real.readlink()}`, which does not exist")
+        return
+    found = target.stat()
+    if target.is_relative_to(walk.base):
+        TAKE.get(stat.S_IFMT(found.st_mode), _refuse_special)(walk, replace(entry, real=target), found)
+    else:
+        message = f"a symlink leads to `{entry.real.readlink()}`, outside the project"
+        walk.refuse("MCP005", entry.path, message, "put the file itself into the project")
+
+
+def _refuse_special(walk: _Walk, entry: _Entry, found: os.stat_result) -> None:
+    kind = SPECIAL.get(stat.S_IFMT(found.st_mode), "not a file")
+    walk.refuse("MCP006", entry.path, f"it is {kind}, and only files and directories can be part of a project")
+
+
+TAKE: dict[int, Callable[[_Walk, _Entry, os.stat_result], None]] = {
+    stat.S_IFDIR: _take_directory,
+    stat.S_IFREG: _take_file,
+    stat.S_IFLNK: _take_link,
+}
+
+
+def _collisions(paths: Iterable[str]) -> list[Diagnostic]:
+    """Report names that are one name where case or the composition of accents does not count (macOS, Windows).
+
+    Directories may meet (their files then lie together); a file may meet neither a file nor a directory.
+    """
+    problems: list[Diagnostic] = []
+    seen: dict[str, str] = {}
+    files = set(paths)
+    folders = {str(folder) for file in files for folder in PurePosixPath(file).parents}
+    for path in sorted(files | folders):
+        other = seen.setdefault(_folded(path), path)
+        if other != path and (other in files or path in files):
+            message = f"`{path}` and `{other}` are one file where case does not count"
+            problems.append(diagnose("MCP502", Span(path), message, hint="rename one of them"))
+    return problems
+
+
+def _folded(path: str) -> str:
+    return normalize("NFC", normalize("NFC", path).casefold())

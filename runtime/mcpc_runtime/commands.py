@@ -1,0 +1,61 @@
+"""What a contract asks of a runner, and what a runner brings back."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+    from mcpc_runtime.protocol.jsonrpc import Json
+
+
+class Command:
+    """What to run: words, the text for descriptor 3, the whole environment, and whether both outputs are one."""
+
+    __slots__ = ("argv", "environment", "input", "merged")
+
+    def __init__(self, argv: list[str], data: bytes, environment: Mapping[Any, Any], merged: bool) -> None:
+        self.argv = argv
+        self.input = data
+        self.environment = environment
+        self.merged = merged
+
+
+class Completed:
+    """What became of it.  `status`: exit status, or minus the signal; `problem`: why it did not even start.
+
+    `output` is what it wrote to both streams in the order it arrived; `printed` and `errors` are its two parts (all is
+    `printed` where the streams were merged).
+    """
+
+    __slots__ = ("dropped", "errors", "output", "printed", "problem", "status")
+
+    def __init__(self, problem: str = "") -> None:
+        self.status = -1
+        self.output = b""
+        self.printed = b""
+        self.errors = b""
+        self.dropped = 0
+        self.problem = problem
+
+
+class Invocation:
+    """A Python function to call: the module's file, its name, and keyword arguments."""
+
+    __slots__ = ("arguments", "file", "function")
+
+    def __init__(self, file: str, function: str, arguments: dict[str, Json]) -> None:
+        self.file = file
+        self.function = function
+        self.arguments = arguments
+
+
+class Returned:
+    """What became of it: a JSON value, or the text of the exception that was raised."""
+
+    __slots__ = ("problem", "value")
+
+    def __init__(self, value: Json = None, problem: str = "") -> None:
+        self.value = value
+        self.problem = problem

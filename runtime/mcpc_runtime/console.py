@@ -1,0 +1,334 @@
+"""What a server says to a person: what it is, whether it is whole, what it offers, and what a tool answers.
+
+Nothing of this is imported by a server that serves.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import posix
+import shutil
+import sys
+
+from mcpc_runtime.engine import Engine
+from mcpc_runtime.protocol.effects import Send
+from mcpc_runtime.protocol.facts import CAPABILITIES_KEY, MAX_MESSAGE_BYTES, VERSION_KEY
+from mcpc_runtime.protocol.session import Session
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from mcpc_runtime.image import Image
+    from mcpc_runtime.protocol.jsonrpc import Json
+
+SUCCESS, FINDINGS, USAGE, TOOL_ERROR, NOT_RUNNABLE = 0, 1, 2, 5, 8
+
+HELP = """{name} {version}: a Model Context Protocol server in one file
+
+  {file}                              serve over standard input and output: what a client starts
+  {file} info [--json]                what it is, what it speaks, what it was built from
+  {file} check [--json]               whether it is whole, and can run here
+  {file} list [--json]                its tools and prompts
+  {file} call TOOL [NAME=VALUE ...]   call a tool; a value is JSON where it can be, else a string
+  {file} call TOOL --json OBJECT      the same, with the arguments as one JSON object ("-": from standard input)
+
+A client is told to start it like this:
+  {{"mcpServers": {{"{name}": {{"command": "{python}", "args": ["{path}"]}}}}}}
+"""
+
+
+class UsageError(Exception):
+    """The words on the command line are off; the message says how."""
+
+
+def run(image: Image, archive: str, words: list[str]) -> int:
+    """Do what the words say; return the exit status."""
+    command = COMMANDS.get(words[0])
+    try:
+        if command is None:
+            raise UsageError(f"{words[0]!r} is no command of this server")
+        status = command(image, archive, words[1:])
+    except UsageError as problem:
+        sys.stderr.write(f"error: {problem}\n\n{usage(image, archive)}")
+        status = USAGE
+    except BrokenPipeError:
+        return SUCCESS
+    sys.stdout.flush()
+    return status
+
+
+def greet(image: Image, archive: str) -> None:
+    """Tell a person who started the server by hand what it waits for."""
+    sys.stderr.write(f"{usage(image, archive)}\nServing: waiting for a client's messages on standard input.\n")
+    sys.stderr.flush()
+
+
+def usage(image: Image, archive: str) -> str:
+    """Return the help page."""
+    known = facts(image)
+    path = archive if archive.startswith("/") else f"{posix.getcwd()}/{archive.removeprefix('./')}"
+    python = sys.executable or "python3"
+    return HELP.format(name=known["name"], version=known["version"], file=archive, python=python, path=path)
+
+
+def show_help(image: Image, archive: str, words: list[str]) -> int:
+    """Print the help page."""
+    sys.stdout.write(usage(image, archive))
+    return SUCCESS
+
+
+def facts(image: Image) -> dict[str, Any]:
+    """Return the facts of the build."""
+    known: dict[str, Any] = json.loads(image.entry("META-INF/build.json"))
+    return known
+
+
+def manifest(image: Image) -> dict[str, str]:
+    """Return each entry's digest, as it was when the file was built."""
+    lines = image.entry("META-INF/manifest.sha256").decode().splitlines()
+    return {name: checksum for checksum, _, name in (line.partition("  ") for line in lines)}
+
+
+def info(image: Image, archive: str, words: list[str]) -> int:
+    """Print the facts of the build."""
+    known = facts(image)
+    if wants_json(words):
+        return put_json(known)
+    rows = [
+        ("server", f"{known['name']} {known['version']}"),
+        ("speaks", ", ".join(known["revisions"])),
+        ("offers", f"{known['tools']} tools, {known['prompts']} prompts"),
+        ("handlers", ", ".join(known["handlers"]) or "none"),
+        ("python", f"{known['python']['requires']}, fastest on {known['python']['bytecode']}"),
+        ("built by", f"mcpc {known['mcpc']}"),
+        ("sources", known["sourceDigest"]),
+    ]
+    sys.stdout.write("".join(f"{name:<10}{value}\n" for name, value in rows))
+    return SUCCESS
+
+
+def check(image: Image, archive: str, words: list[str]) -> int:
+    """Verify every entry, load every definition, look for what the handlers need, and hold a short conversation."""
+    results = [(name, verify(image)) for name, verify in CHECKS]
+    failed = any(problems for _, problems in results)
+    if wants_json(words):
+        put_json({"ok": not failed, "checks": [{"name": name, "problems": found} for name, found in results]})
+    else:
+        for name, problems in results:
+            sys.stdout.write(f"{'failed' if problems else 'ok':<8}{name}\n")
+            sys.stdout.write("".join(f"        {problem}\n" for problem in problems))
+    return FINDINGS if failed else SUCCESS
+
+
+def changed_entries(image: Image) -> list[str]:
+    """Return the entries that are not what was built."""
+    found = []
+    for name, checksum in manifest(image).items():
+        try:
+            same = hashlib.sha256(image.entry(name)).hexdigest() == checksum
+        except OSError:
+            found.append(f"{name} is missing")
+            continue
+        if not same:
+            found.append(f"{name} is not what was built")
+    return found
+
+
+def missing_commands(image: Image) -> list[str]:
+    """Return the programs the handlers need and this machine lacks."""
+    needed = [program for contract in facts(image)["handlers"] for program in NEEDS.get(contract, ())]
+    return [f"{program} is not on PATH" for program in needed if shutil.which(program) is None]
+
+
+def broken_definitions(image: Image) -> list[str]:
+    """Return the tools whose validators do not load."""
+    found = []
+    for entry in listed(image, "tools"):
+        try:
+            tool = image.tool(entry["name"])
+            validators = () if tool is None else (tool.input, tool.output)
+            for validator in validators:
+                if validator is not None:
+                    validator.errors({})
+            if tool is None:
+                found.append(f"{entry['name']} is listed and cannot be found")
+        except (ValueError, TypeError, KeyError, EOFError, SyntaxError) as problem:
+            found.append(f"{entry['name']}: {type(problem).__name__}: {problem}")
+    return found
+
+
+def broken_conversation(image: Image) -> list[str]:
+    """Return what goes wrong in a handshake of every revision."""
+    found = []
+    for version in (*image.handshake_versions, *image.stateless_versions):
+        reply = ask(image, *opening(image, version))
+        if "result" not in reply:
+            found.append(f"{version}: {reply}")
+    return found
+
+
+CHECKS: tuple[tuple[str, Callable[[Image], list[str]]], ...] = (
+    ("every entry is as it was built", changed_entries),
+    ("the programs its handlers need are here", missing_commands),
+    ("every definition loads", broken_definitions),
+    ("every protocol revision answers", broken_conversation),
+)
+NEEDS = {"mcbox": ("bash",)}
+
+
+def opening(image: Image, version: str) -> tuple[str, dict[str, Json]]:
+    """Return the first request of a client that speaks `version`."""
+    if version in image.stateless_versions:
+        return "server/discover", {"_meta": {VERSION_KEY: version, CAPABILITIES_KEY: {}}}
+    client: Json = {"name": "check", "version": "1"}
+    return "initialize", {"protocolVersion": version, "capabilities": {}, "clientInfo": client}
+
+
+def ask(image: Image, method: str, params: dict[str, Json]) -> dict[str, Any]:
+    """Return the reply of a new session to one request that needs no handler."""
+    body = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+    effects = Session(image).receive(json.dumps(body).encode())
+    line = next(effect.data for effect in effects if type(effect) is Send)
+    reply: dict[str, Any] = json.loads(line)
+    return reply
+
+
+def listed(image: Image, kind: str) -> list[dict[str, Any]]:
+    """Return all of a list, page by page, as the newest revision shows it."""
+    items: list[dict[str, Any]] = []
+    meta: Json = {VERSION_KEY: image.stateless_versions[-1], CAPABILITIES_KEY: {}}
+    params: dict[str, Json] = {"_meta": meta}
+    while True:
+        result = ask(image, f"{kind}/list", params).get("result", {})
+        items += result.get(kind, [])
+        if "nextCursor" not in result:
+            return items
+        params = {"_meta": meta, "cursor": result["nextCursor"]}
+
+
+def list_definitions(image: Image, archive: str, words: list[str]) -> int:
+    """Print the tools and prompts."""
+    found = {kind: listed(image, kind) for kind in ("tools", "prompts")}
+    if wants_json(words):
+        return put_json(found)
+    for kind, items in found.items():
+        for item in items:
+            names = item.get("inputSchema", {}).get("properties", {}) or [a["name"] for a in item.get("arguments", [])]
+            summary = printable(item.get("description", "").partition("\n")[0])
+            sys.stdout.write(f"{kind[:-1]:<8}{item['name']}({', '.join(map(printable, names))})  {summary}\n")
+    return SUCCESS
+
+
+def printable(text: str) -> str:
+    """Return a text that cannot steer a terminal."""
+    return "".join(character if character.isprintable() else repr(character)[1:-1] for character in text)
+
+
+def call_tool(image: Image, archive: str, words: list[str]) -> int:
+    """Call a tool as a client would, and print what it answers."""
+    if not words:
+        raise UsageError("call needs the name of a tool")
+    reply = Conversation(image).ask(words[0], arguments_of(words[1:]))
+    if "error" in reply:
+        sys.stderr.write(f"error {reply['error']['code']}: {reply['error']['message']}\n")
+        return TOOL_ERROR
+    result = reply["result"]
+    for block in result["content"]:
+        sys.stdout.write(f"{block['text'] if block.get('type') == 'text' else json.dumps(block)}\n")
+    if not result["content"] and "structuredContent" in result:
+        put_json(result["structuredContent"])
+    return TOOL_ERROR if result.get("isError") else SUCCESS
+
+
+def arguments_of(words: list[str]) -> dict[str, Any]:
+    """Return the arguments that the words name."""
+    if words[:1] == ["--json"]:
+        if len(words) != 2:
+            raise UsageError('--json needs one JSON object, or "-" for standard input')
+        return json_object(sys.stdin.read() if words[1] == "-" else words[1])
+    found = {}
+    for word in words:
+        name, equals, value = word.partition("=")
+        if not equals or not name:
+            raise UsageError(f"{word!r} is not NAME=VALUE")
+        found[name] = json_or_text(value)
+    return found
+
+
+def json_object(text: str) -> dict[str, Any]:
+    """Return the object that `text` is."""
+    try:
+        value = json.loads(text)
+    except ValueError as problem:
+        raise UsageError(f"the arguments are not JSON: {problem}") from None
+    if not isinstance(value, dict):
+        raise UsageError("the arguments must be a JSON object")
+    return value
+
+
+def json_or_text(text: str) -> Any:
+    """Return the JSON value that `text` is, or the text itself."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
+
+
+class Conversation:
+    """A channel with one request in it, and a place for the reply."""
+
+    def __init__(self, image: Image) -> None:
+        self._image = image
+        self._reply: dict[str, Any] = {}
+        self._requests: list[bytes] = []
+        self.ended = False
+        self.descriptor = self._other_end = -1
+
+    def ask(self, tool: str, arguments: dict[str, Any]) -> dict[str, Any]:
+        """Return the reply to a call."""
+        meta = {VERSION_KEY: self._image.stateless_versions[-1], CAPABILITIES_KEY: {}}
+        params = {"name": tool, "arguments": arguments, "_meta": meta}
+        body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+        self._requests.append(json.dumps(body).encode())
+        self.descriptor, self._other_end = posix.pipe()  # nothing ever comes through it
+        Engine(self._image, Session(self._image), self, MAX_MESSAGE_BYTES).run()  # type: ignore[arg-type]
+        return self._reply
+
+    def read(self) -> list[bytes]:
+        """Hand out the request, once; then the end, but not before the reply is here."""
+        if self._requests:
+            return [self._requests.pop()]
+        if self._reply:
+            self.ended = True
+        return []
+
+    def write(self, data: bytes) -> None:
+        """Take the reply."""
+        self._reply = json.loads(data)
+
+
+def wants_json(words: list[str]) -> bool:
+    """Tell whether `--json` was asked for; nothing else is understood."""
+    if words not in ([], ["--json"]):
+        raise UsageError(f"unexpected {' '.join(words)}")
+    return bool(words)
+
+
+def put_json(value: Any) -> int:
+    """Print a value as JSON."""
+    sys.stdout.write(json.dumps(value, indent=2, ensure_ascii=False) + "\n")
+    return SUCCESS
+
+
+COMMANDS: dict[str, Callable[[Image, str, list[str]], int]] = {
+    "--help": show_help,
+    "-h": show_help,
+    "help": show_help,
+    "info": info,
+    "check": check,
+    "list": list_definitions,
+    "call": call_tool,
+}

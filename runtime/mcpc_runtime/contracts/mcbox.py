@@ -1,0 +1,128 @@
+"""mcbox: a Bash function gets the call's arguments as one JSON text, and its trimmed output is the answer.
+
+A status other than 0 is a tool error with everything written, in order.  A tool with an output schema must print one
+JSON value; what it writes to standard error is then kept out of it (in mcbox itself it would break the value).
+A prompt prints an object with `messages`.
+"""
+
+from __future__ import annotations
+
+import posix
+
+from mcpc_runtime.commands import Command
+from mcpc_runtime.protocol.effects import Failure, PromptOutcome, text_outcome
+from mcpc_runtime.protocol.facts import INTERNAL_ERROR
+from mcpc_runtime.protocol.jsonrpc import ParseError, encode, parse, quote
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from mcpc_runtime.commands import Completed
+    from mcpc_runtime.image import Image
+    from mcpc_runtime.protocol.effects import Call, Ending
+    from mcpc_runtime.protocol.jsonrpc import Json
+
+LAUNCHER = "mcpc_app/bash/launcher.bash"
+PRELUDE = "mcpc_app/bash/mcbox.bash"
+WHITE_SPACE = " \t\n\r\v\f"
+BROKEN_OUTPUT = "Internal error: tool output does not match outputSchema"
+BROKEN_PROMPT = "Internal error: prompt execution failed"
+
+texts: dict[str, bytes] = {}
+"""Entries of the archive that were read before: the launcher, the prelude, the libraries."""
+
+
+def prepare(call: Call, image: Image) -> Command:
+    """Return the command: a fresh bash that reads prelude, library and arguments from descriptor 3."""
+    file, function = call.definition.handler
+    library = entry(image, PRELUDE) + b"\n" + entry(image, f"handlers/{file}")
+    program = b"\0".join((library, pretty(call.arguments), b""))
+    argv = ["bash", "--norc", "--noprofile", "-c", entry(image, LAUNCHER).decode(), file.rpartition("/")[2], function]
+    environment = {**posix.environ, **{name.encode(): value.encode() for name, value in image.index["environment"]}}
+    return Command(argv, program, environment, merged=call.definition.output is None and not call.is_prompt)
+
+
+def entry(image: Image, name: str) -> bytes:
+    """Return an entry of the archive, read once."""
+    if name not in texts:
+        texts[name] = image.entry(name)
+    return texts[name]
+
+
+def conclude(call: Call, completed: Completed) -> Ending:
+    """Return what the function's end means."""
+    if completed.problem:
+        return Failure(INTERNAL_ERROR, f"Internal error: {completed.problem}")
+    if call.is_prompt:
+        return conclude_prompt(completed)
+    if completed.status:
+        return text_outcome(trimmed(completed.output, completed.dropped), is_error=True)
+    outcome = text_outcome(trimmed(completed.printed, completed.dropped))
+    if call.definition.output is not None:
+        try:
+            outcome.structured = parse(completed.printed)
+        except ParseError:
+            return Failure(INTERNAL_ERROR, BROKEN_OUTPUT)
+        outcome.log = errors_of(completed)
+    return outcome
+
+
+def conclude_prompt(completed: Completed) -> Ending:
+    """Return a prompt's messages, which its function printed as an object."""
+    if completed.status:
+        output = trimmed(completed.output, completed.dropped)
+        return Failure(INTERNAL_ERROR, f"{BROKEN_PROMPT}: {output}" if output else BROKEN_PROMPT)
+    try:
+        value = parse(completed.printed)
+    except ParseError as problem:
+        return Failure(INTERNAL_ERROR, f"{BROKEN_PROMPT}: its output is not JSON ({problem})")
+    messages = value.get("messages") if type(value) is dict else None
+    if type(value) is not dict or type(messages) is not list or not all(map(is_message, messages)):
+        return Failure(INTERNAL_ERROR, f"{BROKEN_PROMPT}: its output is not an object with `messages`")
+    description = value.get("description")
+    outcome = PromptOutcome(messages, description if type(description) is str else None)
+    outcome.log = errors_of(completed)
+    return outcome
+
+
+def is_message(message: Json) -> bool:
+    """Tell whether this is a prompt message: a role, and one content block."""
+    if type(message) is not dict or message.get("role") not in ("user", "assistant"):
+        return False
+    content = message.get("content")
+    return type(content) is dict and type(content.get("type")) is str
+
+
+def trimmed(output: bytes, dropped: int) -> str:
+    """Return an output as text without white space at its ends; what was dropped of it is counted at its end."""
+    string = str(output, "utf-8", "replace").strip(WHITE_SPACE)
+    return f"{string}\n[{dropped} more bytes were dropped]" if dropped else string
+
+
+def errors_of(completed: Completed) -> str:
+    """Return what was written to standard error alone."""
+    return str(completed.errors, "utf-8", "replace").strip(WHITE_SPACE)
+
+
+def pretty(arguments: Json) -> bytes:
+    """Return JSON indented by two spaces, as functions written for mcbox have always been given it."""
+    try:
+        return "".join(pieces(arguments, "\n")).encode("utf-8", "backslashreplace")
+    except RecursionError:  # too deep to be read by a person
+        return encode(arguments)
+
+
+def pieces(value: Json, line: str) -> list[str]:
+    """Return the texts that make up `value`; `line` is a line break with the indentation of its place."""
+    inner = line + "  "
+    if type(value) is dict:
+        pairs = [f"{inner}{quote(key)}: {''.join(pieces(item, inner))}" for key, item in value.items()]
+        return ["{", ",".join(pairs), line, "}"] if pairs else ["{}"]
+    if type(value) is list:
+        items = [f"{inner}{''.join(pieces(item, inner))}" for item in value]
+        return ["[", ",".join(items), line, "]"] if items else ["[]"]
+    if type(value) is str:
+        return [quote(value)]
+    return [WORDS[value] if value is None or type(value) is bool else repr(value)]
+
+
+WORDS = {None: "null", True: "true", False: "false"}

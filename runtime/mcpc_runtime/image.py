@@ -1,0 +1,244 @@
+"""What was built: answers as bytes, definitions behind an index, validators as code, read when they are asked for.
+
+The blob is one stored entry of the archive.  A list is one or two reads whatever its length; finding a definition
+among N is two reads (a hash table on disk), so ten thousand tools start as fast as ten.
+"""
+
+from __future__ import annotations
+
+import marshal
+import posix
+from _frozen_importlib_external import MAGIC_NUMBER  # importlib.util would cost 3 ms
+
+from mcpc_runtime.protocol.jsonrpc import encode
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from mcpc_runtime.protocol.jsonrpc import Json
+
+    Reference = tuple[int, int]
+    """Offset and length in the blob."""
+    Code = tuple[Reference, Reference]
+    """A module's source, and its bytecode for the interpreter the image was built for."""
+
+NO_STRUCTURED, STRUCTURED_OBJECTS, STRUCTURED_ANY = range(3)
+
+
+class Validator:
+    """A compiled schema.  The collector is loaded only after a rejection."""
+
+    __slots__ = ("_collector", "_image", "accepts", "errors")
+
+    def __init__(self, image: Image, predicate: Code, collector: Code) -> None:
+        self._image = image
+        self._collector = collector
+        self.accepts: Callable[[object], bool] = image.load(predicate)["accepts"]
+        self.errors: Callable[[object], list[tuple[str, str, object]]] = self._load_collector
+
+    def _load_collector(self, instance: object) -> list[tuple[str, str, object]]:
+        self.errors = self._image.load(self._collector)["errors"]
+        return self.errors(instance)
+
+
+class Definition:
+    """A tool or a prompt: how it is called, and what decides about its arguments and its output."""
+
+    __slots__ = ("_image", "_input", "_output", "arguments", "contract", "handler", "name")
+
+    def __init__(self, image: Image, name: str, record: tuple[Any, ...]) -> None:
+        self._image = image
+        self.name = name
+        self.contract, self.handler, self.arguments, self._input, self._output = record
+
+    @property
+    def input(self) -> Validator | None:
+        """The validator of the arguments; the one of a tool without a schema is None."""
+        if type(self._input) is tuple:
+            self._input = Validator(self._image, *self._input)
+        return self._input  # type: ignore[no-any-return]
+
+    @property
+    def output(self) -> Validator | None:
+        """The validator of the structured output, if the tool declared any."""
+        if type(self._output) is tuple:
+            self._output = Validator(self._image, *self._output)
+        return self._output  # type: ignore[no-any-return]
+
+
+class Wire:
+    """One protocol revision as this server speaks it."""
+
+    __slots__ = ("_answers", "_image", "batches", "content", "lists", "logging", "methods", "stateless", "structured",
+                 "tail", "version")  # fmt: skip
+
+    def __init__(self, image: Image, version: str, row: dict[str, Any]) -> None:
+        self._image = image
+        self.version = version
+        self.stateless: bool = row["stateless"]
+        self.batches: bool = row["batches"]
+        self.structured: int = row["structured"]
+        self.content: tuple[str, ...] = row["content"]
+        self.methods: tuple[str, ...] = row["methods"]
+        self.logging: bool = row["logging"]
+        self.lists: dict[str, tuple[Any, ...]] = row["lists"]
+        self.tail: bytes = row["tail"]
+        self._answers: dict[str, Reference] = row["answers"]
+
+    def answer(self, method: str) -> bytes | None:
+        """Return the result of a method whose answer never changes."""
+        place = self._answers.get(method)
+        return None if place is None or method in self.methods else self._image.read(*place)
+
+    def initialize(self) -> bytes:
+        """Return the result of `initialize` in this revision."""
+        return self._image.read(*self._answers["initialize"])
+
+    def page(self, method: str, cursor: Json) -> bytes | None:
+        """Return a list's page, or None for a cursor that was never given out.
+
+        A cursor is the page's number and the list's fingerprint, so that one of another build is refused.
+        """
+        key, pages, table, fingerprint, tail = self.lists[method]
+        number = 0
+        if cursor is not None:
+            number = page_number(cursor, fingerprint, pages)
+            if number < 0 and not self._image.lenient_cursors:
+                return None
+        number = max(number, 0)
+        row = self._image.read(table + 8 * number, 8)
+        items = self._image.read(int.from_bytes(row[:4], "little"), int.from_bytes(row[4:], "little"))
+        more = b',"nextCursor":"%d.%b"' % (number + 1, fingerprint) if number + 1 < pages else b""
+        return b'{"%b":[%b]%b%b}' % (key, items, more, tail)
+
+    def shows_structured(self, value: object) -> bool:
+        """Tell whether a result may carry this value as structured content."""
+        return self.structured == STRUCTURED_ANY or (self.structured == STRUCTURED_OBJECTS and type(value) is dict)
+
+    def seal(self, result: dict[str, Json], meta: dict[str, Json]) -> bytes:
+        """Return a result as JSON, with what this revision wants in every result."""
+        if meta:
+            result["_meta"] = {**meta, **self._image.result_meta} if self.stateless else meta
+            return encode(result)[:-1] + (b',"resultType":"complete"}' if self.stateless else b"}")
+        return encode(result)[:-1] + self.tail + b"}"
+
+
+def page_number(cursor: Json, fingerprint: bytes, pages: int) -> int:
+    """Return the page a cursor stands for, or -1 if it stands for none."""
+    number, dot, mark = cursor.partition(".") if type(cursor) is str else ("", "", "")
+    if not dot or mark != fingerprint.decode() or not (number.isascii() and number.isdigit()) or len(number) > 9:
+        return -1
+    return int(number) if 0 < int(number) < pages else -1
+
+
+class Image:
+    """A built server.  `read(offset, length)` reads the blob; `entry(name)` an entry of the archive."""
+
+    def __init__(
+        self, index: dict[str, Any], read: Callable[[int, int], bytes], entry: Callable[[str], bytes], magic: bytes
+    ) -> None:
+        self.archive = ""
+        self.index = index
+        self.read = read
+        self.entry = entry
+        self.handshake_versions: tuple[str, ...] = index["handshake_versions"]
+        self.stateless_versions: tuple[str, ...] = index["stateless_versions"]
+        self.refusals: dict[str, str] = index["refusals"]
+        self.lenient_cursors: bool = index["lenient_cursors"]
+        self.result_meta: dict[str, Json] = index["result_meta"]
+        self._same_python = index["magic"] == magic
+        self._wires: dict[str, Wire] = {}
+        self._found: dict[tuple[str, str], Definition | None] = {}
+
+    def wire(self, version: str) -> Wire:
+        """Return a revision this server speaks."""
+        wire = self._wires.get(version)
+        if wire is None:
+            wire = self._wires[version] = Wire(self, version, self.index["revisions"][version])
+        return wire
+
+    def tool(self, name: str) -> Definition | None:
+        """Return the tool of this name."""
+        return self._definition("tools", name)
+
+    def prompt(self, name: str) -> Definition | None:
+        """Return the prompt of this name."""
+        return self._definition("prompts", name)
+
+    def _definition(self, kind: str, name: str) -> Definition | None:
+        key = (kind, name)
+        found = self._found.get(key)
+        if found is None:
+            place = self._look_up(kind, name)
+            if place is None:
+                return None  # not remembered: a client could name as many as it likes
+            found = self._found[key] = Definition(self, name, marshal.loads(self.read(*place)))
+        return found
+
+    def _look_up(self, kind: str, name: str) -> Reference | None:
+        """Find a name in the hash table: buckets of offsets, then the entries of one bucket (see `mcpc.emit.table`)."""
+        buckets, table = self.index[kind]
+        try:
+            key = name.encode()
+        except UnicodeEncodeError:
+            return None
+        if not buckets or len(key) > 255:
+            return None
+        bounds = self.read(table + 4 * (int.from_bytes(key, "little") % buckets), 8)
+        start = int.from_bytes(bounds[:4], "little")
+        entries = self.read(start, int.from_bytes(bounds[4:], "little") - start)
+        at = 0
+        while at < len(entries):
+            end = at + 1 + entries[at]
+            if entries[at + 1 : end] == key:
+                place = entries[end : end + 8]
+                return int.from_bytes(place[:4], "little"), int.from_bytes(place[4:], "little")
+            at = end + 8
+        return None
+
+    def load(self, code: Code) -> dict[str, Any]:
+        """Run a generated module and return its names; from bytecode if this is the Python it was built for."""
+        source, compiled = code
+        if self._same_python:
+            body = marshal.loads(self.read(*compiled))
+        else:
+            body = compile(self.read(*source), "<validator>", "exec", dont_inherit=True)
+        names: dict[str, Any] = {"__name__": "mcpc_app.validator"}
+        exec(body, names)  # noqa: S102 - the image's own code, written and checked by the compiler
+        return names
+
+
+def open_image(archive: str, loader: Any, index: dict[str, Any]) -> Image:
+    """Return the image of `archive`; `loader` is the zip importer that brought this module."""
+
+    def entry(name: str) -> bytes:
+        data: bytes = loader.get_data(f"{archive}/{name}")
+        return data
+
+    image = Image(index, blob_reader(archive, loader, entry), entry, MAGIC_NUMBER)
+    image.archive = archive
+    return image
+
+
+def blob_reader(archive: str, loader: Any, entry: Callable[[str], bytes]) -> Callable[[int, int], bytes]:
+    """Return a reader of the blob: in place if the entry is stored, else from a copy in memory.
+
+    The place comes from the archive's own directory, not from the build, so an archive that somebody packed again
+    still works.
+    """
+    files = getattr(loader, "_files", {})
+    _, method, _, _, header, *_ = files.get("mcpc_app/blob", (0, -1, 0, 0, 0))
+    if method != 0:
+        blob = entry("mcpc_app/blob")
+        return lambda offset, length: blob[offset : offset + length]
+    descriptor = posix.open(archive, posix.O_RDONLY | posix.O_CLOEXEC)
+    local = posix.pread(descriptor, 30, header)
+    start = header + 30 + int.from_bytes(local[26:28], "little") + int.from_bytes(local[28:30], "little")
+
+    def read(offset: int, length: int) -> bytes:
+        data: bytes = posix.pread(descriptor, length, start + offset)
+        return data
+
+    return read

@@ -1,0 +1,1 @@
+"""The protocol without IO: bytes and outcomes in, effects out; no clock, thread, socket, process or file."""

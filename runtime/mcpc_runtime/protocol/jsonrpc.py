@@ -1,0 +1,110 @@
+"""JSON text to values and back, and the lines a server writes.
+
+The interpreter's own C scanner and encoder are used directly: importing `json` costs as much as starting the
+interpreter.  What RFC 8259 does not allow (NaN, infinities, two values, text that is not UTF-8) is refused.
+"""
+
+from __future__ import annotations
+
+try:
+    from _json import encode_basestring, make_encoder, make_scanner
+except ImportError:  # an interpreter without the C accelerator: slower, and the same
+    from mcpc_runtime.protocol.slow_json import encode_basestring, make_encoder, make_scanner  # type: ignore[assignment]
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
+
+WHITE_SPACE = " \t\r\n"
+INFINITIES = (float("inf"), float("-inf"))
+
+
+class ParseError(ValueError):
+    """A text is not one JSON value; the message says why."""
+
+
+def refuse_constant(text: str) -> Json:
+    """Refuse `NaN`, `Infinity` and `-Infinity`."""
+    raise ParseError(f"{text} is not JSON")
+
+
+def finite(text: str) -> float:
+    """Return the number; refuse one that would become an infinity."""
+    number = float(text)
+    if number in INFINITIES:
+        raise ParseError("a number is out of range")
+    return number
+
+
+class Scanning:
+    """What the C scanner asks its context for."""
+
+    strict = True
+    object_hook = None
+    object_pairs_hook = None
+    parse_float = staticmethod(finite)
+    parse_int = int
+    parse_constant = staticmethod(refuse_constant)
+    memo: dict[str, str] = {}  # noqa: RUF012 - the pure-Python scanner wants one; it empties it after every text
+
+
+scan = make_scanner(Scanning)  # type: ignore[arg-type]
+
+
+def parse(data: bytes) -> Json:
+    """Return the one JSON value of `data` (UTF-8; a byte order mark before it is passed over); raise ParseError."""
+    try:
+        text = str(data, "utf-8").removeprefix("\ufeff").strip(WHITE_SPACE)
+        value, end = scan(text, 0)
+    except StopIteration as stop:
+        raise ParseError(f"no JSON value at character {stop.value}") from None
+    except UnicodeDecodeError as problem:
+        raise ParseError(f"not UTF-8 at byte {problem.start}") from None
+    except RecursionError:
+        raise ParseError("nested too deeply") from None
+    except ParseError:
+        raise
+    except ValueError as problem:
+        raise ParseError(str(problem)) from None
+    if end != len(text):
+        raise ParseError(f"more text after the JSON value, at character {end}")
+    return value  # type: ignore[no-any-return]
+
+
+def refuse_value(value: object) -> Json:
+    """Refuse what JSON cannot carry."""
+    raise TypeError(f"JSON cannot carry a {type(value).__name__}")
+
+
+quote: Callable[[str], str] = encode_basestring
+encode_value: Callable[[Json, int], tuple[str, ...]] = make_encoder(
+    None, refuse_value, encode_basestring, None, ":", ",", False, False, False
+)
+
+
+def encode(value: Json) -> bytes:
+    """Return `value` as compact JSON in UTF-8; raise ValueError for NaN, TypeError for what JSON has no word for.
+
+    A lone surrogate, which UTF-8 cannot carry, stays the escape it came as.
+    """
+    return "".join(encode_value(value, 0)).encode("utf-8", "backslashreplace")
+
+
+def result_line(identifier: Json, result: bytes) -> bytes:
+    """Return the response line whose result is the JSON text `result`."""
+    return b'{"jsonrpc":"2.0","id":%b,"result":%b}\n' % (encode(identifier), result)
+
+
+def error_line(identifier: Json, code: int, message: str, data: Json = None) -> bytes:
+    """Return the error response line; `identifier` is None where a request's id could not be read."""
+    error: dict[str, Json] = {"code": code, "message": message}
+    if data is not None:
+        error["data"] = data
+    return b'{"jsonrpc":"2.0","id":%b,"error":%b}\n' % (encode(identifier), encode(error))
+
+
+def notification_line(method: str, params: Json) -> bytes:
+    """Return a notification line."""
+    return b'{"jsonrpc":"2.0","method":%b,"params":%b}\n' % (encode(method), encode(params))

@@ -1,0 +1,13 @@
+"""A row of a table may be a dotted name: it is imported when it is first used, so that a start does not pay for it."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+
+def resolve(row: str) -> Any:
+    """Return what `package.module:name` names."""
+    module, _, name = row.partition(":")
+    return getattr(__import__(module, fromlist=[name]), name)

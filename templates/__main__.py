@@ -1,0 +1,2 @@
+"""`python3 server.pyz`."""
+import mcpc_start  # noqa: F401

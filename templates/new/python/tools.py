@@ -1,0 +1,11 @@
+"""The functions behind tools.json: each has its tool's name and takes its arguments as keywords."""
+
+GREETINGS = {"en": "Hello", "fr": "Bonjour", "de": "Guten Tag"}
+
+
+def greet(name: str, language: str = "en") -> str:
+    return f"{GREETINGS[language]}, {name}!"
+
+
+def count_words(text: str) -> dict[str, int]:
+    return {"words": len(text.split()), "characters": len(text)}

@@ -1,0 +1,105 @@
+"""Small projects for tests: files as text in, whatever a stage makes of them out."""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from mcpc.diagnostics.model import in_order
+from mcpc.frontends import recognise
+from mcpc.lower import lower
+from mcpc.options import Options
+from mcpc.passes import check
+from mcpc.sources import Source, SourceTree
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from mcpc.definitions import Definition
+    from mcpc.diagnostics import Diagnostic, Diagnostics
+    from mcpc.ir import CheckedServer, Server
+
+Files = dict[str, str | bytes]
+Place = tuple[str, str, int, int]
+
+SERVER_JSON = '{"serverInfo": {"name": "demo", "version": "1.0.0"}, "capabilities": {"tools": {}}}'
+
+SMOKETEST: Files = {
+    "server.json": """{
+  "protocolVersion": "2025-11-25",
+  "serverInfo": {"name": "smoke", "version": "0.0.1"},
+  "capabilities": {"tools": {}},
+  "instructions": "Tools that answer, fail, and answer with structure."
+}
+""",
+    "tools.json": """{"tools": [
+  {"name": "smoketest", "description": "Says ok.", "inputSchema": {"type": "object", "properties": {}, "required": []}},
+  {"name": "smoketest_fail", "description": "Fails.", "inputSchema": {"type": "object", "properties": {}}},
+  {
+    "name": "echo_token",
+    "description": "Gives the token back.",
+    "inputSchema": {"type": "object", "properties": {"token": {"type": "string"}}, "required": ["token"]},
+    "outputSchema": {"type": "object", "properties": {"token": {"type": "string"}}, "required": ["token"]}
+  },
+  {
+    "name": "echo_token_fail",
+    "description": "Gives something else back.",
+    "inputSchema": {"type": "object", "properties": {"token": {"type": "string"}}, "required": ["token"]},
+    "outputSchema": {"type": "object", "properties": {"token": {"type": "string"}}, "required": ["token"]}
+  }
+]}
+""",
+    "tools.bash": """tool_smoketest() { echo ok; }
+tool_smoketest_fail() { return 1; }
+tool_echo_token() { printf '%s' "$1"; }
+tool_echo_token_fail() { echo '{"nonsense": 1}'; }
+export -f tool_smoketest tool_smoketest_fail tool_echo_token tool_echo_token_fail
+""",
+}
+"""A whole project as mcbox reads it, without a fault."""
+
+
+def tree(files: Mapping[str, str | bytes]) -> SourceTree:
+    """Return the files as a project."""
+    sources = {path: Source(path, _bytes(text), 0o644) for path, text in sorted(files.items())}
+    return SourceTree(MappingProxyType(sources))
+
+
+def _bytes(text: str | bytes) -> bytes:
+    return text if isinstance(text, bytes) else text.encode("utf-8", "surrogateescape")
+
+
+def places(problems: Iterable[Diagnostic], files: Mapping[str, str | bytes]) -> list[Place]:
+    """Return the code and the place of each problem, in the order of a report."""
+    return [_place(problem, files) for problem in in_order(problems)]
+
+
+def _place(problem: Diagnostic, files: Mapping[str, str | bytes]) -> Place:
+    if problem.span is None:
+        return problem.code, "", 0, 0
+    line, column = Source(problem.span.path, _bytes(files[problem.span.path]), 0).position(problem.span.start)
+    return problem.code, problem.span.path, line, column
+
+
+def parsed(files: Mapping[str, str | bytes], options: Options = Options()) -> tuple[Definition | None, Diagnostics]:
+    """Return what the front end that recognises the files makes of them."""
+    frontend, problems = recognise(tree(files), options)
+    if frontend is None:
+        return None, problems
+    definition, found = frontend.parse(tree(files), options)
+    return definition, problems + found
+
+
+def lowered(files: Mapping[str, str | bytes], options: Options = Options()) -> tuple[Server | None, Diagnostics]:
+    """Return the server the files describe."""
+    definition, problems = parsed(files, options)
+    if definition is None:
+        return None, problems
+    server, found = lower(definition, options)
+    return server, problems + found
+
+
+def checked(files: Mapping[str, str | bytes], options: Options = Options()) -> tuple[CheckedServer | None, Diagnostics]:
+    """Return the checked server, if the files are without an error."""
+    server, problems = lowered(files, options)
+    return (None, problems) if server is None else check(server, found=problems)
