@@ -15,6 +15,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, NoReturn
 
+    from mcpc_runtime.image import Image
+
 CONSOLE = "mcpc_runtime.console:run"
 GREET = "mcpc_runtime.console:greet"
 
@@ -27,6 +29,14 @@ def main(archive: str, words: list[str], loader: Any, index: dict[str, Any]) -> 
     else:
         if posix.isatty(0):
             resolve(GREET)(image, archive)
-        Engine(image, Session(image), Channel(MAX_MESSAGE_BYTES), MAX_MESSAGE_BYTES).run()
-        status = 0
+        status = serve(image)
     posix._exit(status)
+
+
+def serve(image: Image) -> int:
+    """Serve standard input and output to its end; return the exit status, which after Ctrl-C is the shell's own 130."""
+    try:
+        Engine(image, Session(image), Channel(MAX_MESSAGE_BYTES), MAX_MESSAGE_BYTES).run()
+    except KeyboardInterrupt:
+        return 130
+    return 0

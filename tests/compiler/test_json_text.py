@@ -1,4 +1,4 @@
-"""The JSON reader: what it accepts, the tree of places, what it says of each mistake, and that nothing makes it slow."""
+"""The JSON reader: what it accepts, the tree of places, what it says of each mistake; nothing makes it slow."""
 
 from __future__ import annotations
 
@@ -6,20 +6,18 @@ import json
 import math
 import sys
 import time
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from mcpc.diagnostics import Diagnostics, Span, has_errors
 from mcpc.sources import Json, Node, Source, parse_json
 from mcpc.sources.json_text import MAX_DEPTH, MAX_PROBLEMS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-REAL_TOOLS = Path(__file__).parents[2] / "examples"
 
 
 def source(text: str | bytes) -> Source:
@@ -93,8 +91,9 @@ def strictly(text: str) -> Any:
 GOOD = [
     "0", "-0", "-1", "1e5", "1E+5", "1e-5", "0.5", "-0.0", "1.5e300", "1e-999", "123456789012345678901234567890",
     "true", "false", "null", '""', '"a"', "[]", "{}", " [ ] ", "\t{\r\n}\n", '{"": 0}', '{"a": {"b": [1, [2, {}]]}}',
-    r'"\"\\\/\b\f\n\r\t"', r'"\u0000\u001f\u007F\u00e9\uFFFF"', r'"\ud83d\ude00"', r'"\uDBFF\uDFFF"', '"\x7f\u2028\u2029"',
-    '"é😀日本語"', r'{"\u0061": 1, "b\n": 2}', '{"a":1}\n', '[1 , 2\n,\n3]', '{"a" : 1 , "b" : [ ] }', '"\ufeff"', '"\\\\"',
+    r'"\"\\\/\b\f\n\r\t"', r'"\u0000\u001f\u007F\u00e9\uFFFF"', r'"\ud83d\ude00"', r'"\uDBFF\uDFFF"',
+    '"\x7f\u2028\u2029"', '"é😀日本語"', r'{"\u0061": 1, "b\n": 2}', '{"a":1}\n', '[1 , 2\n,\n3]',
+    '{"a" : 1 , "b" : [ ] }', '"\ufeff"', '"\\\\"',
 ]  # fmt: skip
 
 
@@ -109,20 +108,22 @@ def test_good_json_means_what_it_says(text: str) -> None:
 
 
 BAD = [
-    "", " ", "\n\t", "[", "]", "{", "}", "[[", "{{", "[}", "{]", "[1", "[1,", '{"a', '{"a"', '{"a":', '{"a":1', '{"a":1,',
-    '"', '"a', "'", "'a", "`", "[1,]", "[,1]", "[1,,2]", "[,]", "[1 2]", "[1;2]", "[1:2]", '["a":1]', "[1]]", "[1],", "1 2",
-    "{,}", '{"a":1,}', '{,"a":1}', '{"a":1,,"b":2}', '{"a" 1}', '{"a":1 "b":2}', '{"a","b"}', '{"a"}', '{"a":}', '{:1}',
-    '{"a"::1}', '{"a"=1}', '{"a"=>1}', "{1:2}", "{a:1}", "{'a':1}", "{true:1}", "{null}", "{[]:1}", "{{}:1}", '{"a":1;"b":2}',
-    '{"a":1}{', "{}{}", "{}[]", "{} x", "{},", "[]:", "nul", "tru", "falsee", "True", "FALSE", "None", "NULL", "nil",
-    "undefined", "NaN", "-NaN", "Infinity", "-Infinity", "+Infinity", "inf", "abc", "$x", "[NaN]", "[Infinity]", "yes",
-    "01", "-01", "00", "+1", ".5", "-.5", "1.", "1.e5", "1e", "1e+", "1E", "-", "--1", "+", "0x1F", "0b1", "1_000", "1,000",
-    "1e5.5", "1.2.3", "2024-01-01", "10ms", "1/2", "\u0661", "1\u0660", "1e400", "-1e400", "9" * 4301, "-" + "9" * 4301,
-    '"\t"', '"\n"', '"\r"', '"\x00"', '"\x1f"', '"a\nb"', '"a\\\nb"', r'"\a"', r'"\x41"', r'"\'"', r'"\u"', r'"\u12"',
-    r'"\u00g0"', r'"\U0041"', r'"\ud800"', r'"\udc00"', r'"\ude00\ud83d"', r'"\ud83d\u0041"', r'"\ud83d"', '"\\"', '"a" "b"',
-    '"a"b', '"a""b"', '["say "hi" now"]', '"a" + "b"', '"""a"""', "// x\n1", "1 // x", "/* x */ 1", "1 /* x */", "/* x", "/",
-    "# x\n1", "[1, # x\n2]", "-- x", "\u00a01", "[\u20281]", "1\u200b", "[\ufeff1]", "\x0b1", "\x0c1", "\x001", "1\x00",
-    "“a”", "{“a”: 1}", "«a»", "`a`", "(1)", "<a>", "@", "a: 1", "- a\n- b", "a = 1", "{\"a\": 1} trailing", '{"a":1,"a":2}',
-    "[" * 100_000, '{"a":' * 100_000, "[" * 513 + "]" * 513, "\\", '\\"a\\"', '[1, 2, 3, "four]', "[\"a\',\'b\"', 1]", "é",
+    "", " ", "\n\t", "[", "]", "{", "}", "[[", "{{", "[}", "{]", "[1", "[1,", '{"a', '{"a"', '{"a":', '{"a":1',
+    '{"a":1,', '"', '"a', "'", "'a", "`", "[1,]", "[,1]", "[1,,2]", "[,]", "[1 2]", "[1;2]", "[1:2]", '["a":1]',
+    "[1]]", "[1],", "1 2", "{,}", '{"a":1,}', '{,"a":1}', '{"a":1,,"b":2}', '{"a" 1}', '{"a":1 "b":2}', '{"a","b"}',
+    '{"a"}', '{"a":}', '{:1}', '{"a"::1}', '{"a"=1}', '{"a"=>1}', "{1:2}", "{a:1}", "{'a':1}", "{true:1}", "{null}",
+    "{[]:1}", "{{}:1}", '{"a":1;"b":2}', '{"a":1}{', "{}{}", "{}[]", "{} x", "{},", "[]:", "nul", "tru", "falsee",
+    "True", "FALSE", "None", "NULL", "nil", "undefined", "NaN", "-NaN", "Infinity", "-Infinity", "+Infinity", "inf",
+    "abc", "$x", "[NaN]", "[Infinity]", "yes", "01", "-01", "00", "+1", ".5", "-.5", "1.", "1.e5", "1e", "1e+", "1E",
+    "-", "--1", "+", "0x1F", "0b1", "1_000", "1,000", "1e5.5", "1.2.3", "2024-01-01", "10ms", "1/2", "\u0661",
+    "1\u0660", "1e400", "-1e400", "9" * 4301, "-" + "9" * 4301, '"\t"', '"\n"', '"\r"', '"\x00"', '"\x1f"', '"a\nb"',
+    '"a\\\nb"', r'"\a"', r'"\x41"', r'"\'"', r'"\u"', r'"\u12"', r'"\u00g0"', r'"\U0041"', r'"\ud800"', r'"\udc00"',
+    r'"\ude00\ud83d"', r'"\ud83d\u0041"', r'"\ud83d"', '"\\"', '"a" "b"', '"a"b', '"a""b"', '["say "hi" now"]',
+    '"a" + "b"', '"""a"""', "// x\n1", "1 // x", "/* x */ 1", "1 /* x */", "/* x", "/", "# x\n1", "[1, # x\n2]",
+    "-- x", "\u00a01", "[\u20281]", "1\u200b", "[\ufeff1]", "\x0b1", "\x0c1", "\x001", "1\x00", "“a”", "{“a”: 1}",
+    "«a»", "`a`", "(1)", "<a>", "@", "a: 1", "- a\n- b", "a = 1", "{\"a\": 1} trailing", '{"a":1,"a":2}',
+    "[" * 100_000, '{"a":' * 100_000, "[" * 513 + "]" * 513, "\\", '\\"a\\"', '[1, 2, 3, "four]', "[\"a\',\'b\"', 1]",
+    "é",
 ]  # fmt: skip
 
 
@@ -159,7 +160,6 @@ MISTAKES: list[tuple[str, str, str, str, object]] = [
     ('{"a" 1}', "", "a colon is missing", "`:`", {"a": 1}),
     ('{"a" = 1}', "=", "`=` stands between", "`:`", {"a": 1}),
     ('{"a": 1 "b": 2}', "", "a comma is missing", "`,` or `}`", {"a": 1, "b": 2}),
-    ('{"a": {} b: 2}', "", "a comma is missing", "`,` or `}`", None),
     ("[{} {}]", "", "a comma is missing", "`,` or `]`", [{}, {}]),
     ("[1 true]", "", "a comma is missing", "`,` or `]`", [1, True]),
     ('{"a": }', "", "the key has no value", "a value", None),
@@ -203,7 +203,7 @@ MISTAKES: list[tuple[str, str, str, str, object]] = [
     ("{} {}", "{}", "`{}` stands after the end", "holds one value", {}),
     ('{"a": 1}\n{"a": 2}\n', '{"a": 2}', "stands after the end", "holds one value", {"a": 1}),
     ("name: x", "name", "`name` is not a value", '`"name"`', None),
-    ('{"a": [1, {"b": 2}', "{", "`{` is never closed", "`}` before the end", None),
+    ('{"a": [1, {"b": 2', "{", "`{` is never closed", "`}` before the end", None),
     ('{"a": [1, 2', "[", "`[` is never closed", "`]` before the end", None),
 ]  # fmt: skip
 
@@ -212,12 +212,6 @@ MISTAKES: list[tuple[str, str, str, str, object]] = [
 def test_a_usual_mistake_is_named_and_read_over(
     text: str, marked: str, message: str, advice: str, value: object
 ) -> None:
-    if text == '{"a": {} b: 2}':
-        # Two mistakes in one place: the comma, then the quotes.
-        assert [problem.message for problem in parse(text)[1]] == ["a comma is missing", "the key `b` has no quotes"]
-        return
-    if text == '{"a": [1, {"b": 2}':
-        text = '{"a": [1, {"b": 2'
     code, found, said, expected, hint = only(text)
     assert code == "MCP002"
     assert found == marked
@@ -225,3 +219,271 @@ def test_a_usual_mistake_is_named_and_read_over(
     assert advice in f"{expected}\n{hint}"
     node, _ = parse(text)
     assert (node and node.value) == value
+
+
+def test_all_mistakes_of_a_file_are_found_at_once() -> None:
+    text = '{\n  // the list\n  tools: [\n    {\'name\': "a", "n": NaN,},\n  ] "x": 01\n}'
+    node, problems = parse(text)
+    assert node is not None
+    assert node.value == {"tools": [{"name": "a", "n": 0}], "x": 0}
+    file = source(text)
+    found = [(file.position(problem.span.start), problem.message) for problem in problems if problem.span]
+    assert found == [
+        ((2, 3), "JSON has no comments"),
+        ((3, 3), "the key `tools` has no quotes"),
+        ((4, 6), "`'` does not begin a string of JSON"),
+        ((4, 24), "`NaN` is not a value of JSON"),
+        ((4, 27), "a comma stands before `}`"),
+        ((4, 29), "a comma stands before `]`"),
+        ((5, 4), "a comma is missing"),
+        ((5, 10), "`01` is not a number of JSON"),
+    ]
+
+
+def test_a_trailing_comma_is_shown_even_if_a_comment_follows_it() -> None:
+    text = '{"a": 1, // one, two\n}'
+    node, problems = parse(text)
+    assert node is not None
+    assert [problem.span for problem in problems] == [Span("tools.json", 9, 20), Span("tools.json", 7, 8)]
+
+
+def test_a_value_that_was_forgotten_leaves_no_tree() -> None:
+    node, problems = parse('{"a": , "b": }')
+    assert node is None
+    assert [problem.message for problem in problems] == ["the key has no value"] * 2
+
+
+def test_endless_mistakes_are_not_all_reported() -> None:
+    node, problems = parse("[" + "'a'," * 10_000 + "1]")
+    assert node is None
+    assert len(problems) == MAX_PROBLEMS
+    assert problems[-1].message == "too many problems; the rest of the file was not judged"
+
+
+def test_a_name_in_a_message_is_short_and_harmless() -> None:
+    key = "\x1b[2J" + "k" * 10_000
+    text = json.dumps({"a": 1})[:-1] + f", {json.dumps(key)}: 1, {json.dumps(key)}: 2}}"
+    (problem,) = parse(text)[1]
+    assert len(problem.message) < 100
+    assert problem.message.isprintable()
+
+
+def test_a_key_that_stands_twice() -> None:
+    text = '{\n  "name": "a",\n  "n\\u0061me": "b",\n  "x": 1\n}'
+    code, marked, message, _, hint = only(text)
+    assert (code, marked) == ("MCP003", '"n\\u0061me"')
+    assert message == "the key `name` stands twice in one object"
+    assert hint == "the first one is on line 2, and only the last would count"
+    node, _ = parse(text)
+    assert node is not None
+    assert [member.key for member in node.members] == ["name", "name", "x"]
+    last = node.get("name")
+    assert last is not None
+    assert last.value == "b"
+    assert node.value == {"name": "b", "x": 1}
+
+
+def test_keys_of_different_objects_may_be_equal() -> None:
+    assert parse('[{"a": {"a": 1}}, {"a": 2}]')[1] == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[1e400]", "the number is too large"),
+        ("[-1e400]", "the number is too large"),
+        ("[" + "1" * 4301 + "]", "the integer has 4301 digits"),
+        ("[-" + "1" * 4301 + "]", "the integer has 4301 digits"),
+        ("[" + "1" * 400 + ".0]", "the number is too large"),
+    ],
+)
+def test_a_number_nobody_can_hold(text: str, message: str) -> None:
+    code, marked, said, _, _ = only(text)
+    assert (code, marked, said) == ("MCP007", text[1:-1], message)
+    assert value_of(text) == [0]
+
+
+def test_integers_are_exact() -> None:
+    longest = "9" * 4300
+    assert value_of(f"[{longest}, -{longest}]") == [int(longest), -int(longest)]
+
+
+def test_a_lower_limit_of_the_interpreter_is_reported_not_raised() -> None:
+    usual = sys.get_int_max_str_digits()
+    sys.set_int_max_str_digits(640)
+    try:
+        assert only("1" * 641)[0] == "MCP007"
+        assert parse("1" * 640)[1] == ()
+    finally:
+        sys.set_int_max_str_digits(usual)
+
+
+@pytest.mark.parametrize(("opening", "closing"), [("[", "]"), ('{"a":', "}")])
+def test_nesting(opening: str, closing: str) -> None:
+    deepest = opening * (MAX_DEPTH - 1) + "[]" + closing * (MAX_DEPTH - 1)
+    node, problems = parse(deepest)
+    assert problems == ()
+    assert node is not None
+    assert repr(node)
+    assert len({node, node}) == 1
+    assert json.loads(deepest) == node.value
+    code, _, message, _, _ = only(opening + deepest + closing)
+    assert (code, message) == ("MCP008", "brackets are nested more than 512 deep")
+    assert parse(opening + deepest + closing)[0] is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[" * 100_000,
+        '{"a":' * 100_000,
+        '"' + "\\x" * 500_000 + '"',
+        '["' + "a\\n" * 500_000,
+        '"' + "\\" * 1_000_001,
+        "[" + "," * 1_000_000,
+        "[" + "'a'," * 200_000,
+        "[" + "1 " * 500_000,
+        "{" + "a:1 " * 200_000,
+        "/*" * 500_000,
+        "//\n" * 500_000,
+        "[" + "/*" * 500_000,
+        " " * 2_000_000,
+        "\u00a0" * 1_000_000,
+        "1" * 2_000_000,
+        "1" * 2_000_000 + "x",
+        "0." + "1" * 2_000_000,
+        "1e" + "1" * 2_000_000,
+        "-" * 1_000_000,
+        "a" * 1_000_000,
+        "'" * 1_000_000,
+        '"' * 1_000_000,
+        "[" + "1," * 10 + " " * 1_000_000,
+        "{" + '"a":1,' * 200_000 + '"a":1}',
+    ],
+    ids=lambda text: f"{text[:8]!r} x {len(text)}",
+)
+def test_no_input_makes_reading_slow(text: str) -> None:
+    began = time.process_time()
+    parse(text)
+    assert time.process_time() - began < 4
+
+
+def test_a_large_file_is_read_fast() -> None:
+    schema = {"type": "object", "properties": {"path": {"type": "string", "minLength": 1}}, "required": ["path"]}
+    tools = [{"name": f"tool_{n}", "description": 'Says "é".\n' * 4, "inputSchema": schema} for n in range(9_000)]
+    text = json.dumps({"tools": tools})
+    assert len(text) > 2_000_000
+    began = time.process_time()
+    node, problems = parse(text)
+    assert time.process_time() - began < 4
+    assert problems == ()
+    assert node is not None
+    assert node.value == {"tools": tools}
+    assert sum(1 for _ in nodes(node)) > 99_000
+
+
+def test_a_node_knows_its_kind_and_its_members() -> None:
+    node, _ = parse('{"o": {}, "a": [], "s": "", "i": 1, "f": 1.5, "t": true, "n": null}')
+    assert node is not None
+    kinds = {member.key: member.node.kind for member in node.members}
+    expected = ["object", "array", "string", "number", "number", "boolean", "null"]
+    assert list(kinds.values()) == expected
+    assert node.kind == "object"
+    assert node.get("x") is None
+    member = node.members[2]
+    assert member.key_span == Span("tools.json", 19, 22)
+    assert member.node.span == Span("tools.json", 24, 26)
+    assert member.node.get("s") is None
+    assert node.span == Span("tools.json", 0, 67)
+
+
+def test_a_byte_order_mark_is_a_warning() -> None:
+    text = '\ufeff{"a": 1}'
+    node, (problem,) = parse(text)
+    assert node is not None
+    assert (node.value, node.start) == ({"a": 1}, 1)
+    assert (problem.code, problem.severity, problem.span) == ("MCP010", "warning", Span("tools.json", 0, 1))
+    assert [problem.code for problem in parse("\ufeff")[1]] == ["MCP010", "MCP002"]
+
+
+def test_a_byte_that_is_not_utf8_is_shown_and_read_over() -> None:
+    file = source('{"é": "caf'.encode() + b'\xe9", "b": "\xff\xfe"}')
+    node, (first, second) = parse_json(file)
+    assert node is not None
+    assert node.value == {"é": "caf\ufffd", "b": "\ufffd\ufffd"}
+    assert (first.code, first.message) == ("MCP001", "the byte 0xE9 is not UTF-8")
+    assert first.hint == "save it as UTF-8; in Windows-1252 this would be `é`"
+    assert first.span == Span("tools.json", 10, 11)
+    assert (second.message, second.span) == ("the bytes 0xFF 0xFE are not UTF-8", Span("tools.json", 20, 22))
+
+
+@pytest.mark.parametrize("data", [b"\x80", b"[\xc3]", b"\xed\xa0\x80", b"\xc0\xaf", b"\xf5\x80\x80\x80", b'"\xe2\x82"'])
+def test_malformed_utf8(data: bytes) -> None:
+    assert "MCP001" in {problem.code for problem in parse(data)[1]}
+
+
+def test_a_file_in_another_encoding_does_not_flood_the_report() -> None:
+    text = "[" + ", ".join(['"é"'] * 1000) + "]"
+    assert [problem.code for problem in parse(text.encode("latin-1"))[1]] == ["MCP001"] * 10
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-32-le", "utf-32-be"])
+def test_wide_encodings_are_named(encoding: str) -> None:
+    node, (problem,) = parse('{"a": 1}'.encode(encoding))
+    assert node is None
+    assert (problem.code, problem.message) == ("MCP001", "the file is encoded in UTF-16 or UTF-32")
+
+
+def outcome(text: str) -> tuple[bool, Any]:
+    try:
+        return True, strictly(text)
+    except (ValueError, RecursionError):
+        return False, None
+
+
+SCALARS = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text()
+VALUES = st.recursive(
+    SCALARS, lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4), max_leaves=12
+)
+
+
+@settings(max_examples=200, deadline=None)
+@given(VALUES, st.sampled_from([None, 0, 1, "\t"]), st.booleans())
+def test_random_json_is_read_as_the_standard_library_reads_it(value: Any, indent: Any, ascii_only: bool) -> None:
+    text = json.dumps(value, indent=indent, ensure_ascii=ascii_only)
+    node, problems = parse(text)
+    assert problems == ()
+    assert node is not None
+    assert node.value == json.loads(text)
+    assert_places(text, node)
+
+
+@settings(max_examples=500, deadline=None)
+@given(st.text(st.sampled_from("[]{}\",:\\u0d8ae.+-1 \n\t/*#'tfn\u00a0é"), max_size=20) | st.text(max_size=10))
+def test_random_text_is_judged_as_the_standard_library_judges_it(text: str) -> None:
+    assert_agreement(text)
+
+
+@settings(max_examples=500, deadline=None)
+@given(VALUES, st.data())
+def test_json_with_one_change_is_judged_as_the_standard_library_judges_it(value: Any, data: st.DataObject) -> None:
+    text = json.dumps(value)
+    at = data.draw(st.integers(0, len(text)))
+    length = data.draw(st.integers(0, 2))
+    new = data.draw(st.sampled_from(["", ",", ":", "}", "]", "{", "[", '"', "'", "\\", "x", "0", " ", "//", "\t"]))
+    assert_agreement(text[:at] + new + text[at + length :])
+
+
+def assert_agreement(text: str) -> None:
+    if any("\ud800" <= char <= "\udfff" for char in text) or text.startswith("\ufeff"):
+        return
+    node, problems = parse(text)
+    is_good, value = outcome(text)
+    assert (not problems) == is_good
+    for problem in problems:
+        assert problem.span is not None
+        assert 0 <= problem.span.start <= problem.span.end <= len(text)
+    if is_good:
+        assert node is not None
+        assert node.value == value
+        assert_places(text, node)

@@ -112,8 +112,9 @@ class Lexer(Words):
         self.at += 1
 
     def _pass(self, frame: Frame) -> None:
-        self.end_word(frame)
-        self.at += 1
+        """End the word; pass over the character, unless the word was `]]` and what follows belongs to another frame."""
+        if self.end_word(frame) is frame:
+            self.at += 1
 
     def _newline(self, frame: Frame) -> None:
         frame = self.end_command(frame)
@@ -130,7 +131,8 @@ class Lexer(Words):
 
     def _ampersand(self, frame: Frame) -> None:
         if self.text.startswith("&>", self.at):
-            self.end_word(frame).redirection = self._take(AMPERSANDS)
+            frame = self.end_word(frame)
+            frame.redirection = self._take(AMPERSANDS)
         else:
             self._separate(frame, AMPERSANDS)
 
@@ -157,7 +159,8 @@ class Lexer(Words):
             return
         if frame.word >= 0 and DESCRIPTOR.fullmatch(self.text, frame.word, self.at):
             frame.word = -1
-        self.end_word(frame).redirection = self._take(ANGLES)
+        frame = self.end_word(frame)
+        frame.redirection = self._take(ANGLES)
 
     def _process_substitution(self, frame: Frame) -> None:
         self.begin_word(frame)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 LONGEST = 512
 """Of a word no more than this is cut out, or words nested in words would cost the square of their length."""
 
-WATCHED = frozenset({"exit", "exec", "export", "declare", "typeset", "unset", "shopt"})
+WATCHED = frozenset({"exit", "exec", "export", "declare", "typeset", "shopt"})
 
 NO_ARGUMENTS = re.compile(r"(?:[ \t]|\\\r?\n)*\((?:[ \t]|\\\r?\n)*\)")
 ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?:\[[^]]*\])?\+?=")

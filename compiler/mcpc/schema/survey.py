@@ -192,9 +192,10 @@ class _Search:
         """Yield each `$ref` that asks about the same value for ever."""
         edges = self.edges(IN_PLACE)
         for component in components(edges):
-            for node in component if is_cycle(component, edges) else ():
+            inside = frozenset(component if is_cycle(component, edges) else ())
+            for node in component:
                 reference = self.schemas[node].keywords.get("$ref")
-                if reference and self.targets[reference] in component:
+                if reference and self.targets[reference] in inside:
                     message = f"`{reference.value}` leads back to itself without a step into the value"
                     yield diagnose("MCP117", reference.span, message)
 

@@ -30,7 +30,7 @@ MAX_ENTRIES = 100_000
 IGNORED_NAMES = frozenset({".DS_Store", ".git", ".venv", "__pycache__", "node_modules"})
 IGNORED_ENDINGS = (".pyc", ".pyz", ".swp", ".swo", "~")
 # An editor's lock is a symlink to nowhere: it must be passed over before it is followed.
-IGNORED_BEGINNINGS = (".#",)
+IGNORED_BEGINNING = ".#"
 
 SPECIAL = {
     stat.S_IFIFO: "a named pipe",
@@ -118,13 +118,9 @@ def _look_into(walk: _Walk, folder: _Folder) -> None:
             walk.stop(f"the project has more than {MAX_ENTRIES} files and directories")
         if walk.is_stopped:
             return
-        if not _is_ignored(real.name):
+        if real.name not in IGNORED_NAMES and not real.name.startswith(IGNORED_BEGINNING):
             path = f"{folder.path}/{real.name}" if folder.path else real.name
             _take(walk, _Entry(path, real, folder))
-
-
-def _is_ignored(name: str) -> bool:
-    return name in IGNORED_NAMES or name.endswith(IGNORED_ENDINGS) or name.startswith(IGNORED_BEGINNINGS)
 
 
 def _take(walk: _Walk, entry: _Entry) -> None:
@@ -134,7 +130,8 @@ def _take(walk: _Walk, entry: _Entry) -> None:
         return
     try:
         found = entry.real.lstat()
-        TAKE.get(stat.S_IFMT(found.st_mode), _refuse_special)(walk, entry, found)
+        if stat.S_ISDIR(found.st_mode) or not entry.path.endswith(IGNORED_ENDINGS):
+            TAKE.get(stat.S_IFMT(found.st_mode), _refuse_special)(walk, entry, found)
     except OSError as failure:
         walk.refuse("MCP006", entry.path, f"the file cannot be read: {failure.strerror}")
 

@@ -1,0 +1,51 @@
+# Each target is one command on a fresh machine: it makes .venv first, and says what it installs.  `make` lists them.
+.DEFAULT_GOAL := help
+.PHONY: help demo test check lint bench golden lock deps clean venv
+RUN := .venv/bin/python
+UV := uv==0.13.8
+
+help:  ## list the targets
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 16
+
+venv:
+	@.ci/venv .venv
+
+demo: venv  ## build examples/files and hold a conversation with it
+	@$(RUN) examples/demo.py
+
+test: venv  ## run the tests
+	@$(RUN) -m pytest -q -n auto
+
+check: lint test  ## run every check, then the tests
+
+lint: venv  ## run every check but the tests
+	.venv/bin/ruff check .
+	.venv/bin/ruff format --check .
+	.venv/bin/mypy
+	.venv/bin/lint-imports
+	.venv/bin/vulture
+	.venv/bin/codespell
+	@if command -v shellcheck >/dev/null; then \
+	  echo shellcheck; shellcheck .ci/* examples/*/*.bash templates/new/*/*.bash; \
+	elif [ "$$MCPC_REQUIRE_ALL" = 1 ]; then echo 'shellcheck is not installed'; exit 1; \
+	else echo 'shellcheck is not installed: skipped'; fi
+
+bench: venv  ## measure start, memory, calls, scale and builds, and print ratios (BENCH=--quick)
+	@$(RUN) bench/run.py $(BENCH)
+
+golden: venv  ## accept what golden tests found, and show the difference
+	$(RUN) -m pytest -q tests --accept -k golden
+	git diff --stat -- tests
+
+lock: venv  ## compile requirements.lock and requirements-dev.lock from pyproject.toml
+	@echo 'Installing $(UV) into .cache/lock to compile the locks'
+	@test -x .cache/lock/bin/uv || $(RUN) -m venv .cache/lock
+	@.cache/lock/bin/python -m pip --quiet --disable-pip-version-check install $(UV)
+	@.ci/lock .cache/lock/bin/uv
+
+deps:  ## install the programs that tests use besides Python, or say how
+	@.ci/packages
+
+clean:  ## remove what was built, and every cache but .venv
+	rm -rf build dist .cache .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+	find . -name __pycache__ -type d -not -path './.venv/*' -prune -exec rm -rf {} +

@@ -1,0 +1,128 @@
+"""How a Bash library is read: its functions by the lexer, its mistakes by `bash -n`.
+
+Its law: nothing of the library is run.  What is not decided before it runs (a function made by `eval`, or read from
+another file) is not seen.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from typing import TYPE_CHECKING
+
+from mcpc.diagnostics import Diagnostic, Diagnostics, Span, diagnose
+from mcpc.languages.bash_lexer import scan
+from mcpc.languages.bash_syntax import check
+from mcpc.languages.module import Function, Module
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from mcpc.languages.bash_frames import Scan, Word
+    from mcpc.sources import Source
+
+NAME = re.compile(r"""[^"'\\$`]+""")
+OPTIONS = re.compile(r"-[A-Za-z]+")
+LINE_END = "\r\n"
+
+OWN_PLACE = re.compile(
+    r"\$\{?[#!]?(?P<variable>BASH_SOURCE)\b"
+    r"|\b(?:dirname|readlink|realpath)\b[^\n;|&)]{0,80}?\$(?:0|\{0\})"
+    r"|\$\{0%"
+)
+EQUALS = r"[ \t]*(?:==?|!=|-ef)[ \t]*"
+RUN_OR_READ = re.compile(
+    rf'(?P<left>BASH_SOURCE)(?:\[[^]\n]{{0,8}}\])?\}}?"?{EQUALS}"?\$\{{?0'
+    rf'|\$\{{?0\}}?"?{EQUALS}"?\$\{{?(?P<right>BASH_SOURCE)'
+)
+"""`[[ "${BASH_SOURCE[0]}" == "$0" ]]` asks whether the library is run or read, and looks for no file."""
+
+
+def read(source: Source) -> tuple[Module, Diagnostics]:
+    """Return the functions of the Bash library `source` and what is wrong with it."""
+    found = scan(source.text)
+    extglob = any(_switches_on_extglob(command) for command in found.commands)
+    problems = (
+        *_windows_line_endings(source),
+        *_null_bytes(source),
+        *check(source, extglob, found.unclosed),
+        *_own_places(source, found),
+        *_exits(source, found),
+    )
+    return Module(_functions(source, found)), problems
+
+
+def _functions(source: Source, found: Scan) -> dict[str, Function]:
+    exported = {name for command in found.commands for name in _exports(command)}
+    # A quoted name passes `bash -n` and is refused when the library is read.
+    return {
+        word.text: Function(word.text, Span(source.path, word.start, word.end), word.text in exported)
+        for word in found.functions
+        if NAME.fullmatch(word.text)
+    }
+
+
+def _letters_and_names(command: list[Word]) -> tuple[set[str], list[str]]:
+    """Return the letters of the options of `command`, and its other arguments without their quotes."""
+    letters: set[str] = set()
+    names: list[str] = []
+    for word in command[1:]:
+        if not names and OPTIONS.fullmatch(word.text):
+            letters.update(word.text[1:])
+        elif word.text != "--":
+            names.append(word.text.strip("\"'"))
+    return letters, names
+
+
+def _exports(command: list[Word]) -> list[str]:
+    wanted = {"export": {"f"}, "declare": {"f", "x"}, "typeset": {"f", "x"}}.get(command[0].text)
+    letters, names = _letters_and_names(command)
+    return names if wanted is not None and wanted <= letters and "n" not in letters else []
+
+
+def _switches_on_extglob(command: list[Word]) -> bool:
+    letters, names = _letters_and_names(command)
+    return command[0].text == "shopt" and "s" in letters and "extglob" in names
+
+
+def _windows_line_endings(source: Source) -> Iterator[Diagnostic]:
+    count = source.text.count(LINE_END)
+    if count:
+        start = source.text.index(LINE_END)
+        message = (
+            f"{'1 line ends' if count == 1 else f'{count} lines end'} with CR LF, which Bash takes for part of them"
+        )
+        yield diagnose("MCP501", Span(source.path, start, start + 2), message, "LF", "save it with Unix line endings")
+
+
+def _null_bytes(source: Source) -> Iterator[Diagnostic]:
+    start = source.text.find("\0")
+    if start >= 0:
+        yield diagnose("MCP204", Span(source.path, start, start + 1), "a null byte, which Bash cannot read")
+
+
+def _own_places(source: Source, found: Scan) -> Iterator[Diagnostic]:
+    literal = sorted(found.literal)
+    starts = [start for start, _ in literal]
+    comparisons = {match.start(match.lastgroup or 0) for match in RUN_OR_READ.finditer(source.text)}
+    reported = -1
+    for match in OWN_PLACE.finditer(source.text):
+        before = bisect_right(starts, match.start()) - 1
+        is_literal = before >= 0 and match.start() < literal[before][1]
+        line = source.position(match.start())[0]
+        if is_literal or match.start("variable") in comparisons or line == reported:
+            continue
+        reported = line
+        hint = "put into the library what it looks for, or name that by an absolute path"
+        message = f"`{match[0]}` asks where the library lies; in the compiled server it lies in no directory"
+        yield diagnose("MCP211", Span(source.path, *match.span()), message, hint=hint)
+
+
+def _exits(source: Source, found: Scan) -> Iterator[Diagnostic]:
+    for command in found.commands:
+        name = command[0]
+        # `exec` with nothing but redirections goes on.
+        if name.text == "exit" or (name.text == "exec" and len(command) > 1):
+            hint = "`return` stops reading the library and keeps what it has defined" if name.text == "exit" else ""
+            message = f"`{name.text}` outside a function ends the shell that reads the library, and every call with it"
+            yield diagnose("MCP212", Span(source.path, name.start, name.end), message, hint=hint)

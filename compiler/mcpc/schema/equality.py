@@ -1,0 +1,76 @@
+"""The test whether a value equals a constant of the schema, as JSON compares: `1` is `1.0`, and `true` is no `1`.
+
+Python's `==` is that already, except that it takes `True` for 1 and `False` for 0, however deep inside.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from mcpc.schema.code import Code, fill, literal
+from mcpc.schema.conditions import Condition, atom, every, holds, some
+from mcpc.schema.json_types import is_number
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from mcpc.schema.program import Program
+    from mcpc.sources import Json
+
+FEW = 5
+"""So many constants are compared one after the other; more are looked up in a set."""
+SHORT = 100
+"""A literal longer than this gets a name."""
+
+
+def equals(program: Program, value: Code, constant: Json) -> Condition:
+    """Return the test whether `value` is `constant`."""
+    written = literal(constant)
+    if constant is None or isinstance(constant, bool):
+        return atom("{} is {}", "{} is not {}", value, written)
+    if isinstance(constant, int | float) and constant in (0, 1):
+        is_no_boolean = atom("type({}) is not bool", "type({}) is bool", value)
+        return every((atom("{} == {}", "{} != {}", value, written), is_no_boolean))
+    if len(written) > SHORT:
+        written = program.constant(written)
+    if _confuses(constant):
+        return holds(fill("{}({}, {})", program.support("same"), value, written))
+    return atom("{} == {}", "{} != {}", value, written)
+
+
+def is_among(program: Program, value: Code, constants: Sequence[Json]) -> Condition:
+    """Return the test whether `value` is one of `constants`."""
+    texts = tuple(dict.fromkeys(constant for constant in constants if isinstance(constant, str)))
+    numbers = tuple(dict.fromkeys(constant for constant in constants if type(constant) in (int, float)))
+    others = [constant for constant in constants if type(constant) not in (str, int, float)]
+    tests = [equals(program, value, constant) for constant in others]
+    if texts:
+        tests.insert(0, _member(program, value, texts, atom("type({}) is str", "type({}) is not str", value)))
+    if numbers:
+        tests.append(_member(program, value, numbers, is_number(value)))
+    return some(tests)
+
+
+def _member(program: Program, value: Code, constants: tuple[Json, ...], has_type: Condition) -> Condition:
+    """Return the test for one of `constants`, all strings or all numbers.
+
+    A set is a constant of the module: written in place, its order in the bytecode would change from build to build.
+    """
+    if len(constants) == 1:
+        return equals(program, value, constants[0])
+    written = literal(constants)
+    if len(constants) > FEW or len(written) > SHORT:
+        return every((has_type, atom("{} in {}", "{} not in {}", value, program.constant(fill("frozenset({})", written)))))
+    is_member = atom("{} in {}", "{} not in {}", value, written)
+    if any(constant in (0, 1) for constant in constants):
+        return every((atom("type({}) is not bool", "type({}) is bool", value), is_member))
+    return is_member
+
+
+def _confuses(constant: Json) -> bool:
+    """Say whether `constant` holds anything Python could take for a boolean, or a boolean for."""
+    if isinstance(constant, list):
+        return any(map(_confuses, constant))
+    if isinstance(constant, dict):
+        return any(map(_confuses, constant.values()))
+    return isinstance(constant, int | float) and constant in (0, 1)

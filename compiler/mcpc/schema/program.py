@@ -1,0 +1,89 @@
+"""One generated module while it is written: its functions, its constants, and the functions it carries along.
+
+Everything is numbered in the order in which it is first asked for, so that the same schema gives the same text.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from mcpc.schema.code import Code, fill, literal, numbered
+from mcpc.schema.ecma import translate
+from mcpc.schema.support import NEEDS, SUPPORT
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from mcpc.schema.survey import Subschema, Survey
+    from mcpc.sources import Node
+
+FRAMES = 600
+"""How many frames of Python's stack (1,000 by default) the judging of one value may take."""
+LONG = 60
+"""A text longer than this gets a name, so that saying it often stays short."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """A function that judges one subschema.  `kind`: `accepts` or `errors`."""
+
+    kind: str
+    schema: Subschema
+    name: Code
+
+
+class Program:
+    """The module that is being written for one schema."""
+
+    def __init__(self, survey: Survey) -> None:
+        self.survey = survey
+        self.depth_limit = literal(max(16, FRAMES // survey.height))
+        self.units: list[Unit] = []
+        self._names: dict[tuple[str, Node], Code] = {}
+        self._constants: dict[Code, Code] = {}
+        self._patterns: dict[str, Code] = {}
+        self._support: dict[str, None] = {}
+
+    def function(self, kind: str, schema: Subschema) -> Code:
+        """Return the name of the function of `kind` for `schema`."""
+        name = self._names.get((kind, schema.node))
+        if name is None:
+            number = literal(len(self.units) + 1)
+            name = fill("accepts_{}", number) if kind == "accepts" else fill("errors_{}", number)
+            self._names[kind, schema.node] = name
+            self.units.append(Unit(kind, schema, name))
+        return name
+
+    def constant(self, value: Code) -> Code:
+        """Return the name of a constant of the module."""
+        return self._constants.setdefault(value, numbered("C", len(self._constants)))
+
+    def text(self, value: str) -> Code:
+        """Return the literal of `value`, or the name it has if it is long."""
+        written = literal(value)
+        return written if len(written) <= LONG else self.constant(written)
+
+    def search(self, pattern: str, text: Code) -> Code:
+        """Return the expression that searches `text` for the ECMA-262 `pattern`."""
+        number = self._patterns.setdefault(translate(pattern), literal(len(self._patterns)))
+        return fill("{}({}, {})", self.support("search"), number, text)
+
+    def support(self, name: str) -> Code:
+        """Return the name of a function the module carries along."""
+        self._support.update(dict.fromkeys((name, *NEEDS.get(name, ()))))
+        return _SUPPORT_NAMES[name]
+
+    def constants(self) -> Iterator[Code]:
+        """Yield the lines that define the constants."""
+        if self._patterns:
+            yield fill("PATTERNS = {}", literal(list(self._patterns)))
+        for value, name in self._constants.items():
+            yield fill("{} = {}", name, value)
+
+    def carried(self) -> Iterator[Code]:
+        """Yield the texts of the functions the module carries along."""
+        return (text for name, text in SUPPORT.items() if name in self._support)
+
+
+_SUPPORT_NAMES = {name: Code(name) for name in SUPPORT}

@@ -1,0 +1,385 @@
+"""Problems as values, the pages of their codes, and every format they are reported in."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mcpc.diagnostics import (
+    CODES,
+    Diagnostic,
+    Diagnostics,
+    Severity,
+    Span,
+    codes,
+    diagnose,
+    explain,
+    has_errors,
+    in_order,
+)
+from mcpc.diagnostics.formats import FORMATS, render_text
+from mcpc.diagnostics.formats.visible import WIDTH, excerpt, visible
+from mcpc.sources import Source, parse_json
+
+PAGES = Path(codes.__file__).with_name("pages")
+
+
+def sources(**texts: str) -> dict[str, Source]:
+    return {name: Source(name, text.encode("utf-8", "surrogateescape"), 0o644) for name, text in texts.items()}
+
+
+def text_of(*problems: Diagnostic, **texts: str) -> str:
+    return FORMATS["text"](problems, sources(**texts))
+
+
+def test_a_problem_has_the_severity_of_its_code() -> None:
+    assert diagnose("MCP002", None, "x").severity is Severity.ERROR
+    assert diagnose("MCP010", None, "x").severity is Severity.WARNING
+    assert diagnose("MCP203", None, "x").severity is Severity.NOTE
+    with pytest.raises(KeyError):
+        diagnose("MCP000", None, "x")
+
+
+def test_only_errors_are_errors() -> None:
+    note, warning, error = (diagnose(code, None, "x") for code in ("MCP203", "MCP010", "MCP002"))
+    assert not has_errors(())
+    assert not has_errors((note, warning))
+    assert has_errors((note, warning, error))
+
+
+def test_problems_are_reported_by_file_place_and_code_and_once() -> None:
+    ordered = (
+        diagnose("MCP301", None, "no place"),
+        diagnose("MCP001", Span("a", 5, 6), "z"),
+        diagnose("MCP002", Span("a", 5, 6), "a"),
+        diagnose("MCP002", Span("a", 5, 6), "b"),
+        diagnose("MCP001", Span("a", 10, 11), "x"),
+        diagnose("MCP001", Span("b", 0, 1), "x"),
+    )
+    assert in_order((*ordered[::-1], *ordered)) == ordered
+
+
+def test_every_code_has_a_page_and_every_page_a_code() -> None:
+    assert sorted(path.name for path in PAGES.iterdir()) == sorted(f"{code}.md" for code in CODES)
+
+
+@pytest.mark.parametrize("code", CODES)
+def test_a_page_is_short_and_says_something(code: str) -> None:
+    row = CODES[code]
+    text = explain(code)
+    head, blank, *lines = text.splitlines()
+    assert head == f"{code} ({row.severity}): {row.title}"
+    assert blank == ""
+    assert 2 <= len([line for line in lines if line]) <= 10
+    assert all(len(line) <= 120 and line == line.rstrip() for line in lines)
+    assert text.endswith("\n")
+    assert not text.endswith("\n\n")
+    assert row.severity in {severity.value for severity in Severity}
+    assert re.fullmatch(r"MCP\d{3}", code)
+    assert not row.title.endswith(".")
+
+
+def test_there_is_no_page_of_an_unknown_code() -> None:
+    with pytest.raises(KeyError):
+        explain("MCP000")
+    with pytest.raises(KeyError):
+        explain("../codes")
+
+
+TOOLS = """{
+  "tools": [
+    {"name": "echo"},
+    {"name": "echo"}
+  ]
+}
+"""
+
+
+def test_text() -> None:
+    found = (
+        diagnose("MCP104", Span("tools.json", 50, 56), "two tools are called `echo`", hint="rename one of them"),
+        diagnose("MCP102", Span("tools.json", 19, 35), "`inputSchema` is missing", "an object", "did you mean `x`?"),
+        diagnose("MCP103", Span("tools.json", 4, 11), "`tools` is odd"),
+    )
+    assert FORMATS["text"](found, {"tools.json": Source("tools.json", TOOLS.encode(), 0o644)}) == (
+        """\
+warning[MCP103]: `tools` is odd
+ --> tools.json:2:3
+  |
+2 |   "tools": [
+  |   ^^^^^^^
+
+error[MCP102]: `inputSchema` is missing
+ --> tools.json:3:5
+  |
+3 |     {"name": "echo"},
+  |     ^^^^^^^^^^^^^^^^
+  = expected: an object
+  = help: did you mean `x`?
+
+error[MCP104]: two tools are called `echo`
+ --> tools.json:4:14
+  |
+4 |     {"name": "echo"}
+  |              ^^^^^^
+  = help: rename one of them
+
+2 errors, 1 warning; `mcpc explain MCP102` says more
+"""
+    )
+
+
+def test_text_without_a_place() -> None:
+    found = (
+        diagnose("MCP009", None, "no project was recognised", "one of `a`, `b`"),
+        diagnose("MCP006", Span("fifo"), "it is a named pipe"),
+        diagnose("MCP203", Span("gone", 3, 9), "not read"),
+    )
+    assert text_of(*found) == (
+        """\
+error[MCP009]: no project was recognised
+  = expected: one of `a`, `b`
+
+error[MCP006]: it is a named pipe
+ --> fifo
+
+note[MCP203]: not read
+ --> gone
+
+2 errors, 1 note; `mcpc explain MCP009` says more
+"""
+    )
+
+
+def test_text_of_nothing() -> None:
+    assert text_of() == "no problems found\n"
+
+
+def test_the_number_of_a_line_widens_the_margin() -> None:
+    text = "\n" * 99 + "x = y"
+    assert text_of(diagnose("MCP205", Span("a", 103, 104), "odd"), a=text) == (
+        """\
+error[MCP205]: odd
+   --> a:100:5
+    |
+100 | x = y
+    |     ^
+
+1 error; `mcpc explain MCP205` says more
+"""
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "start", "end", "line", "carets"),
+    [
+        ("abc", 1, 2, "abc", " ^"),
+        ("abc", 1, 1, "abc", " ^"),
+        ("abc", 3, 3, "abc", "   ^"),
+        ("abc", 1, 99, "abc", " ^^"),
+        ("abc", 50, 99, "abc", "   ^"),
+        ("abc", 2, 1, "abc", "  ^"),
+        ("ab\ncd\nef", 4, 7, "cd", " ^"),
+        ("ab\ncd\nef", 5, 7, "cd", "  ^"),
+        ("ab\r\ncd", 0, 5, "ab", "^^"),
+        ("ab\rcd", 3, 5, "cd", "^^"),
+        ("ab\n", 3, 3, "", "^"),
+        ("\ta\tb", 1, 2, "    a    b", "    ^"),
+        ("\ta\tb", 2, 4, "    a    b", "     ^^^^^"),
+        ("日本x", 2, 3, "日本x", "    ^"),
+        ("日本x", 0, 2, "日本x", "^^^^"),
+        ("😀x", 1, 2, "😀x", "  ^"),
+        ("\uff58y", 1, 2, "\uff58y", "  ^"),
+        ("e\u0301x", 2, 3, "e\u0301x", " ^"),
+        ("e\u0301x", 1, 2, "e\u0301x", " ^"),
+        ("a\x1b[2Jb", 5, 6, "a<U+001B>[2Jb", "            ^"),
+        ("a\x1bb", 1, 2, "a<U+001B>b", " ^^^^^^^^"),
+        ("a\u202eb", 2, 3, "a<U+202E>b", "         ^"),
+        ("a\u200bb\u00a0c\ufeff", 1, 2, "a<U+200B>b<U+00A0>c<U+FEFF>", " ^^^^^^^^"),
+        ("\U000e0041x", 1, 2, "<U+E0041>x", "         ^"),
+        ("a\udce9b", 1, 2, "a<0xE9>b", " ^^^^^^"),
+        ("a\x9bb\x7f", 0, 1, "a<U+009B>b<U+007F>", "^"),
+        ("a\u2028b\x85c\x0bd", 0, 1, "a<U+2028>b<U+0085>c<U+000B>d", "^"),
+    ],
+)  # fmt: skip
+def test_the_line_and_what_is_marked(text: str, start: int, end: int, line: str, carets: str) -> None:
+    found = excerpt(text, start, end)
+    assert (found.line, " " * found.indent + "^" * found.marked) == (line, carets)
+
+
+def long_line(before: int, marked: int, after: int) -> tuple[str, str]:
+    """Return the window of a line and what is under its carets."""
+    text = "first\n" + "b" * before + "M" * marked + "a" * after + "\nlast"
+    found = excerpt(text, 6 + before, 6 + before + marked)
+    assert len(found.line) <= WIDTH + 2
+    return found.line, found.line[found.indent : found.indent + found.marked]
+
+
+@pytest.mark.parametrize(
+    ("before", "marked", "after", "line"),
+    [
+        (50, 10, 60, "b" * 50 + "M" * 10 + "a" * 60),
+        (50, 10, 61, "b" * 50 + "M" * 10 + "a" * 60 + "…"),
+        (0, 10, 5000, "M" * 10 + "a" * 110 + "…"),
+        (5000, 10, 0, "…" + "b" * 110 + "M" * 10),
+        (5000, 10, 20, "…" + "b" * 90 + "M" * 10 + "a" * 20),
+        (5000, 10, 5000, "…" + "b" * 55 + "M" * 10 + "a" * 55 + "…"),
+        (10, 10, 5000, "b" * 10 + "M" * 10 + "a" * 100 + "…"),
+        (5000, 300, 5000, "…" + "M" * 120 + "…"),
+        (0, 300, 0, "M" * 120 + "…"),
+        (121, 0, 0, "…" + "b" * 120),
+        (240, 1, 0, "…" + "b" * 119 + "M"),
+    ],
+)
+def test_a_long_line_is_shown_around_the_place(before: int, marked: int, after: int, line: str) -> None:
+    shown, under = long_line(before, marked, after)
+    assert shown == line
+    assert under == "M" * min(marked, WIDTH)
+
+
+def test_a_file_of_one_line_is_not_walked_through() -> None:
+    text = "日" * 3_000_000
+    file = Source("a", text.encode(), 0o644)
+    found = tuple(diagnose("MCP002", Span("a", at, at + 5), "x") for at in range(0, 3_000_000, 10_000))
+    assert len(FORMATS["text"](found, {"a": file})) < 300_000
+
+
+@given(
+    st.text(st.characters() | st.sampled_from("\n\r\t\x1b\u202e日"), max_size=400),
+    st.integers(0, 400),
+    st.integers(0, 9),
+)
+def test_nothing_reaches_the_terminal_that_could_command_it(text: str, start: int, length: int) -> None:
+    text = text.encode("utf-8", "surrogatepass").decode("utf-8", "surrogateescape")
+    problem = diagnose("MCP107", Span("a\x1b]0;b\x07", start, start + length), text, text, text)
+    report = FORMATS["text"]((problem,), {"a\x1b]0;b\x07": Source("a", text.encode("utf-8", "surrogateescape"), 0)})
+    assert all(char == "\n" or char.isprintable() for char in report)
+    assert all(line == line.rstrip() for line in report.splitlines())
+    report.encode()
+
+
+def test_visible_is_short() -> None:
+    assert visible("x" * 10_000) == "x" * 500 + "…"
+    assert visible("a\nb\u3164") == "a<U+000A>b<U+3164>"
+
+
+def test_colour_only_adds_escape_sequences() -> None:
+    problem = diagnose("MCP107", Span("a", 1, 2), "odd \x1b[31m", "x", "y")
+    files = sources(a="abc")
+    coloured = render_text((problem,), files, colour=True)
+    assert re.sub(r"\x1b\[[0-9;]*m", "", coloured) == FORMATS["text"]((problem,), files)
+    assert "\x1b[1;31merror[MCP107]\x1b[0m" in coloured
+    assert "<U+001B>[31m" in coloured
+    assert "\x1b[1;31m^\x1b[0m" in coloured
+
+
+def test_json() -> None:
+    found = (
+        diagnose("MCP104", Span("a", 4, 6), "m\n", "e", "h"),
+        diagnose("MCP010", Span("a"), "b"),
+        diagnose("MCP203", None, "n"),
+    )
+    assert json.loads(FORMATS["json"](found, sources(a="ab\ncdé"))) == {
+        "diagnostics": [
+            {
+                "code": "MCP203", "severity": "note", "title": CODES["MCP203"].title, "message": "n", "expected": "",
+                "hint": "", "file": None, "start": None, "end": None,
+            },
+            {
+                "code": "MCP010", "severity": "warning", "title": CODES["MCP010"].title, "message": "b", "expected": "",
+                "hint": "", "file": "a", "start": None, "end": None,
+            },
+            {
+                "code": "MCP104", "severity": "error", "title": CODES["MCP104"].title, "message": "m\n",
+                "expected": "e", "hint": "h", "file": "a", "start": {"line": 2, "column": 2}, "end": {"line": 2, "column": 4},
+            },
+        ],
+        "errors": 1,
+        "warnings": 1,
+    }  # fmt: skip
+    assert json.loads(FORMATS["json"]((), {})) == {"diagnostics": [], "errors": 0, "warnings": 0}
+
+
+def test_github() -> None:
+    found = (
+        diagnose("MCP104", Span("a:b,c%", 4, 6), "50% of\r`x`: y, z", "e", "h"),
+        diagnose("MCP010", Span("a:b,c%", 1, 5), "two lines"),
+        diagnose("MCP203", None, "::error::fake"),
+        diagnose("MCP006", Span("gone"), "a pipe"),
+    )
+    files = {"a:b,c%": Source("", b"ab\ncde", 0)}
+    assert FORMATS["github"](found, files).splitlines() == [
+        "::notice title=MCP203::::error::fake",
+        "::warning file=a%3Ab%2Cc%25,line=1,endLine=2,title=MCP010::two lines",
+        "::error file=a%3Ab%2Cc%25,line=2,col=2,endColumn=4,title=MCP104::50%25 of<U+000D>`x`: y, z%0Aexpected: e%0Ahelp: h",
+        "::error file=gone,title=MCP006::a pipe",
+    ]
+    assert FORMATS["github"]((), {}) == ""
+
+
+@given(st.text(max_size=50), st.text(st.characters(codec="utf-8"), max_size=20))
+def test_a_message_cannot_become_a_command(message: str, path: str) -> None:
+    problem = diagnose("MCP107", Span(path), message, message, message)
+    report = FORMATS["github"]((problem,), {})
+    assert report.count("\n") == 1
+    assert report.splitlines() == [report[:-1]]
+    assert re.match(r"::error file=[^:,]*,title=MCP107::", report)
+
+
+def sarif(found: Diagnostics, files: dict[str, Source]) -> Any:
+    return json.loads(FORMATS["sarif"](found, files))
+
+
+def test_sarif() -> None:
+    found = (
+        diagnose("MCP104", Span("a b/é.json", 4, 6), "m", "e", "h"),
+        diagnose("MCP010", Span("gone"), "b"),
+        diagnose("MCP203", None, "n"),
+        diagnose("MCP104", Span("a b/é.json", 1, 5), "again"),
+    )
+    report = sarif(found, {"a b/é.json": Source("", "ab\n日本x".encode(), 0)})
+    assert report["version"] == "2.1.0"
+    (run,) = report["runs"]
+    assert run["columnKind"] == "unicodeCodePoints"
+    driver = run["tool"]["driver"]
+    assert driver["name"] == "mcpc"
+    assert [rule["id"] for rule in driver["rules"]] == ["MCP010", "MCP104", "MCP203"]
+    for rule in driver["rules"]:
+        row = CODES[rule["id"]]
+        assert rule["shortDescription"] == {"text": row.title}
+        assert rule["defaultConfiguration"] == {"level": row.severity}
+        assert rule["help"]["text"] in explain(rule["id"])
+        assert len(rule["help"]["text"]) > 50
+    nowhere, first, second, gone = run["results"]
+    assert nowhere == {
+        "ruleId": "MCP203", "ruleIndex": 2, "level": "note", "message": {"text": "n"}, "locations": [],
+    }  # fmt: skip
+    region = {"startLine": 1, "startColumn": 2, "endLine": 2, "endColumn": 3}
+    uri = {"uri": "a%20b/%C3%A9.json"}
+    assert first["locations"] == [{"physicalLocation": {"artifactLocation": uri, "region": region}}]
+    assert second["message"] == {"text": "m\nexpected: e\nhelp: h"}
+    assert second["ruleIndex"] == 1
+    assert second["locations"][0]["physicalLocation"]["region"] == {
+        "startLine": 2, "startColumn": 2, "endLine": 2, "endColumn": 4,
+    }  # fmt: skip
+    assert gone["locations"] == [{"physicalLocation": {"artifactLocation": {"uri": "gone"}}}]
+    assert sarif((), {})["runs"][0]["results"] == []
+
+
+@pytest.mark.parametrize("format_", FORMATS)
+def test_every_format_says_the_same_whatever_the_order(format_: str) -> None:
+    file = Source("tools.json", b"{'a': [1,], // x\n b: NaN, 'b': \"\\u12\xff\"", 0o644)
+    _, found = parse_json(file)
+    assert len(found) > 5
+    render = FORMATS[format_]
+    report = render(found, {"tools.json": file})
+    assert report == render((*found[::-1], *found), {"tools.json": file})
+    assert report.endswith("\n")
+    assert not report.endswith("\n\n")
+    report.encode()

@@ -1,0 +1,41 @@
+"""What the whole suite shares: accepting golden files, and a server built once."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from artifact import build
+from needs import ROOT, needs
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--accept", action="store_true", help="write golden files instead of comparing with them")
+
+
+@pytest.fixture
+def golden(request: pytest.FixtureRequest) -> Callable[[Path, str], None]:
+    """Compare a text with a file that holds what it should be; under `--accept` write the file."""
+
+    def compare(path: Path, actual: str) -> None:
+        if request.config.getoption("--accept"):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(actual, encoding="utf-8")
+        elif not path.exists():
+            pytest.fail(f"{path.relative_to(ROOT)} is not there; `make golden` writes it, and a person reads the diff")
+        else:
+            assert actual == path.read_text(encoding="utf-8"), f"differs from {path.relative_to(ROOT)} (`make golden`)"
+
+    return compare
+
+
+@pytest.fixture(scope="session")
+def files_server(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The artifact of examples/files."""
+    needs("bash", "jq")
+    return build(ROOT / "examples/files", tmp_path_factory.mktemp("files") / "files.pyz")

@@ -1,0 +1,36 @@
+"""What a test wants of the machine; without it the test is skipped by name, and fails where nothing may be skipped."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+SHARED = ROOT.parent / "shared"
+REQUIRE_ALL = "MCPC_REQUIRE_ALL"
+"""Set to 1, a missing command is a failure: continuous integration installs them all."""
+
+
+def needs(*commands: str) -> None:
+    """Skip the test, naming the first of `commands` that is not on PATH."""
+    for command in commands:
+        if shutil.which(command) is None:
+            lacking(f"{command} is not installed (`make deps` says how to get it)")
+
+
+def lacking(reason: str) -> None:
+    """Skip the test for something that could have been installed; fail it where everything has to be."""
+    if os.environ.get(REQUIRE_ALL) == "1":
+        pytest.fail(f"{reason}, and {REQUIRE_ALL} is set", pytrace=False)
+    pytest.skip(reason)
+
+
+def shared(path: str) -> Path:
+    """Return a file or folder of the reference data beside the checkout; skip the test where there is none."""
+    place = SHARED / path
+    if not place.exists():
+        pytest.skip(f"reference data is not here: ../shared/{path}")
+    return place
