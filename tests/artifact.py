@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from needs import ROOT
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from pathlib import Path
 
 SOURCES = os.pathsep.join((str(ROOT / "compiler"), str(ROOT / "runtime")))
 
@@ -34,7 +34,9 @@ def build(project: Path, target: Path, *options: str, python: str | Path = sys.e
     """Build a project that has no fault, nothing taken from a cache, and return the artifact's path."""
     cache = {"MCPC_CACHE_DIR": str(target.parent / "mcpc-cache")}
     done = mcpc("build", project, "-o", target, *options, python=python, environment=cache)
-    assert done.returncode == 0, f"mcpc build {project} ended with status {done.returncode}:\n{done.stdout}{done.stderr}"
+    assert done.returncode == 0, (
+        f"mcpc build {project} ended with status {done.returncode}:\n{done.stdout}{done.stderr}"
+    )
     return target
 
 

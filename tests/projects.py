@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from mcpc.diagnostics.model import in_order
+from mcpc.diagnostics import in_order
 from mcpc.frontends import recognise
 from mcpc.lower import lower
 from mcpc.options import Options
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 Files = dict[str, str | bytes]
 Place = tuple[str, str, int, int]
+PLAIN = Options()
 
 SERVER_JSON = '{"serverInfo": {"name": "demo", "version": "1.0.0"}, "capabilities": {"tools": {}}}'
 
@@ -81,7 +82,17 @@ def _place(problem: Diagnostic, files: Mapping[str, str | bytes]) -> Place:
     return problem.code, problem.span.path, line, column
 
 
-def parsed(files: Mapping[str, str | bytes], options: Options = Options()) -> tuple[Definition | None, Diagnostics]:
+def marked(files: Mapping[str, str]) -> tuple[Files, list[tuple[str, int, int]]]:
+    """Return the files without the marks `»` in them, and the place behind each mark, in the order of a report."""
+    marks: list[tuple[str, int, int]] = []
+    for path, text in sorted(files.items()):
+        for number, line in enumerate(text.split("\n"), 1):
+            pieces = line.split("»")
+            marks += [(path, number, sum(map(len, pieces[:count])) + 1) for count in range(1, len(pieces))]
+    return {path: text.replace("»", "") for path, text in files.items()}, marks
+
+
+def parsed(files: Mapping[str, str | bytes], options: Options = PLAIN) -> tuple[Definition | None, Diagnostics]:
     """Return what the front end that recognises the files makes of them."""
     frontend, problems = recognise(tree(files), options)
     if frontend is None:
@@ -90,7 +101,7 @@ def parsed(files: Mapping[str, str | bytes], options: Options = Options()) -> tu
     return definition, problems + found
 
 
-def lowered(files: Mapping[str, str | bytes], options: Options = Options()) -> tuple[Server | None, Diagnostics]:
+def lowered(files: Mapping[str, str | bytes], options: Options = PLAIN) -> tuple[Server | None, Diagnostics]:
     """Return the server the files describe."""
     definition, problems = parsed(files, options)
     if definition is None:
@@ -99,7 +110,7 @@ def lowered(files: Mapping[str, str | bytes], options: Options = Options()) -> t
     return server, problems + found
 
 
-def checked(files: Mapping[str, str | bytes], options: Options = Options()) -> tuple[CheckedServer | None, Diagnostics]:
+def checked(files: Mapping[str, str | bytes], options: Options = PLAIN) -> tuple[CheckedServer | None, Diagnostics]:
     """Return the checked server, if the files are without an error."""
     server, problems = lowered(files, options)
     return (None, problems) if server is None else check(server, found=problems)

@@ -297,7 +297,8 @@ def test_json() -> None:
             },
             {
                 "code": "MCP104", "severity": "error", "title": CODES["MCP104"].title, "message": "m\n",
-                "expected": "e", "hint": "h", "file": "a", "start": {"line": 2, "column": 2}, "end": {"line": 2, "column": 4},
+                "expected": "e", "hint": "h", "file": "a",
+                "start": {"line": 2, "column": 2}, "end": {"line": 2, "column": 4},
             },
         ],
         "errors": 1,
@@ -308,7 +309,7 @@ def test_json() -> None:
 
 def test_github() -> None:
     found = (
-        diagnose("MCP104", Span("a:b,c%", 4, 6), "50% of\r`x`: y, z", "e", "h"),
+        diagnose("MCP104", Span("a:b,c%", 4, 6), "50%\r`x`: y", "e", "h"),
         diagnose("MCP010", Span("a:b,c%", 1, 5), "two lines"),
         diagnose("MCP203", None, "::error::fake"),
         diagnose("MCP006", Span("gone"), "a pipe"),
@@ -317,7 +318,7 @@ def test_github() -> None:
     assert FORMATS["github"](found, files).splitlines() == [
         "::notice title=MCP203::::error::fake",
         "::warning file=a%3Ab%2Cc%25,line=1,endLine=2,title=MCP010::two lines",
-        "::error file=a%3Ab%2Cc%25,line=2,col=2,endColumn=4,title=MCP104::50%25 of<U+000D>`x`: y, z%0Aexpected: e%0Ahelp: h",
+        "::error file=a%3Ab%2Cc%25,line=2,col=2,endColumn=4,title=MCP104::50%25<U+000D>`x`: y%0Aexpected: e%0Ahelp: h",
         "::error file=gone,title=MCP006::a pipe",
     ]
     assert FORMATS["github"]((), {}) == ""

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mcpc.diagnostics import has_errors
-from mcpc.diagnostics.formats import FORMATS
-from mcpc.diagnostics.formats.text import render
+from mcpc.diagnostics.formats import FORMATS, render_text
 from mcpc.options import DIALECTS, Options, from_environment
 
 if TYPE_CHECKING:
@@ -73,7 +72,7 @@ def report(diagnostics: Diagnostics, sources: Mapping[str, Source], output: str)
     if output != "text":
         click.echo(FORMATS[output](diagnostics, sources), nl=False)
     elif diagnostics:
-        click.echo(render(diagnostics, sources, colour=colourful()), nl=False, err=True)
+        click.echo(render_text(diagnostics, sources, colour=colourful()), nl=False, err=True)
 
 
 def colourful() -> bool:

@@ -64,6 +64,7 @@ def in_order(diagnostics: Iterable[Diagnostic]) -> Diagnostics:
     )
 
 
-def has_errors(diagnostics: Iterable[Diagnostic]) -> bool:
-    """Tell whether any of them ends the build."""
-    return any(problem.severity is Severity.ERROR for problem in diagnostics)
+def has_errors(diagnostics: Iterable[Diagnostic], *, strict: bool = False) -> bool:
+    """Tell whether any of them ends the build; under `strict` warnings do too."""
+    fatal = (Severity.ERROR, Severity.WARNING) if strict else (Severity.ERROR,)
+    return any(problem.severity in fatal for problem in diagnostics)

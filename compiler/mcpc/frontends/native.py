@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from mcpc.definitions import Definition, Library, PromptDefinition, ServerDefinition, ToolDefinition
 from mcpc.definitions.kinds import mismatch
-from mcpc.diagnostics import Severity, Span, diagnose
+from mcpc.diagnostics import Span, diagnose, has_errors
 from mcpc.sources import parse_json
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def parse(tree: SourceTree, options: Options) -> tuple[Definition | None, Diagno
     prompts, found_in_prompts = _collect(PROMPTS, tree)
     libraries = _libraries(tree, options)
     problems = found + found_in_tools + found_in_prompts
-    if not _has_errors(found_in_tools + found_in_prompts):
+    if not has_errors(found_in_tools + found_in_prompts):
         problems += tuple(_absences(tree, {TOOLS: tools, PROMPTS: prompts}, libraries))
     named = tuple(path for path in tree.files if _defines(path) or _is_library(path))
     definition = Definition(
@@ -68,13 +68,9 @@ def parse(tree: SourceTree, options: Options) -> tuple[Definition | None, Diagno
         libraries=libraries,
         beside=tuple(source for path, source in tree.files.items() if path not in named),
         sources=tuple(tree.files[path] for path in named),
-        complete=not _has_errors(problems),
+        complete=not has_errors(problems),
     )
     return definition, problems
-
-
-def _has_errors(problems: Diagnostics) -> bool:
-    return any(problem.severity is Severity.ERROR for problem in problems)
 
 
 def _defines(path: str) -> bool:

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from mcpc.definitions import Definition
     from mcpc.sources import Json
 
-SURROGATE = re.compile("[\ud800-\udfff]")
-
 
 def environment(definition: Definition) -> tuple[tuple[str, str], ...]:
     """Return the variables that the definition's libraries ask for."""
@@ -28,10 +26,4 @@ def environment(definition: Definition) -> tuple[tuple[str, str], ...]:
     }
     texts = [library.source.text for library in definition.libraries if library.language == "bash"]
     asked = [name for name in values if any(re.search(rf"\b{name}\b", text) for text in texts)]
-    return tuple((name, _compact(values[name])) for name in asked)
-
-
-def _compact(value: Json) -> str:
-    """Return `value` on one line; half a surrogate pair, which no environment can carry, stays an escape."""
-    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-    return SURROGATE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+    return tuple((name, json.dumps(values[name], ensure_ascii=False, separators=(",", ":"))) for name in asked)

@@ -13,7 +13,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from mcpc.diagnostics import Severity, diagnose
+from mcpc.diagnostics import diagnose, has_errors
 from mcpc.ir import BashFunction, PythonFunction
 from mcpc.ir.places import place
 from mcpc.languages import LANGUAGES
@@ -99,9 +99,8 @@ def _read(libraries: Sequence[Library]) -> tuple[tuple[Shelf, ...], Diagnostics]
     shelves = []
     problems: Diagnostics = ()
     for library in libraries:
-        module, found = LANGUAGES[library.language].read(library.source)
-        sound = all(problem.severity is not Severity.ERROR for problem in found)
-        shelves.append(Shelf(library, module, sound))
+        module, found = LANGUAGES[library.language](library.source)
+        shelves.append(Shelf(library, module, sound=not has_errors(found)))
         problems += found
     return tuple(shelves), problems
 
@@ -208,7 +207,7 @@ def _shared(claims: Sequence[Claim], handlers: Sequence[Handler], definition: De
 
 
 def _idle(shelves: Sequence[Shelf], used: frozenset[tuple[str, str]]) -> Iterator[Diagnostic]:
-    for shelf in shelves:
+    for shelf in (shelf for shelf in shelves if shelf.sound):
         for function in shelf.module.functions.values():
             kinds = [kind for kind, prefix in shelf.library.prefixes if prefix and function.name.startswith(prefix)]
             if kinds and (shelf.path, function.name) not in used:

@@ -8,6 +8,7 @@ from mcpc.diagnostics import diagnose
 from mcpc.ir import Prompt, PromptArgument, Schema, Tool
 from mcpc.ir.places import place
 from mcpc.lower.shapes import PROMPT, SERVER, TOOL, misfits
+from mcpc.revisions import REVISIONS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from mcpc.ir import Handler
     from mcpc.sources import Node, Source
 
-REVISIONS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28")
+VERSIONS = tuple(revision.version for revision in REVISIONS)
 
 
 def written_wrong(definition: Definition) -> Iterator[Diagnostic]:
@@ -85,8 +86,8 @@ def _argument(item: Node, name: Node) -> PromptArgument:
 
 
 def _unknown_revision(node: Node | None) -> Iterator[Diagnostic]:
-    if node is not None and node.value not in REVISIONS:
-        known = ", ".join(f"`{revision}`" for revision in REVISIONS)
+    if node is not None and node.value not in VERSIONS:
+        known = ", ".join(f"`{version}`" for version in VERSIONS)
         yield diagnose("MCP301", node.span, f"there is no protocol version `{node.value}`", f"one of {known}")
 
 

@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from mcpc.diagnostics import Severity
-from mcpc.diagnostics.model import in_order
+from mcpc.diagnostics import has_errors, in_order
 from mcpc.ir import CheckedServer, Server
 from mcpc.passes.capabilities import capabilities
 from mcpc.passes.descriptions import descriptions
@@ -34,5 +33,4 @@ PASSES: tuple[Pass, ...] = (names, descriptions, schemas, handlers, modules, cap
 def check(server: Server, *, found: Iterable[Diagnostic] = ()) -> tuple[CheckedServer | None, Diagnostics]:
     """Return every problem of `server`, those `found` before among them, and the checked server if none is an error."""
     problems = in_order((*found, *(problem for ask in PASSES for problem in ask(server))))
-    failed = any(problem.severity is Severity.ERROR for problem in problems)
-    return None if failed else CheckedServer(server), problems
+    return None if has_errors(problems) else CheckedServer(server), problems

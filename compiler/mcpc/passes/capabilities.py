@@ -1,7 +1,7 @@
 """Ask whether this server will have every capability that its description declares.
 
-A client that believes a capability waits for what never comes.  The server answers with what it can do, whatever is
-written; the warnings say where the two differ.
+A client that believes a capability waits for what never comes, so what this server cannot do is not announced; whoever
+declared it should know.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from mcpc.sources import Member, Node
 
 LISTS = ("tools", "prompts")
-SILENT = ("experimental", "extensions")
-"""Capabilities that promise nothing as long as they are empty."""
+KEPT = ("logging", "experimental")
 
 HINTS = {
     "resources": "mcpc serves no resources yet; remove it",
+    "extensions": "mcpc has no extensions yet; remove it",
     "completions": "mcpc completes no arguments yet; remove it",
     "tasks": "a call is answered when it is done; remove it",
     "elicitation": "clients declare it, servers do not; remove it",
@@ -54,8 +54,7 @@ def _list(member: Member, server: Server) -> Iterator[Diagnostic]:
 
 
 def _other(member: Member) -> Iterator[Diagnostic]:
-    silent = member.key == "logging" or (member.key in SILENT and not member.node.value)
-    if not silent:
+    if member.key not in KEPT:
         hint = HINTS.get(member.key, "remove it")
         yield diagnose("MCP302", member.key_span, f"this server will not have `{member.key}`", "", hint)
 

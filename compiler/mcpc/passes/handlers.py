@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 ELSEWHERE = ("$ref", "$dynamicRef", "allOf", "anyOf", "oneOf", "if", "dependentSchemas", "dependentRequired")
 """Keywords by which a schema may require a property without saying so at its root."""
-OPEN = ("additionalProperties", "patternProperties")
+OPEN = ("additionalProperties", "patternProperties", "unevaluatedProperties")
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,22 +31,30 @@ def literal(value: object) -> Code:
 
 
 def fill(template: LiteralString, *parts: Code) -> Code:
-    """Return `template` with `parts` in its places; raise TypeError for a part that is not code."""
+    """Return `template` with `parts` for each `%s`; raise TypeError for a part that is not code."""
     for part in parts:
         if type(part) is not Code:
             raise TypeError(f"a {type(part).__name__} is not code")
-    return Code(template.format(*parts))
+    return Code(template % parts)
 
 
 def joined(separator: LiteralString, parts: Iterable[Code]) -> Code:
     """Return `parts` with `separator` between them; raise TypeError for a part that is not code."""
     parts = tuple(parts)
-    return fill(separator.join(("{}",) * len(parts)), *parts)
+    for part in parts:
+        if type(part) is not Code:
+            raise TypeError(f"a {type(part).__name__} is not code")
+    return Code(separator.join(parts))
 
 
 def numbered(prefix: LiteralString, number: int) -> Code:
     """Return an identifier: identifiers are counters and never come from a name of the schema."""
-    return fill(prefix + "{}", literal(number))
+    return fill(prefix + "%s", literal(number))
+
+
+def indented(levels: int, text: Code) -> Code:
+    """Return a line of code at a level of indentation."""
+    return fill("    " * levels + "%s", text)
 
 
 def _written(value: object, room: int) -> str:

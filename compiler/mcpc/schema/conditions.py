@@ -15,9 +15,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Condition:
-    """`yes` is true exactly when `no` is false.  `bond`: what joins the parts of `yes` (`and`, `or`, or nothing)."""
+    """`yes` is true exactly when `no` is false.  `bond`: what joins the parts of `yes` (`and`, `or`, or nothing).
+
+    `ALWAYS` and `NEVER` are the only conditions of their kind, to be compared with `is`.
+    """
 
     yes: Code
     no: Code
@@ -35,11 +38,13 @@ def atom(yes: LiteralString, no: LiteralString, *parts: Code) -> Condition:
 
 def holds(expression: Code) -> Condition:
     """Return the condition that `expression`, a call or a name, is true."""
-    return Condition(expression, fill("not {}", expression))
+    return Condition(expression, fill("not %s", expression))
 
 
 def negated(condition: Condition) -> Condition:
     """Return the opposite."""
+    if condition is ALWAYS or condition is NEVER:
+        return NEVER if condition is ALWAYS else ALWAYS
     return Condition(condition.no, condition.yes, _DUAL[condition.bond])
 
 
@@ -61,7 +66,7 @@ def _bound(conditions: tuple[Condition, ...], bond: str) -> Condition:
     neutral, decisive = (ALWAYS, NEVER) if bond == "and" else (NEVER, ALWAYS)
     if decisive in conditions:
         return decisive
-    parts = tuple(condition for condition in conditions if condition != neutral)
+    parts = [condition for condition in conditions if condition is not neutral]
     if len(parts) < 2:
         return parts[0] if parts else neutral
     dual = _DUAL[bond]
@@ -73,4 +78,4 @@ def _bound(conditions: tuple[Condition, ...], bond: str) -> Condition:
 
 
 def _part(text: Code, enclosed: bool) -> Code:
-    return fill("({})", text) if enclosed else text
+    return fill("(%s)", text) if enclosed else text

@@ -27,15 +27,15 @@ def equals(program: Program, value: Code, constant: Json) -> Condition:
     """Return the test whether `value` is `constant`."""
     written = literal(constant)
     if constant is None or isinstance(constant, bool):
-        return atom("{} is {}", "{} is not {}", value, written)
+        return atom("%s is %s", "%s is not %s", value, written)
     if isinstance(constant, int | float) and constant in (0, 1):
-        is_no_boolean = atom("type({}) is not bool", "type({}) is bool", value)
-        return every((atom("{} == {}", "{} != {}", value, written), is_no_boolean))
+        is_no_boolean = atom("type(%s) is not bool", "type(%s) is bool", value)
+        return every((atom("%s == %s", "%s != %s", value, written), is_no_boolean))
     if len(written) > SHORT:
         written = program.constant(written)
     if _confuses(constant):
-        return holds(fill("{}({}, {})", program.support("same"), value, written))
-    return atom("{} == {}", "{} != {}", value, written)
+        return holds(fill("%s(%s, %s)", program.support("same"), value, written))
+    return atom("%s == %s", "%s != %s", value, written)
 
 
 def is_among(program: Program, value: Code, constants: Sequence[Json]) -> Condition:
@@ -45,7 +45,7 @@ def is_among(program: Program, value: Code, constants: Sequence[Json]) -> Condit
     others = [constant for constant in constants if type(constant) not in (str, int, float)]
     tests = [equals(program, value, constant) for constant in others]
     if texts:
-        tests.insert(0, _member(program, value, texts, atom("type({}) is str", "type({}) is not str", value)))
+        tests.insert(0, _member(program, value, texts, atom("type(%s) is str", "type(%s) is not str", value)))
     if numbers:
         tests.append(_member(program, value, numbers, is_number(value)))
     return some(tests)
@@ -60,10 +60,12 @@ def _member(program: Program, value: Code, constants: tuple[Json, ...], has_type
         return equals(program, value, constants[0])
     written = literal(constants)
     if len(constants) > FEW or len(written) > SHORT:
-        return every((has_type, atom("{} in {}", "{} not in {}", value, program.constant(fill("frozenset({})", written)))))
-    is_member = atom("{} in {}", "{} not in {}", value, written)
+        return every(
+            (has_type, atom("%s in %s", "%s not in %s", value, program.constant(fill("frozenset(%s)", written))))
+        )
+    is_member = atom("%s in %s", "%s not in %s", value, written)
     if any(constant in (0, 1) for constant in constants):
-        return every((atom("type({}) is not bool", "type({}) is bool", value), is_member))
+        return every((atom("type(%s) is not bool", "type(%s) is bool", value), is_member))
     return is_member
 
 

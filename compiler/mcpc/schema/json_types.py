@@ -13,33 +13,32 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from mcpc.schema.code import Code
-    from mcpc.schema.survey import Subschema
-    from mcpc.sources import Json
+    from mcpc.sources import Json, Node
 
-EVERY_TYPE = frozenset(("null", "boolean", "object", "array", "number", "string"))
+EVERY_TYPE = ("null", "boolean", "object", "array", "number", "string")
 
 
 def is_number(value: Code) -> Condition:
     """Return the test for a number."""
-    return some((_is_int(value), atom("type({}) is float", "type({}) is not float", value)))
+    return some((_is_int(value), atom("type(%s) is float", "type(%s) is not float", value)))
 
 
 def is_integer(value: Code) -> Condition:
     """Return the test for a number without a fraction."""
-    is_float = atom("type({}) is float", "type({}) is not float", value)
-    return some((_is_int(value), every((is_float, atom("{}.is_integer()", "not {}.is_integer()", value)))))
+    is_float = atom("type(%s) is float", "type(%s) is not float", value)
+    return some((_is_int(value), every((is_float, atom("%s.is_integer()", "not %s.is_integer()", value)))))
 
 
 def _is_int(value: Code) -> Condition:
-    return atom("type({}) is int", "type({}) is not int", value)
+    return atom("type(%s) is int", "type(%s) is not int", value)
 
 
 TESTS: dict[str, Callable[[Code], Condition]] = {
-    "null": lambda value: atom("{} is None", "{} is not None", value),
-    "boolean": lambda value: atom("type({}) is bool", "type({}) is not bool", value),
-    "object": lambda value: atom("type({}) is dict", "type({}) is not dict", value),
-    "array": lambda value: atom("type({}) is list", "type({}) is not list", value),
-    "string": lambda value: atom("type({}) is str", "type({}) is not str", value),
+    "null": lambda value: atom("%s is None", "%s is not None", value),
+    "boolean": lambda value: atom("type(%s) is bool", "type(%s) is not bool", value),
+    "object": lambda value: atom("type(%s) is dict", "type(%s) is not dict", value),
+    "array": lambda value: atom("type(%s) is list", "type(%s) is not list", value),
+    "string": lambda value: atom("type(%s) is str", "type(%s) is not str", value),
     "number": is_number,
     "integer": is_integer,
 }
@@ -50,11 +49,10 @@ def is_one_of(types: Iterable[str], value: Code) -> Condition:
     return some(TESTS[name](value) for name in types) if types else NEVER
 
 
-def types_of(schema: Subschema) -> tuple[str, ...]:
-    """Return the types `type` of the schema allows, as written; all if it does not say."""
-    node = schema.keywords.get("type")
+def types_of(node: Node | None) -> tuple[str, ...]:
+    """Return the types that the value of `type` allows, as written; every type if there is none."""
     if node is None:
-        return tuple(sorted(EVERY_TYPE))
+        return EVERY_TYPE
     names = tuple(str(item.value) for item in node.items) or (str(node.value),)
     return tuple(name for name in names if name != "integer" or "number" not in names)
 

@@ -8,13 +8,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from mcpc.schema.code import Code, fill, literal, numbered
+from mcpc.schema.code import fill, literal, numbered
 from mcpc.schema.ecma import translate
-from mcpc.schema.support import NEEDS, SUPPORT
+from mcpc.schema.support import NAMES, NEEDS, SUPPORT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from mcpc.schema.code import Code
     from mcpc.schema.survey import Subschema, Survey
     from mcpc.sources import Node
 
@@ -39,7 +40,7 @@ class Program:
     def __init__(self, survey: Survey) -> None:
         self.survey = survey
         self.depth_limit = literal(max(16, FRAMES // survey.height))
-        self.units: list[Unit] = []
+        self._units: list[Unit] = []
         self._names: dict[tuple[str, Node], Code] = {}
         self._constants: dict[Code, Code] = {}
         self._patterns: dict[str, Code] = {}
@@ -49,11 +50,15 @@ class Program:
         """Return the name of the function of `kind` for `schema`."""
         name = self._names.get((kind, schema.node))
         if name is None:
-            number = literal(len(self.units) + 1)
-            name = fill("accepts_{}", number) if kind == "accepts" else fill("errors_{}", number)
+            number = literal(len(self._units) + 1)
+            name = fill("accepts_%s", number) if kind == "accepts" else fill("errors_%s", number)
             self._names[kind, schema.node] = name
-            self.units.append(Unit(kind, schema, name))
+            self._units.append(Unit(kind, schema, name))
         return name
+
+    def units(self) -> Iterator[Unit]:
+        """Yield every function that was asked for, and those asked for meanwhile."""
+        yield from self._units
 
     def constant(self, value: Code) -> Code:
         """Return the name of a constant of the module."""
@@ -67,23 +72,20 @@ class Program:
     def search(self, pattern: str, text: Code) -> Code:
         """Return the expression that searches `text` for the ECMA-262 `pattern`."""
         number = self._patterns.setdefault(translate(pattern), literal(len(self._patterns)))
-        return fill("{}({}, {})", self.support("search"), number, text)
+        return fill("%s(%s, %s)", self.support("search"), number, text)
 
     def support(self, name: str) -> Code:
         """Return the name of a function the module carries along."""
         self._support.update(dict.fromkeys((name, *NEEDS.get(name, ()))))
-        return _SUPPORT_NAMES[name]
+        return NAMES[name]
 
     def constants(self) -> Iterator[Code]:
         """Yield the lines that define the constants."""
         if self._patterns:
-            yield fill("PATTERNS = {}", literal(list(self._patterns)))
+            yield fill("PATTERNS = %s", literal(list(self._patterns)))
         for value, name in self._constants.items():
-            yield fill("{} = {}", name, value)
+            yield fill("%s = %s", name, value)
 
     def carried(self) -> Iterator[Code]:
         """Yield the texts of the functions the module carries along."""
         return (text for name, text in SUPPORT.items() if name in self._support)
-
-
-_SUPPORT_NAMES = {name: Code(name) for name in SUPPORT}

@@ -112,8 +112,7 @@ def _constant(keyword: str, node: Node) -> Iterator[Diagnostic]:
 def _constants(keyword: str, node: Node) -> Iterator[Diagnostic]:
     if node.kind != "array":
         yield wrong(keyword, node, "an array of values")
-    for item in node.items:
-        yield from _constant(keyword, item)
+    yield from _constant(keyword, node)
 
 
 def _names(keyword: str, node: Node) -> Iterator[Diagnostic]:

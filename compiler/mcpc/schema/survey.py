@@ -9,10 +9,13 @@ from __future__ import annotations
 import difflib
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import groupby
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from mcpc.diagnostics import Diagnostic, Severity, diagnose
 from mcpc.diagnostics.model import in_order
+from mcpc.schema.json_types import types_of
 from mcpc.schema.keywords import KEYWORDS, ORDER
 from mcpc.schema.references import components, is_cycle, resolve
 from mcpc.schema.shapes import DIALECT, found
@@ -44,11 +47,16 @@ CHAIN_LIMIT = 400
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Subschema:
-    """One schema: a boolean (`always`), or keywords with values of the right shape, in the order they are asked."""
+    """One schema: a boolean (`always`), or keywords with values of the right shape, in the order they are asked.
+
+    `types`: what `type` allows.  `runs`: the keywords that judge, in runs of those that judge the same type.
+    """
 
     node: Node
     always: bool | None
     keywords: Mapping[str, Node]
+    types: tuple[str, ...]
+    runs: tuple[tuple[str, tuple[tuple[str, Node], ...]], ...]
 
     def children(self, keyword: str) -> tuple[Node, ...]:
         """Return the subschemas in the value of `keyword`."""
@@ -149,7 +157,7 @@ class _Search:
                 self.waiting += ((child, height + 1) for child in row.shape.children(member.node))
         if "$ref" in keywords and keywords["$ref"].kind == "string":
             self.references.append(keywords["$ref"])
-        self.schemas[node] = Subschema(node, node.value if isinstance(node.value, bool) else None, _ordered(keywords))
+        self.schemas[node] = _subschema(node, keywords)
 
     def suits(self, member: Member, row: Keyword) -> bool:
         """Report what is wrong with one keyword; say whether its subschemas are worth looking at."""
@@ -169,9 +177,9 @@ class _Search:
     def close(self) -> None:
         """Let the root refuse every property it does not name."""
         refusal = replace(self.root, value=False, members=(), items=())
-        self.schemas[refusal] = Subschema(refusal, False, {})
+        self.schemas[refusal] = _subschema(refusal, {})
         keywords = {**self.schemas[self.root].keywords, "additionalProperties": refusal}
-        self.schemas[self.root] = Subschema(self.root, None, _ordered(keywords))
+        self.schemas[self.root] = _subschema(self.root, keywords)
 
     def judge_references(self) -> frozenset[Node]:
         """Report references that never end or are too many in a row; return the schemas that lead to themselves."""
@@ -214,8 +222,17 @@ class _Search:
 JUDGING = tuple(name for name, row in KEYWORDS.items() if row.judges or name in ("then", "else"))
 
 
-def _ordered(keywords: Mapping[str, Node]) -> dict[str, Node]:
-    return {name: keywords[name] for name in sorted(keywords, key=ORDER.__getitem__)}
+def _subschema(node: Node, keywords: Mapping[str, Node]) -> Subschema:
+    ordered = {name: keywords[name] for name in sorted(keywords, key=ORDER.__getitem__)}
+    judging = [(KEYWORDS[name].judges, name, value) for name, value in ordered.items() if KEYWORDS[name].judges]
+    runs = groupby(judging, key=itemgetter(0))
+    return Subschema(
+        node,
+        node.value if isinstance(node.value, bool) else None,
+        ordered,
+        types_of(keywords.get("type")),
+        tuple((group, tuple((name, value) for _, name, value in run)) for group, run in runs),
+    )
 
 
 def _unknown(member: Member) -> Iterator[Diagnostic]:

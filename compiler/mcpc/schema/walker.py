@@ -7,19 +7,19 @@ schema around it, or a function of its own where a `$ref` leads to it or lines w
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from itertools import groupby
+from typing import TYPE_CHECKING, ClassVar, LiteralString
 
-from mcpc.schema.code import Code, fill, joined, literal, numbered
-from mcpc.schema.conditions import ALWAYS, NEVER, Condition, atom, every, holds, negated, some
-from mcpc.schema.keywords import KEYWORDS
-from mcpc.schema.types import TYPE_TESTS, types_of
+from mcpc.schema.code import Code, fill, indented, joined, literal, numbered
+from mcpc.schema.conditions import ALWAYS, NEVER, Condition, every, holds, negated, some
+from mcpc.schema.json_types import has_type, is_one_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
+    from contextlib import AbstractContextManager
 
-    from mcpc.schema.program import Program, Unit
+    from mcpc.schema.program import Program
     from mcpc.schema.survey import Subschema
     from mcpc.sources import Json, Node
 
@@ -32,6 +32,10 @@ Path = tuple[Code | str, ...]
 """A JSON Pointer in parts: text as it is, and code that makes text."""
 
 
+def _one(_value: Node) -> int:
+    return 1
+
+
 @dataclass(frozen=True, slots=True)
 class Emitter:
     """How a keyword becomes code.
@@ -42,7 +46,7 @@ class Emitter:
 
     condition: Callable[[Place, Node], Condition] | None
     write: Callable[[Place, Node], None] | None = None
-    weight: Callable[[Node], int] = lambda _value: 1
+    weight: Callable[[Node], int] = _one
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,11 +77,11 @@ class Walker(ABC):
     ends_early: ClassVar[bool]
     """Whether a question that is answered by no ends the function, so that what follows may rely on a yes."""
 
-    def __init__(self, program: Program, emitters: Mapping[str, Emitter], unit: Unit) -> None:
+    def __init__(self, program: Program, emitters: Mapping[str, Emitter], is_deep: bool) -> None:
         self.program = program
         self.emitters = emitters
         self.survey = program.survey
-        self.is_deep = unit.schema.node in self.survey.recursive
+        self.is_deep = is_deep
         self.lines: list[Code] = []
         self.indent = 1
         self.counters: dict[str, int] = {}
@@ -98,38 +102,26 @@ class Walker(ABC):
     def alternatives(self, place: Place, keyword: str, value: Node) -> None:
         """Write the question of `anyOf` or `oneOf`."""
 
+    @abstractmethod
+    def name(self, place: Place) -> None:
+        """Write that the schema at `place` must accept the name of a property."""
+
+    @abstractmethod
     def settle(self) -> None:
         """Write what has been put off."""
 
     def line(self, text: Code) -> None:
         """Write one line."""
         self.settle()
-        self.lines.append(Code("    " * self.indent + text))
+        self.lines.append(indented(self.indent, text))
 
-    @contextmanager
-    def section(self, header: Code | None, *prelude: Code) -> Iterator[None]:
-        """Write what follows under `header` and after `prelude`; write neither if nothing follows."""
-        self.settle()
-        before = len(self.lines)
-        if header is not None:
-            self.line(header)
-            self.indent += 1
-        for text in prelude:
-            self.line(text)
-        empty = len(self.lines)
-        yield
-        self.settle()
-        if header is not None:
-            self.indent -= 1
-        if len(self.lines) == empty:
-            del self.lines[before:]
+    def section(self, header: Code | None, *prelude: Code) -> Section:
+        """Return where lines stand under `header` and after `prelude`; neither is written if no line follows."""
+        return Section(self, header, prelude)
 
-    @contextmanager
-    def when(self, guard: Condition, *prelude: Code) -> Iterator[None]:
-        """Write what follows under `if guard`, which is left out if it always holds."""
-        header = None if guard == ALWAYS else fill("if {}:", guard.yes)
-        with self.section(header, *prelude):
-            yield
+    def when(self, guard: Condition, *prelude: Code) -> Section:
+        """Return where lines stand under `if guard`, which is left out if it always holds."""
+        return Section(self, None if guard is ALWAYS else fill("if %s:", guard.yes), prelude)
 
     def fresh(self, prefix: LiteralString) -> Code:
         """Return a variable that the function does not use yet."""
@@ -142,9 +134,10 @@ class Walker(ABC):
             self.check(place, ALWAYS if place.schema.always else NEVER, "false", None)
             return
         with self.typed(place):
-            for group, keywords in active(place.schema):
-                with self.when(_guard(group, place)):
-                    for keyword, value in keywords:
+            for group, keywords in place.schema.runs:
+                guard = _guard(group, place)
+                with self.when(guard):
+                    for keyword, value in () if guard is NEVER else keywords:
                         self.keyword(place, keyword, value)
 
     def keyword(self, place: Place, keyword: str, value: Node) -> None:
@@ -160,7 +153,7 @@ class Walker(ABC):
         if place.schema.always is not None:
             return ALWAYS if place.schema.always else NEVER
         conditions = [needed_type(place)]
-        for group, keywords in active(place.schema):
+        for group, keywords in place.schema.runs:
             asked = [self.emitters[keyword].condition for keyword, _ in keywords]
             answers = every(ask(place, value) for ask, (_, value) in zip(asked, keywords, strict=True) if ask)
             conditions.append(some((negated(_guard(group, place)), answers)))
@@ -175,7 +168,7 @@ class Walker(ABC):
     def is_small(self, schema: Subschema) -> bool:
         """Say whether `schema` may be written as an expression wherever it is asked."""
         weight = 1
-        for _, keywords in active(schema):
+        for _, keywords in schema.runs:
             for keyword, value in keywords:
                 emitter = self.emitters[keyword]
                 if emitter.condition is None or (schema.node in self.survey.shared and keyword in COMPOUND):
@@ -189,29 +182,63 @@ class Walker(ABC):
         if schema.node in self.survey.recursive:
             further = fill("depth + 1") if schema.node in self.survey.shared else fill("depth")
             arguments = (*arguments, further if self.is_deep else literal(0))
-        return fill("{}({})", name, joined(", ", arguments))
+        return fill("%s(%s)", name, joined(", ", arguments))
 
     def pointer(self, path: Path) -> Code:
         """Return the expression of `path`."""
-        parts: list[Code] = []
-        for is_code, run in groupby(path, key=lambda part: type(part) is Code):
-            parts += (part for part in run if isinstance(part, Code)) if is_code else [self.program.text("".join(run))]
+        runs = groupby(path, key=lambda part: isinstance(part, Code))
+        parts = [part for is_code, run in runs for part in self.parts(run, is_code)]
         return joined(" + ", parts) if parts else literal("")
+
+    def parts(self, run: Iterator[Code | str], is_code: bool) -> Iterator[Code]:
+        """Yield the expressions of a part of a path that is all code or all text."""
+        if is_code:
+            yield from (part for part in run if isinstance(part, Code))
+        else:
+            yield self.program.text("".join(run))
+
+
+class Section:
+    """Lines under a header, as a context manager."""
+
+    __slots__ = ("before", "empty", "header", "prelude", "walk")
+
+    def __init__(self, walk: Walker, header: Code | None, prelude: tuple[Code, ...]) -> None:
+        self.walk = walk
+        self.header = header
+        self.prelude = prelude
+        self.before = self.empty = -1
+
+    def __enter__(self) -> None:
+        walk = self.walk
+        if self.header is None and not self.prelude:
+            return
+        walk.settle()
+        self.before = len(walk.lines)
+        if self.header is not None:
+            walk.line(self.header)
+            walk.indent += 1
+        for text in self.prelude:
+            walk.line(text)
+        self.empty = len(walk.lines)
+
+    def __exit__(self, *_: object) -> None:
+        walk = self.walk
+        if self.before < 0:
+            return
+        walk.settle()
+        walk.indent -= self.header is not None
+        if len(walk.lines) == self.empty:
+            del walk.lines[self.before :]
 
 
 COMPOUND = frozenset(("$ref", "allOf", "anyOf", "oneOf", "not"))
 """Keywords that ask other schemas: not written in place of a `$ref`, lest the code grow beyond the schema."""
 
 
-def active(schema: Subschema) -> list[tuple[str, list[tuple[str, Node]]]]:
-    """Return the keywords of `schema` that judge, in runs of those that judge the same type."""
-    judging = [(name, value) for name, value in schema.keywords.items() if KEYWORDS[name].judges]
-    return [(group, list(run)) for group, run in groupby(judging, key=lambda item: KEYWORDS[item[0]].judges)]
-
-
 def needed_type(place: Place) -> Condition:
     """Return the question for the type, which is none if only constants of that type are accepted."""
-    types = types_of(place.schema)
+    types = place.schema.types
     if "type" not in place.schema.keywords or _only_constants(place.schema, types):
         return ALWAYS
     return is_one_of(types, place.value)
@@ -226,8 +253,8 @@ def _only_constants(schema: Subschema, types: tuple[str, ...]) -> bool:
 
 def _guard(group: str, place: Place) -> Condition:
     """Return the condition under which the keywords that judge the type `group` have anything to say."""
-    types = types_of(place.schema)
-    if group == "any" or set(types) <= {group, "integer"} & ({group} if group != "number" else {"number", "integer"}):
+    judged = {"number", "integer"} if group == "number" else {group}
+    types = judged if group == "any" else set(place.schema.types)
+    if types <= judged:
         return ALWAYS
-    present = [name for name in types if name == group or (group == "number" and name == "integer")]
-    return is_one_of((group,), place.value) if present else NEVER
+    return is_one_of((group,), place.value) if types & judged else NEVER

@@ -27,15 +27,15 @@ WHITE_SPACE = " \t\n\r\v\f"
 BROKEN_OUTPUT = "Internal error: tool output does not match outputSchema"
 BROKEN_PROMPT = "Internal error: prompt execution failed"
 
-texts: dict[str, bytes] = {}
+entries: dict[str, bytes] = {}
 """Entries of the archive that were read before: the launcher, the prelude, the libraries."""
 
 
 def prepare(call: Call, image: Image) -> Command:
     """Return the command: a fresh bash that reads prelude, library and arguments from descriptor 3."""
     file, function = call.definition.handler
-    library = entry(image, PRELUDE) + b"\n" + entry(image, f"handlers/{file}")
-    program = b"\0".join((library, pretty(call.arguments), b""))
+    texts = (entry(image, PRELUDE), entry(image, f"handlers/{file}"), pretty(call.arguments))
+    program = b"".join(text + b"\0" for text in texts)
     argv = ["bash", "--norc", "--noprofile", "-c", entry(image, LAUNCHER).decode(), file.rpartition("/")[2], function]
     environment = {**posix.environ, **{name.encode(): value.encode() for name, value in image.index["environment"]}}
     return Command(argv, program, environment, merged=call.definition.output is None and not call.is_prompt)
@@ -43,9 +43,9 @@ def prepare(call: Call, image: Image) -> Command:
 
 def entry(image: Image, name: str) -> bytes:
     """Return an entry of the archive, read once."""
-    if name not in texts:
-        texts[name] = image.entry(name)
-    return texts[name]
+    if name not in entries:
+        entries[name] = image.entry(name)
+    return entries[name]
 
 
 def conclude(call: Call, completed: Completed) -> Ending:

@@ -63,7 +63,8 @@ class ProcessRunner:
         self._jobs.add(job)
         for descriptor in job.streams:
             self._reactor.watch(descriptor, READABLE, lambda descriptor=descriptor: self._listen(job, descriptor))  # type: ignore[misc]
-        self._reactor.watch(job.feed, WRITABLE, lambda: self._feed(job))
+        if job.feed >= 0:
+            self._reactor.watch(job.feed, WRITABLE, lambda: self._feed(job))
         self._await_end(job)
         return job
 
@@ -144,14 +145,14 @@ def spawn(command: Command) -> Job:
     """Start the process with pipes of ours; raise OSError, with nothing left open, if it cannot be started."""
     opened: list[int] = []
     try:
-        feed_out, feed = pipe(opened)
+        told, feed = text_descriptor(command.input, opened)
         output, output_in = pipe(opened)
         errors, errors_in = (output, output_in) if command.merged else pipe(opened)
         actions = [
             (posix.POSIX_SPAWN_OPEN, 0, "/dev/null", posix.O_RDONLY, 0),
             (posix.POSIX_SPAWN_DUP2, output_in, 1),
             (posix.POSIX_SPAWN_DUP2, errors_in, 2),
-            (posix.POSIX_SPAWN_DUP2, feed_out, 3),
+            (posix.POSIX_SPAWN_DUP2, told, 3),
         ]
         pid = posix.posix_spawnp(
             command.argv[0],
@@ -166,12 +167,30 @@ def spawn(command: Command) -> Job:
         for descriptor in opened:
             close(descriptor)
         raise
-    for descriptor in {feed_out, output_in, errors_in}:
+    for descriptor in {told, output_in, errors_in}:
         close(descriptor)
     streams = {output: True} if command.merged else {output: True, errors: False}
-    for descriptor in (feed, *streams):
+    for descriptor in streams:
         posix.set_blocking(descriptor, False)
     return Job(pid, streams, feed, command.input)
+
+
+def text_descriptor(data: bytes, opened: list[int]) -> tuple[int, int]:
+    """Return a descriptor to read `data` from, and one to feed it through, -1 if there is no need to.
+
+    A shell reads a pipe byte by byte, a file at once: where the kernel has files in memory, it gets one.
+    """
+    if hasattr(posix, "memfd_create"):
+        file = posix.memfd_create("mcpc", posix.MFD_CLOEXEC)
+        opened.append(file)
+        view = memoryview(data)
+        while view:
+            view = view[posix.write(file, view) :]
+        posix.lseek(file, 0, 0)
+        return file, -1
+    told, feed = pipe(opened)
+    posix.set_blocking(feed, False)
+    return told, feed
 
 
 def pipe(opened: list[int]) -> tuple[int, int]:

@@ -1,0 +1,53 @@
+"""Ask whether every module that a Python handler imports will be there: in the standard library or in the project.
+
+Only files that a handler's own file leads to are looked at; a script beside them may import what it likes.
+"""
+
+from __future__ import annotations
+
+import difflib
+import sys
+from typing import TYPE_CHECKING
+
+from mcpc.diagnostics import diagnose
+from mcpc.ir import PythonFunction
+from mcpc.languages import imports
+
+if TYPE_CHECKING:
+    from mcpc.diagnostics import Diagnostic, Diagnostics
+    from mcpc.ir import Server
+    from mcpc.sources import Source
+
+MODULES = (".py", ".so", ".pyd")
+HINT = "a server carries only the files of its project: put the module beside the handlers, or do without it"
+
+
+def modules(server: Server) -> Diagnostics:
+    """Report imports that would fail when the server runs."""
+    owned = _owned(server)
+    files = {file.source.path: file.source for file in server.files}
+    handlers = (*(tool.handler for tool in server.tools), *(prompt.handler for prompt in server.prompts))
+    bound = dict.fromkeys(handler.file for handler in handlers if isinstance(handler, PythonFunction))
+    waiting = [files[path] for path in bound]
+    seen = set(bound)
+    problems: list[Diagnostic] = []
+    while waiting:
+        source = waiting.pop()
+        for name, span in imports(source) if source.path.endswith(".py") else ():
+            if name in owned:
+                waiting += (found for found in owned[name] if found.path not in seen)
+                seen.update(found.path for found in owned[name])
+            elif name not in sys.stdlib_module_names:
+                near = difflib.get_close_matches(name, (*owned, *sorted(sys.stdlib_module_names)), n=1, cutoff=0.8)
+                hint = f"did you mean `{near[0]}`?" if near else HINT
+                problems.append(diagnose("MCP209", span, f"the module `{name}` will not be there", "", hint))
+    return tuple(problems)
+
+
+def _owned(server: Server) -> dict[str, list[Source]]:
+    """Return the project's own modules: the files of each, a package's being all that lie in it."""
+    owned: dict[str, list[Source]] = {}
+    for file in server.files:
+        if file.source.path.endswith(MODULES):
+            owned.setdefault(file.source.path.partition("/")[0].partition(".")[0], []).append(file.source)
+    return owned

@@ -1,0 +1,74 @@
+"""The keywords that ask one question about a string, a number, a list or an object as such."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import TYPE_CHECKING, LiteralString
+
+from mcpc.schema.code import fill, literal
+from mcpc.schema.conditions import ALWAYS, Condition, atom, holds
+from mcpc.schema.equality import equals, is_among
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from mcpc.schema.walker import Place
+    from mcpc.sources import Node
+
+    Ask = Callable[[Place, Node], Condition]
+
+
+def compared(yes: LiteralString, no: LiteralString) -> Ask:
+    """Return the condition of two templates, to be filled with the value and the bound."""
+
+    def condition(place: Place, bound: Node) -> Condition:
+        return atom(yes, no, place.value, literal(bound.value))
+
+    return condition
+
+
+def at_least(place: Place, bound: Node) -> Condition:
+    """Return the condition of `minLength`, `minItems` and `minProperties`."""
+    if bound.value == 0:
+        return ALWAYS
+    return atom("len(%s) >= %s", "len(%s) < %s", place.value, literal(whole(bound)))
+
+
+def at_most(place: Place, bound: Node) -> Condition:
+    """Return the condition of `maxLength`, `maxItems` and `maxProperties`."""
+    return atom("len(%s) <= %s", "len(%s) > %s", place.value, literal(whole(bound)))
+
+
+def whole(bound: Node) -> int:
+    """Return the integer a bound is; JSON may write it `2.0`."""
+    assert isinstance(bound.value, int | float)
+    return int(bound.value)
+
+
+def multiple(place: Place, divisor: Node) -> Condition:
+    """Return the condition of `multipleOf`, exact on the decimal numbers as they are written."""
+    step, scale = Decimal(repr(divisor.value)).as_integer_ratio()
+    call = fill("%s(%s, %s, %s)", place.walk.program.support("multiple"), place.value, literal(step), literal(scale))
+    return holds(call)
+
+
+def matches(place: Place, pattern: Node) -> Condition:
+    """Return the condition of `pattern`."""
+    return holds(place.walk.program.search(str(pattern.value), place.value))
+
+
+def constant(place: Place, value: Node) -> Condition:
+    """Return the condition of `const`."""
+    return equals(place.walk.program, place.value, value.value)
+
+
+def enumeration(place: Place, values: Node) -> Condition:
+    """Return the condition of `enum`."""
+    return is_among(place.walk.program, place.value, [item.value for item in values.items])
+
+
+def unique(place: Place, is_asked: Node) -> Condition:
+    """Return the condition of `uniqueItems`."""
+    if not is_asked.value:
+        return ALWAYS
+    return holds(fill("%s(%s)", place.walk.program.support("distinct"), place.value))

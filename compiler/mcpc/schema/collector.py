@@ -1,0 +1,100 @@
+"""The thorough output: a function that adds a complaint (place, keyword, what was expected) for everything wrong.
+
+Which way to go on (which alternative, whether `if` holds) is asked with the very functions of the fast output, so the
+two cannot disagree.
+"""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from mcpc.schema.code import fill, joined, literal
+from mcpc.schema.conditions import ALWAYS, some
+from mcpc.schema.json_types import is_one_of
+from mcpc.schema.walker import INLINE_LEVELS, Walker
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from mcpc.schema.code import Code
+    from mcpc.schema.conditions import Condition
+    from mcpc.schema.walker import Path, Place
+    from mcpc.sources import Json, Node
+
+
+class Collector(Walker):
+    """Writes a function of the value, its path and the list of what was found so far; it returns that list."""
+
+    ends_early = False
+
+    def check(self, place: Place, condition: Condition, keyword: str, expected: Json) -> None:
+        """Complain if `condition` does not hold."""
+        if condition is ALWAYS:
+            return
+        with self.section(fill("if %s:", condition.no)):
+            self.complain(place.path, keyword, literal(expected))
+
+    def settle(self) -> None:
+        """Do nothing: here nothing is put off."""
+
+    def complain(self, path: Path, keyword: str, expected: Code) -> None:
+        """Write one complaint."""
+        self.line(fill("found.append((%s, %s, %s))", self.pointer(path), literal(keyword), expected))
+
+    @contextmanager
+    def typed(self, place: Place) -> Iterator[None]:
+        """Complain of a wrong type, and of nothing else then."""
+        node = place.schema.keywords.get("type")
+        if node is None:
+            yield
+            return
+        self.check(place, is_one_of(place.schema.types, place.value), "type", node.value)
+        with self.section(fill("else:")):
+            yield
+
+    def apply(self, place: Place, guard: Condition = ALWAYS) -> None:
+        """Write the questions as lines, or as the call of a function."""
+        is_shared = place.schema.node in self.survey.shared and not self.is_small(place.schema)
+        if is_shared or place.level >= INLINE_LEVELS:
+            with self.when(guard):
+                self.line(self.collect(place, fill("found")))
+            return
+        value = place.value if place.value.isidentifier() else self.fresh("v")
+        prelude = () if place.value.isidentifier() else (fill("%s = %s", value, place.value),)
+        with self.when(guard, *prelude):
+            self.body(replace(place, value=value))
+
+    def collect(self, place: Place, found: Code) -> Code:
+        """Return the call that adds all complaints of the schema at `place` to `found`."""
+        return self.call("errors", place.schema, place.value, self.pointer(place.path), found)
+
+    def alternatives(self, place: Place, keyword: str, value: Node) -> None:
+        """Complain with the words of the alternative that came closest, or of too many that accept."""
+        places = [place.here(node) for node in value.items]
+        collected = [self.collect(branch, literal([])) for branch in places]
+        decisions = [self.decision(branch) for branch in places]
+        nearest = fill(
+            "%s(%s, [%s])", self.program.support("nearest"), self.pointer(place.path), joined(", ", collected)
+        )
+        if keyword == "anyOf":
+            with self.section(fill("if %s:", some(decisions).no)):
+                self.line(fill("found.extend(%s)", nearest))
+            return
+        matches = self.fresh("m")
+        answers = joined(", ", [decision.yes for decision in decisions])
+        self.line(fill("%s = [%s]", matches, answers))
+        with self.section(fill("if True not in %s:", matches)):
+            self.line(fill("found.extend(%s)", nearest))
+        with self.section(fill("if %s.count(True) > 1:", matches)):
+            which = fill("[n for n, match in enumerate(%s) if match]", matches)
+            self.complain(place.path, keyword, which)
+
+    def name(self, place: Place) -> None:
+        """Complain of the property with the first complaint about its name."""
+        complaints = self.fresh("f")
+        call = self.call("errors", place.schema, place.value, literal(""), literal([]))
+        self.line(fill("%s = %s", complaints, call))
+        with self.section(fill("if %s:", complaints)):
+            self.complain(place.path, "propertyNames", fill("list(%s[0][1:])", complaints))

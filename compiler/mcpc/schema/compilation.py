@@ -1,0 +1,42 @@
+"""From a schema as written to the sources of its two modules, or to everything that is wrong with it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from mcpc.schema.emit import module
+from mcpc.schema.survey import survey
+
+if TYPE_CHECKING:
+    from mcpc.diagnostics import Diagnostics
+    from mcpc.sources import Node
+
+
+@dataclass(frozen=True, slots=True)
+class CompiledSchema:
+    """The sources of two modules: `predicate` defines `accepts(x) -> bool`, `collector` `errors(x) -> list`.
+
+    A complaint is a tuple of a JSON Pointer, a keyword, and what was expected as a plain value.
+    `accepts(x)` is `errors(x) == []` for every value a JSON parser makes.
+    """
+
+    predicate: str
+    collector: str
+
+
+def compile_schema(schema: Node, *, closed: bool = False) -> tuple[CompiledSchema | None, Diagnostics]:
+    """Return the modules of `schema`, None if anything is wrong with it, and what is.
+
+    `closed`: the root refuses properties that it does not name, unless it says itself which it takes.
+    """
+    surveyed, problems = survey(schema, closed)
+    if surveyed is None:
+        return None, problems
+    return CompiledSchema(_checked(module(surveyed, "accepts")), _checked(module(surveyed, "errors"))), problems
+
+
+def _checked(source: str) -> str:
+    """Return `source`, which Python must be able to read and compile."""
+    compile(source, "<schema>", "exec", dont_inherit=True)
+    return str(source)

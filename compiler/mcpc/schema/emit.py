@@ -1,0 +1,128 @@
+"""Two modules of Python from one schema: `accepts(x)` answers fast, `errors(x)` thoroughly, and they always agree.
+
+A value that is nested too deeply for Python's stack is refused by both.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from mcpc.schema.code import fill, joined
+from mcpc.schema.collector import Collector
+from mcpc.schema.emitters import EMITTERS
+from mcpc.schema.predicate import Predicate
+from mcpc.schema.program import Program
+from mcpc.schema.walker import Place
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from mcpc.schema.code import Code
+    from mcpc.schema.program import Unit
+    from mcpc.schema.survey import Survey
+    from mcpc.schema.walker import Path, Walker
+
+MANY = 100
+"""From so many subschemas on, functions may call each other more deeply than Python's stack is sure to allow."""
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """What one kind of function looks like: its parameters, where its value lies, and its last line."""
+
+    walker: type[Walker]
+    parameters: Code
+    path: Path
+    result: Code
+
+
+OUTPUTS = {
+    "accepts": Output(Predicate, fill("x"), (), fill("return True")),
+    "errors": Output(Collector, fill("x, path, found"), (fill("path"),), fill("return found")),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """The public function of a module: what it is, how it hands over to another, and its answer to a value too deep."""
+
+    kind: str
+    title: Code
+    head: Code
+    prelude: tuple[Code, ...]
+    arguments: tuple[Code, ...]
+    too_deep: Code
+
+
+ENTRIES = {
+    "accepts": Entry(
+        "accepts",
+        fill('"""Say whether a JSON value is valid."""'),
+        fill("def accepts(x):"),
+        (),
+        (fill("x"),),
+        fill("return False"),
+    ),
+    "errors": Entry(
+        "errors",
+        fill('"""List what is wrong with a JSON value: where, by which keyword, and what was expected."""'),
+        fill("def errors(x):"),
+        (fill("found = []"),),
+        (fill("x"), fill("''"), fill("[]")),
+        fill("return [('', 'depth', None)]"),
+    ),
+}
+
+
+def module(survey: Survey, kind: str) -> Code:
+    """Return the module that defines `accepts` or `errors`."""
+    program = Program(survey)
+    entry = _entry(program, ENTRIES[kind])
+    functions = [joined("\n", entry), *(joined("\n", _function(program, unit)) for unit in program.units())]
+    constants = tuple(program.constants())
+    head = joined("\n\n", (ENTRIES[kind].title, *((joined("\n", constants),) if constants else ())))
+    return fill("%s\n", joined("\n\n\n", (head, *functions, *program.carried())))
+
+
+def _entry(program: Program, entry: Entry) -> Iterator[Code]:
+    """Yield the lines of the public function."""
+    survey = program.survey
+    root = survey.at(survey.root)
+    output = OUTPUTS[entry.kind]
+    walk = output.walker(program, EMITTERS, is_deep=False)
+    is_guarded = _may_be_too_deep(survey)
+    with walk.section(fill("try:") if is_guarded else None):
+        if survey.root in survey.shared:
+            walk.line(fill("return %s", walk.call(entry.kind, root, *entry.arguments)))
+        else:
+            for line in entry.prelude:
+                walk.line(line)
+            walk.body(Place(walk, root, fill("x"), ()))
+            walk.line(output.result)
+    if is_guarded:
+        with walk.section(fill("except RecursionError:")):
+            walk.line(entry.too_deep)
+    yield entry.head
+    yield from walk.lines
+
+
+def _function(program: Program, unit: Unit) -> Iterator[Code]:
+    """Yield the lines of the function of one subschema."""
+    survey = program.survey
+    output = OUTPUTS[unit.kind]
+    is_deep = unit.schema.node in survey.recursive
+    walk = output.walker(program, EMITTERS, is_deep)
+    if is_deep and unit.schema.node in survey.shared:
+        with walk.section(fill("if depth > %s:", program.depth_limit)):
+            walk.line(fill("raise RecursionError"))
+    walk.body(Place(walk, unit.schema, fill("x"), output.path))
+    walk.line(output.result)
+    yield fill("def %s(%s%s):", unit.name, output.parameters, fill(", depth" if is_deep else ""))
+    yield from walk.lines
+
+
+def _may_be_too_deep(survey: Survey) -> bool:
+    """Say whether some value could exhaust Python's stack."""
+    schemas = survey.schemas.values()
+    return bool(survey.recursive) or len(schemas) > MANY or any("uniqueItems" in schema.keywords for schema in schemas)

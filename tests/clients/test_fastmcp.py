@@ -1,0 +1,56 @@
+"""FastMCP's client, with a handshake and without."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import anyio
+import pytest
+from fastmcp import Client
+from fastmcp.client.transports import StdioTransport
+from mcp import MCPError
+
+from clients import conversation
+from clients.conversation import CALLS, HANDSHAKE, INCOMPLETE_PROMPT, PROMPTS, STATELESS, UNKNOWN_TOOL
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable
+    from pathlib import Path
+
+MODES = {"legacy": HANDSHAKE, "auto": STATELESS}
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_it_understands_the_server(mode: str, files_server: Path, tmp_path: Path) -> None:
+    place = conversation.place(files_server, tmp_path)
+    conversation.check(anyio.run(converse, place, mode), MODES[mode])
+
+
+async def converse(place: conversation.Place, mode: str) -> dict[str, Any]:
+    transport = StdioTransport(
+        str(place.server), [], env=place.environment, cwd=str(place.folder), keep_alive=False
+    )  # fmt: skip
+    async with Client(transport, mode=mode, timeout=30) as client:
+        info = client.session.server_info
+        transcript: dict[str, Any] = {
+            "server": info and {"name": info.name, "version": info.version},
+            "protocol": client.session.protocol_version,
+            "instructions": client.session.instructions,
+            "tools": [tool.name for tool in await client.list_tools()],
+            "prompts": [prompt.name for prompt in await client.list_prompts()],
+        }
+        for key, (name, arguments) in CALLS.items():
+            result = await client.call_tool(name, arguments, raise_on_error=False)
+            text = "".join(block.text for block in result.content)
+            transcript[key] = {"structured": result.structured_content, "is_error": result.is_error, "text": text}
+        for key, (name, arguments) in PROMPTS.items():
+            transcript[key] = (await client.get_prompt(name, arguments)).messages[0].content.text
+        transcript["unknown_tool"] = await refusal(client.call_tool(UNKNOWN_TOOL, {}))
+        transcript["incomplete_prompt"] = await refusal(client.get_prompt(INCOMPLETE_PROMPT, {}))
+    return transcript
+
+
+async def refusal(answer: Awaitable[object]) -> int:
+    with pytest.raises(MCPError) as refused:
+        await answer
+    return refused.value.code

@@ -1,0 +1,503 @@
+"""Tests of lowering: what definitions mean, which function each gets, and every way in which that can fail."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from mcpc.definitions import Definition, Library, ServerDefinition, ToolDefinition
+from mcpc.ir import BashFunction, PythonFunction, Server
+from mcpc.lower import lower
+from mcpc.options import Options
+from mcpc.sources import Source, parse_json
+from projects import PLAIN, SERVER_JSON, SMOKETEST, Files, Place, lowered, marked, places
+
+SCHEMA = '"inputSchema": {"type": "object"}'
+
+
+def tools(*lines: str, bash: str = "", **files: str) -> Files:
+    """Return a project with one tool on each line of `tools.json`, the first on line 2."""
+    text = '{"tools": [\n' + ",\n".join(lines) + "\n]}\n"
+    return {"server.json": SERVER_JSON, "tools.json": text, "tools.bash": bash, **files}
+
+
+def prompts(*lines: str, bash: str = "", **files: str) -> Files:
+    """Return a project with one prompt on each line of `prompts.json`, the first on line 2."""
+    text = '{"prompts": [\n' + ",\n".join(lines) + "\n]}\n"
+    return {"server.json": SERVER_JSON, "prompts.json": text, "prompts.bash": bash, **files}
+
+
+def exported(*names: str) -> str:
+    return "".join(f"{name}() {{ :; }}\nexport -f {name}\n" for name in names)
+
+
+def tool(name: str, *fields: str) -> str:
+    return "{" + ", ".join((f'"name": {json.dumps(name)}', SCHEMA, *fields)) + "}"
+
+
+def python(source: str, *names: str) -> Files:
+    files = tools(*map(tool, names))
+    del files["tools.bash"]
+    return files | {"tools.py": source}
+
+
+def server_of(files: Files, options: Options = PLAIN) -> Server:
+    server, problems = lowered(files, options)
+    assert problems == ()
+    assert server is not None
+    return server
+
+
+def test_a_whole_project_gets_its_meaning() -> None:
+    server = server_of(SMOKETEST)
+    assert (server.name, server.version) == ("smoke", "0.0.1")
+    assert server.instructions == "Tools that answer, fail, and answer with structure."
+    assert (server.format, server.dialect) == ("native", "mcp")
+    assert [one.name for one in server.tools] == ["smoketest", "smoketest_fail", "echo_token", "echo_token_fail"]
+    assert [one.output is None for one in server.tools] == [True, True, False, False]
+    assert all(one.input.closed for one in server.tools)
+    assert not any(one.output.closed for one in server.tools if one.output)
+    assert [one.handler.function for one in server.tools] == [f"tool_{one.name}" for one in server.tools]
+    assert {one.handler.file for one in server.tools} == {"tools.bash"}
+    assert {one.handler.contract for one in server.tools} == {"mcbox"}
+    assert [file.source.path for file in server.files] == ["tools.bash"]
+    assert server.environment == ()
+
+
+def test_what_was_written_is_kept_in_order_and_untouched() -> None:
+    server = server_of(SMOKETEST)
+    written = json.loads(SMOKETEST["tools.json"])["tools"]
+    assert [json.dumps(one.members.value) for one in server.tools] == [json.dumps(one) for one in written]
+
+
+def test_options_reach_the_server() -> None:
+    server = server_of(SMOKETEST, Options(dialect="mcbox", tools_page_size=2, prompts_page_size=3))
+    assert (server.dialect, server.tools_page_size, server.prompts_page_size) == ("mcbox", 2, 3)
+
+
+@pytest.mark.parametrize(
+    ("name", "function"),
+    [("echo-token", "tool_echo_token"), ("fs.list", "tool_fs_list"), ("a-b.c_d", "tool_a_b_c_d"), ("2fa", "tool_2fa")],
+)
+def test_dashes_and_dots_of_a_name_become_underscores(name: str, function: str) -> None:
+    server = server_of(tools(tool(name), bash=exported(function)))
+    assert server.tools[0].handler.function == function
+    assert server.tools[0].name == name
+
+
+def test_prefixes_may_be_chosen() -> None:
+    options = Options(tools_prefix="custom_tool_", prompts_prefix="ask.")
+    files = tools(tool("x"), bash=exported("custom_tool_x"))
+    files |= prompts('{"name": "y"}', bash="ask.y() { :; }\nexport -f ask.y\n")
+    server = server_of(files, options)
+    assert server.tools[0].handler.function == "custom_tool_x"
+    assert server.prompts[0].handler.function == "ask.y"
+
+
+def test_an_empty_prefix_makes_helpers_no_strays() -> None:
+    server = server_of(tools(tool("x"), bash=exported("x", "helper")), Options(tools_prefix="", prompts_prefix=""))
+    assert server.tools[0].handler.function == "x"
+
+
+def test_prompts_have_arguments() -> None:
+    files = prompts(
+        '{"name": "read.file", "arguments": [{"name": "path", "required": true}, {"name": "style"},'
+        ' {"name": "lines", "required": false, "title": "Lines", "description": "How many."}]}',
+        bash=exported("prompt_read_file"),
+    )
+    (prompt,) = server_of(files).prompts
+    assert [(one.name, one.required) for one in prompt.arguments] == [
+        ("path", True),
+        ("style", False),
+        ("lines", False),
+    ]
+    assert prompt.handler.function == "prompt_read_file"
+
+
+def test_one_shell_reads_both_bash_files() -> None:
+    files = tools(tool("x"), bash=exported("prompt_y"))
+    files |= {"prompts.json": '{"prompts": [{"name": "y"}]}', "prompts.bash": exported("tool_x")}
+    server = server_of(files)
+    assert server.tools[0].handler.file == "prompts.bash"
+    assert server.prompts[0].handler.file == "tools.bash"
+
+
+def test_python_functions_are_bound_with_their_signatures() -> None:
+    source = "async def fetch_page(url, *, retries=3): ...\ndef tool_plain(**others): ...\ndef helper(): ...\n"
+    server = server_of(python(source, "fetch-page", "plain"))
+    first, second = (one.handler for one in server.tools)
+    assert isinstance(first, PythonFunction)
+    assert isinstance(second, PythonFunction)
+    assert (first.function, first.is_async, first.contract) == ("fetch_page", True, "python")
+    assert [(one.name, one.required, one.keyword) for one in first.parameters] == [
+        ("url", True, True),
+        ("retries", False, True),
+    ]
+    assert (second.function, second.accepts_any, second.is_async) == ("tool_plain", True, False)
+
+
+def test_a_bare_name_wins_over_the_prefixed_spelling_of_another() -> None:
+    server = server_of(python("def list(): ...\ndef tool_list(): ...\n", "list", "tool_list"))
+    assert [one.handler.function for one in server.tools] == ["list", "tool_list"]
+
+
+def test_bash_and_python_may_serve_one_project() -> None:
+    files = tools(tool("a"), tool("b"), bash=exported("tool_a"), **{"tools.py": "def b(): ...\n"})
+    files |= {"prompts.json": '{"prompts": [{"name": "p"}]}', "prompts.py": "async def p(): ...\n"}
+    server = server_of(files)
+    handlers = [one.handler for one in (*server.tools, *server.prompts)]
+    assert [type(handler) for handler in handlers] == [BashFunction, PythonFunction, PythonFunction]
+    assert [handler.file for handler in handlers] == ["tools.bash", "tools.py", "prompts.py"]
+
+
+BESIDE = {"README": "", "a.py": "", "data/x.json": "{}", "lib/b.py": ""}
+
+
+def test_files_beside_go_along_only_with_python() -> None:
+    bash = tools(tool("x"), bash=exported("tool_x"), **BESIDE)
+    assert [file.source.path for file in server_of(bash).files] == ["tools.bash"]
+    files = python("def x(): ...\n", "x") | BESIDE | {"prompts.py": "", "prompts.bash": "", "tools.d/y.txt": ""}
+    assert [(file.source.path, file.language) for file in server_of(files).files] == [
+        ("README", ""),
+        ("a.py", "python"),
+        ("data/x.json", ""),
+        ("lib/b.py", "python"),
+        ("prompts.py", "python"),
+        ("tools.d/y.txt", ""),
+        ("tools.py", "python"),
+    ]
+
+
+def test_a_library_without_a_handler_stays_behind() -> None:
+    files = tools(tool("x"), bash=exported("tool_x"), **{"tools.py": "", "prompts.bash": ""})
+    assert [file.source.path for file in server_of(files).files] == ["tools.bash"]
+
+
+def test_mcbox_configuration_is_given_to_libraries_that_name_it() -> None:
+    bash = exported("tool_x") + 'echo "$MCBOX_TOOLS_CONFIG ${MCBOX_SERVER_CONFIG}" >&2\n'
+    files = tools(tool("x", '"description": "h\u00e9"'), bash=bash, **{"tools.d/y.json": tool("y")})
+    files["tools.bash"] = bash + exported("tool_y")
+    variables = dict(server_of(files).environment)
+    assert list(variables) == ["MCBOX_SERVER_CONFIG", "MCBOX_TOOLS_CONFIG"]
+    assert variables["MCBOX_SERVER_CONFIG"] == json.dumps(json.loads(SERVER_JSON), separators=(",", ":"))
+    assert variables["MCBOX_TOOLS_CONFIG"] == (
+        '{"tools":[{"name":"x","inputSchema":{"type":"object"},"description":"h\u00e9"},'
+        '{"name":"y","inputSchema":{"type":"object"}}]}'
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("# MCBOX_TOOLS_CONFIG_FILE", []),
+        ("# XMCBOX_TOOLS_CONFIG", []),
+        ("# MCBOX_PROMPTS_CONFIG", [("MCBOX_PROMPTS_CONFIG", '{"prompts":[]}')]),
+    ],
+)
+def test_only_the_exact_name_of_a_variable_asks_for_it(text: str, expected: list[tuple[str, str]]) -> None:
+    server = server_of(tools(tool("x"), bash=exported("tool_x") + text + "\n"))
+    assert list(server.environment) == expected
+
+
+def bad_server(text: str) -> Files:
+    return tools(tool("x"), bash=exported("tool_x")) | {"server.json": text}
+
+
+INFO = '"serverInfo": {"name": "n", "version": "1"}'
+
+SERVERS: dict[str, tuple[str, list[str]]] = {
+    "no object": ("»[]", ["MCP101"]),
+    "empty": ("»{}", ["MCP102"]),
+    "serverInfo no object": ('{"serverInfo": »"n"}', ["MCP101"]),
+    "no name, no version": ('{\n"serverInfo": »»{}}', ["MCP102", "MCP102"]),
+    "name no string": ('{"serverInfo": {"name": »1, "version": "1"}}', ["MCP101"]),
+    "version no string": ('{"serverInfo": {"name": "n", "version": »1.0}}', ["MCP101"]),
+    "unknown in serverInfo": ('{"serverInfo": {"name": "n", "version": "1", »"url": "https://x"}}', ["MCP103"]),
+    "unknown field": (f'{{{INFO}, »"instruction": "x"}}', ["MCP103"]),
+    "capabilities no object": (f'{{{INFO}, "capabilities": »[]}}', ["MCP101"]),
+    "a capability no object": (
+        f'{{{INFO}, "capabilities": {{"tools": »true, "logging": »"yes"}}}}',
+        ["MCP101", "MCP101"],
+    ),
+    "listChanged no boolean": (f'{{{INFO}, "capabilities": {{"tools": {{"listChanged": »1}}}}}}', ["MCP101"]),
+    "instructions no string": (f'{{{INFO}, "instructions": »["x"]}}', ["MCP101"]),
+    "revision unknown": (f'{{{INFO}, "protocolVersion": »"2025-06-17"}}', ["MCP301"]),
+    "revision no string": (f'{{{INFO}, "protocolVersion": »20250618}}', ["MCP101"]),
+    "an icon elsewhere": (
+        '{"serverInfo": {"name": "n", "version": "1", "icons": [{"src": »"icon.png"}]}}',
+        ["MCP107"],
+    ),
+}
+
+
+def expect(files: dict[str, str], codes: list[str]) -> None:
+    """Lower `files` and compare what is reported with `codes`, one for each mark in the files."""
+    unmarked, marks = marked(files)
+    _, problems = lowered(unmarked)
+    found = places(problems, unmarked)
+    expected = [(code, *mark) for code, mark in zip(codes, marks, strict=True)]
+    assert found == expected, [problem.message for problem in problems]
+
+
+@pytest.mark.parametrize("case", SERVERS.values(), ids=SERVERS)
+def test_faults_of_the_server_are_reported_where_they_are(case: tuple[str, list[str]]) -> None:
+    expect(bad_server(case[0]), case[1])
+
+
+@pytest.mark.parametrize("revision", ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"])
+def test_every_revision_is_known(revision: str) -> None:
+    server_of(bad_server(f'{{{INFO}, "protocolVersion": "{revision}"}}'))
+
+
+EVERY_FIELD = (
+    '{"name": "x", "title": "X", "description": "d", "inputSchema": {"type": "object"}, "outputSchema": {},'
+    '"annotations": {"title": "X", "readOnlyHint": true, "destructiveHint": false, "idempotentHint": true,'
+    ' "openWorldHint": false}, "icons": [{"src": "data:image/png;base64,AA==", "mimeType": "image/png",'
+    ' "sizes": ["48x48"], "theme": "dark"}], "execution": {"taskSupport": "forbidden"}, "_meta": {"a/b": 1}}'
+)
+
+
+def test_every_field_of_every_revision_is_known() -> None:
+    server_of(tools(EVERY_FIELD, bash=exported("tool_x")))
+    prompt = '{"name": "p", "title": "P", "description": "d", "icons": [{"src": "https://x/i"}], "_meta": {}}'
+    server_of(prompts(prompt, bash=exported("prompt_p")))
+    info = '{"name": "n", "title": "N", "version": "1", "description": "d", "websiteUrl": "https://x", "icons": []}'
+    server_of(bad_server(f'{{"serverInfo": {info}, "instructions": "", "capabilities": {{"x": 1}}, "_meta": {{}}}}'))
+
+
+FIELDS: dict[str, tuple[str, list[str]]] = {
+    "a tool is no object": ("»7", ["MCP101"]),
+    "no name": ("»{" + SCHEMA + "}", ["MCP102"]),
+    "no schema": ('»{"name": "x"}', ["MCP102"]),
+    "neither": ("»»{}", ["MCP102", "MCP102"]),
+    "name no string": ('{"name": »5, ' + SCHEMA + "}", ["MCP101"]),
+    "title no string": (tool("x", '"title": »null'), ["MCP101"]),
+    "description no string": (tool("x", '"description": »["d"]'), ["MCP101"]),
+    "inputSchema no object": ('{"name": "x", "inputSchema": »true}', ["MCP101"]),
+    "outputSchema no object": (tool("x", '"outputSchema": »false'), ["MCP101"]),
+    "annotations no object": (tool("x", '"annotations": »[]'), ["MCP101"]),
+    "hint no boolean": (tool("x", '"annotations": {"readOnlyHint": »"yes"}'), ["MCP101"]),
+    "hint unknown": (tool("x", '"annotations": {»"readonlyHint": true}'), ["MCP103"]),
+    "icons no array": (tool("x", '"icons": »{}'), ["MCP101"]),
+    "icon no object": (tool("x", '"icons": [»"i.png"]'), ["MCP101"]),
+    "icon without address": (tool("x", '"icons": [»{"theme": "dark"}]'), ["MCP102"]),
+    "icon runs a script": (tool("x", '"icons": [{"src": »"javascript:0"}]'), ["MCP107"]),
+    "icon of a third theme": (tool("x", '"icons": [{"src": "HTTPS://x", "theme": »"dim"}]'), ["MCP107"]),
+    "size no string": (tool("x", '"icons": [{"src": "data:,", "sizes": [»48]}]'), ["MCP101"]),
+    "execution unknown": (tool("x", '"execution": {"taskSupport": »"maybe"}'), ["MCP107"]),
+    "_meta no object": (tool("x", '"_meta": »1'), ["MCP101"]),
+    "unknown": (tool("x", '»"inputschema": {}'), ["MCP103"]),
+}
+
+
+@pytest.mark.parametrize("case", FIELDS.values(), ids=FIELDS)
+def test_faults_of_a_tool_are_reported_where_they_are(case: tuple[str, list[str]]) -> None:
+    expect(tools(case[0], bash=exported("tool_x")), case[1])
+
+
+PROMPTS: dict[str, tuple[str, list[str]]] = {
+    "a prompt is no object": ('»"x"', ["MCP101"]),
+    "no name": ("»{}", ["MCP102"]),
+    "name no string": ('{"name": »null}', ["MCP101"]),
+    "title no string": ('{"name": "x", "title": »1}', ["MCP101"]),
+    "description no string": ('{"name": "x", "description": »1}', ["MCP101"]),
+    "unknown": ('{"name": "x", »"args": []}', ["MCP103"]),
+    "arguments are a schema": ('{"name": "x", "arguments": »{"type": "object"}}', ["MCP101"]),
+    "an argument is no object": ('{"name": "x", "arguments": [»"a"]}', ["MCP101"]),
+    "an argument without a name": ('{"name": "x", "arguments": [»{"required": true}]}', ["MCP102"]),
+    "required no boolean": ('{"name": "x", "arguments": [{"name": "a", "required": »"true"}]}', ["MCP101"]),
+    "unknown in an argument": ('{"name": "x", "arguments": [{"name": "a", »"type": "string"}]}', ["MCP103"]),
+    "two of one name": ('{"name": "x", "arguments": [{"name": "a"}, {"name": »"a"}]}', ["MCP104"]),
+}
+
+
+@pytest.mark.parametrize("case", PROMPTS.values(), ids=PROMPTS)
+def test_faults_of_a_prompt_are_reported_where_they_are(case: tuple[str, list[str]]) -> None:
+    expect(prompts(case[0], bash=exported("prompt_x")), case[1])
+
+
+def hints(files: Files, code: str) -> list[str]:
+    return [problem.hint for problem in lowered(files)[1] if problem.code == code]
+
+
+@pytest.mark.parametrize(
+    ("line", "code", "hint"),
+    [
+        (tool("x", '"ouputSchema": {}'), "MCP103", "did you mean `outputSchema`?"),
+        (tool("x", '"returns": {}'), "MCP103", "did you mean `outputSchema`?"),
+        (tool("x", '"parameters": {}'), "MCP103", ""),
+        (tool("x", '"zzz": {}'), "MCP103", ""),
+        ('{"name": "x", "parameters": {}}', "MCP103", "did you mean `inputSchema`?"),
+        ('{"name": "x", "parameters": {}}', "MCP102", "did you mean `inputSchema` where `parameters` is written?"),
+        (
+            '{"name": "x"}',
+            "MCP102",
+            'a tool without arguments has `{"type": "object", "additionalProperties": false}`',
+        ),
+    ],
+)
+def test_hints_name_what_was_meant(line: str, code: str, hint: str) -> None:
+    assert hints(tools(line, bash=exported("tool_x")), code) == [hint]
+
+
+BINDING: dict[str, tuple[Files, list[Place]]] = {
+    "no function": (tools(tool("x")), [("MCP201", "tools.json", 2, 10)]),
+    "no function for a prompt": (prompts('{"name": "x"}'), [("MCP201", "prompts.json", 2, 10)]),
+    "no python function": (python("X = 1\n", "x"), [("MCP201", "tools.json", 2, 10)]),
+    "a stray": (
+        tools(tool("x"), bash=exported("tool_x", "tool_y", "helper")),
+        [("MCP202", "tools.bash", 3, 1)],
+    ),
+    "a stray prompt": (
+        tools(tool("x"), bash=exported("tool_x", "prompt_y")),
+        [("MCP202", "tools.bash", 3, 1)],
+    ),
+    "a stray in Python": (
+        python("def x(): ...\ndef tool_y(): ...\ndef helper(): ...\ndef _tool_z(): ...\n", "x"),
+        [("MCP202", "tools.py", 2, 5)],
+    ),
+    "not exported": (
+        tools(tool("x"), bash="helper() { :; }\ntool_x() { :; }\n"),
+        [("MCP203", "tools.bash", 2, 1)],
+    ),
+    "two languages": (
+        tools(tool("x"), bash=exported("tool_x"), **{"tools.py": "\ndef x(): ...\n"}),
+        [("MCP207", "tools.py", 2, 5)],
+    ),
+    "two spellings": (
+        python("def x(): ...\ndef tool_x(): ...\n", "x"),
+        [("MCP207", "tools.py", 2, 5)],
+    ),
+    "two Bash files": (
+        tools(tool("x"), bash=exported("tool_x"), **{"prompts.bash": exported("tool_x")}),
+        [("MCP207", "prompts.bash", 1, 1)],
+    ),
+    "one function for two tools": (
+        tools(tool("a-b"), tool("a.b"), bash=exported("tool_a_b")),
+        [("MCP208", "tools.json", 3, 10)],
+    ),
+    "one function for three": (
+        tools(tool("a-b"), tool("a.b"), tool("a_b"), bash=exported("tool_a_b")),
+        [("MCP208", "tools.json", 3, 10), ("MCP208", "tools.json", 4, 10)],
+    ),
+    "two of one name are the names' business": (tools(tool("a"), tool("a"), bash=exported("tool_a")), []),
+    "a name no function can have is the names' business": (tools(tool("a b"), tool(""), tool("\u00e9")), []),
+    "a broken Bash file may hold the function": (
+        tools(tool("x"), bash="tool_y() {\n"),
+        [("MCP204", "tools.bash", 1, 1)],
+    ),
+    "a broken Python file may hold the function": (
+        python("def x(:\n", "x"),
+        [("MCP205", "tools.py", 1, 7)],
+    ),
+    "a broken Python file of the other kind holds nothing": (
+        python("def y(): ...\n", "x") | {"prompts.py": "(\n"},
+        [("MCP205", "prompts.py", 1, 1), ("MCP201", "tools.json", 2, 10)],
+    ),
+    "a tool without a name may be what a function is for": (
+        tools("{" + SCHEMA + "}", bash=exported("tool_x")),
+        [("MCP102", "tools.json", 2, 1)],
+    ),
+    "an unreadable file may define what a function is for": (
+        tools(tool("x"), bash=exported("tool_x", "tool_y"), **{"tools.d/y.json": "["}),
+        [("MCP002", "tools.d/y.json", 1, 1)],
+    ),
+}
+
+
+@pytest.mark.parametrize("case", BINDING.values(), ids=BINDING)
+def test_functions_and_definitions_meet_one_to_one(case: tuple[Files, list[Place]]) -> None:
+    files, expected = case
+    _, problems = lowered(files)
+    found = places(problems, files)
+    assert found == expected, [problem.message for problem in problems]
+
+
+def test_one_prefix_for_both_kinds_makes_one_function_serve_two() -> None:
+    files = tools(tool("x"), bash=exported("do_x")) | {"prompts.json": '{"prompts": [{"name": "x"}]}'}
+    _, problems = lowered(files, Options(tools_prefix="do_", prompts_prefix="do_"))
+    assert places(problems, files) == [("MCP208", "prompts.json", 1, 23)]
+
+
+def test_a_missing_function_is_named_with_the_places_it_was_looked_for() -> None:
+    files = tools(tool("read-file"), bash=exported("tool_raed_file"), **{"tools.py": ""})
+    problems = [problem for problem in lowered(files)[1] if problem.code == "MCP201"]
+    assert [problem.message for problem in problems] == ["no function implements the tool `read-file`"]
+    assert problems[0].expected == "`tool_read_file` in `tools.bash`, or `read_file` or `tool_read_file` in `tools.py`"
+    assert problems[0].hint == "did you mean the function `tool_raed_file`?"
+
+
+@pytest.mark.parametrize(
+    ("name", "bash", "hint"),
+    [
+        ("echo", exported("echo_"), "did you mean the function `echo_`?"),
+        ("echo", exported("tool_other"), ""),
+        ("echo", exported("echo"), "did you mean the function `echo`?"),
+        ("echo", exported("tool-echo"), "did you mean the function `tool-echo`?"),
+        ("echo", "", ""),
+    ],
+)
+def test_a_function_with_nearly_the_name_is_offered(name: str, bash: str, hint: str) -> None:
+    assert hints(tools(tool(name), bash=bash), "MCP201") == [hint]
+
+
+def test_a_function_that_implements_something_is_not_offered() -> None:
+    assert hints(tools(tool("file_a"), tool("file_b"), bash=exported("tool_file_a")), "MCP201") == [""]
+
+
+def test_a_keyword_can_only_be_a_prefixed_function() -> None:
+    problems = [problem for problem in lowered(python("", "import"))[1] if problem.code == "MCP201"]
+    assert problems[0].expected == "`tool_import` in `tools.py`"
+    assert server_of(python("def tool_import(): ...\n", "import")).tools[0].handler.function == "tool_import"
+
+
+def test_hints_name_the_second_place() -> None:
+    assert hints(BINDING["two languages"][0], "MCP207") == ["the other one is at tools.bash:1:1; remove one of them"]
+    assert hints(BINDING["one function for two tools"][0], "MCP208") == [
+        "the other one is at tools.json:2:10; rename one of them"
+    ]
+    assert hints(prompts(PROMPTS["two of one name"][0].replace("»", ""), bash=exported("prompt_x")), "MCP104") == [
+        "the first is at prompts.json:2:38; remove or rename one of them"
+    ]
+
+
+def test_a_definition_without_a_handler_is_still_there_for_the_passes() -> None:
+    server, _ = lowered(tools(tool("x"), tool("y"), bash=exported("tool_y")))
+    assert server is not None
+    assert [(one.name, one.handler.file) for one in server.tools] == [("x", ""), ("y", "tools.bash")]
+
+
+def test_what_cannot_be_typed_is_left_out() -> None:
+    lines = ("7", '{"name": 1}', '{"name": "a"}', tool("b", '"outputSchema": []'), tool("c"))
+    server, _ = lowered(tools(*lines, bash=exported("tool_a", "tool_b", "tool_c")))
+    assert server is not None
+    assert [one.name for one in server.tools] == ["c"]
+
+
+def test_without_a_server_description_there_is_no_server_but_everything_else_is_reported() -> None:
+    files = tools(tool("x"))
+    del files["server.json"]
+    server, problems = lowered(files)
+    assert server is None
+    assert places(problems, files) == [("MCP004", "", 0, 0), ("MCP201", "tools.json", 2, 10)]
+
+
+def test_a_definition_without_any_library_is_reported() -> None:
+    source = Source("tools.json", tool("x").encode())
+    node, _ = parse_json(source)
+    described, _ = parse_json(Source("server.json", SERVER_JSON.encode()))
+    assert node is not None
+    assert described is not None
+    definition = Definition("native", "mcbox", ServerDefinition(described), (ToolDefinition(node),))
+    assert [problem.code for problem in lower(definition, PLAIN)[1]] == ["MCP201"]
+
+
+def test_a_contract_without_variables_gets_none() -> None:
+    described, _ = parse_json(Source("server.json", SERVER_JSON.encode()))
+    assert described is not None
+    library = Library(Source("l.bash", b": $MCBOX_SERVER_CONFIG\n"), "bash", ())
+    definition = Definition("other", "other", ServerDefinition(described), libraries=(library,))
+    server, _ = lower(definition, PLAIN)
+    assert server is not None
+    assert server.environment == ()
