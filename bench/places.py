@@ -20,7 +20,9 @@ KEPT_VARIABLES = ("HOME", "LANG", "LC_ALL", "TMPDIR")
 
 def clean_python() -> Path:
     """Return a Python that has nothing installed: whatever a site-packages holds may slow every start."""
-    base = Path(sys._base_executable)  # the interpreter itself, behind environments and shims
+    base = Path(
+        getattr(sys, "_base_executable", "") or sys.executable
+    )  # the interpreter itself, behind environments and shims
     place = CACHE / f"python-{sys.version_info.major}.{sys.version_info.minor}"
     if not (place / "bin/python3").exists():
         subprocess.run([base, "-m", "venv", "--without-pip", place], check=True)

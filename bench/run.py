@@ -245,7 +245,7 @@ def echoed(cat: wire.Server, count: int) -> float:
 def scale(bench: Bench) -> Iterator[Row]:
     """What more tools cost: at the start, in the list, and at the first call of one of them."""
     servers = {tools: str(bench.built(tools)) for tools in bench.effort.sizes}
-    measures = {str(tools): lambda path=path: bench.start([path]) for tools, path in servers.items()}  # type: ignore[misc]
+    measures = {str(tools): lambda path=path: bench.start([path]) for tools, path in servers.items()}
     times = bench.alternate(measures, bench.effort.starts)
     least = middle(times[str(bench.effort.sizes[0])])
     for tools, path in servers.items():

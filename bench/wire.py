@@ -55,7 +55,7 @@ class Server:
             (os.POSIX_SPAWN_OPEN, 2, os.devnull, os.O_WRONLY, 0o600),
         ]
         self.began = time.perf_counter()
-        self.pid = os.posix_spawnp(self.argv[0], self.argv, self.environment, file_actions=actions, setpgroup=0)
+        self.pid = os.posix_spawnp(self.argv[0], list(self.argv), self.environment, file_actions=actions, setpgroup=0)
         os.close(theirs_in)
         os.close(theirs_out)
 
@@ -162,7 +162,7 @@ def lifetime(argv: Sequence[str], environment: Mapping[str, str]) -> float:
     """Return the seconds from the spawn of a silent command to its end."""
     streams = [(os.POSIX_SPAWN_OPEN, stream, os.devnull, os.O_RDWR, 0o600) for stream in range(3)]
     began = time.perf_counter()
-    pid = os.posix_spawnp(argv[0], argv, environment, file_actions=streams)
+    pid = os.posix_spawnp(argv[0], list(argv), environment, file_actions=streams)
     _, status = os.waitpid(pid, 0)
     took = time.perf_counter() - began
     if status:

@@ -34,7 +34,7 @@ CALLS = (
     ("file_hash", {"path": "README.md", "algorithm": "crc32"}),
     ("file_size", {"path": "no/such/file"}),
 )
-PROMPTS = (("code-review", {}), ("summarize-file", {"path": "README.md"}))
+PROMPTS: tuple[tuple[str, dict[str, str]], ...] = (("code-review", {}), ("summarize-file", {"path": "README.md"}))
 INITIALIZE = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "demo", "version": "1"}}
 WIDTH = 100
 LABEL = 14
@@ -119,7 +119,8 @@ async def converse(mode: str) -> None:
     async with Client(server, mode=mode) as client:
         took = (time.perf_counter() - started) * 1000
         info = client.server_info
-        say("connected", f"{info.name} {info.version}, protocol {client.protocol_version} ({took:.0f} ms)")
+        name = f"{info.name} {info.version}" if info else "a server without a name"
+        say("connected", f"{name}, protocol {client.protocol_version} ({took:.0f} ms)")
         say("instructions", client.instructions or "none")
         for tool in (await client.list_tools()).tools:
             say("tools/list", f"{signature(tool)}  {tool.description}")
@@ -131,13 +132,12 @@ def first_answer() -> float:
     """Return the seconds from starting the server to its answer to `initialize`."""
     request = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": INITIALIZE}
     started = time.perf_counter()
-    with subprocess.Popen([SERVER], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=ENVIRONMENT) as server:
-        server.stdin.write(json.dumps(request).encode() + b"\n")
-        server.stdin.flush()
-        server.stdout.readline()
-        took = time.perf_counter() - started
-        server.stdin.close()
-    return took
+    server = subprocess.Popen([SERVER], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=ENVIRONMENT)
+    with server, server.stdin as requests, server.stdout as answers:  # type: ignore[union-attr]
+        requests.write(json.dumps(request).encode() + b"\n")
+        requests.flush()
+        answers.readline()
+        return time.perf_counter() - started
 
 
 def bare_python() -> float:
@@ -154,7 +154,9 @@ def measure() -> None:
     server, python = (statistics.median(times) * 1000 for times in zip(*rounds, strict=True))
     say("size", f"{SERVER.stat().st_size / 1024:.0f} KiB, all of it: {SERVER.relative_to(ROOT)}")
     say("start", f"{server:.0f} ms from its start to its first answer; `python3 -I -c pass` takes {python:.0f} ms here")
-    print(f"\nTry it yourself:\n  {SERVER.relative_to(ROOT)} list\n  {SERVER.relative_to(ROOT)} call file_size path=README.md")
+    print(
+        f"\nTry it yourself:\n  {SERVER.relative_to(ROOT)} list\n  {SERVER.relative_to(ROOT)} call file_size path=README.md"
+    )
 
 
 def main() -> None:

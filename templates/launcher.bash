@@ -30,12 +30,13 @@ trap '[[ -z ${__mcpc_texts+x} ]] || printf "%s: reading the library ended with s
 # By `source`, for a `return` between the functions and for BASH_SOURCE; from a here-string, which needs no process.
 set -o errexit -o nounset -o pipefail
 for __mcpc_text in "${__mcpc_texts[@]}"; do
+  # shellcheck disable=SC1091,SC2016
   source /dev/fd/9 9<<<'eval "$__mcpc_text"' >&2
 done
 unset __mcpc_text __mcpc_texts
 
 if ! declare -F -- "${__mcpc_call[0]}" >/dev/null; then
-  printf '%s: there is no function `%s`\n' "${0##*/}" "${__mcpc_call[0]}" >&2
+  printf '%s: there is no function "%s"\n' "${0##*/}" "${__mcpc_call[0]}" >&2
   exit 127
 fi
 set -- "${__mcpc_call[@]}"

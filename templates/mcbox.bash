@@ -63,7 +63,7 @@ is_readable_file() {
 }
 
 text_trim() {
-  local text IFS=' '
+  local LC_ALL=C text IFS=' '
   if (($#)); then text=$*; else text=$(cat); fi
   text=${text#"${text%%[![:space:]]*}"}
   printf '%s' "${text%"${text##*[![:space:]]}"}"
@@ -80,7 +80,7 @@ __mcpc_jq() {
 }
 
 is_valid_json() {
-  __mcpc_jq -es 'length == 1 and all(..; type != "number" or (isnan | not))' <<<"${1-}" >/dev/null
+  __mcpc_jq -es 'length == 1 and all(..; type != "number" or (isnan or isinfinite | not))' <<<"${1-}" >/dev/null
 }
 
 is_json_object() {
@@ -147,15 +147,16 @@ mcbox_get_data_home() {
   printf '%s\n' "${MCBOX_DATA_HOME:-${XDG_DATA_HOME:-${HOME-}/.local/share}/mcbox}"
 }
 
+# By lines, for a substitution in one long text takes Bash 4.4 the square of its length.
 mcp_create_text_content_object() {
-  local LC_ALL=C text=${1-} code char escape
-  text=${text//\\/\\\\}
-  text=${text//\"/\\\"}
-  text=${text//$'\n'/\\n}
-  text=${text//$'\r'/\\r}
-  text=${text//$'\t'/\\t}
-  text=${text//$'\b'/\\b}
-  text=${text//$'\f'/\\f}
+  local LC_ALL=C lines text code char escape
+  mapfile -t lines <<<"${1-}"
+  lines=("${lines[@]//\\/\\\\}")
+  lines=("${lines[@]//\"/\\\"}")
+  lines=("${lines[@]//$'\r'/\\r}")
+  lines=("${lines[@]//$'\t'/\\t}")
+  printf -v text '%s\\n' "${lines[@]}"
+  text=${text%\\n}
   if [[ $text == *[[:cntrl:]]* ]]; then
     for code in {1..31}; do
       printf -v escape '\\u%04x' "$code"

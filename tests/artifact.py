@@ -40,6 +40,9 @@ def build(project: Path, target: Path, *options: str, python: str | Path = sys.e
     return target
 
 
-def converse(argv: Sequence[str | Path], lines: bytes, **how: str | Path) -> subprocess.CompletedProcess[bytes]:
+def converse(
+    argv: Sequence[str | Path], lines: bytes, *, cwd: Path | None = None, env: Mapping[str, str] | None = None
+) -> subprocess.CompletedProcess[bytes]:
     """Start a server, give it these bytes, and return what it said until it ended."""
-    return subprocess.run(list(map(str, argv)), input=lines, capture_output=True, timeout=60, check=False, **how)
+    words = list(map(str, argv))
+    return subprocess.run(words, input=lines, capture_output=True, timeout=60, check=False, cwd=cwd, env=env)

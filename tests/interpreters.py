@@ -17,7 +17,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 VERSIONS = ("3.11", "3.12", "3.13")
-ASK = "import sys; print('%d.%d' % sys.version_info[:2], sys._base_executable or sys.executable, sep='\\t')"
+ASK = (
+    "import sys; path = getattr(sys, '_base_executable', None) or sys.executable;"
+    "sys.stdout.write('%d.%d\\t%s' % (sys.version_info[0], sys.version_info[1], path))"
+)
+"""A program for any Python there is."""
 
 
 @cache
@@ -30,7 +34,7 @@ def interpreters() -> dict[str, Path]:
 def answering(version: str) -> Path | None:
     """Return the first interpreter of a version that can be run."""
     for candidate in candidates(version):
-        said, _, path = answer(candidate, "-I", "-c", ASK).partition("\t")
+        said, _, path = answer(candidate, "-c", ASK).partition("\t")
         if said == version:
             return Path(path)
     return None

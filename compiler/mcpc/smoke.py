@@ -15,7 +15,7 @@ SECONDS = 30
 START = "import sys;sys.path.insert(0,sys.argv[1]);import mcpc_start"
 CLIENT = {"name": "mcpc build", "version": "1"}
 META = {"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {}}
-REQUESTS = (
+REQUESTS: tuple[tuple[str, dict[str, object]], ...] = (
     ("initialize", {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": CLIENT}),
     ("server/discover", {"_meta": META}),
     ("ping", {}),

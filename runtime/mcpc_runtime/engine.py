@@ -74,8 +74,14 @@ class Engine:
         except Closed:
             raise
         except Exception as problem:
-            effects = self.session.refuse_broken(line, problem)
+            effects = self._refuse(line, problem)
         self._perform(effects)
+
+    def _refuse(self, line: bytes, problem: Exception) -> list[Effect]:
+        try:
+            return self.session.refuse_broken(line, problem)
+        except Exception:
+            return self.session.refuse_broken(b"[]", problem)
 
     def _perform(self, effects: list[Effect]) -> None:
         for effect in effects:

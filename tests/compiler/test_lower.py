@@ -446,6 +446,13 @@ def test_a_function_that_implements_something_is_not_offered() -> None:
     assert hints(tools(tool("file_a"), tool("file_b"), bash=exported("tool_file_a")), "MCP201") == [""]
 
 
+def test_where_everything_is_missing_no_function_is_offered() -> None:
+    count = 200
+    lines = [tool(f"read_file_{number}") for number in range(count)]
+    files = tools(*lines, bash=exported(*(f"read_file_{number}" for number in range(count))))
+    assert hints(files, "MCP201") == [""] * count
+
+
 def test_a_keyword_can_only_be_a_prefixed_function() -> None:
     problems = [problem for problem in lowered(python("", "import"))[1] if problem.code == "MCP201"]
     assert problems[0].expected == "`tool_import` in `tools.py`"

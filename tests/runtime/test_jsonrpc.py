@@ -1,11 +1,14 @@
 """JSON in and out: what RFC 8259 allows is read, and nothing else; what is written can be read again."""
 
 import json
+import subprocess
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from interpreters import interpreters
 from mcpc_runtime.protocol import jsonrpc, slow_json
 from mcpc_runtime.protocol.jsonrpc import ParseError, encode, error_line, parse, result_line
 
@@ -82,3 +85,24 @@ def test_without_the_accelerator_the_same(value: object) -> None:
     text = "".join(encoded(value, 0))
     assert text == "".join(jsonrpc.encode_value(value, 0))
     assert scan(text, 0) == (value, len(text))
+
+
+FRESH = """
+import sys
+sys.path.insert(0, sys.argv[1])
+from mcpc_runtime.protocol.jsonrpc import ParseError, parse
+for data in eval(sys.stdin.read()):
+    try:
+        parse(data)
+    except ParseError:
+        continue
+    sys.exit(repr(data))
+"""
+
+
+def test_bad_texts_are_refused_where_json_was_never_imported() -> None:
+    runtime = str(Path(jsonrpc.__file__).parents[2])
+    for interpreter in interpreters().values():
+        argv = [interpreter, "-I", "-S", "-c", FRESH, runtime]
+        done = subprocess.run(argv, input=repr(BAD), text=True, capture_output=True, check=False)
+        assert done.returncode == 0, (interpreter, done.stderr)

@@ -350,4 +350,4 @@ def test_source_validators_decide_as_the_bytecode_does() -> None:
     for same in (True, False):
         session = Session(image_of(small_archive().data, same_python=same))
         assert isinstance(ask(session, request("tools/call", ECHO)), Start)
-        assert ask(session, request("tools/call", {"name": "echo", "arguments": {}}))["result"]["isError"] is True
+        assert ask(session, request("tools/call", {"name": "echo", "arguments": {}}, 2))["result"]["isError"] is True

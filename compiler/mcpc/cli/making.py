@@ -11,13 +11,17 @@ import click
 
 from mcpc import cache, pipeline
 from mcpc.cli import report
+from mcpc.diagnostics import Severity
 from mcpc.smoke import SmokeError, smoke
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from mcpc.cache import Build
+    from mcpc.diagnostics import Diagnostics
     from mcpc.options import Options
+
+NOTE = Severity.NOTE
 
 
 def make(project: Path, options: Options, output: str) -> Build:
@@ -27,16 +31,21 @@ def make(project: Path, options: Options, output: str) -> Build:
         name = cache.key(tree, found, options)
         build = cache.load(name)
         if build is not None:
-            report.report(build.diagnostics, tree.files, output)
+            report.report(worth_telling(build.diagnostics, output), tree.files, output)
             return build
         analysed = pipeline.analyse(tree, found, options, tell)
         if analysed.checked is None:
             report.report(analysed.diagnostics, tree.files, output)
             raise click.exceptions.Exit(report.FINDINGS)
         build = finished(analysed, options, tell)
-    report.report(build.diagnostics, tree.files, output)
+    report.report(worth_telling(build.diagnostics, output), tree.files, output)
     cache.store(name, build)
     return build
+
+
+def worth_telling(diagnostics: Diagnostics, output: str) -> Diagnostics:
+    """Return what a successful build says to a person: notes are for `mcpc check`."""
+    return diagnostics if output != "text" else tuple(found for found in diagnostics if found.severity is not NOTE)
 
 
 def finished(analysed: pipeline.Checked, options: Options, tell: Callable[[str], None]) -> Build:

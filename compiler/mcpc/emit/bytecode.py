@@ -68,7 +68,7 @@ def code_of(source: bytes, label: str, *, strip: bool) -> CodeType:
 def dump(value: object) -> bytes:
     """Return a marshalled value, code mostly: the same bytes for the same content, whatever else this process did."""
     held = list(parts(value))
-    data = marshal.dumps(value)
+    data = marshal.dumps(value)  # type: ignore[arg-type]
     del held
     return data
 

@@ -58,7 +58,7 @@ def parse(tree: SourceTree, options: Options) -> tuple[Definition | None, Diagno
     problems = found + found_in_tools + found_in_prompts
     if not has_errors(found_in_tools + found_in_prompts):
         problems += tuple(_absences(tree, {TOOLS: tools, PROMPTS: prompts}, libraries))
-    named = tuple(path for path in tree.files if _defines(path) or _is_library(path))
+    named = dict.fromkeys(path for path in tree.files if _defines(path) or _is_library(path))
     definition = Definition(
         format="native",
         contract=CONTRACT,
@@ -112,14 +112,14 @@ def _libraries(tree: SourceTree, options: Options) -> tuple[Library, ...]:
 def _collect(collection: Collection, tree: SourceTree) -> tuple[tuple[Node, ...], Diagnostics]:
     """Return the definitions of one kind: those of the one file, then those of the folder in the order of its names."""
     folder = [path for path in tree.files if _in_folder(path, collection)]
-    nodes: tuple[Node, ...] = ()
-    problems: Diagnostics = ()
+    nodes: list[Node] = []
+    problems: list[Diagnostic] = []
     for source in map(tree.get, (collection.file, *folder)):
         if source is not None:
             defined, found = _read(source, collection)
             nodes += defined
             problems += found
-    return nodes, problems
+    return tuple(nodes), tuple(problems)
 
 
 def _read(source: Source, collection: Collection) -> tuple[tuple[Node, ...], Diagnostics]:

@@ -19,7 +19,7 @@ from mcpc.ir.places import place
 from mcpc.languages import LANGUAGES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from mcpc.definitions import Definition, Library
     from mcpc.diagnostics import Diagnostic, Diagnostics, Span
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 UNDERSCORES = str.maketrans("-.", "__")
 CALLABLE = re.compile(r"[A-Za-z0-9_]+")
+COMPARED = 20_000
+"""So many pairs of names are compared for a hint, half a second's worth; where more are amiss, it is no misspelling."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,20 +81,19 @@ def bind(claims: Sequence[Claim], definition: Definition) -> tuple[tuple[Handler
 
     A claim that no function fits gets a stand-in, and an error with it.
     """
-    shelves, problems = _read(definition.libraries)
+    shelves, found_in_files = _read(definition.libraries)
     exact = frozenset((claim.kind, claim.identifier) for claim in claims)
-    fits = [_fits(claim, shelves, exact) for claim in claims]
-    used = frozenset((fit.shelf.path, fit.function.name) for found in fits for fit in found)
-    handlers = []
-    for claim, found in zip(claims, fits, strict=True):
-        handlers.append(_handler(found[0], definition.contract) if found else _stand_in(claim))
-        if not found and not _excused(claim, shelves, definition):
-            problems += (_unimplemented(claim, shelves, used),)
-        problems += tuple(_rivals(claim, found, definition))
-    problems += tuple(_shared(claims, handlers, definition))
+    fits = {claim: _fits(claim, shelves, exact) for claim in claims}
+    used = frozenset((fit.shelf.path, fit.function.name) for found in fits.values() for fit in found)
+    handlers = [_handler(found[0], definition) if found else _stand_in(claim) for claim, found in fits.items()]
+    missing = [claim for claim, found in fits.items() if not found and not _excused(claim, shelves, definition)]
+    problems = [*found_in_files, *_unimplemented(missing, shelves, used)]
+    for claim, found in fits.items():
+        problems += _rivals(claim, found, definition)
+    problems += _shared(claims, handlers, definition)
     if definition.complete and len(claims) == len(definition.tools) + len(definition.prompts):
-        problems += tuple(_idle(shelves, used))
-    return tuple(handlers), problems + tuple(_unexported(shelves, used))
+        problems += _idle(shelves, used)
+    return tuple(handlers), (*problems, *_unexported(shelves, used))
 
 
 def _read(libraries: Sequence[Library]) -> tuple[tuple[Shelf, ...], Diagnostics]:
@@ -131,8 +132,8 @@ def _fits(claim: Claim, shelves: Sequence[Shelf], exact: frozenset[tuple[str, st
     return tuple(found)
 
 
-def _handler(fit: Fit, contract: str) -> Handler:
-    return HANDLERS[fit.shelf.library.language](fit, contract)
+def _handler(fit: Fit, definition: Definition) -> Handler:
+    return HANDLERS[fit.shelf.library.language](fit, definition.contract)
 
 
 def _bash(fit: Fit, contract: str) -> Handler:
@@ -168,21 +169,22 @@ def _excused(claim: Claim, shelves: Sequence[Shelf], definition: Definition) -> 
     return unreadable or absent or hopeless
 
 
-def _unimplemented(claim: Claim, shelves: Sequence[Shelf], used: frozenset[tuple[str, str]]) -> Diagnostic:
-    homes: list[str] = []
-    names: list[str] = []
-    free: list[str] = []
-    for shelf in shelves:
-        spelled = _spellings(claim, shelf.library)
-        if spelled:
-            homes.append(" or ".join(f"`{name}`" for name in spelled) + f" in `{shelf.path}`")
-            names += spelled
-            free += [name for name in shelf.module.functions if (shelf.path, name) not in used]
-    hint = _nearest((claim.identifier, *names), free)
-    return diagnose("MCP201", claim.span, f"no function implements {claim}", ", or ".join(homes), hint)
+def _unimplemented(
+    missing: Sequence[Claim], shelves: Sequence[Shelf], used: frozenset[tuple[str, str]]
+) -> Iterator[Diagnostic]:
+    free = [name for shelf in shelves for name in shelf.module.functions if (shelf.path, name) not in used]
+    candidates = free if len(missing) * len(free) <= COMPARED else []
+    for claim in missing:
+        spelled = {shelf.path: _spellings(claim, shelf.library) for shelf in shelves if shelf.serves(claim.kind)}
+        homes = (
+            " or ".join(f"`{name}`" for name in names) + f" in `{path}`" for path, names in spelled.items() if names
+        )
+        wanted = (claim.identifier, *(name for names in spelled.values() for name in names))
+        hint = _nearest(dict.fromkeys(wanted), candidates)
+        yield diagnose("MCP201", claim.span, f"no function implements {claim}", ", or ".join(homes), hint)
 
 
-def _nearest(wanted: Sequence[str], functions: Sequence[str]) -> str:
+def _nearest(wanted: Iterable[str], functions: Sequence[str]) -> str:
     near = [match for name in wanted for match in difflib.get_close_matches(name, functions, n=1, cutoff=0.75)]
     return f"did you mean the function `{near[-1]}`?" if near else ""
 

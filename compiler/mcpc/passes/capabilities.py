@@ -33,7 +33,7 @@ HINTS = {
 
 def capabilities(server: Server) -> Diagnostics:
     """Report capabilities, and promises of tools, that the server will not keep."""
-    declared = server.node.get("capabilities") if server.node.kind == "object" else None
+    declared = server.node.get("capabilities")
     problems: list[Diagnostic] = []
     for member in declared.members if declared is not None else ():
         problems += _list(member, server) if member.key in LISTS else _other(member)
@@ -44,7 +44,7 @@ def capabilities(server: Server) -> Diagnostics:
 
 def _list(member: Member, server: Server) -> Iterator[Diagnostic]:
     listed = {"tools": len(server.tools), "prompts": len(server.prompts)}
-    changes = member.node.get("listChanged") if member.node.kind == "object" else None
+    changes = member.node.get("listChanged")
     # A server with neither is refused for that; the warning would only repeat it.
     if any(listed.values()) and not listed[member.key]:
         yield diagnose("MCP302", member.key_span, f"`{member.key}` is declared, but there are none", "", "remove it")
@@ -61,7 +61,7 @@ def _other(member: Member) -> Iterator[Diagnostic]:
 
 def _tasks(tool: Node) -> Iterator[Diagnostic]:
     execution = tool.get("execution")
-    support = execution.get("taskSupport") if execution is not None and execution.kind == "object" else None
+    support = execution.get("taskSupport") if execution else None
     if support is not None and support.value in ("optional", "required"):
         message = f"this server runs no tasks, but `taskSupport` is `{support.value}`"
         yield diagnose("MCP302", support.span, message, "`forbidden`, or nothing", HINTS["tasks"])

@@ -74,14 +74,13 @@ def _unfit(handler: PythonFunction, arguments: Arguments, server: Server) -> Ite
     if handler.accepts_any:
         return
     takes = {parameter.name for parameter in handler.parameters if parameter.keyword}
-    hint = f"the function is at {place(handler.span, server.sources)}"
-    for name, span in arguments.names.items():
-        if name not in takes:
-            message = f"`{handler.function}` has no parameter for `{name}` of {arguments.subject}"
-            yield diagnose("MCP206", span, message, f"a parameter `{name}`, or `**others`", hint)
+    unwanted = [(span, f"`{name}`") for name, span in arguments.names.items() if name not in takes]
     if arguments.others:
-        message = f"`{handler.function}` takes no arguments beside those that {arguments.subject} names here"
-        yield diagnose("MCP206", arguments.others, message, "a parameter `**others`", hint)
+        unwanted.append((arguments.others, "what else is let through"))
+    for span, what in unwanted:
+        message = f"`{handler.function}` has no parameter for {what} in {arguments.subject}"
+        hint = f"the function is at {place(handler.span, server.sources)}"
+        yield diagnose("MCP206", span, message, "a parameter of that name, or `**others`", hint)
 
 
 def _uncallable(handler: PythonFunction, parameter: Parameter, arguments: Arguments) -> Iterator[Diagnostic]:

@@ -36,6 +36,8 @@ INSIDES = {
     "s": written(WHITE_SPACE),
     "S": written(complement(WHITE_SPACE)),
 }
+BOUNDARIES = {"b": r"\b", "B": r"(?!\b)"}
+"""The `\\B` of `re` does not match in an empty text before Python 3.14."""
 FIRST_HIGH, FIRST_LOW = 0xD800, 0xDC00
 PYTHON_ONLY = {"A": "^", "Z": "$", "z": "$", "a": r"\x07", "Q": "", "E": "", "h": r"[\t ]", "R": r"\r?\n", "e": r"\x1b"}
 
@@ -208,8 +210,8 @@ class _Reader:
     def escape(self) -> None:
         """Read a backslash and what it gives a meaning to."""
         following = self.pattern[self.at + 1 : self.at + 2]
-        if following in ("b", "B"):
-            self.write(f"\\{following}", 2, repeatable=False)
+        if following in BOUNDARIES:
+            self.write(BOUNDARIES[following], 2, repeatable=False)
             return
         if following == "k":
             match = re.compile(r"<([^>]*)>").match(self.pattern, self.at + 2)

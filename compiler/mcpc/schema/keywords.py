@@ -103,11 +103,11 @@ KEYWORDS: dict[str, Keyword] = {
     "$dynamicRef": Keyword(STRING, later="`$ref` is compiled"),
     "$dynamicAnchor": Keyword(STRING, later="refer to the place by a JSON Pointer: `#/$defs/...`"),
     "$recursiveRef": Keyword(STRING, later="`$ref` is compiled"),
-    "$recursiveAnchor": Keyword(BOOLEAN, later="refer to the place by a JSON Pointer: `#`"),
+    "$recursiveAnchor": Keyword(ANYTHING, later="refer to the place by a JSON Pointer: `#`"),
     "$vocabulary": Keyword(ANYTHING, later="every schema has the vocabularies of 2020-12"),
     "unevaluatedItems": Keyword(SCHEMA, later="`items` is compiled"),
     "unevaluatedProperties": Keyword(SCHEMA, later="`additionalProperties` is compiled"),
-    "additionalItems": Keyword(SCHEMA, later="this is `items` beside `prefixItems` since 2020-12"),
+    "additionalItems": Keyword(ANYTHING, later="this is `items` beside `prefixItems` since 2020-12"),
     "dependencies": Keyword(ANYTHING, later="this is `dependentRequired` and `dependentSchemas` since 2019-09"),
 }
 

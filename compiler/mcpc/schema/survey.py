@@ -13,8 +13,7 @@ from itertools import groupby
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
-from mcpc.diagnostics import Diagnostic, Severity, diagnose
-from mcpc.diagnostics.model import in_order
+from mcpc.diagnostics import Diagnostic, diagnose, has_errors, in_order
 from mcpc.schema.json_types import types_of
 from mcpc.schema.keywords import KEYWORDS, ORDER
 from mcpc.schema.references import components, is_cycle, resolve
@@ -95,16 +94,12 @@ def survey(root: Node, closed: bool) -> tuple[Survey | None, Diagnostics]:
     if closed and root.kind == "object" and not any(map(root.get, OPENING)):
         search.close()
     recursive: frozenset[Node] = frozenset()
-    if search.targets and not _has_error(search.problems):
+    if search.targets and not has_errors(search.problems):
         recursive = search.judge_references()
-    if _has_error(search.problems):
+    if has_errors(search.problems):
         return None, in_order(search.problems)
     shared = frozenset(search.targets.values())
     return Survey(root, search.schemas, search.targets, shared, recursive, search.height), in_order(search.problems)
-
-
-def _has_error(problems: list[Diagnostic]) -> bool:
-    return any(problem.severity is Severity.ERROR for problem in problems)
 
 
 class _Search:

@@ -10,6 +10,8 @@ LINES = 5
 VALUE_WIDTH = 60
 LIST_WIDTH = 200
 NEAR_WIDTH = 64
+NAMES = 200
+LARGE = 10**VALUE_WIDTH
 
 KINDS = {
     dict: "object",
@@ -20,11 +22,10 @@ KINDS = {
     bool: "boolean",
     type(None): "null",
 }
-WORDS = {None: "null", True: "true", False: "false"}
+WORDS = {"None": "null", "True": "true", "False": "false"}
 ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
-# A template may use: received (the value and its type), value, want (the expected value), each (a list of values),
-# types, schema, count and near (see `_parts`).
+# Keyword to what is said of it; what the braces stand for, `_parts` says.
 TEMPLATES = {
     "type": "{received}; expected {types}",
     "enum": "{received}; expected one of {each}",
@@ -64,7 +65,8 @@ def describe(tool: str, instance: object, errors: list[tuple[str, str, object]])
     lines = [f"Invalid arguments for {_plain(tool)}: {count}; fix and call again"]
     for pointer, keyword, expected in sorted(errors, key=lambda error: -error[0].count("/"))[:LINES]:
         parts = _parts(instance, pointer, keyword, expected)
-        lines.append(f"- {_plain(pointer) or '/'}: {TEMPLATES.get(keyword, OTHER).format_map(parts)}")
+        place = pointer if len(pointer) <= LIST_WIDTH else f"…{pointer[-LIST_WIDTH:]}"
+        lines.append(f"- {_plain(place) or '/'}: {TEMPLATES.get(keyword, OTHER).format_map(parts)}")
     return "\n".join(lines)
 
 
@@ -113,21 +115,57 @@ def _listed(values: list[object]) -> str:
 
 def _shown(value: object, width: int) -> str:
     """Return a value as JSON, cut off when it becomes too long."""
-    text = ""
-    for piece in _pieces(value):
-        text += piece
-        if len(text) > width:
-            return f"{text[:width]}…"
-    return text
+    text = "".join(_pieces(value, width))
+    return text if len(text) <= width else f"{text[:width]}…"
 
 
-def _pieces(value: object) -> Iterator[str]:
-    """Yield the JSON of a value in pieces; what is never asked for is never made."""
+def _pieces(value: object, room: int) -> list[str]:
+    """Return the beginning of the JSON of a value: nothing is made that lies far behind `room` characters."""
     if type(value) is str:
-        yield '"'
-        for at in range(0, len(value), VALUE_WIDTH):
-            yield _plain(value[at : at + VALUE_WIDTH], ESCAPES)
-        yield '"'
-    elif type(value) is list or type(value) is dict:
-        yield "[" if type(value) is list else "{"
-        ...
+        return ['"', _plain(value[: room + 1], ESCAPES), '"']
+    if type(value) is int and not -LARGE < value < LARGE:
+        return ["a number of very many digits"]
+    if type(value) is int or type(value) is float:
+        return [repr(value)]
+    if type(value) is not list and type(value) is not dict:
+        return [WORDS.get(repr(value), "?")]
+    pieces = ["[" if type(value) is list else "{"]
+    for number, item in enumerate(value):
+        pieces += [", "] if number else []
+        if type(value) is dict:
+            pieces += [*_pieces(item, room), ": "]
+            item = value[item]
+        rest = room - sum(map(len, pieces))
+        if rest < 0:
+            return pieces
+        pieces += _pieces(item, rest)
+    return [*pieces, "]" if type(value) is list else "}"]
+
+
+def _plain(text: str, escapes: dict[str, str] | None = None) -> str:
+    """Return the text with everything escaped that would break its line, hide or reorder it."""
+    pieces = [(escapes or {}).get(char) or (char if char.isprintable() else f"\\u{ord(char):04x}") for char in text]
+    return "".join(pieces)
+
+
+def _nearest(name: str, known: list[object]) -> str:
+    """Return the one of `known` that `name` looks like a slip of, or nothing."""
+    if len(name) > NEAR_WIDTH:
+        return ""
+    names = [one for one in known[:NAMES] if type(one) is str and len(one) <= NEAR_WIDTH]
+    best, least = "", 1 + max(len(name) // 3, 1)
+    for one in names:
+        distance = _distance(name.lower(), one.lower())
+        if distance < least:
+            best, least = one, distance
+    return best
+
+
+def _distance(one: str, other: str) -> int:
+    """Return how many characters must be put in, left out or replaced to make `other` of `one`."""
+    row = list(range(len(other) + 1))
+    for number, char in enumerate(one, 1):
+        before, row[0] = row[0], number
+        for place, wanted in enumerate(other, 1):
+            before, row[place] = row[place], min(row[place] + 1, row[place - 1] + 1, before + (char != wanted))
+    return row[-1]

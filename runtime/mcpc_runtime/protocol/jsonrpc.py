@@ -62,6 +62,8 @@ def parse(data: bytes) -> Json:
         raise ParseError(f"no JSON value at character {stop.value}") from None
     except UnicodeDecodeError as problem:
         raise ParseError(f"not UTF-8 at byte {problem.start}") from None
+    except SystemError:  # how the C scanner of 3.11 fails on an object or array while `json` is not imported
+        raise ParseError("an object or an array is malformed, or not closed") from None
     except RecursionError:
         raise ParseError("nested too deeply") from None
     except ParseError:

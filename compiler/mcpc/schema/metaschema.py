@@ -1,0 +1,49 @@
+"""The metaschema of 2020-12 as the authority on what a schema is, asked through the `jsonschema` library.
+
+Asking it takes milliseconds a schema and a tenth of a second to begin, so a build does not: `survey` checks the same
+shapes itself, and the tests hold the two together.  Only whoever wants the authority's own word imports this module.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from jsonschema import Draft202012Validator
+
+from mcpc.diagnostics import diagnose, in_order
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from jsonschema import ValidationError
+
+    from mcpc.diagnostics import Diagnostic, Diagnostics
+    from mcpc.sources import Node
+
+VALIDATOR = Draft202012Validator(Draft202012Validator.META_SCHEMA)
+SHOWN = 200
+"""A complaint quotes the value it is about, which may be of any length."""
+
+
+def check(node: Node) -> Diagnostics:
+    """Return what the metaschema says against the schema `node`, each complaint at the value it is about."""
+    try:
+        return in_order(map(_complaint(node), VALIDATOR.iter_errors(node.value)))
+    except RecursionError:
+        return (diagnose("MCP008", node.span, "the schema is nested too deeply to be checked against its metaschema"),)
+
+
+def _complaint(node: Node) -> Callable[[ValidationError], Diagnostic]:
+    def complaint(error: ValidationError) -> Diagnostic:
+        message = error.message if len(error.message) <= SHOWN else f"{error.message[:SHOWN]}…"
+        return diagnose("MCP110", _at(node, error.absolute_path).span, f"the metaschema refuses this: {message}")
+
+    return complaint
+
+
+def _at(node: Node, path: Iterable[str | int]) -> Node:
+    """Return the node at `path`, or the last one on the way that there is."""
+    for step in path:
+        inner = node.items[step] if isinstance(step, int) and step < len(node.items) else node.get(str(step))
+        node = inner or node
+    return node

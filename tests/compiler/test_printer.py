@@ -1,0 +1,147 @@
+"""Tests of the printed form of a server: what is shown, in which order, and that nothing written can forge a line."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from mcpc.ir.printer import show
+from mcpc.options import Options
+from projects import PLAIN, SERVER_JSON, SMOKETEST, Files, lowered
+
+
+def shown(files: Files, options: Options = PLAIN) -> str:
+    server, _ = lowered(files, options)
+    assert server is not None
+    return show(server)
+
+
+SMOKE = """\
+server smoke 0.0.1
+  format native, dialect mcp
+  capabilities {"tools": {}}
+  instructions "Tools that answer, fail, and answer with structure."
+tool smoketest
+  handler bash tool_smoketest in tools.bash, contract mcbox
+  input {} closed
+  description "Says ok."
+tool smoketest_fail
+  handler bash tool_smoketest_fail in tools.bash, contract mcbox
+  input {} closed
+  description "Fails."
+tool echo_token
+  handler bash tool_echo_token in tools.bash, contract mcbox
+  input {token: string} closed
+  output {token: string}
+  description "Gives the token back."
+tool echo_token_fail
+  handler bash tool_echo_token_fail in tools.bash, contract mcbox
+  input {token: string} closed
+  output {token: string}
+  description "Gives something else back."
+file tools.bash bash: 239 bytes
+"""
+
+
+def test_a_whole_server() -> None:
+    assert shown(SMOKETEST) == SMOKE
+
+
+MIXED: Files = {
+    "server.json": SERVER_JSON,
+    "tools.json": '{"tools": [{"name": "a.b", "title": "A", "inputSchema": {"type": "object", "properties":'
+    ' {"x": {"type": "integer"}, "y": {}}, "required": ["x"]}, "annotations": {"readOnlyHint": true}}]}',
+    "tools.py": "async def a_b(x, /, y=None, **rest): ...\n",
+    "prompts.json": '{"prompts": [{"name": "p", "arguments": [{"name": "q", "required": true}, {"name": "r"}]}]}',
+    "prompts.bash": "prompt_p() { echo $MCBOX_PROMPTS_CONFIG; }\n",
+    "data.csv": "1\n",
+}
+
+BOTH = """\
+server demo 1.0.0
+  format native, dialect mcbox
+  capabilities {"tools": {}}
+  tools in pages of 5
+  prompts in pages of 2
+  environment MCBOX_PROMPTS_CONFIG: 82 bytes
+tool a.b
+  handler async python a_b(x by position, y?, **) in tools.py, contract python
+  input {x: integer, y?: anything} closed
+  title "A"
+  annotations {"readOnlyHint": true}
+prompt p
+  handler bash prompt_p in prompts.bash, contract mcbox
+  argument q
+  argument r?
+file data.csv: 2 bytes
+file prompts.bash bash: 43 bytes
+file tools.py python: 41 bytes
+"""
+
+
+def test_python_prompts_pages_and_variables() -> None:
+    assert shown(MIXED, Options(dialect="mcbox", tools_page_size=5, prompts_page_size=2)) == BOTH
+
+
+def test_a_tool_without_a_handler_says_so() -> None:
+    assert "  handler none\n" in shown(SMOKETEST | {"tools.bash": ""})
+
+
+def with_input(schema: object) -> str:
+    tool = {"name": "x", "inputSchema": schema}
+    text = shown({"server.json": SERVER_JSON, "tools.json": json.dumps({"tools": [tool]}), "tools.bash": ""})
+    return next(line for line in text.splitlines() if line.startswith("  input ")).removeprefix("  input ")
+
+
+def of(schema: object) -> object:
+    return {"type": "object", "properties": {"a": schema}}
+
+
+@pytest.mark.parametrize(
+    ("schema", "text"),
+    [
+        ({}, "anything"),
+        ({"type": "object"}, "{}"),
+        ({"type": ["object", "null"], "properties": {}}, "{} | null"),
+        (of({"type": "array", "items": {"type": "string"}}), "{a?: [string]}"),
+        (of({"type": "array"}), "{a?: []}"),
+        (of({"enum": ["x", 1, None]}), '{a?: "x" | 1 | null}'),
+        (of({"enum": list(range(20))}), "{a?: 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 | …}"),
+        (of({"const": {"b": 1}}), '{a?: {"b": 1}}'),
+        (of({"anyOf": [{"type": "string"}, {"type": "null"}]}), "{a?: string | null}"),
+        (of({"oneOf": "wrong"}), "{a?: }"),
+        (of({"enum": "wrong"}), "{a?: }"),
+        (of({"$ref": "#/$defs/b"}), "{a?: #/$defs/b}"),
+        (of({"type": ["string", "null"]}), "{a?: string | null}"),
+        (of(True), "{a?: anything}"),
+        (of(False), "{a?: nothing}"),
+        (of(7), "{a?: ?}"),
+        (of({"type": 7}), "{a?: 7}"),
+        (of(of(of(of(of({}))))), "{a?: {a?: {a?: {a?: …}}}}"),
+        ({"type": "object", "properties": [], "required": 1}, "{}"),
+        ({"type": "object", "properties": {"a b\n": {}}, "required": ["a b\n"]}, '{"a b\\n": anything}'),
+    ],
+)
+def test_schemas_in_short(schema: object, text: str) -> None:
+    assert with_input(schema) == f"{text} closed"
+
+
+def test_deep_choices_end() -> None:
+    schema: object = {"type": "null"}
+    for _ in range(100):
+        schema = {"anyOf": [schema]}
+    assert with_input(of(schema)) == "{a?: …} closed"
+
+
+def test_nothing_that_was_written_forges_a_line() -> None:
+    forged = "x\ntool forged"
+    files: Files = {
+        "server.json": json.dumps({"serverInfo": {"name": forged, "version": forged}, "instructions": forged}),
+        "tools.json": json.dumps(
+            {"tools": [{"name": forged, forged: forged, "inputSchema": {"type": forged, "properties": {forged: {}}}}]}
+        ),
+        "tools.bash": "",
+    }
+    assert "tool forged" not in shown(files).splitlines()
+    assert "x\\ntool forged" in shown(files)
