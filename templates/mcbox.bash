@@ -155,14 +155,14 @@ mcp_create_text_content_object() {
   lines=("${lines[@]//\"/\\\"}")
   lines=("${lines[@]//$'\r'/\\r}")
   lines=("${lines[@]//$'\t'/\\t}")
-  printf -v text '%s\\n' "${lines[@]}"
-  text=${text%\\n}
-  if [[ $text == *[[:cntrl:]]* ]]; then
+  if [[ ${1-} == *[[:cntrl:]]* ]]; then
     for code in {1..31}; do
       printf -v escape '\\u%04x' "$code"
       printf -v char '%b' "\\x${escape:4}"
-      text=${text//"$char"/"$escape"}
+      lines=("${lines[@]//"$char"/"$escape"}")
     done
   fi
+  printf -v text '%s\\n' "${lines[@]}"
+  text=${text%\\n}
   printf '{"type":"text","text":"%s"}\n' "$text"
 }

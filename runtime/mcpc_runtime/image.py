@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     """Offset and length in the blob."""
     Code = tuple[Reference, Reference]
     """A module's source, and its bytecode for the interpreter the image was built for."""
+    Record = tuple[Any, ...]
+    """See `mcpc.emit.records`."""
 
 NO_STRUCTURED, STRUCTURED_OBJECTS, STRUCTURED_ANY = range(3)
 
@@ -32,10 +34,10 @@ class Validator:
 
     __slots__ = ("_collector", "_image", "accepts", "errors")
 
-    def __init__(self, image: Image, predicate: Code, collector: Code) -> None:
+    def __init__(self, image: Image, predicate: Code, collector: Reference) -> None:
         self._image = image
         self._collector = collector
-        self.accepts: Callable[[object], bool] = image.load(predicate)["accepts"]
+        self.accepts: Callable[[object], bool] = image.load(*predicate)["accepts"]
         self.errors: Callable[[object], list[tuple[str, str, object]]] = self._load_collector
 
     def _load_collector(self, instance: object) -> list[tuple[str, str, object]]:
@@ -48,7 +50,7 @@ class Definition:
 
     __slots__ = ("_image", "_input", "_output", "arguments", "contract", "handler", "name")
 
-    def __init__(self, image: Image, name: str, record: tuple[Any, ...]) -> None:
+    def __init__(self, image: Image, name: str, record: Record) -> None:
         self._image = image
         self.name = name
         self.contract, self.handler, self.arguments, self._input, self._output = record
@@ -198,10 +200,9 @@ class Image:
             at = end + 8
         return None
 
-    def load(self, code: Code) -> dict[str, Any]:
-        """Run a generated module and return its names; from bytecode if this is the Python it was built for."""
-        source, compiled = code
-        if self._same_python:
+    def load(self, source: Reference, compiled: Reference | None = None) -> dict[str, Any]:
+        """Run a generated module and return its names; from bytecode if there is any for this Python."""
+        if compiled is not None and self._same_python:
             body = marshal.loads(self.read(*compiled))
         else:
             body = compile(self.read(*source), "<validator>", "exec", dont_inherit=True)

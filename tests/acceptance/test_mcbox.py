@@ -257,3 +257,19 @@ def test_a_server_without_bash_says_so(exact: Path, tmp_path: Path) -> None:
     lines = b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"smoketest"}}\n'
     done = converse([sys.executable, exact], lines, env={"PATH": str(tmp_path)})
     assert error(json.loads(done.stdout)) == (-32603, "Internal error: cannot run bash: No such file or directory")
+
+
+def test_one_shell_reads_both_libraries(tmp_path: Path) -> None:
+    project = tmp_path / "project"
+    project.mkdir()
+    shutil.copy(PROJECT / "server.json", project)
+    (project / "tools.json").write_text('{"tools":[{"name":"t","description":"d","inputSchema":{"type":"object"}}]}')
+    (project / "tools.bash").write_text("shared() { printf 'shared'; }\ntool_t() { helper; }\n")
+    (project / "prompts.json").write_text('{"prompts":[{"name":"p","description":"d"}]}')
+    message = '{"messages":[{"role":"user","content":{"type":"text","text":"%s"}}]}'
+    (project / "prompts.bash").write_text(
+        f"helper() {{ shared; }}\nprompt_p() {{ printf '{message}' \"$(shared)\"; }}\n"
+    )
+    server = build(project, tmp_path / "both.pyz")
+    assert text(call(server, "t")) == "shared"
+    assert prompt(server, "p")["result"]["messages"][0]["content"]["text"] == "shared"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -11,18 +12,21 @@ from mcpc.ir import BashFunction, PythonFunction, Server
 from mcpc.lower import lower
 from mcpc.options import Options
 from mcpc.sources import Source, parse_json
-from projects import PLAIN, SERVER_JSON, SMOKETEST, Files, Place, lowered, marked, places
+from projects import PLAIN, SERVER_JSON, SMOKETEST, Place, lowered, marked, places
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 SCHEMA = '"inputSchema": {"type": "object"}'
 
 
-def tools(*lines: str, bash: str = "", **files: str) -> Files:
+def tools(*lines: str, bash: str = "", **files: str) -> dict[str, str]:
     """Return a project with one tool on each line of `tools.json`, the first on line 2."""
     text = '{"tools": [\n' + ",\n".join(lines) + "\n]}\n"
     return {"server.json": SERVER_JSON, "tools.json": text, "tools.bash": bash, **files}
 
 
-def prompts(*lines: str, bash: str = "", **files: str) -> Files:
+def prompts(*lines: str, bash: str = "", **files: str) -> dict[str, str]:
     """Return a project with one prompt on each line of `prompts.json`, the first on line 2."""
     text = '{"prompts": [\n' + ",\n".join(lines) + "\n]}\n"
     return {"server.json": SERVER_JSON, "prompts.json": text, "prompts.bash": bash, **files}
@@ -36,13 +40,13 @@ def tool(name: str, *fields: str) -> str:
     return "{" + ", ".join((f'"name": {json.dumps(name)}', SCHEMA, *fields)) + "}"
 
 
-def python(source: str, *names: str) -> Files:
+def python(source: str, *names: str) -> dict[str, str]:
     files = tools(*map(tool, names))
     del files["tools.bash"]
     return files | {"tools.py": source}
 
 
-def server_of(files: Files, options: Options = PLAIN) -> Server:
+def server_of(files: Mapping[str, str | bytes], options: Options = PLAIN) -> Server:
     server, problems = lowered(files, options)
     assert problems == ()
     assert server is not None
@@ -146,7 +150,7 @@ def test_bash_and_python_may_serve_one_project() -> None:
     files = tools(tool("a"), tool("b"), bash=exported("tool_a"), **{"tools.py": "def b(): ...\n"})
     files |= {"prompts.json": '{"prompts": [{"name": "p"}]}', "prompts.py": "async def p(): ...\n"}
     server = server_of(files)
-    handlers = [one.handler for one in (*server.tools, *server.prompts)]
+    handlers = [*(one.handler for one in server.tools), *(one.handler for one in server.prompts)]
     assert [type(handler) for handler in handlers] == [BashFunction, PythonFunction, PythonFunction]
     assert [handler.file for handler in handlers] == ["tools.bash", "tools.py", "prompts.py"]
 
@@ -200,7 +204,7 @@ def test_only_the_exact_name_of_a_variable_asks_for_it(text: str, expected: list
     assert list(server.environment) == expected
 
 
-def bad_server(text: str) -> Files:
+def bad_server(text: str) -> dict[str, str]:
     return tools(tool("x"), bash=exported("tool_x")) | {"server.json": text}
 
 
@@ -317,7 +321,7 @@ def test_faults_of_a_prompt_are_reported_where_they_are(case: tuple[str, list[st
     expect(prompts(case[0], bash=exported("prompt_x")), case[1])
 
 
-def hints(files: Files, code: str) -> list[str]:
+def hints(files: Mapping[str, str | bytes], code: str) -> list[str]:
     return [problem.hint for problem in lowered(files)[1] if problem.code == code]
 
 
@@ -341,7 +345,7 @@ def test_hints_name_what_was_meant(line: str, code: str, hint: str) -> None:
     assert hints(tools(line, bash=exported("tool_x")), code) == [hint]
 
 
-BINDING: dict[str, tuple[Files, list[Place]]] = {
+BINDING: dict[str, tuple[dict[str, str], list[Place]]] = {
     "no function": (tools(tool("x")), [("MCP201", "tools.json", 2, 10)]),
     "no function for a prompt": (prompts('{"name": "x"}'), [("MCP201", "prompts.json", 2, 10)]),
     "no python function": (python("X = 1\n", "x"), [("MCP201", "tools.json", 2, 10)]),
@@ -407,7 +411,7 @@ BINDING: dict[str, tuple[Files, list[Place]]] = {
 
 
 @pytest.mark.parametrize("case", BINDING.values(), ids=BINDING)
-def test_functions_and_definitions_meet_one_to_one(case: tuple[Files, list[Place]]) -> None:
+def test_functions_and_definitions_meet_one_to_one(case: tuple[dict[str, str], list[Place]]) -> None:
     files, expected = case
     _, problems = lowered(files)
     found = places(problems, files)

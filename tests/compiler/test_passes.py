@@ -158,13 +158,13 @@ def test_descriptions(case: tuple[dict[str, str], tuple[str, ...]]) -> None:
     expect(case[0], *case[1])
 
 
-WRONG = '{"type": "object", "properties": {"n": {"type": »"numbr"}}}'
+WRONG = '{"type": "object", "properties": {"n": {"type": »"digits"}}}'
 
 SCHEMAS = {
     "input without a type": (bash(tool("x", "»{}")), ("MCP115",)),
     "input of another type": (bash(tool("x", '{"type": »"string"}')), ("MCP115",)),
     "input of several types": (bash(tool("x", '{"type": »["object", "null"]}')), ("MCP115",)),
-    "input of a misspelt type": (bash(tool("x", '{"type": »»"objct"}')), ("MCP110", "MCP115")),
+    "input of a type that does not exist": (bash(tool("x", '{"type": »»"thing"}')), ("MCP110", "MCP115")),
     "output without a type": (bash(tool("x", OBJECT, '"outputSchema": »{"anyOf": [{}]}')), ("MCP116",)),
     "output of another type": (bash(tool("x", OBJECT, '"outputSchema": {"type": »"array"}')), ("MCP116",)),
     "output that is wrong": (bash(tool("x", OBJECT, f'"outputSchema": {WRONG}')), ("MCP110",)),
@@ -381,7 +381,7 @@ def test_what_hides_is_named(name: str) -> None:
         "tab\\t, line\\n, return\\r",
         "\u0646\u0645\u06cc\u200c\u062f\u0627\u0646\u0645",
         "\U0001f469\u200d\U0001f680",
-        "caf\u00e9 \u2028",
+        "\u00fcber \u2028",
     ],
 )
 def test_what_people_write_is_allowed(text: str) -> None:

@@ -33,6 +33,7 @@ def emit(checked: CheckedServer) -> tuple[Module, ...]:
         "lenient_cursors": server.dialect in LENIENT_CURSORS,
         "result_meta": result_meta(server, REVISIONS[-1]),
         "environment": server.environment,
+        "shell": server.shell,
         "revisions": revision_rows(server, blob),
         "tools": add_tools(server, blob),
         "prompts": add_prompts(server, blob),

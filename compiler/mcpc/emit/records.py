@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from mcpc.emit.bytecode import dump
 from mcpc.emit.table import add_table
-from mcpc.emit.validators import add_validator
+from mcpc.emit.validators import Validators
 
 if TYPE_CHECKING:
     from mcpc.emit.blob import Blob
@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 
 def add_tools(server: Server, blob: Blob) -> tuple[int, int]:
     """Put the tools' records and their table into the blob; return the table (buckets, offset)."""
-    return add_table(blob, {tool.name: blob.add(tool_record(tool, blob)) for tool in server.tools})
+    validators = Validators(blob)
+    return add_table(blob, {tool.name: blob.add(tool_record(tool, validators)) for tool in server.tools})
 
 
 def add_prompts(server: Server, blob: Blob) -> tuple[int, int]:
@@ -23,10 +24,10 @@ def add_prompts(server: Server, blob: Blob) -> tuple[int, int]:
     return add_table(blob, {prompt.name: blob.add(prompt_record(prompt)) for prompt in server.prompts})
 
 
-def tool_record(tool: Tool, blob: Blob) -> bytes:
+def tool_record(tool: Tool, validators: Validators) -> bytes:
     """Return contract, handler, no prompt arguments, and both validators (see `mcpc_runtime.image.Definition`)."""
-    output = None if tool.output is None else add_validator(blob, tool.output)
-    return dump((tool.handler.contract, target(tool.handler), (), add_validator(blob, tool.input), output))
+    output = None if tool.output is None else validators.add(tool.output)
+    return dump((tool.handler.contract, target(tool.handler), (), validators.add(tool.input), output))
 
 
 def prompt_record(prompt: Prompt) -> bytes:

@@ -118,6 +118,7 @@ class Server:
     tools: tuple[Tool, ...]
     prompts: tuple[Prompt, ...]
     files: tuple[HandlerFile, ...]
+    shell: tuple[str, ...] = ()
     tools_page_size: int = 0
     prompts_page_size: int = 0
     environment: tuple[tuple[str, str], ...] = ()

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from mcpc.ir import Server
 from mcpc.lower.environment import environment
-from mcpc.lower.files import handler_files
+from mcpc.lower.files import handler_files, shell_libraries
 from mcpc.lower.handlers import Claim, bind
 from mcpc.lower.parts import lower_prompt, lower_tool, member, text, written_wrong
 
@@ -52,6 +52,7 @@ def _server(node: Node, definition: Definition, bound: Sequence[tuple[str, Node,
         tools=tuple(tool for tool in tools if tool),
         prompts=tuple(prompt for prompt in prompts if prompt),
         files=handler_files(definition, [handler for _, _, handler in bound]),
+        shell=shell_libraries(definition),
         tools_page_size=options.tools_page_size,
         prompts_page_size=options.prompts_page_size,
         environment=environment(definition),

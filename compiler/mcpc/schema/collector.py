@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from mcpc.schema.code import fill, joined, literal
-from mcpc.schema.conditions import ALWAYS, some
+from mcpc.schema.conditions import ALWAYS, NEVER, some
 from mcpc.schema.json_types import is_one_of
 from mcpc.schema.walker import INLINE_LEVELS, Walker
 
@@ -33,7 +33,7 @@ class Collector(Walker):
         """Complain if `condition` does not hold."""
         if condition is ALWAYS:
             return
-        with self.section(fill("if %s:", condition.no)):
+        with self.section(None if condition is NEVER else fill("if %s:", condition.no)):
             self.complain(place.path, keyword, literal(expected))
 
     def settle(self) -> None:

@@ -6,6 +6,7 @@ schema around it, or a function of its own where a `$ref` leads to it or lines w
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from itertools import groupby
@@ -123,6 +124,14 @@ class Walker(ABC):
         """Return where lines stand under `if guard`, which is left out if it always holds."""
         return Section(self, None if guard is ALWAYS else fill("if %s:", guard.yes), prelude)
 
+    def forget(self, assignments: range) -> None:
+        """Take back those of the lines `assignments` whose variable no later line names."""
+        later = "\n".join(self.lines[assignments.stop :])
+        for number in reversed(assignments):
+            variable = self.lines[number].strip().partition(" ")[0]
+            if not re.search(rf"\b{variable}\b", later):
+                del self.lines[number]
+
     def fresh(self, prefix: LiteralString) -> Code:
         """Return a variable that the function does not use yet."""
         self.counters[prefix] = self.counters.get(prefix, 0) + 1
@@ -230,6 +239,8 @@ class Section:
         walk.indent -= self.header is not None
         if len(walk.lines) == self.empty:
             del walk.lines[self.before :]
+        elif self.prelude:
+            walk.forget(range(self.empty - len(self.prelude), self.empty))
 
 
 COMPOUND = frozenset(("$ref", "allOf", "anyOf", "oneOf", "not"))

@@ -2,7 +2,7 @@
 
 A status other than 0 is a tool error with everything written, in order.  A tool with an output schema must print one
 JSON value; what it writes to standard error is then kept out of it (in mcbox itself it would break the value).
-A prompt prints an object with `messages`.
+A prompt prints an object with `messages`.  Every library of the server is read, so that one may use another's functions.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ entries: dict[str, bytes] = {}
 def prepare(call: Call, image: Image) -> Command:
     """Return the command: a fresh bash that reads prelude, library and arguments from descriptor 3."""
     file, function = call.definition.handler
-    texts = (entry(image, PRELUDE), entry(image, f"handlers/{file}"), pretty(call.arguments))
-    program = b"".join(text + b"\0" for text in texts)
+    libraries = [entry(image, f"handlers/{path}") for path in image.index["shell"]]
+    program = b"".join(text + b"\0" for text in (entry(image, PRELUDE), *libraries, pretty(call.arguments)))
     argv = ["bash", "--norc", "--noprofile", "-c", entry(image, LAUNCHER).decode(), file.rpartition("/")[2], function]
     environment = {**posix.environ, **{name.encode(): value.encode() for name, value in image.index["environment"]}}
     return Command(argv, program, environment, merged=call.definition.output is None and not call.is_prompt)

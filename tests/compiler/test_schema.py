@@ -1,0 +1,467 @@
+"""What compiled schemas accept and refuse, what they complain of, and what their code looks like."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+
+from mcpc.schema.emitters import EMITTERS
+from mcpc.schema.keywords import KEYWORDS
+from needs import shared
+from schemas import compiled, explained, functions, judge, node_of, problems_of
+
+DEEP = 100_000
+BIG = 10**30
+
+# Schema, instances it accepts, instances it refuses.
+SEMANTICS: list[tuple[Any, list[Any], list[Any]]] = [
+    (True, [None, 1, {}], []),
+    (False, [], [None, 1, {}]),
+    ({}, [None, True, [], {"a": 1}], []),
+    ({"type": "null"}, [None], [False, 0, "", [], {}]),
+    ({"type": "boolean"}, [True, False], [0, 1, "true", None]),
+    ({"type": "integer"}, [0, 1.0, -3, BIG, 1e300], [2.5, True, False, "1", None, float("inf")]),
+    ({"type": "number"}, [0, 2.5, BIG], [True, "1", None]),
+    ({"type": "string"}, ["", "a"], [1, None, ["a"]]),
+    ({"type": "array"}, [[], [1]], [{}, "a"]),
+    ({"type": "object"}, [{}, {"a": 1}], [[], "a", None]),
+    ({"type": ["string", "null"]}, ["", None], [0, False, []]),
+    ({"type": ["integer", "number"]}, [1, 1.5], [True, "1"]),
+    ({"type": ["integer", "string"], "minimum": 2, "minLength": 2}, [2, 2.0, "ab"], [1, "a", 2.5, None]),
+    ({"const": 1}, [1, 1.0], [True, 2, "1"]),
+    ({"const": 0}, [0, 0.0, -0.0], [False, None, ""]),
+    ({"const": False}, [False], [0, None]),
+    ({"const": True}, [True], [1, 1.0]),
+    ({"const": None}, [None], [0, False, ""]),
+    (
+        {"const": [1, {"a": False}]},
+        [[1, {"a": False}], [1.0, {"a": False}]],
+        [[True, {"a": False}], [1, {"a": 0}], [1]],
+    ),
+    ({"const": {"a": 2}}, [{"a": 2}, {"a": 2.0}], [{}, {"a": 2, "b": 1}, {"a": "2"}]),
+    ({"const": {"a": [0]}}, [{"a": [0]}, {"a": [0.0]}], [{"a": [False]}, {"a": [0, 0]}, {"b": [0]}]),
+    ({"const": []}, [[]], [{}, None, [1]]),
+    ({"const": 2**60 + 1}, [2**60 + 1], [2**60, float(2**60)]),
+    ({"enum": ["a", "b"]}, ["a", "b"], ["c", 1, None, ["a"], {"a": 1}]),
+    ({"enum": list("abcdefgh")}, ["a", "h"], ["i", 1, None, [], {}]),
+    ({"enum": [0, 1, 2]}, [0, 1.0, 2], [True, False, 3, "1", []]),
+    ({"enum": [2, 3, 4, 5, 6, 7, 8]}, [2, 8.0], [True, 9, "2", [], {}]),
+    ({"enum": [0, 1, 2, 3, 4, 5, 6]}, [0, 1.0], [True, False, "2", [], {}]),
+    ({"enum": [None, True, "x", 1.5, []]}, [None, True, "x", 1.5, []], [False, 1, 0, "y", {}]),
+    ({"enum": []}, [], [None, 1]),
+    ({"type": "string", "enum": ["a", 1, None]}, ["a"], [1, None, "b"]),
+    ({"type": "string", "enum": ["a", "b"], "maxLength": 1}, ["a"], [1, "ab"]),
+    ({"type": "integer", "enum": [1, 2.0]}, [1, 2], [True, 1.5]),
+    ({"minimum": 2}, [2, 2.5, BIG, "a", True], [1, 1.9, -BIG]),
+    ({"exclusiveMinimum": 2}, [2.1, 3, None], [2, 2.0]),
+    ({"maximum": BIG}, [BIG, 1e29], [BIG + 1]),
+    ({"exclusiveMaximum": 0.5}, [0.4, False], [0.5, 1]),
+    ({"multipleOf": 2}, [0, 4, -2, 4.0, "a", 1e300], [3, 4.5]),
+    ({"multipleOf": 0.1}, [0.3, 1.1, 0.7, 3, BIG], [0.35, 1e-9]),
+    ({"multipleOf": 0.01}, [19.99, 4.35, 1.1], [19.999]),
+    ({"multipleOf": 1e-8}, [1e-8, 12391239123, 3e-8], [1e-9]),
+    ({"multipleOf": 10}, [1e23, 10**40], [10**40 + 1, float("inf")]),
+    ({"multipleOf": 1e300}, [1e300, 2 * 10**300], [1e299, 10**300 + 1]),
+    ({"minLength": 2}, ["ab", "😀😀", 1], ["a", "😀", ""]),
+    ({"maxLength": 1.0}, ["a", "😀", "", []], ["ab"]),
+    ({"minLength": 0}, ["", "a"], []),
+    ({"pattern": "b"}, ["abc", 1], ["acd"]),
+    ({"pattern": "^a$"}, ["a"], ["a\n", "ba"]),
+    ({"required": ["a", "b"]}, [{"a": 1, "b": None}, [], "a"], [{"a": 1}, {}]),
+    ({"properties": {"a": {"type": "integer"}}}, [{}, {"a": 1}, {"b": "x"}, []], [{"a": "x"}]),
+    ({"properties": {"a": False}}, [{}, {"b": 1}], [{"a": None}]),
+    ({"properties": {"": {"const": 1}}}, [{"": 1}], [{"": 2}]),
+    ({"additionalProperties": False}, [{}, 1], [{"a": 1}]),
+    ({"properties": {"a": {}}, "additionalProperties": False}, [{}, {"a": 1}], [{"b": 1}, {"a": 1, "b": 1}]),
+    (
+        {"properties": {"a": {}, "b": {}}, "required": ["a", "b"], "additionalProperties": False},
+        [{"a": 1, "b": 2}],
+        [{"a": 1}, {"a": 1, "c": 2}, {"a": 1, "b": 2, "c": 3}],
+    ),
+    ({"properties": {"a": {}}, "required": ["b"], "additionalProperties": False}, [], [{"b": 1}, {"a": 1}, {}]),
+    ({"additionalProperties": {"type": "string"}, "properties": {"a": {}}}, [{"a": 1, "b": "x"}], [{"b": 1}]),
+    (
+        {"patternProperties": {"^x": {"type": "string"}}, "properties": {"a": {}}, "additionalProperties": False},
+        [{"x1": "s", "a": 1}, {}],
+        [{"x1": 1}, {"b": 1}],
+    ),
+    ({"patternProperties": {"a": {"minimum": 2}, "b": {"maximum": 5}}}, [{"ab": 3}], [{"ab": 1}, {"ab": 6}]),
+    ({"propertyNames": {"maxLength": 2}}, [{"ab": 1}, {}, "abc"], [{"abc": 1}]),
+    ({"propertyNames": False}, [{}], [{"a": 1}]),
+    ({"propertyNames": {"enum": ["a"]}}, [{"a": 1}], [{"b": 1}]),
+    ({"minProperties": 1, "maxProperties": 2}, [{"a": 1}, []], [{}, {"a": 1, "b": 2, "c": 3}]),
+    ({"dependentRequired": {"a": ["b", "c"], "d": []}}, [{}, {"a": 1, "b": 1, "c": 1}, {"d": 1}], [{"a": 1, "b": 1}]),
+    ({"dependentSchemas": {"a": {"required": ["b"]}, "c": False}}, [{}, {"a": 1, "b": 1}], [{"a": 1}, {"c": 1}]),
+    ({"items": {"type": "string"}}, [[], ["a"], {"0": 1}], [[1], ["a", None]]),
+    ({"items": False}, [[]], [[1]]),
+    ({"prefixItems": [{"type": "string"}, {"type": "integer"}]}, [[], ["a"], ["a", 1, None]], [[1], ["a", "b"]]),
+    ({"prefixItems": [{}], "items": {"type": "integer"}}, [["a"], ["a", 1]], [["a", "b"]]),
+    ({"prefixItems": [{}, {}], "items": False}, [[], [1, 2]], [[1, 2, 3]]),
+    ({"minItems": 1, "maxItems": 2}, [[1], "abc"], [[], [1, 2, 3]]),
+    ({"uniqueItems": True}, [[1, True, "1", [1], [True]], [{"a": 1}, {"a": True}]], [[1, 1.0], [[0], [0.0]]]),
+    (
+        {"uniqueItems": True},
+        [[], "aa", [{}, []], [0, False, None]],
+        [[{"a": 1, "b": 2}, {"b": 2, "a": 1}], [None, None]],
+    ),
+    ({"uniqueItems": False}, [[1, 1]], []),
+    ({"contains": {"type": "string"}}, [["a", 1], "x"], [[], [1]]),
+    ({"contains": {"type": "string"}, "minContains": 2, "maxContains": 3}, [["a", "b", 1]], [["a"], list("abcd")]),
+    ({"contains": {"const": 1}, "minContains": 0, "maxContains": 1}, [[], [1]], [[1, 1]]),
+    ({"minContains": 3}, [[]], []),
+    ({"contains": True, "minContains": 0}, [[], [1]], []),
+    ({"allOf": [{"minimum": 2}, {"maximum": 4}]}, [3, "a"], [1, 5]),
+    ({"anyOf": [{"type": "string"}, {"minimum": 2}]}, ["a", 2, None], [1]),
+    ({"oneOf": [{"type": "string"}, {"minLength": 2}]}, ["a", 1], ["ab"]),
+    ({"oneOf": [{"minimum": 2}, {"maximum": 4}, {"const": 9}]}, [1, 5], [3, 9, "a"]),
+    ({"not": {"type": "string"}}, [1, None], ["a"]),
+    ({"not": {"not": {"required": ["a"]}}}, [{"a": 1}, 1], [{}]),
+    ({"if": {"minimum": 5}, "then": {"multipleOf": 2}, "else": {"multipleOf": 3}}, [6, 3, "a"], [7, 4]),
+    ({"if": {"required": ["a"]}, "then": {"required": ["b"]}}, [{}, {"a": 1, "b": 1}], [{"a": 1}]),
+    ({"if": {"required": ["a"]}, "else": {"required": ["b"]}}, [{"a": 1}, {"b": 1}], [{}]),
+    ({"if": False, "then": False, "else": {"type": "string"}}, ["a"], [1]),
+    ({"if": {"type": "string"}}, ["a", 1], []),
+    ({"then": False, "else": False}, [1], []),
+    ({"$ref": "#/$defs/a", "$defs": {"a": {"type": "string"}}}, ["a"], [1]),
+    ({"$ref": "#/$defs/a", "minLength": 2, "$defs": {"a": {"type": "string"}}}, ["ab"], [1, "a"]),
+    ({"properties": {"$ref": {"type": "string"}}}, [{"$ref": "a"}], [{"$ref": 1}]),
+    ({"$ref": "#/$defs/a~1b%25c%7E0", "$defs": {"a/b%c~": {"const": 1}}}, [1], [2]),
+    ({"$ref": "#/definitions/a/items", "definitions": {"a": {"items": {"const": 1}}}}, [1], [2]),
+    ({"$ref": "#/allOf/1", "allOf": [{}, {"const": 1}]}, [1], [2]),
+    ({"$ref": "#/x-more/0", "x-more": [{"const": 1}]}, [1], [2]),
+    ({"$ref": "#/$defs/a", "$defs": {"a": {"$ref": "#/$defs/b"}, "b": False}}, [], [1]),
+    (
+        {"properties": {"a": {"$ref": "#"}}, "additionalProperties": False},
+        [{"a": {"a": {}}}],
+        [{"a": {"b": 1}}, {"b": 1}],
+    ),
+    ({"$ref": "#/$defs/a", "$defs": {"a": {"enum": ["x" * 200, "y"]}}}, ["x" * 200, "y"], ["x"]),
+    ({"$schema": "https://json-schema.org/draft/2020-12/schema", "type": "string"}, ["a"], [1]),
+    ({"format": "date-time", "contentEncoding": "base64", "x-order": 1, "nullable": True}, ["?", 1], []),
+    ({"title": "t", "description": "d", "default": 3, "examples": [1], "deprecated": True, "$comment": "c"}, [1], []),
+    (
+        {"properties": {"n" * 100: {"minLength": 2}}, "required": ["n" * 100]},
+        [{"n" * 100: "ab"}],
+        [{"n" * 100: "a"}, {}],
+    ),
+]
+
+
+@pytest.mark.parametrize(("schema", "valid", "invalid"), SEMANTICS, ids=[json.dumps(row[0])[:60] for row in SEMANTICS])
+def test_a_schema_accepts_what_it_should_and_nothing_else(schema: Any, valid: list[Any], invalid: list[Any]) -> None:
+    modules = compiled(schema)
+    for instance in valid:
+        assert judge(modules, instance) == (True, []), explained(modules, instance)
+    for instance in invalid:
+        assert not judge(modules, instance)[0], explained(modules, instance)
+
+
+# Schema, instance, complaints.
+KIND_A = {"properties": {"kind": {"const": "a"}, "url": {"type": "string"}}, "required": ["kind", "url"]}
+KIND_B = {"properties": {"kind": {"const": "b"}, "n": {"type": "integer"}}, "required": ["kind", "n"]}
+COMPLAINTS: list[tuple[Any, Any, list[tuple[str, str, object]]]] = [
+    ({"type": "string", "minLength": 3}, 1, [("", "type", "string")]),
+    ({"type": ["string", "null"]}, 1, [("", "type", ["string", "null"])]),
+    ({"required": ["a", "b"]}, {}, [("", "required", "a"), ("", "required", "b")]),
+    ({"properties": {"a/b~": {"const": 1}}}, {"a/b~": 2}, [("/a~1b~0", "const", 1)]),
+    ({"properties": {"a": {}}, "additionalProperties": False}, {"b/": 1}, [("/b~1", "additionalProperties", ["a"])]),
+    ({"additionalProperties": {"minimum": 3}}, {"a~": 1}, [("/a~0", "minimum", 3)]),
+    ({"patternProperties": {"a": {"enum": [1, "x"]}}}, {"xa": 2}, [("/xa", "enum", [1, "x"])]),
+    ({"propertyNames": {"pattern": "^a"}}, {"b": 1}, [("/b", "propertyNames", ["pattern", "^a"])]),
+    ({"propertyNames": False}, {"b": 1}, [("/b", "propertyNames", ["false", None])]),
+    ({"properties": {"a": False}}, {"a": 1}, [("/a", "false", None)]),
+    ({"items": {"items": {"type": "string"}}}, [["a"], ["b", 1]], [("/1/1", "type", "string")]),
+    ({"prefixItems": [{}, {"type": "null"}], "items": False}, [1, 2, 3], [("/1", "type", "null"), ("", "items", 2)]),
+    ({"prefixItems": [{}], "items": {"const": 0}}, [9, 0, 5], [("/2", "const", 0)]),
+    ({"minItems": 2, "uniqueItems": True}, [1], [("", "minItems", 2)]),
+    ({"contains": {"const": 1}}, [], [("", "contains", 1)]),
+    ({"contains": {"const": 1}, "minContains": 2}, [1], [("", "minContains", 2)]),
+    ({"dependentRequired": {"a": ["b"]}}, {"a": 1}, [("", "dependentRequired", ["a", "b"])]),
+    ({"not": {"const": 1}}, 1, [("", "not", {"const": 1})]),
+    ({"not": {"enum": ["x" * 300]}}, "x" * 300, [("", "not", None)]),
+    ({"anyOf": [{"type": "string"}, {"type": ["integer", "null"]}]}, [], [("", "type", ["string", "integer", "null"])]),
+    ({"anyOf": [{"const": "a"}, {"enum": ["b", "c"]}]}, "d", [("", "enum", ["a", "b", "c"])]),
+    ({"anyOf": [{"type": "null"}, {"type": "string", "minLength": 2}]}, "a", [("", "minLength", 2)]),
+    ({"oneOf": [KIND_A, KIND_B]}, {"kind": "a"}, [("", "required", "url")]),
+    ({"oneOf": [KIND_A, KIND_B]}, {"kind": "b", "n": "x"}, [("/n", "type", "integer")]),
+    ({"properties": {"t": {"anyOf": [KIND_A, KIND_B]}}}, {"t": {"kind": "z"}}, [("/t/kind", "enum", ["a", "b"])]),
+    ({"oneOf": [{"minimum": 1}, False, {"minimum": 2}]}, 3, [("", "oneOf", [0, 2])]),
+    ({"if": {"required": ["a"]}, "then": {"required": ["b"]}}, {"a": 1}, [("", "required", "b")]),
+    ({"properties": {"a": {"$ref": "#/$defs/d"}}, "$defs": {"d": {"items": {"type": "null"}, "$comment": "c"}}},
+     {"a": [1]}, [("/a/0", "type", "null")]),
+    ({"items": {"$ref": "#"}, "type": "array"}, [[], [3]], [("/1/0", "type", "array")]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("schema", "instance", "complaints"), COMPLAINTS)
+def test_a_refusal_says_where_and_what(schema: Any, instance: Any, complaints: list[Any]) -> None:
+    modules = compiled(schema)
+    assert judge(modules, instance) == (False, complaints), explained(modules, instance)
+
+
+def test_what_is_expected_is_a_literal() -> None:
+    modules = compiled({"not": {"const": 1}, "oneOf": [{"enum": [1]}, {"propertyNames": False}], "contains": True})
+    for instance in (1, [], {"a": 1}):
+        for _, _, expected in judge(modules, instance)[1]:
+            assert ast.literal_eval(repr(expected)) == expected
+
+
+def nested(levels: int, innermost: object = None) -> object:
+    value = [] if innermost is None else innermost
+    for _ in range(levels):
+        value = [value]
+    return value
+
+
+def family(levels: int) -> dict[str, Any]:
+    tree: dict[str, Any] = {"name": "x"}
+    for _ in range(levels):
+        tree = {"name": "x", "kids": [tree]}
+    return tree
+
+
+FAMILY = {
+    "$ref": "#/$defs/person",
+    "$defs": {
+        "person": {
+            "type": "object",
+            "properties": {"name": {"type": "string"}, "kids": {"type": "array", "items": {"$ref": "#/$defs/person"}}},
+            "required": ["name"],
+        }
+    },
+}
+
+
+def test_recursive_schemas_judge_recursive_values() -> None:
+    modules = compiled(FAMILY)
+    assert judge(modules, family(100))[0]
+    spoiled = family(100)
+    spoiled["kids"][0]["kids"][0]["name"] = 1
+    assert judge(modules, spoiled)[1] == [("/kids/0/kids/0/name", "type", "string")]
+
+
+@pytest.mark.parametrize(
+    ("schema", "instance"),
+    [
+        (FAMILY, family(DEEP)),
+        ({"type": "array", "items": {"$ref": "#"}}, nested(DEEP)),
+        ({"uniqueItems": True}, [nested(DEEP), nested(DEEP)]),
+        ({"anyOf": [{"const": 1}, {"items": {"$ref": "#"}}], "type": "array"}, nested(DEEP)),
+        ({"not": {"items": {"$ref": "#"}}}, nested(DEEP)),
+    ],
+)
+def test_a_value_nested_too_deeply_is_refused(schema: Any, instance: Any) -> None:
+    accepts, errors = functions(compiled(schema))
+    assert accepts(instance) is False
+    assert errors(instance) == [("", "depth", None)]
+
+
+def test_both_functions_give_up_at_the_same_depth() -> None:
+    modules = compiled({"anyOf": [{"const": 1}, {"items": {"$ref": "#"}}], "type": "array"})
+    answers = [judge(modules, nested(levels))[0] for levels in range(0, 700, 7)]
+    assert answers == sorted(answers, reverse=True)
+    assert True in answers and False in answers
+
+
+def test_depth_alone_harms_nothing_that_looks_no_deeper() -> None:
+    schemas: list[Any] = [{"type": "array"}, {"const": [[]]}, {"enum": [[[1]]]}, {"items": {"items": {}}}]
+    for schema in schemas:
+        judge(compiled(schema), nested(DEEP))
+
+
+@pytest.mark.parametrize(
+    "wrap", ['{"items":%s}', '{"not":%s}', '{"anyOf":[%s]}', '{"oneOf":[%s]}', '{"properties":{"a":%s}}']
+)
+def test_a_schema_of_any_depth_the_reader_takes_is_compiled(wrap: str) -> None:
+    text = '{"type":"integer"}'
+    for _ in range(250):
+        text = wrap % text
+    modules = compiled(text)
+    for instance in (1, "a", nested(250, 1), nested(250, "a"), {"a": {"a": 1}}):
+        judge(modules, instance)
+    assert len(modules.collector) < 60 * len(text) + 5_000
+
+
+def test_code_grows_with_the_schema_and_not_with_the_ways_through_it() -> None:
+    def bomb(levels: int) -> int:
+        steps = {f"d{n}": {"anyOf": [{"$ref": f"#/$defs/d{n + 1}"}] * 2} for n in range(levels)}
+        modules = compiled({"$ref": "#/$defs/d0", "$defs": {**steps, f"d{levels}": {"type": "string"}}})
+        assert judge(modules, "a")[0]
+        return len(modules.predicate) + len(modules.collector)
+
+    assert bomb(60) < 2.2 * bomb(30)
+
+
+def test_a_shared_schema_is_written_once() -> None:
+    shared_schema = {"properties": {f"p{n}": {"minLength": n} for n in range(20)}}
+    few, many = (
+        compiled({"properties": {f"q{n}": {"$ref": "#/$defs/s"} for n in range(count)}, "$defs": {"s": shared_schema}})
+        for count in (1, 21)
+    )
+    assert len(many.predicate) - len(few.predicate) < 20 * 80
+
+
+CLOSABLE = {"type": "object", "properties": {"path": {}}}
+
+
+def test_closed_refuses_what_the_root_does_not_name() -> None:
+    assert judge(compiled(CLOSABLE, closed=True), {"pth": 1}) == (False, [("/pth", "additionalProperties", ["path"])])
+    assert judge(compiled(CLOSABLE, closed=True), {"path": {"any": 1}})[0]
+    assert judge(compiled(CLOSABLE), {"pth": 1})[0]
+    assert not judge(compiled({}, closed=True), {"pth": 1})[0]
+    assert judge(compiled({"type": "object"}, closed=True), {})[0]
+    assert judge(compiled(True, closed=True), {"a": 1})[0]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        {"additionalProperties": True},
+        {"additionalProperties": {}},
+        {"patternProperties": {"^x": {}}},
+        {"$ref": "#/$defs/a"},
+        {"allOf": [{}]},
+        {"anyOf": [{}]},
+        {"oneOf": [{}]},
+        {"if": {}},
+        {"dependentSchemas": {"path": {}}},
+    ],
+)
+def test_closed_leaves_a_root_alone_that_says_itself_what_it_takes(said: dict[str, Any]) -> None:
+    modules = compiled({**CLOSABLE, **said, "$defs": {"a": {}}}, closed=True)
+    assert judge(modules, {"pth": 1})[0], explained(modules, {"pth": 1})
+
+
+HOSTILE = [
+    "'", '"', "\\", "'''", '"""', "\n", "\r", "\x00", "{}", "{x}", "%s", "%", "%(x)s", "\u2028", "\ud7ff\U0001f600",
+    "x');raise SystemExit('", "\\N{DIGIT ONE}", "__import__('os').system('false')", "#", "\\x41", "~0", "/", "é" * 99,
+]  # fmt: skip
+NAMES = re.compile(
+    r"[xvkimnf]\d*|C\d+|PATTERNS|(accepts|errors)(_\d+)?|path|found|depth|match|number|text|pattern|one|other|kind|name|"
+    r"items?|value|room|step|scale|digits|_|whole|fraction|shift|branches|keywords?|wants?|at|values|weight|"
+    r"is_constant|is_near|search|same|distinct|identity|multiple|nearest|wanted|distance|"
+    r"type|dict|list|str|int|float|bool|len|set|all|map|max|min|frozenset|enumerate|repr|RecursionError|re|"
+    r"append|extend|items|keys|count|issuperset|is_integer|compile|ASCII|replace|partition|setdefault"
+)
+
+
+def identifiers(source: str) -> set[str]:
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(source)):
+        for field in ("id", "attr", "arg", "name", "module"):
+            value = getattr(node, field, None)
+            if isinstance(value, str):
+                found.add(value)
+    return found
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_no_text_of_a_schema_becomes_code(text: str) -> None:
+    pattern = re.sub(r"[^\w]", lambda match: f"\\u{{{ord(match[0]):x}}}", text)
+    schema = {
+        "title": text,
+        "type": "object",
+        "properties": {text: {"enum": [text, {text: [text, 1]}]}, "p": {"pattern": pattern}, "c": {"const": {text: 0}}},
+        "required": [text],
+        "dependentRequired": {text: [text]},
+        "dependentSchemas": {text: {"minProperties": 1}},
+        "patternProperties": {pattern: {}},
+        "additionalProperties": False,
+        "not": {"const": text},
+        text: text,
+    }
+    modules = compiled(schema)
+    for source in (modules.predicate, modules.collector):
+        assert source.isascii()
+        assert [name for name in identifiers(source) if not NAMES.fullmatch(name)] == []
+    assert judge(modules, {text: text, "p": text, "c": {text: 0}})[0], explained(modules, text)
+    assert judge(modules, {text: {text: [text, 1]}})[0]
+    assert not judge(modules, {text: {text: [text, True]}})[0]
+
+
+EVERYTHING = {
+    "type": "object",
+    "properties": {
+        "a": {"type": "string", "pattern": "^a", "maxLength": 9},
+        "b": {"type": ["integer", "null"], "multipleOf": 0.5, "minimum": -1},
+        "c": {"items": {"$ref": "#"}, "uniqueItems": True, "contains": {"const": [0]}},
+        "d": {"prefixItems": [{}, False], "items": {"enum": list("abcdefgh")}},
+        "e": {"oneOf": [{"type": "null"}, {"$ref": "#/$defs/e"}], "not": {"const": 1}},
+        "f": {"if": {"type": "string"}, "then": {"minLength": 1}, "else": {"type": "array", "items": {"items": {}}}},
+    },
+    "patternProperties": {"^x": {"anyOf": [{"type": "null"}, {"minProperties": 1}]}},
+    "additionalProperties": {"propertyNames": {"minLength": 2}, "dependentRequired": {"a": ["b"]}},
+    "$defs": {"e": {"properties": {"k": {"const": "e"}, "l": {"properties": {"m": {"properties": {"n": {}}}}}}}},
+}
+
+
+def test_the_same_schema_gives_the_same_text_in_every_process() -> None:
+    script = (
+        "import json, sys; from mcpc.schema import compile_schema; from mcpc.sources import Source, parse_json\n"
+        "print(compile_schema(parse_json(Source('s', sys.argv[1].encode()))[0])[0])"
+    )
+    texts = {
+        subprocess.run(
+            [sys.executable, "-c", script, json.dumps(EVERYTHING)],
+            env={"PYTHONPATH": ":".join(sys.path), "PYTHONHASHSEED": seed},
+            check=True, capture_output=True, text=True,
+        ).stdout
+        for seed in ("0", "1", "5")
+    }  # fmt: skip
+    assert len(texts) == 1
+    assert str(compiled(EVERYTHING)) + "\n" in texts
+
+
+def test_generated_code_is_code_people_read() -> None:
+    modules = compiled(EVERYTHING)
+    for source in (modules.predicate, modules.collector):
+        ruff = [sys.executable, "-m", "ruff", "check", "--isolated", "--select", "E,F,W", "--ignore", "E501", "-"]
+        run = subprocess.run(ruff, input=source, capture_output=True, text=True, check=False)
+        assert run.returncode == 0, run.stdout + run.stderr + source
+
+
+def test_a_module_imports_nothing_but_re_and_that_only_when_a_pattern_is_asked() -> None:
+    modules = compiled({"properties": {"a": {"pattern": "^a"}}})
+    for source in (modules.predicate, modules.collector):
+        tree = ast.parse(source)
+        assert not any(isinstance(node, ast.Import | ast.ImportFrom) for node in tree.body)
+        imports = [node for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom)]
+        assert [ast.unparse(node) for node in imports] == ["import re"]
+    script = (
+        f"import sys; before = 're' in sys.modules; exec({modules.predicate!r}); accepts({{'a': 1}}); accepts({{}})\n"
+    )
+    script += "assert not before and 're' not in sys.modules; accepts({'a': 'b'}); assert 're' in sys.modules"
+    subprocess.run([sys.executable, "-I", "-S", "-c", script], check=True)
+
+
+def test_every_keyword_that_judges_has_a_way_to_become_code() -> None:
+    assert set(EMITTERS) == {name for name, row in KEYWORDS.items() if row.judges and not row.later}
+
+
+def test_the_input_schemas_of_real_servers_compile_but_for_their_dialect() -> None:
+    servers = json.loads(shared("data/real-tools.json").read_text())
+    count = 0
+    for server in servers.values():
+        for tool in server["tools"] if isinstance(server, dict) else server:
+            schema = tool["inputSchema"]
+            dialect = schema.pop("$schema", None)
+            assert problems_of(schema) == (), tool["name"]
+            assert judge(compiled(schema), [])[1] == [("", "type", "object")]
+            blocked = [problem.code for problem in problems_of({"$schema": dialect, **schema})] if dialect else []
+            assert blocked in ([], ["MCP112"])
+            count += 1
+    assert count == 77
+
+
+def test_a_node_keeps_its_place_in_what_is_said() -> None:
+    node = node_of('{"type": "int"}')
+    assert node.get("type") is not None
+    (problem,) = problems_of('{"type": "int"}')
+    assert problem.span is not None
+    assert (problem.span.start, problem.span.end) == (9, 14)

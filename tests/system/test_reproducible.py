@@ -1,0 +1,361 @@
+"""One project makes one file: whoever builds it, wherever, whenever, and whatever was built before."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import zipfile
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from artifact import SOURCES
+from interpreters import VERSIONS, interpreters
+from needs import ROOT, needs
+from system import mixed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+CONTENT = re.compile(r"sha256 ([0-9a-f]{64})  content ([0-9a-f]{64})")
+DEPENDENCIES = ("click", "jinja2", "markupsafe")
+"""What `mcpc build` imports besides the standard library; all of it is Python, or has a Python beside its C."""
+
+SHUFFLED = '''"""Makes every folder list its names backwards."""
+import os
+
+names, entries = os.listdir, os.scandir
+
+
+class Backwards:
+    def __init__(self, found):
+        with found:
+            self.found = iter(sorted(found, key=lambda entry: entry.name, reverse=True))
+
+    def __iter__(self):
+        return self.found
+
+    def __next__(self):
+        return next(self.found)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *problem):
+        pass
+
+    close = __exit__
+
+
+os.listdir = lambda *where: sorted(names(*where), reverse=True)
+os.scandir = lambda *where: Backwards(entries(*where))
+'''
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """One way to come to the same file.  `argument`: how the project is named; `standing`: in which folder."""
+
+    folder: str = "project"
+    environment: Mapping[str, str] = field(default_factory=dict)
+    umask: int = 0o022
+    order: Callable[[Iterable[str]], Iterable[str]] = sorted
+    mtime: int | None = None
+    argument: str = "absolute"
+    standing: str = "aside"
+    options: tuple[str, ...] = ()
+    startup: str = ""
+
+
+def backwards(names: Iterable[str]) -> list[str]:
+    return sorted(names, reverse=True)
+
+
+def by_digest(names: Iterable[str]) -> list[str]:
+    return sorted(names, key=lambda name: hashlib.sha256(name.encode()).digest())
+
+
+PLAIN = Way()
+WAYS: dict[str, Way] = {
+    "the same again": PLAIN,
+    "a long path": Way(folder="/".join(["a-folder-with-quite-a-long-name"] * 5)),
+    "a path of one letter": Way(folder="p"),
+    "a path with spaces, quotes and other letters": Way(folder="it's \"my\" $HOME `x`/Ünïcödé 工程"),
+    "a strict umask": Way(umask=0o077),
+    "no umask": Way(umask=0),
+    "another time zone": Way(environment={"TZ": "Pacific/Auckland"}),
+    "universal time": Way(environment={"TZ": "UTC"}),
+    "the C locale": Way(environment={"LC_ALL": "C", "LANG": "C"}),
+    "the C locale in UTF-8": Way(environment={"LC_ALL": "C.UTF-8"}),
+    "the C locale, taken literally": Way(
+        environment={"LC_ALL": "C", "PYTHONCOERCECLOCALE": "0", "PYTHONUTF8": "0", "PYTHONIOENCODING": "ascii:replace"}
+    ),
+    "hash seed 0": Way(environment={"PYTHONHASHSEED": "0"}),
+    "hash seed 1": Way(environment={"PYTHONHASHSEED": "1"}),
+    "hash seed 12345": Way(environment={"PYTHONHASHSEED": "12345"}),
+    "files of 2001": Way(mtime=1_000_000_000),
+    "files of the future": Way(mtime=4_000_000_000),
+    "files made backwards": Way(order=backwards),
+    "files made in any order": Way(order=by_digest),
+    "folders that list backwards": Way(startup=SHUFFLED),
+    "another user": Way(environment={"HOME": "/nonexistent", "USER": "somebody", "LOGNAME": "somebody"}),
+    "an epoch": Way(environment={"SOURCE_DATE_EPOCH": "1000000000"}),
+    "another epoch": Way(environment={"SOURCE_DATE_EPOCH": "2000000000"}),
+    "a relative path": Way(argument="relative"),
+    "standing in the project": Way(argument="here", standing="inside"),
+    "standing below the project": Way(argument="relative", standing="below"),
+    "through a symlink": Way(argument="symlink"),
+    "not tried": Way(options=("--no-smoke",)),
+    "an optimizing Python": Way(environment={"PYTHONOPTIMIZE": "2"}),
+    "a Python that checks itself": Way(environment={"PYTHONMALLOC": "debug", "PYTHONDONTWRITEBYTECODE": "1"}),
+    "a Python without debug ranges": Way(environment={"PYTHONNODEBUGRANGES": "1"}),
+    "no bytecode caches": Way(environment={"PYTHONPYCACHEPREFIX": "/nonexistent"}),
+    "nothing of a terminal": Way(environment={"TERM": "dumb", "COLUMNS": "20", "NO_COLOR": "1"}),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """A finished build: the file, and what `mcpc build` said."""
+
+    path: Path
+    said: str
+
+    @property
+    def sha256(self) -> str:
+        """The digest of the file."""
+        return hashlib.sha256(self.path.read_bytes()).hexdigest()
+
+
+def make(base: Path, way: Way, *, cache: Path | None = None) -> Made:
+    """Build the project in its own way, in a process of its own, below `base`."""
+    base.mkdir(parents=True)
+    project = mixed.write(base / way.folder, way.order)
+    if way.mtime is not None:
+        for path in project.rglob("*"):
+            os.utime(path, (way.mtime, way.mtime))
+    (base / "startup").mkdir()
+    (base / "startup/sitecustomize.py").write_text(way.startup)
+    (base / "aside").mkdir()
+    (base / "link").symlink_to(project)
+    places = {"aside": base / "aside", "inside": project, "below": project / "data/deeper"}
+    standing = places[way.standing]
+    names = {
+        "absolute": project,
+        "relative": os.path.relpath(project, standing),
+        "here": ".",
+        "symlink": base / "link",
+    }
+    target = base / "server.pyz"
+    argv = [sys.executable, "-m", "mcpc", "build", names[way.argument], "-o", target, *way.options]
+    environment = {
+        "PATH": os.environ["PATH"],
+        "HOME": str(base / "home"),
+        "PYTHONPATH": os.pathsep.join((str(base / "startup"), SOURCES)),
+        "MCPC_CACHE_DIR": str(cache or base / "cache"),
+        **way.environment,
+    }
+    done = subprocess.run(
+        list(map(str, argv)),
+        capture_output=True,
+        check=False,
+        timeout=60,
+        cwd=standing,
+        env=environment,
+        umask=way.umask,
+    )
+    said = done.stderr.decode(errors="replace")
+    assert done.returncode == 0, said
+    return Made(target, said)
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
+    """The build that all others are compared with."""
+    needs("bash")
+    return make(tmp_path_factory.mktemp("reproducible") / "plain", PLAIN)
+
+
+@pytest.mark.parametrize("name", WAYS)
+def test_every_way_leads_to_the_same_file(name: str, made: Made, tmp_path: Path) -> None:
+    other = make(tmp_path / "base", WAYS[name])
+    assert differences(made.path, other.path) == []
+    assert other.sha256 == made.sha256
+
+
+def differences(one: Path, other: Path) -> list[str]:
+    """Return the names of the entries in which two archives differ."""
+    contents = []
+    for path in (one, other):
+        with zipfile.ZipFile(path) as archive:
+            contents.append({name: archive.read(name) for name in archive.namelist()})
+    first, second = contents
+    return sorted(name for name in first.keys() | second.keys() if first.get(name) != second.get(name))
+
+
+def test_the_shuffled_folders_are_shuffled(tmp_path: Path) -> None:
+    """The way `folders that list backwards` would prove nothing if its startup file were not read."""
+    (tmp_path / "sitecustomize.py").write_text(SHUFFLED)
+    mixed.write(tmp_path / "project")
+    program = "import os, pathlib; print(os.listdir('project'), [p.name for p in pathlib.Path('project').iterdir()])"
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(tmp_path)},
+    )
+    names = backwards(path.name for path in (tmp_path / "project").iterdir())
+    assert done.stdout == f"{names} {names}\n"
+
+
+def test_a_warm_cache_gives_the_same_file(made: Made, tmp_path: Path) -> None:
+    cache = tmp_path / "cache"
+    cold = make(tmp_path / "cold", PLAIN, cache=cache)
+    kept = sorted((cache / "builds").iterdir())
+    assert len(kept) == 1
+    stamp = kept[0].stat().st_mtime_ns
+    warm = make(tmp_path / "warm", Way(folder="somewhere/else", umask=0o077, mtime=1, order=backwards), cache=cache)
+    assert cold.sha256 == warm.sha256 == made.sha256
+    assert sorted((cache / "builds").iterdir()) == kept
+    assert kept[0].stat().st_mtime_ns == stamp
+
+
+def test_a_changed_source_is_not_taken_from_the_cache(made: Made, tmp_path: Path) -> None:
+    cache = tmp_path / "cache"
+    make(tmp_path / "first", PLAIN, cache=cache)
+    changed = make(tmp_path / "second", Way(options=("--dialect", "mcbox")), cache=cache)
+    assert changed.sha256 != made.sha256
+    assert len(list((cache / "builds").iterdir())) == 2
+
+
+@pytest.mark.parametrize(("umask", "mode"), [(0o022, 0o755), (0o077, 0o700), (0, 0o755)])
+def test_the_file_is_executable_for_whom_the_umask_lets(umask: int, mode: int, tmp_path: Path) -> None:
+    assert make(tmp_path / "base", Way(umask=umask)).path.stat().st_mode & 0o7777 == mode
+
+
+def test_nothing_of_the_machine_is_in_the_file(tmp_path: Path) -> None:
+    marks = {"HOME": "/home/canary-home", "USER": "canary-user", "LOGNAME": "canary-user", "HOSTNAME": "canary-host"}
+    path = make(tmp_path / "canary-base", Way(folder="canary-folder", environment=marks)).path
+    told = [b"canary", str(tmp_path).encode(), str(ROOT).encode(), sys.prefix.encode(), sys.base_prefix.encode()]
+    told += [str(Path(tmp_path).parent).encode(), os.uname().nodename.encode() if len(os.uname().nodename) > 3 else b"canary"]
+    with zipfile.ZipFile(path) as archive:
+        everything = {"the file itself": path.read_bytes(), **{name: archive.read(name) for name in archive.namelist()}}
+    found = [(name, mark) for name, data in everything.items() for mark in told if mark in data]
+    assert found == []
+    assert b"/usr/bin/env" in everything["the file itself"]
+    absolute = re.compile(rb"/(?:home|root|tmp|work|Users|var|opt|srv|mnt)/")
+    assert [(name, hit[0]) for name, data in everything.items() if (hit := absolute.search(data))] == []
+
+
+def test_every_entry_is_stored_sorted_once_and_of_no_time(made: Made) -> None:
+    with zipfile.ZipFile(made.path) as archive:
+        entries = archive.infolist()
+        assert archive.comment == b""
+        assert archive.testzip() is None
+    names = [entry.filename for entry in entries]
+    assert names == sorted(names, key=str.encode)
+    assert len(set(names)) == len(names)
+    facts = {
+        (entry.date_time, entry.external_attr, entry.compress_type, entry.create_system, entry.extra, entry.comment)
+        for entry in entries
+    }
+    assert facts == {((1980, 1, 1, 0, 0, 0), 0o100644 << 16, zipfile.ZIP_STORED, 3, b"", b"")}
+    assert not [name for name in names if name.endswith("/") or name.startswith("/") or ".." in name.split("/")]
+
+
+def test_the_author_s_files_are_in_it_byte_for_byte(made: Made) -> None:
+    definitions = ("server.json", "tools.json", "prompts.json", "tools.d/", "prompts.d/")
+    expected = {name: text.encode() for name, text in mixed.FILES.items() if not name.startswith(definitions)}
+    with zipfile.ZipFile(made.path) as archive:
+        handlers = [name for name in archive.namelist() if name.startswith("handlers/") and not name.endswith(".pyc")]
+        assert {name.removeprefix("handlers/"): archive.read(name) for name in handlers} == expected
+
+
+def test_the_manifest_holds_for_every_entry(made: Made) -> None:
+    with zipfile.ZipFile(made.path) as archive:
+        contents = {name: archive.read(name) for name in archive.namelist()}
+    manifest = contents.pop("META-INF/manifest.sha256").decode()
+    digests = {name: hashlib.sha256(data).hexdigest() for name, data in contents.items()}
+    assert manifest == "".join(f"{digests[name]}  {name}\n" for name in sorted(digests, key=str.encode))
+
+
+def test_the_printed_digests_can_be_computed_again(made: Made) -> None:
+    printed = CONTENT.search(made.said)
+    assert printed is not None, made.said
+    assert printed[1] == made.sha256
+    assert printed[2] == content_digest(made.path, lambda name: True)
+
+
+def test_the_source_digest_can_be_computed_again(made: Made) -> None:
+    facts = build_facts(made.path)
+    assert facts["sourceDigest"] == content_digest(
+        made.path, lambda name: not name.endswith(".pyc") and not name.startswith("META-INF/")
+    )
+
+
+def content_digest(path: Path, counts: Callable[[str], bool]) -> str:
+    """Return the digest of `sha256sum` lines, as a person without mcpc would make it."""
+    with zipfile.ZipFile(path) as archive:
+        rows = [
+            f"{hashlib.sha256(archive.read(name)).hexdigest()}  {name}\n"
+            for name in sorted(archive.namelist())
+            if counts(name)
+        ]
+    return hashlib.sha256("".join(rows).encode()).hexdigest()
+
+
+def build_facts(path: Path) -> dict[str, object]:
+    """Return META-INF/build.json."""
+    with zipfile.ZipFile(path) as archive:
+        facts: dict[str, object] = json.loads(archive.read("META-INF/build.json"))
+    return facts
+
+
+def test_every_python_builds_from_the_same_sources(tmp_path: Path) -> None:
+    """What differs between two interpreters' builds is bytecode, and what says whose bytecode it is."""
+    if len(interpreters()) < len(VERSIONS):
+        pytest.skip(f"of {', '.join(VERSIONS)} only {', '.join(interpreters())} are here")
+    built = {version: built_by(version, tmp_path) for version in VERSIONS}
+    digests = {version: build_facts(path)["sourceDigest"] for version, path in built.items()}
+    assert len(set(digests.values())) == 1, digests
+
+
+def built_by(version: str, folder: Path) -> Path:
+    """Return the project as another Python builds it, with the pure-Python dependencies of this one."""
+    packages = folder / "packages"
+    packages.mkdir(exist_ok=True)
+    for name in DEPENDENCIES:
+        found = importlib.util.find_spec(name)
+        assert found is not None
+        assert found.origin is not None
+        if not (packages / name).exists():
+            shutil.copytree(Path(found.origin).parent, packages / name, ignore=shutil.ignore_patterns("*.so", "*.pyc"))
+    project = folder / "project"
+    if not project.exists():
+        mixed.write(project)
+    target = folder / f"{version}.pyz"
+    done = subprocess.run(
+        [interpreters()[version], "-m", "mcpc", "build", project, "-o", target],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+        cwd=folder,
+        env={
+            "PATH": os.environ["PATH"],
+            "PYTHONPATH": os.pathsep.join((SOURCES, str(packages))),
+            "MCPC_CACHE_DIR": str(folder / "cache"),
+        },
+    )
+    assert done.returncode == 0, done.stderr
+    return target
