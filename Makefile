@@ -34,13 +34,13 @@ bench: venv  ## measure start, memory, calls, scale and builds, and print ratios
 	@$(RUN) bench/run.py $(BENCH)
 
 golden: venv  ## accept what golden tests found, and show the difference
-	$(RUN) -m pytest -q tests --accept -k golden
+	$(RUN) -m pytest -q --accept
 	git diff --stat -- tests
 
 lock: venv  ## compile requirements.lock and requirements-dev.lock from pyproject.toml
 	@echo 'Installing $(UV) into .cache/lock to compile the locks'
 	@test -x .cache/lock/bin/uv || $(RUN) -m venv .cache/lock
-	@.cache/lock/bin/python -m pip --quiet --disable-pip-version-check install $(UV)
+	@.cache/lock/bin/python -m pip -qq --disable-pip-version-check install $(UV)
 	@.ci/lock .cache/lock/bin/uv
 
 deps:  ## install the programs that tests use besides Python, or say how

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import shutil
 import statistics
 import subprocess
 import sys
@@ -17,7 +18,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mcp import Client, MCPError, StdioServerParameters
+from mcp import Client, StdioServerParameters
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable
@@ -45,16 +46,28 @@ def title(text: str) -> None:
     print(f"\n{text}\n{'─' * len(text)}")
 
 
+def wrapped(line: str) -> list[str]:
+    """Return a line as lines that fit, with its own indentation."""
+    indent = line[: len(line) - len(line.lstrip())]
+    return textwrap.wrap(line, WIDTH - LABEL, subsequent_indent=indent, break_on_hyphens=False)
+
+
 def say(label: str, text: str) -> None:
     """Print a text behind its label, wrapped below itself."""
     margin = " " * LABEL
-    lines = [wrapped for line in text.splitlines() for wrapped in textwrap.wrap(line, WIDTH - LABEL) or [""]]
+    lines = [part for line in text.splitlines() for part in wrapped(line) or [""]]
     print(f"{label:<{LABEL}}" + f"\n{margin}".join(lines))
 
 
 def compact(value: Any) -> str:
     """Return JSON on one line."""
     return json.dumps(value, ensure_ascii=False)
+
+
+def readable(value: Any) -> str:
+    """Return JSON on one line if there is room for it, else indented."""
+    line = compact(value)
+    return line if len(line) <= WIDTH - LABEL else json.dumps(value, indent=2, ensure_ascii=False)
 
 
 def build() -> None:
@@ -85,18 +98,13 @@ def signature(tool: Any) -> str:
 async def call_tools(client: Client) -> None:
     """Call the tools: calls that succeed, one the schema rejects, one that fails."""
     for name, arguments in CALLS:
-        say("tools/call", f"{name} {compact(arguments)}")
-        try:
-            result, took = await timed(client.call_tool(name, arguments))
-        except MCPError as problem:
-            say("  refused", f"{problem.code} {problem.message}")
-            continue
-        text = "\n".join(block.text for block in result.content)
+        result, took = await timed(client.call_tool(name, arguments))
+        say("tools/call", f"{name} {compact(arguments)}  ({took})")
         if result.is_error:
-            say("  the model", f"reads an error ({took}):")
-            say("", text)
+            say("  error", "and the model reads:")
+            say("", "\n".join(block.text for block in result.content))
         else:
-            say("  answer", f"{compact(result.structured_content)} ({took})")
+            say("  answer", readable(result.structured_content))
 
 
 async def get_prompts(client: Client) -> None:
@@ -106,7 +114,7 @@ async def get_prompts(client: Client) -> None:
         say("prompts/list", f"{prompt.name}({names})  {prompt.description}")
     for name, arguments in PROMPTS:
         result, took = await timed(client.get_prompt(name, arguments))
-        say("prompts/get", f"{name} {compact(arguments)} ({took})")
+        say("prompts/get", f"{name} {compact(arguments)}  ({took})")
         for message in result.messages:
             say(f"  {message.role}", message.content.text)
 
@@ -154,13 +162,14 @@ def measure() -> None:
     server, python = (statistics.median(times) * 1000 for times in zip(*rounds, strict=True))
     say("size", f"{SERVER.stat().st_size / 1024:.0f} KiB, all of it: {SERVER.relative_to(ROOT)}")
     say("start", f"{server:.0f} ms from its start to its first answer; `python3 -I -c pass` takes {python:.0f} ms here")
-    print(
-        f"\nTry it yourself:\n  {SERVER.relative_to(ROOT)} list\n  {SERVER.relative_to(ROOT)} call file_size path=README.md"
-    )
+    name = SERVER.relative_to(ROOT)
+    print(f"\nTry it yourself:\n  {name} list\n  {name} call file_size path=README.md")
 
 
 def main() -> None:
     """Run the whole demonstration."""
+    if shutil.which("jq") is None:
+        sys.exit("the tools of examples/files are written with jq, which is not installed: see `make deps`")
     build()
     for mode in ERAS:
         asyncio.run(converse(mode))

@@ -6,8 +6,8 @@
 #   fd 3  texts that each end with a null byte: the libraries in the order to read them, then the function's argument
 #
 # Its law: the function finds a shell that has read the library as `source` would, and of this text no variable and no
-# open file.  Status: the function's own; 127 there is no such function; 126 the call could not be made.
-# A regular file as fd 3 is read at once; from a pipe Bash reads byte by byte: 16 MiB take seconds instead of 0.1 s.
+# open file.  Status: the function's own; 127 there is no such function; 126 it could not be called.
+# A regular file as fd 3 is read at once; from a pipe Bash reads byte by byte: 16 MiB take 3 s instead of 0.1 s.
 
 if ((BASH_VERSINFO[0] * 100 + BASH_VERSINFO[1] < 404)); then
   printf '%s: Bash %s is too old, 4.4 or newer is needed\n' "${0##*/}" "$BASH_VERSION" >&2
@@ -18,28 +18,27 @@ if ! mapfile -d '' -t -u 3 __mcpc_texts || ((${#__mcpc_texts[@]} < 2)); then
   exit 126
 fi
 exec 3<&-
-
-# The function's name and argument wait where the library neither sees nor shifts them.
-__mcpc_call=("${1-}" "${__mcpc_texts[-1]}")
-unset '__mcpc_texts[-1]'
+__mcpc_function=${1-}
 set --
 
-# Once the library has been read `__mcpc_texts` is gone and this says nothing; to take it away could take the library's.
-trap '[[ -z ${__mcpc_texts+x} ]] || printf "%s: reading the library ended with status %s\n" "${0##*/}" "$?" >&2' EXIT
-
-# By `source`, for a `return` between the functions and for BASH_SOURCE; from a here-string, which needs no process.
+# It stays, for `trap - EXIT` might remove one of the library's; once `__mcpc_texts` is gone it does nothing.
+trap 'if [[ -n ${__mcpc_texts+x} ]]; then
+  printf "%s: the library ended the shell that read it\n" "${0##*/}" >&2
+  exit 126
+fi' EXIT
 set -o errexit -o nounset -o pipefail
-for __mcpc_text in "${__mcpc_texts[@]}"; do
+for ((__mcpc_index = 0; __mcpc_index < ${#__mcpc_texts[@]} - 1; __mcpc_index++)); do
+  # `source` lets the library `return` and gives it a BASH_SOURCE; a here-string needs no process.
   # shellcheck disable=SC1091,SC2016
-  source /dev/fd/9 9<<<'eval "$__mcpc_text"' >&2
+  source /dev/fd/9 9<<<'eval "${__mcpc_texts[__mcpc_index]}"' >&2
 done
-unset __mcpc_text __mcpc_texts
 
-if ! declare -F -- "${__mcpc_call[0]}" >/dev/null; then
-  printf '%s: there is no function "%s"\n' "${0##*/}" "${__mcpc_call[0]}" >&2
+if ! declare -F -- "$__mcpc_function" >/dev/null; then
+  printf '%s: there is no function "%s"\n' "${0##*/}" "$__mcpc_function" >&2
+  unset __mcpc_texts
   exit 127
 fi
-set -- "${__mcpc_call[@]}"
-unset __mcpc_call
+set -- "$__mcpc_function" "${__mcpc_texts[-1]}"
+unset __mcpc_function __mcpc_index __mcpc_texts
 # Behind `||` errexit does not hold, as mcbox calls its tools.
 "$1" "$2" || exit

@@ -149,13 +149,13 @@ mcbox_get_data_home() {
 
 # By lines, for a substitution in one long text takes Bash 4.4 the square of its length.
 mcp_create_text_content_object() {
-  local LC_ALL=C lines text code char escape
+  local LC_ALL=C IFS=' ' lines text code char escape
   mapfile -t lines <<<"${1-}"
   lines=("${lines[@]//\\/\\\\}")
   lines=("${lines[@]//\"/\\\"}")
   lines=("${lines[@]//$'\r'/\\r}")
   lines=("${lines[@]//$'\t'/\\t}")
-  if [[ ${1-} == *[[:cntrl:]]* ]]; then
+  if [[ ${lines[*]} == *[[:cntrl:]]* ]]; then
     for code in {1..31}; do
       printf -v escape '\\u%04x' "$code"
       printf -v char '%b' "\\x${escape:4}"

@@ -4,8 +4,10 @@ import json
 import os
 import random
 import select
+import socket
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -158,6 +160,47 @@ def test_replies_are_not_lost_at_the_end_of_input(server: Path) -> None:
         message("tools/call", {"name": "greet", "arguments": {"name": "x"}}, number) for number in range(10)
     )
     assert sorted(reply["id"] for reply in replies(server, calls.rstrip(b"\n"))) == list(range(10))
+
+
+def test_pipes_that_do_not_block_are_waited_for(server: Path) -> None:
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        theirs.setblocking(False)
+        child = subprocess.Popen([sys.executable, server], stdin=theirs, stdout=theirs)
+        big = message("tools/call", {"name": "greet", "arguments": {"name": "x" * 4_000_000}})
+        feeder = threading.Thread(target=ours.sendall, args=(big + PING,))
+        feeder.start()
+        time.sleep(0.5)
+        with ours.makefile("rb") as replies_in:
+            found = {json.loads(replies_in.readline())["id"] for _ in range(2)}
+        feeder.join()
+        assert found == {1, "last"}
+        ours.shutdown(socket.SHUT_WR)
+        assert child.wait(10) == 0
+
+
+def test_a_cancelled_child_that_will_not_end_is_killed_while_the_server_idles(tmp_path: Path) -> None:
+    project = tmp_path / "stubborn"
+    project.mkdir()
+    (project / "server.json").write_text('{"serverInfo":{"name":"s","version":"1"}}')
+    tool = {"name": "stay", "description": "Wait.", "inputSchema": {"type": "object"}}
+    (project / "tools.json").write_text(json.dumps({"tools": [tool]}))
+    (project / "tools.bash").write_text(
+        f"tool_stay() {{ trap '' TERM; echo $BASHPID >{tmp_path}/pid; sleep 60; sleep 60; }}\n"
+    )
+    with started(build(project, tmp_path / "stubborn.pyz")) as process:
+        process.stdin.write(message("tools/call", {"name": "stay"}))
+        process.stdin.flush()
+        pid, deadline = tmp_path / "pid", time.monotonic() + 20
+        while not (pid.exists() and pid.read_text().strip()):
+            assert time.monotonic() < deadline
+            time.sleep(0.02)
+        note = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}}
+        process.stdin.write(json.dumps(note).encode() + b"\n")
+        process.stdin.flush()
+        while Path(f"/proc/{pid.read_text().strip()}").exists():
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
 
 
 def test_a_client_that_goes_away_ends_the_server(server: Path) -> None:

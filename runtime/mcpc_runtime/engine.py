@@ -1,7 +1,7 @@
 """The driver of one server: moves lines to the session, and what the session asks for to transports and runners.
 
-Until a handler is called it blocks on its input and imports nothing more.  It is also the one place that catches
-everything: whatever goes wrong in answering one request is that request's own internal error.
+Until a handler is called it blocks on its input and imports nothing more; from then on it waits in the reactor.  It is
+also the one place that catches everything: whatever goes wrong in answering one request is that request's own error.
 """
 
 from __future__ import annotations
@@ -48,10 +48,10 @@ class Engine:
         """Serve until the client closes its end and what it asked for is done, or nobody reads any more."""
         try:
             while not self.channel.ended or self.jobs:
-                if self.jobs:
-                    self._reactor().turn()
-                else:
+                if self.reactor is None:
                     self._read()
+                else:
+                    self.reactor.turn()
         except Closed:
             pass
         finally:

@@ -173,9 +173,10 @@ def test_files_beside_go_along_only_with_python() -> None:
     ]
 
 
-def test_a_library_without_a_handler_stays_behind() -> None:
+def test_a_language_without_a_handler_stays_behind_and_one_shell_reads_all_bash() -> None:
     files = tools(tool("x"), bash=exported("tool_x"), **{"tools.py": "", "prompts.bash": ""})
-    assert [file.source.path for file in server_of(files).files] == ["tools.bash"]
+    assert [file.source.path for file in server_of(files).files] == ["prompts.bash", "tools.bash"]
+    assert server_of(files).shell == ("tools.bash", "prompts.bash")
 
 
 def test_mcbox_configuration_is_given_to_libraries_that_name_it() -> None:

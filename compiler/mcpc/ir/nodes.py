@@ -105,8 +105,9 @@ class HandlerFile:
 class Server:
     """A whole server.
 
-    `environment`: variables the handlers find, beside what they inherit.  `sources`: the files that spans point into,
-    for the problem whose hint names a second place; nothing of them is emitted.
+    `shell`: the Bash libraries in the order one shell reads them.  `environment`: variables the handlers find, beside
+    what they inherit.  `sources`: the files that spans point into, for the problem whose hint names a second place;
+    nothing of them is emitted.
     """
 
     format: str

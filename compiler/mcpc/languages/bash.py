@@ -114,7 +114,8 @@ def _own_places(source: Source, found: Scan) -> Iterator[Diagnostic]:
             continue
         reported = line
         hint = "put into the library what it looks for, or name that by an absolute path"
-        message = f"`{match[0]}` asks where the library lies; in the compiled server it lies in no directory"
+        asked = match["variable"] or "$0"
+        message = f"`{asked}` asks where the library lies; in the compiled server it lies in no directory"
         yield diagnose("MCP211", Span(source.path, *match.span()), message, hint=hint)
 
 

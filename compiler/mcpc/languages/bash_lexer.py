@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from mcpc.languages.bash_frames import Frame, Kind, Scan, State, Word
 from mcpc.languages.bash_quotes import QUOTED, QUOTES
-from mcpc.languages.bash_words import ASSIGNMENT, CONTINUATION, LONGEST, NO_ARGUMENTS, Words
+from mcpc.languages.bash_words import ASSIGNMENT, BEFORE_COMMAND, CONTINUATION, LONGEST, NO_ARGUMENTS, Words
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -104,7 +104,8 @@ class Lexer(Words):
         if frame.kind is Kind.ARRAY:
             subscript = frame.word < 0
         else:
-            assignable = frame.word >= max(0, self.at - LONGEST) and frame.state in (State.START, State.ASSIGNED)
+            assignable = frame.state in BEFORE_COMMAND or frame.state is State.ASSIGNED
+            assignable = assignable and frame.word >= max(0, self.at - LONGEST) and not frame.redirection
             subscript = assignable and IDENTIFIER.fullmatch(self.text, frame.word, self.at) is not None
         self.begin_word(frame)
         if subscript:

@@ -113,7 +113,7 @@ def _problems(source: Source, output: str, unclosed: list[Word]) -> Diagnostics:
         if matched is None or matched[2].startswith("`"):
             continue
         problem = _problem(source, int(matched[1]), matched[2], unclosed)
-        if not (found and problem.message == CONSEQUENCE):
+        if problem.message != CONSEQUENCE or all(earlier.severity is Severity.WARNING for earlier in found):
             found.append(problem)
     return tuple(found)
 
@@ -137,8 +137,7 @@ def _never_closed(source: Source, unclosed: list[Word]) -> str:
     if not unclosed:
         return ""
     innermost = unclosed[-1]
-    line = source.text.count("\n", 0, innermost.start) + 1
-    return f"the `{innermost.text}` of line {line} is never closed"
+    return f"the `{innermost.text}` of line {source.position(innermost.start)[0]} is never closed"
 
 
 def _place(source: Source, line: int, token: str) -> Span:

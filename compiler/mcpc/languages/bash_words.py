@@ -16,6 +16,9 @@ LONGEST = 512
 
 WATCHED = frozenset({"exit", "exec", "export", "declare", "typeset", "shopt"})
 
+BEFORE_COMMAND = frozenset({State.START, State.TIME, State.COPROC, State.COPROC_NAME})
+"""The states in which a command may begin, with a redirection or an assignment."""
+
 NO_ARGUMENTS = re.compile(r"(?:[ \t]|\\\r?\n)*\((?:[ \t]|\\\r?\n)*\)")
 ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?:\[[^]]*\])?\+?=")
 CONTINUATION = re.compile(r"\\\r?\n")
@@ -54,7 +57,7 @@ class Words(Quotes):
 
     def _redirect(self, frame: Frame, word: Word) -> None:
         operator, frame.redirection = frame.redirection, ""
-        if frame.state is State.START:
+        if frame.state in BEFORE_COMMAND:
             frame.state = State.ASSIGNED
         if operator in ("<<", "<<-"):
             bare = QUOTING.sub(lambda quote: quote[1] or "", word.text)

@@ -45,13 +45,6 @@ def write_required(place: Place, names: Node) -> None:
         place.walk.check(place, has(place, str(item.value)), "required", item.value)
 
 
-def present_together(place: Place, dependencies: Node) -> Condition:
-    """Return the condition of `dependentRequired`."""
-    return every(
-        some((negated(has(place, member.key)), all_present(place, member.node))) for member in dependencies.members
-    )
-
-
 def write_dependent_required(place: Place, dependencies: Node) -> None:
     """Complain of each missing property by itself."""
     for member in dependencies.members:

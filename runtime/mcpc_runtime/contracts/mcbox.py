@@ -2,7 +2,7 @@
 
 A status other than 0 is a tool error with everything written, in order.  A tool with an output schema must print one
 JSON value; what it writes to standard error is then kept out of it (in mcbox itself it would break the value).
-A prompt prints an object with `messages`.  Every library of the server is read, so that one may use another's functions.
+A prompt prints an object with `messages`.  One shell reads every library of the server, as mcbox does.
 """
 
 from __future__ import annotations

@@ -113,17 +113,17 @@ class ProcessRunner:
         except (AttributeError, OSError):
             self._reactor.after(WITHOUT_PIDFD_SECONDS, lambda: self._poll_end(job))
         else:
-            self._reactor.watch(job.identity, READABLE, lambda: self._end(job))
+            self._reactor.watch(job.identity, READABLE, lambda: self._end(job, posix.waitpid(job.pid, 0)[1]))
 
     def _poll_end(self, job: Job) -> None:
-        if posix.waitid(posix.P_PID, job.pid, posix.WEXITED | posix.WNOHANG | posix.WNOWAIT) is None:
-            self._reactor.after(WITHOUT_PIDFD_SECONDS, lambda: self._poll_end(job))
+        pid, status = posix.waitpid(job.pid, posix.WNOHANG)
+        if pid:
+            self._end(job, status)
         else:
-            self._end(job)
+            self._reactor.after(WITHOUT_PIDFD_SECONDS, lambda: self._poll_end(job))
 
-    def _end(self, job: Job) -> None:
+    def _end(self, job: Job, status: int) -> None:
         """Take the end of the process, and all it wrote before it."""
-        _, status = posix.waitpid(job.pid, 0)
         job.finished = True
         for descriptor in list(job.streams):
             while descriptor in job.streams and (data := read_some(descriptor)) is not None:

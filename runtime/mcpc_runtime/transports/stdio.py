@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import posix
 
+from mcpc_runtime.protocol.rows import resolve
+
 READ_SIZE = 1 << 16
 
 
@@ -37,7 +39,11 @@ class Channel:
 
         A line is kept as the pieces it came in, so that memory is what was sent, not what a buffer grew to.
         """
-        data = posix.read(self.descriptor, READ_SIZE)
+        try:
+            data = posix.read(self.descriptor, READ_SIZE)
+        except BlockingIOError:  # a client may share its end of the pipe with something that does not block
+            wait(self.descriptor, writing=False)
+            return []
         if not data:
             self.ended = True
             return self._complete(b"") if self._chunks or self._overflow else []
@@ -71,11 +77,19 @@ class Channel:
     def write(self, data: bytes) -> None:
         """Write the whole of `data`; raise Closed if the client has gone."""
         view = memoryview(data)
-        try:
-            while view:
+        while view:
+            try:
                 view = view[posix.write(self.output, view) :]
-        except (BrokenPipeError, ConnectionResetError):
-            raise Closed from None
+            except BlockingIOError:
+                wait(self.output, writing=True)
+            except (BrokenPipeError, ConnectionResetError):
+                raise Closed from None
+
+
+def wait(descriptor: int, *, writing: bool) -> None:
+    """Wait until a descriptor that does not block is ready."""
+    select = resolve("select:select")
+    select(() if writing else (descriptor,), (descriptor,) if writing else (), ())
 
 
 def shield() -> None:

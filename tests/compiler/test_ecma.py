@@ -1,0 +1,205 @@
+"""ECMA-262 patterns in the syntax of `re`: what they match, and which are refused with which reason."""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+import subprocess
+import warnings
+
+import pytest
+
+from mcpc.schema.ecma import PatternError, translate
+from needs import needs
+
+# Pattern, texts in which it is found, texts in which it is not.
+MATCHES: list[tuple[str, list[str], list[str]]] = [
+    ("^abc$", ["abc"], ["abc\n", "xabc"]),
+    ("a|^b", ["xa", "b"], ["xb"]),
+    (r"^\d$", ["0"], ["\u0967", "x"]),
+    (r"^\D$", ["\u0967", "x"], ["0"]),
+    (r"^\w$", ["a", "_", "9"], ["é", "-"]),
+    (r"^\W$", ["é", "-"], ["a"]),
+    (r"^\s$", [*"\t\n\v\f\r \u00a0\u1680\u2003\u2028\u2029\u202f\u205f\u3000\ufeff"], [*"\x1c\x85\u180ea"]),
+    (r"^\S$", [*"\x1c\x85\u180ea😀"], [*" \ufeff"]),
+    (r"^[\S]$", ["a", "\x85"], [" ", "\ufeff"]),
+    (r"^[^\S]$", [" ", "\ufeff"], ["a"]),
+    (r"^[\s\d]$", ["\ufeff", "1"], ["a", "\u0967"]),
+    (r"^[^\d\s]$", ["a"], ["1", "\ufeff"]),
+    (r"^[\D]$", ["\u0967"], ["1"]),
+    (r"^[\W-]$", ["-", "é"], ["a"]),
+    ("^.$", ["a", "😀", "\x85", "\v"], [*"\n\r\u2028\u2029"]),
+    (r"\bé", ["aé"], ["é", " é"]),
+    (r"a\b", ["aé", "a"], ["ab"]),
+    (r"\B", ["", "ab", " "], []),
+    (r"^\cC$", ["\x03"], ["C"]),
+    (r"^\cj$", ["\n"], []),
+    (r"^\0$", ["\0"], ["0"]),
+    (r"^\t\n\v\f\r$", ["\t\n\v\f\r"], []),
+    (r"^\x41\u0042\u{43}\u{1F600}$", ["ABC😀"], []),
+    (r"^\ud83d\ude00$", ["😀"], []),
+    (r"^[\ud83d\ude00-\ud83d\ude02]$", ["😁"], ["😃", "\ud83d"]),
+    (r"^\ud83d$", ["\ud83d"], ["😀"]),
+    ("^😀*$", ["", "😀😀"], ["😃"]),
+    (r"^[\b]$", ["\b"], ["b"]),
+    (r"^[\-a]$", ["-", "a"], ["\\"]),
+    ("^[a-]$", ["-", "a"], ["b"]),
+    ("^[-a]$", ["-", "a"], ["b"]),
+    ("^[[a]$", ["[", "a"], ["]"]),
+    ("^[a&&b]$", ["a", "&", "b"], ["c"]),
+    ("^[a||~~-]$", ["|", "-", "~"], ["c"]),
+    ("^[^]$", ["a", "\n", "😀"], ["", "ab"]),
+    ("[]", [], ["", "a"]),
+    ("x|[]", ["x"], ["a"]),
+    (r"^\p{Letter}+$", ["Hello", "π"], ["1", ""]),
+    (r"^\p{L}$", ["é"], ["1"]),
+    (r"^\p{Lu}\P{Lu}$", ["Éa"], ["aa", "AA"]),
+    (r"^\p{gc=Nd}\p{General_Category=digit}$", ["4\u0967"], ["a"]),
+    (r"^[\p{Ll}\d]$", ["a", "1"], ["A"]),
+    (r"^[^\P{Lu}]$", ["A"], ["a"]),
+    (r"^\p{LC}$", ["a", "A"], ["ª"]),
+    ("^a{2}b{1,}c{0,1}$", ["aabb", "aabc"], ["ab", "aab cc"]),
+    ("^a{2,3}?$", ["aa", "aaa"], ["a"]),
+    ("^a+?b*?$", ["ab"], ["b"]),
+    ("^{a}$", ["{a}"], ["a"]),
+    ("^a{$", ["a{"], []),
+    ("^a{x}$", ["a{x}"], []),
+    ("^a]$", ["a]"], []),
+    (r"^\-\_\/\.\@\!$", ["-_/.@!"], []),
+    ("^a b#c$", ["a b#c"], ["ab"]),
+    ("^(?:a|b)c(?=d)d(?!e)", ["acd"], ["acde"]),
+    ("(?<=a)b(?<!ab)", [], ["ab", "b"]),
+    (r"^(a)\1$", ["aa"], ["a"]),
+    (r"^(a)?\1b$", ["aab", "b"], ["ab"]),
+    (r"^(?:(a)|b)\1$", ["aa", "b"], ["ba"]),
+    (r"^(?<first>a|b)\k<first>$", ["aa", "bb"], ["ab"]),
+    (r"^\k<x>(?<x>a)$", ["a"], ["aa"]),
+    (r"^(a\1)$", ["a"], ["aa"]),
+    (r"^(?!(a))\1b$", ["b"], ["ab"]),
+    (r"^(?:(['\"])x\1,)*$", ["'x',\"x\",", ""], ["'x\","]),
+    (r"^(a)\1\2(b)$", ["aab"], []),
+    (r"^(?<$a>x)\k<$a>$", ["xx"], []),
+]
+
+
+@pytest.mark.parametrize(("pattern", "texts", "others"), MATCHES)
+def test_a_pattern_matches_what_it_matches_in_ecma_262(pattern: str, texts: list[str], others: list[str]) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        translated = re.compile(translate(pattern), re.ASCII)
+    assert [text for text in texts if not translated.search(text)] == [], translated.pattern
+    assert [text for text in others if translated.search(text)] == [], translated.pattern
+
+
+REFUSED = [
+    (r"\Z", r"`\Z` is no escape in ECMA-262; write `$`", 0),
+    (r"a\A", r"`\A` is no escape in ECMA-262; write `^`", 1),
+    (r"\a", r"`\a` is no escape in ECMA-262; write `\x07`", 0),
+    (r"\y", r"`\y` is no escape in ECMA-262", 0),
+    (r"\01", r"`\0` is no escape in ECMA-262", 0),
+    (r"\x4", r"`\x` is no escape in ECMA-262", 0),
+    (r"\u12", r"`\u` is no escape in ECMA-262", 0),
+    (r"\u{110000}", r"`\u{110000}` is no code point", 0),
+    (r"\c1", r"`\c` is no escape in ECMA-262", 0),
+    (r"\é", r"`\é` is no escape in ECMA-262", 0),
+    ("a\\", "the pattern ends with a backslash", 1),
+    ("(?P<a>b)", "`(?P` starts no group in ECMA-262", 0),
+    ("(?i)a", "`(?i` starts no group in ECMA-262", 0),
+    ("(?>a)", "`(?>` starts no group in ECMA-262", 0),
+    ("(?#a)", "`(?#` starts no group in ECMA-262", 0),
+    ("(?(1)a)", "`(?(` starts no group in ECMA-262", 0),
+    ("(?", "`(?` starts no group in ECMA-262", 0),
+    ("(?<1>a)", "`1` is no name of a group", 0),
+    ("(?<a>b)(?<a>c)", "two groups have one name", 0),
+    (r"\k<a>", r"`\k` refers to no group", 0),
+    (r"\k", r"`\k` refers to no group", 0),
+    (r"(a)\2", "there is no group 2", 3),
+    ("(a", "a group is not closed", 0),
+    ("a)", "`)` closes no group", 1),
+    ("x[a", "a character class is not closed", 1),
+    ("[a-", "a character class is not closed", 3),
+    ("[z-a]", "a range in a character class is out of order", 4),
+    (r"[\d-z]", "a range in a character class has a set as one of its ends", 5),
+    ("*a", "there is nothing that `*` could repeat", 0),
+    ("a**", "there is nothing that `*` could repeat", 2),
+    ("a++", "there is nothing that `+` could repeat", 2),
+    ("a{2}{3}", "there is nothing that `{3}` could repeat", 4),
+    ("^*", "there is nothing that `*` could repeat", 1),
+    (r"\b+", "there is nothing that `+` could repeat", 2),
+    ("(?=a)*", "there is nothing that `*` could repeat", 5),
+    ("a|*", "there is nothing that `*` could repeat", 2),
+    ("a{,3}", "`{,n}` is no repetition in ECMA-262; write `{0,n}`", 1),
+    ("a{3,2}", "the bounds of `{3,2}` are out of order", 1),
+    ("a{99999999999}", "a repetition is too large", 0),
+    ("(?<=a+)b", "look-behind requires fixed-width pattern", 0),
+    (r"(a)(?<=\1)", "a reference inside a look-behind cannot be compiled", 7),
+    (r"(?<=(a))\1", "a reference to a group inside a look-behind cannot be compiled", 8),
+    (r"(a)+\1", "a reference to a group that is repeated cannot be compiled", 4),
+    (r"(?:(a)|b\1)*", "a repeated group refers back to a group inside it that may have been passed over", 11),
+    (r"\p{Script=Greek}", r"of the Unicode properties only general categories are compiled, such as `\p{L}`", 0),
+    (r"\p{Nope}", r"of the Unicode properties only general categories are compiled, such as `\p{L}`", 0),
+    (r"\pL", r"of the Unicode properties only general categories are compiled, such as `\p{L}`", 0),
+    ("(" * 5_000 + ")" * 5_000, "groups are nested too deeply", 0),
+]
+
+
+@pytest.mark.parametrize(("pattern", "reason", "position"), REFUSED, ids=[row[0][:20] for row in REFUSED])
+def test_what_cannot_be_translated_exactly_is_refused(pattern: str, reason: str, position: int) -> None:
+    with pytest.raises(PatternError) as refusal:
+        translate(pattern)
+    assert (refusal.value.reason, refusal.value.position) == (reason, position)
+
+
+ATOMS: list[str] = [
+    *"abc.^$-é😀#&~' ", r"\d", r"\D", r"\w", r"\W", r"\s", r"\S", r"\b", r"\B", "[ab]", "[^a]", r"[\s\S]", r"[^\S]", r"[\D]",
+    r"[a-c\d]", "[]", "[^]", r"\n", r"\x41", r"\u{1F600}", "[-a]", r"[\b]", r"\cJ", r"\0", r"\p{L}", r"\1", r"\2", r"\k<x>",
+]  # fmt: skip
+TEXTS = [
+    "", "a", "b", "ab", "ba", "aab", "A", "1", "a1", " ", "\n", "\u2028", "\ufeff", "é", "-", "aXa", "abab", "\x85", "a\n",
+    "\x1c", "\b", "\0", "#", "É", "b1 a_", "aba", "cab-1",
+]  # fmt: skip
+WRAPPINGS: list[str] = ["(%s)", "(?:%s)", "(?<x>%s)", "(?=%s)", "(?!%s)", "(?<=%s)", "(?<!%s)"]
+REPETITIONS = ["*", "+", "?", "{2}", "{1,2}", "*?", "+?", "??", "{2,}"]
+
+
+def random_pattern(source: random.Random, depth: int) -> str:
+    choice = source.random()
+    if depth == 0 or choice < 0.45:
+        return source.choice(ATOMS)
+    if choice < 0.7:
+        between = source.choice(["", "", "|"])
+        return random_pattern(source, depth - 1) + between + random_pattern(source, depth - 1)
+    if choice < 0.85:
+        return source.choice(WRAPPINGS).replace("%s", random_pattern(source, depth - 1))
+    return f"(?:{random_pattern(source, depth - 1)})" + source.choice(REPETITIONS)
+
+
+SCRIPT = """
+const given = JSON.parse(require("fs").readFileSync(0));
+console.log(JSON.stringify(given.patterns.map(pattern => {
+  try { const compiled = new RegExp(pattern, "u"); return given.texts.map(text => compiled.test(text)) }
+  catch { return null }
+})))
+"""
+
+
+def test_random_patterns_match_as_a_browser_matches_them() -> None:
+    needs("node")
+    source = random.Random(262)
+    patterns = [random_pattern(source, source.randint(1, 5)) for _ in range(3_000)]
+    given = json.dumps({"patterns": patterns, "texts": TEXTS})
+    answers = json.loads(
+        subprocess.run(["node", "-e", SCRIPT], input=given, capture_output=True, text=True, check=True).stdout
+    )
+    compared = 0
+    for pattern, answer in zip(patterns, answers, strict=True):
+        try:
+            translated = translate(pattern)
+        except PatternError:
+            continue
+        assert answer is not None, pattern
+        found = [re.compile(translated, re.ASCII).search(text) is not None for text in TEXTS]
+        assert found == answer, (pattern, translated)
+        compared += 1
+    assert compared > 2_000

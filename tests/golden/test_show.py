@@ -1,0 +1,25 @@
+"""What `mcpc show` says of whole projects: how the compiler understood them, for a person to read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from artifact import mcpc
+from needs import ROOT, needs
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+HERE = Path(__file__).parent
+PROJECTS = {"files": "examples/files", "new-bash": "templates/new/bash", "new-python": "templates/new/python"}
+
+
+@pytest.mark.parametrize("name", PROJECTS)
+def test_show(name: str, golden: Callable[[Path, str], None]) -> None:
+    needs("bash")
+    done = mcpc("show", ROOT / PROJECTS[name])
+    assert done.returncode == 0, done.stderr
+    golden(HERE / f"show/{name}.txt", done.stdout)

@@ -1,0 +1,496 @@
+"""Whatever a definition says, it stays data: it is refused with a diagnostic, or served as it was written.
+
+`MCPC_HOSTILE` sets how many projects are made (300); all are compiled in this process, and differ only by their seed.
+"""
+
+from __future__ import annotations
+
+import ast
+import io
+import json
+import keyword
+import marshal
+import math
+import os
+import random
+import re
+import sys
+import tokenize
+import zipfile
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from artifact import build, converse
+from images import MODERN, archive, ask, image_of, request
+from mcpc import pipeline
+from mcpc.diagnostics import has_errors
+from mcpc.diagnostics.formats import FORMATS
+from mcpc.emit import bytecode
+from mcpc.ir.printer import show
+from mcpc.options import Options
+from mcpc.pack import runtime
+from mcpc_runtime.protocol.effects import Start
+from mcpc_runtime.protocol.session import Session
+from needs import needs
+from projects import tree
+from system import hostile, mixed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from types import CodeType
+
+    from mcpc_runtime.image import Image
+    from system.hostile import Hostile
+
+    Json = Any
+
+COUNT = int(os.environ.get("MCPC_HOSTILE", "300"))
+BUNCH = 25
+"""So many projects are one test: a failure names the seed."""
+SAMPLES = 4
+"""So many values of each kind are judged by a compiled schema and by the `jsonschema` library."""
+
+DATA = ("mcpc_app/blob", "mcpc_app/index.py", "META-INF/", "handlers/")
+"""What may differ from server to server; mcpc_start.pyc is compared without the index it holds."""
+
+LITERALS = (ast.Constant, ast.Tuple, ast.List, ast.Dict, ast.Load)
+NODES = (
+    *(ast.Module, ast.FunctionDef, ast.arguments, ast.arg, ast.Return, ast.Expr, ast.Assign, ast.AugAssign),
+    *(ast.If, ast.For, ast.Try, ast.ExceptHandler, ast.Raise, ast.Import, ast.alias, ast.IfExp, ast.ListComp, ast.comprehension),
+    *(ast.BoolOp, ast.And, ast.Or, ast.UnaryOp, ast.Not, ast.USub, ast.BinOp, ast.Add, ast.Sub, ast.Mult, ast.Mod),
+    *(ast.Pow, ast.Compare, ast.Eq, ast.NotEq, ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.Is, ast.IsNot, ast.In, ast.NotIn),
+    *(ast.Call, ast.Attribute, ast.Subscript, ast.Slice, ast.Starred, ast.Name, ast.Load, ast.Store),
+    *(ast.Constant, ast.List, ast.Tuple, ast.Dict, ast.GeneratorExp),
+)
+"""What a validator may be made of: no class, no lambda, no f-string, no `with`, no `global`, no decorator."""
+GENERATED = re.compile(r"(?:accepts|errors)(?:_[0-9]+)?|C[0-9]+|[fikmnv][0-9]+|x|path|found|depth|PATTERNS")
+SUPPORT = frozenset(
+    "search same distinct identity multiple step nearest wanted distance number text pattern one other kind items "
+    "value room name item scale digits exponent whole fraction shift branches wants keyword keywords at want values "
+    "weight is_constant is_near n match _ re".split()
+)
+BUILTINS = frozenset(
+    "type len str int float bool list dict set frozenset all any map enumerate repr max min RecursionError "
+    "True False None".split()
+)
+METHODS = frozenset(
+    "items keys values append extend count issuperset is_integer replace partition search compile ASCII "
+    "setdefault".split()
+)
+WORDS = frozenset("def return if elif else for in not and or is try except raise import pass as".split())
+
+
+@pytest.fixture(autouse=True)
+def canary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Stand in an empty folder, and find it empty afterwards."""
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    monkeypatch.chdir(empty)
+    yield
+    assert not hostile.fired(empty), "a definition was obeyed"
+
+
+@pytest.fixture(autouse=True)
+def compiled_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Compile each of the runtime's files once for all projects: the same source is always the same code."""
+    monkeypatch.setattr(runtime, "code_of", code_once)
+    monkeypatch.setattr(runtime, "pyc", pyc_once)
+
+
+@cache
+def code_once(source: bytes, label: str, *, strip: bool) -> CodeType:
+    return bytecode.code_of(source, label, strip=strip)
+
+
+PYC: dict[tuple[int, bytes], tuple[CodeType, bytes]] = {}
+
+
+def pyc_once(code: CodeType, source: bytes) -> bytes:
+    """Return bytecode; what is the same code object is the same bytes."""
+    _, data = PYC.get((id(code), source), (None, b""))
+    if not data:
+        data = bytecode.pyc(code, source)
+        if b"mcpc_start" not in source:
+            PYC[id(code), source] = code, data
+    return data
+
+
+def contents(data: bytes) -> dict[str, bytes]:
+    """Return the entries of an archive."""
+    with zipfile.ZipFile(io.BytesIO(data)) as packed:
+        names = packed.namelist()
+        assert len(names) == len(set(names))
+        return {name: packed.read(name) for name in names}
+
+
+@cache
+def benign() -> dict[str, bytes]:
+    """The entries of a server that means no harm."""
+    files = {path: text for path, text in mixed.FILES.items() if not path.endswith(".bash")}
+    tools = {"tools": [{"name": "count", "description": "Counts.", "inputSchema": {"type": "object"}}]}
+    files = {**files, "tools.json": json.dumps(tools), "tools.py": "def count(**given): pass\n"}
+    files = {path: text for path, text in files.items() if not path.startswith("tools.d/")}
+    return contents(archive(files).data)
+
+
+@pytest.mark.parametrize("first", range(0, COUNT, BUNCH))
+def test_hostile_projects_are_refused_or_served_as_written(first: int) -> None:
+    for seed in range(first, min(first + BUNCH, COUNT)):
+        try:
+            judge(hostile.make(seed), random.Random(seed))
+        except Exception as problem:
+            problem.add_note(f"hostile project {seed}")
+            raise
+
+
+def test_most_projects_are_built_and_many_are_not() -> None:
+    """Projects that were all refused, or all built, would prove little."""
+    seeds = range(100)
+    built = [seed for seed in seeds if analysed(hostile.make(seed)).checked is not None]
+    assert len(seeds) * 0.5 < len(built) < len(seeds) * 0.95
+
+
+def analysed(project: Hostile) -> pipeline.Checked:
+    return pipeline.analyse(tree(project.files), (), options(project))
+
+
+def options(project: Hostile) -> Options:
+    return Options(tools_page_size=project.page_size)
+
+
+def judge(project: Hostile, chance: random.Random) -> None:
+    """Hold one project against everything this module promises."""
+    found = analysed(project)
+    assert has_errors(found.diagnostics) == (found.checked is None)
+    reported(found)
+    if found.server is not None:
+        assert_printable(show(found.server))
+    if found.checked is None:
+        return
+    entries = contents(pipeline.compile_server(found.checked, options(project)).data)
+    only_data_differs(entries, project)
+    image = image_of_entries(entries)
+    index_is_a_literal(entries["mcpc_app/index.py"])
+    serves_what_was_written(image, project)
+    for tool in project.tools:
+        definition = image.tool(tool["name"])
+        assert definition is not None
+        assert definition.handler == ("tools.py", f"tool_{tool['name'].replace('-', '_').replace('.', '_')}")
+        for schema, codes in ((tool["inputSchema"], definition._input), (tool.get("outputSchema"), definition._output)):
+            if codes is not None:
+                validator_is_ours(image, codes)
+                validator_agrees(image, codes, schema, schema is tool["inputSchema"], project, chance)
+        calls_are_decided(image, tool, chance)
+
+
+def reported(found: pipeline.Checked) -> None:
+    """Report the problems in every format; no line of any is a definition's own."""
+    errors = sum(problem.severity == "error" for problem in found.diagnostics)
+    texts = {name: render(found.diagnostics, found.sources) for name, render in FORMATS.items()}
+    assert_printable(texts["text"])
+    report = json.loads(texts["json"])
+    assert (report["errors"], len(report["diagnostics"])) == (errors, len(found.diagnostics))
+    (run,) = json.loads(texts["sarif"])["runs"]
+    assert [result["level"] for result in run["results"]].count("error") == errors
+    commands = texts["github"].splitlines()
+    assert len(commands) == len(found.diagnostics)
+    assert all(re.match(r"::(error|warning|notice) (?:[A-Za-z]+=[^:,]*,)*title=MCP\d{3}::", line) for line in commands)
+    assert_printable(texts["github"])
+
+
+def assert_printable(text: str) -> None:
+    """Find no character that a terminal obeys or a person cannot see."""
+    wrong = sorted({character for character in text if not character.isprintable() and character != "\n"})
+    assert wrong == []
+
+
+# Only data differs.
+
+
+def only_data_differs(entries: dict[str, bytes], project: Hostile) -> None:
+    """Compare every entry that is not data with that of a benign server, byte for byte."""
+    expected = benign()
+    assert code_names(entries) == code_names(expected)
+    changed = [name for name in code_names(expected) if entries[name] != expected[name] and name != "mcpc_start.pyc"]
+    assert changed == []
+    assert start_without_index(entries) == start_without_index(expected)
+    assert entries["mcpc_start.pyc"][:16] == expected["mcpc_start.pyc"][:16]
+    handlers = {name: data for name, data in entries.items() if name.startswith("handlers/") and name[-4:] != ".pyc"}
+    assert handlers == {
+        f"handlers/{path}": data
+        for path, data in project.files.items()
+        if path.endswith(".py") or path.startswith("beside/")
+    }
+
+
+def code_names(entries: dict[str, bytes]) -> list[str]:
+    return sorted(name for name in entries if not name.startswith(DATA))
+
+
+def start_without_index(entries: dict[str, bytes]) -> CodeType:
+    """Return the code of the start with its bundle, the index in it judged and taken out."""
+    code: CodeType = marshal.loads(entries["mcpc_start.pyc"][16:])
+    (bundle,) = (constant for constant in code.co_consts if type(constant) is tuple and len(constant) > 5)
+    rows = {name: inner for name, _, inner in bundle}
+    index_code_is_data(rows["mcpc_app.index"], entries["mcpc_app/index.py"])
+    kept = tuple(row for row in bundle if row[0] != "mcpc_app.index")
+    assert len(kept) == len(bundle) - 1
+    return code.replace(co_consts=tuple(kept if constant is bundle else constant for constant in code.co_consts))
+
+
+def index_code_is_data(code: CodeType, source: bytes) -> None:
+    """Run nothing: the bytecode of the index has one name, no code inside, and no instruction that could act."""
+    assert code.co_names == ("INDEX",)
+    assert not any(hasattr(constant, "co_code") for constant in code.co_consts)
+    assert code == bytecode.code_of(source, "server.pyz/mcpc_app/index.py", strip=True)
+
+
+def index_is_a_literal(source: bytes) -> None:
+    """Find one docstring, which is ours, and one assignment of a literal."""
+    docstring, assignment = ast.parse(source).body
+    benign_docstring, _ = ast.parse(benign()["mcpc_app/index.py"]).body
+    assert ast.dump(docstring) == ast.dump(benign_docstring)
+    assert isinstance(assignment, ast.Assign)
+    (target,) = assignment.targets
+    assert isinstance(target, ast.Name)
+    assert target.id == "INDEX"
+    for node in ast.walk(assignment.value):
+        is_negative = isinstance(node, ast.USub) or (isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub))
+        assert is_negative or isinstance(node, LITERALS), ast.dump(node)
+    assert [token for token in tokens(source.decode()) if token.type == tokenize.COMMENT] == []
+
+
+def tokens(source: str) -> list[tokenize.TokenInfo]:
+    return list(tokenize.generate_tokens(io.StringIO(source).readline))
+
+
+def validator_is_ours(image: Image, codes: Json) -> None:
+    """Hold both modules of a schema against what the compiler may write, and the bytecode against its source."""
+    (predicate, compiled), collector = codes
+    for source in (predicate, collector):
+        text = image.read(*source).decode("ascii")
+        words_are_ours(text)
+        for node in ast.walk(ast.parse(text)):
+            node_is_ours(node)
+    code = marshal.loads(image.read(*compiled))
+    assert code == compile(image.read(*predicate), code.co_filename, "exec", dont_inherit=True, optimize=2)
+    assert code.co_filename == "server.pyz/mcpc_app/validator.py"
+
+
+def words_are_ours(text: str) -> None:
+    """Find no comment and no word outside strings that is not the compiler's own."""
+    for token in tokens(text):
+        assert token.type != tokenize.COMMENT, token
+        if token.type == tokenize.NAME:
+            known = token.string in SUPPORT | BUILTINS | METHODS | WORDS
+            assert known or GENERATED.fullmatch(token.string), token
+        if token.type == tokenize.STRING:
+            assert token.string[0] in "'\"b", token
+        if token.type == tokenize.NUMBER:
+            assert re.fullmatch(r"0x[0-9a-f]+|[0-9.]+(?:e[+-]?[0-9]+)?", token.string), token
+
+
+def node_is_ours(node: ast.AST) -> None:
+    """Refuse every construct and every name that validators have no need of."""
+    assert isinstance(node, NODES), ast.dump(node)
+    if isinstance(node, ast.Name):
+        assert GENERATED.fullmatch(node.id) or node.id in SUPPORT | BUILTINS, node.id
+    elif isinstance(node, ast.Attribute):
+        assert node.attr in METHODS, node.attr
+    elif isinstance(node, ast.FunctionDef):
+        assert GENERATED.fullmatch(node.name) or node.name in SUPPORT, node.name
+        assert not node.decorator_list
+        assert not node.args.kwonlyargs
+        assert node.args.vararg is node.args.kwarg is None
+        assert all(argument.annotation is None for argument in node.args.args)
+    elif isinstance(node, ast.Call):
+        assert isinstance(node.func, ast.Name | ast.Attribute), ast.dump(node)
+    elif isinstance(node, ast.Import):
+        assert [(alias.name, alias.asname) for alias in node.names] == [("re", None)]
+
+
+# Served as written.
+
+
+def image_of_entries(entries: dict[str, bytes]) -> Image:
+    """Open a server without a file."""
+    data = io.BytesIO()
+    with zipfile.ZipFile(data, "w") as packed:
+        for name in ("mcpc_app/index.py", "mcpc_app/blob"):
+            packed.writestr(name, entries[name])
+    return image_of(data.getvalue())
+
+
+def serves_what_was_written(image: Image, project: Hostile) -> None:
+    """Compare what clients are told with the files, as any JSON parser reads them."""
+    definitions = {path: json.loads(text) for path, text in project.files.items() if path.endswith(".json")}
+    tools = definitions["tools.json"]["tools"]
+    tools += [definitions[path] for path in sorted(definitions) if path.startswith("tools.d/")]
+    session = Session(image)
+    assert text_of(listed(session, "tools")) == text_of(tools)
+    assert text_of(listed(session, "prompts")) == text_of(definitions["prompts.json"]["prompts"])
+    server = definitions["server.json"]
+    hello = ask(session, request("initialize", mixed.HELLO))
+    assert isinstance(hello, dict)
+    for member, value in server.items():
+        if member != "capabilities":
+            assert text_of(hello["result"][member]) == text_of(value)
+    assert text_of(hello["result"]["capabilities"]["experimental"]) == text_of(server["capabilities"]["experimental"])
+    discovered = ask(session, request("server/discover", {"_meta": MODERN}))
+    assert isinstance(discovered, dict)
+    assert discovered["result"].get("instructions", "") == server["instructions"]
+    for version in image.handshake_versions:
+        assert ask(session, request("initialize", {**mixed.HELLO, "protocolVersion": version}))
+        names = [tool["name"] for tool in listed(session, "tools", stateless=False)]
+        assert names == [tool["name"] for tool in tools]
+
+
+def listed(session: Session, kind: str, *, stateless: bool = True) -> list[Json]:
+    """Return a list, page by page."""
+    params: dict[str, Json] = {"_meta": MODERN} if stateless else {}
+    items: list[Json] = []
+    while True:
+        reply = ask(session, request(f"{kind}/list", params))
+        assert isinstance(reply, dict)
+        if "error" in reply:
+            assert reply["error"]["code"] == -32601
+            return []
+        items += reply["result"][kind]
+        if "nextCursor" not in reply["result"]:
+            return items
+        params["cursor"] = reply["result"]["nextCursor"]
+
+
+def text_of(value: Json) -> str:
+    """Return a value as text in which 1 is not 1.0 and not true, and the order of members counts."""
+    return json.dumps(value)
+
+
+def calls_are_decided(image: Image, tool: Json, chance: random.Random) -> None:
+    """Call a tool: what it accepts would be started, what it refuses is explained in one whole line."""
+    session = Session(image)
+    definition = image.tool(tool["name"])
+    assert definition is not None
+    assert definition.input is not None
+    for number in range(SAMPLES):
+        arguments = dict_of(instance(tool["inputSchema"], tool["inputSchema"], chance), chance)
+        params = {"name": tool["name"], "arguments": arguments, "_meta": MODERN}
+        reply = ask(session, request("tools/call", params, number))
+        if definition.input.accepts(arguments):
+            assert isinstance(reply, Start)
+            assert reply.call.definition.name == tool["name"]
+            assert reply.call.arguments == arguments
+        else:
+            assert isinstance(reply, dict)
+            assert reply["result"]["isError"] is True
+            assert_printable(reply["result"]["content"][0]["text"])
+    for name in (tool["name"] + " ", chance.choice(hostile.ATTACKS), chance.choice(hostile.REFUSED), "\udcff"):
+        reply = ask(session, request("tools/call", {"name": name, "arguments": {}, "_meta": MODERN}, "x"))
+        known = image.tool(name) is not None
+        assert isinstance(reply, Start if known else dict) or "result" in reply
+
+
+def dict_of(value: Json, chance: random.Random) -> dict[str, Json]:
+    return value if isinstance(value, dict) else {chance.choice(hostile.ATTACKS): value}
+
+
+# Decided as the jsonschema library decides.
+
+OPENING = ("additionalProperties", "patternProperties", "$ref", "allOf", "anyOf", "oneOf", "if", "dependentSchemas")
+
+
+def validator_agrees(
+    image: Image, codes: Json, schema: Json, closed: bool, project: Hostile, chance: random.Random
+) -> None:
+    """Judge values by the compiled schema and by the library."""
+    judging, collector = codes
+    accepts, errors = image.load(*judging)["accepts"], image.load(collector)["errors"]
+    if closed and not any(name in schema for name in OPENING):
+        schema = {**schema, "additionalProperties": False}
+    schema = plain(schema)
+    judge = Draft202012Validator(schema)
+    for value in [instance(schema, schema, chance) for _ in range(SAMPLES)] + [anything(chance)]:
+        accepted, complaints = accepts(value), errors(value)
+        assert type(accepted) is bool
+        assert accepted == (complaints == [])
+        assert all(type(place) is str and type(word) is str for place, word, _ in complaints)
+        if project.comparable and is_fair(schema, value):
+            assert accepted == judge.is_valid(value), (schema, value)
+
+
+def plain(value: Json) -> Json:
+    """Return a definition as a JSON parser reads it."""
+    return json.loads(hostile.written(value, random.Random(0)))
+
+
+def is_fair(schema: Json, value: Json) -> bool:
+    """Leave out what the two are known to see differently: `$` before a line break, and words that mean a dialect."""
+    text = text_of(value) + text_of(schema)
+    return not ("pattern" in text and re.search(r"\\n|\\r|\\u2028|\\u2029|\\u0000", text)) and "uniqueItems" not in text
+
+
+def instance(schema: Json, root: Json, chance: random.Random, depth: int = 5) -> Json:
+    """Return a value that may well be valid: made along the schema, with a slip here and there."""
+    if not isinstance(schema, dict) or not depth or chance.random() < 0.05:
+        return anything(chance)
+    if "$ref" in schema and chance.random() < 0.7:
+        target = root.get("$defs", {})
+        name = chance.choice(sorted(target)) if target else ""
+        return instance(target.get(name, {}), root, chance, depth - 1)
+    for keyword in ("const", "enum"):
+        if keyword in schema:
+            return plain(schema["const"] if keyword == "const" else chance.choice(schema["enum"]))
+    for keyword in ("anyOf", "oneOf", "allOf"):
+        if keyword in schema and chance.random() < 0.5:
+            return instance(chance.choice(schema[keyword]), root, chance, depth - 1)
+    types = schema.get("type", guessed(schema))
+    kind = chance.choice(types) if isinstance(types, list) else types
+    return INSTANCES[kind](schema, root, chance, depth - 1)
+
+
+def guessed(schema: Json) -> str:
+    """Return the type that the keywords of a schema are about."""
+    about = {"object": ("properties", "required"), "array": ("items", "prefixItems"), "string": ("pattern", "minLength")}
+    return next((kind for kind, words in about.items() if any(word in schema for word in words)), "number")
+
+
+def an_object(schema: Json, root: Json, chance: random.Random, depth: int) -> Json:
+    named = schema.get("properties", {})
+    wanted = [*schema.get("required", ()), *(name for name in named if chance.random() < 0.5)]
+    if chance.random() < 0.1:
+        wanted.append(chance.choice(hostile.ATTACKS))
+    if wanted and chance.random() < 0.1:
+        wanted.remove(chance.choice(wanted))
+    return {name: instance(named.get(name, {}), root, chance, depth) for name in dict.fromkeys(wanted)}
+
+
+def an_array(schema: Json, root: Json, chance: random.Random, depth: int) -> Json:
+    first = [instance(item, root, chance, depth) for item in schema.get("prefixItems", ())]
+    rest = schema.get("items", schema.get("contains", {}))
+    return first + [instance(rest, root, chance, depth) for _ in range(chance.randrange(3))]
+
+
+def a_string(schema: Json, root: Json, chance: random.Random, depth: int) -> Json:
+    return chance.choice((*hostile.ATTACKS, "ab", "abab", "x1", "{{", "aaa", str(schema.get("pattern", ""))))
+
+
+INSTANCES: dict[str, Json] = {
+    "object": an_object,
+    "array": an_array,
+    "string": a_string,
+    "integer": lambda schema, root, chance, depth: chance.choice((0, 1, 2, 6, -7, 10**20, 3.0)),
+    "number": lambda schema, root, chance, depth: chance.choice((0, 1, 2.5, -0.5, 1e300, -3, 1.0, 21)),
+    "boolean": lambda schema, root, chance, depth: chance.random() < 0.5,
+    "null": lambda schema, root, chance, depth: None,
+}
+
+
+def anything(chance: random.Random) -> Json:
+    """Return any value a client might send."""
+    maker = hostile.Maker(chance, refused=False)
+    value = plain(maker.value())
+    return value if not isinstance(value, float) or math.isfinite(value) else 0
