@@ -1,2 +1,37 @@
-"""`python3 server.pyz`."""
-import mcpc_start  # noqa: F401
+"""Where a server begins: by its first line, which runs this in a bare interpreter, and by `python3 server.pyz`.
+
+This file is read by any Python there is: what is too old is told so, in words.  In the bytecode beside it BUNDLE holds
+the modules of the start path, so that they need not be looked up one by one.
+"""
+
+import sys
+
+if sys.version_info < (3, 11):
+    sys.stderr.write(
+        "this server needs Python 3.11 or newer; %s is Python %d.%d\n"
+        % ((sys.executable or "this",) + tuple(sys.version_info[:2]))
+    )
+    sys.exit(8)
+
+BUNDLE = "BUNDLE"
+BY_FIRST_LINE = "z" in globals()
+LOADER = globals()["z"] if BY_FIRST_LINE else __loader__
+ARCHIVE = LOADER.archive
+WORDS = sys.argv[2 if BY_FIRST_LINE else 1 :]
+
+if BY_FIRST_LINE:
+    sys.path.insert(0, ARCHIVE)
+if type(BUNDLE) is tuple:
+    for name, is_package, code in BUNDLE:
+        module = sys.modules[name] = type(sys)(name)
+        module.__loader__ = LOADER
+        module.__file__ = ARCHIVE + "/" + name.replace(".", "/") + ("/__init__.py" if is_package else ".py")
+        module.__package__ = name if is_package else name.rpartition(".")[0]
+        if is_package:
+            module.__path__ = [ARCHIVE + "/" + name.replace(".", "/")]
+        exec(code, module.__dict__)
+
+from mcpc_app.index import INDEX  # noqa: E402
+from mcpc_runtime.main import main  # noqa: E402
+
+main(ARCHIVE, WORDS, LOADER, INDEX)

@@ -132,7 +132,7 @@ def test_it_writes_nothing_where_it_lies(server: Path, tmp_path: Path) -> None:
 
 
 def test_files_beside_it_are_not_imported(server: Path, expected: dict[int, bytes], tmp_path: Path) -> None:
-    for name in ("json.py", "mcpc_runtime.py", "tools.py", "sitecustomize.py", "mcpc_start.py"):
+    for name in ("json.py", "mcpc_runtime.py", "tools.py", "sitecustomize.py", "mcpc_app.py"):
         (tmp_path / name).write_text("raise SystemExit('a file of the folder was imported')\n")
     copy = tmp_path / "server.pyz"
     shutil.copy(server, copy)

@@ -1,7 +1,7 @@
 """Builds that were made before: the same sources, options, compiler and interpreter make the same bytes.
 
 An entry is found by the digest of everything that decides a build, and is believed only if it still has the digest it
-was stored under.  A cache that cannot be read or written is no problem of the build's.
+was stored with.  A cache that cannot be read or written is no problem of the build's.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import shutil
 import sys
 import tempfile
 from contextlib import suppress
@@ -67,7 +68,9 @@ def compiler_digest() -> str:
 def key(tree: SourceTree, found: Diagnostics, options: Options) -> str:
     """Return the digest of everything that decides a build.  O(bytes of the sources)."""
     summary = hashlib.sha256()
-    decisive = [compiler_digest(), sys.version, asdict(options), [asdict(problem) for problem in found]]
+    # Without a Bash to ask, a build has another warning.
+    machine = sys.version, shutil.which("bash") is not None
+    decisive = [compiler_digest(), machine, asdict(options), [asdict(problem) for problem in found]]
     summary.update(json.dumps(decisive, sort_keys=True).encode())
     for path, source in tree.files.items():
         summary.update(f"{path}\0{source.mode}\0{len(source.data)}\0".encode("utf-8", "surrogateescape"))
@@ -78,9 +81,10 @@ def key(tree: SourceTree, found: Diagnostics, options: Options) -> str:
 def load(name: str) -> Build | None:
     """Return the build stored under `name`, if there is one and it is whole."""
     with suppress(OSError, ValueError, KeyError, TypeError):
-        head, _, data = (place() / name).read_bytes().partition(b"\n")
-        facts = json.loads(head)
-        if facts.pop("digest") == hashlib.sha256(data).hexdigest():
+        digest, _, stored = (place() / name).read_bytes().partition(b"\n")
+        if digest.decode("ascii") == hashlib.sha256(stored).hexdigest():
+            head, _, data = stored.partition(b"\n")
+            facts = json.loads(head)
             return Build(data=data, diagnostics=tuple(map(diagnostic, facts.pop("diagnostics"))), **facts)
     return None
 
@@ -95,12 +99,16 @@ def store(name: str, build: Build) -> None:
     """Keep a build under `name`, whole or not at all."""
     facts = asdict(build)
     data = facts.pop("data")
-    facts["digest"] = hashlib.sha256(data).hexdigest()
+    stored = json.dumps(facts).encode() + b"\n" + data
     with suppress(OSError):
         place().mkdir(mode=0o700, parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(dir=place(), prefix="new-", delete=False) as file:
-            file.write(json.dumps(facts).encode() + b"\n" + data)
-        Path(file.name).replace(place() / name)
+        descriptor, temporary = tempfile.mkstemp(dir=place(), prefix="new-")
+        try:
+            with os.fdopen(descriptor, "wb") as file:
+                file.write(hashlib.sha256(stored).hexdigest().encode() + b"\n" + stored)
+            Path(temporary).replace(place() / name)
+        finally:
+            Path(temporary).unlink(missing_ok=True)
         prune()
 
 

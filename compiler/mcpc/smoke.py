@@ -8,11 +8,12 @@ import sys
 import tempfile
 from typing import TYPE_CHECKING
 
+from mcpc.pack import START
+
 if TYPE_CHECKING:
     from pathlib import Path
 
 SECONDS = 30
-START = "import sys;sys.path.insert(0,sys.argv[1]);import mcpc_start"
 CLIENT = {"name": "mcpc build", "version": "1"}
 META = {"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {}}
 REQUESTS: tuple[tuple[str, dict[str, object]], ...] = (

@@ -298,16 +298,15 @@ class Conversation:
         return self._reply
 
     def read(self) -> list[bytes]:
-        """Hand out the request, once; then the end, but not before the reply is here."""
-        if self._requests:
-            return [self._requests.pop()]
-        if self._reply:
-            self.ended = True
-        return []
+        """Hand out the request, once."""
+        return [self._requests.pop()] if self._requests else []
 
     def write(self, data: bytes) -> None:
-        """Take the reply."""
-        self._reply = json.loads(data)
+        """Take the reply, which ends the conversation; a log message does not."""
+        message = json.loads(data)
+        if "method" not in message:
+            self._reply = message
+            self.ended = True
 
 
 def wants_json(words: list[str]) -> bool:

@@ -435,7 +435,7 @@ def make(seed: int) -> Hostile:
 
 def file_name(maker: Maker) -> str:
     """Return a hostile name for a file, as far as a file system takes it."""
-    return re.sub(r"[/\0\n\r\u2028\u2029]", "", maker.text())[:60] + str(maker.chance.randrange(10**6))
+    return re.sub(r"[/\0\n\r\u2028\u2029\ud800-\udfff]", "", maker.text())[:60] + str(maker.chance.randrange(10**6))
 
 
 def functions(kind: str, definitions: list[Json]) -> str:

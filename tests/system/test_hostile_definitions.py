@@ -55,7 +55,8 @@ SAMPLES = 4
 """So many values of each kind are judged by a compiled schema and by the `jsonschema` library."""
 
 DATA = ("mcpc_app/blob", "mcpc_app/index.py", "META-INF/", "handlers/")
-"""What may differ from server to server; mcpc_start.pyc is compared without the index it holds."""
+"""What may differ from server to server; the bytecode of the start is compared without the index it holds."""
+START = f"{runtime.START}c"
 
 LITERALS = (ast.Constant, ast.Tuple, ast.List, ast.Dict, ast.Load)
 NODES = (
@@ -64,14 +65,14 @@ NODES = (
     *(ast.BoolOp, ast.And, ast.Or, ast.UnaryOp, ast.Not, ast.USub, ast.BinOp, ast.Add, ast.Sub, ast.Mult, ast.Mod),
     *(ast.Pow, ast.Compare, ast.Eq, ast.NotEq, ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.Is, ast.IsNot, ast.In, ast.NotIn),
     *(ast.Call, ast.Attribute, ast.Subscript, ast.Slice, ast.Starred, ast.Name, ast.Load, ast.Store),
-    *(ast.Constant, ast.List, ast.Tuple, ast.Dict, ast.GeneratorExp),
+    *(ast.Constant, ast.List, ast.Tuple, ast.Dict, ast.GeneratorExp, ast.Lambda, ast.keyword),
 )
-"""What a validator may be made of: no class, no lambda, no f-string, no `with`, no `global`, no decorator."""
+"""What a validator may be made of: no class, no f-string, no `with`, no `global`, no decorator."""
 GENERATED = re.compile(r"(?:accepts|errors)(?:_[0-9]+)?|C[0-9]+|[fikmnv][0-9]+|x|path|found|depth|PATTERNS")
 SUPPORT = frozenset(
     "search same distinct identity multiple step nearest wanted distance number text pattern one other kind items "
     "value room name item scale digits exponent whole fraction shift branches wants keyword keywords at want values "
-    "weight is_constant is_near n match _ re".split()
+    "weight is_constant is_near n match _ re key".split()
 )
 BUILTINS = frozenset(
     "type len str int float bool list dict set frozenset all any map enumerate repr max min RecursionError "
@@ -81,7 +82,7 @@ METHODS = frozenset(
     "items keys values append extend count issuperset is_integer replace partition search compile ASCII "
     "setdefault".split()
 )
-WORDS = frozenset("def return if elif else for in not and or is try except raise import pass as".split())
+WORDS = frozenset("def return if elif else for in not and or is try except raise import pass as lambda".split())
 
 
 @pytest.fixture(autouse=True)
@@ -106,17 +107,14 @@ def code_once(source: bytes, label: str, *, strip: bool) -> CodeType:
     return bytecode.code_of(source, label, strip=strip)
 
 
-PYC: dict[tuple[int, bytes], tuple[CodeType, bytes]] = {}
+PYC: dict[int, tuple[CodeType, bytes]] = {}
 
 
 def pyc_once(code: CodeType, source: bytes) -> bytes:
-    """Return bytecode; what is the same code object is the same bytes."""
-    _, data = PYC.get((id(code), source), (None, b""))
-    if not data:
-        data = bytecode.pyc(code, source)
-        if b"mcpc_start" not in source:
-            PYC[id(code), source] = code, data
-    return data
+    """Return a bytecode file; of the very same code object it is the same."""
+    if id(code) not in PYC:
+        PYC[id(code)] = code, bytecode.pyc(code, source)
+    return PYC[id(code)][1]
 
 
 def contents(data: bytes) -> dict[str, bytes]:
@@ -184,6 +182,7 @@ def judge(project: Hostile, chance: random.Random) -> None:
             if codes is not None:
                 validator_is_ours(image, codes)
                 validator_agrees(image, codes, schema, schema is tool["inputSchema"], project, chance)
+    for tool in project.tools:
         calls_are_decided(image, tool, chance)
 
 
@@ -215,10 +214,10 @@ def only_data_differs(entries: dict[str, bytes], project: Hostile) -> None:
     """Compare every entry that is not data with that of a benign server, byte for byte."""
     expected = benign()
     assert code_names(entries) == code_names(expected)
-    changed = [name for name in code_names(expected) if entries[name] != expected[name] and name != "mcpc_start.pyc"]
+    changed = [name for name in code_names(expected) if entries[name] != expected[name] and name != START]
     assert changed == []
     assert start_without_index(entries) == start_without_index(expected)
-    assert entries["mcpc_start.pyc"][:16] == expected["mcpc_start.pyc"][:16]
+    assert entries[START][:16] == expected[START][:16]
     handlers = {name: data for name, data in entries.items() if name.startswith("handlers/") and name[-4:] != ".pyc"}
     assert handlers == {
         f"handlers/{path}": data
@@ -233,7 +232,7 @@ def code_names(entries: dict[str, bytes]) -> list[str]:
 
 def start_without_index(entries: dict[str, bytes]) -> CodeType:
     """Return the code of the start with its bundle, the index in it judged and taken out."""
-    code: CodeType = marshal.loads(entries["mcpc_start.pyc"][16:])
+    code: CodeType = marshal.loads(entries[START][16:])
     (bundle,) = (constant for constant in code.co_consts if type(constant) is tuple and len(constant) > 5)
     rows = {name: inner for name, _, inner in bundle}
     index_code_is_data(rows["mcpc_app.index"], entries["mcpc_app/index.py"])
@@ -428,9 +427,11 @@ def plain(value: Json) -> Json:
 
 
 def is_fair(schema: Json, value: Json) -> bool:
-    """Leave out what the two are known to see differently: `$` before a line break, and words that mean a dialect."""
-    text = text_of(value) + text_of(schema)
-    return not ("pattern" in text and re.search(r"\\n|\\r|\\u2028|\\u2029|\\u0000", text)) and "uniqueItems" not in text
+    """Leave out what the library gets wrong: `$` before a line break, and whether `[[1], [true], [1]]` is unique."""
+    asked, given = text_of(schema), text_of(value)
+    is_one_line = re.search(r"\\n|\\r|\\u2028|\\u2029", asked + given) is None
+    has_booleans = "true" in given or "false" in given
+    return (is_one_line or "attern" not in asked) and not ("uniqueItems" in asked and has_booleans)
 
 
 def instance(schema: Json, root: Json, chance: random.Random, depth: int = 5) -> Json:
@@ -483,7 +484,7 @@ INSTANCES: dict[str, Json] = {
     "array": an_array,
     "string": a_string,
     "integer": lambda schema, root, chance, depth: chance.choice((0, 1, 2, 6, -7, 10**20, 3.0)),
-    "number": lambda schema, root, chance, depth: chance.choice((0, 1, 2.5, -0.5, 1e300, -3, 1.0, 21)),
+    "number": lambda schema, root, chance, depth: chance.choice((0, 1, 2.5, -0.5, 1e9, -3, 1.0, 21)),
     "boolean": lambda schema, root, chance, depth: chance.random() < 0.5,
     "null": lambda schema, root, chance, depth: None,
 }
@@ -494,3 +495,94 @@ def anything(chance: random.Random) -> Json:
     maker = hostile.Maker(chance, refused=False)
     value = plain(maker.value())
     return value if not isinstance(value, float) or math.isfinite(value) else 0
+
+
+# For real.
+
+def on_disk(files: dict[str, str | bytes], folder: Path) -> Path:
+    """Write a project."""
+    for name, text in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return folder
+
+
+def replies(server: Path, *requests: tuple[str, dict[str, Json]]) -> dict[int, Json]:
+    """Return what a server replies, by the ids of the requests."""
+    done = converse([sys.executable, server], mixed.lines(*requests), cwd=Path.cwd())
+    assert (done.returncode, done.stderr) == (0, b"")
+    return {(reply := json.loads(line))["id"]: reply for line in done.stdout.splitlines()}
+
+
+def test_hostile_projects_are_served_by_real_processes(tmp_path: Path) -> None:
+    built = (seed for seed in range(1_000) if analysed(hostile.make(seed)).checked is not None)
+    for seed in [next(built) for _ in range(3)]:
+        project = hostile.make(seed)
+        server = build(on_disk(project.files, tmp_path / str(seed)), tmp_path / f"{seed}.pyz")
+        calls = [("tools/call", {"name": tool["name"], "arguments": {}}) for tool in project.tools]
+        found = replies(server, ("initialize", mixed.HELLO), ("tools/list", {}), *calls)
+        assert [tool["name"] for tool in found[1]["result"]["tools"]] == [tool["name"] for tool in project.tools]
+        assert all("result" in found[number + 2] for number in range(len(calls)))
+        assert converse([sys.executable, server, "check"], b"").returncode == 0
+        assert converse([sys.executable, server, "list"], b"").returncode == 0
+
+
+def test_bash_sees_attacks_as_text(tmp_path: Path) -> None:
+    """A function gets hostile arguments as they are, and hostile definitions in its environment."""
+    needs("bash")
+    attacks = list(dict.fromkeys(attack for attack in hostile.ATTACKS if len(attack) < 1_000))
+    schema = {"type": "object", "properties": dict.fromkeys(attacks, {}), "required": attacks}
+    tools = [
+        {"name": name, "description": "".join(attacks), "inputSchema": schema, "title": "".join(attacks)}
+        for name in ("declare", "-n", "a.b")
+    ]
+    names = [tool["name"].replace("-", "_").replace(".", "_") for tool in tools]
+    library = "".join(f"tool_{name}() {{ printf '%s' \"$1\"; }}\n" for name in names)
+    library += ': "$MCBOX_TOOLS_CONFIG" "$MCBOX_SERVER_CONFIG" "$MCBOX_PROMPTS_CONFIG"\n'
+    server_info = {"serverInfo": {"name": "".join(attacks), "version": "$(exit 1)"}, "instructions": "".join(attacks)}
+    files = {"server.json": json.dumps(server_info), "tools.json": json.dumps({"tools": tools}), "tools.bash": library}
+    server = build(on_disk(files, tmp_path / "project"), tmp_path / "server.pyz")
+    arguments = {attack: attack for attack in attacks}
+    found = replies(server, *(("tools/call", {"name": tool["name"], "arguments": arguments}) for tool in tools))
+    for number in range(len(tools)):
+        (block,) = found[number]["result"]["content"]
+        assert json.loads(block["text"]) == arguments
+
+
+@pytest.mark.parametrize("kind", ["keywords", "attributes"])
+def test_python_gets_any_argument_by_name(kind: str, tmp_path: Path) -> None:
+    names = keyword.kwlist if kind == "keywords" else ["self", "function", "arguments", "__class__", "call", "é"]
+    tool = {
+        "name": "take",
+        "description": "Takes.",
+        "inputSchema": {"type": "object", "properties": dict.fromkeys(names, {"type": "integer"})},
+    }
+    files = {
+        "server.json": mixed.FILES["server.json"],
+        "tools.json": json.dumps({"tools": [tool]}),
+        "tools.py": "def take(**given):\n    return given\n",
+    }
+    server = build(on_disk(files, tmp_path / "project"), tmp_path / "server.pyz")
+    arguments = {name: number for number, name in enumerate(names)}
+    found = replies(server, ("tools/call", {"name": "take", "arguments": arguments}))
+    assert json.loads(found[0]["result"]["content"][0]["text"]) == arguments
+
+
+@pytest.mark.parametrize("name", ["a\nb.txt", "a\rb.txt", "a\u2028b.txt", "a\x1b[31m.txt", "a\x85b.txt", "\u202ea.txt"])
+def test_file_names_are_data_too(name: str, tmp_path: Path) -> None:
+    """A name that would break a line of the manifest is refused, or the built file still finds itself whole."""
+    files = {path: text for path, text in mixed.FILES.items() if not path.endswith(".bash")}
+    tools = {"tools": [{"name": "count", "description": "Counts.", "inputSchema": {"type": "object"}}]}
+    files = {path: text for path, text in files.items() if not path.startswith("tools.d/")}
+    project = on_disk(
+        {**files, "tools.json": json.dumps(tools), "tools.py": "def count(): pass\n", name: "x"}, tmp_path / "project"
+    )
+    try:
+        server = build(project, tmp_path / "server.pyz")
+    except AssertionError as refused:
+        assert "ended with status 1" in str(refused)
+        assert_printable(str(refused))
+        return
+    done = converse([sys.executable, server, "check"], b"")
+    assert done.returncode == 0, done.stdout.decode()

@@ -20,6 +20,7 @@ import pytest
 
 from artifact import build, converse
 from interpreters import VERSIONS, answering, interpreters
+from mcpc.pack import START
 from needs import needs
 from system import mixed
 
@@ -187,7 +188,7 @@ NAMES = {
     "combining": "e\u0301/se\u0301rver.pyz",
     "percent": "100%/%s %d.pyz",
     "python": "{x}/import os;.pyz",
-    "package": "mcpc_start.py/mcpc_start",
+    "package": "mcpc_app.py/mcpc_app",
     "dots": "...//./server.tar.gz.pyz",
     "dash": "-c/-m.pyz",
     "line break": "two\nlines/server\n.pyz",
@@ -266,9 +267,6 @@ def test_every_text_is_shown_in_every_locale(locale: str, server: Path) -> None:
         for argv in ([sys.executable, server], [sys.executable, "-ISc", START, server]):
             done = converse([*argv, *words], b"", env=environment)
             assert (done.returncode, done.stderr.decode()) == (0, "")
-
-
-START = "import sys;sys.path.insert(0,sys.argv[1]);import mcpc_start"
 
 
 def test_at_a_terminal_it_greets_and_serves(server: Path) -> None:

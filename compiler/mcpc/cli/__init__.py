@@ -7,11 +7,17 @@ artifact cannot run here, 70 a bug of mcpc.
 from __future__ import annotations
 
 import importlib
+import os
+import signal
 import sys
+from typing import TYPE_CHECKING
 
 import click
 
 from mcpc import __version__
+
+if TYPE_CHECKING:
+    from types import FrameType, TracebackType
 
 COMMANDS = {
     "new": "Start a project.",
@@ -24,7 +30,9 @@ COMMANDS = {
     "explain": "Explain the code of a problem.",
 }
 
-INTERNAL_ERROR = 70
+USAGE, INTERNAL_ERROR = 2, 70
+TRACEBACK = "MCPC_TRACEBACK"
+"""Set, this variable makes a bug of mcpc show where it is."""
 
 
 class Commands(click.Group):
@@ -58,11 +66,24 @@ def cli() -> None:
 
 def main() -> None:
     """Run the command line; a bug is told as one, and never as a bare traceback."""
-    try:
-        cli(prog_name="mcpc")
-    except BrokenPipeError:
-        sys.stderr.close()
-        sys.exit(0)
-    except RecursionError as problem:
-        click.echo(f"mcpc: internal error: {problem}", err=True)
-        sys.exit(INTERNAL_ERROR)
+    sys.excepthook = tell
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, leave)
+    cli(prog_name="mcpc")
+
+
+def leave(number: int, _frame: FrameType | None) -> None:
+    """End by a signal as by an exception, so that nothing half made stays behind."""
+    sys.exit(128 + number)
+
+
+def tell(kind: type[BaseException], problem: BaseException, trace: TracebackType | None) -> None:
+    """Say in words what nobody expected: the machine's refusal as such, anything else as the bug it is."""
+    if os.environ.get(TRACEBACK):
+        sys.__excepthook__(kind, problem, trace)
+    if isinstance(problem, OSError):
+        click.echo(f"mcpc: {problem}", err=True)
+        sys.exit(USAGE)
+    click.echo(f"mcpc: internal error: {kind.__name__}: {problem}", err=True)
+    click.echo(f"This is a bug of mcpc, not of the project; with {TRACEBACK}=1 it shows where.", err=True)
+    sys.exit(INTERNAL_ERROR)

@@ -7,6 +7,7 @@ import json
 import sys
 import tempfile
 import zipfile
+import zlib
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,16 +16,25 @@ import click
 
 from mcpc.cli import report
 from mcpc.cli.making import make, write
-from mcpc.smoke import START
+from mcpc.pack import START
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+
+FACTS = "META-INF/build.json"
+BROKEN = (
+    *(zipfile.BadZipFile, zlib.error, OSError, EOFError, NotImplementedError),
+    *(ValueError, SyntaxError, LookupError, TypeError, AttributeError, RecursionError, MemoryError, StopIteration),
+)
+"""How reading a file fails that is no built server, or one of which something was changed."""
 
 
 @contextmanager
 def built(target: Path, given: dict[str, Any]) -> Iterator[Path]:
     """Give the path of a built file: the target itself, or one made of the project for as long as it is needed."""
     if target.is_file():
+        refuse_others(target)
         yield target
         return
     build = make(target, report.options_of(given), "text")
@@ -32,6 +42,15 @@ def built(target: Path, given: dict[str, Any]) -> Iterator[Path]:
         path = Path(folder) / "server.pyz"
         write(build, path, tried=False)
         yield path
+
+
+def refuse_others(path: Path) -> None:
+    """Refuse a file that is no built server: starting it would only show how it fails."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            archive.getinfo(FACTS)
+    except (zipfile.BadZipFile, KeyError, OSError, ValueError):
+        raise click.UsageError(f"{path} is not a file that mcpc built") from None
 
 
 def argv(path: Path, *words: str) -> list[str]:
@@ -43,15 +62,13 @@ def contents(path: Path) -> dict[str, Any]:
     """Return what a built file says of itself and offers, without running anything of it."""
     try:
         with zipfile.ZipFile(path) as archive:
-            facts: dict[str, Any] = json.loads(archive.read("META-INF/build.json"))
+            facts: dict[str, Any] = json.loads(archive.read(FACTS))
             index = index_of(archive.read("mcpc_app/index.py"))
             blob = archive.read("mcpc_app/blob")
-    except (zipfile.BadZipFile, KeyError, ValueError, SyntaxError, OSError):
-        raise click.UsageError(f"{path} is not a file that mcpc built") from None
-    newest = index["revisions"][index["stateless_versions"][-1]]
-    for row in newest["lists"].values():
-        facts[row[0].decode()] = items(row, blob)
-    return facts
+        newest = index["revisions"][index["stateless_versions"][-1]]
+        return facts | {row[0].decode(): items(row, blob) for row in newest["lists"].values()}
+    except BROKEN:
+        raise click.UsageError(f"{path} is not a file that mcpc built, or no longer whole") from None
 
 
 def index_of(source: bytes) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import shlex
 import time
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ from typing import Any
 import click
 
 from mcpc.cli import report
-from mcpc.cli.making import make, write
+from mcpc.cli.making import destination, make, write
 
 
 @click.command()
@@ -28,13 +29,13 @@ def command(target: Path, output: str, no_smoke: bool, quiet: bool, **given: Any
     """
     started = time.monotonic()
     project = given.pop("project")
-    if target.is_dir():
-        raise click.UsageError(f"{target} is a folder; expected the name of a file to write")
-    build = make(project, report.options_of(given), output)
-    write(build, target, tried=not no_smoke)
+    place = destination(target)
+    build = make(project, report.options_of(given), output, place)
+    write(build, place, tried=not no_smoke)
     if quiet or output != "text":
         return
     offers = f"{build.tools} tools, {build.prompts} prompts, {len(build.data) / 1024:.0f} KiB"
     click.echo(f"{target}: {build.name} {build.version}, {offers}", err=True)
     click.echo(f"sha256 {hashlib.sha256(build.data).hexdigest()}  content {build.content_digest}", err=True)
-    click.echo(f"built in {time.monotonic() - started:.2f} s; try `./{target} list` or `./{target} --help`", err=True)
+    command = shlex.quote(str(target) if target.is_absolute() else f"./{target}")
+    click.echo(f"built in {time.monotonic() - started:.2f} s; try `{command} list` or `{command} --help`", err=True)

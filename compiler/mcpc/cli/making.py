@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import io
 import os
 import tempfile
+import zipfile
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import click
@@ -13,6 +16,7 @@ from mcpc import cache, pipeline
 from mcpc.cli import report
 from mcpc.diagnostics import Severity
 from mcpc.smoke import SmokeError, smoke
+from mcpc.sources import SourceTree
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,10 +28,15 @@ if TYPE_CHECKING:
 NOTE = Severity.NOTE
 
 
-def make(project: Path, options: Options, output: str) -> Build:
-    """Return the build of a project, its problems reported; leave with status 1 if it cannot be built."""
+def make(project: Path, options: Options, output: str, place: Path | None = None) -> Build:
+    """Return the build of a project, its problems reported; leave with status 1 if it cannot be built.
+
+    `place`: where the build will be written.
+    """
     with report.progress() as tell:
         tree, found = pipeline.read(report.project_folder(project))
+        if place is not None:
+            tree = without_earlier(tree, project, place)
         name = cache.key(tree, found, options)
         build = cache.load(name)
         if build is not None:
@@ -41,6 +50,18 @@ def make(project: Path, options: Options, output: str) -> Build:
     report.report(worth_telling(build.diagnostics, output), tree.files, output)
     cache.store(name, build)
     return build
+
+
+def without_earlier(tree: SourceTree, project: Path, place: Path) -> SourceTree:
+    """Return a project without what an earlier build wrote into it; refuse to write over a file of its own."""
+    root = Path(os.path.realpath(project))
+    path = place.relative_to(root).as_posix() if place.is_relative_to(root) else ""
+    earlier = tree.get(path)
+    if earlier is None:
+        return tree
+    if not zipfile.is_zipfile(io.BytesIO(earlier.data)):
+        raise click.UsageError(f"{place} is a file of the project; expected another name for the built file")
+    return SourceTree(MappingProxyType({name: source for name, source in tree.files.items() if name != path}))
 
 
 def worth_telling(diagnostics: Diagnostics, output: str) -> Diagnostics:
@@ -65,10 +86,20 @@ def finished(analysed: pipeline.Checked, options: Options, tell: Callable[[str],
     )
 
 
+def destination(target: Path) -> Path:
+    """Return where a file of this name is to be written: where symlinks lead, and never in the place of a device."""
+    place = Path(os.path.realpath(target))
+    if place.exists() and not place.is_file():
+        kind = "a folder" if place.is_dir() else "no file"
+        raise click.UsageError(f"{target} is {kind}; expected the name of a file to write")
+    return place
+
+
 def write(build: Build, target: Path, *, tried: bool = True) -> None:
     """Write the artifact: whole, executable and seen to answer, or not at all."""
     try:
-        descriptor, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+        # What a kill leaves behind has an ending by which no project takes it for a file of its own.
+        descriptor, name = tempfile.mkstemp(dir=target.parent, prefix=".mcpc-", suffix=".pyz")
     except OSError as problem:
         raise click.UsageError(f"cannot write {target}: {problem.strerror}") from None
     temporary = Path(name)
@@ -80,7 +111,8 @@ def write(build: Build, target: Path, *, tried: bool = True) -> None:
             smoke(temporary)
         temporary.replace(target)
     except SmokeError as problem:
-        raise click.ClickException(f"the built file does not serve: {problem}") from None
+        click.echo(f"Error: the built file does not serve: {problem}", err=True)
+        raise click.exceptions.Exit(report.UNREACHABLE) from None
     except OSError as problem:
         raise click.UsageError(f"cannot write {target}: {problem.strerror}") from None
     finally:

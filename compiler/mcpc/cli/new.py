@@ -21,7 +21,10 @@ def command(project: Path, template: str) -> None:
     """Start a project in the folder PROJECT: a server with a tool and a prompt that work."""
     if project.exists() and (not project.is_dir() or any(project.iterdir())):
         raise click.UsageError(f"{project} is there already; a new project wants a new or an empty folder")
-    shutil.copytree(folder() / "new" / template, project, copy_function=shutil.copyfile, dirs_exist_ok=True)
+    try:
+        shutil.copytree(folder() / "new" / template, project, copy_function=shutil.copyfile, dirs_exist_ok=True)
+    except OSError as problem:
+        raise click.UsageError(f"cannot write {project}: {problem.strerror or problem}") from None
     for path in sorted(project.rglob("*")):
         click.echo(path, err=True)
     click.echo(f"\nnow: mcpc build {project} -o server.pyz && ./server.pyz list", err=True)

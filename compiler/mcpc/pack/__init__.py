@@ -15,8 +15,10 @@ if TYPE_CHECKING:
     from mcpc.emit import Module
     from mcpc.ir import CheckedServer
 
-FIRST_LINE = '#!/usr/bin/env -S {python} -ISc "import sys;sys.path.insert(0,sys.argv[1]);import mcpc_start"'
-"""Neither `runpy` nor `site` is on the way; `env -S` is in GNU coreutils since 8.30, and in the BSDs and macOS."""
+START = "import sys,zipimport;z=zipimport.zipimporter(sys.argv[1]);exec(z.get_code('__main__'))"
+"""Starts the archive that is the first argument with neither `runpy` nor `site` on the way."""
+FIRST_LINE = '#!/usr/bin/env -S {python} -ISc "{start}"'
+"""`env -S` is in GNU coreutils since 8.30, and in the BSDs and macOS."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,4 +33,4 @@ def pack(checked: CheckedServer, modules: Sequence[Module], python: str) -> Arch
     """Return the artifact of a server."""
     entries = runtime_entries(modules)
     entries += manifest_entries(checked.server, entries)
-    return Archive(archive(entries, FIRST_LINE.format(python=python)), content_digest(entries))
+    return Archive(archive(entries, FIRST_LINE.format(python=python, start=START)), content_digest(entries))

@@ -47,7 +47,7 @@ def build_facts(server: Server, source: str) -> Json:
         "revisions": [revision.version for revision in REVISIONS],
         "tools": len(server.tools),
         "prompts": len(server.prompts),
-        "handlers": list(sorted({definition.handler.contract for definition in (*server.tools, *server.prompts)})),
+        "handlers": [*sorted({definition.handler.contract for definition in (*server.tools, *server.prompts)})],
         "python": {"requires": PYTHON, "bytecode": platform.python_version()},
         "mcpc": __version__,
         "sourceDigest": source,

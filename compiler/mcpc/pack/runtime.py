@@ -1,11 +1,12 @@
 """The runtime as entries: its sources, bytecode beside them, and the start path as one bundle.
 
-The bundle is the bytecode of `mcpc_start`: looking a module up in an archive costs more than running it, and the dozen
+The bundle is in the bytecode of `__main__`: looking a module up in an archive costs more than running it, and the dozen
 modules between the first line and the first answer are always the same.
 """
 
 from __future__ import annotations
 
+import warnings
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 
     from mcpc.emit import Module
 
+START = "__main__.py"
+ONLY_FOR_TYPE_CHECKERS = frozenset({"mcpc_runtime/protocol/ports.py"})
 START_PATH = (
     "mcpc_app",
     "mcpc_app.index",
@@ -37,6 +40,8 @@ START_PATH = (
     "mcpc_runtime.main",
 )
 """What every start imports, each after what it needs."""
+NO_PYTHON = (SyntaxError, ValueError, RecursionError, MemoryError)
+"""How the interpreter says that it cannot compile a text: wrong, no text, nested too deeply for one of its stacks."""
 
 
 def runtime_sources() -> dict[str, bytes]:
@@ -49,25 +54,32 @@ def walk(place: Traversable, name: str) -> Iterator[tuple[str, bytes]]:
     for child in place.iterdir():
         if child.is_dir():
             yield from walk(child, f"{name}/{child.name}")
-        elif child.name.endswith(".py"):
+        elif child.name.endswith(".py") and f"{name}/{child.name}" not in ONLY_FOR_TYPE_CHECKERS:
             yield f"{name}/{child.name}", child.read_bytes()
 
 
 def runtime_entries(generated: Iterable[Module]) -> tuple[Entry, ...]:
     """Return the entries of everything but the manifest: runtime, generated modules, handlers, both ways to start."""
     stripped = {**runtime_sources(), **{module.name: module.data for module in generated if is_ours(module)}}
-    starters = {name: text(name) for name in ("mcpc_start.py", "__main__.py")}
-    codes = {name: code_of(data, label(name), strip=True) for name, data in {**stripped, **starters}.items()}
-    codes["mcpc_start.py"] = bundled(codes)
-    codes.update(
-        (module.name, code_of(module.data, label(module.name), strip=False))
-        for module in generated
-        if module.python and module.name not in codes
-    )
+    start = {START: text(START)}
+    codes = {name: code_of(data, label(name), strip=True) for name, data in {**stripped, **start}.items()}
+    codes[START] = bundled(codes)
+    authors = ((module.name, author_code(module)) for module in generated if module.python and module.name not in codes)
+    codes.update((name, code) for name, code in authors if code is not None)
     plain = {module.name: module.data for module in generated}
-    sources = {**plain, **stripped, **starters}
+    sources = {**plain, **stripped, **start}
     compiled = {f"{name}c": pyc(code, sources[name]) for name, code in codes.items() if name not in in_bundle(codes)}
     return tuple(Entry(name, data) for name, data in sorted({**sources, **compiled}.items()))
+
+
+def author_code(module: Module) -> CodeType | None:
+    """Return the code of an author's file, None if it has none: beside the handlers may lie what Python cannot read."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            return code_of(module.data, label(module.name), strip=False)
+        except NO_PYTHON:
+            return None
 
 
 def is_ours(module: Module) -> bool:
@@ -82,7 +94,7 @@ def label(name: str) -> str:
 
 def bundled(codes: Mapping[str, CodeType]) -> CodeType:
     """Return the start module's code with the bundle in the place of its constant."""
-    start = codes["mcpc_start.py"]
+    start = codes[START]
     bundle = tuple(bundle_row(name, codes) for name in START_PATH)
     constants = tuple(bundle if constant == "BUNDLE" else constant for constant in start.co_consts)
     return start.replace(co_consts=constants)

@@ -1,0 +1,643 @@
+"""Bash libraries: which functions they define and where, and what is said about what is wrong with them."""
+
+from __future__ import annotations
+
+import subprocess
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from mcpc.diagnostics import Severity
+from mcpc.languages import LANGUAGES, bash_syntax
+from mcpc.languages.bash import read
+from mcpc.languages.bash_lexer import scan
+from mcpc.sources import Source
+from needs import needs
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from mcpc.diagnostics import Diagnostic
+
+
+def source(text: str | bytes) -> Source:
+    return Source("tools.bash", text if isinstance(text, bytes) else text.encode("utf-8", "surrogateescape"))
+
+
+def names(text: str) -> list[str]:
+    return [word.text for word in scan(text).functions]
+
+
+def problems(text: str | bytes, *codes: str) -> list[tuple[str, int, str]]:
+    """Return code, line and covered text of what is wrong with `text`; of `codes` only, if there are any."""
+    file = source(text)
+    return [
+        (problem.code, file.position(problem.span.start)[0], file.text[problem.span.start : problem.span.end])
+        for problem in read(file)[1]
+        if problem.span is not None and (not codes or problem.code in codes)
+    ]
+
+
+def the_problem(text: str | bytes) -> Diagnostic:
+    (problem,) = read(source(text))[1]
+    return problem
+
+
+FORMS = {
+    "plain": "a() { :; }",
+    "blanks": "a ( ) \t{ :; }",
+    "body below": "a()\n\n# comment () {\n{ :; }",
+    "continued": "a \\\n () \\\n { :; }",
+    "name continued": "a\\\n() { :; }",
+    "keyword": "function a { :; }",
+    "keyword and parentheses": "function a() { :; }",
+    "keyword, blanks": "function  a  (  )  { :; }",
+    "keyword, body below": "function a\n{ :; }",
+    "subshell": "a() ( :; )",
+    "keyword, subshell": "function a ( : )",
+    "if": "a() if x; then y; fi",
+    "for": "a() for x in y; do z; done",
+    "while": "a() while x; do z; done",
+    "case": "a() case x in y) z;; esac",
+    "condition": "a() [[ x == y ]]",
+    "arithmetic": "a() ((1<<2))",
+    "redirected": "a() { :; } > file 2>&1",
+    "after a byte order mark": "\ufeffa() { :; }",
+    "windows": "a() {\r\n  :\r\n}\r\n",
+    "one line, twice": "a() { :; }; a() { :; }",
+    "in if": "if x; then a() { :; }; fi",
+    "in else": "if x; then :; else\na() { :; }\nfi",
+    "in braces": "{ a() { :; }; }",
+    "in a loop": "for x in 1; do a() { :; }; done",
+    "in case": "case x in x) a() { :; };; esac",
+    "after and": "x && a() { :; }",
+    "no newline at the end": "\na() {\n:\n}",
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_forms_of_a_definition(form: str) -> None:
+    assert set(names(FORMS[form])) == {"a"}
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["tool-x", "tool.x", "tool:x", "_x", "x1", "1x", "größe", "a+", "a@", "a/b", "[", "a%b", "x,y", "{x}", "a[1]"],
+)
+def test_names(name: str) -> None:
+    assert names(f"{name}() {{ :; }}\nfunction {name} {{ :; }}\n") == [name, name]
+
+
+NOT_FOOLED = {
+    "heredoc": "cat <<EOF\nb() { :; }\nEOF",
+    "quoted heredoc": "cat <<'EOF'\nb() { $( ` \" '\nEOF",
+    "heredoc with tabs": "cat <<-EOF\n\tb() { it's\n\tEOF",
+    "two heredocs": "cat <<A <<'B'; x\nb() { it's\nA\n$( ` \"\nB",
+    "escaped delimiter": "cat <<\\EOF\n`b\nEOF",
+    "delimiter in double quotes": 'cat <<"E F"\nit\'s\nE F',
+    "delimiter with a blank before": "cat << EOF\nit's\nEOF",
+    "delimiter in ANSI quotes": "cat <<$'EOF'\nit's\nEOF",
+    "heredoc whose line goes on": "cat <<EOF\nx\\\nEOF\nit's\nEOF",
+    "heredoc within a function": "x() { cat <<EOF; }\n}\nit's\nEOF",
+    "heredoc in a substitution": "x=$(cat <<EOF\nit's )\nEOF\n)",
+    "heredoc ended by a parenthesis": "x=$(cat <<EOF\nit's\nEOF)",
+    "heredoc, then a pipe": "cat <<EOF | tr a b\n{ it's\nEOF",
+    "empty heredoc": "cat <<EOF\nEOF",
+    "heredoc, windows": "cat <<EOF\r\nit's\r\nEOF\r",
+    "here-string": "cat <<<EOF",
+    "single quotes": "echo 'b() { :; } \"'",
+    "single quotes over lines": "echo '\nb() { :; }\n'",
+    "double quotes": 'echo "b() { :; }"',
+    "double quotes, escaped": 'echo "\\"\nb() { :; }"',
+    "ansi quotes": "echo $'\\'\nb() { :; }\n'",
+    "ansi in double quotes": "echo \"$'\" 'x'",
+    "locale quotes": 'echo $"b() {\n"',
+    "nested quotes": 'echo "$(echo "b() {" "$(echo ")")")"',
+    "substitution": "echo $(b() { :; }; b)",
+    "substitution in quotes": 'x="$(\nb() { :; }\n)"',
+    "backquotes": "echo `b() { :; }`",
+    "escaped backquotes": "echo `echo \\`b() { \\`` # '",
+    "case in a substitution": "x=$(case y in y) echo ;; (z) ;; esac)",
+    "case closed at once": "x=$(case y in esac)",
+    "comment in a substitution": "x=$(echo # it's )\n)",
+    "comment": "# b() { it's \" ` $(",
+    "comment after blank": "x # b() { it's",
+    "comment after semicolon": "x;# it's",
+    "hash in a word": "x#' '",
+    "hash of length": "echo ${#x} ${#x[@]} $#' '",
+    "hash in arithmetic": "((x = 16#ff)) # '",
+    "parameter": "echo ${x:-b() { :; } ${x#'}'} ${x%\"}\"} ${x//\\}/}",
+    "parameter in quotes": 'echo "${x:-"}"}" "${x:-$(echo })}"',
+    "shift": "((1<<2)); x=$((1<<2)); y=$[1<<2]; let 'z=1<<2'",
+    "shift in a subscript": "x[1<<2]=3; x[$((1<<2))]=4",
+    "arithmetic, nested": "x=$(( (1 + (2)) << $(echo $((3))) ))",
+    "arithmetic for": "for ((i = 0; i << 2; i++)); do x; done",
+    "not arithmetic": "((a) ; (b)); x=$((a); (b))",
+    "not arithmetic, nested": "(((a); b); c)",
+    "condition": "[[ x < y && ( a || b ) && -n ${x} ]]",
+    "regex": '[[ x =~ ^(a|b )+["\'"]$ ]]',
+    "regex with bars": "[[ x =~ a|b ]] && [[ x =~ (#|<<) ]]",
+    "condition closed at once": "([[ x ]])\nx=$([[ x ]])\n[[ x ]]&&[[ y ]]>f;",
+    "case pattern": "case x in a|b) ;; (c) ;& *'d'*) ;;& esac",
+    "case over lines": "case x\nin\n # it's\n a)\n ;;\nesac",
+    "case closed at once ": "case x in a) if y; then z; fi;; b) { z; };; c) case w in d) e;; esac;; esac",
+    "case without the last semicolons": "case x in a) y\nesac",
+    "case esac in parentheses": "case x in (esac) y;; esac",
+    "array": "x=(b \\( 'c)' # it's )\n [k]=v ['l)']=w $(echo ')') )",
+    "array, declared": "declare -A x=([a]='b()' [\"c\"]=d)\nx+=(1)",
+    "array of processes": "x=(<(echo ')') >(cat))",
+    "extended pattern": "shopt -s extglob\nrm @(a|!(b)|*.c)\ncase x in +([0-9])) y;; esac",
+    "process substitution": "diff <(a; (b)) >(c)",
+    "braces": "echo {a,b} { } a}",
+    "command called like a word": "echo if then fi done esac { function",
+    "function as an argument": "echo function x",
+    "in a function": "x() { b() { :; }; }",
+    "in a function in if": "x() { if y; then b() { :; }; fi; }",
+    "in a body of parentheses": "x() ( b() { :; } )",
+    "in a body that is a loop": "x() while y; do b() { :; }; done",
+    "in a subshell": "(b() { :; })",
+    "in a process": "cat <(b() { :; }; b)",
+    "negation": "! (x); ! { y; }; time -p { z; }",
+    "coproc": "coproc x { y; }; coproc { y; }; coproc (y); coproc y",
+    "descriptors": "x 2>&1 >&- {fd}>file <&3 &>f &>>f >|f <>f",
+    "background": "x & y && z || w |& v",
+    "for without in": "for x do y; done\nfor x; do y; done\nfor x\nin a b\ndo y; done",
+    "for with braces": "for ((;;)) { y; }\nfor x in a; { y; }",
+    "select": "select x in a; do y; done",
+    "escaped newline": "echo \\\n b\\\n\\) x",
+    "assignments": "x=1 y='2' z=$(a) cmd",
+    "null bytes": "x=\0\0",
+}
+
+
+@pytest.mark.parametrize("case", NOT_FOOLED)
+def test_not_fooled(case: str) -> None:
+    """Whatever stands between two functions, they are found, and nothing that is not there when the file was read."""
+    found = names(f"first() {{ :; }}\n{NOT_FOOLED[case]}\nlast() {{ :; }}\n")
+    assert [name for name in found if name != "x"] == ["first", "last"]
+
+
+@pytest.mark.parametrize("case", NOT_FOOLED)
+def test_not_fooled_in_a_function(case: str) -> None:
+    found = names(f"first() {{\n{NOT_FOOLED[case]}\n}}\nlast() {{ :; }}\n")
+    assert found == ["first", "last"]
+
+
+def defined(text: str, folder: Path) -> dict[str, bool]:
+    """Return what Bash has defined when it has read `text`: names, and whether they are exported."""
+    needs("bash")
+    library = folder / "library.bash"
+    library.write_text(text, encoding="utf-8")
+    command = 'source "$1" >/dev/null 2>&1; declare -F'
+    done = subprocess.run(
+        ["bash", "--norc", "--noprofile", "-c", command, "bash", str(library)],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        check=True,
+        timeout=30,
+        cwd=folder,
+    )
+    rows = (line.split(" ", 2) for line in done.stdout.decode().splitlines())
+    return {name: "x" in options for _, options, name in rows}
+
+
+LIBRARIES = {
+    "tools": r"""#!/usr/bin/env bash
+# Tools for a project's files.
+set -u
+readonly LIMIT=$((1<<20))
+declare -A KINDS=(
+  [sh]="shell script"   # it's a script
+  [py]='python (3)'
+)
+
+log() { printf '%s\n' "$*" >&2; }
+
+function usage {
+  cat <<-EOF
+⇥Usage: ${0##*/} [options] (see "help")
+⇥  tool() { not a function }
+⇥EOF
+}
+
+tool_list-files() {
+  local args=$1 path
+  path=$(jq -r '.path // "."' <<<"$args") || return
+  find "$path" -maxdepth 1 -printf '%f\n' | while IFS= read -r name; do
+    case "${name##*.}" in
+      sh|bash) echo "${KINDS[sh]}: $name" ;;
+      (py) echo "${KINDS[py]}: $name" ;;
+      *) [[ $name =~ ^[A-Z]+(\.md|\.txt)$ ]] && echo "text: $name" ;;
+    esac
+  done
+}
+tool_size() ( cd "$1" && stat -c %s ./* )
+export -f tool_list-files tool_size
+""".replace("⇥", "\t"),
+    "conditional": r"""
+if [[ ${BASH_VERSINFO[0]} -ge 4 ]]; then
+  lower() { echo "${1,,}"; }
+else
+  lower() { tr '[:upper:]' '[:lower:]' <<<"$1"; }
+fi
+case $(uname -s) in
+  Linux|*BSD) open_file() { echo "open '$1'"; } ;;
+  *) open_file() { echo "${1@Q}"; } ;;
+esac
+command -v printf >/dev/null && { shout() { echo "${1^^}!"; }; }
+declare -fx lower
+""",
+    "generators": r"""
+render() {
+  cat <<EOF >"$1"
+#!/bin/bash
+main() {
+  echo "$(date +%s) $2" \
+EOF
+main "\$@"
+EOF
+}
+template() { cat <<'A' - <<"B"
+fake_a() { `unclosed "quote
+A
+fake_b() { $(unclosed
+B
+}
+awk_report() {
+  awk 'function total(x) { return x } { print total($1) }' "$1"
+}
+quoted() { echo "it's $(printf '%s' "a \"b\" $(echo "c)")") done"; }
+math() { (( x = (1 << 3) | 0x10, y = 16#ff )); echo $(( x + ${#y} )) "$[ x << 1 ]"; }
+""",
+    "wrapped": r"""
+function dashed-name() { :; }; dotted.name () { :; }
+ns::name()
+{
+  inner() { echo "defined when called"; }
+  local -a words=(one "two )" $'thr\'ee' [5]=six)
+  for word in "${words[@]}"; do [ -n "$word" ] || continue; done
+}
+(in_subshell() { :; })
+value=$(in_substitution() { :; }; in_substitution)
+: "$(in_quotes() { :; })" `in_backquotes() { :; }`
+looped() for ((i=0; i<3; i++)); do echo $i; done
+chosen() if [ -t 0 ]; then echo tty; fi
+counted() ((count++))
+tested() [[ -e $1 && ( -r $1 || -w $1 ) ]]
+parallel() { coproc WORKER { cat; }; { echo x; } >&"${WORKER[1]}"; }
+unset -v value
+export -f -- looped chosen
+""",
+    "crossed": (
+        "a() { :; } # '\n"
+        'b() { echo ${1#"}"}; }\n'
+        'c() { echo "${1//\\"/\\\'}"; }\n'
+        "d() { : \\\n; }\n"
+        "e() { echo $'\\'' \"'\"; }\n"
+    ),
+}
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_bash_defines_the_same(library: str, tmp_path: Path) -> None:
+    text = LIBRARIES[library]
+    module, found = read(source(text))
+    assert {name: function.exported for name, function in module.functions.items()} == defined(text, tmp_path)
+    assert not [problem for problem in found if problem.code == "MCP204"]
+
+
+# Bash 4.4 refuses `function a ( … )`; the marks of Windows it takes for letters.
+NOT_EVERYWHERE = {"after a byte order mark", "keyword, subshell", "windows"}
+
+
+@pytest.mark.parametrize("form", sorted(FORMS.keys() - NOT_EVERYWHERE))
+def test_bash_defines_the_forms(form: str, tmp_path: Path) -> None:
+    text = FORMS[form].replace("x && ", "true && ")
+    text = text.replace("if x;", "if false;" if "else" in text else "if true;")
+    assert "a" in defined(text, tmp_path)
+
+
+def test_places() -> None:
+    file = source('# größe 😀 \udcff\r\ngröße() { echo "😀"; }\nfunction   b\n{ :; }\n')
+    functions = read(file)[0].functions
+    places = {name: file.text[function.span.start : function.span.end] for name, function in functions.items()}
+    assert places == {"größe": "größe", "b": "b"}
+    assert [file.position(function.span.start) for function in functions.values()] == [(2, 1), (3, 12)]
+    assert {function.span.path for function in functions.values()} == {"tools.bash"}
+
+
+def test_the_later_of_two_counts() -> None:
+    file = source("a() { :; }\na() { :; }\n")
+    assert file.position(read(file)[0].functions["a"].span.start) == (2, 1)
+
+
+def test_a_quoted_name_is_no_function() -> None:
+    assert dict(read(source("'a'() { :; }\n$b() { :; }\n\"c\"() { :; }\n"))[0].functions) == {}
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "export -f a",
+        "export -f b a",
+        "export -f -- a",
+        'export -f "a"',
+        "declare -fx a",
+        "typeset -f -x a",
+        "x; export -f a # b",
+        "if x; then export -f a; fi",
+    ],
+)
+def test_exported(command: str) -> None:
+    assert read(source(f"a() {{ :; }}\n{command}\n"))[0].functions["a"].exported
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "export a",
+        "export -fn a",
+        "declare -f a",
+        "declare -x a",
+        "f() { export -f a; }",
+        "(export -f a)",
+        "# export -f a",
+        "echo export -f a",
+    ],
+)
+def test_not_exported(command: str) -> None:
+    assert not read(source(f"a() {{ :; }}\n{command}\n"))[0].functions["a"].exported
+
+
+SYNTAX: dict[str, tuple[str | bytes, int, str, str]] = {
+    "stray word": ("a; fi\n", 1, "fi", "unexpected `fi`"),
+    "stray brace": ("f() {\n  if x; then\n}\n", 3, "}", "unexpected `}`"),
+    "end of line": ("for\n", 1, "for", "unexpected end of line"),
+    "after unicode": ("größe 😀 )\n", 1, ")", "unexpected `)`"),
+    "after a wrong byte": (b"\xff )\n", 1, ")", "unexpected `)`"),
+    "token twice": ("x; } ; }\n", 1, "x; } ; }", "unexpected `}`"),
+    "quote": ('x\necho "abc\ndef\n', 2, '"', 'the file ends before a closing `"`'),
+    "single quote": ("x\necho 'abc\n", 2, "'", "the file ends before a closing `'`"),
+    "windows too": ("f() {\r\n  if\r\n}\r\n", 3, "}", "unexpected `}`"),
+}
+
+
+@pytest.mark.parametrize("case", SYNTAX)
+def test_syntax_errors(case: str) -> None:
+    needs("bash")
+    text, line, covered, message = SYNTAX[case]
+    assert problems(text, "MCP204") == [("MCP204", line, covered)]
+    (problem,) = (problem for problem in read(source(text))[1] if problem.code == "MCP204")
+    assert problem.severity is Severity.ERROR
+    assert problem.message == message
+
+
+def test_what_is_never_closed_is_named() -> None:
+    needs("bash")
+    problem = the_problem("f() {\n  if x; then\n  y\n")
+    assert "`if` of line 2" in problem.message + problem.hint
+
+
+def test_a_here_document_without_end() -> None:
+    """A warning; an error too if it swallows what would close something."""
+    needs("bash")
+    assert the_problem("cat <<EOF\nx\n").severity is Severity.WARNING
+    assert the_problem("cat <<EOF\nx\n").message == "no line `EOF` ends the here-document"
+    swallowed = read(source("f() {\n cat <<EOF\n}\n"))[1]
+    assert {problem.severity for problem in swallowed} == {Severity.WARNING, Severity.ERROR}
+    assert {problem.code for problem in swallowed} == {"MCP204"}
+
+
+def test_what_is_not_known_is_passed_on() -> None:
+    needs("bash")
+    problem, *_ = read(source("[[ a b c ]]\n"))[1]
+    assert "conditional binary operator expected" in problem.message
+    assert "'" not in problem.message
+
+
+def test_extended_patterns_are_read_when_switched_on() -> None:
+    needs("bash")
+    assert read(source("shopt -s nullglob extglob\nf() { rm !(a|b); }\n"))[1] == ()
+    assert problems("f() { rm !(a|b); }\n") == [("MCP204", 1, "f() { rm !(a|b); }")]
+
+
+def test_a_null_byte() -> None:
+    assert problems(b"f() { :; }\n\0\0g() { :; }\n", "MCP204") == [("MCP204", 2, "\0")]
+
+
+def test_a_byte_order_mark_is_left_to_others() -> None:
+    assert problems(b"\xef\xbb\xbff() { :; }\n") == []
+
+
+def test_nothing_is_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    needs("bash")
+    trace = tmp_path / "trace"
+    startup = tmp_path / "startup"
+    startup.write_text(f"touch {trace}\n")
+    for variable in ("BASH_ENV", "ENV"):
+        monkeypatch.setenv(variable, str(startup))
+    monkeypatch.setenv("SHELLOPTS", "xtrace")
+    assert read(source(f"touch {trace}\n$(touch {trace})\ntrap 'touch {trace}' EXIT\n"))[1] == ()
+    assert not trace.exists()
+
+
+def fake_bash(folder: Path, monkeypatch: pytest.MonkeyPatch, text: str) -> None:
+    program = folder / "bash"
+    program.write_text(text)
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(folder))
+
+
+def test_without_bash(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    module, (problem,) = read(source("f() { :; }\n"))
+    assert list(module.functions) == ["f"]
+    assert (problem.code, problem.severity) == ("MCP210", Severity.WARNING)
+
+
+def test_a_bash_that_cannot_be_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    fake_bash(tmp_path, monkeypatch, "#!/does/not/exist\n")
+    assert the_problem("f() { :; }\n").code == "MCP210"
+
+
+def test_a_bash_that_never_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    fake_bash(tmp_path, monkeypatch, "#!/bin/sh\nexec /bin/sleep 60\n")
+    monkeypatch.setattr(bash_syntax, "SECONDS", 0.2)
+    assert the_problem("f() { :; }\n").code == "MCP210"
+
+
+def test_a_bash_that_breaks_down(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    fake_bash(tmp_path, monkeypatch, "#!/bin/sh\nkill -9 $$\n")
+    assert the_problem("f() { :; }\n").code == "MCP204"
+
+
+WINDOWS = {
+    "one": ("a\r\n", 1, "1 line ends"),
+    "second line": ("a\nb\r\nc\r\n", 2, "2 lines end"),
+    "in a heredoc": ("cat <<E\nx\r\nE\n", 2, "1 line ends"),
+}
+
+
+@pytest.mark.parametrize("case", WINDOWS)
+def test_windows_line_endings(case: str) -> None:
+    text, line, message = WINDOWS[case]
+    assert problems(text) == [("MCP501", line, "\r\n")]
+    assert the_problem(text).message.startswith(message)
+
+
+def test_a_lone_carriage_return_is_a_letter() -> None:
+    assert problems("f() { echo a\rb; }\n") == []
+    assert names("f\r() { :; }") == ["f\r"]
+
+
+LOOKS_FOR_ITSELF = [
+    'D=$(dirname "${BASH_SOURCE[0]}")',
+    'source "${BASH_SOURCE%/*}/lib.bash"',
+    "f() { cd $(dirname $BASH_SOURCE); }",
+    "x=${#BASH_SOURCE[@]}",
+    'D=$(cd "$(dirname "$0")" && pwd)',
+    'D=$(dirname -- "${0}")',
+    'D=$(readlink -f "$0")',
+    'D=$(realpath "$0")',
+    'D="${0%/*}"',
+    "cat <<E\n${BASH_SOURCE[0]}\nE",
+]
+
+
+@pytest.mark.parametrize("text", LOOKS_FOR_ITSELF)
+def test_a_library_that_looks_for_files_beside_it(text: str) -> None:
+    assert [code for code, _, _ in problems(text)] == ["MCP211"]
+    assert the_problem(text).severity is Severity.WARNING
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '# "${BASH_SOURCE[0]}"',
+        "echo '${BASH_SOURCE[0]} $(dirname \"$0\")'",
+        "cat <<'E'\n${BASH_SOURCE[0]}\nE",
+        'echo "usage: ${0##*/} $0"',
+        'basename "$0"',
+        "dirname $1; echo $0",
+        "MY_BASH_SOURCES=1; echo $MY_BASH_SOURCES $BASH_SOURCES",
+        'if [[ "${BASH_SOURCE[0]}" == "${0}" ]]; then main "$@"; fi',
+        '[ "$0" = "$BASH_SOURCE" ] && main',
+        "[[ $0 != ${BASH_SOURCE[0]} ]] || main",
+    ],
+)
+def test_a_library_that_does_not(text: str) -> None:
+    assert problems(text) == []
+
+
+def test_each_line_is_reported_once() -> None:
+    assert problems('a=$BASH_SOURCE b=$BASH_SOURCE\nc="$(dirname "${BASH_SOURCE[0]}")"\n') == [
+        ("MCP211", 1, "$BASH_SOURCE"),
+        ("MCP211", 2, "${BASH_SOURCE"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "covered"),
+    [
+        ("exit", "exit"),
+        ("exit 1\n", "exit"),
+        ("x || exit 1", "exit"),
+        ("if x; then\n exit\nfi", "exit"),
+        ("{ exit; }", "exit"),
+        ("case x in y) exit;; esac", "exit"),
+        ("x=1 exit", "exit"),
+        ("exec cmd", "exec"),
+        ("exec -a name cmd >file", "exec"),
+    ],
+)
+def test_a_library_that_ends_the_shell(text: str, covered: str) -> None:
+    assert [found[::2] for found in problems(text)] == [("MCP212", covered)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "f() { exit 1; exec x; }",
+        "(exit 1)",
+        "x=$(exit 1)",
+        "x=`exit 1`",
+        "exec 3>&1",
+        "exec >file 2>&1 {fd}<file",
+        "echo exit",
+        "trap 'exit 1' INT",
+        "return 0",
+        "# exit",
+        "exit() { :; }",
+        "case exit in exit) ;; esac",
+        "x=(exit)",
+        "cat <<E\nexit\nE",
+    ],
+)
+def test_a_library_that_does_not_end_the_shell(text: str) -> None:
+    assert problems(text) == []
+
+
+PIECES = (
+    "f() {", "g()", "{", "}", ";", "\n", "if a", "then", "; fi", "case x in", "a)", "(", ")", "esac", ";;", "$(", "`",
+    "((", "))", "$((1<<", "[[ a", "]]", "=~", '"', "'", "$'", "\\", "${x#", "#", "<<E", "<<'E'", "<<-E", "\nE\n", "for i",
+    "do", "done", "function h", "x=(", "a[", "]", "[k]=v", " word", "|", "&", ">f", "2>&1", "<(", "<<<x", "coproc",
+    "time ", "! ", "\\\n", "\r", "\r\n", "é", "\0", "$x", "export -f f", "exit", "@(", "!(", "\ufeff", "\udcff", "\t",
+)  # fmt: skip
+SOUP = st.lists(st.sampled_from(PIECES), max_size=60).map("".join)
+
+
+@settings(max_examples=400, deadline=None)
+@given(SOUP | st.text())
+def test_the_lexer_reads_anything(text: str) -> None:
+    found = scan(text)
+    for word in found.functions:
+        assert 0 <= word.start < word.end <= len(text)
+        assert text[word.start : word.end].replace("\\\r\n", "").replace("\\\n", "") == word.text
+    assert all(0 <= start <= end <= len(text) for start, end in found.literal)
+
+
+@settings(max_examples=60, deadline=None)
+@given(SOUP)
+def test_a_quoted_here_document_hides_anything(text: str) -> None:
+    body = text.replace("E", "").replace("\r", "")
+    assert names(f"a() {{ :; }}\ncat <<'E'\n{body}\nE\nb() {{ :; }}\n") == ["a", "b"]
+
+
+@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(st.binary() | SOUP.map(lambda text: text.encode("utf-8", "surrogateescape")))
+def test_reading_never_raises(data: bytes) -> None:
+    file = source(data)
+    module, found = read(file)
+    spans = [function.span for function in module.functions.values()]
+    spans.extend(problem.span for problem in found if problem.span is not None)
+    assert all(0 <= span.start <= span.end <= len(file.text) for span in spans)
+
+
+ENDLESS = (
+    "((", "((a;", "((a)", "$((", '"$(', "`", "'", "<<a ", "<<a\n", "\\", "{ ", "if ", "case x in ", "a=(", "a[", "-[",
+    "+(", "(", ")", "f() {\n", "${", "a   ", "a (  ", "<(", "[[ ", "\\\n", "\r\n", "x=$(", "<<E\n\\\n", "} ) ", "exit\n",
+    "for x do ", "dirname ", "${BASH_SOURCE ",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("unit", ENDLESS)
+def test_the_lexer_takes_linear_time(unit: str) -> None:
+    """With the square of the length these would take minutes."""
+    text = unit * (200_000 // len(unit)) + ") " * 50_000
+    begun = time.process_time()
+    scan(text)
+    assert time.process_time() - begun < 10
+
+
+def test_what_is_nested_too_deeply_for_bash() -> None:
+    needs("bash")
+    assert len(problems("{ " * 200_000, "MCP204", "MCP210")) == 1
+
+
+def test_the_language_is_a_row() -> None:
+    module, found = LANGUAGES["bash"](source("f() { :; }"))
+    assert list(module.functions) == ["f"]
+    assert found == ()

@@ -1,0 +1,246 @@
+"""Python modules: which functions they hold, how these may be called, what they import, and what keeps them from it."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mcpc.ir import Parameter
+from mcpc.languages import LANGUAGES, imports
+from mcpc.languages.python import read
+from mcpc.sources import Source
+
+
+def source(text: str | bytes) -> Source:
+    return Source("tools.py", text if isinstance(text, bytes) else text.encode())
+
+
+def covered(file: Source, start: int, end: int) -> str:
+    return file.text[start:end]
+
+
+def functions(text: str | bytes) -> dict[str, str]:
+    """Return the names of the functions of `text` and what their places cover."""
+    file = source(text)
+    module, problems = read(file)
+    assert problems == ()
+    return {name: covered(file, found.span.start, found.span.end) for name, found in module.functions.items()}
+
+
+SIGNATURES = {
+    "nothing": ("", (), False),
+    "one": ("a", (Parameter("a", True),), False),
+    "optional": ("a, b=1", (Parameter("a", True), Parameter("b", False)), False),
+    "positional only": ("a, b=1, /, c=2", (Parameter("a", True, False), Parameter("b", False, False), Parameter("c", False)), False),
+    "keyword only": ("*, a, b=None", (Parameter("a", True), Parameter("b", False)), False),
+    "positional rest": ("a, *rest, b", (Parameter("a", True), Parameter("b", True)), False),
+    "any": ("**rest", (), True),
+    "all": (
+        "a, /, b, c=1, *d, e, f=2, **g",
+        (Parameter("a", True, False), Parameter("b", True), Parameter("c", False), Parameter("e", True), Parameter("f", False)),
+        True,
+    ),
+    "annotated": ("a: int, b: list[str] = (1, 2)[:], *, c: 'x' = lambda d: d", (Parameter("a", True), Parameter("b", False), Parameter("c", False)), False),
+    "unicode": ("größe", (Parameter("größe", True),), False),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("keyword", ["def", "async def"])
+@pytest.mark.parametrize("case", SIGNATURES)
+def test_signatures(case: str, keyword: str) -> None:
+    arguments, parameters, accepts_any = SIGNATURES[case]
+    module, problems = read(source(f"{keyword} f({arguments}): pass\n"))
+    assert problems == ()
+    function = module.functions["f"]
+    assert function.parameters == parameters
+    assert function.accepts_any is accepts_any
+    assert function.is_async is (keyword == "async def")
+
+
+FOUND = {
+    "two": ("def a(): pass\nasync def b(): pass\n", ["a", "b"]),
+    "decorated": ("@x(1)\n@y\ndef a(): pass\n", ["a"]),
+    "if": ("if x:\n def a(): pass\nelif y:\n def b(): pass\nelse:\n def c(): pass\n", ["a", "b", "c"]),
+    "try": (
+        "try:\n def a(): pass\nexcept X:\n def b(): pass\nelse:\n def c(): pass\nfinally:\n def d(): pass\n",
+        ["a", "b", "c", "d"],
+    ),
+    "try star": ("try:\n def a(): pass\nexcept* X:\n def b(): pass\n", ["a", "b"]),
+    "with": ("with x:\n with y:\n  def a(): pass\n", ["a"]),
+    "loops": ("for x in y:\n def a(): pass\nelse:\n def b(): pass\nwhile z:\n def c(): pass\n", ["a", "b", "c"]),
+    "match": ("match x:\n case 1:\n  def a(): pass\n case _:\n  def b(): pass\n", ["a", "b"]),
+    "not inside": ("def a():\n def b(): pass\n c = lambda: 1\nclass D:\n def e(self): pass\n", ["a"]),
+    "partial": ("a = functools.partial(print, end='')\n", ["a"]),
+    "lambda": ("a = lambda x: x\n", ["a"]),
+    "alias": ("a = b = json.dumps\nc = a\nd = table['x']\ne = x or y\nf = x if y else z\n", list("abcdef")),
+    "annotated": ("a: Callable[..., int] = partial(f)\nb: int\n", ["a"]),
+    "several": ("a, (b, *c) = make()\n[d] = make()\n", list("abcd")),
+    "imported": ("from x import a, b as c\nfrom . import d\nimport e\nfrom f import *\n", ["a", "c", "d"]),
+    "no function": ("a = 1\nb = 'x'\nc = [f()]\nd = {}\ne.f = g()\nh[0] = i()\nj += k()\nclass L: pass\n", []),
+    "unicode": ("async  def \\\n größe(): pass\n", ["größe"]),
+    "nothing": ("", []),
+    "windows": ("def a():\r\n    pass\r\ndef b(): pass\r\n", ["a", "b"]),
+    "old Mac": ("def a():\r    pass\rdef b(): pass\r", ["a", "b"]),
+    "byte order mark": ("\ufeffdef a(): pass\n", ["a"]),
+    "form feed": ("\x0cdef a(): pass\n", ["a"]),
+    "behind wide letters": ("'größe 😀'; a = f()\nx = '''\n\u2028'''; b = f()\n", ["a", "b"]),
+}
+
+
+@pytest.mark.parametrize("case", FOUND)
+def test_functions_and_their_places(case: str) -> None:
+    text, names = FOUND[case]
+    expected = {name: name for name in names}
+    if case == "imported":
+        expected["c"] = "b"
+    assert functions(text) == expected
+
+
+def test_what_only_running_could_tell_accepts_anything() -> None:
+    module, _ = read(source("a = partial(f)\nb = lambda x: x\nfrom x import c\n"))
+    assert all(function.accepts_any and function.parameters == () for function in module.functions.values())
+
+
+def test_the_later_of_two_counts() -> None:
+    file = source("def a(b): pass\ntry:\n    def a(c): pass\nexcept E: pass\n")
+    (function,) = read(file)[0].functions.values()
+    assert function.parameters == (Parameter("c", True),)
+    assert file.position(function.span.start) == (3, 9)
+
+
+def test_a_name_is_what_python_makes_of_it() -> None:
+    """Identifiers are normalised: U+FB01 is `fi`; the place is that of what is written."""
+    assert functions("def \ufb01le(): pass\n") == {"file": "\ufb01le"}
+
+
+def test_another_encoding() -> None:
+    assert functions("# coding: latin-1\ndef gr\xf6\xdfe(): pass\n".encode("latin-1")).keys() == {"größe"}
+
+
+def test_warnings_of_the_parser_are_nothing() -> None:
+    """The whole suite turns warnings into errors."""
+    assert functions("def a(): return '\\d' is 'x', 1if 1else 2\n") == {"a": "a"}
+
+
+def test_nothing_is_run() -> None:
+    assert functions("raise SystemExit('run')\ndef a(): pass\n") == {"a": "a"}
+
+
+MISTAKES: dict[str, tuple[str | bytes, tuple[int, int], str]] = {
+    "colon": ("def f()\n    pass\n", (1, 8), "expected `:`"),
+    "never closed": ("x = 1\ny = (\n", (2, 5), "`(` was never closed"),
+    "behind wide letters": ("x = 'é😀' + )\n", (1, 12), "unmatched `)`"),
+    "behind a byte order mark": ("\ufeffx = )\n", (1, 6), "unmatched `)`"),
+    "windows": ("a\r\nb\r\nx = )\r\n", (3, 5), "unmatched `)`"),
+    "indentation": ("  x\n", (1, 2), "unexpected indent"),
+    "unterminated": ("x = '''\n", (1, 5), "unterminated triple-quoted string literal"),
+    "found by the compiler": ("x = 1\nreturn x\n", (2, 1), "`return` outside function"),
+    "await": ("await x\n", (1, 1), "`await` outside function"),
+    "parameter twice": ("def f(a, a): pass\n", (1, 10), "duplicate argument `a`"),
+    "null byte": (b"x = 1\ny\0 = 2\n", (2, 2), "a null byte"),
+    "null byte in a comment": (b"# \0\n", (1, 3), "a null byte"),
+    "not UTF-8": (b"a = 1\nx = 'ab\xff'\n", (2, 8), "`utf-8` codec can't decode byte 0xff"),
+    "unknown encoding": (b"# coding: nope\n", (1, 11), "unknown encoding: nope"),
+    "unknown encoding below": (b"#!/usr/bin/python3\n# -*- coding: no-pe -*-\n", (2, 15), "unknown encoding: no-pe"),
+    "encoding against mark": (b"\xef\xbb\xbf# coding: latin-1\n", (1, 1), "encoding problem"),
+    "parentheses": ("x = 1\n" + "(" * 5_000, (2, 201), "too many nested parentheses"),
+    "indentation too deep": ("".join(" " * i + "if x:\n" for i in range(110)), (101, 1), "too many levels of indentation"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", MISTAKES)
+def test_mistakes(case: str) -> None:
+    text, place, message = MISTAKES[case]
+    file = source(text)
+    module, (problem,) = read(file)
+    assert dict(module.functions) == {}
+    assert problem.code == "MCP205"
+    assert problem.message.startswith(message) or message in problem.message
+    assert problem.span is not None
+    assert problem.span.start <= problem.span.end <= len(file.text)
+    # Python 3.11 points at the end of an indentation, later ones at its beginning.
+    line, column = file.position(problem.span.start)
+    assert (line, column) == place or (case == "indentation too deep" and line == place[0])
+    assert imports(file) == ()
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["-" * 100_000 + "1", "x" + ".y" * 100_000, "1" + "+1" * 100_000, "not " * 50_000 + "x", "lambda: " * 20_000 + "x"],
+)
+def test_too_deep(text: str) -> None:
+    """Whatever limit of Python's is met, it is a mistake of the file."""
+    (problem,) = read(source(text))[1]
+    assert problem.code == "MCP205"
+    assert imports(source(text)) == ()
+
+
+def test_a_long_chain_is_read_or_refused() -> None:
+    module, problems = read(source("if x: pass\n" + "elif x: pass\n" * 3_000 + "def a(): pass\n"))
+    assert list(module.functions) == ["a"] or [problem.code for problem in problems] == ["MCP205"]
+
+
+def imported(text: str) -> list[tuple[str, str, int]]:
+    """Return each module with what its place covers, and the line."""
+    file = source(text)
+    return [(name, covered(file, span.start, span.end), file.position(span.start)[0]) for name, span in imports(file)]
+
+
+IMPORTS = {
+    "plain": ("import a\nimport b.c\nimport d as e, f.g as h\n", ["a", "b", "d", "f"]),
+    "from": ("from a import b\nfrom c.d import (e,\n f)\nfrom  \\\n g import *\n", ["a", "c", "g"]),
+    "relative": ("from . import a\nfrom .b import c\nfrom ...d import e\n", []),
+    "anywhere": (
+        "def f():\n import a\n class C:\n  from b import x\nif x:\n import c\nelse:\n import d\nfor x in y: import e\n",
+        list("abcde"),
+    ),
+    "again": ("import a\ndef f(): import a\n", ["a", "a"]),
+    "one line": ("'größe 😀'; import a; from b import c\n", ["a", "b"]),
+    "optional": ("try:\n import a\nexcept ImportError:\n import b\nelse:\n import c\nfinally:\n import d\n", ["d"]),
+    "optional, other errors": ("try:\n import a\nexcept (ValueError, ModuleNotFoundError): pass\n", []),
+    "optional, any error": ("try:\n import a\nexcept: pass\ntry:\n import b\nexcept Exception: pass\n", []),
+    "optional, by attribute": ("try:\n import a\nexcept builtins.ImportError: pass\n", []),
+    "optional, in a group": ("try:\n import a\nexcept* ImportError: pass\n", []),
+    "not optional": ("try:\n import a\nexcept ValueError: import b\nfinally: pass\n", ["a", "b"]),
+    "for types": ("if TYPE_CHECKING:\n import a\nelse:\n import b\nif typing.TYPE_CHECKING: import c\n", ["b"]),
+    "not for types": ("if not TYPE_CHECKING:\n import a\n", ["a"]),
+    "future": ("from __future__ import annotations\n", ["__future__"]),
+    "byte order mark": ("\ufeffimport a\n", ["a"]),
+    "no import": ("x = 'import a'\n# import b\nimportlib.import_module('c')\n", []),
+}
+
+
+@pytest.mark.parametrize("case", IMPORTS)
+def test_imports(case: str) -> None:
+    text, names = IMPORTS[case]
+    found = imported(text)
+    assert [name for name, _, _ in found] == names
+    assert all(name == shown for name, shown, _ in found)
+    assert [line for _, _, line in found] == sorted(line for _, _, line in found)
+
+
+def test_many_on_one_line_take_linear_time() -> None:
+    assert len(imports(source("import a;" * 20_000))) == 20_000
+
+
+LINES = st.sampled_from(
+    ["def f(a, *, b=1): pass\n", "x = f()\n", "if x:\n", "    import é\n", "try:\n", "    pass\n", "except X:\n", "'é😀\udcff'\n", "\0", "\r", "(\n", "\ufeff", "# coding: x\n", "\tpass\n"]
+)  # fmt: skip
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.binary() | st.lists(LINES, max_size=8).map(lambda lines: "".join(lines).encode("utf-8", "surrogateescape")))
+def test_reading_never_raises(data: bytes) -> None:
+    file = source(data)
+    module, problems = read(file)
+    spans = [function.span for function in module.functions.values()]
+    spans.extend(problem.span for problem in problems if problem.span is not None)
+    spans.extend(span for _, span in imports(file))
+    assert all(0 <= span.start <= span.end <= len(file.text) for span in spans)
+
+
+def test_the_language_is_a_row() -> None:
+    module, problems = LANGUAGES["python"](source("def f(): pass\n"))
+    assert list(module.functions) == ["f"]
+    assert problems == ()
