@@ -513,3 +513,9 @@ def test_a_contract_without_variables_gets_none() -> None:
     server, _ = lower(definition, PLAIN)
     assert server is not None
     assert server.environment == ()
+
+
+def test_what_comes_from_the_standard_library_is_no_handler() -> None:
+    files = python("from time import sleep\nfrom asyncio.tasks import gather\ndef tool_sleep(): ...\n", "sleep")
+    assert places(lowered(files)[1], files) == []
+    assert [tool.handler.function for tool in server_of(files).tools] == ["tool_sleep"]

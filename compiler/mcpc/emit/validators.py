@@ -6,7 +6,6 @@ on the spot.  Equal schemas are compiled once, equal modules stored once.
 
 from __future__ import annotations
 
-import json
 import sys
 from typing import TYPE_CHECKING
 
@@ -16,6 +15,7 @@ from mcpc.schema import compile_schema
 if TYPE_CHECKING:
     from mcpc.emit.blob import Blob, Reference
     from mcpc.ir import Schema
+    from mcpc.schema import CompiledSchema
 
     Validator = tuple[tuple[Reference, Reference], Reference]
     """The predicate's source and bytecode, and the collector's source."""
@@ -28,20 +28,18 @@ class Validators:
 
     def __init__(self, blob: Blob) -> None:
         self._blob = blob
-        self._places: dict[tuple[bool, str], Validator] = {}
+        self._places: dict[CompiledSchema, Validator] = {}
 
     def add(self, schema: Schema) -> Validator:
         """Return the references of a schema's modules, which are put into the blob if they are new."""
-        key = schema.closed, json.dumps(schema.value)
-        place = self._places.get(key)
-        if place is None:
-            place = self._places[key] = self._compiled(schema)
-        return place
-
-    def _compiled(self, schema: Schema) -> Validator:
         compiled, problems = compile_schema(schema.node, closed=schema.closed)
         if compiled is None:
-            raise AssertionError(f"a checked schema does not compile: {problems}")
+            raise ValueError(f"a checked schema does not compile: {problems}")
+        if compiled not in self._places:
+            self._places[compiled] = self._put(compiled)
+        return self._places[compiled]
+
+    def _put(self, compiled: CompiledSchema) -> Validator:
         code = compile(compiled.predicate, LABEL, "exec", dont_inherit=True, optimize=2)
         predicate = self._blob.add(compiled.predicate.encode()), self._blob.add(dump(code))
         return predicate, self._blob.add(compiled.collector.encode())

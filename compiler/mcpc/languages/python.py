@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import re
+import sys
 import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -149,7 +150,7 @@ def _bound(text: _Text, node: ast.AST) -> Iterator[Function]:
     """Yield the functions to which the statement `node` gives a name."""
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
         yield _defined(text, node)
-    elif isinstance(node, ast.ImportFrom):
+    elif isinstance(node, ast.ImportFrom) and not _standard(node):
         for alias in (alias for alias in node.names if alias.name != "*"):
             yield Function(alias.asname or alias.name, text.name(alias), accepts_any=True)
     elif isinstance(node, ast.Assign | ast.AnnAssign) and isinstance(node.value, MAY_BE_CALLED):
@@ -157,6 +158,11 @@ def _bound(text: _Text, node: ast.AST) -> Iterator[Function]:
         for part in (part for target in targets for part in ast.walk(target)):
             if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store):
                 yield Function(part.id, text.whole(part), accepts_any=True)
+
+
+def _standard(node: ast.ImportFrom) -> bool:
+    """Say whether names come from the standard library, which holds no handlers (`from time import sleep`)."""
+    return not node.level and (node.module or "").partition(".")[0] in sys.stdlib_module_names
 
 
 def _defined(text: _Text, node: ast.FunctionDef | ast.AsyncFunctionDef) -> Function:

@@ -21,13 +21,12 @@ SHOWN = "clients of revisions before 2026-07-28 will see neither this schema nor
 def schemas(server: Server) -> Diagnostics:
     """Report schemas that are wrong in themselves, input that is no object, output that old clients cannot be shown."""
     problems: list[Diagnostic] = []
-    sound: set[tuple[bool, str]] = set()
     for tool in server.tools:
         problems += _root(tool.input, f"the input schema of `{tool.name}`", "MCP115", ASK)
-        problems += _compiled(tool.input, sound)
+        problems += compile_schema(tool.input.node, closed=tool.input.closed)[1]
         if tool.output:
             problems += _root(tool.output, f"the output schema of `{tool.name}`", "MCP116", SHOWN)
-            problems += _compiled(tool.output, sound)
+            problems += compile_schema(tool.output.node, closed=tool.output.closed)[1]
     return tuple(problems)
 
 
@@ -37,14 +36,3 @@ def _root(schema: Schema, label: str, code: str, hint: str) -> Iterator[Diagnost
         yield diagnose(code, schema.node.span, f"{label} has no `type`", '`"object"`', hint)
     elif kind.value != "object":
         yield diagnose(code, kind.span, f"{label} has the type {json.dumps(kind.value)}", '`"object"`', hint)
-
-
-def _compiled(schema: Schema, sound: set[tuple[bool, str]]) -> Diagnostics:
-    """Compile `schema` unless it is one that compiled without a word; one with problems has them at its own places."""
-    key = schema.closed, json.dumps(schema.value, sort_keys=True)
-    if key in sound:
-        return ()
-    _, problems = compile_schema(schema.node, closed=schema.closed)
-    if not problems:
-        sound.add(key)
-    return problems

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 LAUNCHER = "mcpc_app/bash/launcher.bash"
 PRELUDE = "mcpc_app/bash/mcbox.bash"
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 WHITE_SPACE = " \t\n\r\v\f"
 BROKEN_OUTPUT = "Internal error: tool output does not match outputSchema"
 BROKEN_PROMPT = "Internal error: prompt execution failed"
@@ -34,7 +35,7 @@ entries: dict[str, bytes] = {}
 def prepare(call: Call, image: Image) -> Command:
     """Return the command: a fresh bash that reads prelude, library and arguments from descriptor 3."""
     file, function = call.definition.handler
-    libraries = [entry(image, f"handlers/{path}") for path in image.index["shell"]]
+    libraries = [entry(image, f"handlers/{path}").removeprefix(BYTE_ORDER_MARK) for path in image.index["shell"]]
     program = b"".join(text + b"\0" for text in (entry(image, PRELUDE), *libraries, pretty(call.arguments)))
     argv = ["bash", "--norc", "--noprofile", "-c", entry(image, LAUNCHER).decode(), file.rpartition("/")[2], function]
     environment = {**posix.environ, **{name.encode(): value.encode() for name, value in image.index["environment"]}}
