@@ -37,7 +37,6 @@ def command(target: Path, output: str, no_smoke: bool, quiet: bool, **given: Any
     offers = f"{build.tools} tools, {build.prompts} prompts, {len(build.data) / 1024:.0f} KiB"
     click.echo(f"{target}: {build.name} {build.version}, {offers}", err=True)
     click.echo(f"sha256 {hashlib.sha256(build.data).hexdigest()}  content {build.content_digest}", err=True)
-    command = shlex.quote(str(target) if target.is_absolute() else f"./{target}")
-    click.echo(
-        f"built in {time.monotonic() - started:.2f} s; try `{started_as} list` or `{started_as} --help`", err=True
-    )
+    started_as = shlex.quote(str(target) if target.is_absolute() else f"./{target}")
+    took = f"built in {time.monotonic() - started:.2f} s"
+    click.echo(f"{took}; try `{started_as} list` or `{started_as} --help`", err=True)

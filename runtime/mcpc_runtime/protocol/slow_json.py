@@ -24,11 +24,9 @@ def make_scanner(context: Any) -> Callable[[str, int], tuple[Any, int]]:
     return scan
 
 
-def make_encoder(
-    markers: None, default: Callable[[Any], Any], encoder: Callable[[str], str], indent: None, *rest: Any
-) -> Callable[[Any, int], tuple[str, ...]]:
-    """Return an encoder with the C one's signature: separators of keys and items, sorting, skipping, NaN."""
-    key_separator, item_separator, sort_keys, skip_keys, allow_nan = rest
+def make_encoder(*given: Any) -> Callable[[Any, int], tuple[str, ...]]:
+    """Return an encoder made of what the C one is given; how strings are quoted is its own way already."""
+    _, default, _, _, key_separator, item_separator, sort_keys, skip_keys, allow_nan = given
     whole = JSONEncoder(
         skipkeys=skip_keys,
         ensure_ascii=False,
