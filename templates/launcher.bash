@@ -3,12 +3,15 @@
 #
 #   $0    the name of the library's file, for messages
 #   $1    the function to call
+#   fd 4  where errors go, if it is open: what Bash says before this text is read (of a locale that is not there) is
+#         not the function's, and stays on the standard error it was started with
 #   fd 3  texts that each end with a null byte: the libraries in the order to read them, then the function's argument
 #
 # Its law: the function finds a shell that has read the library as `source` would, and of this text no variable and no
 # open file.  Status: the function's own; 127 there is no such function; 126 it could not be called.
 # A regular file as fd 3 is read at once; from a pipe Bash reads byte by byte: 16 MiB take 3 s instead of 0.1 s.
 
+if { true >&4; } 2>/dev/null; then exec 2>&4 4>&-; fi
 if ((BASH_VERSINFO[0] * 100 + BASH_VERSINFO[1] < 404)); then
   printf '%s: Bash %s is too old, 4.4 or newer is needed\n' "${0##*/}" "$BASH_VERSION" >&2
   exit 126

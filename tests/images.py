@@ -30,9 +30,13 @@ def image_of(data: bytes, *, same_python: bool = True) -> Image:
     packed = zipfile.ZipFile(io.BytesIO(data))
     names: dict[str, object] = {}
     exec(packed.read("mcpc_app/index.py"), names)
-    blob = packed.read("mcpc_app/blob")
+
+    def open_entry(name: str):
+        data = packed.read(name)
+        return lambda at, length: data[at : at + length]
+
     magic = MAGIC if same_python else b"none"
-    return Image(names["INDEX"], lambda at, length: blob[at : at + length], packed.read, magic)
+    return Image(names["INDEX"], open_entry, packed.read, magic)
 
 
 def project(tools: list[dict], **more: object) -> dict[str, str | bytes]:

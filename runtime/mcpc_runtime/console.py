@@ -10,6 +10,7 @@ import json
 import posix
 import shutil
 import sys
+import zipfile
 
 from mcpc_runtime.engine import Engine
 from mcpc_runtime.protocol.effects import Send
@@ -47,21 +48,36 @@ class UsageError(Exception):
 def run(image: Image, archive: str, words: list[str]) -> int:
     """Do what the words say; return the exit status."""
     command = COMMANDS.get(words[0])
+    open_streams()
     try:
         if command is None:
             raise UsageError(f"{words[0]!r} is no command of this server")
         status = command(image, archive, words[1:])
+        sys.stdout.flush()
     except UsageError as problem:
         sys.stderr.write(f"error: {problem}\n\n{usage(image, archive)}")
-        status = USAGE
+        return USAGE
     except BrokenPipeError:
         return SUCCESS
-    sys.stdout.flush()
+    except OSError as problem:
+        sys.stderr.write(f"error: {problem.strerror or problem}\n")
+        return FINDINGS
     return status
+
+
+def open_streams() -> None:
+    """Write UTF-8 whatever the locale says, and nowhere where a stream is missing."""
+    for name in ("stdin", "stdout", "stderr"):
+        stream = getattr(sys, name)
+        if stream is None:
+            setattr(sys, name, open("/dev/null", "r" if name == "stdin" else "w", encoding="utf-8"))  # noqa: SIM115
+        else:
+            stream.reconfigure(encoding="utf-8", errors="backslashreplace")
 
 
 def greet(image: Image, archive: str) -> None:
     """Tell a person who started the server by hand what it waits for."""
+    open_streams()
     sys.stderr.write(f"{usage(image, archive)}\nServing: waiting for a client's messages on standard input.\n")
     sys.stderr.flush()
 
@@ -82,14 +98,39 @@ def show_help(image: Image, archive: str, words: list[str]) -> int:
 
 def facts(image: Image) -> dict[str, Any]:
     """Return the facts of the build."""
-    known: dict[str, Any] = json.loads(image.entry("META-INF/build.json"))
+    try:
+        known: dict[str, Any] = json.loads(image.entry("META-INF/build.json"))
+    except (OSError, KeyError, ValueError):
+        return UNKNOWN
     return known
 
 
+UNKNOWN: dict[str, Any] = {
+    **dict.fromkeys(("name", "version", "mcpc", "sourceDigest"), "?"),
+    **dict.fromkeys(("tools", "prompts"), 0),
+    **dict.fromkeys(("revisions", "handlers"), ()),
+    "python": {"requires": "?", "bytecode": "?"},
+}
+"""The facts of a build that lost them; `check` says so."""
+
+
 def manifest(image: Image) -> dict[str, str]:
-    """Return each entry's digest, as it was when the file was built."""
-    lines = image.entry("META-INF/manifest.sha256").decode().splitlines()
-    return {name: checksum for checksum, _, name in (line.partition("  ") for line in lines)}
+    """Return each entry's digest, as it was when the file was built, in the form of `sha256sum`."""
+    found = {}
+    for line in image.entry(MANIFEST).decode().split("\n"):
+        escaped = line.startswith("\\")
+        checksum, _, name = line.removeprefix("\\").partition("  ")
+        if name:
+            found[unescaped(name) if escaped else name] = checksum
+    return found
+
+
+def unescaped(name: str) -> str:
+    """Return a name as it was before it was written into one line."""
+    return "\\".join(part.replace("\\n", "\n").replace("\\r", "\r") for part in name.split("\\\\"))
+
+
+MANIFEST = "META-INF/manifest.sha256"
 
 
 def info(image: Image, archive: str, words: list[str]) -> int:
@@ -112,7 +153,7 @@ def info(image: Image, archive: str, words: list[str]) -> int:
 
 def check(image: Image, archive: str, words: list[str]) -> int:
     """Verify every entry, load every definition, look for what the handlers need, and hold a short conversation."""
-    results = [(name, verify(image)) for name, verify in CHECKS]
+    results = [(name, verified(image, verify)) for name, verify in CHECKS]
     failed = any(problems for _, problems in results)
     if wants_json(words):
         put_json({"ok": not failed, "checks": [{"name": name, "problems": found} for name, found in results]})
@@ -123,10 +164,20 @@ def check(image: Image, archive: str, words: list[str]) -> int:
     return FINDINGS if failed else SUCCESS
 
 
+def verified(image: Image, verify: Callable[[Image], list[str]]) -> list[str]:
+    """Return what a check found; a check that breaks on a broken file has found that."""
+    try:
+        return verify(image)
+    except Exception as problem:  # noqa: BLE001 - whatever is wrong with the file, it is what was asked for
+        return [f"{type(problem).__name__}: {problem}"]
+
+
 def changed_entries(image: Image) -> list[str]:
-    """Return the entries that are not what was built."""
-    found = []
-    for name, checksum in manifest(image).items():
+    """Return the entries that are not what was built, and those that were not built."""
+    built = manifest(image)
+    with zipfile.ZipFile(image.archive) as archive:
+        found = [f"{name} was not built" for name in archive.namelist() if name not in built and name != MANIFEST]
+    for name, checksum in built.items():
         try:
             same = hashlib.sha256(image.entry(name)).hexdigest() == checksum
         except OSError:

@@ -21,8 +21,10 @@ if TYPE_CHECKING:
 
     Reference = tuple[int, int]
     """Offset and length in the blob."""
-    Code = tuple[Reference, Reference]
-    """A module's source, and its bytecode for the interpreter the image was built for."""
+    Code = tuple[Reference, int]
+    """A module's source, and the number of its bytecode."""
+    Read = Callable[[int, int], bytes]
+    """Reads a stretch of one entry: offset, length."""
     Record = tuple[Any, ...]
     """See `mcpc.emit.records`."""
 
@@ -136,21 +138,24 @@ def page_number(cursor: Json, fingerprint: bytes, pages: int) -> int:
 
 
 class Image:
-    """A built server.  `read(offset, length)` reads the blob; `entry(name)` an entry of the archive."""
+    """A built server.  `read` reads the blob, `entry(name)` a whole entry, `open_entry(name)` opens one to read in."""
 
     def __init__(
-        self, index: dict[str, Any], read: Callable[[int, int], bytes], entry: Callable[[str], bytes], magic: bytes
+        self, index: dict[str, Any], open_entry: Callable[[str], Read], entry: Callable[[str], bytes], magic: bytes
     ) -> None:
         self.archive = ""
         self.index = index
-        self.read = read
+        self.read = open_entry("mcpc_app/blob")
         self.entry = entry
+        self._open = open_entry
+        self._read_code: Read | None = None
+        self._magic = magic
+        self._same_python = False
         self.handshake_versions: tuple[str, ...] = index["handshake_versions"]
         self.stateless_versions: tuple[str, ...] = index["stateless_versions"]
         self.refusals: dict[str, str] = index["refusals"]
         self.lenient_cursors: bool = index["lenient_cursors"]
         self.result_meta: dict[str, Json] = index["result_meta"]
-        self._same_python = index["magic"] == magic
         self._wires: dict[str, Wire] = {}
         self._found: dict[tuple[str, str], Definition | None] = {}
 
@@ -200,41 +205,52 @@ class Image:
             at = end + 8
         return None
 
-    def load(self, source: Reference, compiled: Reference | None = None) -> dict[str, Any]:
+    def load(self, source: Reference, number: int | None = None) -> dict[str, Any]:
         """Run a generated module and return its names; from bytecode if there is any for this Python."""
-        if compiled is not None and self._same_python:
-            body = marshal.loads(self.read(*compiled))
+        compiled = None if number is None else self._bytecode(number)
+        if compiled is not None:
+            body = marshal.loads(compiled)
         else:
             body = compile(self.read(*source), "<validator>", "exec", dont_inherit=True)
         names: dict[str, Any] = {"__name__": "mcpc_app.validator"}
         exec(body, names)  # noqa: S102 - the image's own code, written and checked by the compiler
         return names
 
+    def _bytecode(self, number: int) -> bytes | None:
+        """Return a module's bytecode: behind the magic number of its Python, a table of places, then the modules."""
+        if self._read_code is None:
+            self._read_code = self._open("mcpc_app/bytecode")
+            self._same_python = self._read_code(0, 4) == self._magic
+        if not self._same_python:
+            return None
+        row = self._read_code(4 + 8 * number, 8)
+        return self._read_code(int.from_bytes(row[:4], "little"), int.from_bytes(row[4:], "little"))
+
 
 def open_image(archive: str, loader: Any, index: dict[str, Any]) -> Image:
     """Return the image of `archive`; `loader` is the zip importer that brought this module."""
+    descriptor = posix.open(archive, posix.O_RDONLY)
 
     def entry(name: str) -> bytes:
         data: bytes = loader.get_data(f"{archive}/{name}")
         return data
 
-    image = Image(index, blob_reader(archive, loader, entry), entry, MAGIC_NUMBER)
+    image = Image(index, lambda name: reader(descriptor, loader, name, entry), entry, MAGIC_NUMBER)
     image.archive = archive
     return image
 
 
-def blob_reader(archive: str, loader: Any, entry: Callable[[str], bytes]) -> Callable[[int, int], bytes]:
-    """Return a reader of the blob: in place if the entry is stored, else from a copy in memory.
+def reader(descriptor: int, loader: Any, name: str, entry: Callable[[str], bytes]) -> Read:
+    """Return what reads stretches of an entry: in place if the entry is stored, else from a copy in memory.
 
     The place comes from the archive's own directory, not from the build, so an archive that somebody packed again
     still works.
     """
     files = getattr(loader, "_files", {})
-    _, method, _, _, header, *_ = files.get("mcpc_app/blob", (0, -1, 0, 0, 0))
+    _, method, _, _, header, *_ = files.get(name, (0, -1, 0, 0, 0))
     if method != 0:
-        blob = entry("mcpc_app/blob")
-        return lambda offset, length: blob[offset : offset + length]
-    descriptor = posix.open(archive, posix.O_RDONLY | posix.O_CLOEXEC)
+        copy = entry(name)
+        return lambda offset, length: copy[offset : offset + length]
     local = posix.pread(descriptor, 30, header)
     start = header + 30 + int.from_bytes(local[26:28], "little") + int.from_bytes(local[28:30], "little")
 

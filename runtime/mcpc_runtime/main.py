@@ -23,6 +23,7 @@ GREET = "mcpc_runtime.console:greet"
 
 def main(archive: str, words: list[str], loader: Any, index: dict[str, Any]) -> NoReturn:
     """Run the server in `archive`; leave without the interpreter's own farewell, which costs a quarter of its life."""
+    plug()
     image = open_image(archive, loader, index)
     if words:
         status = resolve(CONSOLE)(image, archive, words)
@@ -31,6 +32,15 @@ def main(archive: str, words: list[str], loader: Any, index: dict[str, Any]) -> 
             resolve(GREET)(image, archive)
         status = serve(image)
     posix._exit(status)
+
+
+def plug() -> None:
+    """Put nothing where a standard stream is missing, so that no file of ours gets its number."""
+    for number in (0, 1, 2):
+        try:
+            posix.fstat(number)
+        except OSError:
+            posix.open("/dev/null", posix.O_RDWR)  # takes the lowest number that is free, which is this one
 
 
 def serve(image: Image) -> int:

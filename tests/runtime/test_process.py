@@ -12,7 +12,7 @@ from mcpc_runtime.runners.process import ProcessRunner
 
 
 def command(script: str, data: bytes = b"", merged: bool = False) -> Command:
-    return Command(["bash", "--norc", "-c", script], data, os.environ, merged)
+    return Command(["bash", "--norc", "-c", f"exec 2>&4 4>&-\n{script}"], data, os.environ, merged)
 
 
 def run(*commands: Command) -> list[Completed]:

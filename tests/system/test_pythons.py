@@ -20,7 +20,6 @@ import pytest
 
 from artifact import build, converse
 from interpreters import VERSIONS, answering, interpreters
-from mcpc.pack import START
 from needs import needs
 from system import mixed
 
@@ -255,17 +254,18 @@ def test_it_serves_in_any_environment(name: str, server: Path, expected: dict[in
     environment = {**finding(Path(sys.executable), tmp_path), **ENVIRONMENTS[name]}
     assert answers(server, env=environment) == expected
     assert answers(sys.executable, server, env=environment) == expected
-    done = converse([server, "call", "shout", "text=zwei Wörter"], b"", env=environment)
-    assert (done.returncode, done.stdout.decode()) == (0, "ZWEI WÖRTER!\n")
+    done = converse([server, "call", "shout", "text=hey 🦆"], b"", env=environment)
+    assert (done.returncode, done.stdout.decode()) == (0, "HEY 🦆!\n")
 
 
 @pytest.mark.parametrize("locale", ["C", "C.UTF-8", "xx_YY"])
-def test_every_text_is_shown_in_every_locale(locale: str, server: Path) -> None:
+def test_every_text_is_shown_in_every_locale(locale: str, server: Path, tmp_path: Path) -> None:
     """A terminal of the C locale gets UTF-8, or escapes, and never a traceback."""
     environment = {"PATH": BASICS, "LC_ALL": locale, "PYTHONCOERCECLOCALE": "0", "PYTHONUTF8": "0"}
+    started = {**environment, **finding(Path(sys.executable), tmp_path)}
     for words in (["info"], ["info", "--json"], ["list"], ["list", "--json"], ["call", "shout", "text=größe 🦆"]):
-        for argv in ([sys.executable, server], [sys.executable, "-ISc", START, server]):
-            done = converse([*argv, *words], b"", env=environment)
+        for argv, given in (([sys.executable, server], environment), ([server], started)):
+            done = converse([*argv, *words], b"", env=given)
             assert (done.returncode, done.stderr.decode()) == (0, "")
 
 
@@ -316,7 +316,12 @@ def test_a_signal_ends_it_quietly(number: signal.Signals, called: bool, server: 
 
 def starts_without(*descriptors: int) -> Callable[[], None]:
     """Return what closes these descriptors in the new process before the server is there."""
-    return lambda: [os.close(number) for number in descriptors][0:0] and None
+
+    def close() -> None:
+        for number in descriptors:
+            os.close(number)
+
+    return close
 
 
 CLOSED = [(0,), (1,), (2,), (0, 1), (0, 2), (1, 2), (0, 1, 2)]
@@ -353,7 +358,7 @@ def test_the_console_ends_well_without_a_stream(
         preexec_fn=starts_without(*closed),
     )
     assert b"Traceback" not in done.stderr, done.stderr.decode()
-    assert done.returncode == (2 if words == ("bad",) else 0)
+    assert done.returncode in ((2,) if words == ("bad",) else (0, 1) if 1 in closed else (0,))
     assert bool(done.stdout) == (1 not in closed and words != ("bad",))
 
 
@@ -529,8 +534,10 @@ def test_check_names_an_entry_that_was_added(name: str, server: Path, tmp_path: 
 
 @pytest.mark.parametrize("name", ["META-INF/manifest.sha256", "META-INF/build.json"])
 def test_check_names_what_it_reads_itself(name: str, server: Path, tmp_path: Path) -> None:
-    for number, data in enumerate((None, b"", b"\xff\xfe nonsense\n", contents(server)[name].replace(b"a", b"b"))):
-        assert_refused(changed(server, tmp_path / f"{number}.pyz", name, data), name if data != b"" else "", "")
+    for number, data in enumerate((None, b"\xff\xfe nonsense\n")):
+        assert_refused(changed(server, tmp_path / f"{number}.pyz", name, data), name, "")
+    for number, data in enumerate((b"", contents(server)[name].replace(b"a", b"b"))):
+        assert_refused(changed(server, tmp_path / f"{number}.pyz", name, data), "", "")
 
 
 def assert_refused(target: Path, name: str, words: str) -> None:

@@ -45,7 +45,8 @@ class Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return a command, imported now."""
         if cmd_name not in COMMANDS:
-            return None
+            near = importlib.import_module("difflib").get_close_matches(cmd_name, COMMANDS, 1)
+            ctx.fail(f"no such command: {cmd_name}" + (f"; did you mean {near[0]}?" if near else ""))
         command: click.Command = importlib.import_module(f"mcpc.cli.{cmd_name}").command
         return command
 

@@ -14,7 +14,6 @@ import click
 
 from mcpc import cache, pipeline
 from mcpc.cli import report
-from mcpc.diagnostics import Severity
 from mcpc.smoke import SmokeError, smoke
 from mcpc.sources import SourceTree
 
@@ -22,10 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from mcpc.cache import Build
-    from mcpc.diagnostics import Diagnostics
     from mcpc.options import Options
-
-NOTE = Severity.NOTE
 
 
 def make(project: Path, options: Options, output: str, place: Path | None = None) -> Build:
@@ -40,14 +36,14 @@ def make(project: Path, options: Options, output: str, place: Path | None = None
         name = cache.key(tree, found, options)
         build = cache.load(name)
         if build is not None:
-            report.report(worth_telling(build.diagnostics, output), tree.files, output)
+            report.report(report.worth_telling(build.diagnostics, output), tree.files, output)
             return build
         analysed = pipeline.analyse(tree, found, options, tell)
         if analysed.checked is None:
             report.report(analysed.diagnostics, tree.files, output)
             raise click.exceptions.Exit(report.FINDINGS)
         build = finished(analysed, options, tell)
-    report.report(worth_telling(build.diagnostics, output), tree.files, output)
+    report.report(report.worth_telling(build.diagnostics, output), tree.files, output)
     cache.store(name, build)
     return build
 
@@ -62,11 +58,6 @@ def without_earlier(tree: SourceTree, project: Path, place: Path) -> SourceTree:
     if not zipfile.is_zipfile(io.BytesIO(earlier.data)):
         raise click.UsageError(f"{place} is a file of the project; expected another name for the built file")
     return SourceTree(MappingProxyType({name: source for name, source in tree.files.items() if name != path}))
-
-
-def worth_telling(diagnostics: Diagnostics, output: str) -> Diagnostics:
-    """Return what a successful build says to a person: notes are for `mcpc check`."""
-    return diagnostics if output != "text" else tuple(found for found in diagnostics if found.severity is not NOTE)
 
 
 def finished(analysed: pipeline.Checked, options: Options, tell: Callable[[str], None]) -> Build:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from mcpc.diagnostics import has_errors
+from mcpc.diagnostics import Severity, has_errors
 from mcpc.diagnostics.formats import FORMATS, render_text
 from mcpc.options import DIALECTS, Options, from_environment
 
@@ -73,6 +73,15 @@ def report(diagnostics: Diagnostics, sources: Mapping[str, Source], output: str)
         click.echo(FORMATS[output](diagnostics, sources), nl=False)
     elif diagnostics:
         click.echo(render_text(diagnostics, sources, colour=colourful()), nl=False, err=True)
+
+
+def worth_telling(diagnostics: Diagnostics, output: str) -> Diagnostics:
+    """Return what a successful build says to a person: notes are for `mcpc check`."""
+    return (
+        diagnostics
+        if output != "text"
+        else tuple(found for found in diagnostics if found.severity is not Severity.NOTE)
+    )
 
 
 def colourful() -> bool:

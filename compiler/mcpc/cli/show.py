@@ -21,7 +21,7 @@ def command(output: str, **given: Any) -> None:
     options = report.options_of(given)
     tree, found = pipeline.read(project)
     analysed = pipeline.analyse(tree, found, options)
-    report.report(analysed.diagnostics, tree.files, output)
+    report.report(report.worth_telling(analysed.diagnostics, output), tree.files, output)
     if analysed.server is not None and output == "text":
         click.echo(show(analysed.server), nl=False)
     report.end_if_refused(analysed.diagnostics, options)

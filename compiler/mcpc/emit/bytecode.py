@@ -62,7 +62,46 @@ def code_of(source: bytes, label: str, *, strip: bool) -> CodeType:
     tree = ast.parse(source, label)
     if strip:
         tree = ast.fix_missing_locations(Stripping().visit(tree))
-    return compile(tree, sys.intern(label), "exec", dont_inherit=True, optimize=2 if strip else 0)
+    return without_columns(compile(tree, sys.intern(label), "exec", dont_inherit=True, optimize=2 if strip else 0))
+
+
+def without_columns(code: CodeType) -> CodeType:
+    """Return code that knows its lines and not its columns: they are half of its tables, and not in every build."""
+    constants = tuple(without_columns(item) if isinstance(item, CodeType) else item for item in code.co_consts)
+    return code.replace(co_consts=constants, co_linetable=line_table(code))
+
+
+def line_table(code: CodeType) -> bytes:
+    """Return the location table (CPython's Objects/locations.md) with the line of every instruction and no column."""
+    table = bytearray()
+    last = code.co_firstlineno
+    for start, end, line in code.co_lines():
+        for length in pieces((end - start) // 2):
+            if line is None:
+                table.append(0x80 | NO_LOCATION << 3 | length - 1)
+            else:
+                table.append(0x80 | NO_COLUMNS << 3 | length - 1)
+                table += signed(line - last)
+                last = line
+    return bytes(table)
+
+
+NO_COLUMNS, NO_LOCATION = 13, 15
+
+
+def pieces(units: int) -> list[int]:
+    """Cut a number of code units into what one entry can hold."""
+    return [8] * (units // 8) + [units % 8] * bool(units % 8)
+
+
+def signed(number: int) -> bytes:
+    """Return a number as six bits a byte, the lowest first, the sign in the lowest bit."""
+    rest = -number << 1 | 1 if number < 0 else number << 1
+    data = bytearray()
+    while rest > 63:
+        data.append(0x40 | rest & 63)
+        rest >>= 6
+    return bytes((*data, rest))
 
 
 def dump(value: object) -> bytes:

@@ -6,16 +6,15 @@ from typing import TYPE_CHECKING
 
 from mcpc.emit.bytecode import dump
 from mcpc.emit.table import add_table
-from mcpc.emit.validators import Validators
 
 if TYPE_CHECKING:
     from mcpc.emit.blob import Blob
+    from mcpc.emit.validators import Validators
     from mcpc.ir import Handler, Prompt, Server, Tool
 
 
-def add_tools(server: Server, blob: Blob) -> tuple[int, int]:
+def add_tools(server: Server, blob: Blob, validators: Validators) -> tuple[int, int]:
     """Put the tools' records and their table into the blob; return the table (buckets, offset)."""
-    validators = Validators(blob)
     return add_table(blob, {tool.name: blob.add(tool_record(tool, validators)) for tool in server.tools})
 
 

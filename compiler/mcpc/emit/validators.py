@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from mcpc.emit.bytecode import dump
+from mcpc.emit.bytecode import MAGIC, dump, without_columns
 from mcpc.schema import compile_schema
 
 if TYPE_CHECKING:
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from mcpc.ir import Schema
     from mcpc.schema import CompiledSchema
 
-    Validator = tuple[tuple[Reference, Reference], Reference]
-    """The predicate's source and bytecode, and the collector's source."""
+    Validator = tuple[tuple[Reference, int], Reference]
+    """The predicate's source and the number of its bytecode, and the collector's source."""
 
 LABEL = sys.intern("server.pyz/mcpc_app/validator.py")
 
@@ -29,6 +29,7 @@ class Validators:
     def __init__(self, blob: Blob) -> None:
         self._blob = blob
         self._places: dict[CompiledSchema, Validator] = {}
+        self._codes: dict[bytes, int] = {}
 
     def add(self, schema: Schema) -> Validator:
         """Return the references of a schema's modules, which are put into the blob if they are new."""
@@ -40,6 +41,19 @@ class Validators:
         return self._places[compiled]
 
     def _put(self, compiled: CompiledSchema) -> Validator:
-        code = compile(compiled.predicate, LABEL, "exec", dont_inherit=True, optimize=2)
-        predicate = self._blob.add(compiled.predicate.encode()), self._blob.add(dump(code))
-        return predicate, self._blob.add(compiled.collector.encode())
+        code = without_columns(compile(compiled.predicate, LABEL, "exec", dont_inherit=True, optimize=2))
+        number = self._codes.setdefault(dump(code), len(self._codes))
+        return (self._blob.add(compiled.predicate.encode()), number), self._blob.add(compiled.collector.encode())
+
+    def bytecode(self) -> bytes:
+        """Return the entry of bytecode: the magic number of its Python, a table of offset and length, the modules.
+
+        It is apart from the blob, so that all but this entry is the same whichever Python built it.
+        """
+        start = len(MAGIC) + 8 * len(self._codes)
+        rows, bodies = [MAGIC], []
+        for body in self._codes:
+            rows.append(start.to_bytes(4, "little") + len(body).to_bytes(4, "little"))
+            bodies.append(body)
+            start += len(body)
+        return b"".join((*rows, *bodies))

@@ -24,12 +24,23 @@ NAMESPACE = uuid.UUID("6ba7b811-9dad-11d1-80b4-00c04fd430c8")
 
 def manifest_entries(server: Server, entries: Sequence[Entry]) -> tuple[Entry, ...]:
     """Return the entries of META-INF; the manifest covers all others, the two beside it included."""
-    source = content_digest([entry for entry in entries if not entry.name.endswith(".pyc")])
+    source = content_digest([entry for entry in entries if not is_bytecode(entry.name)])
     facts = Entry("META-INF/build.json", text(build_facts(server, source)))
     bill = Entry("META-INF/sbom.cdx.json", text(bill_of_materials(server, source)))
     lines = sorted((entry.name, digest(entry.data)) for entry in (*entries, facts, bill))
-    manifest = "".join(f"{checksum}  {name}\n" for name, checksum in lines)
+    manifest = "".join(f"{line(name, checksum)}\n" for name, checksum in lines)
     return facts, bill, Entry("META-INF/manifest.sha256", manifest.encode())
+
+
+def is_bytecode(name: str) -> bool:
+    """Tell whether an entry depends on the Python that built it."""
+    return name.endswith(".pyc") or name == "mcpc_app/bytecode"
+
+
+def line(name: str, checksum: str) -> str:
+    """Return a line as `sha256sum` writes it: a name that would break the line is escaped, and the line says so."""
+    escaped = name.replace("\\", "\\\\").replace("\n", "\\n").replace("\r", "\\r")
+    return f"{checksum}  {name}" if escaped == name else f"\\{checksum}  {escaped}"
 
 
 def text(value: Json) -> bytes:

@@ -1,6 +1,7 @@
 """A handler as a process of its own: spawned, fed, listened to until it ends, and never left behind.
 
-Its input is at its end from the start; what it is to be told comes on descriptor 3.  It leads a process group, and
+Its input is at its end from the start; what it is to be told comes on descriptor 3, its errors go to descriptor 4 (its
+standard error is the server's own, until it takes the other).  It leads a process group, and
 the group is killed when it has ended, so that a child left in the background holds nothing open.
 """
 
@@ -151,7 +152,7 @@ def spawn(command: Command) -> Job:
         actions = [
             (posix.POSIX_SPAWN_OPEN, 0, "/dev/null", posix.O_RDONLY, 0),
             (posix.POSIX_SPAWN_DUP2, output_in, 1),
-            (posix.POSIX_SPAWN_DUP2, errors_in, 2),
+            (posix.POSIX_SPAWN_DUP2, errors_in, 4),
             (posix.POSIX_SPAWN_DUP2, told, 3),
         ]
         pid = posix.posix_spawnp(

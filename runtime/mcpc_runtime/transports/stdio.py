@@ -97,11 +97,7 @@ def shield() -> None:
     null = posix.open("/dev/null", posix.O_RDWR)
     try:
         posix.dup2(null, 0)
-        try:
-            posix.dup2(2, 1)
-        except OSError:  # started without a standard error
-            posix.dup2(null, 1)
-            posix.dup2(null, 2)
+        posix.dup2(2, 1)
     finally:
         if null > 2:
             posix.close(null)

@@ -1,0 +1,100 @@
+"""Bytecode that depends on the source alone: no columns, no references by chance; its lines are the compiler's own."""
+
+import importlib
+import json
+import marshal
+import os
+import subprocess
+import sys
+from pathlib import Path
+from types import CodeType
+
+import pytest
+
+from mcpc.emit.bytecode import code_of, dump, parts, without_columns
+from needs import ROOT
+
+MODULES = [
+    "json.decoder",
+    "argparse",
+    "ast",
+    "asyncio.base_events",
+    "typing",
+    "mcpc.lower.handlers",
+    "mcpc_runtime.engine",
+]
+RUNTIME = sorted((ROOT / "runtime").rglob("*.py"))
+
+
+def lines(code: CodeType) -> list:
+    """The line of every code unit, of this code and all inside it."""
+    own = [line for start, end, line in code.co_lines() for _ in range((end - start) // 2)]
+    return [own, *(lines(item) for item in code.co_consts if isinstance(item, CodeType))]
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_every_instruction_keeps_its_line(name: str) -> None:
+    file = Path(importlib.import_module(name).__file__)
+    code = compile(file.read_bytes(), "label", "exec", dont_inherit=True)
+    assert lines(without_columns(code)) == lines(code)
+    assert all(column is None for _, _, column, _ in without_columns(code).co_positions())
+
+
+def test_far_jumps_of_lines_and_long_stretches_are_kept() -> None:
+    far = "x = (1\n" + "\n" * 5000 + "+ y)\nz = (\n" + "a +\n" * 300 + "b)\n" + "v = [" + "f(), " * 2000 + "]\n"
+    code = compile(far, "label", "exec", dont_inherit=True)
+    assert lines(without_columns(code)) == lines(code)
+
+
+def test_a_traceback_names_the_line() -> None:
+    names: dict = {}
+    code = code_of(b"def f():\n    a = 1\n    return a / 0\n", "label", strip=True)
+    exec(code, names)
+    with pytest.raises(ZeroDivisionError) as raised:
+        names["f"]()
+    assert raised.traceback[-1].lineno == 2  # counted from 0
+
+
+@pytest.mark.parametrize("file", RUNTIME, ids=lambda file: file.name)
+def test_stripped_code_has_no_annotations_and_no_docstrings(file: Path) -> None:
+    def check(code: CodeType) -> None:
+        assert not {"__annotations__", "__doc__", "__future__"} & set(code.co_names)
+        for item in code.co_consts:
+            if isinstance(item, CodeType):
+                check(item)
+
+    check(code_of(file.read_bytes(), "label", strip=True))
+
+
+ELSEWHERE = """
+import hashlib, json, sys
+sys.path[:0] = json.loads(sys.argv[1])
+from pathlib import Path
+{before}
+from mcpc.emit.bytecode import code_of, dump
+print(hashlib.sha256(b"".join(dump(code_of(Path(f).read_bytes(), "server.pyz/x.py", strip=True)) for f in sys.argv[2:])).hexdigest())
+"""
+BEFORE = [
+    "",
+    "import asyncio, argparse, unittest",
+    "names = [sys.intern(f'n{i}') for i in range(99)]; held = 'server.pyz/x.py'",
+]
+
+
+def test_the_same_bytes_whatever_the_process_did_before() -> None:
+    paths = json.dumps([str(ROOT / "compiler"), str(ROOT / "runtime")])
+    found = set()
+    for before in BEFORE:
+        for seed in ("0", "1", "random"):
+            for ranges in ({}, {"PYTHONNODEBUGRANGES": "1"}):
+                argv = [sys.executable, "-c", ELSEWHERE.format(before=before), paths, *map(str, RUNTIME)]
+                environment = {**os.environ, "PYTHONHASHSEED": seed, **ranges}
+                found.add(subprocess.run(argv, env=environment, capture_output=True, text=True, check=True).stdout)
+    assert len(found) == 1
+
+
+def test_what_is_dumped_can_be_loaded_and_is_the_same() -> None:
+    for file in RUNTIME:
+        code = code_of(file.read_bytes(), "label", strip=True)
+        assert marshal.loads(dump(code)) == code
+        assert list(parts(code))
