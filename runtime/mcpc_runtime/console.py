@@ -174,9 +174,13 @@ def verified(image: Image, verify: Callable[[Image], list[str]]) -> list[str]:
 
 def changed_entries(image: Image) -> list[str]:
     """Return the entries that are not what was built, and those that were not built."""
-    built = manifest(image)
+    try:
+        built = manifest(image)
+    except (OSError, KeyError, ValueError) as problem:
+        return [f"{MANIFEST} cannot be read: {problem}"]
     with zipfile.ZipFile(image.archive) as archive:
-        found = [f"{name} was not built" for name in archive.namelist() if name not in built and name != MANIFEST]
+        files = [name for name in archive.namelist() if not name.endswith("/")]
+    found = [f"{name} was not built" for name in files if name not in built and name != MANIFEST]
     for name, checksum in built.items():
         try:
             same = hashlib.sha256(image.entry(name)).hexdigest() == checksum

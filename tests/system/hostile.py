@@ -62,7 +62,7 @@ ATTACKS = (
     f"'; {SHELL}; '",
     f'"; {SHELL}; "',
     f"\n{SHELL}\n",
-    f"' $({SHELL}) \"$({SHELL})\" \\$({SHELL})",
+    f'\' $({SHELL}) "$({SHELL})" \\$({SHELL})',
     f"() {{ :;}}; {SHELL}",
     f"a[$({SHELL})]",
     f">{MARK}",
@@ -296,7 +296,12 @@ class Maker:
 
     def description(self) -> Json:
         """Return what is in server.json."""
-        info = {"name": self.text() + "n", "version": self.text() + "1", "title": self.text(), self.text(): self.value(1)}
+        info = {
+            "name": self.text() + "n",
+            "version": self.text() + "1",
+            "title": self.text(),
+            self.text(): self.value(1),
+        }
         server = {
             "protocolVersion": "2025-11-25",
             "serverInfo": shuffled(info, self.chance),

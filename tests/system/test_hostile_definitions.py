@@ -54,14 +54,25 @@ BUNCH = 25
 SAMPLES = 4
 """So many values of each kind are judged by a compiled schema and by the `jsonschema` library."""
 
-DATA = ("mcpc_app/blob", "mcpc_app/index.py", "META-INF/", "handlers/")
+DATA = ("mcpc_app/blob", "mcpc_app/bytecode", "mcpc_app/index.py", "META-INF/", "handlers/")
 """What may differ from server to server; the bytecode of the start is compared without the index it holds."""
 START = f"{runtime.START}c"
 
 LITERALS = (ast.Constant, ast.Tuple, ast.List, ast.Dict, ast.Load)
 NODES = (
     *(ast.Module, ast.FunctionDef, ast.arguments, ast.arg, ast.Return, ast.Expr, ast.Assign, ast.AugAssign),
-    *(ast.If, ast.For, ast.Try, ast.ExceptHandler, ast.Raise, ast.Import, ast.alias, ast.IfExp, ast.ListComp, ast.comprehension),
+    *(
+        ast.If,
+        ast.For,
+        ast.Try,
+        ast.ExceptHandler,
+        ast.Raise,
+        ast.Import,
+        ast.alias,
+        ast.IfExp,
+        ast.ListComp,
+        ast.comprehension,
+    ),
     *(ast.BoolOp, ast.And, ast.Or, ast.UnaryOp, ast.Not, ast.USub, ast.BinOp, ast.Add, ast.Sub, ast.Mult, ast.Mod),
     *(ast.Pow, ast.Compare, ast.Eq, ast.NotEq, ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.Is, ast.IsNot, ast.In, ast.NotIn),
     *(ast.Call, ast.Attribute, ast.Subscript, ast.Slice, ast.Starred, ast.Name, ast.Load, ast.Store),
@@ -269,14 +280,15 @@ def tokens(source: str) -> list[tokenize.TokenInfo]:
 
 def validator_is_ours(image: Image, codes: Json) -> None:
     """Hold both modules of a schema against what the compiler may write, and the bytecode against its source."""
-    (predicate, compiled), collector = codes
+    (predicate, number), collector = codes
     for source in (predicate, collector):
         text = image.read(*source).decode("ascii")
         words_are_ours(text)
         for node in ast.walk(ast.parse(text)):
             node_is_ours(node)
-    code = marshal.loads(image.read(*compiled))
-    assert code == compile(image.read(*predicate), code.co_filename, "exec", dont_inherit=True, optimize=2)
+    code = marshal.loads(image._bytecode(number))
+    expected = compile(image.read(*predicate), code.co_filename, "exec", dont_inherit=True, optimize=2)
+    assert code == bytecode.without_columns(expected)
     assert code.co_filename == "server.pyz/mcpc_app/validator.py"
 
 
@@ -319,7 +331,7 @@ def image_of_entries(entries: dict[str, bytes]) -> Image:
     """Open a server without a file."""
     data = io.BytesIO()
     with zipfile.ZipFile(data, "w") as packed:
-        for name in ("mcpc_app/index.py", "mcpc_app/blob"):
+        for name in ("mcpc_app/index.py", "mcpc_app/blob", "mcpc_app/bytecode"):
             packed.writestr(name, entries[name])
     return image_of(data.getvalue())
 
@@ -455,7 +467,11 @@ def instance(schema: Json, root: Json, chance: random.Random, depth: int = 5) ->
 
 def guessed(schema: Json) -> str:
     """Return the type that the keywords of a schema are about."""
-    about = {"object": ("properties", "required"), "array": ("items", "prefixItems"), "string": ("pattern", "minLength")}
+    about = {
+        "object": ("properties", "required"),
+        "array": ("items", "prefixItems"),
+        "string": ("pattern", "minLength"),
+    }
     return next((kind for kind, words in about.items() if any(word in schema for word in words)), "number")
 
 
@@ -498,6 +514,7 @@ def anything(chance: random.Random) -> Json:
 
 
 # For real.
+
 
 def on_disk(files: dict[str, str | bytes], folder: Path) -> Path:
     """Write a project."""

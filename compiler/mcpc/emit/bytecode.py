@@ -112,6 +112,11 @@ def dump(value: object) -> bytes:
     return data
 
 
+def dump_data(value: object) -> bytes:
+    """Return a marshalled value without code, the same whichever Python writes it: version 2 has no references."""
+    return marshal.dumps(value, 2)  # type: ignore[arg-type]
+
+
 def parts(value: object) -> Iterator[object]:
     """Yield everything a value is made of that marshal could take for shared or not."""
     yield value

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from mcpc.emit.bytecode import dump
+from mcpc.emit.bytecode import dump_data
 from mcpc.emit.table import add_table
 
 if TYPE_CHECKING:
@@ -26,13 +26,13 @@ def add_prompts(server: Server, blob: Blob) -> tuple[int, int]:
 def tool_record(tool: Tool, validators: Validators) -> bytes:
     """Return contract, handler, no prompt arguments, and both validators (see `mcpc_runtime.image.Definition`)."""
     output = None if tool.output is None else validators.add(tool.output)
-    return dump((tool.handler.contract, target(tool.handler), (), validators.add(tool.input), output))
+    return dump_data((tool.handler.contract, target(tool.handler), (), validators.add(tool.input), output))
 
 
 def prompt_record(prompt: Prompt) -> bytes:
     """Return contract, handler and arguments; a prompt's arguments are strings and need no validator."""
     arguments = tuple((argument.name, argument.required) for argument in prompt.arguments)
-    return dump((prompt.handler.contract, target(prompt.handler), arguments, None, None))
+    return dump_data((prompt.handler.contract, target(prompt.handler), arguments, None, None))
 
 
 def target(handler: Handler) -> tuple[str, str]:

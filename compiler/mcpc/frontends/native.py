@@ -58,6 +58,7 @@ def parse(tree: SourceTree, options: Options) -> tuple[Definition | None, Diagno
     problems = found + found_in_tools + found_in_prompts
     if not has_errors(found_in_tools + found_in_prompts):
         problems += tuple(_absences(tree, {TOOLS: tools, PROMPTS: prompts}, libraries))
+    problems += tuple(_folders(tree))
     named = dict.fromkeys(path for path in tree.files if _defines(path) or _is_library(path))
     definition = Definition(
         format="native",
@@ -71,6 +72,13 @@ def parse(tree: SourceTree, options: Options) -> tuple[Definition | None, Diagno
         complete=not has_errors(problems),
     )
     return definition, problems
+
+
+def _folders(tree: SourceTree) -> Iterator[Diagnostic]:
+    """Yield the places of files at which there are folders: what lies in them would be passed over in silence."""
+    for folder in dict.fromkeys(path.rpartition("/")[0] for path in tree.files):
+        if _defines(folder) or _is_library(folder):
+            yield diagnose("MCP006", None, f"`{folder}` is a folder", "a file", "rename the folder")
 
 
 def _defines(path: str) -> bool:
