@@ -91,7 +91,7 @@ ATTACKS = (
     "e\u0301" + "\u0300" * 50,
     "👩\u200d👩\u200d👧\u200d👦 🦆 \U0001f1e9\U0001f1ea",
     "\U0010ffff\ufffe\uffff\ue000",
-    "Ａｄｍｉｎ ａｄｍｉｎ ſ K İ ß ﬁ",
+    "\uff21\uff44\uff4d\uff49\uff4e \uff41 \u017f \u212a \u0130 \u00df \ufb01",
     "A" * 3_000,
     "'" * 500,
     "\\" * 501,
@@ -145,12 +145,10 @@ REFUSED = (
 """Text that hides something: one of these anywhere refuses the project."""
 
 NUMBERS: tuple[Json, ...] = (0, 1, -1, 2, 3, 1.0, 0.5, -2.5, 10**15, 2**53 - 1, 1e-7, 1e15, Raw("-0"), Raw("-0.0"))
-ODD_NUMBERS = tuple(
-    map(
-        Raw,
-        ("1e999", "-1E+999", "1e-999", "9" * 400, "9" * 5_000, "123456789012345678901234567890", "1.00000000000000001")
-        + ("NaN", "Infinity", "-Infinity", "01", "+1", ".5", "1.", "0x10", "1_000", "\u0661", "1e308", "1e-400"),
-    )
+ODD_NUMBERS = (
+    *map(Raw, ("1e999", "-1E+999", "1e-999", "1e308", "1e-400", "9" * 400, "9" * 5_000)),
+    *map(Raw, ("123456789012345678901234567890", "1.00000000000000001")),
+    *map(Raw, ("NaN", "Infinity", "-Infinity", "01", "+1", ".5", "1.", "0x10", "1_000", "\u0661")),
 )
 NAMES = (
     *keyword.kwlist,

@@ -20,8 +20,8 @@ FILES: dict[str, str] = {
   "instructions": "Count, measure and shout. Ünïcödé is fine: 🦆"
 }
 """,
-    "tools.json": '{"tools": [{"name": "count", "description": "Counts words.", "inputSchema": %s},\n' % TEXT
-    + '{"name": "shout", "description": "Shouts, with one \\u2028 in its text.", "inputSchema": %s}]}\n' % TEXT,
+    "tools.json": '{"tools": [{"name": "count", "description": "Counts words.", "inputSchema": ' + TEXT + "},\n"
+    '{"name": "shout", "description": "Shouts, with one \\u2028 in its text.", "inputSchema": ' + TEXT + "}]}\n",
     "tools.d/10-measure.json": """{
   "name": "measure",
   "description": "Measures a text.",
@@ -34,7 +34,7 @@ FILES: dict[str, str] = {
 }
 """,
     "tools.d/20-reverse.json": '{"tools": [{"name": "last-word", "description": "Says the last word.", '
-    '"inputSchema": %s, "annotations": {"readOnlyHint": true}}]}\n' % TEXT,
+    '"inputSchema": ' + TEXT + ', "annotations": {"readOnlyHint": true}}]}\n',
     "prompts.json": '{"prompts": [{"name": "greet", "description": "Greets.", '
     '"arguments": [{"name": "name", "required": true}]}]}\n',
     "prompts.d/part.json": '{"name": "part", "description": "Says goodbye."}\n',

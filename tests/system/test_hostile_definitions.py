@@ -61,39 +61,40 @@ START = f"{runtime.START}c"
 LITERALS = (ast.Constant, ast.Tuple, ast.List, ast.Dict, ast.Load)
 NODES = (
     *(ast.Module, ast.FunctionDef, ast.arguments, ast.arg, ast.Return, ast.Expr, ast.Assign, ast.AugAssign),
-    *(
-        ast.If,
-        ast.For,
-        ast.Try,
-        ast.ExceptHandler,
-        ast.Raise,
-        ast.Import,
-        ast.alias,
-        ast.IfExp,
-        ast.ListComp,
-        ast.comprehension,
-    ),
+    *(ast.If, ast.For, ast.Try, ast.ExceptHandler, ast.Raise, ast.Import, ast.alias),
+    *(ast.IfExp, ast.ListComp, ast.GeneratorExp, ast.comprehension, ast.Lambda),
     *(ast.BoolOp, ast.And, ast.Or, ast.UnaryOp, ast.Not, ast.USub, ast.BinOp, ast.Add, ast.Sub, ast.Mult, ast.Mod),
     *(ast.Pow, ast.Compare, ast.Eq, ast.NotEq, ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.Is, ast.IsNot, ast.In, ast.NotIn),
-    *(ast.Call, ast.Attribute, ast.Subscript, ast.Slice, ast.Starred, ast.Name, ast.Load, ast.Store),
-    *(ast.Constant, ast.List, ast.Tuple, ast.Dict, ast.GeneratorExp, ast.Lambda, ast.keyword),
+    *(ast.Call, ast.keyword, ast.Attribute, ast.Subscript, ast.Slice, ast.Starred, ast.Name, ast.Load, ast.Store),
+    *(ast.Constant, ast.List, ast.Tuple, ast.Dict),
 )
 """What a validator may be made of: no class, no f-string, no `with`, no `global`, no decorator."""
 GENERATED = re.compile(r"(?:accepts|errors)(?:_[0-9]+)?|C[0-9]+|[fikmnv][0-9]+|x|path|found|depth|PATTERNS")
 SUPPORT = frozenset(
-    "search same distinct identity multiple step nearest wanted distance number text pattern one other kind items "
-    "value room name item scale digits exponent whole fraction shift branches wants keyword keywords at want values "
-    "weight is_constant is_near n match _ re key".split()
+    re.findall(
+        r"\w+",
+        """search same distinct identity multiple step nearest wanted distance number text pattern one other kind items
+        value room name item scale digits exponent whole fraction shift branches wants keyword keywords at want values
+        weight is_constant is_near n match _ re key""",
+    )
 )
 BUILTINS = frozenset(
-    "type len str int float bool list dict set frozenset all any map enumerate repr max min RecursionError "
-    "True False None".split()
+    re.findall(
+        r"\w+",
+        """type len str int float bool list dict set frozenset all any map enumerate repr max min RecursionError
+        True False None""",
+    )
 )
 METHODS = frozenset(
-    "items keys values append extend count issuperset is_integer replace partition search compile ASCII "
-    "setdefault".split()
+    re.findall(
+        r"\w+",
+        """items keys values append extend count issuperset is_integer replace partition search compile ASCII
+        setdefault""",
+    )
 )
-WORDS = frozenset("def return if elif else for in not and or is try except raise import pass as lambda".split())
+WORDS = frozenset(
+    re.findall(r"\w+", "def return if elif else for in not and or is try except raise import pass as lambda")
+)
 
 
 @pytest.fixture(autouse=True)
@@ -454,12 +455,11 @@ def instance(schema: Json, root: Json, chance: random.Random, depth: int = 5) ->
         target = root.get("$defs", {})
         name = chance.choice(sorted(target)) if target else ""
         return instance(target.get(name, {}), root, chance, depth - 1)
-    for keyword in ("const", "enum"):
-        if keyword in schema:
-            return plain(schema["const"] if keyword == "const" else chance.choice(schema["enum"]))
-    for keyword in ("anyOf", "oneOf", "allOf"):
-        if keyword in schema and chance.random() < 0.5:
-            return instance(chance.choice(schema[keyword]), root, chance, depth - 1)
+    if "const" in schema or "enum" in schema:
+        return plain(schema["const"] if "const" in schema else chance.choice(schema["enum"]))
+    for word in ("anyOf", "oneOf", "allOf"):
+        if word in schema and chance.random() < 0.5:
+            return instance(chance.choice(schema[word]), root, chance, depth - 1)
     types = schema.get("type", guessed(schema))
     kind = chance.choice(types) if isinstance(types, list) else types
     return INSTANCES[kind](schema, root, chance, depth - 1)
@@ -549,7 +549,7 @@ def test_bash_sees_attacks_as_text(tmp_path: Path) -> None:
     """A function gets hostile arguments as they are, and hostile definitions in its environment."""
     needs("bash")
     attacks = list(dict.fromkeys(attack for attack in hostile.ATTACKS if len(attack) < 1_000))
-    schema = {"type": "object", "properties": dict.fromkeys(attacks, {}), "required": attacks}
+    schema = {"type": "object", "properties": {attack: {} for attack in attacks}, "required": attacks}
     tools = [
         {"name": name, "description": "".join(attacks), "inputSchema": schema, "title": "".join(attacks)}
         for name in ("declare", "-n", "a.b")
@@ -573,7 +573,7 @@ def test_python_gets_any_argument_by_name(kind: str, tmp_path: Path) -> None:
     tool = {
         "name": "take",
         "description": "Takes.",
-        "inputSchema": {"type": "object", "properties": dict.fromkeys(names, {"type": "integer"})},
+        "inputSchema": {"type": "object", "properties": {name: {"type": "integer"} for name in names}},
     }
     files = {
         "server.json": mixed.FILES["server.json"],

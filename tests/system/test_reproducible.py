@@ -292,6 +292,14 @@ def test_the_manifest_holds_for_every_entry(made: Made) -> None:
     assert manifest == "".join(f"{digests[name]}  {name}\n" for name in sorted(digests, key=str.encode))
 
 
+def test_any_sha256sum_can_check_the_manifest(made: Made, tmp_path: Path) -> None:
+    needs("sha256sum")
+    with zipfile.ZipFile(made.path) as archive:
+        archive.extractall(tmp_path)
+    command = ["sha256sum", "--check", "--strict", "--quiet", "META-INF/manifest.sha256"]
+    subprocess.run(command, check=True, cwd=tmp_path, timeout=60)
+
+
 def test_the_printed_digests_can_be_computed_again(made: Made) -> None:
     printed = CONTENT.search(made.said)
     assert printed is not None, made.said

@@ -1,4 +1,4 @@
-"""The worker process: calls Python handlers, each synchronous one in a thread, all asynchronous ones on one loop.
+"""The worker process: calls Python handlers, synchronous ones in threads, all asynchronous ones on one loop.
 
 Modules are imported once and keep their state between calls.  What a handler prints goes to standard error.
 """
@@ -10,6 +10,7 @@ import json
 import os
 import sys
 import threading
+from queue import SimpleQueue
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -41,6 +42,8 @@ class Child:
     """The calls this process is running."""
 
     def __init__(self) -> None:
+        self._calls: SimpleQueue[dict[str, Any]] = SimpleQueue()
+        self._idle = threading.Semaphore(0)
         self._lock = threading.Lock()
         self._imports = threading.Lock()
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -53,7 +56,17 @@ class Child:
             if task is not None:
                 task.cancel()
             return
-        threading.Thread(target=self._run, args=(message,), daemon=True).start()
+        if self._idle.acquire(blocking=False):
+            self._calls.put(message)
+        else:
+            threading.Thread(target=self._serve, args=(message,), daemon=True).start()
+
+    def _serve(self, message: dict[str, Any]) -> None:
+        """Make one call after the other; there are as many threads as there were ever calls at once."""
+        while True:
+            self._run(message)
+            self._idle.release()
+            message = self._calls.get()
 
     def _run(self, message: dict[str, Any]) -> None:
         number = message["call"]
