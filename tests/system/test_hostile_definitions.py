@@ -40,7 +40,7 @@ from projects import tree
 from system import hostile, mixed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
     from types import CodeType
 
     from mcpc_runtime.image import Image
@@ -140,11 +140,14 @@ def contents(data: bytes) -> dict[str, bytes]:
 @cache
 def benign() -> dict[str, bytes]:
     """The entries of a server that means no harm."""
-    files = {path: text for path, text in mixed.FILES.items() if not path.endswith(".bash")}
+    return contents(archive(in_python()).data)
+
+
+def in_python() -> dict[str, str | bytes]:
+    """Return a project of one Python tool that means no harm."""
+    kept = {path: text for path, text in mixed.FILES.items() if not path.startswith(("tools.d/", "tools.bash"))}
     tools = {"tools": [{"name": "count", "description": "Counts.", "inputSchema": {"type": "object"}}]}
-    files = {**files, "tools.json": json.dumps(tools), "tools.py": "def count(**given): pass\n"}
-    files = {path: text for path, text in files.items() if not path.startswith("tools.d/")}
-    return contents(archive(files).data)
+    return {**kept, "tools.json": json.dumps(tools), "tools.py": "def count(**given): pass\n"}
 
 
 @pytest.mark.parametrize("first", range(0, COUNT, BUNCH))
@@ -287,7 +290,7 @@ def validator_is_ours(image: Image, codes: Json) -> None:
         words_are_ours(text)
         for node in ast.walk(ast.parse(text)):
             node_is_ours(node)
-    code = marshal.loads(image._bytecode(number))
+    code = marshal.loads(image._bytecode(number) or b"")
     expected = compile(image.read(*predicate), code.co_filename, "exec", dont_inherit=True, optimize=2)
     assert code == bytecode.without_columns(expected)
     assert code.co_filename == "server.pyz/mcpc_app/validator.py"
@@ -400,10 +403,11 @@ def calls_are_decided(image: Image, tool: Json, chance: random.Random) -> None:
             assert isinstance(reply, dict)
             assert reply["result"]["isError"] is True
             assert_printable(reply["result"]["content"][0]["text"])
-    for name in (tool["name"] + " ", chance.choice(hostile.ATTACKS), chance.choice(hostile.REFUSED), "\udcff"):
-        reply = ask(session, request("tools/call", {"name": name, "arguments": {}, "_meta": MODERN}, "x"))
-        known = image.tool(name) is not None
-        assert isinstance(reply, Start if known else dict) or "result" in reply
+    names = (tool["name"] + " ", chance.choice(hostile.ATTACKS), chance.choice(hostile.REFUSED), "\udcff")
+    for number, name in enumerate(names, SAMPLES):
+        reply = ask(session, request("tools/call", {"name": name, "arguments": {}, "_meta": MODERN}, number))
+        assert isinstance(reply, Start | dict)
+        assert image.tool(name) is not None or (isinstance(reply, dict) and reply["error"]["code"] == -32602)
 
 
 def dict_of(value: Json, chance: random.Random) -> dict[str, Json]:
@@ -516,7 +520,7 @@ def anything(chance: random.Random) -> Json:
 # For real.
 
 
-def on_disk(files: dict[str, str | bytes], folder: Path) -> Path:
+def on_disk(files: Mapping[str, str | bytes], folder: Path) -> Path:
     """Write a project."""
     for name, text in files.items():
         path = folder / name
@@ -554,7 +558,7 @@ def test_bash_sees_attacks_as_text(tmp_path: Path) -> None:
         {"name": name, "description": "".join(attacks), "inputSchema": schema, "title": "".join(attacks)}
         for name in ("declare", "-n", "a.b")
     ]
-    names = [tool["name"].replace("-", "_").replace(".", "_") for tool in tools]
+    names = ("declare", "_n", "a_b")
     library = "".join(f"tool_{name}() {{ printf '%s' \"$1\"; }}\n" for name in names)
     library += ': "$MCBOX_TOOLS_CONFIG" "$MCBOX_SERVER_CONFIG" "$MCBOX_PROMPTS_CONFIG"\n'
     server_info = {"serverInfo": {"name": "".join(attacks), "version": "$(exit 1)"}, "instructions": "".join(attacks)}
@@ -565,6 +569,25 @@ def test_bash_sees_attacks_as_text(tmp_path: Path) -> None:
     for number in range(len(tools)):
         (block,) = found[number]["result"]["content"]
         assert json.loads(block["text"]) == arguments
+
+
+@pytest.mark.xfail(
+    reason="one variable of a process may have 128 KiB on Linux: no call of such a server starts", strict=True
+)
+def test_a_configuration_of_any_size_reaches_bash(tmp_path: Path) -> None:
+    needs("bash")
+    tools = [
+        {"name": f"t{number}", "description": "x" * 1_000, "inputSchema": {"type": "object"}} for number in range(200)
+    ]
+    library = "".join(f"tool_t{number}() {{ printf '%s' \"${{#MCBOX_TOOLS_CONFIG}}\"; }}\n" for number in range(200))
+    files = {
+        "server.json": mixed.FILES["server.json"],
+        "tools.json": json.dumps({"tools": tools}),
+        "tools.bash": library,
+    }
+    server = build(on_disk(files, tmp_path / "project"), tmp_path / "server.pyz")
+    reply = replies(server, ("tools/call", {"name": "t1", "arguments": {}}))[0]
+    assert int(reply["result"]["content"][0]["text"]) > 200_000
 
 
 @pytest.mark.parametrize("kind", ["keywords", "attributes"])
@@ -589,12 +612,7 @@ def test_python_gets_any_argument_by_name(kind: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["a\nb.txt", "a\rb.txt", "a\u2028b.txt", "a\x1b[31m.txt", "a\x85b.txt", "\u202ea.txt"])
 def test_file_names_are_data_too(name: str, tmp_path: Path) -> None:
     """A name that would break a line of the manifest is refused, or the built file still finds itself whole."""
-    files = {path: text for path, text in mixed.FILES.items() if not path.endswith(".bash")}
-    tools = {"tools": [{"name": "count", "description": "Counts.", "inputSchema": {"type": "object"}}]}
-    files = {path: text for path, text in files.items() if not path.startswith("tools.d/")}
-    project = on_disk(
-        {**files, "tools.json": json.dumps(tools), "tools.py": "def count(): pass\n", name: "x"}, tmp_path / "project"
-    )
+    project = on_disk({**in_python(), name: "x"}, tmp_path / "project")
     try:
         server = build(project, tmp_path / "server.pyz")
     except AssertionError as refused:

@@ -33,4 +33,9 @@ def pack(checked: CheckedServer, modules: Sequence[Module], python: str) -> Arch
     """Return the artifact of a server."""
     entries = runtime_entries(modules)
     entries += manifest_entries(checked.server, entries)
-    return Archive(archive(entries, FIRST_LINE.format(python=python, start=START)), content_digest(entries))
+    return Archive(archive(entries, first_line(python)), content_digest(entries))
+
+
+def first_line(python: str) -> str:
+    """Return the first line of a file that is started by the interpreter `python`, a command or a path."""
+    return FIRST_LINE.format(python=python, start=START)
