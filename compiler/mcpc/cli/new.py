@@ -22,7 +22,13 @@ def command(project: Path, template: str) -> None:
     if project.exists() and (not project.is_dir() or any(project.iterdir())):
         raise click.UsageError(f"{project} is there already; a new project wants a new or an empty folder")
     try:
-        shutil.copytree(folder() / "new" / template, project, copy_function=shutil.copyfile, dirs_exist_ok=True)
+        shutil.copytree(
+            folder() / "new" / template,
+            project,
+            copy_function=shutil.copyfile,
+            ignore=shutil.ignore_patterns("__pycache__"),
+            dirs_exist_ok=True,
+        )
     except OSError as problem:
         raise click.UsageError(f"cannot write {project}: {problem.strerror or problem}") from None
     for path in sorted(project.rglob("*")):
