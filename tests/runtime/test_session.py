@@ -351,3 +351,13 @@ def test_source_validators_decide_as_the_bytecode_does() -> None:
         session = Session(image_of(small_archive().data, same_python=same))
         assert isinstance(ask(session, request("tools/call", ECHO)), Start)
         assert ask(session, request("tools/call", {"name": "echo", "arguments": {}}, 2))["result"]["isError"] is True
+
+
+def test_a_call_whose_answer_cannot_be_made_can_still_be_answered() -> None:
+    session = small_session()
+    start = ask(session, request("tools/call", ECHO))
+    with pytest.raises(ValueError):
+        session.finish(start.call, Outcome([{"type": "text", "text": float("nan")}]))
+    (answer,) = session.finish(start.call, Failure(-32603, "broken"))
+    assert json.loads(answer.data)["error"]["code"] == -32603
+    assert session.finish(start.call, Failure(-32603, "twice")) == []

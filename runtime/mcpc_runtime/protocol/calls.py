@@ -1,0 +1,177 @@
+"""The requests that run a handler: what they need before, and what their results look like on each wire.
+
+A refusal before the handler runs is a protocol error where the request is wrong, and a tool's own result where only its
+arguments are, because a model can mend those.
+"""
+
+from __future__ import annotations
+
+from mcpc_runtime.protocol.batches import close_batch
+from mcpc_runtime.protocol.effects import ABSENT, Call, Failure, Outcome, Send, text
+from mcpc_runtime.protocol.facts import INTERNAL_ERROR, INVALID_PARAMS, LOG_LEVEL_KEY, LOG_LEVELS
+from mcpc_runtime.protocol.jsonrpc import error_line, notification_line, result_line
+from mcpc_runtime.protocol.rows import resolve
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from mcpc_runtime.protocol.effects import Effect, Ending, PromptOutcome, Request
+    from mcpc_runtime.protocol.jsonrpc import Json
+    from mcpc_runtime.protocol.ports import Definition, Wire
+    from mcpc_runtime.protocol.session import Session
+
+DESCRIBE = "mcpc_runtime.protocol.complaint:describe"
+DOWNGRADE = "mcpc_runtime.protocol.downgrade:downgrade"
+PUNCTUATION = {ord(mark): "0" for mark in "_.-"}
+
+
+def set_level(session: Session, request: Request) -> bytes | Failure:
+    """Take the least severe level the client wants to see."""
+    level = request.params.get("level")
+    if level not in LOG_LEVELS:
+        return Failure(INVALID_PARAMS, f"Invalid params: `level` must be one of {', '.join(LOG_LEVELS)}")
+    session.log_level = level
+    return b"{}"
+
+
+def call_tool(session: Session, request: Request) -> bytes | Failure | Call:
+    """Find the tool, have its arguments decided, and start it."""
+    name = request.params.get("name")
+    if type(name) is not str:
+        return refuse(session, "tool_name_missing")
+    tool = session.image.tool(name)
+    if tool is None:
+        return refuse(session, "tool_unknown" if legal(name) else "tool_name_malformed", name)
+    arguments = request.params.get("arguments")
+    if arguments is None:
+        arguments = {}
+    if type(arguments) is not dict:
+        return refuse(session, "tool_arguments_not_object")
+    if tool.input is None or tool.input.accepts(arguments):
+        return Call(request, tool, arguments)
+    if "tool_arguments_rejected" in session.image.refusals:
+        return refuse(session, "tool_arguments_rejected")
+    complaint = resolve(DESCRIBE)(name, arguments, tool.input.errors(arguments))
+    return tool_result(request, Outcome([text(complaint)], is_error=True))
+
+
+def refuse(session: Session, situation: str, name: str = "") -> Failure:
+    """Return the refusal of a situation in the words of the server's dialect."""
+    return Failure(INVALID_PARAMS, session.image.refusals[situation].replace("{name}", name))
+
+
+def legal(name: str) -> bool:
+    """Tell whether a tool could have this name at all."""
+    return 0 < len(name) <= 128 and name.isascii() and name.translate(PUNCTUATION).isalnum()
+
+
+def get_prompt(session: Session, request: Request) -> Failure | Call:
+    """Find the prompt, check its arguments (strings, the required ones, no others), and start it."""
+    name = request.params.get("name")
+    if type(name) is not str:
+        return Failure(INVALID_PARAMS, "Invalid params: `name` must be a string")
+    prompt = session.image.prompt(name)
+    if prompt is None:
+        return Failure(INVALID_PARAMS, f"Unknown prompt: {name}")
+    arguments = request.params.get("arguments")
+    if arguments is None:
+        arguments = {}
+    if type(arguments) is not dict:
+        return Failure(INVALID_PARAMS, "Invalid params: arguments must be a JSON object")
+    complaint = prompt_complaint(prompt, arguments)
+    if complaint:
+        return Failure(INVALID_PARAMS, f"Invalid params: {complaint}")
+    return Call(request, prompt, arguments)
+
+
+def prompt_complaint(prompt: Definition, arguments: dict[str, Json]) -> str:
+    """Return what is wrong with a prompt's arguments, or nothing."""
+    known = dict(prompt.arguments)
+    for name, value in arguments.items():
+        if name not in known:
+            return f"unknown argument {name!r}"
+        if type(value) is not str:
+            return f"argument {name!r} must be a string"
+    missing = [name for name, required in prompt.arguments if required and name not in arguments]
+    return f"missing required argument {missing[0]!r}" if missing else ""
+
+
+def finish(session: Session, call: Call, ending: Ending) -> list[Effect]:
+    """Return the effects of a handler's end; none if its call was cancelled.
+
+    The call counts as running until its answer is made: if making it fails, it can still be answered with that.
+    """
+    request = call.request
+    if session.running.get(request.identifier) is not call:
+        return []
+    answer = ending if isinstance(ending, Failure) else RESULTS[request.method](call, ending)
+    if isinstance(answer, Failure):
+        line = error_line(request.identifier, answer.code, answer.message, answer.data)
+    else:
+        line = result_line(request.identifier, answer)
+    effects: list[Effect] = []
+    if ending.log and shows_log(session, request, "warning"):
+        params: Json = {"level": "warning", "logger": call.definition.name, "data": ending.log}
+        effects.append(Send(notification_line("notifications/message", params)))
+    del session.running[request.identifier]
+    if request.batch is None:
+        return [*effects, Send(line)]
+    return [*effects, *close_batch(call, line)]
+
+
+def shows_log(session: Session, request: Request, level: str) -> bool:
+    """Tell whether the client wants to see a message of this level about this request."""
+    if not request.wire.logging:
+        return False
+    wanted: Json = session.log_level
+    if request.wire.stateless:
+        meta = request.params["_meta"]
+        wanted = meta.get(LOG_LEVEL_KEY) if type(meta) is dict else None
+    return wanted in LOG_LEVELS and LOG_LEVELS.index(level) >= LOG_LEVELS.index(wanted)
+
+
+def finish_tool(call: Call, outcome: Outcome) -> bytes | Failure:
+    """Return a tool's result; a structured result that breaks its schema is the server's own failure."""
+    output, structured = call.definition.output, outcome.structured
+    if output is None or outcome.is_error or (structured is not ABSENT and output.accepts(structured)):
+        return tool_result(call.request, outcome)
+    return Failure(INTERNAL_ERROR, "Internal error: tool output does not match outputSchema")
+
+
+def tool_result(request: Request, outcome: Outcome) -> bytes:
+    """Return an outcome as the request's wire shows it."""
+    wire = request.wire
+    result: dict[str, Json] = {"content": shown(outcome.content, wire)}
+    structured = outcome.structured
+    if structured is not ABSENT and wire.shows_structured(structured):
+        result["structuredContent"] = structured  # type: ignore[assignment]
+    if outcome.is_error:
+        result["isError"] = True
+    return wire.seal(result, outcome.meta)
+
+
+def finish_prompt(call: Call, outcome: PromptOutcome) -> bytes:
+    """Return a prompt's messages."""
+    wire = call.request.wire
+    result: dict[str, Json] = {}
+    if outcome.description is not None:
+        result["description"] = outcome.description
+    result["messages"] = [
+        {**message, "content": shown([message["content"]], wire)[0]}  # type: ignore[dict-item,index,call-overload]
+        for message in outcome.messages
+    ]
+    return wire.seal(result, {})
+
+
+def shown(content: list[Json], wire: Wire) -> list[Json]:
+    """Return content blocks as a revision may show them: a kind it does not know becomes text."""
+    if all(type(block) is dict and block.get("type") in wire.content for block in content):
+        return content
+    return [resolve(DOWNGRADE)(block, wire.content) for block in content]
+
+
+RESULTS: dict[str, Callable[[Call, Ending], bytes | Failure]] = {
+    "prompts/get": finish_prompt,  # type: ignore[dict-item]
+    "tools/call": finish_tool,  # type: ignore[dict-item]
+}
