@@ -297,7 +297,8 @@ MODULES = {
     "a data file is no module": (python("import »data\n", tool()) | {"data.json": "{}"}, ("MCP209",)),
     "a script that nobody imports": (python("", tool()) | {"test_x.py": "import pytest\n"}, ()),
     "prepared for absence": (python("try:\n    import yaml\nexcept ImportError:\n    yaml = None\n", tool()), ()),
-    "a broken file beside": (python("import near\n", tool()) | {"near.py": "import (\n"}, ()),
+    "a broken file": (python("import near\n", tool()) | {"near.py": "import »(\n"}, ("MCP205",)),
+    "a broken file that nothing imports": (python("import json\n", tool()) | {"far.py": "import (\n"}, ()),
 }
 
 

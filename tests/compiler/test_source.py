@@ -351,7 +351,7 @@ def test_names_that_differ_only_in_case(tmp_path: Path, paths: list[str], refuse
 def test_a_deep_directory_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     for _ in range(1100):
-        os.mkdir("d")  # noqa: PTH102
+        os.mkdir("d")
         os.chdir("d")
     monkeypatch.chdir(tmp_path)
     deepest = "d/" * 1100

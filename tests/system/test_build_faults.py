@@ -618,7 +618,6 @@ def test_a_file_beside_the_handlers_may_be_anything(kind: str, project: Path, ta
         assert archive.read("handlers/old.py") == NO_PYTHON[kind]
 
 
-@pytest.mark.xfail(reason="modules that handlers import are not read; the first call finds out", strict=True)
 @pytest.mark.parametrize("kind", ["another Python", "null bytes", "brackets"])
 def test_a_broken_module_that_a_handler_imports_is_said(kind: str, project: Path, target: Path) -> None:
     (project / "words.py").write_bytes(NO_PYTHON[kind])

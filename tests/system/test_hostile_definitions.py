@@ -571,9 +571,6 @@ def test_bash_sees_attacks_as_text(tmp_path: Path) -> None:
         assert json.loads(block["text"]) == arguments
 
 
-@pytest.mark.xfail(
-    reason="one variable of a process may have 128 KiB on Linux: no call of such a server starts", strict=True
-)
 def test_a_configuration_of_any_size_reaches_bash(tmp_path: Path) -> None:
     needs("bash")
     tools = [

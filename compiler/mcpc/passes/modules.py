@@ -1,6 +1,6 @@
 """Ask whether every module that a Python handler imports will be there: in the standard library or in the project.
 
-Only files that a handler's own file leads to are looked at; a script beside them may import what it likes.
+Files that a handler's own file leads to must be Python, too; a script that nothing leads to may be what it likes.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from mcpc.diagnostics import diagnose
 from mcpc.ir import PythonFunction
-from mcpc.languages import imports
+from mcpc.languages import LANGUAGES, imports
 
 if TYPE_CHECKING:
     from mcpc.diagnostics import Diagnostic, Diagnostics
@@ -33,6 +33,8 @@ def modules(server: Server) -> Diagnostics:
     problems: list[Diagnostic] = []
     while waiting:
         source = waiting.pop()
+        if source.path not in bound:  # the handlers' own files were read when they were bound
+            problems += broken(source)
         for name, span in imports(source) if source.path.endswith(".py") else ():
             if name in owned:
                 waiting += (found for found in owned[name] if found.path not in seen)
@@ -42,6 +44,11 @@ def modules(server: Server) -> Diagnostics:
                 hint = f"did you mean `{near[0]}`?" if near else HINT
                 problems.append(diagnose("MCP209", span, f"the module `{name}` will not be there", "", hint))
     return tuple(problems)
+
+
+def broken(source: Source) -> Diagnostics:
+    """Return why a module of the project's cannot be imported."""
+    return LANGUAGES["python"](source)[1] if source.path.endswith(".py") else ()
 
 
 def _owned(server: Server) -> dict[str, list[Source]]:

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 LAUNCHER = "mcpc_app/bash/launcher.bash"
 PRELUDE = "mcpc_app/bash/mcbox.bash"
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+VARIABLE_LIMIT = 100_000
+"""Linux starts no program with a variable of more than 128 KiB: a longer one is the shell's own, and not exported."""
 WHITE_SPACE = " \t\n\r\v\f"
 BROKEN_OUTPUT = "Internal error: tool output does not match outputSchema"
 BROKEN_PROMPT = "Internal error: prompt execution failed"
@@ -36,10 +38,17 @@ def prepare(call: Call, image: Image) -> Command:
     """Return the command: a fresh bash that reads prelude, library and arguments from descriptor 3."""
     file, function = call.definition.handler
     libraries = [entry(image, f"handlers/{path}").removeprefix(BYTE_ORDER_MARK) for path in image.index["shell"]]
-    program = b"".join(text + b"\0" for text in (entry(image, PRELUDE), *libraries, pretty(call.arguments)))
+    given = [(name.encode(), value.encode()) for name, value in image.index["environment"]]
+    large = b"".join(b"%b=%b\n" % (name, quoted(value)) for name, value in given if len(value) > VARIABLE_LIMIT)
+    program = b"".join(text + b"\0" for text in (entry(image, PRELUDE) + large, *libraries, pretty(call.arguments)))
     argv = ["bash", "--norc", "--noprofile", "-c", entry(image, LAUNCHER).decode(), file.rpartition("/")[2], function]
-    environment = {**posix.environ, **{name.encode(): value.encode() for name, value in image.index["environment"]}}
+    environment = {**posix.environ, **{name: value for name, value in given if len(value) <= VARIABLE_LIMIT}}
     return Command(argv, program, environment, merged=call.definition.output is None and not call.is_prompt)
+
+
+def quoted(value: bytes) -> bytes:
+    """Return a text as one word of Bash: nothing in single quotes means anything but the quote that ends them."""
+    return b"'" + value.replace(b"'", b"'\\''") + b"'"
 
 
 def entry(image: Image, name: str) -> bytes:

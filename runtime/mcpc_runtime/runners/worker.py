@@ -172,11 +172,10 @@ def spawn(image: Any) -> tuple[int, int, int]:
         (posix.POSIX_SPAWN_DUP2, requests_out, 3),
         (posix.POSIX_SPAWN_DUP2, replies_in, 4),
     ]
-    environment = {**posix.environ, **{name.encode(): value.encode() for name, value in image.index["environment"]}}
     argv = [sys.executable or "python3", "-I", "-S", "-c", BOOT, image.archive]
     try:
         pid = posix.posix_spawnp(
-            argv[0], argv, environment, file_actions=actions, setpgroup=0, setsigdef=DEFAULT_SIGNALS, setsigmask=()
+            argv[0], argv, posix.environ, file_actions=actions, setpgroup=0, setsigdef=DEFAULT_SIGNALS, setsigmask=()
         )
     except OSError:
         close(requests)
