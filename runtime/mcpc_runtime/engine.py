@@ -6,6 +6,8 @@ also the one place that catches everything: whatever goes wrong in answering one
 
 from __future__ import annotations
 
+import gc
+
 from mcpc_runtime.protocol.effects import Failure, Send, Start
 from mcpc_runtime.protocol.facts import INTERNAL_ERROR
 from mcpc_runtime.protocol.rows import resolve
@@ -47,6 +49,8 @@ class Engine:
     def run(self) -> None:
         """Serve until the client closes its end and what it asked for is done, or nobody reads any more."""
         try:
+            self._read()
+            collect_garbage()
             while not self.channel.ended or self.jobs:
                 if self.reactor is None:
                     self._read()
@@ -142,6 +146,12 @@ class Engine:
         for runner in self.runners.values():
             runner.close()
         resolve("posix:_exit")(128 + number)
+
+
+def collect_garbage() -> None:
+    """Have garbage looked for from now on, but not in what the start made (see `__main__.py`)."""
+    gc.freeze()
+    gc.enable()
 
 
 def internal_error(call: Call, problem: object) -> Ending:
