@@ -6,8 +6,8 @@ from typing import Any
 
 import click
 
-from mcpc import pipeline
 from mcpc.cli import report
+from mcpc.cli.making import analyse
 
 
 @click.command()
@@ -16,11 +16,8 @@ from mcpc.cli import report
 @report.FORMAT_OPTION
 def command(output: str, **given: Any) -> None:
     """Find every problem of PROJECT (a folder; this one by default), and build nothing."""
-    project = report.project_folder(given.pop("project"))
-    options = report.options_of(given)
-    tree, found = pipeline.read(project)
-    analysed = pipeline.analyse(tree, found, options)
-    report.report(analysed.diagnostics, tree.files, output)
+    analysed, options = analyse(given)
+    report.report(analysed.diagnostics, analysed.sources, output)
     report.end_if_refused(analysed.diagnostics, options)
     if output == "text" and analysed.server is not None:
         server = analysed.server

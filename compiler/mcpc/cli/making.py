@@ -19,6 +19,7 @@ from mcpc.sources import SourceTree
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import Any
 
     from mcpc.cache import Build
     from mcpc.options import Options
@@ -46,6 +47,13 @@ def make(project: Path, options: Options, output: str, place: Path | None = None
     report.report(report.worth_telling(build.diagnostics, output), tree.files, output)
     cache.store(name, build)
     return build
+
+
+def analyse(given: dict[str, Any]) -> tuple[pipeline.Checked, Options]:
+    """Return what is known of the project that a command was given, and the options it was given with."""
+    project = report.project_folder(given.pop("project"))
+    options = report.options_of(given)
+    return pipeline.analyse(*pipeline.read(project), options), options
 
 
 def without_earlier(tree: SourceTree, project: Path, place: Path) -> SourceTree:
