@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import click
 
 from mcpc.cli import report
 from mcpc.cli.making import analyse
+from mcpc.diagnostics.formats import FORMATS
 from mcpc.ir.printer import show
 
 
@@ -18,7 +20,11 @@ from mcpc.ir.printer import show
 def command(output: str, **given: Any) -> None:
     """Show how PROJECT was understood: every definition, and the function it is bound to."""
     analysed, options = analyse(given)
-    report.report(report.worth_telling(analysed.diagnostics, output), analysed.sources, output)
-    if analysed.server is not None and output == "text":
-        click.echo(show(analysed.server), nl=False)
+    understood = "" if analysed.server is None else show(analysed.server)
+    if output == "json":
+        facts = json.loads(FORMATS[output](analysed.diagnostics, analysed.sources))
+        click.echo(json.dumps({"server": understood.splitlines(), **facts}, indent=2, ensure_ascii=False))
+    else:
+        report.report(report.worth_telling(analysed.diagnostics, output), analysed.sources, output)
+        click.echo(understood if output == "text" else "", nl=False)
     report.end_if_refused(analysed.diagnostics, options)
