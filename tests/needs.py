@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from interpreters import interpreters
+
 ROOT = Path(__file__).resolve().parents[1]
 SHARED = ROOT.parent / "shared"
 REQUIRE_ALL = "MCPC_REQUIRE_ALL"
@@ -34,3 +36,11 @@ def shared(path: str) -> Path:
     if not place.exists():
         pytest.skip(f"reference data is not here: ../shared/{path}")
     return place
+
+
+def python(version: str) -> Path:
+    """Return an interpreter of a supported version; skip the test if this machine has none."""
+    found = interpreters().get(version)
+    if found is None:
+        pytest.skip(f"Python {version} is not here")
+    return found

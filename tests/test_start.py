@@ -13,7 +13,7 @@ import pytest
 
 from artifact import build, converse
 from interpreters import VERSIONS, answering, interpreters
-from needs import ROOT
+from needs import ROOT, python
 
 STATELESS = {"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {}}
 REQUESTS: tuple[tuple[str, dict[str, Any]], ...] = (
@@ -55,14 +55,6 @@ def answers(*argv: str | Path, cwd: Path | None = None, env: dict[str, str] | No
     replies = {json.loads(line)["id"]: line for line in done.stdout.splitlines()}
     assert sorted(replies) == list(range(len(REQUESTS)))
     return replies
-
-
-def python(version: str) -> Path:
-    """Return an interpreter, or skip the test."""
-    found = interpreters().get(version)
-    if found is None:
-        pytest.skip(f"Python {version} is not here")
-    return found
 
 
 def first_word_finds(interpreter: Path, folder: Path) -> dict[str, str]:

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from _signal import SIGPIPE  # type: ignore[import-not-found]
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
     from mcpc_runtime.protocol.jsonrpc import Json
+
+
+DEFAULT_SIGNALS = (SIGPIPE, 25)
+"""What a child is to take as usual again (25 is SIGXFSZ): the interpreter ignores both, and children inherit that."""
 
 
 class Command:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import posix
-from select import POLLERR, POLLHUP, POLLIN, POLLNVAL, POLLOUT, poll
+from select import POLLIN, POLLOUT, poll
 from time import monotonic
 
 TYPE_CHECKING = False
@@ -12,7 +12,6 @@ if TYPE_CHECKING:
 
 READABLE = POLLIN
 WRITABLE = POLLOUT
-ANY_END = POLLERR | POLLHUP | POLLNVAL
 
 
 class Reactor:

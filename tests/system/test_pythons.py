@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from artifact import build, converse
-from interpreters import VERSIONS, answering, interpreters
-from needs import needs
+from interpreters import VERSIONS, answering
+from needs import needs, python
 from system import mixed
 
 if TYPE_CHECKING:
@@ -80,14 +80,6 @@ def answers(*argv: str | Path, **how: Any) -> dict[int, Json]:
     replies = {(reply := json.loads(line))["id"]: reply for line in done.stdout.splitlines()}
     assert sorted(replies) == list(range(len(REQUESTS)))
     return replies
-
-
-def python(version: str) -> Path:
-    """Return an interpreter, or skip the test."""
-    found = interpreters().get(version)
-    if found is None:
-        pytest.skip(f"Python {version} is not here")
-    return found
 
 
 def finding(interpreter: Path, folder: Path) -> dict[str, str]:

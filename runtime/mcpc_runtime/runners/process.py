@@ -8,9 +8,9 @@ the group is killed when it has ended, so that a child left in the background ho
 from __future__ import annotations
 
 import posix
-from _signal import SIGKILL, SIGPIPE, SIGTERM  # type: ignore[import-not-found]
+from _signal import SIGKILL, SIGTERM  # type: ignore[import-not-found]
 
-from mcpc_runtime.commands import Completed
+from mcpc_runtime.commands import DEFAULT_SIGNALS, Completed
 from mcpc_runtime.reactor import READABLE, WRITABLE, close
 
 TYPE_CHECKING = False
@@ -25,7 +25,6 @@ OUTPUT_LIMIT = 16 << 20
 READ_SIZE = 1 << 16
 GRACE_SECONDS = 2.0
 WITHOUT_PIDFD_SECONDS = 0.01
-DEFAULT_SIGNALS = (SIGPIPE, 25)  # 25 is SIGXFSZ: the interpreter ignores both, and a child would inherit that
 
 
 class Job:

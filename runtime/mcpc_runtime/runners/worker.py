@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import posix
 import sys
-from _signal import SIGKILL, SIGPIPE  # type: ignore[import-not-found]
+from _signal import SIGKILL  # type: ignore[import-not-found]
 
-from mcpc_runtime.commands import Returned
+from mcpc_runtime.commands import DEFAULT_SIGNALS, Returned
 from mcpc_runtime.protocol.jsonrpc import ParseError, encode, parse
 from mcpc_runtime.reactor import READABLE, WRITABLE, close
 
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 BOOT = "import sys;sys.path.insert(0,sys.argv[1]);from mcpc_runtime.runners.child import main;main(sys.argv[1])"
 READ_SIZE = 1 << 16
 FRAME_LIMIT = 64 << 20
-DEFAULT_SIGNALS = (SIGPIPE, 25)
 
 
 class WorkerRunner:

@@ -20,15 +20,13 @@ class Closed(Exception):  # noqa: N818 - an event, not an error
 class Channel:
     """The client's end of standard input and output.  `lines` are complete when they are handed out."""
 
-    __slots__ = ("_chunks", "_limit", "_overflow", "_size", "descriptor", "ended", "output", "oversize")
+    __slots__ = ("_chunks", "_limit", "_overflow", "_size", "descriptor", "ended", "output")
 
     def __init__(self, limit: int) -> None:
         self.descriptor = posix.dup(0)
         self.output = posix.dup(1)
         shield()
         self.ended = False
-        self.oversize = False
-        """Whether the line just handed out as None was longer than the limit."""
         self._limit = limit
         self._chunks: list[bytes] = []
         self._size = 0
