@@ -47,14 +47,18 @@ class Completed:
 
 
 class Invocation:
-    """A Python function to call: the module's file, its name, and keyword arguments."""
+    """A Python function to call: the module's file, its name, the arguments, and how it takes them.
 
-    __slots__ = ("arguments", "file", "function")
+    `binding`: nothing for keywords, else a row of `mcpc_runtime.bindings.BINDINGS` and what that needs.
+    """
 
-    def __init__(self, file: str, function: str, arguments: dict[str, Json]) -> None:
+    __slots__ = ("arguments", "binding", "file", "function")
+
+    def __init__(self, file: str, function: str, arguments: dict[str, Json], binding: list[str]) -> None:
         self.file = file
         self.function = function
         self.arguments = arguments
+        self.binding = binding
 
 
 class Returned:

@@ -56,7 +56,7 @@ class Server:
     def run(self, *calls: tuple, file: str = "tools.py") -> list[Returned]:
         done: dict[int, Returned] = {}
         for number, (function, arguments) in enumerate(calls):
-            invocation = Invocation(file, function, arguments)
+            invocation = Invocation(file, function, arguments, [])
             self.runner.start(invocation, lambda returned, number=number: done.__setitem__(number, returned))
         self.wait(lambda: len(done) == len(calls))
         return [done[number] for number in range(len(calls))]
@@ -143,7 +143,7 @@ def test_a_death_is_the_answer_of_those_it_took_and_the_next_call_works(
 @pytest.mark.parametrize("function", ["slow", "soon"])
 def test_a_stopped_call_is_not_reported(server: Server, function: str) -> None:
     reported: list[Returned] = []
-    job = server.runner.start(Invocation("tools.py", function, {"seconds": 0.3}), reported.append)
+    job = server.runner.start(Invocation("tools.py", function, {"seconds": 0.3}, []), reported.append)
     server.runner.stop(job)
     server.run(("slow", {"seconds": 0.6}))
     assert reported == []

@@ -34,6 +34,11 @@ BUILD_OPTIONS = (
     click.option("--prompts-prefix", metavar="TEXT", help="What Bash functions of prompts begin with (prompt_)."),
     click.option("--tools-page-size", type=click.IntRange(0), help="Tools a page of tools/list; 0 for all."),
     click.option("--prompts-page-size", type=click.IntRange(0), help="Prompts a page of prompts/list; 0 for all."),
+    click.option("--assert-formats", is_flag=True, default=None, help="Refuse what breaks the `format` of a schema."),
+    click.option("--no-defaults", "defaults", flag_value=False, default=None, help="Hand on arguments as they came."),
+    click.option(
+        "--platform", "platforms", multiple=True, metavar="TAG", help="Carry native modules for this platform."
+    ),
 )
 FORMAT_OPTION = click.option(
     "--format", "output", type=click.Choice(sorted(FORMATS)), default="text", help="How problems are reported."

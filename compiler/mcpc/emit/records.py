@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from mcpc.emit.bytecode import dump_data
 from mcpc.emit.table import add_table
+from mcpc.ir import PythonFunction
 
 if TYPE_CHECKING:
     from mcpc.emit.blob import Blob
@@ -35,6 +36,7 @@ def prompt_record(prompt: Prompt) -> bytes:
     return dump_data((prompt.handler.contract, target(prompt.handler), arguments, None, None))
 
 
-def target(handler: Handler) -> tuple[str, str]:
-    """Return where a handler is: its file under `handlers/`, and the function's name."""
-    return handler.file, handler.function
+def target(handler: Handler) -> tuple[str, ...]:
+    """Return where a handler is: its file under `handlers/`, the function's name, and how it is given its arguments."""
+    binding = handler.binding if isinstance(handler, PythonFunction) else ()
+    return handler.file, handler.function, *binding

@@ -5,20 +5,30 @@ A node keeps the place it came from, because passes report there; nothing here r
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from mcpc.diagnostics import Span
     from mcpc.sources import Json, Node, Source
 
 
 @dataclass(frozen=True, slots=True)
 class Schema:
-    """A JSON Schema as written.  `closed`: arguments the root does not name are refused although it does not say so."""
+    """A JSON Schema as written.
+
+    `closed`: arguments the root does not name are refused although it does not say so.  `assert_formats`: `format`
+    decides.  `completes`: defaults are put in the place of what is missing.  `remotes`: the project's own JSON files, by
+    the URI that a reference leads to them with.
+    """
 
     node: Node
     closed: bool = False
+    assert_formats: bool = False
+    completes: bool = False
+    remotes: Mapping[str, Node] = field(default_factory=dict, hash=False, compare=False)
 
     @property
     def value(self) -> Json:
@@ -47,7 +57,10 @@ class BashFunction:
 
 @dataclass(frozen=True, slots=True)
 class PythonFunction:
-    """A function of a Python module: called with the arguments as keywords."""
+    """A function of a Python module: called with the arguments as keywords, or as `binding` says.
+
+    `binding`: a row of `mcpc_runtime.bindings.BINDINGS` and what it needs to turn arguments into the function's own.
+    """
 
     function: str
     file: str
@@ -56,6 +69,7 @@ class PythonFunction:
     accepts_any: bool = False
     is_async: bool = False
     contract: str = "python"
+    binding: tuple[str, ...] = ()
 
 
 Handler = BashFunction | PythonFunction

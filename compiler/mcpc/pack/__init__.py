@@ -31,7 +31,7 @@ class Archive:
 
 def pack(checked: CheckedServer, modules: Sequence[Module], python: str) -> Archive:
     """Return the artifact of a server."""
-    entries = runtime_entries(modules)
+    entries = runtime_entries(checked.server, modules)
     entries += manifest_entries(checked.server, entries)
     return Archive(archive(entries, first_line(python)), content_digest(entries))
 

@@ -12,14 +12,16 @@ from typing import TYPE_CHECKING
 
 from mcpc.emit.bytecode import code_of, pyc
 from mcpc.emit.templates import text
+from mcpc.ir import PythonFunction
 from mcpc.pack.archive import Entry
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from importlib.resources.abc import Traversable
     from types import CodeType
 
     from mcpc.emit import Module
+    from mcpc.ir import Server
 
 START = "__main__.py"
 ONLY_FOR_TYPE_CHECKERS = frozenset({"mcpc_runtime/protocol/ports.py"})
@@ -40,6 +42,14 @@ START_PATH = (
     "mcpc_runtime.main",
 )
 """What every start imports, each after what it needs."""
+CARRIED_WHEN: dict[str, Callable[[Server, Sequence[Module]], bool]] = {
+    "mcpc_runtime/authoring.py": lambda server, _: any(file.language == "python" for file in server.files),
+    "mcpc_runtime/bindings/hints.py": lambda server, _: "hints" in bindings(server),
+    "mcpc_runtime/bindings/models.py": lambda server, _: "models" in bindings(server),
+    "mcpc_runtime/formats.py": lambda _, modules: any(b"mcpc_runtime.formats" in module.data for module in modules),
+    "mcpc_runtime/layer.py": lambda _, modules: any(module.name.startswith("site/") for module in modules),
+}
+"""What only some servers need, and how one can tell; every other file of the runtime is in every artifact."""
 NO_PYTHON = (SyntaxError, ValueError, RecursionError, MemoryError)
 """How the interpreter says that it cannot compile a text: wrong, no text, nested too deeply for one of its stacks."""
 
@@ -58,9 +68,9 @@ def walk(place: Traversable, name: str) -> Iterator[tuple[str, bytes]]:
             yield f"{name}/{child.name}", child.read_bytes()
 
 
-def runtime_entries(generated: Iterable[Module]) -> tuple[Entry, ...]:
+def runtime_entries(server: Server, generated: Sequence[Module]) -> tuple[Entry, ...]:
     """Return the entries of everything but the manifest: runtime, generated modules, handlers, both ways to start."""
-    stripped = {**runtime_sources(), **{module.name: module.data for module in generated if is_ours(module)}}
+    stripped = {**carried(server, generated), **{module.name: module.data for module in generated if is_ours(module)}}
     start = {START: text(START)}
     codes = {name: code_of(data, label(name), strip=True) for name, data in {**stripped, **start}.items()}
     codes[START] = bundled(codes)
@@ -70,6 +80,19 @@ def runtime_entries(generated: Iterable[Module]) -> tuple[Entry, ...]:
     sources = {**plain, **stripped, **start}
     compiled = {f"{name}c": pyc(code, sources[name]) for name, code in codes.items() if name not in in_bundle(codes)}
     return tuple(Entry(name, data) for name, data in sorted({**sources, **compiled}.items()))
+
+
+def carried(server: Server, generated: Sequence[Module]) -> dict[str, bytes]:
+    """Return the runtime's sources without those that this server does not need."""
+    sources = runtime_sources()
+    unneeded = [name for name, is_needed in CARRIED_WHEN.items() if not is_needed(server, generated)]
+    return {name: data for name, data in sources.items() if name not in unneeded}
+
+
+def bindings(server: Server) -> frozenset[str]:
+    """Return the ways in which functions of the server want their arguments."""
+    handlers = [*(tool.handler for tool in server.tools), *(prompt.handler for prompt in server.prompts)]
+    return frozenset(one.binding[0] for one in handlers if isinstance(one, PythonFunction) and one.binding)
 
 
 def author_code(module: Module) -> CodeType | None:

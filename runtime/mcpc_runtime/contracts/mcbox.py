@@ -36,7 +36,7 @@ entries: dict[str, bytes] = {}
 
 def prepare(call: Call, image: Image) -> Command:
     """Return the command: a fresh bash that reads prelude, library and arguments from descriptor 3."""
-    file, function = call.definition.handler
+    file, function, *_ = call.definition.handler
     libraries = [entry(image, f"handlers/{path}").removeprefix(BYTE_ORDER_MARK) for path in image.index["shell"]]
     given = [(name.encode(), value.encode()) for name, value in image.index["environment"]]
     large = b"".join(b"%b=%b\n" % (name, quoted(value)) for name, value in given if len(value) > VARIABLE_LIMIT)

@@ -32,8 +32,8 @@ RESULT_FIELDS = {"content", "structuredContent", "isError", "_meta"}
 
 def prepare(call: Call, image: Image) -> Invocation:
     """Return the call the worker is to make."""
-    file, function = call.definition.handler
-    return Invocation(file, function, call.arguments)
+    file, function, *binding = call.definition.handler
+    return Invocation(file, function, call.arguments, binding)
 
 
 def conclude(call: Call, returned: Returned) -> Ending:

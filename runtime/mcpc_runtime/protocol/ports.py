@@ -38,8 +38,8 @@ class Definition(Protocol):
         ...
 
     @property
-    def handler(self) -> tuple[str, str]:
-        """File and function."""
+    def handler(self) -> tuple[str, ...]:
+        """File and function, and how a Python function is given its arguments."""
         ...
 
     @property

@@ -12,6 +12,9 @@ import sys
 import threading
 from queue import SimpleQueue
 
+from mcpc_runtime.bindings import BINDINGS
+from mcpc_runtime.protocol.rows import resolve
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import asyncio
@@ -73,7 +76,13 @@ class Child:
         try:
             with self._imports:
                 module = importlib.import_module(message["file"].removesuffix(".py").replace("/", "."))
-            value = getattr(module, message["function"])(**message["arguments"])
+            function = getattr(module, message["function"])
+            binding = message["binding"]
+            if binding:
+                call = resolve(BINDINGS[binding[0]])
+                value = call(function, message["arguments"], *binding[1:])
+            else:
+                value = function(**message["arguments"])
             if hasattr(value, "__await__"):
                 value = self._await(number, value)
             body = json.dumps({"call": number, "value": value}, default=plain, allow_nan=False, ensure_ascii=False)

@@ -76,7 +76,7 @@ class Worker:
         self._number += 1
         self._waiting[self._number] = done
         body: dict[str, Json] = {"call": self._number, "file": invocation.file, "function": invocation.function}
-        self._send({**body, "arguments": invocation.arguments})
+        self._send({**body, "binding": invocation.binding, "arguments": invocation.arguments})  # type: ignore[dict-item]
         return self._number
 
     def cancel(self, number: int) -> None:

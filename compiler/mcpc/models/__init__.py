@@ -1,0 +1,1 @@
+"""Pydantic models of what tools take and return, generated from their schemas."""

@@ -1,0 +1,12 @@
+"""How a Python function that wants more than plain keywords is given its arguments; a row's module is imported with it.
+
+Each row is `call(function, arguments, *parameters) -> result`: it makes of the arguments, which the compiled validator
+has accepted, what the function takes, and calls it.
+"""
+
+from __future__ import annotations
+
+BINDINGS = {
+    "hints": "mcpc_runtime.bindings.hints:call",
+    "models": "mcpc_runtime.bindings.models:call",
+}
