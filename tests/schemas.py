@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from mcpc.schema import CompiledSchema, compile_schema
+from mcpc.schema import CompiledSchema, Question, compile_schema
 from mcpc.sources import Source, parse_json
 
 if TYPE_CHECKING:
@@ -28,12 +28,12 @@ def node_of(schema: object) -> Node:
 
 def problems_of(schema: object, *, closed: bool = False) -> Diagnostics:
     """Return what the compiler says of a schema."""
-    return compile_schema(node_of(schema), closed=closed)[1]
+    return compile_schema(node_of(schema), Question(closed=closed))[1]
 
 
 def compiled(schema: object, *, closed: bool = False) -> CompiledSchema:
     """Return the two modules of a schema that compiles."""
-    modules, problems = compile_schema(node_of(schema), closed=closed)
+    modules, problems = compile_schema(node_of(schema), Question(closed=closed))
     assert modules is not None, problems
     return modules
 

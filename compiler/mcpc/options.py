@@ -16,8 +16,8 @@ class Options:
     """Build options.  Page sizes: 0 is no paging.  `python`: the interpreter named in the artifact's first line.
 
     `assert_formats`: `format` decides, instead of only describing.  `defaults`: a tool's handler finds the defaults of
-    its input schema in place of what the caller left out.  `platforms`: the platforms native modules are carried for, as
-    wheels name them (`manylinux2014_x86_64`); none is the platform and the Python of the build.
+    its input schema in place of what the caller left out.  `platforms`: the platforms native modules are carried for,
+    as wheels name them (`manylinux2014_x86_64`); none is the platform and the Python of the build.
     """
 
     format: str = ""

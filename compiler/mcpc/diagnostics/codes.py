@@ -38,7 +38,7 @@ CODES: dict[str, Code] = {
     "MCP107": Code("error", "a value the protocol does not allow"),
     "MCP108": Code("warning", "a description is missing"),
     "MCP110": Code("error", "a schema is not valid JSON Schema"),
-    "MCP111": Code("error", "a schema keyword is not compiled yet"),
+    "MCP111": Code("error", "a schema keyword in the form of another draft"),
     "MCP112": Code("error", "a schema dialect is not supported"),
     "MCP113": Code("error", "a schema reference leads nowhere"),
     "MCP114": Code("error", "a pattern cannot be compiled"),

@@ -10,7 +10,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from mcpc.emit.bytecode import MAGIC, dump, without_columns
-from mcpc.schema import compile_schema
+from mcpc.schema import compile_of
 
 if TYPE_CHECKING:
     from mcpc.emit.blob import Blob, Reference
@@ -33,7 +33,7 @@ class Validators:
 
     def add(self, schema: Schema) -> Validator:
         """Return the references of a schema's modules, which are put into the blob if they are new."""
-        compiled, problems = compile_schema(schema.node, closed=schema.closed)
+        compiled, problems = compile_of(schema)
         if compiled is None:
             raise ValueError(f"a checked schema does not compile: {problems}")
         if compiled not in self._places:

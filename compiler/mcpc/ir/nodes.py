@@ -6,13 +6,18 @@ A node keeps the place it came from, because passes report there; nothing here r
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from mcpc.diagnostics import Span
     from mcpc.sources import Json, Node, Source
+
+
+class Remotes(Protocol):
+    """Schemas by the URIs that references lead to them with: files of the project, never of the network."""
+
+    def get(self, uri: str) -> Node | None:
+        """Return the schema that has this URI."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,15 +25,14 @@ class Schema:
     """A JSON Schema as written.
 
     `closed`: arguments the root does not name are refused although it does not say so.  `assert_formats`: `format`
-    decides.  `completes`: defaults are put in the place of what is missing.  `remotes`: the project's own JSON files, by
-    the URI that a reference leads to them with.
+    decides.  `completes`: defaults are put in the place of what is missing.  `remotes`: the project's own JSON files.
     """
 
     node: Node
     closed: bool = False
     assert_formats: bool = False
     completes: bool = False
-    remotes: Mapping[str, Node] = field(default_factory=dict, hash=False, compare=False)
+    remotes: Remotes | None = field(default=None, compare=False)
 
     @property
     def value(self) -> Json:

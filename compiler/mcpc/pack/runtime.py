@@ -46,7 +46,7 @@ CARRIED_WHEN: dict[str, Callable[[Server, Sequence[Module]], bool]] = {
     "mcpc_runtime/authoring.py": lambda server, _: any(file.language == "python" for file in server.files),
     "mcpc_runtime/bindings/hints.py": lambda server, _: "hints" in bindings(server),
     "mcpc_runtime/bindings/models.py": lambda server, _: "models" in bindings(server),
-    "mcpc_runtime/formats.py": lambda _, modules: any(b"mcpc_runtime.formats" in module.data for module in modules),
+    "mcpc_runtime/formats/": lambda _, modules: any(b"mcpc_runtime.formats" in module.data for module in modules),
     "mcpc_runtime/layer.py": lambda _, modules: any(module.name.startswith("site/") for module in modules),
 }
 """What only some servers need, and how one can tell; every other file of the runtime is in every artifact."""
@@ -85,8 +85,8 @@ def runtime_entries(server: Server, generated: Sequence[Module]) -> tuple[Entry,
 def carried(server: Server, generated: Sequence[Module]) -> dict[str, bytes]:
     """Return the runtime's sources without those that this server does not need."""
     sources = runtime_sources()
-    unneeded = [name for name, is_needed in CARRIED_WHEN.items() if not is_needed(server, generated)]
-    return {name: data for name, data in sources.items() if name not in unneeded}
+    unneeded = tuple(name for name, is_needed in CARRIED_WHEN.items() if not is_needed(server, generated))
+    return {name: data for name, data in sources.items() if not name.startswith(unneeded)}
 
 
 def bindings(server: Server) -> frozenset[str]:

@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING
 
 from mcpc.diagnostics import diagnose
-from mcpc.schema import compile_schema
+from mcpc.schema import compile_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,10 +23,10 @@ def schemas(server: Server) -> Diagnostics:
     problems: list[Diagnostic] = []
     for tool in server.tools:
         problems += _root(tool.input, f"the input schema of `{tool.name}`", "MCP115", ASK)
-        problems += compile_schema(tool.input.node, closed=tool.input.closed)[1]
+        problems += compile_of(tool.input)[1]
         if tool.output:
             problems += _root(tool.output, f"the output schema of `{tool.name}`", "MCP116", SHOWN)
-            problems += compile_schema(tool.output.node, closed=tool.output.closed)[1]
+            problems += compile_of(tool.output)[1]
     return tuple(problems)
 
 

@@ -57,6 +57,11 @@ def matches(place: Place, pattern: Node) -> Condition:
     return holds(place.walk.program.search(str(pattern.value), place.value))
 
 
+def has_format(place: Place, name: Node) -> Condition:
+    """Return the condition of `format`, where it decides."""
+    return holds(fill("%s(%s, %s)", place.walk.program.support("has_format"), literal(name.value), place.value))
+
+
 def constant(place: Place, value: Node) -> Condition:
     """Return the condition of `const`."""
     return equals(place.walk.program, place.value, value.value)

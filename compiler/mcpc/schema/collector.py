@@ -13,21 +13,41 @@ from typing import TYPE_CHECKING
 from mcpc.schema.code import fill, joined, literal
 from mcpc.schema.conditions import ALWAYS, NEVER, some
 from mcpc.schema.json_types import is_one_of
+from mcpc.schema.tags import told_apart
 from mcpc.schema.walker import INLINE_LEVELS, Walker
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
+    from contextlib import AbstractContextManager
 
     from mcpc.schema.code import Code
     from mcpc.schema.conditions import Condition
-    from mcpc.schema.walker import Path, Place
+    from mcpc.schema.program import Program
+    from mcpc.schema.walker import Emitter, Path, Place
     from mcpc.sources import Json, Node
+
+
+UNEVALUATED = frozenset(("unevaluatedItems", "unevaluatedProperties"))
 
 
 class Collector(Walker):
     """Writes a function of the value, its path and the list of what was found so far; it returns that list."""
 
     ends_early = False
+
+    def __init__(self, program: Program, emitters: Mapping[str, Emitter], kind: str, is_deep: bool) -> None:
+        super().__init__(program, emitters, kind, is_deep)
+        self.before: dict[Place, Code] = {}
+
+    def begin(self, place: Place) -> None:
+        """Note how many complaints there were before, where a keyword wants to know whether there are more."""
+        if not UNEVALUATED.isdisjoint(place.schema.keywords):
+            self.before[place] = self.fresh("n")
+            self.line(fill("%s = len(found)", self.before[place]))
+
+    def once_accepted(self, place: Place) -> AbstractContextManager[None]:
+        """Go on only if there are no more complaints than before."""
+        return self.section(fill("if len(found) == %s:", self.before[place]))
 
     def check(self, place: Place, condition: Condition, keyword: str, expected: Json) -> None:
         """Complain if `condition` does not hold."""
@@ -75,9 +95,9 @@ class Collector(Walker):
         places = [place.here(node) for node in value.items]
         collected = [self.collect(branch, literal([])) for branch in places]
         decisions = [self.decision(branch) for branch in places]
-        nearest = fill(
-            "%s(%s, [%s])", self.program.support("nearest"), self.pointer(place.path), joined(", ", collected)
-        )
+        about = told_apart(self.program, keyword, value.items)
+        parts = self.pointer(place.path), place.value, joined(", ", collected), about
+        nearest = fill("%s(%s, %s, [%s], %s)", self.program.support("nearest"), *parts)
         if keyword == "anyOf":
             with self.section(fill("if %s:", some(decisions).no)):
                 self.line(fill("found.extend(%s)", nearest))

@@ -7,14 +7,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from mcpc.schema.emit import module
+from mcpc.schema.search import PLAIN, Question
 from mcpc.schema.survey import survey
 
 if TYPE_CHECKING:
     from mcpc.diagnostics import Diagnostics
+    from mcpc.ir import Schema
     from mcpc.sources import Node
 
 
-compiled: dict[tuple[bool, str], CompiledSchema] = {}
+compiled: dict[tuple[Question, str], CompiledSchema] = {}
 """What was compiled before in this process: the pass that judges schemas, and then the emitter, ask for each."""
 
 
@@ -30,27 +32,34 @@ class CompiledSchema:
     collector: str
 
 
-def compile_schema(schema: Node, *, closed: bool = False) -> tuple[CompiledSchema | None, Diagnostics]:
+def compile_of(schema: Schema) -> tuple[CompiledSchema | None, Diagnostics]:
+    """Return the modules of a server's schema as `compile_schema` does, with everything that is known of it."""
+    question = Question(
+        closed=schema.closed,
+        completes=schema.completes,
+        assert_formats=schema.assert_formats,
+        remotes=schema.remotes,
+    )
+    return compile_schema(schema.node, question)
+
+
+def compile_schema(schema: Node, question: Question = PLAIN) -> tuple[CompiledSchema | None, Diagnostics]:
     """Return the modules of `schema`, None if anything is wrong with it, and what is.
 
-    `closed`: the root refuses properties that it does not name, unless it says itself which it takes.  A schema without
-    a problem is compiled once, wherever it stands; one with problems has them at its own places.
+    A schema without a problem is compiled once, wherever it stands; one with problems has them at its own places, and
+    one that other files are part of may mean something else there.
     """
-    key = closed, json.dumps(schema.value)
+    key = question, json.dumps(schema.value)
     known = compiled.get(key)
     if known is not None:
         return known, ()
-    made, problems = _compile(schema, closed)
-    if made is not None and not problems:
-        compiled[key] = made
-    return made, problems
-
-
-def _compile(schema: Node, closed: bool) -> tuple[CompiledSchema | None, Diagnostics]:
-    surveyed, problems = survey(schema, closed)
+    surveyed, problems = survey(schema, question)
     if surveyed is None:
         return None, problems
-    return CompiledSchema(_checked(module(surveyed, "accepts")), _checked(module(surveyed, "errors"))), problems
+    made = CompiledSchema(_checked(module(surveyed, "accepts")), _checked(module(surveyed, "errors")))
+    if not problems and not surveyed.uses_remotes:
+        compiled[key] = made
+    return made, problems
 
 
 def _checked(source: str) -> str:

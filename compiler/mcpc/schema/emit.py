@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from mcpc.schema.code import fill, joined
 from mcpc.schema.collector import Collector
 from mcpc.schema.emitters import EMITTERS
+from mcpc.schema.evaluated import Marker
 from mcpc.schema.predicate import Predicate
 from mcpc.schema.program import Program
 from mcpc.schema.walker import Place
@@ -40,6 +41,8 @@ class Output:
 OUTPUTS = {
     "accepts": Output(Predicate, fill("x"), (), fill("return True")),
     "errors": Output(Collector, fill("x, path, found"), (fill("path"),), fill("return found")),
+    "evaluated": Output(Marker, fill("x, seen"), (), fill("return seen")),
+    "beside": Output(Marker, fill("x, seen"), (), fill("return seen")),
 }
 
 
@@ -90,7 +93,7 @@ def _entry(program: Program, entry: Entry) -> Iterator[Code]:
     survey = program.survey
     root = survey.at(survey.root)
     output = OUTPUTS[entry.kind]
-    walk = output.walker(program, EMITTERS, is_deep=False)
+    walk = output.walker(program, EMITTERS, entry.kind, is_deep=False)
     is_guarded = _may_be_too_deep(survey)
     with walk.section(fill("try:") if is_guarded else None):
         if survey.root in survey.shared:
@@ -112,7 +115,7 @@ def _function(program: Program, unit: Unit) -> Iterator[Code]:
     survey = program.survey
     output = OUTPUTS[unit.kind]
     is_deep = unit.schema.node in survey.recursive
-    walk = output.walker(program, EMITTERS, is_deep)
+    walk = output.walker(program, EMITTERS, unit.kind, is_deep)
     if is_deep and unit.schema.node in survey.shared:
         with walk.section(fill("if depth > %s:", program.depth_limit)):
             walk.line(fill("raise RecursionError"))

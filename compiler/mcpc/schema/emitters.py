@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mcpc.schema import arrays, assertions, combinators, objects
+from mcpc.schema import arrays, assertions, combinators, evaluated, objects
 from mcpc.schema.walker import Emitter
 
 EMITTERS: dict[str, Emitter] = {
@@ -16,6 +16,7 @@ EMITTERS: dict[str, Emitter] = {
     "minLength": Emitter(assertions.at_least),
     "maxLength": Emitter(assertions.at_most),
     "pattern": Emitter(assertions.matches),
+    "format": Emitter(assertions.has_format),
     "required": Emitter(objects.all_present, objects.write_required, combinators.count),
     "minProperties": Emitter(assertions.at_least),
     "maxProperties": Emitter(assertions.at_most),
@@ -32,9 +33,12 @@ EMITTERS: dict[str, Emitter] = {
     "contains": Emitter(None, arrays.write_contains),
     "uniqueItems": Emitter(assertions.unique),
     "$ref": Emitter(combinators.target_accepts, combinators.write_reference),
+    "$dynamicRef": Emitter(combinators.target_accepts, combinators.write_reference),
     "allOf": Emitter(combinators.all_accept, combinators.write_all, combinators.count),
     "anyOf": Emitter(combinators.any_accepts, combinators.write_alternatives("anyOf"), combinators.count),
     "oneOf": Emitter(combinators.one_accepts, combinators.write_alternatives("oneOf"), combinators.count),
     "not": Emitter(combinators.refuses, combinators.write_not),
     "if": Emitter(None, combinators.write_if),
+    "unevaluatedProperties": Emitter(None, evaluated.write_properties),
+    "unevaluatedItems": Emitter(None, evaluated.write_items),
 }

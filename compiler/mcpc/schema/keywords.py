@@ -1,7 +1,8 @@
-"""What each keyword of JSON Schema 2020-12 is: the shape of its value, what it judges, and whether it is compiled.
+"""What each keyword of JSON Schema 2020-12 is: the shape of its value, and what it judges.
 
-Every keyword of the standard is a row.  Order is the order in which a compiled schema asks: cheap questions first.
-How a row becomes code stands in `emitters`.
+Every keyword of the standard is a row.  Order is the order in which a compiled schema asks: cheap questions first, and
+last those that want to know what all others have looked at.  How a row becomes code stands in `emitters`; how other
+drafts differ, in `dialects`.
 """
 
 from __future__ import annotations
@@ -9,12 +10,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from mcpc.schema.shapes import (
+    ANCHOR,
     ANYTHING,
     BOOLEAN,
     CONSTANT,
     CONSTANTS,
     COUNT,
     DIALECT,
+    IDENTIFIER,
     LIST,
     NAMES,
     NAMES_BY_NAME,
@@ -26,8 +29,10 @@ from mcpc.schema.shapes import (
     SCHEMAS,
     SCHEMAS_BY_NAME,
     SCHEMAS_BY_PATTERN,
+    SCHEMAS_OR_NAMES,
     STRING,
     TYPES,
+    VOCABULARIES,
     Shape,
 )
 
@@ -36,13 +41,11 @@ from mcpc.schema.shapes import (
 class Keyword:
     """One row.  `judges`: the JSON type it applies to, `any`, or nothing for what judges by itself nothing.
 
-    `later`: what to say of a keyword that is not compiled yet.  `earlier`: a kind of value that an earlier draft
-    allowed, and what is written instead of it now.
+    `earlier`: a kind of value that an earlier draft allowed, and what is written instead of it now.
     """
 
     shape: Shape
     judges: str = ""
-    later: str = ""
     earlier: tuple[str, str] = ("", "")
 
 
@@ -58,6 +61,7 @@ KEYWORDS: dict[str, Keyword] = {
     "minLength": Keyword(COUNT, "string"),
     "maxLength": Keyword(COUNT, "string"),
     "pattern": Keyword(PATTERN, "string"),
+    "format": Keyword(STRING, "string"),
     "required": Keyword(NAMES, "object"),
     "minProperties": Keyword(COUNT, "object"),
     "maxProperties": Keyword(COUNT, "object"),
@@ -67,6 +71,7 @@ KEYWORDS: dict[str, Keyword] = {
     "additionalProperties": Keyword(SCHEMA, "object"),
     "propertyNames": Keyword(SCHEMA, "object"),
     "dependentSchemas": Keyword(SCHEMAS_BY_NAME, "object"),
+    "dependencies": Keyword(SCHEMAS_OR_NAMES),
     "minItems": Keyword(COUNT, "array"),
     "maxItems": Keyword(COUNT, "array"),
     "prefixItems": Keyword(SCHEMAS, "array"),
@@ -76,6 +81,7 @@ KEYWORDS: dict[str, Keyword] = {
     "maxContains": Keyword(COUNT),
     "uniqueItems": Keyword(BOOLEAN, "array"),
     "$ref": Keyword(REFERENCE, "any"),
+    "$dynamicRef": Keyword(REFERENCE, "any"),
     "allOf": Keyword(SCHEMAS, "any"),
     "anyOf": Keyword(SCHEMAS, "any"),
     "oneOf": Keyword(SCHEMAS, "any"),
@@ -83,6 +89,8 @@ KEYWORDS: dict[str, Keyword] = {
     "if": Keyword(SCHEMA, "any"),
     "then": Keyword(SCHEMA),
     "else": Keyword(SCHEMA),
+    "unevaluatedProperties": Keyword(SCHEMA, "object"),
+    "unevaluatedItems": Keyword(SCHEMA, "array"),
     "$schema": Keyword(DIALECT),
     "$defs": Keyword(SCHEMAS_BY_NAME),
     "definitions": Keyword(SCHEMAS_BY_NAME),
@@ -94,21 +102,13 @@ KEYWORDS: dict[str, Keyword] = {
     "readOnly": Keyword(BOOLEAN),
     "writeOnly": Keyword(BOOLEAN),
     "$comment": Keyword(STRING),
-    "format": Keyword(STRING),
     "contentEncoding": Keyword(STRING),
     "contentMediaType": Keyword(STRING),
     "contentSchema": Keyword(SCHEMA),
-    "$id": Keyword(STRING, later="references reach the same schema without it"),
-    "$anchor": Keyword(STRING, later="refer to the place by a JSON Pointer: `#/$defs/...`"),
-    "$dynamicRef": Keyword(STRING, later="`$ref` is compiled"),
-    "$dynamicAnchor": Keyword(STRING, later="refer to the place by a JSON Pointer: `#/$defs/...`"),
-    "$recursiveRef": Keyword(STRING, later="`$ref` is compiled"),
-    "$recursiveAnchor": Keyword(ANYTHING, later="refer to the place by a JSON Pointer: `#`"),
-    "$vocabulary": Keyword(ANYTHING, later="every schema has the vocabularies of 2020-12"),
-    "unevaluatedItems": Keyword(SCHEMA, later="`items` is compiled"),
-    "unevaluatedProperties": Keyword(SCHEMA, later="`additionalProperties` is compiled"),
-    "additionalItems": Keyword(ANYTHING, later="this is `items` beside `prefixItems` since 2020-12"),
-    "dependencies": Keyword(ANYTHING, later="this is `dependentRequired` and `dependentSchemas` since 2019-09"),
+    "$id": Keyword(IDENTIFIER),
+    "$anchor": Keyword(ANCHOR),
+    "$dynamicAnchor": Keyword(ANCHOR),
+    "$vocabulary": Keyword(VOCABULARIES),
 }
 
 ORDER = {name: place for place, name in enumerate(KEYWORDS)}

@@ -1,4 +1,4 @@
-"""The metaschema of 2020-12 as the authority on what a schema is, asked through the `jsonschema` library.
+"""A draft's metaschema as the authority on what a schema is, asked through the `jsonschema` library.
 
 Asking it takes milliseconds a schema and a tenth of a second to begin, so a build does not: `survey` checks the same
 shapes itself, and the tests hold the two together.  Only whoever wants the authority's own word imports this module.
@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from jsonschema import Draft202012Validator
+from jsonschema import Draft6Validator, Draft7Validator, Draft201909Validator, Draft202012Validator
 
 from mcpc.diagnostics import diagnose, in_order
+from mcpc.schema.dialects import DRAFT_06, DRAFT_07, DRAFT_2019_09, DRAFT_2020_12
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -18,17 +19,23 @@ if TYPE_CHECKING:
     from jsonschema import ValidationError
 
     from mcpc.diagnostics import Diagnostic, Diagnostics
+    from mcpc.schema.dialects import Dialect
     from mcpc.sources import Node
 
-VALIDATOR = Draft202012Validator(Draft202012Validator.META_SCHEMA)
+VALIDATORS = {
+    DRAFT_2020_12: Draft202012Validator(Draft202012Validator.META_SCHEMA),
+    DRAFT_2019_09: Draft201909Validator(Draft201909Validator.META_SCHEMA),
+    DRAFT_07: Draft7Validator(Draft7Validator.META_SCHEMA),
+    DRAFT_06: Draft6Validator(Draft6Validator.META_SCHEMA),
+}
 SHOWN = 200
 """A complaint quotes the value it is about, which may be of any length."""
 
 
-def check(node: Node) -> Diagnostics:
+def check(node: Node, dialect: Dialect = DRAFT_2020_12) -> Diagnostics:
     """Return what the metaschema says against the schema `node`, each complaint at the value it is about."""
     try:
-        return in_order(map(_complaint(node), VALIDATOR.iter_errors(node.value)))
+        return in_order(map(_complaint(node), VALIDATORS[dialect].iter_errors(node.value)))
     except RecursionError:
         return (diagnose("MCP008", node.span, "the schema is nested too deeply to be checked against its metaschema"),)
 

@@ -33,6 +33,9 @@ class Predicate(Walker):
     ends_early = True
     pending: Condition = NEVER
 
+    def begin(self, place: Place) -> None:
+        """Do nothing: a wrong value has ended the function."""
+
     def check(self, place: Place, condition: Condition, keyword: str, expected: Json) -> None:
         """Put the question off until it is known what follows."""
         both = some((self.pending, negated(condition)))

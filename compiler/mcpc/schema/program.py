@@ -6,7 +6,7 @@ Everything is numbered in the order in which it is first asked for, so that the 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, LiteralString
 
 from mcpc.schema.code import fill, literal, numbered
 from mcpc.schema.ecma import translate
@@ -19,6 +19,13 @@ if TYPE_CHECKING:
     from mcpc.schema.survey import Subschema, Survey
     from mcpc.sources import Node
 
+FUNCTIONS: dict[str, LiteralString] = {
+    "accepts": "accepts_%s",
+    "errors": "errors_%s",
+    "evaluated": "evaluated_%s",
+    "beside": "beside_%s",
+}
+"""What functions are called, by what they do."""
 FRAMES = 600
 """How many frames of Python's stack (1,000 by default) the judging of one value may take."""
 LONG = 60
@@ -27,7 +34,7 @@ LONG = 60
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """A function that judges one subschema.  `kind`: `accepts` or `errors`."""
+    """A function for one subschema.  `kind`: a row of `FUNCTIONS`."""
 
     kind: str
     schema: Subschema
@@ -51,7 +58,7 @@ class Program:
         name = self._names.get((kind, schema.node))
         if name is None:
             number = literal(len(self._units) + 1)
-            name = fill("accepts_%s", number) if kind == "accepts" else fill("errors_%s", number)
+            name = fill(FUNCTIONS[kind], number)
             self._names[kind, schema.node] = name
             self._units.append(Unit(kind, schema, name))
         return name

@@ -6,6 +6,7 @@ A shape is checked without descending into subschemas: it names where they are, 
 from __future__ import annotations
 
 import difflib
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from mcpc.diagnostics import Diagnostic, Span
     from mcpc.sources import Node
 
-DIALECT_2020_12 = "https://json-schema.org/draft/2020-12/schema"
+NAME = re.compile(r"[A-Za-z_][-A-Za-z0-9._]*")
 TYPE_NAMES = ("null", "boolean", "object", "array", "number", "string", "integer")
 OTHER_TYPE_NAMES = {
     "int": "integer",
@@ -189,12 +190,37 @@ def _schemas_by_pattern(keyword: str, node: Node) -> Iterator[Diagnostic]:
         yield from _pattern_problems(member.key, member.key_span)
 
 
-def _dialect(keyword: str, node: Node) -> Iterator[Diagnostic]:
+def _names_or_schemas(keyword: str, node: Node) -> Iterator[Diagnostic]:
+    if node.kind != "object":
+        yield wrong(keyword, node, "an object of schemas or arrays of property names")
+    for member in node.members:
+        if member.node.kind == "array":
+            yield from _names(keyword, member.node)
+
+
+def _schema_or_schemas(keyword: str, node: Node) -> Iterator[Diagnostic]:
+    if node.kind == "array":
+        yield from _schemas(keyword, node)
+
+
+def _identifier(keyword: str, node: Node) -> Iterator[Diagnostic]:
     if type(node.value) is not str:
-        yield wrong(keyword, node, "the URI of a dialect in a string")
-    elif node.value.removesuffix("#") != DIALECT_2020_12:
-        message = f"schemas of the dialect `{_shortened(node.value)}` are not compiled yet"
-        yield diagnose("MCP112", node.span, message, f"`{DIALECT_2020_12}`, or no `$schema`")
+        yield wrong(keyword, node, "a URI in a string")
+    elif node.value.removesuffix("#").count("#"):
+        yield wrong(keyword, node, "a URI without a fragment", "a name for a place is `$anchor`")
+
+
+def _anchor(keyword: str, node: Node) -> Iterator[Diagnostic]:
+    if type(node.value) is not str or not NAME.fullmatch(node.value):
+        yield wrong(keyword, node, "a name of letters, digits, `_`, `-` and `.` that begins with a letter or `_`")
+
+
+def _vocabularies(keyword: str, node: Node) -> Iterator[Diagnostic]:
+    if node.kind != "object":
+        yield wrong(keyword, node, "an object of booleans by the URIs of vocabularies")
+    for member in node.members:
+        if member.node.kind != "boolean":
+            yield wrong(keyword, member.node, "`true` for a vocabulary that must be known, or `false`")
 
 
 def _itself(node: Node) -> tuple[Node, ...]:
@@ -207,6 +233,14 @@ def _items(node: Node) -> tuple[Node, ...]:
 
 def _values(node: Node) -> tuple[Node, ...]:
     return tuple(member.node for member in node.members)
+
+
+def _items_or_itself(node: Node) -> tuple[Node, ...]:
+    return node.items if node.kind == "array" else (node,)
+
+
+def _values_but_names(node: Node) -> tuple[Node, ...]:
+    return tuple(member.node for member in node.members if member.node.kind != "array")
 
 
 ANYTHING = Shape(_anything)
@@ -223,8 +257,13 @@ NAMES_BY_NAME = Shape(_names_by_name)
 TYPES = Shape(_types)
 PATTERN = Shape(_pattern)
 REFERENCE = STRING
-DIALECT = Shape(_dialect)
+DIALECT = Shape(_of_kind("string", "the URI of a dialect in a string"))
+IDENTIFIER = Shape(_identifier)
+ANCHOR = Shape(_anchor)
+VOCABULARIES = Shape(_vocabularies)
 SCHEMA = Shape(_anything, _itself)
+SCHEMA_OR_SCHEMAS = Shape(_schema_or_schemas, _items_or_itself)
+SCHEMAS_OR_NAMES = Shape(_names_or_schemas, _values_but_names)
 SCHEMAS = Shape(_schemas, _items)
 SCHEMAS_BY_NAME = Shape(_schemas_by_name, _values)
 SCHEMAS_BY_PATTERN = Shape(_schemas_by_pattern, _values)

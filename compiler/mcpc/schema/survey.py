@@ -1,38 +1,37 @@
-"""The first pass over a schema: every subschema in it is found and judged, every reference followed.
+"""What is known of a schema before code is written: its parts, where references lead, and that all of it can end.
 
-Subschemas are kept on a list of their own while they wait, so that no nesting exhausts Python's stack.  Afterwards all
-that is left to do is to write code: whatever could be wrong has been reported.
+Afterwards all that is left to do is to write code: whatever could be wrong has been reported.
 """
 
 from __future__ import annotations
 
-import difflib
-from dataclasses import dataclass, replace
-from functools import lru_cache
+from dataclasses import dataclass
 from itertools import groupby
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from mcpc.diagnostics import Diagnostic, diagnose, has_errors, in_order
+from mcpc.schema.dynamic import JUDGING, specialised
+from mcpc.schema.graph import components, is_cycle
 from mcpc.schema.json_types import types_of
 from mcpc.schema.keywords import KEYWORDS, ORDER
-from mcpc.schema.references import components, is_cycle, resolve
-from mcpc.schema.shapes import DIALECT, found
+from mcpc.schema.search import REFERENCES, Search
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from mcpc.diagnostics import Diagnostics
-    from mcpc.schema.keywords import Keyword
-    from mcpc.sources import Member, Node
+    from mcpc.schema.search import Question
+    from mcpc.sources import Node
 
 IN_PLACE = ("allOf", "anyOf", "oneOf", "not", "if", "then", "else", "dependentSchemas")
-"""Keywords whose subschemas judge the same value again, as `$ref` does."""
+"""Keywords whose subschemas judge the same value again, as references do."""
 OPENING = (
     "additionalProperties",
     "patternProperties",
     "unevaluatedProperties",
     "$ref",
+    "$dynamicRef",
     "allOf",
     "anyOf",
     "oneOf",
@@ -42,6 +41,8 @@ OPENING = (
 """Keywords with which a root says by itself which properties it takes."""
 CHAIN_LIMIT = 400
 """How many schemas may judge one inside the other without a cycle; each may cost a frame of Python's stack."""
+WORK_LIMIT = 100_000
+"""How many schemas may judge one and the same value: references to references can double their number at every step."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -56,6 +57,7 @@ class Subschema:
     keywords: Mapping[str, Node]
     types: tuple[str, ...]
     runs: tuple[tuple[str, tuple[tuple[str, Node], ...]], ...]
+    counts_contained: bool
 
     def children(self, keyword: str) -> tuple[Node, ...]:
         """Return the subschemas in the value of `keyword`."""
@@ -67,8 +69,9 @@ class Subschema:
 class Survey:
     """What is known of a schema before code is written.
 
-    `targets`: where each `$ref` leads, by its value.  `shared`: what a `$ref` leads to.  `recursive`: what leads back
-    to itself.  `height`: how many schemas stand at most one inside the other.
+    `targets`: where each reference leads, by its value.  `shared`: what a reference leads to.  `recursive`: what leads
+    back to itself.  `height`: how many schemas stand at most one inside the other.  `uses_remotes`: whether other files
+    of the project are part of it.
     """
 
     root: Node
@@ -77,108 +80,60 @@ class Survey:
     shared: frozenset[Node]
     recursive: frozenset[Node]
     height: int
+    uses_remotes: bool
 
     def at(self, node: Node) -> Subschema:
-        """Return the subschema at `node`; for the value of a `$ref`, the one it leads to."""
+        """Return the subschema at `node`; for the value of a reference, the one it leads to."""
         return self.schemas[self.targets.get(node, node)]
 
 
-def survey(root: Node, closed: bool) -> tuple[Survey | None, Diagnostics]:
+def survey(root: Node, question: Question) -> tuple[Survey | None, Diagnostics]:
     """Return what is known of the schema `root`, or None, and everything that is wrong with it."""
-    dialect = root.get("$schema")
-    foreign = tuple(DIALECT.problems("$schema", dialect)) if dialect else ()
-    if foreign:
-        return None, foreign
-    search = _Search(root)
+    search = Search(root, question)
     search.run()
-    if closed and root.kind == "object" and not any(map(root.get, OPENING)):
+    if (
+        question.closed
+        and root.kind == "object"
+        and root in search.schemas
+        and not any(map(search.schemas[root].get, OPENING))
+    ):
         search.close()
-    recursive: frozenset[Node] = frozenset()
-    if search.targets and not has_errors(search.problems):
-        recursive = search.judge_references()
     if has_errors(search.problems):
         return None, in_order(search.problems)
-    shared = frozenset(search.targets.values())
-    return Survey(root, search.schemas, search.targets, shared, recursive, search.height), in_order(search.problems)
+    written = specialised(search)
+    if isinstance(written, Diagnostic):
+        return None, in_order((*search.problems, written))
+    schemas = {
+        node: _subschema(node, keywords, written.homes[node].dialect.counts_contained)
+        for node, keywords in written.schemas.items()
+    }
+    references = References(written.root, schemas, written.targets)
+    problems = in_order((*search.problems, *references.problems))
+    if has_errors(problems):
+        return None, problems
+    shared = frozenset(written.targets.values())
+    height, remote = search.height, search.uses_remotes
+    return Survey(written.root, schemas, written.targets, shared, references.recursive, height, remote), problems
 
 
-class _Search:
-    """The state of the search: what was found, and what waits to be looked at."""
+class References:
+    """Which schemas lead back to themselves, and what is wrong with the ways that references make."""
 
-    def __init__(self, root: Node) -> None:
+    def __init__(self, root: Node, schemas: Mapping[Node, Subschema], targets: Mapping[Node, Node]) -> None:
         self.root = root
-        self.schemas: dict[Node, Subschema] = {}
-        self.targets: dict[Node, Node] = {}
+        self.schemas = schemas
+        self.targets = targets
+        self.recursive: frozenset[Node] = frozenset()
         self.problems: list[Diagnostic] = []
-        self.waiting: list[tuple[Node, int]] = [(root, 1)]
-        self.references: list[Node] = []
-        self.height = 0
+        in_place = self.edges(IN_PLACE)
+        found = components(in_place) if targets else []
+        self.problems += self.endless(found, in_place)
+        if not self.problems:
+            self.problems += self.laborious(found, in_place)
+            self.recursive = self.judge_chains() if targets else frozenset()
 
-    def run(self) -> None:
-        """Visit every subschema, then what only references lead to."""
-        while self.waiting or self.references:
-            while self.waiting:
-                self.visit(*self.waiting.pop())
-            for reference in self.references:
-                self.follow(reference)
-            self.references = []
-
-    def follow(self, reference: Node) -> None:
-        """Note where a `$ref` leads; what lies in no keyword of the standard is a schema only because of it."""
-        target = resolve(self.root, reference)
-        if isinstance(target, Diagnostic):
-            self.problems.append(target)
-        else:
-            self.targets[reference] = target
-            self.waiting.append((target, 1))
-
-    def visit(self, node: Node, height: int) -> None:
-        """Judge one schema, and put its subschemas on the list."""
-        if node in self.schemas:
-            return
-        self.height = max(self.height, height)
-        if node.kind not in ("object", "boolean"):
-            expected = "an object, `true` or `false`"
-            message = f"a schema must be {expected}, found {found(node)}"
-            self.problems.append(diagnose("MCP110", node.span, message, expected))
-        keywords: dict[str, Node] = {}
-        for member in node.members:
-            row = KEYWORDS.get(member.key)
-            if row is None:
-                self.problems += _unknown(member)
-                continue
-            keywords[member.key] = member.node
-            if self.suits(member, row):
-                self.waiting += ((child, height + 1) for child in row.shape.children(member.node))
-        if "$ref" in keywords and keywords["$ref"].kind == "string":
-            self.references.append(keywords["$ref"])
-        self.schemas[node] = _subschema(node, keywords)
-
-    def suits(self, member: Member, row: Keyword) -> bool:
-        """Report what is wrong with one keyword; say whether its subschemas are worth looking at."""
-        earlier, instead = row.earlier
-        if member.node.kind == earlier:
-            message = (
-                f"`{member.key}` with {found(member.node)} is a form of earlier drafts, which are not compiled yet"
-            )
-            self.problems.append(diagnose("MCP111", member.node.span, message, hint=instead))
-            return False
-        if row.later:
-            message = f"the keyword `{member.key}` is not compiled yet"
-            self.problems.append(diagnose("MCP111", member.key_span, message, hint=row.later))
-        self.problems += row.shape.problems(member.key, member.node)
-        return True
-
-    def close(self) -> None:
-        """Let the root refuse every property it does not name."""
-        refusal = replace(self.root, value=False, members=(), items=())
-        self.schemas[refusal] = _subschema(refusal, {})
-        keywords = {**self.schemas[self.root].keywords, "additionalProperties": refusal}
-        self.schemas[self.root] = _subschema(self.root, keywords)
-
-    def judge_references(self) -> frozenset[Node]:
-        """Report references that never end or are too many in a row; return the schemas that lead to themselves."""
-        self.problems += self.endless()
+    def judge_chains(self) -> frozenset[Node]:
+        """Report references that are too many in a row; return the schemas that lead to themselves."""
         edges = self.edges(JUDGING)
         length: dict[Node, int] = {}
         recursive: set[Node] = set()
@@ -191,16 +146,26 @@ class _Search:
             self.problems.append(diagnose("MCP008", self.root.span, message))
         return frozenset(recursive)
 
-    def endless(self) -> Iterator[Diagnostic]:
-        """Yield each `$ref` that asks about the same value for ever."""
-        edges = self.edges(IN_PLACE)
-        for component in components(edges):
+    def endless(self, found: list[tuple[Node, ...]], edges: Mapping[Node, tuple[Node, ...]]) -> Iterator[Diagnostic]:
+        """Yield each reference that asks about the same value for ever."""
+        for component in found:
             inside = frozenset(component if is_cycle(component, edges) else ())
             for node in component:
-                reference = self.schemas[node].keywords.get("$ref")
-                if reference and self.targets[reference] in inside:
-                    message = f"`{reference.value}` leads back to itself without a step into the value"
-                    yield diagnose("MCP117", reference.span, message)
+                for reference in filter(None, map(self.schemas[node].keywords.get, REFERENCES)):
+                    if self.targets[reference] in inside:
+                        message = f"`{reference.value}` leads back to itself without a step into the value"
+                        yield diagnose("MCP117", reference.span, message)
+
+    def laborious(self, found: list[tuple[Node, ...]], edges: Mapping[Node, tuple[Node, ...]]) -> Iterator[Diagnostic]:
+        """Yield the first schema that makes too many others judge one value."""
+        work: dict[Node, int] = {}
+        for component in found:  # each is one schema, after all those that it asks
+            for node in component:
+                work[node] = 1 + sum(work[child] for child in edges[node])
+                if work[node] > WORK_LIMIT:
+                    message = f"one value would be judged by more than {WORK_LIMIT} schemas, one referring to the other"
+                    yield diagnose("MCP008", node.span, message, hint="refer to each schema once")
+                    return
 
     def edges(self, keywords: tuple[str, ...]) -> dict[Node, tuple[Node, ...]]:
         """Return the schemas each schema asks by `keywords`."""
@@ -208,16 +173,14 @@ class _Search:
 
     def asked(self, schema: Subschema, keywords: tuple[str, ...]) -> Iterator[Node]:
         """Yield the schemas that `schema` asks by `keywords`."""
-        if "$ref" in schema.keywords:
-            yield self.targets[schema.keywords["$ref"]]
+        for keyword in REFERENCES:
+            if keyword in schema.keywords:
+                yield self.targets[schema.keywords[keyword]]
         for keyword in keywords:
             yield from schema.children(keyword)
 
 
-JUDGING = tuple(name for name, row in KEYWORDS.items() if row.judges or name in ("then", "else"))
-
-
-def _subschema(node: Node, keywords: Mapping[str, Node]) -> Subschema:
+def _subschema(node: Node, keywords: Mapping[str, Node], counts_contained: bool) -> Subschema:
     ordered = {name: keywords[name] for name in sorted(keywords, key=ORDER.__getitem__)}
     judging = [(KEYWORDS[name].judges, name, value) for name, value in ordered.items() if KEYWORDS[name].judges]
     runs = groupby(judging, key=itemgetter(0))
@@ -227,19 +190,5 @@ def _subschema(node: Node, keywords: Mapping[str, Node]) -> Subschema:
         ordered,
         types_of(keywords.get("type")),
         tuple((group, tuple((name, value) for _, name, value in run)) for group, run in runs),
+        counts_contained,
     )
-
-
-def _unknown(member: Member) -> Iterator[Diagnostic]:
-    meant = "" if member.key.startswith("x-") else _near(member.key)
-    if meant:
-        message = f"the schema keyword `{member.key}` does not exist and is ignored"
-        yield diagnose("MCP103", member.key_span, message, hint=f"did you mean `{meant}`?")
-
-
-@lru_cache(maxsize=4096)
-def _near(key: str) -> str:
-    """Return the keyword of which `key` looks like a slip, or nothing."""
-    by_folded = {name.lower().strip("$"): name for name in KEYWORDS if len(name) > 3}
-    folded = key.lower().replace("_", "").replace("-", "").strip("$")
-    return by_folded.get(next(iter(difflib.get_close_matches(folded, by_folded, 1, 0.8)), ""), "")

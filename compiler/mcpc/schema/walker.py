@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
+from contextlib import nullcontext
 from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING, ClassVar, LiteralString
@@ -78,8 +79,9 @@ class Walker(ABC):
     ends_early: ClassVar[bool]
     """Whether a question that is answered by no ends the function, so that what follows may rely on a yes."""
 
-    def __init__(self, program: Program, emitters: Mapping[str, Emitter], is_deep: bool) -> None:
+    def __init__(self, program: Program, emitters: Mapping[str, Emitter], kind: str, is_deep: bool) -> None:
         self.program = program
+        self.kind = kind
         self.emitters = emitters
         self.survey = program.survey
         self.is_deep = is_deep
@@ -110,6 +112,14 @@ class Walker(ABC):
     @abstractmethod
     def settle(self) -> None:
         """Write what has been put off."""
+
+    @abstractmethod
+    def begin(self, place: Place) -> None:
+        """Write what must be known before the first question of the schema at `place`."""
+
+    def once_accepted(self, place: Place) -> AbstractContextManager[None]:
+        """Write the question whether every other keyword of the schema at `place` has accepted."""
+        return nullcontext()
 
     def line(self, text: Code) -> None:
         """Write one line."""
@@ -142,6 +152,7 @@ class Walker(ABC):
         if place.schema.always is not None:
             self.check(place, ALWAYS if place.schema.always else NEVER, "false", None)
             return
+        self.begin(place)
         with self.typed(place):
             for group, keywords in place.schema.runs:
                 guard = _guard(group, place)
@@ -243,7 +254,7 @@ class Section:
             walk.forget(range(self.empty - len(self.prelude), self.empty))
 
 
-COMPOUND = frozenset(("$ref", "allOf", "anyOf", "oneOf", "not"))
+COMPOUND = frozenset(("$ref", "$dynamicRef", "allOf", "anyOf", "oneOf", "not"))
 """Keywords that ask other schemas: not written in place of a `$ref`, lest the code grow beyond the schema."""
 
 

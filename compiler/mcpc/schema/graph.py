@@ -1,51 +1,13 @@
-"""Where a `$ref` leads, and which schemas lead back to themselves.
-
-Only references into the same schema exist: `#`, and `#` followed by a JSON Pointer (RFC 6901) with percent escapes.
-"""
+"""Which schemas lead back to themselves: the strongly connected components of a graph, without recursion."""
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
-from urllib.parse import unquote
-
-from mcpc.diagnostics import diagnose
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from mcpc.diagnostics import Diagnostic
     from mcpc.sources import Node
-
-INDEX = re.compile(r"0|[1-9][0-9]*")
-ESCAPE = re.compile("~([01])")
-UNESCAPED = {"0": "~", "1": "/"}
-
-
-def resolve(root: Node, reference: Node) -> Node | Diagnostic:
-    """Return the value that the string `reference` means inside `root`, or the problem that there is none."""
-    text = str(reference.value)
-    if not text.startswith("#"):
-        hint = "put the schema under `$defs` and refer to it as `#/$defs/...`"
-        message = f"`{text}` leads out of the schema; only references into the same schema are compiled"
-        return diagnose("MCP113", reference.span, message, "`#` or `#/...`", hint)
-    fragment = unquote(text[1:])
-    if fragment and not fragment.startswith("/"):
-        hint = "refer to the place by a JSON Pointer: `#/$defs/...`"
-        return diagnose(
-            "MCP111", reference.span, f"references to anchors, such as `{text}`, are not compiled yet", "", hint
-        )
-    node: Node | None = root
-    for token in fragment.split("/")[1:]:
-        node = node and _step(node, ESCAPE.sub(lambda match: UNESCAPED[match[1]], token))
-    return node or diagnose("MCP113", reference.span, f"`{text}` leads to nothing in the schema")
-
-
-def _step(node: Node, token: str) -> Node | None:
-    if node.kind != "array":
-        return node.get(token)
-    is_index = INDEX.fullmatch(token) and len(token) < 10
-    return node.items[int(token)] if is_index and int(token) < len(node.items) else None
 
 
 def components(edges: Mapping[Node, Iterable[Node]]) -> list[tuple[Node, ...]]:

@@ -1,0 +1,118 @@
+"""References whose target depends on the way that led to them, made into references that have one target.
+
+`$dynamicRef` leads to the outermost resource on the way that has its `$dynamicAnchor`.  The ways are few: what matters
+of one is only where each name leads from there.  So a schema that can be reached in two such ways is written twice, and
+nothing is left to decide when a value is judged.
+
+    {$id: tree, $dynamicAnchor: node, properties: {child: {$dynamicRef: #node}}}    reached by itself: child is a tree
+    {$id: strict, $dynamicAnchor: node, $ref: tree, unevaluatedProperties: false}   reached from here: child is strict
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from mcpc.diagnostics import diagnose
+from mcpc.schema.keywords import KEYWORDS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from mcpc.diagnostics import Diagnostic
+    from mcpc.schema.resources import Resource
+    from mcpc.schema.search import Search
+    from mcpc.sources import Node
+
+    Scope = frozenset[tuple[str, Node]]
+    """Where each name leads: the outermost place on the way that has it."""
+
+LIMIT = 20_000
+"""How many schemas the copies may become together."""
+JUDGING = tuple(name for name, row in KEYWORDS.items() if row.judges or name in ("then", "else"))
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A schema without references that depend on the way: as `Search` has it, or in copies."""
+
+    root: Node
+    schemas: Mapping[Node, Mapping[str, Node]]
+    targets: Mapping[Node, Node]
+    homes: Mapping[Node, Resource]
+
+
+def specialised(search: Search) -> Written | Diagnostic:
+    """Return the schema with every target decided, or the problem that there are too many ways through it."""
+    if not search.dynamic:
+        return Written(search.root, search.schemas, search.targets, search.homes)
+    copies = _Copies(search)
+    copies.run()
+    if len(copies.made) > LIMIT:
+        message = f"its dynamic references lead in too many ways: more than {LIMIT} schemas"
+        return diagnose("MCP008", search.root.span, message)
+    return Written(copies.root, copies.schemas, copies.targets, copies.homes)
+
+
+class _Copies:
+    """The copies of a schema's parts, one for each scope in which a part is reached."""
+
+    def __init__(self, search: Search) -> None:
+        self.search = search
+        self.wanted = frozenset(search.dynamic.values())
+        self.made: dict[tuple[Node, Scope], Node] = {}
+        self.waiting: list[tuple[Node, Scope]] = []
+        self.schemas: dict[Node, dict[str, Node]] = {}
+        self.targets: dict[Node, Node] = {}
+        self.homes: dict[Node, Resource] = {}
+        self.root = self.copy(search.root, frozenset())
+
+    def run(self) -> None:
+        """Write one copy after the other."""
+        while self.waiting and len(self.made) <= LIMIT:
+            node, scope = self.waiting.pop()
+            copy = self.made[node, scope]
+            keywords = self.search.schemas[node]
+            self.homes[copy] = self.search.homes[node]
+            self.schemas[copy] = {
+                name: self.value(name, value, scope) if name in JUDGING else value for name, value in keywords.items()
+            }
+
+    def copy(self, node: Node, scope: Scope) -> Node:
+        """Return the copy of the schema at `node` that is reached in `scope`."""
+        home = self.search.homes[node]
+        known = {name for name, _ in scope}
+        entered = ((name, place) for name, place in home.dynamic.items() if name in self.wanted and name not in known)
+        key = node, scope.union(entered)
+        if key not in self.made:
+            self.made[key] = replace(node)
+            self.waiting.append(key)
+        return self.made[key]
+
+    def value(self, keyword: str, value: Node, scope: Scope) -> Node:
+        """Return the value of a keyword with copies of the subschemas in it."""
+        if value in self.search.targets:
+            copy = replace(value)
+            self.targets[copy] = self.copy(self.target(value, scope), scope)
+            return copy
+        children = KEYWORDS[keyword].shape.children(value)
+        copies = {child: self.copy(child, scope) for child in children}
+        if value in copies:
+            return copies[value]
+        return replace(
+            value,
+            items=tuple(copies.get(item, item) for item in value.items),
+            members=tuple(
+                replace(member, node=copies.get(member.node, member.node)) if copies else member
+                for member in value.members
+            ),
+        )
+
+    def target(self, reference: Node, scope: Scope) -> Node:
+        """Return where a reference leads in `scope`."""
+        name = self.search.dynamic.get(reference)
+        return (
+            dict(scope).get(name, self.search.targets[reference])
+            if name is not None
+            else self.search.targets[reference]
+        )

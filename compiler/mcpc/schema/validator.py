@@ -1,0 +1,87 @@
+"""A schema as plain JSON to a validator that can be asked at once: what `mcpc.schema.compile` is."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from mcpc.diagnostics import diagnose
+from mcpc.schema.compilation import compile_schema
+from mcpc.schema.dialects import DIALECTS, DRAFT_2020_12, DRAFT_BY_NAME
+from mcpc.schema.resources import Documents, document
+from mcpc.schema.search import Question
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from mcpc.diagnostics import Diagnostics
+    from mcpc.schema.compilation import CompiledSchema
+    from mcpc.schema.dialects import Dialect
+    from mcpc.sources import Json
+
+    Complaint = tuple[str, str, Json]
+    """A JSON Pointer to what is wrong, the keyword that says so, and what it expects."""
+
+NAME = "schema.json"
+"""What diagnostics call a schema that is in no file."""
+
+
+class SchemaError(ValueError):
+    """A schema that cannot be compiled.  `diagnostics`: everything that is wrong with it."""
+
+    def __init__(self, diagnostics: Diagnostics) -> None:
+        super().__init__("\n".join(problem.message for problem in diagnostics if problem.severity == "error"))
+        self.diagnostics = diagnostics
+
+
+class Validator:
+    """A compiled schema.
+
+    `accepts(instance)` decides; `errors(instance)` lists every complaint, and is empty exactly if the instance is
+    accepted.  An instance is what a JSON parser makes: dict, list, str, int, float, bool and None themselves.
+    """
+
+    def __init__(self, modules: CompiledSchema, diagnostics: Diagnostics) -> None:
+        self.modules = modules
+        self.diagnostics = diagnostics
+        self.accepts: Callable[[Any], bool] = _defined(modules.predicate)["accepts"]
+        self._errors: Callable[[Any], list[Complaint]] | None = None
+
+    def errors(self, instance: Any) -> list[Complaint]:
+        """Return what is wrong with `instance`: where, by which keyword, and what was expected."""
+        if self._errors is None:
+            self._errors = _defined(self.modules.collector)["errors"]
+        return self._errors(instance)
+
+
+def compile(
+    schema: Json, *, remotes: Mapping[str, Json] | None = None, draft: str | None = None, assert_format: bool = False
+) -> Validator:
+    """Compile a JSON Schema; raise SchemaError with every problem if it cannot be compiled exactly.
+
+    `remotes`: schemas by the URIs that references lead to them with; nothing is ever fetched.  `draft`: what a schema
+    without `$schema` is written in (`draft2020-12`, `draft2019-09`, `draft7`, `draft6`, or a metaschema's URI).
+    `assert_format`: `format` decides, instead of only describing.
+    """
+    node = document(schema, NAME)
+    question = Question(assert_formats=assert_format, dialect=_dialect(draft), remotes=Documents(remotes or {}))
+    if node is None:
+        raise SchemaError((diagnose("MCP110", None, "the schema is no JSON value"),))
+    modules, problems = compile_schema(node, question)
+    if modules is None:
+        raise SchemaError(problems)
+    return Validator(modules, problems)
+
+
+def _dialect(draft: str | None) -> Dialect:
+    if draft is None:
+        return DRAFT_2020_12
+    found = DRAFT_BY_NAME.get(draft) or DIALECTS.get(draft.removesuffix("#"))
+    if found is None:
+        raise ValueError(f"there is no draft {draft!r}; expected one of {', '.join(DRAFT_BY_NAME)}")
+    return found
+
+
+def _defined(source: str) -> dict[str, Any]:
+    names: dict[str, Any] = {}
+    exec(source, names)  # noqa: S102 - what the compiler itself has just written
+    return names

@@ -1,0 +1,109 @@
+"""Addresses of hosts and mailboxes: RFC 791 and 4291 as RFC 3986 and 5321 write them, RFC 1123, RFC 5321 and 6531."""
+
+from __future__ import annotations
+
+from mcpc_runtime.formats.characters import ASCII, DIGITS, HEXADECIMAL, LETTERS_AND_DIGITS
+from mcpc_runtime.formats.rows import Row
+
+IN_LABEL = LETTERS_AND_DIGITS | {"-"}
+IN_ATOM = LETTERS_AND_DIGITS | frozenset("!#$%&'*+-/=?^_`{|}~")
+QUOTABLE = frozenset(map(chr, range(32, 127)))
+LONGEST_NAME, LONGEST_LABEL, LONGEST_LOCAL_PART = 253, 63, 64
+
+_is_encoded_domain = Row("mcpc_runtime.formats.domains:is_encoded_domain")
+_is_mail_domain = Row("mcpc_runtime.formats.domains:is_mail_domain")
+
+
+def is_ipv4(text: str) -> bool:
+    """Four decimal numbers without leading zeros."""
+    parts = text.split(".", 4)
+    return len(parts) == 4 and all(map(_is_octet, parts))
+
+
+def _is_octet(text: str) -> bool:
+    if not (0 < len(text) < 4 and DIGITS.issuperset(text)):
+        return False
+    return text == "0" or (text[0] != "0" and int(text) < 256)
+
+
+def is_ipv6(text: str) -> bool:
+    """Eight groups, of which `::` leaves out at least one, and an IPv4 address may stand for the last two."""
+    if len(text) > 45:
+        return False
+    head, has_gap, tail = text.partition("::")
+    if not has_gap:
+        return _groups(head, is_last=True) == 8
+    before, after = _groups(head), _groups(tail, is_last=True)
+    return before >= 0 and after >= 0 and before + after < 8
+
+
+def _groups(text: str, is_last: bool = False) -> int:
+    """Return how many groups of sixteen bits `text` has, -1 if it is not made of groups."""
+    if not text:
+        return 0
+    groups = text.split(":")
+    count = len(groups)
+    if is_last and is_ipv4(groups[-1]):
+        del groups[-1]
+        count += 1
+    return count if all(0 < len(group) < 5 and HEXADECIMAL.issuperset(group) for group in groups) else -1
+
+
+def is_hostname(text: str) -> bool:
+    """Letters, digits and hyphens (RFC 1123); a label that claims to be an internationalised one must be (RFC 5890)."""
+    if not _is_plain_name(text):
+        return False
+    lower = text.lower()
+    return "xn--" not in lower or _is_encoded_domain(lower)
+
+
+def _is_plain_name(text: str) -> bool:
+    return len(text) <= LONGEST_NAME and all(map(is_plain_label, text.split(".")))
+
+
+def is_plain_label(text: str) -> bool:
+    """Say whether `text` is a label of RFC 1123."""
+    if not 0 < len(text) <= LONGEST_LABEL or text[0] == "-" or text[-1] == "-":
+        return False
+    return IN_LABEL.issuperset(text)
+
+
+def is_email(text: str) -> bool:
+    """`Mailbox` of RFC 5321."""
+    local, domain = _parts(text)
+    return ASCII.issuperset(local) and _is_local_part(local) and (_is_plain_name(domain) or _is_literal(domain))
+
+
+def is_idn_email(text: str) -> bool:
+    """`Mailbox` as RFC 6531 extends it."""
+    local, domain = _parts(text)
+    return _is_local_part(local) and (_is_mail_domain(domain) or _is_literal(domain))
+
+
+def _parts(text: str) -> tuple[str, str]:
+    local, _, domain = text.rpartition("@")
+    return local, domain
+
+
+def _is_local_part(text: str) -> bool:
+    """Say whether `text` is a dotted or a quoted local part; what is not ASCII may stand in both."""
+    if not 0 < len(text) <= LONGEST_LOCAL_PART or len(text.encode("utf-8", "surrogatepass")) > LONGEST_LOCAL_PART:
+        return False
+    ascii_only = "".join([character if character in ASCII else "a" for character in text])
+    if len(text) > 1 and text[0] == text[-1] == '"':
+        return _is_quoted(ascii_only[1:-1])
+    return all(atom and IN_ATOM.issuperset(atom) for atom in ascii_only.split("."))
+
+
+def _is_quoted(text: str) -> bool:
+    plain = text.replace("\\\\", "").replace('\\"', "")
+    return '"' not in plain and not plain.endswith("\\") and QUOTABLE.issuperset(plain)
+
+
+def _is_literal(text: str) -> bool:
+    """Say whether `text` is an address in brackets."""
+    if text[:1] != "[" or text[-1:] != "]":
+        return False
+    if text[1:6].lower() == "ipv6:":
+        return is_ipv6(text[6:-1])
+    return is_ipv4(text[1:-1])
