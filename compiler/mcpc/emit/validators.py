@@ -6,7 +6,6 @@ on the spot.  Equal schemas are compiled once, equal modules stored once.
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING
 
 from mcpc.emit.bytecode import MAGIC, dump, without_columns
@@ -19,8 +18,6 @@ if TYPE_CHECKING:
 
     Validator = tuple[tuple[Reference, int], Reference]
     """The predicate's source and the number of its bytecode, and the collector's source."""
-
-LABEL = sys.intern("server.pyz/mcpc_app/validator.py")
 
 
 class Validators:
@@ -41,7 +38,7 @@ class Validators:
         return self._places[compiled]
 
     def _put(self, compiled: CompiledSchema) -> Validator:
-        code = without_columns(compile(compiled.predicate, LABEL, "exec", dont_inherit=True, optimize=2))
+        code = without_columns(compiled.code)
         number = self._codes.setdefault(dump(code), len(self._codes))
         return (self._blob.add(compiled.predicate.encode()), number), self._blob.add(compiled.collector.encode())
 

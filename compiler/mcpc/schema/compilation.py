@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+import sys
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from mcpc.schema.emit import module
@@ -11,11 +12,14 @@ from mcpc.schema.search import PLAIN, Question
 from mcpc.schema.survey import survey
 
 if TYPE_CHECKING:
+    from types import CodeType
+
     from mcpc.diagnostics import Diagnostics
     from mcpc.ir import Schema
     from mcpc.sources import Node
 
-
+LABEL = sys.intern("server.pyz/mcpc_app/validator.py")
+"""What tracebacks call a generated module: the same wherever it was built."""
 compiled: dict[tuple[Question, str], CompiledSchema] = {}
 """What was compiled before in this process: the pass that judges schemas, and then the emitter, ask for each."""
 
@@ -25,11 +29,12 @@ class CompiledSchema:
     """The sources of two modules: `predicate` defines `accepts(x) -> bool`, `collector` `errors(x) -> list`.
 
     A complaint is a tuple of a JSON Pointer, a keyword, and what was expected as a plain value.
-    `accepts(x)` is `errors(x) == []` for every value a JSON parser makes.
+    `accepts(x)` is `errors(x) == []` for every value a JSON parser makes.  `code`: the predicate, compiled.
     """
 
     predicate: str
     collector: str
+    code: CodeType = field(repr=False, compare=False)
 
 
 def compile_of(schema: Schema) -> tuple[CompiledSchema | None, Diagnostics]:
@@ -56,13 +61,14 @@ def compile_schema(schema: Node, question: Question = PLAIN) -> tuple[CompiledSc
     surveyed, problems = survey(schema, question)
     if surveyed is None:
         return None, problems
-    made = CompiledSchema(_checked(module(surveyed, "accepts")), _checked(module(surveyed, "errors")))
+    predicate, collector = module(surveyed, "accepts"), module(surveyed, "errors")
+    code = _compiled(predicate)
+    _compiled(collector)  # Python must be able to read and compile it, too
+    made = CompiledSchema(str(predicate), str(collector), code)
     if not problems and not surveyed.uses_remotes:
         compiled[key] = made
     return made, problems
 
 
-def _checked(source: str) -> str:
-    """Return `source`, which Python must be able to read and compile."""
-    compile(source, "<schema>", "exec", dont_inherit=True)
-    return str(source)
+def _compiled(source: str) -> CodeType:
+    return compile(source, LABEL, "exec", dont_inherit=True, optimize=2)

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 LIMIT = 20_000
 """How many schemas the copies may become together."""
-JUDGING = tuple(name for name, row in KEYWORDS.items() if row.judges or name in ("then", "else"))
+JUDGING = frozenset(name for name, row in KEYWORDS.items() if row.judges or name in ("then", "else"))
 
 
 @dataclass(frozen=True, slots=True)

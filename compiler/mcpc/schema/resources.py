@@ -88,11 +88,13 @@ def metaschema(uri: str) -> Node | None:
     return parse_json(Source(uri, path.read_bytes()))[0]
 
 
-def step_into(node: Node, token: str) -> Node | None:
-    """Return the part of `node` that one token of a JSON Pointer (RFC 6901) names."""
-    token = ESCAPE.sub(lambda match: UNESCAPED[match[1]], token)
-    if node.kind != "array":
-        return node.get(token)
+def unescaped(token: str) -> str:
+    """Return the property name that a token of a JSON Pointer (RFC 6901) means."""
+    return ESCAPE.sub(lambda match: UNESCAPED[match[1]], token)
+
+
+def item_at(node: Node, token: str) -> Node | None:
+    """Return the item of an array that a token of a JSON Pointer means; None if it means none."""
     is_index = INDEX.fullmatch(token) and len(token) < 10
     return node.items[int(token)] if is_index and int(token) < len(node.items) else None
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from mcpc.schema.search import Question
     from mcpc.sources import Node
 
-IN_PLACE = ("allOf", "anyOf", "oneOf", "not", "if", "then", "else", "dependentSchemas")
+IN_PLACE = frozenset(("allOf", "anyOf", "oneOf", "not", "if", "then", "else", "dependentSchemas"))
 """Keywords whose subschemas judge the same value again, as references do."""
 OPENING = (
     "additionalProperties",
@@ -167,17 +167,17 @@ class References:
                     yield diagnose("MCP008", node.span, message, hint="refer to each schema once")
                     return
 
-    def edges(self, keywords: tuple[str, ...]) -> dict[Node, tuple[Node, ...]]:
+    def edges(self, keywords: frozenset[str]) -> dict[Node, tuple[Node, ...]]:
         """Return the schemas each schema asks by `keywords`."""
         return {node: tuple(self.asked(schema, keywords)) for node, schema in self.schemas.items()}
 
-    def asked(self, schema: Subschema, keywords: tuple[str, ...]) -> Iterator[Node]:
+    def asked(self, schema: Subschema, keywords: frozenset[str]) -> Iterator[Node]:
         """Yield the schemas that `schema` asks by `keywords`."""
-        for keyword in REFERENCES:
-            if keyword in schema.keywords:
-                yield self.targets[schema.keywords[keyword]]
-        for keyword in keywords:
-            yield from schema.children(keyword)
+        for keyword, value in schema.keywords.items():
+            if keyword in REFERENCES:
+                yield self.targets[value]
+            elif keyword in keywords:
+                yield from KEYWORDS[keyword].shape.children(value)
 
 
 def _subschema(node: Node, keywords: Mapping[str, Node], counts_contained: bool) -> Subschema:

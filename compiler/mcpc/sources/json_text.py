@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     from mcpc.sources.source import Source
 
 MAX_DEPTH = 512
+MAX_VALUES = 1_000_000
+"""A value costs some 5 microseconds and half a kilobyte; ten thousand tools are a quarter of this."""
 MAX_PROBLEMS = 50
 """As many problems are reported of one file: what follows tells its author nothing new."""
 
@@ -105,6 +107,7 @@ class _Reader:
         self.problems: list[Diagnostic] = []
         self.root: Node | None = None
         self.is_lost = False
+        self.values = 0
 
     def read(self) -> Node | None:
         """Read the whole text."""
@@ -120,6 +123,11 @@ class _Reader:
             return self.mistake(expect)
         kind = match.lastgroup or ""
         start, end = match.span(kind)
+        self.values += 1
+        if self.values > MAX_VALUES:
+            self.report(Flaw(start, end, f"the file holds more than {MAX_VALUES} values", code="MCP008"))
+            self.is_lost = True
+            return Expect.NOTHING
         if kind == "open":
             return self.enter(start)
         value, flaws = SCALARS[kind](self.text, start, end)
