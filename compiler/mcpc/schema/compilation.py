@@ -7,6 +7,8 @@ import sys
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from mcpc.diagnostics import in_order
+from mcpc.schema.defaults import NONE, defaults_of
 from mcpc.schema.emit import module
 from mcpc.schema.search import PLAIN, Question
 from mcpc.schema.survey import survey
@@ -43,7 +45,6 @@ def compile_of(schema: Schema) -> tuple[CompiledSchema | None, Diagnostics]:
         closed=schema.closed,
         completes=schema.completes,
         assert_formats=schema.assert_formats,
-        remotes=schema.remotes,
     )
     return compile_schema(schema.node, question)
 
@@ -61,7 +62,10 @@ def compile_schema(schema: Node, question: Question = PLAIN) -> tuple[CompiledSc
     surveyed, problems = survey(schema, question)
     if surveyed is None:
         return None, problems
-    predicate, collector = module(surveyed, "accepts"), module(surveyed, "errors")
+    defaults, unfit = defaults_of(surveyed) if question.completes else (NONE, ())
+    if unfit:
+        return None, in_order((*problems, *unfit))
+    predicate, collector = module(surveyed, "accepts", defaults), module(surveyed, "errors")
     code = _compiled(predicate)
     _compiled(collector)  # Python must be able to read and compile it, too
     made = CompiledSchema(str(predicate), str(collector), code)

@@ -11,7 +11,7 @@ import json
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 from urllib.parse import quote, unquote, urljoin
 
 from mcpc.sources import Source, parse_json
@@ -63,6 +63,13 @@ class Resource:
     asserts: bool
     names: dict[str, Node] = field(default_factory=dict)
     dynamic: dict[str, Node] = field(default_factory=dict)
+
+
+class Remotes(Protocol):
+    """Schemas by the URIs that references lead to them with: files of the project, never of the network."""
+
+    def get(self, uri: str) -> Node | None:
+        """Return the schema that has this URI."""
 
 
 def absolute(base: str, reference: str) -> tuple[str, str]:

@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from mcpc.diagnostics import Diagnostic
-    from mcpc.ir import Remotes
     from mcpc.schema.dialects import Dialect
     from mcpc.schema.keywords import Keyword
+    from mcpc.schema.resources import Remotes
     from mcpc.sources import Member, Node
 
 REFERENCES = ("$ref", "$dynamicRef")
@@ -61,7 +61,8 @@ class Search:
     """What was found of one schema, and what waits to be looked at.
 
     `schemas`: the keywords of each.  `homes`: the resource each is part of.  `targets`: where each reference leads, by
-    its value; `dynamic`: the name by which some of them look for another target at the outermost resource.
+    its value; `dynamic`: the name by which some of them look for another target at the outermost resource.  `foreign`:
+    the other documents of the project that are part of it.
     """
 
     def __init__(self, root: Node, question: Question) -> None:
@@ -73,11 +74,12 @@ class Search:
         self.dynamic: dict[Node, str] = {}
         self.problems: list[Diagnostic] = []
         self.height = 0
-        self.uses_remotes = False
+        self.foreign: dict[Node, Resource] = {}
         self.strangers = 0
         self._resources: dict[str, Resource] = {}
         self._waiting: list[tuple[Node, int, Resource]] = []
         self._references: list[tuple[Node, str, Resource]] = []
+        self._remote: set[Node] = set()
         self._members: dict[Node, dict[str, Node]] = {}
 
     def run(self) -> None:
@@ -99,6 +101,8 @@ class Search:
         """Put a whole document on the list; None if its dialect is unknown."""
         resource = self.resource(root, uri, dialect, self.question.assert_formats)
         if resource is not None:
+            if root in self._remote:
+                self.foreign[root] = resource
             self._waiting.append((root, 1, resource))
         return resource
 
@@ -108,7 +112,9 @@ class Search:
         resource = Resource(uri, root, dialect, asserts)
         if named is not None and named.kind == "string" and not self.take_dialect(resource, named):
             return None
-        self._resources.setdefault(uri, resource)
+        if self._resources.setdefault(uri, resource) is not resource:
+            message = f"two schemas have the identifier `{uri}`, and a reference could mean either"
+            self.problems.append(diagnose("MCP110", root.span, message))
         return resource
 
     def take_dialect(self, resource: Resource, named: Node) -> bool:
@@ -143,7 +149,8 @@ class Search:
     def remote(self, uri: str) -> Node | None:
         """Return the document of this URI, if it is one of the project's or a metaschema."""
         node = self.question.remotes.get(uri) if self.question.remotes else None
-        self.uses_remotes = self.uses_remotes or node is not None
+        if node is not None:
+            self._remote.add(node)
         return node or metaschema(uri)
 
     def visit(self, node: Node, height: int, home: Resource) -> None:
@@ -210,7 +217,9 @@ class Search:
         for keyword in ("$anchor", "$dynamicAnchor"):
             anchor = node.get(keyword) if keyword in home.dialect.keywords else None
             if anchor is not None and anchor.kind == "string":
-                home.names.setdefault(str(anchor.value), node)
+                if home.names.setdefault(str(anchor.value), node) is not node:
+                    message = f"two schemas have the name `{anchor.value}`, and a reference could mean either"
+                    self.problems.append(diagnose("MCP110", anchor.span, message))
                 if keyword == "$dynamicAnchor":
                     home.dynamic.setdefault(str(anchor.value), node)
         recursive = node.get("$recursiveAnchor") if "$recursiveAnchor" in home.dialect.keywords else None

@@ -112,7 +112,7 @@ def survey(root: Node, question: Question) -> tuple[Survey | None, Diagnostics]:
     if has_errors(problems):
         return None, problems
     shared = frozenset(written.targets.values())
-    height, remote = search.height, search.uses_remotes
+    height, remote = search.height, bool(search.foreign)
     return Survey(written.root, schemas, written.targets, shared, references.recursive, height, remote), problems
 
 

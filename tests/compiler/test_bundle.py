@@ -1,0 +1,102 @@
+"""Schemas that refer to other files of the project: what becomes of them, and what of those that cannot be joined."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from mcpc.schema import Question, compile_schema
+from mcpc.schema.bundle import self_contained
+from mcpc.schema.resources import Files
+from mcpc.sources import Source
+from schemas import functions, node_of
+
+POINT = {
+    "$id": "https://example.com/point",
+    "type": "object",
+    "properties": {"x": {"type": "number"}, "y": {"$ref": "#/properties/x"}, "next": {"$ref": "point"}},
+    "required": ["x"],
+}
+COLOUR = {"$defs": {"a/b%": {"$anchor": "dark", "const": "black"}}, "enum": ["red", {"$ref": "#/no/reference"}]}
+OLD = {"$schema": "http://json-schema.org/draft-07/schema#", "items": [{"type": "string"}]}
+DYNAMIC = {"$dynamicAnchor": "node", "properties": {"child": {"$dynamicRef": "#node"}}}
+
+
+def files(**others: Any) -> Files:
+    schemas = {"point": POINT, "colour": COLOUR, "old": OLD, "dynamic": DYNAMIC, **others}
+    return Files([Source(f"schemas/{name}.json", json.dumps(schema).encode()) for name, schema in schemas.items()])
+
+
+def joined(schema: Any, **others: Any) -> tuple[Any, list[str]]:
+    node, problems = self_contained(node_of(schema), files(**others))
+    return node.value, [problem.code for problem in problems]
+
+
+@pytest.mark.parametrize(
+    ("schema", "good", "bad"),
+    [
+        ({"$ref": "schemas/point.json"}, {"x": 1, "y": 2, "next": {"x": 1}}, {"x": 1, "next": {}}),
+        ({"$ref": "https://example.com/point"}, {"x": 1}, {"x": "1"}),
+        ({"items": {"$ref": "./schemas/../schemas/point.json#/properties/y"}}, [1.5], ["1"]),
+        ({"$ref": "schemas/colour.json#dark"}, "black", "red"),
+        ({"$ref": "schemas/colour.json#/$defs/a~1b%25"}, "black", "red"),
+        ({"$ref": "schemas/colour.json"}, {"$ref": "#/no/reference"}, "black"),
+        ({"$defs": {"point": {"const": 1}}, "anyOf": [{"$ref": "schemas/point.json"}, {"$ref": "#/$defs/point"}]}, 1, 2),
+        ({"$id": "https://example.com/mine", "$ref": "point"}, {"x": 1}, {}),
+        ({"$schema": "http://json-schema.org/draft-07/schema", "$ref": "schemas/old.json"}, ["a"], [1]),
+    ],
+)
+def test_what_is_joined_stands_by_itself_and_means_the_same(schema: Any, good: Any, bad: Any) -> None:
+    value, codes = joined(schema)
+    assert codes == []
+    modules, problems = compile_schema(node_of(value))
+    assert modules, problems
+    accepts, _ = functions(modules)
+    assert accepts(good)
+    assert not accepts(bad)
+    apart, _ = compile_schema(node_of(schema), Question(remotes=files()))
+    assert apart
+    assert [functions(apart)[0](one) for one in (good, bad)] == [True, False]
+
+
+def test_a_schema_without_references_outward_is_not_touched() -> None:
+    for schema in ({"$ref": "#/$defs/a", "$defs": {"a": {}}}, {"const": {"$ref": "schemas/point.json"}}, {}):
+        node = node_of(schema)
+        assert self_contained(node, files()) == (node, ())
+
+
+def test_names_of_parts_never_collide() -> None:
+    value, _ = joined({"allOf": [{"$ref": "schemas/a.b.json"}, {"$ref": "schemas/a.json"}]}, **{"a.b": {}, "a": {}})
+    assert sorted(value["$defs"]) == ["a", "a_2"]
+
+
+@pytest.mark.parametrize(
+    ("schema", "code"),
+    [
+        ({"$ref": "schemas/old.json"}, "MCP112"),
+        ({"$ref": "schemas/dynamic.json"}, "MCP113"),
+        ({"$ref": "schemas/bad.json"}, "MCP110"),
+        ({"$ref": "schemas/far.json"}, "MCP113"),
+    ],
+)
+def test_what_cannot_be_joined_is_a_problem(schema: Any, code: str) -> None:
+    value, codes = joined(schema, bad={"type": "int"}, far={"$ref": "https://example.com/nowhere"})
+    assert value == schema
+    assert codes == [code]
+
+
+def test_a_reference_that_leads_nowhere_is_left_to_the_compiler() -> None:
+    for reference in ("schemas/none.json", "../etc/passwd", "https://example.com/none", "file:///etc/passwd"):
+        schema = {"$ref": reference}
+        assert joined(schema) == (schema, [])
+        assert [problem.code for problem in compile_schema(node_of(schema))[1]] == ["MCP113"]
+
+
+def test_diagnostics_point_into_the_file_a_part_was_written_in() -> None:
+    node, _ = self_contained(node_of({"$ref": "schemas/slow.json"}), files(slow={"propertis": {}}))
+    [problem] = compile_schema(node)[1]
+    assert problem.code == "MCP103"
+    assert problem.span
+    assert problem.span.path == "schemas/slow.json"
