@@ -35,8 +35,8 @@ if TYPE_CHECKING:
     from mcpc.sources.source import Source
 
 MAX_DEPTH = 512
-MAX_VALUES = 1_000_000
-"""A value costs some 5 microseconds and half a kilobyte; ten thousand tools are a quarter of this."""
+MAX_VALUES = 500_000
+"""A value costs some 5 microseconds and half a kilobyte; ten thousand tools are half of this."""
 MAX_PROBLEMS = 50
 """As many problems are reported of one file: what follows tells its author nothing new."""
 
