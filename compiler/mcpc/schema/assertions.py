@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     Ask = Callable[[Place, Node], Condition]
 
 
+PLAIN = frozenset(("string", "number", "integer", "null"))
+"""Types whose values are equal in Python exactly if they are in JSON, as long as no boolean is among them."""
+
+
 def compared(yes: LiteralString, no: LiteralString) -> Ask:
     """Return the condition of two templates, to be filled with the value and the bound."""
 
@@ -54,7 +58,7 @@ def multiple(place: Place, divisor: Node) -> Condition:
 
 def matches(place: Place, pattern: Node) -> Condition:
     """Return the condition of `pattern`."""
-    return holds(place.walk.program.search(str(pattern.value), place.value))
+    return place.walk.program.search(str(pattern.value), place.value)
 
 
 def has_format(place: Place, name: Node) -> Condition:
@@ -76,4 +80,15 @@ def unique(place: Place, is_asked: Node) -> Condition:
     """Return the condition of `uniqueItems`."""
     if not is_asked.value:
         return ALWAYS
+    if place.walk.ends_early and _are_plain(place):
+        return atom("len(set(%s)) == len(%s)", "len(set(%s)) != len(%s)", place.value, place.value)
     return holds(fill("%s(%s)", place.walk.program.support("distinct"), place.value))
+
+
+def _are_plain(place: Place) -> bool:
+    """Say whether every item is by now known to be of a type whose values Python compares as JSON does."""
+    items = place.schema.keywords.get("items")
+    if items is None or "prefixItems" in place.schema.keywords:
+        return False
+    schema = place.walk.survey.at(items)
+    return schema.always is None and set(schema.types) <= PLAIN

@@ -114,7 +114,7 @@ def mark_patterns(place: Place, patterns: Node) -> None:
     """Mark the names that match a pattern."""
     walk = place.walk
     name = walk.fresh("k")
-    matches = some(holds(walk.program.search(member.key, name)) for member in patterns.members)
+    matches = some(walk.program.search(member.key, name) for member in patterns.members)
     with walk.section(fill("for %s in %s:", name, place.value)), walk.when(matches):
         if patterns.members:
             walk.line(fill("seen.add(%s)", name))

@@ -74,7 +74,7 @@ def write_pattern_properties(place: Place, patterns: Node) -> None:
     name, value = walk.fresh("k"), walk.fresh("v")
     with walk.section(fill("for %s, %s in %s.items():", name, value, place.value)):
         for member in patterns.members:
-            matches = holds(walk.program.search(member.key, name))
+            matches = walk.program.search(member.key, name)
             walk.apply(place.child(member.node, value, below_any(place, name)), matches)
 
 
@@ -91,14 +91,17 @@ def write_additional(place: Place, schema: Node) -> None:
     unknown = every(
         (
             *([negated(_is_known(place, known, name))] if known else []),
-            *(negated(holds(walk.program.search(pattern, name))) for pattern in patterns),
+            *(negated(walk.program.search(pattern, name)) for pattern in patterns),
         )
     )
     if refuses:
         with walk.section(fill("for %s in %s:", name, place.value)):
             walk.check(asked, negated(unknown), "additionalProperties", list(known))
         return
-    with walk.section(fill("for %s, %s in %s.items():", name, value, place.value)):
+    loop = fill("for %s, %s in %s.items():", name, value, place.value)
+    if walk.ends_early and unknown is ALWAYS:
+        loop = fill("for %s in %s.values():", value, place.value)
+    with walk.section(loop):
         walk.apply(asked, unknown)
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, LiteralString
 
 from mcpc.schema.code import fill, literal, numbered
+from mcpc.schema.conditions import atom
 from mcpc.schema.ecma import translate
 from mcpc.schema.support import NAMES, NEEDS, SUPPORT
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from mcpc.schema.code import Code
+    from mcpc.schema.conditions import Condition
     from mcpc.schema.survey import Subschema, Survey
     from mcpc.sources import Node
 
@@ -28,6 +30,13 @@ FUNCTIONS: dict[str, LiteralString] = {
 """What functions are called, by what they do."""
 FRAMES = 600
 """How many frames of Python's stack (1,000 by default) the judging of one value may take."""
+SEARCH: LiteralString = '''def %s(text):
+    """Search `text` for a pattern; the first time, compile it, and put its own method in the place of this."""
+    global %s
+    import re
+
+    %s = re.compile(%s, re.ASCII).search
+    return %s(text)'''
 LONG = 60
 """A text longer than this gets a name, so that saying it often stays short."""
 
@@ -76,10 +85,10 @@ class Program:
         written = literal(value)
         return written if len(written) <= LONG else self.constant(written)
 
-    def search(self, pattern: str, text: Code) -> Code:
-        """Return the expression that searches `text` for the ECMA-262 `pattern`."""
-        number = self._patterns.setdefault(translate(pattern), literal(len(self._patterns)))
-        return fill("%s(%s, %s)", self.support("search"), number, text)
+    def search(self, pattern: str, text: Code) -> Condition:
+        """Return the condition that the ECMA-262 `pattern` is found in `text`."""
+        name = self._patterns.setdefault(translate(pattern), numbered("search_", len(self._patterns)))
+        return atom("%s(%s) is not None", "%s(%s) is None", name, text)
 
     def support(self, name: str) -> Code:
         """Return the name of a function the module carries along."""
@@ -88,11 +97,10 @@ class Program:
 
     def constants(self) -> Iterator[Code]:
         """Yield the lines that define the constants."""
-        if self._patterns:
-            yield fill("PATTERNS = %s", literal(list(self._patterns)))
         for value, name in self._constants.items():
             yield fill("%s = %s", name, value)
 
     def carried(self) -> Iterator[Code]:
         """Yield the texts of the functions the module carries along."""
-        return (text for name, text in SUPPORT.items() if name in self._support)
+        yield from (fill(SEARCH, name, name, name, literal(text), name) for text, name in self._patterns.items())
+        yield from (text for name, text in SUPPORT.items() if name in self._support)

@@ -5,6 +5,7 @@ Afterwards all that is left to do is to write code: whatever could be wrong has 
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from itertools import groupby
 from operator import itemgetter
@@ -69,9 +70,9 @@ class Subschema:
 class Survey:
     """What is known of a schema before code is written.
 
-    `targets`: where each reference leads, by its value.  `shared`: what a reference leads to.  `recursive`: what leads
-    back to itself.  `height`: how many schemas stand at most one inside the other.  `uses_remotes`: whether other files
-    of the project are part of it.
+    `targets`: where each reference leads, by its value.  `shared`: what is asked in more than one place.  `recursive`:
+    what leads back to itself.  `height`: how many schemas stand at most one inside the other.  `uses_remotes`: whether
+    other files of the project are part of it.
     """
 
     root: Node
@@ -111,7 +112,7 @@ def survey(root: Node, question: Question) -> tuple[Survey | None, Diagnostics]:
     problems = in_order((*search.problems, *references.problems))
     if has_errors(problems):
         return None, problems
-    shared = frozenset(written.targets.values())
+    shared = references.shared()
     height, remote = search.height, bool(search.foreign)
     return Survey(written.root, schemas, written.targets, shared, references.recursive, height, remote), problems
 
@@ -131,6 +132,12 @@ class References:
         if not self.problems:
             self.problems += self.laborious(found, in_place)
             self.recursive = self.judge_chains() if targets else frozenset()
+
+    def shared(self) -> frozenset[Node]:
+        """Return what a reference leads to and something else asks as well: another reference, or the schema around."""
+        times = Counter(self.targets.values())
+        times.update(part for schema in self.schemas.values() for part in _parts(schema))
+        return frozenset(node for node in self.targets.values() if times[node] > 1 or node in self.recursive)
 
     def judge_chains(self) -> frozenset[Node]:
         """Report references that are too many in a row; return the schemas that lead to themselves."""
@@ -178,6 +185,12 @@ class References:
                 yield self.targets[value]
             elif keyword in keywords:
                 yield from KEYWORDS[keyword].shape.children(value)
+
+
+def _parts(schema: Subschema) -> Iterator[Node]:
+    for keyword, value in schema.keywords.items():
+        if keyword in JUDGING:
+            yield from KEYWORDS[keyword].shape.children(value)
 
 
 def _subschema(node: Node, keywords: Mapping[str, Node], counts_contained: bool) -> Subschema:
