@@ -8,10 +8,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import shutil
 import sys
-import tempfile
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from functools import cache
@@ -20,8 +18,11 @@ from typing import TYPE_CHECKING
 
 import mcpc
 import mcpc_runtime
+from mcpc import introspection
 from mcpc.diagnostics import Diagnostic, Severity, Span
 from mcpc.emit.templates import folder
+from mcpc.kept import keep
+from mcpc.kept import load as kept
 
 if TYPE_CHECKING:
     from mcpc.diagnostics import Diagnostics
@@ -29,8 +30,7 @@ if TYPE_CHECKING:
     from mcpc.sources import SourceTree
 
 DECISIVE = frozenset({".py", ".j2", ".bash", ".json"})
-KEPT = 64
-"""How many builds are kept; the oldest go first."""
+KIND = "builds"
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,14 +46,6 @@ class Build:
     diagnostics: Diagnostics
 
 
-def place() -> Path:
-    """Return the folder of the cache."""
-    root = os.environ.get("MCPC_CACHE_DIR") or os.path.join(  # noqa: PTH118 - an empty variable means unset
-        os.environ.get("XDG_CACHE_HOME") or Path("~/.cache").expanduser(), "mcpc"
-    )
-    return Path(root) / "builds"
-
-
 @cache
 def compiler_digest() -> str:
     """Return the digest of the compiler itself: a changed compiler has made none of these builds."""
@@ -65,12 +57,18 @@ def compiler_digest() -> str:
     return summary.hexdigest()
 
 
+def installed_here() -> list[str]:
+    """Return the packages beside the compiler, each as its folder of metadata is called: with its version."""
+    return sorted({path.name for entry in sys.path for path in Path(entry or ".").glob("*.dist-info")})
+
+
 def key(tree: SourceTree, found: Diagnostics, options: Options) -> str:
     """Return the digest of everything that decides a build.  O(bytes of the sources)."""
     summary = hashlib.sha256()
     # Without a Bash to ask, a build has another warning.
-    machine = sys.version, shutil.which("bash") is not None
-    decisive = [compiler_digest(), machine, asdict(options), [asdict(problem) for problem in found]]
+    machine = sys.version, shutil.which("bash") is not None, introspection.decisive(tree)
+    known = compiler_digest(), machine, installed_here()
+    decisive = [*known, asdict(options), [asdict(problem) for problem in found]]
     summary.update(json.dumps(decisive, sort_keys=True).encode())
     for path, source in tree.files.items():
         summary.update(f"{path}\0{source.mode}\0{len(source.data)}\0".encode("utf-8", "surrogateescape"))
@@ -80,12 +78,11 @@ def key(tree: SourceTree, found: Diagnostics, options: Options) -> str:
 
 def load(name: str) -> Build | None:
     """Return the build stored under `name`, if there is one and it is whole."""
-    with suppress(OSError, ValueError, KeyError, TypeError):
-        digest, _, stored = (place() / name).read_bytes().partition(b"\n")
-        if digest.decode("ascii") == hashlib.sha256(stored).hexdigest():
-            head, _, data = stored.partition(b"\n")
-            facts = json.loads(head)
-            return Build(data=data, diagnostics=tuple(map(diagnostic, facts.pop("diagnostics"))), **facts)
+    stored = kept(KIND, name)
+    with suppress(ValueError, KeyError, TypeError):
+        head, _, data = (stored or b"").partition(b"\n")
+        facts = json.loads(head)
+        return Build(data=data, diagnostics=tuple(map(diagnostic, facts.pop("diagnostics"))), **facts)
     return None
 
 
@@ -96,24 +93,7 @@ def diagnostic(row: dict[str, str]) -> Diagnostic:
 
 
 def store(name: str, build: Build) -> None:
-    """Keep a build under `name`, whole or not at all."""
+    """Keep a build under `name`."""
     facts = asdict(build)
     data = facts.pop("data")
-    stored = json.dumps(facts).encode() + b"\n" + data
-    with suppress(OSError):
-        place().mkdir(mode=0o700, parents=True, exist_ok=True)
-        descriptor, temporary = tempfile.mkstemp(dir=place(), prefix="new-")
-        try:
-            with os.fdopen(descriptor, "wb") as file:
-                file.write(hashlib.sha256(stored).hexdigest().encode() + b"\n" + stored)
-            Path(temporary).replace(place() / name)
-        finally:
-            Path(temporary).unlink(missing_ok=True)
-        prune()
-
-
-def prune() -> None:
-    """Remove the oldest builds beyond the number that is kept."""
-    found = sorted(place().iterdir(), key=lambda path: path.stat().st_mtime, reverse=True)
-    for path in found[KEPT:]:
-        path.unlink(missing_ok=True)
+    keep(KIND, name, json.dumps(facts).encode() + b"\n" + data)

@@ -1,6 +1,7 @@
 """The whole compiler, in the order it happens: every stage is a function from one frozen value to the next.
 
-    path ─read─▶ SourceTree ─parse─▶ Definition ─lower─▶ Server ─check─▶ CheckedServer ─emit─▶ Modules ─pack─▶ Archive
+    path ─read─▶ SourceTree ─parse─▶ Definition ─lower─▶ Server ─carry─▶ Server ─check─▶ CheckedServer
+         ─emit─▶ Modules ─pack─▶ Archive
 
 Problems are collected on the way; a stage that cannot go on ends it, with everything found so far.
 """
@@ -10,6 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from mcpc.dependencies import carry
 from mcpc.diagnostics import has_errors, in_order
 from mcpc.emit import emit
 from mcpc.frontends import recognise
@@ -65,6 +67,9 @@ def analyse(tree: SourceTree, found: Diagnostics, options: Options, progress: Pr
     found += problems
     if server is None:
         return Checked(tree.files, in_order(found))
+    progress("carrying packages")
+    server, problems = carry(server, tree, options)
+    found += problems
     progress("checking")
     checked, problems = check(server)
     found += problems

@@ -15,6 +15,7 @@ import zipfile
 from mcpc_runtime.engine import Engine
 from mcpc_runtime.protocol.effects import Send
 from mcpc_runtime.protocol.facts import CAPABILITIES_KEY, MAX_MESSAGE_BYTES, VERSION_KEY
+from mcpc_runtime.protocol.rows import resolve
 from mcpc_runtime.protocol.session import Session
 
 TYPE_CHECKING = False
@@ -144,11 +145,18 @@ def info(image: Image, archive: str, words: list[str]) -> int:
         ("offers", f"{known['tools']} tools, {known['prompts']} prompts"),
         ("handlers", ", ".join(known["handlers"]) or "none"),
         ("python", f"{known['python']['requires']}, fastest on {known['python']['bytecode']}"),
+        *carried_rows(known),
         ("built by", f"mcpc {known['mcpc']}"),
         ("sources", known["sourceDigest"]),
     ]
     sys.stdout.write("".join(f"{name:<10}{value}\n" for name, value in rows))
     return SUCCESS
+
+
+def carried_rows(known: dict[str, Any]) -> list[tuple[str, str]]:
+    """Return the packages that a server carries, and for whom it has native modules."""
+    rows = (("carries", ", ".join(known.get("packages", ()))), ("native", ", ".join(known.get("platforms", ()))))
+    return [row for row in rows if row[1]]
 
 
 def check(image: Image, archive: str, words: list[str]) -> int:
@@ -198,6 +206,16 @@ def missing_commands(image: Image) -> list[str]:
     return [f"{program} is not on PATH" for program in needed if shutil.which(program) is None]
 
 
+def unfit_packages(image: Image) -> list[str]:
+    """Return the carried packages that have native modules, and none for this machine."""
+    if not facts(image).get("packages"):
+        return []
+    parcels = json.loads(image.entry("site/.layer.json"))["parcels"]
+    fitting, refusal = resolve("mcpc_runtime.layer.tags:fitting"), resolve("mcpc_runtime.layer.tags:refusal")
+    unfit = [parcel for parcel in parcels if fitting(parcel["variants"]) is None]
+    return [f"{parcel['name']}: {refusal(parcel['variants'])}" for parcel in unfit]
+
+
 def broken_definitions(image: Image) -> list[str]:
     """Return the tools whose validators do not load."""
     found = []
@@ -228,6 +246,7 @@ def broken_conversation(image: Image) -> list[str]:
 CHECKS: tuple[tuple[str, Callable[[Image], list[str]]], ...] = (
     ("every entry is as it was built", changed_entries),
     ("the programs its handlers need are here", missing_commands),
+    ("the packages it carries are for this machine", unfit_packages),
     ("every definition loads", broken_definitions),
     ("every protocol revision answers", broken_conversation),
 )

@@ -21,7 +21,7 @@ import pytest
 from click.testing import CliRunner
 
 from artifact import SOURCES, converse, mcpc
-from mcpc import cache
+from mcpc import cache, kept
 from mcpc.cli import COMMANDS, cli, making
 from mcpc.diagnostics import CODES
 from mcpc.options import Options
@@ -425,12 +425,12 @@ def test_the_cache_keeps_a_limited_number(project: Path, target: Path, own_cache
     assert mcpc("build", project, "-o", target).returncode == 0
     folder = own_cache / "builds"
     (stored,) = folder.iterdir()
-    for number in range(cache.KEPT + 10):
+    for number in range(kept.KEPT["builds"] + 10):
         (folder / f"{number:064}").write_bytes(b"old")
         os.utime(folder / f"{number:064}", (number, number))
     (project / "data/numbers.txt").write_text("4\n")
     assert mcpc("build", project, "-o", target).returncode == 0
-    assert len(list(folder.iterdir())) == cache.KEPT
+    assert len(list(folder.iterdir())) == kept.KEPT["builds"]
     assert stored.exists()
 
 

@@ -1,5 +1,6 @@
 """The typed intermediate representation: complete, every default applied, every handler bound."""
 
+from mcpc.ir.layer import Layer, Package
 from mcpc.ir.nodes import (
     BashFunction,
     CheckedServer,
@@ -9,7 +10,6 @@ from mcpc.ir.nodes import (
     Prompt,
     PromptArgument,
     PythonFunction,
-    Remotes,
     Schema,
     Server,
     Tool,
@@ -20,11 +20,12 @@ __all__ = [
     "CheckedServer",
     "Handler",
     "HandlerFile",
+    "Layer",
+    "Package",
     "Parameter",
     "Prompt",
     "PromptArgument",
     "PythonFunction",
-    "Remotes",
     "Schema",
     "Server",
     "Tool",

@@ -5,19 +5,13 @@ A node keeps the place it came from, because passes report there; nothing here r
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from mcpc.diagnostics import Span
+    from mcpc.ir.layer import Layer
     from mcpc.sources import Json, Node, Source
-
-
-class Remotes(Protocol):
-    """Schemas by the URIs that references lead to them with: files of the project, never of the network."""
-
-    def get(self, uri: str) -> Node | None:
-        """Return the schema that has this URI."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,14 +19,13 @@ class Schema:
     """A JSON Schema as written.
 
     `closed`: arguments the root does not name are refused although it does not say so.  `assert_formats`: `format`
-    decides.  `completes`: defaults are put in the place of what is missing.  `remotes`: the project's own JSON files.
+    decides.  `completes`: defaults are put in the place of what is missing.
     """
 
     node: Node
     closed: bool = False
     assert_formats: bool = False
     completes: bool = False
-    remotes: Remotes | None = field(default=None, compare=False)
 
     @property
     def value(self) -> Json:
@@ -125,7 +118,7 @@ class Server:
 
     `shell`: the Bash libraries in the order one shell reads them.  `environment`: variables the handlers find, beside
     what they inherit.  `sources`: the files that spans point into, for the problem whose hint names a second place;
-    nothing of them is emitted.
+    nothing of them is emitted.  `models`: the tools whose models the project's own Python code mentions.
     """
 
     format: str
@@ -142,6 +135,8 @@ class Server:
     prompts_page_size: int = 0
     environment: tuple[tuple[str, str], ...] = ()
     sources: tuple[Source, ...] = ()
+    models: tuple[str, ...] = ()
+    layer: Layer | None = None
 
 
 @dataclass(frozen=True, slots=True)

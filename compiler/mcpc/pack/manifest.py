@@ -14,7 +14,7 @@ from mcpc.revisions import REVISIONS
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from mcpc.ir import Server
+    from mcpc.ir import Layer, Package, Server
     from mcpc.sources import Json
 
 PYTHON = ">=3.11"
@@ -50,7 +50,7 @@ def text(value: Json) -> bytes:
 
 def build_facts(server: Server, source: str) -> Json:
     """Return what was built, by what, for what; nothing of where or when."""
-    return {
+    facts: dict[str, Json] = {
         "name": server.name,
         "version": server.version,
         "format": server.format,
@@ -63,10 +63,20 @@ def build_facts(server: Server, source: str) -> Json:
         "mcpc": __version__,
         "sourceDigest": source,
     }
+    if server.layer is not None:
+        facts["packages"] = [f"{package.name} {package.version}" for package in server.layer.packages]
+        facts["platforms"] = [*native_tags(server.layer)]
+    return facts
+
+
+def native_tags(layer: Layer) -> tuple[str, ...]:
+    """Return the Pythons and platforms that native modules are carried for, as the tags of their wheels."""
+    tags = {tag for package in layer.packages for tag in package.tags}
+    return tuple(sorted(tag for tag in tags if not tag.endswith("-any")))
 
 
 def bill_of_materials(server: Server, source: str) -> Json:
-    """Return a CycloneDX bill of materials: the server, and the runtime it carries."""
+    """Return a CycloneDX bill of materials: the server, the runtime and the packages it carries."""
     return {
         "$schema": "http://cyclonedx.org/schema/bom-1.6.schema.json",
         "bomFormat": "CycloneDX",
@@ -81,6 +91,19 @@ def bill_of_materials(server: Server, source: str) -> Json:
                 "version": __version__,
                 "licenses": [{"license": {"id": "MIT"}}],
                 "purl": f"pkg:pypi/mcpc@{__version__}",
-            }
+            },
+            *(component(package) for package in (server.layer.packages if server.layer else ())),
         ],
+    }
+
+
+def component(package: Package) -> Json:
+    """Return a package as a component of the bill of materials; a licence that is no expression of SPDX is a name."""
+    licence: Json = {"expression": package.licence} if package.is_spdx else {"license": {"name": package.licence}}
+    return {
+        "type": "library",
+        "name": package.name,
+        "version": package.version,
+        **({"licenses": [licence]} if package.licence else {}),
+        "purl": f"pkg:pypi/{package.name}@{package.version}",
     }

@@ -43,11 +43,13 @@ START_PATH = (
 )
 """What every start imports, each after what it needs."""
 CARRIED_WHEN: dict[str, Callable[[Server, Sequence[Module]], bool]] = {
-    "mcpc_runtime/authoring.py": lambda server, _: any(file.language == "python" for file in server.files),
+    "mcpc_runtime/authoring.py": lambda _, modules: any(module.name == "mcpc/__init__.py" for module in modules),
+    "mcpc_runtime/bindings/conversion.py": lambda server, _: "hints" in bindings(server),
+    "mcpc_runtime/bindings/dumping.py": lambda server, _: "hints" in bindings(server),
     "mcpc_runtime/bindings/hints.py": lambda server, _: "hints" in bindings(server),
-    "mcpc_runtime/bindings/models.py": lambda server, _: "models" in bindings(server),
+    "mcpc_runtime/bindings/models.py": lambda server, _: bool(server.models),
     "mcpc_runtime/formats/": lambda _, modules: any(b"mcpc_runtime.formats" in module.data for module in modules),
-    "mcpc_runtime/layer.py": lambda _, modules: any(module.name.startswith("site/") for module in modules),
+    "mcpc_runtime/layer/": lambda _, modules: any(module.name.startswith("site/") for module in modules),
 }
 """What only some servers need, and how one can tell; every other file of the runtime is in every artifact."""
 NO_PYTHON = (SyntaxError, ValueError, RecursionError, MemoryError)

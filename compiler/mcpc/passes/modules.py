@@ -1,4 +1,6 @@
-"""Ask whether every module that a Python handler imports will be there: in the standard library or in the project.
+"""Ask whether every module that a Python handler imports will be there.
+
+It is in the standard library, in the project, or in a package that the project asks for.
 
 Files that a handler's own file leads to must be Python, too; a script that nothing leads to may be what it likes.
 """
@@ -9,22 +11,29 @@ import difflib
 import sys
 from typing import TYPE_CHECKING
 
+from mcpc.dependencies import provider
 from mcpc.diagnostics import diagnose
 from mcpc.ir import PythonFunction
 from mcpc.languages import LANGUAGES, imports
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from mcpc.diagnostics import Diagnostic, Diagnostics
     from mcpc.ir import Server
     from mcpc.sources import Source
 
 MODULES = (".py", ".so", ".pyd")
-HINT = "a server carries only the files of its project: put the module beside the handlers, or do without it"
+OURS = "mcpc"
+"""Every server has what its files import of mcpc."""
+HINT = "add the package that has it to `requirements.txt`, or put the module beside the handlers"
 
 
 def modules(server: Server) -> Diagnostics:
     """Report imports that would fail when the server runs."""
     owned = _owned(server)
+    carried = server.layer.modules if server.layer else frozenset()
+    is_known = server.layer is None or server.layer.complete
     files = {file.source.path: file.source for file in server.files}
     handlers = (*(tool.handler for tool in server.tools), *(prompt.handler for prompt in server.prompts))
     bound = dict.fromkeys(handler.file for handler in handlers if isinstance(handler, PythonFunction))
@@ -39,11 +48,19 @@ def modules(server: Server) -> Diagnostics:
             if name in owned:
                 waiting += (found for found in owned[name] if found.path not in seen)
                 seen.update(found.path for found in owned[name])
-            elif name not in sys.stdlib_module_names:
-                near = difflib.get_close_matches(name, (*owned, *sorted(sys.stdlib_module_names)), n=1, cutoff=0.8)
-                hint = f"did you mean `{near[0]}`?" if near else HINT
+            elif is_known and name not in carried and name not in sys.stdlib_module_names and name != OURS:
+                hint = _hint(name, (*owned, *sorted(carried), *sorted(sys.stdlib_module_names)))
                 problems.append(diagnose("MCP209", span, f"the module `{name}` will not be there", "", hint))
     return tuple(problems)
+
+
+def _hint(name: str, known: Sequence[str]) -> str:
+    """Return what to do about a module that is not there: how it is spelt, or which package has it."""
+    near = difflib.get_close_matches(name, known, n=1, cutoff=0.8)
+    if near:
+        return f"did you mean `{near[0]}`?"
+    here = provider(name)
+    return f"add `{here}` to `requirements.txt`, and the server carries it" if here else HINT
 
 
 def broken(source: Source) -> Diagnostics:

@@ -1,0 +1,96 @@
+"""The platforms a server can run on, by the tags that wheels have for them (PEP 600, PEP 656, and Python's own).
+
+A platform that is asked for may name a Python as well: `manylinux2014_x86_64-cp312`.
+"""
+
+from __future__ import annotations
+
+import os
+import platform as machine
+import re
+import sys
+from dataclasses import dataclass
+
+from mcpc.diagnostics import Diagnostic, diagnose
+
+LEGACY = {"manylinux1": (2, 5), "manylinux2010": (2, 12), "manylinux2014": (2, 17)}
+"""The names that versions of the GNU C library had before they were numbers."""
+OLDEST = {"manylinux": 5, "musllinux": 0}
+LINUX = re.compile(
+    r"(?:(?P<libc>manylinux|musllinux)_(?P<major>\d+)_(?P<minor>\d+)|(?P<legacy>manylinux(?:1|2010|2014))|linux)"
+    r"_(?P<machine>x86_64|i686|aarch64|armv7l|ppc64le|s390x|riscv64|loongarch64)"
+)
+MACOS = re.compile(r"macosx_\d+_\d+_(?P<machine>x86_64|arm64|universal2)")
+WINDOWS = re.compile(r"win(?:32|_amd64|_arm64)")
+PYTHON = re.compile(r"(?P<platform>.*)-cp(?P<major>3)(?P<minor>\d+)")
+EXPECTED = "a tag such as `manylinux2014_x86_64`, `musllinux_1_2_aarch64` or `macosx_11_0_arm64`"
+HERE = f"{sys.version_info.major}.{sys.version_info.minor}"
+SUPPORTED = (3, 11)
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Where a server is to run: nothing for this machine, else a platform's tag; and a Python, as `3.12`."""
+
+    platform: str
+    python: str
+
+    @property
+    def is_here(self) -> bool:
+        """Tell whether it is this machine, with this Python."""
+        return not self.platform and self.python == HERE
+
+    @property
+    def name(self) -> str:
+        """What a person calls it."""
+        return f"{self.platform or 'this machine'} with Python {self.python}"
+
+
+HERE_AND_NOW = Target("", HERE)
+"""This machine, with this Python."""
+
+
+def target(platform: str, python: str = "") -> Target | Diagnostic:
+    """Return the target that `platform` and `python` name."""
+    named = PYTHON.fullmatch(platform)
+    tag = named["platform"] if named else platform
+    version = python or (f"{named['major']}.{named['minor']}" if named else HERE)
+    if WINDOWS.fullmatch(tag):
+        return diagnose("MCP406", None, f"a server does not run on `{tag}`", "a tag of Linux or macOS")
+    if tag and not LINUX.fullmatch(tag) and not MACOS.fullmatch(tag):
+        return diagnose("MCP406", None, f"`{platform}` is no platform that wheels are made for", EXPECTED)
+    if not re.fullmatch(r"3\.\d+", version) or tuple(map(int, version.split("."))) < SUPPORTED:
+        return diagnose("MCP406", None, f"a server does not run on Python {version}", "Python 3.11 or newer")
+    return Target(tag, version)
+
+
+def accepted(platform: str) -> tuple[str, ...]:
+    """Return the tags of wheels that a platform takes: its own, and those of every older C library."""
+    found = LINUX.fullmatch(platform)
+    if found is None or not (found["libc"] or found["legacy"]):
+        return (platform,)
+    libc = found["libc"] or "manylinux"
+    major, minor = LEGACY[found["legacy"]] if found["legacy"] else (int(found["major"]), int(found["minor"]))
+    tags: list[str] = []
+    for number in range(minor, OLDEST[libc] - 1, -1):
+        tags.append(f"{libc}_{major}_{number}_{found['machine']}")
+        if libc == "manylinux":
+            tags += [f"{old}_{found['machine']}" for old, version in LEGACY.items() if version == (major, number)]
+    return tuple(tags)
+
+
+def markers(target: Target) -> dict[str, str]:
+    """Return what the markers of a requirement (PEP 508) find on a target, as far as it is not this machine."""
+    found = LINUX.fullmatch(target.platform) or MACOS.fullmatch(target.platform)
+    known = {"python_version": target.python, "implementation_name": "cpython", "os_name": os.name}
+    if target.python != HERE:
+        known["python_full_version"] = f"{target.python}.0"
+    if found is None:
+        return {**known, "sys_platform": sys.platform, "platform_machine": machine.machine()}
+    is_mac = found.re is MACOS
+    return {
+        **known,
+        "sys_platform": "darwin" if is_mac else "linux",
+        "platform_system": "Darwin" if is_mac else "Linux",
+        "platform_machine": "arm64" if found["machine"] == "universal2" else found["machine"],
+    }

@@ -1,0 +1,286 @@
+"""What a project asks for: where it may say so, what is refused there, and what all places mean together."""
+
+from __future__ import annotations
+
+import json
+from types import SimpleNamespace
+
+import pytest
+
+from mcpc.dependencies import carry, requirements
+from mcpc.dependencies.closure import closure
+from mcpc.dependencies.installer import essence
+from mcpc.dependencies.parcels import apart, extension_name, looks_beside_itself, module_name, namespaces
+from mcpc.dependencies.platforms import Target, accepted, markers, target
+from mcpc.dependencies.tree import UnfitError
+from mcpc.diagnostics import Diagnostic
+from mcpc.options import Options
+from projects import SERVER_JSON, lowered, marked, places, tree
+
+SCRIPT = "# /// script\n# dependencies = [\n#   {0},\n# ]\n# ///\nimport sys\n"
+
+
+def asked(files: dict[str, str | bytes], *scripts: str):
+    project = tree(files)
+    found, problems = requirements(project, [project.files[path] for path in scripts])
+    return [(one.text, one.hashes) for one in found], places(problems, files), problems
+
+
+DIGEST = "sha256:" + "0a" * 32
+UNDERSTOOD = {
+    "nothing": ({}, []),
+    "a line": ({"requirements.txt": "a==1\n"}, [("a==1", ())]),
+    "no line end": ({"requirements.txt": "a==1"}, [("a==1", ())]),
+    "windows line ends": ({"requirements.txt": "a==1\r\nb==2\r\n"}, [("a==1", ()), ("b==2", ())]),
+    "a byte order mark": ({"requirements.txt": "\ufeffa==1\n"}, [("a==1", ())]),
+    "comments": ({"requirements.txt": "# all\n\na==1 # one\n  # none\nb==2;python_version>'3' #x\n"}, None),
+    "continued": ({"requirements.txt": f"a==1 \\\n    --hash={DIGEST} \\\n  --hash {DIGEST}\n"}, [("a==1", (DIGEST,))]),
+    "extras and markers": (
+        {"requirements.txt": 'A_b[z,y]==1 ; python_version >= "3.8"\n'},
+        [('A_b[y,z]==1; python_version >= "3.8"', ())],
+    ),
+    "included": (
+        {"requirements.txt": "-r more/all.txt\n", "more/all.txt": "--requirement=../b.txt\nc==3", "b.txt": "b==2\n"},
+        [("b==2", ()), ("c==3", ())],
+    ),
+    "included in a circle": ({"requirements.txt": "-rb.txt\na==1\n", "b.txt": "-r requirements.txt\n"}, [("a==1", ())]),
+    "pyproject": ({"pyproject.toml": "[project]\nname='x'\ndependencies = ['a==1', \"b==2\"]\n"}, None),
+    "pyproject without any": ({"pyproject.toml": "[tool.x]\ny=1\n"}, []),
+    "a range and a version": (
+        {"pyproject.toml": "[project]\ndependencies=['a>=1']\n", "requirements.txt": "a==1.2\n"},
+        [("a==1.2,>=1", ())],
+    ),
+    "one package by two spellings": ({"requirements.txt": "A.b==1\na-b[x]==1\n"}, [("A.b[x]==1", ())]),
+    "two versions for two machines": (
+        {"requirements.txt": "a==1; sys_platform=='linux'\na==2; sys_platform=='darwin'\n"},
+        [('a==1; sys_platform == "linux"', ()), ('a==2; sys_platform == "darwin"', ())],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", UNDERSTOOD)
+def test_what_a_project_asks_for(name: str) -> None:
+    files, expected = UNDERSTOOD[name]
+    found, problems, said = asked(files)
+    assert problems == [], said
+    if expected is not None:
+        assert sorted(found) == sorted(expected)
+    else:
+        assert [text.partition(";")[0] for text, _ in found] == ["a==1", "b==2"]
+
+
+@pytest.mark.parametrize("line", ['"a==1"', "'a==1'", '"a == 1"'])
+def test_a_handler_s_file_may_say_it_itself(line: str) -> None:
+    files = {"tools.py": SCRIPT.format(line), "other.py": SCRIPT.format('"b==2"')}
+    found, problems, _ = asked(files, "tools.py")
+    assert problems == []
+    assert [text for text, _ in found] == ["a==1"]
+
+
+REFUSED = {
+    "no requirement": ("MCP401", {"requirements.txt": "a==1\n  »a==\n"}),
+    "not a digest": ("MCP401", {"requirements.txt": "»a==1 --hash=sha256:xyz\n"}),
+    "editable": ("MCP402", {"requirements.txt": "»-e .\n"}),
+    "an index": ("MCP402", {"requirements.txt": "»--index-url https://example.org/simple\na==1\n"}),
+    "constraints": ("MCP402", {"requirements.txt": "»-c c.txt\n"}),
+    "an option of a line": ("MCP402", {"requirements.txt": "»a==1 --config-settings x=y\n"}),
+    "an address": ("MCP402", {"requirements.txt": "»git+https://example.org/a.git\n"}),
+    "a file": ("MCP402", {"requirements.txt": "»./a-1-py3-none-any.whl\n"}),
+    "a name with an address": ("MCP402", {"requirements.txt": "»a @ https://example.org/a.zip\n"}),
+    "a file that is not there": ("MCP004", {"requirements.txt": "»-r missing.txt\n"}),
+    "a file outside": ("MCP005", {"requirements.txt": "»-r ../other.txt\n"}),
+    "a file of the machine": ("MCP005", {"requirements.txt": "»-r /etc/passwd\n"}),
+    "no toml": ("MCP401", {"pyproject.toml": "[project]\ndependencies = »nonsense\n"}),
+    "no list": ("MCP401", {"pyproject.toml": "[project]\n»dependencies = 'a'\n"}),
+    "no texts": ("MCP401", {"pyproject.toml": "[project]\n»dependencies = [1]\n"}),
+    "no requirement in pyproject": ("MCP401", {"pyproject.toml": "[project]\ndependencies = ['a==1', '»b==']\n"}),
+    "to extract what is not asked for": (
+        "MCP401",
+        {"pyproject.toml": "[project]\ndependencies=['a==1']\n[tool.mcpc]\nextract = ['a', '»b']\n"},
+    ),
+    "two versions": ("MCP403", {"requirements.txt": "»a==1\n»a==2\n"}),
+    "a version out of the range": (
+        "MCP403",
+        {"pyproject.toml": "[project]\ndependencies=['»a>=2']\n", "requirements.txt": "a==1\n"},
+    ),
+    "no version": ("MCP404", {"requirements.txt": "»a\n"}),
+    "a range": ("MCP404", {"requirements.txt": "»a>=1,<2\n"}),
+    "any patch": ("MCP404", {"requirements.txt": "»a==1.*\n"}),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_is_refused_and_where(name: str) -> None:
+    code, written = REFUSED[name]
+    files, marks = marked(written)
+    _, problems, said = asked(files)
+    assert problems == [(code, *mark) for mark in marks], said
+
+
+def test_a_script_s_mistakes_are_where_they_are() -> None:
+    text = "import os\n# /// script\n# dependencies = [»\n# ///\n"
+    files, marks = marked({"tools.py": SCRIPT.format('"»a=="'), "b.py": text})
+    for path in ("tools.py", "b.py"):
+        _, problems, said = asked(files, path)
+        assert [problem[0] for problem in problems] == ["MCP401"], said
+        place = problems[0][1:]
+        assert place in marks or place[:2] == ("b.py", 4), said
+
+
+def test_two_blocks_of_metadata_are_one_too_many() -> None:
+    _, problems, _ = asked({"tools.py": SCRIPT.format('"a==1"') * 2}, "tools.py")
+    assert [(code, line) for code, _, line, _ in problems] == [("MCP401", 7)]
+
+
+def test_what_is_to_be_extracted_is_known_of_the_requirement() -> None:
+    table = "[project]\ndependencies = ['A.b==1', 'c==1']\n[tool.mcpc]\nextract = ['a-b']\n"
+    found, problems = requirements(tree({"pyproject.toml": table}))
+    assert problems == ()
+    assert [(one.name, one.extracted) for one in found] == [("a-b", True), ("c", False)]
+
+
+PLATFORMS = {
+    "manylinux2014_x86_64": ("manylinux2014_x86_64", "3.11"),
+    "manylinux_2_28_aarch64": ("manylinux_2_28_aarch64", "3.11"),
+    "musllinux_1_2_x86_64-cp312": ("musllinux_1_2_x86_64", "3.12"),
+    "macosx_11_0_arm64": ("macosx_11_0_arm64", "3.11"),
+    "linux_riscv64": ("linux_riscv64", "3.11"),
+}
+
+
+@pytest.mark.parametrize("tag", PLATFORMS)
+def test_a_platform_is_what_wheels_call_it(tag: str) -> None:
+    platform, version = PLATFORMS[tag]
+    assert target(tag, "3.11" if "-cp" not in tag else "") == Target(platform, version)
+
+
+WRONG_PLATFORMS = ("win_amd64", "linux", "x86_64", "manylinux2014", "manylinux2015_x86_64", "darwin_arm64",
+                   "manylinux2014_x86_64-cp310", "manylinux2014_x86_64 ", "../x", "win32-cp311")  # fmt: skip
+
+
+@pytest.mark.parametrize("tag", WRONG_PLATFORMS)
+def test_a_platform_that_is_none_is_refused_even_if_nothing_is_carried(tag: str) -> None:
+    found = target(tag)
+    assert isinstance(found, Diagnostic)
+    assert found.code == "MCP406"
+    files = {
+        "server.json": SERVER_JSON,
+        "tools.json": json.dumps({"tools": [{"name": "a", "inputSchema": {"type": "object"}}]}),
+        "tools.py": "def a(): pass\n",
+    }
+    server, _ = lowered(files)
+    assert server is not None
+    assert [problem.code for problem in carry(server, tree(files), Options(platforms=(tag,)))[1]] == ["MCP406"]
+
+
+def test_a_platform_takes_the_wheels_of_older_libraries() -> None:
+    assert accepted("manylinux2014_x86_64")[:2] == ("manylinux_2_17_x86_64", "manylinux2014_x86_64")
+    assert "manylinux2010_x86_64" in accepted("manylinux_2_28_x86_64")
+    assert "manylinux_2_28_x86_64" not in accepted("manylinux2014_x86_64")
+    assert accepted("musllinux_1_2_aarch64") == tuple(f"musllinux_1_{minor}_aarch64" for minor in (2, 1, 0))
+    assert accepted("macosx_11_0_arm64") == ("macosx_11_0_arm64",)
+
+
+def package(name: str, version: str, *needs: str):
+    return SimpleNamespace(metadata={"Name": name}, version=version, requires=list(needs))
+
+
+def test_a_closure_follows_markers_and_extras_of_the_machine_asked_for() -> None:
+    there = {
+        "a": package("a", "1", "b>=2", "c; sys_platform == 'darwin'", "d; extra == 'more'", "no requirement at all"),
+        "b": package("b", "2.1", "a"),
+        "d": package("d", "1"),
+    }
+    linux, mac = markers(Target("manylinux2014_x86_64", "3.11")), markers(Target("macosx_11_0_arm64", "3.11"))
+    assert sorted(closure(["a"], there.get, linux).found) == ["a", "b"]
+    assert sorted(closure(["a[more]"], there.get, linux).found) == ["a", "b", "d"]
+    assert closure(["a"], there.get, mac).missing == [("a", "c")]
+    assert closure(["b<2"], there.get, linux).missing == [("", "b<2")]
+
+
+def test_pip_is_quoted_without_addresses_and_at_no_length() -> None:
+    said = "WARNING: x\nERROR: HTTP error while getting https://user:secret@example.org/a\nnoise\nERROR: No match\n"
+    assert essence(said) == "HTTP error while getting …; No match"
+    assert essence("ERROR: HASHES:\n    a==1:\n        Expected x\n\nnoise") == "HASHES: a==1: Expected x"
+    assert essence("only\nthis") == "only; this"
+    assert len(essence("ERROR: " + "x" * 10000)) <= 400
+
+
+MODULES = {
+    "a.py": "a", "a/__init__.py": "a", "a/b.py": "a.b", "a/b.cpython-311-x86_64-linux-gnu.so": "a.b",
+    "a/b.abi3.so": "a.b", "a/__init__.cpython-311-x86_64-linux-gnu.so": "a", "b.so": "b", "a.libs/c.so": "",
+    "a/data.txt": "", "a/b.pyi": "", "a-1.dist-info/x.py": "", "6e__mypyc.cpython-311-darwin.so": "6e__mypyc",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("path", MODULES)
+def test_what_a_file_is_imported_as(path: str) -> None:
+    assert module_name(path) == MODULES[path]
+    if path.endswith(".so"):
+        assert extension_name(path) == MODULES[path]
+
+
+def test_a_folder_with_modules_and_no_init_is_only_a_name() -> None:
+    files = ["g/x/__init__.py", "g/x/y.py", "g/z.py", "h/__init__.py", "h/i/j.py", "d/data.txt"]
+    assert namespaces(files) == {"g", "h.i"}
+
+
+@pytest.mark.parametrize(
+    ("files", "answer"),
+    [
+        ({"a/__init__.py": b"__file__", "a/table.csv": b"1"}, True),
+        ({"a/__init__.py": b"", "a/table.csv": b"1"}, False),
+        ({"a/__init__.py": b"__file__", "a/py.typed": b"", "a/x.pyi": b""}, False),
+        ({"a/__init__.py": b"__file__", "a/b.cpython-311-x86_64-linux-gnu.so": b""}, False),
+        ({"a/__init__.py": b"__file__", "a/libb.so": b""}, True),
+        ({"a/__init__.py": b"__file__", "a.libs/libb.so": b""}, False),
+    ],
+)
+def test_a_package_that_reads_files_by_their_place(files: dict[str, bytes], answer: bool) -> None:
+    assert looks_beside_itself(files) is answer
+
+
+def wheel(name: str, tag: str, files: dict[str, bytes]):
+    information = f"{name}-1.dist-info"
+    contents = {**files, f"{information}/WHEEL": tag.encode()}
+    digests = {path: data.hex() for path, data in contents.items()}
+    row = SimpleNamespace(name=name, version="1", information=information, tags=(tag,), files=digests)
+    return row, contents
+
+
+LINUX, MAC = "cp311-cp311-manylinux2014_x86_64", "cp311-cp311-macosx_11_0_arm64"
+NATIVE = {LINUX: "a/n.cpython-311-x86_64-linux-gnu.so", MAC: "a/n.cpython-311-darwin.so"}
+
+
+def test_what_is_the_same_everywhere_is_carried_once() -> None:
+    wheels = [wheel("a", tag, {"a/__init__.py": b"1", NATIVE[tag]: tag.encode()}) for tag in (LINUX, MAC)]
+    parts = apart(wheels, extracted=False)
+    assert sorted(parts.plain) == ["a-1.dist-info/WHEEL", "a/__init__.py"]
+    assert [(one.tags, list(one.files)) for one in parts.variants] == [
+        ((MAC,), [NATIVE[MAC]]),
+        ((LINUX,), [NATIVE[LINUX]]),
+    ]
+    assert parts.modules == {"a.n"}
+
+
+def test_what_differs_between_platforms_is_carried_for_each() -> None:
+    wheels = [wheel("a", tag, {"a/__init__.py": tag.encode(), NATIVE[tag]: b""}) for tag in (LINUX, MAC)]
+    parts = apart(wheels, extracted=False)
+    assert sorted(parts.plain) == ["a-1.dist-info/WHEEL"]
+    assert [sorted(one.files) for one in parts.variants] == [
+        ["a/__init__.py", NATIVE[MAC]],
+        ["a/__init__.py", NATIVE[LINUX]],
+    ]
+    assert parts.modules == {"a"}
+
+
+def test_the_same_wheel_for_two_platforms_is_one() -> None:
+    parts = apart([wheel("a", "py3-none-any", {"a.py": b"1"})] * 2, extracted=False)
+    assert parts.variants == ()
+    assert parts.plain["a.py"] == b"1"
+
+
+def test_two_versions_that_nothing_can_tell_apart_are_refused() -> None:
+    wheels = [wheel("a", "py3-none-any", {"a.py": data}) for data in (b"1", b"2")]
+    with pytest.raises(UnfitError, match="two platforms"):
+        apart(wheels, extracted=False)

@@ -1,0 +1,466 @@
+"""What a server carries, found and extracted: only into a folder that is ours alone, verified, once, and by one of many."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import json
+import os
+import stat
+import subprocess
+import sys
+import zipfile
+from importlib import metadata
+from pathlib import Path
+from types import SimpleNamespace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from mcpc_runtime.layer import Finder, activate, folders, parcels, tags
+from mcpc_runtime.layer.folders import VARIABLE, UnusableError, folder, name_of, private, roots
+from needs import ROOT
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+CONTENTS = {"pkg/native.so": b"native" * 1000, "pkg.libs/lib.so": b"library"}
+FILES = {path: hashlib.sha256(data).hexdigest() for path, data in CONTENTS.items()}
+
+
+def state(root: Path) -> dict[str, tuple[int, int, bytes]]:
+    """Return inode, time and content of every file below a folder."""
+    found = (path for path in root.rglob("*") if path.is_file())
+    return {str(path): (path.stat().st_ino, path.stat().st_mtime_ns, path.read_bytes()) for path in found}
+
+
+def put(root: Path) -> Path:
+    """Return the folder that the files were extracted to."""
+    return Path(folder(str(root), FILES, CONTENTS.__getitem__))
+
+
+def no_read(path: str) -> bytes:
+    raise AssertionError(f"{path} was extracted again")
+
+
+def test_a_private_folder_is_made_for_its_owner_only(tmp_path: Path) -> None:
+    previous = os.umask(0)
+    try:
+        path = Path(private(str(tmp_path / "not/yet"), ("mcpc", "native")))
+    finally:
+        os.umask(previous)
+    assert path == tmp_path / "not/yet/mcpc/native"
+    made = (path, path.parent, path.parent.parent)
+    assert [stat.S_IMODE(place.stat().st_mode) for place in made] == [0o700] * 3
+
+
+def link(place: Path) -> None:
+    (place.parent / "elsewhere").mkdir()
+    place.symlink_to(place.parent / "elsewhere")
+
+
+def shared_above(place: Path) -> None:
+    place.mkdir(0o700)
+    place.parent.chmod(0o777)
+
+
+UNSAFE: dict[str, tuple[Callable[[Path], object], str]] = {
+    "a symlink": (link, "is a symlink"),
+    "a symlink to nowhere": (lambda place: place.symlink_to("nowhere"), "is a symlink"),
+    "a file": (lambda place: place.write_text(""), "is no folder"),
+    "writable for all": (lambda place: (place.mkdir(), place.chmod(0o777)), "can be written to by others"),
+    "writable for a group": (lambda place: (place.mkdir(), place.chmod(0o770)), "can be written to by others"),
+    "sticky and writable for all": (lambda place: (place.mkdir(), place.chmod(0o1777)), "can be written to by others"),
+    "below one that is writable for all": (shared_above, "can be written to by others"),
+}
+
+
+@pytest.mark.parametrize("name", UNSAFE)
+def test_a_folder_that_others_could_change_is_refused(name: str, tmp_path: Path) -> None:
+    prepare, words = UNSAFE[name]
+    base = tmp_path / "base"
+    base.mkdir()
+    prepare(base / "native")
+    with pytest.raises(UnusableError, match=words):
+        private(str(base), ("native",))
+    assert not list((base / "elsewhere").glob("*"))
+
+
+def test_a_folder_of_somebody_else_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "native").mkdir(0o700)
+    monkeypatch.setattr(os, "geteuid", lambda: os.getuid() + 1)
+    with pytest.raises(UnusableError, match="belongs to another user"):
+        private(str(tmp_path), ("native",))
+
+
+def test_a_file_system_that_runs_nothing_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "statvfs", lambda path: SimpleNamespace(f_flag=getattr(os, "ST_NOEXEC", 8)))
+    monkeypatch.setattr(os, "ST_NOEXEC", 8, raising=False)
+    with pytest.raises(UnusableError, match="nothing may be run"):
+        private(str(tmp_path), ("native",))
+
+
+@pytest.mark.parametrize("base", ["/proc/none", "/dev/null/x"])
+def test_where_nothing_can_be_made_the_system_s_reason_is_given(base: str) -> None:
+    with pytest.raises(UnusableError, match=r"^/.*: \w"):
+        private(base, ("native",))
+
+
+def test_the_places_to_try(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in (VARIABLE, "XDG_CACHE_HOME", "TMPDIR"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HOME", "/home/x")
+    own = (f"mcpc-{os.geteuid()}", "native")
+    assert list(roots()) == [("/home/x/.cache", ("mcpc", "native")), ("/tmp", own)]
+    monkeypatch.setenv("XDG_CACHE_HOME", "relative")
+    monkeypatch.setenv("TMPDIR", "/var/tmp")
+    assert list(roots()) == [("/home/x/.cache", ("mcpc", "native")), ("/var/tmp", own)]
+    monkeypatch.setenv("XDG_CACHE_HOME", "/cache")
+    assert next(roots()) == ("/cache", ("mcpc", "native"))
+    monkeypatch.setenv(VARIABLE, "/my/own/")
+    assert list(roots()) == [("/my", ("own",))]
+
+
+def test_files_are_extracted_once(tmp_path: Path) -> None:
+    place = put(tmp_path)
+    assert place.name == name_of(FILES)
+    assert {path.relative_to(place).as_posix(): path.read_bytes() for path in place.rglob("*.so")} == CONTENTS
+    assert {stat.S_IMODE(path.stat().st_mode) for path in place.rglob("*.so")} == {0o600}
+    before = state(tmp_path)
+    assert folder(str(tmp_path), FILES, no_read) == str(place)
+    assert state(tmp_path) == before
+    assert [path.name for path in tmp_path.iterdir()] == [place.name]
+
+
+def exchanged(place: Path) -> None:
+    good = place / "pkg/native.so"
+    good.rename(place / "good")
+    good.symlink_to(place / "good")
+
+
+def moved(place: Path) -> None:
+    (place / "pkg").rename(place / "real")
+    (place / "pkg").symlink_to("real")
+
+
+def a_file(place: Path) -> None:
+    for path in place.rglob("*.so"):
+        path.unlink()
+    for path in (place / "pkg", place / "pkg.libs", place):
+        path.rmdir()
+    place.write_text("in the way")
+
+
+TAMPERED: dict[str, Callable[[Path], object]] = {
+    "another content": lambda place: (place / "pkg/native.so").write_bytes(b"evil  " * 1000),
+    "cut off": lambda place: os.truncate(place / "pkg/native.so", 5),
+    "a library's content": lambda place: (place / "pkg.libs/lib.so").write_bytes(b"evil"),
+    "missing": lambda place: (place / "pkg/native.so").unlink(),
+    "writable for all": lambda place: (place / "pkg/native.so").chmod(0o666),
+    "a symlink to the right content": exchanged,
+    "a folder that is a symlink": moved,
+    "a pipe": lambda place: ((place / "pkg/native.so").unlink(), os.mkfifo(place / "pkg/native.so")),
+    "a file in the place of all": a_file,
+}
+
+
+@pytest.mark.parametrize("name", TAMPERED)
+def test_what_was_changed_is_replaced(name: str, tmp_path: Path) -> None:
+    place = put(tmp_path)
+    TAMPERED[name](place)
+    assert put(tmp_path) == place
+    assert {path: (place / path).read_bytes() for path in FILES} == CONTENTS
+    assert not any(path.is_symlink() for path in place.rglob("*"))
+    assert [path.name for path in tmp_path.iterdir()] == [place.name]
+
+
+def test_what_does_not_stay_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(folders, "is_whole", lambda path, files: False)
+    with pytest.raises(UnusableError, match="does not stay"):
+        put(tmp_path)
+
+
+def test_what_an_ended_process_left_is_swept_away(tmp_path: Path) -> None:
+    for name, age in ((".new-1-a", 7200), (".new-2-b", 0)):
+        (tmp_path / name / "deep").mkdir(parents=True)
+        (tmp_path / name / "deep/file").write_text("")
+        os.utime(tmp_path / name, (os.stat(tmp_path).st_mtime - age,) * 2)
+    place = put(tmp_path)
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted([".new-2-b", place.name])
+
+
+SOURCES = str(ROOT / "runtime")
+EXTRACT = """
+import sys, hashlib
+sys.path.insert(0, sys.argv[1])
+from mcpc_runtime.layer.folders import folder
+contents = {f"pkg/{n}.so": bytes([n]) * 300000 for n in range(8)}
+files = {path: hashlib.sha256(data).hexdigest() for path, data in contents.items()}
+for _ in range(int(sys.argv[3])):
+    place = folder(sys.argv[2], files, contents.__getitem__)
+    for path, data in contents.items():
+        with open(place + "/" + path, "rb") as file:
+            assert file.read() == data
+print(place)
+"""
+
+
+def test_processes_that_extract_at_once_end_with_one_whole_folder(tmp_path: Path) -> None:
+    argv = [sys.executable, "-I", "-c", EXTRACT, SOURCES, str(tmp_path), "3"]
+    for _ in range(4):
+        children = [subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE) for _ in range(4)]
+        ended = [(*child.communicate(timeout=60), child.returncode) for child in children]
+        assert [status for _, _, status in ended] == [0] * 4, ended
+        assert len({said for said, _, _ in ended}) == 1
+        (only,) = tmp_path.iterdir()
+        for path in only.rglob("*.so"):
+            path.unlink()
+            break
+
+
+def test_a_full_disk_leaves_nothing_and_says_so(tmp_path: Path) -> None:
+    limited = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))\n"
+    argv = [sys.executable, "-I", "-c", limited + EXTRACT, SOURCES, str(tmp_path), "1"]
+    done = subprocess.run(argv, capture_output=True, text=True, check=False, timeout=60)
+    assert done.returncode == 1
+    assert "UnusableError" in done.stderr
+    assert "File too large" in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+NATIVE = "pydantic_core/" + next(
+    path.name
+    for path in metadata.files("pydantic-core") or ()
+    if path.name.startswith("_pydantic_core.") and path.suffix == ".so"
+)
+LIBRARY = metadata.distribution("pydantic-core").locate_file(NATIVE)
+OWN = f"cp{sys.version_info[0]}{sys.version_info[1]}"
+HERE = f"{OWN}-{OWN}-{'macosx_10_0_universal2' if sys.platform == 'darwin' else 'linux_' + os.uname().machine}"
+
+
+def archive(path: Path, *, tag: str = HERE, data: bytes | None = None, files: dict[str, str] | None = None) -> Path:
+    """Write an archive with one native module in a parcel, and these files beside it."""
+    native = Path(str(LIBRARY)).read_bytes()
+    variant = {"tags": [tag], "folder": ".extracted/x", "files": {NATIVE: hashlib.sha256(native).hexdigest()}}
+    index = {
+        "modules": {"pydantic_core._pydantic_core": 0},
+        "namespaces": ["shared"],
+        "metadata": {"demo-one": "demo_one-1.0.dist-info"},
+        "parcels": [{"name": "pydantic-core", "variants": [variant]}],
+    }
+    with zipfile.ZipFile(path, "w") as packed:
+        packed.writestr("site/.layer.json", json.dumps(index))
+        packed.writestr(f"site/.extracted/x/{NATIVE}", native if data is None else data)
+        for name, text in (files or {}).items():
+            packed.writestr(f"site/{name}", text)
+    return path
+
+
+TRY = """
+import sys
+sys.path.insert(0, sys.argv[1])
+from mcpc_runtime.layer import activate
+activate(sys.argv[2])
+before = set(sys.modules)
+exec(sys.argv[3])
+"""
+IMPORT = "import pydantic_core._pydantic_core as n; print(n.__file__, n.__version__)"
+PURE = {
+    "pydantic_core/__init__.py": "",
+    "typing_extensions.py": "def sentinel(*a, **k): return None\nSentinel = sentinel\n",
+}
+
+
+def tried(path: Path, code: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    argv = [sys.executable, "-I", "-S", "-c", TRY, SOURCES, str(path), code]
+    return subprocess.run(argv, capture_output=True, text=True, check=False, timeout=60, env=environment)
+
+
+def test_a_native_module_is_extracted_by_its_import_and_by_no_other(tmp_path: Path) -> None:
+    path = archive(tmp_path / "a.pyz", files=PURE)
+    native = tmp_path / "native"
+    done = tried(path, "import pydantic_core; print(sorted(set(sys.modules) - before))", **{VARIABLE: str(native)})
+    assert done.returncode == 0, done.stderr
+    assert "mcpc_runtime.layer.folders" not in done.stdout
+    assert not native.exists()
+    done = tried(path, IMPORT, **{VARIABLE: str(native)})
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith(str(native))
+    assert done.stderr == ""
+    before = state(native)
+    assert tried(path, IMPORT, **{VARIABLE: str(native)}).stdout == done.stdout
+    assert state(native) == before
+
+
+def test_a_changed_extracted_module_is_never_loaded(tmp_path: Path) -> None:
+    path = archive(tmp_path / "a.pyz", files=PURE)
+    native = tmp_path / "native"
+    done = tried(path, IMPORT, **{VARIABLE: str(native)})
+    assert done.returncode == 0, done.stderr
+    place = Path(done.stdout.split()[0])
+    place.write_bytes(b"not a library")
+    assert tried(path, IMPORT, **{VARIABLE: str(native)}).stdout == done.stdout
+    assert place.read_bytes() == Path(str(LIBRARY)).read_bytes()
+
+
+@pytest.mark.skipif(not hasattr(os, "memfd_create"), reason="no files in memory here")
+def test_where_no_folder_will_do_a_module_is_loaded_from_memory_and_told(tmp_path: Path) -> None:
+    path = archive(tmp_path / "a.pyz", files=PURE)
+    (tmp_path / "native").symlink_to(tmp_path)
+    done = tried(path, IMPORT, **{VARIABLE: str(tmp_path / "native")})
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("/proc/self/fd/")
+    assert f"{tmp_path}/native is a symlink" in done.stderr
+    assert VARIABLE in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+    done = tried(path, IMPORT, HOME="/dev/null", TMPDIR="/dev/null")
+    assert done.returncode == 0, done.stderr
+    assert "/dev/null" in done.stderr
+
+
+def test_another_place_is_taken_if_the_usual_one_will_not_do_and_told(tmp_path: Path) -> None:
+    path = archive(tmp_path / "a.pyz", files=PURE)
+    done = tried(path, IMPORT, HOME="/dev/null", TMPDIR=str(tmp_path))
+    assert done.stdout.startswith(f"{tmp_path}/mcpc-{os.geteuid()}/native/"), done.stderr
+    assert "is extracted to" in done.stderr
+    assert "/dev/null" in done.stderr
+
+
+def test_where_nothing_will_do_the_error_says_why_and_what_to_set(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    variant = {"tags": [HERE], "folder": "x", "files": FILES}
+    single = {**variant, "files": {"pkg/native.so": FILES["pkg/native.so"]}}
+    monkeypatch.setenv(VARIABLE, "/dev/null/native")
+    with pytest.raises(ImportError, match=rf"Not a directory.*set {VARIABLE} to a folder"):
+        parcels.spec_of("pkg.native", variant, CONTENTS.__getitem__)
+    monkeypatch.delattr(os, "memfd_create", raising=False)
+    with pytest.raises(ImportError, match=rf"no files in memory; set {VARIABLE}"):
+        parcels.spec_of("pkg.native", single, lambda path: CONTENTS[path.removeprefix("x/")])
+
+
+def test_a_broken_entry_is_never_extracted(tmp_path: Path) -> None:
+    path = archive(tmp_path / "a.pyz", files=PURE, data=b"broken")
+    done = tried(path, IMPORT, **{VARIABLE: str(tmp_path / "native")})
+    assert done.returncode == 1
+    assert f"ImportError: site/.extracted/x/{NATIVE} is not what was built" in done.stderr
+    assert list((tmp_path / "native").iterdir()) == []
+
+
+def test_a_module_for_another_machine_says_for_which_and_what_this_is(tmp_path: Path) -> None:
+    path = archive(tmp_path / "a.pyz", files=PURE, tag="cp399-cp399-manylinux_2_17_mips")
+    done = tried(path, IMPORT, **{VARIABLE: str(tmp_path / "native")})
+    assert done.returncode == 1
+    error = done.stderr.splitlines()[-1]
+    assert "carries it for cp399-cp399-manylinux_2_17_mips" in error
+    assert f"Python {sys.version_info[0]}.{sys.version_info[1]}" in error
+    assert not (tmp_path / "native").exists()
+
+
+def test_the_same_in_python_stands_in_for_a_native_module_of_another_machine(tmp_path: Path) -> None:
+    files = {**PURE, "pydantic_core/_pydantic_core.py": "__version__ = 'in Python'\n"}
+    path = archive(tmp_path / "a.pyz", files=files, tag="cp399-cp399-manylinux_2_17_mips")
+    assert "in Python" in tried(path, IMPORT).stdout
+
+
+METADATA = "Metadata-Version: 2.1\nName: demo.one\nVersion: 1.0\n"
+CARRIED = {
+    "shared/part.py": "value = 7\n",
+    "demo_one.py": "",
+    "demo_one-1.0.dist-info/METADATA": METADATA,
+    "demo_one-1.0.dist-info/entry_points.txt": "[demo]\nx = demo_one:y\n",
+}
+
+
+def test_names_that_packages_share_and_metadata_are_found(tmp_path: Path) -> None:
+    path = archive(tmp_path / "a.pyz", files=CARRIED)
+    code = (
+        "import shared.part, importlib.metadata as m\n"
+        "print(shared.part.value, m.version('Demo_One'), m.distribution('demo-one').metadata['Name'])\n"
+        "print([(e.name, e.value) for e in m.entry_points(group='demo')], len(list(m.distributions())))\n"
+        "print(m.distribution('demo-one').read_text('nothing'))\n"
+        "try: m.version('absent')\n"
+        "except m.PackageNotFoundError: print('absent')\n"
+    )
+    done = tried(path, code)
+    assert done.stdout == "7 1.0 demo.one\n[('x', 'demo_one:y')] 1\nNone\nabsent\n", done.stderr
+
+
+def test_what_carries_nothing_is_left_alone(tmp_path: Path) -> None:
+    before = list(sys.path), list(sys.meta_path)
+    activate(str(tmp_path))
+    activate(str(tmp_path / "missing.pyz"))
+    with zipfile.ZipFile(tmp_path / "a.pyz", "w") as packed:
+        packed.writestr("x.py", "")
+    activate(str(tmp_path / "a.pyz"))
+    assert (list(sys.path), list(sys.meta_path)) == before
+
+
+@pytest.fixture
+def machine(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., None]]:
+    def become(system: str, arch: str, *, libc: tuple[int, int] | None = None, release: str = "6.1") -> None:
+        monkeypatch.setattr(sys, "platform", system)
+        monkeypatch.setattr(os, "uname", lambda: SimpleNamespace(machine=arch, release=release))
+        monkeypatch.setattr(tags, "glibc", lambda: libc)
+
+    yield become
+
+
+PLATFORMS = [
+    ("manylinux2014_x86_64", "linux", "x86_64", {"libc": (2, 17)}, True),
+    ("manylinux2014_x86_64", "linux", "x86_64", {"libc": (2, 12)}, False),
+    ("manylinux_2_28_x86_64", "linux", "x86_64", {"libc": (2, 27)}, False),
+    ("manylinux_2_28_x86_64", "linux", "x86_64", {"libc": (2, 36)}, True),
+    ("manylinux2014_aarch64", "linux", "x86_64", {"libc": (2, 36)}, False),
+    ("manylinux2014_x86_64", "linux", "x86_64", {}, False),
+    ("musllinux_1_2_x86_64", "linux", "x86_64", {}, True),
+    ("musllinux_1_2_x86_64", "linux", "x86_64", {"libc": (2, 36)}, False),
+    ("linux_x86_64", "linux", "x86_64", {}, True),
+    ("macosx_11_0_arm64", "linux", "x86_64", {}, False),
+    ("macosx_11_0_arm64", "darwin", "arm64", {"release": "20.6.0"}, True),
+    ("macosx_12_0_arm64", "darwin", "arm64", {"release": "20.6.0"}, False),
+    ("macosx_10_12_x86_64", "darwin", "x86_64", {"release": "16.0.0"}, True),
+    ("macosx_10_13_x86_64", "darwin", "x86_64", {"release": "16.0.0"}, False),
+    ("macosx_10_9_universal2", "darwin", "arm64", {"release": "25.0.0"}, True),
+    ("macosx_11_0_x86_64", "darwin", "arm64", {"release": "25.0.0"}, False),
+    ("win_amd64", "win32", "AMD64", {}, False),
+    ("any", "win32", "AMD64", {}, True),
+]
+
+
+@pytest.mark.parametrize(("platform", "system", "arch", "more", "answer"), PLATFORMS)
+def test_which_platforms_fit(
+    platform: str, system: str, arch: str, more: dict, answer: bool, machine: Callable
+) -> None:
+    machine(system, arch, **more)
+    assert tags.fits(f"py3-none-{platform}") is answer
+
+
+PYTHONS = [
+    (f"{OWN}-{OWN}", True), (f"{OWN}-none", True), ("py3-none", True), ("py2-none", False), (f"{OWN}-{OWN}t", False),
+    ("cp38-abi3", True), (f"{OWN}-abi3", True), ("cp399-abi3", False), ("cp38-cp38", False), ("pp311-pypy311_pp73", False),
+    (f"py{OWN[2:]}-none", True), ("cp38-none", False),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("tag", "answer"), PYTHONS)
+def test_which_pythons_fit(tag: str, answer: bool) -> None:
+    assert tags.fits(f"{tag}-any") is answer
+
+
+def test_this_machine_fits_the_wheels_that_were_installed_on_it() -> None:
+    lines = (metadata.distribution("pydantic-core").read_text("WHEEL") or "").splitlines()
+    found = [line.removeprefix("Tag: ") for line in lines if line.startswith("Tag: ")]
+    assert tags.fitting([{"tags": ["cp399-cp399-any"]}, {"tags": found}]) == {"tags": found}
+    assert tags.fitting([{"tags": ["cp399-cp399-any"]}]) is None
+
+
+def test_the_version_of_the_library_is_read_from_the_system() -> None:
+    found = tags.glibc()
+    assert found is None or found >= (2, 5)
+
+
+def test_a_finder_knows_nothing_of_other_names(tmp_path: Path) -> None:
+    index = {"modules": {}, "namespaces": [], "metadata": {}, "parcels": []}
+    assert Finder("x", None, index).find_spec("json") is None  # type: ignore[arg-type]
+    importlib.invalidate_caches()

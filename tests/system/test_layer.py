@@ -1,0 +1,301 @@
+"""Servers that carry packages: built as a user builds them, moved, started by other Pythons, and the same every time."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import zipfile
+from importlib import metadata
+from typing import TYPE_CHECKING
+
+import pytest
+
+from artifact import build, converse, mcpc
+from interpreters import VERSIONS
+from mcpc.pack import START
+from needs import python
+from wheels import variables, wheel
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    Files = dict[str, str]
+
+OWN = f"{sys.version_info[0]}.{sys.version_info[1]}"
+PIN = f"pydantic=={metadata.version('pydantic')}"
+TOOL = {"name": "area", "description": "Multiply.", "inputSchema": {"type": "object", "properties": {}}}
+FILES = {
+    "server.json": json.dumps({"serverInfo": {"name": "carrier", "version": "1.0.0"}}),
+    "tools.json": json.dumps({"tools": [TOOL]}),
+}
+TYPED = """
+import os
+from pydantic import BaseModel
+
+class Box(BaseModel):
+    width: float
+    height: float
+
+def area(**given):
+    box = Box.model_validate({"width": "2", "height": 3})
+    return {"area": box.width * box.height}
+"""
+
+
+def written(folder: Path, tools: str, **more: str) -> Path:
+    """Write a project with one tool."""
+    folder.mkdir(parents=True, exist_ok=True)
+    names = {"requirements": "requirements.txt", "pyproject": "pyproject.toml"}
+    for name, text in {**FILES, "tools.py": tools, **{names.get(key, key): text for key, text in more.items()}}.items():
+        (folder / name).write_text(text)
+    return folder
+
+
+def called(path: Path, cache: Path, interpreter: str | Path = sys.executable) -> subprocess.CompletedProcess[str]:
+    """Call the tool of a server with hardly an environment."""
+    environment = {"PATH": os.environ["PATH"], "HOME": str(cache.parent), "MCPC_RUNTIME_CACHE": str(cache)}
+    argv = [interpreter, "-ISc", START, str(path), "call", "area"]
+    return subprocess.run(argv, capture_output=True, text=True, check=False, timeout=60, env=environment)
+
+
+def names(path: Path) -> list[str]:
+    with zipfile.ZipFile(path) as archive:
+        return archive.namelist()
+
+
+@pytest.fixture(scope="module")
+def typed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A server with a handler that uses pydantic."""
+    folder = tmp_path_factory.mktemp("typed")
+    return build(written(folder / "project", TYPED, requirements=f"{PIN}\n"), folder / "typed.pyz")
+
+
+def test_a_moved_file_serves_a_typed_call_and_extracts_once(typed: Path, tmp_path: Path) -> None:
+    moved = shutil.copy(typed, tmp_path / "elsewhere.pyz")
+    cache = tmp_path / "native"
+    done = called(moved, cache)
+    assert json.loads(done.stdout) == {"area": 6.0}, done.stderr
+    assert done.stderr == ""
+    found = {path: (path.stat().st_ino, path.stat().st_mtime_ns) for path in cache.rglob("*")}
+    assert [path.suffix for path in found if path.is_file()] == [".so"]
+    assert called(moved, cache).stdout == done.stdout
+    assert {path: (path.stat().st_ino, path.stat().st_mtime_ns) for path in cache.rglob("*")} == found
+
+
+def test_what_is_in_the_file(typed: Path) -> None:
+    found = names(typed)
+    assert "site/pydantic/main.py" in found
+    assert "site/pydantic/main.pyc" in found
+    native = [name for name in found if name.endswith(".so")]
+    assert len(native) == 1
+    assert native[0].startswith("site/.extracted/pydantic-core-cp3")
+    assert not [name for name in found if name.startswith("site/bin") or "__pycache__" in name]
+    assert "mcpc_runtime/layer/__init__.py" in found
+    licences = [name for name in found if re.search(r"^site/pydantic-[^/]*dist-info/licenses/", name)]
+    assert licences
+
+
+def test_what_the_file_says_of_itself(typed: Path) -> None:
+    with zipfile.ZipFile(typed) as archive:
+        facts = json.loads(archive.read("META-INF/build.json"))
+        bill = json.loads(archive.read("META-INF/sbom.cdx.json"))
+    assert PIN.replace("==", " ") in facts["packages"]
+    assert all(re.fullmatch(r"cp3\d+-cp3\d+-\w+", tag) for tag in facts["platforms"])
+    rows = {row["name"]: row for row in bill["components"]}
+    assert rows["pydantic"]["purl"] == f"pkg:pypi/{PIN.replace('==', '@')}"
+    assert rows["pydantic"]["licenses"] == [{"expression": "MIT"}]
+    assert {"mcpc-runtime", "pydantic-core", "annotated-types", "typing-extensions"} <= rows.keys()
+    shown = subprocess.run([sys.executable, typed, "info"], capture_output=True, text=True, check=True).stdout
+    assert f"carries   annotated-types {metadata.version('annotated-types')}, " in shown
+    assert "native    cp3" in shown
+    checked = subprocess.run([sys.executable, typed, "check"], capture_output=True, text=True, check=False)
+    assert checked.returncode == 0, checked.stdout
+
+
+def test_two_builds_are_the_same_bytes(typed: Path, tmp_path: Path) -> None:
+    project = written(tmp_path / "again", TYPED, requirements=f"{PIN}\n")
+    again = mcpc(
+        *("build", project, "-o", tmp_path / "again.pyz"),
+        environment={"MCPC_CACHE_DIR": str(tmp_path / "cache"), "PYTHONHASHSEED": "5", "TZ": "Asia/Tokyo"},
+    )
+    assert again.returncode == 0, again.stderr
+    assert (tmp_path / "again.pyz").read_bytes() == typed.read_bytes()
+
+
+@pytest.mark.parametrize("version", [version for version in VERSIONS if version != OWN])
+def test_another_python_is_told_what_the_file_was_built_for(version: str, typed: Path, tmp_path: Path) -> None:
+    done = called(typed, tmp_path / "native", python(version))
+    assert done.returncode == 5
+    own = f"cp{OWN.replace('.', '')}"
+    assert f"the server carries it for {own}-{own}-" in done.stdout
+    assert f"and this is Python {version} on" in done.stdout
+    argv = [python(version), typed, "check"]
+    checked = subprocess.run(argv, capture_output=True, text=True, check=False)
+    assert checked.returncode == 1
+    assert "failed  the packages it carries are for this machine\n        pydantic-core: the server" in checked.stdout
+
+
+CALL = [
+    ("initialize", {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}),
+    ("tools/call", {"name": "area", "arguments": {}}),
+]
+
+
+def test_the_process_that_speaks_the_protocol_imports_nothing_of_it(typed: Path, tmp_path: Path) -> None:
+    lines = [
+        json.dumps({"jsonrpc": "2.0", "id": number, "method": method, "params": params})
+        for number, (method, params) in enumerate(CALL)
+    ]
+    argv = [sys.executable, "-X", "importtime", "-ISc", START, typed]
+    done = converse(argv, "\n".join((*lines, "")).encode(), env={"MCPC_RUNTIME_CACHE": str(tmp_path / "native")})
+    assert json.loads(done.stdout.splitlines()[1])["result"]["content"][0]["text"] == '{"area":6.0}'
+    imported = [line.rpartition("|")[2].strip() for line in done.stderr.decode().splitlines() if "|" in line]
+    assert "mcpc_runtime.runners.worker" in imported
+    assert not [name for name in imported if name.startswith(("mcpc_runtime.layer", "pydantic", "typing"))]
+
+
+def test_a_server_that_needs_nothing_carries_nothing(tmp_path: Path) -> None:
+    path = build(written(tmp_path / "project", "def area(): return 1\n"), tmp_path / "plain.pyz")
+    assert not [name for name in names(path) if name.startswith(("site/", "mcpc_runtime/layer"))]
+    with zipfile.ZipFile(path) as archive:
+        facts = json.loads(archive.read("META-INF/build.json"))
+    assert "packages" not in facts
+    assert "platforms" not in facts
+
+
+def test_nothing_is_carried_for_handlers_in_bash(tmp_path: Path) -> None:
+    project = written(tmp_path / "project", "", requirements=f"{PIN}\n")
+    (project / "tools.py").unlink()
+    (project / "tools.bash").write_text("tool_area() { echo 1; }\n")
+    assert not [name for name in names(build(project, tmp_path / "bash.pyz")) if name.startswith("site/")]
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> Path:
+    """A folder of wheels of every kind."""
+    folder = tmp_path / "shop"
+    version = 'from importlib.metadata import version\n__version__ = version("plain-pkg")\n'
+    resource = "from importlib.resources import files\ntext = files(__name__).joinpath('data.txt').read_text()\n"
+    wheel(folder, "plain-pkg", "1.0", {"plain/__init__.py": version + resource, "plain/data.txt": "by name"})
+    beside = "import os\ndef text():\n    with open(os.path.join(os.path.dirname(__file__), 'data.txt')) as file:\n        return file.read()\n"
+    wheel(folder, "beside-pkg", "1.0", {"beside/__init__.py": beside, "beside/data.txt": "by place"})
+    wheel(folder, "shared-one", "1.0", {"shared/one.py": "value = 1\n"})
+    wheel(folder, "shared-two", "1.0", {"shared/two/__init__.py": beside, "shared/two/data.txt": "two"})
+    wheel(folder, "asked-pkg", "1.0", {"asked.py": "place = __file__\n"})
+    for arch in ("x86_64", "aarch64"):
+        files = {"nat/__init__.py": "", f"nat/_n.cpython-311-{arch}-linux-gnu.so": f"native {arch}"}
+        wheel(folder, "nat", "1.0", files, tag=f"cp311-cp311-manylinux2014_{arch}")
+        wheel(folder, "differs", "1.0", {"differs.py": f"arch = '{arch}'\n"}, tag=f"py3-none-manylinux2014_{arch}")
+    return folder
+
+
+EVERY_KIND = """
+import asked, beside, plain, shared.one, shared.two
+def area(**given):
+    return [plain.__version__, plain.text, beside.text(), shared.one.value, shared.two.text(), asked.place]
+"""
+ALL = "plain-pkg==1.0", "beside-pkg==1.0", "shared-one==1.0", "shared-two==1.0", "asked-pkg==1.0"
+
+
+def test_packages_of_every_kind_work_out_of_the_file(shop: Path, tmp_path: Path) -> None:
+    dependencies = f"[project]\ndependencies = {json.dumps(ALL)}\n[tool.mcpc]\nextract = ['asked-pkg']\n"
+    project = written(tmp_path / "project", EVERY_KIND, pyproject=dependencies)
+    target = tmp_path / "every.pyz"
+    environment = {"MCPC_CACHE_DIR": str(tmp_path / "cache"), **variables(shop)}
+    done = mcpc("build", project, "-o", target, environment=environment)
+    assert done.returncode == 0, done.stderr
+    cache = tmp_path / "native"
+    for interpreter in (sys.executable, python("3.12")):
+        called_by = called(target, cache, interpreter)
+        assert called_by.returncode == 0, called_by.stderr
+        *found, place = json.loads(called_by.stdout)
+        assert found == ["1.0", "by name", "by place", 1, "two"]
+        assert place.startswith(str(cache))
+    extracted = {path.name for path in cache.glob("*/*")}
+    assert extracted >= {"beside", "shared", "asked.py"}
+    assert "plain" not in extracted
+
+
+def test_every_platform_asked_for_is_carried(shop: Path, tmp_path: Path) -> None:
+    project = written(
+        tmp_path / "project", "import nat, differs\ndef area(): return 1\n", requirements="nat==1.0\ndiffers==1.0\n"
+    )
+    target = tmp_path / "both.pyz"
+    platforms = ("--platform", "manylinux2014_x86_64-cp311", "--platform", "manylinux2014_aarch64-cp311")
+    environment = {"MCPC_CACHE_DIR": str(tmp_path / "cache"), **variables(shop)}
+    done = mcpc("build", project, "-o", target, *platforms, environment=environment)
+    assert done.returncode == 0, done.stderr
+    with zipfile.ZipFile(target) as archive:
+        found = {name: archive.read(name) for name in archive.namelist() if name.startswith("site/")}
+        facts = json.loads(archive.read("META-INF/build.json"))
+    for arch in ("x86_64", "aarch64"):
+        tag = f"cp311-cp311-manylinux2014_{arch}"
+        assert found[f"site/.extracted/nat-{tag}/nat/_n.cpython-311-{arch}-linux-gnu.so"] == f"native {arch}".encode()
+        differing = found[f"site/.extracted/differs-py3-none-manylinux2014_{arch}/differs.py"]
+        assert differing == f"arch = '{arch}'\n".encode()
+        assert tag in facts["platforms"]
+    assert "site/nat/__init__.py" in found
+    assert "site/differs.py" not in found
+
+
+REFUSED = {
+    "a version that is not": ({"requirements": "plain-pkg==9\n"}, (), "MCP405", "No matching distribution found"),
+    "no wheel for the platform": (
+        {"requirements": "nat==1.0\n"},
+        ("--platform", "musllinux_1_2_x86_64-cp311"),
+        "MCP405",
+        "No matching distribution found for nat==1.0",
+    ),
+    "a platform that is none": ({}, ("--platform", "win_amd64"), "MCP406", "does not run on `win_amd64`"),
+    "an address": ({"requirements": "plain @ https://example.org/x.whl\n"}, (), "MCP402", "requirements.txt:1:1"),
+    "no version under --strict": ({"requirements": "plain-pkg\n"}, ("--strict",), "MCP404", "requirements.txt:1:1"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_a_build_that_cannot_be_says_why_and_writes_nothing(name: str, shop: Path, tmp_path: Path) -> None:
+    more, options, code, words = REFUSED[name]
+    project = written(tmp_path / "project", "import plain\ndef area(): return 1\n", **more)
+    target = tmp_path / "none.pyz"
+    environment = {"MCPC_CACHE_DIR": str(tmp_path / "cache"), **variables(shop)}
+    done = mcpc("build", project, "-o", target, *options, environment=environment)
+    assert done.returncode == 1, done.stderr
+    assert code in done.stderr
+    assert words in done.stderr
+    assert "Traceback" not in done.stderr
+    assert "MCP209" not in done.stderr
+    assert not target.exists()
+
+
+def test_a_module_that_will_not_be_there_names_the_package_that_has_it(tmp_path: Path) -> None:
+    tools = "import yaml, nothing_like_it, pydantic\ndef area(): return 1\n"
+    done = mcpc("check", written(tmp_path / "project", tools))
+    assert done.returncode == 1
+    assert f"add `PyYAML=={metadata.version('PyYAML')}` to `requirements.txt`" in done.stderr
+    assert f"add `{PIN}` to `requirements.txt`" in done.stderr
+    assert "add the package that has it to `requirements.txt`" in done.stderr
+
+
+def test_the_project_s_own_module_comes_before_a_package_of_its_name(shop: Path, tmp_path: Path) -> None:
+    project = written(
+        tmp_path / "project", "import beside\ndef area(): return beside.own\n", requirements="beside-pkg==1.0\n"
+    )
+    (project / "beside.py").write_text("own = 'mine'\n")
+    target = tmp_path / "own.pyz"
+    environment = {"MCPC_CACHE_DIR": str(tmp_path / "cache"), **variables(shop)}
+    done = mcpc("build", project, "-o", target, environment=environment)
+    assert done.returncode == 0, done.stderr
+    assert called(target, tmp_path / "native").stdout == "mine\n"
+
+
+def test_the_manifest_covers_what_is_carried(typed: Path) -> None:
+    with zipfile.ZipFile(typed) as archive:
+        lines = archive.read("META-INF/manifest.sha256").decode().splitlines()
+        digests = dict(reversed(line.split("  ", 1)) for line in lines)
+        for name in (name for name in archive.namelist() if name.startswith("site/")):
+            assert digests[name] == hashlib.sha256(archive.read(name)).hexdigest()
