@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import gc
 
-from mcpc_runtime.protocol.effects import Failure, Send, Start
+from mcpc_runtime.protocol.effects import Failure, Send, Start, Stop
 from mcpc_runtime.protocol.facts import INTERNAL_ERROR
 from mcpc_runtime.protocol.rows import resolve
 from mcpc_runtime.transports.stdio import Closed
@@ -93,8 +93,10 @@ class Engine:
                 self.channel.write(effect.data)
             elif isinstance(effect, Start):
                 self._start(effect.call)
-            else:
+            elif isinstance(effect, Stop):
                 self._stop(effect.call)
+            else:
+                tell(effect.text)
 
     def _reactor(self) -> Reactor:
         if self.reactor is None:
@@ -152,6 +154,14 @@ def collect_garbage() -> None:
     """Have garbage looked for from now on, but not in what the start made (see `__main__.py`)."""
     gc.freeze()
     gc.enable()
+
+
+def tell(text: str) -> None:
+    """Write to standard error, as far as somebody takes it."""
+    try:
+        resolve("posix:write")(2, text.encode("utf-8", "backslashreplace") + b"\n")
+    except OSError:
+        return
 
 
 def internal_error(call: Call, problem: object) -> Ending:

@@ -32,14 +32,16 @@ NO_STRUCTURED, STRUCTURED_OBJECTS, STRUCTURED_ANY = range(3)
 
 
 class Validator:
-    """A compiled schema.  The collector is loaded only after a rejection."""
+    """A compiled schema.  The collector is loaded only after a rejection; most have nothing to complete."""
 
-    __slots__ = ("_collector", "_image", "accepts", "errors")
+    __slots__ = ("_collector", "_image", "accepts", "complete", "errors")
 
     def __init__(self, image: Image, predicate: Code, collector: Reference) -> None:
         self._image = image
         self._collector = collector
-        self.accepts: Callable[[object], bool] = image.load(*predicate)["accepts"]
+        names = image.load(*predicate)
+        self.accepts: Callable[[object], bool] = names["accepts"]
+        self.complete: Callable[[Any], Any] | None = names.get("complete")
         self.errors: Callable[[object], list[tuple[str, str, object]]] = self._load_collector
 
     def _load_collector(self, instance: object) -> list[tuple[str, str, object]]:

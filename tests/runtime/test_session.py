@@ -152,7 +152,7 @@ def test_a_list_shows_what_its_revision_knows() -> None:
 def call(session: Session, message: dict, ending: object) -> list[dict]:
     start = ask(session, message)
     assert isinstance(start, Start), start
-    return [json.loads(effect.data) for effect in session.finish(start.call, ending)]
+    return [json.loads(effect.data) for effect in session.finish(start.call, ending) if isinstance(effect, Send)]
 
 
 ECHO = {"name": "echo", "arguments": {"text": "x"}}

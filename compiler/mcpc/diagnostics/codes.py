@@ -1,7 +1,7 @@
 """The table of everything mcpc can find wrong: a code never changes its meaning, and every code is explained.
 
-Families: 0xx files and encodings, 1xx definitions and schemas, 2xx handlers, 3xx servers and protocol, 5xx portability,
-7xx security.
+Families: 0xx files and encodings, 1xx definitions and schemas, 2xx handlers, 3xx servers and protocol, 4xx packages,
+5xx portability, 7xx security.
 """
 
 from __future__ import annotations
@@ -45,6 +45,11 @@ CODES: dict[str, Code] = {
     "MCP115": Code("error", "an input schema must describe an object"),
     "MCP116": Code("warning", "an output schema that older clients cannot be shown"),
     "MCP117": Code("error", "a schema reference never makes progress"),
+    "MCP118": Code("warning", "a pattern that can take exponential time"),
+    "MCP119": Code("note", "a pattern that takes long on long texts"),
+    "MCP121": Code("error", "a default that its own schema refuses"),
+    "MCP122": Code("error", "an example that its own schema refuses"),
+    "MCP123": Code("error", "a default that cannot be filled in"),
     "MCP201": Code("error", "the function that implements a definition is missing"),
     "MCP202": Code("warning", "a function implements no definition"),
     "MCP203": Code("note", "a Bash function is not exported"),
@@ -57,8 +62,27 @@ CODES: dict[str, Code] = {
     "MCP210": Code("warning", "the Bash file was not checked"),
     "MCP211": Code("warning", "a Bash library looks for files beside it"),
     "MCP212": Code("warning", "a Bash library ends the shell that reads it"),
+    "MCP213": Code("warning", "no model can be made of a schema"),
+    "MCP214": Code("error", "a function asks for a model that it cannot have"),
+    "MCP215": Code("warning", "a file of models is out of date"),
+    "MCP216": Code("error", "a file with marked functions cannot be imported"),
+    "MCP217": Code("error", "a type that has no form in JSON"),
+    "MCP218": Code("error", "a parameter that no client can fill"),
+    "MCP219": Code("error", "something that mcpc does not have"),
+    "MCP220": Code("error", "a mark that cannot be followed"),
+    "MCP221": Code("error", "a mark says something it cannot say"),
+    "MCP222": Code("warning", "a mark says something that has no effect"),
+    "MCP223": Code("error", "a definition that would be another at each build"),
+    "MCP224": Code("warning", "a function is marked in a file that defines nothing"),
     "MCP301": Code("error", "a protocol version that does not exist"),
     "MCP302": Code("warning", "a capability the server will not have"),
+    "MCP401": Code("error", "a requirement that cannot be read"),
+    "MCP402": Code("error", "a requirement that leads outside the project and the registry"),
+    "MCP403": Code("error", "requirements that contradict each other"),
+    "MCP404": Code("warning", "a requirement without an exact version"),
+    "MCP405": Code("error", "packages could not be installed"),
+    "MCP406": Code("error", "a platform that a server cannot be built for"),
+    "MCP407": Code("error", "a package that cannot be carried"),
     "MCP501": Code("error", "a Bash file has Windows line endings"),
     "MCP502": Code("error", "two file names differ only in case"),
     "MCP701": Code("error", "a character that hides or reorders text shown to a model"),

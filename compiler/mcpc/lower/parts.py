@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from mcpc.diagnostics import diagnose
 from mcpc.ir import Prompt, PromptArgument, Schema, Tool
 from mcpc.ir.places import place
-from mcpc.lower.shapes import PROMPT, SERVER, TOOL, misfits
+from mcpc.lower.shapes import COMPLETES, PROMPT, SERVER, TOOL, misfits
 from mcpc.revisions import REVISIONS
 
 if TYPE_CHECKING:
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from mcpc.definitions import Definition
     from mcpc.diagnostics import Diagnostic
     from mcpc.ir import Handler
+    from mcpc.options import Options
     from mcpc.sources import Node, Source
 
 VERSIONS = tuple(revision.version for revision in REVISIONS)
@@ -47,7 +48,7 @@ def text(node: Node | None, *keys: str) -> str:
     return "" if found is None else str(found.value)
 
 
-def lower_tool(node: Node, handler: Handler) -> Tool | None:
+def lower_tool(node: Node, handler: Handler, options: Options) -> Tool | None:
     """Return the tool, or None if its schemas are no objects."""
     name, schema = member(node, "name", "string"), member(node, "inputSchema", "object")
     output = node.get("outputSchema")
@@ -58,10 +59,19 @@ def lower_tool(node: Node, handler: Handler) -> Tool | None:
         name=str(name.value),
         span=name.span,
         members=node,
-        input=Schema(schema, closed=True),
-        output=None if output is None else Schema(output),
+        input=Schema(schema, closed=True, assert_formats=options.assert_formats, completes=completes(node, options)),
+        output=None if output is None else Schema(output, assert_formats=options.assert_formats),
         handler=handler,
     )
+
+
+def completes(node: Node, options: Options) -> bool:
+    """Say whether a handler finds defaults in place of what the caller left out.
+
+    Not where it is promised the text of the call itself, as mcbox does, and not where the tool says no.
+    """
+    wanted = member(member(node, "_meta", "object"), COMPLETES, "boolean")
+    return options.defaults and options.dialect != "mcbox" and (wanted is None or wanted.value is True)
 
 
 def lower_prompt(node: Node, handler: Handler) -> Prompt | None:

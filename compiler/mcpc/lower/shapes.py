@@ -68,6 +68,8 @@ ANNOTATIONS = Shape(
     },
 )
 EXECUTION = Shape("`execution`", {"taskSupport": Field("string", one_of=("forbidden", "optional", "required"))})
+COMPLETES = "mcpc/defaults"
+"""The key in a tool's `_meta` that says whether its defaults are filled in."""
 NO_ARGUMENTS = 'a tool without arguments has `{"type": "object", "additionalProperties": false}`'
 TOOL = Field(
     "object",
@@ -82,7 +84,7 @@ TOOL = Field(
             "annotations": Field("object", shape=ANNOTATIONS),
             "icons": ICONS,
             "execution": Field("object", shape=EXECUTION),
-            "_meta": OBJECT,
+            "_meta": Field("object", shape=Shape("`_meta`", {COMPLETES: BOOLEAN}, others=True)),
         },
     ),
 )

@@ -12,7 +12,9 @@ from mcpc.diagnostics import has_errors, in_order
 from mcpc.ir import CheckedServer, Server
 from mcpc.passes.capabilities import capabilities
 from mcpc.passes.descriptions import descriptions
+from mcpc.passes.examples import examples
 from mcpc.passes.handlers import handlers
+from mcpc.passes.models import begin_models, models
 from mcpc.passes.modules import modules
 from mcpc.passes.names import names
 from mcpc.passes.schemas import schemas
@@ -27,7 +29,18 @@ __all__ = ["PASSES", "Pass", "check"]
 
 Pass = Callable[[Server], "Diagnostics"]
 
-PASSES: tuple[Pass, ...] = (names, descriptions, schemas, handlers, modules, capabilities, texts)
+PASSES: tuple[Pass, ...] = (
+    begin_models,
+    names,
+    descriptions,
+    schemas,
+    examples,
+    handlers,
+    modules,
+    capabilities,
+    texts,
+    models,
+)
 
 
 def check(server: Server, *, found: Iterable[Diagnostic] = ()) -> tuple[CheckedServer | None, Diagnostics]:

@@ -49,7 +49,7 @@ def write_items(place: Place, schema: Node) -> None:
         return
     index = walk.fresh("i")
     numbered = fill("enumerate(%s, %s)", rest, start) if prefix else fill("enumerate(%s)", rest)
-    with walk.section(fill("for %s, %s in %s:", index, item, numbered)):
+    with walk.loop(fill("for %s, %s in %s:", index, item, numbered)):
         walk.apply(place.child(schema, item, at_index(place, index)))
 
 

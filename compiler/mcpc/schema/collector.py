@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from mcpc.sources import Json, Node
 
 
+MANY = 100
+"""After so many complaints no further parts of an array or an object are looked at."""
 UNEVALUATED = frozenset(("unevaluatedItems", "unevaluatedProperties"))
 
 
@@ -58,6 +60,16 @@ class Collector(Walker):
 
     def settle(self) -> None:
         """Do nothing: here nothing is put off."""
+
+    @contextmanager
+    def loop(self, header: Code) -> Iterator[None]:
+        """Repeat the lines until there are more complaints than anybody wants to read."""
+        with self.section(header):
+            before = len(self.lines)
+            yield
+            if len(self.lines) > before:
+                with self.section(fill("if len(found) > %s:", literal(MANY))):
+                    self.line(fill("break"))
 
     def complain(self, path: Path, keyword: str, expected: Code) -> None:
         """Write one complaint."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from mcpc.schema.code import fill, joined
 from mcpc.schema.collector import Collector
+from mcpc.schema.defaults import NONE, completion
 from mcpc.schema.emitters import EMITTERS
 from mcpc.schema.evaluated import Marker
 from mcpc.schema.predicate import Predicate
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from mcpc.schema.code import Code
+    from mcpc.schema.defaults import Defaults
     from mcpc.schema.program import Unit
     from mcpc.schema.survey import Survey
     from mcpc.schema.walker import Path, Walker
@@ -78,11 +80,12 @@ ENTRIES = {
 }
 
 
-def module(survey: Survey, kind: str) -> Code:
-    """Return the module that defines `accepts` or `errors`."""
+def module(survey: Survey, kind: str, defaults: Defaults = NONE) -> Code:
+    """Return the module that defines `accepts` or `errors`, and `complete` if there are `defaults` to fill in."""
     program = Program(survey)
     entry = _entry(program, ENTRIES[kind])
     functions = [joined("\n", entry), *(joined("\n", _function(program, unit)) for unit in program.units())]
+    functions += completion(program, defaults)
     constants = tuple(program.constants())
     head = joined("\n\n", (ENTRIES[kind].title, *((joined("\n", constants),) if constants else ())))
     return fill("%s\n", joined("\n\n\n", (head, *functions, *program.carried())))

@@ -208,13 +208,13 @@ def write_properties(place: Place, schema: Node) -> None:
         asked = place.child(schema, value, below_any(place, name))
         unseen = atom("%s not in %s", "%s in %s", name, seen)
         if walk.survey.at(schema).always is not False:
-            with walk.section(fill("for %s, %s in %s.items():", name, value, place.value)):
+            with walk.loop(fill("for %s, %s in %s.items():", name, value, place.value)):
                 walk.apply(asked, unseen)
         elif walk.ends_early:
             walk.check(place, holds(fill("%s.issuperset(%s)", seen, place.value)), "unevaluatedProperties", None)
         else:
             known = list(dict.fromkeys(_mentioned(walk.survey, place.schema)))
-            with walk.section(fill("for %s in %s:", name, place.value)):
+            with walk.loop(fill("for %s in %s:", name, place.value)):
                 walk.check(asked, negated(unseen), "unevaluatedProperties", list(known))
 
 
@@ -227,13 +227,13 @@ def write_items(place: Place, schema: Node) -> None:
         asked = place.child(schema, item, at_index(place, index))
         unseen = atom("%s not in %s", "%s in %s", index, seen)
         if walk.survey.at(schema).always is not False:
-            with walk.section(fill("for %s, %s in enumerate(%s):", index, item, place.value)):
+            with walk.loop(fill("for %s, %s in enumerate(%s):", index, item, place.value)):
                 walk.apply(asked, unseen)
         elif walk.ends_early:
             every = holds(fill("%s.issuperset(range(len(%s)))", seen, place.value))
             walk.check(place, every, "unevaluatedItems", None)
         else:
-            with walk.section(fill("for %s in range(len(%s)):", index, place.value)):
+            with walk.loop(fill("for %s in range(len(%s)):", index, place.value)):
                 walk.check(asked, negated(unseen), "unevaluatedItems", None)
 
 

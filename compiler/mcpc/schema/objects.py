@@ -72,7 +72,7 @@ def write_pattern_properties(place: Place, patterns: Node) -> None:
     """Ask about each property whose name matches a pattern."""
     walk = place.walk
     name, value = walk.fresh("k"), walk.fresh("v")
-    with walk.section(fill("for %s, %s in %s.items():", name, value, place.value)):
+    with walk.loop(fill("for %s, %s in %s.items():", name, value, place.value)):
         for member in patterns.members:
             matches = walk.program.search(member.key, name)
             walk.apply(place.child(member.node, value, below_any(place, name)), matches)
@@ -95,13 +95,13 @@ def write_additional(place: Place, schema: Node) -> None:
         )
     )
     if refuses:
-        with walk.section(fill("for %s in %s:", name, place.value)):
+        with walk.loop(fill("for %s in %s:", name, place.value)):
             walk.check(asked, negated(unknown), "additionalProperties", list(known))
         return
     loop = fill("for %s, %s in %s.items():", name, value, place.value)
     if walk.ends_early and unknown is ALWAYS:
         loop = fill("for %s in %s.values():", value, place.value)
-    with walk.section(loop):
+    with walk.loop(loop):
         walk.apply(asked, unknown)
 
 
@@ -127,5 +127,5 @@ def write_property_names(place: Place, schema: Node) -> None:
     walk = place.walk
     name = walk.fresh("k")
     asked = place.child(schema, name, below_any(place, name))
-    with walk.section(fill("for %s in %s:", name, place.value)):
+    with walk.loop(fill("for %s in %s:", name, place.value)):
         walk.name(asked)

@@ -55,7 +55,8 @@ def _alternative(survey: Survey, node: Node) -> Alternative:
     members = tuple(islice(_properties(survey, node), FEW))
     constants = {member.key: _constants(survey.at(member.node)) for member in members}
     return Alternative(
-        tuple(dict.fromkeys(member.key for member in members)), {name: found for name, found in constants.items() if found}
+        tuple(dict.fromkeys(member.key for member in members)),
+        {name: found for name, found in constants.items() if found},
     )
 
 

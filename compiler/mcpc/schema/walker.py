@@ -130,6 +130,10 @@ class Walker(ABC):
         """Return where lines stand under `header` and after `prelude`; neither is written if no line follows."""
         return Section(self, header, prelude)
 
+    def loop(self, header: Code) -> AbstractContextManager[None]:
+        """Return where lines stand that are repeated for every part of a value."""
+        return self.section(header)
+
     def when(self, guard: Condition, *prelude: Code) -> Section:
         """Return where lines stand under `if guard`, which is left out if it always holds."""
         return Section(self, None if guard is ALWAYS else fill("if %s:", guard.yes), prelude)

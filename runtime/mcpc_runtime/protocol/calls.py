@@ -7,7 +7,7 @@ arguments are, because a model can mend those.
 from __future__ import annotations
 
 from mcpc_runtime.protocol.batches import close_batch
-from mcpc_runtime.protocol.effects import ABSENT, Call, Failure, Outcome, Send, text
+from mcpc_runtime.protocol.effects import ABSENT, Call, Failure, Outcome, Send, Tell, text
 from mcpc_runtime.protocol.facts import INTERNAL_ERROR, INVALID_PARAMS, LOG_LEVEL_KEY, LOG_LEVELS
 from mcpc_runtime.protocol.jsonrpc import error_line, notification_line, result_line
 from mcpc_runtime.protocol.rows import resolve
@@ -18,10 +18,11 @@ if TYPE_CHECKING:
 
     from mcpc_runtime.protocol.effects import Effect, Ending, PromptOutcome, Request
     from mcpc_runtime.protocol.jsonrpc import Json
-    from mcpc_runtime.protocol.ports import Definition, Wire
+    from mcpc_runtime.protocol.ports import Definition, Validator, Wire
     from mcpc_runtime.protocol.session import Session
 
-DESCRIBE = "mcpc_runtime.protocol.complaint:describe"
+EXPLAIN = "mcpc_runtime.protocol.complaint:explain"
+LINES = "mcpc_runtime.protocol.complaint:lines"
 DOWNGRADE = "mcpc_runtime.protocol.downgrade:downgrade"
 PUNCTUATION = {ord(mark): "0" for mark in "_.-"}
 
@@ -49,11 +50,19 @@ def call_tool(session: Session, request: Request) -> bytes | Failure | Call:
     if type(arguments) is not dict:
         return refuse(session, "tool_arguments_not_object")
     if tool.input is None or tool.input.accepts(arguments):
-        return Call(request, tool, arguments)
+        complete = tool.input and tool.input.complete
+        return Call(request, tool, complete(arguments) if complete else arguments)
     if "tool_arguments_rejected" in session.image.refusals:
         return refuse(session, "tool_arguments_rejected")
-    complaint = resolve(DESCRIBE)(name, arguments, tool.input.errors(arguments))
-    return tool_result(request, Outcome([text(complaint)], is_error=True))
+    return rejected(request, name, arguments, tool.input)
+
+
+def rejected(request: Request, name: str, arguments: dict[str, Json], schema: Validator) -> bytes:
+    """Return the result that says what is wrong with the arguments: a text for models, and JSON beside it."""
+    complaint, meta = resolve(EXPLAIN)(name, arguments, schema.errors(arguments))
+    outcome = Outcome([text(complaint)], is_error=True)
+    outcome.meta = meta
+    return tool_result(request, outcome)
 
 
 def refuse(session: Session, situation: str, name: str = "") -> Failure:
@@ -111,13 +120,15 @@ def finish(session: Session, call: Call, ending: Ending) -> list[Effect]:
     else:
         line = result_line(request.identifier, answer)
     effects: list[Effect] = []
-    if ending.log and shows_log(session, request, "warning"):
-        params: Json = {"level": "warning", "logger": call.definition.name, "data": ending.log}
+    log = answer.log if isinstance(answer, Failure) else ending.log
+    if log and shows_log(session, request, "warning"):
+        params: Json = {"level": "warning", "logger": call.definition.name, "data": log}
         effects.append(Send(notification_line("notifications/message", params)))
     del session.running[request.identifier]
+    told = [Tell(answer.log)] if isinstance(answer, Failure) and answer.log else []
     if request.batch is None:
-        return [*effects, Send(line)]
-    return [*effects, *close_batch(call, line)]
+        return [*effects, Send(line), *told]
+    return [*effects, *close_batch(call, line), *told]
 
 
 def shows_log(session: Session, request: Request, level: str) -> bool:
@@ -136,7 +147,17 @@ def finish_tool(call: Call, outcome: Outcome) -> bytes | Failure:
     output, structured = call.definition.output, outcome.structured
     if output is None or outcome.is_error or (structured is not ABSENT and output.accepts(structured)):
         return tool_result(call.request, outcome)
-    return Failure(INTERNAL_ERROR, "Internal error: tool output does not match outputSchema")
+    failure = Failure(INTERNAL_ERROR, "Internal error: tool output does not match outputSchema")
+    failure.log = "\n".join([*filter(None, [outcome.log]), mismatch(call.definition.name, output, structured)])
+    return failure
+
+
+def mismatch(name: str, schema: Validator, structured: object) -> str:
+    """Return what is wrong with a tool's structured output, for whoever can mend the tool; the reply does not say."""
+    head = f"tool {name}: its output does not match its outputSchema"
+    if structured is ABSENT:
+        return f"{head}: it has no structured content"
+    return "\n".join([head, *resolve(LINES)(structured, schema.errors(structured))[0]])
 
 
 def tool_result(request: Request, outcome: Outcome) -> bytes:

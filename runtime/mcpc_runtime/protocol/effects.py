@@ -1,6 +1,7 @@
 """What the protocol core asks of its driver, and what the driver brings back.
 
-Effects go out: `Send` bytes, `Start` a handler, `Stop` one.  Outcomes come in: what a handler's run amounted to.
+Effects go out: `Send` bytes, `Start` a handler, `Stop` one, `Tell` the person who runs the server.  Outcomes come in:
+what a handler's run amounted to.
 """
 
 from __future__ import annotations
@@ -79,6 +80,15 @@ class Stop:
         self.call = call
 
 
+class Tell:
+    """Let the person who runs the server read this."""
+
+    __slots__ = ("text",)
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+
 class Outcome:
     """A handler answered.  `structured` is ABSENT or any JSON value; `log` is what it wrote beside its answer."""
 
@@ -116,7 +126,7 @@ class Failure:
 
 
 if TYPE_CHECKING:
-    Effect = Send | Start | Stop
+    Effect = Send | Start | Stop | Tell
     Ending = Outcome | PromptOutcome | Failure
 
 

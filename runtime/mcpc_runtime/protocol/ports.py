@@ -6,12 +6,17 @@ from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+    from typing import Any
 
     from mcpc_runtime.protocol.jsonrpc import Json
 
 
 class Validator(Protocol):
-    """A compiled schema: `accepts` decides, `errors` says why not, as (JSON pointer, keyword, what was expected)."""
+    """A compiled schema.
+
+    `accepts` decides, `errors` says why not, as (JSON pointer, keyword, what was expected).  `complete` puts defaults
+    in the place of what is missing, in a copy of an accepted value.
+    """
 
     @property
     def accepts(self) -> Callable[[object], bool]:
@@ -22,6 +27,10 @@ class Validator(Protocol):
     def errors(self) -> Callable[[object], list[tuple[str, str, object]]]:
         """Say why not."""
         ...
+
+    @property
+    def complete(self) -> Callable[[Any], Any] | None:
+        """Put defaults in the place of what is missing, if the schema has any."""
 
 
 class Definition(Protocol):

@@ -1,0 +1,130 @@
+"""Ask whether every default and every example is accepted by the schema it stands in.
+
+A value beside nothing but `type` and `enum` is judged here if it is right, as most are.  Every other is judged by the
+`jsonschema` library, which is imported when the first one is found.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from mcpc.diagnostics import diagnose
+from mcpc.schema import compile_of
+from mcpc.schema.json_types import has_type, types_of
+from mcpc.schema.keywords import KEYWORDS
+from mcpc.schema.search import PLAIN, Search
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from typing import Any
+
+    from mcpc.diagnostics import Diagnostic, Diagnostics
+    from mcpc.ir import Schema, Server
+    from mcpc.sources import Node
+
+AUTHORITY = "mcpc.schema.instances"
+MENTIONED = ('"default"', '"examples"')
+SIMPLE = frozenset(("type", "enum"))
+ASKED = {"default": ("MCP121", "default"), "examples": ("MCP122", "example")}
+NO_NULL = "leave `default` out: what is missing needs no default"
+MEND = "mend the value, or let the schema accept it"
+SHOWN = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """A value, as what it is given, and the keywords of the schema it stands in."""
+
+    keyword: str
+    value: Node
+    schema: Node
+    keywords: Mapping[str, Node]
+
+
+def examples(server: Server) -> Diagnostics:
+    """Report defaults and examples that their own schemas refuse."""
+    problems: dict[object, Diagnostic] = {}
+    for tool in server.tools:
+        for schema in filter(None, (tool.input, tool.output)):
+            text = json.dumps(schema.value)
+            if any(word in text for word in MENTIONED) and compile_of(schema)[0] is not None:
+                problems.update((problem.span, problem) for problem in _refused(schema))
+    return tuple(problems.values())
+
+
+def _refused(schema: Schema) -> Iterator[Diagnostic]:
+    """Yield what is wrong with the defaults and examples of one schema."""
+    search = Search(schema.node, PLAIN)
+    search.run()
+    doubtful = [given for node, keywords in search.schemas.items() for given in _given(node, keywords)]
+    if not doubtful:
+        return
+    instances = import_module(AUTHORITY)
+    authority = instances.Authority(schema.node, search.homes[schema.node].dialect)
+    pointers = _pointers(schema.node, {given.schema for given in doubtful})
+    for given in doubtful:
+        if given.schema not in pointers:
+            continue  # in a metaschema that the schema refers to
+        try:
+            found = authority.refusal(pointers[given.schema], given.value.value)
+        except instances.TooLongError:
+            message = f"judging this {ASKED[given.keyword][1]} takes too long: its schema leads to too many others"
+            yield diagnose("MCP008", given.value.span, message)
+            return
+        if found is not None:
+            yield _problem(given, *found)
+
+
+def _given(node: Node, keywords: Mapping[str, Node]) -> Iterator[Given]:
+    """Yield the values that stand in one schema and are not plainly right."""
+    for keyword in ASKED:
+        written = keywords.get(keyword)
+        for value in () if written is None else written.items if keyword == "examples" else (written,):
+            if not _is_plainly_right(keywords, value):
+                yield Given(keyword, value, node, keywords)
+
+
+def _is_plainly_right(keywords: Mapping[str, Node], value: Node) -> bool:
+    """Say whether a value is right by nothing but its type, and the words to choose from."""
+    judging = {name for name in keywords if name == "type" or (name in KEYWORDS and KEYWORDS[name].judges)}
+    choices = keywords.get("enum")
+    is_chosen = choices is None or (
+        isinstance(value.value, str) and value.value in [one.value for one in choices.items]
+    )
+    return judging <= SIMPLE and is_chosen and has_type(value.value, types_of(keywords.get("type")))
+
+
+def _pointers(root: Node, wanted: set[Node]) -> dict[Node, str]:
+    """Return the JSON Pointers of nodes."""
+    found: dict[Node, str] = {}
+    waiting = [(root, "")]
+    while waiting and len(found) < len(wanted):
+        node, pointer = waiting.pop()
+        if node in wanted:
+            found[node] = pointer
+        waiting += [(item, f"{pointer}/{place}") for place, item in enumerate(node.items)]
+        waiting += [(member.node, f"{pointer}/{_token(member.key)}") for member in node.members]
+    return found
+
+
+def _token(name: str) -> str:
+    return name.replace("~", "~0").replace("/", "~1")
+
+
+def _problem(given: Given, path: tuple[str | int, ...], reason: str) -> Diagnostic:
+    """Return the problem at the innermost place it is about."""
+    node = given.value
+    for step in path:
+        node = (node.items[step] if isinstance(step, int) else node.get(step)) or node
+    code, name = ASKED[given.keyword]
+    message = f"this {name} is refused by the schema it stands in: {_shown(node.value)}, but {reason}"
+    hint = NO_NULL if name == "default" and given.value.value is None else MEND
+    return diagnose(code, node.span, message, "", hint)
+
+
+def _shown(value: Any) -> str:
+    text = json.dumps(value, ensure_ascii=False)
+    return f"`{text if len(text) <= SHOWN else f'{text[:SHOWN]}…'}`"

@@ -1,0 +1,277 @@
+"""What is put in the place of what is missing, where nothing is, and that a default which cannot be is reported."""
+
+from __future__ import annotations
+
+import copy
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from mcpc.options import Options
+from mcpc.schema import Question, compile_schema
+from projects import SERVER_JSON, lowered
+from schemas import node_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from mcpc.diagnostics import Diagnostics
+    from mcpc.schema import CompiledSchema
+
+COMPLETES = Question(completes=True)
+DRAFT_7 = "http://json-schema.org/draft-07/schema#"
+
+
+def modules_of(schema: object) -> CompiledSchema:
+    modules, problems = compile_schema(node_of(schema), COMPLETES)
+    assert modules is not None, problems
+    return modules
+
+
+def completing(schema: object) -> Callable[[Any], Any]:
+    """Return `complete` of a schema that has defaults to fill in."""
+    names: dict[str, Any] = {}
+    exec(modules_of(schema).predicate, names)
+    complete: Callable[[Any], Any] = names["complete"]
+    return complete
+
+
+def problems_of(schema: object) -> Diagnostics:
+    return compile_schema(node_of(schema), COMPLETES)[1]
+
+
+PORT = {"type": "object", "properties": {"port": {"type": "integer", "default": 80}}}
+TREE = {
+    "type": "object",
+    "properties": {"size": {"default": 1}, "kids": {"type": "array", "items": {"$ref": "#"}, "default": []}},
+}
+
+# Schema, value, the value completed.
+COMPLETED: list[tuple[Any, Any, Any]] = [
+    ({"properties": {"a": {"default": 1}}}, {}, {"a": 1}),
+    ({"properties": {"a": {"default": 1}}}, {"a": 2}, {"a": 2}),
+    ({"properties": {"a": {"default": 1}}}, {"a": None, "b": 3}, {"a": None, "b": 3}),
+    ({"properties": {"a": {"default": 1}}}, [], []),
+    ({"properties": {"a": {"default": 1}}}, "text", "text"),
+    ({"properties": {"a": {"default": None}}}, {}, {"a": None}),
+    ({"properties": {"a": {"default": False}, "b": {"default": {"c": [1.5, "x"]}}}}, {}, {"a": False, "b": {"c": [1.5, "x"]}}),
+    ({"properties": {"a/'\"\n": {"default": "'\"\n"}}}, {}, {"a/'\"\n": "'\"\n"}),
+    # What is inside objects and arrays that are there; a missing object is not made.
+    ({"properties": {"to": PORT}}, {}, {}),
+    ({"properties": {"to": PORT}}, {"to": {}}, {"to": {"port": 80}}),
+    ({"properties": {"to": PORT}}, {"to": 5}, {"to": 5}),
+    ({"items": PORT}, [{}, {"port": 1}, 2], [{"port": 80}, {"port": 1}, 2]),
+    ({"prefixItems": [True, PORT], "items": PORT}, [{}, {}, {}], [{}, {"port": 80}, {"port": 80}]),
+    ({"prefixItems": [PORT]}, [], []),
+    ({"prefixItems": [PORT]}, [{}, {}], [{"port": 80}, {}]),
+    ({"additionalProperties": PORT}, {"x": {}, "y": {}}, {"x": {"port": 80}, "y": {"port": 80}}),
+    ({"properties": {"a": True}, "additionalProperties": PORT}, {"a": {}, "y": {}}, {"a": {}, "y": {"port": 80}}),
+    ({"patternProperties": {"^x": PORT}, "additionalProperties": PORT}, {"xa": {}}, {"xa": {"port": 80}}),
+    ({"patternProperties": {"^x": PORT}}, {"xa": {}, "ya": {}}, {"xa": {"port": 80}, "ya": {}}),
+    (
+        {"properties": {"xa": PORT}, "patternProperties": {"^x": {"properties": {"host": {"default": "h"}}}}},
+        {"xa": {}}, {"xa": {"port": 80, "host": "h"}},
+    ),
+    # Behind references, and in allOf.
+    ({"$ref": "#/$defs/p", "$defs": {"p": PORT}}, {}, {"port": 80}),
+    ({"properties": {"to": {"$ref": "#/$defs/p"}}, "$defs": {"p": PORT}}, {"to": {}}, {"to": {"port": 80}}),
+    ({"properties": {"n": {"$ref": "#/$defs/n"}}, "$defs": {"n": {"default": 7}}}, {}, {"n": 7}),
+    ({"properties": {"n": {"$ref": "#/$defs/n", "default": 8}}, "$defs": {"n": {"default": 7}}}, {}, {"n": 8}),
+    ({"properties": {"n": {"allOf": [{"$ref": "#/$defs/n"}, {"default": 9}]}}, "$defs": {"n": {"default": 7}}}, {}, {"n": 7}),
+    ({"allOf": [PORT, {"properties": {"host": {"default": "h"}}}]}, {}, {"port": 80, "host": "h"}),
+    ({"$anchor": "r", "properties": {"a": {"$ref": "#p"}}, "$defs": {"x": {"$anchor": "p", **PORT}}}, {"a": {}}, {"a": {"port": 80}}),
+    # Two defaults for one property: the nearest counts.
+    ({"properties": {"a": {"default": 1}}, "allOf": [{"properties": {"a": {"default": 2}}}]}, {}, {"a": 1}),
+    ({"allOf": [{"properties": {"a": {"default": 1}}}, {"properties": {"a": {"default": 2}}}]}, {}, {"a": 1}),
+    (
+        {"$ref": "#/$defs/r", "allOf": [{"properties": {"a": {"default": 2}}}], "$defs": {"r": {"properties": {"a": {"default": 3}}}}},
+        {}, {"a": 3},
+    ),
+    ({"allOf": [{"properties": {"to": {"default": {}}}}, {"properties": {"to": PORT}}]}, {}, {"to": {"port": 80}}),
+    # A default is filled in itself.
+    ({"properties": {"to": {**PORT, "default": {}}}}, {}, {"to": {"port": 80}}),
+    ({"properties": {"to": {**PORT, "default": {"port": 1}}}}, {}, {"to": {"port": 1}}),
+    ({"properties": {"l": {"items": PORT, "default": [{}, {"port": 1}]}}}, {}, {"l": [{"port": 80}, {"port": 1}]}),
+    ({"properties": {"m": {"patternProperties": {"^x": PORT}, "additionalProperties": PORT, "default": {"x": {}, "y": {}}}}},
+     {}, {"m": {"x": {"port": 80}, "y": {"port": 80}}}),
+    # Recursion, in the value and not in the schema alone.
+    (TREE, {"kids": [{}, {"kids": [{}]}]},
+     {"size": 1, "kids": [{"size": 1, "kids": []}, {"size": 1, "kids": [{"size": 1, "kids": []}]}]}),
+    # Earlier drafts, in their own words.
+    ({"$schema": DRAFT_7, "items": [True, PORT], "additionalItems": PORT}, [{}, {}, {}], [{}, {"port": 80}, {"port": 80}]),
+    ({"$schema": DRAFT_7, "properties": {"n": {"$ref": "#/definitions/n", "default": 8}}, "definitions": {"n": {"default": 7}}}, {}, {"n": 7}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("schema", "value", "expected"), COMPLETED, ids=range(len(COMPLETED)))
+def test_what_is_missing_is_filled_in(schema: Any, value: Any, expected: Any) -> None:
+    before = copy.deepcopy(value)
+    completed = completing(schema)(value)
+    assert completed == expected, modules_of(schema).predicate
+    assert value == before
+    assert (completed is value) is (expected == before)
+    assert completing(schema)(completed) is completed
+
+
+# Defaults that may not be meant: nothing is filled in.
+NOTHING: list[Any] = [
+    {},
+    True,
+    {"default": {"a": 1}},
+    {"properties": {"a": {"type": "string"}}},
+    {"items": {"default": 1}, "prefixItems": [{"default": 1}], "additionalProperties": {"default": 1}},
+    *({keyword: [PORT, PORT]} for keyword in ("anyOf", "oneOf")),
+    *({keyword: PORT} for keyword in ("not", "if", "contains", "propertyNames")),
+    {"if": True, "then": PORT, "else": PORT},
+    {"dependentSchemas": {"a": PORT}},
+    {"unevaluatedProperties": PORT, "unevaluatedItems": PORT},
+    {"properties": {"a": {"anyOf": [{"default": 1}]}}},
+    {"$defs": {"unused": PORT}},
+    {"properties": {"default": {"type": "string"}}, "enum": [{"default": 1}]},
+]
+
+
+@pytest.mark.parametrize("schema", NOTHING, ids=range(len(NOTHING)))
+def test_where_a_default_may_not_be_meant_there_is_no_function(schema: Any) -> None:
+    assert "complete" not in modules_of(schema).predicate
+    assert compile_schema(node_of(schema))[0] == modules_of(schema)
+
+
+def test_who_does_not_ask_for_it_gets_no_function() -> None:
+    modules, _ = compile_schema(node_of(PORT))
+    assert modules is not None
+    assert "complete" not in modules.predicate
+    assert modules.collector == modules_of(PORT).collector
+
+
+def test_a_default_is_a_new_value_each_time() -> None:
+    complete = completing({"properties": {"a": {"default": {"l": [[]]}}}})
+    first = complete({})
+    first["a"]["l"][0].append(1)
+    assert complete({}) == {"a": {"l": [[]]}}
+
+
+def test_only_what_changes_is_copied() -> None:
+    complete = completing({"properties": {"a": PORT, "b": PORT, "l": {"items": PORT}}})
+    value: dict[str, Any] = {"a": {}, "b": {"port": 1}, "c": [1], "l": [{"port": 2}, {}]}
+    completed = complete(value)
+    assert completed == {"a": {"port": 80}, "b": {"port": 1}, "c": [1], "l": [{"port": 2}, {"port": 80}]}
+    assert completed["b"] is value["b"]
+    assert completed["c"] is value["c"]
+    assert completed["l"][0] is value["l"][0]
+    assert list(completed) == ["a", "b", "c", "l"]
+
+
+# Text with marks at the defaults that are reported.
+UNFIT = [
+    ('{"properties": {"next": {"$ref": "#", "default": «{}»}}}', "without end"),
+    (('{"properties": {"a": {"$ref": "#/$defs/a"}}, "$defs": {"a": {"properties": {"b": {"$ref": "#/$defs/b"}}, "default": «{}»}, '
+     '"b": {"default": «{}», "properties": {"a": {"$ref": "#/$defs/a"}}}}}'), "without end"),
+    ('{"properties": {"deep": {"default": «' + "[" * 65 + "]" * 65 + "»}}}", "nested deeper than 64 levels"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("marked", "reason"), UNFIT)
+def test_a_default_that_cannot_be_filled_in_is_reported_at_its_place(marked: str, reason: str) -> None:
+    places = [place - number for number, place in enumerate(n for n, char in enumerate(marked) if char in "«»")]
+    problems = problems_of(marked.replace("«", "").replace("»", ""))
+    assert {problem.code for problem in problems} == {"MCP123"}
+    spans = [(problem.span.start, problem.span.end) for problem in problems if problem.span]
+    assert spans == list(zip(places[::2], places[1::2], strict=True))
+    assert all(reason in problem.message for problem in problems)
+
+
+def test_a_default_that_doubles_at_every_step_ends_the_build() -> None:
+    steps = {
+        f"d{n}": {"properties": {name: {"$ref": f"#/$defs/d{n + 1}", "default": {}} for name in "ab"}}
+        for n in range(30)
+    }
+    schema = {"properties": {"r": {"$ref": "#/$defs/d0", "default": {}}}, "$defs": {**steps, "d30": {}}}
+    problems = problems_of(schema)
+    assert {problem.code for problem in problems} == {"MCP123"}
+    assert "more than 10,000 values" in problems[0].message
+
+
+def test_such_a_default_harms_nobody_who_does_not_fill_in() -> None:
+    assert compile_schema(node_of({"properties": {"next": {"$ref": "#", "default": {}}}}))[1] == ()
+
+
+def nested(levels: int) -> Any:
+    value: dict[str, Any] = {}
+    for _ in range(levels):
+        value = {"kids": [value]}
+    return value
+
+
+def test_whatever_is_accepted_can_be_completed() -> None:
+    """As deep as the predicate goes, so deep can the defaults be filled in."""
+    names: dict[str, Any] = {}
+    exec(modules_of(TREE).predicate, names)
+    deepest = max(levels for levels in range(400) if names["accepts"](nested(levels)))
+    assert 50 < deepest < 399
+    value = names["complete"](nested(deepest))
+    for _ in range(deepest):
+        assert value["size"] == 1
+        value = value["kids"][0]
+
+
+def test_a_long_chain_of_schemas_is_followed() -> None:
+    steps = {f"d{n}": {"$ref": f"#/$defs/d{n + 1}"} for n in range(350)}
+    schema = {"properties": {"a": {"$ref": "#/$defs/d0"}}, "$defs": {**steps, "d350": {"default": 1}}}
+    assert completing(schema)({}) == {"a": 1}
+    schema = {"$ref": "#/$defs/d0", "$defs": {**steps, "d350": PORT}}
+    assert completing(schema)({}) == {"port": 80}
+
+
+@pytest.mark.parametrize("text", ["'", '"""', "\\", "\n", "{x}", "%s", "\u2028", "x');raise SystemExit('"])
+def test_no_text_of_a_default_becomes_code(text: str) -> None:
+    schema = {"properties": {text: {"default": {text: [text]}, "properties": {text + "2": {"default": text}}}}}
+    assert completing(schema)({}) == {text: {text: [text], text + "2": text}}
+
+
+def test_generated_code_is_code_people_read() -> None:
+    schema = {"allOf": [PORT, TREE], "additionalProperties": PORT, "patternProperties": {"^x": PORT}, "items": PORT}
+    ruff = [sys.executable, "-m", "ruff", "check", "--isolated", "--select", "E,F,W", "--ignore", "E501,F811", "-"]
+    source = modules_of(schema).predicate
+    run = subprocess.run(ruff, input=source, capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stdout + run.stderr + source
+
+
+def served(meta: str = "", **options: object) -> tuple[Any, Diagnostics]:
+    """Return the input schema of a tool as a server has it, and what is wrong."""
+    tool = f'{{"name": "x", "description": "d", "inputSchema": {{"type": "object"}}, "outputSchema": {{"type": "object"}}{meta}}}'
+    files = {
+        "server.json": SERVER_JSON,
+        "tools.json": f'{{"tools": [{tool}]}}',
+        "tools.py": "def x(**given): return given\n",
+    }
+    server, problems = lowered(files, Options(**options))  # type: ignore[arg-type]
+    assert server is not None
+    assert server.tools[0].output is not None
+    assert not server.tools[0].output.completes
+    return server.tools[0].input, problems
+
+
+@pytest.mark.parametrize(
+    ("meta", "options", "completes"),
+    [
+        ("", {}, True),
+        ("", {"defaults": False}, False),
+        ("", {"dialect": "mcbox"}, False),
+        (', "_meta": {"mcpc/defaults": false}', {}, False),
+        (', "_meta": {"mcpc/defaults": true, "x": 1}', {}, True),
+        (', "_meta": {"mcpc/defaults": true}', {"defaults": False}, False),
+    ],
+)
+def test_defaults_are_filled_in_unless_somebody_says_no(meta: str, options: dict[str, Any], completes: bool) -> None:
+    schema, problems = served(meta, **options)
+    assert problems == ()
+    assert schema.completes is completes
+
+
+def test_what_says_no_is_a_boolean() -> None:
+    _, (problem,) = served(', "_meta": {"mcpc/defaults": "no"}')
+    assert problem.code == "MCP101"
+    assert problem.message == "`mcpc/defaults` must be a boolean, found a string"

@@ -1,0 +1,158 @@
+"""Defaults and examples that their own schemas refuse, each at its place; and those that only look so."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+
+from mcpc.schema import instances
+from mcpc.schema.dialects import DRAFT_2020_12
+from needs import ROOT, shared
+from projects import checked, marked, places
+from schemas import node_of
+
+DRAFT_7 = "http://json-schema.org/draft-07/schema#"
+
+
+def project(schema: str, field: str = "inputSchema") -> dict[str, str]:
+    """Return a project of one tool with a schema as written; a mark » stands where a problem is expected."""
+    other = "" if field == "inputSchema" else '"inputSchema": {"type": "object"}, '
+    tool = f'{{"name": "x", "description": "d", {other}"{field}": {schema}}}'
+    return {
+        "server.json": '{"serverInfo": {"name": "demo", "version": "1.0.0"}}',
+        "tools.json": f'{{"tools": [\n{tool}\n]}}',
+        "tools.bash": "tool_x() { :; }\nexport -f tool_x\n",
+    }
+
+
+def given(members: str, rest: str = "") -> str:
+    return f'{{"type": "object", "properties": {{"a": {{{members}}}}}{rest}}}'
+
+
+DEFS = ', "$defs": {"s": {"type": "string", "minLength": 2}}'
+REFUSED: list[tuple[str, str, str]] = [
+    (given('"type": "integer", "default": »"10"'), "MCP121", '`"10"`, but `type` is "integer"'),
+    (given('"type": "string", "default": »null'), "MCP121", '`null`, but `type` is "string"'),
+    (given('"type": "integer", "default": »true'), "MCP121", "`true`"),
+    (given('"enum": ["a"], "default": »"b"'), "MCP121", '`enum` is ["a"]'),
+    (given('"enum": [0], "default": »false'), "MCP121", "`false`"),
+    (given('"minimum": 3, "default": »2'), "MCP121", "`minimum` is 3"),
+    (given('"pattern": "^\\\\d$", "default": »"٣"'), "MCP121", "`pattern` is"),
+    (given('"multipleOf": 0.1, "default": »0.35'), "MCP121", "`multipleOf` is 0.1"),
+    (given('"type": "array", "examples": [["b"], »"a"]'), "MCP122", '`"a"`, but `type` is "array"'),
+    (given('"items": {"type": "string"}, "examples": [["b", »1]]'), "MCP122", "`1`, but `type` is"),
+    (given('"properties": {"b": {"type": "string"}}, "default": {"b": »7}'), "MCP121", "`7`, but `type` is"),
+    (given('"required": ["b"], "default": »{}'), "MCP121", '`required` is ["b"]'),
+    (given('"not": {}, "default": »1'), "MCP121", "`not` is {}"),
+    (given('"$ref": "#/$defs/s", "default": »"x"', DEFS), "MCP121", "`minLength` is 2"),
+    (given('"allOf": [{"$ref": "#/$defs/s"}], "default": »"x"', DEFS), "MCP121", "`minLength` is 2"),
+    ('{"type": "object", "properties": {"a": false}, "default": »{"a": 1}}', "MCP121", "nothing is accepted there"),
+    ('{"type": "object", "patternProperties": {"^x/~": {"type": "null", "default": »1}}}', "MCP121", "`1`"),
+    ('{"type": "object", "$defs": {"unused %41": {"type": "null", "default": »1}}}', "MCP121", "`1`"),
+    (('{"type": "object", "$id": "http://x/y", "properties": {"a": {"$id": "z", "$ref": "#/$defs/s", "default": »1, '
+     '"$defs": {"s": {"type": "null"}}}}}'), "MCP121", '`type` is "null"'),
+    (f'{{"type": "object", "$schema": "{DRAFT_7}", "properties": {{"a": {{"items": [{{"type": "null"}}], "default": [»1]}}}}}}',
+     "MCP121", '`type` is "null"'),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("schema", "code", "reason"), REFUSED, ids=range(len(REFUSED)))
+@pytest.mark.parametrize("field", ["inputSchema", "outputSchema"])
+def test_a_value_its_own_schema_refuses_is_an_error_at_its_place(
+    schema: str, code: str, reason: str, field: str
+) -> None:
+    files, marks = marked(project(schema, field))
+    server, problems = checked(files)
+    assert server is None
+    assert places(problems, files) == [(code, *mark) for mark in marks]
+    assert reason in problems[0].message
+
+
+RIGHT = [
+    given('"type": "integer", "default": 10, "examples": [1, 2.0]'),
+    given('"type": ["string", "null"], "default": null'),
+    given('"enum": ["a", 1], "default": 1, "examples": ["a"]'),
+    given('"multipleOf": 0.1, "default": 0.3, "examples": [1.1, 0.7]'),
+    given('"pattern": "^\\\\p{L}+$", "default": "é"'),
+    given('"pattern": "a$", "patternProperties": {"^\\\\p{L}": {"type": "null"}}, "default": {"é": null}'),
+    given('"format": "date", "default": "no date"'),
+    given('"$ref": "#/$defs/s", "default": "xy"', DEFS),
+    given('"type": "string", "examples": []'),
+    '{"type": "object", "properties": {"default": {"type": "string"}, "examples": {"type": "string"}}}',
+    '{"type": "object", "enum": [{"default": 1}], "x-more": {"type": "string", "default": 1}}',
+    (
+        f'{{"type": "object", "$schema": "{DRAFT_7}", "properties": {{"a": {{"$ref": "#/definitions/s", "default": 1}}}}, '
+        '"definitions": {"s": {"type": "string"}}}'
+    ),
+    '{"type": "object", "properties": {"s": {"$ref": "https://json-schema.org/draft/2020-12/schema", "default": {}}}}',
+    (
+        '{"$schema": "https://json-schema.org/draft/2020-12/schema", "type": "object", "properties": '
+        '{"a": {"pattern": "^\\\\p{L}$", "default": "é"}, "b": {"$ref": "#", "default": {"a": "ü"}}}}'
+    ),
+]
+
+
+@pytest.mark.parametrize("schema", RIGHT, ids=range(len(RIGHT)))
+def test_a_value_its_own_schema_accepts_is_none(schema: str) -> None:
+    problems = checked(project(schema))[1]
+    assert [problem for problem in problems if problem.code != "MCP123"] == []
+
+
+def test_all_are_reported_in_one_run() -> None:
+    files, marks = marked(project(given('"type": "string", "default": »1, "examples": [»2, "x", »3]')))
+    problems = checked(files)[1]
+    assert places(problems, files) == [
+        (code, *mark) for code, mark in zip(("MCP121", "MCP122", "MCP122"), marks, strict=True)
+    ]
+
+
+def test_a_null_in_place_of_nothing_has_a_hint() -> None:
+    (problem,) = checked(marked(project(given('"type": "string", "default": »null')))[0])[1]
+    assert problem.hint == "leave `default` out: what is missing needs no default"
+
+
+def test_a_schema_that_is_wrong_itself_is_not_asked() -> None:
+    files, marks = marked(project(given('"type": »"int", "default": 1')))
+    assert places(checked(files)[1], files) == [("MCP110", *mark) for mark in marks]
+
+
+def test_a_schema_that_leads_everywhere_ends_the_question() -> None:
+    steps = {f"d{n}": {"anyOf": [{"$ref": f"#/$defs/d{n + 1}"}] * 2} for n in range(15)}
+    schema = {"$ref": "#/$defs/d0", "$defs": {**steps, "d15": {"type": "string"}}}
+    authority = instances.Authority(node_of(schema), DRAFT_2020_12)
+    assert authority.refusal("", "x") is None
+    with pytest.raises(instances.TooLongError):
+        authority.refusal("", 1)
+
+
+def test_the_library_is_imported_only_for_a_value_it_must_judge() -> None:
+    script = (
+        "import sys\nfrom projects import checked\n"
+        "server, problems = checked({name: text for name, text in %r.items()})\n"
+        "assert server is not None, problems\nprint('jsonschema' in sys.modules)"
+    )
+    for schema, imported in (
+        (given('"type": "string"'), "False"),
+        (given('"type": "string", "default": "x"'), "False"),
+        (given('"enum": ["a", "b"], "default": "a"'), "False"),
+        (given('"minimum": 1, "default": 1'), "True"),
+    ):
+        run = subprocess.run(
+            [sys.executable, "-c", script % project(schema)],
+            env={"PYTHONPATH": ":".join(str(ROOT / folder) for folder in ("compiler", "runtime", "tests"))},
+            check=True, capture_output=True, text=True,
+        )  # fmt: skip
+        assert run.stdout.strip() == imported, schema
+
+
+def test_no_tool_of_a_real_server_has_a_bad_default() -> None:
+    servers: dict[str, Any] = json.loads(shared("data/real-tools.json").read_text())
+    for server in servers.values():
+        for tool in server["tools"] if isinstance(server, dict) else server:
+            files = project(json.dumps(tool["inputSchema"]))
+            codes = {problem.code for problem in checked(files)[1]}
+            assert codes.isdisjoint(("MCP121", "MCP122", "MCP123")), tool["name"]
