@@ -9,13 +9,14 @@ import click
 
 from mcpc.emit.templates import folder
 
-TEMPLATES = ("bash", "python")
+TEMPLATES = ("bash", "functions", "python")
+"""Bash functions and JSON; Python functions that say all themselves; Python functions and JSON."""
 
 
 @click.command()
 @click.argument("project", type=click.Path(path_type=Path))
 @click.option(
-    "--template", type=click.Choice(TEMPLATES), default="python", show_default=True, help="The handlers' language."
+    "--template", type=click.Choice(TEMPLATES), default="functions", show_default=True, help="What it is written in."
 )
 def command(project: Path, template: str) -> None:
     """Start a project in the folder PROJECT: a server with a tool and a prompt that work."""

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from mcpc.diagnostics import Span
     from mcpc.sources import Node, Source
 
 
@@ -20,10 +21,24 @@ class ServerDefinition:
 
 
 @dataclass(frozen=True, slots=True)
+class Bound:
+    """The function of a definition that is a function itself: nothing has to be found by its name.
+
+    `binding`: how it is called, as `PythonFunction.binding`.
+    """
+
+    file: str
+    function: str
+    span: Span
+    binding: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class ToolDefinition:
     """One tool as written: an object whose fields are the protocol's (`name`, `description`, `inputSchema`, …)."""
 
     node: Node
+    bound: Bound | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +46,7 @@ class PromptDefinition:
     """One prompt as written: `name`, `title`, `description`, `arguments`."""
 
     node: Node
+    bound: Bound | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from mcpc.emit.blob import Blob
 from mcpc.emit.dialects import LENIENT_CURSORS, REFUSALS
+from mcpc.emit.models import with_models
 from mcpc.emit.module import Module
 from mcpc.emit.records import add_prompts, add_tools
 from mcpc.emit.responses import result_meta, revision_rows
+from mcpc.emit.site import site_modules
 from mcpc.emit.templates import render, text
 from mcpc.emit.validators import Validators
 from mcpc.revisions import REVISIONS
+from mcpc_runtime.authoring import PUBLIC
 
 if TYPE_CHECKING:
     from mcpc.ir import CheckedServer, Server
@@ -19,6 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["Module", "emit"]
 
 BASH_FILES = ("launcher.bash", "mcbox.bash")
+IMPORT = re.compile(rb"^\s*(?:from|import)\s.*\bmcpc\b", re.MULTILINE)
 
 
 def emit(checked: CheckedServer) -> tuple[Module, ...]:
@@ -44,7 +49,9 @@ def emit(checked: CheckedServer) -> tuple[Module, ...]:
         Module("mcpc_app/blob", blob.bytes()),
         Module("mcpc_app/bytecode", validators.bytecode()),
         *bash_modules(server),
-        *handler_modules(server),
+        *with_models(server, handler_modules(server)),
+        *authoring_modules(server),
+        *site_modules(server),
     )
 
 
@@ -53,6 +60,15 @@ def bash_modules(server: Server) -> tuple[Module, ...]:
     if all(file.language != "bash" for file in server.files):
         return ()
     return tuple(Module(f"mcpc_app/bash/{name}", text(name)) for name in BASH_FILES)
+
+
+def authoring_modules(server: Server) -> tuple[Module, ...]:
+    """Return what `from mcpc import tool` finds, if a file of the author's wants it."""
+    if not any(IMPORT.search(file.source.data) for file in server.files if file.source.path.endswith(".py")):
+        return ()
+    names = ", ".join(PUBLIC)
+    text = f'"""What the handlers import of mcpc."""\n\nfrom mcpc_runtime.authoring import {names}\n'
+    return (Module("mcpc/__init__.py", text.encode(), python=True),)
 
 
 def handler_modules(server: Server) -> tuple[Module, ...]:

@@ -13,16 +13,20 @@ from typing import TYPE_CHECKING
 from mcpc.definitions import Definition, Library, PromptDefinition, ServerDefinition, ToolDefinition
 from mcpc.definitions.kinds import mismatch
 from mcpc.diagnostics import Span, diagnose, has_errors
+from mcpc.frontends.decorated import decorated, marks_something
 from mcpc.sources import parse_json
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from mcpc.diagnostics import Diagnostic, Diagnostics
     from mcpc.options import Options
     from mcpc.sources import Member, Node, Source, SourceTree
 
-LOOKS_FOR = "`server.json` with `tools.json`, `tools.d/*.json`, `prompts.json` or `prompts.d/*.json`"
+LOOKS_FOR = (
+    "`server.json` with `tools.json`, `tools.d/*.json`, `prompts.json` or `prompts.d/*.json`; "
+    "or functions marked `@tool` or `@prompt` in `server.py`, `tools.py` or `prompts.py`"
+)
 SERVER = "server.json"
 CONTRACT = "mcbox"
 SHELL_LIBRARIES = ("tools.bash", "prompts.bash")
@@ -46,26 +50,32 @@ COLLECTIONS = (TOOLS, PROMPTS)
 
 def recognises(tree: SourceTree) -> bool:
     """Say whether a file that only this format has lies at the top of `tree`."""
-    return any(_defines(path) or path in SHELL_LIBRARIES for path in tree.files)
+    fixed = any(_defines(path) or path in SHELL_LIBRARIES for path in tree.files)
+    return fixed or any(map(marks_something, tree.files.values()))
 
 
 def parse(tree: SourceTree, options: Options) -> tuple[Definition | None, Diagnostics]:
-    """Read every file of the format, in one order: `server.json`, tools, prompts, libraries."""
-    server, found = _server(tree)
+    """Read every file of the format, in one order: `server.json`, tools, prompts, marked functions, libraries."""
     tools, found_in_tools = _collect(TOOLS, tree)
     prompts, found_in_prompts = _collect(PROMPTS, tree)
-    libraries = _libraries(tree, options)
-    problems = found + found_in_tools + found_in_prompts
-    if not has_errors(found_in_tools + found_in_prompts):
-        problems += tuple(_absences(tree, {TOOLS: tools, PROMPTS: prompts}, libraries))
+    marked, found_in_marks = decorated(tree, described=tree.get(SERVER) is not None)
+    described = marked.describes and tree.get(SERVER) is None
+    server, found = (marked.server, ()) if described else _server(tree)
+    libraries = _libraries(tree, options, marked.files)
+    problems = found + found_in_tools + found_in_prompts + found_in_marks
+    if not has_errors(found_in_tools + found_in_prompts + found_in_marks):
+        nothing = not tools and not prompts and not marked.tools and not marked.prompts
+        problems += (_nothing_defined(tree),) if nothing else ()
+        problems += tuple(_absences({TOOLS: tools, PROMPTS: prompts}, libraries))
     problems += tuple(_folders(tree))
-    named = dict.fromkeys(path for path in tree.files if _defines(path) or _is_library(path))
+    paths = {library.source.path for library in libraries}
+    named = dict.fromkeys(path for path in tree.files if _defines(path) or path in paths)
     definition = Definition(
         format="native",
         contract=CONTRACT,
         server=server,
-        tools=tuple(ToolDefinition(node) for node in tools),
-        prompts=tuple(PromptDefinition(node) for node in prompts),
+        tools=(*map(ToolDefinition, tools), *marked.tools),
+        prompts=(*map(PromptDefinition, prompts), *marked.prompts),
         libraries=libraries,
         beside=tuple(source for path, source in tree.files.items() if path not in named),
         sources=tuple(tree.files[path] for path in named),
@@ -97,22 +107,26 @@ def _is_library(path: str) -> bool:
 def _server(tree: SourceTree) -> tuple[ServerDefinition | None, Diagnostics]:
     source = tree.get(SERVER)
     if source is None:
-        hint = "it names the server and its version; `mcpc new` makes a project that has one"
+        hint = "it names the server and its version, as `Server(name, version=...)` in a Python file does"
         return None, (diagnose("MCP004", None, f"`{SERVER}` is missing", "", hint),)
     node, problems = parse_json(source)
     return None if node is None else ServerDefinition(node), problems
 
 
-def _libraries(tree: SourceTree, options: Options) -> tuple[Library, ...]:
-    """Return the libraries that are there.  One shell reads both Bash files, so each may hold either kind."""
+def _libraries(tree: SourceTree, options: Options, marked: Sequence[str]) -> tuple[Library, ...]:
+    """Return the libraries that are there.  One shell reads both Bash files, so each may hold either kind.
+
+    In `server.py` only marked functions are handlers; without one it is a file beside the handlers.
+    """
     tool, prompt = options.tools_prefix, options.prompts_prefix
     shell = (("tool", tool), ("prompt", prompt))
-    rows = (
+    rows: tuple[tuple[str, str, tuple[tuple[str, str], ...]], ...] = (
         ("tools.bash", "bash", shell),
         ("tools.py", "python", (("tool", ""), ("tool", tool))),
         ("prompts.bash", "bash", shell),
         ("prompts.py", "python", (("prompt", ""), ("prompt", prompt))),
     )
+    rows += (("server.py", "python", ()),) if "server.py" in marked else ()
     found = ((tree.get(path), language, prefixes) for path, language, prefixes in rows)
     return tuple(Library(source, language, prefixes) for source, language, prefixes in found if source is not None)
 
@@ -163,12 +177,8 @@ def _stranger(member: Member, node: Node, collection: Collection) -> Diagnostic:
     return diagnose("MCP107", member.key_span, message, "", hint)
 
 
-def _absences(
-    tree: SourceTree, defined: dict[Collection, tuple[Node, ...]], libraries: tuple[Library, ...]
-) -> Iterator[Diagnostic]:
-    """Yield what a project of well-formed files still lacks: something to serve, and somewhere to implement it."""
-    if not any(defined.values()):
-        yield _nothing_defined(tree)
+def _absences(defined: dict[Collection, tuple[Node, ...]], libraries: tuple[Library, ...]) -> Iterator[Diagnostic]:
+    """Yield the files that a project of well-formed definitions still lacks to implement them."""
     served = {kind for library in libraries for kind, _ in library.prefixes}
     for collection, nodes in defined.items():
         if nodes and collection.kind not in served:
@@ -180,5 +190,5 @@ def _absences(
 def _nothing_defined(tree: SourceTree) -> Diagnostic:
     empty = next((path for path in tree.files if _defines(path) and path != SERVER), "")
     code, span = ("MCP107", Span(empty)) if empty else ("MCP004", None)
-    hint = "add a tool to `tools.json`, and a function that implements it to `tools.bash` or `tools.py`"
+    hint = "write a function in `tools.py` and mark it `@tool`, or add a tool to `tools.json` and a function for it"
     return diagnose(code, span, "the project defines neither tools nor prompts", "", hint)

@@ -12,12 +12,14 @@ from mcpc.ir import Server
 from mcpc.lower.environment import environment
 from mcpc.lower.files import handler_files, shell_libraries
 from mcpc.lower.handlers import Claim, bind
+from mcpc.lower.models import catalog, mentioned
 from mcpc.lower.parts import lower_prompt, lower_tool, member, text, written_wrong
+from mcpc.lower.references import bundled
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from mcpc.definitions import Definition
+    from mcpc.definitions import Bound, Definition
     from mcpc.diagnostics import Diagnostics
     from mcpc.ir import Handler
     from mcpc.options import Options
@@ -28,11 +30,12 @@ __all__ = ["lower"]
 
 def lower(definition: Definition, options: Options) -> tuple[Server | None, Diagnostics]:
     """Return the server that `definition` describes, or None if it does not describe the server itself."""
-    nodes = [("tool", tool.node) for tool in definition.tools]
-    nodes += [("prompt", prompt.node) for prompt in definition.prompts]
-    claims = {claim: node for kind, node in nodes for claim in _claim(kind, node)}
+    definition, unbundled = bundled(definition)
+    written = [("tool", tool.node, tool.bound) for tool in definition.tools]
+    written += [("prompt", prompt.node, prompt.bound) for prompt in definition.prompts]
+    claims = {claim: node for kind, node, bound in written for claim in _claim(kind, node, bound)}
     handlers, found = bind(tuple(claims), definition)
-    problems = (*written_wrong(definition), *found)
+    problems = (*written_wrong(definition), *unbundled, *found)
     if definition.server is None:
         return None, problems
     bound = tuple((claim.kind, claims[claim], handler) for claim, handler in zip(claims, handlers, strict=True))
@@ -40,8 +43,9 @@ def lower(definition: Definition, options: Options) -> tuple[Server | None, Diag
 
 
 def _server(node: Node, definition: Definition, bound: Sequence[tuple[str, Node, Handler]], options: Options) -> Server:
-    tools = (lower_tool(written, handler) for kind, written, handler in bound if kind == "tool")
+    tools = (lower_tool(written, handler, options) for kind, written, handler in bound if kind == "tool")
     prompts = (lower_prompt(written, handler) for kind, written, handler in bound if kind == "prompt")
+    files = handler_files(definition, [handler for _, _, handler in bound])
     return Server(
         format=definition.format,
         dialect=options.dialect,
@@ -51,15 +55,16 @@ def _server(node: Node, definition: Definition, bound: Sequence[tuple[str, Node,
         instructions=text(node, "instructions"),
         tools=tuple(tool for tool in tools if tool),
         prompts=tuple(prompt for prompt in prompts if prompt),
-        files=handler_files(definition, [handler for _, _, handler in bound]),
+        files=files,
         shell=shell_libraries(definition),
         tools_page_size=options.tools_page_size,
         prompts_page_size=options.prompts_page_size,
         environment=environment(definition),
         sources=definition.sources,
+        models=mentioned(files, catalog(definition)),
     )
 
 
-def _claim(kind: str, node: Node) -> tuple[Claim, ...]:
+def _claim(kind: str, node: Node, bound: Bound | None) -> tuple[Claim, ...]:
     name = member(node, "name", "string")
-    return () if name is None else (Claim(kind, str(name.value), name.span),)
+    return () if name is None else (Claim(kind, str(name.value), name.span, bound),)

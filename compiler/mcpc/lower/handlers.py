@@ -10,21 +10,22 @@ from __future__ import annotations
 import difflib
 import keyword
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from mcpc.diagnostics import diagnose, has_errors
 from mcpc.ir import BashFunction, PythonFunction
 from mcpc.ir.places import place
-from mcpc.languages import LANGUAGES
+from mcpc.languages import LANGUAGES, Function
+from mcpc.lower.models import catalog, model_binding
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from mcpc.definitions import Definition, Library
+    from mcpc.definitions import Bound, Definition, Library
     from mcpc.diagnostics import Diagnostic, Diagnostics, Span
     from mcpc.ir import Handler
-    from mcpc.languages.module import Function, Module
+    from mcpc.languages import Module
 
 UNDERSCORES = str.maketrans("-.", "__")
 CALLABLE = re.compile(r"[A-Za-z0-9_]+")
@@ -34,11 +35,12 @@ COMPARED = 20_000
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A definition that wants a handler; `span` is the place of its name."""
+    """A definition that wants a handler; `span` is the place of its name, `bound` the function that it is itself."""
 
     kind: str
     name: str
     span: Span
+    bound: Bound | None = None
 
     @property
     def identifier(self) -> str:
@@ -70,10 +72,11 @@ class Shelf:
 
 @dataclass(frozen=True, slots=True)
 class Fit:
-    """A function that implements a claim by its name."""
+    """A function that implements a claim, by its name or because it is the definition itself."""
 
     shelf: Shelf
     function: Function
+    binding: tuple[str, ...] = ()
 
 
 def bind(claims: Sequence[Claim], definition: Definition) -> tuple[tuple[Handler, ...], Diagnostics]:
@@ -83,11 +86,11 @@ def bind(claims: Sequence[Claim], definition: Definition) -> tuple[tuple[Handler
     """
     shelves, found_in_files = _read(definition.libraries)
     exact = frozenset((claim.kind, claim.identifier) for claim in claims)
-    fits = {claim: _fits(claim, shelves, exact) for claim in claims}
+    fits, found_in_models = _with_models({claim: _fits(claim, shelves, exact) for claim in claims}, definition)
     used = frozenset((fit.shelf.path, fit.function.name) for found in fits.values() for fit in found)
     handlers = [_handler(found[0], definition) if found else _stand_in(claim) for claim, found in fits.items()]
     missing = [claim for claim, found in fits.items() if not found and not _excused(claim, shelves, definition)]
-    problems = [*found_in_files, *_unimplemented(missing, shelves, used)]
+    problems = [*found_in_files, *found_in_models, *_unimplemented(missing, shelves, used)]
     for claim, found in fits.items():
         problems += _rivals(claim, found, definition)
     problems += _shared(claims, handlers, definition)
@@ -122,6 +125,8 @@ def _fits(claim: Claim, shelves: Sequence[Shelf], exact: frozenset[tuple[str, st
     Where a prefix may be left out, `tool_list` could be for `list` and for `tool_list`: the definition whose own name
     it is has it.
     """
+    if claim.bound:
+        return tuple(_itself(claim.bound, shelf) for shelf in shelves if shelf.path == claim.bound.file)
     found = []
     for shelf in shelves:
         for name in _spellings(claim, shelf.library):
@@ -130,6 +135,29 @@ def _fits(claim: Claim, shelves: Sequence[Shelf], exact: frozenset[tuple[str, st
             if name in shelf.module.functions and not taken:
                 found.append(Fit(shelf, shelf.module.functions[name]))
     return tuple(found)
+
+
+def _with_models(
+    fits: Mapping[Claim, tuple[Fit, ...]], definition: Definition
+) -> tuple[dict[Claim, tuple[Fit, ...]], Diagnostics]:
+    """Return the functions that implement claims, those that ask for models bound to them."""
+    known = catalog(definition)
+    bound: dict[Claim, tuple[Fit, ...]] = {}
+    problems: Diagnostics = ()
+    for claim, found in fits.items():
+        bound[claim] = found
+        if found and claim.bound is None and found[0].function.annotations:
+            tool = claim.name if claim.kind == "tool" else ""
+            binding, wrong = model_binding(tool, found[0].function, known)
+            bound[claim] = (replace(found[0], binding=binding), *found[1:])
+            problems += wrong
+    return bound, problems
+
+
+def _itself(bound: Bound, shelf: Shelf) -> Fit:
+    """Return the function that is a definition; of one that another module holds no signature is known."""
+    unknown = Function(bound.function, bound.span, accepts_any=True)
+    return Fit(shelf, shelf.module.functions.get(bound.function, unknown), bound.binding)
 
 
 def _handler(fit: Fit, definition: Definition) -> Handler:
@@ -149,6 +177,7 @@ def _python(fit: Fit, contract: str) -> Handler:
         parameters=function.parameters,
         accepts_any=function.accepts_any,
         is_async=function.is_async,
+        binding=fit.binding,
     )
 
 

@@ -1,0 +1,271 @@
+"""Definitions that are marked Python functions: the same nodes as JSON gives, with places in the Python file.
+
+    @tool                       {"name": "add", "inputSchema": {"properties": {"a": {"type": "integer"}}, …}, …}
+    def add(a: int) -> int: …   where `name` stands at `add`, the key `a` at `a`, and its schema at `int`
+
+Every value has the place of what said it; what nobody wrote has the place of the function's name.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from mcpc.definitions import Bound, PromptDefinition, ServerDefinition, ToolDefinition
+from mcpc.diagnostics import Span, diagnose
+from mcpc.introspection import ask, find, servers_of
+from mcpc.introspection.places import line
+from mcpc.sources import Member, Node
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from mcpc.diagnostics import Diagnostic, Diagnostics
+    from mcpc.introspection import Answers, Failure, Mark, MarkedFile, ServerMark
+    from mcpc.sources import Json, Source, SourceTree
+
+HOMES = ("tools.py", "prompts.py", "server.py")
+VERSION = "0.1.0"
+"""The version of a server whose `Server(...)` says none."""
+ELSEWHERE = "define it in " + ", ".join(f"`{home}`" for home in HOMES)
+Places = dict[tuple[str, ...], Span]
+"""The place of the value at a path of keys, and of what is below it; `(…, KEY)` is the place of the key itself."""
+KEY = "\0key"
+
+
+@dataclass(frozen=True, slots=True)
+class Decorated:
+    """What the marks of a project define, and the files they are in.
+
+    `describes`: one of them has a `Server(...)`, or may have, even if nothing could be learned of it.
+    """
+
+    tools: tuple[ToolDefinition, ...] = ()
+    prompts: tuple[PromptDefinition, ...] = ()
+    server: ServerDefinition | None = None
+    files: tuple[str, ...] = ()
+    describes: bool = False
+
+
+def marks_something(source: Source) -> bool:
+    """Tell whether a file at one of the places has a mark, or tries to."""
+    return source.path in HOMES and find(source, {}) is not None
+
+
+def decorated(tree: SourceTree, *, described: bool) -> tuple[Decorated, Diagnostics]:
+    """Return what marked functions define; `described`: the server itself is described elsewhere."""
+    shared = dict(_shared(tree))
+    found = [file for source in tree.files.values() for file in [find(source, shared)] if file]
+    files = sorted((file for file in found if file.source.path in HOMES), key=_home)
+    problems = [problem for file in files for problem in file.problems]
+    problems += (problem for file in found if file not in files for problem in _elsewhere(file, described))
+    runnable = [file for file in files if file.runs and (file.marks or file.servers)]
+    describes = any(file.servers or not file.runs for file in files)
+    nothing = Decorated(files=tuple(file.source.path for file in files), describes=describes)
+    if not runnable:
+        return nothing, tuple(problems)
+    answers, asking = ask(runnable, tree)
+    problems += asking
+    if answers is None:
+        return nothing, tuple(problems)
+    tools, prompts, described_wrong = _definitions(runnable, answers, tree)
+    problems += (*described_wrong, *_strays(answers, found))
+    server, about_server = _server(runnable, answers, described=described)
+    return replace(nothing, tools=tools, prompts=prompts, server=server), (*problems, *about_server)
+
+
+def _home(file: MarkedFile) -> int:
+    return HOMES.index(file.source.path)
+
+
+def _shared(tree: SourceTree) -> Iterator[tuple[str, frozenset[str]]]:
+    """Yield the modules of the project that name a server, each with its names."""
+    for path, source in tree.files.items():
+        names = servers_of(source) if path.endswith(".py") else frozenset()
+        if names:
+            yield path.removesuffix(".py").removesuffix("/__init__").replace("/", "."), names
+
+
+def _elsewhere(file: MarkedFile, described: bool) -> Iterator[Diagnostic]:
+    """Yield the marks of a file in which nobody looks for definitions."""
+    for mark in file.marks:
+        message = f"`{mark.function}` is marked in a file that defines nothing"
+        yield diagnose("MCP224", mark.span, message, "", f"{ELSEWHERE}, or mark it there: `tool({mark.function})`")
+    for server in () if described else file.servers:
+        yield diagnose("MCP224", server.span, "this `Server` is in a file that defines nothing", "", ELSEWHERE)
+
+
+def _strays(answers: Answers, files: list[MarkedFile]) -> Iterator[Diagnostic]:
+    """Yield the functions that have a mark when the files have run, and had none in the source."""
+    sources = {file.source.path: file.source for file in files}
+    told = {(file.source.path, name) for file in files for name in file.seen}
+    for stray in answers.strays:
+        path, function = str(stray["path"]), str(stray["function"])
+        if (path, function) not in told:
+            span = line(sources[path], int(str(stray["line"]))) if path in sources else Span(path)
+            hint = "write the mark where the function is defined, at the top of the file"
+            yield diagnose("MCP220", span, f"`{function}` is marked only while the file runs", "", hint)
+
+
+def _definitions(
+    files: list[MarkedFile], answers: Answers, tree: SourceTree
+) -> tuple[tuple[ToolDefinition, ...], tuple[PromptDefinition, ...], Diagnostics]:
+    tools: list[ToolDefinition] = []
+    prompts: list[PromptDefinition] = []
+    problems: list[Diagnostic] = []
+    for file in files:
+        answer = answers.files.get(file.source.path)
+        if answer is None:
+            continue  # the file before it ended the process
+        if answer.failure:
+            problems.append(_unasked(file.source.path, answer.failure, tree))
+        for mark, row in zip(file.marks, answer.marks, strict=bool(answer.marks)):
+            found = tuple(_problems(mark, row))
+            problems += found
+            if not found:
+                node = _node(row["definition"], mark.span, (), _places(mark))
+                bound = Bound(file.source.path, mark.function, mark.span, _words(row["binding"]))
+                tools += [ToolDefinition(node, bound)] if mark.kind == "tool" else []
+                prompts += [PromptDefinition(node, bound)] if mark.kind == "prompt" else []
+    return tuple(tools), tuple(prompts), tuple(problems)
+
+
+def _words(value: Json) -> tuple[str, ...]:
+    return tuple(map(str, value)) if isinstance(value, list) else ()
+
+
+def _unasked(path: str, failure: Failure, tree: SourceTree) -> Diagnostic:
+    """Return why a file could not be imported, at the line of the project where that shows."""
+    source = tree.get(failure.path)
+    span = line(source, failure.line) if source and failure.line else Span(failure.path)
+    hint = "what a marked function offers is asked of Python: the file has to be importable without its server"
+    return diagnose("MCP216", span, f"`{path}` cannot be imported: {failure.message}", "", hint)
+
+
+def _problems(mark: Mark, row: Mapping[str, Json]) -> Iterator[Diagnostic]:
+    found = row["problems"]
+    for problem in found if isinstance(found, list) else ():
+        if isinstance(problem, dict):
+            texts = {key: str(value) for key, value in problem.items()}
+            yield diagnose(texts["code"], _where(mark, texts["where"]), texts["message"], "", texts["hint"])
+
+
+def _where(mark: Mark, where: str) -> Span:
+    """Return the place that a problem names: `function`, `returns`, `parameter x`, `option x`."""
+    what, _, name = where.partition(" ")
+    if what == "parameter" and name in mark.parameters:
+        parameter = mark.parameters[name]
+        return parameter.annotation or parameter.name
+    if what == "option":
+        return mark.options.get(name, mark.span)
+    return (mark.returns if what == "returns" else None) or mark.span
+
+
+def _places(mark: Mark) -> Places:
+    """Return where the parts of a definition were written."""
+    documented = mark.docstring or mark.span
+    places: Places = {("description",): documented, ("outputSchema",): mark.returns or mark.span}
+    for option, key in OPTIONS.items():
+        if option in mark.options:
+            places[(key,)] = mark.options[option]
+    for name, parameter in mark.parameters.items():
+        written = parameter.annotation or parameter.name
+        places["inputSchema", "properties", name] = written
+        places["inputSchema", "properties", name, KEY] = parameter.name
+        places["inputSchema", "required", name] = parameter.name
+        places["arguments", name] = parameter.name
+        if parameter.default:
+            places["inputSchema", "properties", name, "default"] = parameter.default
+    return places
+
+
+OPTIONS = {
+    "name": "name",
+    "title": "title",
+    "description": "description",
+    "annotations": "annotations",
+    "icons": "icons",
+    "meta": "_meta",
+    "output_schema": "outputSchema",
+}
+"""The members that a keyword of a mark says."""
+
+
+def _node(value: Json, span: Span, path: tuple[str, ...], places: Places) -> Node:
+    """Return a value as a node; it stands where its path says, else where what holds it stands."""
+    span = places.get(path, span)
+    members: list[Member] = []
+    items: list[Node] = []
+    if isinstance(value, dict):
+        for key, part in value.items():
+            node = _node(part, span, (*path, key), places)
+            where = places.get((*path, key, KEY), places.get((*path, key), span))
+            members.append(Member(key, where.start, where.end, node))
+    elif isinstance(value, list):
+        items = [_node(item, span, (*path, _label(item)), places) for item in value]
+    return Node(value, span.path, span.start, span.end, tuple(members), tuple(items))
+
+
+def _label(item: Json) -> str:
+    """Return what an item of a list is found by: itself, or its name."""
+    return str(item.get("name", "")) if isinstance(item, dict) else str(item)
+
+
+def _server(
+    files: list[MarkedFile], answers: Answers, *, described: bool
+) -> tuple[ServerDefinition | None, Diagnostics]:
+    """Return what the one `Server` says of itself; nothing if `server.json` does."""
+    found = [
+        (server, answers.files[file.source.path].servers[server.name])
+        for file in files
+        for server in file.servers
+        if file.source.path in answers.files and server.name in answers.files[file.source.path].servers
+    ]
+    problems = [
+        diagnose("MCP220", server.span, "a project is one server, and this is another `Server`", "", "use the first")
+        for server, _ in found[1:]
+    ]
+    if described:
+        problems += (problem for server, said in found for problem in _unheard(server, said))
+        return None, tuple(problems)
+    if not found:
+        return None, tuple(problems)
+    server, said = found[0]
+    wrong = said.get("problems", [])
+    for row in wrong if isinstance(wrong, list) else ():
+        if isinstance(row, dict):
+            span = server.options.get(str(row["where"]).removeprefix("option "), server.span)
+            problems.append(diagnose(str(row["code"]), span, str(row["message"])))
+    return ServerDefinition(_described(server, said.get("said", {}))), tuple(problems)
+
+
+def _unheard(server: ServerMark, said: Mapping[str, Json]) -> Iterator[Diagnostic]:
+    """Yield what a `Server` says although `server.json` decides."""
+    for name in ("instructions", "version"):
+        if name in server.options:
+            hint = "say it in one place: remove it here, or delete `server.json`"
+            yield diagnose("MCP222", server.options[name], f"`{name}` is said by `server.json`", "", hint)
+
+
+def _described(server: ServerMark, said: Json) -> Node:
+    given = said if isinstance(said, dict) else {}
+    info = {FIELDS[name]: value for name, value in given.items() if name in FIELDS}
+    if "name" in info:
+        info["version"] = info.get("version", VERSION)
+    value: dict[str, Json] = {"serverInfo": info}
+    if "instructions" in given:
+        value["instructions"] = given["instructions"]
+    places: Places = {("serverInfo", FIELDS[name]): span for name, span in server.options.items() if name in FIELDS}
+    places["instructions",] = server.options.get("instructions", server.span)
+    return _node(value, server.span, (), places)
+
+
+FIELDS = {
+    "name": "name",
+    "title": "title",
+    "version": "version",
+    "description": "description",
+    "website_url": "websiteUrl",
+    "icons": "icons",
+}
+"""What the keywords of `Server` are called in `serverInfo`."""

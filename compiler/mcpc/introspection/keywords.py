@@ -1,0 +1,78 @@
+"""Which keywords a mark may have: those that mean something here, and FastMCP's, of which some cannot be kept.
+
+A keyword whose loss changes little is a warning; one that somebody relies on (who may call) is an error.
+"""
+
+from __future__ import annotations
+
+import difflib
+from typing import TYPE_CHECKING
+
+from mcpc.diagnostics import diagnose
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from mcpc.diagnostics import Diagnostic, Span
+
+HINTS = ("readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint")
+PROMPT = ("name", "title", "description", "icons", "meta", "tags")
+KEPT: Mapping[str, tuple[str, ...]] = {
+    "prompt": PROMPT,
+    "tool": (*PROMPT, "annotations", "output_schema", *HINTS),
+    "server": ("name", "instructions", "version", "title", "description", "website_url", "icons"),
+}
+
+NO_VERSIONS = "a definition has one version, the server's"
+NO_TASKS = "a call is answered when it is done"
+LOST: Mapping[str, Mapping[str, str]] = {
+    "prompt": {"version": NO_VERSIONS},
+    "tool": {
+        "app": "mcpc serves no user interfaces yet",
+        "run_in_thread": "every function that is not asynchronous runs in a thread",
+        "task": NO_TASKS,
+        "timeout": "a call ends when its function ends, or when the client cancels it",
+        "version": NO_VERSIONS,
+    },
+    "server": {
+        "cache_scope": "clients are told what is in a built file",
+        "cache_ttl": "clients are told what is in a built file",
+        "client_log_level": "the client chooses the level",
+        "dereference_schemas": "schemas are shown as they are",
+        "list_page_size": "`mcpc build --tools-page-size` says it",
+        "log_level": "the client chooses the level",
+        "mask_error_details": "a model is told the exception, and the log has its traceback",
+        "on_duplicate": "two definitions of one name are an error",
+        "resource_security": "resources are not served yet",
+        "request_state_security": "a call keeps no state",
+        "session_state_store": "a call keeps no state",
+        "strict_input_validation": "arguments are always checked by the schema, and nothing is guessed",
+        "tasks": NO_TASKS,
+    },
+}
+"""Keywords of FastMCP's that change nothing here, and why."""
+
+REFUSED: Mapping[str, str] = {
+    "auth": "mcpc has no authorization: without it everybody who reaches the server might call the function",
+    "exclude_args": "every parameter is shown; give the function fewer",
+    "experimental_capabilities": "`capabilities` in `server.json` says it",
+    "lifespan": "do at the top of the file what has to be done before the first call",
+    "middleware": "mcpc has no middleware; decorate the function",
+    "output_schema": "only a tool has one",
+    "providers": "a built server offers what is in its project",
+    "tools": "mark the functions: `@mcp.tool`",
+    "transforms": "mcpc changes no definitions; write them as they are to be",
+}
+
+
+def judge(kind: str, options: Mapping[str, Span]) -> Iterator[Diagnostic]:
+    """Yield what is wrong with the keywords of a mark (`tool`, `prompt`) or of a `Server` (`server`)."""
+    shown = "Server" if kind == "server" else kind
+    for name, span in options.items():
+        if name in LOST[kind]:
+            yield diagnose("MCP222", span, f"`{name}` of `{shown}` has no effect: {LOST[kind][name]}", "", "remove it")
+        elif name not in KEPT[kind]:
+            near = difflib.get_close_matches(name, KEPT[kind], n=1)
+            hint = REFUSED.get(name) or (f"did you mean `{near[0]}`?" if near else "")
+            expected = "one of " + ", ".join(f"`{known}`" for known in KEPT[kind])
+            yield diagnose("MCP221", span, f"`{shown}` has no keyword `{name}`", expected, hint)

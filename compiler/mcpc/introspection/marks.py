@@ -1,0 +1,224 @@
+"""Which functions of a file are marked as definitions: read from its syntax tree, so that nothing is run to know.
+
+A mark is followed if it stands at the top of its file (a decorator, or `mcp.tool(function)`): there a call can find the
+function by its name.  Everywhere else it is reported, because it would be lost in silence.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import warnings
+from typing import TYPE_CHECKING
+
+from mcpc.diagnostics import Span, diagnose
+from mcpc.introspection.keywords import judge
+from mcpc.introspection.meanings import (
+    ABSENT,
+    MARKING,
+    SERVER,
+    Reader,
+    keywords,
+    last_name,
+    module_level,
+    options_of,
+    resolve,
+)
+from mcpc.introspection.model import Mark, MarkedFile, Parameter
+from mcpc.introspection.places import name, offset, whole
+from mcpc.languages import LANGUAGES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from mcpc.diagnostics import Diagnostic
+    from mcpc.introspection.meanings import Defined
+    from mcpc.sources import Source
+
+MENTION = re.compile(rb"\b(?:mcpc|fastmcp|FastMCP|MCPServer)\b")
+IMPORT = re.compile(rb"^(?:from|import)\s+(?:mcpc|fastmcp)\b", re.MULTILINE)
+CONTEXT = re.compile(r"\bContext\b")
+LOOPS = (ast.For, ast.AsyncFor, ast.While, ast.ListComp, ast.SetComp, ast.GeneratorExp, ast.DictComp)
+ATTRIBUTES = frozenset({*MARKING, "instructions", "name", "run"})
+
+
+def find(source: Source, shared: Mapping[str, frozenset[str]]) -> MarkedFile | None:
+    """Return what is marked in a file, or None if nothing is; `shared` are the names of other modules' servers."""
+    if not source.path.endswith(".py") or not (shared or MENTION.search(source.data)):
+        return None
+    tree = parsed(source)
+    if tree is None:
+        # Nobody knows what it marks; that it wants to is known, and why it cannot be read.
+        wants = IMPORT.search(source.data) is not None
+        return MarkedFile(source, (), (), LANGUAGES["python"](source)[1], frozenset(), runs=False) if wants else None
+    reader = Reader(source, tree)
+    resolve(reader, shared)
+    if not reader.meanings and not reader.problems:
+        return None
+    _visit(reader)
+    _repeated(reader)
+    if not reader.marks and not reader.servers and not reader.problems:
+        return None
+    problems = tuple(reader.problems)
+    seen = frozenset(reader.seen)
+    return MarkedFile(source, tuple(reader.marks), tuple(reader.servers), problems, seen, runs=not reader.fails)
+
+
+def servers_of(source: Source) -> frozenset[str]:
+    """Return the names a file gives to objects of `Server`."""
+    found = find(source, {})
+    return frozenset(server.name for server in found.servers) if found else frozenset()
+
+
+def parsed(source: Source) -> ast.Module | None:
+    """Return the syntax tree of a file, None if it is no Python."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return ast.parse(source.data, source.path)
+    except (SyntaxError, MemoryError, OverflowError, RecursionError, ValueError):
+        return None
+
+
+def _visit(reader: Reader) -> None:
+    """Find every mark, wherever it stands, in the order of the file."""
+    waiting: list[tuple[ast.AST, str]] = [(reader.tree, "")]
+    known = {id(node.value) for node in module_level(reader.tree) if isinstance(node, ast.Assign | ast.AnnAssign)}
+    while waiting:
+        node, inside = waiting.pop()
+        decorators: list[ast.expr] = []
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            decorators = node.decorator_list
+            _decorated(reader, node, inside)
+            inside = f"the class `{node.name}`" if isinstance(node, ast.ClassDef) else f"the function `{node.name}`"
+        elif isinstance(node, LOOPS):
+            inside = "a loop"
+        elif isinstance(node, ast.Call):
+            _called(reader, node, inside)
+            _nameless(reader, node, known)
+        elif isinstance(node, ast.Attribute):
+            _attribute(reader, node)
+        skipped = {id(decorator) for decorator in decorators}
+        children = [child for child in ast.iter_child_nodes(node) if id(child) not in skipped]
+        waiting += [(child, inside) for child in reversed(children)]
+
+
+def _decorated(reader: Reader, node: Defined | ast.ClassDef, inside: str) -> None:
+    for decorator in node.decorator_list:
+        kind, span = reader.meaning(decorator), whole(reader.source, decorator)
+        if kind in ("tool", "prompt"):
+            reader.seen.add(node.name)
+        if kind == "resource":
+            reader.report("MCP222", span, f"`{node.name}` is a resource, and is left out", ABSENT[kind])
+        elif kind in ("tool", "prompt") and isinstance(node, ast.ClassDef):
+            reader.report("MCP220", span, f"`{node.name}` is a class, and only a function can be a {kind}")
+        elif kind in ("tool", "prompt") and inside:
+            hint = f"a {kind} is called by its name: define it at the top of the file"
+            reader.report("MCP220", span, f"`{node.name}` stands in {inside}", hint)
+        elif kind in ("tool", "prompt") and not isinstance(node, ast.ClassDef):
+            options = options_of(reader, decorator, ("name",)) if isinstance(decorator, ast.Call) else {}
+            reader.problems += judge(kind, keywords(reader, decorator))
+            _add(reader, _of_function(reader, kind, node, options), node)
+        elif isinstance(decorator, ast.Call | ast.Attribute):
+            _attribute(reader, decorator.func if isinstance(decorator, ast.Call) else decorator)
+
+
+def _called(reader: Reader, call: ast.Call, inside: str) -> None:
+    """Take `mcp.tool(function)`, and `mcp.tool(name="x")(function)`, for marks."""
+    kind = reader.meaning(call.func)
+    target = call.args[0] if call.args else None
+    if kind not in ("tool", "prompt") or target is None or isinstance(target, ast.Constant):
+        return
+    if isinstance(call.func, ast.Call) and call.func.args and not isinstance(call.func.args[0], ast.Constant):
+        return  # `tool(function)(argument)` is a call of the function
+    span = whole(reader.source, target)
+    reader.seen.add("<lambda>" if isinstance(target, ast.Lambda) else last_name(target))
+    if inside or not isinstance(target, ast.Name):
+        what = f"`{reader.written(target)}`" if not isinstance(target, ast.Lambda) else "a lambda"
+        where = f"is marked in {inside}" if inside else f"cannot be a {kind}"
+        hint = f"a {kind} is called by its name: define a function at the top of the file, and mark it there"
+        reader.report("MCP220", span, f"{what} {where}", hint)
+        reader.fails |= isinstance(target, ast.Attribute)  # a bound method takes no mark
+        return
+    marking = call.func if isinstance(call.func, ast.Call) else call
+    options = options_of(reader, marking, ("",) if marking is call else ("name",))
+    options.pop("", None)
+    reader.problems += judge(kind, keywords(reader, marking))
+    node = reader.functions.get(target.id)
+    mark = Mark(kind, target.id, span, options) if node is None else _of_function(reader, kind, node, options)
+    _add(reader, mark, node)
+
+
+def _nameless(reader: Reader, call: ast.Call, known: set[int]) -> None:
+    if reader.meaning(call.func) == SERVER and id(call) not in known:
+        hint = "give it a name at the top of the file: `mcp = Server(...)`"
+        reader.report("MCP220", whole(reader.source, call), "this `Server` cannot be found by a name", hint)
+
+
+def _attribute(reader: Reader, node: ast.expr) -> None:
+    """Report what a server is asked for and has not."""
+    if isinstance(node, ast.Attribute) and reader.meaning(node.value).endswith(".") and node.attr not in ATTRIBUTES:
+        end = whole(reader.source, node).end
+        span = Span(reader.source.path, end - len(node.attr), end)
+        hint = "a server has " + ", ".join(f"`{known}`" for known in sorted(ATTRIBUTES))
+        reader.report_failing("MCP219", span, f"a server of mcpc has no `{node.attr}`", hint)
+
+
+def _add(reader: Reader, mark: Mark, node: Defined | None) -> None:
+    """Keep a mark, unless its function has a parameter that no client can fill."""
+    unfillable = list(_unfillable(reader, node.args, mark)) if node else []
+    reader.problems += unfillable
+    if not unfillable:
+        reader.marks.append(mark)
+        reader.owners.append((mark, node))
+
+
+def _unfillable(reader: Reader, arguments: ast.arguments, mark: Mark) -> Iterator[Diagnostic]:
+    for stars, argument in (("*", arguments.vararg), ("**", arguments.kwarg)):
+        if argument is not None:
+            span, label = name(reader.source, argument), f"`{stars}{argument.arg}`"
+            hint = f"name the parameters of the {mark.kind}: clients are shown each with its type"
+            yield diagnose("MCP218", span, f"no client can know what {label} of `{mark.function}` takes", "", hint)
+    for argument in arguments.posonlyargs:
+        message = f"`{mark.function}` takes `{argument.arg}` only by position, and arguments are passed by name"
+        yield diagnose("MCP218", name(reader.source, argument), message, "", "take the `/` out of the signature")
+    for argument in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs):
+        if argument.annotation is not None and CONTEXT.search(reader.written(argument.annotation)):
+            message = f"`{argument.arg}` of `{mark.function}` wants a context"
+            yield diagnose("MCP219", name(reader.source, argument), message, "", ABSENT["Context"])
+
+
+def _of_function(reader: Reader, kind: str, node: Defined, options: Mapping[str, Span]) -> Mark:
+    documented = ast.get_docstring(node, clean=False) is not None
+    return Mark(
+        kind=kind,
+        function=node.name,
+        span=name(reader.source, node),
+        options=options,
+        parameters=dict(_parameters(reader.source, node.args)),
+        docstring=whole(reader.source, node.body[0]) if documented else None,
+        returns=whole(reader.source, node.returns) if node.returns else None,
+    )
+
+
+def _parameters(source: Source, arguments: ast.arguments) -> Iterator[tuple[str, Parameter]]:
+    positional = [*arguments.posonlyargs, *arguments.args]
+    defaults = [None] * (len(positional) - len(arguments.defaults)) + list(arguments.defaults)
+    for argument, default in zip(
+        (*positional, *arguments.kwonlyargs), (*defaults, *arguments.kw_defaults), strict=True
+    ):
+        annotation = whole(source, argument.annotation) if argument.annotation else None
+        written = whole(source, default) if default else None
+        yield argument.arg, Parameter(name(source, argument), annotation, written)
+
+
+def _repeated(reader: Reader) -> None:
+    """Report marked functions whose name another one takes: only the last can be called."""
+    for mark, node in reader.owners:
+        last = reader.functions.get(mark.function)
+        if node is None or last is None or last is node:
+            continue
+        line = reader.source.position(offset(reader.source, last.lineno, last.col_offset))[0]
+        hint = f"line {line} defines it again; rename one, and give it the other's name by `name=`"
+        reader.report("MCP220", mark.span, f"this `{mark.function}` cannot be called", hint)
+        reader.marks.remove(mark)

@@ -1,0 +1,274 @@
+"""Marked functions are definitions as JSON is: merged with it, bound to themselves, and wrong at exact places."""
+
+from __future__ import annotations
+
+import pytest
+
+from mcpc.definitions import Bound
+from mcpc.ir import PythonFunction
+from projects import SERVER_JSON, Files, checked, lowered, marked, parsed, places
+
+DEMO = '''"""Handlers."""
+from typing import Annotated
+from mcpc import Server, prompt, tool
+
+mcp = Server("demo", "Be kind.", title="Demo", website_url="https://example.org")
+
+
+@tool(title="Add")
+def add(a: int, b: Annotated[int, "second"] = 2) -> int:
+    """Add."""
+    return a + b
+
+
+@mcp.prompt
+def ask(topic: str) -> str:
+    """Ask."""
+    return topic
+'''
+JSON_TOOL = '{"tools": [{"name": "old", "description": "Old.", "inputSchema": {"type": "object"}}]}'
+
+
+def test_a_file_of_functions_is_a_whole_project() -> None:
+    server, problems = checked({"server.py": DEMO})
+    assert problems == ()
+    assert server is not None
+    assert server.server.node.value == {
+        "serverInfo": {"name": "demo", "title": "Demo", "websiteUrl": "https://example.org", "version": "0.1.0"},
+        "instructions": "Be kind.",
+    }
+    (tool,) = server.server.tools
+    assert isinstance(tool.handler, PythonFunction)
+    assert (tool.handler.file, tool.handler.function, tool.handler.binding) == ("server.py", "add", ("hints", "wrap"))
+    assert [prompt.name for prompt in server.server.prompts] == ["ask"]
+    assert [file.source.path for file in server.server.files] == ["server.py"]
+
+
+@pytest.mark.parametrize("path", ["server.py", "tools.py", "prompts.py"])
+def test_functions_may_be_in_any_of_three_files(path: str) -> None:
+    server, problems = lowered({path: DEMO})
+    assert problems == ()
+    assert server is not None
+    assert [tool.handler.file for tool in server.tools] == [path]
+
+
+def test_json_and_functions_are_one_server() -> None:
+    files: Files = {
+        "server.json": SERVER_JSON,
+        "tools.json": JSON_TOOL,
+        "tools.py": "from mcpc import tool\ndef old(): ...\n@tool\ndef new():\n    'New.'\n",
+        "prompts.py": "from mcpc import prompt\n@prompt\ndef ask():\n    'Ask.'\n",
+    }
+    server, problems = checked(files)
+    assert problems == ()
+    assert server is not None
+    assert [tool.name for tool in server.server.tools] == ["old", "new"]
+    assert [prompt.handler.file for prompt in server.server.prompts] == ["prompts.py"]
+
+
+def test_every_value_knows_its_place() -> None:
+    definition, _ = parsed({"server.py": DEMO})
+    assert definition is not None
+    (tool,) = definition.tools
+    text = DEMO
+
+    def at(*keys: str) -> str:
+        node = tool.node
+        for key in keys:
+            found = node.get(key)
+            assert found is not None, keys
+            node = found
+        return text[node.start : node.end]
+
+    assert at("name") == "add"
+    assert at("title") == '"Add"'
+    assert at("description") == '"""Add."""'
+    assert at("inputSchema") == "add"
+    assert at("inputSchema", "properties", "a") == "int"
+    assert at("inputSchema", "properties", "b", "description") == 'Annotated[int, "second"]'
+    assert at("inputSchema", "properties", "b", "default") == "2"
+    assert at("outputSchema") == "int"
+    schema = tool.node.get("inputSchema")
+    properties = schema.get("properties") if schema else None
+    assert properties is not None
+    assert [text[member.key_start : member.key_end] for member in properties.members] == ["a", "b"]
+    assert tool.bound is not None
+    assert (tool.bound.file, tool.bound.function) == ("server.py", "add")
+    assert isinstance(tool.bound, Bound)
+    assert definition.server is not None
+    info = definition.server.node.get("serverInfo")
+    name = info.get("name") if info else None
+    assert name is not None
+    assert text[name.start : name.end] == '"demo"'
+
+
+def test_places_are_exact_behind_other_letters_and_a_mark_of_order() -> None:
+    text = "\ufefffrom mcpc import tool\n@tool\ndef a(é: int, ü: complex): ...\n"
+    _, problems = parsed({"server.json": SERVER_JSON, "tools.py": text})
+    (problem,) = [problem for problem in problems if problem.code == "MCP217"]
+    assert problem.span is not None
+    assert text[problem.span.start : problem.span.end] == "complex"
+
+
+def test_a_definition_is_its_own_function_whatever_it_is_called() -> None:
+    files: Files = {
+        "server.json": SERVER_JSON,
+        "tools.py": """from mcpc import tool
+from helpers import double
+@tool(name="b")
+def a(): "A."
+@tool(name="a")
+def b(): "B."
+tool(double, description="Twice.")
+""",
+        "helpers.py": "def double(x: int) -> int: return 2 * x\n",
+    }
+    server, problems = checked(files)
+    assert problems == ()
+    assert server is not None
+    assert {tool.name: tool.handler.function for tool in server.server.tools} == {
+        "b": "a",
+        "a": "b",
+        "double": "double",
+    }
+
+
+def test_a_server_json_decides_what_a_server_says_too() -> None:
+    files, marks = marked(
+        {
+            "server.json": SERVER_JSON,
+            "server.py": "from mcpc import Server\nm = Server('other', version=»'2')\n@m.tool\ndef a(): 'A.'\n",
+        }
+    )
+    server, problems = lowered(files)
+    assert places(problems, files) == [("MCP222", *marks[0])]
+    assert server is not None
+    assert (server.name, server.version) == ("demo", "1.0.0")
+
+
+def test_a_server_py_without_marks_is_a_file_beside_the_handlers() -> None:
+    files: Files = {
+        "server.json": SERVER_JSON,
+        "tools.json": JSON_TOOL,
+        "tools.py": "import server\ndef old(): ...\n",
+        "server.py": "def old(): ...\n",
+    }
+    server, problems = checked(files)
+    assert problems == ()
+    assert server is not None
+    assert [tool.handler.file for tool in server.server.tools] == ["tools.py"]
+
+
+def test_the_same_definition_in_both_is_told() -> None:
+    files: Files = {
+        "server.json": SERVER_JSON,
+        "tools.json": JSON_TOOL,
+        "tools.py": "from mcpc import tool\n@tool\ndef old(): 'Old.'\n",
+    }
+    server, problems = checked(files)
+    assert server is None
+    assert [problem.code for problem in problems] == ["MCP104"]
+
+
+def test_a_server_nobody_described_is_told_both_ways() -> None:
+    _, problems = parsed({"tools.py": "from mcpc import tool\n@tool\ndef a(): 'A.'\n"})
+    assert [(problem.code, "Server(" in problem.hint) for problem in problems] == [("MCP004", True)]
+
+
+def test_a_server_without_a_name_is_told_at_its_place() -> None:
+    files, marks = marked({"server.py": "from mcpc import Server\nm = »Server()\n@m.tool\ndef a(): 'A.'\n"})
+    _, problems = checked(files)
+    assert places(problems, files)[0][1:] == marks[0]
+    assert {problem.code for problem in problems} == {"MCP102"}
+
+
+def test_a_project_that_is_still_fastmcps_is_told_the_line_to_change() -> None:
+    files, marks = marked(
+        {"server.py": "from fastmcp import »FastMCP\nmcp = FastMCP('x')\n@mcp.tool\ndef a() -> int: return 1\n"}
+    )
+    server, problems = lowered(files)
+    assert server is None
+    assert places(problems, files) == [("MCP219", *marks[0])]
+    assert problems[0].hint == "write `from mcpc import Server as FastMCP` in its place"
+
+
+FAULTS = {
+    "MCP216": "from mcpc import tool\n@tool\ndef a(): 'A.'\n»1 / 0\n",
+    "MCP217 parameter": "from mcpc import tool\n@tool\ndef a(x: »complex): 'A.'\n",
+    "MCP217 result": "from mcpc import tool\n@tool\ndef a() -> »complex: 'A.'\n",
+    "MCP218 *": "from mcpc import tool\n@tool\ndef a(*»args): 'A.'\n",
+    "MCP218 **": "from mcpc import tool\n@tool\ndef a(**»more): 'A.'\n",
+    "MCP219 context": "from mcpc import Server\nm = Server('x')\n@m.tool\ndef a(»ctx: 'Context'): 'A.'\n",
+    "MCP219 import": "from mcpc import tool, »Context\n@tool\ndef a(): 'A.'\n",
+    "MCP219 module": "import »mcpc.schema\nfrom mcpc import tool\n@tool\ndef a(): 'A.'\n",
+    "MCP219 method": "from mcpc import Server\nm = Server('x')\n@m.»custom_route('/')\ndef a(): 'A.'\n",
+    "MCP220 method": "from mcpc import tool\nclass K:\n    @»tool\n    def a(self): 'A.'\n",
+    "MCP220 class": "from mcpc import tool\n@»tool\nclass K: ...\n",
+    "MCP220 nested": "from mcpc import tool\ndef f():\n    @»tool()\n    def a(): 'A.'\n",
+    "MCP220 lambda": "from mcpc import tool\ntool(»lambda: 1)\n",
+    "MCP220 loop": "from mcpc import tool\ndef a(): 'A.'\nfor f in [a]:\n    tool(»f)\n",
+    "MCP220 bound method": "from mcpc import tool\ntool(»str().upper)\n",
+    "MCP220 twice": "from mcpc import tool\n@tool\ndef »a(): 'A.'\n@tool(name='b')\ndef a(): 'B.'\n",
+    "MCP220 generator": "from mcpc import tool\n@tool\ndef »a(): yield 1\n",
+    "MCP220 hidden": "from mcpc import Server\nm = Server('x')\ndef f(s):\n    »@s.tool\n    def a(): 'A.'\nf(m)\n",
+    "MCP220 second server": "from mcpc import Server\nm = Server('x')\nn = »Server('y')\n@m.tool\ndef a(): 'A.'\n",
+    "MCP220 nameless server": "from mcpc import Server\ndef f(): return »Server('x')\n",
+    "MCP221 keyword": "from mcpc import tool\n@tool(»nmae='b')\ndef a(): 'A.'\n",
+    "MCP221 auth": "from mcpc import tool\n@tool(»auth=None)\ndef a(): 'A.'\n",
+    "MCP221 value": "from mcpc import tool\n@tool(meta=»{'o': object()})\ndef a(): 'A.'\n",
+    "MCP222 keyword": "from mcpc import tool\n@tool(»timeout=3)\ndef a(): 'A.'\n",
+    "MCP222 resource": "from mcpc import tool, resource\n@»resource('x://y')\ndef r(): ...\n@tool\ndef a(): 'A.'\n",
+    "MCP223 folder": "import pathlib\nfrom mcpc import tool\n@tool\ndef a(p: »str = str(pathlib.Path(__file__))): 'A.'\n",
+    "MCP205": "from mcpc import tool\n@tool\ndef a(»:\n",
+    "MCP101": "from mcpc import tool\n@tool(title=»3)\ndef a(): 'A.'\n",
+    "MCP105": "from mcpc import tool\n@tool(name=»'no spaces')\ndef a(): 'A.'\n",
+    "MCP108": "from mcpc import tool\n@tool\ndef »a(): ...\n",
+    "MCP218 /": "from mcpc import tool\n@tool\ndef a(»x: int, /): 'A.'\n",
+}
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_faults(name: str) -> None:
+    files, marks = marked({"server.json": SERVER_JSON, "tools.py": FAULTS[name]})
+    _, problems = checked(files)
+    found = places(problems, files)
+    assert [(code, *place) for code, *place in found if code == name[:6]] == [(name[:6], *marks[0])], problems
+    others = {code for code, *_ in found} - {name[:6], "MCP004", "MCP302"}
+    assert not others, problems
+
+
+def test_a_module_of_the_project_that_fails_is_the_place() -> None:
+    files, marks = marked(
+        {
+            "server.json": SERVER_JSON,
+            "tools.py": "import below\nfrom mcpc import tool\n@tool\ndef a(): 'A.'\n",
+            "below.py": "x = 1\n»y = x / 0\n",
+        }
+    )
+    _, problems = checked(files)
+    assert places(problems, files) == [("MCP216", *marks[0])]
+
+
+def test_marks_elsewhere_are_told() -> None:
+    files, marks = marked(
+        {
+            "server.json": SERVER_JSON,
+            "tools.py": "from mcpc import tool\n@tool\ndef a(): 'A.'\n",
+            "more.py": "from mcpc import Server, tool\nm = Server('x')\n@tool\ndef »b(): 'B.'\n",
+        }
+    )
+    server, problems = checked(files)
+    assert server is not None
+    assert sorted(places(problems, files)) == [("MCP224", *mark) for mark in marks]
+
+
+def test_a_server_of_another_file_marks_too() -> None:
+    files: Files = {
+        "server.json": SERVER_JSON,
+        "app.py": "from mcpc import Server\nmcp = Server('x')\n",
+        "tools.py": "from app import mcp\n@mcp.tool\ndef a(): 'A.'\n",
+    }
+    server, problems = checked(files)
+    assert problems == ()
+    assert server is not None
+    assert [tool.name for tool in server.server.tools] == ["a"]

@@ -1,0 +1,506 @@
+"""Which functions are marked is read and not run; what they offer is asked of a process that can do no harm."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from mcpc.introspection import Answers, ask, decisive, find
+from mcpc.introspection import process as asking
+from mcpc.introspection.docstrings import read
+from projects import tree
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+def asked(files: Mapping[str, str]) -> Answers:
+    """Return what the marked files among `files` answer."""
+    project = tree(files)
+    found = [file for source in project.files.values() for file in [find(source, {})] if file]
+    answers, problems = ask(found, project)
+    assert problems == ()
+    assert answers is not None
+    return answers
+
+
+def rows(text: str, **files: str) -> list[dict[str, Any]]:
+    """Return the rows of the marks of one file."""
+    answer = asked({"tools.py": text, **{path.replace("__", "."): content for path, content in files.items()}})
+    assert answer.files["tools.py"].failure is None, answer.files["tools.py"].failure
+    return list(answer.files["tools.py"].marks)
+
+
+def failing(text: str) -> tuple[str, str, int]:
+    failure = asked({"tools.py": f"from mcpc import tool\n@tool\ndef a(): ...\n{text}"}).files["tools.py"].failure
+    assert failure is not None
+    return failure.message, failure.path, failure.line
+
+
+MARKED = {
+    "from mcpc import tool\n@tool\ndef a(): ...": [("tool", "a")],
+    "from mcpc import tool as t\n@t()\ndef a(): ...": [("tool", "a")],
+    "import mcpc\n@mcpc.tool(name='x')\nasync def a(): ...": [("tool", "a")],
+    "import mcpc as m\ns = m.Server('x')\n@s.prompt\ndef a(): ...": [("prompt", "a")],
+    "from mcpc import Server as FastMCP\nmcp: FastMCP = FastMCP('x')\n@mcp.tool\ndef a(): ...": [("tool", "a")],
+    "from mcpc import tool, prompt\n@tool\n@prompt\ndef a(): ...": [("tool", "a"), ("prompt", "a")],
+    "from mcpc import Server\nm = Server('x')\ndef a(): ...\nm.tool(a)\nm.add_prompt(a)": [
+        ("tool", "a"),
+        ("prompt", "a"),
+    ],
+    "from mcpc import tool\ndef a(): ...\nb = tool(name='x')(a)": [("tool", "a")],
+    "from mcpc import tool\nfrom os import getcwd\ntool(getcwd)": [("tool", "getcwd")],
+    "from mcpc import tool\nif True:\n    @tool\n    def a(): ...\nelse:\n    pass": [("tool", "a")],
+    "from mcpc import tool\ntry:\n    @tool\n    def a(): ...\nfinally:\n    pass": [("tool", "a")],
+    "def tool(f): return f\n@tool\ndef a(): ...  # mcpc": [],
+    "from mcpc import tool\ndef a(): ...": [],
+    "import mcpc_of_mine as mcpc\n@mcpc.tool\ndef a(): ...": [],
+    "from other import tool  # mcpc\n@tool\ndef a(): ...": [],
+}
+
+
+@pytest.mark.parametrize(("text", "wanted"), MARKED.items(), ids=range(len(MARKED)))
+def test_marks_are_read(text: str, wanted: list[tuple[str, str]]) -> None:
+    file = find(tree({"tools.py": text}).files["tools.py"], {})
+    assert [(mark.kind, mark.function) for mark in (file.marks if file else ())] == wanted
+    assert file is None or file.problems == ()
+
+
+def test_a_server_of_another_module_marks_too() -> None:
+    source = tree({"tools.py": "# mcpc\nfrom app import mcp\n@mcp.tool\ndef a(): ..."}).files["tools.py"]
+    assert find(source, {}) is None
+    file = find(source, {"app": frozenset({"mcp"})})
+    assert file is not None
+    assert [mark.function for mark in file.marks] == ["a"]
+
+
+def test_a_project_without_marks_runs_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    plain = {"tools.py": "import os\ndef a(): ...", "README.md": "mcpc"}
+    assert all(find(source, {}) is None for source in tree(plain).files.values())
+    assert decisive(tree(plain)) == ()
+    assert decisive(tree({"tools.py": "from mcpc import tool"}))[0].startswith("pydantic ")
+
+
+DOCSTRINGS = [
+    ("", "", {}),
+    ("Add.", "Add.", {}),
+    ("Add.\n\nTwo numbers: a and b.\n\n    code", "Add.\n\nTwo numbers: a and b.\n\n    code", {}),
+    (
+        "Add.\n\nMore.\n\nArgs:\n    a: First\n    b (int, optional): Second\n\nReturns:\n    Sum\n",
+        "Add.\n\nMore.",
+        {"a": "First", "b": "Second"},
+    ),
+    (
+        "Add.\n\nParameters\n----------\na : int\n    First\nb, c : int\n    Others\n\nReturns\n-------\nint\n    Sum\n",
+        "Add.",
+        {"a": "First", "b": "Others", "c": "Others"},
+    ),
+    ("Add.\n\n:param a: First\n:param int b: Second\n:returns: Sum\n", "Add.", {"a": "First", "b": "Second"}),
+    ("Add.\n\n@param a: First\n@return: Sum\n", "Add.", {"a": "First"}),
+    ("Add.\n\nArgs:\n    *rest: Others\n", "Add.", {"rest": "Others"}),
+    ("Say :this: or that.", "Say :this: or that.", {}),
+]
+
+
+@pytest.mark.parametrize(("text", "description", "parameters"), DOCSTRINGS, ids=range(len(DOCSTRINGS)))
+def test_docstrings(text: str, description: str, parameters: dict[str, str]) -> None:
+    assert read(text) == (description, parameters)
+    indented = "\n".join(f"    {line}" if line else line for line in text.split("\n")).strip()
+    assert read(indented) == (description, parameters)
+
+
+DESCRIBED = '''
+import dataclasses, datetime, enum, typing
+from typing import Annotated
+from mcpc import Field, Server, prompt, tool
+
+class Color(enum.Enum):
+    RED = "red"
+
+@dataclasses.dataclass
+class Node:
+    value: int
+    next: "Node | None" = None
+
+class Size(typing.TypedDict, total=False):
+    width: typing.Required[int]
+    name: str
+
+@tool(title="T", readOnlyHint=True, annotations={"open_world_hint": False}, meta={"k": 1}, tags={"b", "a"}, icons=[{"src": "https://x/i.png"}])
+def full(a: int, b: Annotated[str, "the text"] = "x", c: Annotated[int, Field(ge=1, description="from the field")] = 3, *, d: float = Field(0.5, lt=1)) -> None:
+    """Do it.
+
+    Args:
+        a: first
+        b: not this
+        d: fourth
+    """
+
+@tool
+def nested(node: Node, color: Color, size: Size, free, when: datetime.datetime = datetime.datetime(2026, 7, 28)) -> Node: ...
+
+@tool(name="renamed", description="Said.")
+async def plain(name: str = None) -> dict: ...
+
+@tool(output_schema=None)
+def silent() -> int: ...
+
+@tool(output_schema={"type": "object", "properties": {"n": {}}})
+def shown(x: bool) -> int: ...
+
+@tool
+def texts(x: "str") -> str: ...
+@tool
+def lists(x: list[str]) -> list[int]: ...
+@tool
+def untyped(x: list[str]) -> list: ...
+@tool
+def maybe() -> Size | None: ...
+@tool
+def raw() -> bytes: ...
+
+@prompt
+def ask(topic: Annotated[str, "what about"], count: int = 3, color: Color | None = None) -> str:
+    """Ask.
+
+    :param count: how many
+    """
+'''
+
+
+@pytest.fixture(scope="module")
+def described() -> dict[str, dict[str, Any]]:
+    found = rows(DESCRIBED)
+    assert [row["problems"] for row in found] == [[]] * len(found)
+    return {row["definition"]["name"]: row for row in found}
+
+
+def test_a_definition_with_everything(described: dict[str, dict[str, Any]]) -> None:
+    assert described["full"]["definition"] == {
+        "name": "full",
+        "title": "T",
+        "description": "Do it.",
+        "icons": [{"src": "https://x/i.png"}],
+        "annotations": {"openWorldHint": False, "readOnlyHint": True},
+        "_meta": {"k": 1, "fastmcp": {"tags": ["a", "b"]}},
+        "inputSchema": {
+            "type": "object",
+            "properties": {
+                "a": {"type": "integer", "description": "first"},
+                "b": {"type": "string", "description": "the text", "default": "x"},
+                "c": {"type": "integer", "description": "from the field", "default": 3, "minimum": 1},
+                "d": {"type": "number", "description": "fourth", "default": 0.5, "exclusiveMaximum": 1},
+            },
+            "required": ["a"],
+            "additionalProperties": False,
+        },
+    }
+    assert described["full"]["binding"] == ["hints"]
+
+
+def test_types_with_names_are_kept_apart(described: dict[str, dict[str, Any]]) -> None:
+    definition = described["nested"]["definition"]
+    node = {
+        "type": "object",
+        "properties": {
+            "value": {"type": "integer"},
+            "next": {"anyOf": [{"$ref": "#/$defs/Node"}, {"type": "null"}], "default": None},
+        },
+        "required": ["value"],
+    }
+    assert definition["inputSchema"] == {
+        "type": "object",
+        "properties": {
+            "node": {"$ref": "#/$defs/Node"},
+            "color": {"$ref": "#/$defs/Color"},
+            "size": {"$ref": "#/$defs/Size"},
+            "free": {},
+            "when": {"type": "string", "format": "date-time", "default": "2026-07-28T00:00:00"},
+        },
+        "required": ["node", "color", "size", "free"],
+        "additionalProperties": False,
+        "$defs": {
+            "Color": {"enum": ["red"], "type": "string"}
+            if "enum" in definition["inputSchema"]["$defs"]["Color"]
+            else {"const": "red", "type": "string"},
+            "Node": node,
+            "Size": {
+                "type": "object",
+                "properties": {"width": {"type": "integer"}, "name": {"type": "string"}},
+                "required": ["width"],
+            },
+        },
+    }
+    assert definition["outputSchema"] == {**node, "$defs": {"Node": node}}
+    assert described["nested"]["binding"] == ["hints"]
+
+
+WRAPPED = {"type": "object", "required": ["result"], "x-fastmcp-wrap-result": True}
+
+
+@pytest.mark.parametrize(
+    ("name", "output", "binding"),
+    [
+        ("renamed", {"type": "object", "additionalProperties": True}, ["hints"]),
+        ("silent", None, []),
+        ("shown", {"type": "object", "properties": {"n": {}}}, []),
+        ("texts", {**WRAPPED, "properties": {"result": {"type": "string"}}}, ["hints", "wrap"]),
+        (
+            "lists",
+            {**WRAPPED, "properties": {"result": {"type": "array", "items": {"type": "integer"}}}},
+            ["hints", "wrap"],
+        ),
+        ("untyped", None, ["hints"]),
+        ("raw", None, ["hints"]),
+    ],
+)
+def test_results(described: dict[str, dict[str, Any]], name: str, output: Any, binding: list[str]) -> None:
+    assert described[name]["definition"].get("outputSchema") == output
+    assert described[name]["binding"] == binding
+
+
+def test_a_result_that_may_be_nothing_is_wrapped(described: dict[str, dict[str, Any]]) -> None:
+    output = described["maybe"]["definition"]["outputSchema"]
+    assert output["properties"]["result"]["anyOf"][1] == {"type": "null"}
+    assert output["x-fastmcp-wrap-result"] is True
+
+
+def test_prompts_say_how_their_arguments_are_written(described: dict[str, dict[str, Any]]) -> None:
+    row = described["ask"]
+    assert row["binding"] == ["hints", "prompt"]
+    assert row["definition"]["description"] == "Ask."
+    topic, count, color = row["definition"]["arguments"]
+    assert topic == {"name": "topic", "description": "what about", "required": True}
+    assert count["required"] is False
+    assert count["description"] == 'how many\n\nWritten as JSON that fits {"type": "integer"}; a string needs no quotes'
+    assert '"red"' in color["description"]
+
+
+def test_the_same_sources_are_described_in_the_same_way() -> None:
+    text = "from mcpc import tool\n@tool(tags={'a', 'b', 'c', 'd'})\ndef a(x: set[str] = {'q', 'w', 'e', 'r'}): ..."
+    assert json.dumps(rows(text)) == json.dumps(rows(text))
+
+
+@pytest.mark.parametrize(
+    ("text", "message", "line"),
+    [
+        ("raise ValueError('no')", "it raises ValueError: no", 4),
+        ("\n\ndef f():\n    1 / 0\nf()", "it raises ZeroDivisionError: division by zero", 7),
+        ("import nothing_of_this_name", "it raises ModuleNotFoundError: No module named 'nothing_of_this_name'", 4),
+        ("import sys\nsys.exit(3)", "it ends the program (SystemExit: 3)", 5),
+        ("import os\nos._exit(4)", "it ended the process with status 4", 0),
+        ("import os, signal\nos.kill(os.getpid(), signal.SIGSEGV)", "it ended the process by signal 11", 0),
+        ("raise KeyboardInterrupt", "it raises KeyboardInterrupt", 4),
+        ("def deep(): deep()\ndeep()", "it raises RecursionError: maximum recursion depth exceeded", 4),
+    ],
+)
+def test_a_file_that_cannot_be_imported(text: str, message: str, line: int) -> None:
+    assert failing(text) == (message, "tools.py", line)
+
+
+def test_a_file_that_does_not_come_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(asking, "SECONDS", 1)
+    started = time.monotonic()
+    message, path, line = failing("while True:\n    pass")
+    assert (message, path) == ("it was not imported in 1 seconds", "tools.py")
+    assert line in (4, 5)
+    caught = "import time\nwhile True:\n    try:\n        time.sleep(9)\n    except BaseException:\n        pass"
+    monkeypatch.setattr(asking, "GRACE_SECONDS", 1)
+    assert failing(caught) == ("it was not imported in 1 seconds", "tools.py", 0)
+    assert time.monotonic() - started < 10
+
+
+def test_an_answer_too_large_ends_the_question(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(asking, "LIMIT", 1 << 20)
+    text = "from mcpc import tool\n@tool(description='x' * (9 << 20))\ndef a(): ..."
+    failure = asked({"tools.py": text}).files["tools.py"].failure
+    assert failure is not None
+    assert failure.message == "what it defines takes more than 1 MiB"
+
+
+def test_a_module_of_the_project_that_fails_is_named() -> None:
+    files = {"tools.py": "from mcpc import tool\nimport below\n@tool\ndef a(): ...", "below.py": "x = 1\ny = x +\n"}
+    failure = asked(files).files["tools.py"].failure
+    assert failure is not None
+    assert (failure.path, failure.line) == ("below.py", 2)
+
+
+def test_the_others_answer_although_one_fails() -> None:
+    files = {
+        f"{name}.py": f"from mcpc import tool\n@tool\ndef {name}(): ...\n" for name in ("prompts", "server", "tools")
+    }
+    files["server.py"] += "raise ValueError"
+    answers = asked(files).files
+    assert {path: bool(answer.failure) for path, answer in answers.items()} == {
+        "prompts.py": False,
+        "server.py": True,
+        "tools.py": False,
+    }
+
+
+def test_what_a_file_sees(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It has no input, no secrets of the caller's, no descriptors; what it prints goes nowhere near the answer."""
+    monkeypatch.setenv("A_SECRET", "secret")
+    text = """
+import os, sys
+from mcpc import tool
+import mcpc
+print("noise" * 1000, flush=True); sys.stderr.write("noise"); os.write(1, b"noise")
+seen = [sys.stdin.read(), sorted(os.environ), "A_SECRET" in os.environ, os.getcwd() == os.path.dirname(__file__),
+        mcpc.__dict__.get("__file__"), sorted(name for name in vars(mcpc) if name[0] != "_"), sys.path[0] == os.getcwd()]
+@tool(meta={"seen": seen})
+def a(): ...
+"""
+    (row,) = rows(text)
+    nothing, variables, secret, here, file, names, first = row["definition"]["_meta"]["seen"]
+    assert (nothing, secret, here, file, first) == ("", False, True, None, True)
+    assert (
+        variables == ["HOME", "LANG", "LC_CTYPE", "PATH", "PYTHONHASHSEED", "TMPDIR", "TZ"]
+        or "LC_CTYPE" not in variables
+    )
+    assert names == ["Field", "Server", "prompt", "resource", "tool"]
+
+
+def test_what_it_started_ends_with_it(tmp_path) -> None:
+    text = f"""
+import os, subprocess
+from mcpc import tool
+child = subprocess.Popen(["sleep", "60"])
+open({str(tmp_path / "pid")!r}, "w").write(str(child.pid))
+@tool
+def a(): ...
+"""
+    assert len(rows(text)) == 1
+    pid = int((tmp_path / "pid").read_text())
+    deadline = time.monotonic() + 5
+    while running(pid) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not running(pid)
+
+
+def running(pid: int) -> bool:
+    """Tell whether a process is there and no zombie."""
+    try:
+        with open(f"/proc/{pid}/stat") as file:
+            return file.read().rpartition(")")[2].split()[0] != "Z"
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
+def test_the_copy_of_the_project_is_removed(tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    rows("from mcpc import tool\n@tool\ndef a(): ...")
+    assert os.listdir(tmp_path) == []
+
+
+PROBLEMS = """
+import pathlib
+from typing import TYPE_CHECKING
+from mcpc import tool, prompt
+if TYPE_CHECKING:
+    from decimal import Decimal
+
+@tool
+def a(x: complex, y: "Decimal", z: list[range]) -> "complex": ...
+@tool
+def b(x: float = float("nan")): ...
+@tool(meta={"o": object()}, annotations=3)
+def c(): ...
+@tool
+def d(x: pathlib.Path = pathlib.Path(__file__).parent): ...
+@tool
+def e():
+    yield 1
+def unwrapping(f): return lambda: f()
+@unwrapping
+@tool
+def f(): ...
+@tool
+@tool(name="again")
+def g(): ...
+@prompt
+def h(x: complex): ...
+@tool
+def i(x: "int | Nope"): ...
+@tool
+def j() -> "no such type": ...
+"""
+
+
+def test_what_cannot_be_described_is_reported_where_it_is() -> None:
+    found = {(problem["code"], problem["where"]) for row in rows(PROBLEMS) for problem in row["problems"]}
+    assert found == {
+        ("MCP217", "parameter x"),
+        ("MCP217", "parameter y"),
+        ("MCP217", "parameter z"),
+        ("MCP217", "returns"),
+        ("MCP221", "option meta"),
+        ("MCP223", "parameter x"),
+        ("MCP220", "function"),
+    }
+    by_function = [[problem["message"] for problem in row["problems"]] for row in rows(PROBLEMS)]
+    assert [len(messages) for messages in by_function] == [4, *[1] * 10]
+    assert "`Decimal` is not known" in by_function[0][1]
+
+
+def test_a_mark_that_only_running_shows_is_found() -> None:
+    text = """
+from mcpc import Server
+mcp = Server("x")
+def register(server):
+    @server.tool
+    def hidden(): ...
+register(mcp)
+@mcp.tool
+def seen(): ...
+"""
+    (stray,) = asked({"server.py": text}).strays
+    assert stray == {"function": "hidden", "path": "server.py", "line": 5}
+
+
+def test_models_of_pydantic() -> None:
+    text = """
+import pydantic
+from mcpc import tool
+class Model(pydantic.BaseModel):
+    n: int = pydantic.Field(ge=1, alias="N")
+@tool
+def a(m: Model, many: list[Model] = []) -> Model: ...
+"""
+    (row,) = rows(text)
+    assert row["problems"] == []
+    schema = row["definition"]["inputSchema"]
+    assert schema["$defs"]["Model"]["properties"] == {"N": {"type": "integer", "minimum": 1}}
+    assert list(row["definition"]["outputSchema"]["properties"]) == ["n"]
+
+
+HOSTILE = {
+    "a long sum": "@tool\ndef a(x: {sum} = 1): ...",
+    "a long chain": "@tool\n@a{chain}\ndef a(): ...",
+    "a condition": "if {sum}:\n    @tool\n    def a(): ...",
+    "a call": "tool(a{chain})",
+    "a deep value": "v = []\nfor i in range(5000): v = [v]\n@tool(meta={{'v': v}})\ndef a(): ...",
+    "a rather deep value": "v = []\nfor i in range(300): v = [v]\n@tool(meta={{'v': v}}, name=v)\ndef a(): ...",
+    "names that are none": "@tool(name=object(), title=b'\\xff')\ndef a(): ...",
+    "a strange docstring": "@tool\ndef a():\n    'A.\\n\\nArgs:\\n  : x\\n  (y): :\\n\\n:param\\n:param :\\n@param'",
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_hostile_files_are_answered(name: str) -> None:
+    text = HOSTILE[name].format(sum="+".join(["1"] * 900), chain=".b" * 900)
+    file = find(tree({"tools.py": f"from mcpc import tool\n{text}\n"}).files["tools.py"], {})
+    assert file is not None
+    if file.runs:
+        for row in asked({"tools.py": f"from mcpc import tool\n{text}\n"}).files["tools.py"].marks:
+            assert row["problems"] or row["definition"]
+
+
+def test_a_call_of_a_marked_function_marks_nothing() -> None:
+    file = find(tree({"tools.py": "from mcpc import tool\ndef a(x): ...\nb = 1\ntool(a)(b)\n"}).files["tools.py"], {})
+    assert file is not None
+    assert ([mark.function for mark in file.marks], file.problems) == (["a"], ())

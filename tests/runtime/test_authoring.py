@@ -1,0 +1,82 @@
+"""What a project's files import: marks leave functions as they are, and importing them costs next to nothing."""
+
+import subprocess
+import sys
+
+import mcpc
+from mcpc_runtime import authoring
+from mcpc_runtime.authoring import MARK, Field, Server, prompt, resource, tool
+from needs import ROOT
+
+
+def test_a_mark_leaves_the_function_as_it_is() -> None:
+    def add(a: int, b: int) -> int:
+        return a + b
+
+    assert tool(add) is add
+    assert tool()(add) is add
+    assert tool("plus")(add) is add
+    assert prompt(title="Add")(add) is add
+    assert add(1, 2) == 3
+    assert getattr(add, MARK) == (("tool", {}), ("tool", {}), ("tool", {"name": "plus"}), ("prompt", {"title": "Add"}))
+
+
+def test_a_server_knows_what_it_marked() -> None:
+    mcp = Server("demo", "Be kind.", version="2", auth=None)
+
+    @mcp.tool
+    def one() -> None: ...
+
+    @mcp.tool(name="second", tags={"x"})
+    async def two() -> None: ...
+
+    def three() -> None: ...
+
+    mcp.add_tool(three)
+    mcp.prompt(three, name="ask")
+    assert mcp.marked == [one, two, three, three]
+    assert (mcp.name, mcp.instructions, mcp.options) == ("demo", "Be kind.", {"version": "2", "auth": None})
+    assert getattr(three, MARK) == (("tool", {}), ("prompt", {"name": "ask"}))
+
+
+def test_a_resource_is_passed_over() -> None:
+    def read() -> str:
+        return ""
+
+    assert resource("demo://x", name="x")(read) is read
+    assert Server("demo").resource("demo://x")(read) is read
+    assert not hasattr(read, MARK)
+
+
+def test_a_stated_default_is_found_by_a_call() -> None:
+    assert Field(3, ge=1, description="how many").get_default() == 3
+    first = Field(default_factory=list)
+    assert first.get_default() == []
+    assert first.get_default() is not first.get_default()
+
+
+def test_the_compilers_package_has_the_names_and_loads_them_late() -> None:
+    assert [getattr(mcpc, name) for name in authoring.PUBLIC] == [getattr(authoring, name) for name in authoring.PUBLIC]
+    code = "import mcpc, sys; print('mcpc_runtime' in sys.modules); from mcpc import tool; print(tool.__module__)"
+    paths = f"{ROOT / 'compiler'}:{ROOT / 'runtime'}"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env={"PYTHONPATH": paths})
+    assert done.stdout.split() == ["False", "mcpc_runtime.authoring"], done.stderr
+
+
+def test_a_file_that_is_run_says_how_it_is_served(tmp_path) -> None:
+    file = tmp_path / "server.py"
+    file.write_text("from mcpc import Server\nmcp = Server('x')\nmcp.run(transport='stdio')\n")
+    paths = f"{ROOT / 'compiler'}:{ROOT / 'runtime'}"
+    done = subprocess.run([sys.executable, file], capture_output=True, text=True, env={"PYTHONPATH": paths})
+    assert done.returncode == 1
+    assert "mcpc run" in done.stderr
+
+
+def test_marks_import_nothing_but_sys() -> None:
+    code = "import sys; before = set(sys.modules); import mcpc_runtime.authoring; print(set(sys.modules) - before)"
+    done = subprocess.run(
+        [sys.executable, "-ISc", f"import sys; sys.path.insert(0, {str(ROOT / 'runtime')!r}); {code}"],
+        capture_output=True,
+        text=True,
+    )
+    assert eval(done.stdout) == {"__future__", "mcpc_runtime", "mcpc_runtime.authoring"}, done.stderr
