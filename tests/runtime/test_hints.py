@@ -136,20 +136,20 @@ ROWS: list[tuple[Any, Any, Any]] = [
 ]
 
 
-@pytest.mark.parametrize(("hint", "value", "wanted"), ROWS, ids=repr)
+@pytest.mark.parametrize(("hint", "value", "wanted"), ROWS)
 def test_json_becomes_what_the_hint_names(hint: Any, value: Any, wanted: Any) -> None:
     made = conversion(hint).convert(value)
     assert made == wanted
     assert type(made) is type(wanted)
 
 
-@pytest.mark.parametrize(("hint", "value", "wanted"), ROWS, ids=repr)
+@pytest.mark.parametrize(("hint", "value", "wanted"), ROWS)
 def test_what_was_made_is_the_same_json_again(hint: Any, value: Any, wanted: Any) -> None:
     """Dumping what was converted, and converting that, ends where it began."""
     assert conversion(hint).convert(dump(wanted)) == wanted
 
 
-@pytest.mark.parametrize(("hint", "value", "wanted"), ROWS, ids=repr)
+@pytest.mark.parametrize(("hint", "value", "wanted"), ROWS)
 def test_inert_is_what_changes_nothing(hint: Any, value: Any, wanted: Any) -> None:
     if conversion(hint).inert:
         assert wanted is value or (type(wanted) is type(value) and wanted == value)
@@ -158,7 +158,6 @@ def test_inert_is_what_changes_nothing(hint: Any, value: Any, wanted: Any) -> No
 @pytest.mark.parametrize(
     "hint",
     [str, bool, None, Any, list, dict, list[str], dict[str, bool], str | None, Literal["a", None], dict[str, Any]],
-    ids=repr,
 )
 def test_json_of_no_number_needs_nothing(hint: Any) -> None:
     assert conversion(hint).inert
@@ -191,7 +190,7 @@ BAD: list[tuple[Any, Any]] = [
 ]
 
 
-@pytest.mark.parametrize(("hint", "value"), BAD, ids=repr)
+@pytest.mark.parametrize(("hint", "value"), BAD)
 def test_what_cannot_be_meant_is_refused(hint: Any, value: Any) -> None:
     with pytest.raises((ValueError, TypeError)):
         conversion(hint).convert(value)
@@ -207,7 +206,6 @@ def test_what_cannot_be_meant_is_refused(hint: Any, value: Any) -> None:
         (dict[str, range] | None, "range"),
         (type, "type"),
     ],
-    ids=repr,
 )
 def test_a_type_without_a_row_is_named(hint: Any, named: str) -> None:
     with pytest.raises(UnsupportedError, match=named):
@@ -240,7 +238,6 @@ def test_a_class_that_failed_is_asked_again() -> None:
         (Point, '{"x": 1}', Point(1)),
         (pathlib.Path, "/x", pathlib.Path("/x")),
     ],
-    ids=repr,
 )
 def test_the_text_of_a_prompts_argument_is_read(hint: Any, text: str, wanted: Any) -> None:
     assert from_text(conversion(hint), text) == wanted
@@ -269,7 +266,7 @@ DUMPED: list[tuple[Any, Any]] = [
 ]
 
 
-@pytest.mark.parametrize(("value", "wanted"), DUMPED, ids=repr)
+@pytest.mark.parametrize(("value", "wanted"), DUMPED)
 def test_what_is_returned_becomes_json(value: Any, wanted: Any) -> None:
     assert dump(value) == wanted
 
@@ -277,7 +274,6 @@ def test_what_is_returned_becomes_json(value: Any, wanted: Any) -> None:
 @pytest.mark.parametrize(
     "value",
     [value for value, _ in DUMPED if not isinstance(value, dict | set | Text) or value == {3, 1, 2}],
-    ids=repr,
 )
 def test_it_is_the_json_that_pydantic_writes(value: Any) -> None:
     kind = type(value)
