@@ -1,6 +1,7 @@
 """The functions a generated module may carry along; one is written into a module only if something there calls it.
 
-They know JSON values as a parser makes them (exact types), and import nothing but `re`, when a pattern is first asked.
+They know JSON values as a parser makes them (exact types), and import nothing but, when it is first needed, `re` and
+what the runtime has for formats and alternatives.
 """
 
 from __future__ import annotations
@@ -55,80 +56,13 @@ SUPPORT: dict[str, Code] = {
     """Return the step of a JSON Pointer to the property `name`, whose end is left out if it is very long."""
     return "/" + name[:200].replace("~", "~0").replace("/", "~1")'''),
     "nearest": fill('''def nearest(path, value, branches, about):
-    """Return what the alternative that was meant complains of and what it is called, or what all of them want."""
-    keyword, tag, rows = about
-    numbers, only = range(len(branches)), None
-    fits = [known(value, names) for values, names in rows]
-    if tag is not None and type(value) is dict:
-        only = path + step(tag)
-        meant = [n for n in numbers if tag in value and any([same(value[tag], one) for one in rows[n][0]])]
-        numbers = meant or numbers
-    if len(numbers) == len(branches):
-        shared = only and untagged(path, value, branches, about, fits) or common(path, keyword, branches, fits)
-        if shared:
-            return shared
-    best = min(numbers, key=lambda n: (distance(path, branches[n], only), -fits[n], *extent(branches[n])))
-    label = {tag: list(rows[best][0])}
-    return [*branches[best], (path, keyword, label)] if only and rows[best][0] else branches[best]'''),
-    "untagged": fill('''def untagged(path, value, branches, about, fits):
-    """Return what to say of an object whose tag is wrong, or missing where nothing else tells what was meant."""
-    keyword, tag, rows = about
-    others = [n for n in range(len(branches)) if not is_foreign(path, branches[n])]
-    if not others:
-        return []
-    if tag in value and all([rows[n][0] for n in others]):
-        return [(path + step(tag), "enum", tags(rows))]
-    if fits.count(max(fits)) > 1 and all([(path, "required", tag) in branches[n] for n in others]):
-        return [(path, "required", tag), (path, keyword, {tag: tags(rows)})]
-    return []'''),
-    "tags": fill('''def tags(rows):
-    """Return every value of the tag, once."""
-    return list(dict([(repr(one), one) for row in rows for one in row[0]]).values())'''),
-    "known": fill('''def known(value, names):
-    """Count the properties of a value that an alternative has names for."""
-    return len([name for name in names if name in value]) if type(value) is dict else 0'''),
-    "is_foreign": fill('''def is_foreign(path, found):
-    """Say whether the value is not even of the type that was wanted."""
-    return any([at == path and keyword in ("type", "false") for at, keyword, want in found])'''),
-    "common": fill('''def common(path, keyword, branches, fits):
-    """Return the type or the constants that every alternative misses, or the properties that are missing for each."""
-    for shown, keywords in ("type", ("type",)), ("enum", ("const", "enum")):
-        wants = [wanted(found, keywords) for found in branches]
-        for at in wants[0]:
-            if all(at in want for want in wants):
-                values = dict([(repr(value), value) for want in wants for value in want[at]])
-                return [(at, shown, list(values.values()))]
-    missing = [wanted(found, ("required",)).get(path, []) for found in branches]
-    if len(set(fits)) == 1 and [len(names) for names in missing] == [len(found) for found in branches]:
-        return [(path, keyword, [{"required": names} for names in missing])] if len(branches) > 1 else []
-    return []'''),
-    "wanted": fill('''def wanted(found, keywords):
-    """Return by place the values that the complaints of `keywords` want."""
-    wants = dict()
-    for at, keyword, want in found:
-        if keyword in keywords:
-            wants.setdefault(at, []).extend(want if type(want) is list and keyword != "const" else [want])
-    return wants'''),
-    "distance": fill('''def distance(path, found, only):
-    """Weigh complaints: a wrong type, or a wrong constant (at `only`, if given), says that another was meant."""
-    weight = 0
-    for at, keyword, want in found:
-        is_constant = keyword == "const" or keyword == "enum" and len(want) == 1
-        is_near = at.count("/") <= path.count("/") + 1
-        if at == path and keyword in ("type", "false"):
-            weight += 1000 if keyword == "type" else 10000
-        elif is_constant and (is_near if only is None else at == only):
-            weight += 100
-    return weight'''),
-    "extent": fill('''def extent(found):
-    """Say how many complaints there are, and how near to the surface of the value."""
-    return len(found), -min([at.count("/") for at, keyword, want in found])'''),
+    """Return what the alternative that was meant complains of."""
+    from mcpc_runtime.protocol.alternatives import nearest
+
+    return nearest(path, value, branches, about)'''),
 }
 
-NEEDS = {
-    "distinct": ("identity",),
-    "nearest": ("same", "step", "tags", "untagged", "known", "is_foreign", "common", "wanted", "distance", "extent"),
-}
+NEEDS = {"distinct": ("identity",)}
 """The functions other functions call."""
 
 NAMES: dict[str, Code] = {name: fill(name) for name in SUPPORT}
