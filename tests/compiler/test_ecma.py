@@ -80,6 +80,24 @@ MATCHES: list[tuple[str, list[str], list[str]]] = [
     (r"^(?:(['\"])x\1,)*$", ["'x',\"x\",", ""], ["'x\","]),
     (r"^(a)\1\2(b)$", ["aab"], []),
     (r"^(?<$a>x)\k<$a>$", ["xx"], []),
+    (r"^(?<é1>x)\k<é1>$", ["xx"], []),
+    ("(?<=a+)b", ["ab", "aab"], ["b", "cb"]),
+    ("(?<!a+b?)c", ["c", "bc"], ["ac", "aabc"]),
+    ("(?<=^(?:a|bc){1,2}d?)x", ["ax", "bcx", "abcx", "aadx"], ["x", "dx", "cx", "aaax"]),
+    ("(?<=[]|a)b", ["ab"], ["b"]),
+    ("(?<![])b", ["b"], ["a"]),
+    ("(?<=a*)b", ["b", "ab"], ["a"]),
+    (r"(?<=(?<=a+)b)c", ["abc"], ["bc"]),
+    (r"(?<=(a|bb))x(y)\2$", ["axyy", "bbxyy"], ["xyy", "axy"]),
+    (r"^\p{Script=Greek}+$", ["αΩ"], ["a", "π1", ""]),
+    (r"^\p{sc=Grek}\P{Script=Greek}$", ["λa"], ["λμ"]),
+    (r"^\p{scx=Deva}$", ["क", "\u0951", "\u0964"], ["a"]),
+    (r"^[\p{Script_Extensions=Latin}\p{Emoji_Presentation}]$", ["é", "😀"], ["1", "π"]),
+    (r"^\p{Alphabetic}\p{Uppercase}\p{Lower}\p{White_Space}\p{AHex}$", ["éÉa\u2003F"], ["1Aa F"]),
+    (r"^\p{ASCII}\p{Any}$", ["a\U0010ffff"], ["é1"]),
+    (r"^\p{ID_Start}\p{ID_Continue}*$", ["été_1"], ["1a"]),
+    (r"^\P{Assigned}$", ["\u0378"], ["a"]),
+    (r"^(?:a|[bc]|\d)$", ["a", "c", "7"], ["d"]),
 ]
 
 
@@ -92,6 +110,7 @@ def test_a_pattern_matches_what_it_matches_in_ecma_262(pattern: str, texts: list
     assert [text for text in others if translated.search(text)] == [], translated.pattern
 
 
+NO_PROPERTY = r"names no Unicode property of ECMA-262, such as `\p{L}` or `\p{Script=Greek}`"
 REFUSED = [
     (r"\Z", r"`\Z` is no escape in ECMA-262; write `$`", 0),
     (r"a\A", r"`\A` is no escape in ECMA-262; write `^`", 1),
@@ -132,15 +151,19 @@ REFUSED = [
     ("a{,3}", "`{,n}` is no repetition in ECMA-262; write `{0,n}`", 1),
     ("a{3,2}", "the bounds of `{3,2}` are out of order", 1),
     ("a{99999999999}", "a repetition is too large", 0),
-    ("(?<=a+)b", "look-behind requires fixed-width pattern", 0),
+    ("x(?<=^a+)b", "a look-behind can be compiled only if what it looks for has a greatest length", 1),
+    ("(?<=xa{0,99})b", "a look-behind has too many lengths", 0),
+    ("(?<=x(?:a?b?c?){4})b", "a look-behind has too many lengths", 0),
     (r"(a)(?<=\1)", "a reference inside a look-behind cannot be compiled", 7),
     (r"(?<=(a))\1", "a reference to a group inside a look-behind cannot be compiled", 8),
     (r"(a)+\1", "a reference to a group that is repeated cannot be compiled", 4),
     (r"(?:(a)|b\1)*", "a repeated group refers back to a group inside it that may have been passed over", 11),
-    (r"\p{Script=Greek}", r"of the Unicode properties only general categories are compiled, such as `\p{L}`", 0),
-    (r"\p{Nope}", r"of the Unicode properties only general categories are compiled, such as `\p{L}`", 0),
-    (r"\pL", r"of the Unicode properties only general categories are compiled, such as `\p{L}`", 0),
-    ("(" * 5_000 + ")" * 5_000, "groups are nested too deeply", 0),
+    (r"\p{Nope}", rf"`\p{{Nope}}` {NO_PROPERTY}", 0),
+    (r"\p{script=Greek}", rf"`\p{{script=Greek}}` {NO_PROPERTY}", 0),
+    (r"\p{Script=greek}", rf"`\p{{Script=greek}}` {NO_PROPERTY}", 0),
+    (r"\p{Greek}", rf"`\p{{Greek}}` {NO_PROPERTY}", 0),
+    (r"a\pL", rf"`\p` {NO_PROPERTY}", 1),
+    ("(" * 5_000 + ")" * 5_000, "groups are nested too deeply", 100),
 ]
 
 
@@ -154,10 +177,12 @@ def test_what_cannot_be_translated_exactly_is_refused(pattern: str, reason: str,
 ATOMS: list[str] = [
     *"abc.^$-é😀#&~' ", r"\d", r"\D", r"\w", r"\W", r"\s", r"\S", r"\b", r"\B", "[ab]", "[^a]", r"[\s\S]", r"[^\S]", r"[\D]",
     r"[a-c\d]", "[]", "[^]", r"\n", r"\x41", r"\u{1F600}", "[-a]", r"[\b]", r"\cJ", r"\0", r"\p{L}", r"\1", r"\2", r"\k<x>",
+    r"\p{Script=Greek}", r"\P{sc=Latn}", r"[^\p{scx=Grek}\d]", r"\p{Uppercase}", "b+", "(?:a|ba)",
 ]  # fmt: skip
 TEXTS = [
     "", "a", "b", "ab", "ba", "aab", "A", "1", "a1", " ", "\n", "\u2028", "\ufeff", "é", "-", "aXa", "abab", "\x85", "a\n",
     "\x1c", "\b", "\0", "#", "É", "b1 a_", "aba", "cab-1",
+    "π", "Ω1",
 ]  # fmt: skip
 WRAPPINGS: list[str] = ["(%s)", "(?:%s)", "(?<x>%s)", "(?=%s)", "(?!%s)", "(?<=%s)", "(?<!%s)"]
 REPETITIONS = ["*", "+", "?", "{2}", "{1,2}", "*?", "+?", "??", "{2,}"]

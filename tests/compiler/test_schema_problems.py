@@ -196,3 +196,16 @@ def test_the_metaschema_accepts_the_suite() -> None:
     folder = shared("data/json-schema-test-suite/tests/draft2020-12")
     text = (folder / "properties.json").read_text()
     assert all(check(schema) == () for item in node_of(text).items if (schema := item.get("schema")))
+
+
+def test_a_pattern_that_can_hang_the_server_is_told_unless_the_length_is_bounded() -> None:
+    hostile = {"pattern": "^(a+)+$"}
+    assert [problem.code for problem in problems_of(hostile)] == ["MCP118"]
+    assert [problem.severity for problem in problems_of(hostile)] == ["warning"]
+    assert problems_of({**hostile, "maxLength": 10}) == ()
+    assert [problem.code for problem in problems_of({"patternProperties": {"^(a+)+$": {}}})] == ["MCP118"]
+
+
+def test_a_text_that_is_too_long_is_not_searched_for_its_complaints_either() -> None:
+    modules = compiled({"maxLength": 10, "pattern": "^(a+)+$"})
+    assert judge(modules, "a" * 60 + "!") == (False, [("", "maxLength", 10)])

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from mcpc.schema.assertions import at_most
 from mcpc.schema.code import fill, joined, literal
 from mcpc.schema.conditions import ALWAYS, NEVER, some
 from mcpc.schema.json_types import is_one_of
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
 MANY = 100
 """After so many complaints no further parts of an array or an object are looked at."""
+SEARCHING = ("pattern", "format")
 UNEVALUATED = frozenset(("unevaluatedItems", "unevaluatedProperties"))
 
 
@@ -57,6 +59,12 @@ class Collector(Walker):
             return
         with self.section(None if condition is NEVER else fill("if %s:", condition.no)):
             self.complain(place.path, keyword, literal(expected))
+
+    def keyword(self, place: Place, keyword: str, value: Node) -> None:
+        """Write the question of one keyword; a text that is too long already is not searched."""
+        longest = place.schema.keywords.get("maxLength") if keyword in SEARCHING else None
+        with self.when(at_most(place, longest) if longest else ALWAYS):
+            super().keyword(place, keyword, value)
 
     def settle(self) -> None:
         """Do nothing: here nothing is put off."""

@@ -11,33 +11,33 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from mcpc.schema.ecma_sets import PROPERTY, WHITE_SPACE, category, complement, escaped, written
+from mcpc.schema.ecma_behind import LookBehindError, fixed_width
+from mcpc.schema.ecma_properties import PROPERTY, code_points
+from mcpc.schema.ecma_sets import DIGITS, LINE_ENDS, WHITE_SPACE, WORD, Ranges, complement, union
+from mcpc.schema.ecma_tree import EMPTY, Group, Look, Node, Place, Reference, Repeat, Set, choice, sequence
+from mcpc.schema.ecma_writer import written
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-ANY = r"(?s:.)"
-NOTHING = r"(?!)"
-EMPTY = r"(?:)"
-
 QUANTIFIER = re.compile(r"(?:[*+?]|\{(\d+)(,(\d*))?\})\??")
 GROUP = re.compile(r"\(\?(?:<(?![=!])([^>]*)>|:|<?[=!])")
 CAPTURE = re.compile(r"\\.|\[(?:\\.|[^\]\\])*\]|\((?:(?!\?)|\?<(?![=!])([^>]*)>)", re.DOTALL)
-IDENTIFIER = re.compile(r"[A-Za-z_$][\w$]*")
 NUMBER = re.compile(r"[1-9]\d*")
 CODE_POINT = re.compile(r"u\{([0-9A-Fa-f]+)\}|u([0-9A-Fa-f]{4})|x([0-9A-Fa-f]{2})|c([A-Za-z])|0(?!\d)")
 LOW_SURROGATE = re.compile(r"\\u([Dd][C-Fc-f][0-9A-Fa-f]{2})")
 CONTROLS = {"t": "\t", "n": "\n", "v": "\v", "f": "\f", "r": "\r"}
-INSIDES = {
-    "d": r"\d",
-    "D": r"\D",
-    "w": r"\w",
-    "W": r"\W",
-    "s": written(WHITE_SPACE),
-    "S": written(complement(WHITE_SPACE)),
+SETS: dict[str, Ranges] = {
+    "d": DIGITS,
+    "D": complement(DIGITS),
+    "w": WORD,
+    "W": complement(WORD),
+    "s": WHITE_SPACE,
+    "S": complement(WHITE_SPACE),
 }
-BOUNDARIES = {"b": r"\b", "B": r"(?!\b)"}
-"""The `\\B` of `re` does not match in an empty text before Python 3.14."""
+BOUNDARIES = ("b", "B")
+DEEPEST = 100
+"""Groups in groups; `re` has no bound of its own but the stack of whoever calls it."""
 FIRST_HIGH, FIRST_LOW = 0xD800, 0xDC00
 PYTHON_ONLY = {"A": "^", "Z": "$", "z": "$", "a": r"\x07", "Q": "", "E": "", "h": r"[\t ]", "R": r"\r?\n", "e": r"\x1b"}
 
@@ -54,12 +54,17 @@ class PatternError(ValueError):
 @lru_cache(maxsize=4096)
 def translate(pattern: str) -> str:
     """Return what `re` must be given to search for `pattern`; raise PatternError with a reason if there is nothing."""
-    translated = _Reader(pattern).read()
+    translated = written(parse(pattern))
     try:
         re.compile(translated, re.ASCII)
     except (re.error, OverflowError, RecursionError) as error:
         raise PatternError(_REASONS.get(type(error), "") or str(error).partition(" at position")[0], 0) from error
     return translated
+
+
+def parse(pattern: str) -> Node:
+    """Return what `pattern` means, in what Python can be told; raise PatternError with a reason if it cannot be."""
+    return _Reader(pattern).read()
 
 
 _REASONS = {OverflowError: "a repetition is too large", RecursionError: "groups are nested too deeply"}
@@ -75,6 +80,12 @@ class _Group:
     alternatives: bool = False
     captures: list[int] = field(default_factory=list)
     references: list[int] = field(default_factory=list)
+    branches: list[Node] = field(default_factory=list)
+    items: list[Node] = field(default_factory=list)
+
+    def tree(self) -> Node:
+        """Return what was read between the parentheses."""
+        return choice([*self.branches, sequence(self.items)])
 
 
 class _Reader:
@@ -83,7 +94,6 @@ class _Reader:
     def __init__(self, pattern: str) -> None:
         self.pattern = pattern
         self.at = 0
-        self.out: list[str] = []
         self.open: list[_Group] = [_Group(0)]
         self.atom: _Group | None = None
         self.closed: set[int] = set()
@@ -96,44 +106,45 @@ class _Reader:
         if len(self.names) != sum(map(bool, names)):
             raise PatternError("two groups have one name", 0)
 
-    def read(self) -> str:
+    def read(self) -> Node:
         """Read the whole pattern."""
         while self.at < len(self.pattern):
             STEPS.get(self.pattern[self.at], _Reader.character)(self)
         if len(self.open) > 1:
             raise PatternError("a group is not closed", self.open[-1].start)
-        return "".join(self.out)
+        return self.open[0].tree()
 
     def refuse(self, reason: str) -> PatternError:
         """Return the refusal of what stands at the present place."""
         return PatternError(reason, self.at)
 
-    def write(self, text: str, length: int, repeatable: bool = True) -> None:
-        """Write what the next `length` characters mean."""
-        self.out.append(text)
+    def add(self, node: Node, length: int, repeatable: bool = True) -> None:
+        """Note what the next `length` characters mean."""
+        self.open[-1].items.append(node)
         self.atom = _Group(self.at) if repeatable else None
         self.at += length
 
     def character(self) -> None:
         """Read a character that means itself."""
-        self.write(escaped(ord(self.pattern[self.at])), 1)
+        point = ord(self.pattern[self.at])
+        self.add(Set(((point, point),)), 1)
 
     def dot(self) -> None:
         """Read `.`: anything but the four line terminators."""
-        self.write("[^\n\r\u2028\u2029]", 1)
+        self.add(Set(complement(LINE_ENDS)), 1)
 
-    def begin(self) -> None:
-        """Read `^`."""
-        self.write(r"\A", 1, repeatable=False)
-
-    def finish(self) -> None:
-        """Read `$`: the very end, never the place before a last line feed."""
-        self.write(r"\Z", 1, repeatable=False)
+    def place(self) -> None:
+        """Read `^` or `$`."""
+        self.add(Place(self.pattern[self.at]), 1, repeatable=False)
 
     def alternative(self) -> None:
         """Read `|`."""
-        self.open[-1].alternatives = True
-        self.write("|", 1, repeatable=False)
+        group = self.open[-1]
+        group.alternatives = True
+        group.branches.append(sequence(group.items))
+        group.items = []
+        self.atom = None
+        self.at += 1
 
     def quantifier(self) -> None:
         """Read a repetition, or the lone brace that looks like the start of one."""
@@ -149,7 +160,8 @@ class _Reader:
         if most is not None and most < least:
             raise self.refuse(f"the bounds of `{match[0]}` are out of order")
         self.repeat(self.atom, least, most)
-        self.write(match[0], len(match[0]), repeatable=False)
+        is_lazy = match[0][-1] == "?" and len(match[0]) > 1
+        self.add(Repeat(self.open[-1].items.pop(), least, most, is_lazy), len(match[0]), repeatable=False)
 
     def repeat(self, group: _Group, least: int, most: int | None) -> None:
         """Refuse references to what a repetition captured: `re` keeps captures that ECMA-262 forgets."""
@@ -165,24 +177,31 @@ class _Reader:
         match = GROUP.match(self.pattern, self.at)
         if match is None and self.pattern.startswith("(?", self.at):
             raise self.refuse(f"`{self.pattern[self.at : self.at + 3]}` starts no group in ECMA-262")
-        group = _Group(self.at, match[0][:3] if match and match[1] is None else "(")
-        if group.kind == "(?<":
-            group.kind = match[0] if match else ""
-        if group.kind == "(":
-            self.captures += 1
-            group.number = self.captures
-            group.captures.append(group.number)
-            if match and not IDENTIFIER.fullmatch(match[1]):
-                raise self.refuse(f"`{match[1]}` is no name of a group")
+        if len(self.open) > DEEPEST:
+            raise self.refuse("groups are nested too deeply")
+        group = _Group(self.at, "(")
+        if match and match[1] is None:
+            group.kind = match[0]
+        else:
+            self.capture(group, match[1] if match else None)
         self.open.append(group)
-        self.write(group.kind, len(match[0]) if match else 1, repeatable=False)
+        self.atom = None
+        self.at += len(match[0]) if match else 1
+
+    def capture(self, group: _Group, name: str | None) -> None:
+        """Count a group that references may name."""
+        if name is not None and not name.replace("$", "_").isidentifier():
+            raise self.refuse(f"`{name}` is no name of a group")
+        self.captures += 1
+        group.number = self.captures
+        group.captures.append(group.number)
 
     def leave(self) -> None:
         """Read the end of a group."""
         if len(self.open) == 1:
             raise self.refuse("`)` closes no group")
         group = self.open.pop()
-        self.write(")", 1, repeatable=group.kind in ("(", "(?:"))
+        self.add(self.closed_tree(group), 1, repeatable=group.kind in ("(", "(?:"))
         if group.kind in ("(", "(?:"):
             self.atom = group
         if group.alternatives:
@@ -193,25 +212,37 @@ class _Reader:
         self.open[-1].captures += group.captures
         self.open[-1].references += group.references
 
+    def closed_tree(self, group: _Group) -> Node:
+        """Return what a group means that has just been closed."""
+        if group.kind == "(":
+            return Group(group.tree(), group.number)
+        if group.kind == "(?:":
+            return group.tree()
+        look = Look(group.tree(), is_ahead="<" not in group.kind, is_positive=group.kind.endswith("="))
+        try:
+            return look if look.is_ahead else fixed_width(look)
+        except LookBehindError as error:
+            raise PatternError(str(error), group.start) from error
+
     def reference(self, number: int, length: int) -> None:
         """Read a reference to the group `number`; a group that has matched nothing yet refers to the empty text."""
         if any(group.kind in ("(?<=", "(?<!") for group in self.open):
             raise self.refuse("a reference inside a look-behind cannot be compiled")
         loss = self.lost.get(number, "")
-        if number not in self.closed or loss == EMPTY:
-            self.write(EMPTY, length)
+        if number not in self.closed or loss == FORGOTTEN:
+            self.add(EMPTY, length)
             return
         if loss:
             raise self.refuse(f"{loss} cannot be compiled")
         self.open[-1].references.append(number)
-        self.write(f"(?({number})\\{number})", length)
+        self.add(Reference(number), length)
         self.atom = _Group(self.at, references=[number])
 
     def escape(self) -> None:
         """Read a backslash and what it gives a meaning to."""
         following = self.pattern[self.at + 1 : self.at + 2]
         if following in BOUNDARIES:
-            self.write(BOUNDARIES[following], 2, repeatable=False)
+            self.add(Place(following), 2, repeatable=False)
             return
         if following == "k":
             match = re.compile(r"<([^>]*)>").match(self.pattern, self.at + 2)
@@ -226,29 +257,33 @@ class _Reader:
             self.reference(int(match[0]), 1 + len(match[0]))
             return
         start = self.at
-        inside, point = self.class_escape()
+        ranges = self.class_escape()
         self.at, length = start, self.at - start
-        self.write(escaped(point) if point >= 0 else f"[{inside}]", length)
+        self.add(Set(ranges), length)
 
-    def class_escape(self) -> tuple[str, int]:
-        """Read an escape that may stand in a class; return the inside of a class and -1, or "" and one code point."""
+    def class_escape(self) -> Ranges:
+        """Read an escape that may stand in a class."""
         following = self.pattern[self.at + 1 : self.at + 2]
-        if following in INSIDES:
+        if following in SETS:
             self.at += 2
-            return INSIDES[following], -1
+            return SETS[following]
         if following in ("p", "P"):
-            return self.category(), -1
-        return "", self.code_point()
+            return self.property()
+        point = self.code_point()
+        return ((point, point),)
 
-    def category(self) -> str:
+    def property(self) -> Ranges:
         r"""Read `\p{...}` or `\P{...}`."""
         match = PROPERTY.match(self.pattern, self.at + 2)
-        ranges = category(match[1]) if match else None
+        ranges = code_points(match[1], match[2]) if match else None
         if match is None or ranges is None:
-            raise self.refuse(r"of the Unicode properties only general categories are compiled, such as `\p{L}`")
+            shown = self.pattern[self.at : match.end() if match else self.at + 2]
+            raise self.refuse(
+                f"`{shown}` names no Unicode property of ECMA-262, such as `\\p{{L}}` or `\\p{{Script=Greek}}`"
+            )
         is_negative = self.pattern[self.at + 1] == "P"
         self.at += 2 + len(match[0])
-        return written(complement(ranges) if is_negative else ranges)
+        return complement(ranges) if is_negative else ranges
 
     def code_point(self) -> int:
         """Read an escape that means one character."""
@@ -284,52 +319,49 @@ class _Reader:
         start = self.at
         is_negative = self.pattern.startswith("^", start + 1)
         self.at += 2 if is_negative else 1
-        parts: list[str] = []
+        parts: list[Ranges] = []
         while not self.pattern.startswith("]", self.at):
             if self.at >= len(self.pattern):
                 raise PatternError("a character class is not closed", start)
             parts.append(self.class_part())
         length = self.at + 1 - start
         self.at = start
-        if parts:
-            self.write(f"[{'^' if is_negative else ''}{''.join(parts)}]", length)
-        else:
-            self.write(ANY if is_negative else NOTHING, length)
+        self.add(Set(complement(union(parts)) if is_negative else union(parts)), length)
 
-    def class_part(self) -> str:
+    def class_part(self) -> Ranges:
         """Read one character, one range or one set of a class."""
-        inside, first = self.class_atom()
+        first, is_first_set = self.class_atom()
         if not self.pattern.startswith("-", self.at) or self.pattern.startswith("-]", self.at):
-            return inside or escaped(first)
+            return first
         self.at += 1
-        other, last = self.class_atom()
-        if inside or other:
+        last, is_last_set = self.class_atom()
+        if is_first_set or is_last_set:
             raise self.refuse("a range in a character class has a set as one of its ends")
-        if last < first:
+        if last[0][0] < first[0][0]:
             raise self.refuse("a range in a character class is out of order")
-        return f"{escaped(first)}-{escaped(last)}"
+        return ((first[0][0], last[0][0]),)
 
-    def class_atom(self) -> tuple[str, int]:
-        """Read one end of what may be a range."""
+    def class_atom(self) -> tuple[Ranges, bool]:
+        """Read one end of what may be a range; say whether it is a set, which can be none."""
         text = self.pattern[self.at : self.at + 1]
         if not text:
             raise self.refuse("a character class is not closed")
-        if text != "\\":
-            self.at += 1
-            return "", ord(text)
-        if self.pattern.startswith(r"\b", self.at):
-            self.at += 2
-            return "", ord("\b")
-        return self.class_escape()
+        following = self.pattern[self.at + 1 : self.at + 2]
+        if text == "\\" and following != "b":
+            return self.class_escape(), following in SETS or following in ("p", "P")
+        self.at += 1 if text != "\\" else 2
+        point = ord(text) if text != "\\" else ord("\b")
+        return ((point, point),), False
 
 
-_LOST = {"(?!": EMPTY, "(?<!": EMPTY, "(?<=": "a reference to a group inside a look-behind"}
+FORGOTTEN = "forgotten"
+_LOST = {"(?!": FORGOTTEN, "(?<!": FORGOTTEN, "(?<=": "a reference to a group inside a look-behind"}
 """What a later reference finds of a look-around's groups: nothing if it had to fail; another order, looking behind."""
 
 STEPS: dict[str, Callable[[_Reader], None]] = {
     ".": _Reader.dot,
-    "^": _Reader.begin,
-    "$": _Reader.finish,
+    "^": _Reader.place,
+    "$": _Reader.place,
     "|": _Reader.alternative,
     "*": _Reader.quantifier,
     "+": _Reader.quantifier,

@@ -17,6 +17,7 @@ from mcpc.schema.dialects import DIALECTS, DRAFT_2020_12, FORMAT_ASSERTION, VOCA
 from mcpc.schema.keywords import KEYWORDS
 from mcpc.schema.resources import Resource, absolute, item_at, metaschema, unescaped, uri_of_file
 from mcpc.schema.shapes import found
+from mcpc.schema.slow_patterns import slow_patterns
 from mcpc_runtime.formats import FORMATS
 
 if TYPE_CHECKING:
@@ -180,6 +181,7 @@ class Search:
         if not home.asserts or getattr(keywords.get("format"), "value", "") not in FORMATS:
             keywords.pop("format", None)
         self.schemas[node] = keywords
+        self.problems += slow_patterns(written)
         self._references += (
             (keywords[name], name, home) for name in REFERENCES if name in keywords and keywords[name].kind == "string"
         )

@@ -13,7 +13,7 @@ from mcpc_runtime.formats.joining import joins_after, joins_before
 
 DOTS = str.maketrans("\u3002\uff0e\uff61", "...")
 PREFIX = "xn--"
-ALLOWED = frozenset("-abcdefghijklmnopqrstuvwxyz0123456789ßς་〇۽۾")
+ALLOWED = frozenset("-abcdefghijklmnopqrstuvwxyz0123456789ßς་\u3007۽۾")
 """LDH, and the exceptions of RFC 5892 section 2.6 that are allowed everywhere."""
 CATEGORIES = frozenset(("Ll", "Lu", "Lo", "Nd", "Lm", "Mn", "Mc"))
 DISALLOWED = (
@@ -37,8 +37,16 @@ DISALLOWED = (
 """Letters, digits and marks that are exceptions, ignorable, in ignorable blocks, or conjoining jamo."""
 ARABIC_DIGITS = frozenset("٠١٢٣٤٥٦٧٨٩")
 EXTENDED_DIGITS = frozenset("۰۱۲۳۴۵۶۷۸۹")
-KANA_AND_HAN = ("HIRAGANA ", "HENTAIGANA ", "KATAKANA ", "CJK UNIFIED ", "CJK COMPATIBILITY IDEOGRAPH", "IDEOGRAPHIC ",
-    "OLD CHINESE ITERATION", "VIETNAMESE ALTERNATE READING")
+KANA_AND_HAN = (
+    "HIRAGANA ",
+    "HENTAIGANA ",
+    "KATAKANA ",
+    "CJK UNIFIED ",
+    "CJK COMPATIBILITY IDEOGRAPH",
+    "IDEOGRAPHIC ",
+    "OLD CHINESE ITERATION",
+    "VIETNAMESE ALTERNATE READING",
+)
 VIRAMA = 9
 
 RIGHT_TO_LEFT = frozenset(("R", "AL"))
@@ -109,10 +117,10 @@ def _is_allowed(label: str, at: int) -> bool:
     if character in ALLOWED:
         return True
     rule = CONTEXTS.get(character)
-    return rule(label, at) if rule else _is_permanently_valid(character)
+    return rule(label, at) if rule else is_permanently_valid(character)
 
 
-def _is_permanently_valid(character: str) -> bool:
+def is_permanently_valid(character: str) -> bool:
     """PVALID of RFC 5892, without its exceptions."""
     if unicodedata.category(character) not in CATEGORIES:
         return False
@@ -177,7 +185,7 @@ def _has_right_to_left(label: str) -> bool:
 
 
 def _keeps_direction(label: str) -> bool:
-    """The Bidi Rule, section 2 of RFC 5893; a label that runs from left to right is only asked beside one that does not."""
+    """The Bidi Rule, section 2 of RFC 5893, which binds all labels of a name if one runs from right to left."""
     kinds = [unicodedata.bidirectional(character) for character in label]
     is_right_to_left = kinds[0] in RIGHT_TO_LEFT
     if not is_right_to_left and kinds[0] != "L":

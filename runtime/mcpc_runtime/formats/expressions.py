@@ -15,16 +15,16 @@ SET = -1
 """What a class escape for a set of characters returns in place of a code point."""
 LAST = 0x10FFFF
 ASSERTIONS = ("(?=", "(?!", "(?<=", "(?<!")
-CATEGORIES = frozenset(
+CATEGORY_NAMES = (
     "L Letter Lu Uppercase_Letter Ll Lowercase_Letter Lt Titlecase_Letter LC Cased_Letter Lm Modifier_Letter Lo "
     "Other_Letter M Mark Combining_Mark Mn Nonspacing_Mark Mc Spacing_Mark Me Enclosing_Mark N Number Nd "
     "Decimal_Number digit Nl Letter_Number No Other_Number P Punctuation punct Pc Connector_Punctuation Pd "
     "Dash_Punctuation Ps Open_Punctuation Pe Close_Punctuation Pi Initial_Punctuation Pf Final_Punctuation Po "
     "Other_Punctuation S Symbol Sm Math_Symbol Sc Currency_Symbol Sk Modifier_Symbol So Other_Symbol Z Separator Zs "
     "Space_Separator Zl Line_Separator Zp Paragraph_Separator C Other Cc Control cntrl Cf Format Cs Surrogate Co "
-    "Private_Use Cn Unassigned".split()
+    "Private_Use Cn Unassigned"
 )
-PROPERTIES = CATEGORIES | frozenset(
+PROPERTY_NAMES = (
     "ASCII ASCII_Hex_Digit AHex Alphabetic Alpha Any Assigned Bidi_Control Bidi_C Bidi_Mirrored Bidi_M "
     "Case_Ignorable CI Cased Changes_When_Casefolded CWCF Changes_When_Casemapped CWCM Changes_When_Lowercased CWL "
     "Changes_When_NFKC_Casefolded CWKCF Changes_When_Titlecased CWT Changes_When_Uppercased CWU Dash "
@@ -34,11 +34,13 @@ PROPERTIES = CATEGORIES | frozenset(
     "ID_Start IDS Ideographic Ideo Join_Control Join_C Logical_Order_Exception LOE Lowercase Lower Math "
     "Noncharacter_Code_Point NChar Pattern_Syntax Pat_Syn Pattern_White_Space Pat_WS Quotation_Mark QMark Radical "
     "Regional_Indicator RI Sentence_Terminal STerm Soft_Dotted SD Terminal_Punctuation Term Unified_Ideograph UIdeo "
-    "Uppercase Upper Variation_Selector VS White_Space space XID_Continue XIDC XID_Start XIDS".split()
+    "Uppercase Upper Variation_Selector VS White_Space space XID_Continue XIDC XID_Start XIDS"
 )
+CATEGORIES = frozenset(CATEGORY_NAMES.split())
+PROPERTIES = CATEGORIES.union(PROPERTY_NAMES.split())
 
 
-class SyntaxFault(Exception):
+class MalformedError(Exception):
     """The text is no regular expression."""
 
 
@@ -46,7 +48,7 @@ def is_regex(text: str) -> bool:
     """Say whether JavaScript's `new RegExp(text, "u")` succeeds."""
     try:
         _Reader(text).read()
-    except SyntaxFault:
+    except MalformedError:
         return False
     return True
 
@@ -76,10 +78,10 @@ class _Reader:
             else:
                 self.atom(character)
         if self.open or self.asked_number > self.groups or not self.asked_names <= self.names:
-            raise SyntaxFault
+            raise MalformedError
 
     def atom(self, character: str) -> None:
-        """Read what matches a character, or `\\b` or a reference, and its repetition."""
+        r"""Read what matches a character, or `\b` or a reference, and its repetition."""
         if character == "[":
             self.brackets()
         elif character == "\\":
@@ -90,7 +92,7 @@ class _Reader:
         elif character == "." or character not in SYNTAX or character == "/":
             self.at += 1
         else:
-            raise SyntaxFault
+            raise MalformedError
         self.quantifier()
 
     def enter(self) -> None:
@@ -108,13 +110,13 @@ class _Reader:
                 self.at += 1
                 name = self.name()
                 if name in self.names:
-                    raise SyntaxFault
+                    raise MalformedError
                 self.names.add(name)
 
     def leave(self) -> None:
         """Read the end of a group."""
         if not self.open:
-            raise SyntaxFault
+            raise MalformedError
         self.at += 1
         if self.open.pop():
             self.quantifier()
@@ -123,11 +125,11 @@ class _Reader:
         """Read the name of a group in angle brackets."""
         end = self.text.find(">", self.at)
         if not self.text.startswith("<", self.at) or end < 0:
-            raise SyntaxFault
+            raise MalformedError
         written, self.at = self.text[self.at + 1 : end], end + 1
         name = _without_escapes(written) if "\\" in written else written
         if not name.replace("$", "_").replace("\u200c", "1").replace("\u200d", "1").isidentifier():
-            raise SyntaxFault
+            raise MalformedError
         return name
 
     def quantifier(self) -> None:
@@ -139,7 +141,7 @@ class _Reader:
             if self.text.startswith(",", self.at):
                 most = self.digits(self.at + 1, may_be_none=True)
             if not self.text.startswith("}", self.at) or (most and (len(most), most) < (len(least), least)):
-                raise SyntaxFault
+                raise MalformedError
         elif not character or character not in "*+?":
             return
         self.at += 1
@@ -153,7 +155,7 @@ class _Reader:
             end += 1
         self.at = end
         if end == start and not may_be_none:
-            raise SyntaxFault
+            raise MalformedError
         return self.text[start:end].lstrip("0") or self.text[start:end][:1]
 
     def escape(self) -> None:
@@ -181,16 +183,15 @@ class _Reader:
         if following == "c" and self.text[self.at : self.at + 1] in LETTERS:
             self.at += 1
             return ord(self.text[self.at - 1]) % 32
-        if following == "0" and self.text[self.at : self.at + 1] not in DIGITS:
-            return 0
         if following in ("x", "u"):
             return self.code_point(following)
-        if not following or following not in SYNTAX:
-            raise SyntaxFault
-        return ord(following)
+        is_zero = following == "0" and self.text[self.at : self.at + 1] not in DIGITS
+        if not is_zero and following not in SYNTAX:
+            raise MalformedError
+        return 0 if is_zero else ord(following)
 
     def code_point(self, kind: str) -> int:
-        """Read what follows `\\x` or `\\u`; two halves of a surrogate pair are one code point."""
+        r"""Read what follows `\x` or `\u`; two halves of a surrogate pair are one code point."""
         if kind == "u" and self.text.startswith("{", self.at):
             end = self.text.find("}", self.at)
             digits = self.text[self.at + 1 : max(end, 0)]
@@ -210,7 +211,7 @@ class _Reader:
         r"""Read what follows `\p`."""
         end = self.text.find("}", self.at, self.at + 80)
         if not self.text.startswith("{", self.at) or end < 0:
-            raise SyntaxFault
+            raise MalformedError
         name, equals, value = self.text[self.at + 1 : end].partition("=")
         self.at = end + 1
         if equals and name in ("Script", "sc", "Script_Extensions", "scx"):
@@ -220,7 +221,7 @@ class _Reader:
         else:
             is_known = name in PROPERTIES
         if not is_known:
-            raise SyntaxFault
+            raise MalformedError
         return SET
 
     def brackets(self) -> None:
@@ -233,14 +234,14 @@ class _Reader:
             self.at += 1
             last = self.class_atom()
             if SET in (first, last) or last < first:
-                raise SyntaxFault
+                raise MalformedError
         self.at += 1
 
     def class_atom(self) -> int:
         """Read what may be one end of a range."""
         character = self.text[self.at : self.at + 1]
         if not character:
-            raise SyntaxFault
+            raise MalformedError
         if character != "\\":
             self.at += 1
             return ord(character)
@@ -266,8 +267,8 @@ def _without_escapes(name: str) -> str:
 
 def _hexadecimal(digits: str, length: int = 0) -> int:
     if not digits or not HEXADECIMAL.issuperset(digits) or (length and len(digits) != length) or len(digits) > 6:
-        raise SyntaxFault
+        raise MalformedError
     point = int(digits, 16)
     if point > LAST:
-        raise SyntaxFault
+        raise MalformedError
     return point

@@ -71,7 +71,9 @@ def _is_reference(text: str) -> bool:
 def _is_of(text: str, characters: frozenset[str], has_private: bool = False) -> bool:
     """Say whether `text` has only `characters` and what an IRI may have besides."""
     others = frozenset(text) - characters
-    return not others or (not others & ASCII and are_in(others, BEYOND_ASCII + PRIVATE if has_private else BEYOND_ASCII))
+    return not others or (
+        not others & ASCII and are_in(others, BEYOND_ASCII + PRIVATE if has_private else BEYOND_ASCII)
+    )
 
 
 def _is_authority(text: str) -> bool:
