@@ -341,3 +341,14 @@ def test_a_node_keeps_its_place_in_what_is_said() -> None:
     (problem,) = problems_of('{"type": "int"}')
     assert problem.span is not None
     assert (problem.span.start, problem.span.end) == (9, 14)
+
+
+def test_work_that_doubles_with_every_level_of_the_value_ends() -> None:
+    step = {"items": {"$ref": "#/$defs/t"}, "type": "array"}
+    modules = compiled({"$ref": "#/$defs/t", "$defs": {"t": {"anyOf": [{**step, "maxItems": 3}, {**step, "minItems": 1}]}}})
+    assert judge(modules, nested(60, 1)) == (False, [("", "depth", None)])
+
+
+def test_a_recursive_schema_takes_values_of_many_parts() -> None:
+    modules = compiled({"$defs": {"t": {"items": {"$ref": "#/$defs/t"}}}, "$ref": "#/$defs/t"})
+    assert judge(modules, [[[] for _ in range(300)] for _ in range(300)])[0]

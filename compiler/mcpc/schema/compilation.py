@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
 LABEL = sys.intern("server.pyz/mcpc_app/validator.py")
 """What tracebacks call a generated module: the same wherever it was built."""
+MOST = 50
+"""As many problems are reported of one schema."""
+
 compiled: dict[tuple[Question, str], CompiledSchema] = {}
 """What was compiled before in this process: the pass that judges schemas, and then the emitter, ask for each."""
 
@@ -60,6 +63,7 @@ def compile_schema(schema: Node, question: Question = PLAIN) -> tuple[CompiledSc
     if known is not None:
         return known, ()
     surveyed, problems = survey(schema, question)
+    problems = _first(problems)
     if surveyed is None:
         return None, problems
     defaults, unfit = defaults_of(surveyed) if question.completes else (NONE, ())
@@ -72,6 +76,13 @@ def compile_schema(schema: Node, question: Question = PLAIN) -> tuple[CompiledSc
     if not problems and not surveyed.uses_remotes:
         compiled[key] = made
     return made, problems
+
+
+def _first(problems: Diagnostics) -> Diagnostics:
+    """Return as many problems as tell an author anything new, errors before all others."""
+    if len(problems) <= MOST:
+        return problems
+    return in_order(sorted(problems, key=lambda problem: problem.severity != "error")[:MOST])
 
 
 def _compiled(source: str) -> CodeType:

@@ -1,6 +1,7 @@
 """Two modules of Python from one schema: `accepts(x)` answers fast, `errors(x)` thoroughly, and they always agree.
 
-A value that is nested too deeply for Python's stack is refused by both.
+A value that is nested too deeply for Python's stack is refused by both, and so is one that a recursive schema would
+judge for ever: where alternatives refer to each other, each level of the value can double the work.
 """
 
 from __future__ import annotations
@@ -98,6 +99,8 @@ def _entry(program: Program, entry: Entry) -> Iterator[Code]:
     output = OUTPUTS[entry.kind]
     walk = output.walker(program, EMITTERS, entry.kind, is_deep=False)
     is_guarded = _may_be_too_deep(survey)
+    if survey.recursive:
+        walk.line(fill("LEFT[0] = %s", program.allowance()))
     with walk.section(fill("try:") if is_guarded else None):
         if survey.root in survey.shared:
             walk.line(fill("return %s", walk.call(entry.kind, root, *entry.arguments)))
@@ -120,7 +123,8 @@ def _function(program: Program, unit: Unit) -> Iterator[Code]:
     is_deep = unit.schema.node in survey.recursive
     walk = output.walker(program, EMITTERS, unit.kind, is_deep)
     if is_deep and unit.schema.node in survey.shared:
-        with walk.section(fill("if depth > %s:", program.depth_limit)):
+        walk.line(fill("LEFT[0] -= 1"))
+        with walk.section(fill("if depth > %s or LEFT[0] < 0:", program.depth_limit)):
             walk.line(fill("raise RecursionError"))
     walk.body(Place(walk, unit.schema, fill("x"), output.path))
     walk.line(output.result)

@@ -37,6 +37,8 @@ SEARCH: LiteralString = '''def %s(text):
 
     %s = re.compile(%s, re.ASCII).search
     return %s(text)'''
+CALLS = 2_000_000
+"""How often recursive functions may be called for one value: a second's worth, and more than most lines have bytes."""
 LONG = 60
 """A text longer than this gets a name, so that saying it often stays short."""
 
@@ -94,6 +96,11 @@ class Program:
         """Return the name of a function the module carries along."""
         self._support.update(dict.fromkeys((name, *NEEDS.get(name, ()))))
         return NAMES[name]
+
+    def allowance(self) -> Code:
+        """Return how often recursive functions may be called for one value; the module counts it in `LEFT`."""
+        self._constants[fill("[0]")] = fill("LEFT")
+        return literal(CALLS)
 
     def constants(self) -> Iterator[Code]:
         """Yield the lines that define the constants."""
