@@ -150,7 +150,7 @@ REFUSED = [
     ("a|*", "there is nothing that `*` could repeat", 2),
     ("a{,3}", "`{,n}` is no repetition in ECMA-262; write `{0,n}`", 1),
     ("a{3,2}", "the bounds of `{3,2}` are out of order", 1),
-    ("a{99999999999}", "a repetition is too large", 0),
+    ("a{99999999999}", "a repetition is too large", 1),
     ("x(?<=^a+)b", "a look-behind can be compiled only if what it looks for has a greatest length", 1),
     ("(?<=xa{0,99})b", "a look-behind has too many lengths", 0),
     ("(?<=x(?:a?b?c?){4})b", "a look-behind has too many lengths", 0),
@@ -228,3 +228,13 @@ def test_random_patterns_match_as_a_browser_matches_them() -> None:
         assert found == answer, (pattern, translated)
         compared += 1
     assert compared > 2_000
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    ["a" * 10_001, r"\p{L}" * 100, "a{1," + "9" * 50_000 + "}", "a{" + "9" * 100 + "}", "\\" + "9" * 5_000, "[" * 10_000],
+    ids=["long", "wide", "most", "least", "group", "open"],
+)
+def test_a_pattern_beyond_all_bounds_is_refused_at_once(pattern: str) -> None:
+    with pytest.raises(PatternError):
+        translate(pattern)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from mcpc.schema.ecma_behind import LookBehindError, fixed_width
 from mcpc.schema.ecma_properties import PROPERTY, code_points
 from mcpc.schema.ecma_sets import DIGITS, LINE_ENDS, WHITE_SPACE, WORD, Ranges, complement, union
-from mcpc.schema.ecma_tree import EMPTY, Group, Look, Node, Place, Reference, Repeat, Set, choice, sequence
+from mcpc.schema.ecma_tree import EMPTY, Group, Look, Node, Place, Reference, Repeat, Set, choice, nodes, sequence
 from mcpc.schema.ecma_writer import written
 
 if TYPE_CHECKING:
@@ -64,9 +64,19 @@ def translate(pattern: str) -> str:
 
 def parse(pattern: str) -> Node:
     """Return what `pattern` means, in what Python can be told; raise PatternError with a reason if it cannot be."""
-    return _Reader(pattern).read()
+    if len(pattern) > LONGEST:
+        raise PatternError(f"it is longer than {LONGEST} characters", 0)
+    root = _Reader(pattern).read()
+    if sum(len(node.ranges) for node in nodes(root) if isinstance(node, Set)) > RANGES:
+        raise PatternError(f"written out, its sets have more than {RANGES} ranges of characters", 0)
+    return root
 
 
+LONGEST = 10_000
+RANGES = 20_000
+"""What a pattern may hold; `\\p{L}` alone has some 650 ranges."""
+DIGITS = 9
+"""A count or a number of more digits is beyond anything `re` takes."""
 _REASONS = {OverflowError: "a repetition is too large", RecursionError: "groups are nested too deeply"}
 
 
@@ -156,6 +166,8 @@ class _Reader:
             return
         if self.atom is None:
             raise self.refuse(f"there is nothing that `{match[0]}` could repeat")
+        if max(len(match[1] or ""), len(match[3] or "")) > DIGITS:
+            raise self.refuse("a repetition is too large")
         least, most = _bounds(match)
         if most is not None and most < least:
             raise self.refuse(f"the bounds of `{match[0]}` are out of order")
@@ -252,8 +264,8 @@ class _Reader:
             return
         match = NUMBER.match(self.pattern, self.at + 1)
         if match:
-            if int(match[0]) > self.total:
-                raise self.refuse(f"there is no group {match[0]}")
+            if len(match[0]) > DIGITS or int(match[0]) > self.total:
+                raise self.refuse(f"there is no group {match[0][:DIGITS]}")
             self.reference(int(match[0]), 1 + len(match[0]))
             return
         start = self.at
