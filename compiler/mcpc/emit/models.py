@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from mcpc.emit.module import Module
 from mcpc.emit.templates import render
 from mcpc.languages import MODELS_LINE, is_models_file
-from mcpc.models import begun, tool_module
+from mcpc.models import made, tool_module
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -34,7 +34,7 @@ def with_models(server: Server, handlers: Iterable[Module]) -> Iterator[Module]:
     for module in handlers:
         yield Module(module.name, door, python=True) if module.name in doors else module
     if server.models:
-        yield from _models(begun(server, server.models)())
+        yield from _models(made(server, server.models))
 
 
 def _models(models: Sequence[Model]) -> Iterator[Module]:

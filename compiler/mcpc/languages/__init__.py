@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from mcpc.languages.bash import read as read_bash
-from mcpc.languages.module import Function, Module
-from mcpc.languages.python import imports
+from mcpc.languages.module import Annotation, Function, Module
+from mcpc.languages.python import MODELS_LINE, imports, is_models_file, mentions
 from mcpc.languages.python import read as read_python
 
 if TYPE_CHECKING:
@@ -20,4 +20,13 @@ LANGUAGES: dict[str, Callable[[Source], tuple[Module, Diagnostics]]] = {
     "python": read_python,
 }
 
-__all__ = ["LANGUAGES", "Function", "Module", "imports"]
+__all__ = [
+    "LANGUAGES",
+    "MODELS_LINE",
+    "Annotation",
+    "Function",
+    "Module",
+    "imports",
+    "is_models_file",
+    "mentions",
+]

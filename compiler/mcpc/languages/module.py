@@ -13,6 +13,19 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
+class Annotation:
+    """The type of a parameter, or of the result under the name `return`, where it is a name.
+
+    `origin`: the module the name is imported from, `.` if it is bound in the file itself, nothing if it is not bound.
+    """
+
+    parameter: str
+    name: str
+    origin: str
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
 class Function:
     """One function.  `parameters` and `accepts_any` (`**kwargs`) only where the language has signatures."""
 
@@ -22,6 +35,7 @@ class Function:
     is_async: bool = False
     parameters: tuple[Parameter, ...] = ()
     accepts_any: bool = False
+    annotations: tuple[Annotation, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

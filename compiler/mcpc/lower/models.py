@@ -5,6 +5,7 @@ A name is taken for a model's if no other module of the project, and not the fil
 
 from __future__ import annotations
 
+import builtins
 import difflib
 import re
 import sys
@@ -27,6 +28,10 @@ if TYPE_CHECKING:
 MODULE = "mcpc_app.models"
 """Where a server has its models."""
 CANDIDATE = re.compile(r"\w*(?:Input|Output)\w*")
+ALIKE, DISTANT = 0.85, 0.6
+"""How like a model's name one is that must be meant for it, and one that may be."""
+COMPARED = 500
+"""A name is compared with so many at most."""
 RUN = "`mcpc models` writes a file with all of them"
 
 
@@ -50,7 +55,15 @@ class Catalog:
             return True
         if annotation.origin == "." or origin in self.others or origin.partition(".")[0] in sys.stdlib_module_names:
             return False
-        return annotation.name in self.owners or (not origin and annotation.name.endswith((INPUT, OUTPUT)))
+        if not origin and hasattr(builtins, annotation.name):
+            return False
+        known = annotation.name in self.owners or bool(self.nearest(annotation.name, ALIKE))
+        return known or (not origin and annotation.name.endswith((INPUT, OUTPUT)))
+
+    def nearest(self, name: str, cutoff: float) -> str:
+        """Return the model whose name is most like this one, nothing if none is."""
+        names = self.owners if len(self.owners) <= COMPARED else ()
+        return next(iter(difflib.get_close_matches(name, names, n=1, cutoff=cutoff)), "")
 
     def root(self, tool: str, suffix: str) -> str:
         """Return the class of a tool's input or output, nothing if it has none."""
@@ -95,8 +108,8 @@ def _wrong(tool: str, function: Function, annotation: Annotation, known: Catalog
     expected = f"`{own}`" if own else ""
     if name not in known.owners:
         if not owner(name, known.owners):
-            near = difflib.get_close_matches(name, known.owners, n=1)
-            hint = f"did you mean `{near[0]}`?" if near else RUN
+            near = known.nearest(name, DISTANT)
+            hint = f"did you mean `{near}`?" if near else RUN
             yield diagnose("MCP214", annotation.span, f"{subject}, and no tool has such a model", expected, hint)
         elif not is_result:
             yield diagnose("MCP214", annotation.span, f"{subject}, which is only a part of what it is given", expected)

@@ -14,7 +14,7 @@ from mcpc.passes.capabilities import capabilities
 from mcpc.passes.descriptions import descriptions
 from mcpc.passes.examples import examples
 from mcpc.passes.handlers import handlers
-from mcpc.passes.models import begin_models, models
+from mcpc.passes.models import models
 from mcpc.passes.modules import modules
 from mcpc.passes.names import names
 from mcpc.passes.schemas import schemas
@@ -30,7 +30,6 @@ __all__ = ["PASSES", "Pass", "check"]
 Pass = Callable[[Server], "Diagnostics"]
 
 PASSES: tuple[Pass, ...] = (
-    begin_models,
     names,
     descriptions,
     schemas,

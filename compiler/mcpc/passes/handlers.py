@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 ELSEWHERE = ("$ref", "$dynamicRef", "allOf", "anyOf", "oneOf", "if", "dependentSchemas", "dependentRequired")
 """Keywords by which a schema may require a property without saying so at its root."""
 OPEN = ("additionalProperties", "patternProperties", "unevaluatedProperties")
+MODELS = ("models",)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +70,8 @@ def _of_prompt(prompt: Prompt) -> Arguments:
 
 
 def _unfit(handler: PythonFunction, arguments: Arguments, server: Server) -> Iterator[Diagnostic]:
+    if handler.binding[:1] == MODELS:
+        return  # one parameter takes them all; whether it is the right one was asked when it was bound
     for parameter in handler.parameters:
         yield from _uncallable(handler, parameter, arguments)
     if handler.accepts_any:

@@ -28,17 +28,29 @@ SPECIAL: tuple[tuple[str, dict[str, str]], ...] = (
     ("__fspath__", {}),
 )
 """Methods by which an object says what it is in JSON, with their keywords: models, times, paths."""
+OURS, DUMP = "mcpc_app.models.", "mcpc_runtime.bindings.models:dump"
+"""Models that were generated from a schema leave out what the schema would not want to find."""
 
 
 def main(archive: str) -> None:
     """Answer frames until there are no more."""
     sys.path.insert(0, os.path.join(archive, "handlers"))
     sys.argv = [archive]
+    carry(archive)
     worker = Child()
     with os.fdopen(REQUESTS, "rb") as stream:
         while len(head := stream.read(4)) == 4:
             worker.receive(json.loads(stream.read(int.from_bytes(head, "little"))))
     os._exit(0)
+
+
+def carry(archive: str) -> None:
+    """Put the packages in reach that the archive carries, if it carries any: then it has the module for it, too."""
+    try:
+        activate = resolve("mcpc_runtime.layer:activate")
+    except ModuleNotFoundError:
+        return
+    activate(archive)
 
 
 class Child:
@@ -115,6 +127,8 @@ async def awaited(value: Any) -> Any:
 
 def plain(value: Any) -> Any:
     """Return what JSON can carry of an object that is no JSON value; raise TypeError if it does not say."""
+    if any(kind.__module__.startswith(OURS) for kind in type(value).__mro__):
+        return resolve(DUMP)(value)
     for method, keywords in SPECIAL:
         say: Callable[..., Any] | None = getattr(value, method, None)
         if say is not None and not isinstance(value, type):

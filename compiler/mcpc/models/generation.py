@@ -1,0 +1,139 @@
+"""datamodel-code-generator, in process: structures become templates of source.
+
+What it writes is not believed but read: `mcpc.models.vetting` admits a few forms of classes and fields only.  Where it
+cannot do all of them at once, they are taken apart until what it cannot do stands alone.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import warnings
+from typing import TYPE_CHECKING
+
+from datamodel_code_generator import generate
+from datamodel_code_generator.enums import DataModelType, InputFileType, TargetPydanticVersion
+from datamodel_code_generator.format import PythonVersion
+from datamodel_code_generator.parser import LiteralType
+
+from mcpc.models.structures import CLASS, FIELD, ROOT
+from mcpc.models.vetting import VettingError, classes
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from mcpc.models.shapes import Shape
+    from mcpc.models.structures import Structure
+    from mcpc.models.vetting import Classes, Template
+    from mcpc.sources import Json
+
+DIALECT = "https://json-schema.org/draft/2020-12/schema"
+FIELDS, NAME, ALIASED, FIELD_NAME = "McpcFields", "McpcMade{}", "MCPC_ALIAS {}", "field_{}"
+
+
+def templates(structures: Sequence[Structure]) -> list[Template | str]:
+    """Return the template of each structure, or why there is none."""
+    if not structures:
+        return []
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return list(_templates(structures))
+    except Exception as problem:  # noqa: BLE001 - whatever it cannot do is told of the one structure that it cannot do
+        if len(structures) == 1:
+            return [f"{type(problem).__name__}: {(str(problem).splitlines() or ['no reason given'])[0]}"]
+    half = len(structures) // 2
+    return [*templates(structures[:half]), *templates(structures[half:])]
+
+
+def _templates(structures: Sequence[Structure]) -> list[Template]:
+    definitions, aliases = _definitions(structures)
+    made = classes(source(definitions, aliases), definitions.keys())
+    fields = _fields(made)
+    found: list[Template] = []
+    for number, one in enumerate(structures):
+        if one.kind == FIELD:
+            found.append(fields[FIELD_NAME.format(number)])
+        else:
+            text = made[NAME.format(number)].source
+            found.append((text if one.kind == ROOT else without_fields(text), None))
+    return found
+
+
+def _definitions(structures: Sequence[Structure]) -> tuple[dict[str, Shape], dict[str, str]]:
+    """Return classes: of each root and head, of all fields together, for each stand-in; and the fields with aliases."""
+    shapes = [json.loads(one.shape) for one in structures]
+    properties: Shape = {}
+    required: list[Json] = []
+    definitions: dict[str, Shape] = {}
+    aliases: dict[str, str] = {}
+    for number, (one, shape) in enumerate(zip(structures, shapes, strict=True)):
+        if one.kind != FIELD:
+            definitions[NAME.format(number)] = shape if one.kind == ROOT else an_object({"x": {}}, [], shape["of"])
+            continue
+        name = (ALIASED if one.aliased else FIELD_NAME).format(number)
+        properties[name] = shape
+        required += [name] if one.required else []
+        if one.aliased:
+            aliases[f"{FIELDS}.{name}"] = FIELD_NAME.format(number)
+    most = max(text.count('"$ref"') for text in (one.shape for one in structures))
+    definitions |= {CLASS.format(number): an_object({"x": {}}, ["x"], True) for number in range(most)}
+    definitions[FIELDS] = an_object(properties, required, True)
+    return definitions, aliases
+
+
+def an_object(properties: Shape, required: list[Json], others: Json) -> Shape:
+    """Return the shape of an object."""
+    return {"type": "object", "properties": properties, "required": required, "additionalProperties": others}
+
+
+def _fields(made: Classes) -> dict[str, Template]:
+    text = made[FIELDS].source
+    (node,) = ast.parse(text).body
+    if not isinstance(node, ast.ClassDef):
+        raise VettingError("the fields are not in a class")
+    return {
+        one.target.id: (segment(text, one.annotation), None if one.value is None else segment(text, one.value))
+        for one in node.body
+        if isinstance(one, ast.AnnAssign) and isinstance(one.target, ast.Name)
+    }
+
+
+def without_fields(text: str) -> str:
+    """Return the source of a class without its fields: its head."""
+    (node,) = ast.parse(text).body
+    inner = node.body if isinstance(node, ast.ClassDef) else []
+    end = next(one.lineno for one in inner if isinstance(one, ast.AnnAssign))
+    return "\n".join(text.split("\n")[: end - 1])
+
+
+def segment(text: str, node: ast.expr) -> str:
+    """Return the source of an expression."""
+    return ast.get_source_segment(text, node) or ""
+
+
+def source(definitions: Mapping[str, Shape], aliases: Mapping[str, str]) -> str:
+    """Return what the generator writes for some definitions."""
+    text = generate(
+        json.dumps({"$schema": DIALECT, "$defs": definitions}),
+        input_file_type=InputFileType.JsonSchema,
+        output_model_type=DataModelType.PydanticV2BaseModel,
+        target_python_version=PythonVersion.PY_311,
+        target_pydantic_version=TargetPydanticVersion.V2_11,
+        aliases=aliases or None,
+        allow_population_by_field_name=True,
+        disable_timestamp=True,
+        enum_field_as_literal=LiteralType.All,
+        field_constraints=True,
+        formatters=[],
+        skip_root_model=True,
+        strict_nullable=True,
+        use_annotated=True,
+        use_schema_description=True,
+        use_standard_collections=True,
+        use_tuple_for_closed_arrays=True,
+        use_union_operator=True,
+    )
+    if not isinstance(text, str):
+        raise VettingError("it is more than one module")
+    return text

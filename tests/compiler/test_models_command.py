@@ -1,0 +1,118 @@
+"""`mcpc models`: the file it writes, when it refuses, and what it never does to a file that is there."""
+
+from __future__ import annotations
+
+import json
+import stat
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from artifact import mcpc
+from mcpc.languages import MODELS_LINE
+from needs import ROOT
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+TOOL = {
+    "name": "file_read",
+    "description": "Read.",
+    "inputSchema": {"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]},
+    "outputSchema": {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]},
+}
+CLIENT = """
+from models import FileReadInput, FileReadOutput
+
+
+def ask(path: str) -> dict[str, object]:
+    return FileReadInput(path=path).model_dump(mode="json", by_alias=True, exclude_unset=True)
+
+
+def answer(value: object) -> str:
+    return FileReadOutput.model_validate(value).text
+"""
+WRONG_CLIENT = "from models import FileReadInput\nprint(FileReadInput(path=3))\n"
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    folder = tmp_path / "project"
+    folder.mkdir()
+    (folder / "server.json").write_text('{"serverInfo": {"name": "typed", "version": "1.0.0"}}')
+    (folder / "tools.json").write_text(json.dumps({"tools": [TOOL]}))
+    (folder / "tools.py").write_text(
+        "from models import FileReadInput, FileReadOutput\n"
+        "def file_read(args: FileReadInput) -> FileReadOutput:\n    return FileReadOutput(text=args.path)\n"
+    )
+    return folder
+
+
+def models(project: Path, *words: str | Path) -> subprocess.CompletedProcess[str]:
+    return mcpc("models", project, *words, environment={"MCPC_CACHE_DIR": str(project.parent / "cache")})
+
+
+def typed(folder: Path, client: str) -> subprocess.CompletedProcess[str]:
+    (folder / "client.py").write_text(client)
+    argv = [sys.executable, "-m", "mypy", "--strict", "--cache-dir", str(ROOT / ".cache/mypy-clients"), "client.py"]
+    return subprocess.run(argv, capture_output=True, text=True, cwd=folder, check=False)
+
+
+def test_a_file_for_type_checkers(project: Path) -> None:
+    target = project / "models.py"
+    done = models(project, "-o", target)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    text = target.read_text()
+    assert text.splitlines()[0] == MODELS_LINE
+    assert stat.S_IMODE(target.stat().st_mode) & 0o600 == 0o600
+    assert typed(project, CLIENT).returncode == 0
+    assert 'incompatible type "int"; expected "str"' in typed(project, WRONG_CLIENT).stdout
+    assert models(project).stdout == text
+    assert models(project, "-o", target).returncode == 0
+    assert target.read_text() == text
+    assert sorted(path.name for path in project.iterdir() if path.name.startswith(".mcpc")) == []
+
+
+def test_handlers_may_be_missing(project: Path) -> None:
+    (project / "tools.py").unlink()
+    done = models(project)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "class FileReadOutput(BaseModel):" in done.stdout
+
+
+def test_a_wrong_schema_is_refused_and_the_file_stays(project: Path) -> None:
+    target = project / "models.py"
+    target.write_text(f"{MODELS_LINE}\nold\n")
+    (project / "tools.json").write_text(json.dumps({"tools": [{**TOOL, "inputSchema": {"type": "nonsense"}}]}))
+    done = models(project, "-o", target)
+    assert done.returncode == 1
+    assert "MCP110" in done.stderr
+    assert target.read_text() == f"{MODELS_LINE}\nold\n"
+
+
+def test_a_file_of_another_kind_is_not_written_over(project: Path) -> None:
+    before = (project / "tools.py").read_text()
+    done = models(project, "-o", project / "tools.py")
+    assert done.returncode == 2
+    assert "was not written by `mcpc models`" in done.stderr
+    assert (project / "tools.py").read_text() == before
+
+
+def test_a_place_that_cannot_be_written(project: Path) -> None:
+    done = models(project, "-o", project / "none" / "models.py")
+    assert done.returncode == 2
+    assert "cannot write" in done.stderr
+
+
+def test_problems_for_programs(project: Path) -> None:
+    deep: dict[str, object] = {"type": "object", "properties": {}}
+    for _ in range(70):
+        deep = {"type": "object", "properties": {"a": deep}}
+    (project / "tools.json").write_text(json.dumps({"tools": [{**TOOL, "inputSchema": deep}]}))
+    done = models(project, "-o", project / "models.py", "--format", "json")
+    assert done.returncode == 0
+    (problem,) = json.loads(done.stdout)["diagnostics"]
+    assert problem["code"] == "MCP213"
+    assert models(project, "--strict").returncode == 1

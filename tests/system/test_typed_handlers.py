@@ -1,0 +1,195 @@
+"""Handlers with models in a built server: what they are given, what they give back, and what they never see."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from artifact import build, converse, mcpc
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+OUTPUT = {
+    "type": "object",
+    "properties": {
+        "kind": {"const": "file"},
+        "seen": {"type": "string"},
+        "lines": {"type": "array", "items": {"type": "string"}, "default": []},
+        "note": {"type": "string"},
+        "class": {"type": ["string", "null"]},
+    },
+    "required": ["kind", "seen"],
+    "additionalProperties": False,
+}
+READ = {
+    "type": "object",
+    "properties": {
+        "path": {"type": "string"},
+        "from": {"type": "string"},
+        "a b": {"type": "integer"},
+        "limit": {"type": "integer", "default": 10},
+        "how": {"type": "object", "properties": {"deep": {"type": "boolean"}}},
+        "big": {"type": "integer"},
+    },
+    "required": ["path"],
+}
+SHAPE = {
+    "type": "object",
+    "properties": {
+        "shape": {
+            "oneOf": [
+                {
+                    "type": "object",
+                    "properties": {"kind": {"const": "circle"}, "radius": {"type": "number"}},
+                    "required": ["kind", "radius"],
+                },
+                {
+                    "type": "object",
+                    "properties": {"kind": {"const": "square"}, "side": {"type": "number"}},
+                    "required": ["kind", "side"],
+                },
+            ]
+        }
+    },
+    "required": ["shape"],
+}
+TOOLS = [
+    {"name": "file_read", "description": "Read.", "inputSchema": READ, "outputSchema": OUTPUT},
+    {"name": "class", "description": "A name that is a keyword.", "inputSchema": SHAPE, "outputSchema": SHAPE},
+    {"name": "wrong", "description": "Breaks its word.", "inputSchema": {"type": "object"}, "outputSchema": OUTPUT},
+    {"name": "listed", "description": "Models in a list.", "inputSchema": SHAPE},
+    {"name": "modules", "description": "What is imported.", "inputSchema": {"type": "object"}},
+    {"name": "plain", "description": "By name.", "inputSchema": {"type": "object", "properties": {"x": {}}}},
+]
+HANDLERS = """
+from __future__ import annotations
+import sys
+from typing import TYPE_CHECKING
+import models
+from models import FileReadInput, FileReadOutput
+
+if TYPE_CHECKING:
+    from models import ClassInput
+
+def file_read(args: FileReadInput) -> FileReadOutput:
+    out = FileReadOutput(kind="file", seen=f"{args.path} {args.from_} {args.a_b} {args.limit} {args.how and args.how.deep}")
+    if args.how is not None:
+        out.lines.append("changed in place")
+        out.class_ = None
+    return out
+
+async def tool_class(args: ClassInput):
+    return args
+
+def wrong(args: models.WrongInput):
+    return FileReadOutput.model_construct(seen="no kind")
+
+def listed(args: 'models.ListedInput'):
+    return [args, {"in": args.shape}]
+
+def modules():
+    return sorted(name for name in sys.modules if name.startswith("mcpc_app.models."))
+
+def plain(x=None): return x
+"""
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("typed")
+    project = folder / "project"
+    project.mkdir()
+    (project / "server.json").write_text('{"serverInfo": {"name": "typed", "version": "1.0.0"}}')
+    (project / "tools.json").write_text(json.dumps({"tools": TOOLS}))
+    done = mcpc("models", project, "-o", project / "models.py")
+    assert done.returncode == 0, done.stderr
+    (project / "tools.py").write_text(HANDLERS)
+    return build(project, folder / "server.pyz")
+
+
+def call(server: Path, *calls: tuple[str, dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the results of calls made one after the other, and in `[-1]` what was said on standard error."""
+    hello = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
+    lines = [{"jsonrpc": "2.0", "id": -1, "method": "initialize", "params": hello}]
+    lines += [
+        {"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": {"name": name, "arguments": arguments}}
+        for number, (name, arguments) in enumerate(calls)
+    ]
+    done = converse([server], b"".join(json.dumps(line).encode() + b"\n" for line in lines))
+    answers = {answer["id"]: answer.get("result", answer) for answer in map(json.loads, done.stdout.splitlines())}
+    return [*(answers[number] for number in range(len(calls))), {"stderr": done.stderr.decode()}]
+
+
+def test_a_handler_gets_a_model_and_gives_one_back(server: Path) -> None:
+    first, second, _ = call(
+        server,
+        ("file_read", {"path": "p", "from": "f", "a b": 1.0, "how": {"deep": True, "more": [1]}}),
+        ("file_read", {"path": "p"}),
+    )
+    assert first["structuredContent"] == {
+        "kind": "file",
+        "seen": "p f 1 10 True",
+        "lines": ["changed in place"],
+        "class": None,
+    }
+    assert second["structuredContent"] == {"kind": "file", "seen": "p None None 10 None"}
+    assert not first.get("isError")
+
+
+@pytest.mark.parametrize("shape", [{"kind": "circle", "radius": 1.5}, {"kind": "square", "side": 2, "more": None}])
+def test_what_came_goes_back_as_it_was(server: Path, shape: dict[str, Any]) -> None:
+    there, listed, _ = call(server, ("class", {"shape": shape}), ("listed", {"shape": shape}))
+    assert there["structuredContent"] == {"shape": shape}
+    assert json.loads(listed["content"][0]["text"]) == [{"shape": shape}, {"in": shape}]
+
+
+def test_what_the_schema_refuses_reaches_no_model(server: Path) -> None:
+    refused, told = call(server, ("file_read", {"path": 3}))
+    assert refused["isError"]
+    assert "pydantic" not in json.dumps(refused)
+    assert told["stderr"] == ""
+
+
+def test_what_only_the_model_refuses_is_told_in_words(server: Path) -> None:
+    refused, told = call(server, ("file_read", {"path": "p", "big": 1e308}))
+    assert refused["isError"]
+    text = refused["content"][0]["text"]
+    assert text.startswith(
+        "The arguments have the form the tool asks for, but FileReadInput does not take them:\n- /big: "
+    )
+    assert "Traceback" not in told["stderr"]
+
+
+def test_a_model_that_breaks_the_output_schema_is_refused_like_any_value(server: Path) -> None:
+    refused, _ = call(server, ("wrong", {}))
+    assert refused["error"]["message"] == "Internal error: tool output does not match outputSchema"
+
+
+def test_a_tools_models_are_made_when_they_are_asked_for(server: Path) -> None:
+    before, _, after, _ = call(
+        server, ("modules", {}), ("listed", {"shape": {"kind": "square", "side": 1}}), ("modules", {})
+    )
+    assert json.loads(before["content"][0]["text"]) == ["mcpc_app.models.FileRead"]
+    assert json.loads(after["content"][0]["text"]) == ["mcpc_app.models.FileRead", "mcpc_app.models.Listed"]
+
+
+def test_the_artifact_has_one_entry_of_models_and_a_door_to_them(server: Path) -> None:
+    with zipfile.ZipFile(server) as packed:
+        names = [name for name in packed.namelist() if "models" in name and not name.startswith("site/")]
+        door = packed.read("handlers/models.py")
+        index = packed.read("mcpc_app/models/__init__.py")
+    assert names == [
+        "handlers/models.py",
+        "handlers/models.pyc",
+        "mcpc_app/models/__init__.py",
+        "mcpc_app/models/__init__.pyc",
+        "mcpc_app/models/sources",
+        "mcpc_runtime/bindings/models.py",
+        "mcpc_runtime/bindings/models.pyc",
+    ]
+    assert b"class" not in door.replace(b"classes", b"")
+    assert b"PlainInput" not in index
