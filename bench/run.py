@@ -2,10 +2,10 @@
 
     python bench/run.py [--quick] [SECTION ...]
 
-Sections: start, memory, calls, scale, builds, instructions; all of them if none is named.  What is compared is measured
-in turn, round by round, so that whatever else the machine does hits all alike; a ratio is one of medians, and a start
-meets its goal only if that of the least times does too.  Milliseconds are this machine's; only ratios say anything
-elsewhere.  Peers are measured where their packages are installed.
+Sections: start, memory, calls, scale, builds, validators, instructions; all of them if none is named.  What is
+compared is measured in turn, round by round, so that whatever else the machine does hits all alike; a ratio is one of
+medians, and a start meets its goal only if that of the least times does too.  Milliseconds are this machine's; only
+ratios say anything elsewhere.  Peers are measured where their packages are installed.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING
 
 import places
 import startup_instructions
+import validation
 import wire
 
 if TYPE_CHECKING:
@@ -49,10 +50,11 @@ class Effort:
     bash_calls: int
     sizes: tuple[int, ...]
     builds: tuple[int, ...]
+    judgements: int
 
 
-FULL = Effort(41, 7, 2000, 20000, 100, (10, 1000, 10000), (1000, 10000))
-QUICK = Effort(11, 3, 300, 3000, 20, (10, 1000), (1000,))
+FULL = Effort(41, 7, 2000, 20000, 100, (10, 1000, 10000), (1000, 10000), 25)
+QUICK = Effort(11, 3, 300, 3000, 20, (10, 1000), (1000,), 5)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +69,7 @@ class Row:
     def __str__(self) -> str:
         """Return the row as it is printed."""
         verdict = {None: "", True: "met", False: "MISSED"}[self.met]
-        return f"  {self.name:<44}{self.value:<62}{self.goal:<10}{verdict}".rstrip()
+        return f"  {self.name:<50}{self.value:<62}{self.goal:<10}{verdict}".rstrip()
 
 
 def goal(name: str, value: float, limit: float, unit: str, more: str = "") -> Row:
@@ -292,6 +294,21 @@ def builds(bench: Bench) -> Iterator[Row]:
             )
 
 
+def validators(bench: Bench) -> Iterator[Row]:
+    """Judging arguments, over what a compiled validator takes; and loading the validators of real tools."""
+    for figure in validation.hot(bench.effort.judgements):
+        least = validation.LEAST.get(figure.name)
+        wanted = "" if least is None else f">= {least:g}x"
+        yield Row(f"{figure.case}: {figure.name}", validation.told(figure), wanted, figure.is_met)
+    found = validation.cold(bench.effort.judgements)
+    if found is None:
+        yield Row("real tools", "skipped: their definitions are not here")
+        return
+    detail = f"found in {found.find:.2f} ms, {found.kib:.0f} KiB"
+    yield goal(f"{found.tools} real validators loaded", found.load, validation.IMPORT_MS, " ms", detail)
+    yield goal("their slowest first validation", found.slowest_first, validation.FIRST_MS, " ms")
+
+
 def instructions(bench: Bench) -> Iterator[Row]:
     """Instructions of start, initialize, tools/list and the end, over those of `python3 -I -S -c pass`."""
     if shutil.which("valgrind") is None:
@@ -308,6 +325,7 @@ SECTIONS: dict[str, Callable[[Bench], Iterator[Row]]] = {
     "calls": calls,
     "scale": scale,
     "builds": builds,
+    "validators": validators,
     "instructions": instructions,
 }
 

@@ -1,140 +1,149 @@
-"""Random schemas and random values: both functions against the `jsonschema` library."""
+"""mcpc against two other implementations: random schemas, the official suite's schemas, and those of real tools.
+
+Whatever they judge differently has to be explained by the standard (`oracles.explanation`), or the test fails and
+shows the smallest schema and value of it.
+"""
 
 from __future__ import annotations
 
-import random
-from typing import Any
+import json
+from typing import TYPE_CHECKING, Any
 
 import pytest
-from jsonschema import Draft202012Validator
+from hypothesis import HealthCheck, given, settings
+from hypothesis_jsonschema import from_schema
 
-from schemas import compiled, explained, judge
+import oracles
+from compiler import differential
+from mcpc.schema import compile as compiled
+from needs import shared
+from random_schemas import DRAFTS, Generator
+from random_values import Values
+from suite_adapter import agreed
 
-SCHEMAS = 120
-INSTANCES = 10
-NAMES = ["a", "b", "c", "x1", "a/b", "é"]
-SCALARS: list[Any] = [None, True, False, 0, 1, -1, 2, 1.0, 0.5, 2.5, 3, 10, "", "a", "b", "ab", "x1", "abc", "é", "😀"]
-TYPES = ["null", "boolean", "object", "array", "number", "string", "integer"]
-PATTERNS = ["^a", "b$", "[a-c]{2}", r"\d", "^.$", ""]
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
+    from compiler.differential import Tally
 
-class Generator:
-    """Everything random, from one seed."""
-
-    def __init__(self, seed: int) -> None:
-        self.random = random.Random(seed)
-
-    def value(self, depth: int = 3) -> Any:
-        """Return an instance."""
-        choice = self.random.random()
-        if depth == 0 or choice < 0.45:
-            return self.random.choice(SCALARS)
-        if choice < 0.7:
-            return [self.value(depth - 1) for _ in range(self.random.randint(0, 4))]
-        names = self.random.sample(NAMES, self.random.randint(0, 4))
-        return {name: self.value(depth - 1) for name in names}
-
-    def schema(self, depth: int = 3) -> Any:
-        """Return a schema."""
-        if self.random.random() < 0.06:
-            return self.random.random() < 0.7
-        rows = {**LEAVES, **(BRANCHES if depth else {})}
-        keywords = self.random.sample(list(rows), min(len(rows), self.random.choice([1, 1, 2, 2, 3, 4, 6])))
-        return {keyword: rows[keyword](self, depth - 1) for keyword in keywords}
-
-    def names(self) -> list[str]:
-        """Return some property names."""
-        return self.random.sample(NAMES, self.random.randint(0, 3))
-
-    def many(self, depth: int) -> list[Any]:
-        """Return some schemas."""
-        return [self.schema(depth) for _ in range(self.random.randint(1, 3))]
+PAIRS = 20_000
+SHARE = 40
+"""Of the suite's values every so-manieth is judged by each of its schemas."""
+EXAMPLES = 6
+"""As many valid values are made for each schema of a real tool, and as many again that were changed."""
 
 
-def number(generator: Generator, _depth: int) -> Any:
-    return generator.random.choice([0, 1, 2, 2.5, -1, 3, 0.5])
+def nothing_unexplained(tally: Tally) -> None:
+    shown = "\n".join(str(differential.minimal(difference)) for difference in tally.differences[:3])
+    assert not tally.differences, shown
 
 
-def count(generator: Generator, _depth: int) -> Any:
-    return generator.random.choice([0, 1, 1, 2, 2.0, 3])
+@pytest.mark.parametrize("draft", DRAFTS)
+def test_random_schemas_mean_the_same_to_all(draft: str) -> None:
+    tally = differential.run(PAIRS // len(DRAFTS), 0, [draft])
+    nothing_unexplained(tally)
+    assert 0.25 < tally.accepted / tally.pairs < 0.75
+    assert min(tally.asked.values()) > 0.9 * tally.pairs
+    assert sum(tally.explained.values()) < 0.02 * tally.pairs
+    assert tally.schemas > 2 * sum(tally.refused.values())
 
 
-def one(generator: Generator, depth: int) -> Any:
-    return generator.schema(depth)
+def test_random_schemas_have_every_keyword() -> None:
+    for name, draft in DRAFTS.items():
+        found: set[str] = set()
+        for number in range(400):
+            generator = Generator(f"all/{number}", name)
+            found.update(keyword for keyword, _ in oracles.keywords_in(generator.whole()))
+        assert set(oracles.PYTHON[name].VALIDATORS) - NOT_MADE <= found, draft
 
 
-def many(generator: Generator, depth: int) -> Any:
-    return generator.many(depth)
+NOT_MADE = {"$dynamicRef", "$recursiveRef", "additionalItems", "dependencies", "prefixItems", "extends", "disallow"}
+"""Keywords that a draft does not have although `jsonschema` asks for them in it."""
 
 
-def by_name(generator: Generator, depth: int) -> Any:
-    return {name: generator.schema(depth) for name in generator.names()}
+@pytest.mark.parametrize("draft", ["draft2020-12", "draft7"])
+def test_the_suites_schemas_mean_the_same_of_all_its_values(draft: str) -> None:
+    tally = differential.run_suite(shared("data/json-schema-test-suite"), draft, SHARE)
+    nothing_unexplained(tally)
+    assert not tally.failed
+    assert tally.pairs > 5_000
 
 
-LEAVES: dict[str, Any] = {
-    "type": lambda g, _: g.random.choice([g.random.choice(TYPES), g.random.sample(TYPES, g.random.randint(1, 3))]),
-    "enum": lambda g, _: [g.value(2) for _ in range(g.random.randint(1, 8))],
-    "const": lambda g, _: g.value(2),
-    "minimum": number,
-    "maximum": number,
-    "exclusiveMinimum": number,
-    "exclusiveMaximum": number,
-    "multipleOf": lambda g, _: g.random.choice([1, 2, 0.5, 0.25]),
-    "minLength": count,
-    "maxLength": count,
-    "pattern": lambda g, _: g.random.choice(PATTERNS),
-    "minItems": count,
-    "maxItems": count,
-    "uniqueItems": lambda g, _: g.random.random() < 0.8,
-    "minProperties": count,
-    "maxProperties": count,
-    "required": lambda g, _: g.names(),
-    "dependentRequired": lambda g, _: {name: g.names() for name in g.names()},
-    "minContains": count,
-    "maxContains": count,
-    "title": lambda _g, _: "t",
-    "$ref": lambda g, _: f"#/$defs/{g.random.choice('pqr')}",
-}
-BRANCHES: dict[str, Any] = {
-    "properties": by_name,
-    "patternProperties": lambda g, d: {g.random.choice(PATTERNS): g.schema(d) for _ in range(2)},
-    "additionalProperties": one,
-    "propertyNames": one,
-    "dependentSchemas": by_name,
-    "items": one,
-    "prefixItems": many,
-    "contains": one,
-    "allOf": many,
-    "anyOf": many,
-    "oneOf": many,
-    "not": one,
-    "if": one,
-    "then": one,
-    "else": one,
-}
+def real_schemas() -> Iterator[tuple[str, Any]]:
+    """Yield every schema of the real tools, by the server's, the tool's and its own name."""
+    for server, tools in json.loads(shared("data/real-tools.json").read_text()).items():
+        for tool in tools:
+            for kind in ("inputSchema", "outputSchema"):
+                if kind in tool:
+                    yield f"{server}/{tool['name']}/{kind}", tool[kind]
 
 
-def whole(generator: Generator) -> dict[str, Any]:
-    """Return a schema with `$defs`; `p` steps into the value before it comes back, so nothing is endless."""
-    root = generator.schema()
-    plain = {keyword: LEAVES[keyword](generator, 0) for keyword in generator.random.sample(list(LEAVES)[:-1], 2)}
-    step = {generator.random.choice(["items", "additionalProperties"]): {"$ref": "#/$defs/p"}}
-    tree = {**step, "type": generator.random.sample(TYPES, 4)}
-    definitions = {"p": tree, "q": plain, "r": {"anyOf": [{"$ref": "#/$defs/q"}, {"$ref": "#/$defs/p"}]}}
-    return {**(root if isinstance(root, dict) else {"not": {} if not root else False}), "$defs": definitions}
+@pytest.mark.parametrize("part", range(4))
+def test_values_made_for_real_tools_are_accepted_by_all(part: int) -> None:
+    """Each valid value is accepted, and every changed one judged alike."""
+    tally = differential.Tally()
+    for number, (name, schema) in enumerate(real_schemas()):
+        if number % 4 == part:
+            judge_examples(tally, name, schema)
+    nothing_unexplained(tally)
+    assert tally.pairs > EXAMPLES * 20
 
 
-@pytest.mark.parametrize("seed", range(4))
-def test_both_functions_answer_as_the_library_does(seed: int) -> None:
-    generator = Generator(seed)
-    answers = {True: 0, False: 0}
-    for _ in range(SCHEMAS):
-        schema = whole(generator)
-        modules = compiled(schema)
-        library = Draft202012Validator(schema)
-        for _ in range(INSTANCES):
-            instance = generator.value()
-            answer, _ = judge(modules, instance)
-            assert answer is library.is_valid(instance), f"{schema}\n{explained(modules, instance)}"
-            answers[answer] += 1
-    assert min(answers.values()) > SCHEMAS
+def judge_examples(tally: Tally, name: str, schema: Any) -> None:
+    draft = "draft7" if "draft-07" in str(schema.get("$schema")) else "draft2020-12"
+    values = Values(Generator(name, draft), schema)
+    validator = compiled(schema, draft=draft)
+
+    @settings(
+        max_examples=EXAMPLES,
+        derandomize=True,
+        database=None,
+        deadline=None,
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(from_schema(schema))
+    def judged(value: Any) -> None:
+        assert agreed(validator, value), f"{name} refuses {value!r}: {validator.errors(value)}"
+        differential.judged(tally, schema, draft, [value, values.changed(value)])
+
+    judged()
+
+
+def test_a_difference_is_found_made_small_and_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An implementation that takes `uniqueItems` for nothing, instead of one that is right."""
+    right = oracles.PYTHON["draft2020-12"]
+
+    def weakened(schema: dict[str, Any]) -> dict[str, Any]:
+        return {name: value for name, value in schema.items() if name != "uniqueItems"}
+
+    def without_unique(schema: Any) -> Any:
+        return right(oracles.rewritten(schema, weakened))
+
+    monkeypatch.setitem(oracles.PYTHON, "draft2020-12", without_unique)
+    tally = differential.run(4_000, 0, ["draft2020-12"])
+    assert tally.differences
+    smallest = differential.minimal(tally.differences[0])
+    assert smallest.schema == {"uniqueItems": True}
+    assert len(smallest.instance) == 2
+    assert "mcpc refuses, jsonschema accepts; NOT EXPLAINED" in str(smallest)
+
+
+@pytest.mark.parametrize(
+    ("oracle", "schema", "instance", "why"),
+    [
+        ("jsonschema-rs", {"pattern": "^.*bar$"}, "foo\rbar", "`.` and line ends"),
+        ("jsonschema", {"pattern": "^.$"}, "\u2028", "`.` and line ends"),
+        ("jsonschema", {"pattern": "b$"}, "b\n", "`$` before a last line end"),
+        ("jsonschema", {"pattern": r"\d"}, "\u0661", "character classes of Unicode"),
+        ("jsonschema", {"multipleOf": 0.1}, 0.3, "division of binary fractions"),
+        ("jsonschema", {"patternProperties": {"": {}}, "additionalProperties": False}, {"a": 1}, "the empty pattern"),
+        ("jsonschema", {"pattern": "^a"}, "b", ""),
+        ("jsonschema", {"multipleOf": 2}, 3, ""),
+    ],
+)
+def test_an_explanation_explains_only_what_it_is_about(oracle: str, schema: Any, instance: Any, why: str) -> None:
+    answer = compiled(schema).accepts(instance)
+    other = oracles.oracles(schema, "draft2020-12")[oracle](instance)
+    assert (other is not answer) is bool(why)
+    wrong = oracles.Difference(oracle, "draft2020-12", schema, instance, answer if why else not answer)
+    assert oracles.explanation(wrong) == why

@@ -30,7 +30,7 @@ MODELS = ("models",)
 class Arguments:
     """What a client may send.
 
-    `names`: each argument with its place; `required`: those that always come.  `certain` is false if the schema may
+    `names`: each argument with its place; `required`: those that always come, defaults among them.  `certain` is false if the schema may
     require more than its root says; `others` is the place that lets arguments through that have no name here.
     """
 
@@ -60,7 +60,14 @@ def _of_tool(tool: Tool) -> Arguments:
     demanded = {item.value: item.span for item in required.items if isinstance(item.value, str)} if required else {}
     certain = all(schema.get(keyword) is None for keyword in ELSEWHERE)
     others = next((node.span for node in map(schema.get, OPEN) if node is not None and node.value is not False), None)
-    return Arguments(f"the tool `{tool.name}`", demanded | named, frozenset(demanded), certain, others)
+    filled = _filled(properties) if properties and tool.input.completes else ()
+    return Arguments(f"the tool `{tool.name}`", demanded | named, frozenset((*demanded, *filled)), certain, others)
+
+
+def _filled(properties: Node) -> tuple[str, ...]:
+    """Return the properties that a default is put in for; beside a `$ref`, whether one is depends on the draft."""
+    schemas = ((member.key, member.node) for member in properties.members if member.node.kind == "object")
+    return tuple(key for key, schema in schemas if schema.get("default") is not None and schema.get("$ref") is None)
 
 
 def _of_prompt(prompt: Prompt) -> Arguments:

@@ -1,0 +1,112 @@
+"""No schema keeps a build busy, fills its memory or crashes it: it ends soon, in a server or in words.
+
+A schema that is refused has a diagnostic; one that is built gives a server that answers without delay.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import resource
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from artifact import SOURCES, converse
+from mcpc.diagnostics import CODES
+from system import mixed
+from system.hostile_schemas import HOSTILE, Hostile
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+SECONDS = 10
+"""Of a processor, in which even the worst schema has been judged."""
+PATIENCE = 60
+"""Seconds of the clock, however busy the machine is."""
+GIB = 1 << 30
+LIMITED = (
+    "import resource, runpy, sys;"
+    f"resource.setrlimit(resource.RLIMIT_AS, ({2 * GIB}, {2 * GIB}));"
+    "sys.argv[0] = 'mcpc';"
+    "runpy.run_module('mcpc', run_name='__main__')"
+)
+OUTPUT = 1 << 20
+"""As many bytes of problems are more than anybody reads."""
+
+
+def project(folder: Path, schema: str) -> Path:
+    """Write a server with one tool."""
+    folder.mkdir()
+    (folder / "server.json").write_text('{"serverInfo": {"name": "hostile", "version": "1.0.0"}}')
+    (folder / "tools.json").write_text(f'{{"tools":[{{"name":"take","description":"Takes.","inputSchema":{schema}}}]}}')
+    (folder / "tools.py").write_text("def take(**given):\n    return 'taken'\n")
+    return folder
+
+
+def limited(words: Sequence[str | Path], folder: Path) -> tuple[subprocess.CompletedProcess[str], float]:
+    """Run `mcpc` with little memory; return what became of it, and the processor's seconds it took."""
+    argv = [sys.executable, "-c", LIMITED, *map(str, words)]
+    environment = {"PYTHONPATH": SOURCES, "PATH": "/usr/bin:/bin", "MCPC_CACHE_DIR": str(folder / "cache")}
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    done = subprocess.run(argv, capture_output=True, text=True, timeout=PATIENCE, check=False, env=environment)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return done, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def ends_soon(words: Sequence[str | Path], codes: Sequence[str], folder: Path) -> int:
+    """Run `mcpc` and return its status: 0, or 1 if it named a problem by one of these codes."""
+    done, seconds = limited(words, folder)
+    shown = f"status {done.returncode}, {seconds:.1f} s\n{done.stdout[-2000:]}{done.stderr[-4000:]}"
+    assert "Traceback" not in done.stderr, shown
+    assert done.returncode in (0, 1), shown
+    assert seconds <= SECONDS, shown
+    assert len(done.stdout) + len(done.stderr) <= OUTPUT
+    if done.returncode:
+        found = set(re.findall(r"\bMCP\d{3}\b", done.stderr + done.stdout))
+        assert found & set(codes), shown
+        assert found <= set(CODES)
+    return done.returncode
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_a_hostile_schema_ends_the_build_soon(name: str, tmp_path: Path) -> None:
+    hostile = HOSTILE[name]
+    target = tmp_path / "server.pyz"
+    words = ("build", project(tmp_path / "project", hostile.text()), "-o", target)
+    if ends_soon(words, hostile.codes, tmp_path) == 0:
+        answers_soon(target, hostile)
+
+
+@pytest.mark.parametrize("name", ["2^30 oneOf", "2^30 properties", "100,000 deep: items", "endless $ref: two"])
+def test_checking_ends_as_soon(name: str, tmp_path: Path) -> None:
+    hostile = HOSTILE[name]
+    status = ends_soon(("check", project(tmp_path / "project", hostile.text())), hostile.codes, tmp_path)
+    assert status == bool(hostile.codes)
+
+
+@pytest.mark.parametrize(
+    "name", ["2^30 anyOf", "2^30 properties", "endless $ref: two", "64 MiB: properties", "a chain of 100,000 $ref"]
+)
+def test_a_hostile_schema_in_another_file_is_no_better(name: str, tmp_path: Path) -> None:
+    hostile = HOSTILE[name]
+    reference = '{"type":"object","properties":{"x":{"$ref":"shapes.json#/properties/x"}}}'
+    folder = project(tmp_path / "project", reference)
+    (folder / "shapes.json").write_text(hostile.text())
+    status = ends_soon(("build", folder, "-o", tmp_path / "server.pyz"), (*hostile.codes, "MCP113"), tmp_path)
+    assert status == bool(hostile.codes)
+
+
+def answers_soon(server: Path, hostile: Hostile) -> None:
+    """Call the tool that was built; where nothing is said of the arguments, any answer will do."""
+    arguments = hostile.arguments if isinstance(hostile.arguments, dict) else {}
+    call = ("tools/call", {"name": "take", "arguments": arguments})
+    done = converse([sys.executable, server], mixed.lines(("initialize", mixed.HELLO), call))
+    assert (done.returncode, done.stderr) == (0, b"")
+    reply = json.loads(done.stdout.splitlines()[-1])
+    assert "result" in reply, reply
+    if hostile.arguments is not None:
+        assert reply["result"].get("isError", False) is not hostile.fits, reply
