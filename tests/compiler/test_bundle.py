@@ -43,7 +43,11 @@ def joined(schema: Any, **others: Any) -> tuple[Any, list[str]]:
         ({"$ref": "schemas/colour.json#dark"}, "black", "red"),
         ({"$ref": "schemas/colour.json#/$defs/a~1b%25"}, "black", "red"),
         ({"$ref": "schemas/colour.json"}, {"$ref": "#/no/reference"}, "black"),
-        ({"$defs": {"point": {"const": 1}}, "anyOf": [{"$ref": "schemas/point.json"}, {"$ref": "#/$defs/point"}]}, 1, 2),
+        (
+            {"$defs": {"point": {"const": 1}}, "anyOf": [{"$ref": "schemas/point.json"}, {"$ref": "#/$defs/point"}]},
+            1,
+            2,
+        ),
         ({"$id": "https://example.com/mine", "$ref": "point"}, {"x": 1}, {}),
         ({"$schema": "http://json-schema.org/draft-07/schema", "$ref": "schemas/old.json"}, ["a"], [1]),
     ],

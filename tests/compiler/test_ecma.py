@@ -232,7 +232,14 @@ def test_random_patterns_match_as_a_browser_matches_them() -> None:
 
 @pytest.mark.parametrize(
     "pattern",
-    ["a" * 10_001, r"\p{L}" * 100, "a{1," + "9" * 50_000 + "}", "a{" + "9" * 100 + "}", "\\" + "9" * 5_000, "[" * 10_000],
+    [
+        "a" * 10_001,
+        r"\p{L}" * 100,
+        "a{1," + "9" * 50_000 + "}",
+        "a{" + "9" * 100 + "}",
+        "\\" + "9" * 5_000,
+        "[" * 10_000,
+    ],
     ids=["long", "wide", "most", "least", "group", "open"],
 )
 def test_a_pattern_beyond_all_bounds_is_refused_at_once(pattern: str) -> None:

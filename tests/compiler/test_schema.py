@@ -345,10 +345,45 @@ def test_a_node_keeps_its_place_in_what_is_said() -> None:
 
 def test_work_that_doubles_with_every_level_of_the_value_ends() -> None:
     step = {"items": {"$ref": "#/$defs/t"}, "type": "array"}
-    modules = compiled({"$ref": "#/$defs/t", "$defs": {"t": {"anyOf": [{**step, "maxItems": 3}, {**step, "minItems": 1}]}}})
+    modules = compiled(
+        {"$ref": "#/$defs/t", "$defs": {"t": {"anyOf": [{**step, "maxItems": 3}, {**step, "minItems": 1}]}}}
+    )
     assert judge(modules, nested(60, 1)) == (False, [("", "depth", None)])
 
 
 def test_a_recursive_schema_takes_values_of_many_parts() -> None:
     modules = compiled({"$defs": {"t": {"items": {"$ref": "#/$defs/t"}}}, "$ref": "#/$defs/t"})
     assert judge(modules, [[[] for _ in range(300)] for _ in range(300)])[0]
+
+
+def tagged(kind: Any, **others: Any) -> dict[str, Any]:
+    properties = {"kind": kind, "size": {"type": "integer"}, **others}
+    return {"type": "object", "required": ["kind"], "properties": properties, "additionalProperties": False}
+
+
+TAGS = [
+    [tagged({"const": "a"}), tagged({"const": "b"}, url={"type": "string"})],
+    [tagged({"enum": ["a", "c"]}), tagged({"const": "b"}, url={"type": "string"})],
+    [tagged({"const": "a"}), tagged({"enum": ["a", "b"]}, url={"type": "string"})],
+    [tagged({"const": "a"}), {**tagged({"const": "b"}), "required": []}],
+    [tagged({"const": "a"}), {"type": ["object", "null"]}],
+    [tagged({"const": 1}), tagged({"const": True})],
+    [tagged({"const": "a", "type": "integer"}), tagged({"const": "b"})],
+]
+
+
+@pytest.mark.parametrize("keyword", ["anyOf", "oneOf"])
+@pytest.mark.parametrize("alternatives", TAGS)
+def test_asking_by_a_tag_decides_as_asking_all(keyword: str, alternatives: list[Any]) -> None:
+    modules = compiled({"properties": {"v": {keyword: alternatives}}})
+    alone = [functions(compiled(alternative))[0] for alternative in alternatives]
+    kinds: list[Any] = ["a", "b", "c", "d", 1, True, None, [], {}, "x" * 99]
+    values = [
+        {"kind": kind, **others}
+        for kind in kinds
+        for others in ({}, {"size": 1}, {"size": "1"}, {"url": "u"}, {"z": 1})
+    ]
+    for value in [*values, {}, {"size": 1}, [], None, "a"]:
+        accepting = [accepts(value) for accepts in alone].count(True)
+        wanted = accepting == 1 if keyword == "oneOf" else accepting > 0
+        assert judge(modules, {"v": value})[0] is wanted, explained(modules, value)

@@ -167,7 +167,9 @@ VALUES: list[Any] = [
 
 @pytest.mark.parametrize("dialect", list(DIALECTS.values()), ids=lambda dialect: dialect.name)
 def test_the_shape_check_agrees_with_the_metaschema(dialect: Dialect) -> None:
-    extra = {"$defs", "readOnly", "writeOnly"} if dialect.lone_reference else set()  # what later drafts brought, and any draft may hold
+    extra = (
+        {"$defs", "readOnly", "writeOnly"} if dialect.lone_reference else set()
+    )  # what later drafts brought, and any draft may hold
     for keyword in set(dialect.keywords) - extra:
         for value in VALUES:
             node = node_of({keyword: value})

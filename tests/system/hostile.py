@@ -232,7 +232,13 @@ class Maker:
             schema["$ref"] = "#/$defs/" + pointer(self.chance.choice(definitions))
         if self.often(0.2):
             schema[self.text()] = self.value(1)  # a keyword nobody knows
-        return schema
+        return self.agreeing(schema)
+
+    def agreeing(self, schema: dict[str, Json]) -> dict[str, Json]:
+        """Mostly, leave beside a default or an example nothing that could refuse it: a build stops at one that is."""
+        if self.often(0.02) or not {"default", "examples"} & schema.keys():
+            return schema
+        return {name: value for name, value in schema.items() if name == "$comment" or name not in REFUSING}
 
     def properties(self, depth: int) -> dict[str, Json]:
         return {self.text(): self.schema(depth - 1) for _ in range(self.chance.randrange(1, 4))}
@@ -251,8 +257,10 @@ class Maker:
             schema["$defs"] = {name: self.schema(1) for name in definitions}
         for name in self.chance.sample(tuple(OF_OBJECTS), self.chance.randrange(3)):
             schema.update(KEYWORDS[name](self, 2))
-        if self.often(0.1):
+        if self.often(0.02):
             schema["default"] = self.deep()
+        elif "examples" in schema and self.often(0.98):
+            del schema["examples"]
         return shuffled(schema, self.chance)
 
     def name(self) -> str:
@@ -382,6 +390,7 @@ KEYWORDS: dict[str, Callable[[Maker, int], dict[str, Json]]] = {
     "not": named("not", below),
     "if": lambda maker, depth: {"if": below(maker, depth), "then": below(maker, depth), "else": below(maker, depth)},
 }
+REFUSING = frozenset((*KEYWORDS, "$ref")) - {"default", "examples", "title", "description"}
 
 
 def pointer(name: str) -> str:

@@ -61,21 +61,37 @@ START = f"{runtime.START}c"
 LITERALS = (ast.Constant, ast.Tuple, ast.List, ast.Dict, ast.Load)
 NODES = (
     *(ast.Module, ast.FunctionDef, ast.arguments, ast.arg, ast.Return, ast.Expr, ast.Assign, ast.AugAssign),
-    *(ast.If, ast.For, ast.Try, ast.ExceptHandler, ast.Raise, ast.Import, ast.alias),
+    *(
+        ast.If,
+        ast.For,
+        ast.Try,
+        ast.ExceptHandler,
+        ast.Raise,
+        ast.Break,
+        ast.Import,
+        ast.ImportFrom,
+        ast.alias,
+        ast.Global,
+    ),
     *(ast.IfExp, ast.ListComp, ast.GeneratorExp, ast.comprehension, ast.Lambda),
     *(ast.BoolOp, ast.And, ast.Or, ast.UnaryOp, ast.Not, ast.USub, ast.BinOp, ast.Add, ast.Sub, ast.Mult, ast.Mod),
     *(ast.Pow, ast.Compare, ast.Eq, ast.NotEq, ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.Is, ast.IsNot, ast.In, ast.NotIn),
     *(ast.Call, ast.keyword, ast.Attribute, ast.Subscript, ast.Slice, ast.Starred, ast.Name, ast.Load, ast.Store),
     *(ast.Constant, ast.List, ast.Tuple, ast.Dict),
 )
-"""What a validator may be made of: no class, no f-string, no `with`, no `global`, no decorator."""
-GENERATED = re.compile(r"(?:accepts|errors)(?:_[0-9]+)?|C[0-9]+|[fikmnv][0-9]+|x|path|found|depth|PATTERNS")
+"""What a validator may be made of: no class, no f-string, no `with`, no decorator."""
+GENERATED = re.compile(
+    r"(?:accepts|errors|complete|evaluated|beside)(?:_[0-9]+)?|search_[0-9]+|C[0-9]+|[fikmnstv][0-9]+"
+    r"|x|path|found|depth|seen|new|LEFT"
+)
+MODULES = frozenset(("mcpc_runtime", "protocol", "alternatives", "formats"))
+IMPORTS = {"mcpc_runtime.protocol.alternatives": "nearest", "mcpc_runtime.formats": "FORMATS"}
 SUPPORT = frozenset(
     re.findall(
         r"\w+",
         """search same distinct identity multiple step nearest wanted distance number text pattern one other kind items
         value room name item scale digits exponent whole fraction shift branches wants keyword keywords at want values
-        weight is_constant is_near n match _ re key""",
+        weight is_constant is_near n match _ re key kinds k v w branches about has_format FORMATS get copy""",
     )
 )
 BUILTINS = frozenset(
@@ -89,11 +105,13 @@ METHODS = frozenset(
     re.findall(
         r"\w+",
         """items keys values append extend count issuperset is_integer replace partition search compile ASCII
-        setdefault""",
+        setdefault update add get copy""",
     )
 )
 WORDS = frozenset(
-    re.findall(r"\w+", "def return if elif else for in not and or is try except raise import pass as lambda")
+    re.findall(
+        r"\w+", "def return if elif else for in not and or is try except raise import from global break pass as lambda"
+    )
 )
 
 
@@ -296,12 +314,39 @@ def validator_is_ours(image: Image, codes: Json) -> None:
     assert code.co_filename == "server.pyz/mcpc_app/validator.py"
 
 
+NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?")
+
+
+def defaults_in(value: Any) -> Iterator[Any]:
+    """Yield every value of a key `default`, wherever it stands."""
+    for key, part in value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ():
+        if key == "default":
+            yield part
+        yield from defaults_in(part)
+
+
+def completed(got: Any, sent: Any, defaults: list[Any]) -> bool:
+    """Say whether `got` is what was sent, with nothing added to it but defaults."""
+    if isinstance(got, list) and isinstance(sent, list):
+        return len(got) == len(sent) and all(completed(*pair, defaults) for pair in zip(got, sent, strict=True))
+    if not isinstance(got, dict) or not isinstance(sent, dict):
+        # A number that JSON writes in a way of its own is a text where a project is made.
+        is_number = isinstance(sent, str) and NUMBER.fullmatch(sent) is not None
+        return bool(got == sent or (is_number and got == json.loads(sent)))
+    added = [got[name] for name in got.keys() - sent.keys()]
+    return (
+        sent.keys() <= got.keys()
+        and all(completed(got[name], sent[name], defaults) for name in sent)
+        and all(any(completed(value, default, defaults) for default in defaults) for value in added)
+    )
+
+
 def words_are_ours(text: str) -> None:
     """Find no comment and no word outside strings that is not the compiler's own."""
     for token in tokens(text):
         assert token.type != tokenize.COMMENT, token
         if token.type == tokenize.NAME:
-            known = token.string in SUPPORT | BUILTINS | METHODS | WORDS
+            known = token.string in SUPPORT | BUILTINS | METHODS | WORDS | MODULES
             assert known or GENERATED.fullmatch(token.string), token
         if token.type == tokenize.STRING:
             assert token.string[0] in "'\"b", token
@@ -324,6 +369,10 @@ def node_is_ours(node: ast.AST) -> None:
         assert all(argument.annotation is None for argument in node.args.args)
     elif isinstance(node, ast.Call):
         assert isinstance(node.func, ast.Name | ast.Attribute), ast.dump(node)
+    elif isinstance(node, ast.ImportFrom):
+        assert [(alias.name, alias.asname) for alias in node.names] == [(IMPORTS[node.module or ""], None)]
+    elif isinstance(node, ast.Global):
+        assert all(re.fullmatch("search_[0-9]+", name) for name in node.names)
     elif isinstance(node, ast.Import):
         assert [(alias.name, alias.asname) for alias in node.names] == [("re", None)]
 
@@ -398,7 +447,7 @@ def calls_are_decided(image: Image, tool: Json, chance: random.Random) -> None:
         if definition.input.accepts(arguments):
             assert isinstance(reply, Start)
             assert reply.call.definition.name == tool["name"]
-            assert reply.call.arguments == arguments
+            assert completed(reply.call.arguments, arguments, list(defaults_in(tool["inputSchema"])))
         else:
             assert isinstance(reply, dict)
             assert reply["result"]["isError"] is True

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from mcpc.diagnostics import Diagnostic, Diagnostics, Span
     from mcpc.ir import Parameter, Prompt, Server, Tool
+    from mcpc.sources import Node
 
 ELSEWHERE = ("$ref", "$dynamicRef", "allOf", "anyOf", "oneOf", "if", "dependentSchemas", "dependentRequired")
 """Keywords by which a schema may require a property without saying so at its root."""

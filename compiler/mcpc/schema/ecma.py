@@ -75,7 +75,7 @@ def parse(pattern: str) -> Node:
 LONGEST = 10_000
 RANGES = 20_000
 """What a pattern may hold; `\\p{L}` alone has some 650 ranges."""
-DIGITS = 9
+MOST_DIGITS = 9
 """A count or a number of more digits is beyond anything `re` takes."""
 _REASONS = {OverflowError: "a repetition is too large", RecursionError: "groups are nested too deeply"}
 
@@ -166,7 +166,7 @@ class _Reader:
             return
         if self.atom is None:
             raise self.refuse(f"there is nothing that `{match[0]}` could repeat")
-        if max(len(match[1] or ""), len(match[3] or "")) > DIGITS:
+        if max(len(match[1] or ""), len(match[3] or "")) > MOST_DIGITS:
             raise self.refuse("a repetition is too large")
         least, most = _bounds(match)
         if most is not None and most < least:
@@ -264,8 +264,8 @@ class _Reader:
             return
         match = NUMBER.match(self.pattern, self.at + 1)
         if match:
-            if len(match[0]) > DIGITS or int(match[0]) > self.total:
-                raise self.refuse(f"there is no group {match[0][:DIGITS]}")
+            if len(match[0]) > MOST_DIGITS or int(match[0]) > self.total:
+                raise self.refuse(f"there is no group {match[0][:MOST_DIGITS]}")
             self.reference(int(match[0]), 1 + len(match[0]))
             return
         start = self.at

@@ -24,7 +24,9 @@ def below(place: Place, name: str) -> Path:
 
 
 def below_any(place: Place, name: Code) -> Path:
-    """Return the path of the property whose name is in the variable `name`."""
+    """Return the path of the property whose name is in the variable `name`, where anybody wants to know."""
+    if place.walk.ends_early:
+        return ()
     return (*place.path, fill("%s(%s)", place.walk.program.support("step"), name))
 
 

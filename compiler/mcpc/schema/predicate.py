@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 
 from mcpc.schema.code import fill
 from mcpc.schema.conditions import ALWAYS, NEVER, holds, negated, some
+from mcpc.schema.dispatch import tag_of
+from mcpc.schema.equality import is_among
 from mcpc.schema.walker import INLINE_LEVELS, Walker, needed_type
 
 if TYPE_CHECKING:
@@ -72,10 +74,25 @@ class Predicate(Walker):
             self.body(replace(place, value=value))
 
     def alternatives(self, place: Place, keyword: str, value: Node) -> None:
-        """Ask whether one alternative, or exactly one, accepts."""
+        """Ask whether one alternative, or exactly one, accepts; where a tag says which it can be, only that one."""
+        tag = tag_of(self.survey, value.items)
+        if tag is not None and place.value.isidentifier():
+            self.tagged(place, value, *tag)
+            return
         condition = self.emitters[keyword].condition
         if condition:
             self.check(place, condition(place, value), keyword, None)
+
+    def tagged(self, place: Place, value: Node, name: str, values: tuple[tuple[str, ...], ...]) -> None:
+        """Ask the alternative that the tag `name` means."""
+        branches = [place.here(node) for node in value.items]
+        item = self.fresh("t")
+        with self.section(None, fill("%s = %s.get(%s) if type(%s) is dict else None", item, place.value,
+                                     self.program.text(name), place.value)):  # fmt: skip
+            every = [one for group in values for one in group]
+            self.check(place, is_among(self.program, item, every), "", None)
+            for branch, group in zip(branches, values, strict=True):
+                self.apply(branch, is_among(self.program, item, group))
 
     def name(self, place: Place) -> None:
         """Ask about a name as about any value."""

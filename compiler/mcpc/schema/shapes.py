@@ -46,6 +46,8 @@ HINTS = {
 }
 WORDS = {"None": "null", "True": "true", "False": "false"}
 SHOWN = 40
+MANY = 2_000
+"""More patterns in one place would be searched, one after the other, for every property of a value."""
 
 
 def _no_children(_node: Node) -> tuple[Node, ...]:
@@ -186,6 +188,9 @@ def _schemas_by_name(keyword: str, node: Node) -> Iterator[Diagnostic]:
 def _schemas_by_pattern(keyword: str, node: Node) -> Iterator[Diagnostic]:
     if node.kind != "object":
         yield wrong(keyword, node, "an object of schemas by pattern")
+    if len(node.members) > MANY:
+        yield diagnose("MCP008", node.span, f"`{keyword}` has more than {MANY} patterns")
+        return
     for member in node.members:
         yield from _pattern_problems(member.key, member.key_span)
 

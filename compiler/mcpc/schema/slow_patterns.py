@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from mcpc.diagnostics import diagnose
 from mcpc.schema.backtracking import backtracking
+from mcpc.schema.shapes import MANY
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -22,7 +23,7 @@ def slow_patterns(keywords: Mapping[str, Node]) -> Iterator[Diagnostic]:
     pattern, bound, named = (keywords.get(keyword) for keyword in ("pattern", "maxLength", "patternProperties"))
     if pattern is not None and type(pattern.value) is str:
         yield from _slow(pattern.value, pattern.span, _length(bound))
-    for member in named.members if named is not None else ():
+    for member in named.members if named is not None and len(named.members) <= MANY else ():
         yield from _slow(member.key, member.key_span, None)
 
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, ClassVar, LiteralString
 
 from mcpc.schema.code import Code, fill, indented, joined, literal, numbered
 from mcpc.schema.conditions import ALWAYS, NEVER, Condition, every, holds, negated, some
+from mcpc.schema.dispatch import tag_of
 from mcpc.schema.json_types import has_type, is_one_of
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from mcpc.schema.survey import Subschema
     from mcpc.sources import Json, Node
 
-INLINE_LEVELS = 4
+INLINE_LEVELS = 6
 """How many subschemas are written one inside the other before one becomes a function."""
 SMALL = 4
 """How many questions make an expression that may be written more than once."""
@@ -197,8 +198,17 @@ class Walker(ABC):
                 emitter = self.emitters[keyword]
                 if emitter.condition is None or (schema.node in self.survey.shared and keyword in COMPOUND):
                     return False
+                if value in self.survey.targets and not self.is_called(value):
+                    return False
+                if keyword in ("anyOf", "oneOf") and tag_of(self.survey, value.items):
+                    return False
                 weight += emitter.weight(value)
         return weight <= SMALL
+
+    def is_called(self, reference: Node) -> bool:
+        """Say whether the schema a reference leads to is asked by a call or in an expression, and not in lines."""
+        target = self.survey.at(reference)
+        return target.node in self.survey.shared or self.is_small(target)
 
     def call(self, kind: str, schema: Subschema, *arguments: Code) -> Code:
         """Return the call of the function of `kind` for `schema`."""
