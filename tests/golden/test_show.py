@@ -14,7 +14,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 HERE = Path(__file__).parent
-PROJECTS = {"files": "examples/files", "new-bash": "templates/new/bash", "new-python": "templates/new/python"}
+PROJECTS = {
+    "files": "examples/files",
+    "new-bash": "templates/new/bash",
+    "new-functions": "templates/new/functions",
+    "new-python": "templates/new/python",
+}
 
 
 @pytest.mark.parametrize("name", PROJECTS)

@@ -594,7 +594,9 @@ def test_hostile_projects_are_served_by_real_processes(tmp_path: Path) -> None:
         calls = [("tools/call", {"name": tool["name"], "arguments": {}}) for tool in project.tools]
         found = replies(server, ("initialize", mixed.HELLO), ("tools/list", {}), *calls)
         assert [tool["name"] for tool in found[1]["result"]["tools"]] == [tool["name"] for tool in project.tools]
-        assert all("result" in found[number + 2] for number in range(len(calls)))
+        answers = [found[number + 2] for number in range(len(calls))]
+        # What a handler returned need not be what its hostile schema wants.
+        assert all("result" in answer or answer["error"]["code"] == -32603 for answer in answers)
         assert converse([sys.executable, server, "check"], b"").returncode == 0
         assert converse([sys.executable, server, "list"], b"").returncode == 0
 
