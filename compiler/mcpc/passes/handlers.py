@@ -31,8 +31,9 @@ MODELS = ("models",)
 class Arguments:
     """What a client may send.
 
-    `names`: each argument with its place; `required`: those that always come, defaults among them.  `certain` is false if the schema may
-    require more than its root says; `others` is the place that lets arguments through that have no name here.
+    `names`: each argument with its place; `required`: those that always come, defaults among them.  `certain` is false
+    if the schema may require more than its root says; `others` is the place that lets arguments through that have no
+    name here.
     """
 
     subject: str
