@@ -60,4 +60,3 @@ def prune(kind: str) -> None:
                 shutil.rmtree(path, ignore_errors=True)
             else:
                 path.unlink(missing_ok=True)
-
