@@ -30,6 +30,7 @@ DIGEST = "sha256:" + "0a" * 32
 UNDERSTOOD = {
     "nothing": ({}, []),
     "a line": ({"requirements.txt": "a==1\n"}, [("a==1", ())]),
+    "what a built file brings itself": ({"requirements.txt": "mcpc\nMCPC>=0.1\na==1\n"}, [("a==1", ())]),
     "no line end": ({"requirements.txt": "a==1"}, [("a==1", ())]),
     "windows line ends": ({"requirements.txt": "a==1\r\nb==2\r\n"}, [("a==1", ()), ("b==2", ())]),
     "a byte order mark": ({"requirements.txt": "\ufeffa==1\n"}, [("a==1", ())]),

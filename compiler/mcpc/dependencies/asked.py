@@ -25,10 +25,14 @@ if TYPE_CHECKING:
     from mcpc.sources import Source, SourceTree
 
 
+OURS = frozenset(("mcpc",))
+"""What a built file brings of itself: `from mcpc import tool` needs no package, and none of that name is looked for."""
+
+
 def asked(tree: SourceTree, scripts: Sequence[Source]) -> tuple[tuple[Requirement, ...], Diagnostics]:
     """Return what all places of a project ask for, in the order of the names, and what is wrong with it."""
     read = [read_lines(tree), project_metadata(tree), *map(inline_metadata, scripts)]
-    found = [requirement for requirements, _ in read for requirement in requirements]
+    found = [requirement for requirements, _ in read for requirement in requirements if requirement.name not in OURS]
     problems = [problem for _, problems in read for problem in problems]
     merged: list[Requirement] = []
     for _, group in groupby(sorted(found, key=_key), key=_key):
