@@ -62,10 +62,14 @@ class Invocation:
 
 
 class Returned:
-    """What became of it: a JSON value, or the text of the exception that was raised."""
+    """What became of it: a JSON value, or the text of the exception that was raised.
 
-    __slots__ = ("problem", "value")
+    `refused`: why it was not even called, because an argument is not what its type wants.
+    """
 
-    def __init__(self, value: Json = None, problem: str = "") -> None:
+    __slots__ = ("problem", "refused", "value")
+
+    def __init__(self, value: Json = None, problem: str = "", refused: str = "") -> None:
         self.value = value
         self.problem = problem
+        self.refused = refused

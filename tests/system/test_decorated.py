@@ -269,7 +269,9 @@ def test_faults_of_a_call(types: Artifact) -> None:
     ]
     wrong_day, no_text, wrong, odd, fails, no_integer = types.call(calls)
     assert wrong_day["isError"]
-    assert '/v: received "2026-02-30"; day is out of range' in wrong_day["content"][0]["text"]
+    text = wrong_day["content"][0]["text"]
+    assert text.startswith("Invalid arguments for day: 1 problem; fix and call again\n- /v: received")
+    assert '/v: received "2026-02-30"; day is out of range' in text
     assert no_text["isError"]
     assert no_integer["isError"]
     assert wrong["error"]["message"].endswith("tool output does not match outputSchema")
@@ -289,7 +291,7 @@ def test_prompts(types: Artifact) -> None:
     )
     assert good["messages"][0]["content"]["text"] == "int 5 Color <Color.RED: 'red'> x"
     assert defaults["messages"][0]["content"]["text"] == "int 3 Color <Color.RED: 'red'> x"
-    assert "expected an integer" in bad["error"]["message"]
+    assert bad["error"] == {"code": -32602, "message": 'Invalid params: /count: received "five"; expected an integer'}
     assert [message["role"] for message in many["messages"]] == ["user", "assistant"]
 
 

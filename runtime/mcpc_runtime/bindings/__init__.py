@@ -6,6 +6,11 @@ has accepted, what the function takes, and calls it.
 
 from __future__ import annotations
 
+
+class ArgumentError(ValueError):
+    """An argument that its schema admits and its type does not (a `date-time` that is none): the caller's to mend."""
+
+
 BINDINGS = {
     "hints": "mcpc_runtime.bindings.hints:call",
     "models": "mcpc_runtime.bindings.models:call",

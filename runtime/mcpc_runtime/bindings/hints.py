@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import typing
 
+from mcpc_runtime.bindings import ArgumentError
 from mcpc_runtime.bindings.conversion import conversion, from_text
 from mcpc_runtime.bindings.dumping import dump
 
@@ -20,10 +21,6 @@ if TYPE_CHECKING:
     from mcpc_runtime.bindings.conversion import Conversion
 
 READ: dict[Any, Hints] = {}
-
-
-class ArgumentError(ValueError):
-    """An argument that its schema admits and its type does not (a `date-time` that is none)."""
 
 
 class Hints:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from mcpc_runtime.commands import Invocation
 from mcpc_runtime.protocol.effects import ABSENT, Failure, Outcome, PromptOutcome, text, text_outcome
-from mcpc_runtime.protocol.facts import INTERNAL_ERROR
+from mcpc_runtime.protocol.facts import INTERNAL_ERROR, INVALID_PARAMS
 from mcpc_runtime.protocol.jsonrpc import encode
 
 TYPE_CHECKING = False
@@ -40,6 +40,9 @@ def conclude(call: Call, returned: Returned) -> Ending:
     """Return what the function's end means."""
     if call.is_prompt:
         return conclude_prompt(returned)
+    if returned.refused:
+        name = call.definition.name
+        return text_outcome(f"Invalid arguments for {name}: 1 problem; fix and call again\n- {returned.refused}", True)
     if returned.problem:
         return text_outcome(returned.problem, is_error=True)
     value = returned.value
@@ -85,6 +88,8 @@ def whole_result(value: dict[str, Json]) -> Outcome:
 
 def conclude_prompt(returned: Returned) -> Ending:
     """Return a prompt's messages: those returned, or one of the user's for a plain text."""
+    if returned.refused:
+        return Failure(INVALID_PARAMS, f"Invalid params: {returned.refused}")
     if returned.problem:
         return Failure(INTERNAL_ERROR, f"Internal error: prompt execution failed: {returned.problem}")
     value = returned.value

@@ -12,7 +12,7 @@ import sys
 import threading
 from queue import SimpleQueue
 
-from mcpc_runtime.bindings import BINDINGS
+from mcpc_runtime.bindings import BINDINGS, ArgumentError
 from mcpc_runtime.protocol.rows import resolve
 
 TYPE_CHECKING = False
@@ -98,6 +98,8 @@ class Child:
             if hasattr(value, "__await__"):
                 value = self._await(number, value)
             body = json.dumps({"call": number, "value": value}, default=plain, allow_nan=False, ensure_ascii=False)
+        except ArgumentError as problem:
+            body = json.dumps({"call": number, "refused": str(problem)})
         except BaseException as problem:  # noqa: BLE001 - the handler's own failure, whatever it is, is its answer
             report(problem)
             body = json.dumps({"call": number, "error": message_of(problem)})

@@ -127,7 +127,7 @@ class Worker:
             return False
         done = self._waiting.pop(answer.get("call"), None)  # type: ignore[arg-type]
         if done is not None:
-            done(Returned(answer.get("value"), str(answer.get("error", ""))))
+            done(Returned(answer.get("value"), str(answer.get("error", "")), str(answer.get("refused", ""))))
         return True
 
     def _end(self) -> None:
