@@ -119,7 +119,7 @@ def call(server: Path, *calls: tuple[str, dict[str, Any]]) -> list[dict[str, Any
         {"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": {"name": name, "arguments": arguments}}
         for number, (name, arguments) in enumerate(calls)
     ]
-    done = converse([server], b"".join(json.dumps(line).encode() + b"\n" for line in lines))
+    done = converse([sys.executable, server], b"".join(json.dumps(line).encode() + b"\n" for line in lines))
     answers = {answer["id"]: answer.get("result", answer) for answer in map(json.loads, done.stdout.splitlines())}
     return [*(answers[number] for number in range(len(calls))), {"stderr": done.stderr.decode()}]
 

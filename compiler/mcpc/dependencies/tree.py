@@ -7,10 +7,11 @@ same files wherever they were installed.
 from __future__ import annotations
 
 import base64
+import csv
 import hashlib
 import re
 import stat
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 from packaging.licenses import InvalidLicenseExpression, canonicalize_license_expression
@@ -41,6 +42,7 @@ def copy(installed: Installed, folder: Path) -> Distribution:
     name = normalised(installed.metadata["Name"])
     if installed.files is None or EDITABLE.search(installed.read_text("direct_url.json") or ""):
         raise UnfitError(f"`{name}` was not installed from a wheel")
+    _refuse_missing(installed, name)
     files: dict[str, str] = {}
     information = ""
     for path in sorted(installed.files, key=str):
@@ -57,7 +59,15 @@ def copy(installed: Installed, folder: Path) -> Distribution:
     return Distribution(name, installed.version, licence, is_spdx, information, tags, files)
 
 
-def _is_wanted(path: PackagePath) -> bool:
+def _refuse_missing(installed: Installed, name: str) -> None:
+    """Refuse a package that lacks a file of its wheel: since Python 3.12 `files` passes over what is not there."""
+    present = {str(path) for path in installed.files or ()}
+    for row in csv.reader((installed.read_text("RECORD") or "").splitlines()):
+        if row and row[0] not in present and _is_wanted(PurePosixPath(row[0])):
+            raise UnfitError(f"`{row[0]}` of `{name}` cannot be read: there is no such file")
+
+
+def _is_wanted(path: PurePosixPath) -> bool:
     """Tell whether a file belongs to the package itself; scripts and data lie outside (`../../bin/…`)."""
     if path.is_absolute() or ".." in path.parts:
         return False
