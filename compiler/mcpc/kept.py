@@ -12,7 +12,7 @@ import tempfile
 from contextlib import suppress
 from pathlib import Path
 
-KEPT = {"builds": 16, "models": 1024}
+KEPT = {"builds": 16, "models": 64}
 OTHERS = 32
 """How much is kept of a kind; what was used last stays."""
 

@@ -16,6 +16,7 @@ import pydantic
 import pytest
 
 from kinds import KINDS, Kind
+from mcpc import kept
 from mcpc.ir import Schema
 from mcpc.models import Model, Wanted, composition, generation, names, store, tool_module, vetting, whole_module
 from mcpc.models.shapes import NoModelError
@@ -412,8 +413,8 @@ def test_as_many_templates_are_made_as_there_are_structures(monkeypatch: pytest.
 def test_what_is_kept_is_believed_only_if_it_is_whole(content: bytes | None) -> None:
     views = views_of(3)
     first = composition.composed(views)
-    (kept,) = store.place().iterdir()
-    kept.write_bytes(kept.read_bytes()[:-1] if content is None else content)
+    (stored,) = (kept.place() / store.KIND).iterdir()
+    stored.write_bytes(stored.read_bytes()[:-1] if content is None else content)
     assert composition.composed(views) == first
 
 

@@ -1,19 +1,19 @@
 """Templates that were generated before, by the digest of the structures they were generated from.
 
-As with builds, a store that cannot be read or written is no problem of anybody's.
+They lie in the folder of everything that was made before (see `mcpc.kept`).
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-import os
-import tempfile
 from contextlib import suppress
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from mcpc import kept
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,17 +22,8 @@ if TYPE_CHECKING:
     from mcpc.models.vetting import Template
     from mcpc.models.view import View
 
-KEPT = 64
-"""How many sets of templates are kept; the oldest go first."""
+KIND = "models"
 DECIDE = ("datamodel-code-generator", "pydantic")
-
-
-def place() -> Path:
-    """Return the folder of the store, beside the builds (see `mcpc.cache`)."""
-    root = os.environ.get("MCPC_CACHE_DIR") or os.path.join(  # noqa: PTH118 - an empty variable means unset
-        os.environ.get("XDG_CACHE_HOME") or Path("~/.cache").expanduser(), "mcpc"
-    )
-    return Path(root) / "models"
 
 
 @cache
@@ -56,10 +47,11 @@ def name_of(structures: Sequence[Structure]) -> str:
 
 def load(name: str) -> list[Template | str] | None:
     """Return what is kept under a name, if it is there and whole."""
-    with suppress(OSError, ValueError, TypeError):
-        summary, _, stored = (place() / name).read_bytes().partition(b"\n")
-        if summary.decode("ascii") == hashlib.sha256(stored).hexdigest():
-            return [one if isinstance(one, str) else _template(*one) for one in json.loads(stored)]
+    stored = kept.load(KIND, name)
+    if stored is None:
+        return None
+    with suppress(ValueError, TypeError):
+        return [one if isinstance(one, str) else _template(*one) for one in json.loads(stored)]
     return None
 
 
@@ -70,22 +62,5 @@ def _template(source: object, default: object) -> Template:
 
 
 def keep(name: str, made: Sequence[Template | str]) -> None:
-    """Keep templates under a name, whole or not at all."""
-    stored = json.dumps(made).encode()
-    with suppress(OSError):
-        place().mkdir(mode=0o700, parents=True, exist_ok=True)
-        descriptor, temporary = tempfile.mkstemp(dir=place(), prefix="new-")
-        try:
-            with os.fdopen(descriptor, "wb") as file:
-                file.write(hashlib.sha256(stored).hexdigest().encode() + b"\n" + stored)
-            Path(temporary).replace(place() / name)
-        finally:
-            Path(temporary).unlink(missing_ok=True)
-        prune()
-
-
-def prune() -> None:
-    """Remove the oldest templates beyond the number that is kept."""
-    found = sorted(place().iterdir(), key=lambda path: path.stat().st_mtime, reverse=True)
-    for path in found[KEPT:]:
-        path.unlink(missing_ok=True)
+    """Keep templates under a name."""
+    kept.keep(KIND, name, json.dumps(made).encode())
