@@ -515,3 +515,13 @@ def plain(block: Mapping[str, Any]) -> Any:
         return unordered(json.loads(block["text"]))
     except ValueError:
         return block["text"]
+
+
+@pytest.mark.parametrize("template", ["bash", "functions", "python"])
+@pytest.mark.parametrize(
+    ("folder", "name"), [("weather", "weather"), ("two words", "my-server"), ('quo"te', "my-server")]
+)
+def test_a_new_project_is_called_as_its_folder(template: str, folder: str, name: str, tmp_path: Path) -> None:
+    assert mcpc("new", tmp_path / folder, "--template", template).returncode == 0
+    shown = mcpc("show", tmp_path / folder)
+    assert shown.stdout.startswith(f"server {name} 0.1.0"), shown
