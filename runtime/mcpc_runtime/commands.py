@@ -1,4 +1,13 @@
-"""What a contract asks of a runner, and what a runner brings back."""
+"""What a contract asks of a runner, and what a runner brings back.
+
+A runner is made with the host.  `start(command, done, note)` returns a job, and calls `done(result)` once and
+`note(object)` whenever the handler says something meanwhile; it raises OSError, with nothing left open, if the system
+has no room for it now.  `stop(job)`: nobody waits for the result any more; whatever the call runs is to be ended, and
+`done` is not called.  `close()`: the server ends.  A note is a JSON object:
+
+    {"progress": 3, "total": 10, "message": "…"}    {"log": "info", "data": "…", "logger": "…"}
+    {"call": "tool", "arguments": {…}, "reply": 1}   (answered by `answer(job, reply, result)` of the runner)
+"""
 
 from __future__ import annotations
 
@@ -7,29 +16,62 @@ from _signal import SIGPIPE  # type: ignore[import-not-found]
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from typing import Any
 
     from mcpc_runtime.protocol.jsonrpc import Json
 
 
 DEFAULT_SIGNALS = (SIGPIPE, 25)
 """What a child is to take as usual again (25 is SIGXFSZ): the interpreter ignores both, and children inherit that."""
+MARK = "MCPC_CALL"
+"""The variable that says for which call a process runs: by it, whatever a call started can be found and ended."""
+NOTES = "MCPC_NOTES"
+"""The variable that names the descriptor for notes."""
 
 
 class Command:
-    """What to run: words, the text for descriptor 3, the whole environment, and whether both outputs are one."""
+    """A process to run: words, its environment, its standard input, whether both outputs are one, and where.
 
-    __slots__ = ("argv", "environment", "input", "merged")
+    `data` comes on descriptor 3; `told`, if it is not None, on standard input, which is otherwise at its end.
+    `environment`: the number of one in the index; `more` is put on top of it.
+    """
 
-    def __init__(self, argv: list[str], data: bytes, environment: Mapping[Any, Any], merged: bool) -> None:
+    __slots__ = ("argv", "data", "directory", "environment", "merged", "more", "told")
+
+    def __init__(self, argv: list[str], environment: int, more: Mapping[bytes, bytes]) -> None:
         self.argv = argv
-        self.input = data
         self.environment = environment
-        self.merged = merged
+        self.more = more
+        self.data: bytes = b""
+        self.told: bytes | None = None
+        self.merged = False
+        self.directory = ""
+
+
+class ShellCall:
+    """A Bash function to call: its library's file, its name, its one argument, and what else it wants.
+
+    `variables`: shell variables by name, each a text or a list of texts.  `merged`: both outputs are one.
+    """
+
+    __slots__ = ("argument", "calls_tools", "environment", "file", "function", "isolated", "merged", "traps",
+                 "variables")  # fmt: skip
+
+    def __init__(self, file: str, function: str, argument: bytes, environment: int) -> None:
+        self.file = file
+        self.function = function
+        self.argument = argument
+        self.environment = environment
+        self.variables: dict[str, bytes | list[bytes]] = {}
+        self.isolated = False
+        self.traps = False
+        self.calls_tools = False
+        self.merged = False
 
 
 class Completed:
-    """What became of it.  `status`: exit status, or minus the signal; `problem`: why it did not even start.
+    """What became of a process or a shell function.
+
+    `status`: exit status, or minus the signal; `problem`: why it did not even start.
 
     `output` is what it wrote to both streams in the order it arrived; `printed` and `errors` are its two parts (all is
     `printed` where the streams were merged).
@@ -49,16 +91,22 @@ class Completed:
 class Invocation:
     """A Python function to call: the module's file, its name, the arguments, and how it takes them.
 
-    `binding`: nothing for keywords, else a row of `mcpc_runtime.bindings.BINDINGS` and what that needs.
+    `binding`: nothing for keywords, else a row of `mcpc_runtime.bindings.BINDINGS` and what that needs.  `context`: the
+    parameter for the call's context, if it wants one; `meta` the request's `_meta`, for that.
     """
 
-    __slots__ = ("arguments", "binding", "file", "function")
+    __slots__ = ("arguments", "binding", "context", "environment", "file", "function", "is_async", "meta", "name")
 
     def __init__(self, file: str, function: str, arguments: dict[str, Json], binding: list[str]) -> None:
         self.file = file
         self.function = function
         self.arguments = arguments
         self.binding = binding
+        self.context = ""
+        self.is_async = False
+        self.environment = 0
+        self.meta: dict[str, Json] = {}
+        self.name = ""
 
 
 class Returned:

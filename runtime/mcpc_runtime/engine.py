@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
+    from mcpc_runtime.host import Host
     from mcpc_runtime.image import Image
     from mcpc_runtime.protocol.effects import Call, Effect, Ending
     from mcpc_runtime.protocol.session import Session
@@ -45,6 +46,7 @@ class Engine:
         self.jobs: dict[Call, tuple[Any, Any]] = {}
         self.runners: dict[str, Any] = {}
         self.reactor: Reactor | None = None
+        self.host: Host | None = None
 
     def run(self) -> None:
         """Serve until the client closes its end and what it asked for is done, or nobody reads any more."""
@@ -61,6 +63,8 @@ class Engine:
         finally:
             for runner in self.runners.values():
                 runner.close()
+            if self.host is not None:
+                self.host.close()
 
     def _read(self) -> None:
         for line in self.channel.read():
@@ -104,6 +108,11 @@ class Engine:
             self.reactor.watch(self.channel.descriptor, 1, self._read)
         return self.reactor
 
+    def _host(self) -> Host:
+        if self.host is None:
+            self.host = resolve("mcpc_runtime.host:Host")(self._reactor(), self.image)
+        return self.host
+
     def _start(self, call: Call) -> None:
         try:
             module, row = CONTRACTS[call.definition.contract]
@@ -111,10 +120,10 @@ class Engine:
             runner = self.runners.get(row)
             if runner is None:
                 self._catch_signals()
-                runner = self.runners[row] = resolve(row)(self._reactor(), self.image)
+                runner = self.runners[row] = resolve(row)(self._host())
             command = prepare(call, self.image)
             self.jobs[call] = runner, None
-            job = runner.start(command, lambda completed: self._finish(call, conclude, completed))
+            job = runner.start(command, lambda completed: self._finish(call, conclude, completed), lambda note: None)
             if call in self.jobs:
                 self.jobs[call] = runner, job
         except Exception as problem:

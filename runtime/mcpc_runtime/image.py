@@ -25,9 +25,12 @@ if TYPE_CHECKING:
     """A module's source, and the number of its bytecode."""
     Read = Callable[[int, int], bytes]
     """Reads a stretch of one entry: offset, length."""
+    Running = tuple[float, bool, bool, int, tuple[tuple[str, str], ...]]
     Record = tuple[Any, ...]
     """See `mcpc.emit.records`."""
 
+USUAL = (60.0, False, False, 0, ())
+"""How a handler is run whose record does not say: time limit, inline, isolated, environment, requirements."""
 NO_STRUCTURED, STRUCTURED_OBJECTS, STRUCTURED_ANY = range(3)
 
 
@@ -52,12 +55,15 @@ class Validator:
 class Definition:
     """A tool or a prompt: how it is called, and what decides about its arguments and its output."""
 
-    __slots__ = ("_image", "_input", "_output", "arguments", "contract", "handler", "name")
+    __slots__ = ("_image", "_input", "_output", "arguments", "contract", "environment", "handler", "inline", "isolated",
+                 "name", "requires", "seconds")  # fmt: skip
 
     def __init__(self, image: Image, name: str, record: Record) -> None:
         self._image = image
         self.name = name
-        self.contract, self.handler, self.arguments, self._input, self._output = record
+        self.contract, self.handler, self.arguments, self._input, self._output, running = record
+        usual: Running = running or USUAL
+        self.seconds, self.inline, self.isolated, self.environment, self.requires = usual
 
     @property
     def input(self) -> Validator | None:

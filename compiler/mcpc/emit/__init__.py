@@ -9,7 +9,7 @@ from mcpc.emit.blob import Blob
 from mcpc.emit.dialects import LENIENT_CURSORS, REFUSALS
 from mcpc.emit.models import with_models
 from mcpc.emit.module import Module
-from mcpc.emit.records import add_prompts, add_tools
+from mcpc.emit.records import add_prompts, add_tools, environments
 from mcpc.emit.responses import result_meta, revision_rows
 from mcpc.emit.site import site_modules
 from mcpc.emit.templates import render, text
@@ -38,6 +38,7 @@ def emit(checked: CheckedServer) -> tuple[Module, ...]:
         "lenient_cursors": server.dialect in LENIENT_CURSORS,
         "result_meta": result_meta(server, REVISIONS[-1]),
         "environment": server.environment,
+        "environments": environments(server),
         "shell": server.shell,
         "revisions": revision_rows(server, blob),
         "tools": add_tools(server, blob, validators),

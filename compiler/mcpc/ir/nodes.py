@@ -44,12 +44,21 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class BashFunction:
-    """A function of a Bash library: called with the arguments as one JSON text."""
+    """A function of a Bash library: called with the arguments as one JSON text.
+
+    `variables`: pairs of a property and the shell variable that holds it, if the function asks for such variables.
+    `traps`: the library sets traps, so that the function's status must be watched from outside.  `calls_tools`: it
+    may call other tools of the server.  `slice`: as much of the library as this function needs, for a shell of its own.
+    """
 
     function: str
     file: str
     span: Span
     contract: str = "mcbox"
+    variables: tuple[tuple[str, str], ...] = ()
+    traps: bool = False
+    calls_tools: bool = False
+    slice: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +66,7 @@ class PythonFunction:
     """A function of a Python module: called with the arguments as keywords, or as `binding` says.
 
     `binding`: a row of `mcpc_runtime.bindings.BINDINGS` and what it needs to turn arguments into the function's own.
+    `context`: the parameter that wants the call's context, if one does.
     """
 
     function: str
@@ -67,9 +77,54 @@ class PythonFunction:
     is_async: bool = False
     contract: str = "python"
     binding: tuple[str, ...] = ()
+    context: str = ""
 
 
-Handler = BashFunction | PythonFunction
+@dataclass(frozen=True, slots=True)
+class Executable:
+    """A file that the system can run: told the arguments on its standard input, it prints the answer."""
+
+    file: str
+    span: Span
+    words: tuple[str, ...] = ()
+    contract: str = "executable"
+
+
+Handler = BashFunction | PythonFunction | Executable
+
+
+@dataclass(frozen=True, slots=True)
+class Environment:
+    """What of the server's environment a handler finds: all of it (`inherit`), or what every program needs and `names`.
+
+    A name may end with `*`.  Values are never known here.
+    """
+
+    inherit: bool = False
+    names: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Requirement:
+    """A program that a handler starts, and the oldest version that will do (digits and dots; nothing for any)."""
+
+    command: str
+    version: str
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Running:
+    """How a handler is run.
+
+    `timeout`: seconds.  `inline`: in the server's own process, for speed.  `isolated`: in a shell of its own.
+    """
+
+    timeout: float = 60.0
+    inline: bool = False
+    isolated: bool = False
+    environment: Environment = Environment()
+    requires: tuple[Requirement, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +137,7 @@ class Tool:
     input: Schema
     output: Schema | None
     handler: Handler
+    running: Running = Running()
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +158,7 @@ class Prompt:
     members: Node
     arguments: tuple[PromptArgument, ...]
     handler: Handler
+    running: Running = Running()
 
 
 @dataclass(frozen=True, slots=True)

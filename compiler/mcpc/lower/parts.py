@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from mcpc.diagnostics import diagnose
-from mcpc.ir import Prompt, PromptArgument, Schema, Tool
+from mcpc.ir import BashFunction, Environment, Prompt, PromptArgument, Running, Schema, Tool
 from mcpc.ir.places import place
 from mcpc.lower.shapes import COMPLETES, PROMPT, SERVER, TOOL, misfits
 from mcpc.revisions import REVISIONS
@@ -62,7 +62,13 @@ def lower_tool(node: Node, handler: Handler, options: Options) -> Tool | None:
         input=Schema(schema, closed=True, assert_formats=options.assert_formats, completes=completes(node, options)),
         output=None if output is None else Schema(output, assert_formats=options.assert_formats),
         handler=handler,
+        running=running(handler),
     )
+
+
+def running(handler: Handler) -> Running:
+    """Return how a handler is run; mcbox's functions have always found the server's whole environment."""
+    return Running(environment=Environment(inherit=isinstance(handler, BashFunction)))
 
 
 def completes(node: Node, options: Options) -> bool:
@@ -80,7 +86,14 @@ def lower_prompt(node: Node, handler: Handler) -> Prompt | None:
     if name is None:
         return None
     arguments = tuple(_argument(item, argument) for item, argument in _arguments(node))
-    return Prompt(name=str(name.value), span=name.span, members=node, arguments=arguments, handler=handler)
+    return Prompt(
+        name=str(name.value),
+        span=name.span,
+        members=node,
+        arguments=arguments,
+        handler=handler,
+        running=running(handler),
+    )
 
 
 def _arguments(node: Node) -> list[tuple[Node, Node]]:

@@ -7,8 +7,6 @@ A prompt prints an object with `messages`.  One shell reads every library of the
 
 from __future__ import annotations
 
-import posix
-
 from mcpc_runtime.commands import Command
 from mcpc_runtime.protocol.effects import Failure, PromptOutcome, text_outcome
 from mcpc_runtime.protocol.facts import INTERNAL_ERROR
@@ -42,8 +40,11 @@ def prepare(call: Call, image: Image) -> Command:
     large = b"".join(b"%b=%b\n" % (name, quoted(value)) for name, value in given if len(value) > VARIABLE_LIMIT)
     program = b"".join(text + b"\0" for text in (entry(image, PRELUDE) + large, *libraries, pretty(call.arguments)))
     argv = ["bash", "--norc", "--noprofile", "-c", entry(image, LAUNCHER).decode(), file.rpartition("/")[2], function]
-    environment = {**posix.environ, **{name: value for name, value in given if len(value) <= VARIABLE_LIMIT}}
-    return Command(argv, program, environment, merged=call.definition.output is None and not call.is_prompt)
+    small = {name: value for name, value in given if len(value) <= VARIABLE_LIMIT}
+    command = Command(argv, call.definition.environment, small)
+    command.data = program
+    command.merged = call.definition.output is None and not call.is_prompt
+    return command
 
 
 def quoted(value: bytes) -> bytes:

@@ -32,8 +32,14 @@ RESULT_FIELDS = {"content", "structuredContent", "isError", "_meta"}
 
 def prepare(call: Call, image: Image) -> Invocation:
     """Return the call the worker is to make."""
-    file, function, *binding = call.definition.handler
-    return Invocation(file, function, call.arguments, binding)
+    file, function, context, is_async, *binding = call.definition.handler
+    invocation = Invocation(file, function, call.arguments, binding)
+    invocation.context, invocation.is_async = context, is_async
+    invocation.environment = call.definition.environment
+    invocation.name = call.definition.name
+    meta = call.request.params.get("_meta")
+    invocation.meta = meta if context and type(meta) is dict else {}
+    return invocation
 
 
 def conclude(call: Call, returned: Returned) -> Ending:

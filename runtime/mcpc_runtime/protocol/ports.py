@@ -47,8 +47,33 @@ class Definition(Protocol):
         ...
 
     @property
-    def handler(self) -> tuple[str, ...]:
-        """File and function, and how a Python function is given its arguments."""
+    def handler(self) -> tuple[Any, ...]:
+        """What its contract reads: its file first."""
+        ...
+
+    @property
+    def seconds(self) -> float:
+        """How long a call may take."""
+        ...
+
+    @property
+    def inline(self) -> bool:
+        """Whether it runs in the server's own process."""
+        ...
+
+    @property
+    def isolated(self) -> bool:
+        """Whether each call has a shell of its own."""
+        ...
+
+    @property
+    def environment(self) -> int:
+        """The number of the environment it finds."""
+        ...
+
+    @property
+    def requires(self) -> tuple[tuple[str, str], ...]:
+        """The programs it starts, each with the oldest version that will do."""
         ...
 
     @property

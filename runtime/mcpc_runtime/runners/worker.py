@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from mcpc_runtime.commands import Invocation
+    from mcpc_runtime.host import Host
     from mcpc_runtime.image import Image
     from mcpc_runtime.protocol.jsonrpc import Json
     from mcpc_runtime.reactor import Reactor
@@ -32,12 +33,14 @@ FRAME_LIMIT = 64 << 20
 class WorkerRunner:
     """Hands calls to the worker and its answers back."""
 
-    def __init__(self, reactor: Reactor, image: Image) -> None:
-        self._reactor = reactor
-        self._image = image
+    def __init__(self, host: Host) -> None:
+        self._reactor = host.reactor
+        self._image = host.image
         self._worker: Worker | None = None
 
-    def start(self, invocation: Invocation, done: Callable[[Returned], None]) -> tuple[Worker, int] | None:
+    def start(
+        self, invocation: Invocation, done: Callable[[Returned], None], note: Callable[[Any], None]
+    ) -> tuple[Worker, int] | None:
         """Send the call to the worker, a new one if there is none."""
         if self._worker is None or self._worker.ended:
             try:

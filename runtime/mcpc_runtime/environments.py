@@ -1,0 +1,18 @@
+"""What of the server's environment a handler finds."""
+
+from __future__ import annotations
+
+import posix
+
+MINIMAL = ("HOME", "LANG", "LC_*", "LOGNAME", "PATH", "SHELL", "TERM", "TMPDIR", "TZ", "USER", "XDG_*")
+"""What nearly every program needs; nothing of it is a secret."""
+
+
+def environment(inherit: bool, names: tuple[str, ...]) -> dict[bytes, bytes]:
+    """Return what a handler finds: everything, or MINIMAL and what `names` name; a name may end with `*`."""
+    if inherit:
+        return dict(posix.environ)
+    wanted = [name.encode() for name in (*MINIMAL, *names)]
+    exact = {name for name in wanted if not name.endswith(b"*")}
+    begins = tuple(name[:-1] for name in wanted if name.endswith(b"*"))
+    return {name: value for name, value in posix.environ.items() if name in exact or name.startswith(begins)}

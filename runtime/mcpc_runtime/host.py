@@ -1,0 +1,42 @@
+"""What every runner is made with: the reactor, the image, the supervisor, and the environments handlers find."""
+
+from __future__ import annotations
+
+from mcpc_runtime.protocol.rows import resolve
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from mcpc_runtime.image import Image
+    from mcpc_runtime.reactor import Reactor
+    from mcpc_runtime.supervision.client import Supervisor
+
+
+class Host:
+    """One for a server; the supervisor is started by the first runner that asks for it."""
+
+    def __init__(self, reactor: Reactor, image: Image) -> None:
+        self.reactor = reactor
+        self.image = image
+        self._supervisor: Supervisor | None = None
+        self._environments: dict[int, dict[bytes, bytes]] = {}
+
+    @property
+    def supervisor(self) -> Supervisor:
+        """The supervisor."""
+        if self._supervisor is None:
+            self._supervisor = resolve("mcpc_runtime.supervision.client:Supervisor")(self.reactor)
+        return self._supervisor
+
+    def environment(self, number: int) -> dict[bytes, bytes]:
+        """Return an environment of the index, as this server's own makes it; not to be changed."""
+        found = self._environments.get(number)
+        if found is None:
+            inherit, names = self.image.index["environments"][number]
+            made: dict[bytes, bytes] = resolve("mcpc_runtime.environments:environment")(inherit, names)
+            found = self._environments[number] = made
+        return found
+
+    def close(self) -> None:
+        """End every process, if any was started."""
+        if self._supervisor is not None:
+            self._supervisor.close()
