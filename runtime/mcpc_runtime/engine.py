@@ -1,12 +1,16 @@
-"""The driver of one server: moves lines to the session, and what the session asks for to transports and runners.
+"""The driver of one server: moves lines to the session, and what the session asks for to the dispatcher and the client.
 
 Until a handler is called it blocks on its input and imports nothing more; from then on it waits in the reactor.  It is
 also the one place that catches everything: whatever goes wrong in answering one request is that request's own error.
+
+What is still to do lies in the engine, never in a thread's frames: while a handler runs inline, another thread may have
+taken over.  Whoever touches anything here holds the lock; it is free while waiting for input and while a handler runs.
 """
 
 from __future__ import annotations
 
 import gc
+from _thread import allocate_lock
 
 from mcpc_runtime.protocol.effects import Failure, Send, Start, Stop
 from mcpc_runtime.protocol.facts import INTERNAL_ERROR
@@ -15,24 +19,22 @@ from mcpc_runtime.transports.stdio import Closed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from typing import Any
 
-    from mcpc_runtime.host import Host
     from mcpc_runtime.image import Image
-    from mcpc_runtime.protocol.effects import Call, Effect, Ending
+    from mcpc_runtime.protocol.effects import Call, Effect
     from mcpc_runtime.protocol.session import Session
     from mcpc_runtime.reactor import Reactor
     from mcpc_runtime.transports.stdio import Channel
 
+TELL = "mcpc_runtime.errors:tell"
+DEPOSED = "mcpc_runtime.turns:Deposed"
 GRACE_SECONDS = 2.0
 """How long calls already accepted may still run after the client closed its end."""
-
-CONTRACTS = {
-    "mcbox": ("mcpc_runtime.contracts.mcbox", "mcpc_runtime.runners.process:ProcessRunner"),
-    "python": ("mcpc_runtime.contracts.python", "mcpc_runtime.runners.worker:WorkerRunner"),
-}
-"""A contract's module (`prepare`, `conclude`) and the runner it speaks to."""
+LAST_SECONDS = 1.0
+"""How long the client may still take what was answered, after that."""
+PATIENCE_SECONDS = 4.0
+"""How long a client that closed its end may take nothing of what it asked for."""
 
 
 class Engine:
@@ -43,47 +45,97 @@ class Engine:
         self.session = session
         self.channel = channel
         self.limit = limit
-        self.jobs: dict[Call, tuple[Any, Any]] = {}
-        self.runners: dict[str, Any] = {}
+        self.lock = allocate_lock()
+        self.lines: list[bytes | None] = []
+        self.effects: list[Effect] = []
+        self.over = False
+        self.shared = False
+        self.ended = allocate_lock()
         self.reactor: Reactor | None = None
-        self.host: Host | None = None
+        self.dispatcher: Any = None  # what drives handlers; imported with the first of them
 
     def run(self) -> None:
         """Serve until the client closes its end and what it asked for is done, or nobody reads any more."""
+        self.ended.acquire()
+        self.lock.acquire()
         try:
             self._read()
+            self.work()
             collect_garbage()
-            while not self.channel.ended or self.jobs:
-                if self.reactor is None:
-                    self._read()
-                else:
-                    self.reactor.turn()
-        except Closed:
-            pass
+            self._drive()
+        except resolve(DEPOSED):  # another thread serves on; this one was in an inline handler for long
+            self.ended.acquire()
         finally:
-            for runner in self.runners.values():
-                runner.close()
-            if self.host is not None:
-                self.host.close()
+            if self.dispatcher is not None:
+                self.dispatcher.close()
+
+    def take_over(self) -> None:
+        """Serve on in another thread, while the one that did is in an inline handler."""
+        self.lock.acquire()
+        try:
+            self.work()
+            self._drive()
+        except resolve(DEPOSED):
+            raise
+        except BaseException as problem:
+            resolve(TELL)(f"the server fails: {type(problem).__name__}: {problem}")
+        self.ended.release()
+
+    def _drive(self) -> None:
+        """Serve on, the lock held, until all is done; Deposed passes through everything, with the lock let go."""
+        while not self._finished():
+            if self.reactor is None:
+                self._read()
+            else:
+                self.reactor.turn(self.lock if self.shared else None)
+            self.work()
+
+    def _finished(self) -> bool:
+        busy = self.channel.unsent or (self.dispatcher is not None and self.dispatcher.busy)
+        return self.over or (self.channel.ended and not busy)
+
+    def work(self) -> None:
+        """Do what is to be done, and let the client have the answers."""
+        try:
+            while self.effects or self.lines:
+                if self.effects:
+                    self._perform(self.effects.pop(0))
+                else:
+                    self._receive(self.lines.pop())
+            if not self.channel.flush() or self.channel.full:
+                self._wait_for_client()
+        except Closed:
+            self.over = True
 
     def _read(self) -> None:
-        for line in self.channel.read():
-            if line is None:
-                self._perform(self.session.refuse_oversize(self.limit))
-            else:
-                self._receive(line)
-        if self.channel.ended and self.jobs:
-            self._reactor().forget(self.channel.descriptor)
-            self._reactor().after(GRACE_SECONDS, self._stop_all)
+        """Take what the client sent."""
+        self.lines[:0] = reversed(self.channel.read())
+        if self.channel.ended:
+            self._end_of_input()
 
-    def _receive(self, line: bytes) -> None:
+    def _end_of_input(self) -> None:
+        if self.reactor is not None:
+            self.reactor.forget(self.channel.descriptor)
+            self.reactor.after(GRACE_SECONDS, self._stop_all)
+
+    def _stop_all(self) -> None:
+        if self.dispatcher is not None:
+            self.dispatcher.stop_all()
+        if self.reactor is not None:
+            self.reactor.after(LAST_SECONDS, self._give_up)
+
+    def _give_up(self) -> None:
+        self.over = True
+
+    def _receive(self, line: bytes | None) -> None:
+        """Have one line answered; one over the limit is None."""
         try:
-            effects = self.session.receive(line)
-        except Closed:
-            raise
+            if line is None:
+                self.effects += self.session.refuse_oversize(self.limit)
+            else:
+                self.effects += self.session.receive(line)
         except Exception as problem:
-            effects = self._refuse(line, problem)
-        self._perform(effects)
+            self.effects += self._refuse(line or b"[]", problem)
 
     def _refuse(self, line: bytes, problem: Exception) -> list[Effect]:
         try:
@@ -91,72 +143,65 @@ class Engine:
         except Exception:
             return self.session.refuse_broken(b"[]", problem)
 
-    def _perform(self, effects: list[Effect]) -> None:
-        for effect in effects:
-            if isinstance(effect, Send):
-                self.channel.write(effect.data)
-            elif isinstance(effect, Start):
-                self._start(effect.call)
-            elif isinstance(effect, Stop):
-                self._stop(effect.call)
-            else:
-                tell(effect.text)
-
-    def _reactor(self) -> Reactor:
-        if self.reactor is None:
-            self.reactor = resolve("mcpc_runtime.reactor:Reactor")()
-            self.reactor.watch(self.channel.descriptor, 1, self._read)
-        return self.reactor
-
-    def _host(self) -> Host:
-        if self.host is None:
-            self.host = resolve("mcpc_runtime.host:Host")(self._reactor(), self.image)
-        return self.host
+    def _perform(self, effect: Effect) -> None:
+        if isinstance(effect, Send):
+            self.channel.write(effect.data)
+        elif isinstance(effect, Start):
+            self._start(effect.call)
+        elif isinstance(effect, Stop):
+            if self.dispatcher is not None:
+                self.dispatcher.stop(effect.call)
+        else:
+            resolve(TELL)(effect.text)
 
     def _start(self, call: Call) -> None:
-        try:
-            module, row = CONTRACTS[call.definition.contract]
-            prepare, conclude = resolve(f"{module}:prepare"), resolve(f"{module}:conclude")
-            runner = self.runners.get(row)
-            if runner is None:
-                self._catch_signals()
-                runner = self.runners[row] = resolve(row)(self._host())
-            command = prepare(call, self.image)
-            self.jobs[call] = runner, None
-            job = runner.start(command, lambda completed: self._finish(call, conclude, completed), lambda note: None)
-            if call in self.jobs:
-                self.jobs[call] = runner, job
-        except Exception as problem:
-            self._finish(call, internal_error, problem)
+        if self.dispatcher is None:
+            self.watch()
+            self.dispatcher = resolve("mcpc_runtime.dispatch:Dispatcher")(self)
+        self.dispatcher.start(call)
 
-    def _finish(self, call: Call, conclude: Callable[[Call, Any], Ending], completed: Any) -> None:
-        if self.jobs.pop(call, None) is None and conclude is not internal_error:
-            return
-        try:
-            effects = self.session.finish(call, conclude(call, completed))
-        except Exception as problem:
-            effects = self.session.finish(call, internal_error(call, problem))
-        self._perform(effects)
+    def watch(self) -> Reactor:
+        """Wait for more than the client's input from now on; return the reactor."""
+        if self.reactor is None:
+            self.reactor = resolve("mcpc_runtime.reactor:Reactor")()
+            if self.channel.ended:
+                self._end_of_input()
+            else:
+                self.reactor.watch(self.channel.descriptor, 1, self._read)
+        return self.reactor
 
-    def _stop(self, call: Call) -> None:
-        runner, job = self.jobs.pop(call, (None, None))
-        if runner is not None and job is not None:
-            runner.stop(job)
+    def _wait_for_client(self) -> None:
+        """The client does not take its answers: send the rest when it does, and read no more while it is far behind."""
+        reactor = self.watch()
+        if not self.channel.ended:
+            events = 0 if self.channel.full else 1
+            reactor.watch(self.channel.descriptor, events, self._read if events else self._hung_up)
+        reactor.watch(self.channel.output, 4, self._resume)
 
-    def _stop_all(self) -> None:
-        for call in list(self.jobs):
-            self._stop(call)
+    def _resume(self) -> None:
+        """Send on; once all has gone, go on as usual."""
+        if self.reactor is not None:
+            self.reactor.forget(self.channel.output)
+            if not self.channel.ended:
+                self.reactor.watch(self.channel.descriptor, 1, self._read)
 
-    def _catch_signals(self) -> None:
-        """Once there are children, a signal that ends the server must end them first."""
-        signals = __import__("_signal")
-        for number in (signals.SIGTERM, signals.SIGINT, signals.SIGHUP):
-            signals.signal(number, self._end)
+    def _hung_up(self) -> None:
+        """The client closed its end while it was not read from; what it wrote before is read once it takes answers."""
+        if self.reactor is not None:
+            self.reactor.forget(self.channel.descriptor)
+            self._give_up_on(self.channel.written)
 
-    def _end(self, number: int, frame: object) -> None:
-        for runner in self.runners.values():
-            runner.close()
-        resolve("posix:_exit")(128 + number)
+    def _give_up_on(self, written: int) -> None:
+        """Leave if the client, which will ask nothing more, has taken nothing for some seconds."""
+
+        def look() -> None:
+            if self.channel.unsent and self.channel.written == written:
+                self.over = True
+            elif self.channel.full:
+                self._give_up_on(self.channel.written)
+
+        if self.reactor is not None:
+            self.reactor.after(PATIENCE_SECONDS, look)
 
 
 def collect_garbage() -> None:
@@ -165,14 +210,6 @@ def collect_garbage() -> None:
     gc.enable()
 
 
-def tell(text: str) -> None:
-    """Write to standard error, as far as somebody takes it."""
-    try:
-        resolve("posix:write")(2, text.encode("utf-8", "backslashreplace") + b"\n")
-    except OSError:
-        return
-
-
-def internal_error(call: Call, problem: object) -> Ending:
+def internal_error(problem: object) -> Failure:
     """Return the answer to a request that this server failed to answer."""
     return Failure(INTERNAL_ERROR, f"Internal error: {type(problem).__name__}: {problem}")

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import posix
+
+from mcpc_runtime.errors import errors
 from mcpc_runtime.protocol.rows import resolve
+from mcpc_runtime.reactor import READABLE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from mcpc_runtime.image import Image
     from mcpc_runtime.reactor import Reactor
     from mcpc_runtime.supervision.client import Supervisor
+
+
+READ_SIZE = 1 << 16
 
 
 class Host:
@@ -18,6 +25,7 @@ class Host:
         self.reactor = reactor
         self.image = image
         self._supervisor: Supervisor | None = None
+        self._errors = -1
         self._environments: dict[int, dict[bytes, bytes]] = {}
 
     @property
@@ -26,6 +34,14 @@ class Host:
         if self._supervisor is None:
             self._supervisor = resolve("mcpc_runtime.supervision.client:Supervisor")(self.reactor)
         return self._supervisor
+
+    @property
+    def errors(self) -> int:
+        """A descriptor for children's errors: it is always read, and passed on as far as somebody takes it."""
+        if self._errors < 0:
+            reading, self._errors = posix.pipe()
+            self.reactor.watch(reading, READABLE, lambda: errors.write(posix.read(reading, READ_SIZE)))
+        return self._errors
 
     def environment(self, number: int) -> dict[bytes, bytes]:
         """Return an environment of the index, as this server's own makes it; not to be changed."""

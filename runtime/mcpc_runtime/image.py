@@ -83,8 +83,8 @@ class Definition:
 class Wire:
     """One protocol revision as this server speaks it."""
 
-    __slots__ = ("_answers", "_image", "batches", "content", "lists", "logging", "methods", "stateless", "structured",
-                 "tail", "version")  # fmt: skip
+    __slots__ = ("_answers", "_image", "batches", "content", "lists", "logging", "methods", "progress_message",
+                 "stateless", "structured", "tail", "version")  # fmt: skip
 
     def __init__(self, image: Image, version: str, row: dict[str, Any]) -> None:
         self._image = image
@@ -95,6 +95,7 @@ class Wire:
         self.content: tuple[str, ...] = row["content"]
         self.methods: tuple[str, ...] = row["methods"]
         self.logging: bool = row["logging"]
+        self.progress_message: bool = row["progress_message"]
         self.lists: dict[str, tuple[Any, ...]] = row["lists"]
         self.tail: bytes = row["tail"]
         self._answers: dict[str, Reference] = row["answers"]

@@ -1,13 +1,18 @@
-"""Waiting for several descriptors at once; used from the moment the first handler runs."""
+"""Waiting for several descriptors at once; used from the moment the first handler runs.
+
+One thread at a time turns the reactor, and lets go of the lock it is given only while it waits.
+"""
 
 from __future__ import annotations
 
 import posix
+from _heapq import heappop, heappush  # heapq itself is imported from source: slower
 from select import POLLIN, POLLOUT, poll
 from time import monotonic
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from _thread import LockType
     from collections.abc import Callable
 
 READABLE = POLLIN
@@ -15,18 +20,24 @@ WRITABLE = POLLOUT
 
 
 class Reactor:
-    """A poll loop.  A callback is called whenever its descriptor is ready, until it is forgotten.  O(ready) a turn."""
+    """A poll loop.  A callback is called whenever its descriptor is ready, until it is forgotten.
+
+    A turn costs O(descriptors watched) in the kernel; a timer O(log timers).
+    """
 
     def __init__(self) -> None:
         self._poll = poll()
         self._callbacks: dict[int, Callable[[], None]] = {}
         self._timers: list[tuple[float, int, Callable[[], None]]] = []
         self._number = 0
+        self._waiting = False
+        self._bell: tuple[int, int] | None = None
 
     def watch(self, descriptor: int, events: int, callback: Callable[[], None]) -> None:
-        """Call `callback` when `descriptor` is ready or at its end."""
+        """Call `callback` when `descriptor` is ready or at its end; with no events, only at its end."""
         self._poll.register(descriptor, events)
         self._callbacks[descriptor] = callback
+        self._ring()
 
     def forget(self, descriptor: int) -> None:
         """Stop watching; a descriptor nobody watches is passed over."""
@@ -36,20 +47,53 @@ class Reactor:
     def after(self, seconds: float, callback: Callable[[], None]) -> None:
         """Call `callback` once, `seconds` from now."""
         self._number += 1
-        self._timers.append((monotonic() + seconds, self._number, callback))
-        self._timers.sort(key=lambda timer: timer[:2])
+        heappush(self._timers, (monotonic() + seconds, self._number, callback))
+        self._ring()
 
-    def turn(self) -> None:
-        """Wait until something is ready or due, and call what waits for it."""
+    def turn(self, lock: LockType | None = None) -> None:
+        """Wait until something is ready or due, and call what waits for it; `lock` is free while waiting."""
         timeout = None
         if self._timers:
             timeout = max(0, int((self._timers[0][0] - monotonic()) * 1000) + 1)
-        for descriptor, _ in self._poll.poll(timeout):
+        ready = self._poll.poll(timeout) if lock is None else self._wait(timeout, lock)
+        for descriptor, _ in ready:
             callback = self._callbacks.get(descriptor)
             if callback is not None:
                 callback()
         while self._timers and self._timers[0][0] <= monotonic():
-            self._timers.pop(0)[2]()
+            heappop(self._timers)[2]()
+
+    def _wait(self, timeout: int | None, lock: LockType) -> list[tuple[int, int]]:
+        if self._bell is None:
+            self._bell = hang_bell()
+            self.watch(self._bell[0], READABLE, self._answer)
+        self._waiting = True
+        lock.release()
+        try:
+            return self._poll.poll(timeout)
+        finally:
+            lock.acquire()
+            self._waiting = False
+
+    def _ring(self) -> None:
+        """Wake the thread that waits, if another one has changed what it waits for."""
+        if self._waiting and self._bell is not None:
+            try:
+                posix.write(self._bell[1], b"!")
+            except BlockingIOError:
+                return
+
+    def _answer(self) -> None:
+        if self._bell is not None:
+            posix.read(self._bell[0], 1024)
+
+
+def hang_bell() -> tuple[int, int]:
+    """Return a pipe by which a thread can wake another."""
+    ends = posix.pipe()
+    for end in ends:
+        posix.set_blocking(end, False)
+    return ends
 
 
 def close(descriptor: int) -> None:

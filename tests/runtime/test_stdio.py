@@ -63,6 +63,7 @@ sys.stdout.flush()
 os.system("echo from a child; cat")
 assert os.read(0, 10) == b""
 channel.write(b"protocol " + channel.read()[0] + b"\\n")
+channel.flush()
 """
 
 

@@ -12,4 +12,5 @@ REVISION = Revision(
     prompt=("name", "description", "arguments"),
     prompt_argument=("name", "description", "required"),
     implementation=("name", "version"),
+    progress_message=False,
 )

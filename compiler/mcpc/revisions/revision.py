@@ -25,4 +25,5 @@ class Revision:
     prompt_argument: tuple[str, ...]
     implementation: tuple[str, ...]
     boolean_properties: bool = False
+    progress_message: bool = True
     any_output_schema: bool = False

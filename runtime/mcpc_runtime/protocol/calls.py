@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from mcpc_runtime.protocol.batches import close_batch
 from mcpc_runtime.protocol.effects import ABSENT, Call, Failure, Outcome, Send, Tell, text
-from mcpc_runtime.protocol.facts import INTERNAL_ERROR, INVALID_PARAMS, LOG_LEVEL_KEY, LOG_LEVELS
-from mcpc_runtime.protocol.jsonrpc import error_line, notification_line, result_line
+from mcpc_runtime.protocol.facts import INTERNAL_ERROR, INVALID_PARAMS, LOG_LEVELS
+from mcpc_runtime.protocol.jsonrpc import encode, error_line, result_line
 from mcpc_runtime.protocol.rows import resolve
 
 TYPE_CHECKING = False
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 EXPLAIN = "mcpc_runtime.protocol.complaint:explain"
 LINES = "mcpc_runtime.protocol.complaint:lines"
 DOWNGRADE = "mcpc_runtime.protocol.downgrade:downgrade"
+MOST_LINKS = 16
+"""How deep tools may call each other: a circle ends there."""
 PUNCTUATION = {ord(mark): "0" for mark in "_.-"}
 
 
@@ -121,9 +123,8 @@ def finish(session: Session, call: Call, ending: Ending) -> list[Effect]:
         line = result_line(request.identifier, answer)
     effects: list[Effect] = []
     log = answer.log if isinstance(answer, Failure) else ending.log
-    if log and shows_log(session, request, "warning"):
-        params: Json = {"level": "warning", "logger": call.definition.name, "data": log}
-        effects.append(Send(notification_line("notifications/message", params)))
+    if log:
+        effects += session.note(call, {"log": "warning", "data": log})
     del session.running[request.identifier]
     told = [Tell(answer.log)] if isinstance(answer, Failure) and answer.log else []
     if request.batch is None:
@@ -131,15 +132,41 @@ def finish(session: Session, call: Call, ending: Ending) -> list[Effect]:
     return [*effects, *close_batch(call, line), *told]
 
 
-def shows_log(session: Session, request: Request, level: str) -> bool:
-    """Tell whether the client wants to see a message of this level about this request."""
-    if not request.wire.logging:
-        return False
-    wanted: Json = session.log_level
-    if request.wire.stateless:
-        meta = request.params["_meta"]
-        wanted = meta.get(LOG_LEVEL_KEY) if type(meta) is dict else None
-    return wanted in LOG_LEVELS and LOG_LEVELS.index(level) >= LOG_LEVELS.index(wanted)
+def call_within(session: Session, parent: Call, name: Json, arguments: Json) -> Call | str:
+    """Return the call that a tool makes of another one, or why it cannot be made.
+
+    It speaks the newest revision, whatever the client does, and is answered to the tool alone.
+    """
+    chain = (*parent.chain, parent.definition.name)
+    if len(chain) >= MOST_LINKS:
+        return f"tools have called each other {MOST_LINKS} deep: {' > '.join(chain)}"
+    tool = session.image.tool(name) if type(name) is str else None
+    if tool is None:
+        return f"Unknown tool: {name if type(name) is str else encode(name).decode()}"
+    given = {} if arguments is None else arguments
+    if type(given) is not dict:
+        return "the arguments of a tool are an object"
+    if tool.input is not None and not tool.input.accepts(given):
+        complaint: str = resolve(EXPLAIN)(name, given, tool.input.errors(given))[0]
+        return complaint
+    complete = tool.input and tool.input.complete
+    call = Call(parent.request, tool, complete(given) if complete else given)
+    call.chain = chain
+    return call
+
+
+def result_within(call: Call, ending: Ending) -> dict[str, Json]:
+    """Return the result of such a call, as the tool that made it gets it."""
+    if isinstance(ending, Failure):
+        return {"content": [text(ending.message)], "isError": True}
+    outcome: Outcome = ending  # type: ignore[assignment]
+    output, structured = call.definition.output, outcome.structured
+    if output is not None and not outcome.is_error and (structured is ABSENT or not output.accepts(structured)):
+        return {"content": [text("Internal error: tool output does not match outputSchema")], "isError": True}
+    result: dict[str, Json] = {"content": outcome.content, "isError": outcome.is_error}
+    if structured is not ABSENT:
+        result["structuredContent"] = structured  # type: ignore[assignment]
+    return {**result, "_meta": outcome.meta} if outcome.meta else result
 
 
 def finish_tool(call: Call, outcome: Outcome) -> bytes | Failure:

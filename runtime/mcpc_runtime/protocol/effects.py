@@ -38,14 +38,20 @@ class Request:
 
 
 class Call:
-    """A handler to run for a request."""
+    """A handler to run for a request.
 
-    __slots__ = ("arguments", "definition", "request")
+    `chain`: the tools that called this one, the client's first; none if it was the client.  `progress`: the last that
+    was reported of it.
+    """
+
+    __slots__ = ("arguments", "chain", "definition", "progress", "request")
 
     def __init__(self, request: Request, definition: Definition, arguments: dict[str, Json]) -> None:
         self.request = request
         self.definition = definition
         self.arguments = arguments
+        self.chain: tuple[str, ...] = ()
+        self.progress: int | float | None = None
 
     @property
     def is_prompt(self) -> bool:

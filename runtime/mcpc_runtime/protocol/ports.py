@@ -114,6 +114,11 @@ class Wire(Protocol):
         ...
 
     @property
+    def progress_message(self) -> bool:
+        """Whether progress may be told in words."""
+        ...
+
+    @property
     def content(self) -> tuple[str, ...]:
         """The kinds of content it knows."""
         ...

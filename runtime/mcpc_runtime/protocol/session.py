@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from mcpc_runtime.protocol.ports import Image, Wire
 
 FINISH = "mcpc_runtime.protocol.calls:finish"
+NOTE = "mcpc_runtime.protocol.notes:note"
 RECEIVE_BATCH = "mcpc_runtime.protocol.batches:receive_batch"
 CLOSE_BATCH = "mcpc_runtime.protocol.batches:close_batch"
 STATELESS_ONLY = ("server/discover", "subscriptions/listen")
@@ -170,6 +171,11 @@ class Session:
         known = self.image.handshake_versions
         self.wire = self.image.wire(version if version in known else known[-1])
         return self.wire.initialize()
+
+    def note(self, call: Call, said: dict[str, Json]) -> list[Effect]:
+        """Return the effects of what a handler says while it runs: progress, or a log message."""
+        effects: list[Effect] = resolve(NOTE)(self, call, said)
+        return effects
 
     def finish(self, call: Call, ending: Ending) -> list[Effect]:
         """Return the effects of a handler's end; none if its call was cancelled."""

@@ -1,7 +1,8 @@
 """Lines over the process's standard streams, on private descriptors.
 
 At start both streams move to descriptors nobody else knows: a handler that reads standard input meets its end, and one
-that prints writes to standard error; only whole protocol lines ever reach the client.
+that prints writes to standard error; only whole protocol lines ever reach the client.  Nothing is written that could
+have to be waited for, once there is anything else to do: what the client does not take yet is kept.
 """
 
 from __future__ import annotations
@@ -10,7 +11,15 @@ import posix
 
 from mcpc_runtime.protocol.rows import resolve
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 READ_SIZE = 1 << 16
+FITS = 1 << 16
+"""What a fresh pipe takes without being read from: up to this, writing cannot block."""
+HIGH_WATER = 4 << 20
+"""With more than this not yet taken by the client, nothing more is read from it."""
 
 
 class Closed(Exception):  # noqa: N818 - an event, not an error
@@ -20,17 +29,27 @@ class Closed(Exception):  # noqa: N818 - an event, not an error
 class Channel:
     """The client's end of standard input and output.  `lines` are complete when they are handed out."""
 
-    __slots__ = ("_chunks", "_limit", "_overflow", "_size", "descriptor", "ended", "output")
+    __slots__ = ("_chunks", "_limit", "_overflow", "_pending", "_put", "_size", "descriptor", "ended",
+                 "output", "unsent", "written")  # fmt: skip
 
     def __init__(self, limit: int) -> None:
         self.descriptor = posix.dup(0)
         self.output = posix.dup(1)
         shield()
         self.ended = False
+        self.unsent = 0
         self._limit = limit
         self._chunks: list[bytes] = []
         self._size = 0
         self._overflow = False
+        self._pending: list[bytes] = []
+        self.written = 0
+        self._put: Callable[[int, memoryview], int] | None = None
+
+    @property
+    def full(self) -> bool:
+        """Whether the client is so far behind that it is not to be read from."""
+        return self.unsent > HIGH_WATER
 
     def read(self) -> list[bytes | None]:
         """Wait for input and return the lines it completes; None stands for a line over the limit.
@@ -40,8 +59,10 @@ class Channel:
         try:
             data = posix.read(self.descriptor, READ_SIZE)
         except BlockingIOError:  # a client may share its end of the pipe with something that does not block
-            wait(self.descriptor, writing=False)
+            resolve("select:select")((self.descriptor,), (), ())
             return []
+        except ConnectionResetError:  # a socket whose other end went without reading what we wrote
+            data = b""
         if not data:
             self.ended = True
             return self._complete(b"") if self._chunks or self._overflow else []
@@ -73,21 +94,33 @@ class Channel:
         return [line] if line.strip() else []
 
     def write(self, data: bytes) -> None:
-        """Write the whole of `data`; raise Closed if the client has gone."""
-        view = memoryview(data)
-        while view:
-            try:
-                view = view[posix.write(self.output, view) :]
-            except BlockingIOError:
-                wait(self.output, writing=True)
-            except (BrokenPipeError, ConnectionResetError):
-                raise Closed from None
+        """Keep `data` to be written by the next `flush`."""
+        self._pending.append(data)
+        self.unsent += len(data)
 
+    def flush(self) -> bool:
+        """Write what the client takes now; say whether that was all.  Raise Closed if the client has gone."""
+        if not self._pending:
+            return True
+        data = self._pending[0] if len(self._pending) == 1 else b"".join(self._pending)
+        self._pending.clear()
+        if self._put is None and self.written + len(data) > FITS:
+            self._patiently()
+        put, view = self._put or posix.write, memoryview(data)
+        try:
+            while view:
+                view = view[put(self.output, view) :]
+        except BlockingIOError:
+            self._pending.append(bytes(view))
+        except (BrokenPipeError, ConnectionResetError):
+            raise Closed from None
+        self.written += len(data)
+        self.unsent = len(view)
+        return not view
 
-def wait(descriptor: int, *, writing: bool) -> None:
-    """Wait until a descriptor that does not block is ready."""
-    select = resolve("select:select")
-    select(() if writing else (descriptor,), (descriptor,) if writing else (), ())
+    def _patiently(self) -> None:
+        """Write from now on in a way that never blocks, whatever the client does."""
+        self._put, self.output = resolve("mcpc_runtime.patience:patient")(self.output)
 
 
 def shield() -> None:

@@ -1,0 +1,89 @@
+"""A line for every call, for whoever runs the server: off unless MCPC_CALL_LOG says where to.
+
+    {"time": "2026-01-02T03:04:05.678Z", "tool": "greet", "chain": [], "arguments": {"name": 7}, "status": "success",
+     "milliseconds": 1.25}
+
+`arguments` are sizes in bytes; values only where MCPC_CALL_LOG_VALUES is `1`.  `chain`: the tools that called this one.
+Where there is an error, `error` is its text; where the request came with a trace, `trace` is its `traceparent`.
+"""
+
+from __future__ import annotations
+
+import posix
+from time import gmtime, strftime, time
+
+from mcpc_runtime.errors import tell
+from mcpc_runtime.protocol.effects import Failure
+from mcpc_runtime.protocol.jsonrpc import encode
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from mcpc_runtime.protocol.effects import Call, Ending
+    from mcpc_runtime.protocol.jsonrpc import Json
+
+    Log = Callable[[Call, str, float, Ending | None], None]
+
+WHERE, VALUES = b"MCPC_CALL_LOG", b"MCPC_CALL_LOG_VALUES"
+MOST_ERROR = 2000
+"""Characters of an error that are written."""
+
+
+def call_log() -> Log | None:
+    """Return what writes a line for a call (its status, seconds and ending), None if nobody wants any."""
+    where = posix.environ.get(WHERE)
+    if not where:
+        return None
+    values = posix.environ.get(VALUES) == b"1"
+    descriptor = 2
+    if where != b"stderr":
+        try:
+            flags = posix.O_WRONLY | posix.O_CREAT | posix.O_APPEND | posix.O_CLOEXEC | posix.O_NOFOLLOW
+            descriptor = posix.open(where, flags, 0o600)
+        except OSError as problem:
+            tell(f"the call log {where.decode(errors='replace')} cannot be written: {problem.strerror}")
+            return None
+
+    def log(call: Call, status: str, seconds: float, ending: Ending | None) -> None:
+        line = encode(facts(call, status, seconds, ending, values)) + b"\n"
+        try:
+            posix.write(descriptor, line)
+        except OSError:
+            return
+
+    return log
+
+
+def facts(call: Call, status: str, seconds: float, ending: Ending | None, values: bool) -> dict[str, Json]:
+    """Return what is said of a call."""
+    now = time()
+    given: Json = call.arguments
+    if not values:
+        given = {name: len(encode(value)) for name, value in call.arguments.items()}
+    found: dict[str, Json] = {
+        "time": f"{strftime('%Y-%m-%dT%H:%M:%S', gmtime(now))}.{int(now % 1 * 1000):03d}Z",
+        "prompt" if call.is_prompt else "tool": call.definition.name,
+        "chain": list(call.chain),
+        "arguments": given,
+        "status": status,
+        "milliseconds": round(seconds * 1000, 3),
+    }
+    error = error_of(ending)
+    if error:
+        found["error"] = error[:MOST_ERROR]
+    meta = call.request.params.get("_meta")
+    trace = meta.get("traceparent") if type(meta) is dict else None
+    if type(trace) is str:
+        found["trace"] = trace
+    return found
+
+
+def error_of(ending: Ending | None) -> str:
+    """Return what went wrong, in words; nothing if nothing did."""
+    if isinstance(ending, Failure):
+        return ending.message
+    if not getattr(ending, "is_error", False):
+        return ""
+    blocks = getattr(ending, "content", [])
+    return "\n".join(block["text"] for block in blocks if type(block) is dict and type(block.get("text")) is str)

@@ -1,0 +1,49 @@
+"""Standard error, which may be read slowly or not at all: writing to it never waits; what it does not take is lost."""
+
+from __future__ import annotations
+
+import posix
+
+from mcpc_runtime.protocol.rows import resolve
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+FITS = 1 << 12
+"""What can be written at first without asking: a fresh pipe takes it, and the start path stays short."""
+PATIENT = "mcpc_runtime.patience:patient"
+
+
+class Errors:
+    """Standard error of this process."""
+
+    __slots__ = ("_descriptor", "_lost", "_put", "_written")
+
+    def __init__(self) -> None:
+        self._descriptor = 2
+        self._written = 0
+        self._lost = 0
+        self._put: Callable[[int, memoryview], int] | None = None
+
+    def write(self, data: bytes) -> None:
+        """Write what it takes now; say later how much was lost."""
+        if self._put is None and self._written + len(data) > FITS:
+            self._put, self._descriptor = resolve(PATIENT)(posix.dup(2))
+        if self._lost and self._put is not None:
+            data, self._lost = b"\n[%d bytes of standard error were lost]\n%b" % (self._lost, data), 0
+        view = memoryview(data)
+        try:
+            while view:
+                view = view[(self._put or posix.write)(self._descriptor, view) :]
+        except OSError:
+            self._lost += len(view)
+        self._written += len(data)
+
+
+errors = Errors()
+
+
+def tell(text: str) -> None:
+    """Write a line to standard error, as far as somebody takes it."""
+    errors.write(text.encode("utf-8", "backslashreplace") + b"\n")
