@@ -19,33 +19,57 @@ if TYPE_CHECKING:
 OUTPUT_LIMIT = 16 << 20
 NOTE_LIMIT = 1 << 20
 READ_SIZE = 1 << 16
+TURN_COST = 128
+"""What it takes to keep a piece of another stream, beside it: a handler may change streams with every byte."""
 
 
 class Capture:
-    """The outputs of one call, in the order they arrived.  Memory: at most OUTPUT_LIMIT."""
+    """The outputs of one call, in the order they arrived.  Memory: at most OUTPUT_LIMIT, however small the pieces."""
 
-    __slots__ = ("_chunks", "_dropped", "_size")
+    __slots__ = ("_dropped", "_pieces", "_size")
 
     def __init__(self) -> None:
-        self._chunks: list[tuple[bool, bytes]] = []
+        self._pieces: list[tuple[bool, bytearray]] = []
         self._size = 0
         self._dropped = 0
 
     def take(self, printed: bool, data: bytes) -> None:
         """Keep what was written to standard output (`printed`) or standard error, as far as there is room."""
-        kept = data[: max(0, OUTPUT_LIMIT - self._size)]
+        room = max(0, OUTPUT_LIMIT - self._size)
+        kept = data[:room] if len(data) > room else data
         self._size += len(kept)
         self._dropped += len(data) - len(kept)
-        if kept:
-            self._chunks.append((printed, kept))
+        if not kept:
+            return
+        is_same = bool(self._pieces) and self._pieces[-1][0] == printed
+        if is_same and len(self._pieces[-1][1]) < READ_SIZE:
+            self._pieces[-1][1].extend(kept)
+        else:
+            self._pieces.append((printed, bytearray(kept)))
+            self._size += 0 if is_same else TURN_COST
+
+    def print(self, data: bytes) -> None:
+        """Keep what was written to standard output."""
+        self.take(True, data)
+
+    def complain(self, data: bytes) -> None:
+        """Keep what was written to standard error."""
+        self.take(False, data)
 
     def completed(self, status: int, problem: str = "") -> Completed:
-        """Return what the call amounts to."""
+        """Return what the call amounts to; nothing is kept here any longer."""
         result = Completed(problem)
         result.status = status
-        result.output = b"".join(data for _, data in self._chunks)
-        result.printed = b"".join(data for printed, data in self._chunks if printed)
-        result.errors = b"".join(data for printed, data in self._chunks if not printed)
+        pieces, self._pieces = self._pieces, []
+        result.output = b"".join(data for _, data in pieces)
+        is_printed = {printed for printed, _ in pieces}
+        if is_printed == {True}:
+            result.printed = result.output
+        elif is_printed == {False}:
+            result.errors = result.output
+        else:
+            result.printed = b"".join(data for printed, data in pieces if printed)
+            result.errors = b"".join(data for printed, data in pieces if not printed)
         result.dropped = self._dropped
         return result
 
@@ -64,7 +88,8 @@ class Notes:
         """Take what was written; a line over NOTE_LIMIT is dropped."""
         *lines, rest = (self._rest + data).split(b"\n")
         for line in lines:
-            self._take(line)
+            if line:
+                self._take(line)
         self._rest = rest if len(rest) <= NOTE_LIMIT else b"{"
 
     def _take(self, line: bytes) -> None:
@@ -80,7 +105,7 @@ class Notes:
 
 
 def memory_file(data: bytes, opened: list[int]) -> int:
-    """Return a descriptor of a file in memory that holds `data`, noted in `opened`; raise OSError if there is no way."""
+    """Return a descriptor of a file in memory that holds `data`, noted in `opened`."""
     file = posix.memfd_create("mcpc", posix.MFD_CLOEXEC)
     opened.append(file)
     view = memoryview(data)
@@ -90,10 +115,11 @@ def memory_file(data: bytes, opened: list[int]) -> int:
     return file
 
 
-def pipe(opened: list[int]) -> tuple[int, int]:
-    """Return a pipe's two ends, noted in `opened`."""
+def pipe(reading: list[int], writing: list[int] | None = None) -> tuple[int, int]:
+    """Return a pipe's two ends, the one to read from first, noted in these lists (in one if there is only one)."""
     ends = posix.pipe()
-    opened.extend(ends)
+    reading.append(ends[0])
+    (reading if writing is None else writing).append(ends[1])
     return ends
 
 

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from mcpc_runtime.reactor import Reactor
     from mcpc_runtime.supervision.client import Supervisor
 
-
 READ_SIZE = 1 << 16
 
 
@@ -25,23 +24,25 @@ class Host:
         self.reactor = reactor
         self.image = image
         self._supervisor: Supervisor | None = None
-        self._errors = -1
+        self._reading = self._writing = -1
         self._environments: dict[int, dict[bytes, bytes]] = {}
 
     @property
     def supervisor(self) -> Supervisor:
-        """The supervisor."""
+        """The supervisor; what its children write to standard error passes through here, and never has to wait."""
         if self._supervisor is None:
             self._supervisor = resolve("mcpc_runtime.supervision.client:Supervisor")(self.reactor)
+            self._supervisor.errors = self.errors
         return self._supervisor
 
     @property
     def errors(self) -> int:
-        """A descriptor for children's errors: it is always read, and passed on as far as somebody takes it."""
-        if self._errors < 0:
-            reading, self._errors = posix.pipe()
-            self.reactor.watch(reading, READABLE, lambda: errors.write(posix.read(reading, READ_SIZE)))
-        return self._errors
+        """A descriptor to write errors to, in place of standard error: it is always read."""
+        if self._writing < 0:
+            self._reading, self._writing = posix.pipe()
+            posix.set_blocking(self._reading, False)
+            self.reactor.watch(self._reading, READABLE, self._pass_on)
+        return self._writing
 
     def environment(self, number: int) -> dict[bytes, bytes]:
         """Return an environment of the index, as this server's own makes it; not to be changed."""
@@ -56,3 +57,11 @@ class Host:
         """End every process, if any was started."""
         if self._supervisor is not None:
             self._supervisor.close()
+            self._pass_on()
+
+    def _pass_on(self) -> None:
+        """Hand on what children wrote to standard error, as far as somebody takes it."""
+        try:
+            errors.write(posix.read(self._reading, READ_SIZE))
+        except BlockingIOError:
+            return

@@ -1,132 +1,379 @@
 """A handler as a process: what it gets, what is kept of it, and that nothing of it is left."""
 
+from __future__ import annotations
+
+import errno
+import hashlib
 import os
+import posix
+import sys
 import time
+from types import SimpleNamespace
+from typing import TYPE_CHECKING
 
 import pytest
 
+from mcpc_runtime import capture, ways
+from mcpc_runtime.capture import Capture, Notes
 from mcpc_runtime.commands import Command, Completed
+from mcpc_runtime.host import Host
 from mcpc_runtime.reactor import Reactor
 from mcpc_runtime.runners import process
-from mcpc_runtime.runners.process import ProcessRunner
+from mcpc_runtime.runners.process import Job, ProcessRunner
+from mcpc_runtime.supervision import client
+from supervised import RUNTIME, nothing_left, until
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
 
 
-def command(script: str, data: bytes = b"", merged: bool = False) -> Command:
-    return Command(["bash", "--norc", "-c", f"exec 2>&4 4>&-\n{script}"], data, os.environ, merged)
+def shell(script: str, data: bytes = b"", *, merged: bool = False) -> Command:
+    """A command as a shell is started: its errors come on descriptor 4, what it needs on descriptor 3."""
+    command = Command(["bash", "--norc", "-c", f"exec 2>&4 4>&-\n{script}"], 0, {})
+    command.data = data
+    command.merged = merged
+    return command
 
 
-def run(*commands: Command) -> list[Completed]:
-    reactor = Reactor()
-    runner = ProcessRunner(reactor, None)
-    done: dict[int, Completed] = {}
-    for number, each in enumerate(commands):
-        runner.start(each, lambda completed, number=number: done.__setitem__(number, completed))
-    deadline = time.monotonic() + 30
-    while len(done) < len(commands):
-        assert time.monotonic() < deadline
-        reactor.after(0.05, lambda: None)
-        reactor.turn()
-    assert reactor._callbacks == {}
-    return [done[number] for number in range(len(commands))]
+def program(script: str, told: bytes = b"", *, merged: bool = False) -> Command:
+    """A command as an executable is started: it is told something, and its errors are errors."""
+    command = Command(["bash", "--norc", "-c", script], 0, {})
+    command.told = told
+    command.merged = merged
+    return command
 
 
-def inherited(descriptor: int) -> bool:
-    try:
-        return os.get_inheritable(descriptor)
-    except OSError:
-        return False
+class Calls:
+    """A runner, and what came of its calls."""
+
+    def __init__(self, environment: dict[bytes, bytes]) -> None:
+        self.reactor = Reactor()
+        image = SimpleNamespace(index={"environments": ()})
+        self.host = Host(self.reactor, image)
+        self.host._environments[0] = environment
+        self.runner = ProcessRunner(self.host)
+        self.done: dict[int, Completed] = {}
+        self.notes: dict[int, list[object]] = {}
+        self.order: list[object] = []
+
+    def start(self, command: Command) -> Job:
+        number = len(self.notes)
+        self.notes[number] = []
+
+        def done(completed: Completed) -> None:
+            assert number not in self.done
+            self.done[number] = completed
+            self.order.append("done")
+
+        def note(value: object) -> None:
+            self.notes[number].append(value)
+            self.order.append(value)
+
+        return self.runner.start(command, done, note)
+
+    def until(self, is_so) -> None:
+        def turned() -> bool:
+            self.reactor.after(0.01, lambda: None)
+            self.reactor.turn()
+            return bool(is_so())
+
+        until(turned)
+
+    def run(self, *commands: Command) -> list[Completed]:
+        first = len(self.notes)
+        for command in commands:
+            self.start(command)
+        numbers = range(first, first + len(commands))
+        self.until(lambda: all(number in self.done for number in numbers))
+        return [self.done[number] for number in numbers]
 
 
-def descriptors() -> int:
-    return len(os.listdir("/proc/self/fd"))
+def descriptors() -> set[str]:
+    return set(os.listdir("/proc/self/fd"))
 
 
-@pytest.fixture(autouse=True, params=["linux", "without pidfd and memfd"])
-def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch):
-    if request.param != "linux":
-        monkeypatch.delattr(process.posix, "pidfd_open", raising=False)
-        monkeypatch.delattr(process.posix, "memfd_create", raising=False)
-    before = descriptors()
-    yield
-    assert descriptors() == before
+@pytest.fixture(params=["all ways", "memfd", "proc,pidfd,subreaper,seqpacket"])
+def calls(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[Calls]:
+    monkeypatch.setitem(posix.environ, ways.WITHOUT, request.param.encode())
+    with nothing_left() as token:
+        made = Calls(token.environment)
+        made.host.errors  # noqa: B018 - it stays open as long as the server
+        made.run(shell("true"))
+        before = descriptors()
+        yield made
+        made.until(lambda: len(descriptors()) <= len(before))
+        made.host.close()
+        for descriptor in list(made.reactor._callbacks):
+            os.close(descriptor)
+        os.close(made.host.errors)
 
 
-def test_streams_in_the_order_they_were_written() -> None:
-    (done,) = run(command("echo one; sleep 0.1; echo two >&2; sleep 0.1; echo three; exit 3"))
+def test_streams_in_the_order_they_were_written(calls: Calls) -> None:
+    (done,) = calls.run(shell("echo one; sleep 0.1; echo two >&2; sleep 0.1; echo three; exit 3"))
     assert (done.status, done.output, done.printed, done.errors) == (3, b"one\ntwo\nthree\n", b"one\nthree\n", b"two\n")
-    (done,) = run(command("echo one; echo two >&2; echo three", merged=True))
+    (done,) = calls.run(shell("echo one; echo two >&2; echo three", merged=True))
     assert (done.status, done.output, done.printed) == (0, b"one\ntwo\nthree\n", b"one\ntwo\nthree\n")
 
 
-def test_input_is_at_its_end_and_the_text_comes_on_descriptor_3() -> None:
-    (done,) = run(command("cat; cat <&3", b"told"))
+def test_a_program_is_told_on_its_standard_input(calls: Calls) -> None:
+    (done,) = calls.run(program("cat; echo no >&2; exit 2", b"told"))
+    assert (done.status, done.printed, done.errors) == (2, b"told", b"no\n")
+    (done,) = calls.run(program("cat; echo no >&2", b"", merged=True))
+    assert (done.status, done.printed, done.errors) == (0, b"no\n", b"")
+    (done,) = calls.run(program("for n in {0..7}; do [[ ! -e /proc/$$/fd/$n ]] || echo $n; done", b"told"))
+    assert done.printed.split() == [b"0", b"1", b"2", b"5"]
+
+
+def test_input_is_at_its_end_and_the_text_comes_on_descriptor_3(calls: Calls) -> None:
+    (done,) = calls.run(shell("cat; cat <&3", b"told"))
     assert done.printed == b"told"
 
 
-def test_a_text_of_any_size_is_exact() -> None:
-    data = bytes(range(1, 256)) * 40_000
-    (done,) = run(command("cat <&3 | sha256sum; wc -c <&3", data))
-    assert done.printed.split()[0].decode() == __import__("hashlib").sha256(data).hexdigest()
+def test_what_a_shell_says_before_it_takes_its_errors_is_the_servers(calls: Calls) -> None:
+    command = Command(["bash", "--norc", "-c", "echo early >&2; echo late >&4"], 0, {})
+    (done,) = calls.run(command)
+    assert done.errors == b"late\n"
 
 
-def test_a_text_nobody_reads_is_no_problem() -> None:
-    (done,) = run(command("exec 3<&-; echo done", b"x" * 1_000_000))
+@pytest.mark.parametrize("make", [shell, program])
+def test_a_text_of_any_size_is_exact(calls: Calls, make) -> None:
+    data = bytes(range(256)) * 65_536
+    (done,) = calls.run(make("if [[ -e /dev/fd/3 ]]; then exec <&3; fi; sha256sum; wc -c", data))
+    assert done.printed.split()[0].decode() == hashlib.sha256(data).hexdigest()
+
+
+@pytest.mark.parametrize("make", [shell, program])
+def test_a_text_nobody_reads_is_no_problem(calls: Calls, make) -> None:
+    (done,) = calls.run(make("exec 3<&- 0<&-; sleep 0.1; echo done", b"x" * 1_000_000))
     assert (done.status, done.printed) == (0, b"done\n")
 
 
-def test_a_death_by_signal_is_told() -> None:
-    (done,) = run(command("kill -9 $$"))
-    assert done.status == -9
+def test_a_death_by_signal_is_told(calls: Calls) -> None:
+    (done,) = calls.run(shell("echo before; kill -9 $$"))
+    assert (done.status, done.printed) == (-9, b"before\n")
 
 
-def test_a_program_that_is_not_there_is_told() -> None:
-    (done,) = run(Command(["/nowhere/bash"], b"", {}, False))
+def test_a_program_that_is_not_there_is_told(calls: Calls) -> None:
+    (done,) = calls.run(Command(["/nowhere/bash"], 0, {}))
     assert done.problem == "cannot run /nowhere/bash: No such file or directory"
 
 
-def test_a_background_child_holds_nothing_up_and_is_not_left() -> None:
+def test_where_it_runs_and_what_it_finds(calls: Calls, tmp_path: Path) -> None:
+    command = program('echo "$PWD $more ${MCPC_CALL%.*} $MCPC_NOTES"')
+    command.directory = str(tmp_path)
+    command.more = {b"more": "é".encode()}
+    (done,) = calls.run(command)
+    assert done.printed.decode() == f"{tmp_path} é {os.getpid()} 5\n"
+
+
+def test_notes_come_before_the_end_in_their_order_and_other_lines_do_not(calls: Calls) -> None:
+    script = """
+    for i in {1..500}; do echo '{"progress":'$i'}' >&$MCPC_NOTES; done
+    echo 'no note' >&5; echo '[1]' >&5; echo '{"broken' >&5; echo >&5
+    printf '{"log":"info",' >&5; sleep 0.1; printf '"data":"é"}\\n{"unfinished":1}' >&5"""
+    calls.order.clear()
+    calls.run(program(script))
+    assert calls.order == [*({"progress": n} for n in range(1, 501)), {"log": "info", "data": "é"}, "done"]
+
+
+def test_a_background_child_holds_nothing_up_and_is_not_left(calls: Calls) -> None:
     started = time.monotonic()
-    (done,) = run(command("sleep 60 & echo $!; exit 0"))
+    (done,) = calls.run(shell("trap '' HUP TERM; (sleep 0.05; echo late; exec sleep 60) & echo early; exit 0"))
     assert time.monotonic() - started < 10
-    with pytest.raises(ProcessLookupError):
-        while True:  # it is killed, and gone as soon as somebody reaps it
-            os.kill(int(done.printed), 0)
-            with open(f"/proc/{int(done.printed)}/stat") as stat:
-                if stat.read().rsplit(")", 1)[1].split()[0] == "Z":
-                    raise ProcessLookupError
+    assert done.printed in (b"early\nlate\n", b"early\n")
 
 
-def test_of_a_long_output_the_head_is_kept_and_the_rest_counted(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(process, "OUTPUT_LIMIT", 1000)
-    (done,) = run(command("head -c 5000 /dev/zero | tr '\\0' x"))
-    assert (len(done.printed), done.dropped) == (1000, 4000)
+def test_a_daemon_that_holds_the_output_does_not_hold_the_answer(calls: Calls) -> None:
+    started = time.monotonic()
+    (done,) = calls.run(shell("setsid bash -c 'while :; do echo noise; done' & echo $!; exit 0"))
+    assert time.monotonic() - started < 10
+    assert done.status == 0
+    assert len(done.printed) < 64 << 20
 
 
-def test_many_at_once_are_each_their_own() -> None:
-    found = run(*(command("read -r n <&3; sleep 0.2; echo $n", b"%d\n" % number) for number in range(20)))
-    assert [int(done.printed) for done in found] == list(range(20))
+def test_many_at_once_are_each_their_own(calls: Calls) -> None:
+    found = calls.run(*(shell("read -r n <&3; sleep 0.2; echo $n", b"%d\n" % number) for number in range(64)))
+    assert [int(done.printed) for done in found] == list(range(64))
 
 
-def test_default_signals_and_no_descriptor_but_its_own() -> None:
-    (done,) = run(command("grep SigIgn /proc/$$/status; ls /proc/$$/fd"))
+def test_default_signals_and_no_descriptor_but_its_own(calls: Calls) -> None:
+    (done,) = calls.run(shell("grep SigIgn /proc/$$/status; ls /proc/$$/fd"))
     ignored, *open_now = done.printed.decode().split("\n")
     assert int(ignored.split()[1], 16) & (1 << 12 | 1 << 24) == 0
-    ours = {number for number in map(int, os.listdir("/proc/self/fd")) if number > 3 and inherited(number)}
-    assert {int(number) for number in open_now if number} <= {0, 1, 2, 3, 4, 255} | ours  # 4 is ls reading the folder
+    assert {int(number) for number in open_now if number} <= {0, 1, 2, 3, 4, 5, 255}  # 4 is ls reading the folder
 
 
 @pytest.mark.parametrize("script", ["sleep 60", "trap '' TERM; sleep 60 & wait; sleep 60"])
-def test_a_stopped_one_is_gone_and_not_reported(script: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(process, "GRACE_SECONDS", 0.2)
-    reactor = Reactor()
-    runner = ProcessRunner(reactor, None)
-    reported: list[Completed] = []
-    job = runner.start(command(script), reported.append)
-    time.sleep(0.1)
-    runner.stop(job)
-    deadline = time.monotonic() + 10
-    while runner._jobs:
-        assert time.monotonic() < deadline
-        reactor.after(0.05, lambda: None)
-        reactor.turn()
-    assert reported == []
+def test_a_stopped_one_is_gone_and_not_reported(calls: Calls, script: str) -> None:
+    job = calls.start(shell("echo '{\"progress\":1}' >&5; " + script))
+    calls.until(lambda: calls.order[-1:] == [{"progress": 1}])
+    calls.runner.stop(job)
+    calls.until(lambda: job.is_over)
+    assert calls.order[-1:] == [{"progress": 1}]
+
+
+def test_one_that_is_stopped_at_once_says_nothing(calls: Calls) -> None:
+    before = list(calls.order)
+    job = calls.start(shell("while :; do echo '{\"progress\":1}' >&5; done"))
+    calls.runner.stop(job)
+    calls.until(lambda: job.is_over)
+    calls.runner.stop(job)
+    assert calls.order == before
+
+
+def test_what_is_told_to_stop_may_still_write(calls: Calls, tmp_path: Path) -> None:
+    script = f"trap 'head -c 200000 /dev/zero; echo $? >{tmp_path}/status; exit' TERM; echo '{{\"ready\":1}}' >&5; while :; do sleep 0.1; done"
+    job = calls.start(shell(script))
+    calls.until(lambda: calls.order[-1:] == [{"ready": 1}])
+    calls.runner.stop(job)
+    calls.until(lambda: job.is_over)
+    assert (tmp_path / "status").read_text() == "0\n"
+
+
+@pytest.mark.parametrize("number", [errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EAGAIN])
+@pytest.mark.parametrize("name", ["pipe", "memfd_create", "set_blocking", "write"])
+def test_whatever_there_is_no_room_for_nothing_is_left_open(
+    calls: Calls, name: str, number: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The n-th use of something fails, for every n until it is not used that often."""
+    real = getattr(posix, name)
+    for failing in range(20):
+        used = []
+
+        def some(*words: object, failing: int = failing, used: list[int] = used) -> object:
+            used.append(1)
+            if len(used) == failing + 1:
+                raise OSError(number, os.strerror(number))
+            return real(*words)
+
+        before = descriptors()
+        monkeypatch.setattr(posix, name, some)
+        try:
+            calls.start(program("cat", b"x"))
+        except OSError as problem:
+            assert problem.errno == number
+            assert descriptors() == before
+        else:
+            break
+        finally:
+            monkeypatch.undo()
+    assert failing < 10
+    calls.until(lambda: len(calls.done) > 1)
+
+
+@pytest.mark.parametrize("number", [errno.EMFILE, errno.ENOMEM, errno.EAGAIN])
+def test_a_supervisor_there_is_no_room_for_leaves_nothing_open(
+    calls: Calls, number: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls.host.supervisor.close()
+
+    def refuse(*_: object, **__: object) -> None:
+        raise OSError(number, os.strerror(number))
+
+    before = descriptors()
+    for name in ("fork", "posix_spawnp"):
+        monkeypatch.setattr(client.posix, name, refuse)
+    with pytest.raises(OSError, match=os.strerror(number)):
+        calls.start(program("cat", b"x"))
+    assert descriptors() == before
+    monkeypatch.undo()
+    calls.notes.popitem()
+    assert calls.run(program("cat", b"x"))[0].printed == b"x"
+
+
+FLOOD = """
+import os, sys
+sys.path.insert(0, sys.argv[1])
+from types import SimpleNamespace
+from mcpc_runtime.commands import Command
+from mcpc_runtime.host import Host
+from mcpc_runtime.reactor import Reactor
+from mcpc_runtime.runners.process import ProcessRunner
+def peak():
+    return int(next(l for l in open("/proc/self/status") if l.startswith("VmHWM")).split()[1])
+host = Host(Reactor(), SimpleNamespace(index={"environments": ()}))
+host._environments[0] = dict(os.environb)
+found = []
+runner = ProcessRunner(host)
+def run(script):
+    command = Command(["bash", "-c", script], 0, {})
+    command.told = b""
+    found.clear()
+    runner.start(command, found.append, found.append)
+    while not found:
+        host.reactor.turn()
+run("true")
+before = peak()
+run(sys.argv[2])
+print(found[0].status, len(found[0].output), found[0].dropped, peak() - before)
+host.close()
+"""
+
+
+@pytest.mark.parametrize(
+    ("script", "size"),
+    [
+        ("head -c 1073741824 /dev/zero", 1 << 30),
+        ("head -c 268435456 /dev/zero >&2", 1 << 28),
+        ("head -c 268435456 /dev/zero >&5", 0),
+    ],
+)
+def test_memory_does_not_depend_on_what_a_handler_writes(script: str, size: int) -> None:
+    with nothing_left() as token:
+        words = [sys.executable, "-I", "-S", "-c", FLOOD, str(RUNTIME), script]
+        read, write = os.pipe()
+        pid = os.posix_spawnp(words[0], words, token.environment, file_actions=[(os.POSIX_SPAWN_DUP2, write, 1)])
+        os.close(write)
+        with os.fdopen(read) as file:
+            status, kept, dropped, grown = map(int, file.read().split())
+        os.waitpid(pid, 0)
+    assert (status, kept + dropped) == (0, size)
+    assert abs(kept - min(size, capture.OUTPUT_LIMIT)) <= capture.TURN_COST
+    assert grown < (2 * capture.OUTPUT_LIMIT + (4 << 20)) // 1024  # it is kept in pieces, and joined at the end
+
+
+# The parts
+
+
+def test_of_a_long_output_the_head_is_kept_and_the_rest_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(capture, "OUTPUT_LIMIT", 1000)
+    monkeypatch.setattr(capture, "TURN_COST", 0)
+    found = Capture()
+    for _ in range(5):
+        found.take(True, b"x" * 300)
+        found.take(False, b"y" * 50)
+    done = found.completed(0)
+    assert (len(done.printed), len(done.errors), done.dropped) == (900, 100, 750)
+    assert done.output == (b"x" * 300 + b"y" * 50) * 2 + b"x" * 300
+
+
+def test_small_pieces_in_turn_take_no_more_memory_than_large_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(capture, "OUTPUT_LIMIT", 100_000)
+    found = Capture()
+    for _ in range(10_000):
+        found.take(True, b"x")
+        found.take(False, b"y")
+    assert len(found._pieces) < 1000
+    done = found.completed(0)
+    assert len(done.output) + done.dropped == 20_000
+    found = Capture()
+    for _ in range(100_000):
+        found.take(True, b"\n")
+    assert len(found._pieces) == 2
+    assert found.completed(0).dropped < 1000
+
+
+def test_a_note_that_is_too_long_is_dropped_and_the_next_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(capture, "NOTE_LIMIT", 100)
+    notes: list[object] = []
+    words: list[bytes] = []
+    reader = Notes(notes.append, words.append)
+    for piece in (b'{"a":"', b"x" * 500, b"x" * 60, b'"}\n{"b":1}\nword\n\n{"c"', b":2", b"}\n[3]\n"):
+        reader.feed(piece)
+    assert (notes, words) == ([{"b": 1}, {"c": 2}], [b"word", b"[3]"])
+
+
+def test_the_limit_of_a_drain_is_what_a_pipe_can_hold() -> None:
+    with open("/proc/sys/fs/pipe-max-size") as file:
+        assert int(file.read()) <= process.PIPE_LIMIT

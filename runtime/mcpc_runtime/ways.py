@@ -1,0 +1,88 @@
+"""Which facilities of the system a server uses: what is not there, or is switched off, has a slower way.
+
+`has` is asked where a facility is used, never before: a probe costs some microseconds, once.  The variable
+MCPC_WITHOUT (`proc,memfd`) switches ways off, so that every slower one can be tried where all are there.
+"""
+
+from __future__ import annotations
+
+import posix
+from errno import EMFILE, ENFILE, ENOMEM
+
+from mcpc_runtime.protocol.rows import resolve
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+WITHOUT = b"MCPC_WITHOUT"
+NO_ROOM = (EMFILE, ENFILE, ENOMEM)
+"""What a probe may meet that says nothing about the facility."""
+
+
+def proc() -> bool:
+    """Processes show themselves as files."""
+    return posix.access("/proc/self/stat", posix.R_OK)
+
+
+def memfd() -> bool:
+    """A file can be in memory alone; a filter of system calls may forbid it."""
+    if not hasattr(posix, "memfd_create"):
+        return False
+    posix.close(posix.memfd_create("mcpc", posix.MFD_CLOEXEC))
+    return True
+
+
+def pidfd() -> bool:
+    """A descriptor can stand for a process."""
+    if not hasattr(posix, "pidfd_open"):
+        return False
+    posix.close(posix.pidfd_open(posix.getpid()))
+    return True
+
+
+def subreaper() -> bool:
+    """A process can be given the orphans among its descendants; it takes a call that only the C library knows."""
+    try:
+        return bool(resolve("_ctypes:dlsym")(resolve("_ctypes:dlopen")(None, 0), "prctl"))
+    except ImportError:
+        posix.close(posix.open("/dev/null", posix.O_RDONLY))  # is it not there, or was there no room to load it?
+        return False
+
+
+def seqpacket() -> bool:
+    """A socket between processes can keep messages apart."""
+    module = "_socket"
+    try:
+        ends = resolve(f"{module}:socketpair")(resolve(f"{module}:AF_UNIX"), resolve(f"{module}:SOCK_SEQPACKET"))
+    except (AttributeError, ImportError):
+        return False
+    for end in ends:
+        end.close()
+    return True
+
+
+PROBES: dict[str, Callable[[], bool]] = {
+    "proc": proc,
+    "memfd": memfd,
+    "pidfd": pidfd,
+    "subreaper": subreaper,
+    "seqpacket": seqpacket,
+}
+known: dict[str, bool] = {}
+"""What was found before."""
+
+
+def has(name: str) -> bool:
+    """Tell whether a facility is there, and not switched off."""
+    if name.encode() in posix.environ.get(WITHOUT, b"").split(b","):
+        return False
+    found = known.get(name)
+    if found is None:
+        try:
+            found = known[name] = PROBES[name]()
+        except OSError as problem:
+            if problem.errno in NO_ROOM:
+                return True  # perhaps; whoever uses it meets the same, and is told to try again
+            found = known[name] = False
+    return found

@@ -1,0 +1,456 @@
+"""Processes through the supervisor: how they start, that they end, and that nothing survives whoever is killed."""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import os
+import posix
+import signal
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from mcpc_runtime import ways
+from mcpc_runtime.reactor import Reactor
+from mcpc_runtime.supervision import client
+from mcpc_runtime.supervision.client import Child, Supervisor
+from mcpc_runtime.supervision.subtree import Snapshot, mark_of, started, status
+from supervised import RUNTIME, Token, is_alive, nothing_left, until
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+FORMS = {
+    "plain": "sleep 1000",
+    "stubborn": "trap '' TERM; while :; do sleep 1000 & wait; done",
+    "background": "trap '' TERM; sleep 1000 & sleep 1000 & wait",
+    "new session": "setsid bash -c \"trap '' TERM; sleep 1000; sleep 1000\" & exit 0",
+    "daemon": "( setsid bash -c \"trap '' TERM; (sleep 1000; :) & sleep 1001; :\" & ) & exit 0",
+    "stopped": "kill -STOP $$",
+}
+"""Handlers that do not want to end, in scripts of Bash."""
+
+
+class Server:
+    """A supervisor in this process: what ended, and how."""
+
+    def __init__(self, token: Token) -> None:
+        self.reactor = Reactor()
+        self.supervisor = Supervisor(self.reactor)
+        self.token = token
+        self.ended: dict[Child, tuple[int, str]] = {}
+
+    def spawn(
+        self,
+        *argv: str,
+        mark: str = "",
+        directory: str = "",
+        more: dict[bytes, bytes] | None = None,
+        descriptors: dict[int, int] | None = None,
+    ) -> Child:
+        environment = {**self.token.environment, b"MCPC_CALL": mark.encode(), **(more or {})}
+        holder: list[Child] = []
+        child = self.supervisor.spawn(
+            list(argv),
+            environment,
+            descriptors or {},
+            lambda status, problem: self.ended.__setitem__(holder[0], (status, problem)),
+            directory,
+        )
+        holder.append(child)
+        return child
+
+    def until(self, is_so) -> None:
+        def turned() -> bool:
+            self.reactor.after(0.005, lambda: None)
+            self.reactor.turn()
+            return bool(is_so())
+
+        until(turned)
+
+    def run(self, *argv: str, **how) -> tuple[int, str]:
+        child = self.spawn(*argv, **how)
+        self.until(lambda: child in self.ended)
+        assert child.ended
+        return self.ended[child]
+
+
+@pytest.fixture(params=["all ways", "proc", "subreaper", "proc,subreaper"])
+def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Every way, and every slower one."""
+    monkeypatch.setitem(posix.environ, ways.WITHOUT, request.param.encode())
+    return request.param
+
+
+@pytest.fixture(params=["forked", "spawned"])
+def server(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
+    """Forked even where the test runner has a thread: it holds no lock that the supervisor could want."""
+    monkeypatch.setattr(client._thread, "_count", lambda: request.param == "spawned")
+    before = descriptors()
+    with nothing_left() as token:
+        made = Server(token)
+        try:
+            yield made
+        finally:
+            made.supervisor.close()
+            not_a_subreaper()
+    assert descriptors() == before
+
+
+def not_a_subreaper() -> None:
+    """Make the test runner what it was, and take the ends of the orphans it was given."""
+    ctypes.CDLL(None).prctl(36, 0, 0, 0, 0)
+    for pid, parent in Snapshot().zombies.items():
+        if parent == os.getpid():
+            client.reap(pid)
+
+
+def descriptors() -> set[str]:
+    found = {}
+    for name in os.listdir("/proc/self/fd"):
+        try:
+            found[name] = os.readlink(f"/proc/self/fd/{name}")
+        except FileNotFoundError:
+            continue
+    return set(found)
+
+
+# How processes start
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+class TestStarting:
+    def test_the_end_is_told(self, server: Server, way: str) -> None:
+        assert server.run("bash", "-c", "exit 7") == (7, "")
+        assert server.run("bash", "-c", "kill -KILL $$") == (-9, "")
+        assert server.run("true") == (0, "")
+
+    @pytest.mark.parametrize(
+        ("argv", "problem"),
+        [
+            (("no-such-program",), "cannot run no-such-program: No such file or directory"),
+            (("/no/such/program", "x"), "cannot run /no/such/program: No such file or directory"),
+            (("/etc/passwd",), "cannot run /etc/passwd: Permission denied"),
+            (("bash", "a\0b"), "cannot run bash: embedded null byte"),
+            (("true", "x" * 200_000), "cannot run true: Argument list too long"),
+            ((), "cannot run nothing: no program is named"),
+        ],
+    )
+    def test_what_cannot_run_is_told(self, server: Server, argv: tuple[str, ...], problem: str) -> None:
+        assert server.run(*argv) == (-1, problem)
+        assert server.run("true") == (0, "")
+
+    def test_a_script_without_its_interpreter(self, server: Server, tmp_path: Path) -> None:
+        script = tmp_path / "script"
+        script.write_text("#!/no/such/interpreter\n")
+        script.chmod(0o700)
+        assert server.run(str(script))[1].endswith("the interpreter that its first line names is not there")
+
+    def test_the_program_is_looked_for_where_it_will_itself(self, server: Server, tmp_path: Path) -> None:
+        (tmp_path / "own").write_text("#!/bin/sh\nexit 3\n")
+        assert "Permission denied" in server.run("own", more={b"PATH": str(tmp_path).encode()})[1]
+        (tmp_path / "own").chmod(0o700)
+        assert server.run("own", more={b"PATH": b"/none:" + str(tmp_path).encode()}) == (3, "")
+
+    def test_a_directory(self, server: Server, tmp_path: Path) -> None:
+        assert server.run("bash", "-c", f'[[ $PWD = "{tmp_path}" ]]', directory=str(tmp_path)) == (0, "")
+        assert server.run("bash", "-c", f'[[ $PWD = "{os.getcwd()}" ]]') == (0, "")
+        assert server.run("true", directory="/none") == (-1, "cannot run true: /none: No such file or directory")
+
+    def test_a_large_command_and_environment_are_exact(self, server: Server) -> None:
+        words = [f"{number:06d}" + "x" * 100_000 for number in range(10)]
+        script = '(( $# == 10 )) && [[ ${#1} == 100006 && ${10} = "$last" && ${#more} == 120000 ]]'
+        more = {b"more": b"y" * 120_000, b"last": words[-1].encode()}
+        assert server.run("bash", "-c", script, "bash", *words, more=more) == (0, "")
+
+    def test_descriptors_signals_and_groups_are_as_usual(self, server: Server) -> None:
+        read, write = os.pipe()
+        script = (
+            "import os, signal; os.write(5, repr((sorted(map(int, os.listdir('/proc/self/fd'))),"
+            "[s.name for s in signal.valid_signals() if s < 32 and signal.getsignal(s) == signal.SIG_IGN],"
+            "[*signal.pthread_sigmask(signal.SIG_BLOCK, ())], os.getpgid(0) == os.getpid(),"
+            "os.readlink('/proc/self/fd/0'), os.fstat(1) == os.fstat(2))).encode())"
+        )
+        try:
+            assert server.run(sys.executable, "-I", "-S", "-c", script, descriptors={5: write}) == (0, "")
+            said = os.read(read, 10_000).decode()
+        finally:
+            os.close(read)
+            os.close(write)
+        assert said == "([0, 1, 2, 3, 5], ['SIGPIPE', 'SIGXFSZ'], [], True, '/dev/null', True)"  # 3 reads the folder
+
+    def test_descriptors_may_change_places(self, server: Server) -> None:
+        pipes = [os.pipe() for _ in range(4)]
+        wanted = {3: pipes[2][1], 4: pipes[0][1], 5: pipes[3][1], 6: pipes[1][1]}
+        assert server.run("bash", "-c", "for i in 3 4 5 6; do echo $i >&$i; done", descriptors=wanted) == (0, "")
+        found = []
+        for read, write in pipes:
+            os.close(write)
+            found.append(os.read(read, 10))
+            os.close(read)
+        assert found == [b"4\n", b"6\n", b"3\n", b"5\n"]
+
+    def test_many_at_once(self, server: Server) -> None:
+        children = [server.spawn("bash", "-c", f"exit {number % 200}") for number in range(300)]
+        server.until(lambda: len(server.ended) == 300)
+        assert [server.ended[child][0] for child in children] == [number % 200 for number in range(300)]
+
+    def test_what_the_socket_has_no_room_for_is_sent_later(self, server: Server) -> None:
+        assert server.run("true") == (0, "")
+        os.kill(server.supervisor._pid, signal.SIGSTOP)
+        read, write = os.pipe()
+        try:
+            children = [
+                server.spawn("bash", "-c", "echo >&3", more={b"more": b"x" * 50_000}, descriptors={3: write})
+                for _ in range(30)
+            ]
+            os.close(write)  # what is kept has duplicates of it
+            assert server.supervisor._wire is not None
+            assert server.supervisor._wire.pending
+        finally:
+            os.kill(server.supervisor._pid, signal.SIGCONT)
+        server.until(lambda: len(server.ended) == 31)
+        assert {server.ended[child] for child in children} == {(0, "")}
+        assert len(os.read(read, 100)) == 30
+        os.close(read)
+
+    @pytest.mark.parametrize("number", [errno.EMFILE, errno.ENOMEM, errno.EAGAIN, errno.ENFILE])
+    def test_no_room_for_a_supervisor_leaves_nothing_open(
+        self, server: Server, number: int, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def refuse(*_: object, **__: object) -> None:
+            raise OSError(number, os.strerror(number))
+
+        before = descriptors()
+        for name in ("fork", "posix_spawnp"):
+            monkeypatch.setattr(client.posix, name, refuse)
+        with pytest.raises(OSError, match=os.strerror(number)):
+            server.spawn("true")
+        assert descriptors() == before
+        monkeypatch.undo()
+        assert server.run("true") == (0, "")
+
+
+# How they end
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+class TestEnding:
+    @pytest.mark.parametrize("form", FORMS)
+    def test_a_call_is_ended_with_all_it_started(self, server: Server, form: str) -> None:
+        child = server.spawn("bash", "-c", FORMS[form], mark="1.a")
+        other = server.spawn("bash", "-c", FORMS[form], mark="1.b")
+        server.until(lambda: settled(server.token, form, "1.a") and settled(server.token, form, "1.b"))
+        server.supervisor.end(child.pid, "1.a")
+        server.until(lambda: {mark_of(pid) for pid in server.token.alive()} == {b"1.b"})
+        server.supervisor.end(other.pid, "1.b")
+        server.until(lambda: not server.token.alive() and len(server.ended) == 2)
+
+    @pytest.mark.parametrize("form", ["plain", "stubborn", "background"])
+    def test_in_every_way(self, server: Server, form: str, way: str) -> None:
+        child = server.spawn("bash", "-c", FORMS[form], mark="1.a")
+        server.until(lambda: child.pid and settled(server.token, form, "1.a"))
+        server.supervisor.end(child.pid, "1.a")
+        server.until(lambda: not server.token.alive() and child in server.ended)
+
+    def test_before_it_is_known_by_its_number(self, server: Server, way: str) -> None:
+        child = server.spawn("sleep", "1000", mark="1.a")
+        assert child.pid == 0
+        server.supervisor.end(child.pid, "1.a")
+        server.until(lambda: child in server.ended)
+        assert server.ended[child] == (-15, "")
+
+    def test_nothing_and_what_is_not_there_are_harmless(self, server: Server, way: str) -> None:
+        child = server.spawn("sleep", "1000", mark="1.a")
+        foreign = subprocess.Popen(["sleep", "1000"], process_group=0)
+        try:
+            for pid, mark in (
+                (0, ""),
+                (1, ""),
+                (-1, ""),
+                (999_999_999, ""),
+                (0, "1.z"),
+                (os.getpid(), ""),
+                (foreign.pid, ""),
+            ):
+                server.supervisor.end(pid, mark)
+            assert server.run("true", mark="1.b") == (0, "")
+            server.until(lambda: child.pid)
+            server.supervisor.end(server.supervisor._pid, "")
+            assert server.run("true", mark="1.b") == (0, "")
+            assert child not in server.ended
+            assert foreign.poll() is None
+        finally:
+            foreign.kill()
+            foreign.wait()
+
+    def test_what_is_left_of_a_group_is_told_and_killed(self, server: Server) -> None:
+        assert server.run("true") == (0, "")
+        child = server.spawn("bash", "-c", "trap '' TERM HUP; sleep 1000 & exit 0")
+        server.until(lambda: child in server.ended)
+        assert child.is_left
+        server.supervisor.end_rest(child)
+        server.until(lambda: not server.token.alive())
+        child = server.spawn("true")
+        server.until(lambda: child in server.ended)
+        assert not child.is_left
+
+    def test_sixty_four_stubborn_ones_at_once(self, server: Server) -> None:
+        children = [server.spawn("bash", "-c", FORMS["stubborn"], mark=f"1.{n}") for n in range(64)]
+        server.until(lambda: all(settled(server.token, "stubborn", f"1.{n}") for n in range(64)))
+        for number, child in enumerate(children):
+            server.supervisor.end(child.pid, f"1.{number}")
+        server.until(lambda: len(server.ended) == 64 and not server.token.alive())
+
+    def test_closing_ends_everything(self, server: Server, way: str) -> None:
+        forms = ["plain", "stubborn", "background"] if "proc" in way else list(FORMS)
+        for form in forms:
+            server.spawn("bash", "-c", FORMS[form], mark=f"{os.getpid()}.{form}")
+        server.until(lambda: all(settled(server.token, form, f"{os.getpid()}.{form}") for form in forms))
+        server.supervisor.close()
+        assert not server.token.alive()
+        assert server.ended.keys() == {child for child in server.ended if child.ended}
+
+    def test_a_supervisor_that_dies_takes_all_with_it_and_another_follows(self, server: Server, way: str) -> None:
+        forms = ["plain", "stubborn", "background"] if "proc" in way else list(FORMS)
+        children = [server.spawn("bash", "-c", FORMS[form], mark=f"{os.getpid()}.{form}") for form in forms]
+        server.until(lambda: all(settled(server.token, form, f"{os.getpid()}.{form}") for form in forms))
+        server.until(lambda: len(server.ended) == len(set(forms) & {"new session", "daemon"}))
+        server.until(lambda: all(child.pid for child in children))
+        running = [child for child in children if child not in server.ended]
+        first = server.supervisor._pid
+        os.kill(first, signal.SIGKILL)
+        server.until(lambda: len(server.ended) == len(children))
+        assert {server.ended[child] for child in running} == {(-9, "")}
+        server.until(lambda: not server.token.alive())
+        assert server.run("bash", "-c", "exit 5") == (5, "")
+        assert server.supervisor._pid != first
+        if way != "subreaper":
+            zombies = [pid for pid, parent in Snapshot().zombies.items() if parent == os.getpid()]
+            assert [status(pid) for pid in zombies] == []
+
+    def test_a_child_from_before_is_let_be(self, server: Server) -> None:
+        foreign = subprocess.Popen(["sleep", "1000"])
+        until(lambda: started(foreign.pid) < now_in_ticks())
+        try:
+            child = server.spawn("sleep", "1000")
+            server.until(lambda: child.pid)
+            os.kill(server.supervisor._pid, signal.SIGKILL)
+            server.until(lambda: child in server.ended)
+            assert foreign.poll() is None
+        finally:
+            foreign.kill()
+            foreign.wait()
+
+
+def now_in_ticks() -> int:
+    with open("/proc/uptime") as file:
+        return int((float(file.read().split()[0]) - 0.05) * os.sysconf("SC_CLK_TCK"))
+
+
+SETTLED = {
+    "plain": ["sleep"],
+    "stubborn": ["bash", "sleep"],
+    "background": ["bash", "sleep", "sleep"],
+    "new session": ["bash", "sleep"],
+    "daemon": ["bash", "bash", "sleep", "sleep"],
+    "stopped": ["bash"],
+}
+"""The processes each form ends up with: from then on whoever is to ignore a signal does."""
+
+
+def settled(token: Token, form: str, mark: str) -> bool:
+    """Tell whether the processes of a form are all there."""
+    ours = [pid for pid in token.alive() if mark_of(pid) == mark.encode()]
+    is_stopped = form != "stopped" or [state_of(pid) for pid in ours] == ["T"]
+    return is_stopped and sorted(map(command_of, ours)) == SETTLED[form]
+
+
+def command_of(pid: int) -> str:
+    try:
+        with open(f"/proc/{pid}/comm") as file:
+            return file.read().strip()
+    except OSError:
+        return ""
+
+
+def state_of(pid: int) -> str:
+    try:
+        with open(f"/proc/{pid}/stat") as file:
+            return file.read().rpartition(")")[2].split()[0]
+    except OSError:
+        return ""
+
+
+# A server that is killed
+
+PROGRAM = """
+import os, sys
+sys.path.insert(0, sys.argv[1])
+from mcpc_runtime.reactor import Reactor
+from mcpc_runtime.supervision import client
+from mcpc_runtime.supervision.folders import FOLDERS
+if sys.argv[2] == "spawned":
+    client._thread._count = lambda: 1
+FOLDERS += sys.argv[3:4]
+reactor = Reactor()
+supervisor = client.Supervisor(reactor)
+for number, script in enumerate(sys.argv[4:]):
+    mark = b"%d.%d" % (os.getpid(), number)
+    supervisor.spawn(["bash", "-c", script], {**os.environb, b"MCPC_CALL": mark}, {}, print)
+while True:
+    reactor.turn()
+"""
+
+
+@pytest.mark.parametrize("start", ["forked", "spawned"])
+@pytest.mark.parametrize("without", ["", "proc", "subreaper"])
+def test_a_server_that_is_killed_leaves_nothing(start: str, without: str, tmp_path: Path) -> None:
+    folder = tmp_path / "kept"
+    (folder / "sub").mkdir(parents=True)
+    (folder / "sub/file").write_text("x")
+    (folder / "link").symlink_to(tmp_path)
+    forms = ["plain", "stubborn", "background"] if without == "proc" else list(FORMS)
+    words = [str(RUNTIME), start, str(folder), *(FORMS[form] for form in forms)]
+    with nothing_left() as token:
+        environment = {**token.environment, b"MCPC_WITHOUT": without.encode()}
+        process = subprocess.Popen(
+            [sys.executable, "-I", "-S", "-c", PROGRAM, *words], env=environment, stdout=subprocess.DEVNULL
+        )
+        until(lambda: all(settled(token, form, f"{process.pid}.{n}") for n, form in enumerate(forms)))
+        process.kill()
+        process.wait()
+        took = until(lambda: not token.alive())
+        assert took < 5, took  # 0.5 where the machine is idle
+        until(lambda: not folder.exists())
+        assert tmp_path.exists()
+
+
+def test_a_daemon_without_the_mark_is_ended_too() -> None:
+    with nothing_left() as token:
+        script = "setsid env -i bash -c 'sleep 1000; :' & echo $! >&3; exit 0"
+        read, write = os.pipe()
+        server = Server(token)
+        server.spawn("bash", "-c", script, descriptors={3: write})
+        server.until(lambda: server.ended)
+        os.close(write)
+        daemon = int(os.read(read, 20))
+        os.close(read)
+        assert is_alive(daemon)
+        server.supervisor.close()
+        assert not is_alive(daemon)
+
+
+def test_an_idle_server_ends_at_once() -> None:
+    with nothing_left() as token:
+        server = Server(token)
+        server.spawn("sleep", "1000")
+        server.until(lambda: server.supervisor._children[1].pid)
+        began = os.times().elapsed
+        server.supervisor.close()
+        assert os.times().elapsed - began < 0.35  # less than the moment that what is stubborn is given
+        server.supervisor.close()

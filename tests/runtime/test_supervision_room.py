@@ -1,0 +1,128 @@
+"""What the supervisor does where the system has no room for a process, and what it never does to others."""
+
+from __future__ import annotations
+
+import errno
+import os
+import resource
+import signal
+from typing import TYPE_CHECKING
+
+import pytest
+
+from mcpc_runtime.reactor import Reactor
+from mcpc_runtime.supervision import client, ending, process
+from mcpc_runtime.supervision.client import Supervisor
+from mcpc_runtime.supervision.subtree import signal_group
+from supervised import Token, nothing_left, until
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+
+@pytest.fixture
+def token() -> Iterator[Token]:
+    with nothing_left() as token:
+        yield token
+
+
+def run(supervisor: Supervisor, reactor: Reactor, token: Token, *numbers: int) -> tuple[int, str]:
+    """Start `true` with so many descriptors; return what became of it."""
+    ended: list[tuple[int, str]] = []
+    descriptors = dict.fromkeys(numbers, 2)
+    environment = {**token.environment, b"MCPC_CALL": b"1.a"}
+    supervisor.spawn(["true"], environment, descriptors, lambda *what: ended.append(what))
+    return wait(reactor, ended)
+
+
+def wait(reactor: Reactor, ended: list[tuple[int, str]]) -> tuple[int, str]:
+    def turned() -> bool:
+        reactor.after(0.01, lambda: None)
+        reactor.turn()
+        return bool(ended)
+
+    until(turned)
+    return ended[0]
+
+
+@pytest.fixture
+def forked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A supervisor that is forked even from a test runner with a thread, so that it has what was put in its parts."""
+    monkeypatch.setattr(client._thread, "_count", lambda: 0)
+
+
+def failing(number: int, times: float) -> Callable[..., int]:
+    """Return what starts a program after it has failed so often."""
+    real, tries = process.start, []
+
+    def start(*words: object) -> int:
+        tries.append(1)
+        if len(tries) <= times:
+            raise OSError(number, os.strerror(number))
+        return real(*words)  # type: ignore[arg-type]
+
+    return start
+
+
+@pytest.mark.parametrize("number", process.ROOM)
+def test_room_is_waited_for(number: int, token: Token, forked: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(process, "start", failing(number, 3))
+    reactor = Reactor()
+    supervisor = Supervisor(reactor)
+    assert run(supervisor, reactor, token) == (0, "")
+    supervisor.close()
+
+
+def test_but_not_for_ever(token: Token, forked: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(process, "start", failing(errno.EAGAIN, float("inf")))
+    monkeypatch.setattr(process, "ROOM_SECONDS", 0.2)
+    reactor = Reactor()
+    supervisor = Supervisor(reactor)
+    assert run(supervisor, reactor, token) == (-1, "cannot run true: Resource temporarily unavailable")
+    supervisor.close()
+
+
+def test_what_waits_for_room_can_be_stopped(token: Token, forked: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(process, "start", failing(errno.EAGAIN, float("inf")))
+    reactor = Reactor()
+    supervisor = Supervisor(reactor)
+    ended: list[tuple[int, str]] = []
+    supervisor.spawn(["true"], {b"MCPC_CALL": b"1.a"}, {3: 2}, lambda *what: ended.append(what))
+    supervisor.end(0, "1.a")
+    assert wait(reactor, ended) == (-1, "it was stopped before it was started")
+    supervisor.close()
+
+
+def test_a_full_table_of_files_fails_one_call_and_no_other(token: Token, forked: None) -> None:
+    reactor = Reactor()
+    supervisor = Supervisor(reactor)
+    assert run(supervisor, reactor, token) == (0, "")
+    before, hard = resource.prlimit(supervisor._pid, resource.RLIMIT_NOFILE)
+    resource.prlimit(supervisor._pid, resource.RLIMIT_NOFILE, (22, hard))
+    many = range(3, 13)
+    for _ in range(3):
+        assert run(supervisor, reactor, token, *many) == (-1, "cannot run true: Too many open files")
+        assert run(supervisor, reactor, token, 3) == (0, "")
+    resource.prlimit(supervisor._pid, resource.RLIMIT_NOFILE, (before, hard))
+    assert run(supervisor, reactor, token, *many) == (0, "")
+    supervisor.close()
+
+
+def test_a_supervisor_that_hangs_holds_the_end_up_only_so_long(token: Token, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(client, "CLOSE_SECONDS", 0.2)
+    reactor = Reactor()
+    supervisor = Supervisor(reactor)
+    assert run(supervisor, reactor, token) == (0, "")
+    child = supervisor.spawn(["sleep", "1000"], token.environment, {}, lambda *_: None)
+    while not child.pid:
+        reactor.turn()
+    os.kill(supervisor._pid, signal.SIGSTOP)
+    supervisor.close()
+    assert not token.alive()
+
+
+def test_no_signal_goes_to_everybody() -> None:
+    for pid in (0, 1, -1):
+        assert not signal_group(pid, signal.SIGTERM)
+    family = ending.Family(os.getppid(), adopts=False)
+    assert family.signal([ending.Ending(0, b""), ending.Ending(1, b""), ending.Ending(os.getppid(), b"")], 0) == []

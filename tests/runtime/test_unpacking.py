@@ -1,0 +1,223 @@
+"""The author's files on disk: where, with which rights, verified, and gone with the server."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import posix
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from mcpc_runtime import unpacking
+from mcpc_runtime.reactor import Reactor
+from mcpc_runtime.supervision.client import Supervisor
+from mcpc_runtime.supervision.folders import FOLDERS, remove_tree
+from mcpc_runtime.unpacking import UnpackingError, folder
+from supervised import RUNTIME, nothing_left, until
+
+FILES = {
+    "tool": (b"#!/bin/sh\necho ran\n", True),
+    "lib/inner/data.txt": ("ä\n".encode() * 100_000, False),
+    "lib/inner/odd\\name\n": (b"", False),
+    "tools.bash": (b"x", False),
+}
+
+
+def image(files=None, archive: str = "/server.pyz", changed: str = "") -> SimpleNamespace:
+    """An image with these files, as they are packed."""
+    files = FILES if files is None else files
+    entries = {f"handlers/{path}": data for path, (data, _) in files.items()}
+    lines = []
+    for name, data in sorted(entries.items()):
+        escaped = name.replace("\\", "\\\\").replace("\n", "\\n")
+        lines.append(f"{'' if escaped == name else chr(92)}{hashlib.sha256(data).hexdigest()}  {escaped}\n")
+    entries["META-INF/manifest.sha256"] = "".join(lines).encode()
+    if changed:
+        entries[f"handlers/{changed}"] += b"!"
+    index = {"unpack": tuple((path, executable) for path, (_, executable) in files.items())}
+    return SimpleNamespace(archive=archive, index=index, entry=entries.__getitem__)
+
+
+@pytest.fixture(autouse=True)
+def places(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    monkeypatch.setattr(unpacking, "made", {})
+    FOLDERS.clear()
+    (tmp_path / "session").mkdir(mode=0o700)
+    (tmp_path / "temporary").mkdir()
+    monkeypatch.setitem(posix.environ, b"XDG_RUNTIME_DIR", os.fsencode(tmp_path / "session"))
+    monkeypatch.setitem(posix.environ, b"TMPDIR", os.fsencode(tmp_path / "temporary"))
+    yield
+    for each in FOLDERS:
+        remove_tree(each)
+    FOLDERS.clear()
+
+
+@pytest.mark.parametrize("umask", [0, 0o022, 0o777])
+def test_files_lie_as_they_lay_for_us_alone(tmp_path: Path, umask: int) -> None:
+    before = os.umask(umask)
+    try:
+        found = Path(folder(image()))
+    finally:
+        os.umask(before)
+    assert found.parent == tmp_path / "session"
+    for path, (data, executable) in FILES.items():
+        assert (found / path).read_bytes() == data
+        assert (found / path).stat().st_mode & 0o777 == (0o700 if executable else 0o600)
+    assert {each.stat().st_mode & 0o777 for each in (found, found / "lib", found / "lib/inner")} == {0o700}
+    assert subprocess.check_output([found / "tool"]) == b"ran\n"
+
+
+def test_once_for_each_server(tmp_path: Path) -> None:
+    first = folder(image())
+    assert folder(image()) == first
+    other = folder(image(archive="/other.pyz"))
+    assert other != first
+    assert [first, other] == FOLDERS
+    remove_tree(first)
+    again = folder(image())
+    assert again not in (first, other)
+    assert Path(again, "tool").exists()
+
+
+def test_nothing_to_unpack_is_an_empty_folder() -> None:
+    assert os.listdir(folder(image({}))) == []
+    without = image({}, "/without.pyz")
+    del without.index["unpack"]
+    assert os.listdir(folder(without)) == []
+
+
+@pytest.mark.parametrize("path", ["", "/etc/x", "../x", "a/../../x", "a//b", "./a", "a/", "a\0b", ".."])
+def test_a_path_that_leads_elsewhere_is_refused(path: str, tmp_path: Path) -> None:
+    with pytest.raises(UnpackingError, match="no path below"):
+        folder(image({"good": (b"", False), path: (b"", False)}))
+    assert not list(tmp_path.glob("*/*"))
+
+
+def test_what_was_changed_is_refused_and_nothing_stays(tmp_path: Path) -> None:
+    with pytest.raises(UnpackingError, match=r"handlers/tools.bash is not what was built"):
+        folder(image(changed="tools.bash"))
+    lacking = image()
+    lacking.index["unpack"] += (("lacking", False),)
+    with pytest.raises(KeyError):
+        folder(lacking)
+    assert not list(tmp_path.glob("*/*"))
+
+
+def others_may_write(place: Path) -> None:
+    place.chmod(0o777)
+
+
+def is_gone(place: Path) -> None:
+    place.rmdir()
+
+
+def is_a_file(place: Path) -> None:
+    place.rmdir()
+    place.write_text("")
+
+
+@pytest.mark.parametrize("spoil", [others_may_write, is_gone, is_a_file])
+def test_a_place_that_will_not_do_is_passed_over(spoil, tmp_path: Path) -> None:
+    spoil(tmp_path / "session")
+    assert Path(folder(image())).parent == tmp_path / "temporary"
+
+
+def test_a_shared_folder_for_temporary_files_will_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(posix.environ, b"XDG_RUNTIME_DIR")
+    (tmp_path / "temporary").chmod(0o1777)
+    assert Path(folder(image())).parent == tmp_path / "temporary"
+    (tmp_path / "temporary").chmod(0o777)
+    assert Path(folder(image(archive="/other.pyz"))).parent == Path("/tmp")
+
+
+def test_a_relative_place_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(posix.environ, b"XDG_RUNTIME_DIR", b"relative")
+    monkeypatch.setitem(posix.environ, b"TMPDIR", b"")
+    assert Path(folder(image())).parent == Path("/tmp")
+
+
+def test_where_nothing_may_be_run_is_passed_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    real = posix.statvfs
+
+    def statvfs(place: str):
+        return SimpleNamespace(f_flag=posix.ST_NOEXEC) if "session" in place else real(place)
+
+    monkeypatch.setattr(unpacking.posix, "statvfs", statvfs)
+    assert Path(folder(image())).parent == tmp_path / "temporary"
+    monkeypatch.setattr(unpacking.posix, "statvfs", lambda _: SimpleNamespace(f_flag=posix.ST_NOEXEC))
+    with pytest.raises(UnpackingError, match="nothing may be run from it"):
+        folder(image(archive="/other.pyz"))
+
+
+def test_a_place_without_room_is_left_and_the_next_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    real = posix.write
+    writes = []
+
+    def write(file: int, data) -> int:
+        writes.append(file)
+        if len(writes) == 2:
+            raise OSError(28, "No space left on device")
+        return real(file, data[:100_000])
+
+    monkeypatch.setattr(unpacking.posix, "write", write)
+    found = Path(folder(image()))
+    assert found.parent == tmp_path / "temporary"
+    assert (found / "lib/inner/data.txt").read_bytes() == FILES["lib/inner/data.txt"][0]
+    assert not list((tmp_path / "session").iterdir())
+
+
+def test_closing_removes_it_with_what_handlers_put_there() -> None:
+    found = Path(folder(image()))
+    (found / "lib/__pycache__").mkdir()
+    (found / "lib/__pycache__/x.pyc").write_text("")
+    Supervisor(Reactor()).close()
+    assert not found.exists()
+    assert FOLDERS == []
+
+
+PROGRAM = """
+import sys
+sys.path[:0] = sys.argv[1:3]
+from test_unpacking_image import image
+from mcpc_runtime.reactor import Reactor
+from mcpc_runtime.supervision.client import Supervisor
+from mcpc_runtime.unpacking import folder
+reactor = Reactor()
+supervisor = Supervisor(reactor)
+import posix
+for archive in ("/one", "/two"):
+    place = folder(image(archive))
+    child = supervisor.spawn([place + "/tool"], posix.environ, {}, lambda *_: None)
+    while not child.pid:
+        reactor.turn()
+    print(place, flush=True)
+while True:
+    reactor.turn()
+"""
+IMAGE = """
+import hashlib
+from types import SimpleNamespace
+def image(archive):
+    data = b"#!/bin/sh\\ntrap '' TERM\\nwhile :; do sleep 1000; done\\n"
+    entries = {"handlers/tool": data, "META-INF/manifest.sha256": f"{hashlib.sha256(data).hexdigest()}  handlers/tool\\n".encode()}
+    return SimpleNamespace(archive=archive, index={"unpack": (("tool", True),)}, entry=entries.__getitem__)
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+def test_a_server_that_is_killed_leaves_no_folder(tmp_path: Path, number: int) -> None:
+    (tmp_path / "test_unpacking_image.py").write_text(IMAGE)
+    with nothing_left() as token:
+        environment = {**token.environment, b"XDG_RUNTIME_DIR": os.fsencode(tmp_path / "session")}
+        words = [sys.executable, "-I", "-S", "-c", PROGRAM, str(RUNTIME), str(tmp_path)]
+        with subprocess.Popen(words, env=environment, stdout=subprocess.PIPE, text=True) as process:
+            assert process.stdout is not None
+            found = [Path(process.stdout.readline().strip()) for _ in range(2)]
+            assert all((place / "tool").exists() for place in found)
+            os.kill(process.pid, number)
+        until(lambda: not list((tmp_path / "session").iterdir()))
