@@ -5,18 +5,15 @@ Nothing of this is imported by a server that serves.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import posix
-import shutil
 import sys
-import zipfile
 
+from mcpc_runtime.checking import CHECKS, NOTES, some, verified
 from mcpc_runtime.engine import Engine
-from mcpc_runtime.protocol.effects import Send
 from mcpc_runtime.protocol.facts import CAPABILITIES_KEY, MAX_MESSAGE_BYTES, VERSION_KEY
-from mcpc_runtime.protocol.rows import resolve
 from mcpc_runtime.protocol.session import Session
+from mcpc_runtime.testimony import facts, listed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,7 +21,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     from mcpc_runtime.image import Image
-    from mcpc_runtime.protocol.jsonrpc import Json
 
 SUCCESS, FINDINGS, USAGE, TOOL_ERROR, NOT_RUNNABLE = 0, 1, 2, 5, 8
 
@@ -97,43 +93,6 @@ def show_help(image: Image, archive: str, words: list[str]) -> int:
     return SUCCESS
 
 
-def facts(image: Image) -> dict[str, Any]:
-    """Return the facts of the build."""
-    try:
-        known: dict[str, Any] = json.loads(image.entry("META-INF/build.json"))
-    except (OSError, KeyError, ValueError):
-        return UNKNOWN
-    return known
-
-
-UNKNOWN: dict[str, Any] = {
-    **dict.fromkeys(("name", "version", "mcpc", "sourceDigest"), "?"),
-    **dict.fromkeys(("tools", "prompts"), 0),
-    **dict.fromkeys(("revisions", "handlers"), ()),
-    "python": {"requires": "?", "bytecode": "?"},
-}
-"""The facts of a build that lost them; `check` says so."""
-
-
-def manifest(image: Image) -> dict[str, str]:
-    """Return each entry's digest, as it was when the file was built, in the form of `sha256sum`."""
-    found = {}
-    for line in image.entry(MANIFEST).decode().split("\n"):
-        escaped = line.startswith("\\")
-        checksum, _, name = line.removeprefix("\\").partition("  ")
-        if name:
-            found[unescaped(name) if escaped else name] = checksum
-    return found
-
-
-def unescaped(name: str) -> str:
-    """Return a name as it was before it was written into one line."""
-    return "\\".join(part.replace("\\n", "\n").replace("\\r", "\r") for part in name.split("\\\\"))
-
-
-MANIFEST = "META-INF/manifest.sha256"
-
-
 def info(image: Image, archive: str, words: list[str]) -> int:
     """Print the facts of the build."""
     known = facts(image)
@@ -145,12 +104,35 @@ def info(image: Image, archive: str, words: list[str]) -> int:
         ("offers", f"{known['tools']} tools, {known['prompts']} prompts"),
         ("handlers", ", ".join(known["handlers"]) or "none"),
         ("python", f"{known['python']['requires']}, fastest on {known['python']['bytecode']}"),
+        *running_rows(known),
         *carried_rows(known),
         ("built by", f"mcpc {known['mcpc']}"),
         ("sources", known["sourceDigest"]),
     ]
     sys.stdout.write("".join(f"{name:<10}{value}\n" for name, value in rows))
     return SUCCESS
+
+
+def running_rows(known: dict[str, Any]) -> list[tuple[str, str]]:
+    """Return how long calls may take, what handlers find of the environment, and the programs they need."""
+    found = [("limit", "60 s a call, unless another is named here")]
+    for field, (row, in_words) in SAID.items():
+        groups = (group for group in known.get("running", ()) if field in group)
+        found += [(row, printable(f"{in_words(group[field])} for {some(group['of'])}")) for group in groups]
+    return found
+
+
+def environment_in_words(environment: Any) -> str:
+    """Return what handlers find of the environment."""
+    return f"{environment} environment" if type(environment) is str else ", ".join(environment)
+
+
+SAID: dict[str, tuple[str, Callable[[Any], str]]] = {
+    "timeout": ("limit", lambda seconds: f"{seconds:g} s"),
+    "environment": ("finds", environment_in_words),
+    "requires": ("needs", ", ".join),
+}
+"""A field of what is unusual about running handlers: its row, and its value for a person."""
 
 
 def carried_rows(known: dict[str, Any]) -> list[tuple[str, str]]:
@@ -162,125 +144,17 @@ def carried_rows(known: dict[str, Any]) -> list[tuple[str, str]]:
 def check(image: Image, archive: str, words: list[str]) -> int:
     """Verify every entry, load every definition, look for what the handlers need, and hold a short conversation."""
     results = [(name, verified(image, verify)) for name, verify in CHECKS]
+    notes = [(name, verified(image, look)) for name, look in NOTES]
     failed = any(problems for _, problems in results)
     if wants_json(words):
-        put_json({"ok": not failed, "checks": [{"name": name, "problems": found} for name, found in results]})
-    else:
-        for name, problems in results:
-            sys.stdout.write(f"{'failed' if problems else 'ok':<8}{name}\n")
-            sys.stdout.write("".join(f"        {problem}\n" for problem in problems))
+        checks = [{"name": name, "problems": found} for name, found in results]
+        put_json({"ok": not failed, "checks": checks, "notes": [note for _, found in notes for note in found]})
+        return FINDINGS if failed else SUCCESS
+    for word, rows in (("failed", results), ("note", [row for row in notes if row[1]])):
+        for name, problems in rows:
+            sys.stdout.write(f"{word if problems else 'ok':<8}{name}\n")
+            sys.stdout.write("".join(f"        {printable(problem)}\n" for problem in problems))
     return FINDINGS if failed else SUCCESS
-
-
-def verified(image: Image, verify: Callable[[Image], list[str]]) -> list[str]:
-    """Return what a check found; a check that breaks on a broken file has found that."""
-    try:
-        return verify(image)
-    except Exception as problem:  # noqa: BLE001 - whatever is wrong with the file, it is what was asked for
-        return [f"{type(problem).__name__}: {problem}"]
-
-
-def changed_entries(image: Image) -> list[str]:
-    """Return the entries that are not what was built, and those that were not built."""
-    try:
-        built = manifest(image)
-    except (OSError, KeyError, ValueError) as problem:
-        return [f"{MANIFEST} cannot be read: {problem}"]
-    with zipfile.ZipFile(image.archive) as archive:
-        files = [name for name in archive.namelist() if not name.endswith("/")]
-    found = [f"{name} was not built" for name in files if name not in built and name != MANIFEST]
-    for name, checksum in built.items():
-        try:
-            same = hashlib.sha256(image.entry(name)).hexdigest() == checksum
-        except OSError:
-            found.append(f"{name} is missing")
-            continue
-        if not same:
-            found.append(f"{name} is not what was built")
-    return found
-
-
-def missing_commands(image: Image) -> list[str]:
-    """Return the programs the handlers need and this machine lacks."""
-    needed = [program for contract in facts(image)["handlers"] for program in NEEDS.get(contract, ())]
-    return [f"{program} is not on PATH" for program in needed if shutil.which(program) is None]
-
-
-def unfit_packages(image: Image) -> list[str]:
-    """Return the carried packages that have native modules, and none for this machine."""
-    if not facts(image).get("packages"):
-        return []
-    parcels = json.loads(image.entry("site/.layer.json"))["parcels"]
-    fitting, refusal = resolve("mcpc_runtime.layer.tags:fitting"), resolve("mcpc_runtime.layer.tags:refusal")
-    unfit = [parcel for parcel in parcels if fitting(parcel["variants"]) is None]
-    return [f"{parcel['name']}: {refusal(parcel['variants'])}" for parcel in unfit]
-
-
-def broken_definitions(image: Image) -> list[str]:
-    """Return the tools whose validators do not load."""
-    found = []
-    for entry in listed(image, "tools"):
-        try:
-            tool = image.tool(entry["name"])
-            validators = () if tool is None else (tool.input, tool.output)
-            for validator in validators:
-                if validator is not None:
-                    validator.errors({})
-            if tool is None:
-                found.append(f"{entry['name']} is listed and cannot be found")
-        except (ValueError, TypeError, KeyError, EOFError, SyntaxError) as problem:
-            found.append(f"{entry['name']}: {type(problem).__name__}: {problem}")
-    return found
-
-
-def broken_conversation(image: Image) -> list[str]:
-    """Return what goes wrong in a handshake of every revision."""
-    found = []
-    for version in (*image.handshake_versions, *image.stateless_versions):
-        reply = ask(image, *opening(image, version))
-        if "result" not in reply:
-            found.append(f"{version}: {reply}")
-    return found
-
-
-CHECKS: tuple[tuple[str, Callable[[Image], list[str]]], ...] = (
-    ("every entry is as it was built", changed_entries),
-    ("the programs its handlers need are here", missing_commands),
-    ("the packages it carries are for this machine", unfit_packages),
-    ("every definition loads", broken_definitions),
-    ("every protocol revision answers", broken_conversation),
-)
-NEEDS = {"mcbox": ("bash",)}
-
-
-def opening(image: Image, version: str) -> tuple[str, dict[str, Json]]:
-    """Return the first request of a client that speaks `version`."""
-    if version in image.stateless_versions:
-        return "server/discover", {"_meta": {VERSION_KEY: version, CAPABILITIES_KEY: {}}}
-    client: Json = {"name": "check", "version": "1"}
-    return "initialize", {"protocolVersion": version, "capabilities": {}, "clientInfo": client}
-
-
-def ask(image: Image, method: str, params: dict[str, Json]) -> dict[str, Any]:
-    """Return the reply of a new session to one request that needs no handler."""
-    body = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
-    effects = Session(image).receive(json.dumps(body).encode())
-    line = next(effect.data for effect in effects if type(effect) is Send)
-    reply: dict[str, Any] = json.loads(line)
-    return reply
-
-
-def listed(image: Image, kind: str) -> list[dict[str, Any]]:
-    """Return all of a list, page by page, as the newest revision shows it."""
-    items: list[dict[str, Any]] = []
-    meta: Json = {VERSION_KEY: image.stateless_versions[-1], CAPABILITIES_KEY: {}}
-    params: dict[str, Json] = {"_meta": meta}
-    while True:
-        result = ask(image, f"{kind}/list", params).get("result", {})
-        items += result.get(kind, [])
-        if "nextCursor" not in result:
-            return items
-        params = {"_meta": meta, "cursor": result["nextCursor"]}
 
 
 def list_definitions(image: Image, archive: str, words: list[str]) -> int:
@@ -358,8 +232,9 @@ class Conversation:
         self._image = image
         self._reply: dict[str, Any] = {}
         self._requests: list[bytes] = []
-        self.ended = False
-        self.descriptor = self._other_end = -1
+        self.ended = self.full = False
+        self.unsent = self.written = 0
+        self.descriptor = self.output = self._other_end = -1
 
     def ask(self, tool: str, arguments: dict[str, Any]) -> dict[str, Any]:
         """Return the reply to a call."""
@@ -381,6 +256,10 @@ class Conversation:
         if "method" not in message:
             self._reply = message
             self.ended = True
+
+    def flush(self) -> bool:
+        """Keep nothing back."""
+        return True
 
 
 def wants_json(words: list[str]) -> bool:

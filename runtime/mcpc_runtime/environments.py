@@ -4,8 +4,22 @@ from __future__ import annotations
 
 import posix
 
-MINIMAL = ("HOME", "LANG", "LC_*", "LOGNAME", "PATH", "SHELL", "TERM", "TMPDIR", "TZ", "USER", "XDG_*")
-"""What nearly every program needs; nothing of it is a secret."""
+MINIMAL = (
+    "HOME",
+    "LANG",
+    "LC_*",
+    "LOGNAME",
+    "MCPC_RUNTIME_CACHE",
+    "MCPC_WITHOUT",
+    "PATH",
+    "SHELL",
+    "TERM",
+    "TMPDIR",
+    "TZ",
+    "USER",
+    "XDG_*",
+)
+"""What nearly every program needs, and what our own parts read in the processes of handlers; nothing is a secret."""
 
 
 def environment(inherit: bool, names: tuple[str, ...]) -> dict[bytes, bytes]:

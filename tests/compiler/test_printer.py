@@ -145,3 +145,56 @@ def test_nothing_that_was_written_forges_a_line() -> None:
     }
     assert "tool forged" not in shown(files).splitlines()
     assert "x\\ntool forged" in shown(files)
+
+
+RUNNING: Files = {
+    "server.json": '{"serverInfo": {"name": "r", "version": "1"}, "_meta": {"mcpc/handlers": {"requires": ["cat"]}}}',
+    "tools.json": json.dumps(
+        {
+            "tools": [
+                {"name": name, "inputSchema": {"type": "object"}, "_meta": {"mcpc/handler": handler}}
+                for name, handler in {
+                    "fast": {"inline": True, "timeout": 2.5},
+                    "apart": {"isolated": True, "environment": ["KEY", "AWS_*"]},
+                    "all": {"environment": "inherit", "requires": ["jq >= 1.6"]},
+                    "run": {"command": ["bin/run", "--flag", "a b\n"]},
+                }.items()
+            ]
+        }
+    ),
+    "tools.bash": "tool_apart() { :; }\nexport -f tool_apart\n",
+    "tools.py": "def fast(): ...\ndef all(): ...\n",
+    "bin/run": "#!/bin/sh\n",
+}
+
+RUN = """\
+server r 1
+  format native, dialect mcp
+  files unpacked
+tool fast
+  handler python fast() in tools.py, contract python
+  timeout 2.5 s
+  inline
+  requires cat
+  input {} closed
+tool apart
+  handler bash tool_apart in tools.bash, contract mcbox
+  isolated
+  finds a minimal environment, KEY, AWS_*
+  requires cat
+  input {} closed
+tool all
+  handler python all() in tools.py, contract python
+  finds the whole environment
+  requires cat, jq >= 1.6
+  input {} closed
+tool run
+  handler executable bin/run --flag "a b\\n", contract executable
+  requires cat
+  input {} closed
+"""
+
+
+def test_how_handlers_are_run() -> None:
+    lines = [line for line in shown(RUNNING).splitlines(keepends=True) if not line.startswith(("  _meta", "file "))]
+    assert "".join(lines) == RUN

@@ -210,7 +210,7 @@ def judge(project: Hostile, chance: random.Random) -> None:
     for tool in project.tools:
         definition = image.tool(tool["name"])
         assert definition is not None
-        assert definition.handler == ("tools.py", f"tool_{tool['name'].replace('-', '_').replace('.', '_')}")
+        assert definition.handler[:2] == ("tools.py", f"tool_{tool['name'].replace('-', '_').replace('.', '_')}")
         for schema, codes in ((tool["inputSchema"], definition._input), (tool.get("outputSchema"), definition._output)):
             if codes is not None:
                 validator_is_ours(image, codes)

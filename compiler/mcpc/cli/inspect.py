@@ -41,6 +41,7 @@ def one_tool(facts: dict[str, Any], name: str) -> dict[str, Any]:
 def summary(facts: dict[str, Any]) -> str:
     """Return what a person wants to know first."""
     lines = [f"{facts['name']} {facts['version']}, speaks {', '.join(facts['revisions'])}"]
+    running = running_by_name(facts)
     for kind in ("tools", "prompts"):
         offered = facts.get(kind)
         for item in offered if isinstance(offered, list) else []:
@@ -48,4 +49,20 @@ def summary(facts: dict[str, Any]) -> str:
             names = ", ".join(schema or [argument["name"] for argument in item.get("arguments", [])])
             description = item.get("description", "").partition("\n")[0]
             lines.append(f"  {kind[:-1]:<7}{item['name']}({names})  {description}")
+            lines += [f"         {fact}" for fact in running.get(item["name"], ())]
     return "\n".join(lines)
+
+
+def running_by_name(facts: dict[str, Any]) -> dict[str, list[str]]:
+    """Return for each handler what is unusual about its running."""
+    found: dict[str, list[str]] = {}
+    for group in facts.get("running", ()):
+        said = [f"{field}: {in_words(value)}" for field, value in group.items() if field != "of"]
+        for name in group["of"]:
+            found.setdefault(name, []).extend(said)
+    return found
+
+
+def in_words(value: Any) -> str:
+    """Return a value as a person writes it."""
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value).lower()

@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from mcpc.cache import Build
     from mcpc.options import Options
 
+OF_THIS_DAY = frozenset({"MCP241"})
+"""What may be otherwise at the next build although the project is the same: it has to be asked again."""
+
 
 def make(project: Path, options: Options, output: str, place: Path | None = None) -> Build:
     """Return the build of a project, its problems reported; leave with status 1 if it cannot be built.
@@ -45,7 +48,8 @@ def make(project: Path, options: Options, output: str, place: Path | None = None
             raise click.exceptions.Exit(report.FINDINGS)
         build = finished(analysed, options, tell)
     report.report(report.worth_telling(build.diagnostics, output), tree.files, output)
-    cache.store(name, build)
+    if not any(problem.code in OF_THIS_DAY for problem in build.diagnostics):
+        cache.store(name, build)
     return build
 
 

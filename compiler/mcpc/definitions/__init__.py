@@ -24,13 +24,14 @@ class ServerDefinition:
 class Bound:
     """The function of a definition that is a function itself: nothing has to be found by its name.
 
-    `binding`: how it is called, as `PythonFunction.binding`.
+    `binding`: how it is called, as `PythonFunction.binding`; `context`: the parameter for the call's context.
     """
 
     file: str
     function: str
     span: Span
     binding: tuple[str, ...] = ()
+    context: str = ""
 
 
 @dataclass(frozen=True, slots=True)

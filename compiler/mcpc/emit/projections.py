@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from mcpc.definitions.handling import OURS
 from mcpc.revisions import REVISIONS
 
 if TYPE_CHECKING:
@@ -38,9 +39,18 @@ def only(members: Mapping[str, Json], shown: tuple[str, ...], known: frozenset[s
     return {name: value for name, value in members.items() if name in shown or name not in known}
 
 
+def for_clients(members: Mapping[str, Json]) -> dict[str, Json]:
+    """Return the members without what their `_meta` tells the compiler alone; one that says nothing else goes, too."""
+    meta = members.get("_meta")
+    if not isinstance(meta, dict) or not any(key.startswith(OURS) for key in meta):
+        return dict(members)
+    theirs = {key: value for key, value in meta.items() if not key.startswith(OURS)}
+    return {key: theirs if key == "_meta" else value for key, value in members.items() if theirs or key != "_meta"}
+
+
 def tool(definition: Tool, revision: Revision) -> dict[str, Json]:
     """Return a tool as `tools/list` of this revision shows it."""
-    members = only(as_object(definition.members.value), revision.tool, TOOL_FIELDS)
+    members = only(for_clients(as_object(definition.members.value)), revision.tool, TOOL_FIELDS)
     if not revision.boolean_properties:
         for field in ("inputSchema", "outputSchema"):
             if field in members:
@@ -52,7 +62,7 @@ def tool(definition: Tool, revision: Revision) -> dict[str, Json]:
 
 def prompt(definition: Prompt, revision: Revision) -> dict[str, Json]:
     """Return a prompt as `prompts/list` of this revision shows it."""
-    members = only(as_object(definition.members.value), revision.prompt, PROMPT_FIELDS)
+    members = only(for_clients(as_object(definition.members.value)), revision.prompt, PROMPT_FIELDS)
     arguments = members.get("arguments")
     if isinstance(arguments, list):
         shown = revision.prompt_argument

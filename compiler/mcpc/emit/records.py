@@ -2,8 +2,8 @@
 
     (contract, handler, prompt arguments, input validator, output validator, running)
 
-`handler` is what its contract reads (TARGETS); `running` is (seconds, inline, isolated, number of its environment in the
-index, what it requires), or None for the defaults.
+`handler` is what its contract reads (TARGETS); `running` is (seconds, inline, isolated, number of its environment in
+the index, what it requires), or None for the defaults.
 """
 
 from __future__ import annotations
@@ -41,9 +41,19 @@ Environments = tuple[tuple[bool, tuple[str, ...]], ...]
 
 def environments(server: Server) -> Environments:
     """Return each environment that handlers of the server find, once: whether all is inherited, and the names."""
-    runnings = [PLAIN, *(tool.running for tool in server.tools), *(prompt.running for prompt in server.prompts)]
+    runnings = [PLAIN, *(definition.running for definition in server.definitions)]
     found = dict.fromkeys((running.environment.inherit, running.environment.names) for running in runnings)
     return tuple(found)
+
+
+def unpacked(server: Server) -> tuple[tuple[str, bool], ...]:
+    """Return the files that are wanted on disk, each with whether it may be run; none if no handler wants any."""
+    handlers = [definition.handler for definition in server.definitions]
+    programs = {handler.file for handler in handlers if isinstance(handler, Executable)}
+    if not programs and not server.unpack:
+        return ()
+    sources = (file.source for file in server.files)
+    return tuple((source.path, bool(source.mode & 0o111) or source.path in programs) for source in sources)
 
 
 def tool_record(tool: Tool, validators: Validators, known: Environments) -> bytes:
@@ -75,8 +85,9 @@ def target(handler: Handler) -> tuple[Any, ...]:
 
 
 def bash_target(handler: BashFunction) -> tuple[Any, ...]:
-    """Return file, function, whether its status is watched from outside, its variables, whether it calls tools."""
-    return handler.file, handler.function, handler.traps, handler.variables, handler.calls_tools
+    """Return file, function, whether its end is watched from outside, its variables, whether it calls tools, slice."""
+    ways = handler.traps, handler.variables, handler.calls_tools
+    return handler.file, handler.function, *ways, handler.slice.encode("utf-8", "surrogateescape")
 
 
 def python_target(handler: PythonFunction) -> tuple[Any, ...]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from mcpc.emit import projections
+from mcpc.ir import PythonFunction
 from mcpc.revisions import REVISIONS
 from mcpc_runtime.protocol.facts import SERVER_INFO_KEY
 
@@ -59,6 +60,7 @@ def row(server: Server, revision: Revision, blob: Blob) -> dict[str, Any]:
         "content": revision.content,
         "methods": methods(revision, capabilities),
         "logging": "logging" in capabilities,
+        "progress_message": revision.progress_message,
         "lists": {
             listing.method: list_row(listing, blob, result_tail + cache_tail(revision))
             for listing in listings(server, revision)
@@ -81,6 +83,8 @@ def declared_capabilities(server: Server, revision: Revision) -> dict[str, Json]
         told.setdefault("prompts", {})
     else:
         told.pop("prompts", None)
+    if any(isinstance(one.handler, PythonFunction) and one.handler.context for one in server.definitions):
+        told.setdefault("logging", {})  # a context can log
     if revision.stateless:  # a capability there is a promise: nothing changes while this file serves
         told.update({name: {} for name in ("tools", "prompts") if name in told})
     return told
@@ -99,7 +103,7 @@ def methods(revision: Revision, capabilities: dict[str, Json]) -> tuple[str, ...
 
 def handshake_answers(server: Server, revision: Revision, capabilities: dict[str, Json]) -> dict[str, Json]:
     """Return the answers of the handshake era; `initialize` keeps the members and the order of the definition."""
-    members = projections.as_object(server.node.value)
+    members = projections.for_clients(projections.as_object(server.node.value))
     result: dict[str, Json] = {"protocolVersion": revision.version}
     result.update({name: value for name, value in members.items() if name != "protocolVersion"})
     if next(iter(members), "") != "protocolVersion" and "protocolVersion" in members:

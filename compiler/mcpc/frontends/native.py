@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from mcpc.definitions import Definition, Library, PromptDefinition, ServerDefinition, ToolDefinition
+from mcpc.definitions.handling import command
 from mcpc.definitions.kinds import mismatch
 from mcpc.diagnostics import Span, diagnose, has_errors
 from mcpc.frontends.decorated import decorated, marks_something
@@ -180,7 +181,8 @@ def _stranger(member: Member, node: Node, collection: Collection) -> Diagnostic:
 def _absences(defined: dict[Collection, tuple[Node, ...]], libraries: tuple[Library, ...]) -> Iterator[Diagnostic]:
     """Yield the files that a project of well-formed definitions still lacks to implement them."""
     served = {kind for library in libraries for kind, _ in library.prefixes}
-    for collection, nodes in defined.items():
+    for collection, written in defined.items():
+        nodes = [node for node in written if command(node) is None]
         if nodes and collection.kind not in served:
             homes = " or ".join(f"`{home}`" for home in collection.homes)
             hint = f"add {homes}, with one function for each {collection.kind}"

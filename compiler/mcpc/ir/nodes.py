@@ -112,6 +112,10 @@ class Requirement:
     version: str
     span: Span
 
+    def __str__(self) -> str:
+        """Return it as a project writes it."""
+        return f"{self.command} >= {self.version}" if self.version else self.command
+
 
 @dataclass(frozen=True, slots=True)
 class Running:
@@ -174,8 +178,9 @@ class Server:
     """A whole server.
 
     `shell`: the Bash libraries in the order one shell reads them.  `environment`: variables the handlers find, beside
-    what they inherit.  `sources`: the files that spans point into, for the problem whose hint names a second place;
-    nothing of them is emitted.  `models`: the tools whose models the project's own Python code mentions.
+    what they inherit.  `unpack`: a library asks for its own place, so that the files are wanted on disk.  `sources`:
+    the files that spans point into, for the problem whose hint names a second place; nothing of them is emitted.
+    `models`: the tools whose models the project's own Python code mentions.
     """
 
     format: str
@@ -193,7 +198,13 @@ class Server:
     environment: tuple[tuple[str, str], ...] = ()
     sources: tuple[Source, ...] = ()
     models: tuple[str, ...] = ()
+    unpack: bool = False
     layer: Layer | None = None
+
+    @property
+    def definitions(self) -> tuple[Tool | Prompt, ...]:
+        """Everything that has a handler."""
+        return *self.tools, *self.prompts
 
 
 @dataclass(frozen=True, slots=True)

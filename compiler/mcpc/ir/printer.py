@@ -7,14 +7,15 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from mcpc.ir.nodes import PythonFunction
+from mcpc.ir.nodes import BashFunction, Executable, PythonFunction
+from mcpc.ir.usual import USUAL, usual_environment
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from mcpc.ir.nodes import Handler, HandlerFile, Parameter, Prompt, Schema, Server, Tool
+    from mcpc.ir.nodes import Environment, Handler, HandlerFile, Parameter, Prompt, Running, Schema, Server, Tool
     from mcpc.sources import Json, Node
 
 PLAIN = re.compile(r"[A-Za-z0-9_./+#$-]+")
@@ -51,11 +52,14 @@ def _facts(server: Server) -> Iterator[str]:
             yield f"  {kind} in pages of {size}"
     for name, value in server.environment:
         yield f"  environment {name}: {len(value.encode())} bytes"
+    if server.unpack or any(isinstance(one.handler, Executable) for one in server.definitions):
+        yield "  files unpacked"
 
 
 def _tool(tool: Tool) -> Iterator[str]:
     yield f"tool {_plain(tool.name)}"
     yield f"  handler {_handler(tool.handler)}"
+    yield from _running(tool.running, tool.handler)
     yield f"  input {_schema(tool.input)}"
     if tool.output:
         yield f"  output {_schema(tool.output)}"
@@ -65,9 +69,30 @@ def _tool(tool: Tool) -> Iterator[str]:
 def _prompt(prompt: Prompt) -> Iterator[str]:
     yield f"prompt {_plain(prompt.name)}"
     yield f"  handler {_handler(prompt.handler)}"
+    yield from _running(prompt.running, prompt.handler)
     for argument in prompt.arguments:
         yield f"  argument {_plain(argument.name)}{'' if argument.required else '?'}"
     yield from _members(prompt.members, ("name", "arguments"))
+
+
+def _running(running: Running, handler: Handler) -> Iterator[str]:
+    """Yield what is unusual about the running of a handler; the usual environment is the contract's own."""
+    if running.timeout != USUAL.timeout:
+        yield f"  timeout {running.timeout:g} s"
+    for way, wanted in (("inline", running.inline), ("isolated", running.isolated)):
+        if wanted:
+            yield f"  {way}"
+    if running.environment != usual_environment(handler):
+        yield f"  finds {environment_in_words(running.environment)}"
+    if running.requires:
+        yield f"  requires {', '.join(map(str, running.requires))}"
+
+
+def environment_in_words(environment: Environment) -> str:
+    """Return what a handler finds of the environment."""
+    if environment.inherit:
+        return "the whole environment"
+    return ", ".join(("a minimal environment", *environment.names))
 
 
 def _members(node: Node, shown: tuple[str, ...]) -> Iterator[str]:
@@ -85,13 +110,24 @@ def _file(file: HandlerFile) -> str:
 def _handler(handler: Handler) -> str:
     if not handler.file:
         return "none"
-    called = _python(handler) if isinstance(handler, PythonFunction) else f"bash {_plain(handler.function)}"
-    return f"{called} in {_plain(handler.file)}, contract {handler.contract}"
+    return f"{CALLED[type(handler)](handler)}, contract {handler.contract}"
+
+
+def _bash(handler: BashFunction) -> str:
+    return f"bash {_plain(handler.function)} in {_plain(handler.file)}"
+
+
+def _executable(handler: Executable) -> str:
+    return " ".join(("executable", *map(_plain, (handler.file, *handler.words))))
 
 
 def _python(handler: PythonFunction) -> str:
     parameters = [*map(_parameter, handler.parameters), *(["**"] if handler.accepts_any else [])]
-    return f"{'async ' if handler.is_async else ''}python {handler.function}({', '.join(parameters)})"
+    called = f"{handler.function}({', '.join(parameters)})"
+    return f"{'async ' if handler.is_async else ''}python {called} in {_plain(handler.file)}"
+
+
+CALLED: dict[type, Callable[[Any], str]] = {BashFunction: _bash, Executable: _executable, PythonFunction: _python}
 
 
 def _parameter(parameter: Parameter) -> str:

@@ -27,7 +27,10 @@ class Annotation:
 
 @dataclass(frozen=True, slots=True)
 class Function:
-    """One function.  `parameters` and `accepts_any` (`**kwargs`) only where the language has signatures."""
+    """One function.  `parameters` and `accepts_any` (`**kwargs`) only where the language has signatures.
+
+    `context`: the parameter for the call's context, if one is annotated so.
+    """
 
     name: str
     span: Span
@@ -36,10 +39,15 @@ class Function:
     parameters: tuple[Parameter, ...] = ()
     accepts_any: bool = False
     annotations: tuple[Annotation, ...] = ()
+    context: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Module:
-    """The functions of one file by name; of two with one name the later counts, as when the file runs."""
+    """The functions of one file by name; of two with one name the later counts, as when the file runs.
+
+    `asks_place`: it asks where it lies, to find files beside it.
+    """
 
     functions: Mapping[str, Function]
+    asks_place: bool = False

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from mcpc.definitions.handling import HANDLERS, command, handling
 from mcpc.ir import Server
 from mcpc.lower.environment import environment
 from mcpc.lower.files import handler_files, shell_libraries
@@ -15,6 +16,7 @@ from mcpc.lower.handlers import Claim, bind
 from mcpc.lower.models import catalog, mentioned
 from mcpc.lower.parts import lower_prompt, lower_tool, member, text, written_wrong
 from mcpc.lower.references import bundled
+from mcpc.lower.shells import with_shells
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,18 +36,23 @@ def lower(definition: Definition, options: Options) -> tuple[Server | None, Diag
     written = [("tool", tool.node, tool.bound) for tool in definition.tools]
     written += [("prompt", prompt.node, prompt.bound) for prompt in definition.prompts]
     claims = {claim: node for kind, node, bound in written for claim in _claim(kind, node, bound)}
-    handlers, found = bind(tuple(claims), definition)
+    handlers, unpack, found = bind(tuple(claims), definition)
     problems = (*written_wrong(definition), *unbundled, *found)
     if definition.server is None:
         return None, problems
     bound = tuple((claim.kind, claims[claim], handler) for claim, handler in zip(claims, handlers, strict=True))
-    return _server(definition.server.node, definition, bound, options), problems
+    server = _server(definition, definition.server.node, bound, unpack, options)
+    server, found = with_shells(server, definition)
+    return server, (*problems, *found)
 
 
-def _server(node: Node, definition: Definition, bound: Sequence[tuple[str, Node, Handler]], options: Options) -> Server:
-    tools = (lower_tool(written, handler, options) for kind, written, handler in bound if kind == "tool")
-    prompts = (lower_prompt(written, handler) for kind, written, handler in bound if kind == "prompt")
-    files = handler_files(definition, [handler for _, _, handler in bound])
+def _server(
+    definition: Definition, node: Node, bound: Sequence[tuple[str, Node, Handler]], unpack: bool, options: Options
+) -> Server:
+    general = handling(node, HANDLERS)
+    tools = (lower_tool(written, handler, general, options) for kind, written, handler in bound if kind == "tool")
+    prompts = (lower_prompt(written, handler, general) for kind, written, handler in bound if kind == "prompt")
+    files = handler_files(definition, [handler for _, _, handler in bound], unpack)
     return Server(
         format=definition.format,
         dialect=options.dialect,
@@ -62,9 +69,10 @@ def _server(node: Node, definition: Definition, bound: Sequence[tuple[str, Node,
         environment=environment(definition),
         sources=definition.sources,
         models=mentioned(files, catalog(definition)),
+        unpack=unpack,
     )
 
 
 def _claim(kind: str, node: Node, bound: Bound | None) -> tuple[Claim, ...]:
     name = member(node, "name", "string")
-    return () if name is None else (Claim(kind, str(name.value), name.span, bound),)
+    return () if name is None else (Claim(kind, str(name.value), name.span, bound, command(node)),)

@@ -1,15 +1,16 @@
 """Which files go along with the handlers.
 
 A library goes along if a handler is in it; Bash libraries go along together, because one shell reads them all, and a
-function of one may use those of another.  A Python handler may import any module of the project and read any file
-beside it, and nobody can tell which: if there is one, everything that is not a definition goes along.
+function of one may use those of another.  A Python handler or a program may import any module of the project and read
+any file beside it, and nobody can tell which: if there is one, everything that is not a definition goes along.  So it
+does if a Bash library asks for its own place.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from mcpc.ir import HandlerFile
+from mcpc.ir import Executable, HandlerFile
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,16 +19,17 @@ if TYPE_CHECKING:
     from mcpc.ir import Handler
 
 
-def handler_files(definition: Definition, handlers: Sequence[Handler]) -> tuple[HandlerFile, ...]:
-    """Return the files, in the order of their paths."""
-    used = {handler.file for handler in handlers}
+def handler_files(definition: Definition, handlers: Sequence[Handler], unpack: bool) -> tuple[HandlerFile, ...]:
+    """Return the files, in the order of their paths; `unpack`: a Bash library looks for files beside it."""
+    programs = [handler for handler in handlers if isinstance(handler, Executable)]
+    used = {handler.file for handler in handlers if not isinstance(handler, Executable)}
     languages = {library.language for library in definition.libraries if library.source.path in used}
     files = [
         HandlerFile(library.source, library.language)
         for library in definition.libraries
-        if library.language in languages
+        if library.language in languages or programs
     ]
-    if "python" in languages:
+    if "python" in languages or programs or unpack:
         files += [HandlerFile(source, _language(source.path)) for source in definition.beside]
     return tuple(sorted(files, key=_path))
 

@@ -2,7 +2,8 @@
 
 A definition's name makes the function's: `-` and `.` become `_`, and the library's prefix goes before it.  The file
 that holds the function may be any library that serves the definition's kind; two functions that fit are an error,
-because which of them would run depends on the order in which files are read.
+because which of them would run depends on the order in which files are read.  A definition that names a program has
+that for its handler, and no function.
 """
 
 from __future__ import annotations
@@ -14,10 +15,11 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from mcpc.diagnostics import diagnose, has_errors
-from mcpc.ir import BashFunction, PythonFunction
+from mcpc.ir import BashFunction, Executable, PythonFunction
 from mcpc.ir.places import place
 from mcpc.languages import LANGUAGES, Function
 from mcpc.lower.models import catalog, model_binding
+from mcpc.lower.programs import program
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     from mcpc.diagnostics import Diagnostic, Diagnostics, Span
     from mcpc.ir import Handler
     from mcpc.languages import Module
+    from mcpc.sources import Node
 
 UNDERSCORES = str.maketrans("-.", "__")
 CALLABLE = re.compile(r"[A-Za-z0-9_]+")
@@ -35,12 +38,16 @@ COMPARED = 20_000
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A definition that wants a handler; `span` is the place of its name, `bound` the function that it is itself."""
+    """A definition that wants a handler.
+
+    `span`: the place of its name; `bound`: the function that it is itself; `command`: what names a program that it has.
+    """
 
     kind: str
     name: str
     span: Span
     bound: Bound | None = None
+    command: Node | None = None
 
     @property
     def identifier(self) -> str:
@@ -77,10 +84,13 @@ class Fit:
     shelf: Shelf
     function: Function
     binding: tuple[str, ...] = ()
+    context: str = ""
 
 
-def bind(claims: Sequence[Claim], definition: Definition) -> tuple[tuple[Handler, ...], Diagnostics]:
-    """Return a handler for each claim, and every way in which names and functions do not meet one to one.
+def bind(claims: Sequence[Claim], definition: Definition) -> tuple[tuple[Handler, ...], bool, Diagnostics]:
+    """Return a handler for each claim, whether a library looks for files beside it, and what is wrong.
+
+    Wrong is every way in which names and functions do not meet one to one.
 
     A claim that no function fits gets a stand-in, and an error with it.
     """
@@ -88,15 +98,19 @@ def bind(claims: Sequence[Claim], definition: Definition) -> tuple[tuple[Handler
     exact = frozenset((claim.kind, claim.identifier) for claim in claims)
     fits, found_in_models = _with_models({claim: _fits(claim, shelves, exact) for claim in claims}, definition)
     used = frozenset((fit.shelf.path, fit.function.name) for found in fits.values() for fit in found)
-    handlers = [_handler(found[0], definition) if found else _stand_in(claim) for claim, found in fits.items()]
-    missing = [claim for claim, found in fits.items() if not found and not _excused(claim, shelves, definition)]
-    problems = [*found_in_files, *found_in_models, *_unimplemented(missing, shelves, used)]
+    programs, found_in_programs = _programs(claims, definition)
+    handlers = [programs.get(claim) or _bound(claim, found, definition) for claim, found in fits.items()]
+    wanting = [claim for claim, found in fits.items() if not found and claim.command is None]
+    missing = [claim for claim in wanting if not _excused(claim, shelves, definition)]
+    problems = [*found_in_files, *found_in_models, *found_in_programs, *_unimplemented(missing, shelves, used)]
     for claim, found in fits.items():
         problems += _rivals(claim, found, definition)
     problems += _shared(claims, handlers, definition)
     if definition.complete and len(claims) == len(definition.tools) + len(definition.prompts):
         problems += _idle(shelves, used)
-    return tuple(handlers), (*problems, *_unexported(shelves, used))
+    asking = {shelf.library.language for shelf in shelves if shelf.module.asks_place}
+    unpack = any(shelf.library.language in asking for found in fits.values() for shelf in [fit.shelf for fit in found])
+    return tuple(handlers), unpack, (*problems, *_unexported(shelves, used))
 
 
 def _read(libraries: Sequence[Library]) -> tuple[tuple[Shelf, ...], Diagnostics]:
@@ -157,7 +171,24 @@ def _with_models(
 def _itself(bound: Bound, shelf: Shelf) -> Fit:
     """Return the function that is a definition; of one that another module holds no signature is known."""
     unknown = Function(bound.function, bound.span, accepts_any=True)
-    return Fit(shelf, shelf.module.functions.get(bound.function, unknown), bound.binding)
+    return Fit(shelf, shelf.module.functions.get(bound.function, unknown), bound.binding, bound.context)
+
+
+def _programs(claims: Sequence[Claim], definition: Definition) -> tuple[dict[Claim, Handler], Diagnostics]:
+    """Return the handlers of the claims that name a program, and what is wrong with those names."""
+    handlers: dict[Claim, Handler] = {}
+    problems: Diagnostics = ()
+    for claim in claims:
+        if claim.command is not None:
+            handler, wrong = program(claim.command, definition)
+            problems += wrong
+            if handler is not None:
+                handlers[claim] = handler
+    return handlers, problems
+
+
+def _bound(claim: Claim, fits: Sequence[Fit], definition: Definition) -> Handler:
+    return _handler(fits[0], definition) if fits else _stand_in(claim)
 
 
 def _handler(fit: Fit, definition: Definition) -> Handler:
@@ -178,6 +209,7 @@ def _python(fit: Fit, contract: str) -> Handler:
         accepts_any=function.accepts_any,
         is_async=function.is_async,
         binding=fit.binding,
+        context=fit.context or function.context,
     )
 
 
@@ -219,6 +251,11 @@ def _nearest(wanted: Iterable[str], functions: Sequence[str]) -> str:
 
 
 def _rivals(claim: Claim, fits: Sequence[Fit], definition: Definition) -> Iterator[Diagnostic]:
+    if claim.command is not None and fits:
+        message = f"{claim} has a `command`, and the function `{fits[0].function.name}` as well"
+        where = place(fits[0].function.span, definition.sources)
+        yield diagnose("MCP245", claim.command.span, message, "", f"the function is at {where}; remove one of them")
+        return
     for fit in fits[1:]:
         first = fits[0]
         message = f"{claim} is implemented twice: by `{first.function.name}` and by `{fit.function.name}`"
@@ -230,6 +267,8 @@ def _shared(claims: Sequence[Claim], handlers: Sequence[Handler], definition: De
     """Yield the definitions whose function another one has; those of one name are the business of the names' pass."""
     owners: dict[tuple[str, str], Claim] = {}
     for claim, handler in zip(claims, handlers, strict=True):
+        if isinstance(handler, Executable):
+            continue
         owner = owners.setdefault((handler.file, handler.function), claim)
         if handler.file and (owner.kind, owner.name) != (claim.kind, claim.name):
             message = f"`{handler.function}` would implement {claim} and {owner}"

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from mcpc.definitions.handling import DEFAULTS, HANDLERS, handling
 from mcpc.diagnostics import diagnose
-from mcpc.ir import BashFunction, Environment, Prompt, PromptArgument, Running, Schema, Tool
+from mcpc.ir import Prompt, PromptArgument, Schema, Tool
 from mcpc.ir.places import place
-from mcpc.lower.shapes import COMPLETES, PROMPT, SERVER, TOOL, misfits
+from mcpc.lower.running import running, said_wrong
+from mcpc.lower.shapes import PROMPT, SERVER, TOOL, misfits
 from mcpc.revisions import REVISIONS
 
 if TYPE_CHECKING:
@@ -26,11 +28,14 @@ def written_wrong(definition: Definition) -> Iterator[Diagnostic]:
     """Yield every field of the definition that is missing, unknown or of the wrong type."""
     if definition.server:
         yield from misfits(definition.server.node, SERVER, "the server description")
+        yield from said_wrong(handling(definition.server.node, HANDLERS))
         yield from _unknown_revision(member(definition.server.node, "protocolVersion", "string"))
     for tool in definition.tools:
         yield from misfits(tool.node, TOOL, "a tool")
+        yield from said_wrong(handling(tool.node))
     for prompt in definition.prompts:
         yield from misfits(prompt.node, PROMPT, "a prompt")
+        yield from said_wrong(handling(prompt.node))
         yield from _repeated(_arguments(prompt.node), definition.sources)
 
 
@@ -48,8 +53,8 @@ def text(node: Node | None, *keys: str) -> str:
     return "" if found is None else str(found.value)
 
 
-def lower_tool(node: Node, handler: Handler, options: Options) -> Tool | None:
-    """Return the tool, or None if its schemas are no objects."""
+def lower_tool(node: Node, handler: Handler, general: Node | None, options: Options) -> Tool | None:
+    """Return the tool, or None if its schemas are no objects; `general` is what the server says of every handler."""
     name, schema = member(node, "name", "string"), member(node, "inputSchema", "object")
     output = node.get("outputSchema")
     if name is None or schema is None or (output is not None and output.kind != "object"):
@@ -62,13 +67,8 @@ def lower_tool(node: Node, handler: Handler, options: Options) -> Tool | None:
         input=Schema(schema, closed=True, assert_formats=options.assert_formats, completes=completes(node, options)),
         output=None if output is None else Schema(output, assert_formats=options.assert_formats),
         handler=handler,
-        running=running(handler),
+        running=running(handler, handling(node), general),
     )
-
-
-def running(handler: Handler) -> Running:
-    """Return how a handler is run; mcbox's functions have always found the server's whole environment."""
-    return Running(environment=Environment(inherit=isinstance(handler, BashFunction)))
 
 
 def completes(node: Node, options: Options) -> bool:
@@ -76,11 +76,11 @@ def completes(node: Node, options: Options) -> bool:
 
     Not where it is promised the text of the call itself, as mcbox does, and not where the tool says no.
     """
-    wanted = member(member(node, "_meta", "object"), COMPLETES, "boolean")
+    wanted = member(member(node, "_meta", "object"), DEFAULTS, "boolean")
     return options.defaults and options.dialect != "mcbox" and (wanted is None or wanted.value is True)
 
 
-def lower_prompt(node: Node, handler: Handler) -> Prompt | None:
+def lower_prompt(node: Node, handler: Handler, general: Node | None) -> Prompt | None:
     """Return the prompt, with those of its arguments that have a name."""
     name = member(node, "name", "string")
     if name is None:
@@ -92,7 +92,7 @@ def lower_prompt(node: Node, handler: Handler) -> Prompt | None:
         members=node,
         arguments=arguments,
         handler=handler,
-        running=running(handler),
+        running=running(handler, handling(node), general),
     )
 
 

@@ -9,6 +9,7 @@ import difflib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from mcpc.definitions.handling import DEFAULTS, HANDLER, HANDLERS, OURS
 from mcpc.definitions.kinds import mismatch
 from mcpc.diagnostics import diagnose
 
@@ -21,7 +22,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """What a value must be.  `shape`: of an object; `items`: of an array; `one_of` and `begins`: of a string."""
+    """What a value must be.  `shape`: of an object; `items`: of an array; `one_of` and `begins`: of a string.
+
+    Without a `kind` it is judged elsewhere, because it may be of several.
+    """
 
     kind: str
     required: bool = False
@@ -34,11 +38,15 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """The fields of one kind of object.  `others`: fields beside these mean something too."""
+    """The fields of one kind of object.
+
+    `others`: fields beside these mean something too.  `reserved`: but not those that begin so, which are said to us.
+    """
 
     label: str
     fields: Mapping[str, Field]
     others: bool = False
+    reserved: str | None = None
 
 
 STRING = Field("string")
@@ -68,8 +76,20 @@ ANNOTATIONS = Shape(
     },
 )
 EXECUTION = Shape("`execution`", {"taskSupport": Field("string", one_of=("forbidden", "optional", "required"))})
-COMPLETES = "mcpc/defaults"
-"""The key in a tool's `_meta` that says whether its defaults are filled in."""
+ANY = Field("")
+RUNNING = {"timeout": Field("number"), "environment": ANY, "requires": Field("array", items=STRING)}
+HANDLING = Field(
+    "object",
+    shape=Shape(f"`{HANDLER}`", {**RUNNING, "inline": BOOLEAN, "isolated": BOOLEAN, "command": ANY}, reserved=""),
+)
+TOOL_META = Shape("`_meta`", {DEFAULTS: BOOLEAN, HANDLER: HANDLING}, others=True, reserved=OURS)
+PROMPT_META = Shape("`_meta`", {HANDLER: HANDLING}, others=True, reserved=OURS)
+SERVER_META = Shape(
+    "`_meta`",
+    {HANDLERS: Field("object", shape=Shape(f"`{HANDLERS}`", RUNNING, reserved=""))},
+    others=True,
+    reserved=OURS,
+)
 NO_ARGUMENTS = 'a tool without arguments has `{"type": "object", "additionalProperties": false}`'
 TOOL = Field(
     "object",
@@ -84,7 +104,7 @@ TOOL = Field(
             "annotations": Field("object", shape=ANNOTATIONS),
             "icons": ICONS,
             "execution": Field("object", shape=EXECUTION),
-            "_meta": Field("object", shape=Shape("`_meta`", {COMPLETES: BOOLEAN}, others=True)),
+            "_meta": Field("object", shape=TOOL_META),
         },
     ),
 )
@@ -100,7 +120,7 @@ PROMPT = Field(
             "description": STRING,
             "arguments": Field("array", items=Field("object", shape=ARGUMENT)),
             "icons": ICONS,
-            "_meta": OBJECT,
+            "_meta": Field("object", shape=PROMPT_META),
         },
     ),
 )
@@ -141,13 +161,14 @@ SERVER = Field(
             "serverInfo": Field("object", required=True, shape=IMPLEMENTATION),
             "capabilities": Field("object", shape=CAPABILITIES),
             "instructions": STRING,
-            "_meta": OBJECT,
+            "_meta": Field("object", shape=SERVER_META),
         },
     ),
 )
 
 OTHER_WORDS = {
     "args": "arguments",
+    "env": "environment",
     "input": "inputSchema",
     "output": "outputSchema",
     "parameters": "inputSchema",
@@ -161,7 +182,7 @@ OTHER_WORDS = {
 
 def misfits(node: Node, field: Field, label: str) -> Iterator[Diagnostic]:
     """Yield everything about `node` that is not as `field` says; `label` is what messages call the value."""
-    if node.kind != field.kind:
+    if field.kind and node.kind != field.kind:
         yield diagnose("MCP101", node.span, mismatch(label, field.kind, node), "", field.hint)
         return
     if field.one_of and node.value not in field.one_of:
@@ -183,6 +204,8 @@ def _wrong_members(node: Node, shape: Shape) -> Iterator[Diagnostic]:
     for member in node.members:
         if member.key in shape.fields:
             yield from misfits(member.node, shape.fields[member.key], f"`{member.key}`")
+        elif shape.reserved is not None and member.key.startswith(shape.reserved):
+            yield _not_ours(member, node, shape)
         elif not shape.others:
             yield _unknown(member, node, shape)
     for key, field in shape.fields.items():
@@ -196,6 +219,15 @@ def _unknown(member: Member, node: Node, shape: Shape) -> Diagnostic:
     return diagnose(
         "MCP103", member.key_span, f"the protocol knows no field `{member.key}` in {_subject(node, shape)}", "", hint
     )
+
+
+def _not_ours(member: Member, node: Node, shape: Shape) -> Diagnostic:
+    """Return the problem of a field by which we are told something that we do not know: it would do nothing."""
+    meant = _meant(member.key, [key for key in shape.fields if node.get(key) is None])
+    hint = f"did you mean `{meant}`?" if meant else ""
+    known = ", ".join(f"`{key}`" for key in sorted(shape.fields))
+    message = f"mcpc knows no field `{member.key}` in {_subject(node, shape)}"
+    return diagnose("MCP237", member.key_span, message, f"one of {known}", hint)
 
 
 def _missing(key: str, node: Node, shape: Shape) -> Diagnostic:

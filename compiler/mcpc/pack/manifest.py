@@ -8,13 +8,14 @@ import uuid
 from typing import TYPE_CHECKING
 
 from mcpc import __version__
+from mcpc.ir.usual import USUAL, usual_environment
 from mcpc.pack.archive import Entry, content_digest, digest
 from mcpc.revisions import REVISIONS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from mcpc.ir import Layer, Package, Server
+    from mcpc.ir import Handler, Layer, Package, Running, Server
     from mcpc.sources import Json
 
 PYTHON = ">=3.11"
@@ -63,10 +64,40 @@ def build_facts(server: Server, source: str) -> Json:
         "mcpc": __version__,
         "sourceDigest": source,
     }
+    unusual = running_facts(server)
+    if unusual:
+        facts["running"] = unusual
     if server.layer is not None:
         facts["packages"] = [f"{package.name} {package.version}" for package in server.layer.packages]
         facts["platforms"] = [*native_tags(server.layer)]
     return facts
+
+
+def running_facts(server: Server) -> list[Json]:
+    """Return what is unusual about running handlers, in the words of projects: once for all that are run alike."""
+    groups: dict[str, dict[str, Json]] = {}
+    named: dict[str, list[Json]] = {}
+    for definition in server.definitions:
+        said = as_said(definition.running, definition.handler)
+        if said:
+            key = json.dumps(said)
+            groups[key] = said
+            named.setdefault(key, []).append(definition.name)
+    return [{"of": named[key], **said} for key, said in groups.items()]
+
+
+def as_said(running: Running, handler: Handler) -> dict[str, Json]:
+    """Return how a handler is run as a definition would say it, without what is usual."""
+    said: dict[str, Json] = {}
+    if running.timeout != USUAL.timeout:
+        said["timeout"] = running.timeout
+    said.update({way: True for way in ("inline", "isolated") if getattr(running, way)})
+    if running.environment != usual_environment(handler):
+        names: list[Json] = [*running.environment.names]
+        said["environment"] = "inherit" if running.environment.inherit else names or "minimal"
+    if running.requires:
+        said["requires"] = [*map(str, running.requires)]
+    return said
 
 
 def native_tags(layer: Layer) -> tuple[str, ...]:

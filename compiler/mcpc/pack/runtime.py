@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from mcpc.emit.bytecode import code_of, pyc
 from mcpc.emit.templates import text
-from mcpc.ir import PythonFunction
+from mcpc.ir import BashFunction, Executable, PythonFunction
 from mcpc.pack.archive import Entry
 
 if TYPE_CHECKING:
@@ -42,6 +42,9 @@ START_PATH = (
     "mcpc_runtime.main",
 )
 """What every start imports, each after what it needs."""
+FOR_PYTHON = ("context.py", "contracts/python.py", "runners/worker.py", "worker/")
+FOR_BASH = ("contracts/mcbox.py", "runners/shell.py", "shells/")
+FOR_INLINE = ("runners/inline.py", "straight.py")
 CARRIED_WHEN: dict[str, Callable[[Server, Sequence[Module]], bool]] = {
     "mcpc_runtime/authoring.py": lambda _, modules: any(module.name == "mcpc/__init__.py" for module in modules),
     "mcpc_runtime/bindings/conversion.py": lambda server, _: "hints" in bindings(server),
@@ -50,6 +53,14 @@ CARRIED_WHEN: dict[str, Callable[[Server, Sequence[Module]], bool]] = {
     "mcpc_runtime/bindings/models.py": lambda server, _: bool(server.models),
     "mcpc_runtime/formats/": lambda _, modules: any(b"mcpc_runtime.formats" in module.data for module in modules),
     "mcpc_runtime/layer/": lambda _, modules: any(module.name.startswith("site/") for module in modules),
+    "mcpc_runtime/contracts/executable.py": lambda server, _: has(server, Executable),
+    "mcpc_runtime/unpacking.py": lambda server, _: has(server, Executable) or server.unpack,
+    **{f"mcpc_runtime/{name}": lambda server, _: has(server, BashFunction) for name in FOR_BASH},
+    **{f"mcpc_runtime/{name}": lambda server, _: has(server, PythonFunction) for name in FOR_PYTHON},
+    **{
+        f"mcpc_runtime/{name}": lambda server, _: any(one.running.inline for one in server.definitions)
+        for name in FOR_INLINE
+    },
 }
 """What only some servers need, and how one can tell; every other file of the runtime is in every artifact."""
 NO_PYTHON = (SyntaxError, ValueError, RecursionError, MemoryError)
@@ -91,9 +102,14 @@ def carried(server: Server, generated: Sequence[Module]) -> dict[str, bytes]:
     return {name: data for name, data in sources.items() if not name.startswith(unneeded)}
 
 
+def has(server: Server, kind: type) -> bool:
+    """Tell whether the server has a handler of this kind."""
+    return any(isinstance(definition.handler, kind) for definition in server.definitions)
+
+
 def bindings(server: Server) -> frozenset[str]:
     """Return the ways in which functions of the server want their arguments."""
-    handlers = [*(tool.handler for tool in server.tools), *(prompt.handler for prompt in server.prompts)]
+    handlers = [definition.handler for definition in server.definitions]
     return frozenset(one.binding[0] for one in handlers if isinstance(one, PythonFunction) and one.binding)
 
 

@@ -12,11 +12,14 @@ from mcpc.diagnostics import has_errors, in_order
 from mcpc.ir import CheckedServer, Server
 from mcpc.passes.capabilities import capabilities
 from mcpc.passes.descriptions import descriptions
+from mcpc.passes.environment import environment
 from mcpc.passes.examples import examples
 from mcpc.passes.handlers import handlers
 from mcpc.passes.models import models
 from mcpc.passes.modules import modules
 from mcpc.passes.names import names
+from mcpc.passes.requires import requires
+from mcpc.passes.running import running
 from mcpc.passes.schemas import schemas
 from mcpc.passes.text import texts
 
@@ -35,10 +38,13 @@ PASSES: tuple[Pass, ...] = (
     schemas,
     examples,
     handlers,
+    environment,
     modules,
     capabilities,
     texts,
     models,
+    running,
+    requires,
 )
 
 

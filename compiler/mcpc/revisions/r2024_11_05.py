@@ -12,5 +12,4 @@ REVISION = Revision(
     prompt=("name", "description", "arguments"),
     prompt_argument=("name", "description", "required"),
     implementation=("name", "version"),
-    progress_message=False,
 )

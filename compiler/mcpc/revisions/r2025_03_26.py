@@ -9,4 +9,5 @@ REVISION = replace(
     version="2025-03-26",
     content=(*PREVIOUS.content, "audio"),
     tool=(*PREVIOUS.tool, "annotations"),
+    progress_message=True,
 )

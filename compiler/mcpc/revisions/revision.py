@@ -25,5 +25,5 @@ class Revision:
     prompt_argument: tuple[str, ...]
     implementation: tuple[str, ...]
     boolean_properties: bool = False
-    progress_message: bool = True
+    progress_message: bool = False
     any_output_schema: bool = False

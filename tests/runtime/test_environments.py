@@ -1,0 +1,57 @@
+"""What handlers find of the environment: everything, or what every program needs and what is named."""
+
+from __future__ import annotations
+
+import os
+import posix
+
+import pytest
+
+from mcpc_runtime.environments import MINIMAL, environment
+
+HERE = {
+    b"PATH": b"/bin",
+    b"HOME": b"/home/me",
+    b"LC_ALL": b"C",
+    b"XDG_RUNTIME_DIR": b"/run",
+    b"API_KEY": b"secret",
+    b"API_KEY_2": b"secret",
+    b"AWS_REGION": b"x",
+    b"AWS": b"x",
+    b"RAW": b"\xff\n",
+    b"HOMEBREW": b"x",
+}
+USUAL = {b"PATH", b"HOME", b"LC_ALL", b"XDG_RUNTIME_DIR"}
+
+
+@pytest.fixture(autouse=True)
+def here(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(posix, "environ", dict(HERE))
+
+
+@pytest.mark.parametrize(
+    ("names", "found"),
+    [
+        ((), set()),
+        (("API_KEY",), {b"API_KEY"}),
+        (("API_KEY*",), {b"API_KEY", b"API_KEY_2"}),
+        (("AWS_*", "RAW"), {b"AWS_REGION", b"RAW"}),
+        (("MISSING", "GONE_*"), set()),
+    ],
+)
+def test_what_is_named_beside_the_usual(names: tuple[str, ...], found: set[bytes]) -> None:
+    made = environment(False, names)
+    assert made == {name: HERE[name] for name in USUAL | found}
+
+
+def test_everything_as_a_copy() -> None:
+    made = environment(True, ())
+    assert made == HERE
+    made[b"NEW"] = b""
+    assert b"NEW" not in posix.environ
+
+
+def test_the_usual_is_no_secret() -> None:
+    words = ("KEY", "TOKEN", "SECRET", "PASS", "AUTH", "CREDENTIAL")
+    assert not [name for name in MINIMAL if any(word in name for word in words)]
+    assert os.environ is not posix.environ

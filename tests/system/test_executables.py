@@ -1,0 +1,235 @@
+"""Programs of a project as handlers, in a built server: what they find, what they answer, and that nothing stays."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+import sys
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from artifact import build, converse, mcpc
+from needs import needs
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+META = {
+    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+    "io.modelcontextprotocol/clientCapabilities": {},
+    "io.modelcontextprotocol/logLevel": "debug",
+}
+SHAPE = {"type": "object", "properties": {"text": {"type": "string"}}}
+
+
+def tool(name: str, command: object, **more: Any) -> dict[str, Any]:
+    handler = {"command": command, **more.pop("handler", {})}
+    return {"name": name, "description": "D.", "inputSchema": SHAPE, "_meta": {"mcpc/handler": handler}, **more}
+
+
+TOOLS = [
+    tool("echo", "bin/echo"),
+    tool("words", ["bin/words", "a b", "$HOME", "; true"]),
+    tool("look", "bin/look.py"),
+    tool("shaped", "bin/shaped", outputSchema={"type": "object", "required": ["n"]}),
+    tool("broken", "bin/broken"),
+    tool("killed", "bin/killed"),
+    tool("slow", "bin/slow", handler={"timeout": 0.5}),
+    tool("lacking", "bin/echo", handler={"requires": ["cat", "no-such-program >= 2"]}),
+    tool("satisfied", "bin/echo", handler={"requires": ["cat", "bash >= 3"]}),
+    tool("notes", "bin/notes"),
+    tool("interpreter", "bin/interpreter"),
+]
+FILES = {
+    "bin/echo": "#!/bin/sh\nexec cat\n",
+    "bin/words": '#!/bin/sh\nprintf "%s|" "$@"\n',
+    "bin/look.py": """#!/usr/bin/env python3
+import json, os, sys
+from pathlib import Path
+home = Path(os.environ["MCPC_HOME"])
+value = {
+    "tool": os.environ["MCPC_TOOL"],
+    "cwd": os.getcwd(),
+    "data": (home / "data/some.txt").read_text(),
+    "home": str(home),
+    "mode": home.stat().st_mode & 0o777,
+    "files": sorted([str(path.relative_to(home)), path.stat().st_mode & 0o777] for path in home.rglob("*") if path.is_file()),
+    "variables": sorted(os.environ),
+    "told": sys.stdin.read(),
+    "argv": sys.argv[1:],
+}
+print(json.dumps({"content": [{"type": "text", "text": json.dumps(value)}]}))
+""",
+    "bin/shaped": "#!/bin/sh\ncat >/dev/null\necho thinking >&2\necho '{\"n\": 1}'\n",
+    "bin/broken": "#!/bin/sh\necho out\necho err >&2\nexit 3\n",
+    "bin/killed": "#!/bin/sh\nkill -TERM $$\n",
+    "bin/slow": "#!/bin/sh\nsleep 600\n",
+    "bin/notes": '#!/bin/bash\necho \'{"log": "warning", "data": "careful"}\' >&"$MCPC_NOTES"\necho done\n',
+    "bin/interpreter": "#!/no/such/interpreter\n",
+    "bin/ask": "#!/bin/sh\ncat\n",
+    "data/some.txt": "here",
+}
+
+
+def write(folder: Path) -> Path:
+    for path, text in FILES.items():
+        place = folder / path
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text(text)
+        place.chmod(0o644)
+    (folder / "bin/words").chmod(0o755)
+    server = {"serverInfo": {"name": "programs", "version": "1"}, "capabilities": {"tools": {}, "logging": {}}}
+    prompt = {
+        "name": "ask",
+        "description": "D.",
+        "arguments": [{"name": "q"}],
+        "_meta": {"mcpc/handler": {"command": "bin/ask"}},
+    }
+    (folder / "server.json").write_text(json.dumps(server))
+    (folder / "tools.json").write_text(json.dumps({"tools": TOOLS}))
+    (folder / "prompts.json").write_text(json.dumps({"prompts": [prompt]}))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    needs("bash", "python3")
+    folder = tmp_path_factory.mktemp("programs")
+    return build(write(folder / "project"), folder / "server.pyz")
+
+
+class Told:
+    """What a server answered to some calls, and what it left in its folder for temporary files."""
+
+    def __init__(self, server: Path, calls: list[tuple[str, dict[str, Any]]], folder: Path, **variables: str) -> None:
+        lines = [self._line(number, name, given) for number, (name, given) in enumerate(calls)]
+        inherited = {name: value for name, value in os.environ.items() if name != "XDG_RUNTIME_DIR"}
+        done = converse(
+            [sys.executable, server],
+            "".join(lines).encode(),
+            cwd=folder,
+            env={**inherited, "TMPDIR": str(folder), **variables},
+        )
+        assert done.returncode == 0, done.stderr
+        messages = [json.loads(line) for line in done.stdout.splitlines()]
+        self.logs = [message["params"] for message in messages if "method" in message]
+        self.replies = {message["id"]: message for message in messages if "id" in message}
+        self.left = sorted(path.name for path in folder.iterdir())
+        assert len(self.replies) == len(calls)
+
+    @staticmethod
+    def _line(number: int, name: str, given: dict[str, Any]) -> str:
+        method = "prompts/get" if name == "ask" else "tools/call"
+        params = {"name": name, "arguments": given, "_meta": META}
+        return json.dumps({"jsonrpc": "2.0", "id": number, "method": method, "params": params}) + "\n"
+
+    def text(self, number: int = 0) -> str:
+        return str(self.replies[number]["result"]["content"][0]["text"])
+
+
+def test_arguments_come_exactly(server: Path, tmp_path: Path) -> None:
+    texts = ["", "é\n\0 x", "'; touch x; '", "x" * 3_000_000]
+    told = Told(server, [("echo", {"text": text}) for text in texts], tmp_path)
+    assert [json.loads(told.text(number)) for number in range(len(texts))] == [{"text": text} for text in texts]
+    assert told.left == []
+
+
+def test_words_are_passed_as_they_stand(server: Path, tmp_path: Path) -> None:
+    assert Told(server, [("words", {})], tmp_path).text() == "a b|$HOME|; true|"
+
+
+def test_what_a_program_finds(server: Path, tmp_path: Path) -> None:
+    told = Told(server, [("look", {"text": "t"}), ("look", {})], tmp_path, SECRET_OF_MINE="x")
+    first, second = (json.loads(told.text(number)) for number in (0, 1))
+    assert first["home"] == second["home"]
+    assert (first["tool"], first["cwd"], first["data"]) == ("look", str(tmp_path), "here")
+    assert (first["told"], first["argv"]) == ('{"text":"t"}\n', [])
+    assert first["mode"] == stat.S_IRWXU
+    assert dict(first["files"]) == {
+        path: 0o700 if path.startswith("bin/") and path not in ("bin/none",) else 0o600 for path in FILES
+    }
+    assert "SECRET_OF_MINE" not in first["variables"]
+    assert {"PATH", "MCPC_TOOL", "MCPC_HOME", "MCPC_CALL", "MCPC_NOTES"} <= set(first["variables"])
+    assert told.left == []
+
+
+def test_every_way_of_ending(server: Path, tmp_path: Path) -> None:
+    told = Told(server, [(name, {}) for name in ("shaped", "broken", "killed", "interpreter")], tmp_path)
+    result = told.replies[0]["result"]
+    assert (result["structuredContent"], result["content"][0]["text"]) == ({"n": 1}, '{"n": 1}')
+    assert [log["data"] for log in told.logs if "thinking" in str(log["data"])] != []
+    assert told.replies[1]["result"]["isError"] is True
+    assert sorted(told.text(1).split()) == ["err", "out"]
+    assert told.text(2) == "ended by SIGTERM"
+    assert "bin/interpreter" in told.replies[3]["error"]["message"]
+
+
+def test_a_time_limit(server: Path, tmp_path: Path) -> None:
+    told = Told(server, [("slow", {}), ("echo", {})], tmp_path)
+    assert told.replies[0]["result"]["isError"] is True
+    assert "0.5 s" in told.text(0)
+    assert told.text(1) == "{}"
+
+
+def test_requirements(server: Path, tmp_path: Path) -> None:
+    told = Told(server, [("lacking", {}), ("satisfied", {}), ("satisfied", {})], tmp_path)
+    assert told.replies[0]["result"]["isError"] is True
+    assert told.text(0) == "lacking needs no-such-program >= 2, which is not installed"
+    assert (told.text(1), told.text(2)) == ("{}", "{}")
+
+
+def test_notes(server: Path, tmp_path: Path) -> None:
+    told = Told(server, [("notes", {})], tmp_path)
+    assert told.text() == "done"
+    assert [(log["level"], log["data"]) for log in told.logs] == [("warning", "careful")]
+
+
+def test_prompts(server: Path, tmp_path: Path) -> None:
+    told = Told(server, [("ask", {"q": "why"})], tmp_path)
+    (message,) = told.replies[0]["result"]["messages"]
+    assert message == {"role": "user", "content": {"type": "text", "text": '{"q":"why"}'}}
+
+
+@pytest.mark.parametrize("without", ["memfd", "proc,pidfd,subreaper,seqpacket", "proc,memfd,pidfd,subreaper,seqpacket"])
+def test_slower_ways(server: Path, tmp_path: Path, without: str) -> None:
+    calls = [("echo", {"text": "x" * 200_000}), ("look", {}), ("broken", {})]
+    told = Told(server, calls, tmp_path, MCPC_WITHOUT=without)
+    assert json.loads(told.text(0)) == {"text": "x" * 200_000}
+    assert json.loads(told.text(1))["data"] == "here"
+    assert told.replies[2]["result"]["isError"] is True
+    assert told.left == []
+
+
+def test_check_says_what_is_missing(server: Path) -> None:
+    done = converse([sys.executable, server, "check", "--json"], b"")
+    found = {check["name"]: check["problems"] for check in json.loads(done.stdout)["checks"]}
+    assert done.returncode == 1
+    assert found["the programs its handlers need are here"] == ["lacking: no-such-program >= 2, which is not installed"]
+    assert found["the programs it brings can be run"] == ["bin/interpreter: /no/such/interpreter is not here"]
+    assert [name for name, problems in found.items() if problems] == list(found)[1:3]
+
+
+def test_info_and_inspect_say_what_is_unusual(server: Path) -> None:
+    told = converse([sys.executable, server, "info"], b"").stdout.decode()
+    assert "limit     0.5 s for slow\n" in told
+    assert "needs     cat, bash >= 3 for satisfied\n" in told
+    facts = json.loads(converse([sys.executable, server, "info", "--json"], b"").stdout)
+    assert facts["running"][0] == {"of": ["slow"], "timeout": 0.5}
+    shown = mcpc("inspect", server).stdout
+    assert "requires: cat, bash >= 3" in shown
+    assert json.loads(mcpc("inspect", server, "--tool", "slow").stdout)["name"] == "slow"
+
+
+def test_a_build_that_misses_a_program_is_looked_at_again(tmp_path: Path) -> None:
+    project = write(tmp_path / "project")
+    environment = {"MCPC_CACHE_DIR": str(tmp_path / "cache"), "PATH": os.environ["PATH"]}
+    target = tmp_path / "server.pyz"
+    assert "MCP241" in mcpc("build", project, "-o", target, environment=environment).stderr
+    program = tmp_path / "path" / "no-such-program"
+    program.parent.mkdir()
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+    environment["PATH"] = f"{program.parent}:{environment['PATH']}"
+    assert "MCP241" not in mcpc("build", project, "-o", target, environment=environment).stderr
