@@ -51,8 +51,8 @@ class Deadlines:
         now = monotonic()
         for queue in list(self._queues.values()):
             for key in [key for key, when in first(queue, now)]:
-                del queue[key]
-                self._expire(key)
+                if queue.pop(key, None) is not None:  # what expired before it may have removed it
+                    self._expire(key)
         heads = [next(iter(queue.values())) for queue in self._queues.values() if queue]
         if heads and min(heads) < self._armed:
             self._arm(min(heads))

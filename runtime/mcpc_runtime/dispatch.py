@@ -29,16 +29,17 @@ if TYPE_CHECKING:
 
 CONTRACTS = {
     "executable": ("mcpc_runtime.contracts.executable", "mcpc_runtime.runners.process:ProcessRunner"),
-    "mcbox": ("mcpc_runtime.contracts.mcbox", "mcpc_runtime.runners.process:ProcessRunner"),
+    "mcbox": ("mcpc_runtime.contracts.mcbox", "mcpc_runtime.runners.shell:ShellRunner"),
     "python": ("mcpc_runtime.contracts.python", "mcpc_runtime.runners.worker:WorkerRunner"),
 }
 """A contract's module (`prepare`, `conclude`) and the runner it speaks to."""
+STRAIGHT = "mcpc_runtime.straight:Straight"
 INLINE = "mcpc_runtime.runners.inline:InlineRunner"
 CALL_LOG_VARIABLE = b"MCPC_CALL_LOG"
 CALL_LOG = "mcpc_runtime.calllog:call_log"
 CALL_WITHIN = "mcpc_runtime.protocol.calls:call_within"
 RESULT_WITHIN = "mcpc_runtime.protocol.calls:result_within"
-UNMET = "mcpc_runtime.requirements:unmet"
+REQUIREMENTS = "mcpc_runtime.requirements:Requirements"
 MOST_RUNNING = 256
 """So many calls run at once; more wait for their turn."""
 NO_ROOM = (EAGAIN, EMFILE, ENFILE, ENOMEM)
@@ -91,24 +92,34 @@ class Dispatcher:
         self._tasks: dict[Call, Task] = {}
         self._waiting: dict[Task, None] = {}
         self._running = 0
+        self._filling = False
         self._deadlines = Deadlines(self._reactor, self._expire)
         self._log = resolve(CALL_LOG)() if CALL_LOG_VARIABLE in posix.environ else None
         self._second, self._logs = 0.0, 0
+        self.straight: Any = None
 
     @property
     def busy(self) -> bool:
         """Whether a call has not been answered yet."""
         return bool(self._tasks)
 
-    def start(self, call: Call, answer: Callable[[dict[str, Json]], None] | None = None) -> Task:
+    def start(self, call: Call) -> None:
         """Run a call's handler, or have it wait for its turn."""
-        task = self._tasks[call] = Task(call, answer)
-        # A call within another one never waits: the one that waits for it has the room.
-        if answer is None and (self._waiting or self._running >= MOST_RUNNING):
+        if call.definition.inline and self._log is None and goes_straight(call):
+            self._inline().start(call)
+            return
+        task = self._tasks[call] = Task(call, None)
+        if self._waiting or self._running >= MOST_RUNNING:
             self._waiting[task] = None
         else:
             self._begin(task)
-        return task
+
+    def _start_within(self, parent: Task, call: Call, answer: Callable[[dict[str, Json]], None]) -> None:
+        """Run a call that another one made; it never waits, because that one waits for it."""
+        if not parent.over:
+            task = self._tasks[call] = Task(call, answer)
+            parent.children.append(task)
+            self._begin(task)
 
     def stop(self, call: Call) -> None:
         """End a call that nobody waits for."""
@@ -131,25 +142,54 @@ class Dispatcher:
         self._host.close()
 
     def _begin(self, task: Task) -> None:
-        call, definition = task.call, task.call.definition
+        definition = task.call.definition
         self._running += 1
+        self._deadlines.add(task, task.seconds)
+        self._guarded(task, self._ask if definition.requires else self._run)
+
+    def _ask(self, task: Task) -> None:
+        """Run a call's handler if the programs it requires are there."""
+        asked = task.runner = self._runner(REQUIREMENTS)
+        question = asked.start(task.call.definition, lambda lacking: self._asked(task, lacking), None)
+        if task.runner is asked:
+            task.job = question
+
+    def _asked(self, task: Task, lacking: str) -> None:
+        task.job = None
+        if task.over:
+            return
+        if lacking:
+            self._end(task, refusal(task.call, f"{task.call.definition.name} needs {lacking}"), "error")
+            return
+        self._engine.ask(lambda: None if task.over else self._guarded(task, self._run))
+
+    def _guarded(self, task: Task, begin: Callable[[Task], None]) -> None:
         try:
-            lacking = definition.requires and resolve(UNMET)(definition.requires, self._host, definition.environment)
-            if lacking:
-                self._end(task, refusal(call, f"{definition.name} needs {lacking}"), "error")
-                return
-            way = task.way = self._way(definition.contract, definition.inline)
-            command = way.prepare(call, self._engine.image)
-            task.runner = way.runner
-            self._deadlines.add(task, task.seconds)
-            job = way.runner.start(
-                command, lambda result: self._done(task, result), lambda said: self._note(task, said)
-            )
-            task.job = job
+            begin(task)
         except OSError as problem:
             self._no_room(task, problem)
         except Exception as problem:
             self._end(task, internal_error(problem), "failure")
+
+    def _run(self, task: Task) -> None:
+        """Hand a call to its runner."""
+        call, definition = task.call, task.call.definition
+        way = task.way = self._way(definition.contract, definition.inline)
+        command = way.prepare(call, self._engine.image)
+        task.runner = way.runner
+
+        def done(result: Any) -> None:
+            self._done(task, result)
+
+        def note(said: dict[str, Json]) -> None:
+            self._note(task, said)
+
+        if definition.inline:
+            task.job = way.runner.make(command, done, note)
+            if way.runner.run(task.job):
+                self._engine.ask(lambda: done(task.job.returned))  # after what it said
+        else:
+            task.job = way.runner.start(command, done, note)
 
     def _no_room(self, task: Task, problem: OSError) -> None:
         """Have a call wait until another one has ended, if that is what it needs."""
@@ -159,6 +199,25 @@ class Dispatcher:
             self._waiting = {task: None, **self._waiting}
         else:
             self._end(task, internal_error(problem), "failure")
+
+    def _inline(self) -> Any:
+        if self.straight is None:
+            runner = self._runner(INLINE)
+            self.straight = resolve(STRAIGHT)(self._engine, runner, self._adopt)
+        return self.straight
+
+    def adopt(self) -> None:
+        """Take on the inline call whose thread lost its turn."""
+        if self.straight is not None:
+            self.straight.adopt()
+
+    def _adopt(self, call: Call, job: Any) -> None:
+        """Make a task of an inline call that turned out to be slow."""
+        task = self._tasks[call] = Task(call, None)
+        self._running += 1
+        task.way, task.runner, task.job = self._way(call.definition.contract, True), self._runner(INLINE), job
+        job.done = lambda result: self._done(task, result)
+        self._deadlines.add(task, task.seconds)
 
     def _way(self, contract: str, inline: bool) -> Way:
         way = self._ways.get((contract, inline))
@@ -172,6 +231,7 @@ class Dispatcher:
         if runner is None:
             more = (self._engine,) if row == INLINE else ()
             runner = self._runners[row] = resolve(row)(self._host, *more)
+            self._engine.shared |= row == INLINE
         return runner
 
     def _done(self, task: Task, result: Any) -> None:
@@ -205,7 +265,7 @@ class Dispatcher:
             task.answer(resolve(RESULT_WITHIN)(task.call, ending))
         else:
             self._engine.effects += self._answers(task.call, ending)
-        self._fill()
+        self._more()
 
     def _answers(self, call: Call, ending: Ending) -> list[Effect]:
         try:
@@ -222,7 +282,7 @@ class Dispatcher:
         if not waiting and task.job is not None:
             task.runner.stop(task.job)
         self._record(task, status, None)
-        self._fill()
+        self._more()
 
     def _forget(self, task: Task) -> None:
         """Note that a call is over, and with it every call it made."""
@@ -237,8 +297,15 @@ class Dispatcher:
             self._abandon(child, "cancelled")
         task.children = []
 
+    def _more(self) -> None:
+        """Have what waits begun soon: not from here, for beginning an inline handler may cost this thread its turn."""
+        if self._waiting and not self._filling:
+            self._filling = True
+            self._engine.ask(self._fill)
+
     def _fill(self) -> None:
         """Begin what waits, as far as there is room."""
+        self._filling = False
         while self._waiting and self._running < MOST_RUNNING:
             before = len(self._waiting)
             task = next(iter(self._waiting))
@@ -300,11 +367,17 @@ class Dispatcher:
         if isinstance(made, str):
             answer({"content": [{"type": "text", "text": made}], "isError": True})
         else:
-            task.children.append(self.start(made, answer))
+            self._engine.ask(lambda: self._start_within(task, made, answer))
 
     def _record(self, task: Task, status: str, ending: Ending | None) -> None:
         if self._log is not None:
             self._log(task.call, status, monotonic() - task.began, ending)
+
+
+def goes_straight(call: Call) -> bool:
+    """Tell whether an inline handler wants nothing but its arguments."""
+    definition = call.definition
+    return not definition.requires and not definition.handler[2] and not call.is_prompt
 
 
 def limit(call: Call) -> float:

@@ -19,10 +19,11 @@ from mcpc_runtime.transports.stdio import Closed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
     from mcpc_runtime.image import Image
-    from mcpc_runtime.protocol.effects import Call, Effect
+    from mcpc_runtime.protocol.effects import Effect
     from mcpc_runtime.protocol.session import Session
     from mcpc_runtime.reactor import Reactor
     from mcpc_runtime.transports.stdio import Channel
@@ -48,6 +49,7 @@ class Engine:
         self.lock = allocate_lock()
         self.lines: list[bytes | None] = []
         self.effects: list[Effect] = []
+        self.todo: list[Callable[[], None]] = []
         self.over = False
         self.shared = False
         self.ended = allocate_lock()
@@ -73,6 +75,7 @@ class Engine:
         """Serve on in another thread, while the one that did is in an inline handler."""
         self.lock.acquire()
         try:
+            self.dispatcher.adopt()
             self.work()
             self._drive()
         except resolve(DEPOSED):
@@ -97,15 +100,23 @@ class Engine:
     def work(self) -> None:
         """Do what is to be done, and let the client have the answers."""
         try:
-            while self.effects or self.lines:
+            while self.effects or self.todo or self.lines:
                 if self.effects:
                     self._perform(self.effects.pop(0))
+                elif self.todo:
+                    self.todo.pop(0)()
                 else:
                     self._receive(self.lines.pop())
             if not self.channel.flush() or self.channel.full:
                 self._wait_for_client()
         except Closed:
             self.over = True
+
+    def ask(self, task: Callable[[], None]) -> None:
+        """Have something done by the thread that serves, the lock held by the caller."""
+        self.todo.append(task)
+        if self.reactor is not None:
+            self.reactor.wake()
 
     def _read(self) -> None:
         """Take what the client sent."""
@@ -147,18 +158,18 @@ class Engine:
         if isinstance(effect, Send):
             self.channel.write(effect.data)
         elif isinstance(effect, Start):
-            self._start(effect.call)
+            if self.dispatcher is None:
+                self._first_call()
+            self.dispatcher.start(effect.call)
         elif isinstance(effect, Stop):
             if self.dispatcher is not None:
                 self.dispatcher.stop(effect.call)
         else:
             resolve(TELL)(effect.text)
 
-    def _start(self, call: Call) -> None:
-        if self.dispatcher is None:
-            self.watch()
-            self.dispatcher = resolve("mcpc_runtime.dispatch:Dispatcher")(self)
-        self.dispatcher.start(call)
+    def _first_call(self) -> None:
+        self.watch()
+        self.dispatcher = resolve("mcpc_runtime.dispatch:Dispatcher")(self)
 
     def watch(self) -> Reactor:
         """Wait for more than the client's input from now on; return the reactor."""

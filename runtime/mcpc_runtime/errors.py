@@ -30,15 +30,17 @@ class Errors:
         """Write what it takes now; say later how much was lost."""
         if self._put is None and self._written + len(data) > FITS:
             self._put, self._descriptor = resolve(PATIENT)(posix.dup(2))
-        if self._lost and self._put is not None:
-            data, self._lost = b"\n[%d bytes of standard error were lost]\n%b" % (self._lost, data), 0
+        size, lost = len(data), self._lost
+        if lost:
+            data = b"\n[%d bytes of standard error were lost]\n%b" % (lost, data)
         view = memoryview(data)
         try:
             while view:
                 view = view[(self._put or posix.write)(self._descriptor, view) :]
         except OSError:
-            self._lost += len(view)
-        self._written += len(data)
+            pass
+        self._lost = len(view) if len(view) <= size else lost + size
+        self._written += size
 
 
 errors = Errors()

@@ -166,7 +166,8 @@ class Image:
         self.lenient_cursors: bool = index["lenient_cursors"]
         self.result_meta: dict[str, Json] = index["result_meta"]
         self._wires: dict[str, Wire] = {}
-        self._found: dict[tuple[str, str], Definition | None] = {}
+        self._tools: dict[str, Definition] = {}
+        self._prompts: dict[str, Definition] = {}
 
     def wire(self, version: str) -> Wire:
         """Return a revision this server speaks."""
@@ -177,20 +178,17 @@ class Image:
 
     def tool(self, name: str) -> Definition | None:
         """Return the tool of this name."""
-        return self._definition("tools", name)
+        return self._tools.get(name) or self._definition("tools", name, self._tools)
 
     def prompt(self, name: str) -> Definition | None:
         """Return the prompt of this name."""
-        return self._definition("prompts", name)
+        return self._prompts.get(name) or self._definition("prompts", name, self._prompts)
 
-    def _definition(self, kind: str, name: str) -> Definition | None:
-        key = (kind, name)
-        found = self._found.get(key)
-        if found is None:
-            place = self._look_up(kind, name)
-            if place is None:
-                return None  # not remembered: a client could name as many as it likes
-            found = self._found[key] = Definition(self, name, marshal.loads(self.read(*place)))
+    def _definition(self, kind: str, name: str, known: dict[str, Definition]) -> Definition | None:
+        place = self._look_up(kind, name)
+        if place is None:
+            return None  # not remembered: a client could name as many as it likes
+        found = known[name] = Definition(self, name, marshal.loads(self.read(*place)))
         return found
 
     def _look_up(self, kind: str, name: str) -> Reference | None:

@@ -37,7 +37,7 @@ class Reactor:
         """Call `callback` when `descriptor` is ready or at its end; with no events, only at its end."""
         self._poll.register(descriptor, events)
         self._callbacks[descriptor] = callback
-        self._ring()
+        self.wake()
 
     def forget(self, descriptor: int) -> None:
         """Stop watching; a descriptor nobody watches is passed over."""
@@ -48,7 +48,7 @@ class Reactor:
         """Call `callback` once, `seconds` from now."""
         self._number += 1
         heappush(self._timers, (monotonic() + seconds, self._number, callback))
-        self._ring()
+        self.wake()
 
     def turn(self, lock: LockType | None = None) -> None:
         """Wait until something is ready or due, and call what waits for it; `lock` is free while waiting."""
@@ -75,8 +75,8 @@ class Reactor:
             lock.acquire()
             self._waiting = False
 
-    def _ring(self) -> None:
-        """Wake the thread that waits, if another one has changed what it waits for."""
+    def wake(self) -> None:
+        """Wake the thread that waits: another one has changed what it waits for, or has something for it to do."""
         if self._waiting and self._bell is not None:
             try:
                 posix.write(self._bell[1], b"!")

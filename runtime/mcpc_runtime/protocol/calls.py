@@ -7,9 +7,9 @@ arguments are, because a model can mend those.
 from __future__ import annotations
 
 from mcpc_runtime.protocol.batches import close_batch
-from mcpc_runtime.protocol.effects import ABSENT, Call, Failure, Outcome, Send, Tell, text
+from mcpc_runtime.protocol.effects import ABSENT, Call, Failure, Outcome, Send, Tell, text, text_outcome
 from mcpc_runtime.protocol.facts import INTERNAL_ERROR, INVALID_PARAMS, LOG_LEVELS
-from mcpc_runtime.protocol.jsonrpc import encode, error_line, result_line
+from mcpc_runtime.protocol.jsonrpc import encode, error_line, quote, result_line
 from mcpc_runtime.protocol.rows import resolve
 
 TYPE_CHECKING = False
@@ -51,12 +51,14 @@ def call_tool(session: Session, request: Request) -> bytes | Failure | Call:
         arguments = {}
     if type(arguments) is not dict:
         return refuse(session, "tool_arguments_not_object")
-    if tool.input is None or tool.input.accepts(arguments):
-        complete = tool.input and tool.input.complete
-        return Call(request, tool, complete(arguments) if complete else arguments)
+    schema = tool.input
+    if schema is None:
+        return Call(request, tool, arguments)
+    if schema.accepts(arguments):
+        return Call(request, tool, schema.complete(arguments) if schema.complete else arguments)
     if "tool_arguments_rejected" in session.image.refusals:
         return refuse(session, "tool_arguments_rejected")
-    return rejected(request, name, arguments, tool.input)
+    return rejected(request, name, arguments, schema)
 
 
 def rejected(request: Request, name: str, arguments: dict[str, Json], schema: Validator) -> bytes:
@@ -169,6 +171,17 @@ def result_within(call: Call, ending: Ending) -> dict[str, Json]:
     return {**result, "_meta": outcome.meta} if outcome.meta else result
 
 
+def finish_text(session: Session, call: Call, string: str) -> list[Effect]:
+    """Return the effects of a tool's end whose answer is one text: what `finish` does, by the shortest way."""
+    request = call.request
+    if request.batch is not None or session.running.get(request.identifier) is not call:
+        return finish(session, call, text_outcome(string))
+    del session.running[request.identifier]
+    body = quote(string).encode("utf-8", "backslashreplace")
+    result = b'{"content":[{"type":"text","text":%b}]%b}' % (body, request.wire.tail)
+    return [Send(result_line(request.identifier, result))]
+
+
 def finish_tool(call: Call, outcome: Outcome) -> bytes | Failure:
     """Return a tool's result; a structured result that breaks its schema is the server's own failure."""
     output, structured = call.definition.output, outcome.structured
@@ -214,9 +227,10 @@ def finish_prompt(call: Call, outcome: PromptOutcome) -> bytes:
 
 def shown(content: list[Json], wire: Wire) -> list[Json]:
     """Return content blocks as a revision may show them: a kind it does not know becomes text."""
-    if all(type(block) is dict and block.get("type") in wire.content for block in content):
-        return content
-    return [resolve(DOWNGRADE)(block, wire.content) for block in content]
+    for block in content:
+        if type(block) is not dict or block.get("type") not in wire.content:
+            return [resolve(DOWNGRADE)(block, wire.content) for block in content]
+    return content
 
 
 RESULTS: dict[str, Callable[[Call, Ending], bytes | Failure]] = {

@@ -96,7 +96,8 @@ def encode(value: Json) -> bytes:
 
 def result_line(identifier: Json, result: bytes) -> bytes:
     """Return the response line whose result is the JSON text `result`."""
-    return b'{"jsonrpc":"2.0","id":%b,"result":%b}\n' % (encode(identifier), result)
+    written = b"%d" % identifier if type(identifier) is int else encode(identifier)
+    return b'{"jsonrpc":"2.0","id":%b,"result":%b}\n' % (written, result)
 
 
 def error_line(identifier: Json, code: int, message: str, data: Json = None) -> bytes:

@@ -119,6 +119,11 @@ class Wire(Protocol):
         ...
 
     @property
+    def tail(self) -> bytes:
+        """What every result of it ends with."""
+        ...
+
+    @property
     def content(self) -> tuple[str, ...]:
         """The kinds of content it knows."""
         ...

@@ -6,8 +6,12 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+known: dict[str, Any] = {}
+
 
 def resolve(row: str) -> Any:
     """Return what `package.module:name` names."""
-    module, _, name = row.partition(":")
-    return getattr(__import__(module, fromlist=[name]), name)
+    if row not in known:
+        module, _, name = row.partition(":")
+        known[row] = getattr(__import__(module, fromlist=[name]), name)
+    return known[row]

@@ -137,17 +137,17 @@ class Session:
         return self.wire or self.image.wire(self.image.handshake_versions[-1])
 
     def _answer(self, request: Request) -> bytes | Failure | Call:
-        wire = request.wire
-        answer = wire.answer(request.method)
+        wire, method = request.wire, request.method
+        row = METHODS.get(method) if method in wire.methods else None
+        if row is not None:
+            perform: Perform = resolve(row) if type(row) is str else row  # type: ignore[assignment]
+            return perform(self, request)
+        answer = wire.answer(method)
         if answer is not None:
             return answer
-        if request.method in wire.lists:
+        if method in wire.lists:
             return self._list(request)
-        row = METHODS.get(request.method)
-        if row is None or request.method not in wire.methods:
-            return Failure(METHOD_NOT_FOUND, f"Method not found: {request.method}")
-        perform: Perform = resolve(row) if isinstance(row, str) else row
-        return perform(self, request)
+        return Failure(METHOD_NOT_FOUND, f"Method not found: {method}")
 
     def _notice(self, method: str, params: Json) -> list[Effect]:
         if method != "notifications/cancelled" or type(params) is not dict:
