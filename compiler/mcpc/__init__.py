@@ -6,10 +6,20 @@ from importlib import import_module
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from mcpc_runtime.authoring import Field, Server, prompt, resource, tool
+    from mcpc_runtime.authoring import Cancelled, Context, Field, Server, ToolError, prompt, resource, tool
 
 __version__ = "0.1.0"
-__all__ = ["Field", "Server", "__version__", "prompt", "resource", "tool"]
+__all__ = [
+    "Cancelled",
+    "Context",
+    "Field",
+    "Server",
+    "ToolError",
+    "__version__",
+    "prompt",
+    "resource",
+    "tool",
+]
 
 
 def __getattr__(name: str) -> object:

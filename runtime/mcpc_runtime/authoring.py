@@ -8,15 +8,24 @@ from __future__ import annotations
 
 import sys
 
+from mcpc_runtime.context import Cancelled, Context, ToolError
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence, Set
-    from typing import Any, Protocol, TypedDict, TypeVar, Unpack, overload
+    from typing import Any, Literal, Protocol, TypedDict, TypeVar, Unpack, overload
 
     F = TypeVar("F", bound=Callable[..., Any])
     Object = Mapping[str, Any]
 
-    class PromptOptions(TypedDict, total=False):
+    class Running(TypedDict, total=False):
+        """How a handler is run: seconds it may take, variables it finds, programs it starts (`git >= 2.30`)."""
+
+        timeout: float
+        environment: Sequence[str] | Literal["inherit", "minimal"]
+        requires: Sequence[str]
+
+    class PromptOptions(Running, total=False):
         """The keywords of `prompt`."""
 
         name: str
@@ -27,8 +36,12 @@ if TYPE_CHECKING:
         tags: Set[str]
 
     class ToolOptions(PromptOptions, total=False):
-        """The keywords of `tool`; the hints may stand in `annotations`, too."""
+        """The keywords of `tool`; the hints may stand in `annotations`, too.
 
+        `inline`: the function runs in the server's own process, which is faster, and not protected from it.
+        """
+
+        inline: bool
         annotations: Object
         output_schema: Object | None
         readOnlyHint: bool
@@ -36,8 +49,8 @@ if TYPE_CHECKING:
         idempotentHint: bool
         openWorldHint: bool
 
-    class ServerOptions(TypedDict, total=False):
-        """The keywords of `Server`."""
+    class ServerOptions(Running, total=False):
+        """The keywords of `Server`; how handlers are run holds for all of them."""
 
         version: str
         title: str
@@ -65,8 +78,10 @@ if TYPE_CHECKING:
         """State what a parameter must be beyond its type: `limit: int = …(10, ge=1, description="how many")`."""
 
 
+__all__ = ["MARK", "PUBLIC", "Cancelled", "Context", "Field", "Server", "ToolError", "prompt", "resource", "tool"]
+
 MARK = "__mcpc__"
-PUBLIC = ("Field", "Server", "prompt", "resource", "tool")
+PUBLIC = ("Cancelled", "Context", "Field", "Server", "ToolError", "prompt", "resource", "tool")
 """What `from mcpc import ...` finds."""
 
 if not TYPE_CHECKING:

@@ -50,11 +50,12 @@ class Command:
 class ShellCall:
     """A Bash function to call: its library's file, its name, its one argument, and what else it wants.
 
-    `variables`: shell variables by name, each a text or a list of texts.  `merged`: both outputs are one.
+    `variables`: shell variables by name, each a text or a list of texts.  `merged`: both outputs are one.  `slice`: as
+    much of the libraries as an isolated one needs, nothing for all.  `refusal`: why it cannot be called at all.
     """
 
-    __slots__ = ("argument", "calls_tools", "environment", "file", "function", "isolated", "merged", "traps",
-                 "variables")  # fmt: skip
+    __slots__ = ("argument", "calls_tools", "environment", "file", "function", "isolated", "merged", "refusal", "slice",
+                 "traps", "variables")  # fmt: skip
 
     def __init__(self, file: str, function: str, argument: bytes, environment: int) -> None:
         self.file = file
@@ -66,6 +67,8 @@ class ShellCall:
         self.traps = False
         self.calls_tools = False
         self.merged = False
+        self.slice = b""
+        self.refusal = ""
 
 
 class Completed:

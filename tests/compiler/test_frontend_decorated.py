@@ -198,8 +198,8 @@ FAULTS = {
     "MCP217 result": "from mcpc import tool\n@tool\ndef a() -> »complex: 'A.'\n",
     "MCP218 *": "from mcpc import tool\n@tool\ndef a(*»args): 'A.'\n",
     "MCP218 **": "from mcpc import tool\n@tool\ndef a(**»more): 'A.'\n",
-    "MCP219 context": "from mcpc import Server\nm = Server('x')\n@m.tool\ndef a(»ctx: 'Context'): 'A.'\n",
-    "MCP219 import": "from mcpc import tool, »Context\n@tool\ndef a(): 'A.'\n",
+    "MCP218 contexts": "from mcpc import Context, tool\n@tool\ndef a(b: Context, c: »Context): 'A.'\n",
+    "MCP219 import": "from mcpc import tool, »Contexts\n@tool\ndef a(): 'A.'\n",
     "MCP219 module": "import »mcpc.schema\nfrom mcpc import tool\n@tool\ndef a(): 'A.'\n",
     "MCP219 method": "from mcpc import Server\nm = Server('x')\n@m.»custom_route('/')\ndef a(): 'A.'\n",
     "MCP220 method": "from mcpc import tool\nclass K:\n    @»tool\n    def a(self): 'A.'\n",
@@ -216,13 +216,17 @@ FAULTS = {
     "MCP221 keyword": "from mcpc import tool\n@tool(»nmae='b')\ndef a(): 'A.'\n",
     "MCP221 auth": "from mcpc import tool\n@tool(»auth=None)\ndef a(): 'A.'\n",
     "MCP221 value": "from mcpc import tool\n@tool(meta=»{'o': object()})\ndef a(): 'A.'\n",
-    "MCP222 keyword": "from mcpc import tool\n@tool(»timeout=3)\ndef a(): 'A.'\n",
+    "MCP222 keyword": "from mcpc import tool\n@tool(»task=True)\ndef a(): 'A.'\n",
     "MCP222 resource": "from mcpc import tool, resource\n@»resource('x://y')\ndef r(): ...\n@tool\ndef a(): 'A.'\n",
     "MCP223 folder": "import pathlib\nfrom mcpc import tool\n@tool\ndef a(p: »str = str(pathlib.Path(__file__))): 'A.'\n",
     "MCP205": "from mcpc import tool\n@tool\ndef a(»:\n",
     "MCP101": "from mcpc import tool\n@tool(title=»3)\ndef a(): 'A.'\n",
     "MCP105": "from mcpc import tool\n@tool(name=»'no spaces')\ndef a(): 'A.'\n",
     "MCP108": "from mcpc import tool\n@tool\ndef »a(): ...\n",
+    "MCP230": "from mcpc import tool\n@tool(inline=True)\nasync def »a(): 'A.'\n",
+    "MCP231": "import os\nfrom mcpc import tool\n@tool(environment=['A'])\ndef a(): os.environ['A'], os.getenv(»'B')\n",
+    "MCP238": "from mcpc import tool\n@tool(timeout=»-1)\ndef a(): 'A.'\n",
+    "MCP240": "from mcpc import tool\n@tool(requires=»['no program'])\ndef a(): 'A.'\n",
     "MCP218 /": "from mcpc import tool\n@tool\ndef a(»x: int, /): 'A.'\n",
 }
 
@@ -233,7 +237,7 @@ def test_faults(name: str) -> None:
     _, problems = checked(files)
     found = places(problems, files)
     assert [(code, *place) for code, *place in found if code == name[:6]] == [(name[:6], *marks[0])], problems
-    others = {code for code, *_ in found} - {name[:6], "MCP004", "MCP302"}
+    others = {code for code, *_ in found} - {name[:6], "MCP004", "MCP108", "MCP302"}
     assert not others, problems
 
 
@@ -260,6 +264,43 @@ def test_marks_elsewhere_are_told() -> None:
     server, problems = checked(files)
     assert server is not None
     assert sorted(places(problems, files)) == [("MCP224", *mark) for mark in marks]
+
+
+def test_how_functions_are_run_is_said_in_marks_and_for_all() -> None:
+    text = """
+from mcpc import Context, Server, prompt, tool
+mcp = Server("demo", timeout=5, environment=["ALL"], requires=["sh"])
+@mcp.tool(timeout=30, inline=True, environment=["KEY"])
+def a(x: int, ctx: Context): "A."
+@mcp.tool(environment="inherit")
+async def b(x: int): "B."
+@mcp.prompt
+def c(context: Context, topic: str): "C."
+"""
+    server, problems = checked({"server.py": text})
+    assert server is not None, problems
+    a, b, c = server.server.definitions
+    assert (a.running.timeout, a.running.inline, a.running.environment.names) == (30, True, ("ALL", "KEY"))
+    assert (b.running.timeout, b.running.inline, b.running.environment.inherit) == (5, False, True)
+    assert [one.command for one in c.running.requires] == ["sh"]
+    handlers = [one.handler for one in (a, b, c)]
+    assert [one.context for one in handlers if isinstance(one, PythonFunction)] == ["ctx", "", "context"]
+
+
+def test_a_plain_function_of_a_tool_in_json_has_a_context_too() -> None:
+    tool = '{"tools": [{"name": "old", "description": "Old.", "inputSchema": {"type": "object", "properties": {"x": {}}}}]}'
+    files: Files = {"server.json": SERVER_JSON, "tools.json": tool}
+    for annotation in ("Context", "Context | None", "'Context'", "Optional[Context]", "mcpc.Context"):
+        imports = "from typing import Optional\nimport mcpc\nfrom mcpc import Context\n"
+        server, problems = checked({**files, "tools.py": f"{imports}def old(me: {annotation}, x=1): ...\n"})
+        assert server is not None, problems
+        (found,) = server.server.tools
+        assert isinstance(found.handler, PythonFunction)
+        assert found.handler.context == "me", annotation
+    server, problems = checked({**files, "tools.py": "class Context: ...\ndef old(me: Context, x=1): ...\n"})
+    assert [problem.code for problem in problems] == ["MCP206"]
+    server, problems = checked({**files, "tools.py": "from mcpc import Context\ndef old(x: Context): ...\n"})
+    assert [problem.code for problem in problems] == ["MCP206"] * 2, problems
 
 
 def test_a_server_of_another_file_marks_too() -> None:

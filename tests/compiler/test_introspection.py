@@ -172,6 +172,49 @@ def ask(topic: Annotated[str, "what about"], count: int = 3, color: Color | None
 '''
 
 
+CONTEXTS = [
+    "from mcpc import Context, tool\n@tool\ndef a(x: int, ctx: Context): ...",
+    "from mcpc import Context, tool\n@tool\nasync def a(ctx: Context, x: int) -> None: ...",
+    "from mcpc import Context, tool\n@tool\ndef a(x: int, *, ctx: Context | None = None): ...",
+    "import mcpc\n@mcpc.tool\ndef a(x: int, ctx: 'mcpc.Context'): ...",
+    "from __future__ import annotations\nimport typing\nfrom mcpc import Context as C, tool\n@tool\ndef a(x: int, ctx: typing.Optional[C] = None): ...",
+    "from typing import Annotated\nfrom mcpc import Context, tool\n@tool\ndef a(x: int, ctx: Annotated[Context, 'c']): ...",
+]
+
+
+@pytest.mark.parametrize("text", CONTEXTS)
+def test_a_context_is_no_argument(text: str) -> None:
+    (row,) = rows(text)
+    assert row["problems"] == []
+    assert (row["context"], list(row["definition"]["inputSchema"]["properties"])) == ("ctx", ["x"])
+
+
+def test_another_class_of_that_name_is_an_argument() -> None:
+    text = "import dataclasses\nfrom mcpc import tool\n@dataclasses.dataclass\nclass Context:\n    x: int\n"
+    (row,) = rows(f"{text}@tool\ndef a(ctx: Context): ...")
+    assert (row["context"], row["problems"]) == ("", [])
+
+
+def test_a_context_of_another_library_is_one() -> None:
+    library = "class Context: ...\n"
+    (row,) = rows(
+        "from fastmcp import Context\nfrom mcpc import tool\n@tool\ndef a(ctx: Context): ...", fastmcp__py=library
+    )
+    assert row["context"] == "ctx"
+
+
+def test_how_a_function_is_run_stands_in_its_meta() -> None:
+    first, second = rows(
+        "from mcpc import prompt, tool\n"
+        "@tool(timeout=3, inline=True, environment=['A', 'B_*'], requires=('jq >= 1.6',), meta={'mcpc/handler': {'isolated': False}})\n"
+        "def a(): ...\n"
+        "@prompt(timeout=0.5, environment='inherit')\ndef b(): ...\n"
+    )
+    running = {"isolated": False, "timeout": 3, "inline": True, "environment": ["A", "B_*"], "requires": ["jq >= 1.6"]}
+    assert first["definition"]["_meta"] == {"mcpc/handler": running}
+    assert second["definition"]["_meta"] == {"mcpc/handler": {"timeout": 0.5, "environment": "inherit"}}
+
+
 @pytest.fixture(scope="module")
 def described() -> dict[str, dict[str, Any]]:
     found = rows(DESCRIBED)
@@ -362,7 +405,7 @@ def a(): ...
         variables == ["HOME", "LANG", "LC_CTYPE", "PATH", "PYTHONHASHSEED", "TMPDIR", "TZ"]
         or "LC_CTYPE" not in variables
     )
-    assert names == ["Field", "Server", "prompt", "resource", "tool"]
+    assert names == ["Cancelled", "Context", "Field", "Server", "ToolError", "prompt", "resource", "tool"]
 
 
 def test_what_it_started_ends_with_it(tmp_path) -> None:

@@ -72,11 +72,12 @@ def test_a_file_that_is_run_says_how_it_is_served(tmp_path) -> None:
     assert "mcpc run" in done.stderr
 
 
-def test_marks_import_nothing_but_sys() -> None:
+def test_marks_import_next_to_nothing() -> None:
     code = "import sys; before = set(sys.modules); import mcpc_runtime.authoring; print(set(sys.modules) - before)"
     done = subprocess.run(
         [sys.executable, "-ISc", f"import sys; sys.path.insert(0, {str(ROOT / 'runtime')!r}); {code}"],
         capture_output=True,
         text=True,
     )
-    assert eval(done.stdout) == {"__future__", "mcpc_runtime", "mcpc_runtime.authoring"}, done.stderr
+    found = {"__future__", "mcpc_runtime", "mcpc_runtime.authoring", "mcpc_runtime.context"}
+    assert eval(done.stdout) == found, done.stderr

@@ -290,19 +290,19 @@ def test_a_call_converts_and_wraps() -> None:
     def add(day: datetime.date, days: int = 1) -> datetime.date:
         return day + datetime.timedelta(days)
 
-    assert call(add, {"day": "2026-07-28", "days": 2.0}) == "2026-07-30"
-    assert call(add, {"day": "2026-07-28"}, "wrap") == {
+    assert call(add, {"day": "2026-07-28", "days": 2.0}, {}) == "2026-07-30"
+    assert call(add, {"day": "2026-07-28"}, {}, "wrap") == {
         "content": [{"type": "text", "text": "2026-07-29"}],
         "structuredContent": {"result": "2026-07-29"},
     }
 
 
 def test_nothing_is_no_content() -> None:
-    assert call(lambda: None, {}, "wrap") == {"content": [], "structuredContent": {"result": None}}
+    assert call(lambda: None, {}, {}, "wrap") == {"content": [], "structuredContent": {"result": None}}
 
 
 def test_what_is_no_text_is_shown_as_json() -> None:
-    assert call(lambda: [1, {"a": "é"}], {}, "wrap")["content"][0]["text"] == '[1,{"a":"é"}]'
+    assert call(lambda: [1, {"a": "é"}], {}, {}, "wrap")["content"][0]["text"] == '[1,{"a":"é"}]'
 
 
 def test_a_call_that_has_to_be_awaited() -> None:
@@ -310,7 +310,7 @@ def test_a_call_that_has_to_be_awaited() -> None:
         await asyncio.sleep(0)
         return DAY
 
-    assert asyncio.run(call(day, {}, "wrap"))["structuredContent"] == {"result": "2026-07-28"}
+    assert asyncio.run(call(day, {}, {}, "wrap"))["structuredContent"] == {"result": "2026-07-28"}
 
 
 def test_stated_defaults_take_the_place_of_what_is_missing() -> None:
@@ -323,13 +323,13 @@ def test_stated_defaults_take_the_place_of_what_is_missing() -> None:
         words.append("x")
         return [words, limit, deep]
 
-    assert call(search, {}) == [["x"], 3, False]
-    assert call(search, {"limit": 4.0, "deep": True}) == [["x"], 4, True]
+    assert call(search, {}, {}) == [["x"], 3, False]
+    assert call(search, {"limit": 4.0, "deep": True}, {}) == [["x"], 4, True]
 
     def modern(limit: int = pydantic.Field(default=5)) -> int:
         return limit
 
-    assert call(modern, {}) == 5
+    assert call(modern, {}, {}) == 5
 
 
 def test_the_argument_that_is_wrong_is_named() -> None:
@@ -337,16 +337,16 @@ def test_the_argument_that_is_wrong_is_named() -> None:
         return str(day)
 
     with pytest.raises(ArgumentError, match=r'^/day: received "2026-02-30"; day is out of range'):
-        call(show, {"day": "2026-02-30"})
+        call(show, {"day": "2026-02-30"}, {})
 
 
 def test_every_argument_of_a_prompt_is_read() -> None:
     def ask(topic: str, count: int, style: Literal["short", "long"] = "short") -> str:
         return f"{count!r} {topic} {style}"
 
-    assert call(ask, {"topic": "1", "count": "2"}, "prompt") == "2 1 short"
+    assert call(ask, {"topic": "1", "count": "2"}, {}, "prompt") == "2 1 short"
     with pytest.raises(ArgumentError, match="/style"):
-        call(ask, {"topic": "1", "count": "2", "style": "middling"}, "prompt")
+        call(ask, {"topic": "1", "count": "2", "style": "middling"}, {}, "prompt")
 
 
 def test_the_hints_of_a_wrapped_function_are_its_own() -> None:
@@ -361,4 +361,4 @@ def test_the_hints_of_a_wrapped_function_are_its_own() -> None:
     def show(day: datetime.date, limit: int = Field(2)) -> str:
         return f"{type(day).__name__} {limit}"
 
-    assert call(show, {"day": "2026-07-28"}) == ["date 2", "date 2"]
+    assert call(show, {"day": "2026-07-28"}, {}) == ["date 2", "date 2"]

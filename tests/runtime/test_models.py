@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from mcpc_runtime.bindings import models
-from mcpc_runtime.runners.child import plain
+from mcpc_runtime.worker.replies import plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -112,13 +112,13 @@ def test_a_refusal_is_told_in_words_and_at_most_five(found: models.Models, monke
     module.Input = found.find("Input")  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "some.models", module)
     wrong = {"a b": "x", "item": 1, "items": [1, 2, 3], "n": "y", "next": 1}
-    result = models.call(lambda _: pytest.fail("called"), wrong, "some.models", "Input")
+    result = models.call(lambda _: pytest.fail("called"), wrong, {}, "some.models", "Input")
     assert result["isError"]
     lines = result["content"][0]["text"].splitlines()
     assert len(lines) == 7
     assert lines[1].startswith("- /a b: ")
     assert lines[-1] == "- and 2 more"
-    assert models.call(lambda given: given.n, {"n": 2}, "some.models", "Input") == 2
+    assert models.call(lambda given: given.n, {"n": 2}, {}, "some.models", "Input") == 2
 
 
 def test_a_function_of_its_own_that_raises_is_not_taken_for_a_refusal(
@@ -128,4 +128,4 @@ def test_a_function_of_its_own_that_raises_is_not_taken_for_a_refusal(
     module.Input = found.find("Input")  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "some.models", module)
     with pytest.raises(ValueError, match="invalid literal"):
-        models.call(lambda _: int("x"), {}, "some.models", "Input")
+        models.call(lambda _: int("x"), {}, {}, "some.models", "Input")

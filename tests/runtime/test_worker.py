@@ -7,14 +7,19 @@ from types import SimpleNamespace
 
 import pytest
 
+from mcpc_runtime import ways
 from mcpc_runtime.commands import Invocation, Returned
+from mcpc_runtime.host import Host
 from mcpc_runtime.reactor import Reactor
 from mcpc_runtime.runners import worker
 from mcpc_runtime.runners.worker import WorkerRunner
+from mcpc_runtime.worker import remote
 
 HANDLERS = """
-import asyncio, dataclasses, datetime, os, pathlib, signal, sys, threading, time
+import asyncio, ctypes, dataclasses, datetime, os, pathlib, signal, sys, threading, time
+from mcpc_runtime.context import Cancelled, ToolError
 state = []
+ran = []
 def echo(**given): return given
 def remember(value): state.append(value); return state
 def text(): return "héllo \\ud800"
@@ -35,7 +40,61 @@ def rich(): return {"point": Point(1, 2), "at": datetime.date(2026, 1, 2), "path
 def odd(): return object()
 def infinite(): return float("inf")
 def large(size): return "x" * size
+def size(value): return len(value)
 def deep(n): return deep(n + 1)
+def refuse(): raise ToolError("Not today.")
+def interrupt_itself(): os.kill(os.getpid(), signal.SIGINT); time.sleep(0.1); return sum(range(1000))
+def crash(): ctypes.string_at(0)
+def handle(): signal.signal(signal.SIGTERM, signal.SIG_IGN)
+def hold(seconds): ctypes.PyDLL(None).usleep(int(seconds * 1000000)); return os.getpid()
+def hold_and_die(seconds): ctypes.PyDLL(None).usleep(int(seconds * 1000000)); os._exit(7)
+def count(value): ran.append(value); return len(ran)
+def spin(seconds):
+    end = time.monotonic() + seconds
+    while time.monotonic() < end: pass
+    return "not stopped"
+def stubborn(seconds):
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        try:
+            while time.monotonic() < end: pass
+        except BaseException: pass
+    return "not stopped"
+def fork():
+    if os.fork() == 0: return "child"
+    os.wait()
+    return "parent"
+async def fork_late():
+    if os.fork() == 0: return "child"
+    os.wait()
+    return "parent"
+def close_all(): os.closerange(3, 20); return "closed"
+def variables(): os.environ["CHANGED"] = "yes"; return sorted(os.environ)
+def self_cancelled(): raise Cancelled
+async def exits(): sys.exit("soon")
+async def broken_task():
+    async def other(): sys.exit("other")
+    asyncio.get_running_loop().create_task(other())
+    await asyncio.sleep(0.05)
+    return "fine"
+def say(ctx, later=False):
+    ctx.info("one"); ctx.warning({"two": 2}, "mine"); ctx.report_progress(1, 2, "half"); ctx.progress(2)
+    if later:
+        threading.Thread(target=lambda: (time.sleep(0.1), ctx.info("too late"))).start()
+    return [ctx.tool, ctx.meta, ctx.cancelled, hasattr(ctx, "request_id")]
+async def say_async(ctx):
+    await ctx.info("one"); await ctx.report_progress(1)
+    return ctx.tool
+def ask(ctx, name): return ctx.call_tool(name, {"a": 1})
+async def ask_async(ctx, name): return await ctx.call_tool(name)
+def flood(ctx, lines):
+    for number in range(lines): ctx.info("x" * 1000)
+    return lines
+def watch(ctx):
+    while not ctx.cancelled: time.sleep(0.01)
+    ctx.raise_if_cancelled()
+def say_for_ever(ctx):
+    while True: ctx.info("x" * 5000)
 """
 
 
@@ -49,17 +108,28 @@ class Server:
         runtime = Path(worker.__file__).parents[1]
         (folder / "mcpc_runtime").symlink_to(runtime)
         self.reactor = Reactor()
-        self.runner = WorkerRunner(
-            self.reactor, SimpleNamespace(archive=str(folder), index={"environment": (("MORE", "é"),)})
-        )
+        index = {"environments": ((False, ()), (True, ()))}
+        self.host = Host(self.reactor, SimpleNamespace(archive=str(folder), index=index))
+        self.runner = WorkerRunner(self.host)
+        self.notes: list = []
 
-    def run(self, *calls: tuple, file: str = "tools.py") -> list[Returned]:
+    def start(self, function: str, arguments: dict, done, *, file: str = "tools.py", **more):
+        invocation = Invocation(file, function, arguments, [])
+        for name, value in more.items():
+            setattr(invocation, name, value)
+        return self.runner.start(invocation, done, self.notes.append)
+
+    def run(self, *calls: tuple, **more) -> list[Returned]:
         done: dict[int, Returned] = {}
         for number, (function, arguments) in enumerate(calls):
-            invocation = Invocation(file, function, arguments, [])
-            self.runner.start(invocation, lambda returned, number=number: done.__setitem__(number, returned))
+            self.start(function, arguments, lambda returned, number=number: done.__setitem__(number, returned), **more)
         self.wait(lambda: len(done) == len(calls))
         return [done[number] for number in range(len(calls))]
+
+    def value(self, function: str, **arguments) -> object:
+        (returned,) = self.run((function, arguments))
+        assert not returned.problem
+        return returned.value
 
     def wait(self, met) -> None:
         deadline = time.monotonic() + 30
@@ -68,12 +138,50 @@ class Server:
             self.reactor.after(0.05, lambda: None)
             self.reactor.turn()
 
+    def pass_time(self, seconds: float) -> None:
+        end = time.monotonic() + seconds
+        self.wait(lambda: time.monotonic() > end)
+
+
+def is_alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return "Z" not in Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2][:3]
+
+
+def descriptors() -> set[str]:
+    """Return what is open, but standard error's other name, which is kept."""
+    errors = os.readlink("/proc/self/fd/2")
+    numbers = [number for number in os.listdir("/proc/self/fd") if os.path.exists(f"/proc/self/fd/{number}")]
+    return {number for number in numbers if os.readlink(f"/proc/self/fd/{number}") != errors}
+
+
+def made_in(folder: Path):
+    before = descriptors()
+    made = Server(folder)
+    assert made.host.supervisor
+    of_the_host = descriptors() - before  # as long as the server lives
+    yield made
+    made.runner.close()
+    made.host.close()
+    for descriptor in of_the_host:
+        os.close(int(descriptor))
+    assert descriptors() <= before
+
 
 @pytest.fixture
 def server(tmp_path: Path):
-    made = Server(tmp_path)
-    yield made
-    made.runner.close()
+    yield from made_in(tmp_path)
+
+
+@pytest.fixture(params=["", "seqpacket", "memfd"])
+def each_way(tmp_path: Path, request, monkeypatch):
+    """A server as it is where a facility is missing."""
+    without = {ways.WITHOUT: request.param.encode()} if request.param else {}
+    monkeypatch.setattr(ways.posix, "environ", {**ways.posix.environ, **without})
+    yield from made_in(tmp_path)
 
 
 VALUES = [
@@ -83,6 +191,9 @@ VALUES = [
     ("soon", {"seconds": 0}, 0),
     ("large", {"size": 3_000_000}, "x" * 3_000_000),
     ("noise", {}, ""),
+    ("fork", {}, "parent"),
+    ("fork_late", {}, "parent"),
+    ("broken_task", {}, "fine"),
 ]
 PROBLEMS = [
     ("fail", {}, "ValueError: no good"),
@@ -93,6 +204,12 @@ PROBLEMS = [
     ("missing", {}, "AttributeError: module 'tools' has no attribute 'missing'"),
     ("slow", {"second": 1}, "TypeError: slow() got an unexpected keyword argument 'second'"),
     ("deep", {"n": 0}, "RecursionError: maximum recursion depth exceeded"),
+    ("refuse", {}, "Not today."),
+    ("interrupt_itself", {}, "KeyboardInterrupt"),
+    ("handle", {}, "ValueError: signal only works in main thread"),
+    ("self_cancelled", {}, "Cancelled"),
+    ("exits", {}, "SystemExit: soon"),
+    ("large", {"size": 65 << 20}, "ValueError: the result takes 65 MiB, and 64 MiB is the most"),
 ]
 
 
@@ -124,34 +241,189 @@ def test_state_is_kept_between_calls(server: Server) -> None:
 
 @pytest.mark.parametrize("function", ["slow", "soon"])
 def test_calls_run_beside_each_other(server: Server, function: str) -> None:
-    server.run(("echo", {}))
+    server.run(("echo", {}), (function, {"seconds": 0}))
     started = time.monotonic()
-    returned = server.run(*((function, {"seconds": 1}) for _ in range(10)))
-    assert [each.value for each in returned] == [1] * 10
-    assert time.monotonic() - started < 6
+    returned = server.run(*((function, {"seconds": 2}) for _ in range(200)), ("echo", {"a": 1}))
+    assert [each.value for each in returned] == [2] * 200 + [{"a": 1}]
+    assert time.monotonic() - started < 12
 
 
-@pytest.mark.parametrize(("function", "reason"), [("die", "with status 7"), ("killed", "by signal 9")])
+@pytest.mark.parametrize(
+    ("function", "reason"), [("die", "with status 7"), ("killed", "by signal 9"), ("crash", "by signal 11")]
+)
 def test_a_death_is_the_answer_of_those_it_took_and_the_next_call_works(
-    server: Server, function: str, reason: str
+    each_way: Server, function: str, reason: str
 ) -> None:
-    slow, dead = server.run(("slow", {"seconds": 20}), (function, {}))
+    slow, dead = each_way.run(("slow", {"seconds": 20}), (function, {}))
     assert slow.problem == dead.problem == f"the handler's process was ended {reason}"
-    assert server.run(("echo", {"a": 1}))[0].value == {"a": 1}
+    assert each_way.value("echo", a=1) == {"a": 1}
+
+
+def test_a_handler_that_closes_everything_takes_only_its_worker_with_it(server: Server) -> None:
+    (returned,) = server.run(("close_all", {}))
+    assert returned.problem.startswith("the handler's process was ended")
+    assert server.value("echo", a=1) == {"a": 1}
+
+
+@pytest.mark.parametrize("size", [0, 60_000, 65_520, 65_536, 70_000, 1 << 20, 16 << 20])
+def test_arguments_of_any_size(each_way: Server, size: int) -> None:
+    text = ("é" * (size // 2)) + "x" * (size % 2)
+    calls = [("echo", {"value": text, "number": number}) for number in range(3)]
+    assert [returned.value for returned in each_way.run(*calls)] == [arguments for _, arguments in calls]
+
+
+def test_more_calls_than_the_socket_holds(each_way: Server) -> None:
+    calls = [("echo", {"value": "x" * 3000, "number": number}) for number in range(2000)]
+    assert [returned.value["number"] for returned in each_way.run(*calls)] == list(range(2000))
 
 
 @pytest.mark.parametrize("function", ["slow", "soon"])
 def test_a_stopped_call_is_not_reported(server: Server, function: str) -> None:
     reported: list[Returned] = []
-    job = server.runner.start(Invocation("tools.py", function, {"seconds": 0.3}, []), reported.append)
+    job = server.start(function, {"seconds": 0.3}, reported.append)
     server.runner.stop(job)
     server.run(("slow", {"seconds": 0.6}))
     assert reported == []
 
 
-def test_close_leaves_no_process(server: Server) -> None:
-    pid = server.run(("process", {}))[0].value
-    server.runner.close()
-    server.wait(lambda: server.runner._worker.ended)
-    with pytest.raises(ProcessLookupError):
-        os.kill(pid, 0)
+@pytest.mark.parametrize("function", ["spin", "soon", "watch", "ask", "ask_async", "say_for_ever"])
+def test_a_stopped_call_ends_and_the_worker_stays(each_way: Server, function: str) -> None:
+    first = each_way.value("process")
+    context = "ctx" if function in ("watch", "ask", "ask_async", "say_for_ever") else ""
+    arguments = {"seconds": 60} if function in ("spin", "soon") else {"name": "x"} if "ask" in function else {}
+    jobs = [each_way.start(function, arguments, pytest.fail, context=context) for _ in range(3)]
+    each_way.pass_time(0.2)
+    for job in jobs:
+        each_way.runner.stop(job)
+    each_way.wait(lambda: not each_way.runner._pools[0].workers[0]._jobs)
+    each_way.pass_time(remote.STOP_SECONDS + 0.2)
+    assert each_way.value("process") == first
+
+
+def test_calls_that_are_stopped_before_they_begin_never_do(each_way: Server) -> None:
+    each_way.value("count", value=0)
+    jobs = [each_way.start("count", {"value": number}, pytest.fail) for number in range(300)]
+    for job in jobs:
+        each_way.runner.stop(job)
+    each_way.wait(lambda: not each_way.runner._pools[0].workers[0]._jobs)
+    assert each_way.value("count", value=1) < 302
+
+
+@pytest.mark.parametrize("function", ["slow", "stubborn"])
+def test_a_call_that_does_not_end_loses_its_worker(each_way: Server, function: str) -> None:
+    first = each_way.value("process")
+    beside: list[Returned] = []
+    stuck = each_way.start(function, {"seconds": 60}, pytest.fail)
+    each_way.start("slow", {"seconds": 4}, beside.append)
+    each_way.pass_time(0.2)
+    each_way.runner.stop(stuck)
+    each_way.wait(lambda: each_way.runner._pools[0].leaving)
+    assert each_way.value("process") != first
+    assert is_alive(first)
+    each_way.wait(lambda: beside)
+    assert beside[0].value == 4
+    each_way.wait(lambda: not each_way.runner._pools[0].leaving)
+    assert not is_alive(first)
+
+
+def test_a_handler_that_lets_nothing_else_run_holds_up_nobody(server: Server) -> None:
+    first = server.value("process")
+    held: list[Returned] = []
+    server.start("hold", {"seconds": 4}, held.append)
+    started = time.monotonic()
+    returned = server.run(*(("count", {"value": number}) for number in range(50)), ("process", {}))
+    assert time.monotonic() - started < 3.5
+    assert sorted(each.value for each in returned[:50]) == list(range(1, 51))
+    assert returned[50].value != first
+    server.wait(lambda: held)
+    assert server.value("process") == first
+
+
+@pytest.mark.parametrize("function", ["hold_and_die", "hold"])
+def test_no_call_is_lost_and_none_runs_twice(each_way: Server, function: str) -> None:
+    each_way.value("echo")
+    held: list[Returned] = []
+    job = each_way.start(function, {"seconds": 1.2}, held.append)
+    returned = each_way.run(*(("count", {"value": number}) for number in range(200)))
+    assert all(not each.problem for each in returned)
+    each_way.wait(lambda: held)
+    assert sorted(each.value for each in returned) in ([*range(1, 201)], sorted([1, *range(1, 200)]))
+    each_way.runner.stop(job)
+
+
+def test_a_worker_that_never_starts_is_told_and_not_tried_for_ever(server: Server, tmp_path: Path) -> None:
+    (tmp_path / "mcpc_runtime").unlink()
+    for returned in (*server.run(("echo", {}), ("echo", {})), *server.run(("echo", {}))):
+        assert returned.problem == "the process for Python handlers does not start: it was ended with status 1"
+    (tmp_path / "mcpc_runtime").symlink_to(Path(worker.__file__).parents[1])
+    assert server.value("echo", a=1) == {"a": 1}
+
+
+def test_arguments_nested_too_deeply_are_the_calls_own_error(server: Server) -> None:
+    deep: list = []
+    for _ in range(5000):
+        deep = [deep]
+    (returned,) = server.run(("echo", {"value": deep}))
+    assert returned.problem == "the arguments are nested too deeply"
+
+
+def test_a_handler_finds_a_small_environment_and_changes_only_its_own(server: Server, monkeypatch) -> None:
+    monkeypatch.setitem(ways.posix.environ, b"A_SECRET", b"x")
+    found = server.value("variables")
+    assert "A_SECRET" not in found
+    assert {"CHANGED", "MCPC_CALL", "PATH"} <= set(found)
+    (inherited,) = server.run(("variables", {}), environment=1)
+    assert "A_SECRET" in inherited.value
+    assert b"CHANGED" not in ways.posix.environ
+
+
+SAID = [
+    {"log": "info", "data": "one"},
+    {"log": "warning", "data": {"two": 2}, "logger": "mine"},
+    {"progress": 1, "total": 2, "message": "half"},
+    {"progress": 2},
+]
+
+
+def test_what_a_handler_says_comes_in_order_and_never_after_its_answer(server: Server) -> None:
+    more = {"context": "ctx", "name": "teller", "meta": {"m": 1}}
+    (returned,) = server.run(("say", {"later": True}), **more)
+    assert returned.value == ["teller", {"m": 1}, False, False]
+    assert server.notes == SAID
+    server.pass_time(0.3)
+    assert server.notes == SAID
+    assert server.run(("say_async", {}), **more)[0].value == "teller"
+    assert server.notes[4:] == [SAID[0], {"progress": 1}]
+
+
+def test_more_notes_than_a_pipe_holds(server: Server) -> None:
+    assert server.run(("flood", {"lines": 3000}), context="ctx")[0].value == 3000
+    assert len(server.notes) == 3000
+
+
+@pytest.mark.parametrize("function", ["ask", "ask_async"])
+def test_a_handler_calls_another_tool(server: Server, function: str) -> None:
+    def answered(result: dict) -> Returned:
+        returned: list[Returned] = []
+        server.notes.clear()
+        job = server.start(function, {"name": "other"}, returned.append, context="ctx")
+        server.wait(lambda: server.notes)
+        given = {"a": 1} if function == "ask" else {}
+        assert server.notes == [{"call": "other", "arguments": given, "reply": 1}]
+        server.runner.answer(job, 1, result)
+        server.wait(lambda: returned)
+        return returned[0]
+
+    result = {"content": [{"type": "text", "text": "well"}]}
+    assert answered(result).value == result
+    assert answered({**result, "isError": True}).problem == "well"
+
+
+def test_close_leaves_no_process(each_way: Server) -> None:
+    pid = each_way.value("process")
+    each_way.runner.close()
+    each_way.host.close()
+    deadline = time.monotonic() + 10
+    while is_alive(pid):
+        assert time.monotonic() < deadline
+        time.sleep(0.01)

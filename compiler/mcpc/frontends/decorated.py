@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from mcpc.definitions import Bound, PromptDefinition, ServerDefinition, ToolDefinition
+from mcpc.definitions.handling import HANDLER, HANDLERS
 from mcpc.diagnostics import Span, diagnose
 from mcpc.introspection import ask, find, servers_of
 from mcpc.introspection.places import line
@@ -124,7 +125,7 @@ def _definitions(
             problems += found
             if not found:
                 node = _node(row["definition"], mark.span, (), _places(mark))
-                bound = Bound(file.source.path, mark.function, mark.span, _words(row["binding"]))
+                bound = Bound(file.source.path, mark.function, mark.span, _words(row["binding"]), str(row["context"]))
                 tools += [ToolDefinition(node, bound)] if mark.kind == "tool" else []
                 prompts += [PromptDefinition(node, bound)] if mark.kind == "prompt" else []
     return tuple(tools), tuple(prompts), tuple(problems)
@@ -168,6 +169,9 @@ def _places(mark: Mark) -> Places:
     for option, key in OPTIONS.items():
         if option in mark.options:
             places[(key,)] = mark.options[option]
+    for option in RUNNING:
+        if option in mark.options:
+            places["_meta", HANDLER, option] = mark.options[option]
     for name, parameter in mark.parameters.items():
         written = parameter.annotation or parameter.name
         places["inputSchema", "properties", name] = written
@@ -189,6 +193,8 @@ OPTIONS = {
     "output_schema": "outputSchema",
 }
 """The members that a keyword of a mark says."""
+RUNNING = ("timeout", "inline", "environment", "requires")
+"""The keywords that say how a function is run; they stand in an object in `_meta`."""
 
 
 def _node(value: Json, span: Span, path: tuple[str, ...], places: Places) -> Node:
@@ -255,7 +261,11 @@ def _described(server: ServerMark, said: Json) -> Node:
     value: dict[str, Json] = {"serverInfo": info}
     if "instructions" in given:
         value["instructions"] = given["instructions"]
+    running = {name: given[name] for name in RUNNING if name in given}
+    if running:
+        value["_meta"] = {HANDLERS: running}
     places: Places = {("serverInfo", FIELDS[name]): span for name, span in server.options.items() if name in FIELDS}
+    places |= {("_meta", HANDLERS, name): span for name, span in server.options.items() if name in RUNNING}
     places["instructions",] = server.options.get("instructions", server.span)
     return _node(value, server.span, (), places)
 

@@ -9,8 +9,10 @@ from __future__ import annotations
 import inspect
 import json
 import re
+import types
+import typing
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 from mcpc.introspection import docstrings
 from mcpc.introspection.schemas import IMPOSSIBLE, NOTHING, of_parameters, of_result, resolved
@@ -30,6 +32,12 @@ HINTS = {
     "open_world_hint": "openWorldHint",
 }
 NAMED = tuple(HINTS.values())
+RUNNING = ("timeout", "inline", "environment", "requires")
+"""Keywords that say how a function is run."""
+HANDLER = "mcpc/handler"
+"""The key in `_meta` under which they stand."""
+CONTEXTS = frozenset({"mcpc_runtime", "fastmcp", "mcp"})
+"""The packages whose class `Context` is the call's context."""
 DEEPEST = 100
 FURTHER = re.compile(r"\s*For further information visit \S+\s*\Z")
 NO_ROW = "give it a type that JSON has, a dataclass, a TypedDict, or one of the standard library's (see `mcpc explain`)"
@@ -44,6 +52,7 @@ class Subject:
     function: Callable[..., Any]
     options: dict[str, Any]
     folder: str
+    context: str = ""
     problems: list[dict[str, str]] = field(default_factory=list)
 
     def report(self, code: str, where: str, message: str, hint: str = "") -> None:
@@ -67,7 +76,7 @@ def describe(subject: Subject) -> dict[str, Any]:
         parts, binding = PARTS[subject.kind](subject, hints, documented)
         definition |= parts
     judge_paths(subject, definition)
-    return {"definition": definition, "binding": binding, "problems": subject.problems}
+    return {"definition": definition, "binding": binding, "context": subject.context, "problems": subject.problems}
 
 
 def found_hints(subject: Subject) -> Iterator[tuple[str, tuple[Any, Any]]]:
@@ -75,9 +84,34 @@ def found_hints(subject: Subject) -> Iterator[tuple[str, tuple[Any, Any]]]:
     signature = inspect.signature(subject.function)
     for name, parameter in signature.parameters.items():
         where = f"parameter {name}"
+        if wants_context(subject, name, parameter.annotation):
+            continue
         yield name, (hint_of(subject, where, parameter.annotation), parameter.default)
     if "output_schema" not in subject.options:
         yield "return", (hint_of(subject, "returns", signature.return_annotation), NOTHING)
+
+
+def wants_context(subject: Subject, name: str, annotation: Any) -> bool:
+    """Tell whether a parameter is for the call's context, which no client sends; the first one has it."""
+    if annotation is NOTHING:
+        return False
+    try:
+        found = is_context(resolved(subject.function, annotation))
+    except (NameError, *IMPOSSIBLE):
+        return False  # told when it is looked at as an argument
+    if found and subject.context:
+        message = f"`{name}` of `{subject.name}` wants a context, and `{subject.context}` has it"
+        subject.report("MCP218", f"parameter {name}", message, "one parameter is enough")
+    subject.context = subject.context or (name if found else "")
+    return found
+
+
+def is_context(hint: Any) -> bool:
+    """Tell whether a type is a context, or a choice with one: mcpc's, or that of a library which has such a thing."""
+    if typing.get_origin(hint) in (typing.Union, types.UnionType, Annotated):
+        return any(map(is_context, typing.get_args(hint)))
+    kind = typing.get_origin(hint) or hint
+    return isinstance(kind, type) and kind.__name__ == "Context" and kind.__module__.partition(".")[0] in CONTEXTS
 
 
 def hint_of(subject: Subject, where: str, annotation: Any) -> Any:
@@ -120,6 +154,10 @@ def options(subject: Subject) -> dict[str, Any]:
     meta = given.get("meta", {})
     if given.get("tags") and isinstance(meta, dict):
         meta = {**meta, "fastmcp": {"tags": given["tags"]}}
+    running = {name: given[name] for name in RUNNING if name in given}
+    if running and isinstance(meta, dict):
+        written = meta.get(HANDLER)
+        meta = {**meta, HANDLER: {**(written if isinstance(written, dict) else {}), **running}}
     return {**said, "_meta": meta} if meta else said
 
 

@@ -126,7 +126,7 @@ def marked(module: types.ModuleType, mark: dict[str, str], folder: str, known: s
     if function is None or not own:
         message = f"what is called `{mark['function']}` when the file has run is not the function that is marked"
         row = {"code": "MCP220", "where": "function", "message": message, "hint": "put the mark above other decorators"}
-        return {"definition": {}, "binding": [], "problems": [row]}
+        return {"definition": {}, "binding": [], "context": "", "problems": [row]}
     known.add(id(getattr(function, authoring.MARK)))
     again = own[1:]
     defined_here = getattr(function, "__module__", None) == module.__name__

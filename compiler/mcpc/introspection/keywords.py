@@ -16,11 +16,12 @@ if TYPE_CHECKING:
     from mcpc.diagnostics import Diagnostic, Span
 
 HINTS = ("readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint")
-PROMPT = ("name", "title", "description", "icons", "meta", "tags")
+RUNNING = ("timeout", "environment", "requires")
+PROMPT = ("name", "title", "description", "icons", "meta", "tags", *RUNNING)
 KEPT: Mapping[str, tuple[str, ...]] = {
     "prompt": PROMPT,
-    "tool": (*PROMPT, "annotations", "output_schema", *HINTS),
-    "server": ("name", "instructions", "version", "title", "description", "website_url", "icons"),
+    "tool": (*PROMPT, "inline", "annotations", "output_schema", *HINTS),
+    "server": ("name", "instructions", "version", "title", "description", "website_url", "icons", *RUNNING),
 }
 
 NO_VERSIONS = "a definition has one version, the server's"
@@ -31,7 +32,6 @@ LOST: Mapping[str, Mapping[str, str]] = {
         "app": "mcpc serves no user interfaces yet",
         "run_in_thread": "every function that is not asynchronous runs in a thread",
         "task": NO_TASKS,
-        "timeout": "a call ends when its function ends, or when the client cancels it",
         "version": NO_VERSIONS,
     },
     "server": {
@@ -56,6 +56,7 @@ REFUSED: Mapping[str, str] = {
     "auth": "mcpc has no authorization: without it everybody who reaches the server might call the function",
     "exclude_args": "every parameter is shown; give the function fewer",
     "experimental_capabilities": "`capabilities` in `server.json` says it",
+    "inline": "only a tool can be run in the server's own process",
     "lifespan": "do at the top of the file what has to be done before the first call",
     "middleware": "mcpc has no middleware; decorate the function",
     "output_schema": "only a tool has one",

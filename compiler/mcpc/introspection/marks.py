@@ -37,7 +37,6 @@ if TYPE_CHECKING:
 
 MENTION = re.compile(rb"\b(?:mcpc|fastmcp|FastMCP|MCPServer)\b")
 IMPORT = re.compile(rb"^(?:from|import)\s+(?:mcpc|fastmcp)\b", re.MULTILINE)
-CONTEXT = re.compile(r"\bContext\b")
 LOOPS = (ast.For, ast.AsyncFor, ast.While, ast.ListComp, ast.SetComp, ast.GeneratorExp, ast.DictComp)
 ATTRIBUTES = frozenset({*MARKING, "instructions", "name", "run"})
 
@@ -182,10 +181,6 @@ def _unfillable(reader: Reader, arguments: ast.arguments, mark: Mark) -> Iterato
     for argument in arguments.posonlyargs:
         message = f"`{mark.function}` takes `{argument.arg}` only by position, and arguments are passed by name"
         yield diagnose("MCP218", name(reader.source, argument), message, "", "take the `/` out of the signature")
-    for argument in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs):
-        if argument.annotation is not None and CONTEXT.search(reader.written(argument.annotation)):
-            message = f"`{argument.arg}` of `{mark.function}` wants a context"
-            yield diagnose("MCP219", name(reader.source, argument), message, "", ABSENT["Context"])
 
 
 def _of_function(reader: Reader, kind: str, node: Defined, options: Mapping[str, Span]) -> Mark:

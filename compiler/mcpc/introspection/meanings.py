@@ -32,7 +32,6 @@ SERVERS = frozenset({"FastMCP", "MCPServer"})
 MARKING = {"tool": "tool", "prompt": "prompt", "resource": "resource", "add_tool": "tool", "add_prompt": "prompt"}
 MODULE, SERVER = "the module", "Server"
 ABSENT = {
-    "Context": "mcpc hands no context to a function yet; do without it, and raise an exception to report a failure",
     "resource": "resources are not served yet; the function is left out",
 }
 

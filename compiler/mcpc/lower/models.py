@@ -120,7 +120,8 @@ def _wrong(tool: str, function: Function, annotation: Annotation, known: Catalog
         if known.owners[name] == tool:
             message = f"{subject}, which is the model of what the tool {'takes' if is_result else 'returns'}"
         yield diagnose("MCP214", annotation.span, message, expected)
-    if not is_result and (len(function.parameters) != 1 or function.accepts_any):
+    others = [one for one in function.parameters if one.name not in (annotation.parameter, function.context)]
+    if not is_result and (others or function.accepts_any):
         message = f"{subject} and other parameters: a model has all arguments in it"
         yield diagnose("MCP214", annotation.span, message, "one parameter")
 

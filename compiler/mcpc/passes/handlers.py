@@ -49,6 +49,7 @@ def handlers(server: Server) -> Diagnostics:
     for tool in server.tools:
         if isinstance(tool.handler, PythonFunction):
             problems += _unfit(tool.handler, _of_tool(tool), server)
+            problems += _inline(tool)
     for prompt in server.prompts:
         if isinstance(prompt.handler, PythonFunction):
             problems += _unfit(prompt.handler, _of_prompt(prompt), server)
@@ -79,13 +80,15 @@ def _of_prompt(prompt: Prompt) -> Arguments:
 
 
 def _unfit(handler: PythonFunction, arguments: Arguments, server: Server) -> Iterator[Diagnostic]:
+    yield from _collides(handler, arguments, server)
     if handler.binding[:1] == MODELS:
         return  # one parameter takes them all; whether it is the right one was asked when it was bound
     for parameter in handler.parameters:
-        yield from _uncallable(handler, parameter, arguments)
+        if parameter.name != handler.context or not parameter.keyword:
+            yield from _uncallable(handler, parameter, arguments)
     if handler.accepts_any:
         return
-    takes = {parameter.name for parameter in handler.parameters if parameter.keyword}
+    takes = {parameter.name for parameter in handler.parameters if parameter.keyword} - {handler.context}
     unwanted = [(span, f"`{name}`") for name, span in arguments.names.items() if name not in takes]
     if arguments.others:
         unwanted.append((arguments.others, "what else is let through"))
@@ -93,6 +96,14 @@ def _unfit(handler: PythonFunction, arguments: Arguments, server: Server) -> Ite
         message = f"`{handler.function}` has no parameter for {what} in {arguments.subject}"
         hint = f"the function is at {place(handler.span, server.sources)}"
         yield diagnose("MCP206", span, message, "a parameter of that name, or `**others`", hint)
+
+
+def _collides(handler: PythonFunction, arguments: Arguments, server: Server) -> Iterator[Diagnostic]:
+    """Yield the argument that has the name of the parameter for the context, and could only be lost."""
+    span = arguments.names.get(handler.context)
+    if span is not None:
+        message = f"`{handler.context}` of `{handler.function}` is the call's context, and an argument has that name"
+        yield diagnose("MCP206", span, message, "", f"rename the parameter at {place(handler.span, server.sources)}")
 
 
 def _uncallable(handler: PythonFunction, parameter: Parameter, arguments: Arguments) -> Iterator[Diagnostic]:
@@ -108,6 +119,14 @@ def _uncallable(handler: PythonFunction, parameter: Parameter, arguments: Argume
     elif parameter.name not in arguments.required and arguments.certain:
         message = f"`{handler.function}` needs {name}, which {arguments.subject} does not require"
         yield diagnose("MCP206", handler.span, message, "", f"give {name} a default, or make it required")
+
+
+def _inline(tool: Tool) -> Iterator[Diagnostic]:
+    """Yield an asynchronous function that is to run in the server's own process, which has no loop for it."""
+    handler = tool.handler
+    if isinstance(handler, PythonFunction) and handler.is_async and tool.running.inline:
+        message = f"`{handler.function}` is asynchronous, and `inline` runs a function to its end where it is called"
+        yield diagnose("MCP230", handler.span, message, "", "make it a plain `def`, or leave `inline` out")
 
 
 def _nearest(name: str, arguments: Arguments) -> str:

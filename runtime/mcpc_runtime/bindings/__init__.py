@@ -1,7 +1,7 @@
 """How a Python function that wants more than plain keywords is given its arguments; a row's module is imported with it.
 
-Each row is `call(function, arguments, *parameters) -> result`: it makes of the arguments, which the compiled validator
-has accepted, what the function takes, and calls it.
+Each row is `call(function, arguments, more, *parameters) -> result`: it makes of the arguments, which the compiled
+validator has accepted, what the function takes, and calls it; `more` are keywords that are no arguments (the context).
 """
 
 from __future__ import annotations

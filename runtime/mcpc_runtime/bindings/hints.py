@@ -15,7 +15,7 @@ from mcpc_runtime.bindings.dumping import dump
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterator
+    from collections.abc import Awaitable, Callable, Iterable, Iterator
     from typing import Any
 
     from mcpc_runtime.bindings.conversion import Conversion
@@ -31,9 +31,10 @@ class Hints:
 
     __slots__ = ("changing", "conversions", "stated")
 
-    def __init__(self, function: Any) -> None:
+    def __init__(self, function: Any, more: Iterable[str]) -> None:
         hints = typing.get_type_hints(function, include_extras=True)
-        hints.pop("return", None)
+        for name in ("return", *more):
+            hints.pop(name, None)
         self.conversions = {name: conversion(hint) for name, hint in hints.items()}
         self.changing = {name: kind for name, kind in self.conversions.items() if not kind.inert}
         self.stated = {name: value for name, value in defaults(function) if is_stated(value)}
@@ -55,10 +56,10 @@ def is_stated(default: Any) -> bool:
     return hasattr(default, "get_default") and hasattr(default, "default_factory")
 
 
-def call(function: Callable[..., Any], arguments: dict[str, Any], *modes: str) -> Any:
+def call(function: Callable[..., Any], arguments: dict[str, Any], more: dict[str, Any], *modes: str) -> Any:
     """Call a function with its arguments as the types it names, and return JSON."""
     if function not in READ:
-        READ[function] = Hints(function)
+        READ[function] = Hints(function, more)
     hints = READ[function]
     is_prompt = "prompt" in modes
     convert = from_text if is_prompt else convert_value
@@ -69,7 +70,7 @@ def call(function: Callable[..., Any], arguments: dict[str, Any], *modes: str) -
     for name, default in hints.stated.items():
         if name not in given:
             given[name] = default.get_default(call_default_factory=True)
-    value = function(**given)
+    value = function(**given, **more)
     return later(value, modes) if hasattr(value, "__await__") else finished(value, modes)
 
 

@@ -56,7 +56,7 @@ class Models:
         return module
 
 
-def call(function: Callable[[Any], Any], arguments: dict[str, Any], module: str, name: str) -> Any:
+def call(function: Callable[..., Any], arguments: dict[str, Any], more: dict[str, Any], module: str, name: str) -> Any:
     """Call a function with the model of its arguments."""
     model = getattr(importlib.import_module(module), name)
     try:
@@ -65,7 +65,7 @@ def call(function: Callable[[Any], Any], arguments: dict[str, Any], module: str,
         if not hasattr(problem, "errors"):
             raise
         return {"content": [{"type": "text", "text": refusal(name, problem)}], "isError": True}
-    return function(given)
+    return function(given, **more)
 
 
 def refusal(name: str, problem: Any) -> str:

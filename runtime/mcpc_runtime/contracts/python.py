@@ -9,25 +9,15 @@ raised.
 from __future__ import annotations
 
 from mcpc_runtime.commands import Invocation
-from mcpc_runtime.protocol.effects import ABSENT, Failure, Outcome, PromptOutcome, text, text_outcome
+from mcpc_runtime.protocol.effects import ABSENT, Failure, Outcome, text_outcome
 from mcpc_runtime.protocol.facts import INTERNAL_ERROR, INVALID_PARAMS
-from mcpc_runtime.protocol.jsonrpc import encode
+from mcpc_runtime.results import as_text, is_content, is_result, prompt_outcome, whole_result
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from mcpc_runtime.commands import Returned
     from mcpc_runtime.image import Image
     from mcpc_runtime.protocol.effects import Call, Ending
-    from mcpc_runtime.protocol.jsonrpc import Json
-
-CONTENT_FIELDS = {
-    "text": ("text",),
-    "image": ("data", "mimeType"),
-    "audio": ("data", "mimeType"),
-    "resource": ("resource",),
-    "resource_link": ("uri", "name"),
-}
-RESULT_FIELDS = {"content", "structuredContent", "isError", "_meta"}
 
 
 def prepare(call: Call, image: Image) -> Invocation:
@@ -58,63 +48,14 @@ def conclude(call: Call, returned: Returned) -> Ending:
     return Outcome(content, value if call.definition.output is not None else ABSENT)  # type: ignore[arg-type]
 
 
-def as_text(value: Json) -> Json:
-    """Return a text block: a string as it is, anything else as compact JSON."""
-    return text(value if type(value) is str else encode(value).decode())
-
-
-def is_block(value: Json) -> bool:
-    """Tell whether this is a content block: a known kind with the fields it needs."""
-    if type(value) is not dict or type(value.get("type")) is not str:
-        return False
-    fields = CONTENT_FIELDS.get(value["type"])  # type: ignore[arg-type]
-    return fields is not None and all(field in value for field in fields)
-
-
-def is_content(value: Json) -> bool:
-    """Tell whether this is a list of content blocks."""
-    return type(value) is list and bool(value) and all(map(is_block, value))
-
-
-def is_result(value: Json) -> bool:
-    """Tell whether this is a whole result."""
-    if type(value) is not dict or not value.keys() <= RESULT_FIELDS:
-        return False
-    content = value.get("content")
-    return type(content) is list and all(map(is_block, content))
-
-
-def whole_result(value: dict[str, Json]) -> Outcome:
-    """Return the outcome that a whole result describes."""
-    outcome = Outcome(value["content"], value.get("structuredContent", ABSENT), value.get("isError") is True)  # type: ignore[arg-type]
-    meta = value.get("_meta")
-    outcome.meta = meta if type(meta) is dict else {}
-    return outcome
-
-
 def conclude_prompt(returned: Returned) -> Ending:
     """Return a prompt's messages: those returned, or one of the user's for a plain text."""
     if returned.refused:
         return Failure(INVALID_PARAMS, f"Invalid params: {returned.refused}")
     if returned.problem:
         return Failure(INTERNAL_ERROR, f"Internal error: prompt execution failed: {returned.problem}")
-    value = returned.value
-    description = value.get("description") if type(value) is dict else None
-    given = value.get("messages") if type(value) is dict else value
-    messages = [as_message(item) for item in (given if type(given) is list else [given])]
-    if not all(messages):
+    outcome = prompt_outcome(returned.value)
+    if outcome is None:
         problem = "it returned neither a text nor messages with `role` and `content`"
         return Failure(INTERNAL_ERROR, f"Internal error: prompt execution failed: {problem}")
-    return PromptOutcome(messages, description if type(description) is str else None)
-
-
-def as_message(value: Json) -> Json:
-    """Return a prompt message, or None if `value` cannot be one."""
-    if type(value) is str:
-        return {"role": "user", "content": text(value)}
-    if type(value) is not dict or value.get("role") not in ("user", "assistant"):
-        return None
-    content = value.get("content")
-    if type(content) is str:
-        content = text(content)
-    return {"role": value["role"], "content": content} if is_block(content) else None
+    return outcome

@@ -125,7 +125,7 @@ def finish(session: Session, call: Call, ending: Ending) -> list[Effect]:
         line = result_line(request.identifier, answer)
     effects: list[Effect] = []
     log = answer.log if isinstance(answer, Failure) else ending.log
-    if log:
+    if log and (session.log_level is not None or request.wire.stateless):  # noise, for those who ask for it
         effects += session.note(call, {"log": "warning", "data": log})
     del session.running[request.identifier]
     told = [Tell(answer.log)] if isinstance(answer, Failure) and answer.log else []

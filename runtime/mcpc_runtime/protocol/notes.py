@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from mcpc_runtime.protocol.jsonrpc import Json
     from mcpc_runtime.protocol.session import Session
 
+USUAL_LEVEL = "info"
+"""What a client of the handshake era sees that never said; a stateless request that does not say wants none."""
 OTHER_LEVELS = {"warn": "warning", "err": "error", "fatal": "critical", "trace": "debug"}
 """What other systems call a level."""
 
@@ -71,7 +73,7 @@ def shows_log(session: Session, request: Request, level: str) -> bool:
     """Tell whether the client wants to see a message of this level about this request."""
     if not request.wire.logging:
         return False
-    wanted: Json = session.log_level
+    wanted: Json = session.log_level or USUAL_LEVEL
     if request.wire.stateless:
         meta = request.params["_meta"]
         wanted = meta.get(LOG_LEVEL_KEY) if type(meta) is dict else None

@@ -1,191 +1,158 @@
-"""Python handlers run in one process beside the server, never in it; it is started by the first call.
+"""Python handlers run in worker processes beside the server, never in it; the first call of an environment starts one.
 
-The two speak frames over two pipes: four bytes of length, then JSON.  If the process ends, the calls it was running
-are answered with that, and the next call starts a new one.
+Module state is in one place as long as nothing goes wrong.  A worker in which a stopped call does not end is retired:
+new calls go to a fresh one, those beside the stuck one finish, then it is ended.  One that begins nothing for a while
+(a handler that lets no other thread run) has its calls taken over by another until it goes on.  One that dies takes
+with it what it was running; what it had not begun goes to the next.  No call is lost, and none runs twice.
 """
 
 from __future__ import annotations
 
+import marshal
 import posix
-import sys
-from _signal import SIGKILL  # type: ignore[import-not-found]
+from _collections import deque  # type: ignore[import-not-found]
 
-from mcpc_runtime.commands import DEFAULT_SIGNALS, Returned
-from mcpc_runtime.protocol.jsonrpc import ParseError, encode, parse
-from mcpc_runtime.reactor import READABLE, WRITABLE, close
+from mcpc_runtime.commands import Returned
+from mcpc_runtime.worker.remote import Job, Worker
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
     from typing import Any
 
     from mcpc_runtime.commands import Invocation
     from mcpc_runtime.host import Host
-    from mcpc_runtime.image import Image
     from mcpc_runtime.protocol.jsonrpc import Json
-    from mcpc_runtime.reactor import Reactor
 
-BOOT = "import sys;sys.path.insert(0,sys.argv[1]);from mcpc_runtime.runners.child import main;main(sys.argv[1])"
-READ_SIZE = 1 << 16
-FRAME_LIMIT = 64 << 20
+RETRY_SECONDS = 0.05
+SPARE_SECONDS = 30.0
+"""How long a worker is kept that was only needed while another one was stuck."""
+MOST_BESIDE = 4
+MOST_FAILED_STARTS = 3
 
 
 class WorkerRunner:
-    """Hands calls to the worker and its answers back."""
+    """Hands calls to workers and their answers back."""
 
     def __init__(self, host: Host) -> None:
-        self._reactor = host.reactor
-        self._image = host.image
-        self._worker: Worker | None = None
+        self._host = host
+        self._pools: dict[int, Pool] = {}
 
-    def start(
-        self, invocation: Invocation, done: Callable[[Returned], None], note: Callable[[Any], None]
-    ) -> tuple[Worker, int] | None:
-        """Send the call to the worker, a new one if there is none."""
-        if self._worker is None or self._worker.ended:
-            try:
-                self._worker = Worker(self._reactor, self._image)
-            except OSError as problem:
-                done(Returned(problem=f"the handler's process cannot be started: {problem.strerror}"))
-                return None
-        return self._worker, self._worker.call(invocation, done)
+    def start(self, invocation: Invocation, done: Callable[[Returned], None], note: Callable[[Any], None]) -> Job:
+        """Send the call to a worker; raise OSError if none can be started now."""
+        job = Job(b"", done, note)
+        try:
+            job.body = packed(invocation)
+        except ValueError:
+            job.finish(Returned(problem="the arguments are nested too deeply"))
+            return job
+        pool = self._pools.get(invocation.environment)
+        if pool is None:
+            pool = self._pools[invocation.environment] = Pool(self._host, invocation.environment)
+        pool.take(job)
+        return job
 
-    def stop(self, job: tuple[Worker, int]) -> None:
-        """Tell the worker that nobody waits for the answer."""
-        worker, number = job
-        worker.cancel(number)
+    def stop(self, job: Job) -> None:
+        """Have a call end; nobody is told how."""
+        job.done = None
+        if job.worker is not None:
+            job.worker.stop(job)
+
+    def answer(self, job: Job, reply: int, result: Json) -> None:
+        """Give a call what another tool answered."""
+        if job.worker is not None and not job.body:
+            job.worker.tell(("answer", job.number, reply, result))
 
     def close(self) -> None:
-        """Kill the worker."""
-        if self._worker is not None:
-            self._worker.kill()
+        """Let go of the workers, which end when they notice; the supervisor sees to it."""
+        for pool in self._pools.values():
+            pool.close()
 
 
-class Worker:
-    """One worker process, and the calls it is running."""
+def packed(invocation: Invocation) -> bytes:
+    """Return a call as the worker reads it; raise ValueError if its arguments are nested too deeply."""
+    words = (invocation.file, invocation.function, invocation.binding, invocation.arguments)
+    return marshal.dumps((*words, invocation.context, invocation.meta, invocation.name))
 
-    def __init__(self, reactor: Reactor, image: Image) -> None:
-        self.ended = False
-        self._reactor = reactor
-        self._waiting: dict[int, Callable[[Returned], None]] = {}
+
+class Pool:
+    """The workers of one environment: `workers` take new calls, the first that is not stuck; others only finish."""
+
+    def __init__(self, host: Host, environment: int) -> None:
+        self.host = host
+        self.workers: list[Worker] = []
+        self.leaving: set[Worker] = set()
+        self.failed_starts = 0
+        self.closed = False
+        self._environment = environment
         self._number = 0
-        self._outgoing = bytearray()
-        self._incoming = bytearray()
-        self._pid, self._requests, self._replies = spawn(image)
-        reactor.watch(self._replies, READABLE, self._listen)
+        self._homeless: deque[Job] = deque()
+        self._trimming = False
 
-    def call(self, invocation: Invocation, done: Callable[[Returned], None]) -> int:
-        """Send a call; `done` is called with its answer, or with the worker's end."""
-        self._number += 1
-        self._waiting[self._number] = done
-        body: dict[str, Json] = {"call": self._number, "file": invocation.file, "function": invocation.function}
-        self._send({**body, "binding": invocation.binding, "arguments": invocation.arguments})  # type: ignore[dict-item]
-        return self._number
+    def take(self, job: Job) -> None:
+        """Give a call to a worker; raise OSError if none can be started now."""
+        self._choose().give(job)
 
-    def cancel(self, number: int) -> None:
-        """Forget a call, and tell the worker."""
-        if self._waiting.pop(number, None) is not None:
-            self._send({"cancel": number})
+    def _choose(self) -> Worker:
+        for worker in self.workers:
+            if not worker.stuck:
+                return worker
+        if len(self.workers) < MOST_BESIDE:
+            self._number += 1
+            mark = f"{posix.getpid()}.w{self._environment}-{self._number}"
+            self.workers.append(Worker(self, mark, self.host.environment(self._environment)))
+        return self.workers[-1]
 
-    def kill(self) -> None:
-        """End the process and everything it started."""
-        if not self.ended:
+    def place(self, jobs: Iterable[Job]) -> None:
+        """Give calls that were not begun to another worker, as soon as there is one."""
+        self._homeless.extend(jobs)
+        while self._homeless and not self.closed:
             try:
-                posix.killpg(self._pid, SIGKILL)
-            except ProcessLookupError:
+                worker = self._choose()
+            except OSError:
+                self.host.reactor.after(RETRY_SECONDS, lambda: self.place(()))
                 return
+            job = self._homeless.popleft()
+            if job.done is not None:
+                worker.give(job)
 
-    def _send(self, message: dict[str, Json]) -> None:
-        body = encode(message)
-        self._outgoing += len(body).to_bytes(4, "little") + body
-        self._feed()
+    def retire(self, worker: Worker) -> None:
+        """Give a worker no new calls, and end it when nobody waits for one of those it is running."""
+        if worker in self.workers:
+            self.workers.remove(worker)
+            self.leaving.add(worker)
+            self.place(worker.take_back())
+            worker.leave_if_idle()
 
-    def _feed(self) -> None:
-        try:
-            while self._outgoing:
-                del self._outgoing[: posix.write(self._requests, self._outgoing)]
-        except BlockingIOError:
-            self._reactor.watch(self._requests, WRITABLE, self._feed)
-        except OSError:
-            self._outgoing.clear()  # it has ended: `_listen` will see it
-        if not self._outgoing:
-            self._reactor.forget(self._requests)
+    def unstuck(self) -> None:
+        """Do without the workers, after a while, that were needed while another was stuck."""
+        if len(self.workers) > 1 and not self._trimming:
+            self._trimming = True
+            self.host.reactor.after(SPARE_SECONDS, self._trim)
 
-    def _listen(self) -> None:
-        try:
-            data = posix.read(self._replies, READ_SIZE)
-        except BlockingIOError:
+    def _trim(self) -> None:
+        self._trimming = False
+        if not self.closed and self.workers and not self.workers[0].stuck:
+            for worker in self.workers[1:]:
+                self.retire(worker)
+
+    def lost(self, worker: Worker, unbegun: list[Job], reason: str) -> None:
+        """Take note that a worker has ended; its calls that were not begun go to another, unless none ever starts."""
+        if worker in self.workers:
+            self.workers.remove(worker)
+        self.leaving.discard(worker)
+        if not worker.ready and not worker.ending:
+            self.failed_starts += 1
+        if worker.ready or worker.ending or self.failed_starts < MOST_FAILED_STARTS:
+            self.place(unbegun)
             return
-        self._incoming += data
-        if not data or not all(map(self._take, frames(self._incoming))):
-            self._end()
+        unbegun += self._homeless
+        self._homeless.clear()
+        for job in unbegun:
+            job.finish(Returned(problem=f"the process for Python handlers does not start: {reason}"))
 
-    def _take(self, body: bytes) -> bool:
-        """Hand an answer to whoever waits for it; False if it is none."""
-        try:
-            answer = parse(body)
-        except ParseError:
-            return False
-        if type(answer) is not dict:
-            return False
-        done = self._waiting.pop(answer.get("call"), None)  # type: ignore[arg-type]
-        if done is not None:
-            done(Returned(answer.get("value"), str(answer.get("error", "")), str(answer.get("refused", ""))))
-        return True
-
-    def _end(self) -> None:
-        self.kill()
-        self.ended = True
-        _, status = posix.waitpid(self._pid, 0)
-        for descriptor in (self._requests, self._replies):
-            self._reactor.forget(descriptor)
-            close(descriptor)
-        code = posix.waitstatus_to_exitcode(status)
-        reason = f"with status {code}" if code >= 0 else f"by signal {-code}"
-        waiting, self._waiting = self._waiting, {}
-        for done in waiting.values():
-            done(Returned(problem=f"the handler's process was ended {reason}"))
-
-
-def frames(buffer: bytearray) -> list[bytes]:
-    """Take the complete frames out of `buffer`; one over the limit becomes an unreadable one."""
-    found: list[bytes] = []
-    at = 0
-    while len(buffer) - at >= 4:
-        length = int.from_bytes(buffer[at : at + 4], "little")
-        if length > FRAME_LIMIT:
-            found.append(b"")
-            break
-        if len(buffer) - at - 4 < length:
-            break
-        found.append(bytes(buffer[at + 4 : at + 4 + length]))
-        at += 4 + length
-    del buffer[:at]
-    return found
-
-
-def spawn(image: Any) -> tuple[int, int, int]:
-    """Start the worker; return its process id, and our ends of the pipes to it and from it."""
-    requests_out, requests = posix.pipe()
-    replies, replies_in = posix.pipe()
-    actions = [
-        (posix.POSIX_SPAWN_OPEN, 0, "/dev/null", posix.O_RDONLY, 0),
-        (posix.POSIX_SPAWN_DUP2, 2, 1),
-        (posix.POSIX_SPAWN_DUP2, requests_out, 3),
-        (posix.POSIX_SPAWN_DUP2, replies_in, 4),
-    ]
-    argv = [sys.executable or "python3", "-I", "-S", "-c", BOOT, image.archive]
-    try:
-        pid = posix.posix_spawnp(
-            argv[0], argv, posix.environ, file_actions=actions, setpgroup=0, setsigdef=DEFAULT_SIGNALS, setsigmask=()
-        )
-    except OSError:
-        close(requests)
-        close(replies)
-        raise
-    finally:
-        close(requests_out)
-        close(replies_in)
-    posix.set_blocking(requests, False)
-    posix.set_blocking(replies, False)
-    return pid, requests, replies
+    def close(self) -> None:
+        """Let go of every worker."""
+        self.closed = True
+        for worker in (*self.workers, *self.leaving):
+            worker.close()

@@ -1,0 +1,134 @@
+"""What goes out: frames, each written whole; a call's answer is its last one.
+
+A frame is four bytes of length, then a JSON object: `{"call": 7, "value": …}`, or `error`, `refused` or `note` in the
+place of `value`; `{"begun": 7}`; `{"ready": true}`.
+"""
+
+from __future__ import annotations
+
+import posix
+import sys
+from _thread import allocate_lock
+from select import POLLOUT, poll
+
+from mcpc_runtime.protocol.jsonrpc import encode, quote
+from mcpc_runtime.protocol.rows import resolve
+
+try:
+    from _json import make_encoder
+except ImportError:  # an interpreter without the C accelerator: slower, and the same
+    from mcpc_runtime.protocol.slow_json import make_encoder  # type: ignore[assignment]
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+FRAME_LIMIT = 64 << 20
+PIECE = 4096
+PATIENCE_MS = 100
+"""How long standard error may take to take the next piece; the server reads what it can."""
+SPECIAL: tuple[tuple[str, dict[str, str]], ...] = (
+    ("model_dump", {"mode": "json"}),
+    ("isoformat", {}),
+    ("__fspath__", {}),
+)
+"""Methods by which an object says what it is in JSON, with their keywords: models, times, paths."""
+OURS, DUMP = "mcpc_app.models.", "mcpc_runtime.bindings.models:dump"
+"""Models that were generated from a schema leave out what the schema would not want to find."""
+
+
+class Replies:
+    """The way to the server."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+        self._lock = allocate_lock()
+
+    def send(self, frame: bytes, ended: list[bool], last: bool = False) -> None:
+        """Write a frame of a call, unless its last one was written; `ended` says so."""
+        with self._lock:
+            if ended[0]:
+                return
+            ended[0] = last
+            self._write(frame)
+
+    def tell(self, frame: bytes) -> None:
+        """Write a frame that belongs to no call."""
+        with self._lock:
+            self._write(frame)
+
+    def _write(self, frame: bytes) -> None:
+        data = memoryview(len(frame).to_bytes(4, "little") + frame)
+        while data:
+            data = data[posix.write(self._descriptor, data) :]
+
+
+def said(number: int, what: bytes, value: Any) -> bytes:
+    """Return a frame about a call; raise what JSON, or the value itself, has against it."""
+    frame = b'{"call":%d,"%b":%b}' % (number, what, written(value))
+    if len(frame) > FRAME_LIMIT:
+        raise ValueError(f"the result takes {len(frame) >> 20} MiB, and {FRAME_LIMIT >> 20} MiB is the most")
+    return frame
+
+
+def written(value: Any) -> bytes:
+    """Return a value as JSON; raise what JSON, or the value itself, has against it."""
+    writer = make_encoder({}, plain, quote, None, ":", ",", False, False, False)
+    return "".join(writer(value, 0)).encode("utf-8", "backslashreplace")
+
+
+def failed(number: int, problem: BaseException) -> bytes:
+    """Return the frame that says what was raised."""
+    return b'{"call":%d,"error":%b}' % (number, encode(message_of(problem)))
+
+
+def plain(value: Any) -> Any:
+    """Return what JSON can carry of an object that is no JSON value; raise TypeError if it does not say."""
+    if any(kind.__module__.startswith(OURS) for kind in type(value).__mro__):
+        return resolve(DUMP)(value)
+    for method, keywords in SPECIAL:
+        say: Callable[..., Any] | None = getattr(value, method, None)
+        if say is not None and not isinstance(value, type):
+            return say(**keywords)
+    if hasattr(value, "__dataclass_fields__") and not isinstance(value, type):
+        return {name: getattr(value, name) for name in value.__dataclass_fields__}
+    if isinstance(value, set | frozenset):
+        return sorted(value)
+    raise TypeError(f"the handler returned a {type(value).__name__}, which JSON cannot carry")
+
+
+def is_meant(problem: BaseException) -> bool:
+    """Tell whether an exception is the handler's own word to the caller, and nobody else's business."""
+    return any(kind.__name__ in ("ToolError", "Cancelled", "CancelledError") for kind in type(problem).__mro__)
+
+
+def message_of(problem: BaseException) -> str:
+    """Return an exception as one text for the model: what a ToolError says, the kind and the text of any other."""
+    kind = type(problem).__name__
+    try:
+        text = str(problem)
+    except Exception:  # noqa: BLE001 - an exception of the handler's may fail in this, too
+        text = ""
+    if text and any(one.__name__ == "ToolError" for one in type(problem).__mro__):
+        return text
+    return f"{kind}: {text}" if text else kind
+
+
+def report(problem: BaseException) -> None:
+    """Write the traceback to standard error, for the person who runs the server, as far as it is read."""
+    try:
+        lines = resolve("traceback:format_exception")(problem)
+        sys.stderr.flush()
+    except Exception:  # noqa: BLE001 - an exception of the handler's may fail in this, too
+        return
+    data = "".join(lines).encode("utf-8", "backslashreplace")
+    waiting = poll()
+    waiting.register(2, POLLOUT)
+    for start in range(0, len(data), PIECE):
+        if not any(event & POLLOUT for _, event in waiting.poll(PATIENCE_MS)):
+            return
+        try:
+            posix.write(2, data[start : start + PIECE])
+        except OSError:
+            return
