@@ -15,7 +15,7 @@ from _thread import allocate_lock
 from mcpc_runtime.protocol.effects import Failure, Send, Start, Stop
 from mcpc_runtime.protocol.facts import INTERNAL_ERROR
 from mcpc_runtime.protocol.rows import resolve
-from mcpc_runtime.transports.stdio import Closed
+from mcpc_runtime.transports.stdio import Broken, Closed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,13 +23,15 @@ if TYPE_CHECKING:
     from typing import Any
 
     from mcpc_runtime.image import Image
-    from mcpc_runtime.protocol.effects import Effect
+    from mcpc_runtime.protocol.effects import Call, Effect
     from mcpc_runtime.protocol.session import Session
     from mcpc_runtime.reactor import Reactor
     from mcpc_runtime.transports.stdio import Channel
 
 TELL = "mcpc_runtime.errors:tell"
 DEPOSED = "mcpc_runtime.turns:Deposed"
+BROKEN = 74
+"""The exit status where standard input or output failed (EX_IOERR)."""
 GRACE_SECONDS = 2.0
 """How long calls already accepted may still run after the client closed its end."""
 LAST_SECONDS = 1.0
@@ -51,6 +53,9 @@ class Engine:
         self.effects: list[Effect] = []
         self.todo: list[Callable[[], None]] = []
         self.over = False
+        self.status = 0
+        self.leave: Callable[[int], object] | None = None
+        """How a thread that is not the first ends the process, when all is done; without it, the first returns."""
         self.shared = False
         self.ended = allocate_lock()
         self.reactor: Reactor | None = None
@@ -81,7 +86,10 @@ class Engine:
         except resolve(DEPOSED):
             raise
         except BaseException as problem:
-            resolve(TELL)(f"the server fails: {type(problem).__name__}: {problem}")
+            self._break(problem)
+        if self.leave is not None:
+            self.dispatcher.close()
+            self.leave(self.status)
         self.ended.release()
 
     def _drive(self) -> None:
@@ -111,6 +119,13 @@ class Engine:
                 self._wait_for_client()
         except Closed:
             self.over = True
+        except Broken as problem:
+            self._break(problem)
+
+    def _break(self, problem: BaseException) -> None:
+        """End, because there is no way to the client any more."""
+        self.over, self.status = True, BROKEN
+        resolve(TELL)(str(problem))
 
     def ask(self, task: Callable[[], None]) -> None:
         """Have something done by the thread that serves, the lock held by the caller."""
@@ -120,7 +135,10 @@ class Engine:
 
     def _read(self) -> None:
         """Take what the client sent."""
-        self.lines[:0] = reversed(self.channel.read())
+        try:
+            self.lines[:0] = reversed(self.channel.read())
+        except Broken as problem:
+            self._break(problem)
         if self.channel.ended:
             self._end_of_input()
 
@@ -158,18 +176,21 @@ class Engine:
         if isinstance(effect, Send):
             self.channel.write(effect.data)
         elif isinstance(effect, Start):
-            if self.dispatcher is None:
-                self._first_call()
-            self.dispatcher.start(effect.call)
+            try:
+                self._start(effect.call)
+            except Exception as problem:
+                self.effects += self.session.finish(effect.call, internal_error(problem))
         elif isinstance(effect, Stop):
             if self.dispatcher is not None:
                 self.dispatcher.stop(effect.call)
         else:
             resolve(TELL)(effect.text)
 
-    def _first_call(self) -> None:
-        self.watch()
-        self.dispatcher = resolve("mcpc_runtime.dispatch:Dispatcher")(self)
+    def _start(self, call: Call) -> None:
+        if self.dispatcher is None:
+            self.watch()
+            self.dispatcher = resolve("mcpc_runtime.dispatch:Dispatcher")(self)
+        self.dispatcher.start(call)
 
     def watch(self) -> Reactor:
         """Wait for more than the client's input from now on; return the reactor."""

@@ -10,37 +10,41 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-FITS = 1 << 12
-"""What can be written at first without asking: a fresh pipe takes it, and the start path stays short."""
 PATIENT = "mcpc_runtime.patience:patient"
 
 
 class Errors:
     """Standard error of this process."""
 
-    __slots__ = ("_descriptor", "_lost", "_put", "_written")
+    __slots__ = ("_descriptor", "_lost", "_put")
 
     def __init__(self) -> None:
         self._descriptor = 2
-        self._written = 0
         self._lost = 0
         self._put: Callable[[int, memoryview], int] | None = None
 
     def write(self, data: bytes) -> None:
         """Write what it takes now; say later how much was lost."""
-        if self._put is None and self._written + len(data) > FITS:
-            self._put, self._descriptor = resolve(PATIENT)(posix.dup(2))
+        if self._put is None:
+            self.prepare()
         size, lost = len(data), self._lost
         if lost:
             data = b"\n[%d bytes of standard error were lost]\n%b" % (lost, data)
         view = memoryview(data)
         try:
-            while view:
-                view = view[(self._put or posix.write)(self._descriptor, view) :]
+            while view and self._put is not None:
+                view = view[self._put(self._descriptor, view) :]
         except OSError:
             pass
         self._lost = len(view) if len(view) <= size else lost + size
-        self._written += size
+
+    def prepare(self) -> None:
+        """Open what is written to, if it is not open yet; somebody else may have filled it already."""
+        if self._put is None:
+            try:
+                self._put, self._descriptor = resolve(PATIENT)(posix.dup(2))
+            except OSError:  # no descriptor is free: better to lose words than to wait
+                return
 
 
 errors = Errors()

@@ -39,6 +39,7 @@ class Host:
     def errors(self) -> int:
         """A descriptor to write errors to, in place of standard error: it is always read."""
         if self._writing < 0:
+            errors.prepare()
             self._reading, self._writing = posix.pipe()
             posix.set_blocking(self._reading, False)
             self.reactor.watch(self._reading, READABLE, self._pass_on)

@@ -234,8 +234,9 @@ class Image:
         return self._read_code(int.from_bytes(row[:4], "little"), int.from_bytes(row[4:], "little"))
 
 
-def open_image(archive: str, loader: Any, index: dict[str, Any]) -> Image:
-    """Return the image of `archive`; `loader` is the zip importer that brought this module."""
+def open_image(loader: Any, index: dict[str, Any]) -> Image:
+    """Return the image of an archive; `loader` is the zip importer that brought this module."""
+    archive = loader.archive
     descriptor = posix.open(archive, posix.O_RDONLY)
 
     def entry(name: str) -> bytes:

@@ -23,8 +23,7 @@ GREET = "mcpc_runtime.console:greet"
 
 def main(archive: str, words: list[str], loader: Any, index: dict[str, Any]) -> NoReturn:
     """Run the server in `archive`; leave without the interpreter's own farewell, which costs a quarter of its life."""
-    plug()
-    image = open_image(archive, loader, index)
+    image = open_image(loader, index)
     if words:
         status = resolve(CONSOLE)(image, archive, words)
     else:
@@ -34,19 +33,12 @@ def main(archive: str, words: list[str], loader: Any, index: dict[str, Any]) -> 
     posix._exit(status)
 
 
-def plug() -> None:
-    """Put nothing where a standard stream is missing, so that no file of ours gets its number."""
-    for number in (0, 1, 2):
-        try:
-            posix.fstat(number)
-        except OSError:
-            posix.open("/dev/null", posix.O_RDWR)  # takes the lowest number that is free, which is this one
-
-
 def serve(image: Image) -> int:
     """Serve standard input and output to its end; return the exit status, which after Ctrl-C is the shell's own 130."""
     try:
-        Engine(image, Session(image), Channel(MAX_MESSAGE_BYTES), MAX_MESSAGE_BYTES).run()
+        engine = Engine(image, Session(image), Channel(MAX_MESSAGE_BYTES), MAX_MESSAGE_BYTES)
+        engine.leave = posix._exit
+        engine.run()
     except KeyboardInterrupt:
         return 130
-    return 0
+    return engine.status

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from _thread import LockType
     from collections.abc import Callable
 
+TRIES = 100
 READABLE = POLLIN
 WRITABLE = POLLOUT
 
@@ -78,9 +79,13 @@ class Reactor:
     def wake(self) -> None:
         """Wake the thread that waits: another one has changed what it waits for, or has something for it to do."""
         if self._waiting and self._bell is not None:
-            try:
-                posix.write(self._bell[1], b"!")
-            except BlockingIOError:
+            for _ in range(TRIES):
+                try:
+                    posix.write(self._bell[1], b"!")
+                except BlockingIOError:  # it rings already
+                    return
+                except OSError:
+                    continue
                 return
 
     def _answer(self) -> None:

@@ -66,7 +66,6 @@ def test_errors_that_nobody_reads_are_counted(monkeypatch: pytest.MonkeyPatch) -
     real = os.dup
     monkeypatch.setattr(module.posix, "dup", lambda number: real(writing))
     errors = module.Errors()
-    errors._descriptor = writing
     for _ in range(100):
         errors.write(b"x" * 5000)
     kept = b""

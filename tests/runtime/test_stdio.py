@@ -28,7 +28,7 @@ class Fed(Channel):
 
     def __init__(self, limit: int, descriptor: int) -> None:
         self.descriptor, self.output, self.ended = descriptor, -1, False
-        self._limit, self._chunks, self._size, self._overflow = limit, [], 0, False
+        self._limit, self._chunks, self._size, self._overflow, self._failures = limit, [], 0, False, 0
 
 
 def lines(pieces: list[bytes]) -> list[bytes | None]:

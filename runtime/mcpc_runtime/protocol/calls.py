@@ -52,10 +52,9 @@ def call_tool(session: Session, request: Request) -> bytes | Failure | Call:
     if type(arguments) is not dict:
         return refuse(session, "tool_arguments_not_object")
     schema = tool.input
-    if schema is None:
-        return Call(request, tool, arguments)
-    if schema.accepts(arguments):
-        return Call(request, tool, schema.complete(arguments) if schema.complete else arguments)
+    if schema is None or schema.accepts(arguments):
+        complete = None if schema is None else schema.complete
+        return Call(request, tool, complete(arguments) if complete else arguments)
     if "tool_arguments_rejected" in session.image.refusals:
         return refuse(session, "tool_arguments_rejected")
     return rejected(request, name, arguments, schema)

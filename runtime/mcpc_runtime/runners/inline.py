@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 from _contextvars import Context as Variables
+from _signal import SIG_DFL, SIGINT, signal  # type: ignore[import-not-found]
 from _thread import allocate_lock
 
 from mcpc_runtime.bindings import BINDINGS, ArgumentError
@@ -57,6 +58,7 @@ class InlineRunner:
         self._archive = host.image.archive
         self._functions: dict[Handler, Callable[..., Any]] = {}
         self._turns = Turns(stage.take_over)
+        signal(SIGINT, SIG_DFL)  # Ctrl-C ends the server, whatever handler it meets
 
     def make(self, invocation: Invocation, done: Callable[[Returned], None], note: Callable[[Any], None]) -> InlineCall:
         """Return a call that can be stopped, before it is run."""
@@ -118,8 +120,6 @@ class InlineCall:
         """Call the function, in this thread, without the lock."""
         try:
             self._guarded()
-        except KeyboardInterrupt:  # Ctrl-C: it is the server's thread
-            raise
         except BaseException as problem:  # noqa: BLE001 - interrupted when the handler was done, before its answer was
             self.returned = Returned(problem=message_of(problem))
 
@@ -130,8 +130,6 @@ class InlineCall:
             self.returned = Returned(value if type(value) in NO_SURPRISE else parse(written(value)))
         except ArgumentError as problem:
             self.returned = Returned(refused=str(problem))
-        except KeyboardInterrupt:
-            raise
         except BaseException as problem:  # noqa: BLE001 - the handler's own failure, whatever it is, is its answer
             if not is_meant(problem):
                 report(problem)

@@ -41,7 +41,7 @@ PLACE = __file__.rpartition("/mcpc_runtime/")[0]
 CLOSE_SECONDS = 1.5
 """How long the supervisor may take to end everything, before we do."""
 SWEEP_SECONDS = 1.0
-HIGHEST = 15
+HIGHEST = 9
 """Of a child's descriptors."""
 
 

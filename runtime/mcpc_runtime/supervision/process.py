@@ -46,7 +46,7 @@ ROOM_SECONDS = 10.0
 RETRY_SECONDS = 0.05
 MOST_WAITING = 100
 IGNORED = (_signal.SIGTERM, _signal.SIGINT, _signal.SIGHUP, _signal.SIGPIPE)
-SOCKET = 16
+SOCKET = 10
 """Where the socket is moved to: numbers below are plugged, for they are what children's descriptors are called."""
 
 

@@ -63,9 +63,12 @@ def locate(program: str, environment: Mapping[Any, Any]) -> bytes:
     name = program.encode("utf-8", "surrogateescape")
     if b"/" in name:
         return name
-    path = environment.get(b"PATH", environment.get("PATH", USUAL_PATH))
+    path = USUAL_PATH
+    for name_of, value in environment.items():  # looked up, bytes would be compared with strings
+        if name_of == ("PATH" if type(name_of) is str else b"PATH"):
+            path = value.encode("utf-8", "surrogateescape") if type(value) is str else value
     refused = ENOENT
-    for folder in (path.encode("utf-8", "surrogateescape") if isinstance(path, str) else path).split(b":"):
+    for folder in path.split(b":"):
         place = (folder or b".") + b"/" + name
         try:
             mode = posix.stat(place).st_mode

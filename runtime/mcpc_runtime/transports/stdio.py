@@ -22,14 +22,24 @@ HIGH_WATER = 4 << 20
 """With more than this not yet taken by the client, nothing more is read from it."""
 
 
+PASSING = (4, 11, 12, 105)
+"""EINTR, EAGAIN, ENOMEM, ENOBUFS: what may be otherwise in a moment."""
+TRIES = 100
+MOMENT = 0.01
+
+
 class Closed(Exception):  # noqa: N818 - an event, not an error
     """The client no longer reads."""
+
+
+class Broken(Exception):  # noqa: N818 - an event, not an error
+    """The system does not let us read or write any more; the message says why."""
 
 
 class Channel:
     """The client's end of standard input and output.  `lines` are complete when they are handed out."""
 
-    __slots__ = ("_chunks", "_limit", "_overflow", "_pending", "_put", "_size", "descriptor", "ended",
+    __slots__ = ("_chunks", "_failures", "_limit", "_overflow", "_pending", "_put", "_size", "descriptor", "ended",
                  "output", "unsent", "written")  # fmt: skip
 
     def __init__(self, limit: int) -> None:
@@ -42,6 +52,7 @@ class Channel:
         self._chunks: list[bytes] = []
         self._size = 0
         self._overflow = False
+        self._failures = 0
         self._pending: list[bytes] = []
         self.written = 0
         self._put: Callable[[int, memoryview], int] | None = None
@@ -63,6 +74,10 @@ class Channel:
             return []
         except ConnectionResetError:  # a socket whose other end went without reading what we wrote
             data = b""
+        except OSError as problem:
+            self._bear("read", problem)
+            return []
+        self._failures = 0
         if not data:
             self.ended = True
             return self._complete(b"") if self._chunks or self._overflow else []
@@ -114,9 +129,21 @@ class Channel:
             self._pending.append(bytes(view))
         except (BrokenPipeError, ConnectionResetError):
             raise Closed from None
+        except OSError as problem:
+            self._pending.append(bytes(view))
+            self._bear("written to", problem)
+        else:
+            self._failures = 0
         self.written += len(data)
         self.unsent = len(view)
         return not view
+
+    def _bear(self, what: str, problem: OSError) -> None:
+        """Wait a moment for what may pass; raise Broken if it does not."""
+        self._failures += 1
+        if problem.errno not in PASSING or self._failures > TRIES:
+            raise Broken(f"the client cannot be {what}: {problem.strerror}") from None
+        resolve("time:sleep")(MOMENT)
 
     def _patiently(self) -> None:
         """Write from now on in a way that never blocks, whatever the client does."""
