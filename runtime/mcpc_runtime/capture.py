@@ -6,6 +6,7 @@ Of a longer output the head is kept and the rest counted, so that memory does no
 from __future__ import annotations
 
 import posix
+from errno import ENOMEM
 
 from mcpc_runtime.commands import Completed
 from mcpc_runtime.protocol.jsonrpc import ParseError, parse
@@ -16,7 +17,10 @@ if TYPE_CHECKING:
 
     from mcpc_runtime.protocol.jsonrpc import Json
 
-OUTPUT_LIMIT = 16 << 20
+OUTPUT_LIMIT = 18 << 20
+"""An output up to this is carried whole: what a message may bring, a handler may give back."""
+HEAD_LIMIT = 2 << 20
+"""Of a longer one so much is kept: it is a flood, and nobody will read it."""
 NOTE_LIMIT = 1 << 20
 READ_SIZE = 1 << 16
 TURN_COST = 128
@@ -35,18 +39,32 @@ class Capture:
 
     def take(self, printed: bool, data: bytes) -> None:
         """Keep what was written to standard output (`printed`) or standard error, as far as there is room."""
-        room = max(0, OUTPUT_LIMIT - self._size)
+        room = max(0, (OUTPUT_LIMIT if not self._dropped else HEAD_LIMIT) - self._size)
         kept = data[:room] if len(data) > room else data
-        self._size += len(kept)
-        self._dropped += len(data) - len(kept)
-        if not kept:
-            return
+        if kept:
+            self._keep(printed, kept)
+        if len(kept) < len(data):
+            self._drop(len(data) - len(kept))
+
+    def _keep(self, printed: bool, data: bytes) -> None:
+        self._size += len(data)
         is_same = bool(self._pieces) and self._pieces[-1][0] == printed
         if is_same and len(self._pieces[-1][1]) < READ_SIZE:
-            self._pieces[-1][1].extend(kept)
+            self._pieces[-1][1].extend(data)
         else:
-            self._pieces.append((printed, bytearray(kept)))
+            self._pieces.append((printed, bytearray(data)))
             self._size += 0 if is_same else TURN_COST
+
+    def _drop(self, size: int) -> None:
+        """Count what is not kept; the first time, keep no more than the head of what was."""
+        first, self._dropped = not self._dropped, self._dropped + size
+        while first and self._size > HEAD_LIMIT and self._pieces:
+            printed, piece = self._pieces.pop()
+            spare = min(len(piece), self._size - HEAD_LIMIT)
+            self._dropped += spare
+            self._size -= spare
+            if spare < len(piece):
+                self._pieces.append((printed, piece[: len(piece) - spare]))
 
     def print(self, data: bytes) -> None:
         """Keep what was written to standard output."""
@@ -127,5 +145,7 @@ def read_some(descriptor: int) -> bytes | None:
     """Return what is there to read, nothing at the end, None if it would have to be waited for."""
     try:
         return posix.read(descriptor, READ_SIZE)
-    except BlockingIOError:
+    except (BlockingIOError, InterruptedError):
         return None
+    except OSError as problem:
+        return None if problem.errno == ENOMEM else b""

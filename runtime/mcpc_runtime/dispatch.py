@@ -12,7 +12,7 @@ from time import monotonic
 
 from mcpc_runtime.deadlines import Deadlines
 from mcpc_runtime.engine import internal_error
-from mcpc_runtime.errors import tell
+from mcpc_runtime.errors import errors, tell
 from mcpc_runtime.host import Host
 from mcpc_runtime.protocol.effects import Failure, text_outcome
 from mcpc_runtime.protocol.facts import INTERNAL_ERROR, TIMEOUT_KEY
@@ -83,6 +83,7 @@ class Dispatcher:
     """The calls of one server.  Everything here happens with the engine's lock held."""
 
     def __init__(self, engine: Engine) -> None:
+        errors.prepare()
         self._engine = engine
         self._session = engine.session
         self._reactor = engine.watch()

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 TELL = "mcpc_runtime.errors:tell"
 DEPOSED = "mcpc_runtime.turns:Deposed"
+MOST_FAILURES = 100
+"""So many turns may fail one after the other; then nothing will ever be right again."""
 BROKEN = 74
 """The exit status where standard input or output failed (EX_IOERR)."""
 GRACE_SECONDS = 2.0
@@ -53,7 +55,7 @@ class Engine:
         self.effects: list[Effect] = []
         self.todo: list[Callable[[], None]] = []
         self.over = False
-        self.status = 0
+        self.status = self.failures = 0
         self.leave: Callable[[int], object] | None = None
         """How a thread that is not the first ends the process, when all is done; without it, the first returns."""
         self.shared = False
@@ -98,8 +100,20 @@ class Engine:
             if self.reactor is None:
                 self._read()
             else:
-                self.reactor.turn(self.lock if self.shared else None)
+                self._turn(self.reactor)
             self.work()
+
+    def _turn(self, reactor: Reactor) -> None:
+        """Wait for what is to be done; what goes wrong in it is told, and is tried again, but not for ever."""
+        try:
+            reactor.turn(self.lock if self.shared else None)
+        except Exception as problem:
+            self.failures += 1
+            resolve(TELL)(f"the server goes on after {type(problem).__name__}: {problem}")
+            if self.failures > MOST_FAILURES:
+                self._break(problem)
+        else:
+            self.failures = 0
 
     def _finished(self) -> bool:
         busy = self.channel.unsent or (self.dispatcher is not None and self.dispatcher.busy)

@@ -82,9 +82,7 @@ class Reactor:
             for _ in range(TRIES):
                 try:
                     posix.write(self._bell[1], b"!")
-                except BlockingIOError:  # it rings already
-                    return
-                except OSError:
+                except OSError:  # it may ring already
                     continue
                 return
 

@@ -329,8 +329,8 @@ def test_memory_does_not_depend_on_what_a_handler_writes(script: str, size: int)
             status, kept, dropped, grown = map(int, file.read().split())
         os.waitpid(pid, 0)
     assert (status, kept + dropped) == (0, size)
-    assert abs(kept - min(size, capture.OUTPUT_LIMIT)) <= capture.TURN_COST
-    assert grown < (2 * capture.OUTPUT_LIMIT + (4 << 20)) // 1024  # it is kept in pieces, and joined at the end
+    assert abs(kept - min(size, capture.HEAD_LIMIT)) <= capture.TURN_COST
+    assert grown < (capture.OUTPUT_LIMIT + (8 << 20)) // 1024
 
 
 # The parts
@@ -338,6 +338,7 @@ def test_memory_does_not_depend_on_what_a_handler_writes(script: str, size: int)
 
 def test_of_a_long_output_the_head_is_kept_and_the_rest_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(capture, "OUTPUT_LIMIT", 1000)
+    monkeypatch.setattr(capture, "HEAD_LIMIT", 1000)
     monkeypatch.setattr(capture, "TURN_COST", 0)
     found = Capture()
     for _ in range(5):
@@ -348,8 +349,22 @@ def test_of_a_long_output_the_head_is_kept_and_the_rest_counted(monkeypatch: pyt
     assert done.output == (b"x" * 300 + b"y" * 50) * 2 + b"x" * 300
 
 
+def test_an_output_is_whole_up_to_the_limit_and_over_it_only_its_head(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(capture, "OUTPUT_LIMIT", 1000)
+    monkeypatch.setattr(capture, "HEAD_LIMIT", 250)
+    monkeypatch.setattr(capture, "TURN_COST", 0)
+    for size, kept in ((999, 999), (1000, 1000), (1001, 250), (5000, 250)):
+        for step in (1, 7, 100, 1000, 5000):
+            found = Capture()
+            for at in range(0, size, step):
+                found.take(at // step % 3 > 0, (b"%05d" % at).ljust(step, b"x")[:step][: size - at])
+            done = found.completed(0)
+            assert (len(done.output), done.dropped) == (kept, size - kept), (size, step)
+
+
 def test_small_pieces_in_turn_take_no_more_memory_than_large_ones(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(capture, "OUTPUT_LIMIT", 100_000)
+    monkeypatch.setattr(capture, "HEAD_LIMIT", 100_000)
     found = Capture()
     for _ in range(10_000):
         found.take(True, b"x")
