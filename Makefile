@@ -1,6 +1,6 @@
 # Each target is one command on a fresh machine: it makes .venv first, and says what it installs.  `make` lists them.
 .DEFAULT_GOAL := help
-.PHONY: help demo test check lint bench golden lock deps clean venv
+.PHONY: help demo test check lint bench faults fuzz golden lock deps clean venv
 RUN := .venv/bin/python
 UV := uv==0.13.8
 
@@ -32,6 +32,12 @@ lint: venv  ## run every check but the tests
 
 bench: venv  ## measure start, memory, calls, scale and builds, and print ratios (BENCH=--quick)
 	@$(RUN) bench/run.py $(BENCH)
+
+faults: venv  ## run the fault suite and print its table (FAULTS='D09 E --form bash', MCPC_SOAK=1000000)
+	@cd tests && ../$(RUN) -m faults $(FAULTS)
+
+fuzz: venv  ## fuzz what a client sends, for SECONDS (20); with atheris where it is installed
+	@cd tests && PYTHONPATH=../compiler:../runtime ../$(RUN) -m fuzz $(or $(SECONDS),20)
 
 golden: venv  ## accept what golden tests found, and show the difference
 	$(RUN) -m pytest -q --accept

@@ -21,6 +21,7 @@ from mcpc_runtime.worker.replies import Replies, report
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
 CALLS, REPLIES, WORDS = 3, 4, 5
@@ -102,16 +103,22 @@ class Worker:
         return getattr(module, name)
 
     def listen(self) -> None:
-        """Take the server's words until there are no more: `("cancel", call)`, `("answer", call, number, result)`."""
+        """Take the server's words until there are no more.
+
+        They are `("cancel", call)`, `("answer", call, number, result)`, and `("alive", 0)`, which wants to be answered.
+        """
         while (head := exactly(WORDS, 4)) is not None:
             body = exactly(WORDS, int.from_bytes(head, "little"))
             if body is None:
                 return
             word, number, *rest = marshal.loads(body)
             try:
-                self._cancel(number) if word == "cancel" else self._answer(number, *rest)
+                WORDS_OF_SERVER[word](self, number, *rest)
             except Exception as problem:  # noqa: BLE001 - something a handler did to its loop; the next word is another's
                 report(problem)
+
+    def _say_alive(self, _: int) -> None:
+        self.replies.tell(b'{"alive":true}')
 
     def _answer(self, number: int, reply: int, result: Any) -> None:
         call = self.calls.get(number)
@@ -140,3 +147,11 @@ class Worker:
         for descriptor in (CALLS, REPLIES, WORDS):
             posix.dup2(nothing, descriptor, False)
         posix.close(nothing)
+
+
+WORDS_OF_SERVER: dict[str, Callable[..., None]] = {
+    "alive": Worker._say_alive,
+    "answer": Worker._answer,
+    "cancel": Worker._cancel,
+}
+"""What each word of the server's has done."""

@@ -54,6 +54,8 @@ STOP_SECONDS = 2.0
 """How long a call that was stopped may take to end."""
 BEGIN_SECONDS = 0.5
 """How long a worker may say nothing and begin nothing before its calls go to another."""
+ALIVE_SECONDS = 1.0
+"""How long a worker with a call that does not end may take to say that it lives."""
 RETRY_SECONDS = 0.05
 
 
@@ -213,8 +215,17 @@ class Worker:
         self.leave_if_idle()
 
     def _overdue(self, number: int) -> None:
+        """Do without this worker; if it says nothing any more, a handler holds all of it, and it is ended."""
         if number in self._jobs and not self._closed:
             self._pool.retire(self)
+        if not self._closed and not self.ending:
+            self._heard = False
+            self.tell(("alive", 0))
+            self._reactor.after(ALIVE_SECONDS, self._look_alive)
+
+    def _look_alive(self) -> None:
+        if not self._heard and not self._closed:
+            self._finish()
 
     def leave_if_idle(self) -> None:
         """End it, if it was retired and nobody waits for anything of it."""

@@ -1,0 +1,38 @@
+"""Every fault of the table, as a test named by its id, form and era."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from faults.client import Fault
+from faults.table import CASES
+from faults.trial import perform
+from needs import needs
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from faults.trial import Case
+
+ROWS = [
+    pytest.param(case, form, era, id=f"{case.id}-{form}-{era}")
+    for case in CASES
+    for form in case.forms
+    for era in case.eras
+]
+
+
+@pytest.fixture(scope="session")
+def builds(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    needs("bash", "setsid", "head", "tr", "seq")
+    return tmp_path_factory.mktemp("faults")
+
+
+@pytest.mark.parametrize(("case", "form", "era"), ROWS)
+def test_fault(case: Case, form: str, era: str, builds: Path) -> None:
+    try:
+        perform(case, form, era, builds)
+    except Fault as fault:
+        pytest.fail(str(fault), pytrace=False)

@@ -1,0 +1,129 @@
+"""What every case works with: one form and one era, servers that are judged at their end, and measures of time."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import tempfile
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from faults import forms
+from faults.client import HANDSHAKE, STATELESS, Fault, Server, require, until
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+BOTH = (HANDSHAKE, STATELESS)
+SLACK = float(os.environ.get("MCPC_SLACK", "2"))
+"""By how much a loaded machine may be slower than what is required."""
+SOAK = int(os.environ.get("MCPC_SOAK", "20000"))
+"""How many calls the soaks make in all."""
+SETTLE_SECONDS = 1.0
+
+
+@dataclass(frozen=True)
+class Case:
+    """A row of the table: its id, what happens, what does it, and for whom."""
+
+    id: str
+    what: str
+    run: Callable[[Trial], None]
+    forms: tuple[str, ...] = forms.FORMS
+    eras: tuple[str, ...] = BOTH
+
+
+@dataclass
+class Trial:
+    """One case under one form and one era."""
+
+    form: str
+    era: str
+    builds: Path
+    note: str = ""
+    servers: list[Server] = field(default_factory=list)
+    bases: dict[int, int] = field(default_factory=dict)
+    folders: list[Path] = field(default_factory=list)
+
+    @property
+    def artifact(self) -> Path:
+        """The built server."""
+        return forms.build(self.form, self.builds)
+
+    def start(self, *, shake: bool = True, warm: bool = False, argv: list[str] | None = None, **options: Any) -> Server:
+        """Start a server; with `warm` its handlers are started too, and its descriptors counted."""
+        if argv is None:
+            argv = forms.command(self.artifact)
+        server = Server(argv, self.era, **options)
+        self.servers.append(server)
+        if shake:
+            server.shake()
+        if warm:
+            self.warm(server)
+        return server
+
+    def folder(self) -> Path:
+        """Return a new folder, which is removed at the end."""
+        self.folders.append(Path(tempfile.mkdtemp(dir=self.builds)))
+        return self.folders[-1]
+
+    def warm(self, server: Server) -> None:
+        """Have every process started that stays, and count descriptors."""
+        for _ in range(3):
+            server.result("echo", text="warm")
+        time.sleep(0.3)
+        self.bases[server.pid] = server.descriptors()
+
+    def settle(self, server: Server) -> None:
+        """Raise Fault if descriptors stay open after the calls."""
+        base = self.bases.get(server.pid)
+        if base is None or server.process.poll() is not None:
+            return
+        until(lambda: server.descriptors() <= base, SETTLE_SECONDS * SLACK)
+        require(server.descriptors() <= base, f"{server.descriptors()} descriptors are open, {base} before")
+
+    def finish(self) -> None:
+        """End every server and judge what is left of it."""
+        problems = []
+        for server in self.servers:
+            try:
+                if server.status is None:
+                    self.settle(server)
+            except Fault as fault:
+                problems.append(str(fault))
+            try:
+                server.end(6.0 * SLACK)
+            except Fault as fault:
+                problems.append(str(fault))
+        require(not problems, "; ".join(problems))
+
+    def abandon(self) -> None:
+        """Leave nothing behind after a case that failed."""
+        for server in self.servers:
+            with contextlib.suppress(Fault):
+                server.end(1.0)
+
+
+def within(server: Server, seconds: float, began: float) -> float:
+    """Return the seconds since `began`; raise Fault if they are too many."""
+    took = time.monotonic() - began
+    require(took <= seconds * SLACK, f"it took {took:.2f} s, and may take {seconds:g}", server.state())
+    return took
+
+
+def perform(case: Case, form: str, era: str, builds: Path) -> str:
+    """Run one case; return its note; raise Fault if it fails."""
+    trial = Trial(form, era, builds)
+    try:
+        case.run(trial)
+        trial.finish()
+    except BaseException:
+        trial.abandon()
+        raise
+    finally:
+        for folder in trial.folders:
+            shutil.rmtree(folder, ignore_errors=True)
+    return trial.note
