@@ -3,9 +3,11 @@
 #
 #   $0    the name of the library's file, for messages
 #   $1    the function to call
+#   $2    how many texts follow the argument: variables, each a name, a count, and so many values (`=`: one, no array)
 #   fd 4  where errors go, if it is open: what Bash says before this text is read (of a locale that is not there) is
 #         not the function's, and stays on the standard error it was started with
 #   fd 3  texts that each end with a null byte: the libraries in the order to read them, then the function's argument
+#   fd 7 and 8 are the function's: its notes, and answers of other tools
 #
 # Its law: the function finds a shell that has read the library as `source` would, and of this text no variable and no
 # open file.  Status: the function's own; 127 there is no such function; 126 it could not be called.
@@ -22,6 +24,7 @@ if ! mapfile -d '' -t -u 3 __mcpc_texts || ((${#__mcpc_texts[@]} < 2)); then
 fi
 exec 3<&-
 __mcpc_function=${1-}
+__mcpc_argument=$((${#__mcpc_texts[@]} - 1 - ${2-0}))
 set --
 
 # It stays, for `trap - EXIT` might remove one of the library's; once `__mcpc_texts` is gone it does nothing.
@@ -30,7 +33,7 @@ trap 'if [[ -n ${__mcpc_texts+x} ]]; then
   exit 126
 fi' EXIT
 set -o errexit -o nounset -o pipefail
-for ((__mcpc_index = 0; __mcpc_index < ${#__mcpc_texts[@]} - 1; __mcpc_index++)); do
+for ((__mcpc_index = 0; __mcpc_index < __mcpc_argument; __mcpc_index++)); do
   # `source` lets the library `return` and gives it a BASH_SOURCE; a here-string needs no process.
   # shellcheck disable=SC1091,SC2016
   source /dev/fd/9 9<<<'eval "${__mcpc_texts[__mcpc_index]}"' >&2
@@ -41,7 +44,17 @@ if ! declare -F -- "$__mcpc_function" >/dev/null; then
   unset __mcpc_texts
   exit 127
 fi
-set -- "$__mcpc_function" "${__mcpc_texts[-1]}"
-unset __mcpc_function __mcpc_index __mcpc_texts
+set -- "$__mcpc_function" "${__mcpc_texts[__mcpc_argument]}"
+for ((__mcpc_index = __mcpc_argument + 1; __mcpc_index < ${#__mcpc_texts[@]}; __mcpc_index += 3)); do
+  declare -n __mcpc_name=${__mcpc_texts[__mcpc_index]}
+  if [[ ${__mcpc_texts[__mcpc_index + 1]} == = ]]; then
+    __mcpc_name=${__mcpc_texts[__mcpc_index + 2]}
+  else
+    __mcpc_name=("${__mcpc_texts[@]:__mcpc_index + 2:__mcpc_texts[__mcpc_index + 1]}")
+    ((__mcpc_index += __mcpc_texts[__mcpc_index + 1] - 1)) || :
+  fi
+  unset -n __mcpc_name
+done
+unset __mcpc_argument __mcpc_function __mcpc_index __mcpc_texts
 # Behind `||` errexit does not hold, as mcbox calls its tools.
-"$1" "$2" || exit
+"$@" || exit

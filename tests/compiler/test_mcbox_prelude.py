@@ -693,7 +693,7 @@ def test_sixteen_mebibytes_through_a_pipe() -> None:
     assert launch_through_a_pipe(texts) == Ended(0, checksum(LARGE), "")
 
 
-@pytest.mark.parametrize("name", ["launcher.bash", "mcbox.bash"])
+@pytest.mark.parametrize("name", ["forkserver.bash", "launcher.bash", "mcbox.bash", "notes.bash"])
 def test_the_shell_texts_are_clean(name: str) -> None:
     needs("bash")
     assert run(["bash", "-n", str(ROOT / "templates" / name)]) == Ended(0, "", "")

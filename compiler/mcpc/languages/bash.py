@@ -27,8 +27,7 @@ LINE_END = "\r\n"
 
 OWN_PLACE = re.compile(
     r"\$\{?[#!]?(?P<variable>BASH_SOURCE)\b"
-    r"|\b(?:dirname|readlink|realpath)\b[^\n;|&)]{0,80}?\$(?:0|\{0\})"
-    r"|\$\{0%"
+    r"|(?P<name>\b(?:dirname|readlink|realpath)\b[^\n;|&)]{0,80}?\$(?:0|\{0\})|\$\{0%)"
 )
 EQUALS = r"[ \t]*(?:==?|!=|-ef)[ \t]*"
 RUN_OR_READ = re.compile(
@@ -46,10 +45,10 @@ def read(source: Source) -> tuple[Module, Diagnostics]:
         *_windows_line_endings(source),
         *_null_bytes(source),
         *check(source, extglob, found.unclosed),
-        *_own_places(source, found),
+        *_looks_beside(source, found),
         *_exits(source, found),
     )
-    return Module(_functions(source, found)), problems
+    return Module(_functions(source, found), asks_place=any(_own_places(source, found, "variable"))), problems
 
 
 def _functions(source: Source, found: Scan) -> dict[str, Function]:
@@ -101,22 +100,28 @@ def _null_bytes(source: Source) -> Iterator[Diagnostic]:
         yield diagnose("MCP204", Span(source.path, start, start + 1), "a null byte, which Bash cannot read")
 
 
-def _own_places(source: Source, found: Scan) -> Iterator[Diagnostic]:
+def _looks_beside(source: Source, found: Scan) -> Iterator[Diagnostic]:
+    """Yield the places where the library takes `$0` for its own name, which is another in every server."""
+    reported = -1
+    for match in _own_places(source, found, "name"):
+        line = source.position(match.start())[0]
+        if line != reported:
+            reported = line
+            hint = "`${BASH_SOURCE[0]}` is the library's own place: the server unpacks its files for that"
+            message = "`$0` names the program that runs, not the file of this library"
+            yield diagnose("MCP211", Span(source.path, *match.span()), message, hint=hint)
+
+
+def _own_places(source: Source, found: Scan, group: str) -> Iterator[re.Match[str]]:
+    """Yield where the library asks for its own place: by BASH_SOURCE, or by `$0`."""
     literal = sorted(found.literal)
     starts = [start for start, _ in literal]
     comparisons = {match.start(match.lastgroup or 0) for match in RUN_OR_READ.finditer(source.text)}
-    reported = -1
     for match in OWN_PLACE.finditer(source.text):
         before = bisect_right(starts, match.start()) - 1
         is_literal = before >= 0 and match.start() < literal[before][1]
-        line = source.position(match.start())[0]
-        if is_literal or match.start("variable") in comparisons or line == reported:
-            continue
-        reported = line
-        hint = "put into the library what it looks for, or name that by an absolute path"
-        asked = match["variable"] or "$0"
-        message = f"`{asked}` asks where the library lies; in the compiled server it lies in no directory"
-        yield diagnose("MCP211", Span(source.path, *match.span()), message, hint=hint)
+        if match[group] and not is_literal and match.start("variable") not in comparisons:
+            yield match
 
 
 def _exits(source: Source, found: Scan) -> Iterator[Diagnostic]:

@@ -81,14 +81,32 @@ class Frame:
 
 
 @dataclass(slots=True)
+class Chunk:
+    """A piece of the file that can be taken out without harm to the others: whole commands.
+
+    `definitions`: functions defined in it; `joined`: something else is in it; `open`: an `&&` or its like came last.
+    `traps`: a command in it may take the shell's end in its own hands; `dynamic`: it may call what it does not name.
+    """
+
+    start: int
+    end: int = 0
+    definitions: list[Word] = field(default_factory=list)
+    joined: bool = False
+    open: bool = False
+    traps: bool = False
+    dynamic: bool = False
+
+
+@dataclass(slots=True)
 class Scan:
     """What was found.
 
     `commands`: those simple commands worth knowing that run while the file is read; `literal`: stretches that are
-    comments or stand in single quotes; `unclosed`: the openers that nothing closes.
+    comments or stand in single quotes; `unclosed`: the openers that nothing closes; `chunks`: the file in pieces.
     """
 
     functions: list[Word] = field(default_factory=list)
     commands: list[list[Word]] = field(default_factory=list)
     literal: list[tuple[int, int]] = field(default_factory=list)
     unclosed: list[Word] = field(default_factory=list)
+    chunks: list[Chunk] = field(default_factory=list)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from mcpc.languages.bash_frames import Frame, Kind, Scan, State, Word
+from mcpc.languages.bash_frames import Chunk, Frame, Kind, Scan, State, Word
 from mcpc.languages.bash_quotes import QUOTED, QUOTES
 from mcpc.languages.bash_words import ASSIGNMENT, BEFORE_COMMAND, CONTINUATION, LONGEST, NO_ARGUMENTS, Words
 
@@ -53,6 +53,7 @@ class Lexer(Words):
         self.at = end
         if self.frames[-1].kind not in QUOTED:
             self.end_command(self.frames[-1])
+        self._end_chunk()
         for frame in self.frames[1:]:
             opener = OPENER.match(self.text, frame.start)
             if opener is not None:
@@ -123,10 +124,20 @@ class Lexer(Words):
         if frame.kind not in TABLES and frame.state not in KEPT_OVER_LINES:
             frame.state = State.START
         self.skip_heredocs(frame)
+        if frame.kind is Kind.FILE and frame.state is State.START and not self.chunk.open:
+            self._end_chunk()
+
+    def _end_chunk(self) -> None:
+        """Begin a new chunk here, where one command has ended and no other has begun."""
+        self.chunk.end = self.at
+        self.found.chunks.append(self.chunk)
+        self.chunk = Chunk(self.at)
 
     def _semicolon(self, frame: Frame) -> None:
         token = self._separate(frame, SEMICOLONS)
         frame = self.frames[-1]
+        if token == ";" and frame.kind is Kind.FILE and not frame.pending:
+            self._end_chunk()
         if token != ";" and frame.kind is Kind.CASE:
             frame.state, frame.fresh = State.CASE_PATTERN, True
 
@@ -145,8 +156,12 @@ class Lexer(Words):
             self._separate(frame, BARS)
 
     def _separate(self, frame: Frame, tokens: re.Pattern[str]) -> str:
-        self.end_command(frame).state = State.START
-        return self._take(tokens)
+        frame = self.end_command(frame)
+        frame.state = State.START
+        token = self._take(tokens)
+        if frame.kind is Kind.FILE and token != ";":
+            self.chunk.joined = self.chunk.open = True
+        return token
 
     def _take(self, tokens: re.Pattern[str]) -> str:
         found = tokens.match(self.text, self.at)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from mcpc.languages.bash_frames import Frame, Heredoc, Kind, Scan, State
+from mcpc.languages.bash_frames import Chunk, Frame, Heredoc, Kind, Scan, State
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -47,13 +47,14 @@ BACKQUOTED = re.compile(r"`[^`\\]*(?:\\.[^`\\]*)*`", re.DOTALL)
 class Quotes:
     """The place reached, the stack and what was found."""
 
-    __slots__ = ("at", "found", "frames", "retries", "text")
+    __slots__ = ("at", "chunk", "found", "frames", "retries", "text")
 
     def __init__(self, text: str) -> None:
         self.text = text
         self.at = 1 if text.startswith("\ufeff") else 0
         self.frames = [Frame(Kind.FILE, 0, False, State.START, [])]
         self.found = Scan()
+        self.chunk = Chunk(self.at)
         # `((` may turn out to be two parentheses and be read again: in all no more than the length of the file.
         self.retries = len(text)
 

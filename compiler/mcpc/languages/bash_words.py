@@ -14,6 +14,12 @@ if TYPE_CHECKING:
 LONGEST = 512
 """Of a word no more than this is cut out, or words nested in words would cost the square of their length."""
 
+TRAPPING = frozenset({".", "eval", "exec", "source", "trap"})
+"""Commands after which the end of a shell may not be what it was told to be at its start."""
+UNNAMING = frozenset({".", "eval", "source"})
+"""Commands that run what nobody can read beforehand."""
+PREFIXES = frozenset({"builtin", "command"})
+
 WATCHED = frozenset({"exit", "exec", "export", "declare", "typeset", "shopt"})
 
 BEFORE_COMMAND = frozenset({State.START, State.TIME, State.COPROC, State.COPROC_NAME})
@@ -39,6 +45,8 @@ class Words(Quotes):
         start, frame.word = frame.word, -1
         if start < 0:
             return frame
+        if frame.kind is Kind.FILE:
+            self.chunk.open = False
         text = self.text[start : min(self.at, start + LONGEST)]
         word = Word(CONTINUATION.sub("", text) if "\\" in text else text, start, self.at)
         if frame.redirection:
@@ -76,7 +84,11 @@ class Words(Quotes):
         if ASSIGNMENT.match(word.text):
             frame.state = State.ASSIGNED
             return
-        frame.state = State.ARGUMENTS
+        frame.state = State.ASSIGNED if word.text in PREFIXES else State.ARGUMENTS
+        if word.text in TRAPPING:
+            self.chunk.traps = True
+        if "$" in word.text or word.text in UNNAMING:
+            self.chunk.dynamic = True
         if word.text in WATCHED and not frame.hidden:
             frame.words = [word]
 
@@ -87,6 +99,8 @@ class Words(Quotes):
     def _function_name(self, frame: Frame, word: Word) -> None:
         if not frame.hidden:
             self.found.functions.append(word)
+        if frame.kind is Kind.FILE:
+            self.chunk.definitions.append(word)
         frame.state = State.BODY
         parentheses = NO_ARGUMENTS.match(self.text, self.at)
         if parentheses is not None:

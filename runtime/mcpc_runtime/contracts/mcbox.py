@@ -7,7 +7,7 @@ A prompt prints an object with `messages`.  One shell reads every library of the
 
 from __future__ import annotations
 
-from mcpc_runtime.commands import Command
+from mcpc_runtime.commands import ShellCall
 from mcpc_runtime.protocol.effects import Failure, PromptOutcome, text_outcome
 from mcpc_runtime.protocol.facts import INTERNAL_ERROR
 from mcpc_runtime.protocol.jsonrpc import ParseError, encode, parse, quote
@@ -19,44 +19,47 @@ if TYPE_CHECKING:
     from mcpc_runtime.protocol.effects import Call, Ending
     from mcpc_runtime.protocol.jsonrpc import Json
 
-LAUNCHER = "mcpc_app/bash/launcher.bash"
-PRELUDE = "mcpc_app/bash/mcbox.bash"
-BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-VARIABLE_LIMIT = 100_000
-"""Linux starts no program with a variable of more than 128 KiB: a longer one is the shell's own, and not exported."""
+UNHELD = "a null character or half a character"
 WHITE_SPACE = " \t\n\r\v\f"
 BROKEN_OUTPUT = "Internal error: tool output does not match outputSchema"
 BROKEN_PROMPT = "Internal error: prompt execution failed"
 
-entries: dict[str, bytes] = {}
-"""Entries of the archive that were read before: the launcher, the prelude, the libraries."""
 
-
-def prepare(call: Call, image: Image) -> Command:
-    """Return the command: a fresh bash that reads prelude, library and arguments from descriptor 3."""
-    file, function, *_ = call.definition.handler
-    libraries = [entry(image, f"handlers/{path}").removeprefix(BYTE_ORDER_MARK) for path in image.index["shell"]]
-    given = [(name.encode(), value.encode()) for name, value in image.index["environment"]]
-    large = b"".join(b"%b=%b\n" % (name, quoted(value)) for name, value in given if len(value) > VARIABLE_LIMIT)
-    program = b"".join(text + b"\0" for text in (entry(image, PRELUDE) + large, *libraries, pretty(call.arguments)))
-    argv = ["bash", "--norc", "--noprofile", "-c", entry(image, LAUNCHER).decode(), file.rpartition("/")[2], function]
-    small = {name: value for name, value in given if len(value) <= VARIABLE_LIMIT}
-    command = Command(argv, call.definition.environment, small)
-    command.data = program
-    command.merged = call.definition.output is None and not call.is_prompt
+def prepare(call: Call, image: Image) -> ShellCall:
+    """Return the function to call, its argument as indented JSON, and its variables if it asks for any."""
+    definition = call.definition
+    file, function, traps, variables, calls_tools, part = definition.handler
+    command = ShellCall(file, function, pretty(call.arguments), definition.environment)
+    command.traps = traps
+    command.calls_tools = calls_tools
+    command.isolated = definition.isolated
+    command.slice = part
+    command.merged = definition.output is None and not call.is_prompt
+    for name, variable in variables:
+        if name in call.arguments:
+            try:
+                command.variables[variable] = variable_of(call.arguments[name])
+            except ValueError:
+                command.refusal = f"the argument `{name}` has {UNHELD}, which no shell variable can hold"
     return command
 
 
-def quoted(value: bytes) -> bytes:
-    """Return a text as one word of Bash: nothing in single quotes means anything but the quote that ends them."""
-    return b"'" + value.replace(b"'", b"'\\''") + b"'"
+def variable_of(value: Json) -> bytes | list[bytes]:
+    """Return a value as a shell variable holds it: a list of scalars is an array, what is nested is compact JSON."""
+    if type(value) is list and not any(type(item) in (list, dict) for item in value):
+        return [scalar(item) for item in value]
+    return scalar(value)
 
 
-def entry(image: Image, name: str) -> bytes:
-    """Return an entry of the archive, read once."""
-    if name not in entries:
-        entries[name] = image.entry(name)
-    return entries[name]
+def scalar(value: Json) -> bytes:
+    """Return a string as it is, null as nothing, and anything else as JSON; raise ValueError if none can be held."""
+    if value is None:
+        return b""
+    if type(value) is not str:
+        return encode(value)
+    if "\0" in value:
+        raise ValueError(value)
+    return value.encode()
 
 
 def conclude(call: Call, completed: Completed) -> Ending:

@@ -1,0 +1,256 @@
+"""One call of a Bash function: what it writes, what is kept open for it, and its end.
+
+Its law: a call is over when its status is known and its outputs are at their ends, or a moment has passed: a daemon
+that holds them must not hold the answer.  Then nothing of it is left open, and what is left of its group is killed.
+"""
+
+from __future__ import annotations
+
+import posix
+from _signal import SIGKILL  # type: ignore[import-not-found]
+
+from mcpc_runtime import ways
+from mcpc_runtime.capture import Capture, Notes, memory_file, pipe, read_some
+from mcpc_runtime.reactor import READABLE, WRITABLE, close
+from mcpc_runtime.supervision.subtree import signal_group
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from mcpc_runtime.commands import Completed, ShellCall
+    from mcpc_runtime.host import Host
+    from mcpc_runtime.supervision.client import Child
+
+    Take = Callable[[bytes], None]
+
+LINGER_SECONDS = 0.2
+"""How long outputs that are still open may hold a call whose status is known."""
+PIPE_LIMIT = 1 << 20
+"""A pipe holds no more: what was written before the end has arrived when this much was read after it."""
+OUTPUT, TEXTS, ERRORS, NOTED, ANSWERS = 1, 3, 4, 7, 8
+"""A shell's descriptors; the last two are what the function sees of us."""
+
+
+class Job:
+    """One call.  `held`: what the shell is to have, by its numbers, open until it has it.
+
+    `pid`: the process that leads the call's group, once a fork server's child says so; `child`: a shell of its own.
+    """
+
+    __slots__ = ("_calls", "_feeds", "_host", "_is_finished", "_is_over", "_notes", "_replies", "attempts", "begun",
+                 "call", "capture", "child", "done", "held", "mark", "note", "number", "pid", "status",
+                 "streams")  # fmt: skip
+
+    def __init__(
+        self, host: Host, call: ShellCall, done: Callable[[Completed], None], note: Callable[[Any], None]
+    ) -> None:
+        self._host = host
+        self._calls: set[Any] = set()
+        self._feeds: dict[int, memoryview] = {}
+        self._is_finished = False
+        self._is_over = False
+        self._notes = -1
+        self._replies = -1
+        self.attempts = 0
+        self.begun: Callable[[Job], None] = forget
+        self.call = call
+        self.capture = Capture()
+        self.child: Child | None = None
+        self.done: Callable[[Completed], None] | None = done
+        self.held: dict[int, int] = {}
+        self.mark = ""
+        self.note = note
+        self.number = 0
+        self.pid = 0
+        self.status = 0
+        self.streams: dict[int, Take] = {}
+
+    @property
+    def is_connected(self) -> bool:
+        """Whether there is something that the function writes to."""
+        return self._notes >= 0
+
+    def connect(self) -> None:
+        """Make what the function writes to; raise OSError, with nothing left open, if there is no room."""
+        try:
+            self.held[OUTPUT] = self._stream(self.capture.print)
+            self.held[ERRORS] = self.held[OUTPUT] if self.call.merged else self._stream(self.capture.complain)
+            self.held[NOTED] = self._stream(Notes(self._take_note, self._take_word).feed)
+            self._notes = next(reversed(self.streams))
+            if self.call.calls_tools:
+                self.held[ANSWERS], self._replies = pipe([])
+                posix.set_blocking(self._replies, False)
+        except OSError:
+            self.release()
+            raise
+        for end in self.streams:
+            self._host.reactor.watch(end, READABLE, lambda end=end: self._listen(end))  # type: ignore[misc]
+
+    def _stream(self, take: Take) -> int:
+        end, their_end = pipe([])
+        self.streams[end] = take
+        posix.set_blocking(end, False)
+        return their_end
+
+    def tell(self, texts: bytes) -> None:
+        """Put the texts where the shell can read them: a file in memory, or a pipe that is fed."""
+        close(self.held.pop(TEXTS, -1))
+        if ways.has("memfd"):
+            opened: list[int] = []
+            try:
+                self.held[TEXTS] = memory_file(texts, opened)
+            except OSError:
+                for descriptor in opened:
+                    close(descriptor)
+                raise
+        else:
+            self.held[TEXTS], end = pipe([])
+            posix.set_blocking(end, False)
+            self._feed_later(end, texts)
+
+    def let_go(self) -> None:
+        """Close what the shell has now: only so do our ends see it close its own."""
+        for descriptor in {*self.held.values()}:
+            close(descriptor)
+        self.held.clear()
+
+    def withdraw(self, length: int) -> None:
+        """Take the texts back but for their first bytes: a child that comes late finds nothing to call."""
+        if TEXTS in self.held:
+            posix.ftruncate(self.held[TEXTS], length)
+
+    def answer(self, reply: int, text: bytes, *, is_error: bool) -> None:
+        """Hand the function what another tool answered."""
+        if self._replies >= 0 and reply in self._calls:
+            self._calls.discard(reply)
+            self._feed_later(self._replies, b"%d %d %b\0" % (reply, is_error, text.replace(b"\0", b"")))
+
+    def end(self, status: int, problem: str = "") -> None:
+        """Take the end of the function, and all it wrote before it."""
+        if self._is_over:
+            return
+        self._is_over = True
+        self.status = status
+        self.let_go()
+        self._drain()
+        if problem or self.done is None or not self.streams.keys() - {self._notes}:
+            self.finish(problem)
+        else:
+            self._host.reactor.after(LINGER_SECONDS, self.finish)
+
+    def finish(self, problem: str = "") -> None:
+        """Let go of everything, kill what is left of the group, and tell whoever waits."""
+        if self._is_finished:
+            return
+        self._drain()
+        self.release()
+        if self.child is not None:
+            self._host.supervisor.end_rest(self.child)
+        elif self.pid:
+            signal_group(self.pid, SIGKILL)
+        done, self.done = self.done, None
+        if done is not None:
+            done(self.capture.completed(self.status, problem))
+
+    def release(self) -> None:
+        """Close everything."""
+        self._is_finished = self._is_over = True
+        self.let_go()
+        for descriptor in {*self.streams, *self._feeds, self._replies}:
+            self._drop(descriptor)
+        self._notes = self._replies = -1
+
+    def _take_note(self, value: dict[str, Any]) -> None:
+        if self.done is None or self._is_done_with_notes():
+            return
+        if "call" in value:
+            if type(value.get("reply")) is not int or self._replies < 0:
+                return
+            self._calls.add(value["reply"])
+        self.note(value)
+
+    def _is_done_with_notes(self) -> bool:
+        return self._is_over and self.child is None
+
+    def _take_word(self, line: bytes) -> None:
+        """Take a line that is no note: what our own part in the shell says."""
+        word, _, rest = line.partition(b" ")
+        if word not in (b"pid", b"end", b"called") or not rest.isdigit() or len(rest) > 9:
+            return
+        if word == b"called":
+            self._called(int(rest))
+        elif self.child is not None:
+            return
+        elif word == b"end":
+            self.end(int(rest))
+        elif not self.pid:
+            self.pid = int(rest)
+            self.let_go()
+            self.begun(self)
+
+    def _called(self, reply: int) -> None:
+        """Answer at once a call of a tool that did not arrive: its arguments are not JSON, or too long."""
+        if reply not in self._calls:
+            self._calls.add(reply)
+            self.answer(reply, b"the arguments are not a JSON object of at most 1 MiB", is_error=True)
+
+    def _listen(self, end: int) -> None:
+        data = read_some(end)
+        if data:
+            self.streams[end](data)
+        elif data is not None:
+            self._close_stream(end)
+            if self._is_over and not self.streams.keys() - {self._notes}:
+                self.finish()
+
+    def _close_stream(self, end: int) -> None:
+        """An output is at its end; notes that end without a status mean that the child was killed (or never heard)."""
+        self._drop(end)
+        if end == self._notes and self.child is None:
+            self.end(-SIGKILL)
+
+    def _drain(self) -> None:
+        """Read what is there: no more than a pipe holds, for a daemon may be writing still."""
+        for end, take in list(self.streams.items()):
+            rest = PIPE_LIMIT
+            data: bytes | None = None
+            while rest > 0 and (data := read_some(end)):
+                take(data)
+                rest -= len(data)
+            if data == b"":
+                self._drop(end)
+
+    def _feed_later(self, end: int, data: bytes) -> None:
+        """Write as soon as there is room."""
+        waiting = self._feeds.get(end)
+        self._feeds[end] = memoryview(bytes(waiting) + data if waiting else data)
+        self._host.reactor.watch(end, WRITABLE, lambda: self._feed(end))
+
+    def _feed(self, end: int) -> None:
+        """Write what there is room for; a shell that does not read is no problem."""
+        try:
+            rest = self._feeds[end][posix.write(end, self._feeds[end]) :]
+        except BlockingIOError:
+            return
+        except OSError:
+            rest = memoryview(b"")
+        if rest:
+            self._feeds[end] = rest
+            return
+        del self._feeds[end]
+        self._host.reactor.forget(end)
+        if end != self._replies:
+            close(end)
+
+    def _drop(self, end: int) -> None:
+        if end >= 0:
+            self.streams.pop(end, None)
+            self._feeds.pop(end, None)
+            self._host.reactor.forget(end)
+            close(end)
+
+
+def forget(job: Job) -> None:
+    """Do nothing about a call that a shell has begun."""

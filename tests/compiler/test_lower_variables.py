@@ -1,0 +1,125 @@
+"""Arguments as shell variables: which there are, and what is said about those that there cannot be."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from mcpc.ir import BashFunction
+from projects import SERVER_JSON, lowered
+
+STRING = {"type": "string"}
+
+
+def project(properties: dict[str, object], body: str, **schema: object) -> dict[str, str]:
+    tools = [{"name": "t", "description": "d", "inputSchema": {"type": "object", "properties": properties, **schema}}]
+    return {
+        "server.json": SERVER_JSON,
+        "tools.json": json.dumps({"tools": tools}),
+        "tools.bash": f"tool_t() {{ {body}; }}\n",
+    }
+
+
+def variables(
+    properties: dict[str, object], body: str, **schema: object
+) -> tuple[dict[str, str], list[tuple[str, str, str]]]:
+    server, problems = lowered(project(properties, body, **schema))
+    assert server is not None
+    handler = server.tools[0].handler
+    assert isinstance(handler, BashFunction)
+    said = [(found.code, found.message, found.hint) for found in problems if found.code in ("MCP225", "MCP226")]
+    return dict(handler.variables), said
+
+
+def test_each_property_has_one_if_the_library_asks_for_any() -> None:
+    properties = {"path": STRING, "max-size": STRING, "a.b": STRING}
+    expected = {"path": "mcpc_arg_path", "max-size": "mcpc_arg_max_size", "a.b": "mcpc_arg_a_b"}
+    assert variables(properties, "echo $mcpc_arg_path") == (expected, [])
+    assert variables(properties, 'echo "$1"') == ({}, [])
+
+
+def test_names_that_cannot_be() -> None:
+    found, said = variables(
+        {"größe": STRING, "a b": STRING, "x": STRING, "m-n": STRING, "m_n": STRING}, "echo $mcpc_arg_x"
+    )
+    assert found == {"x": "mcpc_arg_x"}
+    assert [(code, message) for code, message, _ in said] == [
+        ("MCP225", "`größe` of the tool `t` cannot be the name of a shell variable"),
+        ("MCP225", "`a b` of the tool `t` cannot be the name of a shell variable"),
+        ("MCP225", "`m-n` and `m_n` of the tool `t` would both be `mcpc_arg_m_n`, so neither is"),
+    ]
+
+
+def test_a_variable_that_no_schema_has() -> None:
+    _, said = variables({"path": STRING}, "echo $mcpc_arg_paht ${mcpc_arg_other_thing}")
+    assert said == [
+        ("MCP226", "no argument of any tool or prompt is in `mcpc_arg_paht`", "did you mean `mcpc_arg_path`?"),
+        (
+            "MCP226",
+            "no argument of any tool or prompt is in `mcpc_arg_other_thing`",
+            "an argument has a variable if its schema names it",
+        ),
+    ]
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"allOf": [{"properties": {"x": STRING}}]},
+        {"if": {"properties": {"y": STRING}}, "then": {"anyOf": [{"properties": {"x": STRING}}]}},
+        {"dependentSchemas": {"p": {"properties": {"x": STRING}}}},
+        {"$ref": "#/$defs/a", "$defs": {"a": {"type": "object", "properties": {"x": STRING}}}},
+        {"allOf": [{"$ref": "#/$defs/a"}], "$defs": {"a": {"type": "object", "properties": {"x": STRING}}}},
+    ],
+)
+def test_names_that_stand_elsewhere_in_the_schema(schema: dict[str, object]) -> None:
+    found, said = variables({}, "echo $mcpc_arg_x", **schema)
+    assert found["x"] == "mcpc_arg_x"
+    assert said == []
+
+
+def test_an_item_s_properties_are_no_arguments() -> None:
+    nested = {
+        "o": {"type": "object", "properties": {"x": STRING}},
+        "l": {"type": "array", "items": {"properties": {"x": STRING}}},
+    }
+    found, said = variables(nested, "echo $mcpc_arg_x")
+    assert found == {"o": "mcpc_arg_o", "l": "mcpc_arg_l"}
+    assert [code for code, _, _ in said] == ["MCP226"]
+
+
+def test_prompts_have_them_too() -> None:
+    files = project({}, "echo $mcpc_arg_name")
+    files["prompts.json"] = '{"prompts": [{"name": "p", "description": "d", "arguments": [{"name": "name"}]}]}'
+    files["prompts.bash"] = "prompt_p() { echo $mcpc_arg_name; }\n"
+    server, problems = lowered(files)
+    assert server is not None
+    handler = server.prompts[0].handler
+    assert isinstance(handler, BashFunction)
+    assert handler.variables == (("name", "mcpc_arg_name"),)
+    assert not [found for found in problems if found.code in ("MCP225", "MCP226")]
+
+
+def test_what_the_text_says_of_a_function() -> None:
+    files = project({}, "helper")
+    files["tools.bash"] += "helper() { trap 'x' EXIT; mcpc_call other; }\nunused() { :; }\n"
+    server, _ = lowered(files)
+    assert server is not None
+    handler = server.tools[0].handler
+    assert isinstance(handler, BashFunction)
+    assert (handler.traps, handler.calls_tools, handler.slice) == (True, True, "")
+
+
+def test_only_an_isolated_function_has_a_slice() -> None:
+    files = project({}, "helper")
+    tools = json.loads(files["tools.json"])
+    tools["tools"][0]["_meta"] = {"mcpc/handler": {"isolated": True}}
+    files["tools.json"] = json.dumps(tools)
+    files["tools.bash"] += "helper() { :; }\nunused() { :; }\n"
+    server, _ = lowered(files)
+    assert server is not None
+    handler = server.tools[0].handler
+    assert isinstance(handler, BashFunction)
+    assert "helper()" in handler.slice
+    assert "unused" not in handler.slice

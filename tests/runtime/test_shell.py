@@ -1,0 +1,608 @@
+"""Bash functions through the fork server and through fresh shells: one contract, whatever way is there."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import signal
+import time
+from types import SimpleNamespace
+
+import pytest
+
+from mcpc_runtime.commands import Completed, ShellCall
+from mcpc_runtime.host import Host
+from mcpc_runtime.reactor import Reactor, close
+from mcpc_runtime.runners import shell
+from mcpc_runtime.runners.shell import ShellRunner
+from mcpc_runtime.shells import forkserver
+from mcpc_runtime.shells.job import TEXTS
+from needs import ROOT, needs
+
+FORKED = "forked"
+WAYS = {FORKED: {}, "fresh": {}, "no memfd": {"MCPC_WITHOUT": "memfd"}, "no proc": {"MCPC_WITHOUT": "proc"}}
+DEADLINE_SECONDS = 60
+
+
+class Shells:
+    """A runner over libraries given as text, and what it takes to wait for it."""
+
+    def __init__(self, *libraries: str, isolated: bool = False, inherit: bool = True) -> None:
+        entries = {f"handlers/{number}.bash": text.encode() for number, text in enumerate(libraries)}
+        index = {
+            "environment": (("GIVEN", "a 'given' value"), ("LARGE", "x" * 120_000)),
+            "environments": ((inherit, ()),),
+            "shell": tuple(name.removeprefix("handlers/") for name in entries),
+            "prelude": ("mcbox.bash", "notes.bash"),
+        }
+        self.isolated = isolated
+        self.reactor = Reactor()
+        self.host = Host(self.reactor, SimpleNamespace(index=index, entry=lambda name: entry(entries, name)))  # type: ignore[arg-type]
+        self.runner = ShellRunner(self.host)
+        self.notes: list[dict] = []
+
+    def call(self, function: str = "tool", argument: str = "{}", **more: object) -> ShellCall:
+        call = ShellCall("0.bash", function, argument.encode(), 0)
+        call.isolated = self.isolated
+        for name, value in more.items():
+            setattr(call, name, value)
+        return call
+
+    def begin(self, call: ShellCall, done: list[Completed]) -> object:
+        return self.runner.start(call, done.append, self.notes.append)
+
+    def turn_until(self, condition, seconds: float = DEADLINE_SECONDS) -> None:
+        deadline = time.monotonic() + seconds
+        while not condition():
+            assert time.monotonic() < deadline, "nothing happened"
+            self.reactor.after(0.05, lambda: None)
+            self.reactor.turn()
+
+    def run(self, *calls: ShellCall) -> list[Completed]:
+        ended: list[list[Completed]] = [[] for _ in calls]
+        for call, done in zip(calls, ended, strict=True):
+            self.begin(call, done)
+        self.turn_until(lambda: all(ended))
+        return [done[0] for done in ended]
+
+    def one(self, function: str = "tool", argument: str = "{}", **more: object) -> Completed:
+        return self.run(self.call(function, argument, **more))[0]
+
+    def server_pid(self) -> int:
+        (server,) = self.runner._servers.values()
+        self.turn_until(lambda: server._child.pid)
+        return server._child.pid
+
+    def close(self) -> None:
+        self.runner.close()
+        self.host.close()
+        for descriptor in (self.host.errors, self.host._reading):  # which a server keeps to its end
+            self.reactor.forget(descriptor)
+            close(descriptor)
+
+
+def entry(entries: dict[str, bytes], name: str) -> bytes:
+    if name in entries:
+        return entries[name]
+    return (ROOT / "templates" / name.removeprefix("mcpc_app/bash/")).read_bytes()
+
+
+def descriptors() -> int:
+    return len(os.listdir("/proc/self/fd"))
+
+
+def children() -> set[int]:
+    """The processes below this one that have not ended; what other tests left may come to it at any time."""
+    with open(f"/proc/self/task/{os.getpid()}/children") as file:
+        return {int(pid) for pid in file.read().split() if is_alive(int(pid)) and is_shell(int(pid))}
+
+
+def is_shell(pid: int) -> bool:
+    """Whether a process was started for one of the servers here."""
+    try:
+        with open(f"/proc/{pid}/environ", "rb") as file:
+            return b"\0MCPC_CALL=%d." % os.getpid() in b"\0" + file.read()
+    except OSError:
+        return False
+
+
+def is_alive(pid: int) -> bool:
+    try:
+        with open(f"/proc/{pid}/stat") as file:
+            return file.read().rpartition(")")[2].split()[0] not in "ZX"
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _warm() -> None:
+    """Have whatever a process opens once and keeps be open."""
+    needs("bash")
+    first = Shells("tool() { :; }")
+    first.one()
+    first.close()
+
+
+@pytest.fixture(params=WAYS)
+def shells(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch):
+    needs("bash")
+    for name, value in WAYS[request.param].items():
+        monkeypatch.setenv(name, value)
+    made: list[Shells] = []
+    before, alive = descriptors(), children()
+
+    def make(*libraries: str, **more: object) -> Shells:
+        made.append(Shells(*libraries, isolated=request.param == "fresh", **more))
+        return made[-1]
+
+    yield make
+    for each in made:
+        each.close()
+        assert each.reactor._callbacks == {}
+    assert descriptors() == before
+    assert children() <= alive
+
+
+@pytest.fixture
+def forked(monkeypatch: pytest.MonkeyPatch):
+    needs("bash")
+    monkeypatch.delenv("MCPC_WITHOUT", raising=False)
+    made: list[Shells] = []
+    before, alive = descriptors(), children()
+
+    def make(*libraries: str, **more: object) -> Shells:
+        made.append(Shells(*libraries, **more))
+        return made[-1]
+
+    yield make
+    for each in made:
+        each.close()
+        assert each.reactor._callbacks == {}
+    assert descriptors() == before
+    assert children() <= alive
+
+
+def seen(done: Completed) -> tuple[int, bytes, bytes]:
+    return done.status, done.printed, done.errors
+
+
+def test_a_call(shells) -> None:
+    assert seen(shells('tool() { printf "%s|%s" "$#" "$1"; }').one(argument='{"a": 1}')) == (0, b'1|{"a": 1}', b"")
+
+
+def test_streams_apart_and_merged(shells) -> None:
+    each = shells("tool() { echo out; echo err >&2; return 3; }")
+    assert seen(each.one()) == (3, b"out\n", b"err\n")
+    assert seen(each.one(merged=True)) == (3, b"out\nerr\n", b"")
+
+
+STATUS = {
+    "nothing": (":", 0),
+    "exit 0": ("exit 0", 0),
+    "exit": ("exit 7", 7),
+    "exit deep": ("f() { g; }; g() { command exit 5; }; f", 5),
+    "exit 0 by another name": ("builtin exit 0", 0),
+    "return": ("return 3", 3),
+    "last command": ("false", 1),
+    "errexit does not hold": ("set -e; false; true", 0),
+    "errexit does not hold in a pipe": ("false | true; true", 0),
+    "pipefail": ("(exit 4) | true", 4),
+    "unset variable in a subshell": ("x=$(echo $nope)", 1),
+    "unknown command": ("no-such-command-xyz 2>/dev/null", 127),
+    "read-only": ("R=2", 1),
+    "exec": ("exec true", 0),
+    "exec that fails": ("exec sh -c 'exit 9'", 9),
+    "own trap": ("trap 'echo bye' EXIT; exit 5", 5),
+    "own trap and no exit": ("trap 'echo bye' EXIT", 0),
+    "closed outputs": ("exec >&- 2>&-; return 4", 4),
+    "closed everything": ('for fd in {3..20}; do eval "exec $fd>&-"; done; return 6', 6),
+    "other input": ("exec </etc/passwd; read -r x; [[ -n $x ]]", 0),
+    "debug trap": ("trap : DEBUG; true; return 2", 2),
+}
+
+
+@pytest.mark.parametrize("case", STATUS)
+def test_status(shells, case: str) -> None:
+    body, status = STATUS[case]
+    traps = any(word in body for word in ("exec", "trap", "eval"))
+    each = shells(f"readonly R=1\ntool() {{ {body}; }}")
+    assert each.one(traps=traps).status == status
+    assert each.one(traps=True).status == status
+
+
+@pytest.mark.parametrize("signal_name", ["KILL", "TERM", "SEGV", "INT", "HUP"])
+def test_a_function_that_kills_itself(shells, signal_name: str) -> None:
+    each = shells(f"tool() {{ echo before; kill -{signal_name} $BASHPID; echo after; }}; other() {{ echo fine; }}")
+    for traps in (False, True):
+        done = each.one(traps=traps)
+        assert done.status != 0
+        assert done.printed == b"before\n"
+    assert seen(each.one("other")) == (0, b"fine\n", b"")
+
+
+def test_a_function_that_kills_the_shell_it_believes_to_be_in(shells) -> None:
+    each = shells("tool() { kill -9 $$; echo here; }; other() { echo fine; }")
+    each.one()
+    assert [done.printed for done in each.run(*(each.call("other") for _ in range(5)))] == [b"fine\n"] * 5
+
+
+CHANGES = {
+    "a variable": ("V=2", "echo $V"),
+    "an export": ("export V=2; export NEW=3", "sh -c 'echo $V $NEW'"),
+    "the folder": ("cd /", "echo $PWD; pwd"),
+    "the umask": ("umask 0777", "umask"),
+    "a trap": ("trap 'echo trapped' EXIT TERM", "trap -p"),
+    "options": ("set -f -e -x; set +u; shopt -s nullglob extglob", "echo $- $SHELLOPTS $BASHOPTS"),
+    "a function": ("f() { echo changed; }; other() { echo changed; }", "f"),
+    "a removed function": ("unset -f f other", "f"),
+    "IFS": ("IFS=xyz", 'printf %q "$IFS"'),
+    "PATH": ("PATH=/nowhere", "echo $PATH"),
+    "positional parameters": ("set -- a b c", "echo $#"),
+    "a background process": ("sleep 100 & :", "jobs"),
+    "the locale": ("LC_ALL=C", "echo ${LC_ALL-unset}"),
+    "descriptors": ("exec 3</dev/null 15>&- 0</etc/passwd", "ls /proc/$BASHPID/fd; cat"),
+    "limits": ("ulimit -n 50", "ulimit -n"),
+    "a killed group": ("kill -9 -- -$BASHPID; kill 0", "echo fine"),
+    "an alias": ("shopt -s expand_aliases; alias echo=false", "echo fine"),
+}
+
+
+@pytest.mark.parametrize("case", CHANGES)
+def test_what_a_call_changes_is_unseen_by_the_next(shells, case: str) -> None:
+    change, look = CHANGES[case]
+    library = f"V=1; f() {{ echo f; }}\ntool() {{ {change}; }}\nother() {{ {look}; }} 2>&1\n"
+    each = shells(library)
+    before = each.one("other")
+    each.one(traps=True)
+    each.one()
+    after = each.one("other")
+    assert (after.status, after.printed) == (before.status, before.printed)
+
+
+def test_a_function_finds_what_a_fresh_shell_would_show_it(forked) -> None:
+    """Nothing tells a child of the fork server from a fresh shell, but what is frozen or is the process itself."""
+    look = """tool() {
+      declare -p | grep -vE '^declare [-a-z]+ (BASH|BASHPID|BASHOPTS|BASH_[A-Z_]*|EPOCH.*|FUNCNAME|MCPC_CALL|PPID|[S]?RANDOM|SECONDS|SHLVL|LINENO|PIPESTATUS|_)(=|$)'
+      declare -F; set -o; shopt; printf '%s\\n' "$0" "$-" "$#" "${FUNCNAME[@]}" "${BASH_SOURCE[0]}"
+      umask; pwd; ls -l /proc/$BASHPID/fd | awk '{ print $9 }' | grep -vE '^(255|25[0-9])$'
+    }"""
+    child = forked(look).one()
+    alone = forked(look, isolated=True).one()
+    assert child.errors == alone.errors == b""
+    assert child.printed.decode() == alone.printed.decode()
+
+
+def test_options_of_the_library_hold(shells) -> None:
+    each = shells(
+        "set -f -x +u; set +o pipefail; shopt -s nullglob\ntool() { echo * $nope; shopt nullglob; false | true; }"
+    )
+    done = each.one()
+    assert (done.status, done.printed) == (0, b"*\nnullglob       \ton\n")
+    assert b"+ echo" in done.errors
+
+
+def test_a_trap_of_the_library_is_there_in_each_call(shells) -> None:
+    each = shells("trap 'echo bye' EXIT; tool() { echo in; }; other() { return 3; }")
+    for _ in range(3):
+        assert seen(each.one()) == (0, b"in\nbye\n", b"")
+    assert seen(each.one("other")) == (3, b"bye\n", b"")
+    each = shells("trap 'echo got' USR1; tool() { kill -USR1 $BASHPID; }")
+    assert each.one().printed == b"got\n"
+
+
+def test_what_the_library_prints_is_in_no_answer(forked) -> None:
+    each = forked("echo top; echo above >&2; tool() { echo in; }; echo end")
+    for _ in range(3):
+        assert seen(each.one()) == (0, b"in\n", b"")
+
+
+ENDING = {
+    "exit": "exit 0",
+    "failure": "tool() { :; }\nfalse",
+    "unset": "echo $nope",
+    "syntax": "tool() { :; }\nif\n",
+}
+
+
+@pytest.mark.parametrize("case", ENDING)
+def test_a_library_that_ends_its_shell_says_so_in_each_call(shells, case: str) -> None:
+    each = shells(ENDING[case])
+    for _ in range(2):
+        done = each.one()
+        assert (done.status, done.printed) == (126, b"")
+        assert done.errors.endswith(b"0.bash: the library ended the shell that read it\n")
+
+
+def test_there_is_no_such_function(shells) -> None:
+    each = shells("x=1")
+    for name in ("tool_x", "printf"):
+        assert seen(each.one(name)) == (127, b"", b'0.bash: there is no function "%b"\n' % name.encode())
+
+
+def test_there_is_no_bash(shells, monkeypatch: pytest.MonkeyPatch, tmp_path) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert shells("tool() { :; }").one().problem == "cannot run bash: No such file or directory"
+
+
+def test_names_and_line_numbers(shells) -> None:
+    each = shells("\n\ntool() {\n  echo $nope\n}\nwho() { echo $0 ${FUNCNAME[0]} ${FUNCNAME[1]-none}; }\n")
+    assert b"line 4: nope: unbound variable" in each.one().errors
+    assert each.one("who").printed == b"0.bash who none\n"
+
+
+def test_several_libraries_and_what_is_given(shells) -> None:
+    each = shells(
+        'a() { echo "a$1"; }', 'tool() { a "$1"; echo "$GIVEN" "${#LARGE}"; sh -c \'echo "$GIVEN${LARGE-}"\'; }'
+    )
+    assert each.one(argument="x").printed == b"ax\na 'given' value 120000\na 'given' value\n"
+
+
+CONTENT = ["", "{}", "\\ \\\\ \\n \n\n\t'\"`$(exit 9) $x ${y} !z *\n", "-n", "--", "é😀", "x\n"]
+
+
+@pytest.mark.parametrize("text", CONTENT)
+def test_any_text_arrives_as_argument_and_as_variable(shells, text: str) -> None:
+    each = shells(
+        'tool() { printf "%s\\0" "$1" "$mcpc_arg_a" "${mcpc_arg_b[@]}" "${#mcpc_arg_b[@]}" "${mcpc_arg_c-unset}"; }'
+    )
+    data = text.encode()
+    done = each.one(argument=text, variables={"mcpc_arg_a": data, "mcpc_arg_b": [data, b"", data]})
+    assert done.printed == b"\0".join([data, data, data, b"", data, b"3", b"unset", b""])
+    assert done.errors == b""
+
+
+def test_variables_are_only_this_call_s(shells, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("mcpc_arg_b", "from outside")
+    each = shells('tool() { echo "${mcpc_arg_a-no} ${mcpc_arg_b-no} ${mcpc_arg_c[@]+set}${mcpc_arg_c+first}"; }')
+    assert each.one(variables={"mcpc_arg_a": b"1", "mcpc_arg_c": []}).printed == b"1 no \n"
+    assert each.one().printed == b"no no \n"
+
+
+def test_nothing_of_the_environment_has_a_hand_in_it(shells, monkeypatch: pytest.MonkeyPatch, tmp_path) -> None:
+    (tmp_path / "env").write_text("echo hostile\n")
+    hostile = {
+        "BASH_ENV": f"{tmp_path}/env",
+        "ENV": f"{tmp_path}/env",
+        "BASH_FUNC_printf%%": "() { echo hostile; }",
+        "SHELLOPTS": "xtrace:noexec",
+        "BASHOPTS": "nullglob",
+        "PS4": "$(echo hostile)",
+        "CDPATH": "/",
+        "IFS": "o",
+        "POSIXLY_CORRECT": "1",
+    }
+    for name, value in hostile.items():
+        monkeypatch.setenv(name, value)
+    each = shells("tool() { printf %s hello; cd etc 2>/dev/null || echo no; }")
+    assert seen(each.one()) == (0, b"hellono\n", b"")
+
+
+def test_sixteen_mebibytes(shells) -> None:
+    text = "é\\\n\"'$x " * (16 * 1024 * 1024 // 9)
+    each = shells('tool() { printf %s "$1" | sha256sum; }')
+    assert each.one(argument=text).printed.split()[0].decode() == hashlib.sha256(text.encode()).hexdigest()
+
+
+def test_a_large_output_is_capped_and_does_not_block(shells) -> None:
+    done = shells("tool() { head -c 30000000 /dev/zero; echo end >&2; }").one()
+    assert (done.status, done.errors) == (0, b"")
+    assert done.dropped > 10_000_000
+
+
+def test_standard_input_is_at_its_end(shells) -> None:
+    assert shells('tool() { cat; read -r x || echo "<$x>"; }').one().printed == b"<>\n"
+
+
+def test_many_at_once_are_each_their_own(shells) -> None:
+    each = shells('tool() { sleep 0.2; echo "$1"; }')
+    done = each.run(*(each.call(argument=str(number)) for number in range(50)))
+    assert [int(one.printed) for one in done] == list(range(50))
+
+
+def test_two_hundred_in_flight(forked) -> None:
+    each = forked('tool() { sleep 2; echo "$1"; }')
+    done: list[list[Completed]] = [[] for _ in range(200)]
+    for number in range(200):
+        each.begin(each.call(argument=str(number)), done[number])
+    each.turn_until(lambda: all(done))
+    assert [int(one[0].printed) for one in done] == list(range(200))
+
+
+def test_a_daemon_that_holds_the_outputs_holds_no_answer(shells) -> None:
+    each = shells("tool() { sleep 100 & echo $!; exit 0; }")
+    began = time.monotonic()
+    done = each.one()
+    assert time.monotonic() - began < 10
+    each.turn_until(lambda: not is_alive(int(done.printed)))
+
+
+@pytest.mark.parametrize("body", ["sleep 100", "trap '' TERM; sleep 100 & wait; sleep 100", "setsid sleep 100 & wait"])
+def test_a_stopped_call_is_gone(shells, body: str, tmp_path) -> None:
+    if "setsid" in body and os.environ.get("MCPC_WITHOUT") == "proc":
+        pytest.skip("without /proc only a group can be found")
+    each = shells(f"tool() {{ echo $BASHPID >{tmp_path}/pid; {body}; }}; other() {{ echo fine; }}")
+    done: list[Completed] = []
+    job = each.begin(each.call(traps="trap" in body), done)
+    each.turn_until(lambda: (tmp_path / "pid").exists() and (tmp_path / "pid").read_text().strip())
+    pid = int((tmp_path / "pid").read_text())
+    each.runner.stop(job)
+    each.turn_until(lambda: not is_alive(pid), 20)
+    each.turn_until(lambda: not job.streams, 20)
+    assert done == []
+    assert each.one("other").printed == b"fine\n"
+
+
+def test_a_call_that_is_stopped_before_it_began_never_runs(forked, tmp_path) -> None:
+    each = forked(f"sleep 0.5; tool() {{ touch {tmp_path}/ran; }}; other() {{ echo fine; }}")
+    done: list[Completed] = []
+    job = each.begin(each.call(), done)
+    each.runner.stop(job)
+    assert each.one("other").printed == b"fine\n"
+    each.turn_until(lambda: not job.streams)
+    assert not (tmp_path / "ran").exists()
+    assert done == []
+
+
+def test_notes_come_while_the_function_runs_and_before_its_end(shells) -> None:
+    each = shells(
+        'tool() { mcpc_progress 1; mcpc_progress 2 10; mcpc_progress 3.5 10 "wör\\"k"; mcpc_log info a "b  c"; mcpc_json_string $\'x\\n"\'; }'
+        '\nbad() { mcpc_progress x; mcpc_log loud hello; }\nraw() { echo \'{"log":"info","data":1}\' >&$MCPC_NOTES; sh -c \'echo "{\\"progress\\":1}" >&$MCPC_NOTES\'; printf "not a note\\n{"  >&$MCPC_NOTES; }'
+    )
+    done = each.one()
+    assert seen(done) == (0, b'"x\\n\\""\n', b"")
+    assert each.notes == [
+        {"progress": 1},
+        {"progress": 2, "total": 10},
+        {"progress": 3.5, "total": 10, "message": 'wör"k'},
+        {"log": "info", "data": "a b  c"},
+    ]
+    each.notes.clear()
+    done = each.one("bad")
+    assert (done.status, each.notes) == (2, [])
+    assert each.one("raw").status == 0
+    assert each.notes == [{"log": "info", "data": 1}, {"progress": 1}]
+
+
+def test_calls_of_other_tools(shells) -> None:
+    each = shells(
+        "tool() { mcpc_call other '{\"a\":\n 1}'; echo $?; mcpc_call fails || echo failed; mcpc_call broken '{'; echo $?; }"
+    )
+    done: list[Completed] = []
+    job = each.begin(each.call(calls_tools=True), done)
+    for expected, text, is_error in (("other", "x" * 100_000 + "\n é", False), ("fails", "no", True)):
+        each.turn_until(lambda: each.notes)
+        note = each.notes.pop()
+        assert (note["call"], note["arguments"]) == (expected, {"a": 1} if expected == "other" else {})
+        content = [{"type": "text", "text": text}]
+        each.runner.answer(job, note["reply"], {"content": content, "isError": is_error})
+    each.turn_until(lambda: done)
+    refused = "the arguments are not a JSON object of at most 1 MiB\n1\n"
+    assert done[0].printed.decode() == "x" * 100_000 + "\n é\n0\nno\nfailed\n" + refused
+
+
+def test_without_a_server_notes_are_nothing() -> None:
+    needs("bash")
+    notes = ROOT / "templates/notes.bash"
+    script = f'set -eu; source {notes}; mcpc_progress 1; mcpc_log info x; mcpc_call x "{{}}" || echo failed'
+    status = os.system(f"env -u MCPC_NOTES bash --norc -c '{script}' >/dev/null 2>&1")
+    assert status == 0
+
+
+def test_a_fork_server_that_is_killed_is_replaced_and_running_calls_finish(forked) -> None:
+    each = forked('tool() { sleep 1; echo "$1"; }; quick() { echo "$1"; }')
+    each.one("quick")
+    done: list[list[Completed]] = [[] for _ in range(8)]
+    for number in range(8):
+        each.begin(each.call(argument=str(number)), done[number])
+        if number == 3:
+            each.turn_until(lambda: not next(iter(each.runner._servers.values())).waiting)
+            os.kill(each.server_pid(), signal.SIGKILL)
+    each.turn_until(lambda: all(done))
+    assert [int(one[0].printed) for one in done] == list(range(8))
+    assert each.one("quick", "after").printed == b"after\n"
+
+
+def spare_of(server: int) -> int:
+    """The child that waits for the next call, once it has been forked."""
+    deadline = time.monotonic() + DEADLINE_SECONDS
+    while time.monotonic() < deadline:
+        with open(f"/proc/{server}/task/{server}/children") as file:
+            children = file.read().split()
+        if children:
+            return int(children[-1])
+        time.sleep(0.01)
+    raise AssertionError("there is no spare child")
+
+
+def test_a_spare_child_that_is_killed_costs_no_call(forked) -> None:
+    """Each call has a child forked, so that without a spare one it waits for its own; one that it took is given back."""
+    each = forked('tool() { echo "$1"; }')
+    each.one()
+    server = each.server_pid()
+    os.kill(spare_of(server), signal.SIGKILL)
+    done = each.run(*(each.call(argument=str(number)) for number in range(5)))
+    assert [int(one.printed) for one in done] == list(range(5))
+
+
+def test_a_fork_server_that_stands_still_is_replaced(forked, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(forkserver, "BEGIN_SECONDS", 0.5)
+    each = forked('tool() { echo "$1"; }')
+    each.one()
+    server = each.server_pid()
+    os.kill(spare_of(server), signal.SIGSTOP)
+    os.kill(server, signal.SIGSTOP)
+    done = each.run(*(each.call(argument=str(number)) for number in range(5)))
+    assert sorted(int(one.printed) for one in done) == list(range(5))
+    assert each.server_pid() != server
+
+
+def test_a_call_whose_child_was_lost_before_it_began_runs_once(
+    forked, monkeypatch: pytest.MonkeyPatch, tmp_path
+) -> None:
+    """The child took the call: until it surely is gone the texts are taken from it, and only then given to another."""
+    monkeypatch.setattr(forkserver, "BEGIN_SECONDS", 0.5)
+    each = forked(f'tool() {{ echo "$1" >>{tmp_path}/ran; }}')
+    each.one(argument="0")
+    (server,) = each.runner._servers.values()
+    for pid in (spare_of(each.server_pid()), each.server_pid()):
+        os.kill(pid, signal.SIGSTOP)
+    done: list[Completed] = []
+    job = each.begin(each.call(argument="1"), done)
+    assert len(os.read(server._unbegun, 1000)) == forkserver.LINE
+    each.turn_until(lambda: server.is_over)
+    assert os.fstat(job.held[TEXTS]).st_size == shell.NUMBER_LENGTH
+    each.turn_until(lambda: done)
+    assert (tmp_path / "ran").read_text() == "0\n1\n"
+
+
+def test_a_library_that_takes_long_to_read_is_not_taken_for_dead(
+    forked, monkeypatch: pytest.MonkeyPatch, tmp_path
+) -> None:
+    monkeypatch.setattr(forkserver, "BEGIN_SECONDS", 0.3)
+    each = forked(f"echo read >>{tmp_path}/read; sleep 1.5; tool() {{ echo fine; }}")
+    assert [done.printed for done in each.run(each.call(), each.call())] == [b"fine\n"] * 2
+    assert (tmp_path / "read").read_text() == "read\n"
+
+
+def test_a_system_without_room_leaves_nothing_open(forked, monkeypatch: pytest.MonkeyPatch) -> None:
+    each = forked("tool() { echo fine; }")
+    each.one()
+    before = descriptors()
+    for module, name in (("capture", "pipe"), ("capture", "memfd_create")):
+        for failing in range(1, 4):
+            with monkeypatch.context() as patch:
+                fail_nth(patch, module, name, failing)
+                done: list[Completed] = []
+                try:
+                    each.begin(each.call(), done)
+                except OSError:
+                    assert descriptors() == before
+                else:
+                    each.turn_until(lambda done=done: done)
+    assert each.one().printed == b"fine\n"
+    each.turn_until(lambda: descriptors() == before)
+
+
+def fail_nth(patch: pytest.MonkeyPatch, module: str, name: str, number: int) -> None:
+    posix = __import__(f"mcpc_runtime.{module}", fromlist=["posix"]).posix
+    original, count = getattr(posix, name), 0
+
+    def failing(*words: object) -> object:
+        nonlocal count
+        count += 1
+        if count == number:
+            raise OSError(24, "Too many open files")
+        return original(*words)
+
+    patch.setattr(posix, name, failing)
+
+
+def test_a_fork_server_does_not_grow(forked) -> None:
+    each = forked("tool() { echo fine; }")
+    sizes = []
+    for _ in range(3):
+        for _ in range(20):
+            each.run(*(each.call() for _ in range(25)))
+        with open(f"/proc/{each.server_pid()}/statm") as file:
+            sizes.append(int(file.read().split()[1]))
+    assert sizes[2] <= sizes[1] + 16

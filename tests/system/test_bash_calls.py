@@ -1,0 +1,190 @@
+"""Bash tools of built servers, over the protocol: arguments, notes, other tools, files beside the library."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from typing import TYPE_CHECKING
+
+import pytest
+
+from artifact import build, converse
+from needs import needs
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+WAYS = {"forked": "", "no memfd": "memfd", "no proc": "proc"}
+STRING = {"type": "string"}
+ANY: dict[str, object] = {}
+
+
+def tool(name: str, properties: dict[str, object] | None = None, **more: object) -> dict[str, object]:
+    schema = {"type": "object", "properties": properties or {}}
+    return {"name": name, "description": "d", "inputSchema": schema, **more}
+
+
+TOOLS = [
+    tool(
+        "shown", {"path": STRING, "max-size": ANY, "list": ANY, "nested": ANY, "flag": ANY, "none": ANY, "absent": ANY}
+    ),
+    tool("digest", {"text": STRING}),
+    tool("says"),
+    tool("calls", {"tool": STRING}),
+    tool("alone", _meta={"mcpc/handler": {"isolated": True}}),
+    tool("place", outputSchema={"type": "object"}),
+    tool("ends"),
+    tool("loops"),
+]
+LIBRARY = r"""
+source "$(dirname "${BASH_SOURCE[0]}")/lib/more.bash"
+tool_shown() {
+  printf '%s|' "$mcpc_arg_path" "$mcpc_arg_max_size" "${#mcpc_arg_list[@]}" "${mcpc_arg_list[@]}" "$mcpc_arg_nested" \
+    "$mcpc_arg_flag" "<$mcpc_arg_none>" "${mcpc_arg_absent-unset}"
+}
+tool_digest() {
+  local sum
+  read -r sum _ < <(printf %s "$1" | sha256sum)
+  printf '%s %s' "$sum" "${#mcpc_arg_text}"
+}
+tool_says() {
+  mcpc_log warning "one" "two"
+  mcpc_progress 1 2 "half"
+  sleep 0.2
+  mcpc_progress 2 2
+  echo said
+}
+tool_calls() {
+  local status=0
+  mcpc_call "$mcpc_arg_tool" '{}' || status=$?
+  echo "status $status"
+}
+tool_alone() { more; }
+tool_place() { "$(dirname "${BASH_SOURCE[0]}")/bin/helper" "$MORE"; }
+tool_ends() { kill -TERM $BASHPID; }
+tool_loops() { mcpc_call loops '{}'; }
+"""
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    needs("bash", "sha256sum")
+    folder = tmp_path_factory.mktemp("bash")
+    project = folder / "project"
+    (project / "lib").mkdir(parents=True)
+    (project / "bin").mkdir()
+    (project / "server.json").write_text(
+        '{"serverInfo": {"name": "b", "version": "1"}, "capabilities": {"tools": {}, "logging": {}}}'
+    )
+    (project / "tools.json").write_text(json.dumps({"tools": TOOLS}))
+    (project / "tools.bash").write_text(LIBRARY)
+    (project / "lib/more.bash").write_text("MORE=more\nmore() { echo $MORE; }\n")
+    (project / "bin/helper").write_text('#!/bin/sh\necho "{\\"got\\": \\"$1\\"}"\n')
+    (project / "bin/helper").chmod(0o755)
+    return build(project, folder / "b.pyz")
+
+
+@pytest.fixture(params=WAYS)
+def environment(request: pytest.FixtureRequest) -> dict[str, str]:
+    return {**os.environ, "MCPC_WITHOUT": WAYS[request.param]}
+
+
+def ask(server: Path, environment: dict[str, str], *calls: tuple[str, object], token: object = None) -> list[dict]:
+    """Everything the server says to these calls: notifications, and replies."""
+    meta = {} if token is None else {"_meta": {"progressToken": token}}
+    client = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
+    messages = [
+        {"id": 0, "method": "initialize", "params": client},
+        {"method": "notifications/initialized"},
+        {"id": -1, "method": "logging/setLevel", "params": {"level": "debug"}},
+    ]
+    messages += [
+        {"id": number, "method": "tools/call", "params": {"name": name, "arguments": arguments, **meta}}
+        for number, (name, arguments) in enumerate(calls, 1)
+    ]
+    lines = b"".join(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n" for message in messages)
+    done = converse([server], lines, env=environment)
+    assert done.returncode == 0, done.stderr
+    return [json.loads(line) for line in done.stdout.splitlines()][2:]
+
+
+def result(server: Path, environment: dict[str, str], name: str, arguments: object = None) -> tuple[str, bool]:
+    """The text of the answer to one call, and whether it is an error."""
+    (reply,) = (said for said in ask(server, environment, (name, arguments or {})) if "id" in said)
+    return reply["result"]["content"][0]["text"], reply["result"].get("isError", False)
+
+
+def test_arguments_as_variables(server: Path, environment: dict[str, str]) -> None:
+    arguments = {
+        "path": "$(exit 9) 'a' \"b\" \\ é😀\n*",
+        "max-size": 1.5,
+        "list": ["a b", 2, None, True, ""],
+        "nested": {"a": [1, {"b": None}]},
+        "flag": False,
+        "none": None,
+    }
+    expected = [
+        arguments["path"],
+        "1.5",
+        "5",
+        "a b",
+        "2",
+        "",
+        "true",
+        "",
+        '{"a":[1,{"b":null}]}',
+        "false",
+        "<>",
+        "unset",
+        "",
+    ]
+    assert result(server, environment, "shown", arguments) == ("|".join(expected), False)
+
+
+def test_a_null_character_is_refused_by_name(server: Path, environment: dict[str, str]) -> None:
+    refusal = "the argument `text` has a null character or half a character, which no shell variable can hold"
+    for text in ("a\0b", "\ud800"):
+        assert result(server, environment, "digest", {"text": text}) == (refusal, True)
+
+
+def test_a_large_argument_is_exact(server: Path, environment: dict[str, str]) -> None:
+    value = "é\\ \"'$x" * 100_000
+    text, is_error = result(server, environment, "digest", {"text": value})
+    indented = json.dumps({"text": value}, indent=2, ensure_ascii=False)
+    assert not is_error
+    assert text.split()[0] == hashlib.sha256(indented.encode()).hexdigest()
+    assert int(text.split()[1]) in (len(value), len(value.encode()))
+
+
+def test_notes_come_before_the_answer_and_in_order(server: Path, environment: dict[str, str]) -> None:
+    said = ask(server, environment, ("says", {}), token="t")
+    assert [one.get("method", "reply") for one in said] == [
+        "notifications/message",
+        "notifications/progress",
+        "notifications/progress",
+        "reply",
+    ]
+    assert (said[0]["params"]["level"], said[0]["params"]["data"]) == ("warning", "one two")
+    assert said[1]["params"] == {"progressToken": "t", "progress": 1, "total": 2, "message": "half"}
+    assert said[3]["result"]["content"][0]["text"] == "said"
+
+
+def test_a_tool_calls_a_tool(server: Path, environment: dict[str, str]) -> None:
+    assert result(server, environment, "calls", {"tool": "alone"}) == ("more\nstatus 0", False)
+    text, _ = result(server, environment, "calls", {"tool": "no such tool"})
+    assert text.endswith("\nstatus 1")
+    text, is_error = result(server, environment, "loops")
+    assert is_error
+
+
+def test_files_beside_the_library_are_found(server: Path, environment: dict[str, str]) -> None:
+    (reply,) = ask(server, environment, ("place", {}))
+    assert reply["result"]["structuredContent"] == {"got": "more"}
+    assert result(server, environment, "alone") == ("more", False)
+
+
+def test_a_killed_function_is_an_error_and_the_next_one_runs(server: Path, environment: dict[str, str]) -> None:
+    replies = {one["id"]: one["result"] for one in ask(server, environment, ("ends", {}), ("alone", {}))}
+    assert replies[1]["isError"] is True
+    assert replies[2]["content"][0]["text"] == "more"
