@@ -42,6 +42,8 @@ RESULT_WITHIN = "mcpc_runtime.protocol.calls:result_within"
 REQUIREMENTS = "mcpc_runtime.requirements:Requirements"
 MOST_RUNNING = 256
 """So many calls run at once; more wait for their turn."""
+MOST_WAITING = 4096
+BUSY = f"the server is busy: {MOST_RUNNING} calls run and {MOST_WAITING} wait; call again later"
 NO_ROOM = (EAGAIN, EMFILE, ENFILE, ENOMEM)
 """How the system says that it cannot start something now, but perhaps when something else has ended."""
 PROGRESS_SECONDS = 0.05
@@ -110,7 +112,10 @@ class Dispatcher:
             self._inline().start(call)
             return
         task = self._tasks[call] = Task(call, None)
-        if self._waiting or self._running >= MOST_RUNNING:
+        if len(self._waiting) >= MOST_WAITING:
+            self._running += 1
+            self._end(task, refusal(call, BUSY), "refused")
+        elif self._waiting or self._running >= MOST_RUNNING:
             self._waiting[task] = None
         else:
             self._begin(task)
@@ -258,8 +263,7 @@ class Dispatcher:
         """Answer a call, once."""
         if task.over:
             return
-        if task.held is not None:
-            self._engine.effects += self._tell(task, task.held)
+        self._tell_held(task)
         self._forget(task)
         self._record(task, status or ("error" if getattr(ending, "is_error", False) else "success"), ending)
         if task.answer is not None:
@@ -324,11 +328,14 @@ class Dispatcher:
         elif "call" in said:
             self._call_within(task, said)
         elif self._may_log():
-            self._engine.effects += self._tell(task, said)
+            self._tell_held(task)
+            self._engine.effects += self._session.note(task.call, said)
 
-    def _tell(self, task: Task, said: dict[str, Json]) -> list[Effect]:
-        task.held = None
-        return self._session.note(task.call, said)
+    def _tell_held(self, task: Task) -> None:
+        """Tell the progress that was held back: what is told next came after it."""
+        held, task.held = task.held, None
+        if held is not None:
+            self._engine.effects += self._session.note(task.call, held)
 
     def _progress(self, task: Task, said: dict[str, Json]) -> None:
         """Tell progress now, or hold the newest until it may be told."""
@@ -336,7 +343,8 @@ class Dispatcher:
         wait = task.told + PROGRESS_SECONDS - now
         if wait <= 0:
             task.told = now
-            self._engine.effects += self._tell(task, said)
+            task.held = said
+            self._tell_held(task)
             return
         if task.held is None:
             self._reactor.after(wait, lambda: self._release(task))
@@ -345,7 +353,7 @@ class Dispatcher:
     def _release(self, task: Task) -> None:
         if task.held is not None and not task.over:
             task.told = monotonic()
-            self._engine.effects += self._tell(task, task.held)
+            self._tell_held(task)
 
     def _may_log(self) -> bool:
         """Say whether one more log message may go to the client; what may not is lost, and its number told."""

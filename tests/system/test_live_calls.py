@@ -32,6 +32,8 @@ TOOLS = {
     "brief_inline": (NUMBER, {"inline": True, "timeout": 0.3}),
     "count": (NUMBER, {}),
     "count_inline": (NUMBER, {"inline": True}),
+    "both": (NUMBER, {}),
+    "both_inline": (NUMBER, {"inline": True}),
     "talk": (ANY, {}),
     "talk_inline": (ANY, {"inline": True}),
     "delegate": (DELEGATE, {}),
@@ -54,6 +56,11 @@ def count(n, context: Context):
         context.report_progress(step + 1, n, f"step {step + 1}")
     return "counted"
 def count_inline(n, context: Context): return count(n, context)
+def both(n, context: Context):
+    for step in range(int(n)):
+        context.report_progress(step + 1)
+        context.info(f"after {step + 1}")
+def both_inline(n, context: Context): return both(n, context)
 def talk(context: Context, **said):
     for level, words in said.items():
         context.log(level, words)
@@ -196,6 +203,28 @@ def test_progress_grows_ends_with_the_last_and_precedes_the_reply(
     assert values == sorted(set(values)) and values[-1] == 400
     assert 2 <= len(values) < 100, "of what is told at once the newest is enough"
     assert told[-1] == {"progressToken": token, "progress": 400, "total": 400, "message": "step 400"}
+
+
+@pytest.mark.parametrize("tool", ["both", "both_inline"])
+def test_progress_and_logs_come_in_the_order_in_which_they_were_said(client: Client, tool: str) -> None:
+    _, before = client.until(client.call(tool, {"n": 30}, {"progressToken": "t"}))
+    said = [message["params"].get("progress", message["params"].get("data")) for message in before]
+    assert said == [step for number in range(30) for step in (number + 1, f"after {number + 1}")]
+
+
+def test_more_calls_than_can_wait_are_refused_and_none_is_lost(client: Client) -> None:
+    lines = []
+    for number in range(5000):
+        params = {"name": "sleep", "arguments": {"n": 0.3}}
+        lines.append(json.dumps({"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": params}))
+    client.raw("".join(f"{line}\n" for line in lines).encode())
+    replies = [client.message() for _ in lines]
+    assert sorted(reply["id"] for reply in replies) == list(range(5000))
+    refused = [reply["result"] for reply in replies if reply["result"].get("isError")]
+    assert len(refused) >= 1
+    assert {one["content"][0]["text"] for one in refused} == {
+        "the server is busy: 256 calls run and 4096 wait; call again later"
+    }
 
 
 def test_progress_without_a_token_is_not_told(client: Client) -> None:
