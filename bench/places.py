@@ -41,10 +41,12 @@ def tool_names(count: int) -> list[str]:
     return [f"{PYTHON_ECHO}_{number:05d}" if number else PYTHON_ECHO for number in range(count)]
 
 
-def write_project(folder: Path, count: int) -> Path:
-    """Write a project with so many echoing Python tools, and one in Bash."""
+def write_project(folder: Path, count: int, *, inline: bool = False) -> Path:
+    """Write a project with so many echoing Python tools, perhaps inline ones, and one in Bash."""
     names = tool_names(count)
     tools = [{"name": name, "description": "Return the text.", "inputSchema": SCHEMA} for name in (*names, BASH_ECHO)]
+    if inline:
+        tools = [{**tool, "_meta": {"mcpc/handler": {"inline": tool["name"] != BASH_ECHO}}} for tool in tools]
     files = {
         "server.json": json.dumps({"serverInfo": {"name": "bench", "version": "1.0.0"}}),
         "tools.json": json.dumps({"tools": tools}, indent=1),

@@ -98,10 +98,11 @@ class Bench:
         self.server = str(self.built(1))
         self.peers = dict(installed_peers())
 
-    def built(self, tools: int) -> Path:
+    def built(self, tools: int, *, inline: bool = False) -> Path:
         """Return a server with so many tools, built now if it is not the one that would be."""
-        target = places.CACHE / f"server-{tools}.pyz"
-        project = places.write_project(places.CACHE / f"projects/{tools}", tools)
+        name = f"inline-{tools}" if inline else f"{tools}"
+        target = places.CACHE / f"server-{name}.pyz"
+        project = places.write_project(places.CACHE / f"projects/{name}", tools, inline=inline)
         places.build(project, target, places.CACHE / "builds")
         return target
 
@@ -199,15 +200,33 @@ def calls(bench: Bench) -> Iterator[Row]:
     cat = round_trips(bench.spawn(["cat"]), bench.effort.calls)
     flooded = echoed(bench.spawn(["cat"]), bench.effort.flood)
     yield Row("cat", f"{cat * 1e6:.0f} us one by one, {1 / flooded:,.0f}/s with {WINDOW} under way: the unit")
-    rows = {"Python tool": ([bench.server], places.PYTHON_ECHO), "Bash tool": ([bench.server], places.BASH_ECHO)}
+    rows = {
+        "Python tool": ([bench.server], places.PYTHON_ECHO),
+        "Python tool, inline": ([str(bench.built(1, inline=True))], places.PYTHON_ECHO),
+        "Bash tool": ([bench.server], places.BASH_ECHO),
+    }
     rows |= {name: (argv, places.PYTHON_ECHO) for name, argv in bench.peers.items()}
+    rates = {}
     for name, (argv, tool) in rows.items():
         few = tool == places.BASH_ECHO
         count, flood = (bench.effort.bash_calls,) * 2 if few else (bench.effort.calls, bench.effort.flood)
         if name in bench.peers:
             count, flood = count // 4, flood // 10
         one, many = called(bench.spawn(argv), tool, count, flood)
-        yield Row(name, f"{one / cat:.1f}x ({one * 1e6:,.0f} us), {many / flooded:.1f}x ({1 / many:,.0f}/s)")
+        rates[name] = 1 / many
+        value = f"{one / cat:.2f}x ({one * 1e6:,.0f} us), {many / flooded:.1f}x ({rates[name]:,.0f}/s)"
+        limit = CALL_GOALS.get(name)
+        yield Row(name, value, f"<= {limit}x" if limit else "", one / cat <= limit if limit else None)
+    for name, least in RATE_GOALS.items():
+        if "FastMCP" in rates:
+            ratio = rates[name] / rates["FastMCP"]
+            yield Row(f"{name}, {WINDOW} under way, over FastMCP", f"{ratio:.0f}x", f">= {least}x", ratio >= least)
+
+
+CALL_GOALS = {"Python tool": 2.5, "Python tool, inline": 1.3}
+"""One call after the other, over `cat`."""
+RATE_GOALS = {"Python tool": 20, "Python tool, inline": 100}
+"""Calls a second over FastMCP's."""
 
 
 def called(server: wire.Server, tool: str, count: int, flood: int) -> tuple[float, float]:
