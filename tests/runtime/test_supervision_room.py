@@ -98,8 +98,8 @@ def test_a_full_table_of_files_fails_one_call_and_no_other(token: Token, forked:
     supervisor = Supervisor(reactor)
     assert run(supervisor, reactor, token) == (0, "")
     before, hard = resource.prlimit(supervisor._pid, resource.RLIMIT_NOFILE)
-    resource.prlimit(supervisor._pid, resource.RLIMIT_NOFILE, (22, hard))
-    many = range(3, 13)
+    resource.prlimit(supervisor._pid, resource.RLIMIT_NOFILE, (18, hard))
+    many = range(3, 10)
     for _ in range(3):
         assert run(supervisor, reactor, token, *many) == (-1, "cannot run true: Too many open files")
         assert run(supervisor, reactor, token, 3) == (0, "")

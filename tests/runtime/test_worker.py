@@ -1,6 +1,7 @@
 """Python handlers in their own process: what they return, raise and print, and what becomes of calls when it dies."""
 
 import os
+import signal
 import time
 from pathlib import Path
 from types import SimpleNamespace
@@ -302,9 +303,12 @@ def test_a_stopped_call_ends_and_the_worker_stays(each_way: Server, function: st
 
 def test_calls_that_are_stopped_before_they_begin_never_do(each_way: Server) -> None:
     each_way.value("count", value=0)
+    worker = each_way.value("process")
+    os.kill(worker, signal.SIGSTOP)
     jobs = [each_way.start("count", {"value": number}, pytest.fail) for number in range(300)]
     for job in jobs:
         each_way.runner.stop(job)
+    os.kill(worker, signal.SIGCONT)
     each_way.wait(lambda: not each_way.runner._pools[0].workers[0]._jobs)
     assert each_way.value("count", value=1) < 302
 
