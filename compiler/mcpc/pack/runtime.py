@@ -10,10 +10,11 @@ import warnings
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
-from mcpc.emit.bytecode import code_of, pyc
+from mcpc.emit.bytecode import MAGIC, code_of, dump, dump_data, pyc
 from mcpc.emit.templates import text
 from mcpc.ir import BashFunction, Executable, PythonFunction
 from mcpc.pack.archive import Entry
+from mcpc_runtime import BYTECODE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -45,6 +46,10 @@ START_PATH = (
 FOR_PYTHON = ("context.py", "contracts/python.py", "runners/worker.py", "worker/")
 FOR_BASH = ("contracts/mcbox.py", "runners/shell.py", "shells/")
 FOR_INLINE = ("runners/inline.py", "straight.py")
+RUNTIME = "mcpc_runtime"
+PACKAGE = "mcpc_runtime/__init__.py"
+GENERATED_IN_BUNDLE = frozenset({"mcpc_app/__init__.py", "mcpc_app/index.py"})
+"""Whose bytecode only the bundle has: a second copy beside the source would only be read past."""
 CARRIED_WHEN: dict[str, Callable[[Server, Sequence[Module]], bool]] = {
     "mcpc_runtime/authoring.py": lambda _, modules: any(module.name == "mcpc/__init__.py" for module in modules),
     "mcpc_runtime/bindings/conversion.py": lambda server, _: "hints" in bindings(server),
@@ -91,8 +96,30 @@ def runtime_entries(server: Server, generated: Sequence[Module]) -> tuple[Entry,
     codes.update((name, code) for name, code in authors if code is not None)
     plain = {module.name: module.data for module in generated}
     sources = {**plain, **stripped, **start}
-    compiled = {f"{name}c": pyc(code, sources[name]) for name, code in codes.items() if name not in in_bundle(codes)}
-    return tuple(Entry(name, data) for name, data in sorted({**sources, **compiled}.items()))
+    runtime = {name: code for name, code in codes.items() if name.startswith(f"{RUNTIME}/")}
+    others = {name: code for name, code in codes.items() if name not in runtime or name == PACKAGE}
+    beside = {f"{name}c": pyc(code, sources[name]) for name, code in others.items() if name not in GENERATED_IN_BUNDLE}
+    entries = {**sources, **beside, BYTECODE: one_entry(runtime)}
+    return tuple(Entry(name, data) for name, data in sorted(entries.items()))
+
+
+def one_entry(codes: Mapping[str, CodeType]) -> bytes:
+    """Return the bytecode of the runtime's modules as one entry (see `mcpc_runtime.Bytecode`)."""
+    bodies = {name: dump(code) for name, code in sorted(codes.items()) if name != PACKAGE}
+    # The table has the same length wherever the modules begin: marshal writes every number in five bytes.
+    length = len(dump_data(table(bodies, 0)))
+    rows = dump_data(table(bodies, len(MAGIC) + 4 + length))
+    return b"".join((MAGIC, len(rows).to_bytes(4, "little"), rows, *bodies.values()))
+
+
+def table(bodies: Mapping[str, bytes], start: int) -> dict[str, tuple[bool, int, int]]:
+    """Return each module's row: whether it is a package, where it begins, and its length."""
+    rows = {}
+    for file, body in bodies.items():
+        name = file.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+        rows[name] = file.endswith("/__init__.py"), start, len(body)
+        start += len(body)
+    return rows
 
 
 def carried(server: Server, generated: Sequence[Module]) -> dict[str, bytes]:
@@ -139,11 +166,6 @@ def bundled(codes: Mapping[str, CodeType]) -> CodeType:
     bundle = tuple(bundle_row(name, codes) for name in START_PATH)
     constants = tuple(bundle if constant == "BUNDLE" else constant for constant in start.co_consts)
     return start.replace(co_consts=constants)
-
-
-def in_bundle(codes: Mapping[str, CodeType]) -> frozenset[str]:
-    """Return the files whose bytecode the bundle holds; a second copy beside the source would only be read past."""
-    return frozenset(file_of(name, codes) for name in START_PATH)
 
 
 def file_of(name: str, codes: Mapping[str, CodeType]) -> str:
