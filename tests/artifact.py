@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import io
 import os
 import subprocess
 import sys
+import zipfile
 from typing import TYPE_CHECKING
 
 from needs import ROOT
@@ -38,6 +40,15 @@ def build(project: Path, target: Path, *options: str, python: str | Path = sys.e
         f"mcpc build {project} ended with status {done.returncode}:\n{done.stdout}{done.stderr}"
     )
     return target
+
+
+def carried(artifact: Path) -> list[str]:
+    """Return the names of everything in an artifact, the runtime's sources among them."""
+    with zipfile.ZipFile(artifact) as packed:
+        kept = packed.read("mcpc_runtime/sources.zip")
+        names = packed.namelist()
+    with zipfile.ZipFile(io.BytesIO(kept)) as sources:
+        return [*names, *sources.namelist()]
 
 
 def converse(

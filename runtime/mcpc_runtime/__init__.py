@@ -4,7 +4,7 @@ Standard library only, and of that only what the request at hand needs: the modu
 but C modules of the interpreter, everything else is a dotted name that is resolved when it is first used.
 
 In an archive the bytecode of all these modules is one entry, because a start takes as long as the archive has entries.
-It is found before the sources, which lie there one by one for any other Python, and for people.
+Their sources are another one, an archive by itself: for any other Python, and for people.
 """
 
 from __future__ import annotations
@@ -22,21 +22,22 @@ if TYPE_CHECKING:
 
     Table = dict[str, tuple[bool, int, int]]
 
-BYTECODE = "mcpc_runtime/bytecode"
+BYTECODE, SOURCES = "mcpc_runtime/bytecode", "mcpc_runtime/sources.zip"
 HEAD = len(MAGIC_NUMBER) + 4
 
 
-class Bytecode:
-    """Finds the runtime's modules in the entry BYTECODE of an archive.
+class Kept:
+    """Finds the runtime's modules in the entry BYTECODE of an archive, or for another Python in SOURCES.
 
-    It begins with the magic number of its Python and the length of a table, module: (whether it is a package, place,
-    length); then come the modules.
+    BYTECODE begins with the magic number of its Python and the length of a table, module: (whether it is a package,
+    place, length); then come the modules.
     """
 
     def __init__(self, loader: Any) -> None:
         self._loader = loader
         self._data = b""
         self._table: Table | None = None
+        self._is_source = False
 
     def find_spec(
         self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
@@ -61,11 +62,26 @@ class Bytecode:
         try:
             self._data = self._loader.get_data(f"{self._loader.archive}/{BYTECODE}")
         except OSError:
-            return {}
+            self._data = b""
         if not self._data.startswith(MAGIC_NUMBER):
-            return {}
+            return self._read_sources()
         end = HEAD + int.from_bytes(self._data[HEAD - 4 : HEAD], "little")
         found: Table = marshal.loads(self._data[HEAD:end])
+        return found
+
+    def _read_sources(self) -> Table:
+        """Return the same for the sources: slower, and for any Python."""
+        self._is_source = True
+        packed = self._loader.get_data(f"{self._loader.archive}/{SOURCES}")
+        parts: list[bytes] = []
+        found: Table = {}
+        with __import__("zipfile").ZipFile(__import__("io").BytesIO(packed)) as sources:
+            for file in sources.namelist():
+                name = file.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+                text = sources.read(file)
+                found[name] = file.endswith("/__init__.py"), sum(map(len, parts)), len(text)
+                parts.append(text)
+        self._data = b"".join(parts)
         return found
 
     def create_module(self, spec: ModuleSpec) -> None:
@@ -74,8 +90,11 @@ class Bytecode:
     def exec_module(self, module: ModuleType) -> None:
         """Run a module."""
         _, place, length = (self._table or {})[module.__name__]
-        exec(marshal.loads(self._data[place : place + length]), module.__dict__)  # noqa: S102 - the archive's own
+        body = self._data[place : place + length]
+        label = f"server.pyz/{module.__name__.replace('.', '/')}"
+        code = compile(body, label, "exec", dont_inherit=True) if self._is_source else marshal.loads(body)
+        exec(code, module.__dict__)  # noqa: S102 - the archive's own
 
 
 if hasattr(globals().get("__loader__"), "archive"):
-    sys.meta_path.insert(0, Bytecode(globals()["__loader__"]))
+    sys.meta_path.insert(0, Kept(globals()["__loader__"]))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from artifact import build, converse, mcpc
+from artifact import build, carried, converse, mcpc
 from mcpc.schema import compile as compile_schema
 from needs import ROOT
 
@@ -297,24 +297,18 @@ def test_prompts(types: Artifact) -> None:
 
 def test_the_artifact_carries_what_it_needs_and_no_more(types: Artifact, tmp_path: Path) -> None:
     names = entries(types.path)
-    carried = {"mcpc/__init__.py", "mcpc_runtime/authoring.py", *BINDINGS}
-    assert carried <= names
+    wanted = {"mcpc/__init__.py", "mcpc_runtime/authoring.py", *BINDINGS}
+    assert wanted <= names
     assert not [name for name in names if "pydantic" in name]
     plain = build(ROOT / "templates/new/python", tmp_path / "plain.pyz")
-    assert not carried & entries(plain)
+    assert not wanted & entries(plain)
 
 
 BINDINGS = [f"mcpc_runtime/bindings/{name}.py" for name in ("conversion", "dumping", "hints")]
 
 
 def entries(artifact: Path) -> set[str]:
-    words = [
-        sys.executable,
-        "-c",
-        "import sys,zipfile;print(*zipfile.ZipFile(sys.argv[1]).namelist(),sep='\\n')",
-        artifact,
-    ]
-    return set(subprocess.run(words, capture_output=True, text=True, check=True).stdout.split())
+    return set(carried(artifact))
 
 
 def test_the_same_sources_make_the_same_file(tmp_path: Path) -> None:

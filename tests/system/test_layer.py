@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from artifact import build, converse, mcpc
+from artifact import build, carried, converse, mcpc
 from interpreters import VERSIONS
 from mcpc.pack import START
 from needs import python
@@ -64,8 +64,7 @@ def called(path: Path, cache: Path, interpreter: str | Path = sys.executable) ->
 
 
 def names(path: Path) -> list[str]:
-    with zipfile.ZipFile(path) as archive:
-        return archive.namelist()
+    return carried(path)
 
 
 @pytest.fixture(scope="module")

@@ -505,9 +505,8 @@ LATE = (
     "handlers/data/numbers.txt",
     "mcpc_app/blob",
     "mcpc_app/bash/launcher.bash",
-    "mcpc_runtime/runners/worker.py",
-    "mcpc_runtime/runners/worker.pyc",
-    "mcpc_runtime/protocol/session.py",
+    "mcpc_runtime/bytecode",
+    "mcpc_runtime/sources.zip",
     "META-INF/sbom.cdx.json",
 )
 """Entries that `check` itself can do without."""

@@ -25,9 +25,10 @@ class Entry:
 
 
 def archive(entries: Sequence[Entry], first_line: str) -> bytes:
-    """Return the executable archive: its first line, then the entries, stored, sorted by name."""
+    """Return the executable archive: its first line, if it has one, then the entries, stored, sorted by name."""
     buffer = io.BytesIO()
-    buffer.write(first_line.encode() + b"\n")
+    if first_line:
+        buffer.write(first_line.encode() + b"\n")
     with zipfile.ZipFile(buffer, "a", zipfile.ZIP_STORED) as packed:
         for entry in sorted(entries, key=lambda entry: entry.name.encode()):
             info = zipfile.ZipInfo(entry.name, EPOCH)

@@ -35,7 +35,7 @@ def manifest_entries(server: Server, entries: Sequence[Entry]) -> tuple[Entry, .
 
 def is_bytecode(name: str) -> bool:
     """Tell whether an entry depends on the Python that built it."""
-    return name.endswith(".pyc") or name == "mcpc_app/bytecode"
+    return name.endswith(".pyc") or name in ("mcpc_app/bytecode", "mcpc_runtime/bytecode")
 
 
 def line(name: str, checksum: str) -> str:

@@ -1,4 +1,4 @@
-"""The runtime as entries: its sources, bytecode beside them, and the start path as one bundle.
+"""The runtime as entries: its sources and its bytecode, an entry each, and the start path as one bundle.
 
 The bundle is in the bytecode of `__main__`: looking a module up in an archive costs more than running it, and the dozen
 modules between the first line and the first answer are always the same.
@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 from mcpc.emit.bytecode import MAGIC, code_of, dump, dump_data, pyc
 from mcpc.emit.templates import text
 from mcpc.ir import BashFunction, Executable, PythonFunction
-from mcpc.pack.archive import Entry
-from mcpc_runtime import BYTECODE
+from mcpc.pack.archive import Entry, archive
+from mcpc_runtime import BYTECODE, SOURCES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -99,12 +99,15 @@ def runtime_entries(server: Server, generated: Sequence[Module]) -> tuple[Entry,
     runtime = {name: code for name, code in codes.items() if name.startswith(f"{RUNTIME}/")}
     others = {name: code for name, code in codes.items() if name not in runtime or name == PACKAGE}
     beside = {f"{name}c": pyc(code, sources[name]) for name, code in others.items() if name not in GENERATED_IN_BUNDLE}
-    entries = {**sources, **beside, BYTECODE: one_entry(runtime)}
+    kept = {name: data for name, data in sources.items() if name in runtime and name != PACKAGE}
+    sources = {name: data for name, data in sources.items() if name not in kept}
+    packed = archive([Entry(name, data) for name, data in kept.items()], "")
+    entries = {**sources, **beside, BYTECODE: one_entry(runtime), SOURCES: packed}
     return tuple(Entry(name, data) for name, data in sorted(entries.items()))
 
 
 def one_entry(codes: Mapping[str, CodeType]) -> bytes:
-    """Return the bytecode of the runtime's modules as one entry (see `mcpc_runtime.Bytecode`)."""
+    """Return the bytecode of the runtime's modules as one entry (see `mcpc_runtime.Kept`)."""
     bodies = {name: dump(code) for name, code in sorted(codes.items()) if name != PACKAGE}
     # The table has the same length wherever the modules begin: marshal writes every number in five bytes.
     length = len(dump_data(table(bodies, 0)))
