@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 TRIES = 100
+QUICK_SECONDS = 0.0001
+MORE_PROCESSORS = (posix.cpu_count() or 1) > 1
 READABLE = POLLIN
 WRITABLE = POLLOUT
 
@@ -32,6 +34,7 @@ class Reactor:
         self._timers: list[tuple[float, int, Callable[[], None]]] = []
         self._number = 0
         self._waiting = False
+        self._quick = 0.0
         self._bell: tuple[int, int] | None = None
 
     def watch(self, descriptor: int, events: int, callback: Callable[[], None]) -> None:
@@ -56,13 +59,27 @@ class Reactor:
         timeout = None
         if self._timers:
             timeout = max(0, int((self._timers[0][0] - monotonic()) * 1000) + 1)
-        ready = self._poll.poll(timeout) if lock is None else self._wait(timeout, lock)
+        ready = self._look() if self._quick and lock is None else []
+        if not ready:
+            ready = self._poll.poll(timeout) if lock is None else self._wait(timeout, lock)
         for descriptor, _ in ready:
             callback = self._callbacks.get(descriptor)
             if callback is not None:
                 callback()
         while self._timers and self._timers[0][0] <= monotonic():
             heappop(self._timers)[2]()
+
+    def expect(self) -> None:
+        """Look for what comes next for a moment before sleeping: to be woken costs more than most answers take."""
+        if MORE_PROCESSORS:
+            self._quick = monotonic() + QUICK_SECONDS
+
+    def _look(self) -> list[tuple[int, int]]:
+        until, self._quick = self._quick, 0.0
+        while True:
+            ready = self._poll.poll(0)
+            if ready or monotonic() >= until:
+                return ready
 
     def _wait(self, timeout: int | None, lock: LockType) -> list[tuple[int, int]]:
         if self._bell is None:

@@ -134,6 +134,8 @@ class Worker:
         self._jobs[job.number] = job
         self._queue.append(job)
         self._feed()
+        if len(self._jobs) == 1:
+            self._reactor.expect()
 
     def _feed(self) -> None:
         """Send what there is room for."""
