@@ -147,10 +147,11 @@ mcbox_get_data_home() {
   printf '%s\n' "${MCBOX_DATA_HOME:-${XDG_DATA_HOME:-${HOME-}/.local/share}/mcbox}"
 }
 
+# __mcpc_json_string TEXT: sets __mcpc_string to TEXT as JSON.
 # By lines, for a substitution in one long text takes Bash 4.4 the square of its length.
-mcp_create_text_content_object() {
-  local LC_ALL=C IFS=' ' lines text code char escape
-  mapfile -t lines <<<"${1-}"
+__mcpc_json_string() {
+  local LC_ALL=C IFS=' ' lines code char escape
+  mapfile -t lines <<<"$1"
   lines=("${lines[@]//\\/\\\\}")
   lines=("${lines[@]//\"/\\\"}")
   lines=("${lines[@]//$'\r'/\\r}")
@@ -162,7 +163,12 @@ mcp_create_text_content_object() {
       lines=("${lines[@]//"$char"/"$escape"}")
     done
   fi
-  printf -v text '%s\\n' "${lines[@]}"
-  text=${text%\\n}
-  printf '{"type":"text","text":"%s"}\n' "$text"
+  printf -v __mcpc_string '%s\\n' "${lines[@]}"
+  __mcpc_string="\"${__mcpc_string%\\n}\""
+}
+
+mcp_create_text_content_object() {
+  local __mcpc_string
+  __mcpc_json_string "${1-}"
+  printf '{"type":"text","text":%s}\n' "$__mcpc_string"
 }

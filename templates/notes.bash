@@ -3,32 +3,13 @@
 #
 # Its law: reading this defines functions and does nothing else, and they start no process.  A note is one JSON object in
 # one line on the descriptor that MCPC_NOTES names; without that variable nobody listens, and nothing is said.
-# Names that begin with `__mcpc_` are its own.
+# It is read after mcbox.bash, which writes JSON strings for it.  Names that begin with `__mcpc_` are its own.
 
 # mcpc_json_string TEXT: prints TEXT as a JSON string.
 mcpc_json_string() {
   local __mcpc_string
   __mcpc_json_string "${1-}"
   printf '%s\n' "$__mcpc_string"
-}
-
-# By lines, for a substitution in one long text takes Bash 4.4 the square of its length.
-__mcpc_json_string() {
-  local LC_ALL=C IFS=' ' lines code char escape
-  mapfile -t lines <<<"$1"
-  lines=("${lines[@]//\\/\\\\}")
-  lines=("${lines[@]//\"/\\\"}")
-  lines=("${lines[@]//$'\r'/\\r}")
-  lines=("${lines[@]//$'\t'/\\t}")
-  if [[ ${lines[*]} == *[[:cntrl:]]* ]]; then
-    for code in {1..31}; do
-      printf -v escape '\\u%04x' "$code"
-      printf -v char '%b' "\\x${escape:4}"
-      lines=("${lines[@]//"$char"/"$escape"}")
-    done
-  fi
-  printf -v __mcpc_string '%s\\n' "${lines[@]}"
-  __mcpc_string="\"${__mcpc_string%\\n}\""
 }
 
 # __mcpc_note LINE…: one write, so that what others write does not come between.

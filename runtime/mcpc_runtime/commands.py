@@ -11,8 +11,6 @@ has no room for it now.  `stop(job)`: nobody waits for the result any more; what
 
 from __future__ import annotations
 
-from _signal import SIGPIPE  # type: ignore[import-not-found]
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -20,8 +18,6 @@ if TYPE_CHECKING:
     from mcpc_runtime.protocol.jsonrpc import Json
 
 
-DEFAULT_SIGNALS = (SIGPIPE, 25)
-"""What a child is to take as usual again (25 is SIGXFSZ): the interpreter ignores both, and children inherit that."""
 MARK = "MCPC_CALL"
 """The variable that says for which call a process runs: by it, whatever a call started can be found and ended."""
 NOTES = "MCPC_NOTES"

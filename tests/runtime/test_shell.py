@@ -482,8 +482,8 @@ def test_calls_of_other_tools(shells) -> None:
 
 def test_without_a_server_notes_are_nothing() -> None:
     needs("bash")
-    notes = ROOT / "templates/notes.bash"
-    script = f'set -eu; source {notes}; mcpc_progress 1; mcpc_log info x; mcpc_call x "{{}}" || echo failed'
+    read = f"source {ROOT}/templates/mcbox.bash; source {ROOT}/templates/notes.bash"
+    script = f'set -eu; {read}; mcpc_progress 1; mcpc_log info x; mcpc_call x "{{}}" || echo failed'
     status = os.system(f"env -u MCPC_NOTES bash --norc -c '{script}' >/dev/null 2>&1")
     assert status == 0
 

@@ -97,13 +97,29 @@ def test_what_was_slow_gets_a_thread_at_once_until_it_is_quick_again(driver):
 
 
 def test_the_first_thread_is_kept_and_drives_again():
-    driver, gate, threads = Driver(), allocate_lock(), SimpleQueue()
-    gate.acquire()
-    driver.queue.put((None, gate.acquire))
-    driver.start()
-    driver.queue.put((None, lambda: threads.put(get_ident())))
-    threads.get(timeout=10)
-    gate.release()
+    driver, threads = Driver(), SimpleQueue()
+    first, second = allocate_lock(), allocate_lock()
+
+    def hold(gate):
+        threads.put(get_ident())
+        with gate:
+            pass
+
+    with second:
+        with first:
+            driver.queue.put((None, lambda: hold(first)))
+            driver.start()
+            ours = threads.get(timeout=10)
+            driver.queue.put((None, lambda: threads.put(get_ident())))
+            assert threads.get(timeout=10) != ours  # another drives while the first is held
+        driver.late.get(timeout=10)
+        deadline = time.monotonic() + 10
+        while not driver.turns._spare and time.monotonic() < deadline:
+            time.sleep(0.001)
+        driver.queue.put((None, lambda: hold(second)))
+        assert threads.get(timeout=10) != ours
+        driver.queue.put((None, lambda: threads.put(get_ident())))
+        assert threads.get(timeout=10) == ours
     driver.late.get(timeout=10)
     driver.end()
 
