@@ -11,8 +11,9 @@
 # Its law: a function finds the shell that launcher.bash would give it, and nothing it changes is seen by the next.  A
 # child opens what belongs to its call by itself, so that no other process has it.  A call's texts: its number, mark,
 # function and argument, `1` if a second child watches the function, then a name, a count and so many values for each
-# variable (`=` counts one value that is no array).  On its notes a child says `pid N` first and `end N` last, and nothing
-# if it finds the number of another call.  A child that is killed, or whose function takes `exec`, says no `end`.
+# variable (`=` counts one value that is no array, `+` one that is exported).  On its notes a child says `pid N` first
+# and `end N` last, and nothing if it finds the number of another call.  A child that is killed, or whose function takes
+# `exec`, says no `end`.
 #
 # Bash parses all of this before it reads a library, so that no alias of one has a hand in it.
 {
@@ -56,8 +57,9 @@
       export MCPC_CALL=${__mcpc_texts[1]} MCPC_NOTES=7
       for ((__mcpc_index = 5; __mcpc_index < ${#__mcpc_texts[@]}; __mcpc_index += 3)); do
         declare -n __mcpc_name=${__mcpc_texts[__mcpc_index]}
-        if [[ ${__mcpc_texts[__mcpc_index + 1]} == = ]]; then
+        if [[ ${__mcpc_texts[__mcpc_index + 1]} == [=+] ]]; then
           __mcpc_name=${__mcpc_texts[__mcpc_index + 2]}
+          if [[ ${__mcpc_texts[__mcpc_index + 1]} == + ]]; then export "${__mcpc_texts[__mcpc_index]}"; fi
         else
           __mcpc_name=("${__mcpc_texts[@]:__mcpc_index + 2:__mcpc_texts[__mcpc_index + 1]}")
           ((__mcpc_index += __mcpc_texts[__mcpc_index + 1] - 1)) || :

@@ -3,7 +3,8 @@
 #
 #   $0    the name of the library's file, for messages
 #   $1    the function to call
-#   $2    how many texts follow the argument: variables, each a name, a count, and so many values (`=`: one, no array)
+#   $2    how many texts follow the argument: variables, each a name, a count, and so many values (`=`: one, no array;
+#         `+`: one that is exported)
 #   fd 4  where errors go, if it is open: what Bash says before this text is read (of a locale that is not there) is
 #         not the function's, and stays on the standard error it was started with
 #   fd 3  texts that each end with a null byte: the libraries in the order to read them, then the function's argument
@@ -47,8 +48,9 @@ fi
 set -- "$__mcpc_function" "${__mcpc_texts[__mcpc_argument]}"
 for ((__mcpc_index = __mcpc_argument + 1; __mcpc_index < ${#__mcpc_texts[@]}; __mcpc_index += 3)); do
   declare -n __mcpc_name=${__mcpc_texts[__mcpc_index]}
-  if [[ ${__mcpc_texts[__mcpc_index + 1]} == = ]]; then
+  if [[ ${__mcpc_texts[__mcpc_index + 1]} == [=+] ]]; then
     __mcpc_name=${__mcpc_texts[__mcpc_index + 2]}
+    if [[ ${__mcpc_texts[__mcpc_index + 1]} == + ]]; then export "${__mcpc_texts[__mcpc_index]}"; fi
   else
     __mcpc_name=("${__mcpc_texts[@]:__mcpc_index + 2:__mcpc_texts[__mcpc_index + 1]}")
     ((__mcpc_index += __mcpc_texts[__mcpc_index + 1] - 1)) || :

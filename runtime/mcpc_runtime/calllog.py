@@ -18,23 +18,38 @@ from mcpc_runtime.protocol.jsonrpc import encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from mcpc_runtime.protocol.effects import Call, Ending
     from mcpc_runtime.protocol.jsonrpc import Json
-
-    Log = Callable[[Call, str, float, Ending | None], None]
 
 WHERE, VALUES = b"MCPC_CALL_LOG", b"MCPC_CALL_LOG_VALUES"
 MOST_ERROR = 2000
 """Characters of an error that are written."""
 
 
-def call_log() -> Log | None:
-    """Return what writes a line for a call (its status, seconds and ending), None if nobody wants any."""
+class CallLog:
+    """Writes a line for every call that ended."""
+
+    def __init__(self, descriptor: int, values: bool) -> None:
+        self._descriptor = descriptor
+        self._values = values
+
+    def began(self, call: Call) -> None:
+        """Write nothing yet."""
+
+    def ended(self, call: Call, status: str, seconds: float, ending: Ending | None) -> None:
+        """Write the line."""
+        line = encode(facts(call, status, seconds, ending, self._values)) + b"\n"
+        try:
+            posix.write(self._descriptor, line)
+        except OSError:
+            return
+
+
+def call_logs() -> list[CallLog]:
+    """Return the log that somebody wants, if anybody does and it can be written."""
     where = posix.environ.get(WHERE)
     if not where:
-        return None
+        return []
     values = posix.environ.get(VALUES) == b"1"
     descriptor = 2
     if where != b"stderr":
@@ -43,16 +58,8 @@ def call_log() -> Log | None:
             descriptor = posix.open(where, flags, 0o600)
         except OSError as problem:
             tell(f"the call log {where.decode(errors='replace')} cannot be written: {problem.strerror}")
-            return None
-
-    def log(call: Call, status: str, seconds: float, ending: Ending | None) -> None:
-        line = encode(facts(call, status, seconds, ending, values)) + b"\n"
-        try:
-            posix.write(descriptor, line)
-        except OSError:
-            return
-
-    return log
+            return []
+    return [CallLog(descriptor, values)]
 
 
 def facts(call: Call, status: str, seconds: float, ending: Ending | None, values: bool) -> dict[str, Json]:
@@ -63,7 +70,7 @@ def facts(call: Call, status: str, seconds: float, ending: Ending | None, values
         given = {name: len(encode(value)) for name, value in call.arguments.items()}
     found: dict[str, Json] = {
         "time": f"{strftime('%Y-%m-%dT%H:%M:%S', gmtime(now))}.{int(now % 1 * 1000):03d}Z",
-        "prompt" if call.is_prompt else "tool": call.definition.name,
+        call.kind: call.definition.name,
         "chain": list(call.chain),
         "arguments": given,
         "status": status,

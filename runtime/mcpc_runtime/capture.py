@@ -30,12 +30,13 @@ TURN_COST = 128
 class Capture:
     """The outputs of one call, in the order they arrived.  Memory: at most OUTPUT_LIMIT, however small the pieces."""
 
-    __slots__ = ("_dropped", "_pieces", "_size")
+    __slots__ = ("_dropped", "_pieces", "_size", "complained", "printed")
 
     def __init__(self) -> None:
         self._pieces: list[tuple[bool, bytearray]] = []
         self._size = 0
         self._dropped = 0
+        self.printed = self.complained = 0
 
     def take(self, printed: bool, data: bytes) -> None:
         """Keep what was written to standard output (`printed`) or standard error, as far as there is room."""
@@ -68,10 +69,12 @@ class Capture:
 
     def print(self, data: bytes) -> None:
         """Keep what was written to standard output."""
+        self.printed += len(data)
         self.take(True, data)
 
     def complain(self, data: bytes) -> None:
         """Keep what was written to standard error."""
+        self.complained += len(data)
         self.take(False, data)
 
     def completed(self, status: int, problem: str = "") -> Completed:
@@ -89,6 +92,7 @@ class Capture:
             result.printed = b"".join(data for printed, data in pieces if printed)
             result.errors = b"".join(data for printed, data in pieces if not printed)
         result.dropped = self._dropped
+        result.sizes = self.printed, self.complained
         return result
 
 

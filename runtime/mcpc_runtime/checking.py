@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import hashlib
 import json
+import marshal
 import posix
 import zipfile
 
 from mcpc_runtime.host import Host
+from mcpc_runtime.image import Definition
 from mcpc_runtime.protocol.rows import resolve
 from mcpc_runtime.reactor import Reactor
 from mcpc_runtime.requirements import Requirements, found
@@ -21,7 +23,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from mcpc_runtime.image import Definition, Image
+    from mcpc_runtime.image import Image
 
     Check = Callable[[Image], list[str]]
 
@@ -55,12 +57,18 @@ def changed_entries(image: Image) -> list[str]:
 
 
 def definitions(image: Image) -> Iterator[Definition]:
-    """Yield every tool and prompt there is."""
-    for kind, one in (("tools", image.tool), ("prompts", image.prompt)):
+    """Yield every tool, prompt, resource and template there is."""
+    for kind, key, one in (
+        ("tools", "name", image.tool),
+        ("prompts", "name", image.prompt),
+        ("resources", "uri", image.resource),
+    ):
         for entry in listed(image, kind):
-            definition = one(entry["name"])
+            definition = one(entry[key])
             if definition is not None:
                 yield definition
+    for uri, _, _, place in image.templates:
+        yield Definition(image, uri, marshal.loads(image.read(*place)))
 
 
 class Needs:
@@ -199,6 +207,18 @@ CHECKS: tuple[tuple[str, Check], ...] = (
     ("every definition loads", broken_definitions),
     ("every protocol revision answers", broken_conversation),
 )
+HEALTHY = "the project's own health checks pass"
+HEALTH = "mcpc_runtime.health:has_checks", "mcpc_runtime.health:unhealthy"
+
+
+def checks_of(image: Image) -> tuple[tuple[str, Check], ...]:
+    """Return what is looked at: what every server has, and what a project brought for itself."""
+    has_checks, unhealthy = HEALTH
+    if "mcp_bash" not in image.index or not resolve(has_checks)(image):
+        return CHECKS
+    return (*CHECKS, (HEALTHY, resolve(unhealthy)))
+
+
 NOTES: tuple[tuple[str, Check], ...] = (
     ("the variables its handlers are to find are set", unset_variables),
     ("the system offers the fastest ways", slower_ways),

@@ -9,9 +9,10 @@ import json
 import posix
 import sys
 
-from mcpc_runtime.checking import CHECKS, NOTES, some, verified
+from mcpc_runtime.checking import HEALTHY, NOTES, checks_of, some, verified
 from mcpc_runtime.engine import Engine
 from mcpc_runtime.protocol.facts import CAPABILITIES_KEY, MAX_MESSAGE_BYTES, VERSION_KEY
+from mcpc_runtime.protocol.rows import resolve
 from mcpc_runtime.protocol.session import Session
 from mcpc_runtime.testimony import facts, listed
 
@@ -29,9 +30,10 @@ HELP = """{name} {version}: a Model Context Protocol server in one file
   {file}                              serve over standard input and output: what a client starts
   {file} info [--json]                what it is, what it speaks, what it was built from
   {file} check [--json]               whether it is whole, and can run here
-  {file} list [--json]                its tools and prompts
+  {file} list [--json]                its tools, prompts and resources
   {file} call TOOL [NAME=VALUE ...]   call a tool; a value is JSON where it can be, else a string
   {file} call TOOL --json OBJECT      the same, with the arguments as one JSON object ("-": from standard input)
+  {file} serve --http [HOST:]PORT     serve over HTTP; `serve --help` lists the options
 
 A client is told to start it like this:
   {{"mcpServers": {{"{name}": {{"command": "{python}", "args": ["{path}"]}}}}}}
@@ -101,7 +103,7 @@ def info(image: Image, archive: str, words: list[str]) -> int:
     rows = [
         ("server", f"{known['name']} {known['version']}"),
         ("speaks", ", ".join(known["revisions"])),
-        ("offers", f"{known['tools']} tools, {known['prompts']} prompts"),
+        ("offers", ", ".join(offers(known))),
         ("handlers", ", ".join(known["handlers"]) or "none"),
         ("python", f"{known['python']['requires']}, fastest on {known['python']['bytecode']}"),
         *running_rows(known),
@@ -111,6 +113,16 @@ def info(image: Image, archive: str, words: list[str]) -> int:
     ]
     sys.stdout.write("".join(f"{name:<10}{value}\n" for name, value in rows))
     return SUCCESS
+
+
+def offers(known: dict[str, Any]) -> list[str]:
+    """Return how many there are of each kind of thing, resources only if there are any."""
+    others = [(kind, words) for kind, words in OTHERS if known.get(kind)]
+    rows = ((known[kind], words) for kind, words in (("tools", "tools"), ("prompts", "prompts"), *others))
+    return [f"{count} {words.removesuffix('s') if count == 1 else words}" for count, words in rows]
+
+
+OTHERS = (("resources", "resources"), ("resourceTemplates", "resource templates"), ("completions", "completions"))
 
 
 def running_rows(known: dict[str, Any]) -> list[tuple[str, str]]:
@@ -143,31 +155,46 @@ def carried_rows(known: dict[str, Any]) -> list[tuple[str, str]]:
 
 def check(image: Image, archive: str, words: list[str]) -> int:
     """Verify every entry, load every definition, look for what the handlers need, and hold a short conversation."""
-    results = [(name, verified(image, verify)) for name, verify in CHECKS]
+    results = [(name, verified(image, verify)) for name, verify in checks_of(image)]
     notes = [(name, verified(image, look)) for name, look in NOTES]
-    failed = any(problems for _, problems in results)
+    wrong = [name for name, problems in results if problems]
+    status = SUCCESS if not wrong else NOT_RUNNABLE if wrong == [HEALTHY] else FINDINGS
     if wants_json(words):
         checks = [{"name": name, "problems": found} for name, found in results]
-        put_json({"ok": not failed, "checks": checks, "notes": [note for _, found in notes for note in found]})
-        return FINDINGS if failed else SUCCESS
+        put_json({"ok": not wrong, "checks": checks, "notes": [note for _, found in notes for note in found]})
+        return status
     for word, rows in (("failed", results), ("note", [row for row in notes if row[1]])):
         for name, problems in rows:
             sys.stdout.write(f"{word if problems else 'ok':<8}{name}\n")
             sys.stdout.write("".join(f"        {printable(problem)}\n" for problem in problems))
-    return FINDINGS if failed else SUCCESS
+    return status
 
 
 def list_definitions(image: Image, archive: str, words: list[str]) -> int:
-    """Print the tools and prompts."""
+    """Print the tools and prompts, and what can be read."""
     found = {kind: listed(image, kind) for kind in ("tools", "prompts")}
+    read = {kind: listed(image, kind) for kind in READ}
     if wants_json(words):
-        return put_json(found)
+        return put_json(found | {kind: items for kind, items in read.items() if items})
     for kind, items in found.items():
         for item in items:
             names = item.get("inputSchema", {}).get("properties", {}) or [a["name"] for a in item.get("arguments", [])]
             summary = printable(item.get("description", "").partition("\n")[0])
             sys.stdout.write(f"{kind[:-1]:<8}{item['name']}({', '.join(map(printable, names))})  {summary}\n")
+    for kind, items in read.items():
+        word, key = READ[kind]
+        for item in items:
+            summary = printable((item.get("description") or item["name"]).partition("\n")[0])
+            sys.stdout.write(f"{word} {printable(item[key])}  {summary}\n")
+    if MCP_BASH in image.index:
+        sys.stdout.flush()
+        sys.stderr.write(resolve(HIDDEN)(image, [tool["name"] for tool in found["tools"]]))
     return SUCCESS
+
+
+MCP_BASH, HIDDEN = "mcp_bash", "mcpc_runtime.mcp_bash.starting:hidden"
+READ = {"resources": ("resource", "uri"), "resourceTemplates": ("template", "uriTemplate")}
+"""The lists of what clients read: what one of them is called, and the member by which it is asked for."""
 
 
 def printable(text: str) -> str:
@@ -223,6 +250,16 @@ def json_or_text(text: str) -> Any:
         return json.loads(text)
     except ValueError:
         return text
+
+
+def serve(image: Image, archive: str, words: list[str]) -> int:
+    """Serve over HTTP, if what that takes is carried."""
+    try:
+        command: Callable[[Image, str, list[str]], int] = resolve("mcpc_runtime.http.serve:command")
+    except ModuleNotFoundError:
+        sys.stderr.write("error: this file serves over standard input and output only; `mcpc build --http` adds HTTP\n")
+        return NOT_RUNNABLE
+    return command(image, archive, words)
 
 
 class Conversation:
@@ -283,4 +320,5 @@ COMMANDS: dict[str, Callable[[Image, str, list[str]], int]] = {
     "check": check,
     "list": list_definitions,
     "call": call_tool,
+    "serve": serve,
 }

@@ -1,14 +1,17 @@
 """What a handler may say and ask while it runs: `from mcpc import Context`, and a parameter annotated with it.
 
 Every method may be called from synchronous and from asynchronous code: what it returns is there already, and may be
-awaited all the same.  Only `call_tool` takes time; on the thread of the event loop it returns something to wait for.
+awaited all the same.  Only what asks takes time (another tool, or the client); on the thread of the event loop that
+returns something to wait for.
 """
 
 from __future__ import annotations
 
+from mcpc_runtime.protocol.rows import resolve
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator, Mapping
     from typing import Any, NoReturn, Protocol
 
     class Port(Protocol):
@@ -19,8 +22,13 @@ if TYPE_CHECKING:
         def say(self, note: dict[str, Any]) -> None:
             """Send a note, unless the call has ended."""
 
-        def ask(self, name: str, arguments: dict[str, Any]) -> Any:
-            """Call another tool: return its result, or on the loop's thread something to wait for."""
+        def ask(self, note: dict[str, Any], read: Callable[[Any], Any]) -> Any:
+            """Send a note that is answered; return what `read` makes of that, or on the loop something to await."""
+
+
+QUESTIONS = "mcpc_runtime.questions:"
+SUPPORTS = "mcpc_runtime.protocol.capabilities:supports"
+LISTS = ("tools", "prompts", "resources")
 
 
 class Cancelled(BaseException):
@@ -29,6 +37,30 @@ class Cancelled(BaseException):
 
 class ToolError(Exception):
     """A failure whose text the caller is told as it is."""
+
+
+class ProtocolError(Exception):
+    """The request ends with this JSON-RPC error, instead of a result that says that it failed."""
+
+    def __init__(self, code: int, message: str, data: Any = None) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+        self.data = data
+
+
+class AskError(ToolError):
+    """The client did not answer what it was asked: it would not, or its answer cannot be used."""
+
+    def __init__(self, code: int, message: str, data: Any = None) -> None:
+        Exception.__init__(self, message)
+        self.code = code
+        self.message = message
+        self.data = data
+
+
+class UnsupportedError(AskError, ProtocolError):
+    """The client cannot be asked this; a handler that lets it pass ends the request with the error that says so."""
 
 
 class Done:
@@ -44,16 +76,37 @@ class Done:
 DONE = Done()
 
 
+def elicitation(message: str, schema: Any = None, *, url: str = "") -> dict[str, Any]:
+    """Return a question for the user, to be given to `Context.ask`: a form, or an address to visit."""
+    made: dict[str, Any] = resolve(f"{QUESTIONS}elicitation")(message, schema, url)
+    return made
+
+
+def sampling(messages: Any, **params: Any) -> dict[str, Any]:
+    """Return a question for the client's model, to be given to `Context.ask`."""
+    made: dict[str, Any] = resolve(f"{QUESTIONS}sampling")(messages, params)
+    return made
+
+
+def roots() -> dict[str, Any]:
+    """Return the question where the user works, to be given to `Context.ask`."""
+    return {"method": "roots/list", "params": {}}
+
+
 class Context:
     """One call's context.  `meta`: the request's `_meta`; `tool`: the name of the tool or prompt.
 
-    `request_id` is an attribute only where the id is known.
+    `answers`: what the client has answered to what the definition asks, by key; `request_id` is an attribute only where
+    the id is known.
     """
 
-    __slots__ = ("__weakref__", "_port", "meta", "request_id", "tool")
+    __slots__ = ("__weakref__", "_asked", "_client", "_port", "answers", "meta", "request_id", "tool")
 
-    def __init__(self, port: Port, tool: str, meta: dict[str, Any]) -> None:
+    def __init__(self, port: Port, tool: str, meta: dict[str, Any], more: Mapping[str, Any] | None = None) -> None:
         self._port = port
+        self._asked: dict[str, int] = {}
+        self._client: dict[str, Any] = more.get("client", {}) if more else {}
+        self.answers: dict[str, Any] = more.get("answers", {}) if more else {}
         self.tool = tool
         self.meta = meta
         self.request_id: Any
@@ -124,7 +177,64 @@ class Context:
 
         In an `async` function: `await context.call_tool(...)`.
         """
-        return self._port.ask(name, arguments or {})
+        return self._port.ask({"call": name, "arguments": arguments or {}}, checked)
+
+    def supports(self, name: str) -> bool:
+        """Tell whether the client has `elicitation` (forms), `elicitation.url`, `sampling`, `sampling.tools`, `roots`.
+
+        Also of an extension, by its identifier.
+        """
+        has: bool = resolve(SUPPORTS)(self._client, name)
+        return has
+
+    def elicit(self, message: str, schema: Any = None, *, key: str = "", url: str = "", **more: Any) -> Any:
+        """Ask the user: for what a schema, a type or a list of choices says, or to visit an address.
+
+        What is returned has `action` (`accept`, `decline` or `cancel`) and `data`.  A call may be run again from its
+        beginning when the answer comes: what it does before it asks must bear that.
+        """
+        question, read = resolve(f"{QUESTIONS}form")(message, schema, url, more)
+        return self._question("elicitation", key, question, read)
+
+    def sample(self, messages: Any, *, key: str = "", **params: Any) -> Any:
+        """Ask the client's model: a text, or messages.  What is returned has `text`, `content` and `model`."""
+        return self._question("sampling", key, sampling(messages, **params), resolve(f"{QUESTIONS}Sampled"))
+
+    def list_roots(self, key: str = "") -> Any:
+        """Ask where the user works: a list of objects with `uri`, and perhaps `name`."""
+        return self._question("roots", key, roots(), resolve(f"{QUESTIONS}roots_of"))
+
+    def ask(self, questions: Mapping[str, Mapping[str, Any]]) -> Any:
+        """Ask several things at once; return the answers by the same keys, as the client gave them.
+
+        Questions are what `elicitation`, `sampling` and `roots` return.
+        """
+        return self._port.ask({"ask": dict(questions)}, resolve(f"{QUESTIONS}answered"))
+
+    def _question(self, kind: str, key: str, question: dict[str, Any], read: Callable[[Any], Any]) -> Any:
+        """Ask one thing.  A key that the handler does not give counts: in another run it must be the same."""
+        if not key:
+            number = self._asked[kind] = self._asked.get(kind, 0) + 1
+            key = f"{kind}-{number}"
+        answered = resolve(f"{QUESTIONS}answered")
+        return self._port.ask({"ask": {key: question}}, lambda given: read(answered(given)[key]))
+
+    def resource_updated(self, uri: str) -> Done:
+        """Say that a resource has new contents."""
+        self._port.say({"updated": str(uri)})
+        return DONE
+
+    def list_changed(self, kind: str) -> Done:
+        """Say that the list of tools, prompts or resources is another one."""
+        if kind not in LISTS:
+            raise ValueError(f"there is no list of {kind}, but of {', '.join(LISTS)}")
+        self._port.say({"changed": kind})
+        return DONE
+
+    def close_stream(self, seconds: float = 1.0) -> Done:
+        """Let the client hang up and come back for the answer after so many seconds, if it knows how to do that."""
+        self._port.say({"part": seconds})
+        return DONE
 
     def __reduce__(self) -> NoReturn:
         """Refuse to be copied into another process."""

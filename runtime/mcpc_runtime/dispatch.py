@@ -13,10 +13,11 @@ from time import monotonic
 from mcpc_runtime.deadlines import Deadlines
 from mcpc_runtime.engine import internal_error
 from mcpc_runtime.errors import errors, tell
+from mcpc_runtime.hearing import Hearing
 from mcpc_runtime.host import Host
-from mcpc_runtime.protocol.effects import Failure, text_outcome
-from mcpc_runtime.protocol.facts import INTERNAL_ERROR, TIMEOUT_KEY
+from mcpc_runtime.protocol.effects import Failure
 from mcpc_runtime.protocol.rows import resolve
+from mcpc_runtime.work import Work, goes_straight, refusal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,19 +27,34 @@ if TYPE_CHECKING:
     from mcpc_runtime.engine import Engine
     from mcpc_runtime.protocol.effects import Call, Effect, Ending
     from mcpc_runtime.protocol.jsonrpc import Json
+    from mcpc_runtime.protocol.session import Session
 
 CONTRACTS = {
+    "file": ("mcpc_runtime.contracts.file", "mcpc_runtime.runners.files:FileRunner"),
+    "tasks": ("mcpc_runtime.contracts.tasks", "mcpc_runtime.runners.tasks:TaskRunner"),
+    "mcp_bash": ("mcpc_runtime.contracts.mcp_bash", "mcpc_runtime.runners.mcp_bash:McpBashRunner"),
     "executable": ("mcpc_runtime.contracts.executable", "mcpc_runtime.runners.process:ProcessRunner"),
+    "known": ("mcpc_runtime.contracts.known", "mcpc_runtime.runners.ready:ReadyRunner"),
     "mcbox": ("mcpc_runtime.contracts.mcbox", "mcpc_runtime.runners.shell:ShellRunner"),
+    "mcp_bash_completion": ("mcpc_runtime.contracts.mcp_bash_completion", "mcpc_runtime.runners.process:ProcessRunner"),
+    "mcp_bash_prompt": ("mcpc_runtime.contracts.mcp_bash_prompt", "mcpc_runtime.runners.ready:ReadyRunner"),
+    "mcp_bash_resource": ("mcpc_runtime.contracts.mcp_bash_resource", "mcpc_runtime.runners.providers:ProviderRunner"),
     "python": ("mcpc_runtime.contracts.python", "mcpc_runtime.runners.worker:WorkerRunner"),
+    "toolbox": ("mcpc_runtime.contracts.toolbox", "mcpc_runtime.runners.node:NodeRunner"),
+    "toolbox_python": ("mcpc_runtime.contracts.toolbox_python", "mcpc_runtime.runners.worker:WorkerRunner"),
 }
 """A contract's module (`prepare`, `conclude`) and the runner it speaks to."""
 STRAIGHT = "mcpc_runtime.straight:Straight"
 INLINE = "mcpc_runtime.runners.inline:InlineRunner"
+TASKS = "mcpc_runtime.runners.tasks:TaskRunner"
 CALL_LOG_VARIABLE = b"MCPC_CALL_LOG"
-CALL_LOG = "mcpc_runtime.calllog:call_log"
-CALL_WITHIN = "mcpc_runtime.protocol.calls:call_within"
+CALL_LOG = "mcpc_runtime.calllog:call_logs"
+RESULT = "mcpc_runtime.protocol.calls:result"
 RESULT_WITHIN = "mcpc_runtime.protocol.calls:result_within"
+ASKING = "mcpc_runtime.asking:Asking"
+STATE, RESPONSES = "requestState", "inputResponses"
+KEEPER = "mcpc_runtime.tasks.keeper:Keeper"
+TASK_LACKING = "mcpc_runtime.protocol.tasks:lacking"
 REQUIREMENTS = "mcpc_runtime.requirements:Requirements"
 MOST_RUNNING = 256
 """So many calls run at once; more wait for their turn."""
@@ -46,38 +62,25 @@ MOST_WAITING = 4096
 BUSY = f"the server is busy: {MOST_RUNNING} calls run and {MOST_WAITING} wait; call again later"
 NO_ROOM = (EAGAIN, EMFILE, ENFILE, ENOMEM)
 """How the system says that it cannot start something now, but perhaps when something else has ended."""
-PROGRESS_SECONDS = 0.05
-"""Progress of one call is told at most so often; of what is told faster only the last is."""
-LOGS_A_SECOND = 1000
-
-
-class Task:
-    """One call under way.  `answer`: for a call that another one made, what takes its result."""
-
-    __slots__ = ("answer", "began", "call", "children", "held", "job", "over", "runner", "seconds", "told", "way")
-
-    def __init__(self, call: Call, answer: Callable[[dict[str, Json]], None] | None) -> None:
-        self.call = call
-        self.answer = answer
-        self.began = monotonic()
-        self.seconds = limit(call)
-        self.over = False
-        self.way: Way | None = None
-        self.runner: Any = None
-        self.job: Any = None
-        self.told = 0.0
-        self.held: dict[str, Json] | None = None
-        self.children: list[Task] = []
 
 
 class Way:
-    """How the handlers of one contract are called: its two functions and its runner."""
+    """How the handlers of one contract are called: its two functions and its runner.
 
-    __slots__ = ("conclude", "prepare", "runner")
+    A contract may say more: `limit(call)`, how many seconds a call has; `extended(call, seconds)`, how many more it has
+    after it told of its progress so long after its beginning, None if that changes nothing; and `expired(work)`, what
+    the answer is when they are over.
+    """
 
-    def __init__(self, module: str, runner: Any) -> None:
-        self.prepare: Callable[..., Any] = resolve(f"{module}:prepare")
-        self.conclude: Callable[..., Ending] = resolve(f"{module}:conclude")
+    __slots__ = ("conclude", "expired", "extended", "limit", "prepare", "runner")
+
+    def __init__(self, name: str, runner: Any) -> None:
+        module = __import__(name, fromlist=["prepare"])
+        self.prepare: Callable[..., Any] = module.prepare
+        self.conclude: Callable[..., Ending] = module.conclude
+        self.limit: Callable[[Call], float] | None = getattr(module, "limit", None)
+        self.extended: Callable[[Call, float], float | None] | None = getattr(module, "extended", None)
+        self.expired: Callable[[Work], Ending] | None = getattr(module, "expired", None)
         self.runner = runner
 
 
@@ -86,130 +89,234 @@ class Dispatcher:
 
     def __init__(self, engine: Engine) -> None:
         errors.prepare()
-        self._engine = engine
-        self._session = engine.session
-        self._reactor = engine.watch()
-        self._host = Host(self._reactor, engine.image)
+        self.engine = engine
+        self.reactor = engine.watch()
+        self._host = Host(self.reactor, engine.image)
         self._runners: dict[str, Any] = {}
         self._ways: dict[tuple[str, bool], Way] = {}
-        self._tasks: dict[Call, Task] = {}
-        self._waiting: dict[Task, None] = {}
+        self._works: dict[Call, Work] = {}
+        self._waiting: dict[Work, None] = {}
         self._running = 0
         self._filling = False
-        self._deadlines = Deadlines(self._reactor, self._expire)
-        self._log = resolve(CALL_LOG)() if CALL_LOG_VARIABLE in posix.environ else None
-        self._second, self._logs = 0.0, 0
+        self._deadlines = Deadlines(self.reactor, self._expire)
+        self._observers: list[Any] = resolve(CALL_LOG)() if CALL_LOG_VARIABLE in posix.environ else []
+        self._hearing = Hearing(self)
+        self._asking: Any = None
+        self._keeper: Any = None
         self.straight: Any = None
 
     @property
     def busy(self) -> bool:
         """Whether a call has not been answered yet."""
-        return bool(self._tasks)
+        return bool(self._works) or (self._keeper is not None and self._keeper.busy)
 
     def start(self, call: Call) -> None:
         """Run a call's handler, or have it wait for its turn."""
-        if call.definition.inline and self._log is None and goes_straight(call):
+        if call.definition.inline and not self._observers and goes_straight(call):
             self._inline().start(call)
             return
-        task = self._tasks[call] = Task(call, None)
+        work = self._take(Work(call))
+        if call.request.wire.stateless and (STATE in call.request.params or RESPONSES in call.request.params):
+            refused = self.asking.resume(call)
+            if refused is not None:
+                self._running += 1
+                self.end(work, refused, "refused")
+                return
         if len(self._waiting) >= MOST_WAITING:
             self._running += 1
-            self._end(task, refusal(call, BUSY), "refused")
+            self.end(work, refusal(call, BUSY), "refused")
         elif self._waiting or self._running >= MOST_RUNNING:
-            self._waiting[task] = None
+            self._waiting[work] = None
         else:
-            self._begin(task)
+            self._begin(work)
 
-    def _start_within(self, parent: Task, call: Call, answer: Callable[[dict[str, Json]], None]) -> None:
+    def observe(self, observer: Any) -> None:
+        """Tell an observer of every call: `began(call)`, and `ended(call, status, seconds, ending)`."""
+        self._observers.append(observer)
+
+    def _take(self, work: Work) -> Work:
+        self._works[work.call] = work
+        for observer in self._observers:
+            observer.began(work.call)
+        return work
+
+    def start_within(self, parent: Work, call: Call, answer: Callable[[dict[str, Json]], None]) -> None:
         """Run a call that another one made; it never waits, because that one waits for it."""
         if not parent.over:
-            task = self._tasks[call] = Task(call, answer)
-            parent.children.append(task)
-            self._begin(task)
+            work = self._take(Work(call, answer, parent))
+            parent.children.append(work)
+            self._begin(work)
 
     def stop(self, call: Call) -> None:
         """End a call that nobody waits for."""
-        task = self._tasks.get(call)
-        if task is not None:
-            self._abandon(task, "cancelled")
+        work = self._works.get(call)
+        if work is not None:
+            self._abandon(work, "cancelled")
 
     def stop_all(self) -> None:
         """End every call, because the client has gone; say so to whoever runs the server."""
-        if self._tasks:
-            calls = "1 call" if len(self._tasks) == 1 else f"{len(self._tasks)} calls"
+        if self._works:
+            calls = "1 call" if len(self._works) == 1 else f"{len(self._works)} calls"
             tell(f"the client closed its end: {calls} not finished within 2 s and ended")
-        for task in list(self._tasks.values()):
-            self._abandon(task, "cancelled")
+        for work in list(self._works.values()):
+            self._abandon(work, "cancelled")
 
     def close(self) -> None:
         """End whatever still runs."""
+        if self._keeper is not None:
+            self._keeper.close()
         for runner in self._runners.values():
             runner.close()
         self._host.close()
 
-    def _begin(self, task: Task) -> None:
-        definition = task.call.definition
+    def give(self, call: Call, number: int, value: dict[str, Json]) -> None:
+        """Take the client's answer to what a call asked."""
+        work = self._works.get(call)
+        take = None if work is None else work.questions.pop(number, None)
+        if work is not None and take is not None:
+            self.go_on(work)
+            self._guarded(work, lambda _: take(value))
+
+    def wait(self, work: Work, seconds: float) -> None:
+        """Give a call, and those that wait for it, so many seconds from now: it asks somebody something."""
+        waiting: Work | None = work
+        while waiting is not None:
+            waiting.open += 1
+            if waiting.open == 1:
+                self._allow(waiting, seconds)
+            waiting = waiting.parent
+
+    def go_on(self, work: Work, answered: int = 1) -> None:
+        """Take note that so many questions of a call are over; who waits for no other has its own limit again."""
+        waiting: Work | None = work
+        while waiting is not None:
+            waiting.open -= answered
+            if waiting.open == 0 and not waiting.over:
+                self._allow(waiting, waiting.seconds)
+            waiting = waiting.parent
+
+    def _allow(self, work: Work, seconds: float) -> None:
+        self._deadlines.remove(work, work.limit)
+        work.limit = seconds
+        self._deadlines.add(work, seconds)
+
+    def progressed(self, work: Work) -> None:
+        """Give a call that told of its progress the time that its contract has for that."""
+        extended = work.way and work.way.extended
+        more = extended(work.call, monotonic() - work.began) if extended and not work.open else None
+        if more is not None:
+            self._allow(work, more)
+
+    def end_whole(self, work: Work, ending: Ending, status: str) -> None:
+        """End the client's own call, of which this may be a part, with an answer; its handler is stopped."""
+        while work.parent is not None:
+            work = work.parent
+        if work.job is not None and not work.over:
+            work.runner.stop(work.job)
+        self.end(work, ending, status)
+
+    @property
+    def asking(self) -> Any:
+        """What asks clients for what calls want of them."""
+        if self._asking is None:
+            self._asking = resolve(ASKING)(self)
+        return self._asking
+
+    @property
+    def tasks(self) -> Any:
+        """What keeps the calls that clients were given a task for."""
+        if self._keeper is None:
+            self._keeper = resolve(KEEPER)(self.engine, self)
+        return self._keeper
+
+    @property
+    def crowded(self) -> bool:
+        """Whether so many calls wait for their turn that one more would be refused."""
+        return len(self._waiting) >= MOST_WAITING
+
+    def _begin(self, work: Work) -> None:
+        definition = work.call.definition
         self._running += 1
-        self._deadlines.add(task, task.seconds)
-        self._guarded(task, self._ask if definition.requires else self._run)
+        self._deadlines.add(work, work.limit)
+        self._guarded(work, self._ask if definition.requires else self._run)
 
-    def _ask(self, task: Task) -> None:
+    def _ask(self, work: Work) -> None:
         """Run a call's handler if the programs it requires are there."""
-        asked = task.runner = self._runner(REQUIREMENTS)
-        question = asked.start(task.call.definition, lambda lacking: self._asked(task, lacking), None)
-        if task.runner is asked:
-            task.job = question
+        asked = work.runner = self._runner(REQUIREMENTS)
+        question = asked.start(work.call.definition, lambda lacking: self._asked(work, lacking), None)
+        if work.runner is asked:
+            work.job = question
 
-    def _asked(self, task: Task, lacking: str) -> None:
-        task.job = None
-        if task.over:
+    def _asked(self, work: Work, lacking: str) -> None:
+        work.job = None
+        if work.over:
             return
         if lacking:
-            self._end(task, refusal(task.call, f"{task.call.definition.name} needs {lacking}"), "error")
+            self.end(work, refusal(work.call, f"{work.call.definition.name} needs {lacking}"), "error")
             return
-        self._engine.ask(lambda: None if task.over else self._guarded(task, self._run))
+        self.engine.ask(lambda: None if work.over else self._guarded(work, self._run))
 
-    def _guarded(self, task: Task, begin: Callable[[Task], None]) -> None:
+    def _guarded(self, work: Work, begin: Callable[[Work], None]) -> None:
         try:
-            begin(task)
+            begin(work)
         except OSError as problem:
-            self._no_room(task, problem)
+            self._no_room(work, problem)
         except Exception as problem:
-            self._end(task, internal_error(problem), "failure")
+            self.end(work, internal_error(problem), "failure")
 
-    def _run(self, task: Task) -> None:
-        """Hand a call to its runner."""
-        call, definition = task.call, task.call.definition
-        way = task.way = self._way(definition.contract, definition.inline)
-        command = way.prepare(call, self._engine.image)
-        task.runner = way.runner
+    def _run(self, work: Work) -> None:
+        """Hand a call to its runner, after what its definition asks first, and as a task if it is one."""
+        call, definition = work.call, work.call.definition
+        may_be_task = bool(definition.task) and not call.is_task and not call.chain
+        refused = resolve(TASK_LACKING)(call) if may_be_task else None
+        if refused is not None:
+            self.end(work, refused, "refused")
+            return
+        if definition.asks and not work.asked:
+            self.asking.ask_first(work, lambda: self._run(work))
+            return
+        if may_be_task and self.tasks.takes(call):
+            self._record(work, "task", None)
+            self._forget(work)
+            self._more()
+            return
+        way = work.way = self._way(definition.contract, bool(definition.inline))
+        self._time(work, way)
+        command = way.prepare(call, self.engine.image)
+        work.runner = way.runner
 
         def done(result: Any) -> None:
-            self._done(task, result)
+            self._done(work, result)
 
         def note(said: dict[str, Json]) -> None:
-            self._note(task, said)
+            self._hearing.hear(work, said)
 
         if definition.inline:
-            task.job = way.runner.make(command, done, note)
-            if way.runner.run(task.job):
-                self._engine.ask(lambda: done(task.job.returned))  # after what it said
+            work.job = way.runner.make(command, done, note)
+            if way.runner.run(work.job, definition.inline):
+                self.engine.ask(lambda: done(work.job.returned))  # after what it said
         else:
-            task.job = way.runner.start(command, done, note)
+            work.job = way.runner.start(command, done, note)
 
-    def _no_room(self, task: Task, problem: OSError) -> None:
+    def _time(self, work: Work, way: Way) -> None:
+        """Give a call the time that its contract has for it."""
+        if way.limit is not None:
+            work.seconds = way.limit(work.call)
+            self._allow(work, work.seconds)
+
+    def _no_room(self, work: Work, problem: OSError) -> None:
         """Have a call wait until another one has ended, if that is what it needs."""
-        if problem.errno in NO_ROOM and self._running > 1 and not task.over:
+        if problem.errno in NO_ROOM and self._running > 1 and not work.over:
             self._running -= 1
-            self._deadlines.remove(task, task.seconds)
-            self._waiting = {task: None, **self._waiting}
+            self._deadlines.remove(work, work.limit)
+            self._waiting = {work: None, **self._waiting}
         else:
-            self._end(task, internal_error(problem), "failure")
+            self.end(work, internal_error(problem), "failure")
 
     def _inline(self) -> Any:
         if self.straight is None:
             runner = self._runner(INLINE)
-            self.straight = resolve(STRAIGHT)(self._engine, runner, self._adopt)
+            self.straight = resolve(STRAIGHT)(self.engine, runner, self._adopt)
         return self.straight
 
     def adopt(self) -> None:
@@ -218,12 +325,16 @@ class Dispatcher:
             self.straight.adopt()
 
     def _adopt(self, call: Call, job: Any) -> None:
-        """Make a task of an inline call that turned out to be slow."""
-        task = self._tasks[call] = Task(call, None)
+        """Make a work of an inline call that turned out to be slow."""
+        work = self._works[call] = Work(call)
         self._running += 1
-        task.way, task.runner, task.job = self._way(call.definition.contract, True), self._runner(INLINE), job
-        job.done = lambda result: self._done(task, result)
-        self._deadlines.add(task, task.seconds)
+        work.way, work.runner, work.job = self._way(call.definition.contract, True), self._runner(INLINE), job
+        job.done = lambda result: self._done(work, result)
+        self._deadlines.add(work, work.limit)
+
+    def runner_of(self, contract: str) -> Any:
+        """Return the runner of a contract, for what runs without a call."""
+        return self._way(contract, False).runner
 
     def _way(self, contract: str, inline: bool) -> Way:
         way = self._ways.get((contract, inline))
@@ -235,168 +346,108 @@ class Dispatcher:
     def _runner(self, row: str) -> Any:
         runner = self._runners.get(row)
         if runner is None:
-            more = (self._engine,) if row == INLINE else ()
+            more = (self.engine,) if row == INLINE else (self.tasks,) if row == TASKS else ()
             runner = self._runners[row] = resolve(row)(self._host, *more)
-            self._engine.shared |= row == INLINE
+            self.engine.shared |= row == INLINE
         return runner
 
-    def _done(self, task: Task, result: Any) -> None:
+    def _done(self, work: Work, result: Any) -> None:
         """Take what a runner brought back."""
-        if task.over or task.way is None:
+        if work.over or work.way is None:
             return
         try:
-            ending = task.way.conclude(task.call, result)
+            ending = work.way.conclude(work.call, result)
         except Exception as problem:
             ending = internal_error(problem)
-        self._end(task, ending, "failure" if isinstance(ending, Failure) else "")
+        self.end(work, ending, "failure" if isinstance(ending, Failure) else "")
 
-    def _expire(self, task: Task) -> None:
+    def _expire(self, work: Work) -> None:
         """Answer a call whose time is over, and end what it runs."""
-        if task.job is not None:
-            task.runner.stop(task.job)
-        seconds = f"{task.seconds:g} s"
-        self._end(
-            task, refusal(task.call, f"{task.call.definition.name} was stopped: its limit is {seconds}"), "timeout"
-        )
-
-    def _end(self, task: Task, ending: Ending, status: str) -> None:
-        """Answer a call, once."""
-        if task.over:
+        expired = work.way.expired if work.way is not None and not work.open else None
+        ending = expired(work) if expired else None
+        if work.job is not None:
+            work.runner.stop(work.job)
+        if ending is not None:
+            self.end(work, ending, "timeout")
             return
-        self._tell_held(task)
-        self._forget(task)
-        self._record(task, status or ("error" if getattr(ending, "is_error", False) else "success"), ending)
-        if task.answer is not None:
-            task.answer(resolve(RESULT_WITHIN)(task.call, ending))
+        why = "nobody answered what it asked in" if work.open else "its limit is"
+        words = f"{work.call.definition.name} was stopped: {why} {work.limit:g} s"
+        self.end(work, refusal(work.call, words), "timeout")
+
+    def end(self, work: Work, ending: Ending, status: str) -> None:
+        """Answer a call, once."""
+        if work.over:
+            return
+        self._hearing.tell_held(work)
+        self._forget(work)
+        self._record(work, status or ("error" if getattr(ending, "is_error", False) else "success"), ending)
+        if work.answer is not None:
+            work.answer(resolve(RESULT_WITHIN)(work.call, ending))
+        elif work.call.is_task:
+            self.tasks.finish(work.call, made(work.call, ending))
         else:
-            self._engine.effects += self._answers(task.call, ending)
+            self.engine.effects += self._answers(work.call, ending)
         self._more()
 
     def _answers(self, call: Call, ending: Ending) -> list[Effect]:
+        session: Session = call.request.session
         try:
-            return self._session.finish(call, ending)
+            return session.finish(call, ending)
         except Exception as problem:
-            return self._session.finish(call, internal_error(problem))
+            return session.finish(call, internal_error(problem))
 
-    def _abandon(self, task: Task, status: str) -> None:
+    def _abandon(self, work: Work, status: str) -> None:
         """End what a call runs, without an answer."""
-        if task.over:
+        if work.over:
             return
-        waiting = task in self._waiting
-        self._forget(task)
-        if not waiting and task.job is not None:
-            task.runner.stop(task.job)
-        self._record(task, status, None)
+        waiting = work in self._waiting
+        self._forget(work)
+        if not waiting and work.job is not None:
+            work.runner.stop(work.job)
+        self._record(work, status, None)
         self._more()
 
-    def _forget(self, task: Task) -> None:
+    def _forget(self, work: Work) -> None:
         """Note that a call is over, and with it every call it made."""
-        task.over = True
-        del self._tasks[task.call]
-        if task in self._waiting:
-            del self._waiting[task]
+        work.over = True
+        del self._works[work.call]
+        if work in self._waiting:
+            del self._waiting[work]
         else:
             self._running -= 1
-            self._deadlines.remove(task, task.seconds)
-        for child in task.children:
+            self._deadlines.remove(work, work.limit)
+        if work.questions:
+            self.asking.withdraw(work)
+        for child in work.children:
             self._abandon(child, "cancelled")
-        task.children = []
+        work.children = []
 
     def _more(self) -> None:
         """Have what waits begun soon: not from here, for beginning an inline handler may cost this thread its turn."""
         if self._waiting and not self._filling:
             self._filling = True
-            self._engine.ask(self._fill)
+            self.engine.ask(self._fill)
 
     def _fill(self) -> None:
         """Begin what waits, as far as there is room."""
         self._filling = False
         while self._waiting and self._running < MOST_RUNNING:
             before = len(self._waiting)
-            task = next(iter(self._waiting))
-            del self._waiting[task]
-            self._begin(task)
+            work = next(iter(self._waiting))
+            del self._waiting[work]
+            self._begin(work)
             if len(self._waiting) >= before:
                 return
 
-    def _note(self, task: Task, said: dict[str, Json]) -> None:
-        """Take what a handler says while it runs."""
-        if task.over:
-            return
-        if "progress" in said:
-            self._progress(task, said)
-        elif "call" in said:
-            self._call_within(task, said)
-        elif self._may_log():
-            self._tell_held(task)
-            self._engine.effects += self._session.note(task.call, said)
-
-    def _tell_held(self, task: Task) -> None:
-        """Tell the progress that was held back: what is told next came after it."""
-        held, task.held = task.held, None
-        if held is not None:
-            self._engine.effects += self._session.note(task.call, held)
-
-    def _progress(self, task: Task, said: dict[str, Json]) -> None:
-        """Tell progress now, or hold the newest until it may be told."""
-        now = monotonic()
-        wait = task.told + PROGRESS_SECONDS - now
-        if wait <= 0:
-            task.told = now
-            task.held = said
-            self._tell_held(task)
-            return
-        if task.held is None:
-            self._reactor.after(wait, lambda: self._release(task))
-        task.held = said
-
-    def _release(self, task: Task) -> None:
-        if task.held is not None and not task.over:
-            task.told = monotonic()
-            self._tell_held(task)
-
-    def _may_log(self) -> bool:
-        """Say whether one more log message may go to the client; what may not is lost, and its number told."""
-        now = monotonic()
-        if now - self._second >= 1:
-            if self._logs > LOGS_A_SECOND:
-                tell(f"{self._logs - LOGS_A_SECOND} log messages were dropped: more than {LOGS_A_SECOND} in a second")
-            self._second, self._logs = now, 0
-        self._logs += 1
-        return self._logs <= LOGS_A_SECOND and not self._engine.channel.full
-
-    def _call_within(self, task: Task, said: dict[str, Json]) -> None:
-        """Run the tool that a handler calls, and hand it the result."""
-
-        def answer(result: dict[str, Json]) -> None:
-            if not task.over:
-                task.runner.answer(task.job, said.get("reply"), result)
-
-        made = resolve(CALL_WITHIN)(self._session, task.call, said["call"], said.get("arguments"))
-        if isinstance(made, str):
-            answer({"content": [{"type": "text", "text": made}], "isError": True})
-        else:
-            self._engine.ask(lambda: self._start_within(task, made, answer))
-
-    def _record(self, task: Task, status: str, ending: Ending | None) -> None:
-        if self._log is not None:
-            self._log(task.call, status, monotonic() - task.began, ending)
+    def _record(self, work: Work, status: str, ending: Ending | None) -> None:
+        for observer in self._observers:
+            observer.ended(work.call, status, monotonic() - work.began, ending)
 
 
-def goes_straight(call: Call) -> bool:
-    """Tell whether an inline handler wants nothing but its arguments."""
-    definition = call.definition
-    return not definition.requires and not definition.handler[2] and not call.is_prompt
-
-
-def limit(call: Call) -> float:
-    """Return how many seconds a call may take: its tool's limit, or less if the request says so."""
-    meta = call.request.params.get("_meta")
-    asked = meta.get(TIMEOUT_KEY) if type(meta) is dict else None
-    seconds: float = call.definition.seconds
-    return min(seconds, asked) if (type(asked) is int or type(asked) is float) and asked > 0 else seconds
-
-
-def refusal(call: Call, words: str) -> Ending:
-    """Return a tool's own error, which a model can read; a prompt has none, so it is the request's."""
-    return Failure(INTERNAL_ERROR, f"Internal error: {words}") if call.is_prompt else text_outcome(words, is_error=True)
+def made(call: Call, ending: Ending) -> bytes | Failure:
+    """Return the result of a task's call, or the error that it ends with."""
+    try:
+        found: bytes | Failure = resolve(RESULT)(call, ending)
+    except Exception as problem:
+        return internal_error(problem)
+    return found

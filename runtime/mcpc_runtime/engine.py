@@ -23,12 +23,14 @@ if TYPE_CHECKING:
     from typing import Any
 
     from mcpc_runtime.image import Image
-    from mcpc_runtime.protocol.effects import Call, Effect
+    from mcpc_runtime.protocol.effects import Call, Effect, Publish
     from mcpc_runtime.protocol.session import Session
     from mcpc_runtime.reactor import Reactor
     from mcpc_runtime.transports.stdio import Channel
 
 TELL = "mcpc_runtime.errors:tell"
+CLOSE_LISTENING = "mcpc_runtime.protocol.subscriptions:close_listening"
+MORE = "mcpc_runtime.performing:perform"
 DEPOSED = "mcpc_runtime.turns:Deposed"
 MOST_FAILURES = 100
 """So many turns may fail one after the other; then nothing will ever be right again."""
@@ -62,6 +64,20 @@ class Engine:
         self.ended = allocate_lock()
         self.reactor: Reactor | None = None
         self.dispatcher: Any = None  # what drives handlers; imported with the first of them
+
+    @property
+    def full(self) -> bool:
+        """Whether the client is so far behind that it should be told no more than it must."""
+        return self.channel.full
+
+    @property
+    def clients(self) -> tuple[Session, ...]:
+        """The conversations: one."""
+        return (self.session,)
+
+    def publish(self, event: Publish) -> None:
+        """Tell the client of a change, if it wants to know, before what was said after it."""
+        self.effects[:0] = self.session.changed(event)
 
     def run(self) -> None:
         """Serve until the client closes its end and what it asked for is done, or nobody reads any more."""
@@ -101,6 +117,9 @@ class Engine:
                 self._read()
             else:
                 self._turn(self.reactor)
+            self.work()
+        if self.session.listening and not self.over:
+            self.effects += resolve(CLOSE_LISTENING)(self.session, True)
             self.work()
 
     def _turn(self, reactor: Reactor) -> None:
@@ -198,13 +217,17 @@ class Engine:
             if self.dispatcher is not None:
                 self.dispatcher.stop(effect.call)
         else:
-            resolve(TELL)(effect.text)
+            resolve(MORE)(self, effect)
 
     def _start(self, call: Call) -> None:
+        self.prepare().start(call)
+
+    def prepare(self) -> Any:
+        """Return what drives handlers."""
         if self.dispatcher is None:
             self.watch()
             self.dispatcher = resolve("mcpc_runtime.dispatch:Dispatcher")(self)
-        self.dispatcher.start(call)
+        return self.dispatcher
 
     def watch(self) -> Reactor:
         """Wait for more than the client's input from now on; return the reactor."""

@@ -22,11 +22,25 @@ MINIMAL = (
 """What nearly every program needs, and what our own parts read in the processes of handlers; nothing is a secret."""
 
 
+SECRETS = frozenset(
+    (
+        b"MCPBASH_REMOTE_TOKEN",
+        b"MCPC_EVENTS",
+        b"MCPC_INTROSPECT_CREDENTIALS",
+        b"MCPC_STATE_KEYS",
+        b"MCPC_TASKS",
+        b"MCPC_TOKENS",
+    )
+)
+"""What is for the server alone: no handler finds it, whatever it asks for."""
+
+
 def environment(inherit: bool, names: tuple[str, ...]) -> dict[bytes, bytes]:
     """Return what a handler finds: everything, or MINIMAL and what `names` name; a name may end with `*`."""
+    given = {name: value for name, value in posix.environ.items() if name not in SECRETS}
     if inherit:
-        return dict(posix.environ)
+        return given
     wanted = [name.encode() for name in (*MINIMAL, *names)]
     exact = {name for name in wanted if not name.endswith(b"*")}
     begins = tuple(name[:-1] for name in wanted if name.endswith(b"*"))
-    return {name: value for name, value in posix.environ.items() if name in exact or name.startswith(begins)}
+    return {name: value for name, value in given.items() if name in exact or name.startswith(begins)}

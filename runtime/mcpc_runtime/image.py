@@ -10,7 +10,8 @@ import marshal
 import posix
 from _frozen_importlib_external import MAGIC_NUMBER  # importlib.util would cost 3 ms
 
-from mcpc_runtime.protocol.jsonrpc import encode
+from mcpc_runtime.protocol.jsonrpc import encode, parse
+from mcpc_runtime.protocol.rows import resolve
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,12 +26,15 @@ if TYPE_CHECKING:
     """A module's source, and the number of its bytecode."""
     Read = Callable[[int, int], bytes]
     """Reads a stretch of one entry: offset, length."""
-    Running = tuple[float, bool, bool, int, tuple[tuple[str, str], ...]]
+    Running = tuple[float, bool | str, bool, int, tuple[tuple[str, str], ...]]
     Record = tuple[Any, ...]
     """See `mcpc.emit.records`."""
 
 USUAL = (60.0, False, False, 0, ())
 """How a handler is run whose record does not say: time limit, inline, isolated, environment, requirements."""
+LONGEST_KEY = 255
+"""A longer name stands in a table as its digest."""
+MATCH = "mcpc_runtime.protocol.matching:match"
 NO_STRUCTURED, STRUCTURED_OBJECTS, STRUCTURED_ANY = range(3)
 
 
@@ -53,17 +57,22 @@ class Validator:
 
 
 class Definition:
-    """A tool or a prompt: how it is called, and what decides about its arguments and its output."""
+    """What a client may call or read: how that is done, and what decides about its arguments and its output."""
 
-    __slots__ = ("_image", "_input", "_output", "arguments", "contract", "environment", "handler", "inline", "isolated",
-                 "name", "requires", "seconds")  # fmt: skip
+    __slots__ = ("_image", "_input", "_output", "again", "arguments", "asks", "contract", "environment", "handler",
+                 "headers", "inline", "isolated", "mime", "name", "requires", "seconds", "task")  # fmt: skip
 
     def __init__(self, image: Image, name: str, record: Record) -> None:
         self._image = image
         self.name = name
-        self.contract, self.handler, self.arguments, self._input, self._output, running = record
+        self.contract, self.handler, self.arguments, self._input, self._output, running, more = record
         usual: Running = running or USUAL
         self.seconds, self.inline, self.isolated, self.environment, self.requires = usual
+        self.asks: tuple[tuple[str, str, bytes], ...] = more.get("asks", ()) if more else ()
+        self.task: str = more.get("task", "") if more else ""
+        self.again: bool = more.get("again", False) if more else False
+        self.headers: tuple[tuple[str, tuple[str, ...]], ...] = more.get("headers", ()) if more else ()
+        self.mime: str = more.get("mime", "") if more else ""
 
     @property
     def input(self) -> Validator | None:
@@ -83,8 +92,8 @@ class Definition:
 class Wire:
     """One protocol revision as this server speaks it."""
 
-    __slots__ = ("_answers", "_image", "batches", "content", "lists", "logging", "methods", "progress_message",
-                 "stateless", "structured", "tail", "version")  # fmt: skip
+    __slots__ = ("_answers", "_capabilities", "_image", "batches", "cache", "content", "lists", "logging", "methods",
+                 "progress_message", "stateless", "structured", "tail", "version")  # fmt: skip
 
     def __init__(self, image: Image, version: str, row: dict[str, Any]) -> None:
         self._image = image
@@ -98,7 +107,9 @@ class Wire:
         self.progress_message: bool = row["progress_message"]
         self.lists: dict[str, tuple[Any, ...]] = row["lists"]
         self.tail: bytes = row["tail"]
+        self.cache: bytes = row["cache"]
         self._answers: dict[str, Reference] = row["answers"]
+        self._capabilities: dict[str, Json] | None = None
 
     def answer(self, method: str) -> bytes | None:
         """Return the result of a method whose answer never changes."""
@@ -108,6 +119,13 @@ class Wire:
     def initialize(self) -> bytes:
         """Return the result of `initialize` in this revision."""
         return self._image.read(*self._answers["initialize"])
+
+    def capabilities(self) -> dict[str, Json]:
+        """Return what clients of this revision are told that the server can do."""
+        if self._capabilities is None:
+            told = parse(self._image.read(*self._answers["server/discover" if self.stateless else "initialize"]))
+            self._capabilities = told["capabilities"]  # type: ignore[index,call-overload,assignment]
+        return self._capabilities  # type: ignore[return-value]
 
     def page(self, method: str, cursor: Json) -> bytes | None:
         """Return a list's page, or None for a cursor that was never given out.
@@ -131,7 +149,9 @@ class Wire:
         return self.structured == STRUCTURED_ANY or (self.structured == STRUCTURED_OBJECTS and type(value) is dict)
 
     def seal(self, result: dict[str, Json], meta: dict[str, Json]) -> bytes:
-        """Return a result as JSON, with what this revision wants in every result."""
+        """Return a result as JSON, with what this revision wants in every result; its type may be one of its own."""
+        if "resultType" in result:
+            return encode({**result, "_meta": {**meta, **self._image.result_meta}})
         if meta:
             result["_meta"] = {**meta, **self._image.result_meta} if self.stateless else meta
             return encode(result)[:-1] + (b',"resultType":"complete"}' if self.stateless else b"}")
@@ -162,12 +182,22 @@ class Image:
         self._same_python = False
         self.handshake_versions: tuple[str, ...] = index["handshake_versions"]
         self.stateless_versions: tuple[str, ...] = index["stateless_versions"]
-        self.refusals: dict[str, str] = index["refusals"]
+        self.refusals: dict[str, tuple[int, str]] = index["refusals"]
         self.lenient_cursors: bool = index["lenient_cursors"]
         self.result_meta: dict[str, Json] = index["result_meta"]
+        self.shown: Callable[[str], bool] | None = None
+        """Which tools a list shows to anybody, all if None."""
+        self.guard: Callable[[Any], Any] | None = None
+        """What refuses requests, none if None."""
         self._wires: dict[str, Wire] = {}
         self._tools: dict[str, Definition] = {}
         self._prompts: dict[str, Definition] = {}
+
+    def with_index(self, index: dict[str, Any]) -> Image:
+        """Return another server out of the same file."""
+        made = Image(index, self._open, self.entry, self._magic)
+        made.archive = self.archive
+        return made
 
     def wire(self, version: str) -> Wire:
         """Return a revision this server speaks."""
@@ -184,6 +214,36 @@ class Image:
         """Return the prompt of this name."""
         return self._prompts.get(name) or self._definition("prompts", name, self._prompts)
 
+    def resource(self, uri: str) -> Definition | None:
+        """Return the resource of this uri, unless it is one of a template's; there may be very many: none is kept."""
+        return self._definition("resources", uri, {}) if "resources" in self.index else None
+
+    def completion(self, key: str) -> Definition | None:
+        """Return what completes an argument: `prompt`, its name and the argument's, on a line each; or `resource`."""
+        found = self._definition("completions", key, {}) if "completions" in self.index else None
+        if found is not None:
+            found.name = " ".join(key.split("\n")[1:])
+        return found
+
+    @property
+    def templates(self) -> tuple[tuple[Any, ...], ...]:
+        """The templates of resources: template, pattern, variables, place of the record."""
+        found: tuple[tuple[Any, ...], ...] = self.index.get("templates", ())
+        return found
+
+    def template(self, uri: str) -> tuple[Definition, dict[str, Json]] | None:
+        """Return the first template that `uri` matches, and its variables; raise ValueError if those are refused."""
+        matched = resolve(MATCH)(self.templates, uri)
+        if matched is None:
+            return None
+        row, variables = matched
+        return Definition(self, row[0], marshal.loads(self.read(*row[3]))), variables
+
+    def value(self, table: str, key: str) -> bytes | None:
+        """Return what a table of the index has for a key, as it was written; None if that is nothing."""
+        place = self._look_up(table, key) if table in self.index else None
+        return None if place is None else self.read(*place)
+
     def _definition(self, kind: str, name: str, known: dict[str, Definition]) -> Definition | None:
         place = self._look_up(kind, name)
         if place is None:
@@ -198,8 +258,10 @@ class Image:
             key = name.encode()
         except UnicodeEncodeError:
             return None
-        if not buckets or len(key) > 255:
+        if not buckets:
             return None
+        if len(key) > LONGEST_KEY:
+            key = b"sha256:" + resolve("hashlib:sha256")(key).hexdigest().encode()
         bounds = self.read(table + 4 * (int.from_bytes(key, "little") % buckets), 8)
         start = int.from_bytes(bounds[:4], "little")
         entries = self.read(start, int.from_bytes(bounds[4:], "little") - start)

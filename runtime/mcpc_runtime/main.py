@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 CONSOLE = "mcpc_runtime.console:run"
 GREET = "mcpc_runtime.console:greet"
+MCP_BASH = "mcp_bash"
+STARTING = "mcpc_runtime.mcp_bash.starting:start"
 
 
 def main(archive: str, words: list[str], loader: Any, index: dict[str, Any]) -> NoReturn:
@@ -36,6 +38,8 @@ def main(archive: str, words: list[str], loader: Any, index: dict[str, Any]) -> 
 def serve(image: Image) -> int:
     """Serve standard input and output to its end; return the exit status, which after Ctrl-C is the shell's own 130."""
     try:
+        if MCP_BASH in image.index:
+            resolve(STARTING)(image)
         engine = Engine(image, Session(image), Channel(MAX_MESSAGE_BYTES), MAX_MESSAGE_BYTES)
         engine.leave = posix._exit
         engine.run()

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from mcpc_runtime.commands import Returned
     from mcpc_runtime.engine import Engine
     from mcpc_runtime.protocol.effects import Call, Effect
+    from mcpc_runtime.protocol.session import Session
     from mcpc_runtime.runners.inline import InlineRunner
 
 
@@ -27,7 +28,6 @@ class Straight:
 
     def __init__(self, engine: Engine, runner: InlineRunner, adopt: Callable[[Call, InlineCall], None]) -> None:
         self._engine = engine
-        self._session = engine.session
         self._runner = runner
         self._adopt = adopt
         self._current: tuple[Call, InlineCall] | None = None
@@ -36,7 +36,7 @@ class Straight:
         """Call the handler; Deposed passes through if that took long, and another thread serves by then."""
         made = InlineCall(self._runner, call.definition.handler, call.arguments)
         self._current = call, made
-        if not self._runner.run(made):
+        if not self._runner.run(made, call.definition.inline):
             self.adopt()
             return
         self._current = None
@@ -51,9 +51,10 @@ class Straight:
 
     def _answer(self, call: Call, returned: Returned) -> list[Effect]:
         value: Any = returned.value
+        session: Session = call.request.session
         try:
             if type(value) is str and not returned.problem and call.definition.output is None:
-                return finish_text(self._session, call, value)
-            return self._session.finish(call, conclude(call, returned))
+                return finish_text(session, call, value)
+            return session.finish(call, conclude(call, returned))
         except Exception as problem:  # noqa: BLE001 - as everywhere: what goes wrong is this request's own error
-            return self._session.finish(call, internal_error(problem))
+            return session.finish(call, internal_error(problem))

@@ -70,13 +70,18 @@ def ask(image: Image, method: str, params: dict[str, Json]) -> dict[str, Any]:
     return reply
 
 
+LISTS = {"resourceTemplates": "resources/templates/list"}
+"""The lists whose method is not called as their items are."""
+
+
 def listed(image: Image, kind: str) -> list[dict[str, Any]]:
     """Return all of a list, page by page, as the newest revision shows it."""
+    method = LISTS.get(kind, f"{kind}/list")
     items: list[dict[str, Any]] = []
     meta: Json = {VERSION_KEY: image.stateless_versions[-1], CAPABILITIES_KEY: {}}
     params: dict[str, Json] = {"_meta": meta}
     while True:
-        result = ask(image, f"{kind}/list", params).get("result", {})
+        result = ask(image, method, params).get("result", {})
         items += result.get(kind, [])
         if "nextCursor" not in result:
             return items

@@ -78,10 +78,12 @@ class Turns:
         """Drive until `drive` returns; a caller who is deposed stays here as a spare thread."""
         try:
             self._drive()
+            return
         except Deposed:
             spare = Spare()
-            self._spare.append(spare)
-            self._wait(spare, kept=True)
+        # Not above: whatever is raised in this thread from now on would be said to come of its having been deposed.
+        self._spare.append(spare)
+        self._wait(spare, kept=True)
 
     def run(self, key: Hashable | None, work: Work, late: Work | None = None) -> bool:
         """Do `work`, as the holder of the turn; return True if it is done and the turn still the caller's.

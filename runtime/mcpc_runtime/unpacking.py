@@ -6,6 +6,7 @@ is held against the digest it was built with.  The folder goes when the server h
 
 from __future__ import annotations
 
+import marshal
 import posix
 from errno import EACCES
 
@@ -18,12 +19,17 @@ except ImportError:  # Python 3.11 calls it so; hashlib would load a whole libra
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from mcpc_runtime.image import Image
 
 MANIFEST = "META-INF/manifest.sha256"
 HANDLERS = "handlers/"
+FOLDED, ARCHIVE = "folded", "handlers.zip"
+"""What the index calls the table of the files that lie in one entry, and that entry."""
+LOCAL, HEADER = b"PK\3\4", 30
+SIZES = ((18, 22), (26, 28), (28, 30))
+"""Of a file in an archive: how its header begins, how long that is, and where it says three lengths."""
 PRIVATE = 0o700
 OTHERS, STICKY = 0o022, 0o1000
 FRESH = posix.O_WRONLY | posix.O_CREAT | posix.O_EXCL | posix.O_NOFOLLOW | posix.O_CLOEXEC
@@ -49,8 +55,12 @@ def folder(image: Image) -> str:
 
 def unpack(image: Image) -> str:
     """Write every file that the index names, below a folder in the first place that will do."""
-    wanted = [(safe(path), is_executable) for path, is_executable in image.index.get("unpack", ())]
+    rows = image.index.get("unpack", ())
+    if FOLDED in image.index:
+        rows = marshal.loads(image.read(*image.index[FOLDED]))
+    wanted = [(safe(path), is_executable) for path, is_executable in rows]
     digests = manifest(image)
+    find = within(image, digests) if FOLDED in image.index else lambda path: entry(image, HANDLERS + path, digests)
     refusals = []
     for place in places():
         try:
@@ -64,7 +74,7 @@ def unpack(image: Image) -> str:
         try:
             posix.chmod(target, PRIVATE)  # the umask may have left less
             for path, is_executable in wanted:
-                write(target, path, entry(image, path, digests), is_executable)
+                write(target, path, find(path), is_executable)
         except BaseException as problem:
             remove_tree(target)
             if not isinstance(problem, OSError):
@@ -88,9 +98,25 @@ def manifest(image: Image) -> dict[str, str]:
     return {name: digest for digest, _, name in rows}
 
 
-def entry(image: Image, path: str, digests: dict[str, str]) -> bytes:
-    """Return a file's content; raise UnpackingError if it is not what was built."""
-    name = HANDLERS + path
+def within(image: Image, digests: dict[str, str]) -> Callable[[str], bytes]:
+    """Return what finds the files that lie in one entry: an archive of its own, whose files are stored one by one."""
+    data, found, place = entry(image, ARCHIVE, digests), {}, 0
+    while data[place : place + 4] == LOCAL:
+        size, name, more = (int.from_bytes(data[place + at : place + end], "little") for at, end in SIZES)
+        begin = place + HEADER + name + more
+        found[str(data[place + HEADER : place + HEADER + name], "utf-8")] = data[begin : begin + size]
+        place = begin + size
+
+    def find(path: str) -> bytes:
+        if path not in found:
+            raise UnpackingError(f"{path} is not in {ARCHIVE}")
+        return found[path]
+
+    return find
+
+
+def entry(image: Image, name: str, digests: dict[str, str]) -> bytes:
+    """Return an entry's content; raise UnpackingError if it is not what was built."""
     escaped = name.replace("\\", "\\\\").replace("\n", "\\n").replace("\r", "\\r")
     data = image.entry(name)
     digest: str = sha256(data).hexdigest()

@@ -14,4 +14,6 @@ class ArgumentError(ValueError):
 BINDINGS = {
     "hints": "mcpc_runtime.bindings.hints:call",
     "models": "mcpc_runtime.bindings.models:call",
+    "named": "mcpc_runtime.bindings.named:call",
+    "toolbox": "mcpc_runtime.bindings.toolbox:call",
 }

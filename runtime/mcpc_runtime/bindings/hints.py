@@ -1,7 +1,8 @@
 """Functions that say the types of their parameters get values of these types, and may return such values.
 
 A function's hints are read once.  `modes`: `wrap` puts the result under the key `result`, because what a tool gives
-back with a schema has to be an object; `prompt` says that every argument comes as a text.
+back with a schema has to be an object; `prompt` says that every argument comes as a text, `resource` says that too, and
+that bytes are what was meant.
 """
 
 from __future__ import annotations
@@ -61,7 +62,7 @@ def call(function: Callable[..., Any], arguments: dict[str, Any], more: dict[str
     if function not in READ:
         READ[function] = Hints(function, more)
     hints = READ[function]
-    is_prompt = "prompt" in modes
+    is_prompt = "prompt" in modes or "resource" in modes
     convert = from_text if is_prompt else convert_value
     given = dict(arguments)
     for name, kind in (hints.conversions if is_prompt else hints.changing).items():
@@ -94,6 +95,8 @@ async def later(value: Awaitable[Any], modes: tuple[str, ...]) -> Any:
 
 def finished(value: Any, modes: tuple[str, ...]) -> Any:
     """Return the result in JSON."""
+    if "resource" in modes and isinstance(value, bytes | bytearray | memoryview):
+        return value
     plain = dump(value)
     if "wrap" not in modes:
         return plain

@@ -2,7 +2,9 @@
 
 Status 0: standard output is the answer as text; where an output schema is declared it is one JSON value, the structured
 output; and an object that is a whole result is that result.  Standard error goes to the log.  Any other status is a
-tool error with everything that was written.  No argument is ever among its words or in its environment.
+tool error with everything that was written.  No argument is ever among its words or in its environment.  A resource's
+program finds the uri in MCPC_URI and prints the contents; one that completes an argument prints the values, one a line.
+What the definition asked the client is in the variable mcpc_answers, as JSON.
 """
 
 from __future__ import annotations
@@ -14,7 +16,8 @@ from mcpc_runtime.protocol.effects import Failure, Outcome, text, text_outcome
 from mcpc_runtime.protocol.facts import INTERNAL_ERROR
 from mcpc_runtime.protocol.jsonrpc import ParseError, encode, parse
 from mcpc_runtime.protocol.rows import resolve
-from mcpc_runtime.results import is_result, prompt_outcome, whole_result
+from mcpc_runtime.protocol.traces import trace_of
+from mcpc_runtime.results import is_result, program_ending, prompt_outcome, uri_of, whole_result
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,6 +29,9 @@ if TYPE_CHECKING:
 FOLDER = "mcpc_runtime.unpacking:folder"
 BROKEN_OUTPUT = "Internal error: tool output does not match outputSchema"
 BROKEN_PROMPT = "Internal error: prompt execution failed"
+ANSWERS = b"mcpc_answers"
+MOST_ANSWERED = 120_000
+"""Bytes: no variable of a program's environment may be longer than 128 KiB on Linux."""
 
 
 def prepare(call: Call, image: Image) -> Command:
@@ -33,8 +39,14 @@ def prepare(call: Call, image: Image) -> Command:
     file, words = call.definition.handler
     home: str = resolve(FOLDER)(image)
     more = {b"MCPC_TOOL": call.definition.name.encode(), b"MCPC_HOME": home.encode("utf-8", "surrogateescape")}
-    command = Command([f"{home}/{file}", *words], call.definition.environment, more)
+    given = {**more, **trace_of(call), **uri_of(call)}
+    command = Command([f"{home}/{file}", *words], call.definition.environment, given)
     command.told = encode(call.arguments) + b"\n"
+    if call.definition.asks:
+        answers = encode({key: call.answers.get(key) for key, _, _ in call.definition.asks})
+        given[ANSWERS] = answers
+        if len(answers) > MOST_ANSWERED:
+            command.refusal = f"the answers are too long for a program: {len(answers)} of {MOST_ANSWERED} bytes"
     return command
 
 
@@ -42,8 +54,15 @@ def conclude(call: Call, completed: Completed) -> Ending:
     """Return what the program's end means."""
     if completed.problem:
         return Failure(INTERNAL_ERROR, f"Internal error: {completed.problem}")
+    if call.is_tool:
+        return conclude_tool(call, completed)
     if call.is_prompt:
         return conclude_prompt(completed)
+    return program_ending(call, completed, failed(completed) if completed.status else "")
+
+
+def conclude_tool(call: Call, completed: Completed) -> Ending:
+    """Return a tool's answer."""
     if completed.status:
         return text_outcome(failed(completed), is_error=True)
     outcome = answered(completed, call.definition.output is not None)

@@ -2,7 +2,9 @@
 
 A status other than 0 is a tool error with everything written, in order.  A tool with an output schema must print one
 JSON value; what it writes to standard error is then kept out of it (in mcbox itself it would break the value).
-A prompt prints an object with `messages`.  One shell reads every library of the server, as mcbox does.
+A prompt prints an object with `messages`.  One shell reads every library of the server, as mcbox does.  What mcbox
+has not: a resource's function gets the variables of its template, finds the uri in MCPC_URI and prints the contents;
+one that completes an argument gets `value` and `arguments` and prints the values, one a line.
 """
 
 from __future__ import annotations
@@ -11,6 +13,8 @@ from mcpc_runtime.commands import ShellCall
 from mcpc_runtime.protocol.effects import Failure, PromptOutcome, text_outcome
 from mcpc_runtime.protocol.facts import INTERNAL_ERROR
 from mcpc_runtime.protocol.jsonrpc import ParseError, encode, parse, quote
+from mcpc_runtime.protocol.traces import trace_of
+from mcpc_runtime.results import program_ending, uri_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,7 +38,10 @@ def prepare(call: Call, image: Image) -> ShellCall:
     command.calls_tools = calls_tools
     command.isolated = definition.isolated
     command.slice = part
-    command.merged = definition.output is None and not call.is_prompt
+    command.exported = {**trace_of(call), **uri_of(call)}
+    command.merged = definition.output is None and call.is_tool
+    if definition.asks:
+        command.variables["mcpc_answers"] = encode({key: call.answers.get(key) for key, _, _ in definition.asks})
     for name, variable in variables:
         if name in call.arguments:
             try:
@@ -66,8 +73,15 @@ def conclude(call: Call, completed: Completed) -> Ending:
     """Return what the function's end means."""
     if completed.problem:
         return Failure(INTERNAL_ERROR, f"Internal error: {completed.problem}")
+    if call.is_tool:
+        return conclude_tool(call, completed)
     if call.is_prompt:
         return conclude_prompt(completed)
+    return program_ending(call, completed, trimmed(completed.output, completed.dropped))
+
+
+def conclude_tool(call: Call, completed: Completed) -> Ending:
+    """Return a tool's answer."""
     if completed.status:
         return text_outcome(trimmed(completed.output, completed.dropped), is_error=True)
     outcome = text_outcome(trimmed(completed.printed, completed.dropped))

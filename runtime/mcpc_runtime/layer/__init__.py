@@ -24,25 +24,26 @@ if TYPE_CHECKING:
     Parcel = dict[str, Any]
 
 SITE = "site"
-INDEX = f"{SITE}/.layer.json"
+INDEX = ".layer.json"
 
 
-def activate(archive: str) -> None:
-    """Have imports find what the archive carries, behind the handlers and the standard library."""
+def activate(archive: str, folder: str = SITE) -> None:
+    """Have imports find what a folder of the archive carries, behind the handlers and the standard library."""
     try:
         loader = zipimporter(archive)
-        index = json.loads(loader.get_data(f"{archive}/{INDEX}"))
+        index = json.loads(loader.get_data(f"{archive}/{folder}/{INDEX}"))
     except (ZipImportError, OSError):
         return  # it carries nothing
-    sys.path.append(f"{archive}/{SITE}")
-    sys.meta_path.insert(0, Finder(archive, loader, index))
+    sys.path.append(f"{archive}/{folder}")
+    sys.meta_path.insert(0, Finder(archive, loader, index, folder))
 
 
 class Finder:
     """Finds modules that lie in parcels, packages that are only a name, and the metadata of all that is carried."""
 
-    def __init__(self, archive: str, loader: zipimporter, index: dict[str, Any]) -> None:
+    def __init__(self, archive: str, loader: zipimporter, index: dict[str, Any], folder: str = SITE) -> None:
         self._archive = archive
+        self._folder = folder
         self._loader = loader
         self._modules: dict[str, int] = index["modules"]
         self._namespaces = frozenset(index["namespaces"])
@@ -61,7 +62,7 @@ class Finder:
         wanted = None if context.name is None else context.name.lower().replace("_", "-").replace(".", "-")
         for name, folder in self._metadata.items():
             if wanted in (None, name):
-                place = InArchive(self._loader, f"{self._archive}/{SITE}/{folder}")
+                place = InArchive(self._loader, f"{self._archive}/{self._folder}/{folder}")
                 yield resolve("importlib.metadata:PathDistribution")(place)
 
     def _in_parcel(self, name: str, parcel: Parcel, path: Sequence[str] | None) -> ModuleSpec | None:
@@ -75,12 +76,12 @@ class Finder:
         raise ImportError(f"{name}: {resolve('mcpc_runtime.layer.tags:refusal')(parcel['variants'])}", name=name)
 
     def _read(self, path: str) -> bytes:
-        data: bytes = self._loader.get_data(f"{self._archive}/{SITE}/{path}")
+        data: bytes = self._loader.get_data(f"{self._archive}/{self._folder}/{path}")
         return data
 
     def _shared_name(self, name: str) -> ModuleSpec:
         """Return the package that has no file of its own; not every zipimport finds one by its folder."""
         spec = ModuleSpec(name, None, is_package=True)
         below = name.replace(".", "/")
-        spec.submodule_search_locations = [f"{self._archive}/{place}/{below}" for place in ("handlers", SITE)]
+        spec.submodule_search_locations = [f"{self._archive}/{place}/{below}" for place in ("handlers", self._folder)]
         return spec

@@ -17,12 +17,12 @@ def receive_batch(session: Session, messages: list[Json]) -> list[Effect]:
     """Return the effects of an array of messages."""
     if not messages or not session.handshake_wire().batches:
         reason = "the batch is empty" if not messages else "this protocol version has no batches"
-        return [Send(error_line(None, INVALID_REQUEST, f"Invalid request: {reason}"))]
+        return [Send(error_line(None, INVALID_REQUEST, f"Invalid request: {reason}"), None, INVALID_REQUEST)]
     batch = Batch()
     effects: list[Effect] = []
     for message in messages:
         for effect in session.receive_message(message, batch):
-            if isinstance(effect, Send):
+            if type(effect) is Send:
                 batch.replies.append(effect.data)
             else:
                 effects.append(effect)

@@ -7,7 +7,7 @@ arguments are, because a model can mend those.
 from __future__ import annotations
 
 from mcpc_runtime.protocol.batches import close_batch
-from mcpc_runtime.protocol.effects import ABSENT, Call, Failure, Outcome, Send, Tell, text, text_outcome
+from mcpc_runtime.protocol.effects import ABSENT, Call, Failure, Look, Outcome, Ready, Send, Tell, text, text_outcome
 from mcpc_runtime.protocol.facts import INTERNAL_ERROR, INVALID_PARAMS, LOG_LEVELS
 from mcpc_runtime.protocol.jsonrpc import encode, error_line, quote, result_line
 from mcpc_runtime.protocol.rows import resolve
@@ -15,6 +15,7 @@ from mcpc_runtime.protocol.rows import resolve
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import Any
 
     from mcpc_runtime.protocol.effects import Effect, Ending, PromptOutcome, Request
     from mcpc_runtime.protocol.jsonrpc import Json
@@ -24,9 +25,13 @@ if TYPE_CHECKING:
 EXPLAIN = "mcpc_runtime.protocol.complaint:explain"
 LINES = "mcpc_runtime.protocol.complaint:lines"
 DOWNGRADE = "mcpc_runtime.protocol.downgrade:downgrade"
+KNOWN, KNOWN_ANSWER = "known", "mcpc_runtime.protocol.known:answer"
+SUBSCRIBE = "resources/subscribe"
 MOST_LINKS = 16
 """How deep tools may call each other: a circle ends there."""
 PUNCTUATION = {ord(mark): "0" for mark in "_.-"}
+UNCHECKED_PROMPTS = frozenset({"mcp_bash_prompt"})
+"""Contracts whose prompts take arguments that nobody declared, and of any type: only what is required is asked for."""
 
 
 def set_level(session: Session, request: Request) -> bytes | Failure:
@@ -42,35 +47,40 @@ def call_tool(session: Session, request: Request) -> bytes | Failure | Call:
     """Find the tool, have its arguments decided, and start it."""
     name = request.params.get("name")
     if type(name) is not str:
-        return refuse(session, "tool_name_missing")
-    tool = session.image.tool(name)
+        return refuse(request, "tool_name_missing")
+    tool = session.image.tool(name) if session.allows is None or session.allows(name) else None
     if tool is None:
-        return refuse(session, "tool_unknown" if legal(name) else "tool_name_malformed", name)
+        return refuse(request, "tool_unknown" if legal(name) else "tool_name_malformed", name)
     arguments = request.params.get("arguments")
     if arguments is None:
         arguments = {}
     if type(arguments) is not dict:
-        return refuse(session, "tool_arguments_not_object")
+        return refuse(request, "tool_arguments_not_object")
     schema = tool.input
     if schema is None or schema.accepts(arguments):
+        if tool.contract == KNOWN:
+            known: bytes = resolve(KNOWN_ANSWER)(request, tool)
+            return known
         complete = None if schema is None else schema.complete
         return Call(request, tool, complete(arguments) if complete else arguments)
-    if "tool_arguments_rejected" in session.image.refusals:
-        return refuse(session, "tool_arguments_rejected")
     return rejected(request, name, arguments, schema)
 
 
-def rejected(request: Request, name: str, arguments: dict[str, Json], schema: Validator) -> bytes:
+def rejected(request: Request, name: str, arguments: dict[str, Json], schema: Validator) -> bytes | Failure:
     """Return the result that says what is wrong with the arguments: a text for models, and JSON beside it."""
+    if "tool_arguments_rejected" in request.session.image.refusals:
+        return refuse(request, "tool_arguments_rejected")
     complaint, meta = resolve(EXPLAIN)(name, arguments, schema.errors(arguments))
     outcome = Outcome([text(complaint)], is_error=True)
     outcome.meta = meta
     return tool_result(request, outcome)
 
 
-def refuse(session: Session, situation: str, name: str = "") -> Failure:
-    """Return the refusal of a situation in the words of the server's dialect."""
-    return Failure(INVALID_PARAMS, session.image.refusals[situation].replace("{name}", name))
+def refuse(request: Request, situation: str, name: str = "") -> Failure | bytes:
+    """Return the refusal of a situation in the words of the server's dialect: an error, or a tool's own (code 0)."""
+    code, words = request.session.image.refusals[situation]
+    words = words.replace("{name}", name)
+    return Failure(code, words) if code else tool_result(request, text_outcome(words, is_error=True))
 
 
 def legal(name: str) -> bool:
@@ -78,19 +88,25 @@ def legal(name: str) -> bool:
     return 0 < len(name) <= 128 and name.isascii() and name.translate(PUNCTUATION).isalnum()
 
 
-def get_prompt(session: Session, request: Request) -> Failure | Call:
+def get_prompt(session: Session, request: Request) -> bytes | Failure | Call:
     """Find the prompt, check its arguments (strings, the required ones, no others), and start it."""
     name = request.params.get("name")
+    refusals = session.image.refusals
     if type(name) is not str:
-        return Failure(INVALID_PARAMS, "Invalid params: `name` must be a string")
+        usual = INVALID_PARAMS, "Invalid params: `name` must be a string"
+        return Failure(*refusals.get("prompt_name_missing", usual))
     prompt = session.image.prompt(name)
     if prompt is None:
-        return Failure(INVALID_PARAMS, f"Unknown prompt: {name}")
+        code, words = refusals.get("prompt_unknown", (INVALID_PARAMS, "Unknown prompt: {name}"))
+        return Failure(code, words.replace("{name}", name))
     arguments = request.params.get("arguments")
     if arguments is None:
         arguments = {}
     if type(arguments) is not dict:
         return Failure(INVALID_PARAMS, "Invalid params: arguments must be a JSON object")
+    if prompt.contract == KNOWN:
+        known: bytes = resolve(KNOWN_ANSWER)(request, prompt)
+        return known
     complaint = prompt_complaint(prompt, arguments)
     if complaint:
         return Failure(INVALID_PARAMS, f"Invalid params: {complaint}")
@@ -100,7 +116,7 @@ def get_prompt(session: Session, request: Request) -> Failure | Call:
 def prompt_complaint(prompt: Definition, arguments: dict[str, Json]) -> str:
     """Return what is wrong with a prompt's arguments, or nothing."""
     known = dict(prompt.arguments)
-    for name, value in arguments.items():
+    for name, value in arguments.items() if prompt.contract not in UNCHECKED_PROMPTS else ():
         if name not in known:
             return f"unknown argument {name!r}"
         if type(value) is not str:
@@ -117,9 +133,11 @@ def finish(session: Session, call: Call, ending: Ending) -> list[Effect]:
     request = call.request
     if session.running.get(request.identifier) is not call:
         return []
-    answer = ending if isinstance(ending, Failure) else RESULTS[request.method](call, ending)
+    answer = result(call, ending)
+    code = 0
     if isinstance(answer, Failure):
-        line = error_line(request.identifier, answer.code, answer.message, answer.data)
+        code = answer.code
+        line = error_line(request.identifier, code, answer.message, answer.data)
     else:
         line = result_line(request.identifier, answer)
     effects: list[Effect] = []
@@ -127,10 +145,23 @@ def finish(session: Session, call: Call, ending: Ending) -> list[Effect]:
     if log and (session.log_level is not None or request.wire.stateless):  # noise, for those who ask for it
         effects += session.note(call, {"log": "warning", "data": log})
     del session.running[request.identifier]
-    told = [Tell(answer.log)] if isinstance(answer, Failure) and answer.log else []
+    told: list[Effect] = [Tell(answer.log)] if isinstance(answer, Failure) and answer.log else []
+    if request.method == SUBSCRIBE and not code:
+        told.append(Look())
     if request.batch is None:
-        return [*effects, Send(line), *told]
+        return [*effects, Send(line, request, code), *told]
     return [*effects, *close_batch(call, line), *told]
+
+
+def result(call: Call, ending: Ending) -> bytes | Failure:
+    """Return what a handler's end is on its call's wire: a result, or an error."""
+    if isinstance(ending, Failure):
+        return ending
+    if isinstance(ending, Ready):
+        return call.request.wire.seal(ending.result, {})
+    row = RESULTS[call.request.method]
+    made: bytes | Failure = (resolve(row) if isinstance(row, str) else row)(call, ending)
+    return made
 
 
 def call_within(session: Session, parent: Call, name: Json, arguments: Json) -> Call | str:
@@ -153,6 +184,7 @@ def call_within(session: Session, parent: Call, name: Json, arguments: Json) -> 
     complete = tool.input and tool.input.complete
     call = Call(parent.request, tool, complete(given) if complete else given)
     call.chain = chain
+    call.is_task = parent.is_task
     return call
 
 
@@ -177,18 +209,27 @@ def finish_text(session: Session, call: Call, string: str) -> list[Effect]:
         return finish(session, call, text_outcome(string))
     del session.running[request.identifier]
     body = quote(string).encode("utf-8", "backslashreplace")
-    result = b'{"content":[{"type":"text","text":%b}]%b}' % (body, request.wire.tail)
-    return [Send(result_line(request.identifier, result))]
+    line = b'{"content":[{"type":"text","text":%b}]%b}' % (body, request.wire.tail)
+    return [Send(result_line(request.identifier, line), request)]
 
 
 def finish_tool(call: Call, outcome: Outcome) -> bytes | Failure:
     """Return a tool's result; a structured result that breaks its schema is the server's own failure."""
+    failed = call.request.session.image.refusals.get("tool_failed") if outcome.is_error else None
+    if failed is not None:
+        return Failure(failed[0], failed[1].replace("{message}", words_of(outcome)))
     output, structured = call.definition.output, outcome.structured
     if output is None or outcome.is_error or (structured is not ABSENT and output.accepts(structured)):
         return tool_result(call.request, outcome)
     failure = Failure(INTERNAL_ERROR, "Internal error: tool output does not match outputSchema")
     failure.log = "\n".join([*filter(None, [outcome.log]), mismatch(call.definition.name, output, structured)])
     return failure
+
+
+def words_of(outcome: Outcome) -> str:
+    """Return what a tool says, as one text."""
+    texts = [one["text"] for one in outcome.content if type(one) is dict and type(one.get("text")) is str]
+    return "\n".join(map(str, texts))
 
 
 def mismatch(name: str, schema: Validator, structured: object) -> str:
@@ -232,7 +273,11 @@ def shown(content: list[Json], wire: Wire) -> list[Json]:
     return content
 
 
-RESULTS: dict[str, Callable[[Call, Ending], bytes | Failure]] = {
-    "prompts/get": finish_prompt,  # type: ignore[dict-item]
-    "tools/call": finish_tool,  # type: ignore[dict-item]
+RESULTS: dict[str, Callable[[Call, Any], bytes | Failure] | str] = {
+    "completion/complete": "mcpc_runtime.protocol.completion:finish",
+    "prompts/get": finish_prompt,
+    "resources/read": "mcpc_runtime.protocol.resources:finish",
+    SUBSCRIBE: "mcpc_runtime.protocol.subscriptions:subscribed",
+    "tools/call": finish_tool,
 }
+"""What a handler's end becomes for each method; a dotted name is resolved when it is first needed."""

@@ -5,7 +5,7 @@ Progress goes to a request that gave a token, and only ever grows; a log message
 
 from __future__ import annotations
 
-from mcpc_runtime.protocol.effects import Send
+from mcpc_runtime.protocol.effects import Say
 from mcpc_runtime.protocol.facts import LOG_LEVEL_KEY, LOG_LEVELS
 from mcpc_runtime.protocol.jsonrpc import notification_line
 
@@ -23,7 +23,7 @@ OTHER_LEVELS = {"warn": "warning", "err": "error", "fatal": "critical", "trace":
 
 def note(session: Session, call: Call, said: dict[str, Json]) -> list[Effect]:
     """Return the effects of one note; what is no note, or not asked for, has none."""
-    if session.running.get(call.request.identifier) is None:
+    if session.running.get(call.request.identifier) is None or call.is_task:
         return []
     return progress(call, said) if "progress" in said else log(session, call, said) if "log" in said else []
 
@@ -44,7 +44,7 @@ def progress(call: Call, said: dict[str, Json]) -> list[Effect]:
         params["total"] = total
     if type(message) is str and message and call.request.wire.progress_message:
         params["message"] = message
-    return [Send(notification_line("notifications/progress", params))]
+    return [Say(notification_line("notifications/progress", params), call.request.session, call.request)]
 
 
 def log(session: Session, call: Call, said: dict[str, Json]) -> list[Effect]:
@@ -61,7 +61,7 @@ def log(session: Session, call: Call, said: dict[str, Json]) -> list[Effect]:
         "logger": logger if type(logger) is str and logger else call.definition.name,
         "data": said.get("data", ""),
     }
-    return [Send(notification_line("notifications/message", params))]
+    return [Say(notification_line("notifications/message", params), session, call.request)]
 
 
 def number(value: Json) -> int | float | None:

@@ -34,7 +34,7 @@ class Validator(Protocol):
 
 
 class Definition(Protocol):
-    """A tool or a prompt."""
+    """A tool, a prompt, a resource, or what completes an argument."""
 
     @property
     def name(self) -> str:
@@ -57,8 +57,8 @@ class Definition(Protocol):
         ...
 
     @property
-    def inline(self) -> bool:
-        """Whether it runs in the server's own process."""
+    def inline(self) -> bool | str:
+        """Whether it runs in the server's own process; `loop`: and never waits there."""
         ...
 
     @property
@@ -77,8 +77,33 @@ class Definition(Protocol):
         ...
 
     @property
+    def asks(self) -> tuple[tuple[str, str, bytes], ...]:
+        """What the client is asked before it is run: key, method, params as JSON."""
+        ...
+
+    @property
+    def task(self) -> str:
+        """Whether a call becomes a task: never (nothing), where the client can (`optional`), or always (`required`)."""
+        ...
+
+    @property
+    def again(self) -> bool:
+        """Whether a call that was interrupted may be run again: the tool says that this changes nothing more."""
+        ...
+
+    @property
+    def headers(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
+        """The arguments that an HTTP client repeats as headers: the header's name, the path of the argument."""
+        ...
+
+    @property
     def arguments(self) -> tuple[tuple[str, bool], ...]:
         """A prompt's arguments: each name, and whether it is required."""
+        ...
+
+    @property
+    def mime(self) -> str:
+        """The media type that a resource is declared to have."""
         ...
 
     @property
@@ -124,6 +149,11 @@ class Wire(Protocol):
         ...
 
     @property
+    def cache(self) -> bytes:
+        """What a result ends with that may be kept for as long as a list."""
+        ...
+
+    @property
     def content(self) -> tuple[str, ...]:
         """The kinds of content it knows."""
         ...
@@ -136,6 +166,10 @@ class Wire(Protocol):
     @property
     def lists(self) -> Mapping[str, tuple[object, ...]]:
         """Its lists by method."""
+        ...
+
+    def capabilities(self) -> dict[str, Json]:
+        """Return what clients are told that the server can do."""
         ...
 
     def answer(self, method: str) -> bytes | None:
@@ -171,9 +205,27 @@ class Image(Protocol):
         ...
 
     @property
-    def refusals(self) -> Mapping[str, str]:
-        """What a refusal says in each situation."""
+    def lenient_cursors(self) -> bool:
+        """Whether a cursor that was never given out means the first page."""
         ...
+
+    @property
+    def shown(self) -> Callable[[str], bool] | None:
+        """Which tools a list shows to anybody, all if None."""
+
+    @property
+    def refusals(self) -> Mapping[str, tuple[int, str]]:
+        """What a refusal is in each situation: its code (0: a tool's own error) and its words."""
+        ...
+
+    @property
+    def index(self) -> Mapping[str, Any]:
+        """What the start needs; what formats want to know of their own is in it by their names."""
+        ...
+
+    @property
+    def guard(self) -> Callable[[Any], Any] | None:
+        """What refuses requests before anything else looks at them: a `Failure`, or None for those that may pass."""
 
     def wire(self, version: str) -> Wire:
         """Return a revision this server speaks."""
@@ -182,5 +234,27 @@ class Image(Protocol):
     def tool(self, name: str) -> Definition | None:
         """Return the tool of this name."""
 
+    def value(self, table: str, key: str) -> bytes | None:
+        """Return what a table of the index has for a key, None if that is nothing."""
+
     def prompt(self, name: str) -> Definition | None:
         """Return the prompt of this name."""
+
+    def resource(self, uri: str) -> Definition | None:
+        """Return the resource of this uri."""
+
+    @property
+    def templates(self) -> tuple[tuple[Any, ...], ...]:
+        """The templates of resources: template, pattern, variables, place of the record."""
+        ...
+
+    def template(self, uri: str) -> tuple[Definition, dict[str, Json]] | None:
+        """Return the first template that a uri matches, and its variables; raise ValueError if those are refused."""
+
+    def completion(self, key: str) -> Definition | None:
+        """Return what completes an argument."""
+
+    @property
+    def read(self) -> Callable[[int, int], bytes]:
+        """What reads a stretch of what was made when the server was built: offset, length."""
+        ...

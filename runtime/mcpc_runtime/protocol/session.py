@@ -13,6 +13,8 @@ from mcpc_runtime.protocol.facts import (
     INTERNAL_ERROR,
     INVALID_PARAMS,
     INVALID_REQUEST,
+    LOG_LEVEL_KEY,
+    LOG_LEVELS,
     METHOD_NOT_FOUND,
     PARSE_ERROR,
     UNSUPPORTED_PROTOCOL_VERSION,
@@ -29,8 +31,9 @@ from mcpc_runtime.protocol.rows import resolve
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import Any
 
-    from mcpc_runtime.protocol.effects import Effect, Ending
+    from mcpc_runtime.protocol.effects import Effect, Ending, Publish
     from mcpc_runtime.protocol.jsonrpc import Json
     from mcpc_runtime.protocol.ports import Image, Wire
 
@@ -38,27 +41,56 @@ FINISH = "mcpc_runtime.protocol.calls:finish"
 NOTE = "mcpc_runtime.protocol.notes:note"
 RECEIVE_BATCH = "mcpc_runtime.protocol.batches:receive_batch"
 CLOSE_BATCH = "mcpc_runtime.protocol.batches:close_batch"
+TAKE_RESPONSE = "mcpc_runtime.protocol.asks:take_response"
+ALLOWED_TOOLS = "mcpc_runtime.protocol.allowing:list_tools"
+CHANGED = "mcpc_runtime.protocol.subscriptions:changed"
+ROOTS_CHANGED = "notifications/roots/list_changed"
 STATELESS_ONLY = ("server/discover", "subscriptions/listen")
 TOO_LARGE = "Invalid request: the message is larger than %d bytes"
 
 
 class Session:
-    """The state of one client's conversation; `receive` and `finish` turn what happens into effects."""
+    """The state of one client's conversation; `receive` and `finish` turn what happens into effects.
 
-    __slots__ = ("image", "log_level", "running", "wire")
+    `wire`, `log_level`, `capabilities` and `watched` (uris) are what a client of the handshake era said last;
+    `listening` are the subscriptions of the stateless one by their ids; `asked` are our own requests to the client.
+    `principal`: on whose behalf, as far as the transport knows; `allows`: which tools that one may see, all if None.
+    `roots`: what the client has answered when it was asked for its roots, as whoever asked understood it.
+    """
+
+    __slots__ = (
+        "allows",
+        "asked",
+        "capabilities",
+        "image",
+        "listening",
+        "log_level",
+        "principal",
+        "roots",
+        "running",
+        "watched",
+        "wire",
+    )
 
     def __init__(self, image: Image) -> None:
         self.image = image
         self.wire: Wire | None = None
         self.log_level: str | None = None
         self.running: dict[str | int, Call] = {}
+        self.listening: dict[str | int, Request] = {}
+        self.capabilities: dict[str, Json] = {}
+        self.asked: dict[str | int, Any] = {}
+        self.watched: dict[str, None] = {}
+        self.principal = ""
+        self.roots: Any = None
+        self.allows: Callable[[str], bool] | None = None
 
     def receive(self, data: bytes) -> list[Effect]:
         """Return the effects of one line."""
         try:
             message = parse(data)
         except ParseError as problem:
-            return [Send(error_line(None, PARSE_ERROR, f"Parse error: {problem}"))]
+            return refused(None, PARSE_ERROR, f"Parse error: {problem}")
         if type(message) is list:
             effects: list[Effect] = resolve(RECEIVE_BATCH)(self, message)
             return effects
@@ -66,7 +98,7 @@ class Session:
 
     def refuse_oversize(self, limit: int) -> list[Effect]:
         """Return the answer to a line of more than `limit` bytes, which was not read."""
-        return [Send(error_line(None, INVALID_REQUEST, TOO_LARGE % limit))]
+        return refused(None, INVALID_REQUEST, TOO_LARGE % limit)
 
     def refuse_broken(self, data: bytes, problem: Exception) -> list[Effect]:
         """Return the answer to a line that this server failed on: an internal error if it was a request."""
@@ -76,44 +108,55 @@ class Session:
             identifier = None
         if type(message) is dict and "id" not in message:
             return []
-        return [Send(error_line(identifier, INTERNAL_ERROR, f"Internal error: {type(problem).__name__}: {problem}"))]
+        return refused(identifier, INTERNAL_ERROR, f"Internal error: {type(problem).__name__}: {problem}")
 
     def receive_message(self, message: Json, batch: Batch | None) -> list[Effect]:
         """Return the effects of one message, alone or of a batch."""
         if type(message) is not dict:
-            return [Send(error_line(None, INVALID_REQUEST, "Invalid request: a message is an object"))]
+            return refused(None, INVALID_REQUEST, "Invalid request: a message is an object")
         if "method" not in message and ("result" in message or "error" in message):
-            return []  # a response: this server asks nothing
+            return self._take_response(message)
         problem = misshapen(message)
         method, params, identifier = message.get("method"), message.get("params", {}), message.get("id")
         readable = identifier if type(identifier) is str or type(identifier) is int else None
         if problem or type(method) is not str:
-            return [Send(error_line(readable, INVALID_REQUEST, f"Invalid request: {problem}"))]
+            return refused(readable, INVALID_REQUEST, f"Invalid request: {problem}")
         if readable is None:
             return self._notice(method, params)
         if type(params) is not dict:
-            return [Send(error_line(readable, INVALID_PARAMS, "Invalid params: `params` must be an object"))]
+            return refused(readable, INVALID_PARAMS, "Invalid params: `params` must be an object")
         return self._receive_request(readable, method, params, batch)
 
     def _receive_request(
         self, identifier: str | int, method: str, params: dict[str, Json], batch: Batch | None
     ) -> list[Effect]:
-        if identifier in self.running:
-            return [Send(error_line(identifier, INVALID_REQUEST, "Invalid request: a request with this id is running"))]
+        if identifier in self.running or identifier in self.listening:
+            return refused(identifier, INVALID_REQUEST, "Invalid request: a request with this id is running")
         wire = self._envelope(method, params)
+        if batch is not None and not isinstance(wire, Failure) and wire.stateless:
+            wire = Failure(INVALID_REQUEST, "Invalid request: a stateless request is no part of a batch")
         if isinstance(wire, Failure):
-            return [Send(error_line(identifier, wire.code, wire.message, wire.data))]
-        request = Request(identifier, method, params, wire)
+            return refused(identifier, wire.code, wire.message, wire.data)
+        request = Request(self, identifier, method, params, wire)
         request.batch = batch
         answer = self._answer(request)
         if isinstance(answer, bytes):
-            return [Send(result_line(identifier, answer))]
+            return [Send(result_line(identifier, answer), request)]
         if isinstance(answer, Failure):
-            return [Send(error_line(identifier, answer.code, answer.message, answer.data))]
+            return refused(identifier, answer.code, answer.message, answer.data, request)
+        if isinstance(answer, list):
+            return answer
         self.running[identifier] = answer
         if batch is not None:
             batch.open += 1
         return [Start(answer)]
+
+    def _take_response(self, message: dict[str, Json]) -> list[Effect]:
+        """Take what the client answers to a request of ours; what nobody asked for is passed over."""
+        if not self.asked:
+            return []
+        effects: list[Effect] = resolve(TAKE_RESPONSE)(self, message)
+        return effects
 
     def _envelope(self, method: str, params: dict[str, Json]) -> Wire | Failure:
         """Return the wire a request is to be answered on, by nothing but the request (and the last handshake)."""
@@ -122,11 +165,10 @@ class Session:
             if method in STATELESS_ONLY:
                 return Failure(INVALID_PARAMS, f"Invalid params: `_meta` must have `{VERSION_KEY}`")
             return self.handshake_wire()
-        version = meta.get(VERSION_KEY)
-        if type(version) is not str:
-            return Failure(INVALID_PARAMS, f"Invalid params: `_meta` must have `{VERSION_KEY}`, a string")
-        if type(meta.get(CAPABILITIES_KEY)) is not dict:
-            return Failure(INVALID_PARAMS, f"Invalid params: `_meta` must have `{CAPABILITIES_KEY}`, an object")
+        problem = misspoken(meta)
+        if problem:
+            return Failure(INVALID_PARAMS, f"Invalid params: {problem}")
+        version = str(meta[VERSION_KEY])
         if version not in self.image.stateless_versions:
             data: Json = {"supported": list(self.image.stateless_versions), "requested": version}
             return Failure(UNSUPPORTED_PROTOCOL_VERSION, f"Unsupported protocol version: {version}", data)
@@ -136,8 +178,12 @@ class Session:
         """Return the wire of messages that do not name a version."""
         return self.wire or self.image.wire(self.image.handshake_versions[-1])
 
-    def _answer(self, request: Request) -> bytes | Failure | Call:
+    def _answer(self, request: Request) -> Answer:
         wire, method = request.wire, request.method
+        if self.image.guard is not None:
+            refused: Failure | None = self.image.guard(request)
+            if refused is not None:
+                return refused
         row = METHODS.get(method) if method in wire.methods else None
         if row is not None:
             perform: Perform = resolve(row) if type(row) is str else row  # type: ignore[assignment]
@@ -151,14 +197,33 @@ class Session:
 
     def _notice(self, method: str, params: Json) -> list[Effect]:
         if method != "notifications/cancelled" or type(params) is not dict:
+            if method == ROOTS_CHANGED:
+                self.roots = None
             return []
         identifier = params.get("requestId")
         if type(identifier) is not str and type(identifier) is not int:
             return []
+        return self.drop(identifier)
+
+    def drop(self, identifier: str | int) -> list[Effect]:
+        """Return the effects of nobody waiting for the answer to a request any more."""
+        self.listening.pop(identifier, None)
         call = self.running.pop(identifier, None)
-        return [] if call is None else [Stop(call), *resolve(CLOSE_BATCH)(call, None)]
+        if call is None or call.is_task:
+            return []
+        return [Stop(call), *resolve(CLOSE_BATCH)(call, None)]
+
+    def changed(self, event: Publish) -> list[Effect]:
+        """Return what this client is told of a change, if it wants to know."""
+        if not self.listening and not self.watched and self.wire is None:
+            return []
+        effects: list[Effect] = resolve(CHANGED)(self, event)
+        return effects
 
     def _list(self, request: Request) -> bytes | Failure:
+        if request.method == "tools/list" and not (self.allows is None and self.image.shown is None):
+            allowed: bytes | Failure = resolve(ALLOWED_TOOLS)(self, request)
+            return allowed
         cursor = request.params.get("cursor")
         page = request.wire.page(request.method, cursor)
         return page if page is not None else Failure(INVALID_PARAMS, "Invalid params: unknown cursor")
@@ -170,6 +235,8 @@ class Session:
             return Failure(INVALID_PARAMS, "Invalid params: `protocolVersion` must be a string")
         known = self.image.handshake_versions
         self.wire = self.image.wire(version if version in known else known[-1])
+        capabilities = request.params.get("capabilities")
+        self.capabilities = capabilities if type(capabilities) is dict else {}
         return self.wire.initialize()
 
     def note(self, call: Call, said: dict[str, Json]) -> list[Effect]:
@@ -183,6 +250,13 @@ class Session:
         return effects
 
 
+def refused(
+    identifier: str | int | None, code: int, message: str, data: Json = None, request: Request | None = None
+) -> list[Effect]:
+    """Return the effects of an error."""
+    return [Send(error_line(identifier, code, message, data), request, code)]
+
+
 def misshapen(message: dict[str, Json]) -> str:
     """Return what keeps an object from being a request or a notification, or nothing."""
     if message.get("jsonrpc") != "2.0":
@@ -194,13 +268,37 @@ def misshapen(message: dict[str, Json]) -> str:
     return ""
 
 
+def misspoken(meta: dict[str, Json]) -> str:
+    """Return what is wrong with what every stateless request says of itself, or nothing."""
+    if type(meta.get(VERSION_KEY)) is not str:
+        return f"`_meta` must have `{VERSION_KEY}`, a string"
+    if type(meta.get(CAPABILITIES_KEY)) is not dict:
+        return f"`_meta` must have `{CAPABILITIES_KEY}`, an object"
+    if LOG_LEVEL_KEY in meta and meta[LOG_LEVEL_KEY] not in LOG_LEVELS:
+        return f"`{LOG_LEVEL_KEY}` must be one of {', '.join(LOG_LEVELS)}"
+    return ""
+
+
 if TYPE_CHECKING:
-    Perform = Callable[["Session", Request], bytes | Failure | Call]
+    Answer = bytes | Failure | Call | list[Effect]
+    """A result, a refusal, a handler to run, or the effects of a request that stays open."""
+    Perform = Callable[["Session", Request], Answer]
 
 METHODS: dict[str, Perform | str] = {
+    "completion/complete": "mcpc_runtime.protocol.completion:complete",
     "initialize": Session.initialize,
     "logging/setLevel": "mcpc_runtime.protocol.calls:set_level",
     "prompts/get": "mcpc_runtime.protocol.calls:get_prompt",
+    "resources/directory/read": "mcpc_runtime.protocol.skills:read_directory",
+    "resources/list": "mcpc_runtime.protocol.live:list_resources",
+    "resources/read": "mcpc_runtime.protocol.resources:read",
+    "resources/subscribe": "mcpc_runtime.protocol.subscriptions:subscribe",
+    "resources/unsubscribe": "mcpc_runtime.protocol.subscriptions:unsubscribe",
+    "skills/get": "mcpc_runtime.protocol.skills:get",
+    "subscriptions/listen": "mcpc_runtime.protocol.subscriptions:listen",
+    "tasks/cancel": "mcpc_runtime.protocol.tasks:cancel",
+    "tasks/get": "mcpc_runtime.protocol.tasks:get",
+    "tasks/update": "mcpc_runtime.protocol.tasks:update",
     "tools/call": "mcpc_runtime.protocol.calls:call_tool",
 }
 """What each method that has no ready answer does; a dotted name is resolved when it is first called."""

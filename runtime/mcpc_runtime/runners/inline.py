@@ -13,12 +13,12 @@ from _thread import allocate_lock
 
 from mcpc_runtime.bindings import BINDINGS, ArgumentError
 from mcpc_runtime.commands import Returned
-from mcpc_runtime.context import Cancelled, Context, checked
-from mcpc_runtime.protocol.jsonrpc import encode, parse
+from mcpc_runtime.context import Cancelled, Context
+from mcpc_runtime.protocol.jsonrpc import parse
 from mcpc_runtime.protocol.rows import resolve
 from mcpc_runtime.turns import Turns
 from mcpc_runtime.worker.interruption import Region
-from mcpc_runtime.worker.replies import is_meant, message_of, report, written
+from mcpc_runtime.worker.replies import error_of, is_meant, message_of, report, written
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -45,6 +45,7 @@ if TYPE_CHECKING:
             """Have something done by the thread that serves, the lock held by the caller."""
 
 
+LOOP = "loop"
 CARRY = "mcpc_runtime.worker.process:carry"
 NO_SURPRISE = (str, int, bool, type(None))
 """What is JSON as it is."""
@@ -57,21 +58,29 @@ class InlineRunner:
         self.stage = stage
         self._archive = host.image.archive
         self._functions: dict[Handler, Callable[..., Any]] = {}
-        self._turns = Turns(stage.take_over)
-        signal(SIGINT, SIG_DFL)  # Ctrl-C ends the server, whatever handler it meets
+        threads = getattr(stage, "turns", None)
+        self._turns: Turns = (threads or Turns)(stage.take_over)
+        self._has_loop = threads is not None
+        if threads is None:  # else signals are the loop's affair
+            signal(SIGINT, SIG_DFL)  # Ctrl-C ends the server, whatever handler it meets
 
     def make(self, invocation: Invocation, done: Callable[[Returned], None], note: Callable[[Any], None]) -> InlineCall:
         """Return a call that can be stopped, before it is run."""
         handler = (invocation.file, invocation.function, invocation.context, invocation.is_async, *invocation.binding)
         call = SpeakingCall(self, handler, invocation.arguments)
         call.done, call.note, call.name, call.meta = done, note, invocation.name, invocation.meta
+        call.more = invocation.more
         return call
 
-    def run(self, call: InlineCall) -> bool:
+    def run(self, call: InlineCall, way: bool | str) -> bool:
         """Call the function; the lock is free meanwhile.  Raise Deposed if another thread serves when it is done.
 
-        False: another thread calls it, because it was slow before.
+        False: another thread calls it, because it was slow before.  `way`: `loop` for one that says it never waits; on
+        pipes that changes nothing, because there the turn can be taken from it.
         """
+        if self._has_loop and way == LOOP:
+            call.run()
+            return True
         lock = self.stage.lock
         lock.release()
         at_once = self._turns.run(call.handler, call.run, call.deliver_later)
@@ -83,7 +92,7 @@ class InlineRunner:
         call.cancel()
 
     def answer(self, call: SpeakingCall, reply: int, result: dict[str, Json]) -> None:
-        """Hand over what another tool answered."""
+        """Hand over what was answered to a note."""
         call.answered(reply, result)
 
     def close(self) -> None:
@@ -121,7 +130,7 @@ class InlineCall:
         try:
             self._guarded()
         except BaseException as problem:  # noqa: BLE001 - interrupted when the handler was done, before its answer was
-            self.returned = Returned(problem=message_of(problem))
+            self.returned = failed(problem)
 
     def _guarded(self) -> None:
         self.region.enter()
@@ -133,7 +142,7 @@ class InlineCall:
         except BaseException as problem:  # noqa: BLE001 - the handler's own failure, whatever it is, is its answer
             if not is_meant(problem):
                 report(problem)
-            self.returned = Returned(problem=message_of(problem))
+            self.returned = failed(problem)
         self.region.leave()
 
     def called(self) -> Any:
@@ -167,7 +176,7 @@ class InlineCall:
 class SpeakingCall(InlineCall):
     """A call of a function that has a context, and what that speaks to."""
 
-    __slots__ = ("answers", "meta", "name", "note", "over")
+    __slots__ = ("answers", "meta", "more", "name", "note", "over")
 
     def __init__(self, runner: InlineRunner, handler: Handler, arguments: dict[str, Json]) -> None:
         super().__init__(runner, handler, arguments)
@@ -175,6 +184,7 @@ class SpeakingCall(InlineCall):
         self.over = False
         self.name = ""
         self.meta: dict[str, Json] = {}
+        self.more: dict[str, Json] = {}
         self.note: Callable[[Any], None]
 
     def run(self) -> None:
@@ -185,7 +195,7 @@ class SpeakingCall(InlineCall):
     def called(self) -> Any:
         """Return what the function returns."""
         context = self.handler[2]
-        more = {context: Context(self, self.name, self.meta)} if context else {}
+        more = {context: Context(self, self.name, self.meta, self.more)} if context else {}
         if len(self.handler) > 4:
             return self.bound(more)
         return self.runner.function(self.handler)(**self.arguments, **more)
@@ -198,7 +208,7 @@ class SpeakingCall(InlineCall):
 
     def say(self, note: dict[str, Any]) -> None:
         """Hand over a note, unless the call has ended; a thread is not interrupted meanwhile."""
-        plain = parse(encode(note))
+        plain = parse(written(note))
         if self.over:
             return
         mine = self.region.mine
@@ -212,22 +222,29 @@ class SpeakingCall(InlineCall):
         if self.cancelled:
             raise Cancelled
 
-    def ask(self, name: str, arguments: dict[str, Any]) -> Any:
-        """Call another tool."""
+    def ask(self, note: dict[str, Any], read: Callable[[Any], Any]) -> Any:
+        """Send a note that is answered: by another tool, or by the client."""
         bell = allocate_lock()
         bell.acquire()
         reply = len(self.answers) + 1
         self.answers[reply] = [bell]
-        self.say({"call": name, "arguments": arguments, "reply": reply})
+        self.say({**note, "reply": reply})
         bell.acquire()
         result = self.answers[reply][1]
         if result is None:
             raise Cancelled
-        return checked(result)
+        return read(result)
 
     def answered(self, reply: int, result: dict[str, Json] | None) -> None:
-        """Take what another tool answered, the first time."""
+        """Take what was answered to a note, the first time."""
         waiting = self.answers.get(reply)
         if waiting is not None and len(waiting) == 1:
             waiting.append(result)
             waiting[0].release()
+
+
+def failed(problem: BaseException) -> Returned:
+    """Return what an exception amounts to."""
+    returned = Returned(problem=message_of(problem))
+    returned.raised = error_of(problem)
+    return returned

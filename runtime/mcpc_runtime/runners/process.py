@@ -14,15 +14,15 @@ import posix
 
 from mcpc_runtime import ways
 from mcpc_runtime.capture import Capture, Notes, memory_file, pipe, read_some
-from mcpc_runtime.commands import MARK, NOTES
+from mcpc_runtime.commands import MARK, NOTES, Completed
 from mcpc_runtime.reactor import READABLE, WRITABLE, close
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from typing import Any
 
-    from mcpc_runtime.commands import Command, Completed
+    from mcpc_runtime.commands import Command
     from mcpc_runtime.host import Host
     from mcpc_runtime.supervision.client import Child
 
@@ -65,16 +65,18 @@ class ProcessRunner:
         self._host = host
         self._number = 0
 
-    def start(self, command: Command, done: Callable[[Completed], None], note: Callable[[Any], None]) -> Job:
+    def start(self, command: Command, done: Callable[[Completed], None], note: Callable[[Any], None]) -> Job | None:
         """Start `command`; `done` is called with what became of it."""
+        if command.refusal:
+            done(Completed(command.refusal))
+            return None
         self._number += 1
         job = Job(f"{posix.getpid()}.p{self._number}", done, note)
         ours: list[int] = []
         theirs: list[int] = []
         try:
             wanted = self._connect(job, command, ours, theirs)
-            given = {MARK.encode(): job.mark.encode(), NOTES.encode(): b"%d" % NOTED}
-            environment = {**self._host.environment(command.environment), **command.more, **given}
+            environment = {**self._environment(command), MARK.encode(): job.mark.encode()}
             job.child = self._host.supervisor.spawn(
                 command.argv,
                 environment,
@@ -105,6 +107,13 @@ class ProcessRunner:
     def close(self) -> None:
         """Leave the processes to the supervisor."""
 
+    def _environment(self, command: Command) -> Mapping[bytes, bytes]:
+        """Return what a process finds; an exact one has no notes, for nothing in it says where they go."""
+        if command.exact is not None:
+            return {**command.exact, **command.more}
+        notes = {NOTES.encode(): b"%d" % NOTED}
+        return {**self._host.environment(command.environment), **command.more, **notes}
+
     def _connect(self, job: Job, command: Command, ours: list[int], theirs: list[int]) -> dict[int, int]:
         """Make what the process reads and writes; return its descriptors."""
         is_shell = command.told is None
@@ -114,8 +123,9 @@ class ProcessRunner:
         wanted[errors] = wanted[PRINTED] if merged else self._output(job.capture.complain, job, ours, theirs)
         if is_shell:
             wanted[ERRORS] = self._host.errors  # what a shell says before it takes descriptor 4 is not the call's
-        wanted[NOTED] = self._output(Notes(job.take_note, forget).feed, job, ours, theirs)
-        if command.told is not None:
+        if command.exact is None:
+            wanted[NOTED] = self._output(Notes(job.take_note, forget).feed, job, ours, theirs)
+        if command.told:  # nothing at all is what a process finds anyway
             wanted[TOLD] = self._input(command.told, job, ours, theirs)
         if is_shell or command.data:
             wanted[DATA] = self._input(command.data, job, ours, theirs)

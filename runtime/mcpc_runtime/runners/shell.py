@@ -12,6 +12,7 @@ from time import monotonic
 from mcpc_runtime import ways
 from mcpc_runtime.capture import Capture
 from mcpc_runtime.commands import MARK, NOTES, Completed
+from mcpc_runtime.shells.answers import WORDS
 from mcpc_runtime.shells.forkserver import ForkServer
 from mcpc_runtime.shells.job import ANSWERS, NOTED, Job
 from mcpc_runtime.shells.libraries import LAUNCHER, Libraries, texts_of, variable_texts
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
     from mcpc_runtime.commands import ShellCall
     from mcpc_runtime.host import Host
+    from mcpc_runtime.shells.libraries import Given
 
 ATTEMPTS = 2
 """So many fork servers may fail to begin a call."""
@@ -32,15 +34,15 @@ UNFIT_SECONDS = 30.0
 """How long fresh shells are used after the libraries could not be read; each says why."""
 NUMBER_LIMIT = 10**9
 ANSWERS_VARIABLE = b"MCPC_ANSWERS"
-"""Names the descriptor on which answers of other tools come; `mcpc_call` knows how to read them."""
+"""Names the descriptor on which answers come, of other tools and of the client, for `mcpc_call` and `mcpc_ask`."""
 
 
 class ShellRunner:
     """Calls Bash functions.  One fork server for each environment, started by the first call that wants it."""
 
-    def __init__(self, host: Host) -> None:
+    def __init__(self, host: Host, libraries: Given | None = None) -> None:
         self._host = host
-        self._libraries = Libraries(host)
+        self._libraries: Given = libraries or Libraries(host)
         self._servers: dict[int, ForkServer] = {}
         self._unfit: dict[int, float] = {}
         self._number = 0
@@ -73,10 +75,8 @@ class ShellRunner:
             job.withdraw(NUMBER_LENGTH)
 
     def answer(self, job: Job, reply: int, result: dict[str, Any]) -> None:
-        """Hand the function what a tool it called answered: its texts, one after the other."""
-        blocks = result.get("content") or ()
-        texts = [block["text"] for block in blocks if type(block) is dict and type(block.get("text")) is str]
-        job.answer(reply, "\n".join(texts).encode("utf-8", "replace"), is_error=result.get("isError") is True)
+        """Hand the function what a tool that it called answered, or the client."""
+        job.answer(reply, *WORDS[job.kind(reply)](result))
 
     def close(self) -> None:
         """Leave the processes to the supervisor."""

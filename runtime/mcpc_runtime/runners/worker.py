@@ -72,7 +72,7 @@ class WorkerRunner:
 def packed(invocation: Invocation) -> bytes:
     """Return a call as the worker reads it; raise ValueError if its arguments are nested too deeply."""
     words = (invocation.file, invocation.function, invocation.binding, invocation.arguments)
-    return marshal.dumps((*words, invocation.context, invocation.meta, invocation.name))
+    return marshal.dumps((*words, invocation.context, invocation.meta, invocation.name, invocation.more))
 
 
 class Pool:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from mcpc_runtime.host import Host
     from mcpc_runtime.shells.job import Job
-    from mcpc_runtime.shells.libraries import Libraries
+    from mcpc_runtime.shells.libraries import Given
 
 PROGRAM = "forkserver.bash"
 SPARE = b"."
@@ -45,7 +45,7 @@ class ForkServer:
     `begun` is called with the environment when a child begins one, `lost` once it cannot serve.
     """
 
-    def __init__(self, host: Host, libraries: Libraries, environment: int, lost: Callable[[ForkServer], None]) -> None:
+    def __init__(self, host: Host, libraries: Given, environment: int, lost: Callable[[ForkServer], None]) -> None:
         self._host = host
         self._lost = lost
         self._moved = monotonic()
@@ -64,7 +64,7 @@ class ForkServer:
                 close(descriptor)
             raise
 
-    def _start(self, libraries: Libraries, opened: list[int]) -> None:
+    def _start(self, libraries: Given, opened: list[int]) -> None:
         texts = memory_file(texts_of(libraries.texts()), opened)
         spares, self._spares = pipe(opened)
         self._unbegun, self._calls = pipe(opened)
@@ -72,7 +72,7 @@ class ForkServer:
         posix.write(self._spares, SPARE)
         for descriptor in (self._spares, self._calls, self._ready):
             posix.set_blocking(descriptor, False)
-        argv = ["bash", "--norc", "--noprofile", "-c", libraries.program(PROGRAM), name_of(self._host)]
+        argv = ["bash", "--norc", "--noprofile", "-c", libraries.program(PROGRAM), libraries.name]
         argv.append(f"/proc/{posix.getpid()}/fd/")
         environment = {**libraries.environment(self.environment), MARK.encode(): self.mark.encode()}
         wanted = {3: texts, 4: spares, 5: self._unbegun, 6: ready}
@@ -164,8 +164,3 @@ class ForkServer:
 
 def forget(environment: int) -> None:
     """Do nothing about a call that was begun."""
-
-
-def name_of(host: Host) -> str:
-    """Return what messages of a shell that reads all libraries begin with: the first one's name."""
-    return str(host.image.index["shell"][0]).rpartition("/")[2]

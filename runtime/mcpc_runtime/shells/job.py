@@ -29,6 +29,11 @@ LINGER_SECONDS = 0.2
 """How long outputs that are still open may hold a call whose status is known."""
 PIPE_LIMIT = 1 << 20
 """A pipe holds no more: what was written before the end has arrived when this much was read after it."""
+UNREAD = {
+    b"called": (1, b"the arguments are not a JSON object of at most 1 MiB"),
+    b"asked": (3, b"the question is not JSON of at most 1 MiB"),
+}
+"""What a function is told of what did not arrive, by the word it says then: a digit, and why."""
 OUTPUT, TEXTS, ERRORS, NOTED, ANSWERS = 1, 3, 4, 7, 8
 """A shell's descriptors; the last two are what the function sees of us."""
 
@@ -47,7 +52,7 @@ class Job:
         self, host: Host, call: ShellCall, done: Callable[[Completed], None], note: Callable[[Any], None]
     ) -> None:
         self._host = host
-        self._calls: set[Any] = set()
+        self._calls: dict[int, str] = {}
         self._feeds: dict[int, memoryview] = {}
         self._is_finished = False
         self._is_over = False
@@ -121,11 +126,15 @@ class Job:
         if TEXTS in self.held:
             posix.ftruncate(self.held[TEXTS], length)
 
-    def answer(self, reply: int, text: bytes, *, is_error: bool) -> None:
-        """Hand the function what another tool answered."""
-        if self._replies >= 0 and reply in self._calls:
-            self._calls.discard(reply)
-            self._feed_later(self._replies, b"%d %d %b\0" % (reply, is_error, text.replace(b"\0", b"")))
+    def kind(self, reply: int) -> str:
+        """Return what waits for an answer: `call`, `ask` or `form`."""
+        return self._calls.get(reply) or "call"
+
+    def answer(self, reply: int, status: int, text: bytes) -> None:
+        """Hand the function what was answered, once, with a digit that says what it means."""
+        if self._replies >= 0 and self._calls.get(reply):
+            self._calls[reply] = ""
+            self._feed_later(self._replies, b"%d %d %b\0" % (reply, status, text.replace(b"\0", b"")))
 
     def end(self, status: int, problem: str = "") -> None:
         """Take the end of the function, and all it wrote before it."""
@@ -165,10 +174,11 @@ class Job:
     def _take_note(self, value: dict[str, Any]) -> None:
         if self.done is None or self._is_done_with_notes():
             return
-        if "call" in value:
+        kind = kind_of(value)
+        if kind:
             if type(value.get("reply")) is not int or self._replies < 0:
                 return
-            self._calls.add(value["reply"])
+            self._calls[value["reply"]] = kind
         self.note(value)
 
     def _is_done_with_notes(self) -> bool:
@@ -177,10 +187,10 @@ class Job:
     def _take_word(self, line: bytes) -> None:
         """Take a line that is no note: what our own part in the shell says."""
         word, _, rest = line.partition(b" ")
-        if word not in (b"pid", b"end", b"called") or not rest.isdigit() or len(rest) > 9:
+        if word not in (b"pid", b"end", *UNREAD) or not rest.isdigit() or len(rest) > 9:
             return
-        if word == b"called":
-            self._called(int(rest))
+        if word in UNREAD:
+            self._called(int(rest), *UNREAD[word])
         elif self.child is not None:
             return
         elif word == b"end":
@@ -190,11 +200,11 @@ class Job:
             self.let_go()
             self.begun(self)
 
-    def _called(self, reply: int) -> None:
-        """Answer at once a call of a tool that did not arrive: its arguments are not JSON, or too long."""
+    def _called(self, reply: int, status: int, problem: bytes) -> None:
+        """Answer at once what did not arrive: it is not JSON, or too long."""
         if reply not in self._calls:
-            self._calls.add(reply)
-            self.answer(reply, b"the arguments are not a JSON object of at most 1 MiB", is_error=True)
+            self._calls[reply] = "call"
+            self.answer(reply, status, problem)
 
     def _listen(self, end: int) -> None:
         data = read_some(end)
@@ -250,6 +260,13 @@ class Job:
             self._feeds.pop(end, None)
             self._host.reactor.forget(end)
             close(end)
+
+
+def kind_of(note: dict[str, Any]) -> str:
+    """Return what a note waits for: a tool's answer (`call`), the client's (`ask`), the user's (`form`), or nothing."""
+    if type(note.get("ask")) is dict:
+        return "form" if note.get("form") is True else "ask"
+    return "call" if "call" in note else ""
 
 
 def forget(job: Job) -> None:

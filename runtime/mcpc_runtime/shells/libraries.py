@@ -9,8 +9,21 @@ from mcpc_runtime.protocol.rows import resolve
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Protocol
+
     from mcpc_runtime.commands import ShellCall
     from mcpc_runtime.host import Host
+
+    class Given(Protocol):
+        """What a shell is started with; `name` is what its messages begin with."""
+
+        @property
+        def name(self) -> str: ...
+        def program(self, name: str) -> str: ...
+        def environment(self, number: int, /) -> Mapping[bytes, bytes]: ...
+        def texts(self, part: bytes = b"") -> list[bytes]: ...
+
 
 FOLDER = "mcpc_runtime.unpacking:folder"
 PLACE = "mcpc_app/bash/"
@@ -31,6 +44,11 @@ class Libraries:
         self._entries: dict[str, bytes] = {}
         self._given = [(name.encode(), value.encode()) for name, value in host.image.index["environment"]]
         self._environments: dict[int, dict[bytes, bytes]] = {}
+
+    @property
+    def name(self) -> str:
+        """What messages of a shell that reads all libraries begin with: the first one's name."""
+        return str(self._host.image.index["shell"][0]).rpartition("/")[2]
 
     def program(self, name: str) -> str:
         """Return a text that Bash is started with."""
@@ -84,8 +102,10 @@ def texts_of(pieces: list[bytes]) -> bytes:
 
 
 def variable_texts(call: ShellCall) -> list[bytes]:
-    """Return the texts that make a call's variables: a name, `=` or how many items, then so many values."""
+    """Return the texts that make a call's variables: a name, `=`, `+` or how many items, then so many values."""
     pieces: list[bytes] = []
+    for variable, text in call.exported.items():
+        pieces += [variable, b"+", text]
     for name, value in call.variables.items():
         pieces += (
             [name.encode(), b"=", value] if isinstance(value, bytes) else [name.encode(), b"%d" % len(value), *value]

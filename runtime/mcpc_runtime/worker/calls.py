@@ -12,7 +12,7 @@ from _contextvars import Context as Variables
 from _thread import allocate_lock
 
 from mcpc_runtime.bindings import BINDINGS, ArgumentError
-from mcpc_runtime.context import Cancelled, Context, checked
+from mcpc_runtime.context import Cancelled, Context
 from mcpc_runtime.protocol.rows import resolve
 from mcpc_runtime.worker.interruption import Region
 from mcpc_runtime.worker.replies import failed, is_meant, report, said
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 
 class Call:
-    """One call.  `words`: file, function, binding, arguments, parameter for the context, `_meta`, name."""
+    """One call.  `words`: file, function, binding, arguments, parameter for the context, `_meta`, name, `more`."""
 
     __slots__ = ("_answers", "_ended", "_home", "_region", "_task", "_words", "cancelled", "number")
 
@@ -94,9 +94,9 @@ class Call:
         return failed(self.number, problem)
 
     def _called(self) -> Any:
-        file, name, binding, arguments, context, meta, tool = self._words
+        file, name, binding, arguments, context, meta, tool, known = self._words
         function = self._home.function(file, name)
-        more = {context: Context(self, tool, meta)} if context else {}
+        more = {context: Context(self, tool, meta, known)} if context else {}
         if binding:
             return resolve(BINDINGS[binding[0]])(function, arguments, more, *binding[1:])
         return function(**arguments, **more)
@@ -167,8 +167,8 @@ class Call:
         if self.cancelled:
             raise Cancelled
 
-    def ask(self, name: str, arguments: dict[str, Any]) -> Any:
-        """Call another tool."""
+    def ask(self, note: dict[str, Any], read: Callable[[Any], Any]) -> Any:
+        """Send a note that is answered: by another tool, or by the client."""
         if self._ended[0]:
             raise RuntimeError("the call that this context is of has ended")
         if self._answers is None:
@@ -177,11 +177,11 @@ class Call:
         if self._home.coroutines.here:
             later = Later(self._home.coroutines)
             self._answers[number] = later
-            self.say({"call": name, "arguments": arguments, "reply": number})
-            return later.wait()
+            self.say({**note, "reply": number})
+            return later.read(read)
         answer = self._answers[number] = Answer()
-        self.say({"call": name, "arguments": arguments, "reply": number})
-        return checked(self._kept(answer.wait()))
+        self.say({**note, "reply": number})
+        return read(self._kept(answer.wait()))
 
     def _kept(self, result: Any) -> Any:
         """Return a result; without one the call was cancelled, or has ended."""
@@ -191,14 +191,14 @@ class Call:
         return result
 
     def answered(self, number: int, result: Any) -> None:
-        """Take what another tool answered."""
+        """Take what was answered to a note."""
         answer = (self._answers or {}).get(number)
         if answer is not None:
             answer.give(result)
 
 
 class Answer:
-    """What another tool answers; a thread waits for it."""
+    """What is answered to a note; a thread waits for it."""
 
     def __init__(self) -> None:
         self._bell = allocate_lock()
@@ -222,7 +222,7 @@ class Answer:
 
 
 class Later(Answer):
-    """What another tool answers; a coroutine waits for it."""
+    """What is answered to a note; a coroutine waits for it."""
 
     def __init__(self, coroutines: Coroutines) -> None:
         self._coroutines = coroutines
@@ -236,12 +236,12 @@ class Later(Answer):
         if not self._future.done():
             self._future.set_result(result)
 
-    async def wait(self) -> Any:
-        """Wait for it."""
+    async def read(self, read: Callable[[Any], Any]) -> Any:
+        """Wait for it, and return what `read` makes of it."""
         result = await self._future
         if result is None:
             raise RuntimeError("the call that this context is of has ended")
-        return checked(result)
+        return read(result)
 
 
 def leave() -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import marshal
 import posix
 import sys
-from _signal import SIGINT, signal  # type: ignore[import-not-found]
+from _signal import SIGINT, SIGTERM, signal  # type: ignore[import-not-found]
 from _thread import RLock, start_new_thread
 
 from mcpc_runtime.protocol.rows import resolve
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 CALLS, REPLIES, WORDS = 3, 4, 5
 BROKEN = 70
+LAST_WORDS = "mcpc_runtime.bindings.toolbox:destroy"
 
 
 def main(archive: str, way: str) -> None:
@@ -39,10 +40,11 @@ def main(archive: str, way: str) -> None:
     signal(SIGINT, worker.interrupted)
     posix.register_at_fork(after_in_child=worker.fork)
     carry(archive)
+    worker.prepare_to_leave()
     worker.replies.tell(b'{"ready":true}')
     start_new_thread(worker.turns.serve, ())
     worker.listen()
-    posix._exit(0)
+    worker.leave()
 
 
 def carry(archive: str) -> None:
@@ -66,6 +68,8 @@ class Worker:
         self._intake = Stream(CALLS, self._begun) if way == "stream" else Datagrams(CALLS)
         self._modules: dict[str, Any] = {}
         self._imports = RLock()
+        self._leaving = RLock()
+        self._last_words: Callable[[], None] | None = None
         self._last = 0
         self._early: set[int] = set()
 
@@ -77,7 +81,22 @@ class Worker:
         except Exception as problem:  # noqa: BLE001 - without calls there is nothing to do here
             report(problem)
             posix._exit(BROKEN)
-        posix._exit(0)
+        self.leave()
+
+    def prepare_to_leave(self) -> None:
+        """See to it that modules can let go of what they hold, if a contract of the server's has a word for that."""
+        try:
+            self._last_words = resolve(LAST_WORDS)
+        except ModuleNotFoundError:
+            return
+        signal(SIGTERM, lambda *_: self.leave())
+
+    def leave(self) -> None:
+        """End the process, once."""
+        with self._leaving:
+            if self._last_words is not None and not self.forked:
+                self._last_words()
+            posix._exit(0)
 
     def _take(self, number: int, body: bytes) -> None:
         call = Call(self, number, marshal.loads(body))

@@ -92,7 +92,7 @@ class Worker:
         self._jobs: dict[int, Job] = {}
         self._queue: deque[Job] = deque()
         self._number = 0
-        self._heard = False
+        self._heard = 0
         self._expecting = False
         self._closed = False
         self._incoming = bytearray()
@@ -174,14 +174,14 @@ class Worker:
     def _expect(self) -> None:
         """See in a while whether it begins what was sent."""
         self._expecting = True
-        self._heard = False
-        self._reactor.after(BEGIN_SECONDS, self._look)
+        heard = self._heard
+        self._reactor.after(BEGIN_SECONDS, lambda: self._look(heard))
 
-    def _look(self) -> None:
+    def _look(self, heard: int) -> None:
         self._expecting = False
         if self._closed or not (self._line.is_waiting() or self._queue):
             return
-        if self.ready and not self._heard and not self.stuck:
+        if self.ready and self._heard == heard and not self.stuck:
             self.stuck = True
             self._pool.place(self.take_back())
         if not self._closed:
@@ -221,12 +221,12 @@ class Worker:
         if number in self._jobs and not self._closed:
             self._pool.retire(self)
         if not self._closed and not self.ending:
-            self._heard = False
+            heard = self._heard
             self.tell(("alive", 0))
-            self._reactor.after(ALIVE_SECONDS, self._look_alive)
+            self._reactor.after(ALIVE_SECONDS, lambda: self._look_alive(heard))
 
-    def _look_alive(self) -> None:
-        if not self._heard and not self._closed:
+    def _look_alive(self, heard: int) -> None:
+        if self._heard == heard and not self._closed:
             self._finish()
 
     def leave_if_idle(self) -> None:
@@ -272,7 +272,7 @@ class Worker:
     def _hear(self, data: bytes) -> bool:
         """Take what was read; False if it is not what a worker says."""
         self._incoming += data
-        self._heard = True
+        self._heard += 1
         if self.stuck:
             self.stuck = False
             self._pool.unstuck()
@@ -299,7 +299,10 @@ class Worker:
             return True
         job = self._jobs.pop(number, None)
         if job is not None:
-            job.finish(Returned(answer.get("value"), str(answer.get("error", "")), str(answer.get("refused", ""))))
+            returned = Returned(answer.get("value"), str(answer.get("error", "")), str(answer.get("refused", "")))
+            raised = answer.get("raised")
+            returned.raised = raised if type(raised) is dict else None
+            job.finish(returned)
             if self._pool.leaving:
                 self.leave_if_idle()
         return True

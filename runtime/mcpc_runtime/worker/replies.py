@@ -1,7 +1,7 @@
 """What goes out: frames, each written whole; a call's answer is its last one.
 
-A frame is four bytes of length, then a JSON object: `{"call": 7, "value": …}`, or `error`, `refused` or `note` in the
-place of `value`; `{"begun": 7}`; `{"ready": true}`.
+A frame is four bytes of length, then a JSON object: `{"call": 7, "value": …}`, or `error`, `raised`, `refused` or
+`note` in the place of `value`; `{"begun": 7}`; `{"ready": true}`.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import sys
 from _thread import allocate_lock
 from select import POLLOUT, poll
 
-from mcpc_runtime.protocol.jsonrpc import encode, quote
+from mcpc_runtime.protocol.jsonrpc import encode, parse, quote
 from mcpc_runtime.protocol.rows import resolve
 
 try:
@@ -34,12 +34,15 @@ SPECIAL: tuple[tuple[str, dict[str, str]], ...] = (
     ("__fspath__", {}),
 )
 """Methods by which an object says what it is in JSON, with their keywords: models, times, paths."""
+MEANT = ("ToolError", "ProtocolError", "Cancelled", "CancelledError")
+BLOB, TO_BASE64 = "mcpc/blob", "binascii:b2a_base64"
+"""What the contents of a resource are that a function returned as bytes; see `mcpc_runtime.results.BLOB`."""
 OURS, DUMP = "mcpc_app.models.", "mcpc_runtime.bindings.models:dump"
 """Models that were generated from a schema leave out what the schema would not want to find."""
 
 
 class Replies:
-    """The way to the server."""
+    """The way to the server.  If it has gone, there is nobody to tell: a frame is dropped, and the intake ends the process."""
 
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
@@ -60,8 +63,11 @@ class Replies:
 
     def _write(self, frame: bytes) -> None:
         data = memoryview(len(frame).to_bytes(4, "little") + frame)
-        while data:
-            data = data[posix.write(self._descriptor, data) :]
+        try:
+            while data:
+                data = data[posix.write(self._descriptor, data) :]
+        except BrokenPipeError:
+            return
 
 
 def said(number: int, what: bytes, value: Any) -> bytes:
@@ -73,14 +79,31 @@ def said(number: int, what: bytes, value: Any) -> bytes:
 
 
 def written(value: Any) -> bytes:
-    """Return a value as JSON; raise what JSON, or the value itself, has against it."""
+    """Return a value as JSON; raise what JSON, or the value itself, has against it.  Bytes are what stands for them."""
+    if isinstance(value, bytes | bytearray | memoryview):
+        value = {BLOB: resolve(TO_BASE64)(value, newline=False).decode()}
     writer = make_encoder({}, plain, quote, None, ":", ",", False, False, False)
     return "".join(writer(value, 0)).encode("utf-8", "backslashreplace")
 
 
 def failed(number: int, problem: BaseException) -> bytes:
     """Return the frame that says what was raised."""
+    error = error_of(problem)
+    if error is not None:
+        return b'{"call":%d,"raised":%b}' % (number, encode(error))
     return b'{"call":%d,"error":%b}' % (number, encode(message_of(problem)))
+
+
+def error_of(problem: BaseException) -> dict[str, Any] | None:
+    """Return the JSON-RPC error that an exception is meant to be, None for any other; data that is no JSON is lost."""
+    code = getattr(problem, "code", None)
+    if type(code) is not int or all(kind.__name__ != "ProtocolError" for kind in type(problem).__mro__):
+        return None
+    try:
+        data = parse(written(getattr(problem, "data", None)))
+    except Exception:  # noqa: BLE001 - what the value itself has against being written
+        data = None
+    return {"code": code, "message": str(problem), **({} if data is None else {"data": data})}
 
 
 def plain(value: Any) -> Any:
@@ -100,7 +123,7 @@ def plain(value: Any) -> Any:
 
 def is_meant(problem: BaseException) -> bool:
     """Tell whether an exception is the handler's own word to the caller, and nobody else's business."""
-    return any(kind.__name__ in ("ToolError", "Cancelled", "CancelledError") for kind in type(problem).__mro__)
+    return any(kind.__name__ in MEANT for kind in type(problem).__mro__)
 
 
 def message_of(problem: BaseException) -> str:

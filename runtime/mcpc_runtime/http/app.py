@@ -1,0 +1,342 @@
+"""The ASGI application: which path is asked, whether it may be, and what answers.
+
+Cheap refusals come first, and nothing is allocated for a request before it was found good: its names, then what is said
+of its body, then who sends it, then the body.  An answer that is ready is sent without waiting for anything.
+"""
+
+from __future__ import annotations
+
+from asyncio import get_running_loop, sleep, timeout
+
+from mcpc_runtime.errors import tell
+from mcpc_runtime.http.bodies import read_body
+from mcpc_runtime.http.elder import MESSAGES_PATH, STREAM_PATH, Elders
+from mcpc_runtime.http.endpoint import ALLOW, Anybody, Endpoint
+from mcpc_runtime.http.guard import Guard
+from mcpc_runtime.http.replies import JSON, METHODS, PLAIN, PROTECTED, RETRY, refuse, respond
+from mcpc_runtime.http.said import Said
+from mcpc_runtime.http.stage import Stage
+from mcpc_runtime.image import Image
+from mcpc_runtime.protocol.rows import resolve
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Mapping
+    from typing import Any
+
+    from mcpc_runtime.http.replies import Message, Pairs, Receive, Reply, Send
+    from mcpc_runtime.http.settings import Settings
+
+METRICS = "mcpc_runtime.http.metrics:Metrics"
+PEERS = "mcpc_runtime.http.peers:Peers"
+BX, MOUNT_BX = "bx", "mcpc_runtime.http.bx.endpoint:mount"
+UNKNOWN_PEER = "this address may not ask: --allow-ip names those that may"
+MOST_SAID, LONGEST_SAID = 512, 2048
+"""So many heads are remembered, of so many bytes: a client sends the same one again and again."""
+POLL_SECONDS = 0.02
+ALIVE, READY = "/healthz", "/readyz"
+WELL_KNOWN = "/.well-known/"
+FAR = "this server is closed to other machines: it needs MCPC_TOKEN_FILE, MCPC_TOKENS or MCPC_ISSUER, or MCPC_OPEN=1"
+STOPPED = "Internal error: the server is being stopped"
+MIRRORS = b"mcp-protocol-version, mcp-method, mcp-name"
+PREFLIGHT: Pairs = [
+    (b"access-control-allow-methods", METHODS),
+    (b"access-control-allow-headers", b"authorization, content-type, last-event-id, mcp-session-id, " + MIRRORS),
+    (b"access-control-max-age", b"600"),
+]
+
+
+class Application:
+    """Servers, each under its path, as one ASGI application.  It begins with the loop that calls it first."""
+
+    def __init__(self, images: Image | Mapping[str, Image], settings: Settings) -> None:
+        self.settings = settings
+        self.guard = Guard(settings)
+        self.stages: list[Stage] = []
+        self.is_ready = True
+        self._is_stopping = False
+        self._is_closed = settings.authenticator is None and not settings.open
+        self.metrics = settings.metrics or (resolve(METRICS)() if settings.has_metrics else None)
+        self._images = {settings.path: images} if isinstance(images, Image) else dict(images)
+        self._endpoints: dict[str, Endpoint] = {}
+        self._elders: Elders | None = None
+        self._others: dict[str, Callable[[Message, Receive, Send], Awaitable[None]]] = {}
+        self._peers = resolve(PEERS)(settings.allowed_ips, settings.proxies) if settings.allowed_ips else None
+        self._said: dict[tuple[tuple[bytes, bytes], ...], Said] = {}
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """The paths of all endpoints, once it has begun."""
+        return *self._images, *self._others
+
+    def begin(self) -> None:
+        """Be ready for requests, in the loop that runs."""
+        for path, image in self._images.items():
+            stage = Stage(image, self.settings)
+            stage.observers = [one for one in (self.metrics, self.settings.spans) if one is not None]
+            if self.metrics is not None:
+                self.metrics.watch(stage)
+            self.stages.append(stage)
+            stage.open_tasks()
+            self._endpoints[path] = self._endpoints[path.rstrip("/") + "/"] = Endpoint(stage, path, self.metrics)
+        written_for_bx = [stage for stage in self.stages if BX in stage.image.index]
+        if written_for_bx:
+            self._others = resolve(MOUNT_BX)(self, written_for_bx[0])
+        if self.settings.sse and self.stages:
+            self._elders = Elders(self.stages[0])
+
+    async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
+        """Answer one request, or live and end with the server."""
+        if scope["type"] == "lifespan":
+            await self._live(receive, send)
+            return
+        if scope["type"] != "http":
+            raise RuntimeError(f"there is nothing here for {scope['type']}")
+        if not self._endpoints:
+            self.begin()
+        if self.metrics is not None:
+            send = self.metrics.watching(scope["method"], send)
+        barred = self._barred(scope)
+        if barred:
+            await respond(send, refuse(403, barred))
+        else:
+            await self._others.get(scope["path"], self._answer)(scope, receive, send)
+
+    def _barred(self, scope: Message) -> str:
+        """Return why nobody at this address may ask, or nothing."""
+        if self._is_closed and is_far(scope):
+            return FAR
+        if self._peers is None or scope["path"] in (ALIVE, READY) or scope["path"] in self._others:
+            return ""
+        return "" if self._peers.lets_in(scope) else UNKNOWN_PEER
+
+    async def _answer(self, scope: Message, receive: Receive, send: Send) -> None:
+        """Answer one request to an endpoint of MCP's, or to whatever is no message."""
+        said = self.said(scope)
+        endpoint = self._endpoints.get(scope["path"])
+        if endpoint is None or scope["method"] != "POST":
+            await self._otherwise(scope, receive, send, said)
+            return
+        refusal = said.refusal or said.unreadable
+        principal = Anybody if refusal or self.settings.authenticator is None else await self._who(said, endpoint.path)
+        refusal = refusal or getattr(principal, "refusal", None)
+        made: Any = refusal or await self._posted(endpoint, receive, said, principal)
+        if type(made) is tuple and not said.shared:
+            await respond(send, made)
+        else:
+            await self._deliver(made, receive, send, said)
+
+    def at_once(self, head: Any, body: bytes) -> tuple[Any, Pairs] | None:
+        """Return what a POST comes to, and headers to add, for a server that reads heads itself and has the whole body.
+
+        It is a reply, or what will serve one; None where the usual way has to be taken.
+        """
+        if self.metrics is not None:
+            counted: tuple[Any, Pairs] | None = self.metrics.at_once(self._at_once, head, body)
+            return counted
+        return self._at_once(head, body)
+
+    def _at_once(self, head: Any, body: bytes) -> tuple[Any, Pairs] | None:
+        endpoint = self._endpoints.get(head.path)
+        if endpoint is None or head.method != "POST" or endpoint.stage.is_closed or self._peers is not None:
+            return None
+        said = self.known(head)
+        refusal = said.refusal or said.unreadable
+        if refusal is not None:
+            return refusal, said.shared
+        authenticator = self.settings.authenticator
+        if authenticator is None:
+            return endpoint.post(said, body), said.shared
+        found = authenticator.check(said.pairs, endpoint.path)
+        if hasattr(found, "__await__"):
+            return Later(endpoint, said, body, found), said.shared
+        return Stranger(found).refusal if hasattr(found, "status") else endpoint.post(said, body, found), said.shared
+
+    def said(self, scope: Message) -> Said:
+        """Return what a request's head says."""
+        head = scope.get("mcpc.head")
+        if head is not None:
+            return self.known(head)
+        pairs = tuple(scope["headers"])
+        try:
+            found = self._said.get(pairs)
+        except TypeError:  # a server may give lists
+            pairs = tuple([(name, value) for name, value in pairs])
+            found = self._said.get(pairs)
+        if found is None:
+            found = Said(list(pairs), self.guard, self.settings)
+            if len(self._said) >= MOST_SAID:
+                self._said.clear()
+            if sum([len(name) + len(value) for name, value in pairs]) <= LONGEST_SAID:
+                self._said[pairs] = found
+        return found
+
+    def known(self, head: Any) -> Said:
+        """Return what a head says that the server may keep: then it is kept with it."""
+        if head.known is None:
+            head.known = Said(head.headers, self.guard, self.settings)
+        found: Said = head.known
+        return found
+
+    async def _posted(self, endpoint: Endpoint, receive: Receive, said: Said, principal: Any) -> Any:
+        """Return what the body of a POST comes to; None if the client left before it was whole."""
+        if endpoint.stage.is_closed:
+            return refuse(503, "the server was stopped", RETRY)
+        body = await self._body(receive, said.length)
+        return endpoint.post(said, body, principal) if type(body) is bytes else body
+
+    async def _body(self, receive: Receive, length: int) -> bytes | Reply | None:
+        """Return the body of a message, or as `read_body`."""
+        return await read_body(receive, length, self.settings.body_limit, self.settings.body_seconds)
+
+    async def _who(self, said: Said, path: str) -> Any:
+        """Return on whose behalf a request is, or a `Stranger`."""
+        found = self.settings.authenticator.check(said.pairs, path)
+        if hasattr(found, "__await__"):
+            found = await found
+        return Stranger(found) if hasattr(found, "status") else found
+
+    async def _otherwise(self, scope: Message, receive: Receive, send: Send, said: Said) -> None:
+        """Answer whatever is not a message to an endpoint."""
+        plain = self._plain(scope)
+        if plain is not None and scope["method"] == "HEAD":
+            plain = plain[0], plain[1], b""
+        made: Any = plain or said.refusal or self._preflight(scope, said)
+        if made is None:
+            made = await self._addressed(scope, receive, said)
+        await self._deliver(made, receive, send, said)
+
+    async def _deliver(self, made: Any, receive: Receive, send: Send, said: Said) -> None:
+        """Send an answer, or let what has none yet serve; None: the client has left."""
+        if type(made) is tuple:
+            status, headers, body = made
+            await respond(send, (status, headers + said.shared if said.shared else headers, body))
+        elif made is not None:
+            await made.serve(receive, send, said.shared)
+
+    def _plain(self, scope: Message) -> Reply | None:
+        """Return what anybody may know: whether the process lives, takes calls, and where tokens come from."""
+        path, authenticator = scope["path"], self.settings.authenticator
+        document = None
+        if path.startswith(WELL_KNOWN) and authenticator is not None:
+            document = authenticator.document(path)
+        if path not in (ALIVE, READY) and document is None:
+            return None
+        if scope["method"] not in ("GET", "HEAD"):
+            return refuse(405, "only GET is for this", [(b"allow", b"GET, HEAD")])
+        if document is not None:
+            return 200, JSON, document
+        if path == READY and not self.is_ready:
+            return 503, PLAIN + RETRY, b"the server is being stopped\n"
+        return 200, PLAIN, b"ok\n"
+
+    def _preflight(self, scope: Message, said: Said) -> Reply | None:
+        """Return the answer to OPTIONS: what may be done, and to whose pages a browser may tell it."""
+        if scope["method"] != "OPTIONS" or scope["path"] not in self._endpoints:
+            return None
+        return 204, PROTECTED + ALLOW + (PREFLIGHT if said.shared else []), b""
+
+    async def _addressed(self, scope: Message, receive: Receive, said: Said) -> Any:
+        """Return the answer to what is asked of an endpoint otherwise than by a message, or what will serve it."""
+        endpoint, elder = self._endpoints.get(scope["path"]), self._elder(scope)
+        path = self.settings.path if endpoint is None else endpoint.path
+        if endpoint is None and elder is None and scope["path"] != "/metrics":
+            return refuse(404, "nothing is here")
+        principal = Anybody if self.settings.authenticator is None else await self._who(said, path)
+        if isinstance(principal, Stranger):
+            return principal.refusal
+        if endpoint is None:
+            return self._metrics() if elder is None else await self._by_elder(scope, receive, said, principal)
+        ask = {"GET": endpoint.get, "DELETE": endpoint.delete}.get(scope["method"])
+        return refuse(405, "this is for messages: POST", ALLOW) if ask is None else ask(said, principal)
+
+    def _elder(self, scope: Message) -> str | None:
+        """Return the path of the transport of 2024-11-05 that is asked, if it is served."""
+        return scope["path"] if self._elders is not None and scope["path"] in (STREAM_PATH, MESSAGES_PATH) else None
+
+    async def _by_elder(self, scope: Message, receive: Receive, said: Said, principal: Any) -> Any:
+        if self._elders is None:
+            return None
+        wanted = {STREAM_PATH: "GET", MESSAGES_PATH: "POST"}[scope["path"]]
+        if scope["method"] != wanted:
+            return refuse(405, f"this is for {wanted}", [(b"allow", wanted.encode())])
+        if wanted == "GET":
+            full = self.stages[0].is_full
+            return refuse(503, "there are too many streams", RETRY) if full else self._elders.open(principal)
+        if said.unreadable is not None:
+            return said.unreadable
+        body = await self._body(receive, said.length)
+        return self._elders.post(scope["query_string"], body, principal.name) if type(body) is bytes else body
+
+    def _metrics(self) -> Reply:
+        if self.metrics is None:
+            return refuse(404, "nothing is here")
+        kind, text = self.metrics.expose()
+        return 200, [(b"content-type", kind), *PROTECTED], text
+
+    async def _live(self, receive: Receive, send: Send) -> None:
+        """Begin and end with the server."""
+        await receive()
+        self.begin()
+        await send({"type": "lifespan.startup.complete"})
+        await receive()
+        await self.shutdown()
+        await send({"type": "lifespan.shutdown.complete"})
+
+    async def shutdown(self) -> None:
+        """Stop serving: streams end, calls have their time of grace, then all that still runs is ended.  Once."""
+        if self._is_stopping:
+            return
+        self._is_stopping, self.is_ready = True, False
+        for stage in self.stages:
+            stage.end_streams()
+        try:
+            async with timeout(self.settings.grace_seconds):
+                while any(stage.posts for stage in self.stages):
+                    await sleep(POLL_SECONDS)
+        except TimeoutError:
+            tell(f"calls were ended that had not finished in {self.settings.grace_seconds:g} s")
+        for stage in self.stages:
+            stage.abandon(STOPPED)
+        await sleep(POLL_SECONDS)  # so that what was answered last goes out
+        for stage in self.stages:
+            stage.close()
+        if self.settings.spans is not None:
+            await get_running_loop().run_in_executor(None, self.settings.spans.close)
+
+
+def is_far(scope: Message) -> bool:
+    """Tell whether a request comes from another machine, and asks for more than whether the server lives."""
+    client = scope.get("client")
+    if client is None or scope["path"] in (ALIVE, READY):
+        return False
+    host: str = client[0].removeprefix("::ffff:")
+    return not (host.startswith("127.") or host in ("::1", ""))
+
+
+class Stranger:
+    """Somebody who is not let in; `refusal`: the answer."""
+
+    def __init__(self, refusal: Any) -> None:
+        self.refusal: Reply = (refusal.status, [*PROTECTED, *refusal.headers], refusal.body)
+
+
+class Later:
+    """A request whose sender is still being asked about; `found`: what will say who it is."""
+
+    def __init__(self, endpoint: Endpoint, said: Said, body: bytes, found: Any) -> None:
+        self._endpoint = endpoint
+        self._said = said
+        self._body = body
+        self._found = found
+
+    async def serve(self, receive: Receive, send: Send, more: Pairs) -> None:
+        """Answer when it is known."""
+        found = await self._found
+        refused = Stranger(found).refusal if hasattr(found, "status") else None
+        made: Any = refused or self._endpoint.post(self._said, self._body, found)
+        if type(made) is tuple:
+            status, headers, body = made
+            await respond(send, (status, headers + more, body))
+        else:
+            await made.serve(receive, send, more)

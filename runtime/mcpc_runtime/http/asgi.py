@@ -1,0 +1,25 @@
+"""The server as an ASGI application, for whoever has a server of those: variables say here what words say there."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from mcpc_runtime.http.serve import RefusedError, chosen, image_of, made
+from mcpc_runtime.protocol.rows import resolve
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+
+def application(archive: str) -> Any:
+    """Return the application of the server in `archive`; leave with the reason if it may not serve."""
+    try:
+        resolve("mcpc_runtime.layer.serving:bring")(archive)
+        image = image_of(archive)
+        image.archive = os.path.abspath(archive)
+        return made(image, chosen([], os.environ))[0]
+    except RefusedError as problem:
+        sys.stderr.write(f"error: {problem}\n")
+        raise SystemExit(problem.status) from None

@@ -1,0 +1,73 @@
+"""What a token says, once it is known to be genuine: whose it is, what for, and what it grants."""
+
+from __future__ import annotations
+
+from mcpc_runtime.http.auth.principals import InvalidTokenError, Principal
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from mcpc_runtime.protocol.jsonrpc import Json
+
+    Claims = dict[str, Json]
+
+LEEWAY_SECONDS = 60.0
+"""How far the clocks of two machines may be apart."""
+MOST_NAME = 512
+SUBJECTS = ("sub", "client_id", "azp", "username")
+SCOPES = ("scope", "scp")
+
+
+def check_times(claims: Claims, now: float) -> None:
+    """Raise InvalidTokenError if it is not the time at which a token holds."""
+    for name in ("exp", "nbf", "iat"):
+        if name in claims and seconds(claims[name]) is None:
+            raise InvalidTokenError(f"its `{name}` is no number")
+    ends, begins, made = (seconds(claims.get(name)) for name in ("exp", "nbf", "iat"))
+    if ends is not None and ends <= now - LEEWAY_SECONDS:
+        raise InvalidTokenError("the token has expired")
+    if (begins or 0) > now + LEEWAY_SECONDS or (made or 0) > now + LEEWAY_SECONDS:
+        raise InvalidTokenError("the token does not hold yet")
+
+
+def seconds(value: Json) -> float | None:
+    """Return a time, None for what is none."""
+    return float(value) if type(value) in (int, float) and abs(value) < 1e15 else None  # type: ignore[arg-type]
+
+
+def check_audience(claims: Claims, audiences: frozenset[str]) -> None:
+    """Raise InvalidTokenError if a token was not issued for this server (RFC 8707)."""
+    given = claims.get("aud")
+    named = [given] if type(given) is str else given
+    if type(named) is not list or not any(type(one) is str and one in audiences for one in named):
+        raise InvalidTokenError("the token is not for this server")
+
+
+def principal_of(claims: Claims, issuer: str, implied: Mapping[str, tuple[str, ...]]) -> Principal:
+    """Return on whose behalf a token speaks."""
+    subject = next((claims[name] for name in SUBJECTS if claims.get(name)), None)
+    if type(subject) is not str or len(subject) > MOST_NAME:
+        raise InvalidTokenError("the token does not say whose it is")
+    return Principal(f"{issuer} {subject}", None, closure(granted(claims), implied), seconds(claims.get("exp")))
+
+
+def granted(claims: Claims) -> set[str]:
+    """Return the scopes a token names: words of one text, or a list of texts."""
+    found: set[str] = set()
+    for name in SCOPES:
+        value = claims.get(name)
+        words = value.split() if type(value) is str else value
+        found.update(word for word in words if type(word) is str) if type(words) is list else None
+    return found
+
+
+def closure(scopes: set[str], implied: Mapping[str, tuple[str, ...]]) -> frozenset[str]:
+    """Return scopes with all that they imply."""
+    todo = list(scopes)
+    while todo:
+        for scope in implied.get(todo.pop(), ()):
+            if scope not in scopes:
+                scopes.add(scope)
+                todo.append(scope)
+    return frozenset(scopes)

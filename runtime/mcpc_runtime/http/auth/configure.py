@@ -1,0 +1,89 @@
+"""From what was chosen to an authenticator: everything is read and checked before the server listens.
+
+Secrets are in files, or in variables for those who have no files: MCPC_TOKENS has what a token file would have, and
+MCPC_INTROSPECT_CREDENTIALS the ID:SECRET of the introspection client.
+"""
+
+from __future__ import annotations
+
+from urllib.parse import urlsplit
+
+from mcpc_runtime.http.auth.authenticator import Authenticator
+from mcpc_runtime.http.auth.principals import MisconfiguredError
+from mcpc_runtime.http.auth.secret_files import read_secret
+from mcpc_runtime.http.auth.tokens import tokens_from
+from mcpc_runtime.protocol.rows import resolve
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+    from mcpc_runtime.http.auth.oauth import OAuth
+    from mcpc_runtime.http.auth.tokens import Tokens
+    from mcpc_runtime.http.settings import Settings
+
+TOKENS, CREDENTIALS = "MCPC_TOKENS", "MCPC_INTROSPECT_CREDENTIALS"
+ONLY_WITH_ISSUER = ("audience", "jwks", "algorithms", "scopes", "introspect", "introspect_client_file")
+
+
+def authenticator(settings: Settings, environment: Mapping[str, str], *, hides: bool = False) -> Authenticator | None:
+    """Return what lets clients in, None if nothing was chosen; raise MisconfiguredError."""
+    tokens = chosen_tokens(settings, environment)
+    if not settings.issuer:
+        idle = [name for name in ONLY_WITH_ISSUER if getattr(settings, name)]
+        if idle:
+            raise MisconfiguredError(f"{idle[0].replace('_', ' ')} without an issuer: who issues the tokens?")
+        return None if tokens is None else Authenticator(tokens)
+    return Authenticator(tokens, oauth(settings, environment, hides))
+
+
+def chosen_tokens(settings: Settings, environment: Mapping[str, str]) -> Tokens | None:
+    """Return our own tokens, None if there are none."""
+    if settings.token_file:
+        return tokens_from(read_secret(settings.token_file), settings.token_file)
+    text = environment.get(TOKENS)
+    return None if text is None else tokens_from(text, TOKENS)
+
+
+def oauth(settings: Settings, environment: Mapping[str, str], hides: bool) -> OAuth:
+    """Return what takes the tokens of an authorization server."""
+    issuer: str = resolve("mcpc_runtime.http.auth.fetching:checked_url")(settings.issuer, "the issuer")
+    scopes = resolve("mcpc_runtime.http.auth.oauth:Scopes")(settings.scopes)
+    verifier = verifier_of(settings, environment, issuer)
+    resources = {path: resource(settings, path, issuer, scopes) for path in (settings.path, *dict(settings.also))}
+    made: OAuth = resolve("mcpc_runtime.http.auth.oauth:OAuth")(issuer, verifier, resources, scopes, hides=hides)
+    return made
+
+
+def resource(settings: Settings, path: str, issuer: str, scopes: Any) -> Any:
+    """Return one endpoint by the name that clients know it by."""
+    url = settings.url or settings.audience
+    if not url.startswith(("https://", "http://")):
+        if not settings.port:
+            raise MisconfiguredError("tokens are issued for an address: say which one with --url")
+        host = f"[{settings.host}]" if ":" in settings.host else settings.host
+        url = f"http://{host}:{settings.port}{settings.path}"
+    if path != settings.path:
+        parts = urlsplit(url)
+        url = f"{parts.scheme}://{parts.netloc}{path}"
+    made = resolve("mcpc_runtime.http.auth.oauth:Resource")(url, path, issuer, scopes)
+    if settings.audience and path == settings.path:
+        made.audiences = frozenset({settings.audience})
+    return made
+
+
+def verifier_of(settings: Settings, environment: Mapping[str, str], issuer: str) -> Any:
+    """Return what knows whether a token is genuine: the issuer's keys, or the issuer itself."""
+    if not settings.introspect:
+        keys = resolve("mcpc_runtime.http.auth.keys:keys_from")(settings.jwks, issuer)
+        return resolve("mcpc_runtime.http.auth.jwt:Signed")(issuer, keys, settings.algorithms)
+    if settings.jwks or settings.algorithms:
+        raise MisconfiguredError(
+            "tokens are either asked about or verified here: keys and introspection exclude each other"
+        )
+    file = settings.introspect_client_file
+    client = read_secret(file) if file else environment.get(CREDENTIALS, "")
+    if not client:
+        raise MisconfiguredError(f"introspection needs a client: --introspect-client FILE, or {CREDENTIALS}")
+    return resolve("mcpc_runtime.http.auth.introspection:Introspection")(issuer, settings.introspect, client)

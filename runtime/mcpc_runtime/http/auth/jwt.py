@@ -1,0 +1,108 @@
+"""Tokens that the authorization server signed (RFC 9068), verified here: PyJWT, which the file carries, does it.
+
+Its law: the algorithms are those that were chosen, never the token's choice; a key serves only those it is made for;
+and nothing that a token says of where its key may be found is read.
+"""
+
+from __future__ import annotations
+
+from time import time
+
+from mcpc_runtime.http.auth.claims import LEEWAY_SECONDS, check_audience, check_times
+from mcpc_runtime.http.auth.keys import FITTING
+from mcpc_runtime.http.auth.principals import InvalidTokenError, MisconfiguredError, NotCarriedError, UnavailableError
+from mcpc_runtime.protocol.rows import resolve
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Awaitable
+    from typing import Any
+
+    from mcpc_runtime.http.auth.claims import Claims
+    from mcpc_runtime.http.auth.keys import Keys
+
+USUAL_ALGORITHMS = ("RS256", "ES256", "EdDSA")
+REQUIRED = ["iss", "aud", "exp"]
+TYPES = (None, "JWT", "AT+JWT", "APPLICATION/AT+JWT")
+"""What the header may call a token: one that was made for something else says so."""
+
+
+class Signed:
+    """Verifies signed tokens of one issuer."""
+
+    def __init__(self, issuer: str, keys: Keys, algorithms: tuple[str, ...] = ()) -> None:
+        self._issuer = issuer
+        self._keys = keys
+        self._algorithms = algorithms or USUAL_ALGORITHMS
+        for algorithm in self._algorithms:
+            if algorithm not in FITTING:
+                raise MisconfiguredError(
+                    f"{algorithm!r} is no algorithm to be relied on; there are {', '.join(FITTING)}"
+                )
+        try:
+            self._jwt: Any = resolve("jwt:PyJWT")()
+            self._read_header: Any = resolve("jwt:get_unverified_header")
+            self._wrong: Any = resolve("jwt.exceptions:PyJWTError")
+            resolve("cryptography.hazmat.primitives.asymmetric.rsa:RSAPublicKey")
+        except ImportError as problem:
+            raise NotCarriedError(f"signed tokens need {problem.name or problem}: build with --oauth") from None
+
+    def verify(self, token: str, audiences: frozenset[str]) -> Claims | Awaitable[Claims]:
+        """Return a token's claims; raise InvalidTokenError or UnavailableError."""
+        kid, algorithm = self._header(token)
+        if self._keys.is_due(kid, algorithm):
+            return self._verify_later(token, audiences)
+        return self._verify(token, audiences)
+
+    async def _verify_later(self, token: str, audiences: frozenset[str]) -> Claims:
+        await self._keys.refresh()
+        return self._verify(token, audiences)
+
+    def _header(self, token: str) -> tuple[str | None, str]:
+        """Return the key's name and the algorithm, which is one of those chosen."""
+        if token.count(".") != 2 or "=" in token:
+            raise InvalidTokenError("it is no signed token")
+        try:
+            header = self._read_header(token)
+        except (self._wrong, ValueError, RecursionError):
+            raise InvalidTokenError("its header cannot be read") from None
+        kind, algorithm = header.get("typ"), header.get("alg")
+        if type(algorithm) is not str or algorithm not in self._algorithms or "crit" in header or "b64" in header:
+            raise InvalidTokenError("it is not signed as this server wants it")
+        if (kind.upper() if type(kind) is str else kind) not in TYPES:
+            raise InvalidTokenError("it is no access token")
+        return header.get("kid"), algorithm
+
+    def _verify(self, token: str, audiences: frozenset[str]) -> Claims:
+        if not self._keys.are_usable:
+            raise UnavailableError("there are no keys")
+        kid, algorithm = self._header(token)
+        try:
+            key = self._keys.find(kid, algorithm)
+            if key is None:
+                raise InvalidTokenError("no key of the issuer has signed it")
+            claims: Claims = self._jwt.decode(
+                token,
+                key,
+                algorithms=[algorithm],
+                audience=audiences,
+                issuer=self._issuer,
+                leeway=LEEWAY_SECONDS,
+                options={"require": REQUIRED, "enforce_minimum_key_length": True},
+            )
+        except (self._wrong, ValueError, RecursionError) as problem:
+            raise InvalidTokenError(WHY.get(type(problem).__name__, "the token is not valid")) from None
+        check_times(claims, time())
+        check_audience(claims, audiences)
+        return claims
+
+
+WHY = {
+    "ExpiredSignatureError": "the token has expired",
+    "ImmatureSignatureError": "the token does not hold yet",
+    "InvalidAudienceError": "the token is not for this server",
+    "InvalidIssuerError": "the token is of another issuer",
+    "InvalidSignatureError": "no key of the issuer has signed it",
+    "MissingRequiredClaimError": "the token does not say whose it is, for whom, or how long",
+}
+"""What a client is told; PyJWT's own words may repeat the token's."""

@@ -1,0 +1,185 @@
+"""The keys an authorization server signs with (RFC 7517): from a file, or from where it publishes them.
+
+They are read again when they are old, or when a token names a key that is not among them, but not more often than every
+few seconds, whatever tokens arrive.  Where they cannot be read again, those at hand serve for a while.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from time import monotonic
+from urllib.parse import urlsplit
+
+from mcpc_runtime.http.auth.fetching import checked_url, fetch
+from mcpc_runtime.http.auth.principals import MisconfiguredError, UnavailableError
+from mcpc_runtime.protocol.jsonrpc import ParseError, parse
+from mcpc_runtime.protocol.rows import resolve
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+    from typing import Any
+
+    from mcpc_runtime.protocol.jsonrpc import Json
+
+    Load = Callable[[], Awaitable[bytes]]
+
+FITTING: dict[str, tuple[str, str | None]] = {
+    **{f"{family}{size}": ("RSA", None) for family in ("RS", "PS") for size in (256, 384, 512)},
+    "ES256": ("EC", "P-256"),
+    "ES384": ("EC", "P-384"),
+    "ES512": ("EC", "P-521"),
+    "EdDSA": ("OKP", "Ed25519"),
+}
+"""The kind of key, and its curve, that each algorithm takes; one with a shared secret is not among them."""
+PUBLIC = ("kty", "crv", "x", "y", "n", "e")
+MOST_KEYS = 64
+FRESH_SECONDS = 600.0
+STALE_SECONDS = 3600.0
+PAUSE_SECONDS = 10.0
+
+
+class Keys:
+    """The keys that are known; `load` brings them anew."""
+
+    def __init__(self, load: Load, now: Callable[[], float] = monotonic) -> None:
+        self._load = load
+        self._now = now
+        self._keys: list[dict[str, Json]] = []
+        self._made: dict[tuple[int, str], Any] = {}
+        self._read = float("-inf")
+        self._next = float("-inf")
+        self._pending: asyncio.Future[None] | None = None
+
+    def is_due(self, kid: str | None, algorithm: str) -> bool:
+        """Tell whether the keys should be read before this one is looked for."""
+        old = self._now() - self._read > FRESH_SECONDS
+        return (old or not self._candidates(kid, algorithm)) and (self._now() >= self._next or not self.are_usable)
+
+    @property
+    def are_usable(self) -> bool:
+        """Tell whether what is known is not too old to be relied on."""
+        return self._now() - self._read <= STALE_SECONDS
+
+    async def refresh(self) -> None:
+        """Read the keys, once for all who wait for them; raise UnavailableError if there are none to rely on."""
+        if self._pending is None and self._now() >= self._next:
+            self._pending = asyncio.ensure_future(self._refresh())
+        if self._pending is not None:
+            await asyncio.shield(self._pending)
+        if not self.are_usable:
+            raise UnavailableError("there are no keys")
+
+    async def _refresh(self) -> None:
+        try:
+            self.take(await self._load())
+        except (UnavailableError, ValueError):
+            pass  # those at hand serve on, as long as they are not too old
+        finally:
+            self._next = self._now() + PAUSE_SECONDS
+            self._pending = None
+
+    def take(self, data: bytes) -> None:
+        """Take a document of keys; raise ValueError if it is none."""
+        try:
+            document = parse(data)
+        except ParseError as problem:
+            raise ValueError(f"it is not JSON ({problem})") from None
+        keys = document.get("keys") if type(document) is dict else None
+        if type(keys) is not list:
+            raise ValueError("it is not an object with `keys`")
+        usable = [key for key in keys if type(key) is dict and is_for_signatures(key)]
+        if not usable:
+            raise ValueError("it has no key that signs")
+        self._keys, self._made, self._read = usable[:MOST_KEYS], {}, self._now()
+
+    def find(self, kid: str | None, algorithm: str) -> Any:
+        """Return the one key that a token can mean, None if there is none, or more than one."""
+        candidates = self._candidates(kid, algorithm)
+        if len(candidates) != 1:
+            return None
+        made = self._made.get((candidates[0], algorithm))
+        if made is None:
+            public = {name: self._keys[candidates[0]].get(name) for name in PUBLIC}
+            made = resolve("jwt:PyJWK")({name: value for name, value in public.items() if value is not None}, algorithm)
+            self._made[candidates[0], algorithm] = made
+        return made
+
+    def _candidates(self, kid: str | None, algorithm: str) -> list[int]:
+        return [
+            number
+            for number, key in enumerate(self._keys)
+            if fits(key, algorithm) and (kid is None or key.get("kid") == kid)
+        ]
+
+
+def is_for_signatures(key: dict[str, Json]) -> bool:
+    """Tell whether a key is meant for signatures, and is one that somebody else can only verify with."""
+    operations = key.get("key_ops")
+    meant = type(operations) is not list or "verify" in operations
+    return meant and key.get("use") in (None, "sig") and any(fits(key, algorithm) for algorithm in FITTING)
+
+
+def fits(key: dict[str, Json], algorithm: str) -> bool:
+    """Tell whether a key is one for an algorithm."""
+    kind, curve = FITTING[algorithm]
+    right = key.get("kty") == kind and (curve is None or key.get("crv") == curve)
+    return right and key.get("alg") in (None, algorithm)
+
+
+def keys_from(place: str, issuer: str) -> Keys:
+    """Return the keys at a URL or in a file, or, for no place, those the issuer names; raise MisconfiguredError."""
+    if place.startswith(("https:", "http:")):
+        url = checked_url(place, "the keys")
+        return Keys(lambda: fetch(url))
+    if place:
+        keys = Keys(lambda: read_file(place))
+        try:
+            keys.take(contents(place))
+        except (OSError, ValueError) as problem:
+            why = problem.strerror if isinstance(problem, OSError) else problem
+            raise MisconfiguredError(f"the keys {place} cannot be used: {why}") from None
+        return keys
+    checked_url(issuer, "the issuer")
+    return Keys(lambda: discovered(issuer))
+
+
+def contents(place: str) -> bytes:
+    """Return what a file has."""
+    with open(place, "rb") as file:
+        return file.read(1 << 20)
+
+
+async def read_file(place: str) -> bytes:
+    """Return what a file has by now; raise UnavailableError."""
+    try:
+        return contents(place)
+    except OSError:
+        raise UnavailableError("the keys cannot be read") from None
+
+
+async def discovered(issuer: str) -> bytes:
+    """Return the keys of an issuer that describes itself (RFC 8414, OpenID Discovery); raise UnavailableError."""
+    for url in descriptions(issuer):
+        try:
+            described = parse(await fetch(url))
+        except (UnavailableError, ParseError):
+            continue
+        if type(described) is dict and described.get("issuer") == issuer:
+            place = described.get("jwks_uri")
+            try:
+                return await fetch(checked_url(place if type(place) is str else "", "the keys"))
+            except MisconfiguredError as problem:
+                raise UnavailableError(str(problem)) from None
+    raise UnavailableError("the issuer does not describe itself")
+
+
+def descriptions(issuer: str) -> list[str]:
+    """Return where an issuer may describe itself, in the order to try."""
+    parts = urlsplit(issuer)
+    root, path = f"{parts.scheme}://{parts.netloc}", parts.path.rstrip("/")
+    return [
+        f"{root}/.well-known/oauth-authorization-server{path}",
+        f"{root}/.well-known/openid-configuration{path}",
+        f"{root}{path}/.well-known/openid-configuration",
+    ]

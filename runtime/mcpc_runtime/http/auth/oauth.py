@@ -1,0 +1,202 @@
+"""The OAuth resource server (RFC 9728, RFC 6750): what clients are told of it, and what becomes of their tokens.
+
+What never changes is made once: the document that says where tokens come from, and the challenges that lead there.
+"""
+
+from __future__ import annotations
+
+import re
+from inspect import isawaitable
+from urllib.parse import urlsplit
+
+from mcpc_runtime.http.auth.claims import principal_of
+from mcpc_runtime.http.auth.principals import (
+    InvalidTokenError,
+    MisconfiguredError,
+    Tools,
+    UnavailableError,
+    challenge,
+    refusal,
+)
+from mcpc_runtime.protocol.jsonrpc import encode
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Sequence
+    from typing import Protocol
+
+    from mcpc_runtime.http.auth.claims import Claims
+    from mcpc_runtime.http.auth.principals import Principal, Refusal
+    from mcpc_runtime.protocol.jsonrpc import Json
+
+    class Verifier(Protocol):
+        """Knows whether a token is genuine; raises InvalidTokenError or UnavailableError."""
+
+        def verify(self, token: str, audiences: frozenset[str]) -> Claims | Awaitable[Claims]:
+            """Return what it says."""
+            ...
+
+
+WELL_KNOWN = "/.well-known/oauth-protected-resource"
+is_scope = re.compile(r"[!#-\[\]-~]+").fullmatch
+is_pattern = re.compile(r"[A-Za-z0-9_.*-]{1,128}").fullmatch
+
+
+class Scopes:
+    """What tokens must grant: `always`, and for some tools more; what one scope implies need not be granted beside it.
+
+    Written as a list of `SCOPE`, of `TOOLS=SCOPE` (names with `*`), and of `SCOPE>IMPLIED`.
+    """
+
+    __slots__ = ("always", "implied", "tools")
+
+    def __init__(self, written: Sequence[str]) -> None:
+        always: list[str] = []
+        tools: list[tuple[Tools, str]] = []
+        implied: dict[str, tuple[str, ...]] = {}
+        for text in written:
+            pattern, equals, scope = text.partition("=")
+            above, sign, below = text.partition(">")
+            if equals and is_pattern(pattern) and is_scope(scope):
+                tools.append((Tools((pattern,)), scope))
+            elif sign and is_scope(above) and is_scope(below):
+                implied[above] = (*implied.get(above, ()), below)
+            elif not equals and not sign and is_scope(text):
+                always.append(text)
+            else:
+                raise MisconfiguredError(f"the scope {text!r} is not written SCOPE, TOOLS=SCOPE or SCOPE>IMPLIED")
+        self.always, self.tools, self.implied = tuple(always), tuple(tools), implied
+
+    def of(self, tool: str) -> tuple[str, ...]:
+        """Return what calling a tool needs."""
+        return tuple(dict.fromkeys((*self.always, *(scope for tools, scope in self.tools if tools(tool)))))
+
+    @property
+    def all(self) -> tuple[str, ...]:
+        """Return every scope that anything needs."""
+        return tuple(dict.fromkeys((*self.always, *(scope for _, scope in self.tools))))
+
+
+class Granted:
+    """The tools that some scopes allow; equal scopes allow equal tools."""
+
+    __slots__ = ("_granted", "_scopes")
+
+    def __init__(self, scopes: Scopes, granted: frozenset[str]) -> None:
+        self._scopes = scopes
+        self._granted = granted
+
+    def __call__(self, name: str) -> bool:
+        """Tell whether this tool is among them."""
+        return self._granted.issuperset(self._scopes.of(name))
+
+    def __eq__(self, other: object) -> bool:
+        """Tell whether they are the same tools."""
+        return isinstance(other, Granted) and (other._scopes, other._granted) == (self._scopes, self._granted)
+
+    def __hash__(self) -> int:
+        """Return the same number for equal tools."""
+        return hash(self._granted)
+
+
+class Resource:
+    """One endpoint as clients and authorization servers name it, and how a client without a token is led on."""
+
+    __slots__ = ("audiences", "document", "metadata", "places", "scope")
+
+    def __init__(self, url: str, path: str, issuer: str, scopes: Scopes) -> None:
+        parts = urlsplit(url)
+        root = f"{parts.scheme.lower()}://{parts.netloc.lower()}"
+        public = parts.path if parts.path != "/" else ""
+        self.metadata = f"{root}{WELL_KNOWN}{public}"
+        self.places = tuple(
+            dict.fromkeys((f"{WELL_KNOWN}{public}", f"{WELL_KNOWN}{path}" if path != "/" else WELL_KNOWN))
+        )
+        self.audiences = frozenset({f"{root}{public}"})
+        self.scope = " ".join(scopes.always)
+        document: dict[str, Json] = {
+            "resource": f"{root}{public}",
+            "authorization_servers": [issuer],
+            "bearer_methods_supported": ["header"],
+        }
+        if scopes.all:
+            document["scopes_supported"] = list(scopes.all)
+        self.document = encode(document)
+
+    def challenge(self, error: str = "", says: str = "", scope: str = "") -> str:
+        """Return the header that says how to get a token that will do."""
+        more = {"error": error, "error_description": says}
+        return challenge(resource_metadata=self.metadata, scope=scope or self.scope, **more)
+
+
+class OAuth:
+    """What becomes of tokens that an authorization server issued.
+
+    `hides`: a tool whose scopes a token lacks is unknown to its holder; else it is known, and a call of it is answered
+    with the scopes that it needs.
+    """
+
+    def __init__(
+        self, issuer: str, verifier: Verifier, resources: dict[str, Resource], scopes: Scopes, *, hides: bool = False
+    ) -> None:
+        self._issuer = issuer
+        self._verifier = verifier
+        self._resources = resources
+        self._main = next(iter(resources.values()))
+        self._scopes = scopes
+        self._hides = hides
+        self.documents = {place: one.document for one in resources.values() for place in one.places}
+        self.documents.setdefault(WELL_KNOWN, self._main.document)
+
+    def resource(self, path: str) -> Resource:
+        """Return the endpoint at a path; the first one for what is none."""
+        return self._resources.get(path, self._main)
+
+    def check(self, token: str, path: str) -> Principal | Refusal | Awaitable[Principal | Refusal]:
+        """Return whose token this is, or why it is not taken."""
+        resource = self.resource(path)
+        try:
+            claims = self._verifier.verify(token, resource.audiences)
+            if isawaitable(claims):
+                return self._check_later(claims, resource)
+            return self._judged(claims, resource)
+        except InvalidTokenError as problem:
+            return refused(resource, str(problem))
+        except UnavailableError:
+            return refusal(503, error="temporarily_unavailable")
+
+    async def _check_later(self, claims: Awaitable[Claims], resource: Resource) -> Principal | Refusal:
+        try:
+            return self._judged(await claims, resource)
+        except InvalidTokenError as problem:
+            return refused(resource, str(problem))
+        except UnavailableError:
+            return refusal(503, error="temporarily_unavailable")
+
+    def _judged(self, claims: Claims, resource: Resource) -> Principal | Refusal:
+        principal = principal_of(claims, self._issuer, self._scopes.implied)
+        granted = principal.scopes or frozenset()
+        if not granted.issuperset(self._scopes.always):
+            return lacking(resource, self._scopes.always)
+        if self._hides and self._scopes.tools:
+            principal.allows = Granted(self._scopes, granted)
+        return principal
+
+    def permit(self, principal: Principal, name: str, path: str) -> Refusal | None:
+        """Return the answer to a call of a tool whose scopes a token does not grant, None if it does."""
+        needed = self._scopes.of(name)
+        if principal.scopes is None or principal.scopes.issuperset(needed) or self._hides:
+            return None
+        return lacking(self.resource(path), needed)
+
+
+def refused(resource: Resource, why: str) -> Refusal:
+    """Return the answer to a request with a token that is not taken."""
+    return refusal(401, resource.challenge("invalid_token", why), "invalid_token", why)
+
+
+def lacking(resource: Resource, needed: tuple[str, ...]) -> Refusal:
+    """Return the answer to a request whose token grants too little: which scopes another would have to grant."""
+    why = "the token does not grant enough"
+    answer = resource.challenge("insufficient_scope", why, " ".join(needed))
+    return refusal(403, answer, "insufficient_scope", why)

@@ -1,0 +1,52 @@
+"""Files with secrets: read once, at the start, and only if nobody else can read or replace them.
+
+A symlink is refused even where what it points to is not, because whoever can change the link chooses the secret.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+
+from mcpc_runtime.http.auth.principals import MisconfiguredError
+
+MOST_BYTES = 4096
+OTHERS = stat.S_IRWXG | stat.S_IRWXO
+
+
+def read_secret(path: str) -> str:
+    """Return the text of a file that is ours alone; raise MisconfiguredError."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError as problem:
+        why = "it is a symlink" if os.path.islink(path) else problem.strerror
+        raise MisconfiguredError(f"{path} cannot be used: {why}") from None
+    try:
+        wrong = complaint(os.fstat(descriptor))
+        data = b"" if wrong else os.read(descriptor, MOST_BYTES + 1)
+    finally:
+        os.close(descriptor)
+    wrong = wrong or complaint_about(data)
+    if wrong:
+        raise MisconfiguredError(f"{path} cannot be used: {wrong}")
+    return data.decode("ascii")
+
+
+def complaint(found: os.stat_result) -> str:
+    """Return why a file cannot be trusted, or nothing."""
+    if not stat.S_ISREG(found.st_mode):
+        return "it is no file"
+    if found.st_uid != os.geteuid():
+        return "it belongs to another user"
+    if found.st_mode & OTHERS:
+        return f"others can get at it (its mode is {stat.S_IMODE(found.st_mode):04o}; chmod 600 mends that)"
+    return "" if found.st_size <= MOST_BYTES else f"it has more than {MOST_BYTES} bytes"
+
+
+def complaint_about(data: bytes) -> str:
+    """Return why the contents are no secret, or nothing."""
+    if not data.strip():
+        return "it is empty"
+    if len(data) > MOST_BYTES:
+        return f"it has more than {MOST_BYTES} bytes"
+    return "" if data.isascii() and b"\0" not in data else "it is no ASCII text"

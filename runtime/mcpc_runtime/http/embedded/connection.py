@@ -1,0 +1,341 @@
+"""One connection: uvicorn's h11 protocol, with a strict reading of heads before it and a limit to everything.
+
+Heads are read here, and bodies of a known length; bodies in chunks h11 reads, each the last of its connection.  One
+request at most of a connection is under way; what a client sends ahead waits.  Time limits are looked at by `look`,
+twice a second for all.
+"""
+
+from __future__ import annotations
+
+from socket import SO_LINGER, SOL_SOCKET
+from struct import pack
+
+import h11
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from mcpc_runtime.errors import tell
+from mcpc_runtime.http.embedded.cycle import Cycle, head_of
+from mcpc_runtime.http.embedded.heads import BAD_REQUEST, CHUNKED, END, BadRequestError, Head, look_at_beginning, parse
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from asyncio import Transport
+    from typing import Any
+
+    from uvicorn.config import Config
+    from uvicorn.server import ServerState
+
+    from mcpc_runtime.http.embedded.cycle import Application
+    from mcpc_runtime.http.embedded.heads import Pairs
+    from mcpc_runtime.http.settings import Settings
+
+NEVER = float("inf")
+AHEAD = 1 << 16
+"""So much may a client send ahead of its answers."""
+LINGER_SECONDS = 2.0
+"""How long a refused client may go on sending: were the connection closed at once, it might not see the refusal."""
+LONGEST_KNOWN, MOST_KNOWN = 2048, 512
+"""Heads of this length are remembered, and so many of them."""
+PROGRESS = 1 << 14
+"""So much has to be taken by a client in `write_seconds`."""
+AT_ONCE = pack("ii", 1, 0)
+MOST_IN_CHUNK = 1 << 32
+CLOSE, CLOSE_LINE = (b"connection", b"close"), b"connection: close\r\n"
+BUSY = b"HTTP/1.1 503 Service Unavailable\r\nretry-after: 1\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
+known: dict[bytes, Head] = {}
+"""Heads that were found good, by their bytes: parsing one takes longer than most answers."""
+
+
+class StrictConnection(h11.Connection):
+    """h11's reading of a request, less what it is generous with."""
+
+    def next_event(self) -> Any:
+        """Return what comes next; raise h11.RemoteProtocolError for what is refused."""
+        event = super().next_event()
+        if type(event) is h11.EndOfMessage and event.headers:
+            raise h11.RemoteProtocolError("no trailers are taken")
+        if getattr(self._reader, "_bytes_in_chunk", 0) > MOST_IN_CHUNK:
+            raise h11.RemoteProtocolError("no chunk is so long")
+        return event
+
+
+class Connection(H11Protocol):
+    """One connection with a client."""
+
+    def __init__(
+        self, settings: Settings, config: Config, server_state: ServerState, app_state: dict[str, Any], loop: Any
+    ) -> None:
+        super().__init__(config, server_state, app_state, loop)
+        self.conn = StrictConnection(h11.SERVER, settings.head_limit)
+        self.cycle: Cycle | None = None  # type: ignore[assignment]
+        self.settings = settings
+        self.deadline = NEVER
+        self._held = b""
+        self._ends = False
+        self._leaving = False
+        self._in_chunks = False
+        self._at_once: Any = getattr(config.loaded_app, "at_once", None)
+        self._missing = 0
+        self._sent = 0
+        self._taken = (0, NEVER)
+        self._default: tuple[object, bytes] = (None, b"")
+
+    def connection_made(self, transport: Transport) -> None:  # type: ignore[override]
+        """Begin; with too many connections already, end at once."""
+        super().connection_made(transport)
+        self.deadline = self.loop.time() + self.settings.header_seconds
+        if len(self.connections) > self.settings.max_connections > 0:
+            self._leaving = True
+            self.put(BUSY)
+            transport.close()
+
+    def connection_lost(self, _: Exception | None) -> None:
+        """Tell whoever is answering."""
+        self.connections.discard(self)
+        self._leaving, self._held = True, b""
+        if self.cycle is not None:
+            self.cycle.leave()
+            self.cycle = None
+        self.flow.resume_writing()
+
+    def data_received(self, data: bytes) -> None:
+        """Take what the client sent."""
+        if self._leaving:
+            return
+        if self._in_chunks:
+            self._take_chunks(data)
+        elif self.cycle is None:
+            self._read(self._held + data if self._held else data)
+        else:
+            self._take(self.cycle, data)
+
+    def _take(self, cycle: Cycle, data: bytes) -> None:
+        """Take more of the body of the request under way, and what comes behind it."""
+        if self._missing:
+            part = data[: self._missing]
+            data = data[len(part) :]
+            self._missing -= len(part)
+            cycle.feed(part, more=self._missing > 0)
+            self.deadline = self.deadline if self._missing else NEVER
+        self._held += data
+        if len(self._held) > AHEAD:
+            self.pause()
+
+    def _take_chunks(self, data: bytes) -> None:
+        """Have h11 read more of a body in chunks."""
+        self.conn.receive_data(data)
+        cycle = self.cycle
+        try:
+            while cycle is not None and cycle.more and (event := self.conn.next_event()) is not h11.NEED_DATA:
+                if type(event) is h11.Data:
+                    cycle.feed(bytes(event.data), more=True)
+                elif type(event) is h11.EndOfMessage:
+                    cycle.feed(b"", more=False)
+                    self.deadline = NEVER
+        except h11.RemoteProtocolError:
+            self.refuse(BAD_REQUEST, "the body of the request cannot be read")
+
+    def _read(self, data: bytes) -> None:
+        """Read requests until one is under way."""
+        self._held = b""
+        try:
+            while data and self.cycle is None and not self._leaving:
+                end = data.find(END) + len(END)
+                if end < len(END):
+                    self._hold(data)
+                    return
+                head = known.get(data[:end]) or self._parsed(data[:end])
+                if head.length == CHUNKED:
+                    self._begin(head, b"", more=True)
+                    self._read_chunks(data)
+                    return
+                stop = end + head.length
+                self._missing = max(0, stop - len(data))
+                self._begin(head, data[end:stop], more=self._missing > 0)
+                data = data[stop:]
+            self._held = data
+        except BadRequestError as problem:
+            self.refuse(problem.status, str(problem))
+
+    def _read_chunks(self, data: bytes) -> None:
+        """Have h11 read a request, the last on this connection: it is not told where such a one ends."""
+        self._in_chunks = True
+        if self.cycle is not None:
+            self.cycle.closes = True
+        self._take_chunks(data)
+
+    def _hold(self, data: bytes) -> None:
+        """Wait for the rest of a head."""
+        look_at_beginning(data, self.settings.head_limit)
+        self._held = data
+        self.deadline = min(self.deadline, self.loop.time() + self.settings.header_seconds)
+
+    def _parsed(self, data: bytes) -> Head:
+        if len(data) > self.settings.head_limit:
+            raise BadRequestError(431, "the head of the request is too long")
+        head = parse(data)
+        if len(data) <= LONGEST_KNOWN:
+            if len(known) >= MOST_KNOWN:
+                known.clear()
+            known[data] = head
+        return head
+
+    def _begin(self, head: Head, body: bytes, *, more: bool) -> None:
+        """Have a request answered: at once, if it is here and the application has the answer ready."""
+        self.deadline = self.loop.time() + self.settings.body_seconds if more else NEVER
+        try:
+            found = None if more or head.expects or self._at_once is None else self._at_once(head, body)
+        except Exception as problem:  # noqa: BLE001 - whatever goes wrong in one request is that request's own error
+            tell(f"a request to {head.path} failed: {type(problem).__name__}: {problem}")
+            self.refuse(500, "internal error")
+            return
+        if found is None:
+            self._serve(Cycle(self, head, body, more=more), self.app)
+        elif type(found[0]) is tuple:
+            self._reply(head, *found)
+        else:
+            made, headers = found
+            self._serve(Cycle(self, head, None), lambda _, receive, send: made.serve(receive, send, headers))
+
+    def _serve(self, cycle: Cycle, application: Application) -> None:
+        """Have a request answered by a coroutine."""
+        self.cycle = cycle
+        task = self.loop.create_task(cycle.run(application))
+        self.tasks.add(task)
+        task.add_done_callback(self.tasks.discard)
+
+    def _reply(self, head: Head, reply: tuple[int, Pairs, bytes], more: Pairs) -> None:
+        """Send an answer that is there."""
+        status, headers, body = reply
+        closes = head.closes or self._ends or CLOSE in headers
+        end = b"content-length: %d\r\n%b\r\n" % (len(body), CLOSE_LINE if closes and CLOSE not in headers else b"")
+        self.put(head_of(status, headers + more if more else headers, self.default_head()) + end + body)
+        self._rest(closes)
+
+    def described(self, head: Head) -> dict[str, Any]:
+        """Return a request as ASGI describes it; `mcpc.head`: what it was made of, for who can make more of it."""
+        return {
+            "type": "http",
+            "asgi": {"version": "3.0", "spec_version": "2.3"},
+            "http_version": head.version,
+            "server": self.server,
+            "client": self.client,
+            "scheme": self.scheme,
+            "method": head.method,
+            "root_path": "",
+            "path": head.path,
+            "raw_path": head.raw_path,
+            "query_string": head.query,
+            "headers": head.headers,
+            "state": self.app_state.copy(),
+            "mcpc.head": head,
+        }
+
+    def refuse(self, status: int, reason: str) -> None:
+        """Answer a request that nobody could read, and end."""
+        body = reason.encode() + b"\n"
+        headers = [(b"content-type", b"text/plain; charset=utf-8"), (b"content-length", b"%d" % len(body))]
+        headers += [(b"x-content-type-options", b"nosniff"), (b"connection", b"close")]
+        self.put(head_of(status, headers, self.default_head()) + b"\r\n" + body)
+        self._leave()
+
+    def _leave(self) -> None:
+        """End: nothing more is answered; what still comes is passed over for a moment, so that the answer is seen."""
+        self._leaving, self._held = True, b""
+        self.deadline = self.loop.time() + LINGER_SECONDS
+        if self.cycle is not None:
+            self.cycle.leave()
+            self.cycle = None
+        if self.transport.is_closing():
+            return
+        self.flow.resume_reading()
+        try:
+            self.transport.write_eof()
+        except (OSError, RuntimeError):
+            self.transport.close()
+
+    def answered(self, cycle: Cycle) -> None:
+        """Go on after an answer that a coroutine gave."""
+        self.cycle = None
+        if cycle.more:
+            self._leave()
+            return
+        self._rest(cycle.closes or self._ends)
+        self.flow.resume_reading()
+        if self._held:
+            self.loop.call_soon(self._go_on)
+
+    def _rest(self, closes: bool) -> None:
+        """Wait for the next request, if there is to be one."""
+        self.server_state.total_requests += 1
+        if closes:
+            self._leaving = True
+            self.transport.close()
+        else:
+            self.deadline = self.loop.time() + self.settings.idle_seconds
+
+    def _go_on(self) -> None:
+        if self.cycle is None and self._held and not self._leaving:
+            self._read(self._held)
+
+    def put(self, data: bytes) -> None:
+        """Send something."""
+        if not self.transport.is_closing():
+            self._sent += len(data)
+            self.transport.write(data)
+
+    def default_head(self) -> bytes:
+        """Return the lines that every answer has, which change once a second."""
+        headers = self.server_state.default_headers
+        if self._default[0] is not headers:
+            self._default = headers, b"".join([b"%b: %b\r\n" % pair for pair in headers])
+        return self._default[1]
+
+    def pause(self) -> None:
+        """Take no more from the client for now."""
+        self.flow.pause_reading()
+
+    def resume(self) -> None:
+        """Take more from the client."""
+        self.flow.resume_reading()
+
+    def abort(self) -> None:
+        """End at once; what the client has not taken is not kept for it, neither here nor by the system."""
+        found = self.transport.get_extra_info("socket")
+        if found is not None and not self.transport.is_closing():
+            found.setsockopt(SOL_SOCKET, SO_LINGER, AT_ONCE)
+        self.transport.abort()
+
+    def shutdown(self) -> None:
+        """End as soon as nothing is under way."""
+        self._ends = True
+        if self.cycle is None and not self._leaving:
+            self.transport.close()
+
+    def look(self, now: float) -> None:
+        """End if a limit of time has passed."""
+        if now > self.deadline:
+            self._expire()
+        self._look_at_writing(now)
+
+    def _expire(self) -> None:
+        """Whatever was waited for did not come."""
+        has_begun = self.cycle is not None and self.cycle.started
+        if self._leaving or has_begun:
+            self.abort()
+        elif self._held or self.cycle is not None:
+            self.refuse(408, "the request did not come in time")
+        else:
+            self.transport.close()
+            self.deadline = NEVER
+
+    def _look_at_writing(self, now: float) -> None:
+        """End if the client takes nothing, or hardly anything, of what was sent."""
+        waiting = self.transport.get_write_buffer_size()
+        taken, until = self._taken
+        if not waiting:
+            self._taken = (0, NEVER)
+        elif until == NEVER or self._sent - waiting - taken >= PROGRESS:
+            self._taken = (self._sent - waiting, now + self.settings.write_seconds)
+        elif now > until:
+            self.abort()

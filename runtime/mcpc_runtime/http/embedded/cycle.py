@@ -1,0 +1,171 @@
+"""One request and its answer, as ASGI sees them, on a connection that reads heads itself.
+
+The answer to a request whose head is known is one write.  What has no length is sent in chunks, or to the end of the
+connection for a client of HTTP/1.0.
+"""
+
+from __future__ import annotations
+
+from asyncio import Event
+from http import HTTPStatus
+
+from mcpc_runtime.errors import tell
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, MutableMapping
+    from typing import Any, Protocol
+
+    from uvicorn.protocols.http.flow_control import FlowControl
+
+    from mcpc_runtime.http.embedded.heads import Head, Pairs
+
+    Message = MutableMapping[str, Any]
+    Application = Callable[[Message, Callable[[], Awaitable[Message]], Callable[[Message], Awaitable[None]]], Any]
+
+    class Line(Protocol):
+        """The connection that a request came by."""
+
+        flow: FlowControl
+
+        def put(self, data: bytes) -> None: ...
+        def pause(self) -> None: ...
+        def resume(self) -> None: ...
+        def abort(self) -> None: ...
+        def refuse(self, status: int, reason: str) -> None: ...
+        def answered(self, cycle: Cycle) -> None: ...
+        def default_head(self) -> bytes: ...
+        def described(self, head: Head) -> dict[str, Any]: ...
+
+
+HELD = 1 << 16
+"""So much of a body is held before the client is made to wait."""
+STATUS_LINES = {one.value: b"HTTP/1.1 %d %b\r\n" % (one.value, one.phrase.encode()) for one in HTTPStatus}
+BODILESS = frozenset({204, 304})
+CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
+DISCONNECT: dict[str, Any] = {"type": "http.disconnect"}
+
+
+def head_of(status: int, headers: Pairs, default: bytes) -> bytes:
+    """Return the head of an answer, but for the empty line at its end."""
+    lines = b"".join([b"%b: %b\r\n" % pair for pair in headers])
+    return (STATUS_LINES.get(status) or b"HTTP/1.1 %d \r\n" % status) + default + lines
+
+
+class Cycle:
+    """A request that an application answers when it likes; `more`: its body has not come to its end.
+
+    Without a body it was taken already.
+    """
+
+    __slots__ = ("_body", "_chunked", "_connection", "_event", "_head", "_is_expected", "_is_read", "_pending",
+                 "closes", "complete", "gone", "more", "started")  # fmt: skip
+
+    def __init__(self, connection: Line, head: Head, body: bytes | None, *, more: bool = False) -> None:
+        self._connection = connection
+        self._head = head
+        self._body = body or b""
+        self._event: Event | None = None
+        self._is_read = body is None
+        self._chunked = False
+        self._pending = b""
+        self._is_expected = head.expects
+        self.more = more
+        self.started = self.complete = self.gone = False
+        self.closes = head.closes
+
+    async def run(self, application: Application) -> None:
+        """Have the application answer; what it does not answer is an error of ours."""
+        problem = "nothing was answered"
+        try:
+            await application(self._connection.described(self._head), self.receive, self.send)
+        except Exception as failure:  # noqa: BLE001 - whatever goes wrong in one request is that request's own error
+            problem = f"{type(failure).__name__}: {failure}"
+        if self.complete or self.gone:
+            return
+        tell(f"a request to {self._head.path} failed: {problem}")
+        if self.started:
+            self._connection.abort()
+        else:
+            self._connection.refuse(500, "internal error")
+
+    def feed(self, data: bytes, *, more: bool) -> None:
+        """Take more of the body."""
+        self.more = more
+        self._body += data
+        if more and len(self._body) > HELD:
+            self._connection.pause()
+        self._wake()
+
+    def leave(self) -> None:
+        """The client has gone."""
+        self.gone = True
+        self._wake()
+
+    def _wake(self) -> None:
+        if self._event is not None:
+            self._event.set()
+
+    async def receive(self) -> Message:
+        """Return the body, or what has come of it; afterwards wait until the client goes."""
+        if self._is_expected and not self._body and self.more:
+            self._connection.put(CONTINUE)
+        self._is_expected = False
+        while not self.gone and not self.complete and (self._is_read or (self.more and not self._body)):
+            self._event = self._event or Event()
+            self._connection.resume()
+            await self._event.wait()
+            self._event.clear()
+        if self.gone or self.complete:
+            return DISCONNECT
+        body, self._body = self._body, b""
+        self._is_read = not self.more
+        return {"type": "http.request", "body": body, "more_body": not self._is_read}
+
+    async def send(self, message: Message) -> None:
+        """Send a part of the answer; wait while the client does not take it."""
+        if self._connection.flow.write_paused and not self.gone:
+            await self._connection.flow.drain()
+        if self.gone:
+            return
+        if message["type"] == "http.response.start":
+            self._start(message["status"], list(message.get("headers", ())))
+        else:
+            self._continue(message.get("body", b""), more=message.get("more_body", False))
+
+    def _start(self, status: int, headers: Pairs) -> None:
+        """Begin the answer; its head waits for its body if that has a length, and so comes at once."""
+        if self.started:
+            raise RuntimeError("the answer has begun already")
+        self.started = True
+        names = [name.lower() for name, _ in headers]
+        has_length = b"content-length" in names
+        if not has_length and status not in BODILESS:
+            self._chunked = self._head.version == "1.1"
+            headers.append((b"transfer-encoding", b"chunked") if self._chunked else (b"connection", b"close"))
+            self.closes = self.closes or not self._chunked
+        # A client that is still sending is not read to its end.
+        self.closes = self.closes or self.more or b"connection" in names
+        if self.closes and b"connection" not in names:
+            headers.append((b"connection", b"close"))
+        self._pending = head_of(status, headers, self._connection.default_head()) + b"\r\n"
+        if not has_length:
+            self._write(b"")
+
+    def _continue(self, body: bytes, *, more: bool) -> None:
+        if not self.started or self.complete:
+            raise RuntimeError("there is no answer to go on with")
+        if self._head.method == "HEAD":
+            body = b""
+        elif self._chunked:
+            body = (b"%x\r\n%b\r\n" % (len(body), body) if body else b"") + (b"" if more else b"0\r\n\r\n")
+        self._write(body)
+        if not more:
+            self.complete = True
+            self._wake()
+            self._connection.answered(self)
+
+    def _write(self, data: bytes) -> None:
+        pending, self._pending = self._pending, b""
+        if pending or data:
+            self._connection.put(pending + data)

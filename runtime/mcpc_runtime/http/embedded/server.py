@@ -1,0 +1,197 @@
+"""uvicorn's server, closed by default: what it may be told by headers, environment and proxies it is not told here.
+
+Asked to stop, it takes no more connections, lets the application end its streams and its calls, and closes; asked
+twice, it stops at once.  Nothing waits for standard error.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import gc
+import logging
+import resource
+import signal
+import socket
+
+from uvicorn.config import Config
+from uvicorn.server import Server
+
+from mcpc_runtime.errors import tell
+from mcpc_runtime.http.embedded.connection import Connection
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from types import FrameType
+    from typing import Any
+
+    from mcpc_runtime.http.settings import Settings
+
+BURST = 16
+"""So many connections are taken in one turn of the loop; it is three turns until one of them is refused and closed."""
+BACKLOG = 2048
+LOOKS_EVERY = 5
+"""Ticks between two looks at every connection's limits: half a second."""
+FLUSH_SECONDS = 2.0
+ALIVE_AFTER, ALIVE_EVERY, ALIVE_TRIES = 30, 10, 3
+"""Seconds of silence after which TCP asks whether a client is still there, those between two askings, and how many."""
+STARTED_WRONG, SUCCESS = 1, 0
+SIGNALS = (signal.SIGINT, signal.SIGTERM)
+
+
+class Quiet(logging.Handler):
+    """Passes on what went wrong, in one line each."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write a line, if standard error takes it."""
+        problem = record.exc_info[1] if record.exc_info else None
+        tell(f"{record.getMessage().strip()}{f': {type(problem).__name__}: {problem}' if problem else ''}")
+
+
+class HttpServer(Server):
+    """One listening socket, and the application behind it."""
+
+    def __init__(self, application: Any, settings: Settings) -> None:
+        self._settings = settings
+        self._application = application
+        config = Config(
+            application,
+            loop="asyncio",
+            http=self._connection,  # type: ignore[arg-type]
+            ws="none",
+            lifespan="on",
+            log_config=None,
+            access_log=False,
+            interface="asgi3",
+            workers=1,
+            proxy_headers=False,
+            forwarded_allow_ips=[],
+            server_header=False,
+            backlog=BURST,
+            timeout_graceful_shutdown=1,
+        )
+        config.load()
+        super().__init__(config)
+
+    def _connection(self, config: Any, server_state: Any, app_state: dict[str, Any], _loop: Any = None) -> Connection:
+        return Connection(self._settings, config, server_state, app_state, _loop or asyncio.get_running_loop())
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Listen, and say where."""
+        await super().startup(sockets)
+        for one in sockets or ():
+            one.listen(BACKLOG)
+            others = [path for path in self._application.paths if path != self._settings.path]
+            tell(f"serving {address(one, self._settings)}{' and ' * bool(others)}{', '.join(others)}")
+        gc.collect()
+        gc.freeze()
+        gc.enable()
+
+    async def on_tick(self, counter: int) -> bool:
+        """Look after the connections."""
+        if counter % LOOKS_EVERY == 0:
+            self._look()
+        return await super().on_tick(counter)
+
+    def _look(self) -> None:
+        now = asyncio.get_running_loop().time()
+        for connection in list(self.server_state.connections):
+            connection.look(now)  # type: ignore[union-attr]
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Take no more, end what is under way, and close."""
+        for server in self.servers:
+            server.close()
+        self._end_connections()
+        if not self.force_exit:
+            await self._graceful()
+        for connection in list(self.server_state.connections):
+            connection.abort()  # type: ignore[union-attr]
+
+    async def _graceful(self) -> None:
+        ending = asyncio.ensure_future(self._application.shutdown())
+        while not ending.done() and not self.force_exit:
+            await asyncio.wait([ending], timeout=0.1)
+            self._look()
+        ending.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await ending
+        self._end_connections()
+        until = asyncio.get_running_loop().time() + FLUSH_SECONDS
+        while self.server_state.connections and not self.force_exit and asyncio.get_running_loop().time() < until:
+            await asyncio.sleep(0.02)
+        if not self.force_exit:
+            await self.lifespan.shutdown()
+
+    def _end_connections(self) -> None:
+        for connection in list(self.server_state.connections):
+            connection.shutdown()
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Take the signals that ask to stop."""
+        before = {number: signal.signal(number, self.handle_exit) for number in SIGNALS}
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """Stop; at once if it was asked for already."""
+        self.force_exit = self.should_exit
+        self.should_exit = True
+        self._captured_signals.append(sig)
+
+    @property
+    def status(self) -> int:
+        """The exit status: that of a signal only if calls were not let end."""
+        return 128 + self._captured_signals[-1] if self.force_exit else SUCCESS
+
+
+def run(application: Any, settings: Settings) -> int:
+    """Serve until asked to stop; return the exit status."""
+    quiet = Quiet(logging.ERROR)
+    for name in ("uvicorn", "asyncio"):
+        logging.getLogger(name).addHandler(quiet)
+        logging.getLogger(name).propagate = False
+        logging.getLogger(name).setLevel(logging.ERROR)
+    listening = listen(settings)
+    server = HttpServer(application, settings.but(max_connections=settings.max_connections or room()))
+    asyncio.run(server.serve([listening]))
+    return server.status
+
+
+def listen(settings: Settings) -> socket.socket:
+    """Return the socket that clients connect to; raise OSError."""
+    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
+    listening = socket.socket(family, socket.SOCK_STREAM)
+    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    # What is accepted inherits these: a client that has vanished is noticed, whether anything is sent to it or not.
+    listening.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    for option, value in (
+        ("TCP_KEEPIDLE", ALIVE_AFTER),
+        ("TCP_KEEPINTVL", ALIVE_EVERY),
+        ("TCP_KEEPCNT", ALIVE_TRIES),
+        ("TCP_USER_TIMEOUT", int(settings.vanished_seconds * 1000)),
+    ):
+        if hasattr(socket, option):
+            listening.setsockopt(socket.IPPROTO_TCP, getattr(socket, option), value)
+    listening.bind((settings.host, settings.port))
+    listening.listen(BACKLOG)
+    return listening
+
+
+def room() -> int:
+    """Return how many connections the limit of descriptors has room for, beside what calls need."""
+    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft == resource.RLIM_INFINITY:
+        return 1 << 20
+    return max(16, soft - soft // 4 - 4 * BURST)
+
+
+def address(listening: socket.socket, settings: Settings) -> str:
+    """Return where clients find the endpoint."""
+    host, port = listening.getsockname()[:2]
+    return f"http://{f'[{host}]' if ':' in host else host}:{port}{settings.path}"

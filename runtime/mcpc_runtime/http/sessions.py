@@ -1,0 +1,283 @@
+"""Sessions of the handshake era: their ids carry what was agreed on, signed, so any process with the key serves them.
+
+    id = seal(version, 10 bytes | capabilities, 2 bytes | digest of the principal, 16 bytes | random, 16 bytes)
+
+Only what cannot be in an id is kept in memory, for as long as it matters: calls and streams under way, subscriptions, a
+log level.  Nothing is kept for who has not brought a signed id.
+"""
+
+from __future__ import annotations
+
+import posix
+from hashlib import sha256
+from time import monotonic
+
+from mcpc_runtime.http.streams import Feed
+from mcpc_runtime.protocol.rows import resolve
+from mcpc_runtime.protocol.session import Session
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Protocol
+
+    from mcpc_runtime.http.settings import Settings
+    from mcpc_runtime.image import Image
+    from mcpc_runtime.protocol.jsonrpc import Json
+
+    class Speaker(Protocol):
+        """What is said to a conversation about none of its requests goes here."""
+
+        def say(self, line: bytes) -> None:
+            """Say something."""
+
+        def end_streams(self) -> None:
+            """End what stays open for ever."""
+
+
+SEALS = "mcpc_runtime.seals:seals"
+PURPOSE = "session"
+LONGEST_TOKEN = 256
+VALID_SECONDS = 30 * 86400.0
+"""How long an id is good for, whether a process remembers anything of it or not."""
+FACETS: tuple[tuple[str, ...], ...] = (
+    ("roots",), ("roots", "listChanged"), ("sampling",), ("sampling", "tools"), ("sampling", "context"),
+    ("elicitation",), ("elicitation", "form"), ("elicitation", "url"),
+)  # fmt: skip
+"""What of a client's capabilities an id has room for: one bit each; we need to know no others."""
+LOOK_AT = 64
+MOST_ENDED = 1 << 16
+MOST_STREAMS = 4
+MOST_FEEDS = 32
+MOST_HELD = 64 << 20
+"""So many bytes of events are kept for clients that may come back, over all of them."""
+
+
+class Conversation:
+    """One session, as far as this process remembers it.
+
+    `name`: what stands for its id.  `streams`: the feeds of GET requests, the newest last; `feeds`: those that can be
+    resumed, by name.
+    """
+
+    __slots__ = ("feeds", "name", "posts", "seen", "session", "streams", "token")
+
+    def __init__(self, session: Session, token: str) -> None:
+        self.session = session
+        self.token = token
+        self.name = name_of(token)
+        self.seen = 0.0
+        self.posts: dict[object, None] = {}
+        self.streams: list[Feed] = []
+        self.feeds: dict[bytes, Feed] = {}
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether somebody waits on it."""
+        return bool(self.posts or self.session.running or any(feed.pipe is not None for feed in self.streams))
+
+    @property
+    def matters(self) -> bool:
+        """Whether there is anything to remember."""
+        session = self.session
+        said = session.watched or session.asked or session.log_level is not None
+        return bool(said or self.feeds or self.streams or self.is_busy)
+
+    def end_streams(self) -> None:
+        """End what stays open for ever."""
+        for feed in self.streams:
+            feed.end()
+
+    def say(self, line: bytes) -> None:
+        """Say what belongs to no request, on the newest stream that is open; to nobody if there is none."""
+        for feed in reversed(self.streams):
+            if feed.pipe is not None and not feed.pipe.gone:
+                feed.put(line)
+                return
+        if self.streams and self.streams[-1].name:
+            self.streams[-1].put(line)
+
+
+class Sessions:
+    """The sessions of one server."""
+
+    def __init__(self, image: Image, settings: Settings) -> None:
+        self._image = image
+        self._settings = settings
+        self._purpose = PURPOSE + image.index.get("facet", "")
+        self.live: dict[str, Conversation] = {}
+        self.by_session: dict[Session, Speaker] = {}
+        self._ended: dict[str, None] = {}
+        self._nonce = posix.urandom(4).hex().encode()
+        self._feeds = 0
+        self._kept: dict[Feed, Conversation] = {}
+        self._held = 0
+
+    def mint(self, session: Session) -> str:
+        """Return the id of a session that was agreed on."""
+        version = session.handshake_wire().version.encode()
+        payload = b"%b%b%b%b" % (version, packed(session.capabilities), digest(session.principal), posix.urandom(16))
+        token: str = self._seals.seal(self._purpose, payload, VALID_SECONDS)
+        return token
+
+    @property
+    def _seals(self) -> Any:
+        return resolve(SEALS)()
+
+    def find(self, token: str, principal: str) -> Conversation | None:
+        """Return the conversation an id stands for; None for an id that is forged, ended, old or somebody else's."""
+        known = self.live.get(token)
+        if known is not None:
+            if known.session.principal != principal:
+                return None
+            known.seen = monotonic()
+            self.live[token] = self.live.pop(token)
+            return known
+        if len(token) > LONGEST_TOKEN or (self._ended and name_of(token) in self._ended):
+            return None
+        payload = self._seals.open(self._purpose, token)
+        if payload is None or len(payload) != 44 or payload[12:28] != digest(principal):
+            return None
+        version = payload[:10].decode()
+        if version not in self._image.handshake_versions:
+            return None
+        session = Session(self._image)
+        session.wire = self._image.wire(version)
+        session.capabilities = unpacked(payload[10:12])
+        session.principal = principal
+        return Conversation(session, token)
+
+    def keep(self, conversation: Conversation) -> None:
+        """Remember a conversation while it matters."""
+        token = conversation.token
+        if not conversation.matters:
+            if self.live.pop(token, None) is not None:
+                del self.by_session[conversation.session]
+        elif token not in self.live and conversation.name not in self._ended:
+            conversation.seen = monotonic()
+            self._make_room()
+            self.live[token] = conversation
+            self.by_session[conversation.session] = conversation
+
+    def end(self, conversation: Conversation) -> str:
+        """Take this id no more; return the name by which another process can be told of it."""
+        self.forget(conversation)
+        self._bar(conversation.name)
+        return conversation.name
+
+    def bar(self, name: str) -> None:
+        """Take the id of this name no more: it was ended elsewhere.  O(sessions remembered)."""
+        for conversation in [one for one in self.live.values() if one.name == name]:
+            self.forget(conversation)
+        self._bar(name)
+
+    def named(self, name: str) -> Conversation | None:
+        """Return what is remembered of the session of this name.  O(sessions remembered)."""
+        return next((one for one in self.live.values() if one.name == name), None)
+
+    def _bar(self, name: str) -> None:
+        if len(self._ended) >= MOST_ENDED:
+            del self._ended[next(iter(self._ended))]
+        self._ended[name] = None
+
+    def forget(self, conversation: Conversation) -> None:
+        """Remember nothing of a conversation."""
+        for feed in [*conversation.streams, *conversation.feeds.values()]:
+            feed.end()
+            self.drop(feed)
+        conversation.streams.clear()
+        self.live.pop(conversation.token, None)
+        self.by_session.pop(conversation.session, None)
+
+    def sweep(self) -> None:
+        """Forget what nobody has asked about for long.  O(what is forgotten)."""
+        now = monotonic()
+        while self.live:
+            conversation = next(iter(self.live.values()))
+            if conversation.seen + self._settings.session_seconds > now:
+                break
+            if conversation.is_busy:
+                conversation.seen = now
+                self.live[conversation.token] = self.live.pop(conversation.token)
+            else:
+                self.forget(conversation)
+        for feed in [feed for feed in self._kept if feed.ended and feed.until < now]:
+            self.drop(feed)
+
+    def _make_room(self) -> None:
+        """Forget the one that was silent longest, if there are too many, but nobody who waits for something."""
+        if len(self.live) < self._settings.max_sessions:
+            return
+        for _, conversation in zip(range(LOOK_AT), self.live.values(), strict=False):
+            if not conversation.is_busy:
+                self.forget(conversation)
+                return
+
+    def feed(self, conversation: Conversation) -> Feed:
+        """Return a new feed of a conversation; it can be resumed if its revision knows how."""
+        if self._settings.resume_events == 0:
+            return Feed()
+        self._feeds += 1
+        feed = Feed(b"%b.%d" % (self._nonce, self._feeds), self._hold)
+        while len(conversation.feeds) >= MOST_FEEDS:
+            self.drop(next(iter(conversation.feeds.values())))
+        conversation.feeds[feed.name] = feed
+        self._kept[feed] = conversation
+        return feed
+
+    def _hold(self, feed: Feed, size: int) -> None:
+        """Keep what was said on a feed within bounds: its own, and those of all together."""
+        feed.until = monotonic() + self._settings.resume_seconds
+        self._held += size - feed.trim(self._settings.resume_events, self._settings.resume_bytes)
+        while self._held > MOST_HELD and len(self._kept) > 1:
+            self.drop(next(iter(self._kept)))
+
+    def resume(self, conversation: Conversation, last: bytes) -> tuple[Feed, int] | None:
+        """Return the feed an event was on, and the event's number, if it is this conversation's and still kept."""
+        name, _, number = last.rpartition(b".")
+        feed = conversation.feeds.get(name)
+        return (feed, int(number)) if feed is not None and number.isdigit() and len(number) < 10 else None
+
+    def drop(self, feed: Feed) -> None:
+        """Let nobody come back to a feed."""
+        conversation = self._kept.pop(feed, None)
+        if conversation is not None:
+            self._held -= feed.held
+            conversation.feeds.pop(feed.name, None)
+            feed.name, feed.keep = b"", None
+            feed.events.clear()
+            feed.held = 0
+
+
+def name_of(token: str) -> str:
+    """Return what stands for an id where others may read it: 128 bits of its digest."""
+    return sha256(token.encode("utf-8", "backslashreplace")).hexdigest()[:32]
+
+
+def digest(principal: str) -> bytes:
+    """Return what stands for a principal in an id."""
+    return sha256(principal.encode()).digest()[:16]
+
+
+def packed(capabilities: dict[str, Json]) -> bytes:
+    """Return what we need to know of a client's capabilities."""
+    bits = sum(1 << place for place, path in enumerate(FACETS) if has(capabilities, path))
+    return bits.to_bytes(2, "big")
+
+
+def has(capabilities: Json, path: tuple[str, ...]) -> bool:
+    """Tell whether there is a capability at a path: an object, or true."""
+    for step in path:
+        capabilities = capabilities.get(step) if type(capabilities) is dict else None
+    return type(capabilities) is dict or capabilities is True
+
+
+def unpacked(data: bytes) -> dict[str, Json]:
+    """Return capabilities as a client would declare them."""
+    bits = int.from_bytes(data, "big")
+    made: dict[str, Json] = {}
+    for place, path in enumerate(FACETS):
+        if bits >> place & 1:
+            inner = made.setdefault(path[0], {})
+            if len(path) > 1 and type(inner) is dict:
+                inner[path[1]] = True if path[1] == "listChanged" else {}
+    return made

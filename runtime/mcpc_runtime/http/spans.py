@@ -1,0 +1,117 @@
+"""A span for each call of a handler, by OpenTelemetry's own packages, which the file carries if it was built with them.
+
+The parent is what the request's `_meta` names; what the handler starts finds the span as its own parent, because it is
+put in that place (W3C Trace Context).  Names and attributes: the semantic conventions of MCP and of generative AI.
+"""
+
+from __future__ import annotations
+
+from mcpc_runtime.http.auth.principals import MisconfiguredError
+from mcpc_runtime.protocol.effects import Failure
+from mcpc_runtime.protocol.rows import resolve
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from mcpc_runtime.protocol.effects import Call, Ending
+
+CARRIED = ("traceparent", "tracestate", "baggage")
+MOST_OPEN = 8192
+NAMELESS = "unknown_service"
+"""What OpenTelemetry calls a service that no variable names."""
+SUCCESS = ("success", "input_required", "task")
+TARGETS = {"tools/call": "gen_ai.tool.name", "prompts/get": "gen_ai.prompt.name", "resources/read": "mcp.resource.uri"}
+TOOL_CALL = {"gen_ai.operation.name": "execute_tool"}
+
+
+class Spans:
+    """The spans of the calls that run; `provider` makes them and takes them when they have ended."""
+
+    def __init__(self, provider: Any) -> None:
+        self._provider = provider
+        self._tracer = provider.get_tracer("mcpc")
+        self._propagators = [
+            resolve("opentelemetry.trace.propagation.tracecontext:TraceContextTextMapPropagator")(),
+            resolve("opentelemetry.baggage.propagation:W3CBaggagePropagator")(),
+        ]
+        self._inside: Any = resolve("opentelemetry.trace:set_span_in_context")
+        self._server: Any = resolve("opentelemetry.trace:SpanKind").SERVER
+        self._internal: Any = resolve("opentelemetry.trace:SpanKind").INTERNAL
+        self._error: Any = resolve("opentelemetry.trace.status:StatusCode").ERROR
+        self._open: dict[Call, Any] = {}
+
+    def began(self, call: Call) -> None:
+        """Open a call's span, and put it in the place of the request's own."""
+        if call in self._open:
+            return
+        if len(self._open) >= MOST_OPEN:  # of calls that went on elsewhere nobody tells the end
+            self._open.pop(next(iter(self._open))).end()
+        params = call.request.params
+        meta = params.get("_meta")
+        carrier = {name: meta[name] for name in CARRIED if type(meta.get(name)) is str} if type(meta) is dict else {}
+        context = resolve("opentelemetry.context:Context")()
+        for propagator in self._propagators:
+            context = propagator.extract(carrier, context)
+        span = self._open[call] = self._tracer.start_span(
+            title(call), context, self._internal if call.chain else self._server, attributes(call)
+        )
+        if not call.chain:  # calls within one share its request: they are all children of the client's
+            told: dict[str, Any] = {}
+            self._propagators[0].inject(told, self._inside(span, context))
+            call.request.params = {**params, "_meta": {**(meta if type(meta) is dict else {}), **told}}
+
+    def ended(self, call: Call, status: str, seconds: float, ending: Ending | None) -> None:
+        """End a call's span."""
+        span = self._open.pop(call, None)
+        if span is None:
+            return
+        if isinstance(ending, Failure):
+            span.set_attribute("rpc.response.status_code", str(ending.code))
+        if status not in SUCCESS:
+            span.set_attribute("error.type", "tool_error" if status == "error" and call.is_tool else status)
+            span.set_status(self._error)
+        span.end()
+
+    def close(self) -> None:
+        """End what is open, and have all of it taken."""
+        for span in self._open.values():
+            span.end()
+        self._open.clear()
+        self._provider.shutdown()
+
+
+def title(call: Call) -> str:
+    """Return a span's name: what was asked, of what was built."""
+    return f"{'tools/call' if call.is_tool else call.request.method} {call.definition.name}"
+
+
+def attributes(call: Call) -> dict[str, str]:
+    """Return what is said of a call; nothing of its arguments, which may be anybody's secrets."""
+    request = call.request
+    method = "tools/call" if call.is_tool else request.method
+    found = {
+        "mcp.method.name": method,
+        "mcp.protocol.version": request.wire.version,
+        "jsonrpc.request.id": str(request.identifier),
+    }
+    if method in TARGETS:
+        found[TARGETS[method]] = call.definition.name
+    return {**found, **TOOL_CALL} if call.is_tool else found
+
+
+def spans_of(name: str, version: str) -> Spans:
+    """Return what makes spans and sends them where the OTEL_… variables say; raise MisconfiguredError."""
+    try:
+        resource = resolve("opentelemetry.sdk.resources:Resource")
+        provider = resolve("opentelemetry.sdk.trace:TracerProvider")
+        batches = resolve("opentelemetry.sdk.trace.export:BatchSpanProcessor")
+        exporter = resolve("opentelemetry.exporter.otlp.proto.http.trace_exporter:OTLPSpanExporter")
+    except ImportError as problem:
+        raise MisconfiguredError(f"spans need {problem.name or problem}: build with --otel") from None
+    told = resource.create({})
+    if str(told.attributes.get("service.name", "")).startswith(NAMELESS):
+        told = told.merge(resource({"service.name": name, "service.version": version}))
+    made = provider(resource=told)
+    made.add_span_processor(batches(exporter()))
+    return Spans(made)

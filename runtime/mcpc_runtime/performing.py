@@ -1,0 +1,36 @@
+"""The effects that are rare: what a driver does with them, whichever it is."""
+
+from __future__ import annotations
+
+from mcpc_runtime.errors import tell
+from mcpc_runtime.protocol.effects import Give, Look, Publish, Tell
+from mcpc_runtime.protocol.rows import resolve
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Protocol
+
+    from mcpc_runtime.protocol.effects import Effect
+
+    class Driver(Protocol):
+        """What drives a server."""
+
+        dispatcher: Any
+
+        def publish(self, event: Publish) -> None:
+            """Tell every client that wants to know of a change."""
+
+
+WATCH = "mcpc_runtime.watching:watch"
+
+
+def perform(driver: Driver, effect: Effect) -> None:
+    """Do it; a driver to whose clients an effect means nothing passes it over here."""
+    if isinstance(effect, Tell):
+        tell(effect.text)
+    elif isinstance(effect, Publish):
+        driver.publish(effect)
+    elif isinstance(effect, Look):
+        resolve(WATCH)(driver)
+    elif isinstance(effect, Give) and driver.dispatcher is not None:
+        driver.dispatcher.give(effect.call, effect.reply, effect.value)

@@ -1,0 +1,95 @@
+"""Where a server keeps its tasks: what MCPC_TASKS says, else a file of this user's state, else nowhere but in memory.
+
+`sqlite:PATH`, `redis://…`, `rediss://…`, `unix://…`, `valkey://…` or `memory:`.  A place that was named and cannot be
+used is never exchanged for another one: every request that needs it is refused, with the reason.
+"""
+
+from __future__ import annotations
+
+import os
+
+from mcpc_runtime.errors import tell
+from mcpc_runtime.protocol.rows import resolve
+from mcpc_runtime.redis import NOT_CARRIED, is_address
+from mcpc_runtime.tasks.store import Memory, Refusing, StoreError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from mcpc_runtime.tasks.store import Store
+
+VARIABLE = "MCPC_TASKS"
+SQLITE = "mcpc_runtime.tasks.sqlite:Sqlite"
+REDIS = "mcpc_runtime.tasks.redis:Redis"
+MEMORY_ONLY = "tasks are kept in memory only, and end with this server"
+MOST_LETTERS = 64
+
+
+def open_store(name: str, archive: str) -> Store:
+    """Return the store of the server of this name in this archive; what is wrong with it, it says when it is used."""
+    chosen = os.environ.get(VARIABLE, "").strip()
+    scheme, _, rest = chosen.partition(":")
+    try:
+        if not chosen:
+            return usual(name, archive)
+        if scheme == "memory":
+            return Memory()
+        if scheme == "sqlite" and rest:
+            return sqlite(os.path.abspath(os.path.expanduser(rest)))
+        if is_address(chosen):
+            return redis(chosen, name, archive)
+        raise StoreError(f"{VARIABLE} must be sqlite:PATH, redis://…, or memory:")
+    except StoreError as problem:
+        tell(str(problem))
+        return Refusing(str(problem))
+
+
+def usual(name: str, archive: str) -> Store:
+    """Return the file of a server that was told nothing, or memory where there is no place for a file."""
+    home = os.environ.get("HOME", "")
+    state = os.environ.get("XDG_STATE_HOME", "") or (os.path.join(home, ".local", "state") if home else "")
+    if not os.path.isabs(state):
+        tell(f"there is no place for a file ({VARIABLE}, XDG_STATE_HOME and HOME are not set): {MEMORY_ONLY}")
+        return Memory()
+    folder = os.path.join(state, "mcpc")
+    if not writable(folder):
+        tell(f"{folder} cannot be written: {MEMORY_ONLY}")
+        return Memory()
+    try:
+        return sqlite(os.path.join(folder, file_name(name, archive)))
+    except StoreError as problem:
+        tell(f"{problem}: {MEMORY_ONLY}")
+        return Memory()
+
+
+def file_name(name: str, archive: str) -> str:
+    """Return the name of a server's file: it is the same for all that is ever built to this place under this name."""
+    letters = "".join(letter if letter.isalnum() and letter.isascii() else "-" for letter in name)[:MOST_LETTERS]
+    whole = f"{name}\n{os.path.realpath(archive)}".encode("utf-8", "backslashreplace")
+    return f"{letters}-{resolve('hashlib:sha256')(whole).hexdigest()[:16]}.db"
+
+
+def writable(folder: str) -> bool:
+    """Tell whether a folder, or what of it is there, lets this process make files."""
+    while not os.path.lexists(folder) and folder != os.path.dirname(folder):
+        folder = os.path.dirname(folder)
+    return os.path.isdir(folder) and os.access(
+        folder, os.W_OK | os.X_OK, effective_ids=os.access in os.supports_effective_ids
+    )
+
+
+def sqlite(path: str) -> Store:
+    """Return the store in this file."""
+    try:
+        store: Store = resolve(SQLITE)(path)
+    except ImportError as problem:
+        raise StoreError(f"this Python has no SQLite ({problem})") from None
+    return store
+
+
+def redis(url: str, name: str, archive: str) -> Store:
+    """Return the store in this Redis."""
+    try:
+        store: Store = resolve(REDIS)(url, name, archive)
+    except ImportError:
+        raise StoreError(NOT_CARRIED) from None
+    return store

@@ -1,0 +1,214 @@
+"""Tasks in a file, by SQLite: for one machine, any number of processes, and what happens after they have ended.
+
+A task that was taken is on the disk (WAL, synchronous=FULL).  The file is its owner's alone, is made with the first
+task and not before, and is never mended or thrown away here: what is wrong with it is said, and somebody decides.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from contextlib import closing, contextmanager, nullcontext, suppress
+from stat import S_ISREG
+from time import time
+
+from mcpc_runtime.protocol.course import StaleError
+from mcpc_runtime.protocol.jsonrpc import encode
+from mcpc_runtime.tasks.store import StoreError, dump, load, load_call, refuse_too_many
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from mcpc_runtime.protocol.course import Step, Task
+    from mcpc_runtime.tasks.store import Kept
+
+FORMAT = 1
+BUSY_SECONDS = 3.0
+OVERLAP_MS = 2000
+"""How much earlier than last time news are looked for: another process may have been slow to write what it timed."""
+MOST_NEWS = 1000
+TABLES = """
+CREATE TABLE IF NOT EXISTS tasks (
+  identifier TEXT PRIMARY KEY, principal TEXT NOT NULL, over INTEGER NOT NULL, fence INTEGER NOT NULL,
+  lease INTEGER NOT NULL, expires INTEGER NOT NULL, moved INTEGER NOT NULL, state BLOB NOT NULL, call BLOB NOT NULL);
+CREATE INDEX IF NOT EXISTS by_lease ON tasks (over, lease);
+CREATE INDEX IF NOT EXISTS by_expiry ON tasks (expires);
+CREATE INDEX IF NOT EXISTS by_change ON tasks (moved);
+CREATE INDEX IF NOT EXISTS by_principal ON tasks (principal, over);
+"""
+
+
+class Sqlite:
+    """Tasks in the file `path`."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self._open: sqlite3.Connection | None = None
+        self._version = 0
+        self._looked = self.now()
+        self._seen: dict[str, int] = {}
+
+    def now(self) -> int:
+        """Return this machine's time."""
+        return int(time() * 1000)
+
+    def add(self, task: Task, call: Kept) -> None:
+        """Keep a new task."""
+        with self._changing(create=True) as found:
+            under_way = "SELECT count(*) FROM tasks WHERE principal = ? AND over = 0"
+            count = found.execute(under_way, (task.principal,)).fetchone()[0]
+            refuse_too_many(count, found.execute("SELECT count(*) FROM tasks").fetchone()[0])
+            row = (task.identifier, task.principal, *self._columns(task), encode(call))
+            found.execute("INSERT INTO tasks VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
+
+    def read(self, identifier: str) -> Task | None:
+        """Return a task."""
+        with self._using() as found:
+            return self._read(found, identifier)
+
+    def called(self, identifier: str) -> Kept:
+        """Return what a task calls."""
+        with self._using() as found:
+            row = found.execute("SELECT call FROM tasks WHERE identifier = ?", (identifier,)).fetchone()
+        if row is None:
+            raise StaleError("the task is gone")
+        return load_call(row[0])
+
+    def change(self, identifier: str, step: Step) -> Task | None:
+        """Do a step, while nobody else changes anything."""
+        with self._changing() as found:
+            task = self._read(found, identifier)
+            if task is not None:
+                task = step(task, self.now())
+                sets = "over = ?, fence = ?, lease = ?, expires = ?, moved = ?, state = ?"
+                found.execute(f"UPDATE tasks SET {sets} WHERE identifier = ?", (*self._columns(task), identifier))
+        return task
+
+    def remove(self, identifier: str) -> None:
+        """Forget a task."""
+        with self._changing() as found:
+            found.execute("DELETE FROM tasks WHERE identifier = ?", (identifier,))
+
+    def due(self, most: int) -> list[Task]:
+        """Return tasks that nobody runs; forget those that need not be kept any more."""
+        now = self.now()
+        with self._using() as found:
+            if found.execute("SELECT 1 FROM tasks WHERE expires <= ? LIMIT 1", (now,)).fetchone():
+                found.execute("DELETE FROM tasks WHERE expires <= ?", (now,))
+            wanted = "SELECT state, lease FROM tasks WHERE over = 0 AND lease <= ? LIMIT ?"
+            return [leased(row) for row in found.execute(wanted, (now, most))]
+
+    def renew(self, fences: dict[str, int], milliseconds: int) -> dict[str, Task]:
+        """Put off the end of leases, all at once."""
+        renewed = {}
+        with self._changing() as found:
+            put_off = "UPDATE tasks SET lease = ? WHERE identifier = ? AND fence = ? AND over = 0"
+            for identifier, fence in fences.items():
+                if found.execute(put_off, (self.now() + milliseconds, identifier, fence)).rowcount:
+                    task = self._read(found, identifier)
+                    if task is not None:
+                        renewed[identifier] = task
+        return renewed
+
+    def news(self) -> list[Task]:
+        """Return the tasks that other processes have changed: SQLite knows at once whether there are any."""
+        with self._using() as found:
+            version = found.execute("PRAGMA data_version").fetchone()[0]
+            if version == self._version:
+                if len(self._seen) > MOST_NEWS:
+                    self._seen.clear()
+                return []
+            since, now = self._looked - OVERLAP_MS, self.now()
+            wanted = "SELECT state, lease FROM tasks WHERE moved >= ? ORDER BY moved LIMIT ?"
+            tasks = [leased(row) for row in found.execute(wanted, (since, MOST_NEWS))]
+            self._version, self._looked = version, now
+        fresh = [task for task in tasks if self._seen.get(task.identifier) != task.version]
+        self._seen = {task.identifier: task.version for task in tasks}
+        return fresh
+
+    def close(self) -> None:
+        """Close the file."""
+        found, self._open = self._open, None
+        if found is not None:
+            with suppress(sqlite3.Error):
+                found.close()
+
+    def _read(self, found: sqlite3.Connection, identifier: str) -> Task | None:
+        wanted = "SELECT state, lease FROM tasks WHERE identifier = ? AND expires > ?"
+        row = found.execute(wanted, (identifier, self.now())).fetchone()
+        return None if row is None else leased(row)
+
+    def _columns(self, task: Task) -> tuple[int, int, int, int, int, bytes]:
+        """Return what stands beside a task's text, so that it can be found; and note that this process wrote it."""
+        self._seen[task.identifier] = task.version
+        return int(task.over), task.fence, task.lease, task.expires, self.now(), dump(task)
+
+    @contextmanager
+    def _changing(self, *, create: bool = False) -> Iterator[sqlite3.Connection]:
+        """Give the connection for changes that are kept all, or none."""
+        with self._using(create=create) as found:
+            found.execute("BEGIN IMMEDIATE")
+            try:
+                yield found
+                found.execute("COMMIT")
+            finally:
+                if found.in_transaction:
+                    found.execute("ROLLBACK")
+
+    @contextmanager
+    def _using(self, *, create: bool = False) -> Iterator[sqlite3.Connection]:
+        """Give the connection; whatever SQLite complains of, the file is opened anew the next time."""
+        try:
+            if self._open is None and (create or os.path.lexists(self.path)):
+                self._open = self._connect()
+            with nullcontext(self._open) if self._open is not None else nothing_kept() as found:
+                yield found
+        except (sqlite3.Error, OSError) as problem:
+            self.close()
+            raise StoreError(f"{self.path}: {problem}") from None
+
+    def _connect(self) -> sqlite3.Connection:
+        """Open the file, and make it if it is not there."""
+        make_safe(self.path)
+        found = sqlite3.connect(self.path, timeout=BUSY_SECONDS, isolation_level=None)
+        try:
+            found.execute("PRAGMA journal_mode = WAL")
+            found.execute("PRAGMA synchronous = FULL")
+            number = found.execute("PRAGMA user_version").fetchone()[0]
+            if number not in (0, FORMAT):
+                raise sqlite3.DatabaseError(f"it has format {number}, and this server knows {FORMAT}")
+            if number == 0:
+                found.executescript(f"BEGIN IMMEDIATE; {TABLES} PRAGMA user_version = {FORMAT}; COMMIT")
+            self._version = found.execute("PRAGMA data_version").fetchone()[0]
+        except sqlite3.Error:
+            found.close()
+            raise
+        return found
+
+
+def leased(row: tuple[bytes, int]) -> Task:
+    """Return the task of a row; its lease may have been put off since its text was written."""
+    task = load(row[0])
+    task.lease = row[1]
+    return task
+
+
+def nothing_kept() -> closing[sqlite3.Connection]:
+    """Return what stands in for a file that is not there, for as long as it takes to see that nothing is in it."""
+    empty = sqlite3.connect(":memory:", isolation_level=None)
+    empty.executescript(TABLES)
+    return closing(empty)
+
+
+def make_safe(path: str) -> None:
+    """Have the file and its folder be there, a regular file that is nobody else's; raise OSError if they cannot.
+
+    A file that is there is not opened: to close it would undo the locks that this process may have on it.
+    """
+    os.makedirs(os.path.dirname(path) or ".", mode=0o700, exist_ok=True)
+    with suppress(FileExistsError):
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
+    found = os.lstat(path)
+    if not S_ISREG(found.st_mode) or found.st_uid != os.geteuid() or found.st_mode & 0o077:
+        raise OSError("it must be a regular file of this user that nobody else may read or write (chmod 600)")

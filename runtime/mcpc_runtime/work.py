@@ -1,0 +1,68 @@
+"""One call under way, as the dispatcher knows it: what runs for it, until when, and what it waits for."""
+
+from __future__ import annotations
+
+from time import monotonic
+
+from mcpc_runtime.protocol.effects import Failure, text_outcome
+from mcpc_runtime.protocol.facts import INTERNAL_ERROR, TIMEOUT_KEY
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from mcpc_runtime.protocol.effects import Call, Ending
+    from mcpc_runtime.protocol.jsonrpc import Json
+
+
+class Work:
+    """One call under way.
+
+    `answer`: for a call that another one made (`parent`), what takes its result.  `questions`: what takes the answers
+    to what it asks the client, by number; `open`: how many of those wait, with those of calls that it made; `asked`:
+    what its definition asks before it is run is answered.  `seconds` are its own limit, `limit` the one that holds now:
+    while it waits for a person, that is a longer one.
+    """
+
+    __slots__ = ("answer", "asked", "began", "call", "children", "held", "job", "limit", "open", "over", "parent",
+                 "questions", "runner", "seconds", "told", "way")  # fmt: skip
+
+    def __init__(
+        self, call: Call, answer: Callable[[dict[str, Json]], None] | None = None, parent: Work | None = None
+    ) -> None:
+        self.call = call
+        self.answer = answer
+        self.parent = parent
+        self.began = monotonic()
+        self.seconds = self.limit = limit(call)
+        self.asked = False
+        self.open = 0
+        self.questions: dict[int, Callable[[dict[str, Json]], None]] = {}
+        self.over = False
+        self.way: Any = None
+        self.runner: Any = None
+        self.job: Any = None
+        self.told = 0.0
+        self.held: dict[str, Json] | None = None
+        self.children: list[Work] = []
+
+
+def limit(call: Call) -> float:
+    """Return how many seconds a call may take: its tool's limit, or less if the request says so."""
+    meta = call.request.params.get("_meta")
+    asked = meta.get(TIMEOUT_KEY) if type(meta) is dict else None
+    seconds: float = call.definition.seconds
+    return min(seconds, asked) if (type(asked) is int or type(asked) is float) and asked > 0 else seconds
+
+
+def goes_straight(call: Call) -> bool:
+    """Tell whether an inline handler wants nothing but its arguments."""
+    definition = call.definition
+    plain = not definition.requires and not definition.handler[2] and call.is_tool
+    return plain and not definition.asks and not definition.task
+
+
+def refusal(call: Call, words: str) -> Ending:
+    """Return a tool's own error, which a model can read; nothing else has one, so it is the request's."""
+    return text_outcome(words, is_error=True) if call.is_tool else Failure(INTERNAL_ERROR, f"Internal error: {words}")

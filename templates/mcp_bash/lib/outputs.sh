@@ -1,0 +1,125 @@
+# shellcheck shell=bash disable=SC2154 # The variables are of tool-sdk.sh and its parts.
+# What commands print and what files hold, for a tool's answer.
+#
+# Its law: the status is 0, and what is wrong stands in the answer.
+
+# mcp_extract_cli_error OUTPUT ERRORS STATUS: prints what a command had to say of its failure.
+mcp_extract_cli_error() {
+  local __mcpc_out __mcpc_count __mcpc_at name found=''
+  if __mcpc_compact "${1-}" && ((__mcpc_count == 1)) && [[ $__mcpc_out == \{* ]]; then
+    __mcpc_read "$__mcpc_out" || :
+    for name in error.message error failed errors; do
+      __mcpc_said "$name" && found=1 && break
+    done
+  fi
+  if [[ $found ]]; then
+    printf '%s' "$__mcpc_out"
+  elif [[ ${2-} ]]; then
+    printf '%s' "$2"
+  else
+    printf 'CLI exited with code %s' "${3-}"
+  fi
+}
+
+# __mcpc_said PLACE: sets __mcpc_out to the message at one of the places where commands put it; 1 if there is none.
+__mcpc_said() {
+  local -a __mcpc_found
+  __mcpc_at=
+  case $1 in
+    error.message) __mcpc_path .error.message || return 1 ;;
+    error)
+      __mcpc_path .error
+      [[ $__mcpc_at && ${__mcpc_tokens[__mcpc_at]} == \"* ]] || return 1
+      ;;
+    failed)
+      __mcpc_is .success false || __mcpc_is .ok false || __mcpc_is .status '"error"' || return 1
+      __mcpc_path .message
+      ;;
+    errors)
+      __mcpc_path .errors
+      [[ $__mcpc_at && ${__mcpc_tokens[__mcpc_at]} == \[ ]] || return 1
+      __mcpc_children "$__mcpc_at"
+      [[ ${__mcpc_found[0]-} && ${__mcpc_tokens[__mcpc_found[0]]} == \{ ]] || return 1
+      __mcpc_member "${__mcpc_found[0]}" '"message"'
+      ;;
+  esac
+  [[ $__mcpc_at && ${__mcpc_tokens[__mcpc_at]} != null ]] || return 1
+  __mcpc_value "$__mcpc_at"
+  if [[ $__mcpc_out == \"* ]]; then __mcpc_plain; fi
+  [[ $__mcpc_out ]]
+}
+
+# __mcpc_is PATH TOKEN
+__mcpc_is() {
+  __mcpc_path "$1"
+  [[ $__mcpc_at && ${__mcpc_tokens[__mcpc_at]} == "$2" ]]
+}
+
+# mcp_json_truncate JSON [MOST_BYTES] [--array-path PATH]
+mcp_json_truncate() {
+  local __mcpc_out most=10485760 path=''
+  local -a given=()
+  while (($#)); do
+    if [[ $1 == --array-path ]]; then
+      if [[ -z ${2-} || $2 == --* ]]; then
+        printf '{"result":null,"truncated":false,"error":{"type":"invalid_path_syntax","message":"--array-path names no path"}}\n'
+        return 0
+      fi
+      path=$2
+      shift
+    else
+      given+=("$1")
+    fi
+    shift
+  done
+  if __mcpc_whole "${MCPBASH_MAX_TOOL_OUTPUT_SIZE-}"; then most=$__mcpc_out; fi
+  if __mcpc_whole "${given[1]-}"; then most=$__mcpc_out; fi
+  if __mcpc_python; then
+    __mcpc_in_python json_answer truncate "$most" "$path" <<<"${given[0]-}"
+  else
+    printf '{"result":null,"truncated":false,"error":{"type":"unavailable","message":"%s"}}\n' 'this needs a Python'
+  fi
+}
+
+# mcp_result_text_with_resource JSON [--path FILE [--mime TYPE] [--uri URI]]…
+mcp_result_text_with_resource() {
+  local data=${1-} number=-1 list='' path mime __mcpc_out
+  local -a paths=() mimes=() uris=()
+  shift || :
+  while (($#)); do
+    case $1 in
+      --path) paths[++number]=${2-} mimes[number]='' uris[number]='' ;;
+      --mime) mimes[number < 0 ? 0 : number]=${2-} ;;
+      --uri) uris[number < 0 ? 0 : number]=${2-} ;;
+      *)
+        mcp_log_debug sdk "mcp_result_text_with_resource: there is no option $1"
+        set -- '' "$@"
+        ;;
+    esac
+    shift 2 || shift $#
+  done
+  if ((number >= 0)) && [[ -z ${MCP_TOOL_RESOURCES_FILE-} ]]; then
+    mcp_log_warn sdk 'mcp_result_text_with_resource: the server did not say where resources go'
+  elif ((number >= 0)); then
+    for ((number = 0; number < ${#paths[@]}; number++)); do
+      path=${paths[number]} mime=${mimes[number]}
+      if [[ ! -f $path || ! -r $path ]]; then
+        mcp_log_warn sdk "mcp_result_text_with_resource: not a file that can be read: $path"
+        continue
+      fi
+      if [[ -z $mime ]]; then
+        __mcpc_load resource_content
+        mime=$(mcp_resource_detect_mime "$path" application/octet-stream)
+      fi
+      __mcpc_string "$path"
+      list+=",{\"path\":$__mcpc_out"
+      __mcpc_string "$mime"
+      list+=",\"mimeType\":$__mcpc_out"
+      __mcpc_out=null
+      if [[ ${uris[number]} ]]; then __mcpc_string "${uris[number]}"; fi
+      list+=",\"uri\":$__mcpc_out}"
+    done
+    printf '[%s]' "${list:1}" >"$MCP_TOOL_RESOURCES_FILE"
+  fi
+  mcp_result_success "$data"
+}
