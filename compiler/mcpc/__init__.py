@@ -6,18 +6,44 @@ from importlib import import_module
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from mcpc_runtime.authoring import Cancelled, Context, Field, Server, ToolError, prompt, resource, tool
+    from mcpc_runtime.authoring import (
+        Cancelled,
+        Context,
+        Field,
+        ProtocolError,
+        Server,
+        ToolError,
+        completion,
+        elicitation,
+        mcp_prompt,
+        mcp_resource,
+        mcp_tool,
+        prompt,
+        resource,
+        roots,
+        sampling,
+        tool,
+    )
 
 __version__ = "0.1.0"
 __all__ = [
     "Cancelled",
     "Context",
     "Field",
+    "ProtocolError",
     "Server",
     "ToolError",
     "__version__",
+    "call_tool_handler",
+    "completion",
+    "elicitation",
+    "mcp_prompt",
+    "mcp_resource",
+    "mcp_tool",
     "prompt",
     "resource",
+    "roots",
+    "sampling",
     "tool",
 ]
 

@@ -21,6 +21,7 @@ import mcpc_runtime
 from mcpc import introspection
 from mcpc.diagnostics import Diagnostic, Severity, Span
 from mcpc.emit.templates import folder
+from mcpc.frontends import decisive
 from mcpc.kept import keep
 from mcpc.kept import load as kept
 
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from mcpc.options import Options
     from mcpc.sources import SourceTree
 
-DECISIVE = frozenset({".py", ".j2", ".bash", ".json"})
+DECISIVE = frozenset({".py", ".j2", ".bash", ".sh", ".html", ".js", ".mjs", ".css", ".json"})
 KIND = "builds"
 
 
@@ -43,6 +44,7 @@ class Build:
     version: str
     tools: int
     prompts: int
+    resources: int
     diagnostics: Diagnostics
 
 
@@ -68,8 +70,8 @@ def key(tree: SourceTree, found: Diagnostics, options: Options) -> str:
     # Without a Bash to ask, a build has another warning.
     machine = sys.version, shutil.which("bash") is not None, introspection.decisive(tree)
     known = compiler_digest(), machine, installed_here()
-    decisive = [*known, asdict(options), [asdict(problem) for problem in found]]
-    summary.update(json.dumps(decisive, sort_keys=True).encode())
+    asked = [*known, decisive(tree), asdict(options), [asdict(problem) for problem in found]]
+    summary.update(json.dumps(asked, sort_keys=True).encode())
     for path, source in tree.files.items():
         summary.update(f"{path}\0{source.mode}\0{len(source.data)}\0".encode("utf-8", "surrogateescape"))
         summary.update(source.data)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from mcpc.dependencies import carry
 from mcpc.diagnostics import has_errors, in_order
 from mcpc.emit import emit
-from mcpc.frontends import recognise
+from mcpc.frontends import understand
 from mcpc.lower import lower
 from mcpc.pack import pack
 from mcpc.passes import check
@@ -55,11 +55,7 @@ def read(root: Path) -> tuple[SourceTree, Diagnostics]:
 def analyse(tree: SourceTree, found: Diagnostics, options: Options, progress: Progress = silent) -> Checked:
     """Understand and check a project that was read."""
     progress("parsing")
-    front_end, problems = recognise(tree, options)
-    found += problems
-    if front_end is None:
-        return Checked(tree.files, in_order(found))
-    definition, problems = front_end.parse(tree, options)
+    definition, problems = understand(tree, options)
     found += problems
     if definition is None:
         return Checked(tree.files, in_order(found))

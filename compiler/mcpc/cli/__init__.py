@@ -25,12 +25,18 @@ COMMANDS = {
     "check": "Find every problem of a project, and build nothing.",
     "build": "Compile a project into one executable file.",
     "run": "Build a project and serve it over standard input and output.",
+    "dev": "Serve a project while it is written: what is saved is served.",
+    "import": "Write a project of any format in the native one.",
     "call": "Call one tool of a project or a built file.",
     "inspect": "Show what a project or a built file offers.",
     "show": "Show how a project was understood.",
     "models": "Write the types of a project's tools as Python classes.",
+    "export": "Write how a server is run: for Kubernetes, behind nginx.",
     "explain": "Explain the code of a problem.",
 }
+
+MODULES = {"import": "import_"}
+"""The files of commands whose names are words of Python's own."""
 
 USAGE, INTERNAL_ERROR = 2, 70
 TRACEBACK = "MCPC_TRACEBACK"
@@ -49,7 +55,7 @@ class Commands(click.Group):
         if cmd_name not in COMMANDS:
             near = importlib.import_module("difflib").get_close_matches(cmd_name, COMMANDS, 1)
             ctx.fail(f"no such command: {cmd_name}" + (f"; did you mean {near[0]}?" if near else ""))
-        command: click.Command = importlib.import_module(f"mcpc.cli.{cmd_name}").command
+        command: click.Command = importlib.import_module(f"mcpc.cli.{MODULES.get(cmd_name, cmd_name)}").command
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

@@ -8,6 +8,7 @@ import click
 
 from mcpc.cli import report
 from mcpc.cli.making import analyse
+from mcpc.diagnostics.formats.visible import visible
 
 
 @click.command()
@@ -21,5 +22,5 @@ def command(output: str, **given: Any) -> None:
     report.end_if_refused(analysed.diagnostics, options)
     if output == "text" and analysed.server is not None:
         server = analysed.server
-        offers = f"{len(server.tools)} tools, {len(server.prompts)} prompts"
-        click.echo(f"{server.name} {server.version}: {offers}", err=True)
+        offers = report.offered(len(server.tools), len(server.prompts), len(server.readable))
+        click.echo(f"{visible(server.name)} {visible(server.version)}: {offers}", err=True)

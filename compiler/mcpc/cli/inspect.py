@@ -50,7 +50,16 @@ def summary(facts: dict[str, Any]) -> str:
             description = item.get("description", "").partition("\n")[0]
             lines.append(f"  {kind[:-1]:<7}{item['name']}({names})  {description}")
             lines += [f"         {fact}" for fact in running.get(item["name"], ())]
+    for kind, (word, key) in READ.items():
+        listed = facts.get(kind)
+        for item in listed if isinstance(listed, list) else []:
+            lines.append(f"  {word} {item[key]}  {(item.get('description') or item['name']).partition(chr(10))[0]}")
+            lines += [f"         {fact}" for fact in running.get(item["name"], ())]
     return "\n".join(lines)
+
+
+READ = {"resources": ("resource", "uri"), "resourceTemplates": ("template", "uriTemplate")}
+"""The lists of what clients read: what one of them is called, and the member by which it is asked for."""
 
 
 def running_by_name(facts: dict[str, Any]) -> dict[str, list[str]]:

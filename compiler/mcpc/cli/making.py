@@ -69,7 +69,8 @@ def without_earlier(tree: SourceTree, project: Path, place: Path) -> SourceTree:
         return tree
     if not zipfile.is_zipfile(io.BytesIO(earlier.data)):
         raise click.UsageError(f"{place} is a file of the project; expected another name for the built file")
-    return SourceTree(MappingProxyType({name: source for name, source in tree.files.items() if name != path}))
+    kept = {name: source for name, source in tree.files.items() if name != path}
+    return SourceTree(MappingProxyType(kept), tree.name, tree.root)
 
 
 def finished(analysed: pipeline.Checked, options: Options, tell: Callable[[str], None]) -> Build:
@@ -85,6 +86,7 @@ def finished(analysed: pipeline.Checked, options: Options, tell: Callable[[str],
         version=server.version,
         tools=len(server.tools),
         prompts=len(server.prompts),
+        resources=len(server.readable),
         diagnostics=analysed.diagnostics,
     )
 

@@ -17,7 +17,7 @@ from mcpc import pipeline
 from mcpc.cli import report
 from mcpc.cli.making import destination, umask
 from mcpc.diagnostics import diagnose, has_errors, in_order
-from mcpc.frontends import recognise
+from mcpc.frontends import understand
 from mcpc.languages import MODELS_LINE
 from mcpc.lower import lower
 from mcpc.models import every_tool, made, whole_module
@@ -64,11 +64,10 @@ def command(target: str, output: str, **given: Any) -> None:
 
 def understood(tree: SourceTree, found: Diagnostics, options: Options) -> tuple[Server | None, Diagnostics]:
     """Return the server of a project, and what is wrong with its definitions and their schemas."""
-    front_end, problems = recognise(tree, options)
-    definition, wrong = front_end.parse(tree, options) if front_end else (None, ())
+    definition, problems = understand(tree, options)
     server, more = lower(definition, options) if definition else (None, ())
     asked = (*names(server), *schemas(server)) if server else ()
-    return server, tuple(one for one in (*found, *problems, *wrong, *more, *asked) if matters(one, server))
+    return server, tuple(one for one in (*found, *problems, *more, *asked) if matters(one, server))
 
 
 def matters(problem: Diagnostic, server: Server | None) -> bool:

@@ -34,8 +34,17 @@ BUILD_OPTIONS = (
     click.option("--prompts-prefix", metavar="TEXT", help="What Bash functions of prompts begin with (prompt_)."),
     click.option("--tools-page-size", type=click.IntRange(0), help="Tools a page of tools/list; 0 for all."),
     click.option("--prompts-page-size", type=click.IntRange(0), help="Prompts a page of prompts/list; 0 for all."),
+    click.option("--resources-page-size", type=click.IntRange(0), help="Resources a page of a list; 0 for all."),
+    click.option("--validate", is_flag=True, default=None, help="Check arguments, even where others would not."),
     click.option("--assert-formats", is_flag=True, default=None, help="Refuse what breaks the `format` of a schema."),
     click.option("--no-defaults", "defaults", flag_value=False, default=None, help="Hand on arguments as they came."),
+    click.option("--allow", multiple=True, metavar="PATTERN", help="Let calls through to these tools (mcp-bash)."),
+    click.option("--hooks", is_flag=True, default=None, help="Run `server.d/register.sh` at the build (mcp-bash)."),
+    click.option("--kb", metavar="FOLDER", help="The folder of the knowledge base (MCP Dev Blueprints)."),
+    click.option("--http", is_flag=True, default=None, help="Carry what serves over HTTP: `server.pyz serve --http`."),
+    click.option("--oauth", is_flag=True, default=None, help="Take an authorization server's tokens over HTTP."),
+    click.option("--otel", is_flag=True, default=None, help="Tell of requests over HTTP as OpenTelemetry spans."),
+    click.option("--redis", is_flag=True, default=None, help="Keep tasks in Redis or Valkey where that is asked for."),
     click.option(
         "--platform", "platforms", multiple=True, metavar="TAG", help="Carry native modules for this platform."
     ),
@@ -87,6 +96,12 @@ def worth_telling(diagnostics: Diagnostics, output: str) -> Diagnostics:
         if output != "text"
         else tuple(found for found in diagnostics if found.severity is not Severity.NOTE)
     )
+
+
+def offered(tools: int, prompts: int, resources: int) -> str:
+    """Return how many of each a server has; resources, with their templates, only if there are any."""
+    counts = {"tool": tools, "prompt": prompts, **({"resource": resources} if resources else {})}
+    return ", ".join(f"{count} {name}" if count == 1 else f"{count} {name}s" for name, count in counts.items())
 
 
 def colourful() -> bool:

@@ -50,6 +50,15 @@ def stage(wanted: Sequence[Requirement], *, platform: str = "", python: str = ""
 
 
 def carry(server: Server, tree: SourceTree, options: Options) -> tuple[Server, Diagnostics]:
+    """Return the server with the packages that its Python handlers need, and with those that serving needs."""
+    server, problems = carry_for_handlers(server, tree, options)
+    if not options.serving:
+        return server, problems
+    found: tuple[Server, Diagnostics] = resolve_name("mcpc.dependencies.serving:served")(server, options)
+    return found[0], (*problems, *found[1])
+
+
+def carry_for_handlers(server: Server, tree: SourceTree, options: Options) -> tuple[Server, Diagnostics]:
     """Return the server with the packages that its Python handlers need."""
     wanted, problems = requirements(tree, scripts(server))
     targets = map(target, options.platforms)

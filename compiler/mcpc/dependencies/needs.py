@@ -18,9 +18,9 @@ MODELS = "models"
 
 def python_handlers(server: Server) -> Iterator[PythonFunction]:
     """Yield the handlers that are Python functions."""
-    for handler in (*(tool.handler for tool in server.tools), *(prompt.handler for prompt in server.prompts)):
-        if isinstance(handler, PythonFunction):
-            yield handler
+    for one in server.definitions:
+        if isinstance(one.handler, PythonFunction):
+            yield one.handler
 
 
 def scripts(server: Server) -> tuple[Source, ...]:

@@ -10,13 +10,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from mcpc.definitions.handling import OURS
+from mcpc.definitions.handling import CONTENTS, OURS
+from mcpc.ir import Contents
 from mcpc.revisions import REVISIONS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from mcpc.ir import Prompt, Server, Tool
+    from mcpc.ir import Prompt, Resource, ResourceTemplate, Server, Tool
     from mcpc.revisions import Revision
     from mcpc.sources import Json
 
@@ -28,9 +29,12 @@ def known_to_any(fields: Callable[[Revision], tuple[str, ...]]) -> frozenset[str
     return frozenset(field for revision in REVISIONS for field in fields(revision))
 
 
-TOOL_FIELDS = known_to_any(lambda revision: revision.tool)
+TOOL_FIELDS = known_to_any(lambda revision: revision.tool) | {"execution"}
+"""No revision is shown how a tool is executed: a call is a task by what client and server agree on."""
 PROMPT_FIELDS = known_to_any(lambda revision: revision.prompt)
 ARGUMENT_FIELDS = known_to_any(lambda revision: revision.prompt_argument)
+RESOURCE_FIELDS = known_to_any(lambda revision: revision.resource) | frozenset(CONTENTS)
+TEMPLATE_FIELDS = known_to_any(lambda revision: revision.resource_template) | frozenset(CONTENTS)
 IMPLEMENTATION_FIELDS = known_to_any(lambda revision: revision.implementation)
 
 
@@ -68,6 +72,22 @@ def prompt(definition: Prompt, revision: Revision) -> dict[str, Json]:
         shown = revision.prompt_argument
         members["arguments"] = [only(as_object(argument), shown, ARGUMENT_FIELDS) for argument in arguments]
     return members
+
+
+def resource(definition: Resource, revision: Revision) -> dict[str, Json]:
+    """Return a resource as `resources/list` of this revision shows it: with what is known of its content."""
+    members = for_clients(as_object(definition.members.value))
+    if definition.mime:
+        members.setdefault("mimeType", definition.mime)
+    if isinstance(definition.content, Contents):
+        members.setdefault("size", definition.content.size)
+    return only(members, revision.resource, RESOURCE_FIELDS)
+
+
+def resource_template(definition: ResourceTemplate, revision: Revision) -> dict[str, Json]:
+    """Return a template as `resources/templates/list` of this revision shows it."""
+    members = for_clients(as_object(definition.members.value))
+    return only(members, revision.resource_template, TEMPLATE_FIELDS)
 
 
 def implementation(server: Server, revision: Revision) -> dict[str, Json]:

@@ -7,10 +7,12 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from mcpc.definitions.media import APP_SCHEME
 from mcpc.emit import projections
+from mcpc.emit.skills import entry, main_file, shown_file
 from mcpc.ir import PythonFunction
 from mcpc.revisions import REVISIONS
-from mcpc_runtime.protocol.facts import SERVER_INFO_KEY
+from mcpc_runtime.protocol.facts import APPS_EXTENSION, SERVER_INFO_KEY, SKILLS_EXTENSION, TASKS_EXTENSION
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,18 +25,22 @@ if TYPE_CHECKING:
 TTL_MS = 300_000
 """How long a client may keep a list: it changes only when a new file takes the place of this one."""
 STRUCTURED = {"none": 0, "objects": 1, "any": 2}
-SERVED = ("tools", "prompts", "logging", "experimental")
+SERVED = ("tools", "prompts", "resources", "completions", "logging", "experimental")
 """The capabilities this version can honour; what else a definition declares is left out (and was warned about)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """One list: its method, the key of its items, each item as JSON, and the items a page holds (0: all)."""
+    """One list: its method, the key of its items, each item as JSON, and the items a page holds (0: all).
+
+    `capability`: without which there is no such list.
+    """
 
     method: str
     key: str
     items: tuple[bytes, ...]
     page_size: int
+    capability: str
 
 
 def compact(value: Json) -> bytes:
@@ -50,7 +56,7 @@ def revision_rows(server: Server, blob: Blob) -> dict[str, dict[str, Any]]:
 
 def row(server: Server, revision: Revision, blob: Blob) -> dict[str, Any]:
     """Return one revision's row (see `mcpc_runtime.image.Wire`)."""
-    capabilities = declared_capabilities(server, revision)
+    capabilities = with_extensions(server, revision, declared_capabilities(server, revision))
     result_tail = tail(server, revision)
     answers = stateless_answers if revision.stateless else handshake_answers
     return {
@@ -58,15 +64,16 @@ def row(server: Server, revision: Revision, blob: Blob) -> dict[str, Any]:
         "batches": revision.batches,
         "structured": STRUCTURED[revision.structured],
         "content": revision.content,
-        "methods": methods(revision, capabilities),
+        "methods": methods(server, revision, capabilities),
         "logging": "logging" in capabilities,
         "progress_message": revision.progress_message,
         "lists": {
             listing.method: list_row(listing, blob, result_tail + cache_tail(revision))
             for listing in listings(server, revision)
-            if listing.key in capabilities
+            if listing.capability in capabilities
         },
         "tail": result_tail,
+        "cache": result_tail + cache_tail(revision),
         "answers": {
             method: blob.add(compact(answer)) for method, answer in answers(server, revision, capabilities).items()
         },
@@ -77,28 +84,92 @@ def declared_capabilities(server: Server, revision: Revision) -> dict[str, Json]
     """Return the capabilities a client is told: as declared where they are served, and those the definitions imply."""
     declared = projections.as_object(projections.as_object(server.node.value).get("capabilities"))
     told = {name: value for name, value in declared.items() if name in SERVED}
-    if server.tools:
+    ever = "ever" in server.changes
+    if server.tools or ever:
         told.setdefault("tools", {})
-    if server.prompts:
-        told.setdefault("prompts", {})
-    else:
-        told.pop("prompts", None)
+    for name, there in (
+        ("prompts", bool(server.prompts) or ever),
+        ("resources", server.has_resources or ever),
+        ("completions", server.completes and revision.declares_completions),
+    ):
+        if there:
+            told.setdefault(name, {})
+        else:
+            told.pop(name, None)
     if any(isinstance(one.handler, PythonFunction) and one.handler.context for one in server.definitions):
         told.setdefault("logging", {})  # a context can log
-    if revision.stateless:  # a capability there is a promise: nothing changes while this file serves
-        told.update({name: {} for name in ("tools", "prompts") if name in told})
+    if revision.stateless:  # a capability there is a promise: what nobody tells of does not change
+        told.update({name: {} for name in CHANGING if name in told})
+    for name in CHANGING:
+        if name in told:
+            told[name] = {**projections.as_object(told[name]), **changing(server, name)}
     return told
 
 
-def methods(revision: Revision, capabilities: dict[str, Json]) -> tuple[str, ...]:
+def with_extensions(server: Server, revision: Revision, told: dict[str, Json]) -> dict[str, Json]:
+    """Return capabilities with the extensions that the server honours; MCP has any in the stateless era alone."""
+    there = {
+        TASKS_EXTENSION: has_tasks(server),
+        SKILLS_EXTENSION: bool(server.skills),
+        APPS_EXTENSION: any(resource.uri.startswith(APP_SCHEME) for resource in server.resources),
+    }
+    found: dict[str, Json] = {name: SETTINGS.get(name, {}) for name, is_there in there.items() if is_there}
+    has_any = revision.stateless or server.dialect in ALWAYS_EXTENDED
+    return {**told, "extensions": found} if found and has_any else told
+
+
+ALWAYS_EXTENDED = frozenset({"mcp-bash"})
+"""Dialects that announce extensions in every revision."""
+SETTINGS: dict[str, Json] = {SKILLS_EXTENSION: {"directoryRead": True}}
+"""What an extension is told with, where that is not an empty object."""
+CHANGING = ("tools", "prompts", "resources")
+
+
+def changing(server: Server, name: str) -> dict[str, Json]:
+    """Return what clients may be told of later: that a list is another one, or a resource's contents are."""
+    told: dict[str, Json] = {"listChanged": True} if name in server.changes else {}
+    if name == "resources" and is_watched(server):
+        told["subscribe"] = True
+    return told
+
+
+def has_tasks(server: Server) -> bool:
+    """Tell whether calls of a tool may become tasks."""
+    return any(tool.running.task for tool in server.tools)
+
+
+def is_watched(server: Server) -> bool:
+    """Tell whether clients may ask to be told of a resource's new contents: the project tells, or says that it does."""
+    declared = server.node.get("capabilities")
+    resources = declared.get("resources") if declared is not None else None
+    subscribe = resources.get("subscribe") if resources is not None else None
+    return "contents" in server.changes or (subscribe is not None and subscribe.value is True)
+
+
+def methods(server: Server, revision: Revision, capabilities: dict[str, Json]) -> tuple[str, ...]:
     """Return the methods that need more than a ready answer."""
-    named = {"tools": ("tools/call",), "prompts": ("prompts/get",)}
+    named = {"tools": ("tools/call",), "prompts": ("prompts/get",), "resources": ("resources/read",)}
     called = [method for capability, found in named.items() if capability in capabilities for method in found]
-    if not revision.stateless:
-        called.append("initialize")
-        if "logging" in capabilities:
-            called.append("logging/setLevel")
+    if server.completes:
+        called.append("completion/complete")
+    if "resources" in capabilities:
+        called += dict(server.settings).get("live", ())
+    if revision.stateless:
+        called += ["resources/directory/read", "skills/get"] if server.skills else []
+        called += ["tasks/cancel", "tasks/get", "tasks/update"] if has_tasks(server) else []
+        called += ["subscriptions/listen"] if has_tasks(server) or any(map(is_told, capabilities.values())) else []
+        return tuple(sorted(called))
+    called.append("initialize")
+    if "logging" in capabilities:
+        called.append("logging/setLevel")
+    if "resources" in capabilities and is_watched(server):
+        called += ["resources/subscribe", "resources/unsubscribe"]
     return tuple(sorted(called))
+
+
+def is_told(capability: Json) -> bool:
+    """Tell whether a capability promises that clients are told of changes."""
+    return isinstance(capability, dict) and (capability.get("listChanged") or capability.get("subscribe")) is True
 
 
 def handshake_answers(server: Server, revision: Revision, capabilities: dict[str, Json]) -> dict[str, Json]:
@@ -144,9 +215,18 @@ def listings(server: Server, revision: Revision) -> tuple[Listing, ...]:
     """Return the lists this server has."""
     tools = tuple(compact(projections.tool(tool, revision)) for tool in server.tools)
     prompts = tuple(compact(projections.prompt(prompt, revision)) for prompt in server.prompts)
+    resources = tuple(compact(projections.resource(resource, revision)) for resource in server.resources)
+    templates = tuple(compact(projections.resource_template(one, revision)) for one in server.templates)
+    resources += tuple(compact({"uri": one.uri, **shown_file(one, main_file(one))}) for one in server.skills)
+    skills = tuple(compact(entry(skill)) for skill in server.skills)
+    size = server.resources_page_size
+    listed = (Listing("skills/list", "skills", skills, size, "extensions"),) if skills else ()
     return (
-        Listing("tools/list", "tools", tools, server.tools_page_size),
-        Listing("prompts/list", "prompts", prompts, server.prompts_page_size),
+        *listed,
+        Listing("tools/list", "tools", tools, server.tools_page_size, "tools"),
+        Listing("prompts/list", "prompts", prompts, server.prompts_page_size, "prompts"),
+        Listing("resources/list", "resources", resources, size, "resources"),
+        Listing("resources/templates/list", "resourceTemplates", templates, size, "resources"),
     )
 
 

@@ -1,4 +1,4 @@
-"""The layer of packages as entries under `site/`: their files, bytecode beside what is imported as it lies, an index.
+"""A layer of packages as entries of a folder: their files, bytecode beside what is imported as it lies, an index.
 
 Packages hardly ever change between two builds, and compiling pydantic takes longer than all the rest: their bytecode is
 kept.  What is extracted before it is imported has none: the interpreter that imports it writes its own beside it.
@@ -21,28 +21,46 @@ from mcpc.kept import keep, load
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from mcpc.ir import Server
+    from mcpc.ir import Layer, Server
 
-SITE = "site"
-INDEX = f"{SITE}/.layer.json"
+SITE, SERVING = "site", "serving"
+INDEX = ".layer.json"
 """Read by `mcpc_runtime.layer`; not a name that could be imported, as none that begins with a dot is."""
 NO_PYTHON = (SyntaxError, ValueError, RecursionError, MemoryError)
 """How a file says that this Python cannot read it: packages may have some for another one."""
+ASGI = b'''"""The server as an ASGI application: PYTHONPATH=server.pyz granian --interface asgi mcpc_app.asgi:app"""
+
+from mcpc_runtime.http.asgi import application
+
+app = application(__loader__.archive)
+'''
 
 
 def site_modules(server: Server) -> tuple[Module, ...]:
-    """Return the packages that the server carries, nothing for one that carries none."""
-    if server.layer is None:
+    """Return the packages that handlers find, nothing for a server that carries none."""
+    return layer_modules(server.layer, SITE) if server.layer is not None else ()
+
+
+def serving_modules(server: Server) -> tuple[Module, ...]:
+    """Return what the server itself needs beside the runtime, nothing for one that needs no more."""
+    if server.serving is None:
         return ()
-    index = json.dumps(server.layer.index, separators=(",", ":"), sort_keys=True, ensure_ascii=False).encode()
-    files = {INDEX: index, **{f"{SITE}/{path}": data for path, data in server.layer.files.items()}}
+    has_http = "uvicorn" in server.serving.modules
+    asgi = (Module("mcpc_app/asgi.py", ASGI, python=True),) if has_http else ()
+    return *asgi, *layer_modules(server.serving, SERVING)
+
+
+def layer_modules(layer: Layer, folder: str) -> tuple[Module, ...]:
+    """Return a layer's packages, to be put into a folder of the archive."""
+    index = json.dumps(layer.index, separators=(",", ":"), sort_keys=True, ensure_ascii=False).encode()
+    files = {f"{folder}/{INDEX}": index, **{f"{folder}/{path}": data for path, data in layer.files.items()}}
     imported = {name: data for name, data in files.items() if is_imported(name)}
     return tuple(Module(name, data) for name, data in sorted({**files, **compiled(imported)}.items()))
 
 
 def is_imported(name: str) -> bool:
     """Tell whether a file is Python that is imported out of the archive."""
-    return name.endswith(".py") and not name.startswith(f"{SITE}/.")
+    return name.endswith(".py") and not name.startswith((f"{SITE}/.", f"{SERVING}/."))
 
 
 def compiled(sources: Mapping[str, bytes]) -> dict[str, bytes]:

@@ -9,12 +9,21 @@ Every value has the place of what said it; what nobody wrote has the place of th
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import starmap
 from typing import TYPE_CHECKING
 
-from mcpc.definitions import Bound, PromptDefinition, ServerDefinition, ToolDefinition
+from mcpc.definitions import (
+    Bound,
+    CompletionDefinition,
+    PromptDefinition,
+    ResourceDefinition,
+    ServerDefinition,
+    TemplateDefinition,
+    ToolDefinition,
+)
 from mcpc.definitions.handling import HANDLER, HANDLERS
 from mcpc.diagnostics import Span, diagnose
-from mcpc.introspection import ask, find, servers_of
+from mcpc.introspection import KINDS, ask, find, servers_of
 from mcpc.introspection.places import line
 from mcpc.sources import Member, Node
 
@@ -25,10 +34,26 @@ if TYPE_CHECKING:
     from mcpc.introspection import Answers, Failure, Mark, MarkedFile, ServerMark
     from mcpc.sources import Json, Source, SourceTree
 
-HOMES = ("tools.py", "prompts.py", "server.py")
+HOMES = ("tools.py", "prompts.py", "resources.py", "completions.py", "server.py")
 VERSION = "0.1.0"
 """The version of a server whose `Server(...)` says none."""
 ELSEWHERE = "define it in " + ", ".join(f"`{home}`" for home in HOMES)
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """Kinds of marks that belong together, the files in which they define something, and what to do about others.
+
+    `unheard`: files whose `Server(...)` another family reads.
+    """
+
+    kinds: Mapping[str, tuple[str, ...]]
+    homes: tuple[str, ...]
+    elsewhere: str
+    unheard: tuple[str, ...] = ()
+
+
+OWN = Family(KINDS, HOMES, ELSEWHERE)
 Places = dict[tuple[str, ...], Span]
 """The place of the value at a path of keys, and of what is below it; `(…, KEY)` is the place of the key itself."""
 KEY = "\0key"
@@ -43,9 +68,17 @@ class Decorated:
 
     tools: tuple[ToolDefinition, ...] = ()
     prompts: tuple[PromptDefinition, ...] = ()
+    resources: tuple[ResourceDefinition, ...] = ()
+    templates: tuple[TemplateDefinition, ...] = ()
+    completions: tuple[CompletionDefinition, ...] = ()
     server: ServerDefinition | None = None
     files: tuple[str, ...] = ()
     describes: bool = False
+
+    @property
+    def offers(self) -> bool:
+        """Whether clients are offered anything."""
+        return bool(self.tools or self.prompts or self.resources or self.templates)
 
 
 def marks_something(source: Source) -> bool:
@@ -53,13 +86,16 @@ def marks_something(source: Source) -> bool:
     return source.path in HOMES and find(source, {}) is not None
 
 
-def decorated(tree: SourceTree, *, described: bool) -> tuple[Decorated, Diagnostics]:
+def decorated(tree: SourceTree, *, described: bool, family: Family = OWN) -> tuple[Decorated, Diagnostics]:
     """Return what marked functions define; `described`: the server itself is described elsewhere."""
     shared = dict(_shared(tree))
-    found = [file for source in tree.files.values() for file in [find(source, shared)] if file]
-    files = sorted((file for file in found if file.source.path in HOMES), key=_home)
+    found = [file for source in tree.files.values() for file in [find(source, shared, family.kinds)] if file]
+    found = [replace(file, servers=()) if file.source.path in family.unheard else file for file in found]
+    homes = {path: place for place, path in enumerate(family.homes)}
+    files = sorted((file for file in found if file.source.path in homes), key=lambda file: homes[file.source.path])
     problems = [problem for file in files for problem in file.problems]
-    problems += (problem for file in found if file not in files for problem in _elsewhere(file, described))
+    strangers = [file for file in found if file not in files]
+    problems += (problem for file in strangers for problem in _elsewhere(file, described, family))
     runnable = [file for file in files if file.runs and (file.marks or file.servers)]
     describes = any(file.servers or not file.runs for file in files)
     nothing = Decorated(files=tuple(file.source.path for file in files), describes=describes)
@@ -69,14 +105,19 @@ def decorated(tree: SourceTree, *, described: bool) -> tuple[Decorated, Diagnost
     problems += asking
     if answers is None:
         return nothing, tuple(problems)
-    tools, prompts, described_wrong = _definitions(runnable, answers, tree)
-    problems += (*described_wrong, *_strays(answers, found))
+    written, described_wrong = _definitions(runnable, answers, tree)
+    problems += (*described_wrong, *_strays(answers, found, family))
     server, about_server = _server(runnable, answers, described=described)
-    return replace(nothing, tools=tools, prompts=prompts, server=server), (*problems, *about_server)
-
-
-def _home(file: MarkedFile) -> int:
-    return HOMES.index(file.source.path)
+    whole = replace(
+        nothing,
+        tools=tuple(starmap(ToolDefinition, written["tool"])),
+        prompts=tuple(starmap(PromptDefinition, written["prompt"])),
+        resources=tuple(starmap(ResourceDefinition, written["resource"])),
+        templates=tuple(starmap(TemplateDefinition, written[TEMPLATE])),
+        completions=tuple(starmap(CompletionDefinition, written["completion"])),
+        server=server,
+    )
+    return whole, (*problems, *about_server)
 
 
 def _shared(tree: SourceTree) -> Iterator[tuple[str, frozenset[str]]]:
@@ -87,32 +128,36 @@ def _shared(tree: SourceTree) -> Iterator[tuple[str, frozenset[str]]]:
             yield path.removesuffix(".py").removesuffix("/__init__").replace("/", "."), names
 
 
-def _elsewhere(file: MarkedFile, described: bool) -> Iterator[Diagnostic]:
+def _elsewhere(file: MarkedFile, described: bool, family: Family) -> Iterator[Diagnostic]:
     """Yield the marks of a file in which nobody looks for definitions."""
     for mark in file.marks:
         message = f"`{mark.function}` is marked in a file that defines nothing"
-        yield diagnose("MCP224", mark.span, message, "", f"{ELSEWHERE}, or mark it there: `tool({mark.function})`")
+        there = f"{family.elsewhere}, or mark it there: `{mark.kind}({mark.function})`"
+        yield diagnose("MCP224", mark.span, message, "", there)
     for server in () if described else file.servers:
-        yield diagnose("MCP224", server.span, "this `Server` is in a file that defines nothing", "", ELSEWHERE)
+        yield diagnose("MCP224", server.span, "this `Server` is in a file that defines nothing", "", family.elsewhere)
 
 
-def _strays(answers: Answers, files: list[MarkedFile]) -> Iterator[Diagnostic]:
+def _strays(answers: Answers, files: list[MarkedFile], family: Family) -> Iterator[Diagnostic]:
     """Yield the functions that have a mark when the files have run, and had none in the source."""
     sources = {file.source.path: file.source for file in files}
     told = {(file.source.path, name) for file in files for name in file.seen}
     for stray in answers.strays:
         path, function = str(stray["path"]), str(stray["function"])
-        if (path, function) not in told:
+        if (path, function) not in told and not family.kinds.keys().isdisjoint(_words(stray["kinds"])):
             span = line(sources[path], int(str(stray["line"]))) if path in sources else Span(path)
             hint = "write the mark where the function is defined, at the top of the file"
             yield diagnose("MCP220", span, f"`{function}` is marked only while the file runs", "", hint)
 
 
+TEMPLATE = "resource template"
+
+
 def _definitions(
     files: list[MarkedFile], answers: Answers, tree: SourceTree
-) -> tuple[tuple[ToolDefinition, ...], tuple[PromptDefinition, ...], Diagnostics]:
-    tools: list[ToolDefinition] = []
-    prompts: list[PromptDefinition] = []
+) -> tuple[dict[str, list[tuple[Node, Bound]]], Diagnostics]:
+    """Return the definitions by kind, and what is wrong with them."""
+    written: dict[str, list[tuple[Node, Bound]]] = {kind: [] for kind in (*KINDS, TEMPLATE)}
     problems: list[Diagnostic] = []
     for file in files:
         answer = answers.files.get(file.source.path)
@@ -124,11 +169,11 @@ def _definitions(
             found = tuple(_problems(mark, row))
             problems += found
             if not found:
-                node = _node(row["definition"], mark.span, (), _places(mark))
+                node = node_of(row["definition"], mark.span, (), _places(mark))
                 bound = Bound(file.source.path, mark.function, mark.span, _words(row["binding"]), str(row["context"]))
-                tools += [ToolDefinition(node, bound)] if mark.kind == "tool" else []
-                prompts += [PromptDefinition(node, bound)] if mark.kind == "prompt" else []
-    return tuple(tools), tuple(prompts), tuple(problems)
+                kind = mark.kind.removeprefix("mcp_")
+                written[TEMPLATE if node.get("uriTemplate") else kind].append((node, bound))
+    return written, tuple(problems)
 
 
 def _words(value: Json) -> tuple[str, ...]:
@@ -169,6 +214,8 @@ def _places(mark: Mark) -> Places:
     for option, key in OPTIONS.items():
         if option in mark.options:
             places[(key,)] = mark.options[option]
+    if "uri" in mark.options:
+        places["uriTemplate",] = mark.options["uri"]
     for option in RUNNING:
         if option in mark.options:
             places["_meta", HANDLER, option] = mark.options[option]
@@ -191,24 +238,29 @@ OPTIONS = {
     "icons": "icons",
     "meta": "_meta",
     "output_schema": "outputSchema",
+    "uri": "uri",
+    "mime_type": "mimeType",
+    "size": "size",
+    "ref": "ref",
+    "argument": "argument",
 }
 """The members that a keyword of a mark says."""
-RUNNING = ("timeout", "inline", "environment", "requires")
+RUNNING = ("timeout", "inline", "environment", "requires", "task")
 """The keywords that say how a function is run; they stand in an object in `_meta`."""
 
 
-def _node(value: Json, span: Span, path: tuple[str, ...], places: Places) -> Node:
+def node_of(value: Json, span: Span, path: tuple[str, ...], places: Places) -> Node:
     """Return a value as a node; it stands where its path says, else where what holds it stands."""
     span = places.get(path, span)
     members: list[Member] = []
     items: list[Node] = []
     if isinstance(value, dict):
         for key, part in value.items():
-            node = _node(part, span, (*path, key), places)
+            node = node_of(part, span, (*path, key), places)
             where = places.get((*path, key, KEY), places.get((*path, key), span))
             members.append(Member(key, where.start, where.end, node))
     elif isinstance(value, list):
-        items = [_node(item, span, (*path, _label(item)), places) for item in value]
+        items = [node_of(item, span, (*path, _label(item)), places) for item in value]
     return Node(value, span.path, span.start, span.end, tuple(members), tuple(items))
 
 
@@ -267,7 +319,7 @@ def _described(server: ServerMark, said: Json) -> Node:
     places: Places = {("serverInfo", FIELDS[name]): span for name, span in server.options.items() if name in FIELDS}
     places |= {("_meta", HANDLERS, name): span for name, span in server.options.items() if name in RUNNING}
     places["instructions",] = server.options.get("instructions", server.span)
-    return _node(value, server.span, (), places)
+    return node_of(value, server.span, (), places)
 
 
 FIELDS = {

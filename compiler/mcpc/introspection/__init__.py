@@ -6,7 +6,21 @@ Only `ask` runs anything, in a process of its own (`process.py`), and only files
 """
 
 from mcpc.introspection.marks import find, servers_of
+from mcpc.introspection.meanings import KINDS, STATED
 from mcpc.introspection.model import Mark, MarkedFile, ServerMark
 from mcpc.introspection.process import Answer, Answers, Failure, ask, decisive
 
-__all__ = ["Answer", "Answers", "Failure", "Mark", "MarkedFile", "ServerMark", "ask", "decisive", "find", "servers_of"]
+__all__ = [
+    "KINDS",
+    "STATED",
+    "Answer",
+    "Answers",
+    "Failure",
+    "Mark",
+    "MarkedFile",
+    "ServerMark",
+    "ask",
+    "decisive",
+    "find",
+    "servers_of",
+]

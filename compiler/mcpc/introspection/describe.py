@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 from mcpc.introspection import docstrings
 from mcpc.introspection.schemas import IMPOSSIBLE, NOTHING, of_parameters, of_result, resolved
+from mcpc.introspection.stated import with_stated
+from mcpc.ir.uri_templates import TemplateError, parse_template
 from mcpc_runtime.bindings.conversion import UnsupportedError, conversion, shown
 from mcpc_runtime.bindings.dumping import dump
 from mcpc_runtime.bindings.hints import is_stated
@@ -25,6 +27,8 @@ if TYPE_CHECKING:
 
 J = TypeVar("J")
 COPIED = ("name", "title", "description", "icons")
+READ = {"mime_type": "mimeType", "annotations": "annotations", "size": "size"}
+"""What a resource says besides, and the members that it becomes."""
 HINTS = {
     "read_only_hint": "readOnlyHint",
     "destructive_hint": "destructiveHint",
@@ -32,10 +36,12 @@ HINTS = {
     "open_world_hint": "openWorldHint",
 }
 NAMED = tuple(HINTS.values())
-RUNNING = ("timeout", "inline", "environment", "requires")
+RUNNING = ("timeout", "inline", "environment", "requires", "task")
 """Keywords that say how a function is run."""
 HANDLER = "mcpc/handler"
 """The key in `_meta` under which they stand."""
+NAMED_KINDS = ("tool", "prompt", "resource")
+"""What is shown to clients by a name; a completion belongs to something that is."""
 CONTEXTS = frozenset({"mcpc_runtime", "fastmcp", "mcp"})
 """The packages whose class `Context` is the call's context."""
 DEEPEST = 100
@@ -67,8 +73,8 @@ def describe(subject: Subject) -> dict[str, Any]:
         subject.report("MCP220", "function", f"`{subject.name}` is a generator, and a call has one answer", hint)
     hints = dict(found_hints(subject))
     text, documented = docstrings.read(getattr(function, "__doc__", None) or "")
-    definition: dict[str, Any] = {"name": subject.name}
-    if text:
+    definition: dict[str, Any] = {"name": subject.name} if subject.kind in NAMED_KINDS else {}
+    if text and subject.kind in NAMED_KINDS:
         definition["description"] = text
     definition |= options(subject)
     binding: list[str] = []
@@ -154,11 +160,27 @@ def options(subject: Subject) -> dict[str, Any]:
     meta = given.get("meta", {})
     if given.get("tags") and isinstance(meta, dict):
         meta = {**meta, "fastmcp": {"tags": given["tags"]}}
-    running = {name: given[name] for name in RUNNING if name in given}
+    if subject.kind == "resource":
+        said |= {member: given[name] for name, member in READ.items() if name in given}
+    running = running_of(subject, given)
     if running and isinstance(meta, dict):
         written = meta.get(HANDLER)
         meta = {**meta, HANDLER: {**(written if isinstance(written, dict) else {}), **running}}
     return {**said, "_meta": meta} if meta else said
+
+
+def running_of(subject: Subject, given: dict[str, Any]) -> dict[str, Any]:
+    """Return what a mark says of how its function is run; only a tool can be a task, which is told as a keyword."""
+    running = {name: given[name] for name in RUNNING if name in given}
+    said = running.pop("task", None)
+    return {**running, "task": task(said)} if said is not None and subject.kind == "tool" else running
+
+
+def task(said: Any) -> Any:
+    """Return whether a call becomes a task, in the word for it: a mark may say yes or no, or FastMCP's `TaskConfig`."""
+    if isinstance(said, bool):
+        return "optional" if said else "forbidden"
+    return said.get("mode", said) if isinstance(said, dict) else said
 
 
 def plain(subject: Subject, name: str, value: Any) -> Any:
@@ -245,7 +267,8 @@ def prompt(
     """Return the arguments of a prompt, which are all texts, and how its function is called."""
     result, _ = hints.pop("return", (NOTHING, NOTHING))
     schema = input_schema(subject, hints)
-    arguments = [argument(name, hints[name][0], schema, documented) for name in schema.get("properties", {})]
+    found = [argument(name, hints[name][0], schema, documented) for name in schema.get("properties", {})]
+    arguments = with_stated(subject, found)
     converts = any(hint not in (str, Any) or is_stated(default) for hint, default in hints.values())
     returns_more = result not in (NOTHING, type(None))
     return {"arguments": arguments}, (["hints", "prompt"] if converts or returns_more else [])
@@ -266,7 +289,66 @@ def argument(name: str, hint: Any, schema: dict[str, Any], documented: dict[str,
     return {"name": name, **({"description": description} if description else {}), "required": required}
 
 
-PARTS: dict[str, Callable[..., tuple[dict[str, Any], list[str]]]] = {"tool": tool, "prompt": prompt}
+def resource(
+    subject: Subject, hints: dict[str, tuple[Any, Any]], documented: dict[str, str]
+) -> tuple[dict[str, Any], list[str]]:
+    """Return the uri of a resource, or the template that its function's parameters are the variables of."""
+    result, _ = hints.pop("return", (NOTHING, NOTHING))
+    uri = subject.options["uri"]
+    if not isinstance(uri, str):
+        subject.report("MCP221", "option uri", f"the uri of `{subject.name}` is no text")
+        return {}, []
+    is_template = "{" in uri
+    judge_variables(subject, uri if is_template else "", hints)
+    converts = any(hint not in (str, Any) or is_stated(default) for hint, default in hints.values())
+    returns_more = result not in (NOTHING, type(None), str, bytes)
+    return {"uriTemplate" if is_template else "uri": uri}, (["hints", "resource"] if converts or returns_more else [])
+
+
+def judge_variables(subject: Subject, template: str, hints: dict[str, tuple[Any, Any]]) -> None:
+    """Report parameters that no uri can fill, and variables that no parameter takes."""
+    try:
+        variables = {one.name: one for one in parse_template(template).variables} if template else {}
+    except TemplateError:
+        return  # told when it is looked at as a template
+    for name, (_, default) in hints.items():
+        variable = variables.get(name)
+        if default is not NOTHING:
+            continue
+        if variable is None:
+            what = "is no variable of its template" if template else "cannot be filled: its uri has no variables"
+            hint = f"write `{{{name}}}` into the uri, or give it a default"
+            subject.report("MCP227", f"parameter {name}", f"`{name}` of `{subject.name}` {what}", hint)
+        elif variable.optional:
+            message = f"a uri may be without `{name}`, and `{subject.name}` needs it"
+            subject.report("MCP227", f"parameter {name}", message, "give it a default")
+    for name in variables:
+        if name not in hints:
+            message = f"`{subject.name}` has no parameter for the variable `{name}`"
+            subject.report("MCP227", "option uri", message, "add a parameter of that name")
+
+
+def completion(
+    subject: Subject, hints: dict[str, tuple[Any, Any]], documented: dict[str, str]
+) -> tuple[dict[str, Any], list[str]]:
+    """Return what a function completes."""
+    ref, argument = subject.options["ref"], subject.options["argument"]
+    for name in ("ref", "argument"):
+        if not isinstance(subject.options[name], str):
+            subject.report("MCP221", f"option {name}", f"`{name}` of `{subject.name}` is no text")
+    if subject.problems:
+        return {}, []
+    is_template = ":" in ref
+    row = {"type": "ref/resource", "uri": ref} if is_template else {"type": "ref/prompt", "name": ref}
+    return {"ref": row, "argument": argument}, []
+
+
+PARTS: dict[str, Callable[..., tuple[dict[str, Any], list[str]]]] = {
+    "completion": completion,
+    "prompt": prompt,
+    "resource": resource,
+    "tool": tool,
+}
 
 
 def judge_paths(subject: Subject, definition: dict[str, Any]) -> None:

@@ -6,6 +6,7 @@ Runs in the process of the project.
 from __future__ import annotations
 
 import inspect
+import re
 
 from docstring_parser import ParseError, parse
 
@@ -13,11 +14,16 @@ MISREAD = (ParseError, AttributeError, LookupError, TypeError, ValueError)
 """What is raised for a text that looks like a section and is none."""
 
 
+SUMMARY = "-"
+SECTION = re.compile(r"(?:Args|Arguments|Parameters|Params)(?::|[ \t]*\n-{3,}[ \t]*)$", re.MULTILINE)
+
+
 def read(text: str) -> tuple[str, dict[str, str]]:
     """Return the description, which is what comes before the sections, and the text of each parameter."""
     text = inspect.cleandoc(text)
     try:
-        parsed = parse(text)
+        # A section at the very beginning is found only below something.
+        parsed = parse(f"{SUMMARY}\n\n{text}") if SECTION.match(text) else parse(text)
     except MISREAD:
         return text, {}
     if not parsed.meta:
@@ -26,4 +32,4 @@ def read(text: str) -> tuple[str, dict[str, str]]:
     for parameter in parsed.params:
         for name in parameter.arg_name.split(","):
             documented[name.strip().lstrip("*")] = (parameter.description or "").strip()
-    return (parsed.description or "").strip(), documented
+    return (parsed.description or "").removeprefix(SUMMARY).strip(), documented

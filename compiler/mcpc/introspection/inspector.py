@@ -21,6 +21,7 @@ import pydantic
 import typing_extensions
 
 from mcpc.introspection.describe import Subject, describe, plain
+from mcpc.introspection.stated import kind_of, options_of
 from mcpc_runtime import authoring
 
 if TYPE_CHECKING:
@@ -131,7 +132,7 @@ def marked(module: types.ModuleType, mark: dict[str, str], folder: str, known: s
     again = own[1:]
     defined_here = getattr(function, "__module__", None) == module.__name__
     name = mark["function"] if defined_here else getattr(function, "__name__", mark["function"])
-    subject = Subject(mark["kind"], name, function, own[0], folder)
+    subject = Subject(kind_of(mark["kind"]), name, function, options_of(mark["kind"], name, own[0]), folder)
     if again:
         subject.report("MCP220", "function", f"`{mark['function']}` is marked as a {mark['kind']} more than once")
     return describe(subject)
@@ -156,7 +157,8 @@ def strays(modules: list[types.ModuleType], known: set[int], folder: str) -> Ite
             continue
         if code.co_filename.startswith(f"{folder}/"):
             path = code.co_filename[len(folder) + 1 :]
-            yield {"function": function.__name__, "path": path, "line": code.co_firstlineno}
+            kinds = [kind for kind, _ in getattr(function, authoring.MARK, ())]
+            yield {"function": function.__name__, "path": path, "line": code.co_firstlineno, "kinds": kinds}
 
 
 def marked_in(module: types.ModuleType) -> Iterator[Any]:

@@ -18,20 +18,31 @@ if TYPE_CHECKING:
 HINTS = ("readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint")
 RUNNING = ("timeout", "environment", "requires")
 PROMPT = ("name", "title", "description", "icons", "meta", "tags", *RUNNING)
+RESOURCE = ("uri", *PROMPT, "mime_type", "annotations", "size", "inline")
+TOOL = (*PROMPT, "inline", "annotations", "output_schema", "task", *HINTS)
 KEPT: Mapping[str, tuple[str, ...]] = {
+    "completion": ("ref", "argument", "inline", *RUNNING),
+    "mcp_prompt": (*PROMPT, "version", "arguments"),
+    "mcp_resource": (*RESOURCE, "version", "mimeType"),
+    "mcp_tool": (*TOOL, "version"),
     "prompt": PROMPT,
-    "tool": (*PROMPT, "inline", "annotations", "output_schema", *HINTS),
+    "resource": RESOURCE,
+    "tool": TOOL,
     "server": ("name", "instructions", "version", "title", "description", "website_url", "icons", *RUNNING),
 }
 
 NO_VERSIONS = "a definition has one version, the server's"
-NO_TASKS = "a call is answered when it is done"
 LOST: Mapping[str, Mapping[str, str]] = {
+    "completion": {},
     "prompt": {"version": NO_VERSIONS},
+    "resource": {
+        "app": "`_meta.ui` in `meta` says it",
+        "security": "paths that lead upward are always refused",
+        "version": NO_VERSIONS,
+    },
     "tool": {
-        "app": "mcpc serves no user interfaces yet",
+        "app": "`meta={'ui': {'resourceUri': …}}` says it",
         "run_in_thread": "every function that is not asynchronous runs in a thread",
-        "task": NO_TASKS,
         "version": NO_VERSIONS,
     },
     "server": {
@@ -39,15 +50,15 @@ LOST: Mapping[str, Mapping[str, str]] = {
         "cache_ttl": "clients are told what is in a built file",
         "client_log_level": "the client chooses the level",
         "dereference_schemas": "schemas are shown as they are",
-        "list_page_size": "`mcpc build --tools-page-size` says it",
+        "list_page_size": "`mcpc build --tools-page-size` and `--resources-page-size` say it",
         "log_level": "the client chooses the level",
         "mask_error_details": "a model is told the exception, and the log has its traceback",
         "on_duplicate": "two definitions of one name are an error",
-        "resource_security": "resources are not served yet",
+        "resource_security": "paths that lead upward are always refused",
         "request_state_security": "a call keeps no state",
         "session_state_store": "a call keeps no state",
         "strict_input_validation": "arguments are always checked by the schema, and nothing is guessed",
-        "tasks": NO_TASKS,
+        "tasks": "a tool says it: `@tool(task=True)`",
     },
 }
 """Keywords of FastMCP's that change nothing here, and why."""
@@ -67,10 +78,10 @@ REFUSED: Mapping[str, str] = {
 
 
 def judge(kind: str, options: Mapping[str, Span]) -> Iterator[Diagnostic]:
-    """Yield what is wrong with the keywords of a mark (`tool`, `prompt`) or of a `Server` (`server`)."""
+    """Yield what is wrong with the keywords of a mark, by its kind, or of a `Server` (`server`)."""
     shown = "Server" if kind == "server" else kind
     for name, span in options.items():
-        if name in LOST[kind]:
+        if name in LOST.get(kind, ()):
             yield diagnose("MCP222", span, f"`{name}` of `{shown}` has no effect: {LOST[kind][name]}", "", "remove it")
         elif name not in KEPT[kind]:
             near = difflib.get_close_matches(name, KEPT[kind], n=1)

@@ -14,9 +14,11 @@ from typing import TYPE_CHECKING
 from mcpc.diagnostics import Span, diagnose
 from mcpc.introspection.keywords import judge
 from mcpc.introspection.meanings import (
-    ABSENT,
+    KINDS,
     MARKING,
+    NEEDED,
     SERVER,
+    STATED,
     Reader,
     keywords,
     last_name,
@@ -36,13 +38,18 @@ if TYPE_CHECKING:
     from mcpc.sources import Source
 
 MENTION = re.compile(rb"\b(?:mcpc|fastmcp|FastMCP|MCPServer)\b")
-IMPORT = re.compile(rb"^(?:from|import)\s+(?:mcpc|fastmcp)\b", re.MULTILINE)
+IMPORT = re.compile(rb"(?:^|[\r\n])(?:from|import)\s+(?:mcpc|fastmcp)\b")
 LOOPS = (ast.For, ast.AsyncFor, ast.While, ast.ListComp, ast.SetComp, ast.GeneratorExp, ast.DictComp)
 ATTRIBUTES = frozenset({*MARKING, "instructions", "name", "run"})
 
 
-def find(source: Source, shared: Mapping[str, frozenset[str]]) -> MarkedFile | None:
-    """Return what is marked in a file, or None if nothing is; `shared` are the names of other modules' servers."""
+def find(
+    source: Source, shared: Mapping[str, frozenset[str]], kinds: Mapping[str, tuple[str, ...]] = KINDS
+) -> MarkedFile | None:
+    """Return what is marked in a file with one of `kinds`, or None if nothing is.
+
+    `shared` are the names of other modules' servers.
+    """
     if not source.path.endswith(".py") or not (shared or MENTION.search(source.data)):
         return None
     tree = parsed(source)
@@ -50,7 +57,7 @@ def find(source: Source, shared: Mapping[str, frozenset[str]]) -> MarkedFile | N
         # Nobody knows what it marks; that it wants to is known, and why it cannot be read.
         wants = IMPORT.search(source.data) is not None
         return MarkedFile(source, (), (), LANGUAGES["python"](source)[1], frozenset(), runs=False) if wants else None
-    reader = Reader(source, tree)
+    reader = Reader(source, tree, kinds)
     resolve(reader, shared)
     if not reader.meanings and not reader.problems:
         return None
@@ -105,30 +112,42 @@ def _visit(reader: Reader) -> None:
 def _decorated(reader: Reader, node: Defined | ast.ClassDef, inside: str) -> None:
     for decorator in node.decorator_list:
         kind, span = reader.meaning(decorator), whole(reader.source, decorator)
-        if kind in ("tool", "prompt"):
+        if kind in reader.kinds:
             reader.seen.add(node.name)
-        if kind == "resource":
-            reader.report("MCP222", span, f"`{node.name}` is a resource, and is left out", ABSENT[kind])
-        elif kind in ("tool", "prompt") and isinstance(node, ast.ClassDef):
+        if kind in reader.kinds and isinstance(node, ast.ClassDef):
             reader.report("MCP220", span, f"`{node.name}` is a class, and only a function can be a {kind}")
-        elif kind in ("tool", "prompt") and inside:
+        elif kind in reader.kinds and inside:
             hint = f"a {kind} is called by its name: define it at the top of the file"
             reader.report("MCP220", span, f"`{node.name}` stands in {inside}", hint)
-        elif kind in ("tool", "prompt") and not isinstance(node, ast.ClassDef):
-            options = options_of(reader, decorator, ("name",)) if isinstance(decorator, ast.Call) else {}
-            reader.problems += judge(kind, keywords(reader, decorator))
-            _add(reader, _of_function(reader, kind, node, options), node)
+        elif kind in reader.kinds and not isinstance(node, ast.ClassDef):
+            options = options_of(reader, decorator, reader.kinds[kind]) if isinstance(decorator, ast.Call) else {}
+            if _says_enough(reader, kind, span, options):
+                reader.problems += judge(kind, keywords(reader, decorator))
+                _add(reader, _of_function(reader, kind, node, options), node)
         elif isinstance(decorator, ast.Call | ast.Attribute):
             _attribute(reader, decorator.func if isinstance(decorator, ast.Call) else decorator)
+
+
+def _says_enough(reader: Reader, kind: str, span: Span, options: Mapping[str, Span]) -> bool:
+    """Say whether a mark has what its kind needs; without, the file would fail."""
+    missing = [name for name in reader.kinds[kind] if name in NEEDED and name not in options]
+    if missing:
+        written = {"resource": '`@resource("config://app")`', "completion": '`@completion("prompt", "argument")`'}[kind]
+        reader.report_failing("MCP220", span, f"`{kind}` is not told its `{missing[0]}`", f"write {written}")
+    return not missing
 
 
 def _called(reader: Reader, call: ast.Call, inside: str) -> None:
     """Take `mcp.tool(function)`, and `mcp.tool(name="x")(function)`, for marks."""
     kind = reader.meaning(call.func)
     target = call.args[0] if call.args else None
-    if kind not in ("tool", "prompt") or target is None or isinstance(target, ast.Constant):
+    says = (ast.Constant, ast.Dict) if reader.kinds is STATED else (ast.Constant,)
+    if kind not in reader.kinds or target is None or isinstance(target, says):
         return
-    if isinstance(call.func, ast.Call) and call.func.args and not isinstance(call.func.args[0], ast.Constant):
+    is_second = isinstance(call.func, ast.Call)
+    if reader.kinds[kind][0] in NEEDED and not is_second:
+        return  # `resource(URI)` only makes the mark
+    if reader.kinds[kind][0] not in NEEDED and isinstance(call.func, ast.Call) and _has_target(call.func, says):
         return  # `tool(function)(argument)` is a call of the function
     span = whole(reader.source, target)
     reader.seen.add("<lambda>" if isinstance(target, ast.Lambda) else last_name(target))
@@ -140,12 +159,18 @@ def _called(reader: Reader, call: ast.Call, inside: str) -> None:
         reader.fails |= isinstance(target, ast.Attribute)  # a bound method takes no mark
         return
     marking = call.func if isinstance(call.func, ast.Call) else call
-    options = options_of(reader, marking, ("",) if marking is call else ("name",))
+    options = options_of(reader, marking, ("",) if marking is call else reader.kinds[kind])
     options.pop("", None)
+    if not _says_enough(reader, kind, span, options):
+        return
     reader.problems += judge(kind, keywords(reader, marking))
     node = reader.functions.get(target.id)
     mark = Mark(kind, target.id, span, options) if node is None else _of_function(reader, kind, node, options)
     _add(reader, mark, node)
+
+
+def _has_target(call: ast.Call, says: tuple[type, ...]) -> bool:
+    return bool(call.args) and not isinstance(call.args[0], says)
 
 
 def _nameless(reader: Reader, call: ast.Call, known: set[int]) -> None:

@@ -29,11 +29,19 @@ if TYPE_CHECKING:
 FOREIGN = re.compile(r"(?:fastmcp|mcp\.server)(?:\.|$)")
 SERVERS = frozenset({"FastMCP", "MCPServer"})
 """What other libraries call `Server`."""
-MARKING = {"tool": "tool", "prompt": "prompt", "resource": "resource", "add_tool": "tool", "add_prompt": "prompt"}
-MODULE, SERVER = "the module", "Server"
-ABSENT = {
-    "resource": "resources are not served yet; the function is left out",
+KINDS: Mapping[str, tuple[str, ...]] = {
+    "tool": ("name",),
+    "prompt": ("name",),
+    "resource": ("uri",),
+    "completion": ("ref", "argument"),
 }
+"""The kinds of marks, each with the options that may stand by position."""
+STATED: Mapping[str, tuple[str, ...]] = dict.fromkeys(("mcp_tool", "mcp_prompt", "mcp_resource"), ("description",))
+"""bx-mcp's kinds, a family of their own; what may stand by position is also an object that has the options."""
+NEEDED = ("uri", "ref", "argument")
+"""Options without which a mark says nothing."""
+MARKING = {**{kind: kind for kind in KINDS}, "add_tool": "tool", "add_prompt": "prompt"}
+MODULE, SERVER = "the module", "Server"
 
 
 @dataclass(slots=True)
@@ -42,6 +50,7 @@ class Reader:
 
     source: Source
     tree: ast.Module
+    kinds: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: KINDS)
     meanings: dict[str, str] = field(default_factory=dict)
     functions: dict[str, Defined] = field(default_factory=dict)
     marks: list[Mark] = field(default_factory=list)
@@ -133,7 +142,7 @@ def _imports_from(reader: Reader, node: ast.ImportFrom, shared: Mapping[str, fro
 def _not_there(reader: Reader, wanted: str, span: Span) -> None:
     near = difflib.get_close_matches(wanted, PUBLIC, n=1)
     known = "there are " + ", ".join(f"`{known}`" for known in PUBLIC)
-    hint = ABSENT.get(wanted) or (f"did you mean `{near[0]}`?" if near else known)
+    hint = f"did you mean `{near[0]}`?" if near else known
     reader.report_failing("MCP219", span, f"mcpc has no `{wanted}`", hint)
 
 
@@ -151,12 +160,24 @@ def _named_server(reader: Reader, node: ast.AST) -> None:
 def keywords(reader: Reader, call: ast.expr) -> dict[str, Span]:
     """Return the place of the name of each keyword of a call."""
     written = call.keywords if isinstance(call, ast.Call) else []
-    return {keyword.arg: name(reader.source, keyword) for keyword in written if keyword.arg}
+    said = {key: whole(reader.source, node) for key, node, _ in _stated(reader, call)}
+    return said | {keyword.arg: name(reader.source, keyword) for keyword in written if keyword.arg}
+
+
+def _stated(reader: Reader, call: ast.expr) -> Iterator[tuple[str, ast.expr, ast.expr]]:
+    """Yield the options of an object in the place of a description: each key, and both nodes."""
+    said = call.args[0] if isinstance(call, ast.Call) and call.args and reader.kinds is STATED else None
+    for key, value in zip(said.keys, said.values, strict=True) if isinstance(said, ast.Dict) else ():
+        if isinstance(key, ast.Constant) and isinstance(key.value, str):
+            yield key.value, key, value
 
 
 def options_of(reader: Reader, call: ast.Call, positions: tuple[str, ...]) -> dict[str, Span]:
     """Return the place of each option of a call, those by position under their names."""
     given = [(keyword.arg, keyword.value) for keyword in call.keywords if keyword.arg]
+    stated = [(key, value) for key, _, value in _stated(reader, call)]
+    if stated:
+        return {name: whole(reader.source, value) for name, value in (*stated, *given)}
     return {name: whole(reader.source, value) for name, value in (*zip(positions, call.args, strict=False), *given)}
 
 

@@ -9,13 +9,9 @@ from __future__ import annotations
 
 import json
 import os
-import selectors
-import signal
 import subprocess
 import sys
 import tempfile
-import time
-from contextlib import suppress
 from dataclasses import dataclass, field
 from importlib.metadata import version
 from pathlib import Path
@@ -23,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import mcpc
 import mcpc_runtime
+from mcpc.asked import GRACE_SECONDS, SECONDS, ended, gather
 from mcpc.dependencies import requirements, stage
 from mcpc.introspection.marks import MENTION
 
@@ -34,12 +31,7 @@ if TYPE_CHECKING:
     from mcpc.sources import Json, SourceTree
 
 DESCRIBING = ("pydantic", "pydantic-core", "docstring-parser")
-SECONDS = 20
-"""How long a file may take to be imported."""
-GRACE_SECONDS = 5
-LIMIT = 64 << 20
 LAST = b'{"end"'
-LATE = "it was not imported in {seconds} seconds"
 BOOT = "import sys;sys.path[:0]=sys.argv[3:];from mcpc.introspection.inspector import main;main(*sys.argv[1:3])"
 ISOLATED = ("-P", "-s", "-B", "-W", "ignore")
 """As `-I`, but with the variables of `environment`, which is all there is: one seed of hashes, one text encoding."""
@@ -93,9 +85,9 @@ def ask(files: Sequence[MarkedFile], tree: SourceTree) -> tuple[Answers | None, 
         copy(tree, root / "project")
         questions: list[Json] = [question(file) for file in files]
         (root / "questions.json").write_text(json.dumps(questions), encoding="utf-8")
-        data, ended = run(root, packages, SECONDS * len(files) + GRACE_SECONDS)
+        data, how = run(root, packages, SECONDS * len(files) + GRACE_SECONDS)
         errors = (root / "errors").read_bytes()
-    return answers(data, ended, files, errors), problems
+    return answers(data, how, files, errors), problems
 
 
 def copy(tree: SourceTree, folder: Path) -> None:
@@ -134,9 +126,9 @@ def run(root: Path, packages: Sequence[str], seconds: int) -> tuple[bytes, str]:
             start_new_session=True,
         )
         os.close(said)
-        data, why = gather(replies, seconds)
-        ended = how_it_ended(process, GRACE_SECONDS if not why and not is_whole(data) else 0)
-    return data, why or ("" if is_whole(data) else ended)
+        data, why = gather(replies, seconds, is_whole)
+        how = ended(process, GRACE_SECONDS if not why and not is_whole(data) else 0)
+    return data, why or ("" if is_whole(data) else how)
 
 
 def environment(root: Path) -> dict[str, str]:
@@ -145,38 +137,9 @@ def environment(root: Path) -> dict[str, str]:
     return {"PATH": os.environ.get("PATH", os.defpath), **fixed}
 
 
-def gather(descriptor: int, seconds: int) -> tuple[bytes, str]:
-    """Return what comes until the process has said all, and why it was not waited for any longer."""
-    deadline = time.monotonic() + seconds
-    data = bytearray()
-    with selectors.DefaultSelector() as selector:
-        selector.register(descriptor, selectors.EVENT_READ)
-        while selector.select(max(deadline - time.monotonic(), 0)):
-            chunk = os.read(descriptor, 1 << 20)
-            data += chunk
-            if len(data) > LIMIT:
-                return bytes(data), f"what it defines takes more than {LIMIT >> 20} MiB"
-            if not chunk or is_whole(data):
-                return bytes(data), ""
-    return bytes(data), LATE.format(seconds=SECONDS)
-
-
 def is_whole(data: bytes | bytearray) -> bool:
     """Tell whether the process has said its last line."""
     return data.endswith(b"\n") and data[data.rfind(b"\n", 0, -1) + 1 :].startswith(LAST)
-
-
-def how_it_ended(process: subprocess.Popen[bytes], seconds: int) -> str:
-    """End the process and all it started; return how it ended if it did so by itself in so many seconds."""
-    with suppress(subprocess.TimeoutExpired):
-        process.wait(seconds)
-    status = process.returncode
-    with suppress(ProcessLookupError):
-        os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
-    if status is None:
-        return "it took the process's descriptors away"
-    return f"it ended the process with status {status}" if status >= 0 else f"it ended the process by signal {-status}"
 
 
 def answers(data: bytes, ended: str, files: Sequence[MarkedFile], errors: bytes) -> Answers:

@@ -9,13 +9,28 @@ import json
 import re
 from typing import TYPE_CHECKING, Any
 
-from mcpc.ir.nodes import BashFunction, Executable, PythonFunction
+from mcpc.ir.nodes import BashFunction, Contents, Executable, Foreign, PythonFunction
 from mcpc.ir.usual import USUAL, usual_environment
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from mcpc.ir.nodes import Environment, Handler, HandlerFile, Parameter, Prompt, Running, Schema, Server, Tool
+    from mcpc.ir.nodes import (
+        Completion,
+        Environment,
+        Facet,
+        Handler,
+        HandlerFile,
+        Parameter,
+        Prompt,
+        Resource,
+        ResourceTemplate,
+        Root,
+        Running,
+        Schema,
+        Server,
+        Tool,
+    )
     from mcpc.sources import Json, Node
 
 PLAIN = re.compile(r"[A-Za-z0-9_./+#$-]+")
@@ -37,6 +52,12 @@ def _lines(server: Server) -> Iterator[str]:
         yield from _tool(tool)
     for prompt in server.prompts:
         yield from _prompt(prompt)
+    for resource in server.resources:
+        yield from _resource(resource)
+    for template in server.templates:
+        yield from _template(template)
+    for completion in server.completions:
+        yield from _completion(completion)
     for file in server.files:
         yield _file(file)
 
@@ -47,13 +68,22 @@ def _facts(server: Server) -> Iterator[str]:
         yield f"  capabilities {_json(capabilities.value)}"
     if server.instructions:
         yield f"  instructions {_json(server.instructions)}"
-    for kind, size in (("tools", server.tools_page_size), ("prompts", server.prompts_page_size)):
+    for kind in ("tools", "prompts", "resources"):
+        size = getattr(server, f"{kind}_page_size")
         if size:
             yield f"  {kind} in pages of {size}"
+    if server.changes:
+        yield f"  tells of changes: {', '.join(sorted(server.changes))}"
+    yield from map(_facet, server.facets)
     for name, value in server.environment:
         yield f"  environment {name}: {len(value.encode())} bytes"
     if server.unpack or any(isinstance(one.handler, Executable) for one in server.definitions):
         yield "  files unpacked"
+
+
+def _facet(facet: Facet) -> str:
+    offers = f"{len(facet.tools)} tools, {len(facet.prompts)} prompts, {len(facet.resources)} resources"
+    return f"  over HTTP {_plain(facet.name)} at {_plain(facet.path)}: {offers}"
 
 
 def _tool(tool: Tool) -> Iterator[str]:
@@ -63,6 +93,8 @@ def _tool(tool: Tool) -> Iterator[str]:
     yield f"  input {_schema(tool.input)}"
     if tool.output:
         yield f"  output {_schema(tool.output)}"
+    for header, path in tool.headers:
+        yield f"  header {_plain(header)} is {'.'.join(map(_plain, path))}"
     yield from _members(tool.members, ("name", "inputSchema", "outputSchema"))
 
 
@@ -75,17 +107,65 @@ def _prompt(prompt: Prompt) -> Iterator[str]:
     yield from _members(prompt.members, ("name", "arguments"))
 
 
+def _resource(resource: Resource) -> Iterator[str]:
+    yield f"resource {_plain(resource.name)} {_plain(resource.uri)}"
+    yield from _source(resource)
+    yield from _members(resource.members, ("name", "uri", "text", "blob", "root", *_shown_as_type(resource)))
+
+
+def _template(template: ResourceTemplate) -> Iterator[str]:
+    yield f"resource template {_plain(template.name)} {_plain(template.uri.text)}"
+    yield from _source(template)
+    for variable in template.uri.variables:
+        yield f"  variable {_plain(variable.name)}{'?' if variable.optional else ''}"
+    yield from _members(template.members, ("name", "uriTemplate", "root", *_shown_as_type(template)))
+
+
+def _source(one: Resource | ResourceTemplate) -> Iterator[str]:
+    """Yield where the content comes from, and of which type it is."""
+    kind = f", {_plain(one.mime)}" if one.mime else ""
+    if isinstance(one.content, Contents):
+        yield f"  {'blob' if one.content.is_blob else 'text'} of {one.content.size} bytes{kind}"
+    elif one.content is not None:
+        yield f"  {_root(one.content)}{kind}"
+    else:
+        yield from (f"  type {_plain(one.mime)}",) if one.mime else ()
+        yield f"  handler {_handler(one.handler) if one.handler else 'none'}"
+        yield from _running(one.running, one.handler) if one.handler else ()
+
+
+def _root(root: Root) -> str:
+    return f"file {_plain(root.path)} below {_plain(root.folder)}"
+
+
+def _shown_as_type(one: Resource | ResourceTemplate) -> tuple[str, ...]:
+    return ("mimeType",) if one.mime else ()
+
+
+def _completion(completion: Completion) -> Iterator[str]:
+    yield f"completion of {_plain(completion.argument)} of the {completion.kind} {_plain(completion.ref)}"
+    if completion.handler is None:
+        yield f"  {len(completion.values)} values"
+    else:
+        yield f"  handler {_handler(completion.handler)}"
+        yield from _running(completion.running, completion.handler)
+
+
 def _running(running: Running, handler: Handler) -> Iterator[str]:
     """Yield what is unusual about the running of a handler; the usual environment is the contract's own."""
     if running.timeout != USUAL.timeout:
         yield f"  timeout {running.timeout:g} s"
     for way, wanted in (("inline", running.inline), ("isolated", running.isolated)):
         if wanted:
-            yield f"  {way}"
+            yield f"  {way} {wanted}" if isinstance(wanted, str) else f"  {way}"
     if running.environment != usual_environment(handler):
         yield f"  finds {environment_in_words(running.environment)}"
     if running.requires:
         yield f"  requires {', '.join(map(str, running.requires))}"
+    if running.task:
+        yield f"  task {running.task}"
+    for key, method, _ in running.asks:
+        yield f"  asks {_plain(key)}: {method}"
 
 
 def environment_in_words(environment: Environment) -> str:
@@ -108,7 +188,7 @@ def _file(file: HandlerFile) -> str:
 
 
 def _handler(handler: Handler) -> str:
-    if not handler.file:
+    if not handler.file and not isinstance(handler, Foreign):
         return "none"
     return f"{CALLED[type(handler)](handler)}, contract {handler.contract}"
 
@@ -127,7 +207,16 @@ def _python(handler: PythonFunction) -> str:
     return f"{'async ' if handler.is_async else ''}python {called} in {_plain(handler.file)}"
 
 
-CALLED: dict[type, Callable[[Any], str]] = {BashFunction: _bash, Executable: _executable, PythonFunction: _python}
+def _foreign(handler: Foreign) -> str:
+    return f"{handler.contract} {_plain(handler.file)}" if handler.file else handler.contract
+
+
+CALLED: dict[type, Callable[[Any], str]] = {
+    BashFunction: _bash,
+    Executable: _executable,
+    Foreign: _foreign,
+    PythonFunction: _python,
+}
 
 
 def _parameter(parameter: Parameter) -> str:
@@ -135,7 +224,7 @@ def _parameter(parameter: Parameter) -> str:
 
 
 def _schema(schema: Schema) -> str:
-    return f"{_shape(schema.value, 0)}{' closed' if schema.closed else ''}"
+    return f"{_shape(schema.value, 0)}{' closed' if schema.closed else ''}{'' if schema.decides else ' only described'}"
 
 
 def _shape(schema: Json, depth: int) -> str:

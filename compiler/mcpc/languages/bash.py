@@ -40,15 +40,18 @@ RUN_OR_READ = re.compile(
 def read(source: Source) -> tuple[Module, Diagnostics]:
     """Return the functions of the Bash library `source` and what is wrong with it."""
     found = scan(source.text)
-    extglob = any(_switches_on_extglob(command) for command in found.commands)
-    problems = (
-        *_windows_line_endings(source),
-        *_null_bytes(source),
-        *check(source, extglob, found.unclosed),
-        *_looks_beside(source, found),
-        *_exits(source, found),
-    )
+    problems = (*_mistakes(source, found), *_looks_beside(source, found), *_exits(source, found))
     return Module(_functions(source, found), asks_place=any(_own_places(source, found, "variable"))), problems
+
+
+def mistakes(source: Source) -> Diagnostics:
+    """Return what is wrong with a Bash script, which may do much that a library may not."""
+    return _mistakes(source, scan(source.text))
+
+
+def _mistakes(source: Source, found: Scan) -> Diagnostics:
+    extglob = any(_switches_on_extglob(command) for command in found.commands)
+    return (*_windows_line_endings(source), *_null_bytes(source), *check(source, extglob, found.unclosed))
 
 
 def _functions(source: Source, found: Scan) -> dict[str, Function]:

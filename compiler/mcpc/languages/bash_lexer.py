@@ -22,6 +22,7 @@ PARENTHESISED = (Kind.SUBSHELL, Kind.SUBSTITUTION)
 
 RUN = re.compile(r"""[^ \t\n\r;&|()<>"'\\$`#[]+""")
 BLANKS = re.compile(r"[ \t]+")
+EMPTY_LINES = re.compile(r"\n*")
 SEMICOLONS = re.compile(r";;&|;;|;&|;")
 AMPERSANDS = re.compile(r"&&|&>>|&>|&")
 BARS = re.compile(r"\|\||\|&|\|")
@@ -124,7 +125,11 @@ class Lexer(Words):
         if frame.kind not in TABLES and frame.state not in KEPT_OVER_LINES:
             frame.state = State.START
         self.skip_heredocs(frame)
-        if frame.kind is Kind.FILE and frame.state is State.START and not self.chunk.open:
+        if frame.state is not State.START:
+            return
+        lines = EMPTY_LINES.match(self.text, self.at)
+        self.at = lines.end() if lines is not None else self.at
+        if frame.kind is Kind.FILE and not self.chunk.open:
             self._end_chunk()
 
     def _end_chunk(self) -> None:

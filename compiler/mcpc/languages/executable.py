@@ -16,11 +16,19 @@ BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 LONGEST = 255
 """So much of a first line every Linux reads, and older ones no more than 127."""
 MENDED = "the first line names the interpreter by an absolute path, like `#!/usr/bin/env python3`"
+MARKED, WINDOWS = "a byte order mark stands before its `#!`", "CR LF, which is taken for part of the interpreter's name"
+WAYS = {MARKED: "save it as UTF-8 without a byte order mark", WINDOWS: "save it with Unix line endings"}
+"""How what is not the first line's words is mended, by how the reason ends."""
 
 
 def is_binary(source: Source) -> bool:
     """Tell whether a file is a program for one kind of machine."""
     return source.data.startswith(ELF)
+
+
+def mended(reason: str) -> str:
+    """Return what to do about a reason for which a file cannot be run."""
+    return next((way for end, way in WAYS.items() if reason.endswith(end)), MENDED)
 
 
 def not_runnable(source: Source) -> str:
@@ -29,12 +37,12 @@ def not_runnable(source: Source) -> str:
     if data.startswith(ELF):
         return ""
     if data.startswith(BYTE_ORDER_MARK + SHEBANG):
-        return "a byte order mark stands before its `#!`"
+        return MARKED
     if not data.startswith(SHEBANG):
         return "it does not begin with `#!`" if data else "it is empty"
     line = data[2:].split(b"\n", 1)[0]
     if line.endswith(b"\r"):
-        return "its first line ends with CR LF, which is taken for part of the interpreter's name"
+        return f"its first line ends with {WINDOWS}"
     if not line.strip(b" \t").startswith(b"/"):
         return "its first line names no interpreter by an absolute path"
     return f"its first line is longer than {LONGEST} bytes" if len(line) + 2 > LONGEST else ""

@@ -15,15 +15,22 @@ if TYPE_CHECKING:
     from mcpc.sources import Json
 
 
+CONTRACT = "mcbox"
+
+
 def environment(definition: Definition) -> tuple[tuple[str, str], ...]:
     """Return the variables that the definition's libraries ask for."""
-    if definition.contract != "mcbox" or definition.server is None:
+    if definition.server is None:
         return ()
     values: dict[str, Json] = {
         "MCBOX_SERVER_CONFIG": definition.server.node.value,
         "MCBOX_TOOLS_CONFIG": {"tools": [tool.node.value for tool in definition.tools]},
         "MCBOX_PROMPTS_CONFIG": {"prompts": [prompt.node.value for prompt in definition.prompts]},
     }
-    texts = [library.source.text for library in definition.libraries if library.language == "bash"]
+    texts = [
+        library.source.text
+        for library in definition.libraries
+        if library.contract == CONTRACT and library.language == "bash"
+    ]
     asked = [name for name in values if any(re.search(rf"\b{name}\b", text) for text in texts)]
     return tuple((name, json.dumps(values[name], ensure_ascii=False, separators=(",", ":"))) for name in asked)

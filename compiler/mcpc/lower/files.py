@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from mcpc.ir import Executable, HandlerFile
+from mcpc.ir import Executable, Foreign, HandlerFile
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 def handler_files(definition: Definition, handlers: Sequence[Handler], unpack: bool) -> tuple[HandlerFile, ...]:
     """Return the files, in the order of their paths; `unpack`: a Bash library looks for files beside it."""
-    programs = [handler for handler in handlers if isinstance(handler, Executable)]
+    programs = [handler for handler in handlers if isinstance(handler, (Executable, Foreign)) and wants_files(handler)]
     used = {handler.file for handler in handlers if not isinstance(handler, Executable)}
     languages = {library.language for library in definition.libraries if library.source.path in used}
     files = [
@@ -32,6 +32,11 @@ def handler_files(definition: Definition, handlers: Sequence[Handler], unpack: b
     if "python" in languages or programs or unpack:
         files += [HandlerFile(source, _language(source.path)) for source in definition.beside]
     return tuple(sorted(files, key=_path))
+
+
+def wants_files(handler: Executable | Foreign) -> bool:
+    """Tell whether a handler may read any file of the project."""
+    return isinstance(handler, Executable) or handler.unpacks
 
 
 def shell_libraries(definition: Definition) -> tuple[str, ...]:

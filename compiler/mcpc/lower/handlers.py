@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from mcpc.diagnostics import diagnose, has_errors
-from mcpc.ir import BashFunction, Executable, PythonFunction
+from mcpc.ir import BashFunction, PythonFunction
 from mcpc.ir.places import place
 from mcpc.languages import LANGUAGES, Function
 from mcpc.lower.models import catalog, model_binding
@@ -40,7 +40,8 @@ COMPARED = 20_000
 class Claim:
     """A definition that wants a handler.
 
-    `span`: the place of its name; `bound`: the function that it is itself; `command`: what names a program that it has.
+    `span`: the place of its name; `bound`: the function that it is itself; `command`: what names a program that it has;
+    `handler`: the one that its format knew; `called`: how a message calls it, if it has no name of its own.
     """
 
     kind: str
@@ -48,6 +49,8 @@ class Claim:
     span: Span
     bound: Bound | None = None
     command: Node | None = None
+    called: str = ""
+    handler: Handler | None = None
 
     @property
     def identifier(self) -> str:
@@ -56,7 +59,7 @@ class Claim:
 
     def __str__(self) -> str:
         """Return how a message calls the definition."""
-        return f"the {self.kind} `{self.name}`"
+        return self.called or f"the {self.kind} `{self.name}`"
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,10 +90,12 @@ class Fit:
     context: str = ""
 
 
-def bind(claims: Sequence[Claim], definition: Definition) -> tuple[tuple[Handler, ...], bool, Diagnostics]:
+def bind(
+    claims: Sequence[Claim], definition: Definition, *, complete: bool
+) -> tuple[tuple[Handler, ...], bool, Diagnostics]:
     """Return a handler for each claim, whether a library looks for files beside it, and what is wrong.
 
-    Wrong is every way in which names and functions do not meet one to one.
+    Wrong is every way in which names and functions do not meet one to one.  `complete`: these are all claims there are.
 
     A claim that no function fits gets a stand-in, and an error with it.
     """
@@ -99,18 +104,24 @@ def bind(claims: Sequence[Claim], definition: Definition) -> tuple[tuple[Handler
     fits, found_in_models = _with_models({claim: _fits(claim, shelves, exact) for claim in claims}, definition)
     used = frozenset((fit.shelf.path, fit.function.name) for found in fits.values() for fit in found)
     programs, found_in_programs = _programs(claims, definition)
-    handlers = [programs.get(claim) or _bound(claim, found, definition) for claim, found in fits.items()]
-    wanting = [claim for claim, found in fits.items() if not found and claim.command is None]
+    # What is said twice, word for word, is one claim to a dictionary, and has a handler as often as it is said.
+    handlers = [claim.handler or programs.get(claim) or _bound(claim, fits[claim]) for claim in claims]
+    wanting = [claim for claim, found in fits.items() if not found and claim.command is None and claim.handler is None]
     missing = [claim for claim in wanting if not _excused(claim, shelves, definition)]
-    problems = [*found_in_files, *found_in_models, *found_in_programs, *_unimplemented(missing, shelves, used)]
+    problems = [
+        *found_in_files,
+        *found_in_models,
+        *found_in_programs,
+        *_unimplemented(missing, shelves, used, dict(definition.homes)),
+    ]
     for claim, found in fits.items():
         problems += _rivals(claim, found, definition)
     problems += _shared(claims, handlers, definition)
-    if definition.complete and len(claims) == len(definition.tools) + len(definition.prompts):
+    if definition.complete and complete:
         problems += _idle(shelves, used)
     asking = {shelf.library.language for shelf in shelves if shelf.module.asks_place}
     unpack = any(shelf.library.language in asking for found in fits.values() for shelf in [fit.shelf for fit in found])
-    return tuple(handlers), unpack, (*problems, *_unexported(shelves, used))
+    return tuple(handlers), unpack, (*problems, *_unexported(shelves, _known_to_mcbox(fits)))
 
 
 def _read(libraries: Sequence[Library]) -> tuple[tuple[Shelf, ...], Diagnostics]:
@@ -139,6 +150,8 @@ def _fits(claim: Claim, shelves: Sequence[Shelf], exact: frozenset[tuple[str, st
     Where a prefix may be left out, `tool_list` could be for `list` and for `tool_list`: the definition whose own name
     it is has it.
     """
+    if claim.handler is not None:
+        return ()
     if claim.bound:
         return tuple(_itself(claim.bound, shelf) for shelf in shelves if shelf.path == claim.bound.file)
     found = []
@@ -187,19 +200,15 @@ def _programs(claims: Sequence[Claim], definition: Definition) -> tuple[dict[Cla
     return handlers, problems
 
 
-def _bound(claim: Claim, fits: Sequence[Fit], definition: Definition) -> Handler:
-    return _handler(fits[0], definition) if fits else _stand_in(claim)
+def _bound(claim: Claim, fits: Sequence[Fit]) -> Handler:
+    return HANDLERS[fits[0].shelf.library.language](fits[0]) if fits else _stand_in(claim)
 
 
-def _handler(fit: Fit, definition: Definition) -> Handler:
-    return HANDLERS[fit.shelf.library.language](fit, definition.contract)
+def _bash(fit: Fit) -> Handler:
+    return BashFunction(fit.function.name, fit.shelf.path, fit.function.span, fit.shelf.library.contract)
 
 
-def _bash(fit: Fit, contract: str) -> Handler:
-    return BashFunction(fit.function.name, fit.shelf.path, fit.function.span, contract)
-
-
-def _python(fit: Fit, contract: str) -> Handler:
+def _python(fit: Fit) -> Handler:
     function = fit.function
     return PythonFunction(
         function=function.name,
@@ -213,7 +222,7 @@ def _python(fit: Fit, contract: str) -> Handler:
     )
 
 
-HANDLERS: dict[str, Callable[[Fit, str], Handler]] = {"bash": _bash, "python": _python}
+HANDLERS: dict[str, Callable[[Fit], Handler]] = {"bash": _bash, "python": _python}
 
 
 def _stand_in(claim: Claim) -> Handler:
@@ -231,18 +240,27 @@ def _excused(claim: Claim, shelves: Sequence[Shelf], definition: Definition) -> 
 
 
 def _unimplemented(
-    missing: Sequence[Claim], shelves: Sequence[Shelf], used: frozenset[tuple[str, str]]
+    missing: Sequence[Claim],
+    shelves: Sequence[Shelf],
+    used: frozenset[tuple[str, str]],
+    absent: Mapping[str, tuple[str, ...]],
 ) -> Iterator[Diagnostic]:
     free = [name for shelf in shelves for name in shelf.module.functions if (shelf.path, name) not in used]
     candidates = free if len(missing) * len(free) <= COMPARED else []
     for claim in missing:
         spelled = {shelf.path: _spellings(claim, shelf.library) for shelf in shelves if shelf.serves(claim.kind)}
-        homes = (
-            " or ".join(f"`{name}`" for name in names) + f" in `{path}`" for path, names in spelled.items() if names
-        )
+        places = (f"{_either(names)} in `{path}`" for path, names in spelled.items() if names)
+        homes = absent.get(claim.kind)
+        # Another kind's file would do; who has none for this kind is told of the usual ones.
+        names = next(filter(None, spelled.values()), (claim.identifier,))
+        new = f"{_either(names)} in a new file {_either(homes)}" if homes else ""
         wanted = (claim.identifier, *(name for names in spelled.values() for name in names))
         hint = _nearest(dict.fromkeys(wanted), candidates)
-        yield diagnose("MCP201", claim.span, f"no function implements {claim}", ", or ".join(homes), hint)
+        yield diagnose("MCP201", claim.span, f"no function implements {claim}", new or ", or ".join(places), hint)
+
+
+def _either(names: Iterable[str]) -> str:
+    return " or ".join(f"`{name}`" for name in names)
 
 
 def _nearest(wanted: Iterable[str], functions: Sequence[str]) -> str:
@@ -267,7 +285,7 @@ def _shared(claims: Sequence[Claim], handlers: Sequence[Handler], definition: De
     """Yield the definitions whose function another one has; those of one name are the business of the names' pass."""
     owners: dict[tuple[str, str], Claim] = {}
     for claim, handler in zip(claims, handlers, strict=True):
-        if isinstance(handler, Executable):
+        if not isinstance(handler, BashFunction | PythonFunction):
             continue
         owner = owners.setdefault((handler.file, handler.function), claim)
         if handler.file and (owner.kind, owner.name) != (claim.kind, claim.name):
@@ -285,10 +303,18 @@ def _idle(shelves: Sequence[Shelf], used: frozenset[tuple[str, str]]) -> Iterato
                 yield diagnose("MCP202", function.span, f"`{function.name}` implements no {kinds[0]}", "", hint)
 
 
+def _known_to_mcbox(fits: Mapping[Claim, Sequence[Fit]]) -> frozenset[tuple[str, str]]:
+    found = (fit for claim, those in fits.items() if claim.kind in ("tool", "prompt") for fit in those)
+    return frozenset((fit.shelf.path, fit.function.name) for fit in found)
+
+
 def _unexported(shelves: Sequence[Shelf], used: frozenset[tuple[str, str]]) -> Iterator[Diagnostic]:
-    for shelf in shelves:
+    """Yield the functions that are not exported where others are: a project that exports none has no need of it."""
+    shells = [shelf for shelf in shelves if shelf.library.language == "bash"]
+    if not any(function.exported for shelf in shells for function in shelf.module.functions.values()):
+        return
+    for shelf in shells:
         for function in shelf.module.functions.values():
-            silent = shelf.library.language == "bash" and not function.exported
-            if silent and (shelf.path, function.name) in used:
+            if not function.exported and (shelf.path, function.name) in used:
                 hint = "the server calls it without; only a Bash script that the function starts would need `export -f`"
                 yield diagnose("MCP203", function.span, f"`{function.name}` is not exported", "", hint)

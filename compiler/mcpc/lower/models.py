@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 MODULE = "mcpc_app.models"
 """Where a server has its models."""
-CANDIDATE = re.compile(r"\w*(?:Input|Output)\w*")
+WORD = re.compile(r"\w+")
 ALIKE, DISTANT = 0.85, 0.6
 """How like a model's name one is that must be meant for it, and one that may be."""
 COMPARED = 500
@@ -75,7 +75,7 @@ def catalog(definition: Definition) -> Catalog:
     """Return the models that the definition's tools have; none if nothing in the project could mention one."""
     sources = (*definition.beside, *(library.source for library in definition.libraries))
     modules = [source for source in sources if source.path.endswith(".py")]
-    if not any(CANDIDATE.search(source.text) for source in modules):
+    if not any(suffix in source.text for source in modules for suffix in (INPUT, OUTPUT)):
         return Catalog()
     nodes = [tool.node for tool in definition.tools if tool.node.kind == "object"]
     named = [(str(name.value), node) for node in nodes if (name := node.get("name")) and name.kind == "string"]
@@ -132,7 +132,8 @@ def mentioned(files: Iterable[HandlerFile], known: Catalog) -> tuple[str, ...]:
     for file in files:
         source = file.source
         if source.path.endswith(".py") and not is_models_file(source):
-            candidates = {name: tool for name in CANDIDATE.findall(source.text) if (tool := owner(name, known.owners))}
+            words = {word for word in WORD.findall(source.text) if INPUT in word or OUTPUT in word}
+            candidates = {name: tool for name in words if (tool := owner(name, known.owners))}
             names = mentions(source) if candidates else frozenset[str]()
             found.update(tool for name, tool in candidates.items() if name in names)
     return tuple(tool for tool in dict.fromkeys(known.owners.values()) if tool in found)

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from mcpc.definitions.handling import DEFAULTS, HANDLERS, handling
 from mcpc.diagnostics import diagnose
 from mcpc.ir import Prompt, PromptArgument, Schema, Tool
 from mcpc.ir.places import place
+from mcpc.lower.asking import asks_wrong
+from mcpc.lower.headers import headers
 from mcpc.lower.running import running, said_wrong
-from mcpc.lower.shapes import PROMPT, SERVER, TOOL, misfits
+from mcpc.lower.shapes import COMPLETION, PROMPT, RESOURCE, SERVER, TEMPLATE, TOOL, misfits
+from mcpc.lower.variables import names_in
 from mcpc.revisions import REVISIONS
 
 if TYPE_CHECKING:
@@ -17,7 +21,7 @@ if TYPE_CHECKING:
 
     from mcpc.definitions import Definition
     from mcpc.diagnostics import Diagnostic
-    from mcpc.ir import Handler
+    from mcpc.ir import Handler, Running
     from mcpc.options import Options
     from mcpc.sources import Node, Source
 
@@ -33,10 +37,25 @@ def written_wrong(definition: Definition) -> Iterator[Diagnostic]:
     for tool in definition.tools:
         yield from misfits(tool.node, TOOL, "a tool")
         yield from said_wrong(handling(tool.node))
+        schema = member(tool.node, "inputSchema", "object")
+        yield from asks_wrong(handling(tool.node), names_in(schema) if schema else ())
     for prompt in definition.prompts:
         yield from misfits(prompt.node, PROMPT, "a prompt")
         yield from said_wrong(handling(prompt.node))
-        yield from _repeated(_arguments(prompt.node), definition.sources)
+        arguments = _arguments(prompt.node)
+        yield from asks_wrong(handling(prompt.node), [str(name.value) for _, name in arguments])
+        yield from _repeated(arguments, definition.sources)
+    for kind, shape, label in OTHERS:
+        for one in getattr(definition, kind):
+            yield from misfits(one.node, shape, label)
+            yield from said_wrong(handling(one.node))
+
+
+OTHERS = (
+    ("resources", RESOURCE, "a resource"),
+    ("templates", TEMPLATE, "a resource template"),
+    ("completions", COMPLETION, "a completion"),
+)
 
 
 def member(node: Node | None, key: str, kind: str) -> Node | None:
@@ -64,11 +83,30 @@ def lower_tool(node: Node, handler: Handler, general: Node | None, options: Opti
         name=str(name.value),
         span=name.span,
         members=node,
-        input=Schema(schema, closed=True, assert_formats=options.assert_formats, completes=completes(node, options)),
+        input=_input(node, schema, options),
         output=None if output is None else Schema(output, assert_formats=options.assert_formats),
         handler=handler,
-        running=running(handler, handling(node), general),
+        running=_tool_running(node, running(handler, handling(node), general)),
+        headers=headers(schema),
     )
+
+
+def _input(node: Node, schema: Node, options: Options) -> Schema:
+    """Return what a call's arguments must be, unless the tool looks at them itself."""
+    said = member(handling(node), "validate", "boolean")
+    decides = options.validate or said is None or said.value is True
+    completed = decides and completes(node, options)
+    return Schema(schema, closed=True, assert_formats=options.assert_formats, completes=completed, decides=decides)
+
+
+def _tool_running(node: Node, found: Running) -> Running:
+    """Return how a tool is run; where nobody says whether it is a task, what clients were once shown says it."""
+    support = text(node, "execution", "taskSupport")
+    said = member(handling(node), "task", "string")
+    return replace(found, task=support) if said is None and not found.task and support in TASKS else found
+
+
+TASKS = ("optional", "required")
 
 
 def completes(node: Node, options: Options) -> bool:

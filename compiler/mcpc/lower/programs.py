@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from mcpc.diagnostics import diagnose
 from mcpc.ir import Executable
-from mcpc.languages.executable import MENDED, is_binary, not_runnable
+from mcpc.languages.executable import is_binary, mended, not_runnable
 
 if TYPE_CHECKING:
     from mcpc.definitions import Definition
@@ -24,14 +24,14 @@ def program(command: Node, definition: Definition) -> tuple[Executable | None, D
         message = "`command` is no file's name with the words it is started with"
         return None, (diagnose("MCP243", command.span, message, FORM),)
     path = str(named.value)
-    problem = _misnamed(path)
+    problem = misnamed(path)
     if problem:
         expected = "a path inside the project, with `/` between its folders"
         return None, (diagnose("MCP243", named.span, f"`{path}` {problem}", expected),)
-    files = {source.path: source for source in _files(definition)}
+    files = {source.path: source for source in project_files(definition)}
     place = "/".join(part for part in path.split("/") if part not in ("", "."))
     if place not in files:
-        return None, (_absent(named, place, files),)
+        return None, (absent("MCP243", named, files, "a file that the system can run"),)
     return Executable(place, command.span, words), _unfit(named, files[place])
 
 
@@ -42,7 +42,8 @@ def _words(command: Node) -> tuple[Node | None, tuple[str, ...]]:
     return (nodes[0], words[1:]) if words and len(words) == len(nodes) else (None, ())
 
 
-def _misnamed(path: str) -> str:
+def misnamed(path: str) -> str:
+    """Return what keeps a text from naming a file of the project, or nothing."""
     parts = path.split("/")
     if path.startswith(("/", "~")):
         return "is no path inside the project"
@@ -51,11 +52,14 @@ def _misnamed(path: str) -> str:
     return "" if any(part not in ("", ".") for part in parts) else "names no file"
 
 
-def _files(definition: Definition) -> tuple[Source, ...]:
+def project_files(definition: Definition) -> tuple[Source, ...]:
+    """Return the files that a definition may name: those beside the handlers, and theirs."""
     return (*definition.beside, *(library.source for library in definition.libraries))
 
 
-def _absent(named: Node, place: str, files: dict[str, Source]) -> Diagnostic:
+def absent(code: str, named: Node, files: dict[str, Source], expected: str) -> Diagnostic:
+    """Return the problem of a name that no file of the project has."""
+    place = "/".join(part for part in str(named.value).split("/") if part not in ("", "."))
     inside = [path for path in files if path.startswith(f"{place}/")]
     if inside:
         message, hint = f"`{place}` is a folder", f"did you mean `{inside[0]}`?"
@@ -63,13 +67,15 @@ def _absent(named: Node, place: str, files: dict[str, Source]) -> Diagnostic:
         near = difflib.get_close_matches(place, files, n=1)
         message = f"`{place}` is no file of the project"
         hint = f"did you mean `{near[0]}`?" if near else ""
-    return diagnose("MCP243", named.span, message, "a file that the system can run", hint)
+    return diagnose(code, named.span, message, expected, hint)
 
 
 def _unfit(named: Node, source: Source) -> Diagnostics:
     problem = not_runnable(source)
     if problem:
-        return (diagnose("MCP244", named.span, f"the system cannot run `{source.path}`: {problem}", "", MENDED),)
+        return (
+            diagnose("MCP244", named.span, f"the system cannot run `{source.path}`: {problem}", "", mended(problem)),
+        )
     if is_binary(source):
         return (diagnose("MCP246", named.span, f"`{source.path}` runs only where it was compiled for"),)
     return ()

@@ -14,9 +14,11 @@ from mcpc.definitions.kinds import WORDS
 from mcpc.diagnostics import diagnose
 from mcpc.ir import Environment, Requirement, Running
 from mcpc.ir.usual import USUAL, usual_environment
+from mcpc.lower.asking import asks
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from typing import Literal
 
     from mcpc.diagnostics import Diagnostic
     from mcpc.ir import Handler
@@ -30,6 +32,8 @@ NAMES = 'names like `"API_KEY"` or `"AWS_*"`'
 PROGRAM = re.compile(
     r"(?P<command>[A-Za-z0-9_][A-Za-z0-9_.+-]{0,99}) *(?:>= *(?P<version>[0-9]{1,9}(?:\.[0-9]{1,9}){0,7}))?"
 )
+LOOP = "loop"
+"""What `inline` may be beside true and false."""
 A_PROGRAM = "the name of a program, and if need be its oldest version: `jq`, `git >= 2.30`"
 
 
@@ -40,15 +44,32 @@ def said_wrong(said: Node | None) -> Iterator[Diagnostic]:
             yield from JUDGES[member.key](member.node)
 
 
-def running(handler: Handler, own: Node | None, general: Node | None) -> Running:
+def running(handler: Handler | None, own: Node | None, general: Node | None) -> Running:
     """Return how a handler is run; `own` is what its definition says, `general` what the server does."""
+    if handler is None:
+        return USUAL
     return Running(
         timeout=next((time for time in map(_timeout, (own, general)) if time is not None), USUAL.timeout),
-        inline=_says(own, "inline"),
+        inline=_inline(own),
         isolated=_says(own, "isolated"),
         environment=_environment(handler, own, general),
         requires=tuple({one.command: one for said in (general, own) for one in _requires(said)}.values()),
+        task=next((task for task in map(_task, (own, general)) if task is not None), ""),
+        asks=asks(own),
     )
+
+
+def _inline(said: Node | None) -> bool | Literal["loop"]:
+    found = _member(said, "inline")
+    return "loop" if found is not None and found.value == LOOP else _says(said, "inline")
+
+
+def _task(said: Node | None) -> str | None:
+    """Return what is said of tasks; `forbidden` is what nothing else says."""
+    found = _member(said, "task")
+    if found is None or found.kind != "string":
+        return None
+    return "" if found.value == "forbidden" else str(found.value)
 
 
 def _member(said: Node | None, key: str) -> Node | None:
@@ -140,7 +161,17 @@ def _mended(written: str) -> str:
     return "only `>=` can be asked for" if re.search(r"[<>=~!^]", written) else ""
 
 
+def _wrong_inline(node: Node) -> Iterator[Diagnostic]:
+    if node.kind != "boolean" and node.value != LOOP:
+        yield diagnose("MCP237", node.span, f"`inline` cannot be {_shown_word(node)}", f'`true`, `false` or `"{LOOP}"`')
+
+
+def _shown_word(node: Node) -> str:
+    return f"`{node.value}`" if node.kind == "string" else WORDS[node.kind]
+
+
 JUDGES: dict[str, Callable[[Node], Iterator[Diagnostic]]] = {
+    "inline": _wrong_inline,
     "timeout": _wrong_time,
     "environment": _wrong_environment,
     "requires": _wrong_requirements,

@@ -57,7 +57,7 @@ OBJECT = Field("object")
 ICON = Shape(
     "icon",
     {
-        "src": Field("string", required=True, begins=("https:", "http:", "data:")),
+        "src": Field("string", required=True, begins=("https:", "data:")),
         "mimeType": STRING,
         "sizes": Field("array", items=STRING),
         "theme": Field("string", one_of=("light", "dark")),
@@ -77,16 +77,41 @@ ANNOTATIONS = Shape(
 )
 EXECUTION = Shape("`execution`", {"taskSupport": Field("string", one_of=("forbidden", "optional", "required"))})
 ANY = Field("")
+TASK = {"task": Field("string", one_of=("forbidden", "optional", "required"))}
 RUNNING = {"timeout": Field("number"), "environment": ANY, "requires": Field("array", items=STRING)}
-HANDLING = Field(
+CALLED = {**RUNNING, "inline": ANY, "isolated": BOOLEAN, "command": ANY}
+ASKING = {**CALLED, "asks": OBJECT}
+BLOCK = Field(
     "object",
-    shape=Shape(f"`{HANDLER}`", {**RUNNING, "inline": BOOLEAN, "isolated": BOOLEAN, "command": ANY}, reserved=""),
+    required=True,
+    shape=Shape(
+        "content",
+        {
+            "type": Field("string", required=True, one_of=("text", "image", "audio", "resource", "resource_link")),
+            **dict.fromkeys(("text", "data", "mimeType", "uri", "name"), STRING),
+            "resource": OBJECT,
+        },
+        others=True,
+    ),
 )
-TOOL_META = Shape("`_meta`", {DEFAULTS: BOOLEAN, HANDLER: HANDLING}, others=True, reserved=OURS)
-PROMPT_META = Shape("`_meta`", {HANDLER: HANDLING}, others=True, reserved=OURS)
+MESSAGE = Shape("message", {"role": Field("string", required=True, one_of=("user", "assistant")), "content": BLOCK})
+PART = Shape("contents", {"uri": NAME, "mimeType": STRING, "text": STRING, "blob": STRING}, others=True)
+CONTRACT = {"contract": STRING}
+SAYS = {**CONTRACT, "content": Field("array", items=BLOCK)}
+SAYS_MESSAGES = {**CONTRACT, "messages": Field("array", items=Field("object", shape=MESSAGE))}
+SAYS_CONTENTS = {**CONTRACT, "contents": Field("array", items=Field("object", shape=PART))}
+TOOL_SAYS = {**ASKING, **TASK, **SAYS, "validate": BOOLEAN}
+TOOL_HANDLING = Field("object", shape=Shape(f"`{HANDLER}`", TOOL_SAYS, reserved=""))
+PROMPT_HANDLING = Field("object", shape=Shape(f"`{HANDLER}`", {**ASKING, **SAYS_MESSAGES}, reserved=""))
+READ_HANDLING = Field("object", shape=Shape(f"`{HANDLER}`", {**ASKING, **SAYS_CONTENTS}, reserved=""))
+SILENT_HANDLING = Field("object", shape=Shape(f"`{HANDLER}`", {**CALLED, **CONTRACT}, reserved=""))
+TOOL_META = Shape("`_meta`", {DEFAULTS: BOOLEAN, HANDLER: TOOL_HANDLING}, others=True, reserved=OURS)
+PROMPT_META = Shape("`_meta`", {HANDLER: PROMPT_HANDLING}, others=True, reserved=OURS)
+READ_META = Shape("`_meta`", {HANDLER: READ_HANDLING}, others=True, reserved=OURS)
+COMPLETION_META = Shape("`_meta`", {HANDLER: SILENT_HANDLING}, others=True, reserved=OURS)
 SERVER_META = Shape(
     "`_meta`",
-    {HANDLERS: Field("object", shape=Shape(f"`{HANDLERS}`", RUNNING, reserved=""))},
+    {HANDLERS: Field("object", shape=Shape(f"`{HANDLERS}`", {**RUNNING, **TASK}, reserved=""))},
     others=True,
     reserved=OURS,
 )
@@ -121,6 +146,52 @@ PROMPT = Field(
             "arguments": Field("array", items=Field("object", shape=ARGUMENT)),
             "icons": ICONS,
             "_meta": Field("object", shape=PROMPT_META),
+        },
+    ),
+)
+
+AUDIENCE = Shape(
+    "`annotations`",
+    {
+        "audience": Field("array", items=Field("string", one_of=("user", "assistant"))),
+        "priority": Field("number"),
+        "lastModified": STRING,
+    },
+)
+READ = {
+    "name": NAME,
+    "title": STRING,
+    "description": STRING,
+    "mimeType": STRING,
+    "annotations": Field("object", shape=AUDIENCE),
+    "icons": ICONS,
+    "root": ANY,
+    "_meta": Field("object", shape=READ_META),
+}
+RESOURCE = Field(
+    "object",
+    shape=Shape(
+        "resource",
+        {**READ, "uri": NAME, "size": Field("number"), "text": STRING, "blob": STRING, "file": STRING},
+    ),
+)
+TEMPLATE = Field(
+    "object",
+    shape=Shape("resource template", {**READ, "uriTemplate": NAME, "text": ANY, "blob": ANY, "file": ANY}),
+)
+REF = Shape(
+    "`ref`",
+    {"type": Field("string", required=True, one_of=("ref/prompt", "ref/resource")), "name": STRING, "uri": STRING},
+)
+COMPLETION = Field(
+    "object",
+    shape=Shape(
+        "completion",
+        {
+            "ref": Field("object", required=True, shape=REF),
+            "argument": NAME,
+            "values": Field("array", items=STRING),
+            "_meta": Field("object", shape=COMPLETION_META),
         },
     ),
 )

@@ -7,20 +7,24 @@ its function.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from mcpc.ir import BashFunction
 from mcpc.languages.bash_slices import outline
-from mcpc.lower.variables import names_of_prompt, names_of_tool, pairs, unknown, uses
+from mcpc.lower.variables import names_of_prompt, names_of_template, names_of_tool, pairs, unknown, uses
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from mcpc.definitions import Definition
     from mcpc.diagnostics import Diagnostic, Diagnostics, Span
-    from mcpc.ir import Prompt, Server, Tool
+    from mcpc.ir import Completion, Prompt, Resource, ResourceTemplate, Server, Tool
     from mcpc.languages.bash_slices import Outline
     from mcpc.lower.variables import Names, Pairs
 
-CALL = "mcpc_call"
+D = TypeVar("D", "Tool", "Prompt", "Resource", "ResourceTemplate", "Completion")
+ASKING = ("mcpc_call", "mcpc_ask", "mcpc_elicit")
+"""Commands that wait for an answer."""
 BYTE_ORDER_MARK = "\ufeff"
 
 
@@ -32,10 +36,26 @@ def with_shells(server: Server, definition: Definition) -> tuple[Server, Diagnos
     reading = Reading(
         outline([source.text.removeprefix(BYTE_ORDER_MARK) for source in libraries]), uses(libraries), server.unpack
     )
-    tools = tuple(reading.tool(tool) for tool in server.tools)
-    prompts = tuple(reading.prompt(prompt) for prompt in server.prompts)
+    whole = replace(
+        server,
+        tools=tuple(reading.bound(tool, "tool") for tool in server.tools),
+        prompts=tuple(reading.bound(prompt, "prompt") for prompt in server.prompts),
+        resources=tuple(reading.bound(resource, "resource") for resource in server.resources),
+        templates=tuple(reading.bound(template, "resource template") for template in server.templates),
+        completions=tuple(reading.bound(completion, "completion") for completion in server.completions),
+    )
     reading.problems += unknown(reading.used, reading.known)
-    return replace(server, tools=tools, prompts=prompts), tuple(reading.problems)
+    return whole, tuple(reading.problems)
+
+
+NAMES: dict[str, Callable[[Any], Names]] = {
+    "tool": names_of_tool,
+    "prompt": names_of_prompt,
+    "resource": lambda _: {},
+    "resource template": names_of_template,
+    "completion": lambda completion: {"value": completion.span},
+}
+"""What a function of each kind of definition is given by name."""
 
 
 class Reading:
@@ -47,22 +67,15 @@ class Reading:
         self.problems: list[Diagnostic] = []
         self._text = text
         self._trapping = text.trapping()
-        self._calling = text.mentioning(CALL)
+        self._calling = frozenset[str]().union(*map(text.mentioning, ASKING))
         self._is_unpacked = is_unpacked
 
-    def tool(self, tool: Tool) -> Tool:
-        """Return a tool with what its function needs."""
-        if not isinstance(tool.handler, BashFunction):
-            return tool
-        variables = self._variables(f"the tool `{tool.name}`", names_of_tool(tool) if self.used else {})
-        return replace(tool, handler=self._handler(tool.handler, variables, tool.running.isolated))
-
-    def prompt(self, prompt: Prompt) -> Prompt:
-        """Return a prompt with what its function needs."""
-        if not isinstance(prompt.handler, BashFunction):
-            return prompt
-        variables = self._variables(f"the prompt `{prompt.name}`", names_of_prompt(prompt) if self.used else {})
-        return replace(prompt, handler=self._handler(prompt.handler, variables, prompt.running.isolated))
+    def bound(self, one: D, kind: str) -> D:
+        """Return a definition with what its function needs."""
+        if not isinstance(one.handler, BashFunction):
+            return one
+        variables = self._variables(f"the {kind} `{one.name}`", NAMES[kind](one) if self.used else {})
+        return replace(one, handler=self._handler(one.handler, variables, one.running.isolated))
 
     def _variables(self, subject: str, names: Names) -> Pairs:
         variables, problems = pairs(subject, names)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from mcpc.diagnostics import Diagnostic, Diagnostics
-    from mcpc.ir import Prompt, Tool
+    from mcpc.ir import Prompt, ResourceTemplate, Tool
     from mcpc.sources import Node, Source
 
 PREFIX = "mcpc_arg_"
@@ -46,14 +46,25 @@ def uses(libraries: Sequence[Source]) -> dict[str, Span]:
 
 def names_of_tool(tool: Tool) -> Names:
     """Return the arguments that a tool's schema names."""
+    return names_in(tool.input.node)
+
+
+def names_in(schema: Node) -> Names:
+    """Return the arguments that a schema names."""
     found: Names = {}
-    _collect(tool.input.node, found, 0)
+    _collect(schema, found, 0)
     return found
 
 
 def names_of_prompt(prompt: Prompt) -> Names:
     """Return the arguments of a prompt."""
     return {argument.name: argument.span for argument in prompt.arguments}
+
+
+def names_of_template(template: ResourceTemplate) -> Names:
+    """Return the variables of a resource template; one whose name a shell cannot have is for the JSON text alone."""
+    names = (variable.name for variable in template.uri.variables)
+    return {name: template.span for name in names if IDENTIFIER.fullmatch(name.translate(UNDERSCORES))}
 
 
 def _collect(schema: Node, found: Names, depth: int) -> None:

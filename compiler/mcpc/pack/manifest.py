@@ -35,7 +35,7 @@ def manifest_entries(server: Server, entries: Sequence[Entry]) -> tuple[Entry, .
 
 def is_bytecode(name: str) -> bool:
     """Tell whether an entry depends on the Python that built it."""
-    return name.endswith(".pyc") or name in ("mcpc_app/bytecode", "mcpc_runtime/bytecode")
+    return name.endswith(".pyc") or name in ("mcpc_app/bytecode", "mcpc_runtime/bytecode", "serving/bytecode.zip")
 
 
 def line(name: str, checksum: str) -> str:
@@ -59,14 +59,20 @@ def build_facts(server: Server, source: str) -> Json:
         "revisions": [revision.version for revision in REVISIONS],
         "tools": len(server.tools),
         "prompts": len(server.prompts),
-        "handlers": [*sorted({definition.handler.contract for definition in (*server.tools, *server.prompts)})],
+        "handlers": [*sorted({definition.handler.contract for definition in server.definitions})],
         "python": {"requires": PYTHON, "bytecode": platform.python_version()},
         "mcpc": __version__,
         "sourceDigest": source,
     }
+    others = {"resources": server.resources, "resourceTemplates": server.templates, "completions": server.completions}
+    facts.update({name: len(found) for name, found in others.items() if found})
+    if server.facets:
+        facts["paths"] = [facet.path for facet in server.facets]
     unusual = running_facts(server)
     if unusual:
         facts["running"] = unusual
+    if server.serving is not None:
+        facts["serving"] = [f"{package.name} {package.version}" for package in server.serving.packages]
     if server.layer is not None:
         facts["packages"] = [f"{package.name} {package.version}" for package in server.layer.packages]
         facts["platforms"] = [*native_tags(server.layer)]
@@ -91,12 +97,16 @@ def as_said(running: Running, handler: Handler) -> dict[str, Json]:
     said: dict[str, Json] = {}
     if running.timeout != USUAL.timeout:
         said["timeout"] = running.timeout
-    said.update({way: True for way in ("inline", "isolated") if getattr(running, way)})
+    said.update({way: getattr(running, way) for way in ("inline", "isolated") if getattr(running, way)})
     if running.environment != usual_environment(handler):
         names: list[Json] = [*running.environment.names]
         said["environment"] = "inherit" if running.environment.inherit else names or "minimal"
     if running.requires:
         said["requires"] = [*map(str, running.requires)]
+    if running.task:
+        said["task"] = running.task
+    if running.asks:
+        said["asks"] = [f"{key}: {method}" for key, method, _ in running.asks]
     return said
 
 
@@ -123,9 +133,17 @@ def bill_of_materials(server: Server, source: str) -> Json:
                 "licenses": [{"license": {"id": "MIT"}}],
                 "purl": f"pkg:pypi/mcpc@{__version__}",
             },
-            *(component(package) for package in (server.layer.packages if server.layer else ())),
+            *(component(package) for package in carried(server)),
         ],
     }
+
+
+def carried(server: Server) -> list[Package]:
+    """Return every package that an artifact carries, once each, in the order of their names."""
+    layers = [layer for layer in (server.layer, server.serving) if layer is not None]
+    return sorted(
+        {package for layer in layers for package in layer.packages}, key=lambda one: (one.name, one.version, one.tags)
+    )
 
 
 def component(package: Package) -> Json:

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 
 from mcpc.emit.bytecode import MAGIC, code_of, dump, dump_data, pyc
 from mcpc.emit.templates import text
-from mcpc.ir import BashFunction, Executable, PythonFunction
+from mcpc.ir import BashFunction, Executable, Foreign, PythonFunction, Root
 from mcpc.pack.archive import Entry, archive
+from mcpc.pack.serving import nested
 from mcpc_runtime import BYTECODE, SOURCES
 
 if TYPE_CHECKING:
@@ -43,9 +44,45 @@ START_PATH = (
     "mcpc_runtime.main",
 )
 """What every start imports, each after what it needs."""
-FOR_PYTHON = ("context.py", "contracts/python.py", "runners/worker.py", "worker/")
-FOR_BASH = ("contracts/mcbox.py", "runners/shell.py", "shells/")
+BEFORE_SERVING = (
+    "mcpc_runtime.mcp_bash",
+    *(f"mcpc_runtime.mcp_bash.{name}" for name in ("policy", "settings", "starting")),
+)
+"""What the start of a server of mcp-bash imports besides."""
+FOR_PYTHON = ("context.py", "contracts/python.py", "questions.py", "runners/worker.py", "worker/")
+FOR_BASH = ("runners/shell.py", "shells/")
 FOR_INLINE = ("runners/inline.py", "straight.py")
+FOR_TASKS = (
+    "contracts/tasks.py",
+    "protocol/course.py",
+    "protocol/tasks.py",
+    "runners/tasks.py",
+    "tasks/__init__.py",
+    "tasks/calls.py",
+    "tasks/clerk.py",
+    "tasks/keeper.py",
+    "tasks/places.py",
+    "tasks/questions.py",
+    "tasks/requests.py",
+    "tasks/sqlite.py",
+    "tasks/store.py",
+)
+FOR_MCP_BASH = ("contracts/mcp_bash.py", "runners/mcp_bash.py")
+FROM_MCP_BASH = frozenset({"mcp_bash", "mcp_bash_completion", "mcp_bash_prompt", "mcp_bash_resource"})
+"""The contracts of mcp-bash."""
+READY: frozenset[str] = frozenset({"known", "mcp_bash_prompt"})
+"""The contracts that know their answers."""
+FOR_FILES = ("contracts/file.py", "runners/files.py")
+FOR_PROVIDERS = (
+    "contracts/mcp_bash_completion.py",
+    "contracts/mcp_bash_prompt.py",
+    "contracts/mcp_bash_resource.py",
+    "health.py",
+    "providers/",
+    "remote_token.py",
+    "runners/providers.py",
+    "watching.py",
+)
 RUNTIME = "mcpc_runtime"
 PACKAGE = "mcpc_runtime/__init__.py"
 GENERATED_IN_BUNDLE = frozenset({"mcpc_app/__init__.py", "mcpc_app/index.py"})
@@ -57,10 +94,41 @@ CARRIED_WHEN: dict[str, Callable[[Server, Sequence[Module]], bool]] = {
     "mcpc_runtime/bindings/hints.py": lambda server, _: "hints" in bindings(server),
     "mcpc_runtime/bindings/models.py": lambda server, _: bool(server.models),
     "mcpc_runtime/formats/": lambda _, modules: any(b"mcpc_runtime.formats" in module.data for module in modules),
-    "mcpc_runtime/layer/": lambda _, modules: any(module.name.startswith("site/") for module in modules),
+    "mcpc_runtime/layer/": lambda _, modules: any(module.name.startswith(("site/", "serving/")) for module in modules),
+    "mcpc_runtime/http/": lambda server, _: serves_http(server),
+    "mcpc_runtime/http/bx/": lambda server, _: "bx" in dict(server.settings),
+    "mcpc_runtime/protocol/globs.py": lambda server, _: "bx" in dict(server.settings) and serves_http(server),
+    "mcpc_runtime/http/facets.py": lambda server, _: bool(server.facets),
+    "mcpc_runtime/contracts/known.py": lambda server, _: "known" in contracts(server),
+    "mcpc_runtime/protocol/known.py": lambda server, _: "known" in contracts(server),
+    "mcpc_runtime/protocol/allowing.py": lambda server, _: serves_http(server) or "mcp_bash" in contracts(server),
+    "mcpc_runtime/bindings/named.py": lambda server, _: any(
+        isinstance(one.handler, PythonFunction) for one in server.completions
+    ),
+    "mcpc_runtime/protocol/completion.py": lambda server, _: server.completes,
+    "mcpc_runtime/protocol/media.py": lambda server, _: server.has_resources or "mcp_bash" in contracts(server),
+    **{
+        f"mcpc_runtime/{name}": lambda server, _: reads_files(server) or is_of(server, "mcp_bash") for name in FOR_FILES
+    },
+    **{f"mcpc_runtime/{name}": lambda server, _: is_of(server, "mcp_bash") for name in FOR_PROVIDERS},
+    **{f"mcpc_runtime/{name}": lambda server, _: has_tasks(server) for name in FOR_TASKS},
+    "mcpc_runtime/events.py": lambda server, _: serves_http(server),
+    "mcpc_runtime/redis.py": lambda server, _: serves_http(server) or has_tasks(server),
+    "mcpc_runtime/tasks/redis.py": lambda server, _: has_tasks(server) and carries_redis(server),
+    **{f"mcpc_runtime/{name}": lambda server, _: "mcp_bash" in contracts(server) for name in FOR_MCP_BASH},
+    "mcpc_runtime/mcp_bash/": lambda server, _: is_of(server, "mcp_bash"),
+    "mcpc_runtime/bindings/toolbox.py": lambda server, _: "toolbox_python" in contracts(server),
+    "mcpc_runtime/contracts/toolbox.py": lambda server, _: "toolbox" in contracts(server),
+    "mcpc_runtime/contracts/toolbox_python.py": lambda server, _: "toolbox_python" in contracts(server),
+    "mcpc_runtime/node/": lambda server, _: bool(contracts(server) & {"toolbox", "toolbox_python"}),
+    "mcpc_runtime/protocol/live.py": lambda server, _: "live" in dict(server.settings),
+    "mcpc_runtime/runners/node.py": lambda server, _: "toolbox" in contracts(server),
     "mcpc_runtime/contracts/executable.py": lambda server, _: has(server, Executable),
-    "mcpc_runtime/unpacking.py": lambda server, _: has(server, Executable) or server.unpack,
-    **{f"mcpc_runtime/{name}": lambda server, _: has(server, BashFunction) for name in FOR_BASH},
+    "mcpc_runtime/unpacking.py": lambda server, _: has(server, Executable) or server.unpack or unpacks(server),
+    "mcpc_runtime/runners/ready.py": lambda server, _: bool(contracts(server) & READY),
+    "mcpc_runtime/contracts/mcbox.py": lambda server, _: has(server, BashFunction),
+    "mcpc_runtime/shells/scripts.py": lambda server, _: forks(server),
+    **{f"mcpc_runtime/{name}": lambda server, _: has(server, BashFunction) or forks(server) for name in FOR_BASH},
     **{f"mcpc_runtime/{name}": lambda server, _: has(server, PythonFunction) for name in FOR_PYTHON},
     **{
         f"mcpc_runtime/{name}": lambda server, _: any(one.running.inline for one in server.definitions)
@@ -103,7 +171,7 @@ def runtime_entries(server: Server, generated: Sequence[Module]) -> tuple[Entry,
     sources = {name: data for name, data in sources.items() if name not in kept}
     packed = archive([Entry(name, data) for name, data in kept.items()], "")
     entries = {**sources, **beside, BYTECODE: one_entry(runtime), SOURCES: packed}
-    return tuple(Entry(name, data) for name, data in sorted(entries.items()))
+    return tuple(Entry(name, data) for name, data in sorted(nested(entries).items()))
 
 
 def one_entry(codes: Mapping[str, CodeType]) -> bytes:
@@ -132,9 +200,50 @@ def carried(server: Server, generated: Sequence[Module]) -> dict[str, bytes]:
     return {name: data for name, data in sources.items() if not name.startswith(unneeded)}
 
 
+def serves_http(server: Server) -> bool:
+    """Tell whether the server carries what serves over HTTP."""
+    return server.serving is not None and "uvicorn" in server.serving.modules
+
+
 def has(server: Server, kind: type) -> bool:
     """Tell whether the server has a handler of this kind."""
     return any(isinstance(definition.handler, kind) for definition in server.definitions)
+
+
+def contracts(server: Server) -> frozenset[str]:
+    """Return the contracts that handlers of the server keep."""
+    return frozenset(one.handler.contract for one in server.definitions)
+
+
+def forks(server: Server) -> bool:
+    """Tell whether scripts run as children of a shell that has read their SDK."""
+    handlers = [one.handler for one in server.definitions if one.handler.contract == "mcp_bash"]
+    return any(isinstance(one, Foreign) and dict(one.facts[0]).get("fork") for one in handlers)
+
+
+def unpacks(server: Server) -> bool:
+    """Tell whether a handler of another system wants the project's files on disk."""
+    return any(isinstance(one.handler, Foreign) and one.handler.unpacks for one in server.definitions)
+
+
+def has_tasks(server: Server) -> bool:
+    """Tell whether calls may become tasks."""
+    return any(tool.running.task for tool in server.tools)
+
+
+def carries_redis(server: Server) -> bool:
+    """Tell whether the server carries what speaks with Redis."""
+    return server.serving is not None and "redis" in server.serving.modules
+
+
+def is_of(server: Server, name: str) -> bool:
+    """Tell whether something of the server is written in a format that has its own parts of the runtime."""
+    return name in dict(server.settings)
+
+
+def reads_files(server: Server) -> bool:
+    """Tell whether the server reads files of the machine that it runs on."""
+    return any(isinstance(one.content, Root) for one in server.readable)
 
 
 def bindings(server: Server) -> frozenset[str]:
@@ -166,7 +275,9 @@ def label(name: str) -> str:
 def bundled(codes: Mapping[str, CodeType]) -> CodeType:
     """Return the start module's code with the bundle in the place of its constant."""
     start = codes[START]
-    bundle = tuple(bundle_row(name, codes) for name in START_PATH)
+    *path, main = START_PATH
+    more = (name for name in BEFORE_SERVING if file_of(name, codes) in codes)
+    bundle = tuple(bundle_row(name, codes) for name in (*path, *more, main))
     constants = tuple(bundle if constant == "BUNDLE" else constant for constant in start.co_consts)
     return start.replace(co_consts=constants)
 

@@ -10,17 +10,23 @@ from typing import TYPE_CHECKING
 
 from mcpc.diagnostics import has_errors, in_order
 from mcpc.ir import CheckedServer, Server
+from mcpc.passes.allowed import allowed
+from mcpc.passes.apps import apps
 from mcpc.passes.capabilities import capabilities
+from mcpc.passes.completions import completions
 from mcpc.passes.descriptions import descriptions
 from mcpc.passes.environment import environment
 from mcpc.passes.examples import examples
 from mcpc.passes.handlers import handlers
+from mcpc.passes.headers import headers
 from mcpc.passes.models import models
 from mcpc.passes.modules import modules
 from mcpc.passes.names import names
 from mcpc.passes.requires import requires
+from mcpc.passes.resources import resources
 from mcpc.passes.running import running
 from mcpc.passes.schemas import schemas
+from mcpc.passes.secrets import secrets
 from mcpc.passes.text import texts
 
 if TYPE_CHECKING:
@@ -34,8 +40,11 @@ Pass = Callable[[Server], "Diagnostics"]
 
 PASSES: tuple[Pass, ...] = (
     names,
+    resources,
+    completions,
     descriptions,
     schemas,
+    headers,
     examples,
     handlers,
     environment,
@@ -45,6 +54,9 @@ PASSES: tuple[Pass, ...] = (
     models,
     running,
     requires,
+    apps,
+    allowed,
+    secrets,
 )
 
 

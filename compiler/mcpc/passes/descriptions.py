@@ -1,4 +1,4 @@
-"""Ask whether a description says what each tool and prompt is for."""
+"""Ask whether a description says what each tool, prompt and resource is for."""
 
 from __future__ import annotations
 
@@ -10,20 +10,27 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from mcpc.diagnostics import Diagnostic, Diagnostics
-    from mcpc.ir import Prompt, Server, Tool
+    from mcpc.ir import Prompt, Resource, ResourceTemplate, Server, Tool
 
 HINTS = {
     "tool": "a model chooses its tools by their descriptions",
     "prompt": "people choose a prompt by its description",
+    "resource": "people and models choose what to read by its description",
+    "resource template": "people and models choose what to read by its description",
 }
 
 
 def descriptions(server: Server) -> Diagnostics:
     """Report definitions without a description, or with an empty one."""
-    return (*_silent("tool", server.tools), *_silent("prompt", server.prompts))
+    return (
+        *_silent("tool", server.tools),
+        *_silent("prompt", server.prompts),
+        *_silent("resource", server.resources),
+        *_silent("resource template", server.templates),
+    )
 
 
-def _silent(kind: str, nodes: tuple[Tool | Prompt, ...]) -> Iterator[Diagnostic]:
+def _silent(kind: str, nodes: tuple[Tool | Prompt | Resource | ResourceTemplate, ...]) -> Iterator[Diagnostic]:
     for node in nodes:
         description = node.members.get("description")
         if description is None:

@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 
     from mcpc.diagnostics import Diagnostic, Diagnostics
     from mcpc.introspection.variables import Variable
-    from mcpc.ir import Environment, Prompt, Server, Tool
+    from mcpc.ir import Environment, Handled, Server
     from mcpc.sources import Source
 
 
 def environment(server: Server) -> Diagnostics:
     """Report variables that a handler reads and does not find, each once a file."""
-    leading: dict[str, list[Tool | Prompt]] = {}
+    leading: dict[str, list[Handled]] = {}
     sources = {file.source.path: file.source for file in server.files if file.source.path.endswith(".py")}
     handlers = {one.handler.file: one for one in server.definitions if isinstance(one.handler, PythonFunction)}
     reached = {path: _reached(path, sources) for path in handlers}
@@ -47,7 +47,7 @@ def _reached(path: str, sources: dict[str, Source]) -> list[str]:
     return found
 
 
-def _unfound(source: Source, users: list[Tool | Prompt]) -> Iterator[Diagnostic]:
+def _unfound(source: Source, users: list[Handled]) -> Iterator[Diagnostic]:
     told = set[str]()
     for variable in variables(source):
         lacking = _lacking(variable, source, users)
@@ -56,7 +56,7 @@ def _unfound(source: Source, users: list[Tool | Prompt]) -> Iterator[Diagnostic]
             yield _absent(variable, lacking[0])
 
 
-def _lacking(variable: Variable, source: Source, users: list[Tool | Prompt]) -> list[Tool | Prompt]:
+def _lacking(variable: Variable, source: Source, users: list[Handled]) -> list[Handled]:
     """Return the handlers that need a variable and do not find it."""
     own = [one for one in users if _is_function(one, variable, source)]
     lacking = [one for one in own or users if not _has(one.running.environment, variable.name)]
@@ -64,7 +64,7 @@ def _lacking(variable: Variable, source: Source, users: list[Tool | Prompt]) -> 
     return [] if is_others else lacking
 
 
-def _is_function(one: Tool | Prompt, variable: Variable, source: Source) -> bool:
+def _is_function(one: Handled, variable: Variable, source: Source) -> bool:
     handler = one.handler
     return isinstance(handler, PythonFunction) and (handler.file, handler.function) == (source.path, variable.function)
 
@@ -76,7 +76,7 @@ def _has(environment: Environment, name: str) -> bool:
     return any(name.startswith(one[:-1]) if one.endswith("*") else name == one for one in known)
 
 
-def _absent(variable: Variable, definition: Tool | Prompt) -> Diagnostic:
+def _absent(variable: Variable, definition: Handled) -> Diagnostic:
     name = variable.name
     said = f'`environment=["{name}"]`' if definition.span.path.endswith(".py") else f'`"environment": ["{name}"]`'
     where = "its mark" if definition.span.path.endswith(".py") else 'its `"_meta": {"mcpc/handler": {…}}`'

@@ -8,17 +8,17 @@ from __future__ import annotations
 
 import difflib
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from mcpc.diagnostics import diagnose
-from mcpc.ir import PythonFunction
+from mcpc.ir import Completion, Prompt, PythonFunction, Resource, ResourceTemplate, Tool
 from mcpc.ir.places import place
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from mcpc.diagnostics import Diagnostic, Diagnostics, Span
-    from mcpc.ir import Parameter, Prompt, Server, Tool
+    from mcpc.ir import Handled, Parameter, Server
     from mcpc.sources import Node
 
 ELSEWHERE = ("$ref", "$dynamicRef", "allOf", "anyOf", "oneOf", "if", "dependentSchemas", "dependentRequired")
@@ -33,7 +33,7 @@ class Arguments:
 
     `names`: each argument with its place; `required`: those that always come, defaults among them.  `certain` is false
     if the schema may require more than its root says; `others` is the place that lets arguments through that have no
-    name here.
+    name here.  `offered`: a function takes of them what it wants.
     """
 
     subject: str
@@ -41,18 +41,16 @@ class Arguments:
     required: frozenset[str]
     certain: bool = True
     others: Span | None = None
+    offered: bool = False
 
 
 def handlers(server: Server) -> Diagnostics:
     """Report Python functions whose signatures do not fit."""
     problems: list[Diagnostic] = []
-    for tool in server.tools:
-        if isinstance(tool.handler, PythonFunction):
-            problems += _unfit(tool.handler, _of_tool(tool), server)
-            problems += _inline(tool)
-    for prompt in server.prompts:
-        if isinstance(prompt.handler, PythonFunction):
-            problems += _unfit(prompt.handler, _of_prompt(prompt), server)
+    for one in server.definitions:
+        if isinstance(one.handler, PythonFunction):
+            problems += _unfit(one.handler, ARGUMENTS[type(one)](one), server)
+            problems += _inline(one)
     return tuple(problems)
 
 
@@ -79,6 +77,33 @@ def _of_prompt(prompt: Prompt) -> Arguments:
     return Arguments(f"the prompt `{prompt.name}`", names, required)
 
 
+def _of_resource(resource: Resource) -> Arguments:
+    return Arguments(f"the resource `{resource.name}`", {}, frozenset())
+
+
+def _of_template(template: ResourceTemplate) -> Arguments:
+    names = {variable.name: template.span for variable in template.uri.variables}
+    required = frozenset(variable.name for variable in template.uri.variables if not variable.optional)
+    return Arguments(f"the resource template `{template.name}`", names, required)
+
+
+def _of_completion(completion: Completion) -> Arguments:
+    names = dict.fromkeys(COMPLETING, completion.span)
+    subject = f"the completion of `{completion.argument}` of `{completion.ref}`"
+    return Arguments(subject, names, frozenset(names), offered=True)
+
+
+COMPLETING = ("value", "context_arguments")
+"""What a function that completes may take: the text so far, and what was chosen for other arguments."""
+ARGUMENTS: dict[type, Callable[[Any], Arguments]] = {
+    Tool: _of_tool,
+    Prompt: _of_prompt,
+    Resource: _of_resource,
+    ResourceTemplate: _of_template,
+    Completion: _of_completion,
+}
+
+
 def _unfit(handler: PythonFunction, arguments: Arguments, server: Server) -> Iterator[Diagnostic]:
     yield from _collides(handler, arguments, server)
     if handler.binding[:1] == MODELS:
@@ -86,7 +111,7 @@ def _unfit(handler: PythonFunction, arguments: Arguments, server: Server) -> Ite
     for parameter in handler.parameters:
         if parameter.name != handler.context or not parameter.keyword:
             yield from _uncallable(handler, parameter, arguments)
-    if handler.accepts_any:
+    if handler.accepts_any or arguments.offered:
         return
     takes = {parameter.name for parameter in handler.parameters if parameter.keyword} - {handler.context}
     unwanted = [(span, f"`{name}`") for name, span in arguments.names.items() if name not in takes]
@@ -121,10 +146,10 @@ def _uncallable(handler: PythonFunction, parameter: Parameter, arguments: Argume
         yield diagnose("MCP206", handler.span, message, "", f"give {name} a default, or make it required")
 
 
-def _inline(tool: Tool) -> Iterator[Diagnostic]:
+def _inline(one: Handled) -> Iterator[Diagnostic]:
     """Yield an asynchronous function that is to run in the server's own process, which has no loop for it."""
-    handler = tool.handler
-    if isinstance(handler, PythonFunction) and handler.is_async and tool.running.inline:
+    handler = one.handler
+    if isinstance(handler, PythonFunction) and handler.is_async and one.running.inline:
         message = f"`{handler.function}` is asynchronous, and `inline` runs a function to its end where it is called"
         yield diagnose("MCP230", handler.span, message, "", "make it a plain `def`, or leave `inline` out")
 

@@ -27,6 +27,9 @@ MODULES = (".py", ".so", ".pyd")
 OURS = "mcpc"
 """Every server has what its files import of mcpc."""
 HINT = "add the package that has it to `requirements.txt`, or put the module beside the handlers"
+FORMER = "fastmcp"
+"""What servers were written for that only changed what they import."""
+INSTEAD = "`mcpc` has what servers use of it (`Context`, `Field`, `ToolError`): import that from there; or "
 
 
 def modules(server: Server) -> Diagnostics:
@@ -35,7 +38,7 @@ def modules(server: Server) -> Diagnostics:
     carried = server.layer.modules if server.layer else frozenset()
     is_known = server.layer is None or server.layer.complete
     files = {file.source.path: file.source for file in server.files}
-    handlers = (*(tool.handler for tool in server.tools), *(prompt.handler for prompt in server.prompts))
+    handlers = [definition.handler for definition in server.definitions]
     bound = dict.fromkeys(handler.file for handler in handlers if isinstance(handler, PythonFunction))
     waiting = [files[path] for path in bound]
     seen = set(bound)
@@ -60,7 +63,8 @@ def _hint(name: str, known: Sequence[str]) -> str:
     if near:
         return f"did you mean `{near[0]}`?"
     here = provider(name)
-    return f"add `{here}` to `requirements.txt`, and the server carries it" if here else HINT
+    hint = f"add `{here}` to `requirements.txt`, and the server carries it" if here else HINT
+    return INSTEAD + hint if name == FORMER else hint
 
 
 def broken(source: Source) -> Diagnostics:

@@ -6,13 +6,16 @@ import re
 from typing import TYPE_CHECKING
 
 from mcpc.diagnostics import diagnose
+from mcpc.ir import Foreign
 from mcpc.ir.places import place
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from mcpc.diagnostics import Diagnostic, Diagnostics
-    from mcpc.ir import Prompt, Server, Tool
+    from mcpc.ir import Prompt, Resource, ResourceTemplate, Server, Tool
+
+    Named = Tool | Prompt | Resource | ResourceTemplate
 
 ILLEGAL = re.compile(r"[^A-Za-z0-9_.-]")
 LONGEST = 128
@@ -22,16 +25,35 @@ ALLOWED = f"1 to {LONGEST} of `A-Z a-z 0-9 _ . -`"
 
 def names(server: Server) -> Diagnostics:
     """Report names that repeat, that the protocol does not allow, and that some clients refuse."""
-    kinds: tuple[tuple[str, tuple[Tool | Prompt, ...]], ...] = (("tool", server.tools), ("prompt", server.prompts))
+    kinds: tuple[tuple[str, tuple[Named, ...]], ...] = (
+        ("tool", server.tools),
+        ("prompt", server.prompts),
+        ("resource", server.resources),
+        ("resource template", server.templates),
+    )
     problems: list[Diagnostic] = []
     for kind, nodes in kinds:
         problems += _repeated(kind, nodes, server)
-        problems += (problem for node in nodes for problem in _illegal(kind, node))
+        judge = _illegal if kind in CALLED_BY_NAME else _nameless
+        problems += (problem for node in nodes for problem in judge(kind, node))
     return tuple(problems)
 
 
-def _repeated(kind: str, nodes: tuple[Tool | Prompt, ...], server: Server) -> Iterator[Diagnostic]:
-    firsts: dict[str, Tool | Prompt] = {}
+CALLED_BY_NAME = ("tool", "prompt")
+"""A resource is asked for by its uri: its name is for people, unless a function has to be found by it."""
+
+
+def _nameless(kind: str, node: Named) -> Iterator[Diagnostic]:
+    """Yield what a resource's name cannot be."""
+    wants_function = node.handler is not None and not isinstance(node.handler, Foreign) and not node.handler.file
+    if not node.name.strip():
+        yield diagnose("MCP105", node.span, f"the name of a {kind} is empty", "what people call it")
+    elif wants_function and ILLEGAL.search(node.name):
+        yield from _illegal(kind, node)
+
+
+def _repeated(kind: str, nodes: tuple[Named, ...], server: Server) -> Iterator[Diagnostic]:
+    firsts: dict[str, Named] = {}
     for node in nodes:
         first = firsts.setdefault(node.name, node)
         if first is not node:
@@ -39,7 +61,7 @@ def _repeated(kind: str, nodes: tuple[Tool | Prompt, ...], server: Server) -> It
             yield diagnose("MCP104", node.span, f"two {kind}s are called `{node.name}`", "", hint)
 
 
-def _illegal(kind: str, node: Tool | Prompt) -> Iterator[Diagnostic]:
+def _illegal(kind: str, node: Named) -> Iterator[Diagnostic]:
     subject, length = f"the name of a {kind}", len(node.name)
     wrong = ILLEGAL.search(node.name)
     if not node.name:

@@ -37,7 +37,8 @@ KEYS = {"patternProperties": IN_PATTERN}
 
 def texts(server: Server) -> Diagnostics:
     """Report every string of the server that hides something."""
-    nodes = [server.node, *(tool.members for tool in server.tools), *(prompt.members for prompt in server.prompts)]
+    kinds = (server.tools, server.prompts, server.resources, server.templates, server.completions)
+    nodes = [server.node, *(definition.members for kind in kinds for definition in kind)]
     return tuple(problem for node in nodes for problem in _hidden(node, "the text", ""))
 
 

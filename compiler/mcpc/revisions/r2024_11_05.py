@@ -11,5 +11,7 @@ REVISION = Revision(
     tool=("name", "description", "inputSchema"),
     prompt=("name", "description", "arguments"),
     prompt_argument=("name", "description", "required"),
+    resource=("uri", "name", "description", "mimeType", "annotations", "size"),
+    resource_template=("uriTemplate", "name", "description", "mimeType", "annotations"),
     implementation=("name", "version"),
 )

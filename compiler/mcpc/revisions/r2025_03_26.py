@@ -10,4 +10,5 @@ REVISION = replace(
     content=(*PREVIOUS.content, "audio"),
     tool=(*PREVIOUS.tool, "annotations"),
     progress_message=True,
+    declares_completions=True,
 )

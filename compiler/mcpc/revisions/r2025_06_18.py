@@ -13,5 +13,7 @@ REVISION = replace(
     tool=(*PREVIOUS.tool, "title", "outputSchema", "_meta"),
     prompt=(*PREVIOUS.prompt, "title", "_meta"),
     prompt_argument=(*PREVIOUS.prompt_argument, "title"),
+    resource=(*PREVIOUS.resource, "title", "_meta"),
+    resource_template=(*PREVIOUS.resource_template, "title", "_meta"),
     implementation=(*PREVIOUS.implementation, "title"),
 )

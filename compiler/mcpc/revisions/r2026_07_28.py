@@ -9,7 +9,6 @@ REVISION = replace(
     version="2026-07-28",
     stateless=True,
     structured="any",
-    tool=tuple(field for field in PREVIOUS.tool if field != "execution"),
     boolean_properties=True,
     any_output_schema=True,
 )

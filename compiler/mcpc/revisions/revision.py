@@ -23,7 +23,10 @@ class Revision:
     tool: tuple[str, ...]
     prompt: tuple[str, ...]
     prompt_argument: tuple[str, ...]
+    resource: tuple[str, ...]
+    resource_template: tuple[str, ...]
     implementation: tuple[str, ...]
     boolean_properties: bool = False
     progress_message: bool = False
     any_output_schema: bool = False
+    declares_completions: bool = False

@@ -59,9 +59,14 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class SourceTree:
-    """The files of a project by path, in the order of their paths."""
+    """The files of a project by path, in the order of their paths; `name` is that of its folder, where one is known.
+
+    `root` is that folder, for what is no part of the project but lies in it: packages that were installed there.
+    """
 
     files: Mapping[str, Source]
+    name: str = ""
+    root: str = ""
 
     def get(self, path: str) -> Source | None:
         """Return the file at `path`, or None."""

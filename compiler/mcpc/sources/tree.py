@@ -29,6 +29,8 @@ MAX_ENTRIES = 100_000
 
 IGNORED_NAMES = frozenset({".DS_Store", ".git", ".venv", "__pycache__", "node_modules"})
 IGNORED_ENDINGS = (".pyc", ".pyz", ".swp", ".swo", "~")
+OF_AN_ENVIRONMENT = "pyvenv.cfg"
+"""A folder with such a file is a virtual environment, whatever it is called: packages, and links out of the project."""
 # An editor's lock is a symlink to nowhere: it must be passed over before it is followed.
 IGNORED_BEGINNING = ".#"
 
@@ -99,7 +101,7 @@ def read_tree(root: Path) -> tuple[SourceTree, Diagnostics]:
     while walk.folders and not walk.is_stopped:
         _look_into(walk, walk.folders.pop())
     files = dict(sorted(walk.files.items()))
-    return SourceTree(MappingProxyType(files)), in_order((*walk.problems, *_collisions(files)))
+    return SourceTree(MappingProxyType(files), base.name, str(base)), in_order((*walk.problems, *_collisions(files)))
 
 
 def _nothing(message: str) -> tuple[SourceTree, Diagnostics]:
@@ -146,7 +148,7 @@ def _is_utf8(path: str) -> bool:
 
 def _take_directory(walk: _Walk, entry: _Entry, _found: os.stat_result) -> None:
     # By the name it has in the project: a symlink `.cache` to a directory is as hidden as the directory would be.
-    if PurePosixPath(entry.path).name.startswith("."):
+    if PurePosixPath(entry.path).name.startswith(".") or (entry.real / OF_AN_ENVIRONMENT).exists():
         return
     folder = _Folder(entry.path, entry.real, entry.folder)
     if folder.holds_itself():

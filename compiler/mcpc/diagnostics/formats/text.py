@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
     Paint = Callable[[str, str], str]
 
+ITEM = "\n- "
+"""What separates the items of advice that is a list: each has a line of its own."""
 COLOURS = {"error": "1;31", "warning": "1;33", "note": "1;36", "gutter": "1;34", "message": "1"}
 
 
@@ -52,7 +54,15 @@ def _block(problem: Diagnostic, sources: Mapping[str, SourceText], paint: Paint)
     kind = paint(f"{problem.severity}[{problem.code}]", problem.severity)
     snippet = _snippet(problem, sources, paint)
     margin = " " * snippet.gutter
-    advice = [f"{margin} {paint('=', 'gutter')} {word}: {visible(text)}" for word, text in advice_of(problem)]
+    said = ((word, *text.split(ITEM)) for word, text in advice_of(problem))
+    advice = [
+        line
+        for word, text, *items in said
+        for line in (
+            f"{margin} {paint('=', 'gutter')} {word}: {visible(text)}",
+            *(f"{margin}   - {visible(item)}" for item in items),
+        )
+    ]
     return [kind + paint(f": {visible(problem.message)}", "message"), *snippet.lines, *advice]
 
 

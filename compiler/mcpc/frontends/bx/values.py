@@ -1,0 +1,34 @@
+"""Addresses, networks and origins as settings write them, each in one spelling; nothing for what is none."""
+
+from __future__ import annotations
+
+import re
+from ipaddress import ip_network
+
+ORIGIN = re.compile(
+    r"(?:(?P<scheme>https?)://)?(?P<wild>\*\.)?(?P<host>\[[0-9a-f:.]+\]|[a-z0-9](?:[a-z0-9-]*)(?:\.[a-z0-9-]+)*)"
+    r"(?::(?P<port>[0-9]{1,5}))?/?"
+)
+
+
+def network(text: str) -> list[str]:
+    """Return the networks that a text names; none if it names none."""
+    if text.lower() == "localhost":
+        return ["127.0.0.1/32", "::1/128"]
+    try:
+        return [str(ip_network(text, strict=False))]
+    except ValueError:
+        return []
+
+
+def origin(text: str) -> str:
+    """Return an origin, or a pattern of origins; nothing if it is none."""
+    if text == "*":
+        return text
+    found = ORIGIN.fullmatch(text.lower())
+    if found is None or (found["scheme"] is None and not found["wild"]):
+        return ""
+    port = found["port"]
+    if port is not None and not 0 < int(port) <= 0xFFFF:
+        return ""
+    return text.lower().removesuffix("/")

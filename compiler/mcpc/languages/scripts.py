@@ -1,0 +1,112 @@
+"""Which Bash scripts may run in a child of a shell that has read the SDK, instead of in a process of their own.
+
+Its law: only those that cannot tell the difference; whatever is not certain is not forkable, and merely starts later.
+The child reads the script with `source`, in its folder, under its name, without arguments, options or input.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from mcpc.languages.bash_lexer import scan
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from mcpc.languages.bash_frames import Scan
+    from mcpc.sources import Source
+
+SHEBANG = re.compile(r"#![ \t]*(?:/usr/bin/env[ \t]+bash|/[^\s]*/bash)[ \t]*\n")
+SUFFIXES = (".sh", ".bash")
+SDK = frozenset({"tool-sdk.sh", "ui-sdk.sh"})
+COMMAND = r"(?:^|[;&|({`]|\b(?:then|do|else|builtin|command)\b)[ \t]*"
+TELLING = re.compile(
+    rf"""
+    \$\$ | \$- | \$\{{-                 # a process, and options: `c` is one of a shell that was given its text
+    | \b(?:BASHPID|PPID|SHLVL|BASH_SUBSHELL|BASH_ARG[CV]0?|BASH_LINENO|BASH_COMMAND|BASH_EXECUTION_STRING|DIRSTACK)\b
+    | \bFUNCNAME\[(?!0\]) | \bcaller\b  # who called: `source`, and not `main`
+    | \btrap\b[^\n]*\b(?:ERR|DEBUG|RETURN)\b | \bextdebug\b    # `source` is a command, too
+    | \btrap\s+-[lp] | \bset\s+-\w*[ETmxv] | \bPS4\b
+    | [-+]o\s+(?:errtrace|functrace|history|monitor|posix|verbose|xtrace)\b
+    | \b(?:declare|typeset|local|export|readonly)\s+-\w*[pfF]
+    | {COMMAND}set\s*(?:[;|&)>\n]|\Z) | \bset\s+[-+]o\s*(?:[;|&)>\n]|\Z)
+    | {COMMAND}(?:compgen|complete|coproc|jobs|fg|bg|suspend|disown|hash|enable|trap[ \t]*$)\b
+    | \bkill\b[^\n;|&]*\s-?(?:0\b|-\s*[\$\d]|\d+\s*$)    # its group, of which the one that watches it is
+    | \bexec\s+-\w | /proc/self | __mcpc
+    """,
+    re.VERBOSE | re.MULTILINE,
+)
+LAST_JOB = re.compile(r"\$!|\$\{!\}")
+BACKGROUND = re.compile(r"(?<![&<>|\\])&(?![&>])")
+READS = re.compile(rf"{COMMAND}(?:source|\.)[ \t]+([^\n;|&]*)", re.MULTILINE)
+NAMED = re.compile(r"""[^\n]*[/"']([\w.-]+)["']?[ \t]*\Z""")
+RETURN = re.compile(r"\breturn\b")
+OURS = re.compile(r"\bmcp_\w")
+
+
+NOTHING: Mapping[str, Sequence[Source]] = MappingProxyType({})
+
+
+def forkable(source: Source, beside: Mapping[str, Sequence[Source]] = NOTHING) -> bool:
+    """Tell whether a script may run so; `beside`: the project's files, by their names, which it may read."""
+    text = source.text
+    if text.startswith("#!"):
+        if not SHEBANG.match(text):
+            return False
+    elif not source.path.endswith(SUFFIXES):
+        return False
+    files = closure(source, beside)
+    if files is None or not all(is_discreet(one) for one in files):
+        return False
+    texts = [one.text for one in files]
+    reads_sdk = any("tool-sdk.sh" in one for one in texts)
+    return reads_sdk or not any(OURS.search(one) for one in texts)
+
+
+def closure(source: Source, beside: Mapping[str, Sequence[Source]]) -> list[Source] | None:
+    """Return a script and the files that it reads, None if it cannot be told which those are."""
+    files: list[Source] = [source]
+    for one in files:
+        for name in reads(one):
+            found = () if name in SDK else beside.get(name)
+            if found is None:
+                return None
+            files += (file for file in found if file not in files)
+    return files
+
+
+@lru_cache(maxsize=256)  # many scripts read one library
+def reads(source: Source) -> tuple[str, ...]:
+    """Return the names of the files that a script reads, nothing for one that is only known when it runs."""
+    return tuple(_names(source))
+
+
+def _names(source: Source) -> Iterator[str]:
+    for match in READS.finditer(code(source.text, scan(source.text))):
+        named = NAMED.match(match[1])
+        yield named[1] if named is not None else ""
+
+
+def code(text: str, found: Scan) -> str:
+    """Return a script without its comments; what is in quotes may be run."""
+    for start, end in found.literal:
+        if text.startswith("#", start):
+            text = text[:start] + " " * (end - start) + text[end:]
+    return text
+
+
+@lru_cache(maxsize=256)
+def is_discreet(source: Source) -> bool:
+    """Tell whether a script asks nothing that shows who runs it."""
+    if "\0" in source.text or source.text.startswith("\ufeff") or "\r" in source.text:
+        return False
+    found = scan(source.text)
+    text = code(source.text, found)
+    if TELLING.search(text) or (LAST_JOB.search(text) and not BACKGROUND.search(text)):
+        return False
+    # Outside functions `return` ends a file that is read, and is a mistake in a script.
+    chunks = (chunk for chunk in found.chunks if chunk.joined or not chunk.definitions)
+    return not found.unclosed and not any(RETURN.search(text, chunk.start, chunk.end) for chunk in chunks)
