@@ -1,6 +1,6 @@
 # Each target is one command on a fresh machine: it makes .venv first, and says what it installs.  `make` lists them.
 .DEFAULT_GOAL := help
-.PHONY: help demo test check lint bench faults fuzz golden lock deps clean venv
+.PHONY: help demo test check lint bench conformance faults fuzz golden lock deps clean venv
 RUN := .venv/bin/python
 UV := uv==0.13.8
 
@@ -26,14 +26,17 @@ lint: venv  ## run every check but the tests
 	.venv/bin/vulture
 	.venv/bin/codespell
 	@if command -v shellcheck >/dev/null; then \
-	  echo shellcheck; shellcheck .ci/* examples/*/*.bash templates/new/*/*.bash; \
+	  echo shellcheck; shellcheck .ci/* $$(find examples templates compiler -name '*.sh' -o -name '*.bash'); \
 	elif [ "$$MCPC_REQUIRE_ALL" = 1 ]; then echo 'shellcheck is not installed'; exit 1; \
 	else echo 'shellcheck is not installed: skipped'; fi
 
 bench: venv  ## measure start, memory, calls, scale and builds, and print ratios (BENCH=--quick)
 	@$(RUN) bench/run.py $(BENCH)
 
-faults: venv  ## run the fault suite and print its table (FAULTS='D09 E --form bash', MCPC_SOAK=1000000)
+conformance: venv  ## hold examples/everything against the official suite (CONFORMANCE='ping --part 2025-11-25')
+	@cd tests && PYTHONPATH=../compiler:../runtime ../$(RUN) -m conformance $(CONFORMANCE)
+
+faults: venv  ## run the fault suite and print its table (FAULTS='D09 E --form bash', MCPC_SOAK=1000000, MCPC_FULL=1)
 	@cd tests && ../$(RUN) -m faults $(FAULTS)
 
 fuzz: venv  ## fuzz what a client sends, for SECONDS (20); with atheris where it is installed

@@ -41,12 +41,13 @@ def tool_names(count: int) -> list[str]:
     return [f"{PYTHON_ECHO}_{number:05d}" if number else PYTHON_ECHO for number in range(count)]
 
 
-def write_project(folder: Path, count: int, *, inline: bool = False) -> Path:
+def write_project(folder: Path, count: int, *, inline: bool | str = False) -> Path:
     """Write a project with so many echoing Python tools, perhaps inline ones, and one in Bash."""
     names = tool_names(count)
     tools = [{"name": name, "description": "Return the text.", "inputSchema": SCHEMA} for name in (*names, BASH_ECHO)]
     if inline:
-        tools = [{**tool, "_meta": {"mcpc/handler": {"inline": tool["name"] != BASH_ECHO}}} for tool in tools]
+        said = {"_meta": {"mcpc/handler": {"inline": inline}}}
+        tools = [tool if tool["name"] == BASH_ECHO else {**tool, **said} for tool in tools]
     files = {
         "server.json": json.dumps({"serverInfo": {"name": "bench", "version": "1.0.0"}}),
         "tools.json": json.dumps({"tools": tools}, indent=1),
@@ -60,9 +61,9 @@ def write_project(folder: Path, count: int, *, inline: bool = False) -> Path:
     return folder
 
 
-def build(project: Path, target: Path, cache: Path) -> float:
+def build(project: Path, target: Path, cache: Path, *options: str) -> float:
     """Build a project with `mcpc build`; return the seconds the command took."""
-    argv = [sys.executable, "-m", "mcpc", "build", str(project), "-o", str(target), "--quiet"]
+    argv = [sys.executable, "-m", "mcpc", "build", str(project), "-o", str(target), "--quiet", *options]
     sources = os.pathsep.join((str(ROOT / "compiler"), str(ROOT / "runtime")))
     variables = {**os.environ, "PYTHONPATH": sources, "MCPC_CACHE_DIR": str(cache)}
     began = time.perf_counter()

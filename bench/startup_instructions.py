@@ -16,13 +16,14 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import places
 import wire
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
 LIMIT = 1.3
 COLLECTED = re.compile(r"Collected\s*:\s*(\d+)")
@@ -32,10 +33,14 @@ CONVERSATION = (
     + wire.request(wire.FIRST_ID + 1, "tools/list", {})
 )
 BARE = ("-I", "-S", "-c", "pass")
+NOTHING: Mapping[str, str] = MappingProxyType({})
 
 
-def instructions(argv: Sequence[str]) -> tuple[int, bytes]:
-    """Return the instructions a command and its children executed on the conversation, and its output."""
+def instructions(argv: Sequence[str], variables: Mapping[str, str] = NOTHING) -> tuple[int, bytes]:
+    """Return the instructions a command and its children executed on the conversation, and its output.
+
+    It finds `variables` beside the usual environment.
+    """
     with tempfile.TemporaryDirectory() as folder:
         valgrind = ["valgrind", "--tool=callgrind", "--trace-children=yes", "--callgrind-out-file=/dev/null"]
         done = subprocess.run(
@@ -43,7 +48,7 @@ def instructions(argv: Sequence[str]) -> tuple[int, bytes]:
             input=CONVERSATION,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
-            env=places.environment(),
+            env={**places.environment(), **variables},
             check=True,
         )
         logs = "".join(path.read_text() for path in sorted(Path(folder).iterdir()))

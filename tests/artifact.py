@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
+INNER = {"mcpc_runtime/sources.zip": "", "handlers.zip": "handlers/"}
+"""Archives in an artifact, and the folder whose files they are."""
 SOURCES = os.pathsep.join((str(ROOT / "compiler"), str(ROOT / "runtime")))
 
 
@@ -43,12 +45,14 @@ def build(project: Path, target: Path, *options: str, python: str | Path = sys.e
 
 
 def carried(artifact: Path) -> list[str]:
-    """Return the names of everything in an artifact, the runtime's sources among them."""
+    """Return the names of everything in an artifact, what lies in archives of its own among them."""
     with zipfile.ZipFile(artifact) as packed:
-        kept = packed.read("mcpc_runtime/sources.zip")
         names = packed.namelist()
-    with zipfile.ZipFile(io.BytesIO(kept)) as sources:
-        return [*names, *sources.namelist()]
+        inner = {place: packed.read(name) for name, place in INNER.items() if name in names}
+    for place, data in inner.items():
+        with zipfile.ZipFile(io.BytesIO(data)) as files:
+            names += [place + name for name in files.namelist()]
+    return names
 
 
 def converse(

@@ -8,10 +8,13 @@ import pytest
 
 from artifact import build
 from needs import ROOT, needs
+from serving import served
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from pathlib import Path
+
+    from serving import Served
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -47,3 +50,17 @@ def files_server(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The artifact of examples/files."""
     needs("bash", "jq")
     return build(ROOT / "examples/files", tmp_path_factory.mktemp("files") / "files.pyz")
+
+
+@pytest.fixture(scope="session")
+def everything_server(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The artifact of examples/everything, which can serve over HTTP, too."""
+    needs("bash", "jq")
+    return build(ROOT / "examples/everything", tmp_path_factory.mktemp("everything") / "everything.pyz", "--http")
+
+
+@pytest.fixture(scope="session")
+def http_server(everything_server: Path) -> Iterator[Served]:
+    """That server, serving over HTTP on a free port."""
+    with served(everything_server) as server:
+        yield server

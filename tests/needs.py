@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -21,6 +23,20 @@ def needs(*commands: str) -> None:
     for command in commands:
         if shutil.which(command) is None:
             lacking(f"{command} is not installed (`make deps` says how to get it)")
+
+
+@cache
+def node_version() -> str:
+    """Return the version of the Node on PATH."""
+    done = subprocess.run(["node", "--version"], capture_output=True, text=True, timeout=60, check=True)
+    return done.stdout.strip().removeprefix("v")
+
+
+def needs_node(oldest: int = 20) -> None:
+    """Skip the test without npm, and without a Node that runs what is bundled."""
+    needs("node", "npm")
+    if int(node_version().partition(".")[0]) < oldest:
+        lacking(f"Node {node_version()} is too old: {oldest} or newer is needed")
 
 
 def lacking(reason: str) -> None:

@@ -6,7 +6,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from mcpc.diagnostics import in_order
-from mcpc.frontends import recognise
+from mcpc.frontends import understand
 from mcpc.lower import lower
 from mcpc.options import Options
 from mcpc.passes import check
@@ -93,12 +93,8 @@ def marked(files: Mapping[str, str]) -> tuple[Files, list[tuple[str, int, int]]]
 
 
 def parsed(files: Mapping[str, str | bytes], options: Options = PLAIN) -> tuple[Definition | None, Diagnostics]:
-    """Return what the front end that recognises the files makes of them."""
-    frontend, problems = recognise(tree(files), options)
-    if frontend is None:
-        return None, problems
-    definition, found = frontend.parse(tree(files), options)
-    return definition, problems + found
+    """Return what the front ends that recognise the files make of them."""
+    return understand(tree(files), options)
 
 
 def lowered(files: Mapping[str, str | bytes], options: Options = PLAIN) -> tuple[Server | None, Diagnostics]:

@@ -1,4 +1,6 @@
-"""FastMCP with one tool, `echo`."""
+"""FastMCP with one tool, `echo`; over HTTP if a port is named."""
+
+import sys
 
 from fastmcp import FastMCP
 
@@ -11,4 +13,8 @@ def echo(text: str) -> str:
 
 
 if __name__ == "__main__":
-    server.run(show_banner=False)
+    if sys.argv[1:]:
+        port = int(sys.argv[1])
+        server.run("http", host="127.0.0.1", port=port, show_banner=False, json_response=True, stateless_http=True)
+    else:
+        server.run(show_banner=False)

@@ -1,4 +1,6 @@
-"""The official Python SDK with one tool, `echo`."""
+"""The official Python SDK with one tool, `echo`; over HTTP if a port is named."""
+
+import sys
 
 from mcp.server import MCPServer
 
@@ -11,4 +13,8 @@ def echo(text: str) -> str:
 
 
 if __name__ == "__main__":
-    server.run()
+    if sys.argv[1:]:
+        port = int(sys.argv[1])
+        server.run("streamable-http", host="127.0.0.1", port=port, json_response=True, stateless_http=True)
+    else:
+        server.run()

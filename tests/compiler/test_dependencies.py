@@ -10,6 +10,7 @@ import pytest
 from mcpc.dependencies import carry, requirements
 from mcpc.dependencies.closure import closure
 from mcpc.dependencies.installer import essence
+from mcpc.dependencies.needs import scripts
 from mcpc.dependencies.parcels import apart, extension_name, looks_beside_itself, module_name, namespaces
 from mcpc.dependencies.platforms import Target, accepted, markers, target
 from mcpc.dependencies.tree import UnfitError
@@ -116,6 +117,25 @@ def test_what_is_refused_and_where(name: str) -> None:
     files, marks = marked(written)
     _, problems, said = asked(files)
     assert problems == [(code, *mark) for mark in marks], said
+
+
+def test_whatever_a_handler_is_for_its_file_may_ask_for_packages() -> None:
+    template = {"uriTemplate": "x:{a}", "name": "t", "description": "T."}
+    files = {
+        "server.json": SERVER_JSON,
+        "prompts.json": json.dumps({"prompts": [{"name": "p", "description": "P."}]}),
+        "prompts.py": "def p(): ...\n",
+        "resources.json": json.dumps({"resourceTemplates": [template]}),
+        "resources.py": "def t(a): ...\n",
+        "completions.json": json.dumps(
+            {"completions": [{"ref": {"type": "ref/resource", "uri": "x:{a}"}, "argument": "a"}]}
+        ),
+        "completions.py": "def t_a(value): ...\n",
+        "beside.py": "",
+    }
+    server, problems = lowered(files)
+    assert server is not None, problems
+    assert {one.path for one in scripts(server)} == {"prompts.py", "resources.py", "completions.py"}
 
 
 def test_a_script_s_mistakes_are_where_they_are() -> None:

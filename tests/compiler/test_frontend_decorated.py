@@ -6,6 +6,7 @@ import pytest
 
 from mcpc.definitions import Bound
 from mcpc.ir import PythonFunction
+from mcpc.ir.printer import show
 from projects import SERVER_JSON, Files, checked, lowered, marked, parsed, places
 
 DEMO = '''"""Handlers."""
@@ -216,8 +217,38 @@ FAULTS = {
     "MCP221 keyword": "from mcpc import tool\n@tool(»nmae='b')\ndef a(): 'A.'\n",
     "MCP221 auth": "from mcpc import tool\n@tool(»auth=None)\ndef a(): 'A.'\n",
     "MCP221 value": "from mcpc import tool\n@tool(meta=»{'o': object()})\ndef a(): 'A.'\n",
-    "MCP222 keyword": "from mcpc import tool\n@tool(»task=True)\ndef a(): 'A.'\n",
-    "MCP222 resource": "from mcpc import tool, resource\n@»resource('x://y')\ndef r(): ...\n@tool\ndef a(): 'A.'\n",
+    "MCP222 keyword": "from mcpc import tool\n@tool(»version=1)\ndef a(): 'A.'\n",
+    "MCP107 task": "from mcpc import tool\n@tool(task=»'often')\ndef a(): 'A.'\n",
+    "MCP237 task": "from mcpc import prompt\n@prompt(meta=»{'mcpc/handler': {'task': 'optional'}})\ndef a(): 'A.'\n",
+    "MCP221 task of a prompt": "from mcpc import prompt\n@prompt(»task=True)\ndef a(): 'A.'\n",
+    "MCP220 resource": "from mcpc import resource\n@»resource\ndef r(): 'R.'\n",
+    "MCP220 resource()": "from mcpc import resource\n@»resource()\ndef r(): 'R.'\n",
+    "MCP220 resource of a server": "from mcpc import Server\nm = Server('x')\n@»m.resource(name='r')\ndef r(): 'R.'\n",
+    "MCP220 completion": "from mcpc import completion\n@»completion('p')\ndef c(value): ...\n",
+    "MCP220 nested resource": "from mcpc import resource\ndef f():\n    @»resource('x:r')\n    def r(): 'R.'\n",
+    "MCP221 resource": "from mcpc import resource\n@resource('x:r', »mimetype='a/b')\ndef r(): 'R.'\n",
+    "MCP221 uri": "from mcpc import resource\n@resource(»3)\ndef r(): 'R.'\n",
+    "MCP221 ref": "from mcpc import completion, tool\n@completion(»3, 'a')\ndef r(value): ...\n@tool\ndef t(): 'T.'\n",
+    "MCP221 auth of a resource": "from mcpc import resource\n@resource('x:r', »auth=None)\ndef r(): 'R.'\n",
+    "MCP222 resource": "from mcpc import resource\n@resource('x:r', »version='2')\ndef r(): 'R.'\n",
+    "MCP227 no variable": "from mcpc import resource\n@resource('x:r')\ndef r(a: »str): 'R.'\n",
+    "MCP227 another variable": "from mcpc import resource\n@resource('x:{a}')\ndef r(a: str, b: »int): 'R.'\n",
+    "MCP227 no parameter": "from mcpc import resource\n@resource(»'x:{a}')\ndef r(): 'R.'\n",
+    "MCP227 may be absent": "from mcpc import resource\n@resource('x:{a}{?b}')\ndef r(a: str, b: »int): 'R.'\n",
+    "MCP217 resource": "from mcpc import resource\n@resource('x:{a}')\ndef r(a: »object()): 'R.'\n",
+    "MCP218 resource": "from mcpc import resource\n@resource('x:{a}')\ndef r(*»a): 'R.'\n",
+    "MCP120": "from mcpc import resource\n@resource(»'x')\ndef r(): 'R.'\n",
+    "MCP124": "from mcpc import resource\n@resource(»'x:{a}{b}')\ndef r(a, b): 'R.'\n",
+    "MCP104 resource": "from mcpc import resource\n@resource('x:a')\ndef r(): 'R.'\n@resource(»'x:a')\ndef s(): 'S.'\n",
+    "MCP108 resource": "from mcpc import resource\n@resource('x:a')\ndef »r(): ...\n",
+    "MCP126 prompt": "from mcpc import completion, tool\n@completion(»'p', 'a')\ndef c(value): ...\n@tool\ndef t(): 'T.'\n",
+    "MCP126 argument": (
+        "from mcpc import completion, prompt\n@completion('p', »'b')\ndef c(value): ...\n@prompt\ndef p(a): 'P.'\n"
+    ),
+    "MCP206 completion": (
+        "from mcpc import completion, prompt\n@completion('p', 'a')\ndef »c(text): ...\n@prompt\ndef p(a): 'P.'\n"
+    ),
+    "MCP230 resource": "from mcpc import resource\n@resource('x:a', inline=True)\nasync def »a(): 'A.'\n",
     "MCP223 folder": "import pathlib\nfrom mcpc import tool\n@tool\ndef a(p: »str = str(pathlib.Path(__file__))): 'A.'\n",
     "MCP205": "from mcpc import tool\n@tool\ndef a(»:\n",
     "MCP101": "from mcpc import tool\n@tool(title=»3)\ndef a(): 'A.'\n",
@@ -313,3 +344,103 @@ def test_a_server_of_another_file_marks_too() -> None:
     assert problems == ()
     assert server is not None
     assert [tool.name for tool in server.server.tools] == ["a"]
+
+
+READ = """
+from mcpc import Context, Server, completion, resource, tool
+mcp = Server("reads", version="1")
+
+@mcp.resource("config://app", mime_type="application/json", title="App", annotations={"audience": ["user"]}, tags={"a"})
+def config() -> dict:
+    "The configuration."
+    return {"debug": False}
+
+@resource("users://{id}/posts{?page}", name="posts", description="Posts.", timeout=5)
+async def posts_of(id: int, ctx: Context, page: int = 1) -> str:
+    return f"{id} {page}"
+
+def plain(name: str) -> bytes:
+    "Plain."
+    return name.encode()
+
+URI = "plain://{name}"
+mcp.resource(URI)(plain)
+
+@completion("users://{id}/posts{?page}", "id")
+def ids(value: str) -> list[str]:
+    return []
+
+@mcp.completion(ref="greet", argument="who")
+def whom(value, context_arguments):
+    return []
+
+@mcp.prompt
+def greet(who: str) -> str:
+    "Greet."
+    return who
+
+@tool(task=True)
+def slow() -> None: "Slow."
+
+@tool(task="required")
+def slower() -> None: "Slower."
+
+@tool(task=False)
+def quick() -> None: "Quick."
+"""
+
+
+def test_resources_templates_and_completions_are_marked() -> None:
+    server, problems = checked({"server.py": READ})
+    assert server is not None, problems
+    assert problems == ()
+    text = show(server.server)
+    assert (
+        text[text.index("resource config") : text.index("file server.py")]
+        == """\
+resource config "config://app"
+  type application/json
+  handler python config() in server.py, contract python
+  description "The configuration."
+  title "App"
+  annotations {"audience": ["user"]}
+  _meta {"fastmcp": {"tags": ["a"]}}
+resource template posts "users://{id}/posts{?page}"
+  handler async python posts_of(id, ctx, page?) in server.py, contract python
+  timeout 5 s
+  variable id
+  variable page?
+  description "Posts."
+  _meta {"mcpc/handler": {"timeout": 5}}
+resource template plain "plain://{name}"
+  handler python plain(name) in server.py, contract python
+  variable name
+  description "Plain."
+completion of id of the resource "users://{id}/posts{?page}"
+  handler python ids(value) in server.py, contract python
+completion of who of the prompt greet
+  handler python whom(value, context_arguments) in server.py, contract python
+"""
+    )
+    found = {one.name: one.handler for one in server.server.readable}
+    assert [found[name].binding for name in ("config", "posts", "plain")] == [
+        ("hints", "resource"),
+        ("hints", "resource"),
+        (),
+    ]
+    assert found["posts"].context == "ctx"
+    assert [tool.running.task for tool in server.server.tools] == ["optional", "required", ""]
+
+
+def test_marks_and_files_define_together() -> None:
+    files = {
+        "server.json": SERVER_JSON,
+        "resources.json": '{"resources": [{"name": "a", "uri": "x:a", "description": "d", "text": "a"}]}',
+        "resources.py": "from mcpc import resource\n@resource('x:b')\ndef b(): 'B.'\n",
+        "completions.py": "from mcpc import completion\n@completion('x:{c}', 'c')\ndef c(value): return []\n",
+        "server.py": "from mcpc import resource\n@resource('x:{c}')\ndef d(c): 'D.'\n",
+    }
+    server, problems = checked(files)
+    assert server is not None, problems
+    assert [one.name for one in server.server.readable] == ["a", "b", "d"]
+    assert [one.handler.file for one in server.server.definitions] == ["resources.py", "server.py", "completions.py"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from mcpc.diagnostics.formats import FORMATS
 from mcpc.frontends import FRONTENDS, recognise
 from mcpc.options import Options
 from projects import SERVER_JSON, SMOKETEST, Files, Place, parsed, places, tree
@@ -25,21 +26,39 @@ def names(files: Files, kind: str) -> list[object]:
     ["server.json", "tools.json", "tools.d/a.json", "prompts.json", "prompts.d/a.json", "tools.bash", "prompts.bash"],
 )
 def test_one_file_of_the_format_is_enough_to_be_recognised(path: str) -> None:
-    frontend, problems = recognise(tree({path: "{}"}), Options())
-    assert frontend is not None
-    assert frontend.name == "native"
+    found, problems = recognise(tree({path: "{}"}), Options())
+    assert [frontend.name for frontend in found] == ["native"]
     assert problems == ()
 
 
 @pytest.mark.parametrize(
-    "path", ["servers.json", "sub/server.json", "tools.d/sub/a.json", "tools.d/a.txt", "tools", "tools.py", "README"]
+    "path", ["servers.json", "a/sub/server.json", "tools.d/sub/a.json", "tools.d/a.txt", "tools", "tools.py", "README"]
 )
 def test_other_files_are_no_project(path: str) -> None:
-    frontend, problems = recognise(tree({path: "{}"}), Options())
-    assert frontend is None
+    found, problems = recognise(tree({path: "{}"}), Options())
+    assert found == ()
     assert [problem.code for problem in problems] == ["MCP009"]
     assert "server.json" in problems[0].expected
     assert "mcpc new" in problems[0].hint
+
+
+def test_every_format_is_told_of_in_a_line_of_its_own() -> None:
+    _, problems = recognise(tree({"README": ""}), Options())
+    lines = FORMATS["text"](problems, {}).splitlines()
+    assert lines[1] == "  = expected: one of"
+    formats = [line.removeprefix("    - ").partition(":")[0] for line in lines[2:-3]]
+    assert formats == [frontend.name for frontend in FRONTENDS]
+    assert not any(line.endswith("…") for line in lines)
+
+
+def test_projects_below_a_folder_that_is_none_are_named() -> None:
+    projects = {
+        "a/server.d/server.meta.json": "{}",
+        "b/src/tools/x.ts": "export const schema = 1\nexport default 1",
+        "c/README": "",
+    }
+    _, problems = recognise(tree(projects), Options())
+    assert problems[0].hint == "projects lie below it: `a`, `b`; name one of them"
 
 
 def test_an_empty_directory_is_no_project() -> None:
@@ -48,14 +67,14 @@ def test_an_empty_directory_is_no_project() -> None:
 
 @pytest.mark.parametrize("name", ["native", "mcbox"])
 def test_a_format_can_be_forced_by_name_or_alias(name: str) -> None:
-    frontend, problems = recognise(tree({"README": ""}), Options(format=name))
-    assert frontend is FRONTENDS[0]
+    found, problems = recognise(tree({"README": ""}), Options(format=name))
+    assert found == FRONTENDS[:1]
     assert problems == ()
 
 
 def test_a_format_nobody_knows_is_refused_with_the_nearest() -> None:
-    frontend, problems = recognise(tree(SMOKETEST), Options(format="nativ"))
-    assert frontend is None
+    found, problems = recognise(tree(SMOKETEST), Options(format="nativ"))
+    assert found == ()
     assert [(problem.code, problem.hint) for problem in problems] == [("MCP009", "did you mean `native`?")]
     assert "`mcbox`" in problems[0].expected
 
@@ -71,7 +90,8 @@ def test_a_whole_project_is_read_without_a_word() -> None:
     assert definition is not None
     assert definition.server is not None
     assert definition.complete
-    assert (definition.format, definition.contract) == ("native", "mcbox")
+    assert definition.format == "native"
+    assert {library.contract for library in definition.libraries} == {"mcbox"}
     assert names(SMOKETEST, "tools") == ["smoketest", "smoketest_fail", "echo_token", "echo_token_fail"]
     assert [library.source.path for library in definition.libraries] == ["tools.bash"]
     assert [source.path for source in definition.sources] == ["server.json", "tools.bash", "tools.json"]

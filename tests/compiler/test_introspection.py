@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from mcpc.asked import LATE
 from mcpc.introspection import Answers, ask, decisive, find
 from mcpc.introspection import process as asking
 from mcpc.introspection.docstrings import read
+from mcpc_runtime.authoring import PUBLIC
 from projects import tree
 
 if TYPE_CHECKING:
@@ -353,12 +355,12 @@ def test_a_file_that_does_not_come_back(monkeypatch: pytest.MonkeyPatch) -> None
     assert line in (4, 5)
     caught = "import time\nwhile True:\n    try:\n        time.sleep(9)\n    except BaseException:\n        pass"
     monkeypatch.setattr(asking, "GRACE_SECONDS", 1)
-    assert failing(caught) == ("it was not imported in 1 seconds", "tools.py", 0)
+    assert failing(caught) == (LATE, "tools.py", 0)
     assert time.monotonic() - started < 10
 
 
 def test_an_answer_too_large_ends_the_question(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(asking, "LIMIT", 1 << 20)
+    monkeypatch.setattr("mcpc.asked.LIMIT", 1 << 20)
     text = "from mcpc import tool\n@tool(description='x' * (9 << 20))\ndef a(): ..."
     failure = asked({"tools.py": text}).files["tools.py"].failure
     assert failure is not None
@@ -405,7 +407,7 @@ def a(): ...
         variables == ["HOME", "LANG", "LC_CTYPE", "PATH", "PYTHONHASHSEED", "TMPDIR", "TZ"]
         or "LC_CTYPE" not in variables
     )
-    assert names == ["Cancelled", "Context", "Field", "Server", "ToolError", "prompt", "resource", "tool"]
+    assert names == sorted(PUBLIC)
 
 
 def test_what_it_started_ends_with_it(tmp_path) -> None:
@@ -502,7 +504,7 @@ register(mcp)
 def seen(): ...
 """
     (stray,) = asked({"server.py": text}).strays
-    assert stray == {"function": "hidden", "path": "server.py", "line": 5}
+    assert stray == {"function": "hidden", "path": "server.py", "line": 5, "kinds": ["tool"]}
 
 
 def test_models_of_pydantic() -> None:

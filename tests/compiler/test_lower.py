@@ -363,8 +363,17 @@ BINDING: dict[str, tuple[dict[str, str], list[Place]]] = {
         [("MCP202", "tools.py", 2, 5)],
     ),
     "not exported": (
-        tools(tool("x"), bash="helper() { :; }\ntool_x() { :; }\n"),
+        tools(tool("x"), bash="helper() { :; }\ntool_x() { :; }\nexport -f helper\n"),
         [("MCP203", "tools.bash", 2, 1)],
+    ),
+    "none exported": (tools(tool("x"), bash="helper() { :; }\ntool_x() { :; }\n"), []),
+    "a resource is not mcbox's": (
+        tools(tool("x"), bash=exported("tool_x"))
+        | {
+            "resources.json": '{"resources": [{"uri": "x:y", "name": "y"}]}',
+            "resources.bash": "resource_y() { :; }\n",
+        },
+        [],
     ),
     "two languages": (
         tools(tool("x"), bash=exported("tool_x"), **{"tools.py": "\ndef x(): ...\n"}),
@@ -431,6 +440,19 @@ def test_a_missing_function_is_named_with_the_places_it_was_looked_for() -> None
     assert [problem.message for problem in problems] == ["no function implements the tool `read-file`"]
     assert problems[0].expected == "`tool_read_file` in `tools.bash`, or `read_file` or `tool_read_file` in `tools.py`"
     assert problems[0].hint == "did you mean the function `tool_raed_file`?"
+
+
+@pytest.mark.parametrize(
+    ("name", "kept"),
+    [
+        ("resources.bash", "`resource_y` in `tools.bash`, or `resource_y` in `resources.bash`"),
+        ("notes.txt", "`resource_y` in a new file `resources.bash` or `resources.py`"),
+    ],
+)
+def test_a_missing_function_of_a_kind_without_a_file_is_wanted_in_a_new_one(name: str, kept: str) -> None:
+    defined = {"resources.json": '{"resources": [{"uri": "x:y", "name": "y"}]}', name: ""}
+    files = tools(tool("x"), bash=exported("tool_x")) | defined
+    assert [problem.expected for problem in lowered(files)[1] if problem.code == "MCP201"] == [kept]
 
 
 @pytest.mark.parametrize(
@@ -501,15 +523,15 @@ def test_a_definition_without_any_library_is_reported() -> None:
     described, _ = parse_json(Source("server.json", SERVER_JSON.encode()))
     assert node is not None
     assert described is not None
-    definition = Definition("native", "mcbox", ServerDefinition(described), (ToolDefinition(node),))
+    definition = Definition("native", ServerDefinition(described), (ToolDefinition(node),))
     assert [problem.code for problem in lower(definition, PLAIN)[1]] == ["MCP201"]
 
 
 def test_a_contract_without_variables_gets_none() -> None:
     described, _ = parse_json(Source("server.json", SERVER_JSON.encode()))
     assert described is not None
-    library = Library(Source("l.bash", b": $MCBOX_SERVER_CONFIG\n"), "bash", ())
-    definition = Definition("other", "other", ServerDefinition(described), libraries=(library,))
+    library = Library(Source("l.bash", b": $MCBOX_SERVER_CONFIG\n"), "bash", (), "other")
+    definition = Definition("other", ServerDefinition(described), libraries=(library,))
     server, _ = lower(definition, PLAIN)
     assert server is not None
     assert server.environment == ()

@@ -309,10 +309,17 @@ def test_modules(case: tuple[dict[str, str], tuple[str, ...]]) -> None:
 
 
 def test_a_module_with_nearly_the_name_is_offered() -> None:
-    files = python("import jsn\nimport nearr\nimport requests\ndef x(): ...\n", tool()) | {"near.py": ""}
+    files = python("import jsn\nimport nearr\nimport zzyzx\ndef x(): ...\n", tool()) | {"near.py": ""}
     found = hints(files, "MCP209")
     assert found[:2] == ["did you mean `json`?", "did you mean `near`?"]
     assert "beside the handlers" in found[2]
+
+
+def test_what_servers_take_from_fastmcp_is_ours() -> None:
+    (hint,) = hints(python("from fastmcp.exceptions import ToolError\ndef x(): ...\n", tool()), "MCP209")
+    assert hint.startswith("`mcpc` has what servers use of it (")
+    assert all(f"`{name}`" in hint for name in ("Context", "Field", "ToolError"))
+    assert "`fastmcp" in hint and "`requirements.txt`" in hint
 
 
 def declared(text: str, *tools: str) -> dict[str, str]:
@@ -334,9 +341,17 @@ CAPABILITIES = {
     "unheard of": (declared('»"teleport": {}'), ("MCP302",)),
     "tasks of a tool": (
         bash(
-            tool("x", OBJECT, '"execution": {"taskSupport": »"required"}'),
+            tool("x", OBJECT, '"execution": {"taskSupport": "required"}'),
             tool("y", OBJECT, '"execution": {"taskSupport": "forbidden"}'),
         ),
+        (),
+    ),
+    "lists that a handler says may change": (
+        declared('"tools": {"listChanged": true}') | {"more.py": "context.list_changed('tools')\n"},
+        (),
+    ),
+    "another list that a handler says may change": (
+        declared('"tools": {"listChanged": »true}') | {"more.py": "context.list_changed('prompts')\n"},
         ("MCP302",),
     ),
 }

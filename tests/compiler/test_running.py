@@ -149,7 +149,6 @@ def test_a_time_limit_that_cannot_be_kept(value: float) -> None:
         ("timeout", "5", "a string"),
         ("timeout", True, "a boolean"),
         ("timeout", None, "null"),
-        ("inline", 1, "a number"),
         ("isolated", "yes", "a string"),
         ("requires", "jq", "a string"),
     ],
@@ -227,6 +226,23 @@ def test_ways_that_a_kind_of_handler_has(way: str, files: dict[str, str], is_fit
     assert checked(project({way: False}, **files))[1] == ()
 
 
+@pytest.mark.parametrize(("value", "words"), [(1, "a number"), ("yes", "`yes`"), (None, "null"), ([], "an array")])
+def test_inline_is_yes_or_no_or_on_the_loop(value: object, words: str) -> None:
+    problem, place = wrong({"inline": value}, **PYTHON)
+    assert (problem.code, place) == ("MCP237", [json.dumps(value)])
+    assert words in problem.message and '"loop"' in problem.expected
+    assert running({"inline": "loop"}, **PYTHON).inline == "loop"
+    problem, _ = wrong({"inline": "loop"})
+    assert problem.code == "MCP242"
+
+
+def test_nobody_waits_on_the_loop() -> None:
+    waiting = {"tools.py": "from mcpc import Context\n\n\ndef x(context: Context) -> str:\n    return ''\n"}
+    problem, place = wrong({"inline": "loop"}, **waiting)
+    assert (problem.code, place) == ("MCP242", ['"loop"'])
+    assert checked(project({"inline": True}, **waiting))[1] == ()
+
+
 def test_programs_have_neither_way() -> None:
     for way in ("inline", "isolated"):
         problem, _ = wrong({"command": "run", way: True}, run=SCRIPT)
@@ -290,6 +306,8 @@ def test_a_command_that_cannot_be_run(data: bytes, why: str) -> None:
     problem, place = wrong({"command": "run"}, run=data)
     assert (problem.code, place) == ("MCP244", ['"run"'])
     assert why in problem.message
+    ways = {"a byte order mark": "without a byte order mark", "CR LF": "Unix line endings"}
+    assert ways.get(why, "an absolute path, like `#!/usr/bin/env python3`") in problem.hint
 
 
 def test_a_compiled_program_is_noted() -> None:

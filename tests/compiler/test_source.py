@@ -152,6 +152,13 @@ def test_what_is_passed_over_is_not_even_looked_at(tmp_path: Path) -> None:
     assert read(tmp_path) == (["tools.json"], [])
 
 
+def test_a_virtual_environment_is_passed_over_by_any_name(tmp_path: Path) -> None:
+    write(tmp_path, "env3/pyvenv.cfg", "env3/lib/x.py", "kept/pyvenv.toml", "a.py")
+    (tmp_path / "env3/bin").mkdir()
+    (tmp_path / "env3/bin/python").symlink_to("/usr/bin/env")
+    assert read(tmp_path) == (["a.py", "kept/pyvenv.toml"], [])
+
+
 def test_a_directory_may_be_called_like_a_backup(tmp_path: Path) -> None:
     write(tmp_path, "old~/a", "x.pyz/b")
     assert read(tmp_path) == (["old~/a", "x.pyz/b"], [])

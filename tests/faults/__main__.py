@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 
 from faults import forms
-from faults.table import CASES, judge
+from faults.table import CASES, begin, judge, rest
 
 
 def main() -> int:
@@ -23,8 +23,6 @@ def main() -> int:
     parser.add_argument("--failed", action="store_true", help="print only what failed")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as builds:
-        for form in options.form or forms.FORMS:
-            forms.build(form, Path(builds))
         tasks = [
             (number, form, era, builds)
             for number, case in enumerate(CASES)
@@ -34,11 +32,16 @@ def main() -> int:
             for era in case.eras
             if not options.era or era in options.era
         ]
+        for form, http in sorted({(form, CASES[number].http) for number, form, _, _ in tasks}):
+            forms.build(form, Path(builds), http=http)
         began = time.monotonic()
-        with multiprocessing.get_context("spawn").Pool(options.jobs) as pool:
+        context = multiprocessing.get_context("spawn")
+        with context.Pool(options.jobs, begin, (context.Barrier(options.jobs),)) as pool:
             failures = report(pool.imap(judge, tasks), options.failed)
+            left = [problem for problem in pool.map(rest, range(options.jobs), 1) if problem]
+    sys.stdout.write("".join(f"FAILED at the end of a server that was shared: {problem}\n" for problem in left))
     sys.stdout.write(f"\n{len(tasks) - failures} of {len(tasks)} passed in {time.monotonic() - began:.0f} s\n")
-    return int(bool(failures))
+    return int(bool(failures or left))
 
 
 def report(results: object, failed_only: bool) -> int:

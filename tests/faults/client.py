@@ -220,6 +220,7 @@ class Server:
             "MCPC_FAULT": self.folder.name, **(environment or {}),
         }  # fmt: skip
         self.environment = {name: value for name, value in given.items() if value is not None}
+        self.base = 0
         self._next = 0
         self._seen: dict[int, int] = {}
         self.replies = Replies()

@@ -386,12 +386,14 @@ def project(form: str) -> dict[str, str]:
     }
 
 
-def build(form: str, folder: Path) -> Path:
+def build(form: str, folder: Path, *, http: bool = False) -> Path:
     """Build a form's server below `folder`, unless it was built there before; return the artifact."""
+    if http:
+        return build_project(project(form), folder, f"{form}-http", "--http")
     return build_project(project(form), folder, form)
 
 
-def build_project(files: dict[str, str], folder: Path, name: str) -> Path:
+def build_project(files: dict[str, str], folder: Path, name: str, *options: str) -> Path:
     """Build a project given as texts."""
     target = folder / f"{name}.pyz"
     if target.exists():
@@ -402,7 +404,7 @@ def build_project(files: dict[str, str], folder: Path, name: str) -> Path:
         (place / path).write_text(content, encoding="utf-8")
     environment = {**os.environ, "PYTHONPATH": SOURCES, "MCPC_CACHE_DIR": str(folder / "cache")}
     done = subprocess.run(
-        [sys.executable, "-m", "mcpc", "build", str(place), "-o", str(target)],
+        [sys.executable, "-m", "mcpc", "build", str(place), "-o", str(target), *options],
         capture_output=True, text=True, timeout=120, check=False, env=environment,
     )  # fmt: skip
     if done.returncode:

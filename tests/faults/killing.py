@@ -9,6 +9,7 @@ import shutil
 import signal
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -53,8 +54,9 @@ def killed_parts(kind: str) -> Callable[[Trial], None]:
             time.sleep(chance.random() * 0.1)
             victims = parts(server)[kind]
             if victims:
-                os.kill(chance.choice(victims).pid, signal.SIGKILL)
-                struck += 1
+                with suppress(ProcessLookupError):  # it may have ended by itself
+                    os.kill(chance.choice(victims).pid, signal.SIGKILL)
+                    struck += 1
             if server.process.poll() is not None:
                 break
         require(struck, f"there was no {kind} to kill")

@@ -1,6 +1,7 @@
 """Very many calls of one server: none lost, and memory, descriptors and processes as they were.
 
 python tests/faults/soak.py [--calls 1000000] [--children 0.1] [--form bash|python|inline ...]
+python tests/faults/soak.py --http [--calls 100000]
 """
 
 from __future__ import annotations
@@ -15,8 +16,10 @@ from pathlib import Path
 if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from faults import forms
+from artifact import build
+from faults import forms, soak_http
 from faults.client import HANDSHAKE, Fault, Server, require, resident, until
+from serving import served
 
 WINDOW = 64
 SAMPLES = 100
@@ -126,7 +129,10 @@ def main() -> int:
     parser.add_argument("--calls", type=int, default=20_000)
     parser.add_argument("--children", type=float, default=0.1, help="the part of the calls that start a process")
     parser.add_argument("--form", action="append", choices=forms.FORMS, help="all of them unless one is named")
+    parser.add_argument("--http", action="store_true", help="every kind of HTTP client instead, and no --form")
     options = parser.parse_args()
+    if options.http:
+        return over_http(options.calls)
     bad = 0
     with tempfile.TemporaryDirectory() as folder:
         for form in options.form or forms.FORMS:
@@ -153,6 +159,17 @@ def main() -> int:
                 bad += 1
                 sys.stdout.write(f"{form:8}at its end: {fault}\n")
     return int(bool(bad))
+
+
+def over_http(count: int) -> int:
+    """Run the soak over HTTP, print its figures, and return 1 if they are not as they have to be."""
+    with tempfile.TemporaryDirectory() as folder:
+        artifact = soak_http.artifact(Path(folder), build)
+        with served(artifact, *soak_http.OPTIONS) as server:
+            figures = soak_http.soak(server, count)
+    problems = figures.problems()
+    sys.stdout.write(f"http    {figures}  {'; '.join(problems) or 'well'}\n")
+    return int(bool(problems))
 
 
 if __name__ == "__main__":

@@ -4,12 +4,36 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from faults import conversation, endings, handlers, injection, killing
+from faults import conversation, endings, framing, handlers, injection, killing, posting, pressing, resources, tokens
 from faults.client import Fault
-from faults.trial import perform
+from faults.trial import Lacking, close_shared, perform
 
-CASES = (*conversation.CASES, *handlers.CASES, *endings.CASES, *injection.CASES, *killing.CASES)
+if TYPE_CHECKING:
+    from threading import Barrier
+
+OVER_PIPES = (conversation, handlers, endings, injection, killing, resources)
+OVER_HTTP = (posting, framing, pressing, tokens)
+CASES = tuple(
+    sorted((case for section in (*OVER_PIPES, *OVER_HTTP) for case in section.CASES), key=lambda case: case.id)
+)
+TOGETHER: list[Barrier] = []
+
+
+def begin(barrier: Barrier) -> None:
+    """Begin a process that runs cases beside others."""
+    TOGETHER.append(barrier)
+
+
+def rest(_: int) -> str:
+    """End what cases of this process have shared, as each of the others does now; return what is wrong with it."""
+    TOGETHER[0].wait()
+    try:
+        close_shared()
+    except Fault as fault:
+        return str(fault)
+    return ""
 
 
 def judge(task: tuple[int, str, str, str]) -> tuple[int, str, str, str, float]:
@@ -18,6 +42,8 @@ def judge(task: tuple[int, str, str, str]) -> tuple[int, str, str, str, float]:
     began = time.monotonic()
     try:
         note, problem = perform(CASES[number], form, era, Path(builds)), ""
+    except Lacking as lacking:
+        note, problem = f"skipped: {lacking}", ""
     except Fault as fault:
         note, problem = "", str(fault) or "failed"
     except Exception as broken:  # noqa: BLE001 - the suite's own failure is a failure, and the others go on

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from faults import forms
 from faults.client import HANDSHAKE, STATELESS, Fault, Server, require, until
+from faults.site import Site
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,18 +23,31 @@ SLACK = float(os.environ.get("MCPC_SLACK", "2"))
 """By how much a loaded machine may be slower than what is required."""
 SOAK = int(os.environ.get("MCPC_SOAK", "20000"))
 """How many calls the soaks make in all."""
+FULL = os.environ.get("MCPC_FULL") == "1"
+"""Whether cases that are scaled down run at their full size, and with the limits that a server usually has."""
 SETTLE_SECONDS = 1.0
+SHARED: dict[tuple[Path, str], Site] = {}
+"""The server over HTTP that many cases of this process share, one after the other."""
+
+
+class Lacking(Exception):  # noqa: N818 - an event, not an error
+    """This machine has not what a case needs; `program`: what could be installed."""
+
+    def __init__(self, reason: str, program: str = "") -> None:
+        super().__init__(f"{program} is not installed (`make deps` says how to get it)" if program else reason)
+        self.program = program
 
 
 @dataclass(frozen=True)
 class Case:
-    """A row of the table: its id, what happens, what does it, and for whom."""
+    """A row of the table: its id, what happens, what does it, and for whom; `http`: servers that serve over HTTP."""
 
     id: str
     what: str
     run: Callable[[Trial], None]
     forms: tuple[str, ...] = forms.FORMS
     eras: tuple[str, ...] = BOTH
+    http: bool = False
 
 
 @dataclass
@@ -43,27 +57,55 @@ class Trial:
     form: str
     era: str
     builds: Path
+    http: bool = False
     note: str = ""
     servers: list[Server] = field(default_factory=list)
+    shared_sites: list[Site] = field(default_factory=list)
     bases: dict[int, int] = field(default_factory=dict)
     folders: list[Path] = field(default_factory=list)
 
     @property
     def artifact(self) -> Path:
         """The built server."""
-        return forms.build(self.form, self.builds)
+        return forms.build(self.form, self.builds, http=self.http)
 
     def start(self, *, shake: bool = True, warm: bool = False, argv: list[str] | None = None, **options: Any) -> Server:
         """Start a server; with `warm` its handlers are started too, and its descriptors counted."""
-        if argv is None:
-            argv = forms.command(self.artifact)
-        server = Server(argv, self.era, **options)
+        if self.http:
+            return self.serve(shake=shake, warm=warm, **options)
+        return self._begin(Server(argv or forms.command(self.artifact), self.era, **options), shake=shake, warm=warm)
+
+    def serve(
+        self, *words: str, shake: bool = True, warm: bool = True, artifact: Path | None = None, **options: Any
+    ) -> Site:
+        """Start a server over HTTP, with these options."""
+        site = Site(artifact or self.artifact, self.era, *words, **options)
+        self._begin(site, shake=shake, warm=warm)
+        return site
+
+    def _begin(self, server: Server, *, shake: bool, warm: bool) -> Server:
         self.servers.append(server)
         if shake:
             server.shake()
         if warm:
             self.warm(server)
         return server
+
+    def shared(self) -> Site:
+        """Return a warm server over HTTP that other cases have used before, and will use after this one."""
+        key = (self.builds, self.form)
+        site = SHARED.get(key)
+        if site is None or site.process.poll() is not None:
+            close_shared()
+            site = SHARED[key] = Site(self.artifact, self.era)
+            self.warm(site.shake())
+            site.processes = len(site.running())
+        if site.era != self.era:
+            site.era = self.era
+            site.shake()
+        self.bases[site.pid] = site.base
+        self.shared_sites.append(site)
+        return site
 
     def folder(self) -> Path:
         """Return a new folder, which is removed at the end."""
@@ -75,7 +117,7 @@ class Trial:
         for _ in range(3):
             server.result("echo", text="warm")
         time.sleep(0.3)
-        self.bases[server.pid] = server.descriptors()
+        self.bases[server.pid] = server.base = server.descriptors()
 
     def settle(self, server: Server) -> None:
         """Raise Fault if descriptors stay open after the calls."""
@@ -88,6 +130,9 @@ class Trial:
     def finish(self) -> None:
         """End every server and judge what is left of it."""
         problems = []
+        for site in self.shared_sites:
+            self.settle(site)
+            site.rest()
         for server in self.servers:
             try:
                 if server.status is None:
@@ -102,7 +147,7 @@ class Trial:
 
     def abandon(self) -> None:
         """Leave nothing behind after a case that failed."""
-        for server in self.servers:
+        for server in (*self.servers, *self.shared_sites):
             with contextlib.suppress(Fault):
                 server.end(1.0)
 
@@ -116,7 +161,7 @@ def within(server: Server, seconds: float, began: float) -> float:
 
 def perform(case: Case, form: str, era: str, builds: Path) -> str:
     """Run one case; return its note; raise Fault if it fails."""
-    trial = Trial(form, era, builds)
+    trial = Trial(form, era, builds, case.http)
     try:
         case.run(trial)
         trial.finish()
@@ -127,3 +172,10 @@ def perform(case: Case, form: str, era: str, builds: Path) -> str:
         for folder in trial.folders:
             shutil.rmtree(folder, ignore_errors=True)
     return trial.note
+
+
+def close_shared() -> None:
+    """End the servers that were shared, and judge what is left of them."""
+    while SHARED:
+        _, site = SHARED.popitem()
+        site.end(6.0 * SLACK)

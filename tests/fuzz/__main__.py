@@ -1,4 +1,4 @@
-"""Fuzz for so many seconds: `python -m fuzz SECONDS` in `tests`; with atheris where it is installed."""
+"""Fuzz for so many seconds: `python -m fuzz SECONDS [stdio|web]` in `tests`; with atheris where it is installed."""
 
 from __future__ import annotations
 
@@ -6,9 +6,15 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from fuzz.mutation import fuzz
-from fuzz.target import SEEDS, TOKENS, converse, image
+from fuzz.subject import image
+from fuzz.target import STDIO
+from fuzz.web import WEB
+
+if TYPE_CHECKING:
+    from fuzz.subject import Subject
 
 try:
     import atheris
@@ -16,12 +22,15 @@ except ImportError:
     atheris = None
 
 
-def guided(seconds: int) -> None:
+SUBJECTS = {"stdio": STDIO, "web": WEB}
+
+
+def guided(subject: Subject, seconds: int) -> None:
     """Fuzz with atheris; it ends the process by itself."""
     with tempfile.TemporaryDirectory() as folder:
-        for number, seed in enumerate(SEEDS):
+        for number, seed in enumerate(subject.seeds):
             Path(folder, f"seed{number}").write_bytes(bytes([number]) + seed)
-        words = "".join('"' + "".join(f"\\x{byte:02x}" for byte in token[:60]) + '"\n' for token in TOKENS)
+        words = "".join('"' + "".join(f"\\x{byte:02x}" for byte in token[:60]) + '"\n' for token in subject.words)
         dictionary = Path(folder, "words.dict")
         dictionary.write_text(words)
         image()
@@ -33,20 +42,20 @@ def guided(seconds: int) -> None:
             "-max_len=8192",
             f"-dict={dictionary}",
         ]
-        atheris.Setup([sys.argv[0], folder, *options], converse)
+        atheris.Setup([sys.argv[0], folder, *options], subject.run)
         atheris.Fuzz()
 
 
 def main() -> int:
-    """Fuzz, and say how it went."""
+    """Fuzz, and say how it went; each subject has its part of the time."""
     seconds = int(sys.argv[1]) if len(sys.argv) > 1 else 20
+    names = sys.argv[2:] or list(SUBJECTS)
     if atheris is not None:
-        guided(seconds)
+        guided(SUBJECTS[names[0]], seconds)
         return 0
-    tried, kept, lines = fuzz(converse, seconds, int(time.time()))
-    sys.stdout.write(
-        f"{tried} inputs in {seconds} s, {kept} kept, {lines} lines reached, no crash (atheris is not here)\n"
-    )
+    for name in names:
+        tried, kept, lines = fuzz(SUBJECTS[name], seconds / len(names), int(time.time()))
+        sys.stdout.write(f"{name}: {tried} inputs, {kept} kept, {lines} lines reached, no crash (without atheris)\n")
     return 0
 
 

@@ -3,28 +3,81 @@
 from __future__ import annotations
 
 import os
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fuzz.mutation import fuzz
-from fuzz.target import SEEDS, TOKENS, converse
+from fuzz.mutation import STARTS, fuzz
+from fuzz.target import STDIO
+from fuzz.web import WEB
+from mcpc_runtime.http.sessions import Sessions
+from mcpc_runtime.http.stage import Stage
+from mcpc_runtime.protocol import asks, calls
 
-SECONDS = float(os.environ.get("MCPC_FUZZ", "10"))
-PIECES = st.lists(st.one_of(st.sampled_from(SEEDS), st.sampled_from(TOKENS), st.binary(max_size=8)), max_size=30).map(
-    b"".join
-)
+if TYPE_CHECKING:
+    from fuzz.subject import Subject
+
+SECONDS = float(os.environ.get("MCPC_FUZZ", "7"))
+SUBJECTS = {"stdio": STDIO, "web": WEB}
+HABITS = st.integers(0, 255)
 
 
-@pytest.mark.parametrize("seed", [1])
-def test_a_short_run_led_by_coverage_finds_no_crash(seed: int) -> None:
-    tried, kept, lines = fuzz(converse, SECONDS, seed)
-    assert tried > 200
-    assert kept > len(SEEDS) and lines > 200
+def pieces(subject: Subject, most: int) -> st.SearchStrategy[bytes]:
+    """Data made of seeds, of words, and of anything."""
+    piece = st.one_of(st.sampled_from(subject.seeds), st.sampled_from(subject.words), st.binary(max_size=8))
+    return st.lists(piece, max_size=most).map(b"".join)
 
 
-@given(st.integers(0, 255), PIECES)
-@settings(max_examples=500, deadline=None)
+@pytest.mark.parametrize("name", SUBJECTS)
+def test_good_data_is_taken_in_every_way(name: str) -> None:
+    for seed in SUBJECTS[name].seeds:
+        assert sum(SUBJECTS[name].run(bytes([start]) + seed) > 0 for start in STARTS)  # type: ignore[operator]
+
+
+@pytest.mark.parametrize("name", SUBJECTS)
+def test_a_short_run_led_by_coverage_finds_no_crash(name: str) -> None:
+    subject = SUBJECTS[name]
+    tried, kept, lines = fuzz(subject, SECONDS, 1)
+    assert tried > len(subject.seeds) * len(STARTS), "there was no time to change anything"
+    assert kept > len(subject.seeds) and lines > 1000
+
+
+@given(HABITS, pieces(STDIO, 20))
+@settings(max_examples=300, deadline=None)
 def test_no_message_made_of_pieces_is_a_crash(how: int, data: bytes) -> None:
-    converse(bytes([how]) + data)
+    STDIO.run(bytes([how]) + data)
+
+
+@given(HABITS, pieces(WEB, 6))
+@settings(max_examples=100, deadline=None)
+def test_no_request_made_of_pieces_is_a_crash(how: int, data: bytes) -> None:
+    WEB.run(bytes([how]) + data)
+
+
+FAULTS = {
+    "somebody is asked who cannot answer": ("stdio", asks, "missing", lambda call, questions: None),
+    "a question is not withdrawn": ("stdio", asks, "close", lambda session, round_: []),
+    "a batch is never answered": ("stdio", calls, "close_batch", lambda call, line: []),
+    "a client that has left is waited for": ("web", Stage, "_stop", lambda self, call: None),
+    "a session is kept that does not matter": (
+        "web",
+        Sessions,
+        "keep",
+        lambda self, one: self.live.setdefault("", one),
+    ),
+    "what is told would break a header": ("web", Sessions, "mint", lambda self, session: "\r\n"),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_fault_is_found(fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who watches must be seen to notice."""
+    name, holder, member, broken = FAULTS[fault]
+    monkeypatch.setattr(holder, member, broken)
+    subject = SUBJECTS[name]
+    with pytest.raises(AssertionError):
+        for seed in subject.seeds:
+            for start in STARTS:
+                subject.run(bytes([start]) + seed)

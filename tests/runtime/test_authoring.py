@@ -3,9 +3,11 @@
 import subprocess
 import sys
 
+import pytest
+
 import mcpc
 from mcpc_runtime import authoring
-from mcpc_runtime.authoring import MARK, Field, Server, prompt, resource, tool
+from mcpc_runtime.authoring import MARK, Field, Server, completion, prompt, resource, tool
 from needs import ROOT
 
 
@@ -39,13 +41,30 @@ def test_a_server_knows_what_it_marked() -> None:
     assert getattr(three, MARK) == (("tool", {}), ("prompt", {"name": "ask"}))
 
 
-def test_a_resource_is_passed_over() -> None:
+def test_a_resource_and_a_completion_say_what_they_are_for() -> None:
     def read() -> str:
         return ""
 
+    mcp = Server("demo")
     assert resource("demo://x", name="x")(read) is read
-    assert Server("demo").resource("demo://x")(read) is read
-    assert not hasattr(read, MARK)
+    assert mcp.resource(uri="demo://y")(read) is read
+    assert completion("ask", "who")(read) is read
+    assert mcp.completion("demo://{a}", argument="a", timeout=1)(read) is read
+    assert mcp.marked == [read, read]
+    assert getattr(read, MARK) == (
+        ("resource", {"uri": "demo://x", "name": "x"}),
+        ("resource", {"uri": "demo://y"}),
+        ("completion", {"ref": "ask", "argument": "who"}),
+        ("completion", {"ref": "demo://{a}", "argument": "a", "timeout": 1}),
+    )
+
+
+@pytest.mark.parametrize("given", [(), (print,), ("x:a", "b")])
+def test_a_resource_is_told_its_uri_and_nothing_else_by_position(given: tuple[object, ...]) -> None:
+    with pytest.raises(TypeError, match="uri"):
+        resource(*given)
+    with pytest.raises(TypeError, match="ref and argument"):
+        completion("p")
 
 
 def test_a_stated_default_is_found_by_a_call() -> None:
@@ -79,5 +98,6 @@ def test_marks_import_next_to_nothing() -> None:
         capture_output=True,
         text=True,
     )
-    found = {"__future__", "mcpc_runtime", "mcpc_runtime.authoring", "mcpc_runtime.context"}
+    ours = ("mcpc_runtime", "mcpc_runtime.authoring", "mcpc_runtime.context")
+    found = {"__future__", *ours, "mcpc_runtime.protocol", "mcpc_runtime.protocol.rows"}
     assert eval(done.stdout) == found, done.stderr

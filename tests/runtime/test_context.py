@@ -12,12 +12,14 @@ class Port:
     def __init__(self):
         self.cancelled = False
         self.said = []
+        self.answer = {"content": []}
 
     def say(self, note):
         self.said.append(note)
 
-    def ask(self, name, arguments):
-        return {"asked": [name, arguments]}
+    def ask(self, note, read):
+        self.said.append(note)
+        return read(self.answer)
 
 
 def made():
@@ -36,6 +38,9 @@ SAYS = {
     "alert": (lambda c: c.alert("x"), {"log": "alert", "data": "x"}),
     "emergency": (lambda c: c.emergency("x"), {"log": "emergency", "data": "x"}),
     "progress": (lambda c: c.progress(1), {"progress": 1}),
+    "updated": (lambda c: c.resource_updated("x://y"), {"updated": "x://y"}),
+    "changed": (lambda c: c.list_changed("tools"), {"changed": "tools"}),
+    "part": (lambda c: c.close_stream(2.5), {"part": 2.5}),
     "report": (lambda c: c.report_progress(0.5, 1, "half"), {"progress": 0.5, "total": 1, "message": "half"}),
 }
 
@@ -62,7 +67,8 @@ def test_what_it_knows():
     assert context.cancelled
     with pytest.raises(Cancelled):
         context.raise_if_cancelled()
-    assert context.call_tool("other") == {"asked": ["other", {}]}
+    assert context.call_tool("other") == {"content": []}
+    assert port.said == [{"call": "other", "arguments": {}}]
     with pytest.raises(TypeError, match="a log message has no colour"):
         context.info("x", colour="red")
     with pytest.raises(TypeError):

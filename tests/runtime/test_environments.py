@@ -7,7 +7,7 @@ import posix
 
 import pytest
 
-from mcpc_runtime.environments import MINIMAL, environment
+from mcpc_runtime.environments import MINIMAL, SECRETS, environment
 
 HERE = {
     b"PATH": b"/bin",
@@ -55,3 +55,12 @@ def test_the_usual_is_no_secret() -> None:
     words = ("KEY", "TOKEN", "SECRET", "PASS", "AUTH", "CREDENTIAL")
     assert not [name for name in MINIMAL if any(word in name for word in words)]
     assert os.environ is not posix.environ
+
+
+@pytest.mark.parametrize(("inherit", "names"), [(True, ()), (False, ("MCPC_*",)), (False, ("MCPC_TOKENS", "*"))])
+def test_what_is_for_the_server_alone_reaches_no_handler(
+    inherit: bool, names: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    secrets = dict.fromkeys(SECRETS, b"secret")
+    monkeypatch.setattr(posix, "environ", {**HERE, **secrets})
+    assert not SECRETS & environment(inherit, names).keys()

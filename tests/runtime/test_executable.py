@@ -11,6 +11,7 @@ from images import archive, image_of
 from mcpc_runtime.commands import Completed
 from mcpc_runtime.contracts import executable
 from mcpc_runtime.protocol.effects import ABSENT, Call, Failure, Outcome, PromptOutcome, Request
+from mcpc_runtime.protocol.session import Session
 
 if TYPE_CHECKING:
     from projects import Files
@@ -38,7 +39,7 @@ def call(name: str, **arguments: Any) -> Call:
     definition = IMAGE.tool(name) or IMAGE.prompt(name)
     assert definition is not None
     method = "prompts/get" if name == "asks" else "tools/call"
-    request = Request(1, method, {}, IMAGE.wire("2025-11-25"))  # type: ignore[arg-type]
+    request = Request(Session(IMAGE), 1, method, {}, IMAGE.wire("2025-11-25"))  # type: ignore[arg-type]
     return Call(request, definition, arguments)  # type: ignore[arg-type]
 
 

@@ -273,6 +273,15 @@ def test_a_batch_where_the_revision_has_them() -> None:
     assert json.loads(batch(session)[0].data)["error"]["code"] == -32600
 
 
+def test_a_stateless_request_is_no_part_of_a_batch() -> None:
+    session = small_session()
+    ask(session, initialize("2025-03-26"))
+    (effect,) = batch(session, modern("tools/call", **ECHO), request("ping", identifier=2))
+    replies = json.loads(effect.data)
+    assert [(reply["id"], "error" in reply) for reply in replies] == [(1, True), (2, False)]
+    assert not session.running
+
+
 def test_a_batch_is_answered_when_all_of_it_is() -> None:
     session = small_session()
     ask(session, initialize("2025-03-26"))

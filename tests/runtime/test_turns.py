@@ -1,5 +1,6 @@
 """Who holds the turn, with real threads: nothing is done twice, nothing is lost, and one thread at a time drives."""
 
+import sys
 import time
 import timeit
 from _thread import allocate_lock, get_ident
@@ -70,6 +71,19 @@ def test_slow_work_loses_the_turn(driver):
     gate.release()
     assert driver.late.get(timeout=10) == slow
     assert slow not in driver.here
+
+
+def test_what_a_deposed_thread_does_later_has_nothing_to_do_with_that():
+    def drive():
+        raise Deposed
+
+    turns, seen = Turns(drive), SimpleQueue()
+    module.start_new_thread(turns.serve, ())
+    for _ in range(2):
+        while not turns._spare:  # until it has nothing to do
+            time.sleep(0.01)
+        turns._spare.pop().give(lambda: seen.put(sys.exc_info()[0]))
+        assert seen.get(timeout=10) is None
 
 
 def test_what_was_slow_gets_a_thread_at_once_until_it_is_quick_again(driver):

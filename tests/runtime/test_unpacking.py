@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import marshal
 import os
 import posix
 import signal
@@ -13,6 +14,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from mcpc.pack.archive import Entry, archive
 from mcpc_runtime import unpacking
 from mcpc_runtime.reactor import Reactor
 from mcpc_runtime.supervision.client import Supervisor
@@ -221,3 +223,40 @@ def test_a_server_that_is_killed_leaves_no_folder(tmp_path: Path, number: int) -
             assert all((place / "tool").exists() for place in found)
             os.kill(process.pid, number)
         until(lambda: not list((tmp_path / "session").iterdir()))
+
+
+def as_one_entry(changed: bytes = b"", lacking: str = "") -> SimpleNamespace:
+    """An image whose files lie in an archive of their own, as the compiler packs them."""
+    packed = archive([Entry(path, data) for path, (data, _) in FILES.items()], "")
+    table = marshal.dumps(
+        tuple((path, runs) for path, (_, runs) in FILES.items()) + ((lacking, False),) * bool(lacking)
+    )
+    lines = f"{hashlib.sha256(packed).hexdigest()}  handlers.zip\n".encode()
+    entries = {"handlers.zip": packed + changed, "META-INF/manifest.sha256": lines}
+    read = {(7, len(table)): table}
+    return SimpleNamespace(
+        archive="/server.pyz",
+        index={"folded": (7, len(table))},
+        entry=entries.__getitem__,
+        read=lambda *place: read[place],
+    )
+
+
+def test_files_that_lie_in_one_entry():
+    """Odd names, an empty file, and one that runs, as if each were an entry by itself."""
+    found = Path(folder(as_one_entry()))
+    for path, (data, runs) in FILES.items():
+        assert (found / path).read_bytes() == data
+        assert bool((found / path).stat().st_mode & 0o100) is runs
+    assert sum(file.is_file() for file in found.rglob("*")) == len(FILES)
+
+
+def test_one_entry_that_is_not_what_was_built():
+    with pytest.raises(UnpackingError, match=r"handlers\.zip is not what was built"):
+        folder(as_one_entry(changed=b"!"))
+
+
+def test_a_file_that_is_not_in_the_one_entry():
+    with pytest.raises(UnpackingError, match=r"elsewhere is not in handlers\.zip"):
+        folder(as_one_entry(lacking="elsewhere"))
+    assert not any(Path(place).exists() for place in FOLDERS)

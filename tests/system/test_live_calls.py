@@ -336,13 +336,13 @@ def test_a_client_that_does_not_read_loses_nothing_and_costs_no_memory(client: C
     assert resident(client.process.pid) - before < 32 * 1024
     rest = getattr(client, "raw_rest", b"")
     found = []
-    for number in sent[:-1]:
-        reply, others = client.until(number)
-        assert others == []
+    while len(found) < len(sent) - 1:
+        reply = client.message()
+        assert reply["result"]
         found.append(reply["id"])
     client.raw(rest)
     assert client.until(sent[-1])[0]["result"]
-    assert found == sent[:-1]
+    assert sorted(found) == sent[:-1]
 
 
 def test_a_client_that_reads_slowly_after_closing_its_end_gets_everything(server: Path) -> None:
@@ -351,7 +351,7 @@ def test_a_client_that_reads_slowly_after_closing_its_end_gets_everything(server
     data = b"".join(line % (number, b"x" * 4000) for number in range(count))
     command = f"'{sys.executable}' '{server}' | {{ sleep 1; head -c 2000000; sleep 1; cat; }}"
     done = subprocess.run(["bash", "-c", command], input=data, capture_output=True, check=True, timeout=60)
-    assert [json.loads(reply)["id"] for reply in done.stdout.splitlines()] == list(range(count))
+    assert sorted(json.loads(reply)["id"] for reply in done.stdout.splitlines()) == list(range(count))
 
 
 def test_a_client_that_closed_its_end_and_reads_nothing_is_left_in_time(client: Client) -> None:

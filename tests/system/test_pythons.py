@@ -55,7 +55,7 @@ CONSOLE: dict[str, tuple[tuple[str, ...], int]] = {
     "a refused call": (("call", "count", "--json", '{"text": 1}'), 5),
     "a call of nothing": (("call", "nothing"), 5),
     "help": (("--help",), 0),
-    "no command": (("serve",), 2),
+    "no command": (("dance",), 2),
 }
 
 

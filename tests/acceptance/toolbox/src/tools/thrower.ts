@@ -1,0 +1,5 @@
+export const schema = { description: "Fail.", type: "object", properties: {} };
+
+export default async function () {
+  throw new Error('boom "q"');
+}

@@ -1,0 +1,672 @@
+"""Tests of the front end for mcp-bash: which projects are its own, and what it finds in them."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from artifact import build, converse, mcpc
+from mcp_bash_projects import HEADER, NAMED, PROJECT, SH, codes, facts, read, sound, values, with_modes
+from mcpc import cache
+from mcpc.frontends import mcp_bash, recognise
+from mcpc.frontends.mcp_bash.reading import beside, inside, stem
+from mcpc.frontends.mcp_bash.sdk import carried
+from mcpc.frontends.mcp_bash.server import title_of
+from mcpc.languages.scripts import forkable
+from mcpc.options import Options
+from mcpc.sources import read_tree
+from needs import needs
+from projects import Files, checked, parsed, tree
+
+# What is recognised
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {"server.d/server.meta.json": "{}"},
+        {"server.d/register.json": "{}"},
+        {"server.d/register.sh": ""},
+        {"tools/x/tool.sh": SH, "tools/x/tool.meta.json": "{}"},
+        {"tools/x/tool.py": "#!/usr/bin/python3\n", "tools/x/tool.py.meta.json": "{}"},
+        {"tools/x/y/run.sh": HEADER},
+        {"tools/x/run.sh": 'source "${MCP_SDK}/tool-sdk.sh"\n'},
+        {"prompts/a/b.meta.json": "{}"},
+        {"resources/x.meta.json": "{}"},
+    ],
+)
+def test_is_recognised(files: Files) -> None:
+    found, problems = recognise(tree(files), Options())
+    assert [frontend.name for frontend in found] == ["mcp-bash"]
+    assert problems == ()
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {},
+        {"tools/run.sh": HEADER},
+        {"tools/x/run.sh": SH},
+        {"tools/x/tool.meta.json": "{}"},
+        {"tools/x/data.txt": "mcp: {}"},
+        {"prompts/a.txt": ""},
+        {"resources/a.txt": ""},
+        {"other/server.d/server.meta.json": "{}"},
+        {"tools/x/run.sh": "#!/bin/sh\n" + "\n" * 10 + '# mcp: {"name": "x"}\n'},
+    ],
+)
+def test_is_left_alone(files: Files) -> None:
+    assert not mcp_bash.recognises(tree(files))
+
+
+@pytest.mark.parametrize("name", ["mcp-bash", "mcp_bash", "mcpbash"])
+def test_is_taken_by_its_names(name: str) -> None:
+    found, _ = recognise(tree({"README": ""}), Options(format=name))
+    assert [frontend.name for frontend in found] == ["mcp-bash"]
+
+
+def test_native_projects_are_not_taken_for_it() -> None:
+    native = {"server.json": "{}", "tools.json": '{"tools": []}', "tools.bash": "", "tools/helper.sh": SH}
+    assert not mcp_bash.recognises(tree(native))
+
+
+# The server
+
+
+def test_a_server_is_described() -> None:
+    files: Files = {
+        **PROJECT,
+        "server.d/server.meta.json": json.dumps(
+            {
+                "name": "demo-server",
+                "version": "2.1",
+                "description": "About",
+                "websiteUrl": "https://example.org",
+                "icons": [{"src": "icon.svg", "sizes": ["any"]}],
+                "screenshots": ["a.png"],
+                "localization": {},
+            }
+        ),
+        "server.d/icon.svg": "<svg/>",
+        "server.d/server.instructions.md": "Use it well.\n",
+    }
+    definition = sound(files)
+    said = definition.server.node.value
+    assert said["serverInfo"] == {
+        "name": "demo-server",
+        "title": "Demo Server",
+        "version": "2.1",
+        "description": "About",
+        "websiteUrl": "https://example.org",
+        "icons": [{"mimeType": "image/svg+xml", "src": "data:image/svg+xml;base64,PHN2Zy8+", "sizes": ["any"]}],
+    }
+    assert said["instructions"] == "Use it well."
+    assert said["capabilities"] == {"logging": {}}
+    assert not definition.server.implied
+
+
+@pytest.mark.parametrize(
+    ("files", "version"),
+    [
+        ({}, "0.0.0"),
+        ({"VERSION": " 1.2\n"}, "1.2"),
+        ({"VERSION": "\n", "package.json": '{"version": "3.4"}'}, "3.4"),
+        ({"package.json": '{"version": 3}'}, "0.0.0"),
+        ({"package.json": "no json"}, "0.0.0"),
+        ({"package.json": "[" * 100_000}, "0.0.0"),
+    ],
+)
+def test_an_undescribed_server_is_its_folder(files: Files, version: str) -> None:
+    definition = sound({"tools/t/tool.sh": SH, "tools/t/tool.meta.json": NAMED, **files}, name="my-cool_server")
+    assert definition.server.implied
+    assert definition.server.node.value["serverInfo"] == {
+        "name": "my-cool_server",
+        "title": "My Cool Server",
+        "version": version,
+    }
+
+
+def test_the_folder_of_a_project_is_known(tmp_path: Path) -> None:
+    (tmp_path / "called-so").mkdir()
+    assert read_tree(tmp_path / "called-so")[0].name == "called-so"
+    assert title_of("a--b__c d") == "A B C D"
+
+
+def test_settings_say_what_the_runtime_needs() -> None:
+    files: Files = {
+        **PROJECT,
+        "server.d/policy.sh": "",
+        "server.d/env.sh": "",
+        "providers/notes.sh": SH,
+        "providers/README": "",
+        "config/roots.json": '{"roots": [{"path": "./data", "name": "Data"}, {"path": "/srv"}]}',
+    }
+    definition = sound(files, name="folder", allow=("a*", "b"), dialect="mcp")
+    assert dict(definition.settings)["mcp_bash"] == {
+        "server": {
+            "name": "demo",
+            "version": "1.0",
+            "title": "Demo",
+            "description": "",
+            "websiteUrl": "",
+            "icons": "",
+            "instructions": "",
+        },
+        "roots": [["./data", "Data"], ["/srv", ""]],
+        "policy": True,
+        "env": True,
+        "health": False,
+        "allow": ["a*", "b"],
+        "providers": ["notes"],
+        "project": "folder",
+        "dialect": "mcp",
+        "completions": {},
+    }
+    assert definition.serves == {"resources"}  # what its provider takes
+
+
+def test_everything_is_carried_and_the_library_with_it() -> None:
+    definition = sound({**PROJECT, "lib/x.sh": "", "data.bin": b"\0"})
+    paths = [source.path for source in definition.beside]
+    assert set(PROJECT) | {"lib/x.sh", "data.bin"} <= set(paths)
+    assert ".mcpc/mcp-bash/sdk/tool-sdk.sh" in paths
+    everything = [source.path for source in carried((), forks=True)]
+    assert everything == sorted(everything)
+    assert set(everything) < set(paths)
+    assert len(paths) == len(set(paths))
+    modes = {source.path: source.mode for source in definition.beside}
+    assert modes["tools/t/tool.sh"] & 0o100  # its first line says what runs it
+    assert not modes["lib/x.sh"] & 0o111
+
+
+# Tools
+
+
+@pytest.mark.parametrize(
+    ("script", "is_there"),
+    [
+        ("#!/usr/bin/env python3\nprint(1)\n", False),
+        ("#!/usr/bin/env python3\nimport os; os.environ['MCP_SDK']\n", True),
+        ('#!/usr/bin/env bash\necho $$; source "$SDK/tool-sdk.sh"\n', True),
+        ("#!/usr/bin/env bash\necho $$\n", False),
+        ("#!/usr/bin/env bash\necho hi\n", True),  # it runs in a shell that has read the library
+        ("#!/usr/bin/env bash\n: $$; . ../lib/x.sh\n", False),
+    ],
+)
+def test_the_library_is_left_out_where_nothing_can_mean_it(script: str, is_there: bool) -> None:
+    definition = sound({**PROJECT, "tools/t/tool.sh": script, "lib/x.sh": "true\n"})
+    paths = {source.path for source in definition.beside}
+    assert (".mcpc/mcp-bash/sdk/tool-sdk.sh" in paths) is is_there
+    assert {".mcpc/mcp-bash/lib/tool-policy.sh", ".mcpc/mcp-bash/providers/git.sh"} <= paths
+
+
+def test_a_file_that_means_the_library_brings_it() -> None:
+    files: Files = {**PROJECT, "tools/t/tool.sh": "#!/usr/bin/env python3\n", "lib/deep/x.bin": b"\0source ui-sdk.sh"}
+    assert ".mcpc/mcp-bash/sdk/ui-sdk.sh" in {source.path for source in sound(files).beside}
+
+
+def test_a_tool_is_what_its_description_says() -> None:
+    written = {
+        "name": "greet",
+        "title": "Greet",
+        "description": "Greets",
+        "inputSchema": {"type": "object", "properties": {"who": {"type": "string"}}},
+        "outputSchema": {"type": "object"},
+        "timeoutSecs": "7",
+        "timeoutHint": "Try less",
+        "progressExtendsTimeout": "true",
+        "maxTimeoutSecs": 90,
+        "annotations": {"readOnlyHint": True},
+        "_meta": {"vendor/x": 1, "ui/resourceUri": "ui://a/b"},
+    }
+    (tool,) = sound({"tools/g/run.sh": SH, "tools/g/run.sh.meta.json": json.dumps(written)}).tools
+    value = tool.node.value
+    assert {
+        key: value[key] for key in ("name", "title", "description", "inputSchema", "outputSchema", "annotations")
+    } == {key: written[key] for key in ("name", "title", "description", "inputSchema", "outputSchema", "annotations")}
+    assert value["_meta"] == {
+        "vendor/x": 1,
+        "ui": {"resourceUri": "ui://a/b"},
+        "mcpc/handler": {"timeout": 90, "validate": False},
+    }
+    assert set(value) == {"name", "title", "description", "inputSchema", "outputSchema", "annotations", "_meta"}
+    assert (tool.handler.file, tool.handler.contract, tool.handler.unpacks) == ("tools/g/run.sh", "mcp_bash", True)
+    known = facts(tool)
+    metadata = json.loads(known.pop("metadata"))
+    assert known == {
+        "name": "greet",
+        "path": "g/run.sh",
+        "ui": "ui://a/b",
+        "timeoutSecs": 7,
+        "timeoutHint": "Try less",
+        "progressExtendsTimeout": True,
+        "maxTimeoutSecs": 90,
+        "output": True,
+        "fork": known["fork"],
+    }
+    assert list(metadata)[:5] == ["name", "description", "path", "inputSchema", "timeoutSecs"]
+    assert (metadata["path"], metadata["timeoutSecs"], metadata["maxTimeoutSecs"]) == ("g/run.sh", 7, 90)
+    assert metadata["_meta"] == {"vendor/x": 1, "ui": {"resourceUri": "ui://a/b"}}
+    assert "title" not in metadata  # as in mcp-bash's registry
+
+
+@pytest.mark.parametrize(
+    ("limits", "seconds"),
+    [
+        ({}, 30),
+        ({"timeoutSecs": 5}, 5),
+        ({"timeoutSecs": 5.0}, 5),
+        ({"timeoutSecs": 5, "progressExtendsTimeout": True}, 600),
+        ({"progressExtendsTimeout": True, "maxTimeoutSecs": 40}, 40),
+        ({"timeoutSecs": None}, 30),
+    ],
+)
+def test_time_limits(limits: dict[str, Any], seconds: int) -> None:
+    said = json.dumps({"name": "t", "description": "d", **limits})
+    (tool,) = sound({"tools/t/tool.sh": SH, "tools/t/tool.meta.json": said}).tools
+    assert tool.node.value["_meta"]["mcpc/handler"]["timeout"] == seconds
+
+
+@pytest.mark.parametrize(
+    ("written", "schema"),
+    [
+        ({}, {"type": "object", "properties": {}}),
+        ({"inputSchema": {"required": []}}, {"required": [], "type": "object", "properties": {}}),
+        ({"arguments": {"type": "object", "properties": {"a": {}}}}, {"type": "object", "properties": {"a": {}}}),
+        ({"inputSchema": None, "arguments": {"type": ""}}, {"type": "object", "properties": {}}),
+    ],
+)
+def test_a_schema_becomes_one_of_an_object(written: dict[str, Any], schema: Any) -> None:
+    said = json.dumps({"name": "t", "description": "d", **written})
+    (tool,) = sound({"tools/t/tool.sh": SH, "tools/t/tool.meta.json": said}).tools
+    assert tool.node.value["inputSchema"] == schema
+
+
+@pytest.mark.parametrize(
+    ("path", "data", "mode", "is_tool"),
+    [
+        ("tools/a/run.sh", "echo", 0o644, True),
+        ("tools/a/run.bash", "echo", 0o644, True),
+        ("tools/a/b/c/run.py", "#!/usr/bin/python3\n", 0o644, True),
+        ("tools/a/run", "x", 0o755, True),
+        ("tools/a/run", "x", 0o644, False),
+        ("tools/a/smoke.sh", SH, 0o755, False),
+        ("tools/a/.hidden.sh", SH, 0o755, False),
+        ("tools/a/ui/index.html", "<p>", 0o644, False),
+        ("tools/a/run.meta.json", "{}", 0o755, False),
+        ("tool/a/run.sh", SH, 0o755, False),
+    ],
+)
+def test_which_files_are_tools(path: str, data: str, mode: int, is_tool: bool) -> None:
+    definition, _ = read({path: data}, {path: mode})
+    assert [facts(tool)["path"] for tool in definition.tools] == ([path.removeprefix("tools/")] if is_tool else [])
+    assert [tool.node.value["name"] for tool in definition.tools] == ([stem(Path(path).name)] if is_tool else [])
+
+
+def test_tools_are_in_the_order_of_names_and_paths() -> None:
+    files: Files = {f"tools/{folder}/{name}.sh": SH for folder, name in (("b", "a"), ("a", "c"), ("a", "a"))}
+    definition, _ = read(files)
+    assert [facts(tool)["path"] for tool in definition.tools] == ["a/a.sh", "b/a.sh", "a/c.sh"]
+
+
+@pytest.mark.parametrize(
+    ("line", "name"),
+    [
+        ('# mcp: {"name": "inline", "description": "d"}', "inline"),
+        ('#mcp:{"name": "inline", "description": "d"}', "inline"),
+        ('# see mcp: docs\n# mcp: {"name": "inline", "description": "d"}', "inline"),
+        ('<!-- mcp: {"name": "inline", "description": "d"} -->', "inline"),
+        ('# mcp: {"name": "inline", "description": "d"}\r', "inline"),
+        ("# mcp: nothing to read", "run"),
+        ("\n" * 9 + '# mcp: {"name": "late", "description": "d"}', "run"),
+    ],
+)
+def test_headers(line: str, name: str) -> None:
+    definition, problems = read({"tools/a/run.sh": f"#!/bin/sh\n{line}\n"})
+    assert [tool.node.value["name"] for tool in definition.tools] == [name]
+    assert [problem.code for problem in problems if problem.code == "MCP141"] == []
+
+
+def test_a_description_goes_before_a_header_and_one_without_a_name_does_not() -> None:
+    header = '# mcp: {"name": "inline", "description": "h", "timeoutSecs": 3, "arguments": {"properties": {"a": {}}}}\n'
+    script = f"#!/bin/sh\n{header}"
+    (tool,) = sound({"tools/a/run.sh": script, "tools/a/run.meta.json": NAMED}).tools
+    assert (tool.node.value["name"], facts(tool)["timeoutSecs"]) == ("t", None)
+    (tool,) = sound({"tools/a/run.sh": script, "tools/a/run.meta.json": '{"timeoutSecs": 9}'}).tools
+    assert (tool.node.value["name"], facts(tool)["timeoutSecs"]) == ("inline", 3)
+    assert tool.node.value["inputSchema"] == {"properties": {"a": {}}, "type": "object"}
+    (tool,) = sound({"tools/a/run.sh": SH, "tools/a/run.meta.json": '{"timeoutSecs": 9}'}).tools
+    assert (tool.node.value["name"], facts(tool)["timeoutSecs"]) == ("run", 9)
+
+
+# Prompts
+
+
+def test_a_prompt_is_its_text_and_what_is_said_of_it() -> None:
+    written = {
+        "name": "greet",
+        "description": "d",
+        "role": "assistant",
+        "metadata": {"m": 1},
+        "arguments": {
+            "type": "object",
+            "required": ["name"],
+            "properties": {"name": {"type": "string", "description": "who"}, "b": {}},
+        },
+    }
+    definition = sound({"prompts/x/greet.txt": "Hi {{name}}\n", "prompts/x/greet.meta.json": json.dumps(written)})
+    (prompt,) = definition.prompts
+    assert prompt.node.value == {
+        "name": "greet",
+        "description": "d",
+        "arguments": [{"name": "name", "description": "who", "required": True}, {"name": "b", "required": False}],
+    }
+    handler = prompt.handler
+    assert (handler.file, handler.contract, handler.unpacks) == ("prompts/x/greet.txt", "mcp_bash_prompt", False)
+    assert handler.facts == ("Hi {{name}}\n", "assistant", '{"m":1}', ("name", "b"), "d")
+
+
+def test_a_prompt_needs_no_description() -> None:
+    definition, problems = read({"prompts/b.tar.txt": "B", "prompts/a": "A", "prompts/.x": "no"})
+    assert [prompt.node.value for prompt in definition.prompts] == [{"name": "a"}, {"name": "b.tar"}]
+    assert definition.prompts[0].handler.facts == ("A", "user", "null", (), "")
+    assert problems == ()
+
+
+def test_arguments_may_be_listed() -> None:
+    written = '{"name": "p", "description": "d", "arguments": [{"name": "a", "required": true}]}'
+    (prompt,) = sound({"prompts/p.txt": "x", "prompts/p.meta.json": written}).prompts
+    assert prompt.node.value["arguments"] == [{"name": "a", "required": True}]
+    assert prompt.handler.facts[3] == ("a",)
+
+
+# Resources
+
+
+def test_resources() -> None:
+    files: Files = {
+        "resources/greeting.txt": "hi",
+        "resources/greeting.meta.json": (
+            '{"name": "g", "description": "d", "uri": "file://./resources/greeting.txt", "provider": "file"}'
+        ),
+        "resources/sub/a b.txt": "plain",
+        "resources/header.md": '<!-- mcp: {"name": "h", "uri": "echo://x", "description": "d"} -->\n',
+    }
+    definition, problems = read(files)
+    assert problems == ()
+    shown = [{key: value for key, value in one.items() if key != "_meta"} for one in values(definition, "resources")]
+    assert shown == [
+        {"uri": "file://./resources/sub/a%20b.txt", "name": "a b", "mimeType": "text/plain"},
+        {
+            "uri": "file://./resources/greeting.txt",
+            "name": "g",
+            "description": "d",
+            "mimeType": "text/plain",
+        },
+        {"uri": "echo://x", "name": "h", "description": "d", "mimeType": "text/plain"},
+    ]
+    handlers = [(one.handler.file, *one.handler.facts) for one in definition.resources]
+    assert handlers == [
+        ("resources/sub/a b.txt", "file", "file://./resources/sub/a%20b.txt", "text/plain", "a b"),
+        ("resources/greeting.txt", "file", "file://./resources/greeting.txt", "text/plain", "g"),
+        ("", "echo", "echo://x", "text/plain", "h"),
+    ]
+    assert {one.handler.contract for one in definition.resources} == {"mcp_bash_resource"}
+    assert definition.server.node.value["capabilities"] == {"resources": {"subscribe": True}}
+
+
+@pytest.mark.parametrize(
+    ("uri", "provider"),
+    [
+        ("https://example.org/x", "https"),
+        ("git+https://example.org/x", "git"),
+        ("echo://x", "echo"),
+        ("notes://today", "notes"),
+    ],
+)
+def test_who_provides_a_resource(uri: str, provider: str) -> None:
+    files: Files = {
+        "providers/notes.sh": SH,
+        "resources/x.txt": "",
+        "resources/x.meta.json": json.dumps({"name": "x", "description": "d", "uri": uri}),
+    }
+    (resource,) = sound(files).resources
+    assert resource.handler.facts[:2] == (provider, uri)
+
+
+def test_templates_are_merged_and_those_of_the_register_go_before() -> None:
+    files: Files = {
+        "resources/a.meta.json": '{"name": "files", "uriTemplate": "file:///{p}", "description": "found"}',
+        "resources/b.meta.json": '{"name": "a", "title": "A", "uriTemplate": "git+https://{r}", "description": "d"}',
+        "server.d/register.json": (
+            '{"version": 1, "resourceTemplates": [{"name": "files", "uriTemplate": "file:///{q}", "description": "r"}]}'
+        ),
+    }
+    definition = sound(files)
+    assert [(one["name"], one["uriTemplate"]) for one in values(definition, "templates")] == [
+        ("a", "git+https://{r}"),
+        ("files", "file:///{q}"),
+    ]
+    assert [one.handler.facts for one in definition.templates] == [("", "", "", "a"), ("", "", "", "files")]
+    assert checked(files)[0] is not None
+
+
+# Completions
+
+
+def test_completions_beside_a_prompt_are_for_all_its_arguments() -> None:
+    files: Files = {
+        "prompts/p.txt": "x",
+        "prompts/p.meta.json": '{"name": "p", "description": "d", "arguments": {"properties": {"a": {}, "b": {}}}}',
+        "prompts/p.completion.sh": SH,
+    }
+    definition = sound(files, {"prompts/p.completion.sh": 0o755})
+    assert [(one["ref"], one["argument"]) for one in values(definition, "completions")] == [
+        ({"type": "ref/prompt", "name": "p"}, "a"),
+        ({"type": "ref/prompt", "name": "p"}, "b"),
+    ]
+    handler = definition.completions[0].handler
+    assert (handler.file, handler.contract, handler.unpacks) == ("prompts/p.completion.sh", "mcp_bash_completion", True)
+    seconds, name, told = handler.facts
+    assert (seconds, name) == (None, "p")
+    assert dict(told)["MCP_PROMPT_REL_PATH"] == "p.txt"
+    assert json.loads(dict(told)["MCP_PROMPT_METADATA"])["arguments"] == {"properties": {"a": {}, "b": {}}}
+    assert [prompt["name"] for prompt in values(definition, "prompts")] == ["p"]
+
+
+def test_completions_of_a_register_are_for_prompts_and_templates() -> None:
+    files: Files = {
+        "prompts/p.txt": "x",
+        "prompts/p.meta.json": '{"name": "p", "description": "d", "arguments": {"properties": {"a": {}}}}',
+        "resources/t.meta.json": '{"name": "t", "description": "d", "uriTemplate": "file:///{x}/{y}"}',
+        "lib/c.sh": SH,
+        "server.d/register.json": """{"version": 1, "completions": [
+            {"name": "p", "path": "lib/c.sh", "timeoutSecs": 5}, {"name": "file:///{x}/{y}", "path": "lib/c.sh"}]}""",
+    }
+    definition = sound(files)
+    assert [
+        (one["ref"].get("name") or one["ref"]["uri"], one["argument"]) for one in values(definition, "completions")
+    ] == [
+        ("p", "a"),
+        ("file:///{x}/{y}", "x"),
+        ("file:///{x}/{y}", "y"),
+    ]
+    assert [one.handler.facts for one in definition.completions] == [(5, "p", ()), (None, "t", ()), (None, "t", ())]
+    assert definition.completions[0].node.value["_meta"] == {"mcpc/handler": {"timeout": 5}}
+    assert checked(files)[0] is not None
+
+
+# The register
+
+REGISTERED: Files = {
+    "tools/one.sh": SH,
+    "tools/x/two.sh": HEADER,
+    "prompts/p.txt": "text",
+    "prompts/q.txt": "text",
+    "server.d/register.json": json.dumps(
+        {
+            "version": 1,
+            "_meta": {},
+            "tools": [{"name": "z", "path": "one.sh", "description": "d", "custom": {"a": 1}}],
+            "resources": [{"name": "e", "uri": "echo://Hi", "description": "d"}],
+            "prompts": [{"name": "q", "path": "q.txt", "description": "d"}],
+            "resourceTemplates": None,
+        }
+    ),
+}
+
+
+def test_a_register_takes_the_place_of_what_is_found() -> None:
+    definition, problems = read(REGISTERED)
+    assert codes(problems) == ["MCP142"]  # `custom`
+    assert [tool["name"] for tool in values(definition, "tools")] == ["z"]
+    known = facts(definition.tools[0])
+    assert (known["path"], json.loads(known["metadata"])["custom"]) == ("one.sh", {"a": 1})
+    assert [prompt["name"] for prompt in values(definition, "prompts")] == ["q"]
+    assert definition.prompts[0].handler.facts[1] == "system"
+    assert definition.resources[0].handler.facts == ("echo", "echo://Hi", "text/plain", "e")
+
+
+def test_an_empty_list_registers_nothing_and_null_looks() -> None:
+    files: Files = {**REGISTERED, "server.d/register.json": '{"version": 1, "tools": [], "prompts": null}'}
+    definition = sound(files)
+    assert definition.tools == ()
+    assert [prompt["name"] for prompt in values(definition, "prompts")] == ["p", "q"]
+
+
+def test_the_order_of_a_register_is_kept() -> None:
+    entries = [{"name": name, "path": "x/two.sh", "description": "d"} for name in ("b", "a")]
+    files: Files = {**REGISTERED, "server.d/register.json": json.dumps({"version": 1, "tools": entries})}
+    assert [tool["name"] for tool in values(sound(files), "tools")] == ["b", "a"]
+
+
+# Paths
+
+
+@pytest.mark.parametrize(
+    ("home", "written", "path"),
+    [
+        ("tools", "a/b.sh", "tools/a/b.sh"),
+        ("tools", "./a//b.sh", "tools/a/b.sh"),
+        ("tools/x", "../y", "tools/y"),
+        ("tools", "../..", None),
+        ("", "..", None),
+        ("", "/etc", None),
+        ("", "~/x", None),
+        ("", "a\0b", None),
+        ("", "", ""),
+    ],
+)
+def test_paths_stay_inside(home: str, written: str, path: str | None) -> None:
+    assert inside(home, written) == path
+
+
+def test_where_a_file_is_described() -> None:
+    assert beside("tools/a.b/run.sh") == ("tools/a.b/run.sh.meta.json", "tools/a.b/run.meta.json")
+    assert beside("tools/a.b/run") == ("tools/a.b/run.meta.json",)
+    assert stem("a.b/.x") == "a.b/.x"
+
+
+# Whole projects
+
+
+def test_with_a_native_project_it_is_one_server() -> None:
+    native = {"server.json": '{"serverInfo": {"name": "n", "version": "1"}}', "prompts.json": '{"prompts": []}'}
+    written = {"tools/t/tool.sh": SH, "tools/t/tool.meta.json": NAMED, "tools/u/inline.sh": HEADER}
+    definition, problems = parsed({**written, **native})
+    assert definition is not None
+    assert definition.format == "native+mcp-bash"
+    assert [tool["name"] for tool in values(definition, "tools")] == ["inline", "t"]
+    assert definition.server is not None
+    assert definition.server.node.value["serverInfo"]["name"] == "n"  # type: ignore[index,call-overload]
+    assert set(written) <= {source.path for source in definition.beside}
+    assert "server.json" not in [source.path for source in definition.beside]
+    assert "MCP228" not in codes(problems)
+
+
+def test_a_build_lists_what_was_found(tmp_path: Path) -> None:
+    needs("bash")
+    project = tmp_path / "a-project"
+    files: Files = {
+        **PROJECT,
+        "prompts/p.txt": "Hi {{name}}",
+        "prompts/p.meta.json": '{"name": "p", "description": "d", "arguments": {"properties": {"name": {}}}}',
+        "resources/r.txt": "r",
+        "ui/board/ui.meta.json": '{"template": "form"}',
+    }
+    for path, text in files.items():
+        (project / path).parent.mkdir(parents=True, exist_ok=True)
+        (project / path).write_text(str(text))
+        (project / path).chmod(0o644)
+    target = build(project, tmp_path / "server.pyz", "--allow", "*")
+    hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
+    asked = [("initialize", hello), *((f"{kind}/list", {}) for kind in ("tools", "prompts", "resources"))]
+    lines = [{"jsonrpc": "2.0", "id": id, "method": method, "params": said} for id, (method, said) in enumerate(asked)]
+    lines.insert(1, {"jsonrpc": "2.0", "method": "notifications/initialized"})
+    done = converse([target], b"".join(json.dumps(line).encode() + b"\n" for line in lines))
+    begun, tools, prompts, resources = (json.loads(line)["result"] for line in done.stdout.splitlines())
+    assert begun["serverInfo"]["title"] == "Demo"
+    assert begun["capabilities"]["resources"] == {"subscribe": True}
+    # What mcp-bash keeps for itself (`path`, `timeoutSecs`, `role`, `provider`) is not shown.
+    assert tools["tools"] == [
+        {"name": "t", "description": "d", "inputSchema": {"type": "object", "properties": {}}},
+    ]
+    assert prompts["prompts"] == [
+        {"name": "p", "description": "d", "arguments": [{"name": "name", "required": False}]},
+    ]
+    assert [(one["uri"], one.get("mimeType")) for one in resources["resources"]] == [
+        ("file://./resources/r.txt", "text/plain"),
+        ("ui://demo/board", "text/html;profile=mcp-app"),
+    ]
+
+
+def test_the_command_says_how_hooks_are_run(tmp_path: Path) -> None:
+    (tmp_path / "server.d").mkdir()
+    (tmp_path / "server.d/register.sh").write_text("")
+    (tmp_path / "server.d/register.sh").chmod(0o644)
+    done = mcpc("check", tmp_path)
+    assert "MCP153" in done.stderr
+    assert "--hooks" in done.stderr
+
+
+def examples() -> list[str]:
+    folder = Path(os.environ.get("MCPC_MCP_BASH", "/nowhere")) / "examples"
+    found = [*folder.glob("[0-9][0-9]-*"), *folder.glob("advanced/*")]
+    return sorted(str(path) for path in found if path.is_dir()) or [""]
+
+
+@pytest.mark.parametrize("example", examples())
+def test_shipped_examples_are_understood(example: str) -> None:
+    if not example:
+        pytest.skip("MCPC_MCP_BASH names no folder with mcp-bash in it")
+    needs("bash")
+    done = mcpc("check", "--hooks", example)
+    assert done.returncode == 0, done.stderr
+
+
+def test_the_name_of_the_folder_decides_a_build() -> None:
+    one, other = (cache.key(with_modes(PROJECT, {}, name), (), Options()) for name in ("a", "b"))
+    assert one != other
+    assert one == cache.key(with_modes(PROJECT, {}, "a"), (), Options())
+    assert one != cache.key(with_modes(PROJECT, {}, "a"), (), Options(allow=("x",)))
+    assert one != cache.key(with_modes(PROJECT, {}, "a"), (), Options(hooks=True))
+
+
+@pytest.mark.parametrize("text", [SH, HEADER, '#!/bin/bash\nsource "${MCP_SDK}/tool-sdk.sh"\nmcp_emit_text hi\n'])
+def test_scripts_say_whether_they_may_be_forked(text: str) -> None:
+    (tool,) = read({"tools/t/tool.sh": text})[0].tools
+    assert facts(tool)["fork"] is forkable(tree({"tools/t/tool.sh": text}).files["tools/t/tool.sh"])
+
+
+def test_a_script_that_reads_another_is_judged_with_it() -> None:
+    def of(library: str) -> Any:
+        script = '#!/usr/bin/env bash\nsource "${MCP_SDK}/tool-sdk.sh"\nsource "$(dirname "$0")/../../lib/a.sh"\n'
+        (tool,) = read({"tools/t/tool.sh": script, "lib/a.sh": library})[0].tools
+        return facts(tool)["fork"]
+
+    assert of("f() { echo $$; }\n") is False
+    assert of("f() { echo x; }\n") is True

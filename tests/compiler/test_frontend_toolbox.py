@@ -1,0 +1,353 @@
+"""What ToolBox's front end makes of projects: what is recognised, what is shown, and what is told of what is wrong."""
+
+from __future__ import annotations
+
+import io
+import os
+import zipfile
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+import pytest
+
+from artifact import mcpc
+from mcpc.bundling import describing, node
+from mcpc.bundling.npm import essence
+from mcpc.bundling.packages import name_of
+from mcpc.frontends import toolbox, understand
+from mcpc.options import Options
+from mcpc.sources import SourceTree, read_tree
+from needs import needs_node
+from projects import Files, places, tree
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from mcpc.diagnostics import Diagnostics
+
+TOOL = """export const schema = {description: "Do it.", type: "object", properties: {}};
+export default async function (request) { return {content: []}; }
+"""
+PYTHON = """schema = {"description": "Do it.", "type": "object", "properties": {}}
+def default(request): return {"content": []}
+"""
+EXACT = Options(dialect="toolbox")
+FORCED = Options(format="toolbox")
+
+
+@pytest.fixture(scope="session")
+def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("kept")
+
+
+@pytest.fixture(autouse=True)
+def _own_cache(kept: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    needs_node()
+    monkeypatch.setenv("MCPC_CACHE_DIR", str(kept))
+    node.node.cache_clear()
+
+
+def told(files: Files, options: Options = FORCED) -> Diagnostics:
+    return understand(tree(files), options)[1]
+
+
+def names(files: Files, options: Options = FORCED) -> list[str]:
+    definition, _ = understand(tree(files), options)
+    assert definition is not None
+    return [str(tool.node.get("name").value) for tool in definition.tools]  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize(
+    ("files", "is_one"),
+    [
+        ({"src/tools/a.ts": TOOL}, True),
+        ({"src/tools/a.mjs": "const schema = {};\nexport { run as default, schema };"}, True),
+        ({"src/tools/a.py": PYTHON}, True),
+        ({"src/tools/deeper/a.ts": TOOL}, False),
+        ({"tools/a.ts": TOOL}, False),
+        ({"src/tools/a.d.ts": TOOL}, False),
+        ({"src/tools/a.ts": "export default 1;"}, False),
+        ({"src/tools/a.ts": "export const schemaOf = 1; export default 1;"}, False),
+        ({"src/tools/a.py": "def default(request): ..."}, False),
+        ({"src/tools/__init__.py": PYTHON}, False),
+    ],
+)
+def test_recognises(files: Files, is_one: bool) -> None:
+    assert toolbox.recognises(tree(files)) is is_one
+
+
+BESIDE: Files = {"src/tools/good.ts": TOOL}
+"""A tool that is served whatever is wrong with another one."""
+WRONG: dict[str, tuple[Files, list[tuple[str, str, int, int]]]] = {
+    "it throws": (
+        {"src/tools/bad.ts": TOOL + "const given: string = `no`;\n  throw new Error(given);\n"},
+        [("MCP250", "src/tools/bad.ts", 4, 9)],
+    ),
+    "it ends the process": (
+        {"src/tools/bad.ts": TOOL + "process.exit(3);\n"},
+        [("MCP250", "src/tools/bad.ts", 1, 1)],
+    ),
+    "it exports no function": (
+        {"src/tools/bad.ts": "export const schema = {type: 'object', properties: {}};\nexport const run = 1;\n"},
+        [("MCP251", "src/tools/bad.ts", 1, 14)],
+    ),
+    "its default export is no function": (
+        {"src/tools/bad.js": "export const schema = {type: 'object', properties: {}};\nexport default {};\n"},
+        [("MCP251", "src/tools/bad.js", 1, 14)],
+    ),
+    "it has no schema": (
+        {"src/tools/odd.js": "export default () => 1;\n"},
+        [("MCP108", "src/tools/odd.js", 1, 1), ("MCP252", "src/tools/odd.js", 1, 1)][1:],
+    ),
+    "its schema is a list": (
+        {"src/tools/odd.js": "export const schema = [];\nexport default () => 1;\n"},
+        [("MCP252", "src/tools/odd.js", 1, 14)],
+    ),
+    "its schema holds itself": (
+        {"src/tools/odd.js": "export const schema = {};\nschema.properties = schema;\nexport default () => 1;\n"},
+        [("MCP252", "src/tools/odd.js", 1, 14)],
+    ),
+    "its schema has another name": (
+        {"src/tools/odd.js": TOOL.replace("{desc", '{name: "other", desc')},
+        [("MCP253", "src/tools/odd.js", 1, 14)],
+    ),
+    "its schema lacks fields": (
+        {"src/tools/odd.js": "export const schema = {};\nexport default () => 1;\n"},
+        [("MCP254", "src/tools/odd.js", 1, 14)] * 2,
+    ),
+    "it is no script": (
+        {"src/tools/bad.ts": TOOL + "export const = 5;\n"},
+        [("MCP256", "src/tools/bad.ts", 3, 14)],
+    ),
+    "a file is missing": (
+        {"src/tools/bad.ts": TOOL + "\nimport { x } from './nowhere.js';\nx();\n"},
+        [("MCP256", "src/tools/bad.ts", 4, 19)],
+    ),
+    "a package is not named": (
+        {"src/tools/bad.ts": "import { x } from 'nowhere-at-all/deep';\nx();\n" + TOOL},
+        [("MCP409", "src/tools/bad.ts", 1, 19)],
+    ),
+    "two files are one tool": (
+        {"src/tools/x.js": TOOL, "src/tools/x.ts": TOOL},
+        [("MCP104", "src/tools/x.ts", 1, 1)],
+    ),
+    "two languages are one tool": (
+        {"src/tools/x.py": PYTHON, "src/tools/x.ts": TOOL},
+        [("MCP104", "src/tools/x.ts", 1, 1)],
+    ),
+    "a built server cannot build itself": (
+        {"src/tools/buildReload_tool.ts": "throw 1;"},
+        [("MCP255", "src/tools/buildReload_tool.ts", 1, 1)],
+    ),
+    "a Python module has no function": (
+        {"src/tools/bad.py": "schema = {}\n"},
+        [("MCP251", "src/tools/bad.py", 1, 1)],
+    ),
+    "a Python module is none": ({"src/tools/bad.py": "def (:\n"}, [("MCP205", "src/tools/bad.py", 1, 5)]),
+    "a Python module raises": (
+        {"src/tools/bad.py": "schema = dict(type='object')\ndef default(request): ...\nraise ValueError('no')\n"},
+        [("MCP250", "src/tools/bad.py", 1, 1)],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_what_is_wrong_is_told(name: str) -> None:
+    added, expected = WRONG[name]
+    files = {**BESIDE, **added}
+    definition, problems = understand(tree(files), Options(format="toolbox"))
+    assert places(problems, files) == expected
+    assert definition is not None
+    assert "good" in names(files)
+    assert all("bad" not in name for name in names(files))
+
+
+def test_a_tool_that_never_ends_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(describing, "SECONDS", 1)
+    monkeypatch.setattr(describing, "GRACE_SECONDS", 1)
+    files: Files = {
+        **BESIDE,
+        "src/tools/bad.ts": "while (true);\n" + TOOL,
+        "src/tools/worse.ts": "await new Promise(() => {});\n" + TOOL,
+    }
+    assert [(problem.code, problem.span and problem.span.path) for problem in told(files)] == [
+        ("MCP250", "src/tools/bad.ts"),
+        ("MCP250", "src/tools/worse.ts"),
+    ]
+    assert names(files) == ["good"]
+
+
+def test_without_a_tool_there_is_no_server() -> None:
+    problems = told({"src/tools/bad.ts": "throw new Error('no');\n" + TOOL})
+    assert [problem.code for problem in problems] == ["MCP250", "MCP004"]
+
+
+def test_without_node_nothing_is_bundled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert [problem.code for problem in told(BESIDE)] == ["MCP408"]
+    old = tmp_path / "node"
+    old.write_text("#!/bin/sh\necho v18.20.4\n")
+    old.chmod(0o755)
+    (problem,) = told(BESIDE)
+    assert "v18.20.4" in problem.message
+    assert "Node 20" in problem.message
+
+
+def test_esbuild_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert not told(BESIDE)  # it is there now
+    found = node.shutil.which("node")
+    assert found is not None
+    (tmp_path / "node").symlink_to(found)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin-without-npm")
+    node.node.cache_clear()
+    node.version.cache_clear()
+    assert not told(BESIDE)  # and npm is not asked any more
+    monkeypatch.setenv("MCPC_CACHE_DIR", str(tmp_path / "empty"))
+    (problem,) = told(BESIDE)
+    assert (problem.code, "npm is not on PATH" in problem.message) == ("MCP408", True)
+
+
+def project(root: Path, files: dict[str, str]) -> SourceTree:
+    for path, text in files.items():
+        place = root / path
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text(text)
+    found, problems = read_tree(root)
+    assert not problems
+    return found
+
+
+IMPORTS = {
+    "package.json": '{"name": "p", "dependencies": {"left": "1.0.0"}}',
+    "src/tools/uses.ts": 'import { side } from "left";\n'
+    + TOOL.replace("Do it.", "${side}").replace('"${', "`${").replace('}"', "}`"),
+    "src/tools/good.ts": TOOL,
+}
+LEFT = {
+    "package.json": '{"name": "left", "main": "index.js", "dependencies": {"right": "1.0.0"}}',
+    "index.js": 'exports.side = require("right").side;',
+}
+RIGHT = {"package.json": '{"name": "right", "main": "index.js"}', "index.js": 'exports.side = "right";'}
+FLAT = {
+    **{f"node_modules/left/{path}": text for path, text in LEFT.items()},
+    **{f"node_modules/right/{path}": text for path, text in RIGHT.items()},
+}
+
+
+def described(root: Path) -> tuple[str, list[str]]:
+    definition, problems = understand(read_tree(root)[0], Options())
+    assert definition is not None
+    shown = {tool.node.get("name").value: tool.node.get("description").value for tool in definition.tools}  # type: ignore[union-attr]
+    return str(shown.get("uses", "")), [problem.code for problem in problems]
+
+
+def test_packages_beside_the_project_are_bundled(tmp_path: Path) -> None:
+    project(tmp_path, {**IMPORTS, **FLAT})
+    assert described(tmp_path) == ("right", [])
+
+
+def test_packages_behind_links_are_bundled(tmp_path: Path) -> None:
+    """As pnpm lays them out: what a package needs lies beside it, elsewhere."""
+    store = "node_modules/.pnpm/left@1.0.0/node_modules"
+    project(tmp_path, {**IMPORTS, **{path.replace("node_modules", store, 1): text for path, text in FLAT.items()}})
+    (tmp_path / "node_modules/left").symlink_to(".pnpm/left@1.0.0/node_modules/left")
+    assert described(tmp_path) == ("right", [])
+
+
+def test_a_package_outside_is_refused(tmp_path: Path) -> None:
+    project(tmp_path / "p", {**IMPORTS, **FLAT})
+    (tmp_path / "p/node_modules/left").rename(tmp_path / "left")
+    (tmp_path / "p/node_modules/left").symlink_to("../../left")
+    definition, problems = understand(read_tree(tmp_path / "p")[0], Options())
+    assert definition is not None
+    assert [problem.code for problem in problems] == ["MCP409"]
+    assert "leads outside of `node_modules`" in problems[0].message
+
+
+def test_a_file_of_a_package_that_leads_outside_is_not_read(tmp_path: Path) -> None:
+    project(tmp_path / "p", {**IMPORTS, **FLAT})
+    (tmp_path / "secret.js").write_text('exports.side = "secret";')
+    index = tmp_path / "p/node_modules/left/index.js"
+    index.unlink()
+    index.symlink_to(tmp_path / "secret.js")
+    assert described(tmp_path / "p") == ("", ["MCP409"]) or "MCP256" in described(tmp_path / "p")[1]
+
+
+def test_machine_code_is_told(tmp_path: Path) -> None:
+    left = "require('./build/left.node');"
+    project(
+        tmp_path, {**IMPORTS, **FLAT, "node_modules/left/index.js": left, "node_modules/left/build/left.node": "\0"}
+    )
+    _, (problem,) = understand(read_tree(tmp_path)[0], Options())
+    assert (problem.code, "`left`" in problem.message) == ("MCP410", True)
+
+
+def test_a_changed_package_is_another_build(tmp_path: Path) -> None:
+    found = project(tmp_path, {**IMPORTS, **FLAT})
+    before = toolbox.decisive(found)
+    (tmp_path / "node_modules/right/index.js").write_text('exports.side = "another";')
+    assert toolbox.decisive(found) != before
+    assert toolbox.decisive(SourceTree(MappingProxyType({}), "name")) == ("name",)  # nothing of Node
+
+
+def test_the_same_sources_make_the_same_bytes_anywhere(tmp_path: Path) -> None:
+    made = []
+    for name in ("one", "another/deeper"):
+        place = tmp_path / name / "p"
+        project(place, {**IMPORTS, **FLAT})
+        target = tmp_path / f"{len(made)}.pyz"
+        done = mcpc("build", place, "-o", target, environment={"MCPC_CACHE_DIR": str(tmp_path / f"cache{len(made)}")})
+        assert done.returncode == 0, done.stderr
+        made.append(target.read_bytes())
+    assert made[0] == made[1]
+    with zipfile.ZipFile(io.BytesIO(made[0])) as archive:
+        texts = [archive.read(name) for name in archive.namelist() if ".mcpc/" in name]
+    assert len(texts) >= 5
+    assert all(os.fsencode(tmp_path) not in text and b"/tmp/" not in text for text in texts)
+
+
+def test_secrets_and_sources_stay_behind(tmp_path: Path) -> None:
+    kept = {"src/.env": "A=1", "src/words.txt": "hello", ".env": "B=2", "README.md": "no"}
+    project(tmp_path / "p", {**IMPORTS, **FLAT, **kept})
+    done = mcpc("build", tmp_path / "p", "-o", tmp_path / "s.pyz")
+    assert done.returncode == 0, done.stderr
+    with zipfile.ZipFile(tmp_path / "s.pyz") as archive:
+        carried = {name for name in archive.namelist() if name.startswith("handlers/") and ".mcpc" not in name}
+    assert carried == {"handlers/src/words.txt"}
+
+
+def test_a_module_of_the_projects_own_keeps_what_else_it_exports() -> None:
+    files: Files = {
+        "src/config.ts": 'export const logFile = "mine";\nexport const colour: string = "green";\n',
+        "src/tools/a.ts": 'import { colour, logFile } from "../config.js";\n'
+        + TOOL.replace('"Do it."', "`${colour} ${logFile.endsWith('ToolBox.log')}`"),
+    }
+    definition, problems = understand(tree(files), Options())
+    assert definition is not None
+    assert not problems
+    assert definition.tools[0].node.get("description").value == "green true"  # type: ignore[union-attr]
+
+
+def test_the_dialect_lists_as_toolbox_does() -> None:
+    files: Files = {"src/tools/a.js": TOOL.replace("{desc", '{name: "b", title: "T", desc')}
+    exact, plain = (understand(tree(files), options)[0] for options in (EXACT, Options()))
+    assert exact is not None
+    assert plain is not None
+    (tool,) = exact.tools
+    assert tool.node.get("description") is None
+    shown = {"name": "b", "title": "T", "description": "Do it.", "type": "object", "properties": {}}
+    assert tool.node.get("inputSchema").value == shown  # type: ignore[union-attr]
+    assert [one.node.get("name").value for one in plain.tools] == ["a", "b"]  # type: ignore[union-attr]
+    assert plain.tools[1].node.get("inputSchema").value == {"type": "object", "properties": {}}  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize(
+    ("specifier", "package"), [("a", "a"), ("a/b/c.js", "a"), ("@s/a", "@s/a"), ("@s/a/b", "@s/a")]
+)
+def test_the_package_of_an_import(specifier: str, package: str) -> None:
+    assert name_of(specifier) == package
+
+
+def test_what_npm_says_names_no_registry() -> None:
+    said = "npm error code E404\nnpm error 404 Not Found - GET https://registry.example.org/x - no\nnpm error A complete log"
+    assert essence(said) == "Not Found - GET … - no"

@@ -1,0 +1,212 @@
+"""Tests of skills: frontmatter as JSON, what the extension asks of a skill, and what is written of each for clients."""
+
+from __future__ import annotations
+
+import hashlib
+
+import pytest
+
+from mcpc.emit import skills as emitted
+from mcpc.sources import Source
+from mcpc.sources.frontmatter import MOST_NODES, frontmatter
+from projects import checked, lowered, marked, places
+
+SERVER = '{"serverInfo": {"name": "demo", "version": "1.0.0"}}'
+
+SCALARS = {
+    "text": "text",
+    "yes": "yes",
+    "on": "on",
+    "2026-01-31": "2026-01-31",
+    "12:30:45": "12:30:45",
+    "1_000": "1_000",
+    "true": True,
+    "FALSE": False,
+    "null": None,
+    "~": None,
+    "": None,
+    "12": 12,
+    "-7": -7,
+    "012": 12,
+    "0o17": 15,
+    "0x1F": 31,
+    "1.5": 1.5,
+    "1e3": 1000.0,
+    "'12'": "12",
+    '"tr\\u00fce"': "trüe",
+    "[a, 1, [true]]": ["a", 1, [True]],
+    "{a: 1, b: {c: ~}}": {"a": 1, "b": {"c": None}},
+    "|\n    two\n    lines": "two\nlines",
+}
+"""What YAML 1.2's core schema makes of a value."""
+
+
+@pytest.mark.parametrize("text", SCALARS)
+def test_values_are_read_by_the_core_schema(text):
+    read, problems = frontmatter(Source("SKILL.md", f"---\nkey: {text}\n---\n".encode()))
+    assert not problems and read is not None
+    assert read.value == {"key": SCALARS[text]}
+    assert type(read.value["key"]) is type(SCALARS[text])
+
+
+WHOLE = {
+    "---\nname: a\n---": {"name": "a"},
+    "---\r\nname: a\r\n---\r\nrest": {"name": "a"},
+    "\ufeff---\nname: a\n---\n": {"name": "a"},
+    "---  \nname: a\n--- \n# Title\n\n---\nnot: this\n---\n": {"name": "a"},
+    "---\na: &x {b: 1}\nc: *x\n---\n": {"a": {"b": 1}, "c": {"b": 1}},
+}
+
+
+@pytest.mark.parametrize("text", WHOLE)
+def test_frontmatter_ends_at_the_second_line_of_hyphens(text):
+    read, problems = frontmatter(Source("SKILL.md", text.encode()))
+    assert not problems and read is not None and read.value == WHOLE[text]
+
+
+BROKEN = {
+    "# no frontmatter": "MCP130",
+    "\n---\nname: late\n---\n": "MCP130",
+    "---\nname: never closed\n": "MCP130",
+    "---\n---\n": "MCP130",
+    "---\n- a\n- list\n---\n": "MCP130",
+    "---\nname: [\n---\n": "MCP131",
+    "---\nname: notes: twice\n---\n": "MCP131",
+    "---\nname: a\nname: b\n---\n": "MCP131",
+    "---\n1: a\n---\n": "MCP131",
+    "---\n? [a]\n: b\n---\n": "MCP131",
+    "---\nname: .inf\n---\n": "",
+    "---\nname: 1e999\n---\n": "MCP131",
+    "---\nname: !!python/object/apply:os.system [id]\n---\n": "MCP131",
+    "---\nname: !!timestamp 2026-01-01\n---\n": "MCP131",
+    "---\na: &a [*a]\n---\n": "MCP131",
+    "---\na: *unknown\n---\n": "MCP131",
+    "---\na: x\x00y\n---\n": "MCP131",
+    "---\na: b\n---\n".replace("b", "[" * 2000): "MCP131",
+    "---\na0: &a0 [x, x]\n"
+    + "".join(f"a{n}: &a{n} [*a{n - 1}, *a{n - 1}]\n" for n in range(1, 40))
+    + "---\n": "MCP131",
+}
+
+
+@pytest.mark.parametrize("text", BROKEN, ids=range(len(BROKEN)))
+def test_what_json_has_no_word_for_is_a_problem(text):
+    read, problems = frontmatter(Source("SKILL.md", text.encode()))
+    assert [problem.code for problem in problems] == [code for code in (BROKEN[text],) if code]
+    assert (read is None) == bool(problems)
+    for problem in problems:
+        assert problem.span is not None and 0 <= problem.span.start <= problem.span.end <= len(text)
+
+
+def test_a_problem_stands_at_its_line():
+    source = Source("SKILL.md", b"---\nname: a\nsize: 1\nname: b\n---\n")
+    _, (problem,) = frontmatter(source)
+    assert problem.span is not None
+    assert source.position(problem.span.start) == (4, 1)
+
+
+def test_many_nodes_are_refused_before_they_cost_anything():
+    text = "---\na: [" + "x," * (MOST_NODES + 1) + "]\n---\n"
+    _, problems = frontmatter(Source("SKILL.md", text.encode()))
+    assert [problem.code for problem in problems] == ["MCP131"]
+
+
+def skill(name: str = "notes", *more: str, description: str = "How we take notes.") -> str:
+    return "\n".join(("---", f"name: {name}", f"description: {description}", *more, "---", "# Text", ""))
+
+
+def expect(files: dict[str, str], *codes: str) -> None:
+    unmarked, marks = marked(files)
+    _, problems = checked({"server.json": SERVER, **unmarked})
+    assert places(problems, unmarked) == [(code, *mark) for code, mark in zip(codes, marks, strict=True)]
+
+
+def test_a_project_may_be_nothing_but_skills():
+    server, problems = checked({"server.json": SERVER, "skills/notes/SKILL.md": skill()})
+    assert not problems and server is not None
+    (one,) = server.server.skills
+    assert (one.name, one.uri) == ("notes", "skill://notes/SKILL.md")
+
+
+JUDGED = {
+    "no name": ("---\n»description: x\n---\n", "MCP132"),
+    "empty name": ("---\n»name: ''\ndescription: x\n---\n", "MCP132"),
+    "name that is a number": ("---\n»name: 7\ndescription: x\n---\n", "MCP132"),
+    "no description": ("---\n»name: notes\n---\n", "MCP132"),
+    "another name": ("---\n»name: other\ndescription: x\n---\n", "MCP133"),
+    "upper case": ("---\n»name: Notes\ndescription: x\n---\n", "MCP133"),
+    "two hyphens": ("---\n»name: no--tes\ndescription: x\n---\n", "MCP133"),
+    "too long": (f"---\n»name: {'n' * 65}\ndescription: x\n---\n", "MCP133"),
+    "long description": (f"---\nname: notes\n»description: {'x' * 1025}\n---\n", "MCP134"),
+    "reserved": ("---\nname: notes\ndescription: x\n»metadata: {io.modelcontextprotocol/x: 1}\n---\n", "MCP134"),
+}
+
+
+@pytest.mark.parametrize("case", JUDGED)
+def test_what_the_extension_asks_of_a_skill(case):
+    text, code = JUDGED[case]
+    expect({"skills/notes/SKILL.md": text}, code)
+
+
+def test_a_folder_becomes_part_of_a_uri():
+    expect({"skills/»our notes/notes/SKILL.md".replace("»", ""): "»" + skill()}, "MCP133")
+
+
+def test_two_skills_of_one_name_and_one_too_large():
+    files = {"skills/a/notes/SKILL.md": skill(), "skills/b/notes/SKILL.md": skill().replace("name", "»name")}
+    expect(files, "MCP136")
+    many = {f"skills/notes/{number}.txt": "x" for number in range(513)}
+    _, problems = checked({"server.json": SERVER, "skills/notes/SKILL.md": skill(), **many})
+    assert [problem.code for problem in problems] == ["MCP135"]
+
+
+FILES = {
+    "server.json": SERVER,
+    "skills/acme/refunds/SKILL.md": skill("refunds"),
+    "skills/acme/refunds/templates/mail.txt": "Dear …",
+    "skills/acme/refunds/templates/deep/logo.png": b"\x89PNG\0",
+    "skills/acme/refunds/a b.md": "# Spaces",
+    "skills/acme/refunds/inner/SKILL.md": skill("inner"),
+    "skills/README.md": "Not a skill.",
+}
+
+
+def test_an_entry_lists_every_file_with_digest_and_size():
+    server, problems = lowered(FILES)
+    assert not problems and server is not None
+    refunds, inner = sorted(server.skills, key=lambda one: len(one.uri))
+    entry = emitted.entry(refunds)
+    assert entry["frontmatter"] == {"name": "refunds", "description": "How we take notes."}
+    assert [file["uri"] for file in entry["resources"]] == [
+        "skill://acme/refunds/SKILL.md",
+        "skill://acme/refunds/a%20b.md",
+        "skill://acme/refunds/inner/SKILL.md",
+        "skill://acme/refunds/templates/deep/logo.png",
+        "skill://acme/refunds/templates/mail.txt",
+    ]
+    mail = "Dear …".encode()
+    digest = hashlib.sha256(mail).hexdigest()
+    assert entry["resources"][-1] == {
+        "uri": "skill://acme/refunds/templates/mail.txt",
+        "digest": f"sha256:{digest}",
+        "size": len(mail),
+    }
+    assert [file["uri"] for file in emitted.entry(inner)["resources"]] == ["skill://acme/refunds/inner/SKILL.md"]
+
+
+def test_folders_have_their_children_once():
+    server, _ = lowered(FILES)
+    assert server is not None
+    folders = emitted.directories(server)
+    assert {
+        folder: [child["uri"].rpartition("/")[2] for child in children] for folder, children in folders.items()
+    } == {
+        "skill://acme/refunds": ["SKILL.md", "a%20b.md", "inner", "templates"],
+        "skill://acme/refunds/inner": ["SKILL.md"],
+        "skill://acme/refunds/templates": ["deep", "mail.txt"],
+        "skill://acme/refunds/templates/deep": ["logo.png"],
+    }
+    kinds = {child["uri"]: child["mimeType"] for children in folders.values() for child in children}
+    assert kinds["skill://acme/refunds/templates"] == "inode/directory"
+    assert kinds["skill://acme/refunds/SKILL.md"] == "text/markdown"
+    assert kinds["skill://acme/refunds/templates/deep/logo.png"] == "image/png"

@@ -1,0 +1,105 @@
+"""The same messages through pipes and through HTTP: equal answers, and every message what its revision's schema says."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import jsonschema
+import pytest
+
+from corpus.cases import ANSWERS, INITIALIZED, REVISIONS, STATELESS, Case, cases, encoded, initialize
+from corpus.channels import Pipes, Posts, is_question
+from corpus.validity import judge
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from serving import Served
+
+STATUS = {-32700: 400, -32600: 400, -32602: 400, -32020: 400, -32021: 400, -32022: 400, -32601: 404}
+"""The HTTP status of each error in the stateless era."""
+WRONG = (AssertionError, jsonschema.ValidationError, OSError, LookupError, ValueError)
+"""What a wrong answer raises here."""
+CHANGING = ("requestState", "taskId", "createdAt", "lastUpdatedAt")
+"""What is another each time."""
+
+
+@pytest.mark.parametrize("revision", REVISIONS)
+def test_pipes_and_http_give_equal_and_valid_answers(
+    revision: str, everything_server: Path, http_server: Served
+) -> None:
+    pipes, posts = Pipes(everything_server, revision), Posts(http_server, revision)
+    try:
+        if revision != STATELESS:
+            judge_greeting(revision, pipes.greeting, posts.greeting)
+        wrong = [text for case in cases(revision) if (text := problem(revision, case, pipes, posts))]
+    finally:
+        pipes.close()
+        posts.close()
+    assert not wrong, "\n".join(wrong)
+
+
+def judge_greeting(revision: str, piped: list[dict[str, Any]], posted: list[dict[str, Any]]) -> None:
+    """Assert that a handshake is the same by either way, and valid."""
+    assert piped == posted and piped[-1]["result"]["protocolVersion"] == revision
+    judge(revision, piped[-1], "initialize")
+    judge(revision, initialize(revision))
+    judge(revision, INITIALIZED)
+
+
+def problem(revision: str, case: Case, pipes: Pipes, posts: Posts) -> str:
+    """Return what is wrong with the answers to a case; nothing if nothing is."""
+    try:
+        if not case.is_bad and case.message:
+            judge(revision, case.message)
+        piped, posted = rounds(case, pipes), rounds(case, posts)
+        for message in (*piped, *posted):
+            judge(revision, message, case.message["method"] if case.message and not case.is_bad else "")
+        for sent in (*pipes.sent, *posts.sent):
+            judge(revision, sent)
+        compare(revision, case, piped, posted, posts.status)
+    except WRONG as found:
+        return f"{revision} {case.name}: {type(found).__name__}: {str(found)[:600]}"
+    finally:
+        pipes.sent.clear()
+        posts.sent.clear()
+    return ""
+
+
+def rounds(case: Case, channel: Pipes | Posts) -> list[dict[str, Any]]:
+    """Say a message, and as long as it is answered with questions say it again with answers to them."""
+    heard = channel.say(case.data)
+    if case.message is None:
+        return heard
+    message = case.message
+    while heard[-1].get("result", {}).get("resultType") == "input_required":
+        result = heard[-1]["result"]
+        answers = {key: ANSWERS[question["method"]] for key, question in result["inputRequests"].items()}
+        params = {**message["params"], "inputResponses": answers, "requestState": result["requestState"]}
+        message = {**message, "id": f"{message['id']}'", "params": params}
+        assert len(heard) < 10, "it asks and asks"
+        heard += channel.say(encoded(message))
+    return heard
+
+
+def compare(revision: str, case: Case, piped: list[dict[str, Any]], posted: list[dict[str, Any]], status: int) -> None:
+    """Assert that both ways gave the same, and the kind of answer that the corpus says."""
+    if case.message is not None:  # of what cannot be read each says where it could not
+        assert list(map(steady, piped)) == list(map(steady, posted)), f"\npipes {piped}\nhttp  {posted}"
+    code = piped[-1].get("error", {}).get("code")
+    assert code == posted[-1].get("error", {}).get("code") == case.code, (piped[-1], posted[-1])
+    notes = [one["method"] for one in piped if "method" in one and not is_question(one)]
+    assert notes == list(case.notes), piped
+    if revision == STATELESS and len(posted) == 1:
+        assert status == STATUS.get(code, 200), (status, piped[-1])
+
+
+def steady(message: dict[str, Any]) -> str:
+    """Return a message without what is another each time; an id that could not be read may be null or left out."""
+    text = json.dumps({**message, "id": "question" if is_question(message) else message.get("id")}, sort_keys=True)
+    return json.dumps(json.loads(text, object_hook=without_changing), sort_keys=True)
+
+
+def without_changing(members: dict[str, Any]) -> dict[str, Any]:
+    return {key: "…" if key in CHANGING else value for key, value in members.items()}

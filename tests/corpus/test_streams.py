@@ -1,0 +1,190 @@
+"""What is more than a question and its answer, by pipes and by HTTP: batches, subscriptions, tasks, and the schema's own
+examples."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import time
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+import pytest
+
+from corpus.cases import CAPABILITIES, STATELESS, encoded, envelope
+from corpus.channels import Pipes, Posts, events
+from corpus.validity import judge
+from needs import shared
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from serving import Served
+
+Message = dict[str, Any]
+SUBSCRIPTION = "io.modelcontextprotocol/subscriptionId"
+TASKS = "io.modelcontextprotocol/tasks"
+WATCHED = "test://watched-resource"
+WANTED = {"toolsListChanged": True, "resourceSubscriptions": [WATCHED]}
+
+
+def request(method: str, identifier: object, params: Message, capabilities: Message = CAPABILITIES) -> Message:
+    """Return a request of the stateless era."""
+    meta = envelope(STATELESS, capabilities)
+    return {"jsonrpc": "2.0", "id": identifier, "method": method, "params": {**params, "_meta": meta}}
+
+
+LISTEN = request("subscriptions/listen", "listener", {"notifications": WANTED})
+CHANGES = (
+    request("tools/call", "prompts", {"name": "test_trigger_prompt_change", "arguments": {}}),
+    request("tools/call", "tools", {"name": "test_trigger_tool_change", "arguments": {}}),
+    request("tools/call", "resource", {"name": "change_watched_resource", "arguments": {"text": "new"}}),
+)
+HEARD = [
+    {"method": "notifications/subscriptions/acknowledged", "notifications": WANTED},
+    {"method": "notifications/tools/list_changed"},
+    {"method": "notifications/resources/updated", "uri": WATCHED},
+]
+
+
+def gist(message: Message) -> Message:
+    """Return what a notification says, once its subscription was looked at."""
+    judge(STATELESS, message)
+    params = dict(message["params"])
+    assert params.pop("_meta") == {SUBSCRIPTION: "listener"}
+    return {"method": message["method"], **params}
+
+
+def test_a_subscription_on_pipes(everything_server: Path) -> None:
+    channel = Pipes(everything_server, STATELESS)
+    assert channel.process.stdout is not None
+    try:
+        channel.write(encoded(LISTEN))
+        heard = [json.loads(channel.process.stdout.readline())]
+        for change in CHANGES:
+            channel.write(encoded(change))
+            answered = False
+            while not answered or len(heard) < 1 + CHANGES.index(change):
+                message = json.loads(channel.process.stdout.readline())
+                answered = answered or "result" in message
+                heard += [] if "result" in message else [message]
+        assert list(map(gist, heard)) == HEARD
+    finally:
+        channel.close()
+
+
+def test_a_subscription_over_http(http_server: Served) -> None:
+    judge(STATELESS, LISTEN)
+    posts = Posts(http_server, STATELESS)
+    with posted(http_server, posts.headers(encoded(LISTEN)), encoded(LISTEN)) as response:
+        stream = events(response)
+        heard = [next(stream)]
+        for change in CHANGES:
+            assert "result" in posts.say(encoded(change))[-1]
+        heard += [next(stream), next(stream)]
+    assert list(map(gist, heard)) == HEARD
+
+
+@contextmanager
+def posted(server: Served, headers: dict[str, str], data: bytes) -> Iterator[http.client.HTTPResponse]:
+    """Give the answer to a post while it is being told; at the end hang up."""
+    place = urlsplit(server.url)
+    connection = http.client.HTTPConnection(place.hostname or "", place.port, timeout=20)
+    try:
+        connection.request("POST", place.path, data, headers)
+        response = connection.getresponse()
+        assert response.getheader("Content-Type") == "text/event-stream"
+        yield response
+    finally:
+        connection.close()
+
+
+@pytest.mark.parametrize("revision", ["2024-11-05", "2025-03-26"])
+def test_a_batch_is_one_answer_by_either_way(revision: str, everything_server: Path, http_server: Served) -> None:
+    batch = [
+        {"jsonrpc": "2.0", "id": 1, "method": "ping"},
+        {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 99}},
+        {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "test_simple_text"}},
+        {"jsonrpc": "2.0", "id": "3", "method": "no/such"},
+    ]
+    answers = []
+    pipes, posts = Pipes(everything_server, revision), Posts(http_server, revision)
+    try:
+        pipes.write(json.dumps(batch).encode())
+        assert pipes.process.stdout is not None
+        answers = [json.loads(pipes.process.stdout.readline()), *posts.say(json.dumps(batch).encode())]
+    finally:
+        pipes.close()
+    piped, over_http = (sorted(answer, key=lambda one: str(one["id"])) for answer in answers)
+    assert piped == over_http
+    assert [one.get("error", {}).get("code") for one in piped] == [None, None, -32601]
+    for one in piped:
+        judge(revision, one)
+
+
+def test_a_task_goes_its_way_by_either_way(everything_server: Path, http_server: Served) -> None:
+    pipes, posts = Pipes(everything_server, STATELESS), Posts(http_server, STATELESS)
+    try:
+        assert course(pipes) == course(posts)
+    finally:
+        pipes.close()
+
+
+def course(channel: Pipes | Posts) -> list[Message]:
+    """Start a task that asks, answer it, and return what each step said, without what is another each time."""
+    can = {**CAPABILITIES, "extensions": {TASKS: {}}}
+    arguments = {"name": "confirm_delete", "arguments": {"filename": "a.txt"}}
+    made = channel.say(encoded(request("tools/call", 1, arguments, can)))[-1]["result"]
+    said = [made]
+    task = {"taskId": made["taskId"]}
+    said.append(until(channel, request("tasks/get", 2, task, can), "input_required"))
+    answers = {key: {"action": "accept", "content": {"confirm": True}} for key in said[-1]["inputRequests"]}
+    update = request("tasks/update", 3, {**task, "inputResponses": answers}, can)
+    said.append(channel.say(encoded(update))[-1]["result"])
+    said.append(until(channel, request("tasks/get", 4, task, can), "completed"))
+    said.append(channel.say(encoded(request("tasks/cancel", 5, task, can)))[-1]["result"])
+    assert "a.txt was deleted" in json.dumps(said[3])
+    changing = ("taskId", "createdAt", "lastUpdatedAt", "ttlMs")  # the time to live counts from the end of the task
+    return [{key: value for key, value in one.items() if key not in changing} for one in said]
+
+
+def until(channel: Pipes | Posts, get: Message, status: str) -> Message:
+    """Ask for a task until it is at this point."""
+    for _ in range(400):
+        found: Message = channel.say(encoded(get))[-1]["result"]
+        if found["status"] == status:
+            return found
+        time.sleep(0.05)
+    raise AssertionError(f"the task stays {found['status']}")
+
+
+EXAMPLES = "data/mcp-schema/2026-07-28/examples"
+ASKED = (
+    "CallTool",
+    "Complete",
+    "Discover",
+    "GetPrompt",
+    "ListPrompts",
+    "ListResourceTemplates",
+    "ListResources",
+    "ListTools",
+)
+
+
+@pytest.mark.parametrize("name", [*ASKED, "ReadResource"])
+def test_the_examples_of_the_schema_are_answered(name: str, everything_server: Path, http_server: Served) -> None:
+    found = sorted((shared(EXAMPLES) / f"{name}Request").glob("*.json"))
+    assert found
+    pipes, posts = Pipes(everything_server, STATELESS), Posts(http_server, STATELESS)
+    try:
+        for path in found:
+            message = json.loads(path.read_text())
+            judge(STATELESS, message)
+            piped, over_http = (channel.say(encoded(message)) for channel in (pipes, posts))
+            assert piped == over_http and piped[-1]["id"] == message["id"]
+            judge(STATELESS, piped[-1], message["method"])
+            assert piped[-1].get("error", {}).get("code") in (None, -32602), piped  # what it asks for is not here
+    finally:
+        pipes.close()

@@ -1,0 +1,225 @@
+"""Handlers that do what they are told: they stand in the place of every process, and nothing else is exchanged.
+
+A handler is told by a word: how it ends, or what it says meanwhile.  What it asked for comes back to it once.
+"""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from mcpc_runtime import dispatch
+from mcpc_runtime.protocol.effects import (
+    CompletionOutcome,
+    Failure,
+    Outcome,
+    PromptOutcome,
+    ResourceOutcome,
+    text,
+)
+from mcpc_runtime.tasks import clerk, keeper
+from mcpc_runtime.tasks.store import Memory
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from mcpc_runtime.image import Image
+    from mcpc_runtime.protocol.effects import Call, Ending
+
+MOST_ASKED = 8
+"""So often does one handler ask, and call another: then it only ends."""
+FORM = {
+    "type": "object",
+    "properties": {"name": {"type": "string", "minLength": 1}, "age": {"type": "integer"}},
+    "required": ["name"],
+}
+SAMPLE = {"messages": [{"role": "user", "content": {"type": "text", "text": "\ud800"}}], "maxTokens": 5}
+QUESTIONS: dict[str, dict[str, Any]] = {
+    "form": {"method": "elicitation/create", "params": {"message": "Who?", "requestedSchema": FORM}},
+    "link": {"method": "elicitation/create", "params": {"mode": "url", "message": "Go", "url": "https://example.com/"}},
+    "model": {"method": "sampling/createMessage", "params": SAMPLE},
+    "tools": {"method": "sampling/createMessage", "params": {**SAMPLE, "tools": [], "includeContext": "thisServer"}},
+    "roots": {"method": "roots/list"},
+    "wrong": {"method": "elicitation/create", "params": {"message": 5}},
+    "other": {"method": "no/such"},
+}
+NOTES: dict[str, dict[str, Any]] = {
+    "progress": {"progress": 1, "total": 2, "message": "half"},
+    "less": {"progress": 0.5},
+    "odd": {"progress": "much", "total": []},
+    "log": {"log": "error", "data": {"x": "\ud800"}},
+    "strange": {"log": ["?"], "logger": 5},
+    "updated": {"updated": "test://plain"},
+    "changed": {"changed": "tools"},
+    "prompts": {"changed": "prompts"},
+    "part": {"part": 0.01},
+    "nothing": {"part": "soon"},
+    "garbage": {"what": 1},
+}
+
+
+def endings(call: Call) -> dict[str, Ending]:
+    """Return the ways in which this handler can end."""
+    good: dict[str, Ending] = {
+        "completion": CompletionOutcome(["a", "\ud800"] * 80, 999),
+        "prompt": PromptOutcome([{"role": "user", "content": text("\ud800\u2028")}]),
+        "resource": ResourceOutcome([{"uri": "test://x", "mimeType": "text/plain", "text": "\udfff"}]),
+    }
+    usual = Outcome([text("\udfff\n")], {"length": 1})
+    usual.log = "it wrote this as well"
+    failure = Failure(-32603, "no\ud800", {"why": None})
+    kinds = [
+        {"type": "audio", "data": "", "mimeType": "audio/wav"},
+        {"type": "resource_link", "uri": "x:y", "name": "n"},
+    ]
+    return {
+        "end": good.get(call.kind, usual),
+        "fail": failure,
+        "error": Outcome([text("no")], is_error=True) if call.is_tool else failure,
+        "many": Outcome(kinds) if call.is_tool else failure,  # type: ignore[arg-type]
+        "plain": Outcome([text("x" * 3000)]) if call.is_tool else failure,
+    }
+
+
+class Job:
+    """One handler that runs."""
+
+    def __init__(self, call: Call, done: Callable[[Any], None], note: Callable[[Any], None]) -> None:
+        self.call = call
+        self.done = done
+        self.note = note
+        self.is_over = False
+        self.waits: set[int] = set()
+        self.numbers = 0
+
+    def ask(self, kind: str, member: dict[str, Any]) -> None:
+        """Say what it wants an answer to."""
+        if self.numbers < MOST_ASKED:
+            self.numbers += 1
+            self.waits.add(self.numbers)
+            self.note({**member, "reply": self.numbers})
+            if kind in ("wrong", "other"):
+                assert self.is_over or self.numbers not in self.waits, "what cannot be asked is said at once"
+
+    def obey(self, word: str) -> bool:
+        """Do what the word says; False if it says nothing."""
+        if word in NOTES:
+            self.note(NOTES[word])
+        elif word in QUESTIONS:
+            self.ask(word, {"ask": {word: QUESTIONS[word]}})
+        elif word == "several":
+            self.ask(word, {"ask": {"a": QUESTIONS["form"], "b": QUESTIONS["roots"]}})
+        elif word == "call":
+            self.ask(word, {"call": "echo", "arguments": {"text": "x"}})
+        elif word == "miscall":
+            self.ask(word, {"call": "echo", "arguments": 5})
+        elif word in (known := endings(self.call)):
+            self.is_over = True
+            self.done(known[word])
+        else:
+            return False
+        return True
+
+
+class Stage:
+    """All handlers that run."""
+
+    def __init__(self) -> None:
+        self.jobs: list[Job] = []
+
+    def obey(self, word: str) -> bool:
+        """Have the newest do what the word says, which may be to let the oldest have its turn."""
+        self.jobs = [job for job in self.jobs if not job.is_over]
+        if word == "turn":
+            self.jobs.append(self.jobs.pop(0)) if self.jobs else None
+            return True
+        return bool(self.jobs) and self.jobs[-1].obey(word)
+
+
+STAGE = Stage()
+
+
+class Runner:
+    """Starts handlers, and starts nothing."""
+
+    def __init__(self, *_: object) -> None:
+        pass
+
+    def start(self, call: Call, done: Callable[[Any], None], note: Callable[[Any], None]) -> Job:
+        """Take note of a handler."""
+        job = Job(call, done, note)
+        STAGE.jobs.append(job)
+        return job
+
+    def stop(self, job: Job) -> None:
+        """End one, once."""
+        assert not job.is_over, "what has ended is not stopped"
+        job.is_over = True
+
+    def answer(self, job: Job, reply: int, value: dict[str, Any]) -> None:
+        """Take what a handler asked for."""
+        assert not job.is_over, "what has ended is told nothing"
+        job.waits.remove(reply)
+        assert ("answers" in value) + ("error" in value) + ("content" in value) == 1, value
+
+    def close(self) -> None:
+        """Have nothing to close."""
+
+
+class Requirements(Runner):
+    """Finds every program."""
+
+    def start(self, call: Any, done: Callable[[Any], None], note: object) -> Any:
+        """Say that nothing is lacking."""
+        done("")
+        return None
+
+
+class Clerk:
+    """A clerk that does at once what it is told, and says so a moment later."""
+
+    def __init__(self, reactor: Any, open_store: object) -> None:
+        self._reactor = reactor
+        self._store = Memory()
+
+    def tell(self, order: Any, done: Callable[[Any], None]) -> None:
+        """Do it."""
+        self._reactor.after(0, partial(done, clerk.attempt(order, self._store)))
+
+    def close(self, last: Any, seconds: float) -> None:
+        """Do the last thing."""
+        clerk.attempt(last, self._store)
+
+
+def prepare(call: Call, image: Image) -> Call:
+    """Give the handler its call."""
+    return call
+
+
+def conclude(call: Call, ending: Ending) -> Ending:
+    """Take how it ended."""
+    return ending
+
+
+@contextmanager
+def playing() -> Iterator[Stage]:
+    """Have these handlers in the place of all others; what goes wrong in the dispatcher is an exception here."""
+    STAGE.jobs = []
+    before = dispatch.CONTRACTS, dispatch.REQUIREMENTS, keeper.Clerk, dispatch.internal_error
+    row = ("fuzz.handlers", "fuzz.handlers:Runner")
+    dispatch.CONTRACTS = {name: row if name != "tasks" else kept for name, kept in dispatch.CONTRACTS.items()}
+    dispatch.REQUIREMENTS = "fuzz.handlers:Requirements"
+    keeper.Clerk = Clerk  # type: ignore[misc,assignment]
+    dispatch.internal_error = fault
+    try:
+        yield STAGE
+    finally:
+        dispatch.CONTRACTS, dispatch.REQUIREMENTS, keeper.Clerk, dispatch.internal_error = before  # type: ignore[misc]
+
+
+def fault(problem: Any) -> Failure:
+    """Raise what the dispatcher would answer with."""
+    if isinstance(problem, BaseException):
+        raise problem
+    raise AssertionError(problem)

@@ -1,0 +1,2 @@
+#!/bin/sh
+printf "notes of %s\n" "$1"

@@ -1,0 +1,1 @@
+mcp_tools_policy_check() { return 0; }

@@ -1,0 +1,765 @@
+"""The OAuth resource server, against an authorization server with real keys: what is taken, and what is not."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import hashlib
+import hmac
+import json
+import time
+import warnings
+from typing import TYPE_CHECKING, Any
+
+import jwt
+import pytest
+from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
+
+from issuer import Issuer, Key, raw_token, serving
+from mcpc_runtime.http.auth import fetching, keys
+from mcpc_runtime.http.auth.configure import authenticator
+from mcpc_runtime.http.auth.fetching import checked_url, fetch
+from mcpc_runtime.http.auth.introspection import KEEP_REFUSED_SECONDS, KEEP_SECONDS, MOST_KEPT, Introspection
+from mcpc_runtime.http.auth.keys import FRESH_SECONDS, PAUSE_SECONDS, STALE_SECONDS, Keys, keys_from
+from mcpc_runtime.http.auth.oauth import WELL_KNOWN
+from mcpc_runtime.http.auth.principals import (
+    InvalidTokenError,
+    MisconfiguredError,
+    Principal,
+    Refusal,
+    UnavailableError,
+)
+from mcpc_runtime.http.settings import Settings
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from mcpc_runtime.http.auth.authenticator import Authenticator
+
+URL = "https://mcp.example.com/mcp"
+CLIENT = "mcp-server:hunter2 of the client".replace(" ", "-")
+
+
+@pytest.fixture
+def issuer() -> Iterator[Issuer]:
+    with serving() as one:
+        yield one
+
+
+def gate_of(
+    one: Issuer, /, environment: dict[str, str] | None = None, *, hides: bool = False, **more: Any
+) -> Authenticator:
+    given = {"url": URL, "issuer": one.url, **more}
+    if "introspect" not in given:
+        given.setdefault("jwks", f"{one.url}/jwks")
+    made = authenticator(Settings(**given), environment or {}, hides=hides)
+    assert made is not None
+    return made
+
+
+async def decide(gate: Authenticator, token: str, path: str = "/mcp") -> Principal | Refusal:
+    found = gate.check([(b"authorization", f"Bearer {token}".encode())], path)
+    return found if isinstance(found, (Principal, Refusal)) else await found
+
+
+def check(gate: Authenticator, token: str, path: str = "/mcp") -> Principal | Refusal:
+    return asyncio.run(decide(gate, token, path))
+
+
+def header(refusal: Principal | Refusal, name: bytes = b"www-authenticate") -> str:
+    assert isinstance(refusal, Refusal)
+    return dict(refusal.headers).get(name, b"").decode()
+
+
+# What clients are told
+
+
+def test_the_document_lies_where_clients_look_for_it(issuer: Issuer) -> None:
+    gate = gate_of(issuer, scopes=("mcp", "write_*=mcp:write", "mcp:write>mcp:read"))
+    document = json.loads(gate.document(f"{WELL_KNOWN}/mcp") or b"")
+    assert document == {
+        "resource": URL,
+        "authorization_servers": [issuer.url],
+        "bearer_methods_supported": ["header"],
+        "scopes_supported": ["mcp", "mcp:write"],
+    }
+    assert gate.document(WELL_KNOWN) == gate.document(f"{WELL_KNOWN}/mcp")
+    assert gate.document("/mcp") is None and gate.document(f"{WELL_KNOWN}/other") is None
+    assert issuer.asked == []
+
+
+def test_each_endpoint_is_a_resource_of_its_own(issuer: Issuer) -> None:
+    gate = gate_of(issuer, also=(("/more", "more.pyz"),))
+    assert json.loads(gate.document(f"{WELL_KNOWN}/more") or b"")["resource"] == "https://mcp.example.com/more"
+    ours, theirs = issuer.token(), issuer.token(aud="https://mcp.example.com/more")
+    assert isinstance(check(gate, ours), Principal) and isinstance(check(gate, theirs, "/more"), Principal)
+    assert isinstance(check(gate, theirs), Refusal)
+    wrong = check(gate, ours, "/more")
+    assert 'resource_metadata="https://mcp.example.com/.well-known/oauth-protected-resource/more"' in header(wrong)
+
+
+def test_behind_a_proxy_the_document_is_found_under_both_paths(issuer: Issuer) -> None:
+    gate = gate_of(issuer, url="https://Example.com/api/mcp")
+    for path in (f"{WELL_KNOWN}/api/mcp", f"{WELL_KNOWN}/mcp", WELL_KNOWN):
+        assert json.loads(gate.document(path) or b"")["resource"] == "https://example.com/api/mcp"
+
+
+def test_without_a_token_the_challenge_leads_to_the_document(issuer: Issuer) -> None:
+    gate = gate_of(issuer, scopes=("mcp", "more", "x=y"))
+    found = gate.check([], "/mcp")
+    assert isinstance(found, Refusal) and found.status == 401
+    assert header(found) == f'Bearer resource_metadata="https://mcp.example.com{WELL_KNOWN}/mcp", scope="mcp more"'
+
+
+@pytest.mark.parametrize("value", [b"Bearer", b"Bearer a b", b"Bearer \xff"], ids=repr)
+def test_a_malformed_header_is_400(issuer: Issuer, value: bytes) -> None:
+    found = gate_of(issuer).check([(b"authorization", value)], "/mcp")
+    assert isinstance(found, Refusal) and found.status == 400
+    assert 'error="invalid_request"' in header(found) and "resource_metadata=" in header(found)
+
+
+# Signed tokens
+
+
+@pytest.mark.parametrize("number", [0, 1, 2], ids=["RS256", "ES256", "EdDSA"])
+def test_a_token_of_the_issuer_is_taken(issuer: Issuer, number: int) -> None:
+    gate = gate_of(issuer)
+    claims = {"scope": "a b", "scp": ["c"], "client_id": "x"}
+    for _ in range(2):
+        found = check(gate, issuer.token(number, **claims))
+        assert isinstance(found, Principal)
+        assert (found.name, found.scopes, found.allows) == (f"{issuer.url} alice", frozenset("abc"), None)
+        assert found.expires is not None and 250 < found.expires - time.time() <= 300
+    assert issuer.count("/jwks") == 1
+
+
+def test_what_may_be_different_in_a_good_token(issuer: Issuer) -> None:
+    gate = gate_of(issuer)
+    now = int(time.time())
+    for claims in (
+        {"aud": ["https://other.example.com", URL]},
+        {"exp": now - 30},
+        {"nbf": now + 30, "iat": now + 30},
+        {"iat": None},
+        {"sub": None, "client_id": "alice"},
+        {"exp": now + 300.5},
+    ):
+        found = check(gate, issuer.token(**claims))
+        assert isinstance(found, Principal), (claims, found.body)
+        assert found.name == f"{issuer.url} alice"
+    for kind in ("JWT", "jwt", "at+jwt", "application/at+jwt", None):
+        token = issuer.keys[0].sign(issuer.claims(), typ=kind)
+        assert isinstance(check(gate, token), Principal), kind
+
+
+def bad_claims() -> dict[str, dict[str, Any]]:
+    now = int(time.time())
+    return {
+        "expired": {"exp": now - 61},
+        "long expired": {"exp": 0},
+        "without an end": {"exp": None},
+        "an end that is no number": {"exp": "9999999999"},
+        "an infinite end": {"exp": 1e300},
+        "a true end": {"exp": True},
+        "not yet": {"nbf": now + 90},
+        "not yet in words": {"nbf": "0"},
+        "made in the future": {"iat": now + 90},
+        "another issuer": {"iss": "https://evil.example.com"},
+        "an issuer and a slash": {"iss": "/"},
+        "without an issuer": {"iss": None},
+        "a list of issuers": {"iss": ["x"]},
+        "another audience": {"aud": "https://other.example.com/mcp"},
+        "nearly the audience": {"aud": URL + "/"},
+        "the host's audience": {"aud": "https://mcp.example.com"},
+        "a longer audience": {"aud": URL + "/x"},
+        "no audience": {"aud": None},
+        "empty audience": {"aud": []},
+        "an object as audience": {"aud": {URL: 1}},
+        "numbers as audience": {"aud": [5]},
+        "nobody": {"sub": None},
+        "an object as subject": {"sub": {"x": 1}},
+        "a long subject": {"sub": "x" * 513},
+    }
+
+
+@pytest.mark.parametrize("name", bad_claims())
+def test_a_token_with_wrong_claims_is_refused(issuer: Issuer, name: str) -> None:
+    gate = gate_of(issuer)
+    claims = {key: value for key, value in {**issuer.claims(), **bad_claims()[name]}.items() if value is not None}
+    body = base64.urlsafe_b64encode(json.dumps(claims).encode()).rstrip(b"=").decode()
+    head = issuer.token().split(".")[0]
+    token = (
+        f"{head}.{body}."
+        + jwt.PyJWS()
+        .encode(json.dumps(claims).encode(), issuer.keys[0].private, "RS256", headers={"kid": "one"})
+        .split(".")[2]
+    )
+    signed = jwt.PyJWS().encode(json.dumps(claims).encode(), issuer.keys[0].private, "RS256", headers={"kid": "one"})
+    for each in (signed, token):
+        found = check(gate, each)
+        assert isinstance(found, Refusal) and found.status == 401, name
+        assert 'error="invalid_token"' in header(found) and "resource_metadata=" in header(found)
+        assert each not in header(found) and each.encode() not in found.body
+
+
+def forged(issuer: Issuer) -> dict[str, str]:
+    one, claims = issuer.keys[0], issuer.claims()
+    good = issuer.token()
+    head, body, signature = good.split(".")
+    public = one.private.public_key()
+    pem = public.public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
+    der = public.public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo)
+    modulus = base64.urlsafe_b64decode(one.published["n"] + "==")
+    other = Key("rsa", "one")
+
+    def confused(secret: bytes, algorithm: str = "HS256") -> str:
+        signed = raw_token({"alg": algorithm, "typ": "JWT", "kid": "one"}, claims).rstrip(".")
+        mac = hmac.new(secret, signed.encode(), hashlib.sha256).digest()
+        return f"{signed}.{base64.urlsafe_b64encode(mac).rstrip(b'=').decode()}"
+
+    evil = {"jku": "https://evil.example.com/jwks", "x5u": "https://evil.example.com/x", "jwk": other.published}
+    raised = base64.urlsafe_b64encode(json.dumps({**claims, "sub": "root"}).encode()).rstrip(b"=").decode()
+    return {
+        "none": raw_token({"alg": "none", "typ": "JWT"}, claims),
+        "None": raw_token({"alg": "None", "kid": "one"}, claims),
+        "nOnE with a signature": raw_token({"alg": "nOnE", "kid": "one"}, claims, b"x"),
+        "an empty algorithm": raw_token({"alg": "", "kid": "one"}, claims),
+        "no algorithm": raw_token({"kid": "one"}, claims),
+        "a list of algorithms": raw_token({"alg": ["RS256"], "kid": "one"}, claims),
+        "HS256 with the public key as PEM": confused(pem),
+        "HS256 with the public key as DER": confused(der),
+        "HS256 with the modulus": confused(modulus),
+        "RS256 with a mac": confused(pem, "RS256"),
+        "HS256 with nothing": confused(b""),
+        "another key of the same name": other.sign(claims),
+        "keys brought along": other.sign(claims, **evil),
+        "an unknown key": Key("rsa", "four").sign(claims),
+        "the wrong kind of key": Key("ec", "one").sign(claims),
+        "an algorithm that was not chosen": one.sign(claims, "RS512"),
+        "PS256, not chosen": one.sign(claims, "PS256"),
+        "critical": one.sign(claims, crit=["exp"], exp=1),
+        "critical b64": one.sign(claims, crit=["b64"], b64=True),
+        "an ID token": one.sign(claims, typ="id+jwt"),
+        "a proof": one.sign(claims, typ="dpop+jwt"),
+        "a type that is no text": raw_token({"alg": "RS256", "typ": 5, "kid": "one"}, claims, b"x"),
+        "a name that is no text": raw_token({"alg": "RS256", "kid": 5}, claims, b"x"),
+        "other claims": f"{head}.{raised}.{signature}",
+        "no signature": f"{head}.{body}.",
+        "half a signature": f"{head}.{body}.{signature[:-10]}",
+        "padding": f"{good}==",
+        "four parts": f"{good}.x",
+        "five parts": f"{good}.x.y",
+        "two parts": f"{head}.{body}",
+        "dots": "..",
+        "header that is a list": raw_token([], claims, b"x"),
+        "header that is a number": raw_token(5, claims, b"x"),
+        "claims that are a list": raw_token({"alg": "RS256", "kid": "one"}, [], b"x"),
+        "deep header": f"{base64.urlsafe_b64encode(b'[' * 4000).decode().rstrip('=')}.x.x",
+        "no JSON": "eA.eA.eA",
+        "opaque": "an-opaque-token",
+    }
+
+
+@pytest.fixture(scope="module")
+def forgeries() -> Iterator[tuple[Issuer, dict[str, str]]]:
+    with serving() as one:
+        yield one, forged(one)
+
+
+def test_no_forgery_is_taken(forgeries: tuple[Issuer, dict[str, str]]) -> None:
+    issuer, tokens = forgeries
+    gate = gate_of(issuer)
+    for name, token in tokens.items():
+        for _ in range(2):
+            found = check(gate, token)
+            assert isinstance(found, Refusal), name
+            assert found.status in (400, 401), name
+            assert token not in header(found) and token.encode() not in found.body, name
+    assert isinstance(check(gate, issuer.token()), Principal)
+    assert issuer.count("/jwks") <= 2, "keys are not asked for by every token with an unknown one"
+    assert {path for path, _, _ in issuer.asked} == {"/jwks"}
+
+
+def test_only_the_algorithms_that_were_chosen_hold(issuer: Issuer) -> None:
+    gate = gate_of(issuer, algorithms=("PS256",))
+    one = issuer.keys[0]
+    assert isinstance(check(gate, one.sign(issuer.claims(), "PS256")), Principal)
+    assert isinstance(check(gate, one.sign(issuer.claims(), "RS256")), Refusal)
+    for name in ("none", "HS256", "HS512", "rs256", ""):
+        with pytest.raises(MisconfiguredError):
+            gate_of(issuer, algorithms=("RS256", name))
+
+
+def test_a_key_serves_only_what_it_is_made_for(issuer: Issuer) -> None:
+    """An encryption key, a shared secret, a weak key, a key bound to another algorithm, a curve that is not the one."""
+    weak, large = Key("weak", "weak"), Key("ec384", "large")
+    rows = [
+        {**Key("rsa", "enc").published, "use": "enc"},
+        {**Key("rsa", "ops").published, "key_ops": ["encrypt"]},
+        {"kty": "oct", "k": "c2VjcmV0c2VjcmV0c2VjcmV0c2VjcmV0", "kid": "shared"},
+        {**issuer.keys[0].published, "kid": "bound", "alg": "RS512"},
+        {**weak.published},
+        {**large.published},
+        {"kty": "RSA", "kid": "broken", "n": "!", "e": "AQAB"},
+        "no key",
+        issuer.keys[1].published,
+    ]
+    issuer.answers["/jwks"] = (200, {}, json.dumps({"keys": rows}).encode())
+    gate = gate_of(issuer)
+    claims = issuer.claims()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        short = weak.sign(claims)
+    bad = [
+        short,
+        large.sign(claims),
+        issuer.keys[0].sign(claims, kid="bound"),
+        issuer.keys[0].sign(claims, kid="broken"),
+    ]
+    shared = jwt.encode(claims, b"secretsecretsecretsecret" * 2, "HS256", headers={"kid": "shared"})
+    for token in (*bad, shared):
+        assert isinstance(check(gate, token), Refusal)
+    assert isinstance(check(gate, issuer.token(1)), Principal)
+
+
+def test_a_token_that_names_no_key_means_the_only_one_that_fits(issuer: Issuer) -> None:
+    gate = gate_of(issuer)
+    token = jwt.encode(issuer.claims(), issuer.keys[0].private, "RS256")
+    assert isinstance(check(gate, token), Principal)
+    issuer.keys.append(Key("rsa", "another"))
+    assert isinstance(check(gate_of(issuer), token), Refusal)
+
+
+# Keys come and go
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+class Source:
+    """Where keys come from: how often it was asked, and what it answers."""
+
+    def __init__(self, *names: str) -> None:
+        self.names = names
+        self.count = 0
+        self.fails = False
+
+    async def load(self) -> bytes:
+        self.count += 1
+        await asyncio.sleep(0)
+        if self.fails:
+            raise UnavailableError("no")
+        return json.dumps(
+            {"keys": [{"kty": "OKP", "crv": "Ed25519", "x": X, "kid": name} for name in self.names]}
+        ).encode()
+
+
+X = "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"
+
+
+def known(keys: Keys, name: str) -> bool:
+    async def look() -> bool:
+        if keys.is_due(name, "EdDSA"):
+            await keys.refresh()
+        return keys.find(name, "EdDSA") is not None
+
+    return asyncio.run(look())
+
+
+def test_a_new_key_is_found_but_not_asked_for_too_often() -> None:
+    clock, source = Clock(), Source("old")
+    keys = Keys(source.load, clock)
+    assert known(keys, "old") and not known(keys, "new") and source.count == 1
+    source.names = ("old", "new")
+    for _ in range(50):
+        assert not known(keys, "new")
+    assert source.count == 1
+    clock.now += PAUSE_SECONDS
+    assert known(keys, "new") and known(keys, "old") and source.count == 2
+    clock.now += PAUSE_SECONDS
+    assert known(keys, "old") and source.count == 2
+
+
+def test_a_key_that_was_withdrawn_is_forgotten() -> None:
+    clock, source = Clock(), Source("old", "leaked")
+    keys = Keys(source.load, clock)
+    assert known(keys, "leaked")
+    source.names = ("old",)
+    clock.now += FRESH_SECONDS + 1
+    assert not known(keys, "leaked") and known(keys, "old")
+
+
+def test_keys_at_hand_serve_while_new_ones_cannot_be_read_but_not_for_ever() -> None:
+    clock, source = Clock(), Source("one")
+    keys = Keys(source.load, clock)
+    assert known(keys, "one")
+    source.fails = True
+    clock.now += FRESH_SECONDS + 1
+    for _ in range(20):
+        assert known(keys, "one")
+    assert source.count == 2
+    clock.now += STALE_SECONDS
+    with pytest.raises(UnavailableError):
+        known(keys, "one")
+    count = source.count
+    for _ in range(20):
+        with pytest.raises(UnavailableError):
+            known(keys, "one")
+    assert source.count == count
+    source.fails = False
+    clock.now += PAUSE_SECONDS
+    assert known(keys, "one")
+
+
+def test_keys_are_asked_for_once_for_all_who_wait() -> None:
+    source = Source("one")
+
+    async def all_at_once() -> list[None]:
+        keys = Keys(source.load, Clock())
+        first = asyncio.ensure_future(keys.refresh())
+        await asyncio.sleep(0)
+        first.cancel()  # whoever came first goes; the others still get theirs
+        return await asyncio.gather(*(keys.refresh() for _ in range(100)))
+
+    assert len(asyncio.run(all_at_once())) == 100 and source.count == 1
+
+
+@pytest.mark.parametrize(
+    "data", [b"", b"x", b"[]", b"{}", b'{"keys":{}}', b'{"keys":[]}', b'{"keys":[5,{"kty":"oct"}]}']
+)
+def test_a_document_that_has_no_keys_is_refused(data: bytes, tmp_path: Path) -> None:
+    with pytest.raises(ValueError):
+        Keys(Source().load).take(data)
+    place = tmp_path / "keys.json"
+    place.write_bytes(data)
+    with pytest.raises(MisconfiguredError):
+        keys_from(str(place), "https://issuer.example.com")
+
+
+def test_keys_from_a_file_are_read_at_the_start_and_again(
+    issuer: Issuer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = tmp_path / "keys.json"
+    place.write_bytes(issuer.jwks()[2])
+    gate = gate_of(issuer, jwks=str(place))
+    assert isinstance(check(gate, issuer.token()), Principal)
+    issuer.keys = [Key("rsa", "next")]
+    place.write_bytes(issuer.jwks()[2])
+    monkeypatch.setattr(keys, "PAUSE_SECONDS", 0.0)
+    assert isinstance(check(gate, issuer.token()), Principal)
+    assert issuer.asked == []
+    with pytest.raises(MisconfiguredError):
+        gate_of(issuer, jwks=str(tmp_path / "nowhere"))
+
+
+def test_an_issuer_that_describes_itself_needs_no_place_for_keys(issuer: Issuer) -> None:
+    described = {"issuer": issuer.url, "jwks_uri": f"{issuer.url}/jwks"}
+    issuer.answers["/.well-known/openid-configuration"] = (200, {}, json.dumps(described).encode())
+    gate = gate_of(issuer, jwks="")
+    assert isinstance(check(gate, issuer.token()), Principal)
+    wrong = {**described, "issuer": "https://evil.example.com"}
+    issuer.answers["/.well-known/oauth-authorization-server"] = (200, {}, json.dumps(wrong).encode())
+    assert isinstance(check(gate_of(issuer, jwks=""), issuer.token()), Principal)
+    for uri in ("http://example.com/jwks", "file:///etc/passwd", "ftp://127.0.0.1/", 5, ""):
+        bad = json.dumps({**described, "jwks_uri": uri}).encode()
+        issuer.answers["/.well-known/openid-configuration"] = (200, {}, bad)
+        found = check(gate_of(issuer, jwks=""), issuer.token())
+        assert isinstance(found, Refusal) and found.status == 503
+
+
+# Fetching
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["http://example.com/", "ftp://example.com/", "file:///etc/passwd", "https://", "x", "", "https://a b/", "https://u:p@h/",
+     "https://h:99999/", "http://127.0.0.1.example.com/", "https://h/\n", "data:,x", "https://é/"],
+)  # fmt: skip
+def test_what_is_not_https_is_not_fetched(url: str) -> None:
+    with pytest.raises(MisconfiguredError):
+        checked_url(url, "it")
+
+
+def slowly(file: Any) -> None:
+    for _ in range(100):
+        file.write(b" ")
+        file.flush()
+        time.sleep(0.05)
+
+
+def test_every_fault_of_the_other_side_is_unavailable_and_never_invalid(
+    issuer: Issuer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fetching, "SECONDS", 0.4)
+    good = issuer.jwks()[2]
+    with serving() as other:
+        other.answers["/jwks"] = (200, {}, good)
+        faults: dict[str, Any] = {
+            "404": (404, {}, good),
+            "500": (500, {}, good),
+            "204": (204, {}, b""),
+            "another host": (302, {"location": f"{other.url}/jwks"}, b""),
+            "another scheme": (302, {"location": "file:///etc/passwd"}, b""),
+            "ftp": (301, {"location": "ftp://127.0.0.1/jwks"}, b""),
+            "a loop": (302, {"location": "/jwks"}, b""),
+            "too large": (200, {}, good[:-1] + b" " * (1 << 20) + b"}"),
+            "not JSON": (200, {}, b"<html>"),
+            "half": (200, {"content-length": "100000"}, good),
+            "slow": (200, {}, slowly),
+            "silent": (200, {}, lambda file: time.sleep(1)),
+        }
+        for name, fault in faults.items():
+            issuer.answers["/jwks"] = fault
+            begun = time.monotonic()
+            found = check(gate_of(issuer), issuer.token())
+            assert isinstance(found, Refusal) and found.status == 503, name
+            assert header(found, b"retry-after") == "5" and header(found) == ""
+            assert time.monotonic() - begun < 2, name
+        assert other.asked == []
+    issuer.answers["/here"] = (302, {"location": f"{issuer.url}/jwks"}, b"")
+    issuer.answers["/jwks"] = (200, {}, good)
+    assert isinstance(check(gate_of(issuer, jwks=f"{issuer.url}/here"), issuer.token()), Principal)
+
+
+def test_nobody_listening_is_unavailable() -> None:
+    with serving() as gone:
+        token = gone.token()
+    found = check(gate_of(gone), token)
+    assert isinstance(found, Refusal) and found.status == 503
+
+
+def test_so_many_questions_are_open_at_once(issuer: Issuer) -> None:
+    issuer.answers["/slow"] = (200, {}, lambda file: time.sleep(0.3))
+
+    async def many() -> list[object]:
+        return await asyncio.gather(*(fetch(f"{issuer.url}/slow") for _ in range(40)), return_exceptions=True)
+
+    results = asyncio.run(many())
+    assert sum(isinstance(one, UnavailableError) for one in results) == 40 - fetching.MOST_AT_ONCE
+    assert fetching.Asked.count == 0
+
+
+# Scopes
+
+
+def test_a_token_that_grants_too_little_is_told_what_it_needs(issuer: Issuer) -> None:
+    gate = gate_of(issuer, scopes=("mcp", "write_*=files:write", "*_all=admin", "admin>files:write", "admin>mcp"))
+    none = check(gate, issuer.token(scope="other"))
+    assert isinstance(none, Refusal) and none.status == 403
+    assert header(none) == (
+        f'Bearer resource_metadata="https://mcp.example.com{WELL_KNOWN}/mcp", scope="mcp", '
+        'error="insufficient_scope", error_description="the token does not grant enough"'
+    )
+    reader, writer, admin = (check(gate, issuer.token(scope=scope)) for scope in ("mcp", "mcp files:write", "admin"))
+    assert isinstance(reader, Principal) and isinstance(writer, Principal) and isinstance(admin, Principal)
+    assert admin.scopes == {"admin", "files:write", "mcp"} and reader.allows is None
+
+    def permitted(principal: Principal) -> list[str]:
+        names = ("read_x", "write_x", "read_all", "write_all")
+        return [name for name in names if gate.permit(principal, "tools/call", name) is None]
+
+    assert permitted(reader) == ["read_x"]
+    assert permitted(writer) == ["read_x", "write_x"]
+    assert permitted(admin) == ["read_x", "write_x", "read_all", "write_all"]
+    refused = gate.permit(reader, "tools/call", "write_all", "/mcp")
+    assert refused is not None and refused.status == 403
+    assert 'scope="mcp files:write admin"' in header(refused) and 'error="insufficient_scope"' in header(refused)
+    assert gate.permit(reader, "tools/list", "write_all") is None
+
+
+def test_tools_that_a_token_does_not_grant_can_be_hidden(issuer: Issuer) -> None:
+    gate = gate_of(issuer, hides=True, scopes=("write_*=w", "w>r"))
+    one, same, writer = (check(gate, issuer.token(scope=scope)) for scope in ("r", "r", "w"))
+    assert isinstance(one, Principal) and isinstance(same, Principal) and isinstance(writer, Principal)
+    assert one.allows is not None and one.allows("read") and not one.allows("write_x")
+    assert writer.allows is not None and writer.allows("write_x")
+    assert one.allows == same.allows != writer.allows and hash(one.allows) == hash(same.allows)
+    assert gate.permit(one, "tools/call", "write_x") is None  # it is unknown then, as any other
+
+
+@pytest.mark.parametrize("scope", ["", "a b", 'a"b', "tool$=x", "=x", "a>", ">a", "a=", "é"])
+def test_a_scope_that_cannot_be_one_is_refused(issuer: Issuer, scope: str) -> None:
+    with pytest.raises(MisconfiguredError):
+        gate_of(issuer, scopes=(scope,))
+
+
+# Introspection
+
+
+def asking(issuer: Issuer, **more: Any) -> Authenticator:
+    return gate_of(issuer, {"MCPC_INTROSPECT_CREDENTIALS": CLIENT}, introspect=f"{issuer.url}/introspect", **more)
+
+
+def test_a_token_is_asked_about_once(issuer: Issuer) -> None:
+    gate = asking(issuer, scopes=("mcp",))
+    issuer.active["opaque"] = issuer.claims(scope="mcp x")
+
+    async def many() -> list[Principal | Refusal]:
+        return await asyncio.gather(*(decide(gate, "opaque") for _ in range(50)))
+
+    found = asyncio.run(many())
+    assert all(isinstance(one, Principal) and one.name == f"{issuer.url} alice" for one in found)
+    assert isinstance(check(gate, "opaque"), Principal) and issuer.count("/introspect") == 1
+    ((_, body, headers),) = issuer.asked
+    assert body == b"token=opaque&token_type_hint=access_token"
+    assert headers["authorization"] == "Basic " + base64.b64encode(CLIENT.encode()).decode()
+
+
+def test_a_signed_token_may_be_asked_about_too(issuer: Issuer) -> None:
+    token = issuer.token()
+    issuer.active[token] = issuer.claims()
+    assert isinstance(check(asking(issuer), token), Principal)
+
+
+def test_what_is_known_of_a_token_is_not_kept_for_long(issuer: Issuer) -> None:
+    clock = Clock()
+    clock.now = time.time()
+    one = Introspection(issuer.url, f"{issuer.url}/introspect", CLIENT, clock)
+    audiences = frozenset({URL})
+
+    def verified(token: str) -> bool:
+        async def ask() -> bool:
+            try:
+                found = one.verify(token, audiences)
+                await found if not isinstance(found, dict) else None
+            except InvalidTokenError:
+                return False
+            return True
+
+        return asyncio.run(ask())
+
+    issuer.active = {
+        "long": issuer.claims(),
+        "short": issuer.claims(exp=int(clock.now) + 10),
+        "endless": issuer.claims(exp=None),
+    }
+    assert verified("long") and verified("short") and verified("endless") and not verified("never")
+    issuer.active, count = {}, len(issuer.asked)
+    assert verified("long") and verified("short") and not verified("never") and len(issuer.asked) == count
+    clock.now += KEEP_REFUSED_SECONDS + 1
+    assert not verified("never") and len(issuer.asked) == count + 1
+    clock.now += 5
+    assert not verified("short") and verified("long")
+    clock.now += KEEP_SECONDS
+    assert not verified("long") and not verified("endless")
+    for number in range(20):
+        one._keep(b"%d" % number, None)
+    assert len(one._kept) <= MOST_KEPT
+    for number in range(MOST_KEPT + 100):
+        one._keep(b"x%d" % number, {})
+    assert len(one._kept) == MOST_KEPT
+    assert "long" not in repr(one._kept)
+
+
+MAY_BE_MISSING = ("without an issuer", "without an end")
+"""An authorization server need not repeat what it is asked for (RFC 7662, section 2.2)."""
+
+
+@pytest.mark.parametrize("name", [name for name in bad_claims() if name not in MAY_BE_MISSING])
+def test_an_active_token_with_wrong_claims_is_refused(issuer: Issuer, name: str) -> None:
+    wrong = {key: value for key, value in {**issuer.claims(), **bad_claims()[name]}.items() if value is not None}
+    issuer.active["opaque"] = wrong
+    found = check(asking(issuer), "opaque")
+    assert isinstance(found, Refusal) and found.status == 401, name
+
+
+def test_where_nobody_can_be_asked_no_token_is_wrong(issuer: Issuer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fetching, "SECONDS", 0.4)
+    issuer.active["opaque"] = issuer.claims()
+    faults: list[Any] = [
+        (500, {}, b'{"active":false}'),
+        (401, {}, b'{"error":"invalid_client"}'),
+        (200, {}, b"x"),
+        (200, {}, b"[]"),
+        (200, {}, b"{}"),
+        (200, {}, b'{"active":"true"}'),
+        (200, {}, b'{"active":1}'),
+        (302, {"location": "/introspect"}, b""),
+        (200, {}, lambda file: time.sleep(1)),
+    ]
+    for fault in faults:
+        issuer.answers["/introspect"] = fault
+        gate = asking(issuer)
+        found = check(gate, "opaque")
+        assert isinstance(found, Refusal) and found.status == 503, fault
+        assert b"opaque" not in found.body
+    issuer.answers["/introspect"] = issuer.introspect
+    assert isinstance(check(gate, "opaque"), Principal), "a failure is not kept"
+
+
+def test_whoever_asked_first_may_go(issuer: Issuer) -> None:
+    issuer.active["opaque"] = issuer.claims()
+    answered = issuer.introspect
+    issuer.answers["/introspect"] = lambda body: (time.sleep(0.2), answered(body))[1]
+    gate = asking(issuer)
+
+    async def both() -> Principal | Refusal:
+        first = asyncio.ensure_future(decide(gate, "opaque"))
+        second = asyncio.ensure_future(decide(gate, "opaque"))
+        await asyncio.sleep(0.05)
+        first.cancel()
+        return await second
+
+    assert isinstance(asyncio.run(both()), Principal) and issuer.count("/introspect") == 1
+
+
+# What is configured
+
+
+def test_a_choice_that_cannot_be_followed_is_refused_before_serving(issuer: Issuer, tmp_path: Path) -> None:
+    client = tmp_path / "client"
+    client.write_text(f"{CLIENT}\n")
+    client.chmod(0o600)
+    made = gate_of(issuer, introspect=f"{issuer.url}/introspect", introspect_client_file=str(client))
+    issuer.active["opaque"] = issuer.claims()
+    assert isinstance(check(made, "opaque"), Principal)
+    client.chmod(0o644)
+    wrong: list[dict[str, Any]] = [
+        {"introspect": f"{issuer.url}/introspect", "introspect_client_file": str(client)},
+        {"introspect": f"{issuer.url}/introspect"},
+        {"introspect": "http://example.com/", "environment": {"MCPC_INTROSPECT_CREDENTIALS": CLIENT}},
+        {"introspect": f"{issuer.url}/i", "environment": {"MCPC_INTROSPECT_CREDENTIALS": "no-colon"}},
+        {"introspect": f"{issuer.url}/i", "jwks": f"{issuer.url}/jwks"},
+        {"issuer": "http://issuer.example.com"},
+        {"issuer": "", "jwks": f"{issuer.url}/jwks"},
+        {"issuer": "", "jwks": "", "scopes": ("x",)},
+        {"url": "", "port": 0},
+    ]
+    for given in wrong:
+        with pytest.raises(MisconfiguredError) as caught:
+            gate_of(issuer, **given)
+        assert "hunter2" not in str(caught.value)
+
+
+def test_the_address_stands_in_for_what_was_not_said(issuer: Issuer) -> None:
+    gate = gate_of(issuer, url="", host="::1", port=8123)
+    assert json.loads(gate.document(WELL_KNOWN) or b"")["resource"] == "http://[::1]:8123/mcp"
+    gate = gate_of(issuer, url="", audience="api://mine", port=8000)
+    assert isinstance(check(gate, issuer.token(aud="api://mine")), Principal)
+    assert isinstance(check(gate, issuer.token(aud="http://127.0.0.1:8000/mcp")), Refusal)
+
+
+def test_our_own_tokens_and_the_issuer_s_serve_side_by_side(issuer: Issuer) -> None:
+    gate = gate_of(issuer, {"MCPC_TOKENS": "robot that-is-of-our-own read_*"}, scopes=("mcp", "x=y"))
+    own, theirs = check(gate, "that-is-of-our-own"), check(gate, issuer.token(scope="mcp"))
+    assert isinstance(own, Principal) and own.name == "token robot" and own.allows is not None
+    assert isinstance(theirs, Principal) and theirs.name == f"{issuer.url} alice"
+    assert gate.permit(own, "tools/call", "x") is None
+    assert gate.permit(theirs, "tools/call", "x") is not None
+
+
+def test_without_the_packages_it_is_said_how_to_carry_them(issuer: Issuer, monkeypatch: pytest.MonkeyPatch) -> None:
+    from mcpc_runtime.http.auth import jwt as ours  # noqa: PLC0415
+
+    def lacking(row: str) -> object:
+        raise ModuleNotFoundError("No module named 'jwt'", name="jwt")
+
+    monkeypatch.setattr(ours, "resolve", lacking)
+    with pytest.raises(MisconfiguredError, match="jwt: build with --oauth"):
+        gate_of(issuer)

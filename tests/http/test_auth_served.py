@@ -1,0 +1,194 @@
+"""Who may call, through the application: refused before a body is read, and each with their own view of the server."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from asgi import HOST, TYPE, Client, mirrors, reply, request, stateless
+from images import archive, image_of, project, tool
+from issuer import serving
+from mcpc_runtime.http.app import Application
+from mcpc_runtime.http.auth.configure import authenticator
+from mcpc_runtime.http.auth.oauth import WELL_KNOWN
+from mcpc_runtime.http.settings import Settings
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from mcpc_runtime.image import Image
+
+TOKENS = "admin the-token-of-admin;reader the-token-of-reader read_*;other the-token-of-other"
+ADMIN, READER, OTHER = (("authorization", f"Bearer the-token-of-{name}") for name in ("admin", "reader", "other"))
+URL = "https://mcp.example.com/mcp"
+
+
+@cache
+def image() -> Image:
+    return image_of(archive(project([tool(name) for name in ("read_a", "read_b", "write_a")])).data)
+
+
+def run(scenario: Callable[[Client], Awaitable[None]], environment: dict[str, str], **chosen: Any) -> None:
+    async def whole() -> None:
+        settings = Settings(grace_seconds=2.0, **chosen)
+        application = Application(image(), settings.but(authenticator=authenticator(settings, environment)))
+        application.begin()
+        try:
+            async with asyncio.timeout(60):
+                await scenario(Client(application))
+        finally:
+            await application.shutdown()
+
+    asyncio.run(whole())
+
+
+def with_tokens(scenario: Callable[[Client], Awaitable[None]], **chosen: Any) -> None:
+    run(scenario, {"MCPC_TOKENS": TOKENS}, **chosen)
+
+
+async def untouched(client: Client, headers: list[tuple[bytes, bytes]], path: str = "/mcp") -> int:
+    """The status of a POST whose body must not be read: reading it is the failure."""
+    sent: list[Any] = []
+
+    async def receive() -> Any:
+        pytest.fail("the body was read")
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    where, _, query = path.partition("?")
+    scope = {"type": "http", "method": "POST", "path": where, "query_string": query.encode(), "http_version": "1.1"}
+    await client.application({**scope, "headers": [HOST, TYPE, *headers]}, receive, send)
+    names = {name for name, _ in sent[0]["headers"]}
+    assert b"www-authenticate" in names or sent[0]["status"] == 400
+    assert b"mcp-session-id" not in names
+    assert b"cache-control" in names and b"x-content-type-options" in names
+    return int(sent[0]["status"])
+
+
+def bearer(token: str) -> tuple[bytes, bytes]:
+    return b"authorization", f"Bearer {token}".encode()
+
+
+def test_without_a_good_token_no_body_is_read_and_nothing_is_kept() -> None:
+    async def scenario(client: Client) -> None:
+        good = "the-token-of-admin"
+        assert await untouched(client, []) == 401
+        for token in ("x", good[:-1], good + "x", good.upper()):
+            assert await untouched(client, [bearer(token)]) == 401
+        assert await untouched(client, [(b"authorization", f"bearer {good}".encode())]) == 401
+        assert await untouched(client, [bearer(good), bearer(good)]) == 400
+        assert await untouched(client, [], f"/mcp?access_token={good}&token={good}") == 401
+        assert await untouched(client, [(b"authorization", b"Bearer")]) in (400, 401)
+        (stage,) = client.application.stages
+        assert not stage.posts and not stage.sessions.by_session and stage.dispatcher is None
+
+    with_tokens(scenario)
+
+
+@pytest.mark.parametrize("method", ["GET", "DELETE"])
+def test_every_method_of_the_endpoint_needs_a_token(method: str) -> None:
+    async def scenario(client: Client) -> None:
+        assert (await client.send(method)).status == 401
+        assert (await client.send(method, ADMIN)).status in (400, 405)
+
+    with_tokens(scenario)
+
+
+def test_what_is_asked_beside_the_endpoint() -> None:
+    async def scenario(client: Client) -> None:
+        for path in ("/healthz", "/readyz"):
+            assert (await client.send("GET", path=path)).status == 200
+        assert (await client.send("GET", path="/metrics")).status == 401
+        assert (await client.send("GET", ADMIN, path="/metrics")).status == 404
+        assert (await client.send("GET", path=WELL_KNOWN)).status in (401, 404)
+
+    with_tokens(scenario)
+
+
+async def names(client: Client, *headers: tuple[str, str]) -> list[str]:
+    result = (await client.ask("tools/list", {}, *headers))["result"]
+    assert result["cacheScope"] == ("private" if READER in headers else "public")
+    return [one["name"] for one in result["tools"]]
+
+
+def test_each_sees_and_calls_their_own_tools() -> None:
+    async def scenario(client: Client) -> None:
+        assert await names(client, ADMIN) == ["read_a", "read_b", "write_a"]
+        assert await names(client, READER) == ["read_a", "read_b"]
+        hidden = await client.modern("tools/call", {"name": "write_a", "arguments": {}}, READER)
+        unknown = await client.modern("tools/call", {"name": "write_b", "arguments": {}}, READER)
+        assert (hidden.status, unknown.status) == (400, 400)
+        one, two = json.loads(await hidden.body()), json.loads(await unknown.body())
+        assert one["error"]["code"] == -32602
+        assert one["error"]["message"] == two["error"]["message"].replace("write_b", "write_a")
+        called = await client.ask("tools/call", {"name": "read_a", "arguments": {"x": 1}}, READER)
+        assert called["result"]["content"]
+
+    with_tokens(scenario)
+
+
+def test_a_session_is_only_for_whoever_began_it() -> None:
+    async def scenario(client: Client) -> None:
+        begun = await client.post(
+            request(
+                "initialize",
+                {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}},
+            ),
+            READER,
+        )
+        client.session = begun.headers["mcp-session-id"]
+        mine = await reply(await client.say(request("tools/list"), READER))
+        assert [one["name"] for one in mine["result"]["tools"]] == ["read_a", "read_b"]
+        assert (await client.say(request("tools/list"))).status == 401
+        for stranger in (OTHER, ADMIN):
+            assert (await client.say(request("tools/list"), stranger)).status == 404
+            assert (await client.send("DELETE", *client.names, stranger)).status == 404
+        assert (await client.say(request("tools/list"), READER)).status == 200
+
+    with_tokens(scenario)
+
+
+def test_the_way_to_a_token_is_told_and_scopes_are_asked_for_when_they_are_needed() -> None:
+    with serving() as issuer:
+
+        def of(scope: str, **claims: Any) -> tuple[str, str]:
+            return "authorization", "Bearer " + issuer.token(1, scope=scope, **claims)
+
+        async def scenario(client: Client) -> None:
+            refused = await client.modern("tools/list")
+            assert refused.status == 401
+            where = f'resource_metadata="https://mcp.example.com{WELL_KNOWN}/mcp", scope="mcp"'
+            assert refused.headers["www-authenticate"] == f"Bearer {where}"
+            document = await client.send("GET", path=f"{WELL_KNOWN}/mcp")
+            assert document.status == 200 and document.headers["content-type"] == "application/json"
+            assert json.loads(await document.body())["authorization_servers"] == [issuer.url]
+            assert await names(client, of("mcp")) == ["read_a", "read_b", "write_a"]
+            assert (await client.modern("tools/list", {}, of("other"))).status == 403
+            assert (await client.modern("tools/list", {}, of("mcp", aud="https://other.example.com"))).status == 401
+            call = {"name": "write_a", "arguments": {}}
+            lacking = await client.modern("tools/call", call, of("mcp"))
+            assert lacking.status == 403 and 'scope="mcp mcp:write"' in lacking.headers["www-authenticate"]
+            assert 'error="insufficient_scope"' in lacking.headers["www-authenticate"]
+            assert (await client.modern("tools/call", call, of("mcp mcp:write"))).status == 200
+            body = json.dumps(stateless("tools/call", call)).encode()
+            late = await client.post(body, *mirrors("tools/call", call), of("mcp"))
+            assert late.status == 403
+
+        run(scenario, {}, url=URL, issuer=issuer.url, jwks=f"{issuer.url}/jwks", scopes=("mcp", "write_*=mcp:write"), hosts=("mcp.example.com",))  # fmt: skip
+
+
+def test_an_authorization_server_that_is_down_is_nobody_s_fault_but_its_own() -> None:
+    with serving() as issuer:
+        issuer.answers["/jwks"] = (500, {}, b"")
+        token = ("authorization", "Bearer " + issuer.token())
+
+        async def scenario(client: Client) -> None:
+            answer = await client.modern("tools/list", {}, token)
+            assert answer.status == 503 and answer.headers["retry-after"] == "5"
+
+        run(scenario, {}, url=URL, issuer=issuer.url, jwks=f"{issuer.url}/jwks")

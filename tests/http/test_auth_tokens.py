@@ -1,0 +1,274 @@
+"""Tokens of our own: who is let in, from where a token is taken, and which files are not trusted."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import secrets
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING
+
+import pytest
+
+from mcpc_runtime.http.auth import tokens
+from mcpc_runtime.http.auth.authenticator import Authenticator
+from mcpc_runtime.http.auth.configure import authenticator
+from mcpc_runtime.http.auth.principals import MisconfiguredError, Principal, Refusal, Tools
+from mcpc_runtime.http.auth.secret_files import read_secret
+from mcpc_runtime.http.auth.tokens import tokens_from
+from mcpc_runtime.http.settings import Settings
+from timing import LONG, tells
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+TOKEN = "s3cret-Token.of_32~bytes+and/more=="
+LIST = f"""# who may call
+
+admin  {TOKEN}
+robot  robots-own-token read_*,greet
+robot  robots-next-token  read_*,greet
+"""
+
+
+def check(*values: str | bytes, name: bytes = b"authorization", text: str = LIST) -> Principal | Refusal:
+    headers = [(b"host", b"localhost"), *((name, v if isinstance(v, bytes) else v.encode()) for v in values)]
+    found = Authenticator(tokens_from(text, "here")).check(headers, "/mcp")
+    assert isinstance(found, (Principal, Refusal))
+    return found
+
+
+def challenge_of(refusal: Refusal) -> str:
+    return dict(refusal.headers)[b"www-authenticate"].decode()
+
+
+def test_a_token_lets_its_holder_in() -> None:
+    admin, robot, next_one = (check(f"Bearer {token}") for token in (TOKEN, "robots-own-token", "robots-next-token"))
+    assert isinstance(admin, Principal) and isinstance(robot, Principal) and isinstance(next_one, Principal)
+    assert (admin.name, admin.allows, admin.scopes, admin.expires) == ("token admin", None, None, None)
+    assert robot.name == next_one.name == "token robot"
+    assert robot.allows == next_one.allows
+    assert [name for name in ("read_x", "read_", "greet", "greet2", "xread_", "write") if robot.allows(name)] == [
+        "read_x",
+        "read_",
+        "greet",
+    ]
+
+
+@pytest.mark.parametrize("name", [b"authorization", b"Authorization", b"AUTHORIZATION"])
+def test_the_header_may_be_spelt_in_any_case(name: bytes) -> None:
+    assert isinstance(check(f"Bearer {TOKEN}", name=name), Principal)
+
+
+ABSENT = ["Basic YTpi", "bearer " + TOKEN, "BEARER " + TOKEN, "Token " + TOKEN, TOKEN, "", " ", "Bearer:" + TOKEN]
+WRONG = [TOKEN[:-1], TOKEN + "=", TOKEN[1:], "x" + TOKEN, TOKEN.swapcase(), "x", "robots-own-token,", "admin", "Bearer"]
+MALFORMED = ["", " ", " " + TOKEN, TOKEN + " x", TOKEN + "\0", "ä", f'"{TOKEN}"', f"{TOKEN}, Bearer {TOKEN}", "x" * 9000, "a=b"]  # fmt: skip
+
+
+@pytest.mark.parametrize("value", ABSENT, ids=repr)
+def test_without_a_bearer_token_there_is_a_challenge(value: str) -> None:
+    found = check(value)
+    assert isinstance(found, Refusal) and found.status == 401
+    assert challenge_of(found) == "Bearer"
+    assert json.loads(found.body) == {"error": "Unauthorized"}
+
+
+def test_without_the_header_there_is_a_challenge() -> None:
+    found = check()
+    assert isinstance(found, Refusal) and (found.status, challenge_of(found)) == (401, "Bearer")
+
+
+@pytest.mark.parametrize("token", [one for one in WRONG if "," not in one], ids=repr)
+def test_a_wrong_token_is_refused_without_being_repeated(token: str) -> None:
+    found = check(f"Bearer {token}")
+    assert isinstance(found, Refusal) and found.status == 401
+    assert challenge_of(found) == 'Bearer error="invalid_token", error_description="nobody has this token"'
+    assert len(token) < 7 or (token.encode() not in found.body and token not in challenge_of(found))
+
+
+@pytest.mark.parametrize("token", MALFORMED, ids=lambda value: repr(value)[:30])
+def test_what_cannot_be_a_token_is_malformed(token: str) -> None:
+    found = check(f"Bearer {token}".encode()) if token.strip() else check(b"Bearer  x" if token else b"Bearer\x0b")
+    assert isinstance(found, Refusal) and found.status in (400, 401)
+    if token.strip():
+        assert found.status == 400 and 'error="invalid_request"' in challenge_of(found)
+
+
+def test_two_headers_are_malformed_even_if_both_are_right() -> None:
+    for values in ((f"Bearer {TOKEN}",) * 2, (f"Bearer {TOKEN}", "Basic x"), ("", f"Bearer {TOKEN}")):
+        found = check(*values)
+        assert isinstance(found, Refusal) and found.status == 400
+        assert challenge_of(found).startswith('Bearer error="invalid_request"')
+
+
+def test_only_the_header_is_looked_at() -> None:
+    """A query never arrives here, by what `check` is given: the path has none, and other headers are passed over."""
+    headers = [(b"cookie", f"access_token={TOKEN}".encode()), (b"x-authorization", f"Bearer {TOKEN}".encode())]
+    gate = Authenticator(tokens_from(LIST, "here"))
+    for path in ("/mcp", f"/mcp?access_token={TOKEN}", f"/mcp?authorization=Bearer%20{TOKEN}"):
+        found = gate.check(headers, path)
+        assert isinstance(found, Refusal) and found.status == 401
+
+
+def test_every_digest_is_compared_whatever_the_token(monkeypatch: pytest.MonkeyPatch) -> None:
+    """X02: the time cannot depend on the token, because what is compared are digests, and always all of them."""
+    compared: list[tuple[bytes, bytes]] = []
+
+    def counting(a: bytes, b: bytes) -> bool:
+        compared.append((a, b))
+        return a == b
+
+    monkeypatch.setattr(tokens, "compare_digest", counting)
+    gate = tokens_from(LIST, "here")
+    for token in (TOKEN, "robots-own-token", "robots-next-token", "x", TOKEN[:-1]):
+        compared.clear()
+        gate.find(token)
+        assert len(compared) == 3
+        assert all(len(a) == len(b) == 32 for a, b in compared)
+        assert len({b for _, b in compared}) == 1
+    assert not any(TOKEN.encode() in pair for pair in compared)
+
+
+@pytest.mark.skipif("MCPC_TIMING" not in os.environ, reason="measures time: MCPC_TIMING=1")
+def test_the_time_does_not_tell_how_much_of_a_token_is_right() -> None:
+    """X02; that the measure would see it is shown with a comparison that ends at the first difference."""
+    right = secrets.token_urlsafe(LONG)
+    assert tells(tokens_from(f"me {right}", "here").find, right) == []
+    assert tells(lambda given: all(a == b for a, b in zip(given, right, strict=True)), right)[-3:] == [16, 32, 42]
+
+
+def test_a_token_alone_and_lines_of_a_variable() -> None:
+    assert isinstance(check(f"Bearer {TOKEN}", text=TOKEN), Principal)
+    assert isinstance(check(f"Bearer {TOKEN}", text=f"{TOKEN}\n"), Principal)
+    assert isinstance(check(f"Bearer {TOKEN}", text=f"a another-token-still;b {TOKEN} x"), Principal)
+
+
+BAD_LISTS = [
+    ("", "has no token"),
+    ("# nothing\n\n", "has no token"),
+    ("a b c d", "line 1"),
+    (f"a {TOKEN}\nb {TOKEN}", "line 2"),
+    ("na/me token-of-it", "line 1"),
+    ("name tök", "line 1"),
+    ("name to,ken", "line 1"),
+    ("name token-of-it a b", "line 1"),
+    ("name token-of-it read_*,", "line 1"),
+    ("name token-of-it read$", "line 1"),
+    ("ada", "16 characters or more"),
+    ("ada fifteen-letters", "16 characters or more"),
+]
+
+
+@pytest.mark.parametrize(("text", "says"), BAD_LISTS)
+def test_a_list_that_cannot_be_read_is_refused_by_its_line(text: str, says: str) -> None:
+    with pytest.raises(MisconfiguredError) as caught:
+        tokens_from(text, "the list")
+    assert "the list" in str(caught.value) and says in str(caught.value)
+    assert "token-of-it" not in str(caught.value) and TOKEN not in str(caught.value)
+
+
+def test_patterns_are_names_with_stars_and_nothing_else() -> None:
+    assert Tools(("a.b",))("a.b") and not Tools(("a.b",))("axb")
+    assert Tools(("*",))("any\nthing") and Tools(("a*c",))("abbc") and not Tools(("a*c",))("abb")
+    assert not Tools(())("a") and Tools(("a", "b*")) == Tools(("a", "b*")) != Tools(("a",))
+
+
+def test_patterns_mean_what_file_name_patterns_mean() -> None:
+    for _ in range(5000):
+        pattern = "".join(random.choices("ab*", k=random.randrange(8)))
+        name = "".join(random.choices("ab", k=random.randrange(8)))
+        assert Tools((pattern,))(name) == fnmatchcase(name, pattern), (pattern, name)
+
+
+def test_no_name_makes_matching_slow() -> None:
+    """With backtracking this would not end."""
+    tools = Tools(("*a*a*a*a*a*a*a*a*b", "*aa*aa*aa*c*"))
+    assert not tools("a" * 1_000_000)
+    assert tools("a" * 1_000_000 + "b")
+
+
+@pytest.fixture
+def secret(tmp_path: Path) -> Path:
+    place = tmp_path / "tokens"
+    place.write_text(LIST)
+    place.chmod(0o600)
+    return place
+
+
+def refused_file(path: object) -> str:
+    with pytest.raises(MisconfiguredError) as caught:
+        authenticator(Settings(token_file=str(path)), {})
+    assert str(path) in str(caught.value)
+    return str(caught.value)
+
+
+def test_a_file_that_is_ours_alone_is_read(secret: Path) -> None:
+    for mode in (0o600, 0o400):
+        secret.chmod(mode)
+        gate = authenticator(Settings(token_file=str(secret)), {})
+        assert gate is not None
+        assert isinstance(gate.check([(b"authorization", f"Bearer {TOKEN}".encode())], "/mcp"), Principal)
+
+
+@pytest.mark.parametrize("mode", [0o644, 0o640, 0o660, 0o604, 0o610, 0o622])
+def test_a_file_that_others_can_get_at_is_refused(secret: Path, mode: int) -> None:
+    secret.chmod(mode)
+    assert f"{mode:04o}" in refused_file(secret)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file away")
+def test_a_file_of_somebody_else_is_refused(secret: Path) -> None:
+    os.chown(secret, 65534, -1)
+    assert "another user" in refused_file(secret)
+
+
+def test_a_symlink_is_refused_and_so_is_what_is_no_file(secret: Path, tmp_path: Path) -> None:
+    link = tmp_path / "link"
+    link.symlink_to(secret)
+    assert "symlink" in refused_file(link)
+    os.mkfifo(tmp_path / "pipe", 0o600)
+    assert "no file" in refused_file(tmp_path / "pipe")
+    assert "no file" in refused_file(tmp_path)
+    assert "No such file" in refused_file(tmp_path / "nowhere")
+    assert "no file" in refused_file("/dev/null")
+
+
+@pytest.mark.parametrize("text", ["", "\n", " \n\t", "x" * 4097, "é", "a\0b"])
+def test_contents_that_are_no_secret_are_refused(secret: Path, text: str) -> None:
+    secret.write_text(text)
+    said = refused_file(secret)
+    assert "empty" in said or "4096" in said or "ASCII" in said
+
+
+def test_newlines_at_the_end_and_a_full_file_are_well(secret: Path) -> None:
+    secret.write_text(f"{TOKEN}\n\n")
+    assert read_secret(str(secret)) == f"{TOKEN}\n\n"
+    secret.write_text("me " + "x" * 4093)
+    assert authenticator(Settings(token_file=str(secret)), {}) is not None
+
+
+def test_a_file_comes_before_the_variable_and_neither_means_nobody_is_asked(secret: Path) -> None:
+    assert authenticator(Settings(), {}) is None
+    gate = authenticator(Settings(), {"MCPC_TOKENS": "me that-of-the-variable"})
+    both = authenticator(Settings(token_file=str(secret)), {"MCPC_TOKENS": "me that-of-the-variable"})
+    header = [(b"authorization", b"Bearer that-of-the-variable")]
+    assert gate is not None and isinstance(gate.check(header, "/mcp"), Principal)
+    assert both is not None and isinstance(both.check(header, "/mcp"), Refusal)
+    with pytest.raises(MisconfiguredError):
+        authenticator(Settings(), {"MCPC_TOKENS": ""})
+
+
+def test_no_secret_is_in_what_can_be_printed(secret: Path) -> None:
+    gate = authenticator(Settings(token_file=str(secret)), {})
+    found = gate.check([(b"authorization", f"Bearer {TOKEN}".encode())], "/mcp") if gate else None
+    printed = repr([gate, found, gate and gate._tokens]) + str(vars(gate) if gate else "")
+    assert TOKEN not in printed and "robots-own-token" not in printed
+
+
+def test_nothing_needs_scopes_where_there_is_no_authorization_server() -> None:
+    gate = Authenticator(tokens_from(LIST, "here"))
+    found = gate.check([(b"authorization", f"Bearer {TOKEN}".encode())], "/mcp")
+    assert isinstance(found, Principal)
+    assert gate.permit(found, "tools/call", "anything") is None
+    assert gate.document("/.well-known/oauth-protected-resource") is None

@@ -1,0 +1,87 @@
+"""Names are parsed and compared exactly: H02, H03, H04, H06, and what a rebinding page could think of besides."""
+
+import pytest
+
+from asgi import HOST, Client, request, served
+from http_sample import quiet
+from knocks import HOSTS, ORIGINS
+from mcpc_runtime.http.guard import MOST_KNOWN, Guard, authority, origin
+from mcpc_runtime.http.settings import Settings
+
+
+@pytest.mark.parametrize(("chosen", "host", "status"), HOSTS)
+def test_only_our_own_names_are_answered_to(chosen, host, status):
+    guard = Guard(Settings(**chosen))
+    for _ in range(2):  # what is remembered must not change the answer
+        assert guard.judge({b"host": host.encode()})[0] == status
+
+
+@pytest.mark.parametrize(("chosen", "host", "given", "status"), ORIGINS)
+def test_only_pages_we_know_may_call(chosen, host, given, status):
+    guard = Guard(Settings(**chosen))
+    for _ in range(2):
+        assert guard.judge({b"host": host.encode(), b"origin": given.encode()})[0] == status
+
+
+def test_what_is_remembered_is_bounded():
+    guard = Guard(Settings())
+    for port in range(1, 3 * MOST_KNOWN):
+        assert guard.judge({b"host": b"localhost:%d" % port})[0] == 0
+        assert guard.judge({b"host": b"evil:%d" % port})[0] == 421
+    assert len(guard._known) == MOST_KNOWN
+
+
+@pytest.mark.parametrize("text", ["", "a@b", "a:b", "[x]", "a..b", "-a", "a b", "%61", "a\n"])
+def test_an_authority_is_what_the_rfc_says(text):
+    assert authority(text) is None
+    assert origin(f"http://{text}") is None
+
+
+@served(quiet)
+async def test_the_application_asks_the_guard_before_all_else(client: Client):
+    for method in ("POST", "GET", "DELETE", "OPTIONS", "PUT"):
+        answer = await client.send(method, ("host", "evil.example"))
+        assert answer.status == 421
+        assert (await client.send(method, ("origin", "http://evil.example"))).status == 403
+        assert (await client.send(method, bare=True)).status == 400
+    assert (await client.post(request("ping"), ("origin", "http://evil.example"))).status == 403
+
+
+@pytest.mark.parametrize("name", ["Host", "Origin", "Content-Length", "Content-Type", "Mcp-Session-Id", "Mcp-Name",
+                                  "Authorization", "MCP-Protocol-Version"])  # fmt: skip
+def test_what_decides_is_said_once(name):
+    @served(quiet)
+    async def scenario(client: Client):
+        pair = (name.lower().encode(), b"127.0.0.1")
+        answer = await client.open("POST", "/mcp", [HOST, (b"content-type", b"application/json"), pair, pair], [b"{}"])
+        assert answer.status == 400
+        assert name.lower() in (await answer.body()).decode()
+
+    scenario()
+
+
+@served(quiet)
+async def test_no_page_may_read_unless_it_was_configured(client: Client):
+    for origin_of in ("http://localhost:3000", "http://127.0.0.1"):
+        for answer in (
+            await client.post(request("ping"), ("origin", origin_of)),
+            await client.send("OPTIONS", ("origin", origin_of), ("access-control-request-method", "POST")),
+        ):
+            assert not [name for name in answer.headers if name.startswith("access-control")]
+
+
+@served(quiet, origins=("https://app.example.com",))
+async def test_a_configured_page_may_read(client: Client):
+    pair = ("origin", "https://app.example.com")
+    answer = await client.send("OPTIONS", pair, ("access-control-request-method", "POST"))
+    assert answer.status == 204
+    assert answer.headers["access-control-allow-origin"] == "https://app.example.com"
+    assert "mcp-session-id" in answer.headers["access-control-allow-headers"]
+    assert "POST" in answer.headers["access-control-allow-methods"]
+    assert "access-control-allow-credentials" not in answer.headers
+    answer = await client.post(request("ping"), pair)
+    assert answer.headers["access-control-allow-origin"] == "https://app.example.com"
+    assert answer.headers["vary"] == "origin"
+    assert "mcp-session-id" in answer.headers["access-control-expose-headers"]
+    answer = await client.post(request("ping"))
+    assert "access-control-allow-origin" not in answer.headers

@@ -1,0 +1,212 @@
+"""Metrics: what is counted, in the format that Prometheus' own parser reads, and that nobody can make them grow."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from typing import Any
+
+import pytest
+from prometheus_client.parser import text_string_to_metric_families
+
+from images import small_session
+from mcpc_runtime.http.metrics import BUCKETS, CONTENT_TYPE, MOST_NAMES, Metrics
+from mcpc_runtime.protocol.effects import Call, Request, text_outcome
+
+PREFIX = "mcpc_"
+
+
+def call_of(name: str = "echo", method: str = "tools/call") -> Call:
+    session = small_session()
+    definition = type("Definition", (), {"name": name})()
+    return Call(Request(session, 1, method, {}, session.image.wire("2026-07-28")), definition, {})
+
+
+def families(metrics: Metrics) -> dict[str, dict[tuple[str, ...], float]]:
+    """Every sample by its name and its labels' values, as Prometheus' parser reads them."""
+    kind, text = metrics.expose()
+    assert kind == CONTENT_TYPE
+    found: dict[str, dict[tuple[str, ...], float]] = {}
+    for family in text_string_to_metric_families(text.decode()):
+        assert family.documentation and family.type in ("counter", "histogram", "gauge"), family
+        for sample in family.samples:
+            row = found.setdefault(sample.name, {})
+            labels = tuple(sample.labels.values())
+            assert labels not in row, "a sample is there once"
+            row[labels] = sample.value
+    return found
+
+
+def test_nothing_counted_is_well_formed() -> None:
+    assert families(Metrics()) == {}
+    assert Metrics().expose()[1].endswith(b"\n")
+
+
+def test_requests_are_counted_by_method_and_status() -> None:
+    metrics = Metrics()
+    for _ in range(3):
+        metrics.observe("tools/call", 200, 0.004)
+    metrics.observe("tools/call", 404, 0.0)
+    metrics.observe("GET", 405, 1e9)
+    found = families(metrics)
+    assert found["mcpc_requests_total"] == {
+        ("tools/call", "200"): 3,
+        ("tools/call", "404"): 1,
+        ("GET", "405"): 1,
+    }
+    assert found["mcpc_request_seconds_count"] == {("tools/call",): 4, ("GET",): 1}
+    assert found["mcpc_request_seconds_sum"][("tools/call",)] == pytest.approx(0.012)
+
+
+def test_a_histogram_counts_within_each_bound_all_that_is_below() -> None:
+    metrics = Metrics()
+    taken = [random.choice((0.0, *BUCKETS, random.uniform(0, 100))) for _ in range(500)]
+    for seconds in taken:
+        metrics.observe("ping", 200, seconds)
+    rows = families(metrics)["mcpc_request_seconds_bucket"]
+    assert len(rows) == len(BUCKETS) + 1
+    for (_, bound), value in rows.items():
+        assert value == sum(seconds <= float(bound) for seconds in taken), bound
+    assert rows["ping", "+Inf"] == 500
+
+
+def test_calls_are_counted_by_what_was_called_and_how_it_ended() -> None:
+    metrics = Metrics()
+    for method, name, outcome in (
+        ("tools/call", "echo", "success"),
+        ("tools/call", "echo", "timeout"),
+        ("prompts/get", "echo", "failure"),
+        ("resources/read", "users://{id}", "success"),
+        ("completion/complete", "x", "success"),
+    ):
+        call = call_of(name, method)
+        metrics.began(call)
+        metrics.ended(call, outcome, 0.1, text_outcome("x"))
+    found = families(metrics)
+    assert found["mcpc_calls_total"] == {
+        ("tool", "echo", "success"): 1,
+        ("tool", "echo", "timeout"): 1,
+        ("prompt", "echo", "failure"): 1,
+        ("resource", "users://{id}", "success"): 1,
+        ("completion", "x", "success"): 1,
+    }
+    assert found["mcpc_calls_started_total"]["tool", "echo"] == 2
+    assert found["mcpc_call_seconds_count"]["tool", "echo"] == 2
+
+
+def test_a_call_within_another_is_a_tool_s() -> None:
+    metrics, call = Metrics(), call_of("inner", "prompts/get")
+    call.chain = ("outer",)
+    metrics.ended(call, "success", 0.1, None)
+    assert ("tool", "inner", "success") in families(metrics)["mcpc_calls_total"]
+
+
+def test_gauges_are_read_when_they_are_shown_and_added_up() -> None:
+    metrics, numbers = Metrics(), [1, 2]
+    for index in (0, 1):
+        metrics.gauge("mcpc_streams", "Responses that stay open.", lambda index=index: numbers[index])
+    assert families(metrics)["mcpc_streams"] == {(): 3}
+    numbers[0] = 40
+    assert families(metrics)["mcpc_streams"] == {(): 42}
+
+
+ODD = ['"', "\\", "\n", 'a"b\\c\nd', "é😀", "}{", 'x="1"', "\\n", "a b,c", "\u2028", "#", ""]
+
+
+@pytest.mark.parametrize("name", ODD, ids=repr)
+def test_any_name_arrives_as_it_is(name: str) -> None:
+    metrics = Metrics()
+    metrics.ended(call_of(name), "success", 0.1, None)
+    assert families(metrics)["mcpc_calls_total"] == {("tool", name, "success"): 1}
+
+
+def test_what_clients_name_does_not_make_it_grow() -> None:
+    metrics = Metrics()
+    metrics.observe("tools/call", 200, 0.1)
+    size = len(metrics.expose()[1])
+    for number in range(5000):
+        metrics.observe(f"nobody/knows{number}", 404, 0.1)
+        metrics.observe(f'"}} evil {number}\n', 404, 0.1)
+    found = families(metrics)
+    assert found["mcpc_requests_total"] == {("tools/call", "200"): 1, ("other", "404"): 10_000}
+    assert len(metrics.expose()[1]) < 2.2 * size + 2000
+
+
+def test_a_large_server_has_only_so_many_names() -> None:
+    metrics = Metrics()
+    for number in range(MOST_NAMES + 700):
+        call = call_of(f"tool_{number}")
+        metrics.began(call)
+        metrics.ended(call, "success", 0.1, None)
+    found = families(metrics)["mcpc_calls_total"]
+    assert len(found) == MOST_NAMES + 1 and found["tool", "other", "success"] == 700
+    metrics.ended(call_of("tool_3"), "success", 0.1, None)
+    assert families(metrics)["mcpc_calls_total"]["tool", "tool_3", "success"] == 2
+
+
+class Head:
+    method = "POST"
+
+
+def test_requests_are_counted_when_their_answer_begins() -> None:
+    """By the message's method, if a body was read; a status of its own for each; one that was left is not counted."""
+
+    async def scenario() -> None:
+        metrics, sent = Metrics(), []
+
+        async def take(message: Any) -> None:
+            sent.append(message)
+
+        async def request(message: Any, status: int) -> None:
+            send = metrics.watching("POST", take)
+            if message is not None:
+                metrics.asks(message)
+            await asyncio.sleep(0)
+            if status:
+                await send({"type": "http.response.start", "status": status})
+                await send({"type": "http.response.body", "body": b"x"})
+
+        messages = [{"method": "ping"}, {"method": "tools/call"}, {"result": {}}, [], {"method": 5}, {"method": "x"}, 7]
+        await asyncio.gather(*(request(message, 200) for message in messages), request(None, 401), request({}, 0))
+        assert families(metrics)["mcpc_requests_total"] == {
+            ("ping", "200"): 1,
+            ("tools/call", "200"): 1,
+            ("response", "200"): 1,
+            ("batch", "200"): 2,
+            ("other", "200"): 2,
+            ("POST", "401"): 1,
+        }
+        assert len(sent) == 16
+
+    asyncio.run(scenario())
+
+
+def test_answers_that_are_there_at_once_are_counted_too() -> None:
+    async def scenario() -> None:
+        metrics = Metrics()
+
+        class Later:
+            async def serve(self, receive: Any, send: Any, more: Any) -> None:
+                assert more == [(b"x", b"y")]
+                await asyncio.sleep(0.01)
+                await send({"type": "http.response.start", "status": 503})
+
+        def answer(head: Any, body: bytes) -> Any:
+            if body == b"usual way":
+                return None
+            if body != b"refused":
+                metrics.asks({"method": "tools/list"})
+            return (Later() if body == b"later" else (200, [], b"")), [(b"x", b"y")]
+
+        async def take(message: Any) -> None:
+            assert message["status"] == 503
+
+        assert metrics.at_once(answer, Head(), b"usual way") is None
+        assert metrics.at_once(answer, Head(), b"now") == ((200, [], b""), [(b"x", b"y")])
+        assert metrics.at_once(answer, Head(), b"refused") is not None
+        made, more = metrics.at_once(answer, Head(), b"later") or (None, [])
+        assert families(metrics)["mcpc_requests_total"] == {("tools/list", "200"): 1, ("POST", "200"): 1}
+        await asyncio.create_task(made.serve(None, take, more))
+        assert families(metrics)["mcpc_requests_total"]["tools/list", "503"] == 1
+
+    asyncio.run(scenario())

@@ -1,0 +1,100 @@
+"""Metrics and spans of a server that serves: what clients do is counted and traced, whatever way it goes."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import Any
+
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+from prometheus_client.parser import text_string_to_metric_families
+
+from asgi import Client
+from http_sample import sample
+from mcpc_runtime.http.app import Application
+from mcpc_runtime.http.metrics import Metrics
+from mcpc_runtime.http.settings import Settings
+from mcpc_runtime.http.spans import Spans
+
+TRACE, PARENT = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"
+
+
+async def samples(client: Client) -> dict[str, dict[tuple[str, ...], float]]:
+    answer = await client.send("GET", path="/metrics")
+    assert answer.status == 200 and answer.headers["content-type"] == "text/plain; version=0.0.4; charset=utf-8"
+    found: dict[str, dict[tuple[str, ...], float]] = {}
+    for family in text_string_to_metric_families((await answer.body()).decode()):
+        for one in family.samples:
+            found.setdefault(one.name, {})[tuple(one.labels.values())] = one.value
+    return found
+
+
+def run(scenario: Any, **chosen: Any) -> None:
+    async def whole() -> None:
+        application = Application(sample(), Settings(grace_seconds=2.0, **chosen))
+        application.begin()
+        try:
+            async with asyncio.timeout(60):
+                await scenario(Client(application))
+        finally:
+            await application.shutdown()
+
+    asyncio.run(whole())
+
+
+def test_what_clients_do_is_counted() -> None:
+    async def scenario(client: Client) -> None:
+        for name in ("echo", "quick", "quick"):
+            assert (await client.modern("tools/call", {"name": name, "arguments": {"text": "x"}})).status == 200
+        await client.modern("tools/call", {"name": "nobody", "arguments": {}})
+        await client.modern("tools/list")
+        await client.modern("no/such/method")
+        await client.post(b"no json")
+        await client.initialize()
+        slow = await client.modern("tools/call", {"name": "late", "arguments": {"seconds": 600}}, identifier=9)
+        found = await samples(client)
+        assert found["mcpc_requests_in_flight"] == {(): 1}
+        await slow.leave()
+        await asyncio.sleep(0.1)
+        found = await samples(client)
+        requests, calls = found["mcpc_requests_total"], found["mcpc_calls_total"]
+        assert requests["tools/call", "200"] >= 3 and requests["tools/call", "400"] == 1
+        assert requests["tools/list", "200"] == 1 and requests["initialize", "200"] == 1
+        assert requests["other", "404"] == 1 and requests["POST", "400"] == 1 and requests["GET", "200"] == 1
+        assert calls["tool", "echo", "success"] == 1 and calls["tool", "quick", "success"] == 2
+        assert calls["tool", "late", "cancelled"] == 1
+        assert found["mcpc_calls_started_total"] == {("tool", "echo"): 1, ("tool", "quick"): 2, ("tool", "late"): 1}
+        assert found["mcpc_requests_in_flight"] == {(): 0}
+
+    run(scenario, metrics=Metrics(), decide_seconds=0.05)
+
+
+def test_without_them_there_is_nothing_to_see() -> None:
+    async def scenario(client: Client) -> None:
+        assert (await client.send("GET", path="/metrics")).status == 404
+
+    run(scenario)
+
+
+def test_every_call_has_a_span_and_its_handler_knows_it() -> None:
+    exporter = InMemorySpanExporter()
+    provider = TracerProvider(shutdown_on_exit=False)
+    provider.add_span_processor(SimpleSpanProcessor(exporter))
+
+    async def scenario(client: Client) -> None:
+        meta = {"traceparent": f"00-{TRACE}-{PARENT}-01"}
+        for name in ("echo", "quick"):
+            params = {"name": name, "arguments": {"text": "x"}, "_meta": meta}
+            answer = await client.modern("tools/call", params)
+            assert json.loads(await answer.body())["result"]["content"][0]["text"] == "x"
+        await client.modern("tools/call", {"name": "raised", "arguments": {"text": "x"}})
+
+    run(scenario, spans=Spans(provider))
+    one, two, three = exporter.get_finished_spans()
+    assert [span.name for span in (one, two, three)] == ["tools/call echo", "tools/call quick", "tools/call raised"]
+    for span in (one, two):
+        assert span.parent is not None and f"{span.parent.span_id:016x}" == PARENT
+        assert span.status.is_ok or span.status.is_unset
+    assert three.parent is None and (three.attributes or {})["error.type"]

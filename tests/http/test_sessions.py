@@ -1,0 +1,430 @@
+"""Sessions of the handshake era: signed, served by any process with the key, bound to who began them, never for free."""
+
+import asyncio
+import json
+import subprocess
+import sys
+
+import pytest
+
+from asgi import LEGACY, Client, mirrors, reply, request, served, stateless
+from http_sample import built, quiet, sample
+from mcpc_runtime import seals
+from mcpc_runtime.http import sessions
+from mcpc_runtime.http.auth.principals import Principal, refusal
+from mcpc_runtime.http.sessions import Sessions, packed, unpacked
+from mcpc_runtime.http.settings import Settings
+from mcpc_runtime.protocol.session import Session
+from messages import HANDSHAKE, valid
+
+ECHO = {"name": "echo", "arguments": {"text": "x"}}
+INITIALIZED = {"jsonrpc": "2.0", "method": "notifications/initialized"}
+
+
+@pytest.mark.parametrize("version", HANDSHAKE)
+def test_a_conversation_of_each_revision(version):
+    @served(sample)
+    async def scenario(client: Client):
+        answer = await client.initialize(version)
+        assert answer.status == 200
+        agreed = valid(version, "JSONRPCMessage", json.loads(await answer.body()))["result"]
+        assert valid(version, "InitializeResult", agreed)["protocolVersion"] == version
+        assert client.session.isascii() and client.session.isprintable() and " " not in client.session
+        answer = await client.say(INITIALIZED)
+        assert (answer.status, await answer.body()) == (202, b"")
+        assert client.application.stages[0].sessions.live == {}, "nothing is remembered that is in the id"
+        results = {"tools/call": "CallToolResult", "tools/list": "ListToolsResult", "prompts/list": "ListPromptsResult",
+                   "resources/list": "ListResourcesResult", "ping": "EmptyResult"}  # fmt: skip
+        for method, name in results.items():
+            answer = await client.say(request(method, ECHO if method == "tools/call" else {}))
+            assert answer.status == 200
+            assert "mcp-session-id" not in answer.headers
+            valid(version, name, valid(version, "JSONRPCMessage", await reply(answer))["result"])
+        for method, params, code in (("no/such", {}, -32601), ("tools/call", {"name": "nosuch"}, -32602)):
+            answer = await client.say(request(method, params))
+            assert answer.status == 200, "an error that answers a request is an answer"
+            assert valid(version, "JSONRPCMessage", await reply(answer))["error"]["code"] == code
+
+    scenario()
+
+
+@pytest.mark.parametrize("asked", ["2026-07-28", "2099-01-01", "x"])
+def test_an_unknown_version_is_answered_with_our_newest(asked):
+    @served(quiet)
+    async def scenario(client: Client):
+        answer = await client.initialize(asked)
+        assert json.loads(await answer.body())["result"]["protocolVersion"] == LEGACY
+        client.version = LEGACY
+        assert (await client.say(request("ping"))).status == 200
+
+    scenario()
+
+
+INITIALIZE = request(
+    "initialize", {"protocolVersion": LEGACY, "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
+)
+ROUTES = [
+    ("modern body without header", stateless("tools/list"), [], 400, -32020),
+    ("modern body, legacy header", stateless("tools/list"), [("mcp-protocol-version", LEGACY)], 400, -32020),
+    ("modern initialize", stateless("initialize"), mirrors("initialize"), 404, -32601),
+    ("modern header, no _meta", request("tools/list"), [("mcp-protocol-version", "2026-07-28")], 400, -32602),
+    ("modern header, initialize", INITIALIZE, [("mcp-protocol-version", "2026-07-28")], 400, -32602),
+    ("unknown header, initialize", INITIALIZE, [("mcp-protocol-version", "2099-01-01")], 400, -32602),
+    ("unknown header", request("tools/list"), [("mcp-protocol-version", "x")], 400, -32602),
+    ("unknown header, in a session", request("ping"), [("mcp-protocol-version", "2099-01-01"), ("mcp-session-id", "LIVE")], 400, -32600),
+    ("modern header, in a session", request("ping"), [("mcp-protocol-version", "2026-07-28"), ("mcp-session-id", "LIVE")], 400, -32600),
+    ("modern body, in a session", stateless("tools/list"), [*mirrors("tools/list"), ("mcp-session-id", "LIVE")], 200, 0),
+    ("modern body, stale session", stateless("tools/list"), [*mirrors("tools/list"), ("mcp-session-id", "stale")], 200, 0),
+    ("initialize", INITIALIZE, [], 200, 0),
+    ("initialize with its version", INITIALIZE, [("mcp-protocol-version", LEGACY)], 200, 0),
+    ("initialize with a stale session", INITIALIZE, [("mcp-session-id", "stale")], 200, 0),
+    ("initialize within a session", INITIALIZE, [("mcp-session-id", "LIVE")], 200, 0),
+    ("initialize with bad params", request("initialize", {}), [], 400, -32602),
+    ("initialize as a notification", {"jsonrpc": "2.0", "method": "initialize"}, [], 400, -32600),
+    ("no session", request("tools/list"), [], 400, -32600),
+    ("no session, ping", request("ping"), [], 400, -32600),
+    ("no session, notification", INITIALIZED, [], 400, -32600),
+    ("no session, response", {"jsonrpc": "2.0", "id": 1, "result": {}}, [], 400, -32600),
+    ("no session, batch", [request("ping")], [], 400, -32600),
+    ("no session, batch with initialize", [INITIALIZE], [], 400, -32600),
+    ("no session, discover", request("server/discover"), [], 400, -32602),
+    ("unknown session", request("ping"), [("mcp-session-id", "made-up")], 404, -32600),
+    ("empty session", request("ping"), [("mcp-session-id", "")], 404, -32600),
+    ("long session", request("ping"), [("mcp-session-id", "A" * 5000)], 404, -32600),
+    ("no ASCII", request("ping"), [("mcp-session-id", "ä")], 404, -32600),
+    ("session", request("ping"), [("mcp-session-id", "LIVE")], 200, 0),
+    ("session, another legacy version", request("ping"), [("mcp-session-id", "LIVE"), ("mcp-protocol-version", "2025-06-18")], 200, 0),
+    ("session, no message", 1, [("mcp-session-id", "LIVE")], 400, -32600),
+    ("session, empty object", {}, [("mcp-session-id", "LIVE")], 400, -32600),
+    ("session, discover", request("server/discover"), [("mcp-session-id", "LIVE")], 200, -32602),
+    ("session, batch where there are none", [request("ping")], [("mcp-session-id", "LIVE")], 400, -32600),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("body", "headers", "status", "code"), [row[1:] for row in ROUTES], ids=[row[0] for row in ROUTES]
+)
+def test_each_message_is_routed_by_its_body(body, headers, status, code):
+    @served(sample)
+    async def scenario(client: Client):
+        await client.initialize()
+        given = [(name, value.replace("LIVE", client.session)) for name, value in headers]
+        answer = await client.post(body, *given)
+        found = json.loads(await answer.body())
+        assert (answer.status, found.get("error", {}).get("code", 0)) == (status, code), found
+        begins = type(body) is dict and body.get("method") == "initialize" and status == 200
+        assert ("mcp-session-id" in answer.headers) is begins, "a session is minted for who began one, and nobody else"
+        stage = client.application.stages[0]
+        assert not stage.sessions.live and not stage.posts and not stage.sessions.by_session
+        if code and "id" in found:
+            valid(LEGACY, "JSONRPCMessage", found)
+
+    scenario()
+
+
+@served(sample)
+async def test_an_id_is_random_and_signed(client: Client):
+    found = set()
+    for _ in range(50):
+        await client.initialize()
+        found.add(client.session)
+    assert len(found) == 50
+    token = client.session
+    for place in range(len(token)):
+        forged = token[:place] + ("A" if token[place] != "A" else "B") + token[place + 1 :]
+        answer = await client.post(request("ping"), ("mcp-session-id", forged))
+        assert answer.status == 404, place
+    for forged in (token + "A", token[:-1], token + "=", token.lower(), " " + token[1:]):
+        assert (await client.post(request("ping"), ("mcp-session-id", forged))).status == 404
+    foreign = seals.seals().seal("another purpose", b"x" * 44, 60)
+    assert (await client.post(request("ping"), ("mcp-session-id", foreign))).status == 404
+    assert (await client.post(request("ping"), ("mcp-session-id", token))).status == 200
+
+
+def test_the_client_never_chooses_an_id():
+    @served(sample)
+    async def scenario(client: Client):
+        answer = await client.post(INITIALIZE, ("mcp-session-id", "chosen-by-client"))
+        assert answer.headers["mcp-session-id"] != "chosen-by-client"
+        assert len(answer.headers["mcp-session-id"]) >= 128 // 6
+
+    scenario()
+
+
+PROGRAM = """
+import asyncio, json, sys
+sys.path[:0] = {paths!r}
+from asgi import Client, request, reply
+from http_sample import image_of
+from mcpc_runtime.http.app import Application
+from mcpc_runtime.http.settings import Settings
+async def main():
+    application = Application(image_of({file!r}), Settings())
+    client = Client(application)
+    if {token!r}:
+        client.session = {token!r}
+    else:
+        await client.initialize("2025-06-18", {{"elicitation": {{}}, "sampling": {{"tools": {{}}}}, "x": {{"much": "y" * 9999}}}})
+    answer = await client.say(request("tools/call", {{"name": "echo", "arguments": {{"text": "x"}}}}))
+    found = application.stages[0].sessions.find(client.session, "")
+    print(json.dumps([client.session, answer.status, (await reply(answer)).get("result"),
+                      found and [found.session.wire.version, found.session.capabilities]]))
+    await application.shutdown()
+asyncio.run(main())
+"""
+
+
+@pytest.mark.parametrize(
+    ("keys", "status"),
+    [(("k" * 32, "k" * 32), 200), (("k" * 32, "n" * 32 + " " + "k" * 32), 200), (("k" * 32, "n" * 32), 404)],
+)
+def test_another_process_serves_a_session_if_it_has_the_key(keys, status):
+    token, found = "", []
+    for key in keys:
+        program = PROGRAM.format(paths=sys.path, file=str(built("sample")), token=token)
+        done = subprocess.run([sys.executable, "-c", program], env={"MCPC_STATE_KEYS": key, "PATH": "/usr/bin:/bin"},
+                              capture_output=True, text=True, timeout=60, check=True)  # fmt: skip
+        found.append(json.loads(done.stdout))
+        token = found[-1][0]
+    assert found[0][1] == 200
+    assert found[1][1] == status
+    if status == 200:
+        assert found[0] == found[1]
+        assert found[1][3] == ["2025-06-18", {"elicitation": {}, "sampling": {"tools": {}}}]
+
+
+@pytest.mark.parametrize(("declared", "known"), [
+    ({}, {}),
+    ({"roots": {}}, {"roots": {}}),
+    ({"roots": {"listChanged": True}}, {"roots": {"listChanged": True}}),
+    ({"roots": {"listChanged": False}}, {"roots": {}}),
+    ({"sampling": {"tools": {}, "context": {}}}, {"sampling": {"tools": {}, "context": {}}}),
+    ({"elicitation": {"form": {}, "url": {}}}, {"elicitation": {"form": {}, "url": {}}}),
+    ({"elicitation": None, "sampling": 1, "roots": []}, {}),
+    ({"experimental": {"x": "y" * 100}, "elicitation": {"form": 1}}, {"elicitation": {}}),
+])  # fmt: skip
+def test_an_id_has_room_for_what_we_need_to_know(declared, known):
+    assert len(packed(declared)) == 2
+    assert unpacked(packed(declared)) == known
+
+
+@served(sample)
+async def test_who_ends_a_session_has_ended_it(client: Client):
+    await client.initialize()
+    await client.say(request("logging/setLevel", {"level": "error"}))
+    answer = await client.send("DELETE", *client.names)
+    assert (answer.status, await answer.body()) == (204, b"")
+    for answer in (
+        await client.say(request("ping")), await client.send("GET", *client.names), await client.send("DELETE", *client.names)
+    ):  # fmt: skip
+        assert answer.status == 404
+    answer = await client.post(INITIALIZE, *client.names)
+    assert answer.status == 200, "a client may begin anew and still name the old one"
+    assert (await client.send("DELETE")).status == 400
+    assert (await client.send("DELETE", ("mcp-session-id", "x"))).status == 404
+
+
+@served(sample)
+async def test_ending_a_session_ends_what_runs_for_it(client: Client, tmp_path):
+    await client.initialize()
+    slow = asyncio.create_task(
+        client.say(request("tools/call", {"name": "marked", "arguments": {"text": str(tmp_path / "mark")}}))
+    )
+    await asyncio.sleep(0.4)
+    assert (await client.send("DELETE", *client.names)).status == 204
+    answer = await slow
+    assert answer.status in (200, 202)
+    assert await answer.body() == b""
+    for _ in range(100):
+        await asyncio.sleep(0.05)
+        if (tmp_path / "mark").exists():
+            break
+    assert (tmp_path / "mark").read_text() == "ended"
+
+
+@served(sample)
+async def test_what_no_id_can_carry_is_remembered(client: Client):
+    stage = client.application.stages[0]
+    await client.initialize()
+    assert (await client.say(request("logging/setLevel", {"level": "error"}))).status == 200
+    assert [one.session.log_level for one in stage.sessions.live.values()] == ["error"]
+    assert (await client.say(request("logging/setLevel", {"level": "nosuch"}))).status == 200
+    assert [one.session.log_level for one in stage.sessions.live.values()] == ["error"]
+
+
+@served(sample, max_sessions=3)
+async def test_what_is_remembered_is_bounded(client: Client):
+    stage, tokens = client.application.stages[0], []
+    for _ in range(6):
+        await client.initialize()
+        await client.say(request("logging/setLevel", {"level": "error"}))
+        tokens.append(client.session)
+    assert list(stage.sessions.live) == tokens[3:]
+    assert len(stage.sessions.by_session) == 3
+    client.session = tokens[0]
+    assert (await client.say(request("ping"))).status == 200, "a forgotten session is served still"
+
+
+@served(sample, session_seconds=0.05)
+async def test_what_nobody_asks_about_is_forgotten(client: Client):
+    stage = client.application.stages[0]
+    await client.initialize()
+    await client.say(request("logging/setLevel", {"level": "error"}))
+    stage.sessions.sweep()
+    assert stage.sessions.live
+    reading = await client.send("GET", *client.names)
+    await asyncio.sleep(0.1)
+    stage.sessions.sweep()
+    assert stage.sessions.live, "somebody reads"
+    await reading.leave()
+    await asyncio.sleep(0.1)
+    stage.sessions.sweep()
+    assert not stage.sessions.live and not stage.sessions.by_session
+
+
+def test_an_id_ends_some_day(monkeypatch):
+    now = [1000.0]
+    monkeypatch.setattr(seals, "PROCESS", [seals.Seals([b"k" * 32], lambda: now[0])])
+    kept = Sessions(sample(), Settings())
+    token = kept.mint(Session(sample()))
+    assert kept.find(token, "") is not None
+    now[0] += sessions.VALID_SECONDS + 2
+    assert kept.find(token, "") is None
+
+
+def test_what_was_ended_is_remembered_within_bounds(monkeypatch):
+    monkeypatch.setattr(sessions, "MOST_ENDED", 2)
+    kept = Sessions(sample(), Settings())
+    tokens = [kept.mint(Session(sample())) for _ in range(3)]
+    for token in tokens:
+        kept.end(kept.find(token, ""))
+    assert [kept.find(token, "") is None for token in tokens] == [False, True, True]
+
+
+class Doorman:
+    """Lets in who says a name."""
+
+    def check(self, headers, path):
+        name = dict(headers).get(b"authorization", b"").decode()
+        return Principal(name) if name else refusal(401, "Bearer")
+
+    def permit(self, principal, method, name, path):
+        return refusal(403, "Bearer") if method == "tools/call" and name == "late" else None
+
+    def document(self, path):
+        return b"{}" if path == "/.well-known/oauth-protected-resource" else None
+
+
+@served(sample, authenticator=Doorman())
+async def test_a_session_is_its_principals(client: Client):
+    assert (await client.post(INITIALIZE)).status == 401
+    assert "mcp-session-id" not in (await client.post(INITIALIZE)).headers
+    ann, bob = ("authorization", "ann"), ("authorization", "bob")
+    answer = await client.post(INITIALIZE, ann)
+    client.session = answer.headers["mcp-session-id"]
+    assert (await client.say(request("ping"), ann)).status == 200
+    assert (await client.say(request("ping"), bob)).status == 404
+    await client.say(request("logging/setLevel", {"level": "error"}), ann)
+    assert client.application.stages[0].sessions.live
+    assert (await client.say(request("ping"), bob)).status == 404
+    assert (await client.send("DELETE", *client.names, bob)).status == 404
+    assert (await client.send("GET", *client.names, bob)).status == 404
+    assert (await client.say(request("ping"))).status == 401
+    assert (await client.send("GET", *client.names)).status == 401
+    assert (await client.say(request("tools/call", {"name": "late", "arguments": {"seconds": 0}}), ann)).status == 403
+    answer = await client.say(request("tools/call", ECHO), ann)
+    assert (await reply(answer))["result"]["content"]
+    document = await client.send("GET", path="/.well-known/oauth-protected-resource")
+    assert (document.status, await document.body()) == (200, b"{}")
+    assert (await client.send("GET", path="/.well-known/other")).status == 404
+
+
+@served(sample, authenticator=Doorman())
+async def test_nothing_is_read_of_who_is_not_let_in(client: Client):
+    asked = []
+
+    async def receive():
+        asked.append(1)
+        return {"type": "http.request", "body": b"{}", "more_body": False}
+
+    sent = []
+
+    async def send(message):
+        sent.append(message)
+
+    headers = [(b"host", b"localhost"), (b"content-type", b"application/json")]
+    scope = {"type": "http", "method": "POST", "path": "/mcp", "query_string": b"", "headers": headers}
+    await client.application(scope, receive, send)
+    assert sent[0]["status"] == 401
+    assert not asked
+
+
+@served(sample)
+async def test_batches_where_there_are_any(client: Client):
+    await client.initialize("2025-03-26")
+    batch = [
+        request("ping", None, 1),
+        INITIALIZED,
+        request("tools/call", ECHO, "two"),
+        {"jsonrpc": "2.0", "id": 3},
+        request("no/such", None, 4),
+    ]
+    answer = await client.say(batch)
+    assert answer.status == 200
+    found = json.loads(await answer.body())
+    valid("2025-03-26", "JSONRPCBatchResponse", found)
+    assert sorted(str(one["id"]) for one in found) == ["1", "3", "4", "two"]
+    answer = await client.say([INITIALIZED, INITIALIZED])
+    assert (answer.status, await answer.body()) == (202, b"")
+    for wrong in ([],):
+        assert (await client.say(wrong)).status == 400
+    found = json.loads(await (await client.say([1, "x"])).body())
+    assert [one["error"]["code"] for one in found] == [-32600, -32600]
+    found = json.loads(await (await client.say([request("ping"), request("ping")])).body())
+    assert len(found) == 2
+    slow = [request("tools/call", {"name": "late", "arguments": {"seconds": 0.3}}, n) for n in (1, 1, 2)]
+    found = json.loads(await (await client.say(slow)).body())
+    assert sorted((one["id"], one.get("error", {}).get("code", 0)) for one in found) == [(1, -32600), (1, 0), (2, 0)]
+    steps = {"name": "steps", "arguments": {"seconds": 0.1}, "_meta": {"progressToken": "p"}}
+    answer = await client.say([request("tools/call", steps, 1), request("ping", None, 2)])
+    assert answer.is_stream
+    assert sorted(one.get("id", 0) for one in await answer.messages()) == [0, 0, 1, 2]
+
+
+@served(sample)
+async def test_no_stateless_request_hides_in_a_batch(client: Client):
+    """It would need its own headers; and a subscription would stay when its client had gone."""
+    await client.initialize("2025-03-26")
+    listen = stateless("subscriptions/listen", {"notifications": {"toolsListChanged": True}}, 9)
+    for hidden in (listen, stateless("tools/call", ECHO, 9)):
+        answer = await client.say([request("ping"), hidden])
+        assert answer.status == 400
+    stage = client.application.stages[0]
+    assert not stage.posts and not stage.listening and not stage.sessions.live
+
+
+@served(sample)
+async def test_a_request_whose_id_runs_is_refused(client: Client):
+    await client.initialize()
+    late = request("tools/call", {"name": "late", "arguments": {"seconds": 0.5}}, 7)
+    first = asyncio.create_task(client.say(late))
+    await asyncio.sleep(0.2)
+    answer = await client.say(late)
+    assert (answer.status, (await reply(answer))["error"]["code"]) == (400, -32600)
+    assert (await reply(await first))["result"]["content"][0]["text"] == "late"
+
+
+@served(sample)
+async def test_a_cancelled_call_is_not_answered(client: Client, tmp_path):
+    await client.initialize()
+    marked = request("tools/call", {"name": "marked", "arguments": {"text": str(tmp_path / "mark")}}, 7)
+    first = asyncio.create_task(client.say(marked))
+    await asyncio.sleep(0.4)
+    answer = await client.say({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 7}})
+    assert answer.status == 202
+    assert await (await first).body() == b""
+    for _ in range(100):
+        await asyncio.sleep(0.05)
+        if (tmp_path / "mark").exists():
+            return
+    pytest.fail("the handler was not ended")

@@ -1,0 +1,144 @@
+"""Two processes that serve one session: what a client sends to the wrong one reaches the one that waits for it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+
+from asgi import LEGACY, Answer, Client, request, served
+from http_sample import sample
+from mcpc_runtime.http.app import Application
+from mcpc_runtime.http.auth.principals import Principal
+from mcpc_runtime.http.settings import Settings
+
+if TYPE_CHECKING:
+    from mcpc_runtime.http.stage import Stage
+    from mcpc_runtime.protocol.effects import Publish
+
+ELICIT = {"name": "elicit", "arguments": {}}
+
+
+class Wire:
+    """Carries events between stages, as Redis does."""
+
+    def __init__(self, own: Stage) -> None:
+        self.own = own
+        self.others: list[Stage] = []
+        self.said: list[Publish] = []
+
+    def publish(self, event: Publish) -> None:
+        self.said.append(event)
+        for stage in self.others:
+            stage.hear(event)
+
+    def close(self) -> None:
+        """Carry nothing more."""
+
+
+def sibling(client: Client) -> Client:
+    """A client of another process that serves the same, connected with the first."""
+    other = Client(Application(sample(), Settings()))
+    other.application.begin()
+    one, two = client.application.stages[0], other.application.stages[0]
+    one.events, two.events = Wire(one), Wire(two)
+    one.events.others, two.events.others = [two], [one]
+    other.session, other.version = client.session, client.version
+    return other
+
+
+async def asked(client: Client, identifier: object) -> tuple[Answer, dict]:
+    """Call the tool that asks; return the stream, and the question."""
+    answer = await client.say(request("tools/call", ELICIT, identifier))
+    return answer, await answer.message()
+
+
+@served(sample)
+async def test_an_answer_reaches_who_asked(client: Client) -> None:
+    await client.initialize(LEGACY, {"elicitation": {}})
+    other = sibling(client)
+    stream, question = await asked(client, 7)
+    reply = {"jsonrpc": "2.0", "id": question["id"], "result": {"action": "accept", "content": {"name": "Trüdi"}}}
+    taken = await other.say(reply)
+    assert (taken.status, await taken.body()) == (202, b"")
+    (done,) = await stream.messages()
+    assert "Trüdi" in json.dumps(done, ensure_ascii=False)
+    assert not other.application.stages[0].sessions.live, "nothing is kept where nothing waits"
+    await other.application.shutdown()
+
+
+@served(sample)
+async def test_a_cancellation_reaches_who_runs_the_call(client: Client) -> None:
+    await client.initialize(LEGACY, {"elicitation": {}})
+    other = sibling(client)
+    stream, _ = await asked(client, "mine")
+    await other.say({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": "mine"}})
+    for message in await stream.messages():
+        assert message.get("id") != "mine", "a cancelled call is not answered"
+    assert not client.application.stages[0].posts
+    await other.application.shutdown()
+
+
+@served(sample)
+async def test_what_is_at_home_here_is_told_to_nobody(client: Client) -> None:
+    await client.initialize(LEGACY, {"elicitation": {}})
+    other = sibling(client)
+    stream, question = await asked(client, 1)
+    await client.say({"jsonrpc": "2.0", "id": question["id"], "result": {"action": "decline"}})
+    await stream.messages()
+    for message in (request("ping"), {"jsonrpc": "2.0", "method": "notifications/initialized"}):
+        await client.say(message)
+    assert client.application.stages[0].events.said == []
+    await other.application.shutdown()
+
+
+@served(sample)
+async def test_another_session_cannot_answer(client: Client) -> None:
+    await client.initialize(LEGACY, {"elicitation": {}})
+    other = sibling(client)
+    stream, question = await asked(client, 1)
+    stranger = Client(other.application)
+    await stranger.initialize(LEGACY, {"elicitation": {}})
+    reply = {"jsonrpc": "2.0", "id": question["id"], "result": {"action": "accept", "content": {"name": "Eve"}}}
+    assert (await stranger.say(reply)).status == 202
+    with pytest.raises(asyncio.TimeoutError):
+        await asyncio.wait_for(stream.message(), 0.3)
+    await stream.leave()
+    await other.application.shutdown()
+
+
+class Guard:
+    """Lets everybody in, for a moment."""
+
+    def __init__(self) -> None:
+        self.expires = time.time() + 0.3
+
+    def check(self, headers: object, path: str) -> Principal:
+        """Say who it is."""
+        principal = Principal("ann")
+        principal.expires = self.expires
+        return principal
+
+    def permit(self, *_: object) -> None:
+        """Refuse nothing."""
+
+    def document(self, path: str) -> None:
+        """Have none."""
+
+
+@served(sample, authenticator=Guard())
+async def test_a_stream_ends_with_its_token(client: Client) -> None:
+    await client.initialize()
+    reading = await client.send("GET", *client.names, ("accept", "text/event-stream"))
+    listening = await client.modern(
+        "subscriptions/listen", {"notifications": {"toolsListChanged": True}}, identifier="s"
+    )
+    assert (reading.status, listening.status) == (200, 200)
+    assert await reading.messages() == []
+    client.application.stages[0]._timer.cancel()
+    client.application.stages[0]._sweep()
+    found = await listening.messages()
+    assert found[-1]["id"] == "s" and "result" in found[-1]

@@ -1,0 +1,409 @@
+"""JSON or a stream: decided late, ended well, resumed where a revision has that; and nobody works for nobody."""
+
+import asyncio
+import json
+from itertools import count
+
+import pytest
+
+from asgi import HOST, LEGACY, TYPE, Client, mirrors, reply, request, served, stateless
+from http_sample import quiet, sample
+from mcpc_runtime.http import posts, sessions, streams
+from mcpc_runtime.http.posts import Post
+from mcpc_runtime.http.streams import Feed, Pipe
+from messages import HANDSHAKE, STATELESS, valid
+
+NUMBERS = count(100)
+
+
+def call(name: str, identifier: object = 1, **arguments) -> dict:
+    return request("tools/call", {"name": name, "arguments": arguments, "_meta": {"progressToken": "p"}}, identifier)
+
+
+async def ended(path) -> None:
+    """Wait until a handler that was ended has said so."""
+    for _ in range(200):
+        await asyncio.sleep(0.05)
+        if path.exists():
+            return
+    pytest.fail("the handler was not ended")
+
+
+@pytest.mark.parametrize(("tool", "arguments", "is_stream"), [
+    ("echo", {"text": "x"}, False), ("quick", {"text": "x"}, False), ("late", {"seconds": 0.1}, False),
+    ("held", {"seconds": 0.1}, False), ("tell", {}, True), ("late", {"seconds": 0.7}, True), ("held", {"seconds": 0.7}, True),
+])  # fmt: skip
+def test_an_answer_is_json_if_it_comes_first_and_soon(tool, arguments, is_stream):
+    @served(sample, decide_seconds=0.4)
+    async def scenario(client: Client):
+        params = {"name": tool, "arguments": arguments, "_meta": {"progressToken": "p"}}
+        answer = await client.modern("tools/call", params)
+        assert answer.status == 200
+        assert answer.is_stream is is_stream
+        found = await answer.messages() if is_stream else [json.loads(await answer.body())]
+        for message in found:
+            valid(STATELESS, "JSONRPCMessage", message)
+        valid(STATELESS, "CallToolResult", found[-1]["result"])
+        assert [message["params"]["progress"] for message in found[:-1]] == ([0, 1, 2] if tool == "tell" else [])
+        if is_stream:
+            assert answer.headers["x-accel-buffering"] == "no"
+        await asyncio.wait_for(answer.task, 5)
+        assert not client.application.stages[0].posts
+
+    scenario()
+
+
+@served(sample, decide_seconds=0.1)
+async def test_a_client_that_takes_no_stream_waits_for_its_json(client: Client):
+    answer = await client.modern(
+        "tools/call", {"name": "tell", "_meta": {"progressToken": "p"}}, ("accept", "application/json")
+    )
+    assert (answer.status, answer.is_stream) == (200, False)
+    assert json.loads(await answer.body())["result"]["content"][0]["text"] == "told"
+
+
+@served(sample)
+async def test_an_event_of_the_stateless_era_has_no_id(client: Client):
+    answer = await client.modern("tools/call", {"name": "tell", "_meta": {"progressToken": "p"}})
+    while (event := await answer.event()) is not None:
+        assert event.keys() == {"event", "data"}
+
+
+@served(sample, comment_seconds=0.05, decide_seconds=0.05)
+async def test_a_silent_stream_shows_that_it_lives(client: Client):
+    answer = await client.modern("tools/call", {"name": "late", "arguments": {"seconds": 0.5}})
+    body = await answer.body()
+    assert body.count(b":\n\n") >= 3
+    assert body.endswith(b"}\n\n")
+
+
+@served(sample)
+async def test_a_stateless_client_that_leaves_has_cancelled(client: Client, tmp_path):
+    for number, wait in enumerate((0.3, 1.5)):  # before it is a stream, and after
+        mark = tmp_path / str(number)
+        asked = asyncio.create_task(client.modern("tools/call", {"name": "marked", "arguments": {"text": str(mark)}}))
+        await asyncio.sleep(wait)
+        (post,) = client.application.stages[0].posts
+        post._lose()
+        await asked
+        await ended(mark)
+        assert not client.application.stages[0].posts
+
+
+@served(sample)
+async def test_a_disconnect_is_seen(client: Client, tmp_path):
+    answer = await client.modern("tools/call", {"name": "marked", "arguments": {"text": str(tmp_path / "a")}})
+    assert answer.is_stream
+    await answer.leave()
+    await ended(tmp_path / "a")
+    assert not client.application.stages[0].posts
+
+
+@served(sample)
+async def test_a_server_that_cancels_the_request_is_a_client_that_leaves(client: Client, tmp_path):
+    answer = await client.modern("tools/call", {"name": "marked", "arguments": {"text": str(tmp_path / "a")}})
+    answer.task.cancel()
+    await ended(tmp_path / "a")
+    assert not client.application.stages[0].posts
+
+
+@served(sample)
+async def test_a_legacy_client_that_leaves_has_not_cancelled(client: Client, tmp_path):
+    await client.initialize("2025-06-18")
+    answer = await client.say(call("steps", seconds=0.6))
+    await answer.leave()
+    stage = client.application.stages[0]
+    assert len(stage.posts) == 1
+    await asyncio.sleep(0.9)
+    assert not stage.posts
+
+
+@served(sample, write_seconds=0.1, decide_seconds=0.05)
+async def test_a_client_that_takes_nothing_is_given_up(client: Client, tmp_path):
+    taken = []
+
+    async def receive():
+        if not taken:
+            taken.append(1)
+            return {"type": "http.request", "body": body, "more_body": False}
+        await asyncio.sleep(60)
+        return {"type": "http.disconnect"}
+
+    async def send(message):
+        if message["type"] == "http.response.body":
+            await asyncio.sleep(60)
+
+    params = {"name": "tell", "_meta": {"progressToken": "p"}}
+    body = json.dumps(stateless("tools/call", params)).encode()
+    headers = [HOST, TYPE, *((name.encode(), value.encode()) for name, value in mirrors("tools/call", params))]
+    scope = {"type": "http", "method": "POST", "path": "/mcp", "query_string": b"", "headers": headers}
+    await asyncio.wait_for(client.application(scope, receive, send), 5)
+    assert not client.application.stages[0].posts
+
+
+def test_what_a_client_does_not_take_is_bounded(monkeypatch):
+    monkeypatch.setattr(streams, "FAR_BEHIND", 1000)
+    monkeypatch.setattr(streams, "TOO_FAR_BEHIND", 5000)
+    feed, notice = Feed(), b'{"jsonrpc":"2.0","method":"x"}\n'
+    feed.pipe = pipe = Pipe()
+    for _ in range(1000):
+        feed.put(notice)
+    assert pipe.size < 1000 + 100
+    feed.put(b'{"jsonrpc":"2.0","id":1,"result":{}}\n')
+    assert b'"result"' in pipe.chunks[-1], "an answer is not lost"
+    assert not pipe.gone
+    for _ in range(100):
+        feed.put(b'{"jsonrpc":"2.0","id":1,"result":{}}' + b" " * 100)
+    assert pipe.gone
+
+
+async def parted(client: Client) -> tuple[list, str]:
+    """Call the tool that ends its stream in the middle; return what came, and the last event's id."""
+    answer = await client.say(call("part", next(NUMBERS)))
+    events = []
+    while (event := await answer.event()) is not None:
+        events.append(event)
+    return events, events[-1]["id"]
+
+
+@served(sample)
+async def test_a_stream_is_resumed_after_it_was_parted(client: Client):
+    await client.initialize()
+    events, last = await parted(client)
+    assert (events[0]["data"], events[0]["retry"]) == ("", "1000"), "it begins with an id to come back to"
+    assert events[-1]["retry"] == "50"
+    assert [json.loads(event["data"])["params"]["progress"] for event in events if event["data"]] == [1]
+    answer = await client.send("GET", *client.names, ("last-event-id", last))
+    assert answer.is_stream
+    found = await answer.messages()
+    assert [message.get("params", {}).get("progress") for message in found] == [2, None]
+    assert found[-1]["result"]["content"][0]["text"] == "whole"
+    for message in found:
+        valid(LEGACY, "JSONRPCMessage", message)
+    again = await client.send("GET", *client.names, ("last-event-id", events[0]["id"]))
+    said = []
+    while (event := await again.event()) is not None:
+        said.append(event["id"])
+    assert said == [f"{last.rpartition('.')[0]}.{number}" for number in range(2, 6)], (
+        "all that came after, once, in order"
+    )
+
+
+@served(sample)
+async def test_ids_are_unique_and_others_cannot_resume(client: Client):
+    await client.initialize()
+    first = client.session
+    events, last = await parted(client)
+    more, _ = await parted(client)
+    ids = [event["id"] for event in events + more]
+    assert len(set(ids)) == len(ids)
+    await client.initialize()
+    assert client.session != first
+    answer = await client.send("GET", *client.names, ("last-event-id", last))
+    assert answer.status == 200
+    event = await answer.event()
+    assert event["data"] == "" and event["id"].rpartition(".")[0] != last.rpartition(".")[0], "a stream of its own"
+    await answer.leave()
+
+
+@pytest.mark.parametrize("last", ["", "x", "1.1", "1", ".", "a.b", "9" * 5000, "0.0.-1"])
+def test_an_id_that_was_never_given_begins_a_new_stream(last):
+    @served(sample)
+    async def scenario(client: Client):
+        await client.initialize()
+        answer = await client.send("GET", *client.names, ("last-event-id", last))
+        assert (answer.status, answer.is_stream) == (200, True)
+        await answer.leave()
+
+    scenario()
+
+
+@served(quiet)
+async def test_nothing_is_resumed_that_is_not_known(client: Client):
+    await client.initialize()
+    assert (await client.send("GET", *client.names, ("last-event-id", "x"))).status == 404
+    assert (await client.send("GET", *client.names)).status == 405, "idle, it would wait for ever"
+
+
+@served(sample)
+async def test_a_client_that_lost_its_stream_gets_the_rest(client: Client):
+    await client.initialize()
+    answer = await client.say(call("steps", seconds=0.5))
+    first = await answer.event()
+    await answer.leave()
+    await asyncio.sleep(0.8)
+    answer = await client.send("GET", *client.names, ("last-event-id", first["id"]))
+    found = await answer.messages()
+    assert found[-1]["result"]["content"][0]["text"] == "stepped"
+    assert [message["params"]["progress"] for message in found[:-1]] == [1, 2]
+
+
+@pytest.mark.parametrize("version", HANDSHAKE)
+def test_only_revisions_that_expect_it_are_primed_and_parted(version):
+    @served(sample)
+    async def scenario(client: Client):
+        await client.initialize(version)
+        answer = await client.say(call("part"))
+        events = []
+        while (event := await answer.event()) is not None:
+            events.append(event)
+        texts = [event["data"] for event in events]
+        assert ("" in texts) is (version == LEGACY)
+        assert any('"result"' in text for text in texts) is (version != LEGACY)
+
+    scenario()
+
+
+@served(sample, resume_events=3, resume_bytes=10_000)
+async def test_what_is_kept_to_be_resumed_is_bounded(client: Client, monkeypatch):
+    monkeypatch.setattr(sessions, "MOST_FEEDS", 4)
+    await client.initialize()
+    kept = client.application.stages[0].sessions
+    last = ""
+    for _ in range(8):
+        _, last = await parted(client)
+    await asyncio.sleep(0.6)
+    (conversation,) = kept.live.values()
+    assert len(conversation.feeds) == 4
+    assert all(len(feed.events) <= 3 for feed in conversation.feeds.values())
+    assert kept._held == sum(feed.held for feed in kept._kept) > 0
+    monkeypatch.setattr(sessions, "MOST_HELD", kept._held // 2)
+    _, last = await parted(client)
+    await asyncio.sleep(0.6)
+    assert kept._held <= sessions.MOST_HELD
+    answer = await client.send("GET", *client.names, ("last-event-id", last))
+    assert (await answer.messages())[-1]["result"]["content"][0]["text"] == "whole", "the newest is kept"
+
+
+@served(sample, resume_seconds=0.05)
+async def test_what_nobody_comes_back_for_is_forgotten(client: Client):
+    await client.initialize()
+    await parted(client)
+    kept = client.application.stages[0].sessions
+    await asyncio.sleep(0.6)
+    kept.sweep()
+    assert not kept._kept and not kept._held
+
+
+@served(sample)
+async def test_a_stream_by_get_is_heard_at_once_and_ends_in_order(client: Client):
+    for version in HANDSHAKE[1:]:
+        await client.initialize(version)
+        answer = await client.send("GET", *client.names)
+        assert (answer.status, answer.is_stream) == (200, True)
+        await asyncio.wait_for(answer.more(), 1)
+        assert answer.buffer, "a client sees at once that it is heard"
+        await answer.leave()
+    assert client.application.stages[0].streams == 0
+    answer = await client.send("GET", *client.names, ("accept", "application/json"))
+    assert answer.status == 406
+    assert (await client.send("GET")).status == 400
+
+
+@served(sample, max_streams=2)
+async def test_streams_that_stay_open_are_numbered(client: Client):
+    await client.initialize()
+    opened = [await client.send("GET", *client.names) for _ in range(3)]
+    assert [answer.status for answer in opened] == [200, 200, 503]
+    assert opened[2].headers["retry-after"]
+    answer = await client.modern("subscriptions/listen", {"notifications": {}})
+    assert answer.status == 503
+    await opened[0].leave()
+    listening = await client.modern("subscriptions/listen", {"notifications": {}})
+    assert listening.status == 200
+    assert (await client.send("GET", *client.names)).status == 503
+    await listening.leave()
+    assert (await client.send("GET", *client.names)).status == 200
+
+
+@served(sample)
+async def test_the_oldest_stream_of_a_session_ends_when_there_are_too_many(client: Client):
+    await client.initialize()
+    opened = [await client.send("GET", *client.names) for _ in range(6)]
+    assert await opened[0].messages() == []
+    assert await opened[1].messages() == []
+    (conversation,) = client.application.stages[0].sessions.live.values()
+    assert len(conversation.streams) == 4
+
+
+@served(sample)
+async def test_each_message_is_on_one_stream(client: Client):
+    await client.initialize()
+    reading = await client.send("GET", *client.names)
+    answers = await asyncio.gather(*[client.say(call("tell", number)) for number in range(3)])
+    for number, answer in enumerate(answers):
+        found = await answer.messages()
+        assert [message["id"] for message in found if "id" in message] == [number]
+        assert len(found) == 4
+    await reading.leave()
+    said = reading.buffer + b"".join([reading.chunks.get_nowait() for _ in range(reading.chunks.qsize())])
+    assert b"jsonrpc" not in said
+
+
+@served(sample)
+async def test_a_slow_inline_handler_stops_nobody(client: Client):
+    for _ in range(2):  # the second time it is known to be slow
+        loop = asyncio.get_running_loop()
+        held = asyncio.create_task(client.modern("tools/call", {"name": "held", "arguments": {"seconds": 0.6}}))
+        await asyncio.sleep(0)
+        longest, until = 0.0, loop.time() + 0.5
+        while loop.time() < until:
+            before = loop.time()
+            found = await client.ask("tools/call", {"name": "quick", "arguments": {"text": "x"}})
+            assert found["result"]["content"][0]["text"] == "x"
+            longest = max(longest, loop.time() - before)
+        assert longest < 0.4
+        assert (await reply(await held))["result"]["content"][0]["text"] == "held"
+
+
+@served(sample)
+async def test_a_failure_of_ours_is_the_requests_own(client: Client, monkeypatch):
+    stage = client.application.stages[0]
+
+    def fail(_):
+        raise ZeroDivisionError("as injected")
+
+    await client.ask("tools/call", {"name": "echo", "arguments": {"text": "x"}})
+    monkeypatch.setattr(stage.dispatcher, "start", fail)
+    found = await client.ask("tools/call", {"name": "echo", "arguments": {"text": "x"}})
+    assert found["error"]["code"] == -32603
+    monkeypatch.undo()
+    monkeypatch.setattr("mcpc_runtime.protocol.session.Session._answer", lambda *_: fail(0))
+    found = await client.ask("tools/call", {"name": "echo", "arguments": {"text": "x"}})
+    assert found["error"]["code"] == -32603
+    assert "as injected" in found["error"]["message"]
+    monkeypatch.undo()
+    stage.ask(lambda: fail(0))
+    stage.watch().after(0, lambda: fail(0))
+    await asyncio.sleep(0.05)
+    assert (await client.ask("tools/call", {"name": "echo", "arguments": {"text": "x"}}))["result"]
+
+
+@served(sample, grace_seconds=1.5)
+async def test_what_runs_when_the_server_stops_is_answered(client: Client, tmp_path):
+    await client.initialize()
+    reading = await client.send("GET", *client.names)
+    late = asyncio.create_task(client.modern("tools/call", {"name": "late", "arguments": {"seconds": 0.2}}))
+    never = asyncio.create_task(
+        client.modern("tools/call", {"name": "marked", "arguments": {"text": str(tmp_path / "a")}})
+    )
+    listening = await client.modern(
+        "subscriptions/listen", {"notifications": {"toolsListChanged": True}}, identifier="s"
+    )
+    await asyncio.sleep(0.05)
+    stopping = asyncio.create_task(client.application.shutdown())
+    await asyncio.sleep(0.02)
+    assert (await client.send("GET", path="/readyz")).status == 503
+    assert (await client.modern("subscriptions/listen", {"notifications": {}})).status == 503
+    assert await reading.messages() == []
+    found = await listening.messages()
+    assert found[-1]["id"] == "s"
+    valid(STATELESS, "SubscriptionsListenResult", found[-1]["result"])
+    assert (await reply(await late))["result"]["content"][0]["text"] == "late"
+    assert (await reply(await never))["error"]["code"] == -32603
+    await stopping
+
+
+def test_names_of_what_others_rely_on():
+    assert posts.PRIMED_SINCE == LEGACY
+    assert {"answer", "say", "part", "forget"} <= set(dir(Post))

@@ -1,0 +1,250 @@
+"""Completion: what fits what was typed, for what is there, and as much as the protocol allows."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from images import MODERN, archive, ask, image_of, request
+from mcpc_runtime.bindings.named import call
+from mcpc_runtime.commands import Completed, Returned
+from mcpc_runtime.contracts import executable, mcbox, python
+from mcpc_runtime.protocol.effects import CompletionOutcome, Failure, Start
+from mcpc_runtime.protocol.session import Session
+from messages import HANDSHAKE, STATELESS, valid
+
+if TYPE_CHECKING:
+    from mcpc_runtime.image import Image
+
+CITIES = ["Paris", "park", "London Park", "Oslo", "PARMA", "Ω", "straße"]
+MANY = [f"n{number:03}" for number in range(250)]
+PROMPT = {"type": "ref/prompt", "name": "travel"}
+TEMPLATE = {"type": "ref/resource", "uri": "users://{id}/{+rest}"}
+FILES = {
+    "server.json": json.dumps({"serverInfo": {"name": "words", "version": "1"}}),
+    "prompts.json": json.dumps(
+        {
+            "prompts": [
+                {
+                    "name": "travel",
+                    "description": "d",
+                    "arguments": [{"name": name} for name in ("city", "number", "alive", "nothing")],
+                }
+            ]
+        }
+    ),
+    "prompts.py": "def travel(city='', number='', alive='', nothing=''): return city\n",
+    "resources.json": json.dumps(
+        {
+            "resources": [{"uri": "test://one", "name": "one", "description": "d", "text": ""}],
+            "resourceTemplates": [{"uriTemplate": "users://{id}/{+rest}", "name": "user", "description": "d"}],
+        }
+    ),
+    "resources.py": "def resource_user(id, rest): return id\n",
+    "completions.json": json.dumps(
+        {
+            "completions": [
+                {"ref": PROMPT, "argument": "city", "values": CITIES},
+                {"ref": PROMPT, "argument": "number", "values": MANY},
+                {"ref": PROMPT, "argument": "alive"},
+                {"ref": TEMPLATE, "argument": "id", "values": ["1", "12", "2"]},
+            ]
+        }
+    ),
+    "completions.py": "def complete_travel_alive(value, context_arguments): return [value]\n",
+}
+
+
+@cache
+def image() -> Image:
+    return image_of(archive(FILES).data)
+
+
+def complete(ref: object, name: object, value: object, revision: str = "2025-11-25", **more: Any) -> Any:
+    session = Session(image())
+    params = {"ref": ref, "argument": {"name": name, "value": value}, **more}
+    if revision == STATELESS:
+        return ask(session, request("completion/complete", {**params, "_meta": MODERN}))
+    session.wire = image().wire(revision)
+    return ask(session, request("completion/complete", params))
+
+
+def values(*words: Any, **more: Any) -> dict:
+    return complete(*words, **more)["result"]["completion"]
+
+
+FITTING = [
+    ("", CITIES),
+    ("par", ["Paris", "park", "PARMA", "London Park"]),
+    ("PARK", ["park", "London Park"]),
+    ("oslo", ["Oslo"]),
+    ("ω", ["Ω"]),
+    ("STRASSE", ["straße"]),
+    ("nowhere", []),
+    (" ", ["London Park"]),
+]
+
+
+@pytest.mark.parametrize(("typed", "expected"), FITTING)
+def test_values_that_begin_with_what_was_typed_come_first(typed: str, expected: list[str]) -> None:
+    found = values(PROMPT, "city", typed)
+    assert found == {"values": expected, "total": len(expected), "hasMore": False}
+
+
+def test_at_most_a_hundred_are_shown_and_all_are_counted() -> None:
+    found = values(PROMPT, "number", "n")
+    assert found == {"values": MANY[:100], "total": 250, "hasMore": True}
+    assert values(PROMPT, "number", "n0") == {"values": MANY[:100], "total": 100, "hasMore": False}
+
+
+def test_a_templates_variables_are_completed() -> None:
+    assert values(TEMPLATE, "id", "1")["values"] == ["1", "12"]
+
+
+@pytest.mark.parametrize(("ref", "name"), [(PROMPT, "nothing"), (TEMPLATE, "rest")])
+def test_what_is_known_and_has_no_completion_has_no_values(ref: dict, name: str) -> None:
+    assert values(ref, name, "x") == {"values": [], "total": 0, "hasMore": False}
+
+
+@pytest.mark.parametrize("revision", [*HANDSHAKE, STATELESS])
+def test_results_are_what_the_revision_says(revision: str) -> None:
+    for typed in ("p", "nowhere"):
+        valid(revision, "CompleteResult", complete(PROMPT, "city", typed, revision)["result"])
+    valid(revision, "CompleteResult", complete(PROMPT, "number", "", revision)["result"])
+
+
+WRONG: list[dict] = [
+    {}, {"ref": PROMPT}, {"argument": {"name": "city", "value": ""}}, {"ref": "travel", "argument": {"name": "city", "value": ""}},
+    {"ref": PROMPT, "argument": "city"}, {"ref": PROMPT, "argument": {"name": "city"}}, {"ref": PROMPT, "argument": {"value": ""}},
+    {"ref": PROMPT, "argument": {"name": "city", "value": 5}}, {"ref": PROMPT, "argument": {"name": [], "value": ""}},
+    {"ref": {"type": "ref/tool", "name": "travel"}, "argument": {"name": "city", "value": ""}},
+    {"ref": {"type": [], "name": "travel"}, "argument": {"name": "city", "value": ""}},
+    {"ref": {"type": "ref/prompt"}, "argument": {"name": "city", "value": ""}},
+    {"ref": {"type": "ref/prompt", "uri": "travel"}, "argument": {"name": "city", "value": ""}},
+    {"ref": {"type": "ref/prompt", "name": "nope"}, "argument": {"name": "city", "value": ""}},
+    {"ref": {"type": "ref/prompt", "name": "\ud800"}, "argument": {"name": "city", "value": ""}},
+    {"ref": {"type": "ref/resource", "uri": "nope://{id}"}, "argument": {"name": "id", "value": ""}},
+    {"ref": {"type": "ref/resource", "uri": "test://one"}, "argument": {"name": "id", "value": ""}},
+    {"ref": PROMPT, "argument": {"name": "nope", "value": ""}}, {"ref": PROMPT, "argument": {"name": "city\ncity", "value": ""}},
+    {"ref": TEMPLATE, "argument": {"name": "nope", "value": ""}},
+    {"ref": PROMPT, "argument": {"name": "alive", "value": ""}, "context": []},
+    {"ref": PROMPT, "argument": {"name": "alive", "value": ""}, "context": {"arguments": []}},
+    {"ref": PROMPT, "argument": {"name": "alive", "value": ""}, "context": {"arguments": {"city": 5}}},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("params", WRONG, ids=lambda value: json.dumps(value)[:70])
+@pytest.mark.parametrize("meta", [{}, {"_meta": MODERN}], ids=["handshake", "stateless"])
+def test_what_is_wrong_is_an_invalid_parameter(params: dict, meta: dict) -> None:
+    assert ask(Session(image()), request("completion/complete", {**params, **meta}))["error"]["code"] == -32602
+
+
+@pytest.mark.parametrize("revision", [*HANDSHAKE, STATELESS])
+def test_a_handler_is_given_what_was_typed_and_what_was_chosen_where_that_is_said(revision: str) -> None:
+    started = complete(PROMPT, "alive", "x", revision, context={"arguments": {"city": "Oslo"}})
+    assert isinstance(started, Start)
+    chosen = {"city": "Oslo"} if revision >= "2025-06-18" else {}
+    assert started.call.arguments == {"value": "x", "arguments": chosen}
+    invocation = python.prepare(started.call, image())  # type: ignore[arg-type]
+    assert invocation.arguments == {"value": "x", "context_arguments": chosen}
+    assert (invocation.binding, invocation.name) == (["named"], "travel alive")
+
+
+def started() -> Any:
+    return complete(PROMPT, "alive", "x").call
+
+
+RETURNED: list[tuple[Any, list[str], int | None, bool]] = [
+    (None, [], None, False),
+    ("one", ["one"], None, False),
+    (["b", "a"], ["b", "a"], None, False),
+    ([], [], None, False),
+    ({"values": ["a"], "total": 7, "hasMore": True}, ["a"], 7, True),
+    ({"completion": {"values": ["a"]}}, ["a"], None, False),
+]
+
+
+@pytest.mark.parametrize(("value", "found", "total", "more"), RETURNED, ids=repr)
+def test_what_a_function_returns_are_values(value: Any, found: list[str], total: int | None, more: bool) -> None:
+    outcome = python.conclude(started(), Returned(value))
+    assert isinstance(outcome, CompletionOutcome)
+    assert (outcome.values, outcome.total, outcome.more) == (found, total, more)
+
+
+@pytest.mark.parametrize(
+    "value", [5, [5], {}, {"other": []}, {"values": "x"}, {"values": ["a"], "x": 1}, [["a"]]], ids=repr
+)
+def test_what_are_no_values_is_the_servers_own_failure(value: Any) -> None:
+    failure = python.conclude(started(), Returned(value))
+    assert isinstance(failure, Failure) and failure.code == -32603
+
+
+PRINTED = [
+    (b"", []),
+    (b"one\n", ["one"]),
+    (b"a b\n\n c\r\n", ["a b", " c\r"]),
+    (b'["x", "y"]\n', ["x", "y"]),
+    (b' {"values": ["x"]}', ["x"]),
+    (b"[not json\n", ["[not json"]),
+    (b"[1]\n", ["[1]"]),
+    (b"\xff\n", ["\ufffd"]),
+]
+
+
+@pytest.mark.parametrize(("printed", "found"), PRINTED, ids=repr)
+@pytest.mark.parametrize("contract", [executable, mcbox])
+def test_what_a_program_prints_are_values(contract: Any, printed: bytes, found: list[str]) -> None:
+    result = Completed()
+    result.printed, result.status = printed, 0
+    outcome = contract.conclude(started(), result)
+    assert outcome.values == found
+
+
+def test_a_failure_of_a_handler_is_the_requests_error() -> None:
+    result = Completed()
+    result.output, result.errors, result.status = b"wrong", b"wrong", 66
+    for failure in (
+        python.conclude(started(), Returned(problem="ValueError: wrong")),
+        executable.conclude(started(), result),
+        mcbox.conclude(started(), result),
+    ):
+        assert isinstance(failure, Failure)
+        assert failure.code == -32603 and "wrong" in failure.message
+
+
+@pytest.mark.parametrize("revision", ["2024-11-05", "2025-11-25", STATELESS])
+def test_a_handlers_values_are_shown_as_the_protocol_allows(revision: str) -> None:
+    session = Session(image())
+    session.wire = image().wire(revision) if revision != STATELESS else None
+    params = {"ref": PROMPT, "argument": {"name": "alive", "value": ""}}
+    begun = ask(
+        session, request("completion/complete", {**params, **({"_meta": MODERN} if revision == STATELESS else {})})
+    )
+    (reply,) = session.finish(begun.call, CompletionOutcome(MANY, total=3))
+    result = valid(revision, "CompleteResult", json.loads(reply.data)["result"])
+    assert result["completion"] == {"values": MANY[:100], "total": 250, "hasMore": True}
+
+
+def test_functions_take_as_much_as_they_name() -> None:
+    def one(value: str) -> list[str]:
+        return [value]
+
+    def both(context_arguments: dict, *, value: str) -> list[str]:
+        return [value, *context_arguments]
+
+    def every(**given: Any) -> list[str]:
+        return list(given)
+
+    def none() -> list[str]:
+        return []
+
+    def wrapped(*words: Any, **given: Any) -> list[str]:
+        return one(*words, **given)
+
+    wrapped.__wrapped__ = one  # type: ignore[attr-defined]
+    given = {"value": "x", "context_arguments": {"a": "b"}}
+    found = [call(function, given, {}) for function in (one, both, every, none, wrapped)]
+    assert found == [["x"], ["x", "a"], ["value", "context_arguments"], [], ["x"]]

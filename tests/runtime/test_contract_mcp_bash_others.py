@@ -1,0 +1,746 @@
+"""Prompts, resources and completions of mcp-bash where things go wrong: providers, the network, repositories, watching."""
+
+from __future__ import annotations
+
+import http.server
+import json
+import os
+import socket
+import ssl
+import subprocess
+import threading
+import time
+import urllib.request
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from artifact import build, converse
+from mcpc_runtime.contracts.mcp_bash_prompt import filled
+from mcpc_runtime.providers import addresses, fetching
+from mcpc_runtime.providers.places import path_of
+from mcpc_runtime.providers.reading import file as read_file
+from mcpc_runtime.providers.wanted import DONE, INVALID, MISSING, OUTSIDE, TOO_LARGE, UNREACHABLE, File, Page
+from needs import ROOT, needs
+from serving import served
+from supervised import until
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+GIT = ROOT / "templates" / "mcp_bash" / "providers" / "git.sh"
+TOKEN = "0123456789abcdef0123456789abcdef"
+PROVIDER = """#!/usr/bin/env bash
+case "${1#probe://}" in
+  exit-*) echo "some words" >&2; exit "${1##*-}" ;;
+  silent-*) exit "${1##*-}" ;;
+  signal) kill -KILL $$ ;;
+  hang) sleep 1000 ;;
+  flood) head -c 100000000 /dev/zero ;;
+  large) head -c 2000 /dev/zero | tr '\\0' x ;;
+  binary) printf '\\001\\377\\000' ;;
+  noise) echo "beside it" >&2; printf 'content\\n\\n' ;;
+  environment) env | cut -d= -f1 | sort | tr '\\n' ' ' ;;
+  place) printf '%s|%s|%s' "$PWD" "$MCPBASH_PROJECT_ROOT" "$MCP_RESOURCES_ROOTS" ;;
+  input) wc -c ;;
+  watched) cat "$MCP_TEST_WATCHED" ;;
+  *) printf '%s' "$1" ;;
+esac
+"""
+FILES = {
+    "server.d/server.meta.json": '{"name": "probing", "version": "1.0.0"}',
+    "server.d/health-checks.sh": (
+        'mcp_health_check_command bash "the shell" || exit 1\n'
+        "echo on standard output\n"
+        "mcp_health_check_env PROBE_HEALTH || exit 7\n"
+    ),
+    "providers/probe.sh": PROVIDER,
+    "resources/a.txt": "a\n",
+    "resources/slow.meta.json": '{"name": "slow", "uriTemplate": "slow://{id}", "provider": "probe"}',
+    "tools/one/tool.sh": "#!/usr/bin/env bash\necho one\n",
+    "tools/one/tool.meta.json": '{"name": "one", "description": "One."}',
+}
+PLAIN = {"PATH": os.environ["PATH"], "HOME": "/tmp", "FOO": "seen"}
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    needs("bash")
+    folder = tmp_path_factory.mktemp("probing")
+    for name, text in FILES.items():
+        file = folder / "project" / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+        file.chmod(0o755 if name.endswith("sh") else 0o644)
+    return build(folder / "project", folder / "probing.pyz", "--http")
+
+
+def request(number: int, method: str, **params: Any) -> str:
+    return json.dumps({"jsonrpc": "2.0", "id": number, "method": method, "params": params})
+
+
+def read(server: Path, *uris: str, **variables: str) -> list[dict[str, Any]]:
+    """Return the replies to these reads."""
+    lines = [request(number, "resources/read", uri=uri) for number, uri in enumerate(uris)]
+    done = converse([server], "\n".join(lines).encode() + b"\n", env={**PLAIN, **variables})
+    assert done.returncode == 0, done.stderr
+    replies = {reply["id"]: reply for reply in map(json.loads, done.stdout.splitlines())}
+    return [replies[number] for number in range(len(uris))]
+
+
+def text(reply: dict[str, Any]) -> str:
+    (contents,) = reply["result"]["contents"]
+    found: str = contents["text"]
+    return found
+
+
+class Talk:
+    """A conversation that goes on, over pipes."""
+
+    def __init__(self, server: Path, **variables: str) -> None:
+        self.process = subprocess.Popen(
+            [server], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env={**PLAIN, **variables}
+        )
+        self.lines: list[dict[str, Any]] = []
+        self.listening = threading.Thread(target=self._listen, daemon=True)
+        self.listening.start()
+
+    def _listen(self) -> None:
+        assert self.process.stdout is not None
+        for line in self.process.stdout:
+            self.lines.append(json.loads(line))
+
+    def say(self, line: str) -> None:
+        assert self.process.stdin is not None
+        self.process.stdin.write(line.encode() + b"\n")
+        self.process.stdin.flush()
+
+    def ask(self, number: int, method: str, **params: Any) -> dict[str, Any]:
+        self.say(request(number, method, **params))
+        until(lambda: [line for line in self.lines if line.get("id") == number])
+        return next(line for line in self.lines if line.get("id") == number)
+
+    def updates(self) -> list[str]:
+        return [line["params"]["uri"] for line in self.lines if line.get("method") == "notifications/resources/updated"]
+
+    def __enter__(self) -> Talk:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        assert self.process.stdin is not None and self.process.stdout is not None
+        self.process.stdin.close()
+        self.listening.join(20)
+        self.process.stdout.close()
+        assert self.process.wait(20) == 0
+
+
+STATUSES = {
+    "exit-2": (-32002, "Resource not found"),
+    "exit-3": (-32002, "Resource not found"),
+    "exit-4": (-32602, "some words"),
+    "exit-5": (-32603, "some words"),
+    "exit-6": (-32603, "some words"),
+    "exit-77": (-32603, "some words"),
+    "silent-4": (-32602, "Invalid resource specification"),
+    "silent-5": (-32603, "Resource fetch failed"),
+    "silent-6": (-32603, "Resource exceeded size limit"),
+    "silent-9": (-32603, "Resource provider failed"),
+    "signal": (-32603, "Resource provider failed"),
+    "flood": (-32603, "Resource content exceeds 10485760 bytes"),
+}
+
+
+def test_what_a_provider_ends_with(server: Path) -> None:
+    replies = read(server, *(f"probe://{name}" for name in STATUSES))
+    for (code, words), reply in zip(STATUSES.values(), replies, strict=True):
+        assert reply["error"]["code"] == code, reply
+        assert reply["error"]["message"].startswith(words), reply
+
+
+def test_what_a_provider_prints(server: Path) -> None:
+    binary, noise, given = read(server, "probe://binary", "probe://noise", "probe://input")
+    assert binary["result"]["contents"] == [
+        {"uri": "probe://binary", "mimeType": "application/octet-stream", "blob": "Af8A"}
+    ]
+    assert (text(noise), text(given).strip()) == ("content", "0")
+
+
+def test_the_limit_of_what_it_prints(server: Path) -> None:
+    (reply,) = read(server, "probe://large", MCPBASH_MAX_RESOURCE_BYTES="1999")
+    assert reply["error"]["message"] == "Resource content exceeds 1999 bytes"
+    (reply,) = read(server, "probe://large", MCPBASH_MAX_RESOURCE_BYTES="2000")
+    assert text(reply) == "x" * 2000
+    (reply,) = read(server, "file://./resources/a.txt", MCPBASH_MAX_RESOURCE_BYTES="1")
+    assert reply["error"]["message"] == "Resource content exceeds 1 bytes"
+
+
+def test_what_a_provider_finds(server: Path) -> None:
+    place, echoed = read(server, "probe://place", "probe://$(id)")
+    folder, root, roots = text(place).split("|")
+    assert folder == root and roots == f"{root}/resources" and not Path(root).exists()
+    assert text(echoed) == "probe://$(id)"
+    secret = {"MCPBASH_REMOTE_TOKEN_KEY": "k", "MCPC_STATE_KEYS": "secret", "MCP_OWN": "1", "OTHER": "1"}
+    found = {
+        mode: set(
+            text(read(server, "probe://environment", MCPBASH_PROVIDER_ENV_MODE=mode, **secret, **more)[0]).split()
+        )
+        for mode, more in (
+            ("isolate", {}),
+            ("allowlist", {"MCPBASH_PROVIDER_ENV_ALLOWLIST": "FOO, BAR"}),
+            ("inherit", {"MCPBASH_PROVIDER_ENV_INHERIT_ALLOW": "true"}),
+            ("INHERIT", {}),
+        )
+    }
+    always = {
+        "PATH",
+        "HOME",
+        "LANG",
+        "LC_ALL",
+        "TMPDIR",
+        "TMP",
+        "TEMP",
+        "MCPBASH_HOME",
+        "MCP_OWN",
+        "MCP_RESOURCES_ROOTS",
+    }
+    assert all(always <= names and "MCPC_STATE_KEYS" not in names for names in found.values())
+    seen = {mode: {"FOO", "OTHER", "MCPBASH_REMOTE_TOKEN_KEY"} & names for mode, names in found.items()}
+    assert seen["isolate"] == seen["INHERIT"] == set() and seen["allowlist"] == {"FOO"}
+    assert seen["inherit"] == {"FOO", "OTHER", "MCPBASH_REMOTE_TOKEN_KEY"}
+
+
+def test_a_provider_that_hangs_holds_up_nobody(server: Path) -> None:
+    with Talk(server) as talk:
+        talk.say(request(1, "resources/read", uri="probe://hang"))
+        assert text(talk.ask(2, "resources/read", uri="probe://quick")) == "probe://quick"
+        talk.say(json.dumps({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}}))
+        assert text(talk.ask(3, "resources/read", uri="probe://again")) == "probe://again"
+    assert [line["id"] for line in talk.lines] == [2, 3]
+
+
+def test_a_template_with_a_provider(server: Path) -> None:
+    assert text(read(server, "slow://x")[0]) == "slow://x"
+
+
+@pytest.mark.parametrize(
+    ("uri", "path"),
+    [
+        ("file://./resources/a", "/home/p/resources/a"),
+        ("file:///etc/passwd", "/etc/passwd"),
+        ("file:///a/./b//c", "/a/b/c"),
+        ("file:///a%20b", "/a b"),
+        ("file:///a/../b", None),
+        ("file:///a/%2e%2e/b", None),
+        ("file:///a%2fb", None),
+        ("file:///a%00b", None),
+        ("file:///a\\b", None),
+        ("file:///%ff", None),
+        ("file:///", None),
+        ("file:", None),
+    ],
+)
+def test_the_path_of_a_uri(uri: str, path: str | None) -> None:
+    assert path_of(uri, "/home/p") == path
+
+
+def test_files_below_their_folders(tmp_path: Path) -> None:
+    (tmp_path / "in" / "deep").mkdir(parents=True)
+    (tmp_path / "in" / "deep" / "a").write_text("a")
+    (tmp_path / "intruder").write_text("b")
+    (tmp_path / "in" / "out").symlink_to(tmp_path)
+    (tmp_path / "in" / "loop").symlink_to("loop")
+    (tmp_path / "alias").symlink_to(tmp_path / "in")
+    os.link(tmp_path / "intruder", tmp_path / "in" / "second")
+    os.mkfifo(tmp_path / "in" / "pipe")
+    statuses = {
+        "in/deep/a": DONE,
+        "in/deep": OUTSIDE,
+        "in/none": MISSING,
+        "in/out/intruder": OUTSIDE,
+        "in/loop": OUTSIDE,
+        "in/second": OUTSIDE,
+        "in/pipe": OUTSIDE,
+        "intruder": OUTSIDE,
+        "in": OUTSIDE,
+        "inside": OUTSIDE,
+    }
+    for root in ("in", "alias"):
+        found = {path: read_file(File(f"{tmp_path}/{path}", (f"{tmp_path}/{root}",), 9)).status for path in statuses}
+        assert found == statuses
+    assert read_file(File(f"{tmp_path}/in/deep/a", (f"{tmp_path}/in/deep/a",), 9)).data == b"a"
+    assert read_file(File(f"{tmp_path}/in/deep/a", (f"{tmp_path}/in/",), 0)).status == TOO_LARGE
+    assert read_file(File("/etc/hostname", (), 9)).status == OUTSIDE
+
+
+def test_places_in_a_prompt() -> None:
+    declared = frozenset(("a", "b"))
+    given = {"a": "{{b}} ${b}", "b": "B", "c": 1.5, "d": [1], "e-f": "x", "g": False, "h": "two\nlines"}
+    written = "{{a}}|${a}|{{ b }}|${c}|{{c}}|{{d}}|{{e-f}}|{{g}}|{{h}}|$b|{{}}|{{a}"
+    expected = "{{b}} ${b}|{{b}} ${b}|{{ b }}|${c}|1.5|{{d}}|{{e-f}}|false|two\nlines|$b|{{}}|{{a}"
+    assert filled(written, given, declared) == expected
+
+
+ADDRESSES = {
+    "1.1.1.1": True,
+    "2606:4700::1111": True,
+    "10.0.0.1": False,
+    "127.0.0.1": False,
+    "127.8.8.8": False,
+    "0.0.0.0": False,
+    "169.254.169.254": False,
+    "172.16.0.1": False,
+    "192.168.1.1": False,
+    "100.64.0.1": False,
+    "224.0.0.1": False,
+    "255.255.255.255": False,
+    "::": False,
+    "::1": False,
+    "::ffff:127.0.0.1": False,
+    "::ffff:169.254.169.254": False,
+    "::127.0.0.1": False,
+    "64:ff9b::7f00:1": False,
+    "64:ff9b::a9fe:a9fe": False,
+    "2002:7f00:1::": False,
+    "2001:0:7f00:1::": False,
+    "fe80::1": False,
+    "fd00::1": False,
+    "ff02::1": False,
+    "fe80::1%lo": False,
+    "nonsense": False,
+}
+
+
+def test_addresses_that_may_be_asked() -> None:
+    assert {address: addresses.is_public(address) for address in ADDRESSES} == ADDRESSES
+
+
+@pytest.mark.parametrize(
+    "host",
+    ["localhost", "127.0.0.1", "2130706433", "0x7f000001", "0177.0.0.1", "127.1", "[::1]", "[::ffff:10.0.0.1]", "0"],
+)
+def test_hosts_near_this_machine_are_never_asked(server: Path, host: str) -> None:
+    (reply,) = read(server, f"https://{host}/x", MCPBASH_HTTPS_ALLOW_ALL="true")
+    assert reply["error"]["code"] in (-32602, -32603)
+    assert "blocked host" in reply["error"]["message"] or "is not known" in reply["error"]["message"]
+
+
+def test_hosts_that_nobody_allowed(server: Path) -> None:
+    def refused(uri: str, **variables: str) -> str:
+        (reply,) = read(server, uri, **variables)
+        assert reply["error"]["code"] == -32602
+        said: str = reply["error"]["message"]
+        return said
+
+    uri = "https://example.com/x"
+    assert "MCPBASH_HTTPS_ALLOW_HOSTS" in refused(uri)
+    assert refused(uri, MCPBASH_HTTPS_ALLOW_HOSTS="example.org") == "blocked host example.com"
+    assert refused(uri, MCPBASH_HTTPS_ALLOW_ALL="true", MCPBASH_HTTPS_ALLOW_HOSTS="a,b") == "blocked host example.com"
+    assert (
+        refused(uri, MCPBASH_HTTPS_ALLOW_ALL="1", MCPBASH_HTTPS_DENY_HOSTS="x EXAMPLE.com")
+        == "blocked host example.com"
+    )
+    assert "password" in refused("https://u:p@example.com/x", MCPBASH_HTTPS_ALLOW_ALL="true")
+    git = "git+https://example.com/r#main:a"
+    assert "MCPBASH_ENABLE_GIT_PROVIDER" in refused(git)
+    assert "MCPBASH_GIT_ALLOW_HOSTS" in refused(git, MCPBASH_ENABLE_GIT_PROVIDER="true")
+    enabled = {"MCPBASH_ENABLE_GIT_PROVIDER": "true", "MCPBASH_GIT_ALLOW_HOSTS": "localhost"}
+    assert refused("git+https://localhost/r#main:a", **enabled) == "blocked host localhost"
+    assert refused(git, **enabled) == "blocked host example.com"
+
+
+def test_a_name_that_leads_to_an_address_nearby(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One good address among them makes it no better."""
+    rows = [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (address, 443)) for address in ("1.1.1.1", "10.0.0.1")]
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: rows)
+    page = Page("https://example.com/", 1, 100)
+    page.everywhere = True
+    assert fetching.network(page).status == INVALID
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: rows[:1])
+    assert addresses.found(page) == ("example.com", 443, ("1.1.1.1",))
+
+
+class Site(http.server.BaseHTTPRequestHandler):
+    """A site with every kind of page, and a repository."""
+
+    repositories = ""
+
+    def log_message(self, *_: object) -> None:
+        """Say nothing."""
+
+    def _send(self, status: int, body: bytes, *headers: tuple[str, str], length: int | None = None) -> None:
+        self.send_response(status)
+        for name, value in headers:
+            self.send_header(name, value)
+        self.send_header("Content-Length", str(len(body) if length is None else length))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def do_GET(self) -> None:
+        path = self.path.partition("?")[0]
+        if path.startswith("/repo.git"):
+            self._git(b"")
+        elif path == "/redirect":
+            self._send(302, b"", ("Location", "https://localhost/page"))
+        elif path == "/large":
+            self._send(200, b"x" * 101)
+        elif path == "/endless":
+            self.send_response(200)
+            self.end_headers()
+            self.wfile.write(b"x" * 5000)
+        elif path == "/unsigned-end":
+            self.send_response(200)
+            self.end_headers()
+            self.wfile.write(b"perhaps more")
+        elif path == "/short":
+            self._send(200, b"x", length=9)
+        elif path == "/trickle":
+            self.send_response(200)
+            self.end_headers()
+            for _ in range(100):
+                self.wfile.write(b".")
+                self.wfile.flush()
+                time.sleep(0.05)
+        elif path == "/slow-head":
+            for letter in "HTTP/1.0 200 OK\r\nX-A: b\r\n" * 9:
+                self.wfile.write(letter.encode())
+                self.wfile.flush()
+                time.sleep(0.05)
+        elif path == "/page":
+            said = f"{self.path} {self.headers['Host']} {self.headers['User-Agent']}"
+            self._send(200, said.encode(), ("Content-Type", "text/markdown; charset=utf-8"))
+        else:
+            self._send(404, b"no")
+
+    def do_POST(self) -> None:
+        self._git(self.rfile.read(int(self.headers.get("Content-Length", 0))))
+
+    def _git(self, body: bytes) -> None:
+        path, _, query = self.path.partition("?")
+        environment = {
+            **os.environ,
+            "GIT_PROJECT_ROOT": self.repositories,
+            "GIT_HTTP_EXPORT_ALL": "1",
+            "PATH_INFO": path,
+            "QUERY_STRING": query,
+            "REQUEST_METHOD": self.command,
+            "CONTENT_TYPE": self.headers.get("Content-Type", ""),
+            "HTTP_GIT_PROTOCOL": self.headers.get("Git-Protocol", ""),
+            "HTTP_CONTENT_ENCODING": self.headers.get("Content-Encoding", ""),
+            "CONTENT_LENGTH": str(len(body)),
+        }
+        done = subprocess.run(["git", "http-backend"], input=body, capture_output=True, env=environment, check=False)
+        head, _, rest = done.stdout.partition(b"\r\n\r\n")
+        rows = [line.split(": ", 1) for line in head.decode().split("\r\n") if line]
+        status = next((int(value.split()[0]) for name, value in rows if name == "Status"), 200)
+        self._send(status, rest, *((name, value) for name, value in rows if name != "Status"))
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[int, Path]]:
+    """A site on this machine, with a certificate for `localhost`: its port, and the folder with both."""
+    needs("openssl", "git")
+    folder = tmp_path_factory.mktemp("site")
+    words = "req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=localhost -addext subjectAltName=DNS:localhost"
+    subprocess.run(
+        ["openssl", *words.split(), "-keyout", folder / "key", "-out", folder / "cert"], check=True, capture_output=True
+    )
+    make_repository(folder)
+    Site.repositories = str(folder / "repositories")
+    listening = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Site)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(folder / "cert", folder / "key")
+    listening.socket = context.wrap_socket(listening.socket, server_side=True)
+    listening.handle_error = lambda *_: None  # type: ignore[method-assign]
+    threading.Thread(target=listening.serve_forever, daemon=True).start()
+    yield listening.server_address[1], folder
+    listening.shutdown()
+    listening.server_close()
+
+
+def make_repository(folder: Path) -> None:
+    """Make `repositories/repo.git` with a few files, two branches, a link and a hook."""
+    work = folder / "work"
+    run = lambda *words: subprocess.run(["git", "-C", work, *words], check=True, capture_output=True)  # noqa: E731
+    work.mkdir()
+    run("init", "-q", "-b", "main")
+    run("config", "user.email", "a@b")
+    run("config", "user.name", "a")
+    (work / "docs").mkdir()
+    (work / "docs" / "a b.txt").write_text("on main\n")
+    (work / "link").symlink_to("/etc/passwd")
+    (work / "docs" / "[x]").write_text("brackets")
+    run("add", ".")
+    run("commit", "-qm", "one")
+    run("checkout", "-qb", "feature/other")
+    (work / "docs" / "a b.txt").write_text("on another\n")
+    (work / "noise").write_bytes(os.urandom(3_000_000))
+    run("add", ".")
+    run("commit", "-qm", "two")
+    target = folder / "repositories" / "repo.git"
+    subprocess.run(["git", "clone", "-q", "--bare", work, target], check=True, capture_output=True)
+    subprocess.run(["git", "-C", target, "symbolic-ref", "HEAD", "refs/heads/main"], check=True)
+    subprocess.run(["git", "-C", target, "config", "uploadpack.allowAnySHA1InWant", "true"], check=True)
+
+
+PAGES = {
+    "/page?a=1": (DONE, "/page?a=1 localhost:{port} mcpc"),
+    "/redirect": (UNREACHABLE, "HTTP status 302: redirects are not followed"),
+    "/none": (UNREACHABLE, "HTTP status 404"),
+    "/large": (TOO_LARGE, "Resource content exceeds 100 bytes"),
+    "/endless": (TOO_LARGE, "Resource content exceeds 100 bytes"),
+    "/short": (UNREACHABLE, "localhost: SSL"),
+    "/unsigned-end": (UNREACHABLE, "localhost: SSL"),
+    "/trickle": (UNREACHABLE, "localhost: it took more than 1 s"),
+    "/slow-head": (UNREACHABLE, "localhost: it took more than 1 s"),
+}
+
+
+def test_pages(site: tuple[int, Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    port, folder = site
+    monkeypatch.setattr(addresses, "is_public", lambda _: True)
+    monkeypatch.setenv("SSL_CERT_FILE", str(folder / "cert"))
+    found = {}
+    for path in PAGES:
+        page = Page(f"https://localhost:{port}{path}", 1, 100)
+        page.allowed = frozenset(("localhost",))
+        began = time.monotonic()
+        brought = fetching.network(page)
+        assert time.monotonic() - began < 3
+        found[path] = brought.status, (brought.data.decode() or brought.words)
+        assert brought.mime == ("text/markdown" if path == "/page?a=1" else "")
+    for path, (status, words) in PAGES.items():
+        assert found[path][0] == status, (path, found[path])
+        assert found[path][1].startswith(words.format(port=port)), (path, found[path])
+
+
+def test_a_site_has_to_prove_its_name(site: tuple[int, Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    port, folder = site
+    monkeypatch.setattr(addresses, "is_public", lambda _: True)
+    page = Page(f"https://localhost:{port}/page", 1, 100)
+    page.everywhere = True
+    assert "CERTIFICATE_VERIFY_FAILED" in fetching.network(page).words
+    monkeypatch.setenv("SSL_CERT_FILE", str(folder / "cert"))
+    page.uri = f"https://127.0.0.1:{port}/page"
+    assert fetching.network(page).status == UNREACHABLE
+    page.uri = "https://localhost:1/page"
+    assert "ConnectionRefusedError" in fetching.network(page).words
+
+
+def git(site: tuple[int, Path], fragment: str, host: str = "", **variables: str) -> subprocess.CompletedProcess[bytes]:
+    """Run the script that gets a file of the repository, told that the host is this machine."""
+    port, folder = site
+    given = {"GIT_SSL_CAINFO": str(folder / "cert"), "MCPC_ADDRESSES": "127.0.0.1", "TMPDIR": str(folder / "tmp")}
+    (folder / "tmp").mkdir(exist_ok=True)
+    uri = f"git+https://{host or f'localhost:{port}'}/repo.git{fragment}"
+    done = subprocess.run([GIT, uri], capture_output=True, check=False, timeout=60, env={**PLAIN, **given, **variables})
+    assert not list((folder / "tmp").iterdir()), "something was left"
+    return done
+
+
+def test_files_of_a_repository(site: tuple[int, Path]) -> None:
+    commit = subprocess.run(
+        ["git", "-C", site[1] / "work", "rev-parse", "main"], check=True, capture_output=True, text=True
+    ).stdout.strip()
+    wanted = {
+        "#main:docs/a b.txt": b"on main\n",
+        "#docs/a b.txt": b"on main\n",
+        "#feature/other:/docs/a b.txt": b"on another\n",
+        f"#{commit}:docs/a b.txt": b"on main\n",
+        "#main:docs/[x]": b"brackets",
+    }
+    for fragment, data in wanted.items():
+        done = git(site, fragment)
+        assert (done.returncode, done.stdout) == (0, data), (fragment, done.stderr)
+
+
+@pytest.mark.parametrize(
+    ("fragment", "status"),
+    [
+        ("", 4),
+        ("#", 4),
+        ("#main:", 4),
+        ("#main:none", 3),
+        ("#main:docs", 3),
+        ("#main:link", 3),
+        ("#main:../work/docs/a", 3),
+        ("#main:docs/*", 3),
+        ("#none:docs/a", 5),
+        ("#--upload-pack=touch /tmp/owned:docs/a", 4),
+        ("#-c:docs/a", 4),
+        ("#main..other:docs/a", 4),
+        ("#refs/heads/*:docs/a", 4),
+        ("#main --exec=x:a", 4),
+    ],
+)
+def test_what_is_no_file_of_a_repository(site: tuple[int, Path], fragment: str, status: int) -> None:
+    done = git(site, fragment)
+    assert done.returncode == status and done.stderr and not done.stdout, done
+
+
+def test_repositories_that_are_not_asked(site: tuple[int, Path]) -> None:
+    assert git(site, "#main:a", MCPC_ADDRESSES="").returncode == 4
+    assert git(site, "#main:a", host="user:secret@localhost").returncode == 4
+    assert git(site, "#main:a", host="localhost:1").returncode == 5
+    assert git(site, "#feature/other:noise", MCPBASH_GIT_MAX_KB="100").returncode == 6
+    for uri in ("git+ext::sh -c id", "ext::sh -c id", "git+file:///etc", "--upload-pack=id", "git+https:ext::sh%20-c"):
+        done = subprocess.run(
+            [GIT, uri], capture_output=True, check=False, env={**PLAIN, "MCPC_ADDRESSES": "127.0.0.1"}
+        )
+        assert done.returncode == 4, (uri, done)
+
+
+def test_a_repository_whose_host_says_nothing(site: tuple[int, Path]) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        began = time.monotonic()
+        done = git(site, "#main:a", host=f"localhost:{silent.getsockname()[1]}", MCPBASH_GIT_TIMEOUT="1")
+        assert done.returncode == 5 and time.monotonic() - began < 8
+
+
+def test_watching(server: Path, tmp_path: Path) -> None:
+    file = tmp_path / "in" / "watched.txt"
+    file.parent.mkdir()
+    file.write_text("one")
+    more = {"MCP_RESOURCES_ROOTS": str(file.parent), "MCP_TEST_WATCHED": str(file)}
+    uri = f"file://{file}"
+    with Talk(server, MCPBASH_RESOURCES_POLL_INTERVAL_SECS="1", **more) as talk:
+        hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
+        assert talk.ask(1, "initialize", **hello)["result"]["capabilities"]["resources"]["subscribe"] is True
+        assert talk.ask(2, "resources/subscribe", uri=uri)["result"] == {}
+        file.write_text("two")  # at once: what was read for the subscription is what this is compared with
+        assert talk.ask(3, "resources/subscribe", uri="probe://watched")["result"] == {}
+        until(lambda: talk.updates() == [uri])
+        file.write_text("three")
+        until(lambda: sorted(talk.updates()[1:]) == sorted([uri, "probe://watched"]))
+        file.unlink()
+        until(lambda: len(talk.updates()) == 5)
+        talk.ask(4, "resources/unsubscribe", uri=uri)
+        talk.ask(5, "resources/unsubscribe", uri="probe://watched")
+        file.write_text("four")
+        time.sleep(1.5)
+        assert len(talk.updates()) == 5
+        assert talk.ask(6, "resources/subscribe", uri=uri)["result"] == {}
+        file.write_text("five")
+        until(lambda: len(talk.updates()) == 6)
+
+
+def test_what_cannot_be_watched(server: Path, tmp_path: Path) -> None:
+    with Talk(server, MCPBASH_RESOURCES_POLL_INTERVAL_SECS="0", MCP_RESOURCES_ROOTS=str(tmp_path)) as talk:
+        assert talk.ask(1, "resources/subscribe", uri="file:///etc/passwd")["error"]["code"] == -32002
+        assert talk.ask(2, "resources/subscribe", uri="probe://exit-5")["error"]["code"] == -32603
+        assert talk.ask(3, "resources/subscribe", uri="nobody://x")["error"]["code"] == -32002
+        assert talk.ask(4, "resources/subscribe", uri="file://../x")["error"]["code"] == -32602
+        (tmp_path / "a").write_text("one")
+        assert talk.ask(5, "resources/subscribe", uri=f"file://{tmp_path}/a")["result"] == {}
+        (tmp_path / "a").write_text("two")
+        time.sleep(0.5)
+        assert talk.updates() == []
+
+
+META = {"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {}}
+
+
+def test_watching_on_a_stream(server: Path, tmp_path: Path) -> None:
+    (tmp_path / "a").write_text("one")
+    uri = f"file://{tmp_path}/a"
+    with Talk(server, MCPBASH_RESOURCES_POLL_INTERVAL_SECS="1", MCP_RESOURCES_ROOTS=str(tmp_path)) as talk:
+        talk.say(request(1, "subscriptions/listen", notifications={"resourceSubscriptions": [uri]}, _meta=META))
+        until(lambda: talk.lines)
+        time.sleep(0.3)
+        (tmp_path / "a").write_text("two")
+        until(lambda: talk.updates() == [uri])
+
+
+def post(url: str, body: str, **headers: str) -> tuple[dict[str, Any], Any]:
+    asked = urllib.request.Request(
+        url,
+        body.encode(),
+        {"Content-Type": "application/json", "Accept": "application/json, text/event-stream", **headers},
+    )
+    with urllib.request.urlopen(asked, timeout=20) as answer:
+        return json.loads(answer.read()), answer.headers
+
+
+def test_over_http(server: Path, tmp_path: Path) -> None:
+    (tmp_path / "a").write_text("one")
+    uri = f"file://{tmp_path}/a"
+    environment = {"MCP_RESOURCES_ROOTS": str(tmp_path), "MCPBASH_RESOURCES_POLL_INTERVAL_SECS": "1"}
+    with served(server, environment=environment) as place:
+        hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
+        _, headers = post(place.url, request(1, "initialize", **hello))
+        session = {"Mcp-Session-Id": headers["Mcp-Session-Id"], "MCP-Protocol-Version": "2025-06-18"}
+        reply, _ = post(place.url, request(2, "resources/read", uri=uri), **session)
+        assert text(reply) == "one"
+        listening = urllib.request.urlopen(
+            urllib.request.Request(place.url, headers={"Accept": "text/event-stream", **session}), timeout=20
+        )
+        with listening:
+            reply, _ = post(place.url, request(3, "resources/subscribe", uri=uri), **session)
+            assert reply["result"] == {}
+            (tmp_path / "a").write_text("two")
+            said = next(line for line in listening if b"resources/updated" in line)
+            assert uri.encode() in said
+
+
+def test_the_remote_token(server: Path) -> None:
+    def ask(*metas: object, **variables: str) -> list[dict[str, Any]]:
+        lines = [request(number, "ping", _meta=meta) for number, meta in enumerate(metas)]
+        done = converse([server], "\n".join(lines).encode() + b"\n", env={**PLAIN, **variables})
+        assert done.returncode == 0, done.stderr
+        assert TOKEN.encode() not in done.stdout + done.stderr
+        return [json.loads(line) for line in done.stdout.splitlines()]
+
+    good = {"mcpbash/remoteToken": TOKEN}
+    wrong: list[object] = [
+        {},
+        {"remoteToken": ""},
+        {"remoteToken": TOKEN[:-1]},
+        {"remoteToken": 7},
+        {"remoteToken": "é"},
+    ]
+    replies = ask(good, {"remoteToken": TOKEN}, *wrong, MCPBASH_REMOTE_TOKEN=TOKEN)
+    assert [reply.get("result") for reply in replies[:2]] == [{}, {}]
+    refused = {"code": -32602, "message": "Remote token missing or invalid"}
+    assert [reply["error"] for reply in replies[2:]] == [refused] * 5
+    replies = ask(*[{}] * 3, good, MCPBASH_REMOTE_TOKEN=TOKEN, MCPBASH_REMOTE_TOKEN_MAX_FAILURES_PER_MIN="2")
+    assert [reply.get("error", {}).get("message", "").endswith("(throttled)") for reply in replies] == [0, 0, 1, 0]
+    replies = ask({"own": TOKEN}, good, MCPBASH_REMOTE_TOKEN=TOKEN, MCPBASH_REMOTE_TOKEN_KEY="own")
+    assert [("result" in reply) for reply in replies] == [True, False]
+    assert "result" in ask({})[0]
+
+
+def test_the_remote_token_over_http(server: Path) -> None:
+    with served(server, environment={"MCPBASH_REMOTE_TOKEN": TOKEN}) as place:
+        for meta, has_result in ((META, False), ({**META, "remoteToken": TOKEN}, True)):
+            headers = {"MCP-Protocol-Version": "2026-07-28", "Mcp-Method": "tools/list"}
+            try:
+                reply, _ = post(place.url, request(1, "tools/list", _meta=meta), **headers)
+            except urllib.error.HTTPError as problem:
+                reply = json.loads(problem.read())
+            assert ("result" in reply) == has_result, reply
+
+
+def test_a_remote_token_that_keeps_nobody_out(server: Path) -> None:
+    for words in ([], ["serve", "--http", "127.0.0.1:0"]):
+        done = subprocess.run(
+            [server, *words],
+            input=b"",
+            capture_output=True,
+            check=False,
+            timeout=30,
+            env={**PLAIN, "MCPBASH_REMOTE_TOKEN": TOKEN[:-1]},
+        )
+        assert done.returncode == 2 and b"fewer than 32" in done.stderr, done
+
+
+def test_health_checks(server: Path) -> None:
+    done = converse([server, "check"], b"", env=PLAIN)
+    assert done.returncode == 8
+    said = done.stdout.decode()
+    assert "failed  the project's own health checks pass" in said
+    assert (
+        "server.d/health-checks.sh ended with status 7" in said and "missing: variable PROBE_HEALTH (not set)" in said
+    )
+    done = converse([server, "check", "--json"], b"", env={**PLAIN, "PROBE_HEALTH": "1"})
+    assert done.returncode == 0, done.stdout
+    assert json.loads(done.stdout)["ok"] is True

@@ -1,0 +1,111 @@
+"""Changes between servers: each is told of those of the others, whatever becomes of Redis meanwhile."""
+
+import queue
+import time
+from contextlib import closing
+
+import pytest
+import redis
+
+from mcpc_runtime import events as module
+from mcpc_runtime.events import Events
+from mcpc_runtime.protocol.effects import Publish
+from mcpc_runtime.redis import RedisError
+from redises import PASSWORD, RedisServer
+
+
+@pytest.fixture
+def server(tmp_path):
+    one = RedisServer(tmp_path / "redis")
+    yield one
+    one.stop()
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch):
+    monkeypatch.setattr(module, "AGAIN_SECONDS", 0.05)
+    monkeypatch.setattr(module, "LISTEN_SECONDS", 0.05)
+
+
+class Other:
+    """A server that is told of changes."""
+
+    def __init__(self, url, name="name"):
+        self.heard: queue.Queue[Publish] = queue.Queue()
+        self.events = Events(url, name, "", self.heard.put)
+
+    def close(self):
+        self.events.close()
+
+    def listens(self):
+        end = time.monotonic() + 20
+        while not self.events.listens:
+            assert time.monotonic() < end
+            time.sleep(0.01)
+        return self
+
+    def next(self):
+        event = self.heard.get(timeout=20)
+        return event.kind, event.uri
+
+
+def test_others_are_told_and_one_is_not_told_of_its_own(server):
+    with closing(Other(server.url)) as one, closing(Other(server.url)) as other:
+        one.listens(), other.listens()
+        one.events.publish(Publish("resource", "test://é"))
+        one.events.publish(Publish("tools"))
+        assert [other.next(), other.next()] == [("resource", "test://é"), ("tools", "")]
+        other.events.publish(Publish("prompts"))
+        assert one.next() == ("prompts", "")
+        assert one.heard.empty()
+
+
+def test_servers_of_another_name_and_tasks_are_not_told_of(server):
+    with closing(Other(server.url)) as one, closing(Other(server.url, "other")) as other:
+        one.listens(), other.listens()
+        one.events.publish(Publish("tools"))
+        other.events.publish(Publish("task", "secret"))
+        other.events.publish(Publish("prompts"))
+        time.sleep(0.3)
+        assert (one.heard.empty(), other.heard.empty()) == (True, True)
+
+
+@pytest.mark.parametrize(
+    "message",
+    [b"", b"{", b"[]", b"5", b'{"kind":"tools"}', b'{"kind":"task","uri":"x"}', b'{"kind":5,"uri":""}', b"\xff",
+     b'{"kind":"resource","uri":"' + b"x" * 5000 + b'"}', b'{"kind":"resource","uri":null}'],
+)  # fmt: skip
+def test_what_nobody_of_us_says_is_passed_over(server, message):
+    with closing(Other(server.url)) as one, redis.Redis.from_url(server.url) as stranger:
+        one.listens()
+        stranger.publish("mcpc:{name}:changes", message)
+        stranger.publish("mcpc:{name}:changes", b'{"from":"x","kind":"tools","uri":""}')
+        assert one.next() == ("tools", "")
+
+
+def test_redis_that_goes_away_and_comes_back_holds_up_nothing(server, monkeypatch):
+    told = []
+    monkeypatch.setattr(module, "tell", told.append)
+    with closing(Other(server.url)) as one, closing(Other(server.url)) as other:
+        one.listens(), other.listens()
+        server.stop()
+        end = time.monotonic() + 20
+        while one.events.listens or other.events.listens or not told:
+            assert time.monotonic() < end
+            time.sleep(0.01)
+        began = time.monotonic()
+        for _ in range(5000):
+            one.events.publish(Publish("tools"))
+        assert time.monotonic() - began < 5
+        assert one.events._waiting.qsize() <= module.MOST_WAITING
+        server.start()
+        one.listens(), other.listens()
+        one.events.publish(Publish("resource", "test://later"))
+        while other.next() != ("resource", "test://later"):
+            continue
+    assert not any(PASSWORD in words or server.url in words for words in told)
+
+
+def test_an_address_that_is_none_is_refused_at_once():
+    with pytest.raises(RedisError):
+        Events("redis://host:port", "name", "", lambda event: None)

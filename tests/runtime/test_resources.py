@@ -1,0 +1,412 @@
+"""Resources: every uri has the answer of its revision, and what handlers return becomes contents."""
+
+from __future__ import annotations
+
+import base64
+import json
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from images import MODERN, archive, ask, image_of, request
+from mcpc_runtime.commands import Completed, Found, Returned
+from mcpc_runtime.contracts import executable, file, mcbox, python
+from mcpc_runtime.protocol import matching
+from mcpc_runtime.protocol.effects import Call, Failure, Request, ResourceOutcome, Start
+from mcpc_runtime.protocol.session import Session
+from messages import HANDSHAKE, STATELESS, valid
+
+if TYPE_CHECKING:
+    from mcpc_runtime.image import Image
+
+LONG = "test://" + "x" * 400
+HANDLED = {
+    "test://live": "live",
+    "test://typed": "typed",
+}
+FILES = {
+    "server.json": json.dumps({"serverInfo": {"name": "shelf", "version": "1"}}),
+    "resources.json": json.dumps(
+        {
+            "resources": [
+                {"uri": "test://text", "name": "text", "description": "d", "text": "hé\n", "mimeType": "text/plain"},
+                {"uri": "test://blob", "name": "blob", "description": "d", "blob": "AAH/", "mimeType": "image/png"},
+                {"uri": LONG, "name": "long", "description": "d", "text": "long"},
+                {"uri": "test://fixed", "name": "fixed", "description": "d", "root": {"folder": "/r", "path": "a.md"}},
+                {"uri": "test://live", "name": "live", "description": "d"},
+                {"uri": "test://typed", "name": "typed", "description": "d", "mimeType": "text/csv"},
+            ],
+            "resourceTemplates": [
+                {"uriTemplate": "users://{id}/profile{?lang,page}", "name": "profile", "description": "d"},
+                {"uriTemplate": "wiki://{+page}", "name": "wiki", "description": "d"},
+                {"uriTemplate": "parts://all{/path*}", "name": "parts", "description": "d"},
+                {"uriTemplate": "file:///docs/{+path}", "name": "docs", "description": "d", "root": "/r"},
+                {"uriTemplate": "one://{name}", "name": "one", "description": "d", "root": "/r"},
+                {"uriTemplate": "deep://x{/path*}", "name": "deep", "description": "d", "root": "/r"},
+            ],
+        }
+    ),
+    "resources.py": "".join(
+        f"def resource_{name}(**given): return given\n" for name in ("live", "typed", "profile", "wiki", "parts")
+    ),
+}
+
+
+@cache
+def image() -> Image:
+    return image_of(archive(FILES).data)
+
+
+def read(uri: object, revision: str = "2025-11-25", **more: object) -> Any:
+    session = Session(image())
+    if revision == STATELESS:
+        return ask(session, request("resources/read", {"uri": uri, "_meta": MODERN, **more}))
+    session.wire = image().wire(revision)
+    return ask(session, request("resources/read", {"uri": uri, **more}))
+
+
+KNOWN = [
+    ("test://text", [{"uri": "test://text", "mimeType": "text/plain", "text": "hé\n"}]),
+    ("test://blob", [{"uri": "test://blob", "mimeType": "image/png", "blob": "AAH/"}]),
+    (LONG, [{"uri": LONG, "text": "long"}]),
+]
+
+
+@pytest.mark.parametrize(("uri", "contents"), KNOWN, ids=["text", "blob", "long"])
+@pytest.mark.parametrize("revision", [*HANDSHAKE, STATELESS])
+def test_what_is_known_is_answered_at_once(revision: str, uri: str, contents: list) -> None:
+    result = valid(revision, "ReadResourceResult", read(uri, revision)["result"])
+    assert result["contents"] == contents
+    assert ("ttlMs" in result) is (revision == STATELESS)
+    if revision == STATELESS:
+        assert result["ttlMs"] > 0 and result["cacheScope"] == "public" and result["resultType"] == "complete"
+
+
+def test_what_somebody_in_particular_is_told_is_nobody_elses_to_keep() -> None:
+    session = Session(image())
+    session.principal = "ann"
+    result = ask(session, request("resources/read", {"uri": "test://text", "_meta": MODERN}))["result"]
+    assert valid(STATELESS, "ReadResourceResult", result)["cacheScope"] == "private"
+
+
+CALLED: list[tuple[str, str, dict]] = [
+    ("test://live", "python", {}),
+    ("test://fixed", "file", {"path": "a.md"}),
+    ("users://42/profile", "python", {"id": "42"}),
+    ("users://a%20b%2Fc/profile?page=2", "python", {"id": "a b/c", "page": "2"}),
+    ("users://%C3%A9/profile?lang=fr%26en&page=", "python", {"id": "é", "lang": "fr&en", "page": ""}),
+    ("users://100%2525/profile", "python", {"id": "100%25"}),
+    ("users://a%0Ab/profile", "python", {"id": "a\nb"}),
+    ("users://..x/profile", "python", {"id": "..x"}),
+    ("wiki://a/b?c", "python", {"page": "a/b?c"}),
+    ("parts://all/a/b%2Fc/d", "python", {"path": ["a", "b/c", "d"]}),
+    ("parts://all", "python", {}),
+    ("file:///docs/a/b%20c.txt", "file", {"path": "a/b c.txt"}),
+    ("file:///docs/a..b", "file", {"path": "a..b"}),
+    ("one://a.txt", "file", {"path": "a.txt"}),
+    ("deep://x/a/b", "file", {"path": "a/b"}),
+]
+
+
+@pytest.mark.parametrize(("uri", "contract", "arguments"), CALLED)
+def test_a_handler_is_given_decoded_data(uri: str, contract: str, arguments: dict) -> None:
+    for revision in ("2025-11-25", STATELESS):
+        start = read(uri, revision)
+        assert isinstance(start, Start)
+        assert (start.call.definition.contract, start.call.arguments) == (contract, arguments)
+
+
+REFUSED = [
+    # what no server may act on, whatever it has: R01, R02, R03, and what is no uri
+    "file:///docs/../../etc/passwd", "file:///docs/..%2f..%2fetc/passwd", "file:///docs/%2e%2e/etc/passwd",
+    "file:///docs/%2E%2E%2Fetc", "file:///docs/..%252fetc", "file:///docs/%252e%252e/etc", "file:///docs/..\\etc",
+    "file:///docs/..%5cetc", "file:///docs/%c0%ae%c0%ae/etc", "file:///docs/%e0%80%ae%e0%80%ae/etc", "file:///docs/..",
+    "file:///docs/a/..", "file:///docs/a/..?x", "file:///docs/a/..;/b", "file:///docs/a%00.txt", "file:///docs/a%2500.txt",
+    "file:///docs/a\0.txt", "file:///docs//etc/passwd", "file:///docs//host/share", "file:///docs/file:///etc/passwd",
+    "file:///docs/https://example.org/", "file:///docs/%2fetc/passwd", "file:///docs/a%2fb", "file:///docs/a%252fb",
+    "file:///docs/a%5cb", "file:///docs/C:%5cx", "file:///docs/./a", "file:///docs/a/./b", "file:///docs/a//b",
+    "file:///docs/a/", "one://..", "one://.", "one://%2e", "one://%2e%2e", "one://..%2fa", "one://a%2fb", "one://%2fetc",
+    "one://a%00", "deep://x/..", "deep://x//etc", "deep://x/a%2fb", "deep://x/", "users://../profile",
+    "users://a%2f..%2fb/profile", "users://%00/profile", "users://a%ff/profile", "users://%C3/profile", "wiki://a/../b",
+    "wiki://a?x=..&y", "test://%00", "", "x", "test", "test:", "://x", "1test://x", "te st://x", "test://a b", "test://a\nb",
+    "test://\x7f", "test://é", "test://{x}", "test://a|b", "test://a%", "test://a%zz", "test://a\\b", "test://\ud800",
+    "test://" + "x" * 5000, "test:" + "%61" * 2000, None, 5, True, [], {}, ["test://text"],
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("uri", REFUSED, ids=lambda uri: repr(uri)[:60])
+@pytest.mark.parametrize("revision", ["2025-11-25", STATELESS])
+def test_what_could_never_be_served_is_an_invalid_parameter(revision: str, uri: object) -> None:
+    error = read(uri, revision)["error"]
+    assert error["code"] == -32602
+    assert error.get("data") == ({"uri": uri} if type(uri) is str and len(uri) <= 4096 else None)
+
+
+UNKNOWN = [
+    "test://nope",
+    "test://text/",
+    "TEST://text",
+    "users://42",
+    "users://a/b/profile",
+    "file:///other/a",
+    "x:y",
+    LONG[:-1],
+]
+
+
+@pytest.mark.parametrize("uri", UNKNOWN)
+@pytest.mark.parametrize("revision", [*HANDSHAKE, STATELESS])
+def test_what_nobody_has_is_what_its_revision_says(revision: str, uri: str) -> None:
+    error = read(uri, revision)["error"]
+    assert error["code"] == (-32602 if revision == STATELESS else -32002)
+    assert error["data"] == {"uri": uri}
+
+
+def test_a_uri_that_is_missing_is_an_invalid_parameter() -> None:
+    assert ask(Session(image()), request("resources/read"))["error"]["code"] == -32602
+
+
+@given(st.text())
+def test_no_text_breaks_the_reading(text: str) -> None:
+    for uri in (text, f"test://{text}", f"users://{text}/profile", f"file:///docs/{text}", f"deep://x/{text}"):
+        reply = read(uri)
+        if isinstance(reply, Start) and reply.call.definition.contract == "file":
+            path = reply.call.arguments["path"]
+            assert "\0" not in path and all(part not in ("", ".", "..") for part in path.split("/"))
+
+
+@given(st.text(st.characters(codec="utf-8")))
+def test_decoding_is_the_inverse_of_encoding(text: str) -> None:
+    assert matching.decoded("".join(f"%{byte:02x}" for byte in text.encode())) == text
+
+
+def start(uri: str, method: str = "resources/read", revision: str = "2025-11-25") -> Call:
+    wire = image().wire(revision)
+    asked = Request(Session(image()), 1, method, {"uri": uri, "_meta": MODERN}, wire)
+    found = image().resource(uri)
+    assert found is not None
+    return Call(asked, found, {})
+
+
+def item(uri: str, **more: str) -> dict:
+    return {"uri": uri, **more}
+
+
+PNG = b"\x89PNG\r\n"
+PYTHON: list[tuple[str, object, list[dict]]] = [
+    ("test://live", "text", [item("test://live", mimeType="text/plain", text="text")]),
+    ("test://live", "", [item("test://live", mimeType="text/plain", text="")]),
+    ("test://typed", "a,b", [item("test://typed", mimeType="text/csv", text="a,b")]),
+    ("test://live", {"mcpc/blob": "AAH/"}, [item("test://live", mimeType="application/octet-stream", blob="AAH/")]),
+    ("test://typed", {"mcpc/blob": "AAH/"}, [item("test://typed", mimeType="text/csv", blob="AAH/")]),
+    ("test://live", {"a": [1]}, [item("test://live", mimeType="application/json", text='{"a":[1]}')]),
+    ("test://live", [1, 2], [item("test://live", mimeType="application/json", text="[1,2]")]),
+    ("test://live", [], [item("test://live", mimeType="application/json", text="[]")]),
+    ("test://live", False, [item("test://live", mimeType="application/json", text="false")]),
+    ("test://live", {"contents": [{"text": "x"}]}, [item("test://live", text="x")]),
+    ("test://typed", {"contents": [{"uri": "u:1", "text": "x"}, {"blob": "AA=="}]},
+     [item("u:1", mimeType="text/csv", text="x"), item("test://typed", mimeType="text/csv", blob="AA==")]),
+    ("test://live", [{"uri": "u:1", "text": "x", "mimeType": "a/b"}], [item("u:1", mimeType="a/b", text="x")]),
+    ("test://live", [{"text": "x"}], [item("test://live", mimeType="application/json", text='[{"text":"x"}]')]),
+    ("test://live", {"contents": 1, "more": 2}, [item("test://live", mimeType="application/json", text='{"contents":1,"more":2}')]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("uri", "value", "contents"), PYTHON, ids=repr)
+def test_what_a_function_returns_becomes_contents(uri: str, value: Any, contents: list[dict]) -> None:
+    outcome = python.conclude(start(uri), Returned(value))
+    assert isinstance(outcome, ResourceOutcome)
+    assert outcome.contents == contents
+
+
+MALFORMED = [[], {}, "x", [1], [{}], [{"text": 1}], [{"text": "x", "blob": "AA=="}], [{"blob": "not base64"}],
+             [{"blob": "AA"}], [{"text": "x", "uri": 5}], [{"text": "x", "other": 1}], [{"text": "x", "_meta": 1}]]  # fmt: skip
+
+
+@pytest.mark.parametrize("contents", MALFORMED, ids=repr)
+def test_malformed_contents_are_the_servers_own_failure(contents: Any) -> None:
+    failure = python.conclude(start("test://live"), Returned({"contents": contents}))
+    assert isinstance(failure, Failure) and failure.code == -32603
+
+
+@pytest.mark.parametrize(("revision", "code"), [("2024-11-05", -32002), ("2025-11-25", -32002), (STATELESS, -32602)])
+def test_a_handler_that_has_nothing_says_that_there_is_none(revision: str, code: int) -> None:
+    call = start("test://live", revision=revision)
+    for failure in (
+        python.conclude(call, Returned(None)),
+        executable.conclude(call, completed(status=66)),
+        mcbox.conclude(call, completed(b"x", status=66)),
+        file.conclude(Call(call.request, call.definition, {"path": "x"}), Found(missing=True)),
+    ):
+        assert isinstance(failure, Failure)
+        assert (failure.code, failure.data) == (code, {"uri": "test://live"})
+
+
+def test_a_failure_of_a_handler_is_the_requests_error() -> None:
+    for failure in (
+        python.conclude(start("test://live"), Returned(problem="ValueError: wrong")),
+        executable.conclude(start("test://live"), completed(errors=b"wrong\n", status=1)),
+        mcbox.conclude(start("test://live"), completed(errors=b"wrong\n", status=1)),
+    ):
+        assert isinstance(failure, Failure)
+        assert failure.code == -32603 and "wrong" in failure.message
+    refused = python.conclude(start("test://live"), Returned(refused="/id: received x; no number"))
+    assert isinstance(refused, Failure) and refused.code == -32602
+
+
+def completed(printed: bytes = b"", errors: bytes = b"", status: int = 0, dropped: int = 0) -> Completed:
+    result = Completed()
+    result.printed, result.errors, result.output = printed, errors, printed + errors
+    result.status, result.dropped = status, dropped
+    return result
+
+
+PRINTED: list[tuple[str, bytes, list[dict]]] = [
+    ("test://live", b"text\n", [item("test://live", mimeType="text/plain", text="text")]),
+    ("test://live", b"  a\n\n", [item("test://live", mimeType="text/plain", text="  a\n")]),
+    (
+        "test://live",
+        PNG,
+        [item("test://live", mimeType="application/octet-stream", blob=base64.b64encode(PNG).decode())],
+    ),
+    ("test://live", b"\xff\n", [item("test://live", mimeType="application/octet-stream", blob="/wo=")]),
+    ("test://typed", b"a,b\n", [item("test://typed", mimeType="text/csv", text="a,b")]),
+    ("test://live", b'{"contents":[{"text":"x"}]}\n', [item("test://live", text="x")]),
+    ("test://live", b'{"contents":[]}', [item("test://live", mimeType="text/plain", text='{"contents":[]}')]),
+    ("test://live", b'"contents"', [item("test://live", mimeType="text/plain", text='"contents"')]),
+    ("test://live", b"", [item("test://live", mimeType="text/plain", text="")]),
+]
+
+
+@pytest.mark.parametrize(("uri", "printed", "contents"), PRINTED, ids=repr)
+@pytest.mark.parametrize("contract", [executable, mcbox])
+def test_what_a_program_prints_becomes_contents(contract: Any, uri: str, printed: bytes, contents: list[dict]) -> None:
+    outcome = contract.conclude(start(uri), completed(printed, b"noise"))
+    assert outcome.contents == contents
+    assert outcome.log == "noise"
+
+
+def test_an_output_that_was_cut_is_no_resource() -> None:
+    for contract in (executable, mcbox):
+        failure = contract.conclude(start("test://live"), completed(b"x", dropped=5))
+        assert isinstance(failure, Failure) and failure.code == -32603
+
+
+FOUND = [
+    ("a.md", b"# A\n", item("test://fixed", mimeType="text/markdown", text="# A\n")),
+    ("a.png", PNG, item("test://fixed", mimeType="image/png", blob=base64.b64encode(PNG).decode())),
+    ("a.svg", b"<svg/>", item("test://fixed", mimeType="image/svg+xml", text="<svg/>")),
+    ("README", b"hi", item("test://fixed", mimeType="text/plain", text="hi")),
+    ("data", b"\0\1", item("test://fixed", mimeType="application/octet-stream", blob="AAE=")),
+    ("a.txt", b"\xff", item("test://fixed", mimeType="text/plain", blob="/w==")),
+    (".png", b"x", item("test://fixed", mimeType="image/png", blob="eA==")),
+]
+
+
+@pytest.mark.parametrize(("path", "data", "contents"), FOUND, ids=[row[0] for row in FOUND])
+def test_what_a_file_has_becomes_contents(path: str, data: bytes, contents: dict) -> None:
+    call = start("test://fixed")
+    call.arguments["path"] = path
+    outcome = file.conclude(call, Found(data))
+    assert isinstance(outcome, ResourceOutcome)
+    assert outcome.contents == [contents]
+
+
+def test_why_a_file_was_refused_is_for_whoever_runs_the_server() -> None:
+    call = start("test://fixed")
+    call.arguments["path"] = "a"
+    failure = file.conclude(call, Found(missing=True, problem="it is no regular file"))
+    assert isinstance(failure, Failure)
+    assert failure.message == "Resource not found: test://fixed" and "no regular file" in failure.log
+    broken = file.conclude(call, Found(problem="it is larger than 16 MiB"))
+    assert isinstance(broken, Failure) and broken.code == -32603 and "16 MiB" in broken.message
+
+
+@pytest.mark.parametrize("revision", [*HANDSHAKE, STATELESS])
+def test_a_handlers_contents_are_what_the_revision_says(revision: str) -> None:
+    session = Session(image())
+    session.wire = image().wire(revision) if revision != STATELESS else None
+    asked = {"uri": "test://live", **({"_meta": MODERN} if revision == STATELESS else {})}
+    begun = ask(session, request("resources/read", asked))
+    outcome = ResourceOutcome([{"uri": "test://live", "text": "now"}])
+    outcome.meta = {"own": 1}
+    (reply,) = session.finish(begun.call, outcome)
+    result = valid(revision, "ReadResourceResult", json.loads(reply.data)["result"])
+    assert result["contents"] == outcome.contents and result["_meta"]["own"] == 1
+    if revision == STATELESS:
+        assert (result["ttlMs"], result["cacheScope"]) == (0, "private")
+        assert result["_meta"]["io.modelcontextprotocol/serverInfo"]["name"] == "shelf"
+
+
+def test_tools_that_a_resource_calls_are_tools() -> None:
+    """A call within another's request is concluded as what it is."""
+    inner = start("test://live")
+    inner.chain = ("outer",)
+    outcome = python.conclude(inner, Returned("text"))
+    assert outcome.content == [{"type": "text", "text": "text"}]  # type: ignore[union-attr]
+    for contract in (executable, mcbox):
+        assert contract.conclude(inner, completed(b"text")).content == [{"type": "text", "text": "text"}]
+    prompted = start("test://live", "prompts/get")
+    prompted.chain = ("outer",)
+    assert python.conclude(prompted, Returned(problem="x")).is_error  # type: ignore[union-attr]
+
+
+def test_bytes_are_no_answer_of_a_tool() -> None:
+    call = start("test://live", "tools/call")
+    outcome = python.conclude(call, Returned({"mcpc/blob": "AAH/"}))
+    assert outcome.is_error  # type: ignore[union-attr]
+    assert "JSON cannot carry" in outcome.content[0]["text"]  # type: ignore[union-attr,index,call-overload,operator]
+
+
+def test_programs_find_the_uri() -> None:
+    shell = {"server.json": FILES["server.json"], "resources.bash": "resource_live() { :; }\n"}
+    shell["resources.json"] = json.dumps({"resources": [{"uri": "test://live", "name": "live", "description": "d"}]})
+    built = image_of(archive(shell).data)
+    begun = ask(Session(built), request("resources/read", {"uri": "test://live"}))
+    command = mcbox.prepare(begun.call, built)
+    assert command.exported[b"MCPC_URI"] == b"test://live" and not command.merged
+
+
+MANY = 100_000
+
+
+@pytest.fixture(scope="module")
+def many() -> Image:
+    def one(number: int) -> dict:
+        return {"uri": f"test://{number}", "name": f"n{number}", "description": "d", "text": str(number)}
+
+    files = {
+        f"resources.d/{part}.json": json.dumps({"resources": [one(part * 20_000 + at) for at in range(20_000)]})
+        for part in range(MANY // 20_000)
+    }
+    return image_of(archive({"server.json": FILES["server.json"], **files}, resources_page_size=1000).data)
+
+
+def test_very_many_resources_are_listed_page_by_page_and_read(many: Image) -> None:
+    """R08."""
+    session, cursor, seen = Session(many), None, []
+    while True:
+        result = ask(session, request("resources/list", {} if cursor is None else {"cursor": cursor}))["result"]
+        seen += [resource["uri"] for resource in result["resources"]]
+        cursor = result.get("nextCursor")
+        if cursor is None:
+            break
+    assert seen == [f"test://{number}" for number in range(MANY)]
+    for number in (0, 1, 77_777, MANY - 1):
+        result = ask(session, request("resources/read", {"uri": f"test://{number}"}))["result"]
+        assert result["contents"][0]["text"] == str(number)
+    assert ask(session, request("resources/read", {"uri": f"test://{MANY}"}))["error"]["code"] == -32002
+
+
+def test_a_cursor_that_was_not_given_out_here_is_refused(many: Image) -> None:
+    """R08: forged, foreign, out of bounds, of another build."""
+    given = ask(Session(many), request("resources/list"))["result"]["nextCursor"]
+    number, _, mark = given.partition(".")
+    forged = ["", "x", "1", number, f"{number}.", f".{mark}", f"0.{mark}", f"-1.{mark}", f"100.{mark}", f"1e1.{mark}",
+              f"1.{mark[:-1]}x", f"{given} ", f"٣.{mark}", "99999999999." + mark, 1, [], {}]  # fmt: skip
+    for cursor in forged:
+        reply = ask(Session(many), request("resources/list", {"cursor": cursor}))
+        assert reply["error"]["code"] == -32602, cursor

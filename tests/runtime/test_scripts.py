@@ -1,0 +1,287 @@
+"""Scripts in children of a fork server: what they write, and how they end, is what a process of their own would do."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import time
+from types import SimpleNamespace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from mcpc.languages.scripts import forkable
+from mcpc.sources import Source
+from mcpc_runtime.host import Host
+from mcpc_runtime.reactor import Reactor, close
+from mcpc_runtime.runners.shell import ShellRunner
+from mcpc_runtime.shells import scripts
+from needs import ROOT, needs
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from mcpc_runtime.commands import Completed
+
+SDK = ROOT / "templates/mcp_bash/sdk"
+DEADLINE_SECONDS = 60
+READS_SDK = 'source "$MCP_SDK/tool-sdk.sh"\n'
+
+SAME = {
+    "prints": "echo hi; printf 'two\\n'; echo err >&2",
+    "empty": "",
+    "status": "exit 7",
+    "last status": "false",
+    "exit in a function": "f() { echo in; exit 9; echo never; }; f; echo never",
+    "errexit": "set -e; echo a; false; echo never",
+    "errexit in a function": "set -e; f() { false; echo never; }; f; echo never",
+    "errexit in a substitution": "set -e; x=$(false); echo never",
+    "errexit is off": "false; echo on",
+    "nounset": "set -u; echo $nope; echo never",
+    "pipefail": "set -eo pipefail; false | true; echo never",
+    "message of an unset one": "echo ${nope:?is missing}; echo never",
+    "trap at the end": "trap 'echo bye $?' EXIT; echo a; exit 4",
+    "trap at the end, errexit": "set -e; trap 'rm -f \"$t\"; echo cleaned' EXIT; t=$(mktemp); false",
+    "trap of a signal": "trap 'echo caught; exit 5' TERM; kill -TERM $(sh -c 'echo $PPID'); sleep 5",
+    "ended by a signal": "kill -TERM $(sh -c 'echo $PPID'); echo never",
+    "ended by force": "echo a; kill -KILL $(sh -c 'echo $PPID'); echo never",
+    "subshell": "(cd /; exit 3); echo $? $PWD",
+    "here-document": "cat <<END\n$0\nEND\ncat <<'END'\n$0\nEND",
+    "here-string": "cat <<<'a b'; read -r x <<<'c d'; echo \"$x\"",
+    "arrays": 'declare -a a=(1 "2 3"); declare -A m=([k]=v); a+=(4); echo "${#a[@]} ${a[1]} ${m[k]}"',
+    "nameref": 'f() { local -n r=$1; r=5; }; f x; echo "$x"',
+    "locals at the top": "local x=1; echo on",
+    "becomes a program": "echo a; exec printf '%s\\n' b",
+    "becomes one that fails": "exec sh -c 'exit 11'",
+    "becomes none": "exec /nonexistent; echo never",
+    "background": "sleep 0.05 & wait $!; echo $?",
+    "output of a job": "{ sleep 0.05; echo late; } & wait",
+    "reads nothing": "cat; read -r x; echo $?; [ -t 0 ] || echo no terminal",
+    "arguments": 'echo "$# $* ${1-none}"',
+    "name": 'echo "$0 ${BASH_SOURCE[0]} ${0##*/} $(dirname "$0")"; [[ ${BASH_SOURCE[0]} == "$0" ]] && echo run',
+    "place": 'pwd; echo "$PWD ${OLDPWD-none}"; env | grep ^OLDPWD; declare x; cd /; echo $OLDPWD',
+    "environment": "env | grep -v -e ^_= -e ^MCPC_CALL= | sort",
+    "variables": "compgen_free=1; echo ${IFS@Q} ${OPTIND} ${PATH} ${HOME-none} ${MCPC_NOTES-none} ${UID}",
+    "options": 'shopt | grep -c on; [[ $SECONDS == 0 ]] && echo "just begun"',
+    "descriptors": "for n in 3 4 5 6 7 8 9 10 13; do { true >&$n; } 2>/dev/null && echo open $n; done; echo none",
+    "no such command": "nosuchcommand; echo $?",
+    "syntax": "echo a\nif then\necho b",
+    "syntax that is run": "set -e; eval 'if'; echo never",
+    "unclosed": "echo 'a",
+    "arithmetic": "echo $((1 / 0)); echo on",
+    "read-only": "readonly r=1; r=2; echo never",
+    "globs": "set -f; echo *; set +f; shopt -s nullglob; echo /nonexistent/*",
+    "extended globs": "shopt -s extglob\ncase abc in +(a|b|c)) echo yes ;; esac",
+    "aliases": "shopt -s expand_aliases\nalias say='echo said'\nsay it",
+    "umask": "umask; ulimit -n | grep -c .",
+    "process substitution": "cat <(echo a) <(echo b); wait",
+    "pipes": "seq 5 | while read -r n; do echo $n; done | tail -n 1; echo ${PIPESTATUS[*]}",
+    "broken pipe": "yes | head -n 1; echo ${PIPESTATUS[*]}",
+    "exit without a status": "false; exit",
+    "large": "head -c 200000 /dev/zero | tr '\\0' x",
+    "large errors": "head -c 200000 /dev/zero | tr '\\0' e >&2; exit 3",
+    "SDK: succeeds": READS_SDK + "mcp_result_success '{\"a\": 1}'",
+    "SDK: argument": READS_SDK + 'name=$(mcp_args_require .name); echo "hello $name"',
+    "SDK: no argument": READS_SDK + "name=$(mcp_args_require .nope); echo never",
+    "SDK: its options": READS_SDK + "echo $nope; echo never",
+    "SDK: twice": READS_SDK * 2 + "set +e; false; " + READS_SDK + "false; echo never",
+    "SDK: filter": READS_SDK + "mcp_args_get '.list | length'; mcp_args_get '.list[]'",
+    "SDK: error": READS_SDK + "mcp_error kind 'a message' --hint h; mcp_log_info a b; mcp_progress 3 x",
+    "SDK: path": READS_SDK + "mcp_path_normalize ./a/../b",
+    "SDK: variables": READS_SDK + 'echo "$MCP_PROGRESS_STREAM|$MCP_TOOL_CANCELLATION_FILE|$MCP_ELICIT_DEFAULT_TIMEOUT"',
+}
+
+
+class Scripts:
+    """A runner of scripts in a folder, and what it takes to wait for it."""
+
+    def __init__(self, home: Path) -> None:
+        self.home = home
+        base = {"PATH": os.environ["PATH"], "HOME": str(home), "MCP_SDK": str(SDK), "LANG": "C"}
+        self.base = {name.encode(): value.encode() for name, value in base.items()}
+        self.more = {b"MCP_TOOL_ARGS_JSON": b'{"list":[1,2],"name":"W\xc3\xb6rld"}', b"MCP_TOOL_NAME": b"a 'name'"}
+        self.reactor = Reactor()
+        self.host = Host(self.reactor, SimpleNamespace(index={}))  # type: ignore[arg-type]
+        self.runner = ShellRunner(self.host, scripts.libraries(str(SDK), lambda number: self.base))
+
+    def write(self, text: str, name: str = "tool.sh", head: str = "#!/usr/bin/env bash\n") -> Path:
+        place = self.home / name
+        place.write_text(head + text)
+        place.chmod(0o755)
+        return place
+
+    def begin(self, place: Path, done: list[Completed]) -> object:
+        call = scripts.script_call(str(place), self.more, str(self.home), 0)
+        return self.runner.start(call, done.append, lambda note: None)
+
+    def turn_until(self, condition, seconds: float = DEADLINE_SECONDS) -> None:
+        deadline = time.monotonic() + seconds
+        while not condition():
+            assert time.monotonic() < deadline, "nothing happened"
+            self.reactor.after(0.05, lambda: None)
+            self.reactor.turn()
+
+    def run(self, place: Path) -> Completed:
+        done: list[Completed] = []
+        self.begin(place, done)
+        self.turn_until(lambda: done)
+        return done[0]
+
+    def own(self, place: Path) -> tuple[int, bytes, bytes]:
+        """Return what a process of its own writes, and how it ends."""
+        argv = [str(place)] if place.stat().st_mode & 0o100 else ["bash", str(place)]
+        ran = subprocess.run(
+            argv,
+            env={**self.base, **self.more},
+            cwd=self.home,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            check=False,
+        )
+        return ran.returncode if ran.returncode >= 0 else 128 - ran.returncode, ran.stdout, ran.stderr
+
+    def close(self) -> None:
+        self.runner.close()
+        self.host.close()
+        for descriptor in (self.host.errors, self.host._reading):
+            self.reactor.forget(descriptor)
+            close(descriptor)
+
+
+@pytest.fixture(scope="module")
+def runner(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scripts]:
+    needs("bash")
+    made = Scripts(tmp_path_factory.mktemp("project"))
+    yield made
+    made.close()
+
+
+@pytest.mark.parametrize("text", SAME.values(), ids=SAME.keys())
+def test_a_child_does_what_a_process_does(runner: Scripts, text: str):
+    place = runner.write(text)
+    assert forkable(Source("tools/tool.sh", place.read_bytes())) == ("PPID" not in text and "if then" not in text)
+    completed = runner.run(place)
+    assert (completed.status, completed.printed, completed.errors) == runner.own(place)
+    assert completed.problem == ""
+    (server,) = runner.runner._servers.values()
+    assert server.is_ready
+
+
+def test_a_fresh_shell_does_it_too(runner: Scripts):
+    for name, text in SAME.items():
+        if name in (
+            "SDK: no argument",
+            "ended by force",
+            "environment",
+            "place",
+            "name",
+            "status",
+            "prints",
+            "reads nothing",
+        ):
+            place = runner.write(text)
+            call = scripts.script_call(str(place), runner.more, str(runner.home), 0)
+            call.isolated = True
+            done: list[Completed] = []
+            runner.runner.start(call, done.append, lambda note: None)
+            runner.turn_until(lambda done=done: done)
+            status = done[0].status if done[0].status >= 0 else 128 - done[0].status
+            assert (status, done[0].printed, done[0].errors) == runner.own(place), name
+
+
+def test_a_file_that_may_not_be_executed(runner: Scripts):
+    place = runner.write("echo plain; exit 3", head="")
+    place.chmod(0o644)
+    completed = runner.run(place)
+    assert (completed.status, completed.printed, completed.errors) == runner.own(place) == (3, b"plain\n", b"")
+
+
+def test_another_bash_than_ours_runs_what_names_it(runner: Scripts):
+    other = runner.home / "bash"
+    other.write_text('#!/bin/sh\necho "another: $1"\n')
+    other.chmod(0o755)
+    place = runner.write("echo ours", head=f"#!{other}\n")
+    assert runner.run(place).printed == f"another: {place}\n".encode()
+
+
+def test_a_script_that_has_gone(runner: Scripts):
+    completed = runner.run(runner.home / "nowhere.sh")
+    assert completed.status == 127
+    assert b"nowhere.sh" in completed.errors
+
+
+def test_calls_do_not_see_each_other(runner: Scripts):
+    first = runner.write("export LEFT=1; left() { :; }; cd /; umask 000; set -x 2>/dev/null; exit 0", "first.sh")
+    second = runner.write('echo "${LEFT-none} $PWD $(umask)"; type left 2>&1', "second.sh")
+    runner.run(first)
+    completed = runner.run(second)
+    assert (completed.status, completed.printed, completed.errors) == runner.own(second)
+
+
+def test_many_at_once(runner: Scripts):
+    places = [
+        runner.write(f"sleep 0.0{number % 5}; echo {number}; exit {number}", f"{number}.sh") for number in range(40)
+    ]
+    ended: list[list[Completed]] = [[] for _ in places]
+    for place, done in zip(places, ended, strict=True):
+        runner.begin(place, done)
+    runner.turn_until(lambda: all(ended))
+    assert [(done[0].status, done[0].printed) for done in ended] == [(n, f"{n}\n".encode()) for n in range(40)]
+
+
+def test_a_call_that_is_stopped_takes_its_children_along(runner: Scripts):
+    place = runner.write(
+        f"trap 'echo ended >{runner.home}/trapped; exit 1' TERM; sleep 600 & echo $! >{runner.home}/pid; wait"
+    )
+    job = runner.begin(place, [])
+    runner.turn_until(lambda: (runner.home / "pid").exists() and (runner.home / "pid").read_text())
+    runner.runner.stop(job)
+    pid = int((runner.home / "pid").read_text())
+    runner.turn_until(lambda: not os.path.exists(f"/proc/{pid}") and (runner.home / "trapped").exists())
+
+
+def test_a_script_that_is_stopped_has_time_to_tidy_up(runner: Scripts):
+    place = runner.write(
+        "trap 'sleep 0.4; echo tidy >tidied; exit 1' TERM; echo >ready; while true; do sleep 0.05; done"
+    )
+    job = runner.begin(place, [])
+    runner.turn_until((runner.home / "ready").exists)
+    runner.runner.stop(job)
+    runner.turn_until(lambda: (runner.home / "tidied").exists() and (runner.home / "tidied").read_text())
+
+
+def test_a_lost_fork_server_is_replaced(runner: Scripts):
+    place = runner.write("echo again")
+    assert runner.run(place).printed == b"again\n"
+    (server,) = runner.runner._servers.values()
+    runner.turn_until(lambda: server._child.pid)
+    os.kill(server._child.pid, signal.SIGKILL)
+    for _ in range(5):
+        assert runner.run(place).printed == b"again\n"
+
+
+@pytest.mark.parametrize("version", ["too old", "no SDK"])
+def test_without_a_fork_server_a_script_is_run_all_the_same(tmp_path: Path, version: str):
+    sdk = tmp_path / "mcp-bash/sdk"
+    (sdk.parent / "fork").mkdir(parents=True)
+    for program in ("forkserver.bash", "launcher.bash"):
+        text = (SDK.parent / "fork" / program).read_text()
+        (sdk.parent / "fork" / program).write_text(
+            text.replace("[0] < 5", "[0] < 500") if version == "too old" else text
+        )
+    made = Scripts(tmp_path)
+    made.runner = ShellRunner(made.host, scripts.libraries(str(sdk), lambda number: made.base))
+    try:
+        place = made.write("echo all the same; exit 3")
+        completed = made.run(place)
+        assert (completed.status, completed.printed, completed.errors) == (3, b"all the same\n", b"")
+    finally:
+        made.close()
+
+
+def test_an_environment_that_decides_how_bash_behaves():
+    assert scripts.fits([b"PATH", b"MCP_SDK"])
+    assert not scripts.fits([b"PATH", b"BASH_ENV"])
+    assert not scripts.fits([b"BASH_FUNC_f%%"])

@@ -1,0 +1,606 @@
+"""Tasks of a built server, as clients see them: over standard input and output, alone, and with others at one store."""
+
+import json
+import os
+import queue
+import signal
+import subprocess
+import sys
+import threading
+import time
+from contextlib import contextmanager
+
+import pytest
+
+from artifact import build, carried
+from images import small_archive
+from redises import RedisServer
+
+EXTENSION = "io.modelcontextprotocol/tasks"
+VERSION = "io.modelcontextprotocol/protocolVersion"
+CAPABILITIES = "io.modelcontextprotocol/clientCapabilities"
+ABLE = {"elicitation": {}, "roots": {}, "extensions": {EXTENSION: {}}}
+LEASE = "1.0"
+FORM = {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]}
+ASKS = {"user_name": {"method": "elicitation/create", "params": {"message": "Name?", "requestedSchema": FORM}}}
+HANDLERS = """
+import os, time
+from mcpc import Context, ProtocolError, ToolError, elicitation, roots
+FORM = {form!r}
+
+def mark(word):
+    with open(os.environ["MARKS"], "a") as marks:
+        marks.write(f"{{word}}\\n")
+
+def work(seconds=0.0, label=""):
+    mark(f"begin {{label}}")
+    time.sleep(seconds)
+    mark(f"end {{label}}")
+    return f"did {{label}} in {{os.getppid()}}"
+
+def once(seconds=0.0, label=""):
+    return work(seconds, label)
+
+def plain():
+    return "plain"
+
+def only_task():
+    return "as a task"
+
+def fails():
+    raise ToolError("it did not work")
+
+def breaks():
+    raise ProtocolError(-31234, "broken", {{"why": "test"}})
+
+def sure(context: Context, seconds=0.0):
+    answer = context.elicit("Name?", FORM, key="name")
+    mark("answered")
+    time.sleep(seconds)
+    return f"{{answer.action}} {{answer.data}}"
+
+def two(context: Context):
+    found = context.ask({{"a": elicitation("A?", FORM), "b": elicitation("B?", FORM)}})
+    return found["a"]["content"]["name"] + found["b"]["content"]["name"]
+
+def composed(context: Context):
+    return "Hello, " + context.answers["user_name"]["content"]["name"]
+
+def outer(context: Context):
+    return context.call_tool("sure", {{}})["content"][0]["text"]
+"""
+
+
+def definition(name, task="", *, again=False, properties=(), **handler):
+    meta = {"mcpc/handler": {**({"task": task} if task else {}), "environment": ["MARKS"], **handler}}
+    kinds = {"seconds": {"type": "number"}, "label": {"type": "string"}}
+    schema = {"type": "object", "properties": {key: kinds[key] for key in properties}}
+    found = {"name": name, "description": f"Tool {name}.", "inputSchema": schema, "_meta": meta}
+    return {**found, "annotations": {"idempotentHint": True}} if again else found
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    both = ("seconds", "label")
+    tools = [
+        definition("work", "optional", again=True, properties=both),
+        definition("once", "optional", properties=both),
+        definition("plain"),
+        definition("only_task", "required"),
+        definition("fails", "required"),
+        definition("breaks", "optional"),
+        definition("sure", "optional", again=True, properties=("seconds",)),
+        definition("two", "optional", again=True),
+        definition("composed", "required", asks=ASKS),
+        definition("outer", "optional", again=True),
+    ]
+    files = {
+        "server.json": json.dumps({"serverInfo": {"name": "tasks", "version": "1.0"}}),
+        "tools.json": json.dumps({"tools": tools}),
+        "tools.py": HANDLERS.format(form=FORM),
+    }
+    project = tmp_path_factory.mktemp("tasks") / "project"
+    project.mkdir()
+    for name, text in files.items():
+        (project / name).write_text(text)
+    return build(project, project.parent / "server.pyz", "--redis")
+
+
+class Client:
+    """A client of one server; answers are found by id, all else is in `said`."""
+
+    def __init__(self, path, environment):
+        self.marks = environment["MARKS"]
+        self.process = subprocess.Popen(
+            [sys.executable, str(path)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env={**os.environ, **environment},
+        )
+        self.said: queue.Queue[dict] = queue.Queue()
+        self.answers: dict[object, queue.Queue[dict]] = {}
+        self.errors = ""
+        self._number = 0
+        self._readers = [threading.Thread(target=one, daemon=True) for one in (self._read, self._read_errors)]
+        for reader in self._readers:
+            reader.start()
+
+    def _read(self):
+        for line in self.process.stdout:
+            message = json.loads(line)
+            if "id" in message and "method" not in message:
+                self.answers[message["id"]].put(message)
+            else:
+                self.said.put(message)
+
+    def _read_errors(self):
+        for line in self.process.stderr:
+            self.errors += line.decode()
+
+    def send(self, method, able=ABLE, **params):
+        self._number += 1
+        self.answers[self._number] = queue.Queue()
+        meta = {VERSION: "2026-07-28", CAPABILITIES: able}
+        message = {"jsonrpc": "2.0", "id": self._number, "method": method, "params": {**params, "_meta": meta}}
+        self.process.stdin.write(json.dumps(message).encode() + b"\n")
+        self.process.stdin.flush()
+        return self._number
+
+    def ask(self, method, able=ABLE, **params):
+        return self.answers[self.send(method, able, **params)].get(timeout=20)
+
+    def result(self, method, **params):
+        answer = self.ask(method, **params)
+        assert "result" in answer, answer
+        return answer["result"]
+
+    def task(self, tool, **arguments):
+        made = self.result("tools/call", name=tool, arguments=arguments)
+        assert made["resultType"] == "task", made
+        return made["taskId"]
+
+    def get(self, task):
+        return self.result("tasks/get", taskId=task)
+
+    def until(self, task, *statuses, seconds=20.0):
+        """The task, once it has one of these statuses (by default one of those it ends with)."""
+        wanted, end = statuses or ("completed", "failed", "cancelled"), time.monotonic() + seconds
+        while True:
+            found = self.get(task)
+            if found["status"] in wanted:
+                return found
+            assert time.monotonic() < end, (found, self.errors)
+            time.sleep(0.05)
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
+
+    def end(self):
+        """Close the client's end; return the exit status."""
+        self.process.stdin.close()
+        return self.process.wait(timeout=20)
+
+    def close(self):
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.wait()
+        for reader in self._readers:
+            reader.join()
+        for stream in (self.process.stdin, self.process.stdout, self.process.stderr):
+            stream.close()
+
+
+@contextmanager
+def clients(path, folder, store="", count=1, **more):
+    """Clients of servers that have one store."""
+    environment = {"MARKS": str(folder / "marks"), "MCPC_TASKS_LEASE": LEASE, "MCPC_TASKS": store, **more}
+    environment.setdefault("XDG_STATE_HOME", str(folder / "state"))
+    opened = []
+
+    def start():
+        opened.append(Client(path, environment))
+        return opened[-1]
+
+    try:
+        yield [start() for _ in range(count)] if count > 1 else start() if count else start
+    finally:
+        for client in opened:
+            client.close()
+
+
+@pytest.fixture
+def client(server, tmp_path):
+    with clients(server, tmp_path) as one:
+        yield one
+
+
+@pytest.fixture(params=["sqlite", "redis"])
+def store(request, tmp_path):
+    """What several servers share."""
+    if request.param == "sqlite":
+        yield f"sqlite:{tmp_path}/shared/tasks.db"
+        return
+    redis = RedisServer(tmp_path / "redis")
+    yield redis.url
+    redis.stop()
+
+
+def marks(client):
+    try:
+        with open(client.marks) as found:
+            return found.read().split("\n")[:-1]
+    except FileNotFoundError:
+        return []
+
+
+def wait_for_mark(client, mark, count=1):
+    end = time.monotonic() + 20
+    while marks(client).count(mark) < count:
+        assert time.monotonic() < end, marks(client)
+        time.sleep(0.02)
+
+
+def accepted(name):
+    return {"action": "accept", "content": {"name": name}}
+
+
+def test_the_extension_is_advertised_to_those_who_can_know_it(client):
+    told = client.result("server/discover")["capabilities"]
+    assert told["extensions"] == {EXTENSION: {}}
+    assert "tasks" not in told
+    legacy = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
+    line = {"jsonrpc": "2.0", "id": 99, "method": "initialize", "params": legacy}
+    client.answers[99] = queue.Queue()
+    client.process.stdin.write(json.dumps(line).encode() + b"\n")
+    client.process.stdin.flush()
+    capabilities = client.answers[99].get(timeout=20)["result"]["capabilities"]
+    assert not {"extensions", "tasks"} & capabilities.keys()
+
+
+@pytest.mark.parametrize(
+    "able", [{}, {"extensions": {}}, {"extensions": {EXTENSION: True}}, {"extensions": []}, {EXTENSION: {}}]
+)
+def test_who_does_not_know_tasks_is_given_none(client, able):
+    client.result("tools/call", name="plain", arguments={})
+    result = client.ask("tools/call", able, name="work", arguments={"label": "x"})["result"]
+    assert result["resultType"] == "complete"
+    assert result["content"][0]["text"].startswith("did x")
+    for method in ("tasks/get", "tasks/update", "tasks/cancel"):
+        error = client.ask(method, able, taskId="a" * 48, inputResponses={})["error"]
+        assert (error["code"], error["data"]) == (-32021, {"requiredCapabilities": {"extensions": {EXTENSION: {}}}})
+    for tool in ("only_task", "composed"):
+        error = client.ask("tools/call", {**able, "elicitation": {}}, name=tool, arguments={})["error"]
+        assert (error["code"], error["data"]) == (-32021, {"requiredCapabilities": {"extensions": {EXTENSION: {}}}})
+
+
+def test_a_client_of_the_handshake_era_is_answered_at_once_or_refused(client):
+    for name, begins in (("work", "did"), ("only_task", "only_task runs as a task")):
+        client.answers[name] = queue.Queue()
+        line = {"jsonrpc": "2.0", "id": name, "method": "tools/call", "params": {"name": name, "task": {"ttl": 1}}}
+        client.process.stdin.write(json.dumps(line).encode() + b"\n")
+        client.process.stdin.flush()
+        result = client.answers[name].get(timeout=20)["result"]
+        assert result["content"][0]["text"].startswith(begins)
+        assert result.get("isError", False) == (name == "only_task")
+
+
+def test_a_task_is_told_flat_and_can_be_looked_up_at_once(client):
+    made = client.result("tools/call", name="work", arguments={"seconds": 0.5, "label": "x"})
+    assert made["resultType"] == "task"
+    assert made["status"] == "working"
+    assert type(made["ttlMs"]) is int and made["ttlMs"] >= 3_600_000
+    assert type(made["pollIntervalMs"]) is int and made["pollIntervalMs"] > 0
+    for moment in (made["createdAt"], made["lastUpdatedAt"]):
+        assert time.strptime(moment, "%Y-%m-%dT%H:%M:%S." + moment[20:23] + "Z")
+    unwanted = {"task", "ttl", "pollInterval", "requestState", "result", "error", "inputRequests"}
+    assert not unwanted & made.keys()
+    found = client.get(made["taskId"])
+    assert (found["resultType"], found["status"], found["createdAt"]) == ("complete", "working", made["createdAt"])
+    assert not unwanted & found.keys()
+    done = client.until(made["taskId"])
+    assert done["status"] == "completed"
+    assert done["result"]["content"][0]["text"].startswith("did x")
+    assert "io.modelcontextprotocol/related-task" not in done["result"].get("_meta", {})
+    assert done["ttlMs"] >= made["ttlMs"]
+
+
+def test_ids_cannot_be_guessed(client):
+    ids = {client.task("work") for _ in range(20)}
+    assert len(ids) == 20
+    assert all(len(bytes.fromhex(one)) >= 16 for one in ids)
+
+
+@pytest.mark.parametrize("task", ["", "x", "a" * 48, "a" * 5000, "é", "../x", "a\0b", 5, None, [], {}])
+def test_an_unknown_task_is_said_to_be(client, task):
+    for method in ("tasks/get", "tasks/update", "tasks/cancel"):
+        assert client.ask(method, taskId=task, inputResponses={})["error"]["code"] == -32602
+
+
+def test_a_tools_error_is_a_result_and_a_protocol_error_is_none(client):
+    fails, breaks = client.task("fails"), client.task("breaks")
+    done = client.until(fails)
+    assert (done["status"], done["result"]["isError"]) == ("completed", True)
+    done = client.until(breaks)
+    assert (done["status"], done["error"]) == ("failed", {"code": -31234, "message": "broken", "data": {"why": "test"}})
+    assert done["statusMessage"] == "broken"
+    assert "result" not in done
+
+
+def test_answers_come_one_by_one_and_what_was_not_asked_is_passed_over(client):
+    task = client.task("two")
+    asked = client.until(task, "input_required")["inputRequests"]
+    assert {key: one["method"] for key, one in asked.items()} == dict.fromkeys("ab", "elicitation/create")
+    ack = client.result("tasks/update", taskId=task, inputResponses={"a": accepted("1"), "zz": accepted("?")})
+    assert {key for key in ack if key != "_meta"} == {"resultType"}
+    assert ack["resultType"] == "complete"
+    found = client.get(task)
+    assert (found["status"], list(found["inputRequests"])) == ("input_required", ["b"])
+    client.result("tasks/update", taskId=task, inputResponses={"a": accepted("x"), "b": accepted("2")})
+    assert client.until(task)["result"]["content"][0]["text"] == "12"
+    client.result("tasks/update", taskId=task, inputResponses={"a": accepted("x")})
+    assert client.get(task)["result"]["content"][0]["text"] == "12"
+
+
+@pytest.mark.parametrize("responses", [None, [], "x", {"name": 5}, {"name": None}, {"name": {"action": "perhaps"}},
+                                       {"name": accepted(5)}, {"name": {"action": "accept", "content": {}}}])  # fmt: skip
+def test_an_answer_that_is_none_is_refused_and_may_be_given_again(client, responses):
+    task = client.task("sure")
+    client.until(task, "input_required")
+    assert client.ask("tasks/update", taskId=task, inputResponses=responses)["error"]["code"] == -32602
+    assert list(client.get(task)["inputRequests"]) == ["name"]
+    client.result("tasks/update", taskId=task, inputResponses={"name": {"action": "decline"}})
+    assert client.until(task)["result"]["content"][0]["text"].startswith("decline")
+
+
+def test_a_client_that_cannot_be_asked_is_not(client):
+    made = client.ask("tools/call", {"extensions": {EXTENSION: {}}}, name="sure", arguments={})["result"]
+    done = client.until(made["taskId"])
+    assert (done["status"], done["error"]["code"]) == ("failed", -32021)
+    assert done["error"]["data"] == {"requiredCapabilities": {"elicitation": {"form": {}}}}
+
+
+def test_a_task_is_cancelled_and_what_it_runs_ends(client):
+    task = client.task("work", seconds=2, label="long")
+    wait_for_mark(client, "begin long")
+    for _ in range(2):
+        ack = client.result("tasks/cancel", taskId=task)
+        assert {key for key in ack if key != "_meta"} == {"resultType"}
+        assert client.get(task)["status"] == "cancelled"
+    time.sleep(2.2)
+    assert "end long" not in marks(client)
+    assert client.get(task)["status"] == "cancelled"
+
+
+def test_to_cancel_what_is_over_changes_nothing(client):
+    task = client.task("work", label="x")
+    client.until(task, "completed")
+    client.result("tasks/cancel", taskId=task)
+    assert client.get(task)["status"] == "completed"
+
+
+def test_a_task_that_waits_for_its_client_can_be_cancelled(client):
+    task = client.task("sure")
+    client.until(task, "input_required")
+    client.result("tasks/cancel", taskId=task)
+    found = client.get(task)
+    assert (found["status"], "inputRequests" in found) == ("cancelled", False)
+
+
+def test_what_was_removed_from_the_protocol_is_not_there(client):
+    for method in ("tasks/result", "tasks/list"):
+        assert client.ask(method, taskId="x")["error"]["code"] == -32601
+    result = client.result("tools/call", name="plain", arguments={}, task={"ttl": 1, "pollInterval": 1})
+    assert (result["resultType"], "taskId" in result) == ("complete", False)
+
+
+def test_what_is_asked_first_is_asked_before_there_is_a_task(client):
+    first = client.result("tools/call", name="composed", arguments={})
+    assert (first["resultType"], "taskId" in first) == ("input_required", False)
+    more = {"requestState": first["requestState"], "inputResponses": {"user_name": accepted("Alice"), "evil": {}}}
+    second = client.result("tools/call", name="composed", arguments={}, **more)
+    assert second["resultType"] == "task"
+    assert not {"requestState", "inputRequests"} & second.keys()
+    assert client.until(second["taskId"])["result"]["content"][0]["text"] == "Hello, Alice"
+
+
+def test_what_a_tool_asks_that_another_one_called_is_asked_too(client):
+    task = client.task("outer")
+    asked = client.until(task, "input_required")["inputRequests"]
+    (name,) = asked
+    client.result("tasks/update", taskId=task, inputResponses={name: accepted("deep")})
+    assert "deep" in client.until(task)["result"]["content"][0]["text"]
+
+
+def test_who_listens_is_told_what_becomes_of_a_task(client):
+    task = client.task("sure")
+    other = client.task("sure")
+    client.until(task, "input_required")
+    listening = client.send("subscriptions/listen", notifications={"taskIds": [task]})
+    ack = client.said.get(timeout=20)
+    assert ack["method"] == "notifications/subscriptions/acknowledged"
+    assert ack["params"]["notifications"] == {"taskIds": [task]}
+    client.result("tasks/update", taskId=other, inputResponses={"name": accepted("other")})
+    client.result("tasks/update", taskId=task, inputResponses={"name": accepted("mine")})
+    told = [client.said.get(timeout=20) for _ in range(2)]
+    assert [one["method"] for one in told] == ["notifications/tasks"] * 2
+    assert [one["params"]["status"] for one in told] == ["working", "completed"]
+    for one in told:
+        assert one["params"]["_meta"] == {"io.modelcontextprotocol/subscriptionId": listening}
+        assert one["params"]["taskId"] == task
+    final = client.get(task)
+    shown = {key: value for key, value in told[-1]["params"].items() if key != "_meta"}
+    assert shown == {key: value for key, value in final.items() if key not in ("_meta", "resultType")}
+
+
+def test_who_does_not_know_tasks_cannot_listen_to_them(client):
+    error = client.ask("subscriptions/listen", {}, notifications={"taskIds": ["a"]})["error"]
+    assert error["code"] == -32021
+
+
+def test_a_task_that_was_told_of_is_there_whatever_happens_to_its_server(server, tmp_path):
+    with clients(server, tmp_path, count=0) as start:
+        first = start()
+        task, single = first.task("work", seconds=0.2, label="w"), first.task("once", seconds=60, label="o")
+        first.kill()
+        second = start()
+        assert second.get(task)["status"] in ("working", "completed")
+        assert second.until(task)["result"]["content"][0]["text"].startswith("did w")
+        ended = second.until(single)
+        assert ended["status"] == "failed"
+        assert "may be run again" in ended["error"]["message"]
+        assert marks(second).count("begin o") <= 1
+
+
+def test_the_last_request_before_the_end_is_answered_and_its_task_goes_on_elsewhere(server, tmp_path):
+    with clients(server, tmp_path, count=0) as start:
+        first = start()
+        number = first.send("tools/call", name="work", arguments={"seconds": 30, "label": "w"})
+        assert first.end() == 0
+        task = first.answers[number].get(timeout=20)["result"]["taskId"]
+        second = start()
+        second.get(task)
+        wait_for_mark(second, "begin w", count=2)
+        assert second.get(task)["status"] == "working"
+
+
+def test_a_server_that_ends_in_good_order_leaves_its_tasks_at_once(server, tmp_path):
+    with clients(server, tmp_path, count=0, MCPC_TASKS_LEASE="3600") as start:
+        first = start()
+        again, single = first.task("work", seconds=0.1, label="w"), first.task("once", seconds=30, label="o")
+        waits = first.task("sure")
+        first.until(waits, "input_required")
+        wait_for_mark(first, "begin o")
+        assert first.end() == 0
+        second = start()
+        assert second.get(single)["status"] == "failed"
+        assert second.until(again)["status"] == "completed"
+        second.result("tasks/update", taskId=waits, inputResponses={"name": accepted("later")})
+        assert "later" in second.until(waits)["result"]["content"][0]["text"]
+
+
+def test_any_server_takes_answers_and_cancels(server, tmp_path, store):
+    with clients(server, tmp_path, store, count=2) as (one, other):
+        task, stopped = one.task("sure"), one.task("work", seconds=2, label="s")
+        assert other.until(task, "input_required")["inputRequests"].keys() == {"name"}
+        other.result("tasks/update", taskId=task, inputResponses={"name": accepted("through the other")})
+        assert "through the other" in other.until(task, seconds=5)["result"]["content"][0]["text"]
+        wait_for_mark(one, "begin s")
+        other.result("tasks/cancel", taskId=stopped)
+        assert one.get(stopped)["status"] == "cancelled"
+        time.sleep(2.2)
+        assert "end s" not in marks(one)
+
+
+def test_who_listens_elsewhere_is_told(server, tmp_path, store):
+    with clients(server, tmp_path, store, count=2) as (one, other):
+        task = one.task("sure")
+        other.until(task, "input_required")
+        other.send("subscriptions/listen", notifications={"taskIds": [task]})
+        assert other.said.get(timeout=20)["method"] == "notifications/subscriptions/acknowledged"
+        one.result("tasks/update", taskId=task, inputResponses={"name": accepted("x")})
+        statuses = set()
+        while "completed" not in statuses:
+            statuses.add(other.said.get(timeout=20)["params"]["status"])
+
+
+def test_another_server_takes_over_from_one_that_died(server, tmp_path, store):
+    with clients(server, tmp_path, store, count=2) as (one, other):
+        again, single = one.task("work", seconds=1, label="w"), one.task("once", seconds=60, label="o")
+        other.get(again)
+        wait_for_mark(one, "begin o")
+        wait_for_mark(one, "begin w")
+        one.kill()
+        assert other.until(again)["result"]["content"][0]["text"].startswith("did w")
+        assert other.until(single)["status"] == "failed"
+        assert marks(other).count("begin o") == 1
+
+
+def test_what_was_answered_is_not_asked_again_by_who_takes_over(server, tmp_path, store):
+    with clients(server, tmp_path, store, count=2) as (one, other):
+        task = one.task("sure", seconds=1.5)
+        one.until(task, "input_required")
+        one.result("tasks/update", taskId=task, inputResponses={"name": accepted("kept")})
+        wait_for_mark(one, "answered")
+        one.kill()
+        done = other.until(task, "completed", "input_required", "failed")
+        assert (done["status"], "kept" in str(done.get("result"))) == ("completed", True)
+
+
+def test_who_was_away_too_long_finds_its_task_with_another_and_changes_nothing(server, tmp_path, store):
+    """Stop the owner's process longer than its lease: when it goes on, what it brings is refused."""
+    with clients(server, tmp_path, store, count=2) as (one, other):
+        task = one.task("work", seconds=0.6, label="w")
+        other.get(task)
+        wait_for_mark(one, "begin w")
+        one.process.send_signal(signal.SIGSTOP)
+        done = other.until(task)
+        assert done["status"] == "completed"
+        one.process.send_signal(signal.SIGCONT)
+        assert one.get(task) == done
+        time.sleep(1)
+        assert other.get(task) == done
+
+
+def test_two_servers_share_the_work_and_nothing_is_done_twice(server, tmp_path, store):
+    with clients(server, tmp_path, store, count=2) as both:
+        tasks = [both[number % 2].task("work", seconds=0.01, label=str(number)) for number in range(30)]
+        for number, task in enumerate(tasks):
+            assert both[1 - number % 2].until(task)["result"]["content"][0]["text"].startswith(f"did {number} ")
+        assert sorted(marks(both[0])) == sorted(f"{word} {number}" for number in range(30) for word in ("begin", "end"))
+
+
+def test_redis_that_goes_away_while_a_task_runs_loses_nothing(server, tmp_path):
+    redis = RedisServer(tmp_path / "redis")
+    with clients(server, tmp_path, redis.url, MCPC_TASKS_LEASE="60") as client:
+        ends, single = client.task("work", seconds=1, label="w"), client.task("once", seconds=1, label="o")
+        wait_for_mark(client, "begin o")
+        wait_for_mark(client, "begin w")
+        redis.stop()
+        error = client.ask("tasks/get", taskId=ends)["error"]
+        assert (error["code"], "Redis" in error["message"]) == (-32603, True)
+        error = client.ask("tools/call", name="work", arguments={"label": "refused"})["error"]
+        assert (error["code"], "cannot be kept" in error["message"]) == (-32603, True)
+        wait_for_mark(client, "end o")
+        redis.start()
+        assert client.until(ends)["result"]["content"][0]["text"].startswith("did w")
+        assert client.until(single)["result"]["content"][0]["text"].startswith("did o")
+        assert "begin refused" not in marks(client)
+        assert redis.url not in client.errors and "s3cret" not in client.errors and "Redis" in client.errors
+    redis.stop()
+
+
+def test_a_place_that_was_named_and_cannot_be_used_is_told_and_not_exchanged(server, tmp_path):
+    (tmp_path / "file").touch()
+    with clients(server, tmp_path, f"sqlite:{tmp_path}/file/tasks.db") as client:
+        error = client.ask("tools/call", name="work", arguments={"label": "x"})["error"]
+        assert (error["code"], "tasks.db" in error["message"]) == (-32603, True)
+        assert client.ask("tools/call", {}, name="work", arguments={"label": "sync"})["result"]["content"]
+    assert marks(client) == ["begin sync", "end sync"]
+
+
+def test_without_a_place_tasks_live_as_long_as_their_server(server, tmp_path):
+    with clients(server, tmp_path, "", XDG_STATE_HOME="/dev/null/x") as client:
+        assert client.until(client.task("work", label="m"))["status"] == "completed"
+        assert "in memory only" in client.errors
+
+
+def test_a_server_without_redis_says_how_to_have_it(tmp_path):
+    project = tmp_path / "project"
+    project.mkdir()
+    (project / "server.json").write_text(json.dumps({"serverInfo": {"name": "tasks", "version": "1.0"}}))
+    (project / "tools.json").write_text(json.dumps({"tools": [definition("plain", "optional")]}))
+    (project / "tools.py").write_text("def plain():\n    return 'plain'\n")
+    path = build(project, tmp_path / "server.pyz")
+    assert not [name for name in carried(path) if "tasks/redis" in name or name.endswith("/events.py")]
+    with clients(path, tmp_path, "redis://:hidden@127.0.0.1:1") as client:
+        error = client.ask("tools/call", name="plain", arguments={})["error"]
+        assert (error["code"], "built without Redis" in error["message"]) == (-32603, True)
+        assert "hidden" not in client.errors + error["message"]
+
+
+def test_a_server_whose_tools_are_no_tasks_carries_nothing_of_them(tmp_path):
+    (tmp_path / "server.pyz").write_bytes(small_archive().data)
+    names = carried(tmp_path / "server.pyz")
+    assert not [name for name in names if "tasks" in name or name.endswith(("/course.py", "/redis.py"))]

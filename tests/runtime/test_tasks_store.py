@@ -1,0 +1,461 @@
+"""Every store keeps tasks alike: whole, in one step, refusing what comes too late, and saying what it cannot do."""
+
+import os
+import sqlite3
+import stat
+import subprocess
+import sys
+import threading
+from contextlib import closing
+from functools import partial
+
+import pytest
+
+from mcpc_runtime.protocol import course
+from mcpc_runtime.protocol.course import StaleError, Task
+from mcpc_runtime.redis import RedisError, connect, without_secrets
+from mcpc_runtime.tasks import store as stores
+from mcpc_runtime.tasks.places import file_name, open_store
+from mcpc_runtime.tasks.redis import Redis
+from mcpc_runtime.tasks.sqlite import Sqlite
+from mcpc_runtime.tasks.store import FullError, Memory, StoreError
+from needs import ROOT
+from redises import PASSWORD, RedisServer
+
+CALL = {"version": "2026-07-28", "arguments": {"x": "é\ud800"}, "meta": {}}
+
+
+@pytest.fixture(scope="module")
+def redis_server(tmp_path_factory):
+    server = RedisServer(tmp_path_factory.mktemp("redis"))
+    yield server
+    server.stop()
+
+
+@pytest.fixture(autouse=True)
+def all_closed(monkeypatch):
+    """Close whatever file a test opened and left open."""
+    opened, connect = [], Sqlite._connect
+
+    def remembering(store):
+        opened.append(store)
+        return connect(store)
+
+    monkeypatch.setattr(Sqlite, "_connect", remembering)
+    yield
+    for store in opened:
+        store.close()
+
+
+def opener(kind, request, folder):
+    """What opens the same store again, as another server does; the memory of a process has only one."""
+    if kind == "memory":
+        one = Memory()
+        return lambda: one
+    if kind == "sqlite":
+        return partial(Sqlite, str(folder / "folder" / "tasks.db"))
+    return partial(Redis, request.getfixturevalue("redis_server").url, folder.name, "")
+
+
+@pytest.fixture(params=["memory", "sqlite", "redis"])
+def opening(request, tmp_path):
+    return opener(request.param, request, tmp_path)
+
+
+@pytest.fixture(params=["sqlite", "redis"])
+def shared(request, tmp_path):
+    return opener(request.param, request, tmp_path)
+
+
+def task_of(store, name="a", principal="", lease=5000, **more):
+    task = Task(name, principal, "tool", store.now())
+    task.owner, task.fence, task.begun, task.lease = "me", 1, True, task.created + lease
+    for key, value in more.items():
+        setattr(task, key, value)
+    return task
+
+
+def test_what_is_kept_is_there_whole(opening):
+    store = opening()
+    assert store.read("a") is None
+    assert store.change("a", course.cancel) is None
+    task = task_of(store, answers={"k": {"deep": ["é", 1.5, None]}})
+    store.add(task, CALL)
+    assert opening().read("a").record() == task.record()
+    assert opening().called("a") == CALL
+    done = store.change("a", lambda one, now: course.finish(one, 1, {"content": []}, None, now))
+    assert opening().read("a").record() == done.record()
+
+
+def test_a_step_that_cannot_be_done_changes_nothing(opening):
+    store = opening()
+    store.add(task_of(store), CALL)
+    before = store.read("a").record()
+    with pytest.raises(StaleError):
+        store.change("a", lambda one, now: course.finish(one, 7, {}, None, now))
+    assert store.read("a").record() == before
+
+
+def test_what_nobody_runs_is_found_and_what_somebody_runs_is_not(opening):
+    store = opening()
+    store.add(task_of(store, "lives"), CALL)
+    store.add(task_of(store, "dead", lease=-1), CALL)
+    store.add(task_of(store, "over", lease=-1), CALL)
+    store.change("over", course.cancel)
+    assert [task.identifier for task in store.due(9)] == ["dead"]
+    taken = store.change("dead", lambda one, now: course.claim(one, "x", now + 5000, now))
+    assert (taken.status, store.due(9)) == ("failed", [])
+
+
+def test_a_lease_is_put_off_only_by_who_has_it(opening):
+    store = opening()
+    store.add(task_of(store, "a", lease=-1, again=True), CALL)
+    store.add(task_of(store, "b", lease=-1, again=True), CALL)
+    store.change("b", lambda one, now: course.claim(one, "other", now - 1, now))
+    assert list(store.renew({"a": 1, "b": 1, "c": 1}, 5000)) == ["a"]
+    assert [task.identifier for task in opening().due(9)] == ["b"]
+    assert store.read("a").lease > store.now()
+
+
+def test_what_need_not_be_kept_is_forgotten(opening):
+    store = opening()
+    then = store.now() - 2 * course.KEPT_MS
+    old = task_of(store, "old", created=then, updated=then)
+    store.add(old, CALL)
+    store.add(task_of(store, "new"), CALL)
+    store.change("new", course.cancel)
+    finished = course.finish(old, 1, {}, None, old.created)
+    store.change("old", lambda one, now: finished)
+    assert store.read("old") is None
+    assert store.change("old", course.cancel) is None
+    store.due(9)
+    assert store.read("new") is not None
+
+
+def test_what_is_removed_is_gone(opening):
+    store = opening()
+    store.add(task_of(store, lease=-1, again=True), CALL)
+    store.remove("a")
+    store.remove("a")
+    assert (store.read("a"), store.due(9)) == (None, [])
+    with pytest.raises(StaleError):
+        store.called("a")
+
+
+def test_one_principal_cannot_fill_it(opening, monkeypatch):
+    monkeypatch.setattr(stores, "MOST_OPEN", 2)
+    store = opening()
+    store.add(task_of(store, "a", "eve"), CALL)
+    store.add(task_of(store, "b", "eve"), CALL)
+    with pytest.raises(FullError):
+        store.add(task_of(store, "c", "eve"), CALL)
+    store.add(task_of(store, "d", "bob"), CALL)
+    store.change("a", course.cancel)
+    store.add(task_of(store, "e", "eve"), CALL)
+
+
+def test_it_has_an_end(opening, monkeypatch):
+    monkeypatch.setattr(stores, "MOST_KEPT", 2)
+    store = opening()
+    for name in "ab":
+        store.add(task_of(store, name), CALL)
+        store.change(name, course.cancel)
+    with pytest.raises(FullError):
+        store.add(task_of(store, "c"), CALL)
+
+
+def test_what_others_change_is_news_and_what_one_changes_oneself_is_not(shared):
+    mine, other = shared(), shared()
+    mine.add(task_of(mine, "a"), CALL)
+    mine.news(), other.news()
+    mine.change("a", lambda one, now: course.ask(one, 1, {"k": {}}, now))
+    assert mine.news() == []
+    assert [(task.identifier, task.status) for task in wait_for_news(other)] == [("a", "input_required")]
+    assert other.news() == []
+    other.change("a", lambda one, now: course.update(one, {"k": {"v": 1}}, now))
+    assert [task.answers for task in wait_for_news(mine)] == [{"k": {"v": 1}}]
+
+
+def wait_for_news(store):
+    for _ in range(200):
+        found = store.news()
+        if found:
+            return found
+        threading.Event().wait(0.01)
+    raise AssertionError("no news")
+
+
+def test_of_many_who_take_a_task_one_gets_it(shared):
+    store = shared()
+    for number in range(10):
+        store.add(task_of(store, f"t{number}", lease=-1, again=True), CALL)
+    taken, barrier = [], threading.Barrier(4, timeout=30)
+
+    def take(me):
+        own = shared()
+        barrier.wait()
+        for number in range(10):
+            try:
+                task = own.change(f"t{number}", lambda one, now: course.claim(one, me, now + 60_000, now))
+                taken.append((task.identifier, me, task.fence))
+            except StaleError:
+                continue
+        own.close()
+
+    threads = [threading.Thread(target=take, args=(f"s{number}",)) for number in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(name for name, _, _ in taken) == sorted(f"t{number}" for number in range(10))
+    assert {(name, store.read(name).owner) for name, _, _ in taken} == {(name, me) for name, me, _ in taken}
+
+
+def test_steps_at_the_same_time_are_all_done(shared):
+    store = shared()
+    store.add(task_of(store, "a", requests={str(number): {} for number in range(40)}, status="input_required"), CALL)
+
+    def answer(numbers):
+        own = shared()
+        for number in numbers:
+            own.change("a", lambda one, now, key=str(number): course.update(one, {key: {"n": key}}, now))
+        own.close()
+
+    threads = [threading.Thread(target=answer, args=(range(start, 40, 4),)) for start in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    task = store.read("a")
+    assert (len(task.answers), task.requests, task.status, task.version) == (40, {}, "working", 40)
+
+
+def test_the_file_is_its_owners_alone_and_is_not_made_before_there_is_a_task(tmp_path):
+    path = tmp_path / "folder" / "tasks.db"
+    store = Sqlite(str(path))
+    assert (store.read("a"), store.due(9), store.news(), store.renew({"a": 1}, 5)) == (None, [], [], {})
+    assert not path.parent.exists()
+    before = os.umask(0)
+    try:
+        store.add(task_of(store), CALL)
+    finally:
+        os.umask(before)
+    modes = {stat.S_IMODE(one.stat().st_mode) for one in path.parent.iterdir()}
+    assert modes == {0o600}
+    assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
+
+
+def test_what_another_process_has_made_since_is_seen(tmp_path):
+    first, second = Sqlite(str(tmp_path / "tasks.db")), Sqlite(str(tmp_path / "tasks.db"))
+    assert first.read("a") is None
+    second.add(task_of(second), CALL)
+    assert first.read("a") is not None
+
+
+def test_a_full_disk_is_told_and_what_was_kept_before_is_there(tmp_path):
+    store = Sqlite(str(tmp_path / "tasks.db"))
+    store.add(task_of(store, "a"), CALL)
+    store._open.execute("PRAGMA max_page_count = 12")
+    with pytest.raises(StoreError, match=r"tasks\.db: database or disk is full"):
+        store.add(task_of(store, "b"), {"arguments": "x" * 100_000})
+    assert (store.read("b"), store.read("a").status) == (None, "working")
+    store.add(task_of(store, "b"), CALL)
+
+
+@pytest.mark.parametrize("content", [b"this is no database " * 100, b"SQLite format 3\0" + b"\xff" * 5000])
+def test_a_broken_file_is_told_and_left_as_it_is(tmp_path, content):
+    path = tmp_path / "tasks.db"
+    path.write_bytes(content)
+    path.chmod(0o600)
+    store = Sqlite(str(path))
+    for use in (lambda: store.add(task_of(store), CALL), lambda: store.read("a"), lambda: store.due(1)):
+        with pytest.raises(StoreError, match=r"tasks\.db: "):
+            use()
+    assert path.read_bytes() == content
+
+
+def test_a_broken_record_is_told(tmp_path):
+    store = Sqlite(str(tmp_path / "tasks.db"))
+    store.add(task_of(store), CALL)
+    with closing(sqlite3.connect(tmp_path / "tasks.db", isolation_level=None)) as other:
+        other.execute("UPDATE tasks SET state = X'7b'")
+    with pytest.raises(StoreError, match="cannot be read"):
+        store.read("a")
+
+
+def test_a_file_of_another_format_is_told(tmp_path):
+    with closing(sqlite3.connect(tmp_path / "tasks.db", isolation_level=None)) as other:
+        other.execute("PRAGMA user_version = 99")
+    (tmp_path / "tasks.db").chmod(0o600)
+    store = Sqlite(str(tmp_path / "tasks.db"))
+    with pytest.raises(StoreError, match="format 99"):
+        store.add(task_of(store), CALL)
+
+
+@pytest.mark.parametrize("spoil", [lambda path: path.chmod(0o644), lambda path: path.chmod(0o660)])
+def test_a_file_that_others_may_read_is_refused(tmp_path, spoil):
+    path = tmp_path / "tasks.db"
+    path.touch()
+    spoil(path)
+    with pytest.raises(StoreError, match="nobody else"):
+        Sqlite(str(path)).add(task_of(Memory()), CALL)
+
+
+@pytest.mark.parametrize("kind", ["link", "folder", "pipe"])
+def test_what_is_no_regular_file_is_refused(tmp_path, kind):
+    path = tmp_path / "tasks.db"
+    (tmp_path / "target").touch(0o600)
+    {"link": lambda: path.symlink_to("target"), "folder": path.mkdir, "pipe": lambda: os.mkfifo(path)}[kind]()
+    with pytest.raises(StoreError):
+        Sqlite(str(path)).add(task_of(Memory()), CALL)
+    assert (tmp_path / "target").read_bytes() == b""
+
+
+def test_a_file_that_is_locked_too_long_is_told(tmp_path, monkeypatch):
+    monkeypatch.setattr("mcpc_runtime.tasks.sqlite.BUSY_SECONDS", 0.1)
+    store = Sqlite(str(tmp_path / "tasks.db"))
+    store.add(task_of(store), CALL)
+    other = sqlite3.connect(tmp_path / "tasks.db", isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    with pytest.raises(StoreError, match="locked"):
+        store.change("a", course.cancel)
+    assert store.read("a").status == "working"
+    other.execute("ROLLBACK")
+    other.close()
+    assert store.change("a", course.cancel).status == "cancelled"
+
+
+WRITER = """
+import os, sys
+sys.path[:0] = {path!r}
+from mcpc_runtime.protocol import course
+from mcpc_runtime.protocol.course import Task
+from mcpc_runtime.tasks.sqlite import Sqlite
+store = Sqlite(sys.argv[1])
+for number in range(10_000):
+    task = Task(f"t{{number}}", "", "tool", store.now())
+    store.add(task, {{"arguments": {{}}}})
+    os.write(1, b"%d\\n" % number)
+"""
+
+
+def test_what_was_taken_survives_the_process(tmp_path):
+    """Kill a process that writes: each task of which it said that it is kept is kept, and the file is whole."""
+    program = WRITER.format(path=[str(ROOT / "runtime")])
+    path = tmp_path / "tasks.db"
+    writer = subprocess.Popen([sys.executable, "-c", program, str(path)], stdout=subprocess.PIPE)
+    said = [int(writer.stdout.readline()) for _ in range(30)]
+    writer.kill()
+    said += [int(line) for line in writer.stdout.read().split()]
+    writer.wait()
+    writer.stdout.close()
+    store = Sqlite(str(path))
+    assert all(store.read(f"t{number}") is not None for number in said)
+    assert len(store.due(20_000)) - len(said) in (0, 1)
+    assert store._open.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+
+
+def test_redis_that_goes_away_is_told_without_the_password_and_comes_back(tmp_path):
+    server = RedisServer(tmp_path / "redis")
+    store = Redis(server.url, "name", "")
+    store.add(task_of(store), CALL)
+    store.news()
+    server.stop()
+    for use in (lambda: store.read("a"), store.news, store.now, lambda: store.add(Task("b", "", "t", 0), CALL)):
+        with pytest.raises(StoreError) as told:
+            use()
+        assert "Redis" in str(told.value)
+        assert PASSWORD not in str(told.value)
+    server.start()
+    assert store.read("a").status == "working"
+    store.news()
+    Redis(server.url, "name", "").change("a", course.cancel)
+    assert [task.status for task in wait_for_news(store)] == ["cancelled"]
+    server.stop()
+
+
+def test_a_wrong_password_is_told_and_not_shown(redis_server):
+    url = redis_server.url.replace(PASSWORD, "wrong-and-secret")
+    with pytest.raises(StoreError) as told:
+        Redis(url, "name", "").read("a")
+    assert "wrong-and-secret" not in str(told.value)
+
+
+def test_servers_of_other_names_do_not_see_each_other(redis_server):
+    one, other = Redis(redis_server.url, "one", ""), Redis(redis_server.url, "other", "")
+    one.add(task_of(one, "secret", lease=-1), CALL)
+    assert (other.read("secret"), other.due(9)) == (None, [])
+
+
+@pytest.mark.parametrize(
+    ("url", "words"),
+    [
+        ("redis://:p%40ss@host", "p%40ss and p@ss"),
+        ("redis://user:secret@host:1/0", "at secret"),
+        ("redis://user:se@cret@host:1/0", "se@cret"),
+        ("redis://host", "nothing"),
+    ],
+)
+def test_no_secret_is_said(url, words):
+    said = without_secrets(f"{words} of {url}", url)
+    assert not any(secret in said for secret in ("p%40ss", "p@ss", "secret", "cret"))
+
+
+def test_an_address_that_is_none_is_told():
+    with pytest.raises(RedisError, match="no address"):
+        connect("redis://host:port", "")
+
+
+@pytest.mark.parametrize(
+    ("chosen", "kind"),
+    [("memory:", Memory), ("sqlite:/x/tasks.db", Sqlite), ("", Sqlite), ("valkey://127.0.0.1:1", Redis)],
+)
+def test_what_the_environment_says_is_taken(monkeypatch, tmp_path, chosen, kind):
+    monkeypatch.setenv("MCPC_TASKS", chosen)
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    assert type(open_store("name", "")) is kind
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("chosen", ["postgres://x", "sqlite:", "redis", "redis://h:port"])
+def test_what_the_environment_says_wrongly_is_refused_whatever_is_asked(monkeypatch, chosen, capfd):
+    monkeypatch.setenv("MCPC_TASKS", chosen)
+    store = open_store("name", "")
+    with pytest.raises(StoreError):
+        store.add(Task("a", "", "t", 0), CALL)
+    with pytest.raises(StoreError):
+        store.read("a")
+
+
+def test_a_server_without_redis_says_how_to_have_it(tmp_path):
+    program = "from mcpc_runtime.tasks.places import open_store; open_store('name', '').read('a')"
+    environment = {"PYTHONPATH": str(ROOT / "runtime"), "MCPC_TASKS": "redis://:hidden@127.0.0.1:1"}
+    run = subprocess.run([sys.executable, "-S", "-c", program], capture_output=True, text=True, env=environment)
+    assert "was built without Redis (`mcpc build --redis`)" in run.stderr
+    assert "hidden" not in run.stderr
+
+
+def test_without_a_place_for_a_file_tasks_are_in_memory_and_somebody_is_told(tmp_path, monkeypatch):
+    monkeypatch.delenv("MCPC_TASKS", raising=False)
+    told = []
+    monkeypatch.setattr("mcpc_runtime.tasks.places.tell", told.append)
+    for state in ("", "relative"):
+        monkeypatch.setenv("XDG_STATE_HOME", state)
+        monkeypatch.setenv("HOME", "")
+        assert type(open_store("name", "")) is Memory
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "file"))
+    assert type(open_store("name", "")) is Memory
+    assert len(told) == 3
+    assert all("in memory only" in words for words in told)
+
+
+def test_servers_have_files_of_their_own():
+    names = {
+        file_name("a/b", "/x.pyz"),
+        file_name("a-b", "/x.pyz"),
+        file_name("a/b", "/y.pyz"),
+        file_name("é" * 99, ""),
+    }
+    assert len(names) == 4
+    assert all(name.isascii() and "/" not in name and len(name) < 100 for name in names)

@@ -1,0 +1,660 @@
+"""Handlers of built servers that ask their client, over standard input and output, in both eras and every form."""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import subprocess
+import sys
+import time
+from typing import TYPE_CHECKING, Any
+
+import anyio
+import mcp.types as types
+import pytest
+from mcp import Client as PythonClient
+from mcp import StdioServerParameters
+
+from artifact import build
+from needs import ROOT, needs
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    Answer = Callable[[dict[str, Any]], dict[str, Any]]
+
+MODERN, LEGACY = "2026-07-28", "2025-11-25"
+ALL = {"elicitation": {"form": {}, "url": {}}, "sampling": {"tools": {}}, "roots": {"listChanged": True}}
+FORMS = ["worker", "loop", "inline", "bash"]
+
+PYTHON = '''
+import asyncio, os, time
+from dataclasses import dataclass
+from mcpc import Context, ProtocolError, Server, ToolError, elicitation, roots, sampling
+
+mcp = Server("asking", version="1.0")
+RUNS = []
+
+@dataclass
+class Person:
+    name: str
+    age: int = 3
+
+def said(answer):
+    return f"{answer.action} {answer.data.name if answer.data else None}"
+
+@mcp.tool
+def who_worker(context: Context) -> str:
+    """Ask who it is."""
+    RUNS.append(1)
+    return said(context.elicit("Who?", Person, key="who"))
+
+@mcp.tool
+async def who_loop(context: Context) -> str:
+    """Ask who it is."""
+    return said(await context.elicit("Who?", Person, key="who"))
+
+@mcp.tool(inline=True)
+def who_inline(context: Context) -> str:
+    """Ask who it is."""
+    return said(context.elicit("Who?", Person, key="who"))
+
+@mcp.tool
+def runs() -> int:
+    """How often one was begun."""
+    return len(RUNS)
+
+@mcp.tool(timeout=1)
+def slow(context: Context) -> str:
+    """Ask, and take some time of one's own."""
+    time.sleep(0.5)
+    context.elicit("Who?", key="who")
+    time.sleep(0.7)
+    return "in time"
+
+@mcp.tool(timeout=1)
+def slow_outer(context: Context) -> str:
+    """Call one that asks."""
+    time.sleep(0.5)
+    found = context.call_tool("who_worker")["content"][0]["text"]
+    time.sleep(0.7)
+    return found
+
+@mcp.tool
+async def gathered(context: Context) -> str:
+    """Ask two things at once."""
+    one, two = await asyncio.gather(context.elicit("A?", str), context.elicit("B?", ["x", "y"]))
+    return f"{one.data} {two.data}"
+
+@mcp.tool
+def several(context: Context) -> str:
+    """Ask three things in one round."""
+    asked = {"name": elicitation("Name?", str), "model": sampling("Hi", max_tokens=5), "roots": roots()}
+    found = context.ask(asked)
+    return f"{found['name']['content']['value']} {found['model']['model']} {found['roots']['roots'][0]['uri']}"
+
+@mcp.tool
+def rounds(context: Context) -> str:
+    """Ask one thing after the other."""
+    name = context.elicit("Name?", str).data
+    colour = context.elicit(f"Colour of {name}?", str).data
+    return f"{name} {colour} {context.sample('Sum up').text}"
+
+@mcp.tool
+def able(context: Context) -> str:
+    """Say what the client can."""
+    names = ("elicitation", "elicitation.url", "sampling", "sampling.tools", "roots")
+    return " ".join(name for name in names if context.supports(name))
+
+@mcp.tool
+def model(context: Context) -> str:
+    """Ask the model, whatever the client can."""
+    return context.sample("Hi").text
+
+@mcp.tool(inline=True)
+def model_inline(context: Context) -> str:
+    """Ask the model, whatever the client can."""
+    return context.sample("Hi").text
+
+@mcp.tool
+def fallback(context: Context) -> str:
+    """Do without the model."""
+    try:
+        return context.sample("Hi").text
+    except ToolError as problem:
+        return f"without: {type(problem).__name__}"
+
+@mcp.tool
+def outer(context: Context) -> str:
+    """Call one that asks, twice."""
+    found = [context.call_tool("inner", {"n": n}) for n in (1, 2)]
+    return " ".join(one["content"][0]["text"] for one in found)
+
+@mcp.tool
+def inner(n: int, context: Context) -> str:
+    """Ask for a number."""
+    return str(context.elicit(f"Number {n}?", int, key="n").data)
+
+@mcp.tool
+def fails(code: int) -> str:
+    """End with an error of the protocol."""
+    raise ProtocolError(code, "on purpose", {"a": 1})
+
+@mcp.tool(inline=True)
+def fails_inline(code: int) -> str:
+    """End with an error of the protocol."""
+    raise ProtocolError(code, "on purpose", {"a": 1})
+
+@mcp.tool
+def strange() -> str:
+    """End with data that is no JSON."""
+    raise ProtocolError(-5, "on purpose", object())
+
+@mcp.prompt
+def introduce(context: Context) -> str:
+    """Ask in a prompt."""
+    return context.elicit("Context?", str, key="context").data
+
+if __name__ == "__main__":
+    mcp.run()
+'''
+
+FORM = {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]}
+OK = {"type": "object", "properties": {"ok": {"type": "boolean"}}, "required": ["ok"]}
+DECLARED = {
+    "ok": {"method": "elicitation/create", "params": {"message": "Delete {file}?", "requestedSchema": OK}},
+    "where": {"method": "roots/list", "params": {}},
+}
+
+
+def tool(name: str, properties: dict[str, Any] | None = None, **running: Any) -> dict[str, Any]:
+    schema = {"type": "object", "properties": properties or {}}
+    return {"name": name, "description": f"{name}.", "inputSchema": schema, "_meta": {"mcpc/handler": running}}
+
+
+FILE = {"file": {"type": "string"}}
+TOOLS = [
+    tool("who_bash"),
+    tool("confirm", FILE),
+    tool("raw", {"what": {"type": "string"}, "params": {"type": "string"}}),
+    tool("alone", isolated=True),
+    tool("publish", {"what": {"type": "string"}}),
+    tool("twice"),
+    tool("declared", FILE, asks=DECLARED),
+    tool("program", FILE, asks=DECLARED, command="bin/program"),
+    tool("length", asks={"long": {"method": "roots/list", "params": {}}}, command="bin/length"),
+]
+PROGRAM = '#!/bin/sh\nprintf %s "$mcpc_answers"\n'
+LENGTH = '#!/bin/sh\necho "${#mcpc_answers}"\n'
+BASH = r"""
+tool_who_bash() {
+  local found status=0
+  found=$(mcpc_elicit who 'Who "is" it?' '{"type":"object","properties":{"name":{"type":"string"}},
+    "required":["name"]}') || status=$?
+  case $status in
+    0) printf 'accept %s' "$(sed 's/.*"name":"\([^"]*\)".*/\1/' <<<"$found")" ;;
+    1) echo decline None ;;
+    2) echo cancel None ;;
+    *) return "$status" ;;
+  esac
+}
+tool_alone() { tool_who_bash; }
+tool_confirm() {
+  local status=0
+  mcpc_elicit sure "Delete $mcpc_arg_file?" || status=$?
+  echo "status $status"
+}
+tool_raw() {
+  local status=0
+  mcpc_ask key "$mcpc_arg_what" "$mcpc_arg_params" || status=$?
+  echo "status $status"
+}
+tool_publish() { mcpc_updated "x://$mcpc_arg_what" && mcpc_changed tools && echo published; }
+tool_twice() {
+  mcpc_ask one roots/list
+  mcpc_ask one roots/list
+  mcpc_call publish '{"what": 1}' || mcpc_call publish '{"what": "again"}'
+}
+tool_declared() { printf '%s' "$mcpc_answers"; }
+"""
+
+
+@pytest.fixture(scope="module")
+def servers(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """The two servers, by language."""
+    needs("bash", "sed")
+    folder = tmp_path_factory.mktemp("asking")
+    for name, files in {
+        "python": {"server.py": PYTHON},
+        "bash": {
+            "server.json": json.dumps({"serverInfo": {"name": "b", "version": "1"}, "capabilities": {"tools": {}}}),
+            "tools.json": json.dumps({"tools": TOOLS}),
+            "tools.bash": BASH,
+            "bin/program": PROGRAM,
+            "bin/length": LENGTH,
+        },
+    }.items():
+        (folder / name / "bin").mkdir(parents=True)
+        for file, text in files.items():
+            (folder / name / file).write_text(text)
+    return {name: build(folder / name, folder / f"{name}.pyz") for name in ("python", "bash")}
+
+
+class Client:
+    """A client with raw pipes, in one era."""
+
+    def __init__(self, server: Path, version: str = LEGACY, capabilities: Any = None, **environment: str) -> None:
+        self.version = version
+        self.capabilities = ALL if capabilities is None else capabilities
+        self.process = subprocess.Popen(
+            [sys.executable, server],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env={**os.environ, **environment},
+        )
+        self.pending = b""
+        self.number = 0
+        self.asked: list[dict[str, Any]] = []
+        if version != MODERN:
+            client = {"name": "t", "version": "1"}
+            given = {"protocolVersion": version, "capabilities": self.capabilities, "clientInfo": client}
+            self.until(self.send("initialize", given))
+
+    def raw(self, message: dict[str, Any]) -> None:
+        assert self.process.stdin is not None
+        self.process.stdin.write(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n")
+        self.process.stdin.flush()
+
+    def send(self, method: str, params: dict[str, Any]) -> int:
+        self.number += 1
+        if self.version == MODERN:
+            prefix = "io.modelcontextprotocol/"
+            meta = {f"{prefix}protocolVersion": MODERN, f"{prefix}clientCapabilities": self.capabilities}
+            params = {"_meta": meta, **params}
+        self.raw({"id": self.number, "method": method, "params": params})
+        return self.number
+
+    def message(self, seconds: float = 30) -> dict[str, Any]:
+        assert self.process.stdout is not None
+        end = time.monotonic() + seconds
+        while b"\n" not in self.pending:
+            ready, _, _ = select.select([self.process.stdout], [], [], max(0, end - time.monotonic()))
+            assert ready, "nothing came"
+            data = os.read(self.process.stdout.fileno(), 1 << 16)
+            assert data, self.process.stderr.read() if self.process.stderr else "it ended"
+            self.pending += data
+        line, _, self.pending = self.pending.partition(b"\n")
+        return json.loads(line)
+
+    def until(self, number: int, answer: Answer | None = None) -> dict[str, Any]:
+        """The reply to a request; what the server asks before it is answered."""
+        while (found := self.message()).get("id") != number or "method" in found:
+            if "method" in found and "id" in found and answer is not None:
+                self.asked.append(found)
+                self.raw({"id": found["id"], **answer(found)})
+        return found
+
+    def run(
+        self, name: str, answer: Answer, method: str = "tools/call", meta: Any = None, **arguments: Any
+    ) -> dict[str, Any]:
+        """The last reply to a call, whose questions are answered as its era has them."""
+        params: dict[str, Any] = {"name": name, "arguments": arguments}
+        for _ in range(10):
+            reply = self.until(self.send(method, params), answer)
+            result = reply.get("result", {})
+            if result.get("resultType") != "input_required":
+                return reply
+            assert not result.get("ttlMs")
+            self.asked += result["inputRequests"].values()
+            responses = {key: answer(one)["result"] for key, one in result["inputRequests"].items()}
+            params = {**params, "requestState": result["requestState"], "inputResponses": responses}
+        raise AssertionError("too many rounds")
+
+    def text(self, name: str, answer: Answer, **arguments: Any) -> str:
+        reply = self.run(name, answer, **arguments)
+        return reply["result"]["content"][0]["text"]
+
+    def end(self) -> tuple[bytes, bytes]:
+        said, complained = self.process.communicate(timeout=30)
+        assert self.process.returncode == 0, complained
+        return self.pending + said, complained
+
+    def close(self) -> None:
+        if self.process.returncode is None:
+            self.process.kill()
+            self.process.communicate()
+
+
+@pytest.fixture
+def connect(servers: dict[str, Path]) -> Iterator[Callable[..., Client]]:
+    """Connect clients, which end with the test."""
+    clients: list[Client] = []
+
+    def make(language: str = "python", *given: Any, **more: Any) -> Client:
+        clients.append(Client(servers[language], *given, **more))
+        return clients[-1]
+
+    yield make
+    for client in clients:
+        client.close()
+
+
+def filled(request: dict[str, Any]) -> dict[str, Any]:
+    """An answer to any question that fits it."""
+    if request["method"] == "roots/list":
+        return {"result": {"roots": [{"uri": "file:///home", "name": "home"}]}}
+    if request["method"] == "sampling/createMessage":
+        content = {"type": "text", "text": "Paris"}
+        return {"result": {"role": "assistant", "model": "m", "content": content}}
+    fields = request["params"]["requestedSchema"]["properties"]
+    sample = {"string": "Ann", "integer": 7, "number": 1.5, "boolean": True}
+    content = {name: one["enum"][0] if "enum" in one else sample[one["type"]] for name, one in fields.items()}
+    return {"result": {"action": "accept", "content": content}}
+
+
+def does(action: str) -> Answer:
+    return lambda _: {"result": {"action": action}}
+
+
+def asker(form: str) -> tuple[str, str]:
+    """The server's language, and the tool that asks in a form."""
+    return ("bash" if form == "bash" else "python"), f"who_{form}"
+
+
+@pytest.mark.parametrize("version", [MODERN, LEGACY, "2025-06-18"])
+@pytest.mark.parametrize("form", FORMS)
+def test_what_the_user_does_is_what_the_handler_finds(connect: Callable[..., Client], form: str, version: str) -> None:
+    language, name = asker(form)
+    client = connect(language, version)
+    assert client.text(name, filled) == "accept Ann"
+    assert client.text(name, does("decline")) == "decline None"
+    assert client.text(name, does("cancel")) == "cancel None"
+    assert len(client.asked) == 3
+
+
+@pytest.mark.parametrize("version", [MODERN, LEGACY])
+@pytest.mark.parametrize(
+    ("name", "said", "asked"),
+    [
+        ("gathered", "Ann x", 2),
+        ("several", "Ann m file:///home", 3),
+        ("rounds", "Ann Ann Paris", 3),
+        ("outer", "7 7", 2),
+        ("able", "elicitation elicitation.url sampling sampling.tools roots", 0),
+    ],
+)
+def test_more_than_one_question(connect: Callable[..., Client], version: str, name: str, said: str, asked: int) -> None:
+    client = connect("python", version)
+    assert client.text(name, filled) == said
+    assert len(client.asked) == asked
+
+
+@pytest.mark.parametrize("version", [MODERN, LEGACY])
+def test_a_prompt_asks(connect: Callable[..., Client], version: str) -> None:
+    reply = connect("python", version).run("introduce", filled, "prompts/get")
+    assert reply["result"]["messages"][0]["content"]["text"] == "Ann"
+
+
+def test_a_handler_is_run_again_in_one_era_and_waits_in_the_other(connect: Callable[..., Client]) -> None:
+    for version, count in ((LEGACY, "1"), (MODERN, "2")):
+        client = connect("python", version)
+        client.text("who_worker", filled)
+        assert client.text("runs", filled) == count
+
+
+def test_a_person_may_take_longer_than_the_handler(connect: Callable[..., Client]) -> None:
+    def hesitate(request: dict[str, Any]) -> dict[str, Any]:
+        time.sleep(1.5)
+        return filled(request)
+
+    assert connect("python").text("slow", hesitate) == "in time"
+    assert connect("python").text("slow_outer", hesitate).startswith("accept")
+
+
+@pytest.mark.parametrize("name", ["model", "model_inline"])
+def test_a_client_that_cannot_be_asked(connect: Callable[..., Client], name: str) -> None:
+    error = connect("python", MODERN, {}).run(name, filled)["error"]
+    assert (error["code"], error["data"]) == (-32021, {"requiredCapabilities": {"sampling": {}}})
+    for version, capabilities in ((LEGACY, {}), ("2024-11-05", {"roots": {}})):
+        result = connect("python", version, capabilities).run(name, filled)["result"]
+        assert result["isError"] and "sampling" in result["content"][0]["text"]
+    for version in (MODERN, LEGACY):
+        client = connect("python", version, {})
+        assert client.text("fallback", filled) == "without: UnsupportedError"
+        assert client.text("able", filled) == ""
+
+
+def test_a_client_that_refuses_or_answers_garbage(connect: Callable[..., Client]) -> None:
+    client = connect()
+    cases: dict[str, dict[str, Any]] = {
+        "User rejected": {"error": {"code": -1, "message": "User rejected"}},
+        "cannot be used: its `action`": {"result": {"action": "nod"}},
+        "cannot be used: `name` must be a string": {"result": {"action": "accept", "content": {"name": 7}}},
+        "cannot be used: `name` is missing": {"result": {"action": "accept"}},
+        "cannot be used: it must be an object": {"result": [1]},
+    }
+    for form in ("worker", "loop", "inline"):
+        for words, answer in cases.items():
+            result = client.run(f"who_{form}", lambda _, answer=answer: answer)["result"]
+            assert result["isError"] and words in result["content"][0]["text"], (form, words)
+    bash = connect("bash")
+    for words, answer in cases.items():
+        result = bash.run("who_bash", lambda _, answer=answer: answer)["result"]
+        assert result["isError"] and words in result["content"][0]["text"]
+    assert client.text("who_worker", filled) == "accept Ann"
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_call_that_is_cancelled_while_it_asks(connect: Callable[..., Client], form: str) -> None:
+    language, name = asker(form)
+    client = connect(language)
+    number = client.send("tools/call", {"name": name, "arguments": {}})
+    request = client.message()
+    assert request["method"] == "elicitation/create"
+    client.raw({"method": "notifications/cancelled", "params": {"requestId": number}})
+    notice = client.message()
+    assert (notice["method"], notice["params"]["requestId"]) == ("notifications/cancelled", request["id"])
+    client.raw({"id": request["id"], **filled(request)})
+    assert client.text(name, filled) == "accept Ann"
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_client_that_leaves_while_it_is_asked(connect: Callable[..., Client], form: str) -> None:
+    language, name = asker(form)
+    client = connect(language)
+    client.send("tools/call", {"name": name, "arguments": {}})
+    assert client.message()["method"] == "elicitation/create"
+    said, complained = client.end()
+    assert b"1 call not finished" in complained and b"Traceback" not in complained
+    assert b'"result"' not in said
+
+
+@pytest.mark.parametrize("name", ["fails", "fails_inline"])
+def test_an_error_of_the_protocol_on_purpose(connect: Callable[..., Client], name: str) -> None:
+    modern, legacy = connect("python", MODERN), connect()
+    for client in (modern, legacy):
+        error = client.run(name, filled, code=-5)["error"]
+        assert error == {"code": -5, "message": "on purpose", "data": {"a": 1}}
+    assert modern.run(name, filled, code=-32021)["error"]["code"] == -32021
+    assert modern.run(name, filled, code=-32002)["error"]["code"] == -32602
+    assert legacy.run(name, filled, code=-32002)["error"]["code"] == -32002
+    for client, code in ((modern, -32042), (modern, -32099), (legacy, -32021), (legacy, -32020)):
+        result = client.run(name, filled, code=code)["result"]
+        assert result["isError"] and result["content"][0]["text"] == "on purpose"
+    assert modern.run("strange", filled)["error"] == {"code": -5, "message": "on purpose"}
+    assert b"Traceback" not in modern.end()[1]
+
+
+@pytest.mark.parametrize("version", [MODERN, LEGACY])
+@pytest.mark.parametrize("without", ["", "proc", "memfd"])
+def test_bash_asks_in_every_way_it_is_run(connect: Callable[..., Client], version: str, without: str) -> None:
+    client = connect("bash", version, MCPC_WITHOUT=without)
+    assert client.text("who_bash", filled) == "accept Ann"
+    assert client.text("alone", filled) == "accept Ann"
+    assert client.asked[0]["params"]["message"] == 'Who "is" it?'
+    assert client.text("confirm", does("accept"), file="a\tb") == "{}\nstatus 0"
+    assert client.text("confirm", does("cancel"), file="a") == "status 2"
+    assert client.asked[-1]["params"]["message"] == "Delete a?"
+
+
+def test_bash_asks_for_anything_and_is_told_why_not(connect: Callable[..., Client]) -> None:
+    client = connect("bash")
+    found = client.text("raw", filled, what="roots/list", params="{}")
+    assert found == '{"roots":[{"uri":"file:///home","name":"home"}]}\nstatus 0'
+    assert "status 0" in client.text("raw", filled, what="roots/list", params="")
+    for what, params, words in (
+        ("ping", "{}", "its `method` must be one of"),
+        ("roots/list", "[]", "its `params` must be an object"),
+        ("roots/list", "{", "the question is not JSON"),
+        ("roots/list", "x" * (1 << 21), "the question is not JSON"),
+        ("elicitation/create", "{}", "it needs a `message`"),
+    ):
+        said = client.text("raw", filled, what=what, params=params)
+        assert said.startswith("mcpc_ask: ") and words in said and said.endswith("status 1"), said
+    unable = connect("bash", LEGACY, {})
+    assert "did not declare" in unable.text("raw", filled, what="roots/list", params="{}")
+    assert "status 3" in unable.text("confirm", filled, file="a")
+
+
+@pytest.mark.parametrize("version", [MODERN, LEGACY])
+def test_answers_that_are_there_at_once_do_not_come_twice(connect: Callable[..., Client], version: str) -> None:
+    client = connect("bash", version)
+    root = '{"roots":[{"uri":"file:///home","name":"home"}]}'
+    said = client.text("twice", filled).split("\n")
+    assert said[:2] == [root, root] and said[-1] == "published" and "invalid" in " ".join(said).lower()
+    assert len(client.asked) == 1
+
+
+@pytest.mark.parametrize("name", ["declared", "program"])
+@pytest.mark.parametrize("version", [MODERN, LEGACY])
+def test_a_definition_asks_before_its_handler_runs(connect: Callable[..., Client], version: str, name: str) -> None:
+    client = connect("bash", version)
+    found = json.loads(client.text(name, filled, file="{x} & co"))
+    assert found["ok"] == {"action": "accept", "content": {"ok": True}}
+    assert found["where"]["roots"][0]["uri"] == "file:///home"
+    messages = [one["params"].get("message") for one in client.asked]
+    assert messages == ["Delete {x} & co?", None]
+    declined = json.loads(
+        client.text(name, lambda one: filled(one) if one["method"] == "roots/list" else does("decline")(one))
+    )
+    assert declined["ok"] == {"action": "decline"}
+    unable = connect("bash", version, {"elicitation": {}}).run(name, filled)
+    if version == MODERN:
+        assert unable["error"]["data"] == {"requiredCapabilities": {"roots": {}}}
+    else:
+        assert unable["result"]["isError"]
+
+
+@pytest.mark.parametrize("version", [MODERN, LEGACY])
+def test_answers_that_no_environment_holds_are_refused_in_words(connect: Callable[..., Client], version: str) -> None:
+    client = connect("bash", version)
+    for length, words in ((100_000, "100050"), (150_000, "too long for a program")):
+        root = {"uri": f"file:///{'x' * length}", "name": "n"}
+        reply = client.run("length", lambda one, root=root: {"result": {"roots": [root]}})
+        assert words in json.dumps(reply), reply
+    assert json.loads(client.text("program", filled, file="a"))["where"]
+
+
+KEYS = "one key of sixteen bytes, another key of them"
+
+
+def begun(client: Client, name: str = "who_worker") -> dict[str, Any]:
+    return client.until(client.send("tools/call", {"name": name, "arguments": {}}))["result"]
+
+
+def continued(client: Client, state: str, name: str = "who_worker") -> dict[str, Any]:
+    answers = {"who": {"action": "accept", "content": {"name": "Ann"}}}
+    params = {"name": name, "arguments": {}, "requestState": state, "inputResponses": answers}
+    return client.until(client.send("tools/call", params))
+
+
+def test_processes_with_one_key_file_continue_each_other_s_conversations(
+    connect: Callable[..., Client], tmp_path: Path
+) -> None:
+    keys = tmp_path / "keys"
+    keys.write_text("the first key of them all\n")
+    keys.chmod(0o600)
+    one, other = (connect("python", MODERN, MCPC_STATE_KEYS_FILE=str(keys)) for _ in range(2))
+    state = begun(one)["requestState"]
+    assert continued(other, state)["result"]["content"][0]["text"] == "accept Ann"
+    one.close()
+    keys.write_text("the second key of them all\nthe first key of them all\n")
+    assert "result" in continued(connect("python", MODERN, MCPC_STATE_KEYS_FILE=str(keys)), state)
+    keys.write_text("the second key of them all\n")
+    error = continued(connect("python", MODERN, MCPC_STATE_KEYS_FILE=str(keys)), state)["error"]
+    assert error["code"] == -32602 and "requestState" in error["message"]
+    assert "error" in continued(connect("python", MODERN), state)
+
+
+def test_keys_that_cannot_be_used_are_not_used(connect: Callable[..., Client], tmp_path: Path) -> None:
+    keys = tmp_path / "keys"
+    keys.write_text("the first key of them all\n")
+    keys.chmod(0o644)
+    for given, words in (
+        ({"MCPC_STATE_KEYS_FILE": str(keys)}, "open to others"),
+        ({"MCPC_STATE_KEYS": "short"}, "it needs 16 or more"),
+    ):
+        client = connect("python", MODERN, **given)
+        reply = client.until(client.send("tools/call", {"name": "who_worker", "arguments": {}}))
+        assert reply["error"]["code"] == -32603
+        again = client.until(client.send("tools/call", {"name": "who_worker", "arguments": {}, "requestState": "x"}))
+        assert again["error"]["code"] == -32603
+        _, complained = client.end()
+        assert words in complained.decode()
+        for said in (json.dumps([reply, again]), complained.decode()):
+            assert "first key" not in said and "short" not in said and "Traceback" not in said
+        assert str(keys) not in json.dumps([reply, again])
+
+
+@pytest.mark.parametrize("mode", ["legacy", MODERN])
+def test_the_python_sdk_answers_for_its_user(servers: dict[str, Path], mode: str) -> None:
+    asked = []
+
+    async def elicitation(_: Any, params: Any) -> types.ElicitResult:
+        asked.append(params.message)
+        fields = params.requested_schema["properties"]
+        values = {name: one["enum"][0] if "enum" in one else "Ann" for name, one in fields.items() if name != "age"}
+        return types.ElicitResult(action="accept", content=values)
+
+    async def sampling(_: Any, params: Any) -> types.CreateMessageResult:
+        content = types.TextContent(type="text", text="Paris")
+        return types.CreateMessageResult(role="assistant", model="m", content=content)
+
+    async def roots(_: Any) -> types.ListRootsResult:
+        return types.ListRootsResult(roots=[types.Root(uri="file:///home")])
+
+    async def converse() -> list[str]:
+        server = StdioServerParameters(command=sys.executable, args=[str(servers["python"])])
+        callbacks = {
+            "elicitation_callback": elicitation,
+            "sampling_callback": sampling,
+            "list_roots_callback": roots,
+        }
+        async with PythonClient(server, mode=mode, read_timeout_seconds=30, **callbacks) as client:
+            names = ("who_worker", "who_loop", "who_inline", "several", "rounds")
+            return [(await client.call_tool(name, {})).content[0].text for name in names]
+
+    said = anyio.run(converse)
+    assert said == ["accept Ann", "accept Ann", "accept Ann", "Ann m file:///home", "Ann Ann Paris"]
+    assert asked[-1] == "Colour of Ann?"
+
+
+def test_what_a_bash_function_says_has_changed(tmp_path: Path) -> None:
+    read = "; ".join(f"source {ROOT}/templates/{name}.bash" for name in ("mcbox", "notes"))
+    says = (
+        'mcpc_updated $\'x://a"b\\n\'; mcpc_changed tools; mcpc_changed prompts; mcpc_changed cats || echo "status $?"'
+    )
+    program = f"set -eu; exec 7>{tmp_path}/notes; export MCPC_NOTES=7; {read}; {says}"
+    done = subprocess.run(["bash", "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout == "status 2\n" and 'no list of "cats"' in done.stderr
+    notes = [json.loads(line) for line in (tmp_path / "notes").read_text().splitlines()]
+    assert notes == [{"updated": 'x://a"b\n'}, {"changed": "tools"}, {"changed": "prompts"}]
+    alone = (
+        f'set -eu; {read}; mcpc_updated x; mcpc_ask k roots/list || echo failed; mcpc_elicit k Who || echo "status $?"'
+    )
+    done = subprocess.run(["bash", "-c", alone], capture_output=True, text=True, check=True)
+    assert done.stdout == "failed\nstatus 3\n"
+    assert done.stderr.count("no server is there") == 2

@@ -1,0 +1,642 @@
+"""`mcpc dev`: one conversation across builds that take each other's place, and what may go wrong on the way."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+import urllib.request
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from queue import Empty, SimpleQueue
+from typing import TYPE_CHECKING, Any
+
+import anyio
+import pytest
+from mcp import Client, StdioServerParameters
+
+from artifact import SOURCES
+from needs import needs
+from supervised import is_alive
+from talking import META
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+STARTS = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
+SERVER = '{"serverInfo": {"name": "dev", "version": "1"}, "capabilities": {"tools": {}, "logging": {}}}'
+NO_ARGUMENTS = {"type": "object", "properties": {}}
+PYTHON = '''
+import os
+import time
+
+from mcpc import tool
+
+
+@tool
+def says() -> str:
+    """Say the word of this build."""
+    return "WORD"
+
+
+@tool
+def echo(text: str) -> str:
+    """Give the text back."""
+    return text
+
+
+@tool
+def slow(seconds: float, mark: str) -> str:
+    """Take its time."""
+    with open(mark, "w") as file:
+        file.write("began")
+    time.sleep(seconds)
+    return "WORD"
+
+
+@tool
+def parent() -> int:
+    """Tell the process that started the one that this runs in."""
+    return int(open(f"/proc/{os.getppid()}/stat").read().split()[3])
+'''
+PATIENCE = 60.0
+
+
+class Talk:
+    """One `mcpc dev` and its client: requests by number, everything said in the order it came."""
+
+    def __init__(self, process: subprocess.Popen[bytes], errors: Path) -> None:
+        self.process, self.errors = process, errors
+        self.said: SimpleQueue[dict[str, Any]] = SimpleQueue()
+        self.others: list[dict[str, Any]] = []
+        self.answers: dict[Any, dict[str, Any]] = {}
+        self._number = 0
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
+
+    def close(self) -> None:
+        """Let go of the pipes, once the process has ended."""
+        self._reader.join(PATIENCE)
+        for stream in (self.process.stdin, self.process.stdout):
+            if stream is not None:
+                with suppress(BrokenPipeError):
+                    stream.close()
+
+    def _read(self) -> None:
+        assert self.process.stdout is not None
+        for line in self.process.stdout:
+            self.said.put(json.loads(line))
+
+    def write(self, *messages: dict[str, Any]) -> None:
+        assert self.process.stdin is not None
+        self.process.stdin.write(b"".join(json.dumps({"jsonrpc": "2.0", **one}).encode() + b"\n" for one in messages))
+        self.process.stdin.flush()
+
+    def begin(self, method: str, params: dict[str, Any] | None = None) -> int:
+        self._number += 1
+        self.write({"id": self._number, "method": method, "params": params or {}})
+        return self._number
+
+    def take(self, wanted: Any, seconds: float = PATIENCE) -> dict[str, Any]:
+        """Return the first message, of those not yet taken, that `wanted` is true of."""
+        until = time.monotonic() + seconds
+        kept = [*self.others]
+        self.others.clear()
+        try:
+            while True:
+                message = kept.pop(0) if kept else self.said.get(timeout=max(until - time.monotonic(), 0.001))
+                if wanted(message):
+                    return message
+                self.others.append(message)
+        except Empty:
+            pytest.fail(f"it was not said; but {self.others}, and on standard error {self.errors.read_text()}")
+        finally:
+            self.others += kept
+
+    def answer(self, number: int) -> dict[str, Any]:
+        return self.take(lambda one: one.get("id") == number and "method" not in one)
+
+    def told(self, method: str, seconds: float = PATIENCE) -> dict[str, Any]:
+        return self.take(lambda one: one.get("method") == method, seconds)
+
+    def ask(self, method: str, params: dict[str, Any] | None = None) -> dict[str, Any]:
+        return self.answer(self.begin(method, params))
+
+    def call(self, name: str, **arguments: Any) -> str:
+        result: str = self.ask("tools/call", {"name": name, "arguments": arguments})["result"]["content"][0]["text"]
+        return result
+
+    def greet(self) -> dict[str, Any]:
+        result: dict[str, Any] = self.ask("initialize", STARTS)["result"]
+        self.write({"method": "notifications/initialized"})
+        return result
+
+    def tools(self) -> list[str]:
+        return [tool["name"] for tool in self.ask("tools/list")["result"]["tools"]]
+
+    def wait_for(self, text: str) -> None:
+        until = time.monotonic() + PATIENCE
+        while text not in self.errors.read_text():
+            assert time.monotonic() < until, self.errors.read_text()
+            time.sleep(0.02)
+
+    def end(self) -> int:
+        assert self.process.stdin is not None
+        self.process.stdin.close()
+        return self.process.wait(PATIENCE)
+
+
+@contextmanager
+def dev(project: Path, *options: str) -> Iterator[Talk]:
+    """Run `mcpc dev` until the block ends; whatever it started has to be gone then."""
+    errors = project.parent / "errors"
+    temporary = project.parent / "temporary"
+    temporary.mkdir(exist_ok=True)
+    with errors.open("wb") as stream:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "mcpc", "dev", str(project), *options],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=stream,
+            env=environment(project),
+        )
+    talk = Talk(process, errors)
+    try:
+        yield talk
+        if process.poll() is None:
+            talk.end()
+        assert left(project) == []
+        assert [path for path in temporary.iterdir() if path.name.startswith("mcpc-dev-")] == []
+    finally:
+        process.kill()
+        process.wait()
+        talk.close()
+
+
+def environment(project: Path) -> dict[str, str]:
+    own = {"PYTHONPATH": SOURCES, "MCPC_CACHE_DIR": str(project.parent / "cache")}
+    return {**os.environ, **own, "TMPDIR": str(project.parent / "temporary")}
+
+
+def left(project: Path) -> list[str]:
+    """Return the processes that still have something of a project in their command line, after a moment for them."""
+    for _ in range(250):
+        found = [line for line in command_lines() if str(project.parent) in line]
+        if not found:
+            return []
+        time.sleep(0.02)
+    return found
+
+
+def command_lines() -> list[str]:
+    found = []
+    for entry in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            line = entry.read_bytes().replace(b"\0", b" ").decode(errors="replace")
+        except OSError:
+            continue
+        if "mcpc" in line and str(os.getpid()) != entry.parent.name and "pytest" not in line:
+            found.append(line)
+    return found
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    if not Path("/proc/self/cmdline").exists():
+        pytest.skip("needs /proc")
+    folder = tmp_path / "project"
+    folder.mkdir()
+    (folder / "server.json").write_text(SERVER)
+    write(folder, "one")
+    return folder
+
+
+def write(folder: Path, word: str, more: str = "") -> None:
+    """Write the Python tools whole, as editors do: to another name, and then in place of what was there."""
+    (folder / "tools.py~").write_text(PYTHON.replace("WORD", word) + more)
+    (folder / "tools.py~").replace(folder / "tools.py")
+
+
+def changed_to(talk: Talk, word: str) -> None:
+    """Wait until a build is served; nobody is told if no list has changed."""
+    until = time.monotonic() + PATIENCE
+    while talk.call("says") != word:
+        assert time.monotonic() < until, talk.errors.read_text()
+        time.sleep(0.05)
+
+
+MORE = '''
+
+@tool
+def added() -> str:
+    """Be new."""
+    return "new"
+'''
+
+
+def test_what_is_saved_is_served_in_the_same_conversation(project: Path) -> None:
+    with dev(project) as talk:
+        assert talk.greet()["capabilities"]["tools"] == {"listChanged": True}
+        assert talk.call("says") == "one"
+        assert talk.tools() == ["says", "echo", "slow", "parent", "mcpc_reload"]
+        write(project, "two", MORE)
+        talk.told("notifications/tools/list_changed")
+        assert talk.call("says") == "two"
+        assert talk.tools() == ["says", "echo", "slow", "parent", "added", "mcpc_reload"]
+        assert talk.call("added") == "new"
+        write(project, "three", MORE)  # the lists are the same, and nobody is told of them
+        changed_to(talk, "three")
+        assert [one for one in talk.others if "method" in one] == []
+        assert talk.end() == 0
+
+
+@pytest.mark.parametrize("mode", ["legacy", "2026-07-28"])
+def test_the_official_client_talks_on_across_an_edit_of_bash(mode: str, tmp_path: Path) -> None:
+    needs("bash", "jq")
+    folder = tmp_path / "project"
+    folder.mkdir()
+    tools = [{"name": "word", "description": "d", "inputSchema": NO_ARGUMENTS}]
+    (folder / "server.json").write_text(SERVER)
+    (folder / "tools.json").write_text(json.dumps({"tools": tools}))
+    (folder / "tools.bash").write_text("tool_word() { echo one; }\n")
+    (tmp_path / "temporary").mkdir()
+    anyio.run(across_an_edit, folder, mode)
+    assert left(folder) == []
+
+
+async def across_an_edit(folder: Path, mode: str) -> None:
+    words = ["-m", "mcpc", "dev", str(folder)]
+    server = StdioServerParameters(command=sys.executable, args=words, env=environment(folder))
+    async with Client(server, mode=mode, read_timeout_seconds=PATIENCE) as client:
+        assert [tool.name for tool in (await client.list_tools()).tools] == ["word", "mcpc_reload"]
+        assert (await client.call_tool("word", {})).content[0].text == "one"
+        (folder / "tools.bash").write_text("tool_word() { echo two; }\n")
+        done = await client.call_tool("mcpc_reload", {})
+        assert not done.is_error
+        assert json.loads(done.content[0].text)["reload"] == {"success": True, "tools": 1}
+        assert (await client.call_tool("word", {})).content[0].text == "two"
+
+
+def test_a_first_prompt_is_there_when_it_is_written(project: Path) -> None:
+    with dev(project) as talk:
+        talk.greet()
+        assert talk.ask("prompts/list")["result"]["prompts"] == []
+        assert talk.ask("resources/list")["result"]["resources"] == []
+        prompt = 'from mcpc import prompt\n\n\n@prompt\ndef asks() -> str:\n    """Ask."""\n    return "please"\n'
+        (project / "prompts.py").write_text(prompt)
+        talk.told("notifications/prompts/list_changed")
+        assert talk.ask("prompts/get", {"name": "asks"})["result"]["messages"][0]["content"]["text"] == "please"
+
+
+def test_an_edit_that_cannot_be_built_changes_nothing_and_is_told(project: Path) -> None:
+    with dev(project) as talk:
+        talk.greet()
+        talk.ask("logging/setLevel", {"level": "warning"})
+        (project / "tools.py").write_text(PYTHON + "def broken(:\n")
+        said = talk.told("notifications/message")["params"]
+        assert (said["level"], said["logger"]) == ("error", "mcpc dev")
+        assert "MCP205" in said["data"]
+        talk.wait_for("MCP205")
+        assert talk.call("says") == "one"
+        refused = talk.ask("tools/call", {"name": "mcpc_reload"})["result"]
+        told = json.loads(refused["content"][0]["text"])
+        assert refused["isError"] is True
+        assert told["error"] == "BuildReload_FAILED"
+        assert told["details"]["exitCode"] == 1
+        assert "MCP205" in told["details"]["stderr"]
+        write(project, "two")
+        changed_to(talk, "two")
+        talk.told("notifications/message")  # of the build that the tool asked for
+        (project / "tools.py").write_text(PYTHON + "def broken(:\n")
+        assert "MCP205" in talk.told("notifications/message")["params"]["data"], "the level holds across builds"
+
+
+def test_a_client_that_does_not_listen_is_told_nothing_of_problems(project: Path) -> None:
+    with dev(project) as talk:
+        talk.greet()
+        (project / "tools.py").write_text("def broken(:\n")
+        talk.wait_for("MCP205")
+        assert talk.call("says") == "one"
+        assert [one for one in talk.others if "method" in one] == []
+
+
+def test_a_project_that_goes_and_comes_again(project: Path) -> None:
+    with dev(project) as talk:
+        talk.greet()
+        shutil.move(project, project.parent / "away")
+        talk.wait_for("does not exist")
+        assert talk.call("says") == "one"
+        write(project.parent / "away", "two")
+        shutil.move(project.parent / "away", project)
+        changed_to(talk, "two")
+
+
+def test_a_project_that_never_stood_still_is_served_as_it_is_in_the_end(project: Path) -> None:
+    with dev(project) as talk:
+        talk.greet()
+        for number in range(120):
+            write(project, f"word {number}")
+            time.sleep(0.03)
+        changed_to(talk, "word 119")
+        assert "internal error" not in talk.errors.read_text()
+
+
+def test_files_that_no_build_reads_are_passed_over(project: Path) -> None:
+    with dev(project) as talk:
+        talk.greet()
+        before = talk.call("parent")
+        (project / "__pycache__").mkdir()
+        (project / "__pycache__/tools.pyc").write_bytes(b"x")
+        (project / ".hidden").mkdir()
+        (project / ".hidden/file").write_text("x")
+        (project / "out.pyz").write_text("x")
+        os.utime(project / "tools.py")  # a build, but of the same
+        time.sleep(2)
+        assert talk.call("parent") == before, "no other server came"
+
+
+def test_calls_under_way_end_where_they_began_and_later_ones_wait(project: Path) -> None:
+    with dev(project) as talk:
+        talk.greet()
+        mark = project.parent / "began"
+        slow = talk.begin("tools/call", {"name": "slow", "arguments": {"seconds": 3, "mark": str(mark)}})
+        while not mark.exists():
+            time.sleep(0.01)
+        write(project, "two")
+        reload = talk.begin("tools/call", {"name": "mcpc_reload"})
+        assert talk.answer(slow)["result"]["content"][0]["text"] == "one"
+        assert talk.answer(reload)["result"].get("isError") is None
+        assert talk.call("says") == "two"
+
+
+def test_calls_that_do_not_end_are_answered_when_their_time_is_over(project: Path) -> None:
+    with dev(project) as talk:
+        talk.greet()
+        mark = project.parent / "began"
+        slow = talk.begin("tools/call", {"name": "slow", "arguments": {"seconds": 50, "mark": str(mark)}})
+        while not mark.exists():
+            time.sleep(0.01)
+        write(project, "two")
+        assert talk.answer(slow)["error"]["code"] == -32603
+        assert talk.call("says") == "two"
+
+
+def test_two_that_ask_for_a_build_at_once_both_get_one_that_began_after(project: Path) -> None:
+    with dev(project) as talk:
+        talk.greet()
+        write(project, "two")
+        numbers = [talk.begin("tools/call", {"name": "mcpc_reload"}) for _ in range(2)]
+        called_off = talk.begin("tools/call", {"name": "mcpc_reload"})
+        talk.write({"method": "notifications/cancelled", "params": {"requestId": called_off}})
+        for number in numbers:
+            assert json.loads(talk.answer(number)["result"]["content"][0]["text"])["build"]["success"] is True
+        assert talk.call("says") == "two"
+        assert [one for one in talk.others if one.get("id") == called_off] == []
+
+
+def test_a_server_that_is_killed_is_started_again_by_the_next_request(project: Path) -> None:
+    with dev(project) as talk:
+        talk.greet()
+        mark = project.parent / "began"
+        slow = talk.begin("tools/call", {"name": "slow", "arguments": {"seconds": 50, "mark": str(mark)}})
+        while not mark.exists():
+            time.sleep(0.01)
+        os.kill(int(talk.call("parent")), signal.SIGKILL)
+        lost = talk.answer(slow)["error"]
+        assert lost["code"] == -32603
+        assert "status -9" in lost["message"]
+        assert talk.call("says") == "one"
+        talk.wait_for("starts it again")
+
+
+def test_a_stream_of_the_stateless_era_lives_through_builds(project: Path) -> None:
+    with dev(project) as talk:
+        wanted = {"toolsListChanged": True, "promptsListChanged": True}
+        stream = talk.begin("subscriptions/listen", {"_meta": META, "notifications": wanted})
+        named = {"io.modelcontextprotocol/subscriptionId": stream}
+        first = talk.told("notifications/subscriptions/acknowledged")["params"]
+        assert first == {"notifications": wanted, "_meta": named}
+        for word in ("two", "three"):
+            write(project, word, MORE.replace("added", word))
+            assert talk.told("notifications/tools/list_changed")["params"] == {"_meta": named}
+        assert talk.others == [], "the stream was neither ended nor acknowledged again"
+        talk.write({"method": "notifications/cancelled", "params": {"requestId": stream}})
+        write(project, "four", MORE)
+        done = talk.ask("tools/call", {"name": "mcpc_reload", "arguments": {}, "_meta": META})["result"]
+        assert done["resultType"] == "complete"
+        assert talk.others == []
+
+
+def test_ids_stay_apart_by_their_kind_and_lines_of_16_mebibytes_pass(project: Path) -> None:
+    with dev(project) as talk:
+        talk.greet()
+        talk.write({"id": "1", "method": "ping"}, {"id": 1, "method": "ping"}, {"id": '"\\é', "method": "ping"})
+        assert {talk.take(lambda one: "result" in one)["id"] for _ in range(3)} == {"1", 1, '"\\é'}
+        text = "x" * (16 << 20)
+        assert talk.call("echo", text=text) == text
+        too_long = talk.begin("tools/call", {"name": "echo", "arguments": {"text": "x" * (40 << 20)}})
+        assert talk.take(lambda one: "error" in one)["error"]["code"] == -32600
+        assert talk.others == []
+        assert too_long
+        assert talk.call("says") == "one"
+
+
+def test_what_is_no_message_is_answered_by_the_server(project: Path) -> None:
+    with dev(project) as talk:
+        assert talk.process.stdin is not None
+        talk.process.stdin.write(b"nonsense\n" + b"[" * 100_000 + b"\n" + b"\n" + b"[]\n")
+        talk.process.stdin.flush()
+        for _ in range(2):
+            assert talk.take(lambda one: "error" in one)["error"]["code"] == -32700
+        assert talk.call("says") == "one"
+
+
+def test_a_batch_is_counted_by_its_requests(project: Path) -> None:
+    with dev(project) as talk:
+        talk.ask("initialize", {**STARTS, "protocolVersion": "2025-03-26"})
+        assert talk.process.stdin is not None
+        batch = [{"jsonrpc": "2.0", "id": f"b{number}", "method": "ping"} for number in range(2)]
+        talk.process.stdin.write(json.dumps(batch).encode() + b"\n")
+        talk.process.stdin.flush()
+        assert len(talk.take(lambda one: isinstance(one, list))) == 2
+        write(project, "two")
+        changed_to(talk, "two")
+
+
+def test_what_the_client_watches_is_watched_in_the_next_server_too(project: Path) -> None:
+    resources = '''
+from mcpc import Context, resource
+
+
+@resource("a://b")
+def thing() -> str:
+    """Be read."""
+    return "content"
+'''
+    tools = '''
+from mcpc import Context, tool
+
+
+@tool
+async def touch(context: Context) -> str:
+    """Tell of new contents."""
+    await context.resource_updated("a://b")
+    return "WORD"
+'''
+    (project / "resources.py").write_text(resources)
+    (project / "tools.py").write_text(tools)
+    with dev(project) as talk:
+        talk.greet()
+        assert talk.ask("resources/subscribe", {"uri": "a://b"})["result"] == {}
+        (project / "tools.py").write_text(tools.replace("WORD", "two"))
+        talk.ask("tools/call", {"name": "mcpc_reload"})
+        assert talk.call("touch") == "two"
+        assert talk.told("notifications/resources/updated")["params"] == {"uri": "a://b"}
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGKILL])
+def test_whatever_ends_it_ends_the_server(project: Path, number: signal.Signals) -> None:
+    with dev(project) as talk:
+        talk.greet()
+        mark = project.parent / "began"
+        talk.begin("tools/call", {"name": "slow", "arguments": {"seconds": 50, "mark": str(mark)}})
+        while not mark.exists():
+            time.sleep(0.01)
+        server = int(talk.call("parent"))
+        talk.process.send_signal(number)
+        talk.process.wait(PATIENCE)
+        until = time.monotonic() + PATIENCE
+        while is_alive(server):  # whoever adopts it may be slow to notice that it has ended
+            assert time.monotonic() < until
+            time.sleep(0.02)
+        for folder in (project.parent / "temporary").glob("mcpc-dev-*"):
+            assert number == signal.SIGKILL
+            shutil.rmtree(folder)
+
+
+def test_a_client_that_goes_during_a_build_is_not_waited_for(project: Path) -> None:
+    with dev(project) as talk:
+        talk.greet()
+        write(project, "two")
+        number = talk.begin("tools/call", {"name": "mcpc_reload"})
+        assert talk.end() == 0
+        assert "result" in talk.answer(number), "but what it had asked is answered"
+
+
+@pytest.mark.parametrize(
+    ("content", "words"), [("def broken(:\n", "MCP205"), (None, "MCP004")], ids=["broken", "nothing"]
+)
+def test_without_a_first_build_there_is_nothing_to_serve(project: Path, content: str | None, words: str) -> None:
+    (project / "tools.py").unlink() if content is None else (project / "tools.py").write_text(content)
+    with dev(project) as talk:
+        assert talk.process.wait(PATIENCE) == 1
+        talk.wait_for(words)
+
+
+def test_options_of_a_build_hold_for_every_build(project: Path) -> None:
+    with dev(project, "--tools-page-size", "2", "--strict", "--no-defaults") as talk:
+        talk.greet()
+        first = talk.ask("tools/list")["result"]
+        assert [tool["name"] for tool in first["tools"]] == ["says", "echo"]
+        last = talk.ask("tools/list", {"cursor": first["nextCursor"]})["result"]
+        assert [tool["name"] for tool in last["tools"]] == ["slow", "parent", "mcpc_reload"]
+        write(project, "two", MORE)
+        talk.told("notifications/tools/list_changed")
+        assert len(talk.ask("tools/list")["result"]["tools"]) == 2
+
+
+def test_a_tool_of_the_project_keeps_its_name(project: Path) -> None:
+    own = MORE.replace("added", "mcpc_reload").replace("Be new.", "Be the project's own.")
+    write(project, "one", own)
+    with dev(project) as talk:
+        talk.greet()
+        assert talk.tools().count("mcpc_reload") == 1
+        assert talk.call("mcpc_reload") == "new"
+
+
+@pytest.mark.parametrize("address", ["0", "70000", "x", "host:", ":"])
+def test_an_address_that_is_none_is_refused(project: Path, address: str) -> None:
+    with dev(project, "--http", address) as talk:
+        assert talk.process.wait(PATIENCE) == 2
+        talk.wait_for("expected PORT or HOST:PORT")
+
+
+def test_over_http_each_build_has_the_same_port(project: Path) -> None:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    with dev(project, "--http", str(port)) as talk:
+        over_http(port, "one")
+        (project / "tools.py").write_text("def broken(:\n")
+        talk.wait_for("MCP205")
+        over_http(port, "one")
+        write(project, "two")
+        over_http(port, "two")
+        talk.process.terminate()
+        assert talk.process.wait(PATIENCE) == 128 + signal.SIGTERM
+
+
+def over_http(port: int, word: str) -> None:
+    """Call until the answer is a word: while a server takes the place of another, nobody listens."""
+    params = {"name": "says", "arguments": {}, "_meta": META}
+    body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}).encode()
+    headers = {
+        "Content-Type": "application/json",
+        "Accept": "application/json, text/event-stream",
+        "MCP-Protocol-Version": "2026-07-28",
+        "Mcp-Method": "tools/call",
+        "Mcp-Name": "says",
+    }
+    until = time.monotonic() + PATIENCE
+    while True:
+        try:
+            request = urllib.request.Request(f"http://127.0.0.1:{port}/mcp", body, headers)
+            with urllib.request.urlopen(request, timeout=10) as answer:
+                if json.load(answer)["result"]["content"][0]["text"] == word:
+                    return
+        except OSError:
+            pass
+        assert time.monotonic() < until
+        time.sleep(0.05)
+
+
+TOOLBOX = """
+import fs from 'node:fs';
+
+export const schema = {name: 'word', description: 'd', type: 'object', properties: {}, required: []};
+export default async function() { return {content: [{type: 'text', text: 'WORD'}]}; }
+export async function destroy() { fs.appendFileSync(process.env.DESTROYED, 'WORD\\n'); }
+"""
+
+
+def test_tools_of_toolbox_are_let_go_once_and_reload_by_their_own_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    needs("node", "npm")
+    project, destroyed = tmp_path / "project", tmp_path / "destroyed"
+    monkeypatch.setenv("DESTROYED", str(destroyed))
+    monkeypatch.setenv("MCPC_TOOLBOX_HOME", str(tmp_path / "home"))
+    (project / "src/tools").mkdir(parents=True)
+    (project / "package.json").write_text('{"name": "box", "version": "1.0.0", "type": "module"}')
+    (project / "src/tools/word.js").write_text(TOOLBOX.replace("WORD", "one"))
+    with dev(project) as talk:
+        talk.greet()
+        assert sorted(talk.tools()) == ["buildReload_tool", "mcpc_reload", "word"]
+        assert talk.call("word") == "one"
+        (project / "src/tools/word.js").write_text(TOOLBOX.replace("WORD", "two"))
+        told = json.loads(talk.call("buildReload_tool"))
+        assert told["build"]["success"] is True
+        assert told["build"]["directory"] == str(project)
+        assert told["reload"] == {"success": True, "tools": 1}
+        assert talk.call("word") == "two"
+        assert destroyed.read_text() == "one\n"
+        (project / "src/tools/word.js").write_text("export const schema = {")
+        refused = json.loads(talk.call("buildReload_tool"))
+        assert refused["error"] == "BuildReload_FAILED"
+        assert talk.call("word") == "two"

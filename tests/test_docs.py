@@ -1,0 +1,191 @@
+"""What the pages say is there: commands run, options exist, links lead somewhere, code is code.
+
+Lines behind a `$` in the `console` blocks of `docs/` are run, each page in a folder of its own with a copy of the examples,
+and the lines below a command have to be in what it says.  Blocks of `sh` have commands that would serve until they are
+stopped: of those, and of the other pages, only the words are looked at.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from typing import TYPE_CHECKING, NamedTuple
+
+import click
+import pytest
+
+from artifact import SOURCES
+from mcpc.cli import COMMANDS, cli
+from mcpc.diagnostics.codes import CODES
+from mcpc_runtime.http.words import options_in_words, settings_from
+from needs import ROOT, needs, needs_node
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+TOP = ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md")
+GUIDES = tuple(sorted(f"docs/{page.name}" for page in (ROOT / "docs").glob("*.md")))
+PAGES = (*TOP, *GUIDES)
+FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+LINK = re.compile(r"\]\(([^)\s]+)\)")
+HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
+SPAN = re.compile(r"`([^`\n]+)`")
+PLACE = re.compile(r"(?:bench|compiler|docs|examples|runtime|templates|tests)/[\w./-]+")
+OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]+")
+CODE = re.compile(r"\bMCP\d{3}\b")
+SERVER = re.compile(r"\./\w[\w-]*\.pyz")
+OF_OTHERS = frozenset({"--help", "--interface"})
+"""Options of every program, and of those that are not ours."""
+
+
+class Block(NamedTuple):
+    """A fenced block: its language and its text."""
+
+    language: str
+    text: str
+
+
+def read(page: str) -> str:
+    return (ROOT / page).read_text(encoding="utf-8")
+
+
+def blocks(page: str, *languages: str) -> list[Block]:
+    return [block for block in (Block(*found) for found in FENCE.findall(read(page))) if block.language in languages]
+
+
+def prose(page: str) -> str:
+    return FENCE.sub("", read(page))
+
+
+def slug(heading: str) -> str:
+    """What a heading is called in a link."""
+    return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
+
+
+def commands(block: Block) -> Iterator[list[str]]:
+    """The commands of a block, in words; those of `console` stand behind a `$`."""
+    lines = block.text.replace("\\\n", " ").splitlines()
+    if block.language == "console":
+        lines = [line.removeprefix("$ ") for line in lines if line.startswith("$ ")]
+    for line in lines:
+        words = shlex.split(line, comments=True)
+        yield words[next((at for at, word in enumerate(words) if not re.match(r"[A-Z_]+=", word)), 0) :]
+
+
+def options_of_mcpc() -> set[str]:
+    context = click.Context(cli)
+    known = [cli.get_command(context, name) for name in COMMANDS]
+    return {option for one in known if one is not None for parameter in one.params for option in parameter.opts}
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_links_lead_somewhere(page: str) -> None:
+    for link in LINK.findall(prose(page)):
+        if link.startswith("https://"):
+            continue
+        file, _, anchor = link.partition("#")
+        place = (ROOT / page).parent / file if file else ROOT / page
+        assert place.exists(), link
+        if anchor:
+            assert anchor in map(slug, HEADING.findall(FENCE.sub("", place.read_text(encoding="utf-8")))), link
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_files_that_are_named_are_there(page: str) -> None:
+    for span in SPAN.findall(prose(page)):
+        if PLACE.fullmatch(span) and not re.search("NAME|YYYY", span):
+            assert (ROOT / span).exists(), span
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_codes_that_are_named_exist(page: str) -> None:
+    assert set(CODE.findall(read(page))) <= CODES.keys()
+
+
+@pytest.mark.parametrize("page", ("README.md", *GUIDES))
+def test_options_that_are_named_exist(page: str) -> None:
+    known = {*options_of_mcpc(), *OPTION.findall(options_in_words()), *OF_OTHERS}
+    named = {option for span in SPAN.findall(prose(page)) for option in OPTION.findall(span)}
+    assert named <= known
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_commands_have_the_words_they_are_given(page: str) -> None:
+    context = click.Context(cli)
+    for block in blocks(page, "console", "sh"):
+        for program, *words in commands(block):
+            if program == "mcpc":
+                command = cli.get_command(context, words[0])
+                assert command is not None
+                command.make_context(words[0], words[1:], parent=context)
+            elif SERVER.fullmatch(program) and words[0] == "serve":
+                settings_from(words[1:], {})
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_code_is_code(page: str) -> None:
+    for language, text in blocks(page, "python", "json", "bash"):
+        if language == "python":
+            compile(text, page, "exec")
+        elif language == "json":
+            json.loads(text)
+        else:
+            needs("bash")
+            subprocess.run(["bash", "-n"], input=text, text=True, check=True)
+
+
+def sessions(page: str) -> list[tuple[str, list[str]]]:
+    """What the `console` blocks of a page say: each command, and the lines below it."""
+    said: list[tuple[str, list[str]]] = []
+    for line in "".join(block.text for block in blocks(page, "console")).splitlines():
+        if line.startswith("$ "):
+            said.append((line.removeprefix("$ "), []))
+        else:
+            said[-1][1].append(line)
+    return said
+
+
+@pytest.mark.parametrize("page", GUIDES)
+def test_commands_run_as_they_are_written(page: str, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+    needs("bash", "jq")
+    if "examples/toolbox" in read(page):
+        needs_node()
+    place = tmp_path / "here"
+    shutil.copytree(ROOT / "examples", place / "examples")
+    programs = tmp_path / "bin"
+    programs.mkdir()
+    (programs / "mcpc").write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m mcpc "$@"\n')
+    (programs / "mcpc").chmod(0o755)
+    (programs / "python3").symlink_to(sys.executable)
+    environment = {
+        **{name: value for name, value in os.environ.items() if not name.startswith(("MCPBASH_", "MCPC_"))},
+        "PYTHONPATH": SOURCES,
+        "PATH": f"{programs}:{os.environ['PATH']}",
+        "MCPC_CACHE_DIR": str(tmp_path_factory.getbasetemp() / "cache-of-docs"),
+        "MCPC_TOOLBOX_HOME": str(tmp_path / "home"),
+    }
+    for command, expected in sessions(page):
+        done = subprocess.run(
+            ["bash", "-c", command],
+            cwd=place, env=environment, capture_output=True, text=True, timeout=120, check=False,
+        )  # fmt: skip
+        assert done.returncode == 0, f"{command}\n{done.stdout}{done.stderr}"
+        printed = iter((done.stdout + done.stderr).splitlines())
+        missing = [line for line in expected if line not in printed]
+        assert not missing, f"{command} does not say {missing}:\n{done.stdout}{done.stderr}"
+
+
+def test_every_example_and_every_guide_is_named() -> None:
+    index = read("docs/README.md")
+    assert all(page.removeprefix("docs/") in index for page in GUIDES if page != "docs/README.md")
+    guides = "".join(map(read, GUIDES))
+    assert all(f"examples/{one.name}" in guides for one in (ROOT / "examples").iterdir() if one.name in OF_SYSTEMS)
+
+
+OF_SYSTEMS = ("files", "bx-mcp", "blueprints", "toolbox", "mcp-bash")
