@@ -42,7 +42,7 @@ OURS, DUMP = "mcpc_app.models.", "mcpc_runtime.bindings.models:dump"
 
 
 class Replies:
-    """The way to the server.  If it has gone, there is nobody to tell: a frame is dropped, and the intake ends the process."""
+    """The way to the server.  When it has gone, frames are dropped; the intake sees it, too, and ends the process."""
 
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
