@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from mcpc.languages.scripts import forkable
+from mcpc.languages.substitutions import without_substitutions
 from mcpc.sources import Source
 
 SDK = 'source "${MCP_SDK}/tool-sdk.sh"\n'
@@ -78,3 +81,14 @@ def test_what_it_reads(common: str, expected: bool):
 def test_a_file_that_reads_itself_comes_to_an_end():
     looped = Source("lib/common.sh", b'source "$HERE/common.sh"')
     assert forkable(Source("tools/a/tool.sh", READS.encode()), {"common.sh": [looped]})
+
+
+@pytest.mark.parametrize(
+    "word", ["trap ", "kill ", "a;", "declare -", "unset ", "$(", "set ", 'x="$(mcp_json_obj a ', "echo "]
+)
+def test_a_long_line_takes_time_in_proportion(word: str):
+    source = Source("tools/a/tool.sh", f"{SDK}{word * 40_000}\n".encode())
+    begun = time.process_time()
+    forkable(source)
+    assert without_substitutions(source, [source]) == b""
+    assert time.process_time() - begun < 15  # a minute, where the rest of the line is looked at from each word

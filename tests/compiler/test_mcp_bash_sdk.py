@@ -685,6 +685,15 @@ def test_what_a_script_sets_is_its_own(sandbox: Sandbox, options: str):
     assert plain.printed.endswith("same\n")
 
 
+def test_a_script_that_compares_without_case(sandbox: Sandbox):
+    script = "shopt -s nocasematch\n"
+    script += """for text in '{"a":[1]}' '{"A":[1]}' '{"a":TRUE}' '[1,]' '{"a":"x"}' '{"A":"X"}'; do\n"""
+    script += """if mcp_is_valid_json "$text"; then mcp_emit_json "$text"; else printf no; fi; echo; done; shopt -q nocasematch"""
+    ran = sandbox.run(script)
+    assert ran.printed.split() == ['{"a":[1]}', '{"A":[1]}', "no", "no", '{"a":"x"}', '{"A":"X"}']
+    assert (ran.said, ran.status) == ("", 0)
+
+
 def random_value(rng: random.Random, depth: int = 0) -> object:
     kind = rng.randrange(8 if depth < 4 else 5)
     if kind == 0:

@@ -21,6 +21,7 @@ from mcpc.emit.site import serving_modules, site_modules
 from mcpc.emit.skills import add_skills
 from mcpc.emit.templates import render, text
 from mcpc.emit.validators import Validators
+from mcpc.ir import Foreign
 from mcpc.revisions import REVISIONS
 from mcpc_runtime.authoring import PUBLIC
 
@@ -42,7 +43,7 @@ IMPORT = re.compile(rb"(?:^|[\r\n;:])[ \t\f]*(?:from|import)\s[^;:\r\n]*\bmcpc\b
 
 
 def emit(checked: CheckedServer) -> tuple[Module, ...]:
-    """Return the generated modules of a server, and its handlers' files byte for byte."""
+    """Return the generated modules of a server, and its handlers' files."""
     blob = Blob()
     validators = Validators(blob)
     server = with_known(checked.server, blob)
@@ -122,8 +123,10 @@ def authoring_modules(server: Server) -> tuple[Module, ...]:
 
 
 def handler_modules(server: Server) -> tuple[Module, ...]:
-    """Return the author's files as they are, and what makes packages of folders that are some on a disk."""
-    files = [(file.source.path, file.source.data) for file in server.files]
+    """Return the author's files, as they are or compiled, and what makes packages of folders that are on a disk."""
+    foreign = [one.handler for one in server.definitions if isinstance(one.handler, Foreign)]
+    compiled = {handler.file: handler.compiled for handler in foreign if handler.compiled}
+    files = [(file.source.path, compiled.get(file.source.path, file.source.data)) for file in server.files]
     if folded(server):
         return tuple(Module(f"{FOLDED}{path}", data) for path, data in files)
     return tuple(

@@ -100,7 +100,7 @@ class Executable:
 class Foreign:
     """A handler as another system has it: only its contract knows what `facts` mean, which are plain data.
 
-    `unpacks`: it wants the project's files on disk.
+    `unpacks`: it wants the project's files on disk.  `compiled`: what its file is in the artifact, nothing if itself.
     """
 
     file: str
@@ -108,6 +108,7 @@ class Foreign:
     contract: str
     facts: tuple[Any, ...] = ()
     unpacks: bool = False
+    compiled: bytes = b""
 
 
 Handler = BashFunction | PythonFunction | Executable | Foreign
@@ -312,7 +313,7 @@ class Facet:
 
 @dataclass(frozen=True, slots=True)
 class HandlerFile:
-    """A file that goes into the artifact byte for byte, under `handlers/`."""
+    """A file that goes into the artifact under `handlers/`, byte for byte unless a handler in it is compiled."""
 
     source: Source
     language: str = ""

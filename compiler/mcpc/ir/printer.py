@@ -208,7 +208,8 @@ def _python(handler: PythonFunction) -> str:
 
 
 def _foreign(handler: Foreign) -> str:
-    return f"{handler.contract} {_plain(handler.file)}" if handler.file else handler.contract
+    compiled = f", compiled to {len(handler.compiled)} bytes" if handler.compiled else ""
+    return f"{handler.contract} {_plain(handler.file)}{compiled}" if handler.file else handler.contract
 
 
 CALLED: dict[type, Callable[[Any], str]] = {

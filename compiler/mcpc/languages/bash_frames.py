@@ -102,7 +102,8 @@ class Scan:
     """What was found.
 
     `commands`: those simple commands worth knowing that run while the file is read; `literal`: stretches that are
-    comments or stand in single quotes; `unclosed`: the openers that nothing closes; `chunks`: the file in pieces.
+    comments or stand in single quotes; `unclosed`: the openers that nothing closes; `chunks`: the file in pieces;
+    `begun`: where simple commands begin.
     """
 
     functions: list[Word] = field(default_factory=list)
@@ -110,3 +111,4 @@ class Scan:
     literal: list[tuple[int, int]] = field(default_factory=list)
     unclosed: list[Word] = field(default_factory=list)
     chunks: list[Chunk] = field(default_factory=list)
+    begun: set[int] = field(default_factory=set)

@@ -78,6 +78,7 @@ class Words(Quotes):
         elif NO_ARGUMENTS.match(self.text, self.at):
             self._function_name(frame, word)
         else:
+            self.found.begun.add(word.start)
             self._command_word(frame, word)
 
     def _command_word(self, frame: Frame, word: Word) -> None:

@@ -28,13 +28,14 @@ TELLING = re.compile(
     \$\$ | \$- | \$\{{-                 # a process, and options: `c` is one of a shell that was given its text
     | \b(?:BASHPID|PPID|SHLVL|BASH_SUBSHELL|BASH_ARG[CV]0?|BASH_LINENO|BASH_COMMAND|BASH_EXECUTION_STRING|DIRSTACK)\b
     | \bFUNCNAME\[(?!0\]) | \bcaller\b  # who called: `source`, and not `main`
-    | \btrap\b[^\n]*\b(?:ERR|DEBUG|RETURN)\b | \bextdebug\b    # `source` is a command, too
+    | \btrap\b[^\n]{{0,200}}\b(?:ERR|DEBUG|RETURN)\b | \bextdebug\b    # `source` is a command, too
+    | \b(?:trap|kill)\b[^\n]{{200}}    # not to look at the rest of a long line from each of its words
     | \btrap\s+-[lp] | \bset\s+-\w*[ETmxv] | \bPS4\b
     | [-+]o\s+(?:errtrace|functrace|history|monitor|posix|verbose|xtrace)\b
     | \b(?:declare|typeset|local|export|readonly)\s+-\w*[pfF]
     | {COMMAND}set\s*(?:[;|&)>\n]|\Z) | \bset\s+[-+]o\s*(?:[;|&)>\n]|\Z)
     | {COMMAND}(?:compgen|complete|coproc|jobs|fg|bg|suspend|disown|hash|enable|trap[ \t]*$)\b
-    | \bkill\b[^\n;|&]*\s-?(?:0\b|-\s*[\$\d]|\d+\s*$)    # its group, of which the one that watches it is
+    | \bkill\b[^\n;|&]{{0,200}}\s-?(?:0\b|-\s*[\$\d]|\d+\s*$)    # its group, of which the one that watches it is
     | \bexec\s+-\w | /proc/self | __mcpc
     """,
     re.VERBOSE | re.MULTILINE,

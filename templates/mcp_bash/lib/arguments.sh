@@ -15,54 +15,77 @@ __mcpc_payload() {
   fi
 }
 
-# A member, and what to take where it is null or false: most filters are one.
-__mcpc_simple='^\.([A-Za-z_][A-Za-z0-9_]*)( *// *(empty|true|false|null|-?(0|[1-9][0-9]*)|"[^"\\[:cntrl:]]*"))?$'
+# __mcpc_is_simple FILTER: tells whether it is a member, and perhaps what to take where that is null or false, as most
+# filters are; sets $member and $preset of the caller.  Without a regular expression, which would take as long as all else.
+__mcpc_is_simple() {
+  local LC_ALL=C rest number
+  if [[ $1 != .[A-Za-z_]* ]]; then return 1; fi
+  rest=${1#.}
+  member=${rest%%[!A-Za-z0-9_]*} preset=
+  rest=${rest#"$member"}
+  if [[ -z $rest ]]; then return 0; fi
+  rest=${rest#"${rest%%[! ]*}"}
+  if [[ $rest != //* ]]; then return 1; fi
+  rest=${rest#//}
+  preset=${rest#"${rest%%[! ]*}"}
+  case $preset in
+    empty | true | false | null) ;;
+    \"*\")
+      rest=${preset:1:${#preset} - 2}
+      [[ ${#preset} -gt 1 && $rest != *[\"\\[:cntrl:]]* ]]
+      ;;
+    *)
+      number=${preset#-}
+      [[ $number && $number != *[!0-9]* && $number != 0?* ]]
+      ;;
+  esac
+}
 
-# __mcpc_get JSON FILE FILTER: sets __mcpc_out to what `jq -rc FILTER` would print of it, without the last line's end.
+# __mcpc_get JSON FILE FILTER [ALONE]: sets __mcpc_out to what `jq -rc FILTER` would print of it, without the last line's
+# end.  With ALONE it starts no process and says nothing: 9 if that would be needed.
 __mcpc_get() {
-  local - text preset
+  local - text member preset
   set +x
   __mcpc_payload "$1" "$2"
   text=$__mcpc_out
-  if [[ $3 =~ $__mcpc_simple ]]; then
-    set -- "$1" "$2" "$3" "${BASH_REMATCH[1]}"
-    preset=${BASH_REMATCH[3]}
-    if __mcpc_is_flat "$text"; then
-      __mcpc_quick "$text" "$4"
-      if [[ $preset && $__mcpc_out == @(null|false) ]]; then __mcpc_out=$preset; fi
-      case $__mcpc_out in
-        \"*) __mcpc_out=${__mcpc_out:1:${#__mcpc_out} - 2} ;;
-        empty) __mcpc_out= ;;
-      esac
-      return 0
-    fi
+  if __mcpc_is_simple "$3" && __mcpc_is_flat "$text"; then
+    __mcpc_quick "$text" "$member"
+    if [[ $preset && $__mcpc_out == @(null|false) ]]; then __mcpc_out=$preset; fi
+    case $__mcpc_out in
+      \"*) __mcpc_out=${__mcpc_out:1:${#__mcpc_out} - 2} ;;
+      empty) __mcpc_out= ;;
+    esac
+    return 0
   fi
-  __mcpc_get_slowly "$text" "$3"
+  __mcpc_get_slowly "$text" "$3" "${4-}"
 }
 
-# __mcpc_get_slowly TEXT FILTER: the same for any.
+# __mcpc_get_slowly TEXT FILTER ALONE: the same for any.
 __mcpc_get_slowly() {
   local __mcpc_at status=0
   local -a __mcpc_results
   __mcpc_out=
-  if ((${#1} > __mcpc_most)) && __mcpc_python; then
-    __mcpc_tool "$2" "$1" || status=$?
-    return "$status"
+  if ((${#1} > __mcpc_most)); then
+    if [[ $3 ]]; then return 9; fi
+    if __mcpc_python; then
+      __mcpc_tool "$2" "$1" || status=$?
+      return "$status"
+    fi
   fi
   __mcpc_read "$1" || (($? == 2)) || return 2
   if ((${#__mcpc_starts[@]} != 1)); then
-    __mcpc_tool "$2" "$1" || status=$?
+    status=9
   elif [[ $2 =~ ^(\.[A-Za-z_][A-Za-z0-9_]*)+$ ]]; then
     __mcpc_path "$2" || return
     if [[ $__mcpc_at ]]; then __mcpc_value "$__mcpc_at"; else __mcpc_out=null; fi
     if [[ $__mcpc_out == \"* ]]; then __mcpc_plain; fi
   else
     __mcpc_filter "$2" || status=$?
-    if ((status == 9)); then
-      __mcpc_tool "$2" "$1"
-      return
-    fi
-    __mcpc_print_results
+    if ((status != 9)); then __mcpc_print_results; fi
+  fi
+  if ((status == 9)) && [[ -z $3 ]]; then
+    status=0
+    __mcpc_tool "$2" "$1" || status=$?
   fi
   return "$status"
 }
@@ -78,10 +101,19 @@ __mcpc_print_results() {
   __mcpc_out=${text:1}
 }
 
-# __mcpc_argument FILTER: sets __mcpc_out to an argument; nothing if it is null or there is none.
-__mcpc_argument() {
-  __mcpc_get MCP_TOOL_ARGS_JSON MCP_TOOL_ARGS_FILE "$1" 2>/dev/null || :
+# __mcpc_trim: takes the ends of lines off the end of __mcpc_out, as `$(…)` does.
+__mcpc_trim() {
   while [[ $__mcpc_out == *$'\n' ]]; do __mcpc_out=${__mcpc_out%$'\n'}; done
+}
+
+# __mcpc_argument FILTER [ALONE]: sets __mcpc_out to an argument; nothing if it is null or there is none.
+__mcpc_argument() {
+  if [[ ${2-} ]]; then
+    __mcpc_get MCP_TOOL_ARGS_JSON MCP_TOOL_ARGS_FILE "$1" alone || return
+  else
+    __mcpc_get MCP_TOOL_ARGS_JSON MCP_TOOL_ARGS_FILE "$1" 2>/dev/null || :
+  fi
+  __mcpc_trim
   if [[ $__mcpc_out == null ]]; then __mcpc_out=; fi
 }
 
@@ -106,7 +138,7 @@ mcp_args_get() {
   if ((status)); then
     __mcpc_complain "mcp_args_get: \"$1\" cannot be answered (status $status)"
   else
-    while [[ $__mcpc_out == *$'\n' ]]; do __mcpc_out=${__mcpc_out%$'\n'}; done
+    __mcpc_trim
     printf '%s' "$__mcpc_out"
   fi
   return "$status"
@@ -129,23 +161,37 @@ mcp_args_require() {
 }
 
 mcp_args_bool() {
-  local - name=$1 __mcpc_out preset=''
+  local - __mcpc_out __mcpc_problem
   set +x
-  shift
+  __mcpc_boolean '' "$@" || mcp_fail_invalid_args "$__mcpc_problem"
+  printf '%s' "$__mcpc_out"
+}
+
+# __mcpc_boolean ALONE NAME OPTION…: sets __mcpc_out, or says in __mcpc_problem why not.
+__mcpc_boolean() {
+  local alone=$1 name=$2 preset=''
+  shift 2
   while [[ ${1-} == --default ]]; do
     preset=${2:-false}
     shift 2 || break
   done
-  __mcpc_argument "$name"
-  __mcpc_out=${__mcpc_out:-$preset}
-  if [[ -z $__mcpc_out ]]; then mcp_fail_invalid_args "$name is required"; fi
-  if [[ $__mcpc_out == true || $__mcpc_out == 1 ]]; then printf true; else printf false; fi
+  __mcpc_argument "$name" "$alone" || return
+  __mcpc_out=${__mcpc_out:-$preset} __mcpc_problem="$name is required"
+  if [[ -z $__mcpc_out ]]; then return 1; fi
+  if [[ $__mcpc_out == true || $__mcpc_out == 1 ]]; then __mcpc_out=true; else __mcpc_out=false; fi
 }
 
 mcp_args_int() {
-  local - name=$1 __mcpc_out preset='' least='' most='' whole='^-?[0-9]+$'
+  local - __mcpc_out __mcpc_problem
   set +x
-  shift
+  __mcpc_integer '' "$@" || mcp_fail_invalid_args "$__mcpc_problem"
+  printf '%s' "$__mcpc_out"
+}
+
+# __mcpc_integer ALONE NAME OPTION…: the same for an integer, within its limits.
+__mcpc_integer() {
+  local alone=$1 name=$2 preset='' least='' most=''
+  shift 2
   while (($#)); do
     case $1 in
       --default) preset=${2-} ;;
@@ -155,18 +201,30 @@ mcp_args_int() {
     esac
     shift 2 || break
   done
-  if [[ $least && $most ]] && ! [ "$least" -le "$most" ] 2>/dev/null; then
-    mcp_fail_invalid_args 'mcp_args_int: --min cannot exceed --max'
-  fi
-  __mcpc_argument "$name"
-  __mcpc_out=${__mcpc_out:-$preset}
-  if [[ -z $__mcpc_out ]]; then mcp_fail_invalid_args "$name is required"; fi
-  if [[ ! $__mcpc_out =~ $whole ]]; then mcp_fail_invalid_args "$name must be an integer"; fi
-  if [[ $least ]] && ! [ "$__mcpc_out" -ge "$least" ] 2>/dev/null; then
-    mcp_fail_invalid_args "$name must be >= $least"
-  fi
-  if [[ $most ]] && ! [ "$__mcpc_out" -le "$most" ] 2>/dev/null; then
-    mcp_fail_invalid_args "$name must be <= $most"
-  fi
-  printf '%s' "$__mcpc_out"
+  __mcpc_problem='mcp_args_int: --min cannot exceed --max'
+  if [[ $least && $most ]] && ! [ "$least" -le "$most" ] 2>/dev/null; then return 1; fi
+  __mcpc_argument "$name" "$alone" || return
+  __mcpc_out=${__mcpc_out:-$preset} __mcpc_problem="$name is required"
+  if [[ -z $__mcpc_out ]]; then return 1; fi
+  __mcpc_problem="$name must be an integer"
+  if [[ ${__mcpc_out#-} == *[!0-9]* || $__mcpc_out == - ]]; then return 1; fi
+  __mcpc_problem="$name must be >= $least"
+  if [[ $least ]] && ! [ "$__mcpc_out" -ge "$least" ] 2>/dev/null; then return 1; fi
+  __mcpc_problem="$name must be <= $most"
+  if [[ $most ]] && ! [ "$__mcpc_out" -le "$most" ] 2>/dev/null; then return 1; fi
+}
+
+# What the compiler puts in the place of `"$(mcp_… …)"`, where that cannot be told from it: each sets __mcpc_out to what
+# would stand there, without a process; or it returns another status than 0, and the function itself is asked after all.
+__mcpc_to_args_get() {
+  (($#)) && __mcpc_get MCP_TOOL_ARGS_JSON MCP_TOOL_ARGS_FILE "$1" alone && __mcpc_trim
+}
+__mcpc_to_args_require() { (($#)) && __mcpc_argument "$1" alone && [[ $__mcpc_out ]]; }
+__mcpc_to_args_bool() {
+  local __mcpc_problem
+  (($#)) && __mcpc_boolean alone "$@"
+}
+__mcpc_to_args_int() {
+  local __mcpc_problem
+  (($#)) && __mcpc_integer alone "$@"
 }

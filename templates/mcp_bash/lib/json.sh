@@ -14,7 +14,7 @@ __mcpc_number='^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?$'
 __mcpc_escapes='^([^\\]|\\["\\/bfnrt]|\\u[0-9a-fA-F]{4})*$'
 # An object of texts without escapes, numbers and constants, as it is written without blanks: most arguments are one.
 __mcpc_flat='"[^"\\[:cntrl:]]*":("[^"\\[:cntrl:]]*"|-?(0|[1-9][0-9]*)(\.[0-9]+)?|true|false|null)'
-__mcpc_flat="^\{($__mcpc_flat(,$__mcpc_flat)*)?\}\$"
+__mcpc_flat="^\{($__mcpc_flat(,$__mcpc_flat)*)?\}\$" __mcpc_flat_text='{}'
 
 # __mcpc_string TEXT: sets __mcpc_out to TEXT as a JSON string.
 __mcpc_string() {
@@ -78,7 +78,13 @@ __mcpc_repair() {
 # __mcpc_ends has for a token that opens something where that ends; __mcpc_starts says where the values begin.  1 if
 # TEXT is no JSON, 2 if an object has a name twice (then it is read all the same).
 __mcpc_read() {
-  if [[ $1 == "$__mcpc_read_text" ]]; then return "$__mcpc_read_status"; fi
+  if [ "$1" = "$__mcpc_read_text" ]; then return "$__mcpc_read_status"; fi
+  if shopt -q nocasematch; then # for which `TRUE` would be `true`
+    shopt -u nocasematch
+    __mcpc_read "$1" || :
+    shopt -s nocasematch
+    return "$__mcpc_read_status"
+  fi
   local - LC_ALL=C __mcpc_out=$1
   set +eux -f
   __mcpc_tokens=() __mcpc_starts=() __mcpc_ends=() __mcpc_read_status=0
@@ -88,10 +94,13 @@ __mcpc_read() {
   return "$__mcpc_read_status"
 }
 
-# __mcpc_is_flat TEXT: tells whether it is a short object that needs no reading.
+# __mcpc_is_flat TEXT: tells whether it is a short object that needs no reading; __mcpc_flat_text is the last one that was.
 __mcpc_is_flat() {
+  if [ "$1" = "$__mcpc_flat_text" ]; then return 0; fi
+  if shopt -q nocasematch; then return 1; fi
   local LC_ALL=C
-  [[ ${#1} -lt 1024 && $1 =~ $__mcpc_flat ]] && [[ $1 != *[$'\x80'-$'\xff']* || $1 =~ $__mcpc_utf8$ ]]
+  [[ ${#1} -lt 1024 && $1 =~ $__mcpc_flat ]] && [[ $1 != *[$'\x80'-$'\xff']* || $1 =~ $__mcpc_utf8$ ]] || return 1
+  __mcpc_flat_text=$1
 }
 
 # __mcpc_quick TEXT NAME: sets __mcpc_out to a member of a flat object, null if there is none.

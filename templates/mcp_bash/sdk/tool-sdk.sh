@@ -78,13 +78,19 @@ mcp_json_escape() {
   __mcpc_string "${1-}"
   printf '%s\n' "$__mcpc_out"
 }
+__mcpc_to_json_escape() { __mcpc_string "${1-}"; }
 
 mcp_json_obj() {
-  local __mcpc_out object=
-  if (($# % 2)); then
+  local __mcpc_out
+  if ! __mcpc_to_json_obj "$@"; then
     __mcpc_complain "mcp_json_obj: a name has no value, for there are $# arguments"
     exit 1
   fi
+  printf '%s' "$__mcpc_out"
+}
+__mcpc_to_json_obj() {
+  if (($# % 2)); then return 1; fi
+  local object=
   while (($#)); do
     __mcpc_string "$1"
     object+=,$__mcpc_out
@@ -92,16 +98,23 @@ mcp_json_obj() {
     object+=:$__mcpc_out
     shift 2
   done
-  printf '{%s}' "${object:1}"
+  __mcpc_out="{${object:1}}"
+  # No number, no escape and nothing in it: there is no need to look at it again.
+  if [[ ${#__mcpc_out} -lt 256 && $__mcpc_out != *\\* ]]; then __mcpc_flat_text=$__mcpc_out; fi
 }
 
 mcp_json_arr() {
-  local __mcpc_out array='' item
+  local __mcpc_out
+  __mcpc_to_json_arr "$@"
+  printf '%s' "$__mcpc_out"
+}
+__mcpc_to_json_arr() {
+  local array='' item
   for item; do
     __mcpc_string "$item"
     array+=,$__mcpc_out
   done
-  printf '[%s]' "${array:1}"
+  __mcpc_out="[${array:1}]"
 }
 
 # __mcpc_compact TEXT: sets __mcpc_out to the values of TEXT without blanks, each in a line, and __mcpc_count to how many

@@ -20,7 +20,8 @@ from mcpc.frontends.mcp_bash.nodes import given, made, named, text, whole
 from mcpc.frontends.mcp_bash.reading import Found, base, folder_of, stem
 from mcpc.frontends.mcp_bash.scripts import is_tool, judge_tool
 from mcpc.ir import Foreign
-from mcpc.languages.scripts import forkable
+from mcpc.languages.scripts import closure, forkable
+from mcpc.languages.substitutions import without_substitutions
 
 if TYPE_CHECKING:
     from mcpc.frontends.mcp_bash.reading import Fields, Reading
@@ -99,9 +100,12 @@ def definition(found: Found, reading: Reading) -> ToolDefinition | None:
         "output": "outputSchema" in fields,
         "fork": forkable(found.file, reading.by_name),
     }
+    read = closure(found.file, reading.by_name) if facts["fork"] else None
+    compiled = without_substitutions(found.file, read) if read is not None else b""
     shows = _interface(fields)
     facts.update({"ui": shows} if shows else {})
-    handler = Foreign(found.path, Span(found.path), CONTRACT, (tuple(sorted(facts.items())),), unpacks=True)
+    plain = (tuple(sorted(facts.items())),)
+    handler = Foreign(found.path, Span(found.path), CONTRACT, plain, unpacks=True, compiled=compiled)
     handling = made({"timeout": _seconds(limits), "validate": False}, _place(fields, found))
     meta = [*given(fields["_meta"].node).values()] if "_meta" in fields else []
     fields["_meta"] = named("_meta", whole([*meta, named(HANDLER, handling)], found.span))
