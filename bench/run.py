@@ -20,6 +20,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import zipfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -160,14 +161,23 @@ def node_modules() -> Path | None:
 
 
 def start(bench: Bench) -> Iterator[Row]:
-    """From the spawn to the reply to `initialize`, over the whole life of a Python that does nothing."""
+    """From the spawn to the reply to `initialize`, over the whole life of a Python that does nothing.
+
+    `python3 ARCHIVE` has Python import what it runs archives with, whatever is in them: an empty one says how long.
+    """
     ours = {"./server.pyz": ([bench.server], 1.0), "python3 server.pyz": ([bench.python, bench.server], 1.35)}
     pass_argv = [bench.python, "-I", "-c", "pass"]
-    measures: dict[str, Callable[[], float]] = {"python": lambda: wire.lifetime(pass_argv, bench.environment)}
+    empty_argv = [bench.python, str(empty_archive())]
+    measures: dict[str, Callable[[], float]] = {
+        "python": lambda: wire.lifetime(pass_argv, bench.environment),
+        "empty": lambda: wire.lifetime(empty_argv, bench.environment),
+    }
     measures |= {name: lambda argv=argv: bench.start(argv) for name, (argv, _) in ours.items()}  # type: ignore[misc]
     times = bench.alternate(measures, bench.effort.starts)
     python = times["python"]
     yield Row("python3 -I -c pass", f"{milliseconds(python)}: the unit")
+    value = f"{middle(times['empty']) / middle(python):.2f}x  ({milliseconds(times['empty'])})"
+    yield Row("python3 of an empty archive", value)
     for name, (_, limit) in ours.items():
         ratio, least = middle(times[name]) / middle(python), min(times[name]) / min(python)
         value = f"{ratio:.2f}x, least over least {least:.2f}x  ({milliseconds(times[name])})"
@@ -175,6 +185,14 @@ def start(bench: Bench) -> Iterator[Row]:
     measures = {name: lambda argv=argv: bench.start(argv) for name, argv in bench.peers.items()}  # type: ignore[misc]
     for name, taken in bench.alternate(measures, bench.effort.peer_starts).items():
         yield Row(name, f"{middle(taken) / middle(python):.1f}x  ({milliseconds(taken)})")
+
+
+def empty_archive() -> Path:
+    """Return an archive that Python can run, and that does nothing."""
+    target = places.CACHE / "empty.pyz"
+    with zipfile.ZipFile(target, "w") as archive:
+        archive.writestr("__main__.py", "")
+    return target
 
 
 def memory(bench: Bench) -> Iterator[Row]:
