@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from artifact import build
 from needs import ROOT, needs
@@ -15,6 +16,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from serving import Served
+
+# A machine that does other things as well is slow, and no test of ours says how fast one is.
+settings.register_profile("mcpc", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("mcpc")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

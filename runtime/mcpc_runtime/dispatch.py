@@ -10,6 +10,7 @@ import posix
 from errno import EAGAIN, EMFILE, ENFILE, ENOMEM
 from time import monotonic
 
+from mcpc_runtime.contracts import CONTRACTS, Way
 from mcpc_runtime.deadlines import Deadlines
 from mcpc_runtime.engine import internal_error
 from mcpc_runtime.errors import errors, tell
@@ -29,21 +30,6 @@ if TYPE_CHECKING:
     from mcpc_runtime.protocol.jsonrpc import Json
     from mcpc_runtime.protocol.session import Session
 
-CONTRACTS = {
-    "file": ("mcpc_runtime.contracts.file", "mcpc_runtime.runners.files:FileRunner"),
-    "tasks": ("mcpc_runtime.contracts.tasks", "mcpc_runtime.runners.tasks:TaskRunner"),
-    "mcp_bash": ("mcpc_runtime.contracts.mcp_bash", "mcpc_runtime.runners.mcp_bash:McpBashRunner"),
-    "executable": ("mcpc_runtime.contracts.executable", "mcpc_runtime.runners.process:ProcessRunner"),
-    "known": ("mcpc_runtime.contracts.known", "mcpc_runtime.runners.ready:ReadyRunner"),
-    "mcbox": ("mcpc_runtime.contracts.mcbox", "mcpc_runtime.runners.shell:ShellRunner"),
-    "mcp_bash_completion": ("mcpc_runtime.contracts.mcp_bash_completion", "mcpc_runtime.runners.process:ProcessRunner"),
-    "mcp_bash_prompt": ("mcpc_runtime.contracts.mcp_bash_prompt", "mcpc_runtime.runners.ready:ReadyRunner"),
-    "mcp_bash_resource": ("mcpc_runtime.contracts.mcp_bash_resource", "mcpc_runtime.runners.providers:ProviderRunner"),
-    "python": ("mcpc_runtime.contracts.python", "mcpc_runtime.runners.worker:WorkerRunner"),
-    "toolbox": ("mcpc_runtime.contracts.toolbox", "mcpc_runtime.runners.node:NodeRunner"),
-    "toolbox_python": ("mcpc_runtime.contracts.toolbox_python", "mcpc_runtime.runners.worker:WorkerRunner"),
-}
-"""A contract's module (`prepare`, `conclude`) and the runner it speaks to."""
 STRAIGHT = "mcpc_runtime.straight:Straight"
 INLINE = "mcpc_runtime.runners.inline:InlineRunner"
 TASKS = "mcpc_runtime.runners.tasks:TaskRunner"
@@ -62,26 +48,6 @@ MOST_WAITING = 4096
 BUSY = f"the server is busy: {MOST_RUNNING} calls run and {MOST_WAITING} wait; call again later"
 NO_ROOM = (EAGAIN, EMFILE, ENFILE, ENOMEM)
 """How the system says that it cannot start something now, but perhaps when something else has ended."""
-
-
-class Way:
-    """How the handlers of one contract are called: its two functions and its runner.
-
-    A contract may say more: `limit(call)`, how many seconds a call has; `extended(call, seconds)`, how many more it has
-    after it told of its progress so long after its beginning, None if that changes nothing; and `expired(work)`, what
-    the answer is when they are over.
-    """
-
-    __slots__ = ("conclude", "expired", "extended", "limit", "prepare", "runner")
-
-    def __init__(self, name: str, runner: Any) -> None:
-        module = __import__(name, fromlist=["prepare"])
-        self.prepare: Callable[..., Any] = module.prepare
-        self.conclude: Callable[..., Ending] = module.conclude
-        self.limit: Callable[[Call], float] | None = getattr(module, "limit", None)
-        self.extended: Callable[[Call, float], float | None] | None = getattr(module, "extended", None)
-        self.expired: Callable[[Work], Ending] | None = getattr(module, "expired", None)
-        self.runner = runner
 
 
 class Dispatcher:

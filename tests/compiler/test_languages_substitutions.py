@@ -83,6 +83,13 @@ def test_what_has_not_read_the_sdk_of_the_server(head: str) -> None:
     assert compiled(f"{line}\n{HEAD}{line}\n") == f"{line}\n{HEAD}{BECOMES[line]}\n"
 
 
+def test_what_is_not_utf_8_stays_what_it_is() -> None:
+    (line,) = list(BECOMES)[:1]
+    for end in (b"# caf\xe9\n", b"echo '\xff'\n"):
+        source = Source("tools/a/tool.sh", f"{HEAD}{line}\n".encode() + end)
+        assert without_substitutions(source, [source]) == f"{HEAD}{BECOMES[line]}\n".encode() + end
+
+
 def test_every_function_is_in_the_sdk() -> None:
     text = "".join(place.read_text() for place in (SDK / "tool-sdk.sh", SDK.parent / "lib/arguments.sh"))
     assert all(f"\n__mcpc_to_{name}() {{" in text and f"\nmcp_{name}() {{" in text for name in FUNCTIONS)

@@ -65,7 +65,7 @@ def without_substitutions(source: Source, closure: Iterable[Source]) -> bytes:
         if changed:
             pieces += [text[last : line.start(1)], changed]
             last = line.end()
-    return "".join([*pieces, text[last:]]).encode() if pieces else b""
+    return "".join([*pieces, text[last:]]).encode("utf-8", "surrogateescape") if pieces else b""
 
 
 def _changed(line: str) -> str:
