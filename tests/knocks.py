@@ -84,7 +84,9 @@ TYPES = [
 ACCEPTED = [
     ("application/json, text/event-stream", JSON), ("-", JSON), ("*/*", JSON), (JSON, JSON), ("text/html", JSON),
     ("application/*", JSON), ("text/event-stream", "text/event-stream"), ("text/event-stream;q=0.5", "text/event-stream"),
-    ("TEXT/EVENT-STREAM, APPLICATION/JSON", JSON),
+    ("TEXT/EVENT-STREAM, APPLICATION/JSON", JSON), ("application/json;q=0, text/event-stream", "text/event-stream"),
+    ("application/*;q=0.000, */*, text/event-stream", "text/event-stream"), ("*/*;q=0, text/event-stream", "text/event-stream"),
+    ("text/event-stream;q=0", JSON), ("text/event-stream; Q=0.0, */*", JSON), ("*/*;q=0", JSON),
 ]  # fmt: skip
 LADDER = [
     ("parse", b"{", [], 400, -32700),

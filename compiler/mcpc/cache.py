@@ -73,7 +73,9 @@ def key(tree: SourceTree, found: Diagnostics, options: Options) -> str:
     asked = [*known, decisive(tree), asdict(options), [asdict(problem) for problem in found]]
     summary.update(json.dumps(asked, sort_keys=True).encode())
     for path, source in tree.files.items():
-        summary.update(f"{path}\0{source.mode}\0{len(source.data)}\0".encode("utf-8", "surrogateescape"))
+        summary.update(
+            f"{path}\0{source.mode}\0{source.linked:d}\0{len(source.data)}\0".encode("utf-8", "surrogateescape")
+        )
         summary.update(source.data)
     return summary.hexdigest()
 

@@ -18,12 +18,12 @@ from mcpc_runtime.testimony import facts, listed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
     from typing import Any
 
     from mcpc_runtime.image import Image
 
-SUCCESS, FINDINGS, USAGE, TOOL_ERROR, NOT_RUNNABLE = 0, 1, 2, 5, 8
+SUCCESS, FINDINGS, USAGE, TOOL_ERROR, NOT_RUNNABLE, INTERRUPTED = 0, 1, 2, 5, 8, 130
 
 HELP = """{name} {version}: a Model Context Protocol server in one file
 
@@ -46,11 +46,11 @@ class UsageError(Exception):
 
 def run(image: Image, archive: str, words: list[str]) -> int:
     """Do what the words say; return the exit status."""
-    command = COMMANDS.get(words[0])
+    command = show_help if words[1:] and words[-1] in HELPS and words[0] in ONE_PAGE else COMMANDS.get(words[0])
     open_streams()
     try:
         if command is None:
-            raise UsageError(f"{words[0]!r} is no command of this server")
+            raise UsageError(f"{words[0]!r} is no command of this server{meant(words[0], COMMANDS)}")
         status = command(image, archive, words[1:])
         sys.stdout.flush()
     except UsageError as problem:
@@ -61,7 +61,15 @@ def run(image: Image, archive: str, words: list[str]) -> int:
     except OSError as problem:
         sys.stderr.write(f"error: {problem.strerror or problem}\n")
         return FINDINGS
+    except KeyboardInterrupt:
+        return INTERRUPTED
     return status
+
+
+def meant(word: str, known: Iterable[str]) -> str:
+    """Return a question about what was meant by a word that nobody knows, or nothing."""
+    near: list[str] = resolve("difflib:get_close_matches")(word, known, 1)
+    return f"; did you mean {near[0]}?" if near else ""
 
 
 def open_streams() -> None:
@@ -208,7 +216,9 @@ def call_tool(image: Image, archive: str, words: list[str]) -> int:
         raise UsageError("call needs the name of a tool")
     reply = Conversation(image).ask(words[0], arguments_of(words[1:]))
     if "error" in reply:
-        sys.stderr.write(f"error {reply['error']['code']}: {reply['error']['message']}\n")
+        names = [tool["name"] for tool in listed(image, "tools")]
+        hint = "" if words[0] in names else meant(words[0], names) or f"; `{archive} list` names them all"
+        sys.stderr.write(f"error {reply['error']['code']}: {reply['error']['message']}{hint}\n")
         return TOOL_ERROR
     result = reply["result"]
     for block in result["content"]:
@@ -322,3 +332,6 @@ COMMANDS: dict[str, Callable[[Image, str, list[str]], int]] = {
     "call": call_tool,
     "serve": serve,
 }
+HELPS = ("--help", "-h")
+ONE_PAGE = ("info", "check", "list", "call")
+"""The commands whose help is the page that has all of them."""

@@ -253,6 +253,14 @@ def test_a_wrong_setting_is_told_at_its_place(said: str, codes: list[str]) -> No
     assert not any(TOKEN in problem.message + problem.hint for problem in problems)
 
 
+def test_a_setting_beside_the_settings_is_told() -> None:
+    text = f'{{"modules": {{"bxmcp": {{"enabled": true, "version": "1", »"authToken": "{TOKEN}", "settings": {{}}, »"allowedips": []}}}}}}'
+    files, marks = marked({"boxlang.json": text})
+    problems = read_settings(tree(files))[1]
+    assert places(problems, files) == [("MCP261", *mark) for mark in marks]
+    assert not any(TOKEN in problem.message + problem.hint for problem in problems)
+
+
 @pytest.mark.parametrize(
     "said",
     [

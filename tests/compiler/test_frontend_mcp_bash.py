@@ -670,3 +670,43 @@ def test_a_script_that_reads_another_is_judged_with_it() -> None:
 
     assert of("f() { echo $$; }\n") is False
     assert of("f() { echo x; }\n") is True
+
+
+def test_in_the_dialect_lists_have_what_its_own_lists_have_besides() -> None:
+    files: Files = {
+        **PROJECT,
+        "tools/t/tool.meta.json": '{"name": "t", "description": "d", "timeoutHint": "h", "maxTimeoutSecs": 9}',
+        "prompts/p.txt": "x",
+        "prompts/p.meta.json": '{"name": "p", "description": "d", "role": "assistant"}',
+        "resources/r.txt": "x",
+        "resources/r.meta.json": '{"description": "d"}',
+    }
+    beside: dict[str, dict[str, Any]] = {
+        "tools": {"path": "t/tool.sh", "timeoutSecs": None, "timeoutHint": "h", "maxTimeoutSecs": 9},
+        "prompts": {"path": "p.txt", "role": "assistant", "metadata": None},
+        "resources": {"path": "r.txt", "provider": "file"},
+    }
+    exact, plain = sound(files, dialect="mcp-bash"), sound(files)
+    for kind, wanted in beside.items():
+        (shown,), (usual,) = values(exact, kind), values(plain, kind)
+        assert shown == {**usual, **wanted}
+        assert not wanted.keys() & usual.keys()
+
+
+def test_a_symlink_is_no_tool_of_its_own(tmp_path: Path) -> None:
+    for path, text in {
+        "lib/common.sh": SH,
+        "tools/a/tool.sh": HEADER.replace("inline", "a"),
+        "tools/b/b.sh": HEADER,
+    }.items():
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text(text)
+        (tmp_path / path).chmod(0o755)
+    (tmp_path / "tools/a/common.sh").symlink_to("../../lib/common.sh")
+    (tmp_path / "tools/b/common.sh").symlink_to("../../lib/common.sh")
+    (tmp_path / "tools/c").symlink_to("b")
+    shown = mcpc("show", tmp_path, "--allow", "*")
+    assert shown.returncode == 0, shown.stderr
+    lines = shown.stdout.splitlines()
+    assert [line.split()[1] for line in lines if line.startswith("tool ")] == ["a", "inline"]
+    assert {"file tools/a/common.sh", "file tools/c/b.sh"} <= {line.partition(":")[0] for line in lines}

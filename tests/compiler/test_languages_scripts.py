@@ -23,6 +23,9 @@ FORKABLE = [
     SDK + 'mcp_result_success "$(mcp_args_get .)"',
     f"# shellcheck source=x\n{SDK}exec curl -s x",
     'kill "$pid"; kill -TERM "$pid"',
+    "trap cleanup EXIT INT TERM; trap - 2; trap '' PIPE",
+    'trap "rm -rf \\"$tmp\\"" EXIT; true',
+    "local_=1; declare -A map; export PATH=x; declare -a list=(a b)",
 ]
 NOT = [
     "echo $$", "echo ${$}$$", "echo $BASHPID", "echo ${PPID}", "echo $-", "echo $SHLVL", "echo $BASH_SUBSHELL", "caller",
@@ -30,7 +33,9 @@ NOT = [
     "trap 'echo' ERR", "trap x RETURN", "trap -p", "trap", "set", "set -x", "set -exu", "set -o posix", "set +o", "set -m",
     "declare -p", "declare -F", "typeset -f x", "export -p", "compgen -v", "echo; jobs", "kill 0", "kill -TERM 0", "kill -- -1",
     "kill -9 -$pid", "exec -a x y", "cat /proc/self/status", "echo $!", "coproc cat", "a=1; hash -r", "echo 'a\0b'", "if then",
-    "eval 'echo $$'", "mcp_fail 1", "__mcpc_x=1", "echo\r\n", 'source "$1"', '. "$HOME/.profile"', "source ./common.sh", "PS4=x",
+    "eval 'echo $$'", "mcp_fail 1", "__mcpc_x=1", "trap x err", "trap x Debug", "trap '\necho\n' ERR", "trap x \"$signal\"", "trap x \\\nERR", "set -eo posix", "shopt -so xtrace", "POSIXLY_CORRECT=1", "set -euo",
+    "declare", "x=1; export", "declare -x | cat", "readonly -a", "if compgen -v; then :; fi", "! set | grep x", "while jobs; do :; done", 'if source "$1"; then :; fi',
+    "x=$(cat <<'E'\n# $$\nE\n)", "echo\r\n", 'source "$1"', '. "$HOME/.profile"', "source ./common.sh", "PS4=x",
 ]  # fmt: skip
 
 
@@ -92,3 +97,10 @@ def test_a_long_line_takes_time_in_proportion(word: str):
     forkable(source)
     assert without_substitutions(source, [source]) == b""
     assert time.process_time() - begun < 15  # a minute, where the rest of the line is looked at from each word
+
+
+def test_many_comments_take_time_in_proportion():
+    source = Source("tools/a/tool.sh", SDK.encode() + b"echo # a comment\n" * 100_000)
+    begun = time.process_time()
+    assert forkable(source)
+    assert time.process_time() - begun < 15  # where the rest of the file is copied for each comment, half a minute

@@ -9,7 +9,7 @@ import subprocess
 import pytest
 
 from mcpc.languages.scripts import forkable
-from mcpc.languages.substitutions import FUNCTIONS, without_substitutions
+from mcpc.languages.substitutions import FUNCTIONS, LOCALS, without_substitutions
 from mcpc.sources import Source
 from needs import ROOT, needs
 
@@ -43,10 +43,20 @@ STAYS = [
     'all=(\nname="$(mcp_args_get .a)"\n)', 'echo "\nname="$(mcp_args_get .a)"\n"', '# name="$(mcp_args_get .a)"', "x=`\nmcp_args_get .a`",
     'name="$(mcp_args_get .[*])"', 'name="$(mcp_args_get ~/x)"', 'name="$(mcp_args_get {a,b})"', 'name+="$(mcp_args_get .a)"',
     'name[0]="$(mcp_args_get .a)"', 'local -r name="$(mcp_args_get .a)"', 'if name="$(mcp_args_get .a)"; then', "mcp_args_get .a",
+    'name="$(mcp_args_get .a)"#b', "name=$(mcp_args_get .a)#b", 'echo "$(mcp_args_get .a)"#b', 'name="$(mcp_json_arr "$RANDOM")"',
+    # Bash 5.2 numbers the lines in these by its own way of writing them.
+    'x=$(\nname="$(mcp_args_get .a)"\n)', 'echo "a$(\nif true; then\nname="$(mcp_args_get .a)"\nfi\n)"', 'cat <(\nname="$(mcp_args_get .a)"\n)',
+    'f() { x=${y:-$(\nname="$(mcp_args_get .a)"\n)}; }', "cat <<END\n$(\nname=\"$(mcp_args_get .a)\"\n)\nEND", "((cat <<'END'\n$(\nname=\"$(mcp_args_get .a)\"\n)\nEND\n); echo b)",
 ]  # fmt: skip
 LEFT_ALONE = [
     "mcp_args_get() { echo mine; }", "function mcp_json_obj { echo mine; }", "unset -f mcp_args_get", "echo ${BASH_REMATCH[1]}",
     'echo "$_"', "echo ${_}", "echo ${PIPESTATUS[*]}", "trap 'echo x' CHLD", "trap stop SIGUSR1", "trap x 10", "alias a=b",
+    "mcp_args_get \\\n() { echo mine; }", "function \\\nmcp_args_get { echo mine; }", 'eval "$f() { echo mine; }"', 'unset -f "$f"', "unset \\\nmcp_json_obj",
+    "printf() { echo mine; }", "function local { echo mine; }", "[ () { echo mine; }", "BASH_ALIASES[mcp_args_get]=x", "shopt -s expand_aliases", "echo ${!_*} ${!x@}",
+    "trap 'echo x' chld", "trap 'echo x' SigChld", "trap 'echo x' \"$s\"", "trap 'echo\n' CHLD", "trap 'echo x' EXIT CHLD", "trap x \\\nCHLD", "trap 'a'\"b\" CHLD",
+    "set -a", "set -ea", "set -e -a", "set -k", "set -r", "set -o allexport", "set -eo allexport", 'set -o "$o"', "shopt -so allexport", "declare -n r='a[i++]'", "local -a -n r=x",
+    "shopt -s localvar_inherit", "FUNCNEST=5", "BASH_COMPAT=4.4", "readonly text=1", "readonly x=1 IFS", "readonly a=1 \\\nstatus", "declare -r name=1", "declare -g -r name=1", "typeset -gr name", 'readonly "$x"',
+    "LC_ALL=xx", "export LC_ALL=de_DE.UTF-8", "export LC_ALL", "MCP_SDK=/mine", 'export MCP_SDK="${HERE}/sdk"', "read -r MCP_SDK", 'MCP_SDK="${MCP_ROOT:-/mine}"',
 ]  # fmt: skip
 
 
@@ -74,18 +84,42 @@ def test_scripts_that_are_left_alone(text: str) -> None:
     assert without_substitutions(source, [source]) and not without_substitutions(source, [source, other])
 
 
+COMPILED_ALL_THE_SAME = [
+    "trap cleanup EXIT", "trap 'rm -f \"$tmp\"' EXIT # always", 'trap "rm -f \\"$tmp\\"" 0', "trap - EXIT; true", "# alias, eval, readonly name, trap x CHLD", "set -euo pipefail", "set -- a b",
+    "readonly HERE=/tmp count=5", 'readonly HERE="$(cd "$(dirname "$0")" && pwd)"', "declare -A names=([a]=b)", "declare -i name", "LC_ALL=C sort", "export LC_ALL=C", "LC_ALL= sort", 'unset x "y"', "keyword=a",
+    'MCP_SDK="${MCP_SDK:-/mine}"', 'echo "${LC_ALL-}" "$MCP_SDK"', "f() { local -r name=1; }", "printf '%s()' x", "jq -r .", "case $x in read) ;; (set) ;; esac",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", COMPILED_ALL_THE_SAME)
+def test_scripts_that_are_not_left_alone(text: str) -> None:
+    (line,) = list(BECOMES)[:1]
+    assert BECOMES[line] in compiled(f"{HEAD}{text}\n{line}\n")
+
+
 @pytest.mark.parametrize(
-    "head", ["", "# MCP_SDK tool-sdk.sh\n", 'source "./sdk/tool-sdk.sh"\n', '  source "$MCP_SDK/tool-sdk.sh"\n']
-)
+    "head", ["", "# MCP_SDK tool-sdk.sh\n", 'source "./sdk/tool-sdk.sh"\n', '  source "$MCP_SDK/tool-sdk.sh"\n', "source '$MCP_SDK/tool-sdk.sh'\n"]
+    + [f"{first}\nsource \"$MCP_SDK/tool-sdk.sh\"\n{last}\n" for first, last in {"f() {": "}", "false &&": ":", "if false; then": "fi", "cat <<'E'": "E", "x='": "'", "echo \\": ":"}.items()]
+    + ['source "$MCP_SDK/../mine/tool-sdk.sh"\n', 'source "${MCP_SDK%/*}/tool-sdk.sh"\n', 'source "$MCP_SDK/tool-sdk.sh"#\n', 'source "$MCP_SDK_MINE/tool-sdk.sh"\n']
+)  # fmt: skip
 def test_what_has_not_read_the_sdk_of_the_server(head: str) -> None:
     (line,) = list(BECOMES)[:1]
     assert compiled(f"{head}{line}\n") == ""
     assert compiled(f"{line}\n{HEAD}{line}\n") == f"{line}\n{HEAD}{BECOMES[line]}\n"
 
 
+@pytest.mark.parametrize(
+    "place",
+    ['"$MCP_SDK/tool-sdk.sh"', "$MCP_SDK/tool-sdk.sh", '"$MCP_SDK"/tool-sdk.sh # it', '"${MCP_SDK:?MCP_SDK is not set}/tool-sdk.sh"', '"${MCP_SDK:-../sdk}/tool-sdk.sh"'],
+)  # fmt: skip
+def test_what_has_read_it(place: str) -> None:
+    (line,) = list(BECOMES)[:1]
+    assert compiled(f"# it\n\n. {place}\n{line}\n") == f"# it\n\n. {place}\n{BECOMES[line]}\n"
+
+
 def test_what_is_not_utf_8_stays_what_it_is() -> None:
     (line,) = list(BECOMES)[:1]
-    for end in (b"# caf\xe9\n", b"echo '\xff'\n"):
+    for end in (b"# \xe9t\xe9\n", b"echo '\xff'\n"):
         source = Source("tools/a/tool.sh", f"{HEAD}{line}\n".encode() + end)
         assert without_substitutions(source, [source]) == f"{HEAD}{BECOMES[line]}\n".encode() + end
 
@@ -93,6 +127,15 @@ def test_what_is_not_utf_8_stays_what_it_is() -> None:
 def test_every_function_is_in_the_sdk() -> None:
     text = "".join(place.read_text() for place in (SDK / "tool-sdk.sh", SDK.parent / "lib/arguments.sh"))
     assert all(f"\n__mcpc_to_{name}() {{" in text and f"\nmcp_{name}() {{" in text for name in FUNCTIONS)
+
+
+def test_what_is_local_in_the_sdk_is_known() -> None:
+    found: set[str] = set()
+    for place in ("sdk/tool-sdk.sh", "lib/json.sh", "lib/arguments.sh", "lib/filter.sh"):
+        text = re.sub(r"\$?'[^'\n]*'|\"[^\"\n]*\"|\$?\([^()\n]*\)|\$\{[^}\n]*\}", "", (SDK.parent / place).read_text())
+        for words in re.findall(r"\blocal\b([^\n;]*)", text):
+            found.update(re.findall(r"(?<!\S)([A-Za-z_]\w*)(?==|\s|$)", words))
+    assert sorted(name for name in found if not name.startswith("__mcpc")) == LOCALS.split("|")
 
 
 ARGUMENTS = [
@@ -152,7 +195,13 @@ BODIES = [
     "x=\"$(mcp_args_get '.name')\"\nx=\"$(mcp_args_get '.n')\"\necho $x\nx=\"$(mcp_args_get '.b // 7')\"",
     "echo \"line $LINENO\"\nx=\"$(mcp_args_get '.name')\"\necho \"line $LINENO\"",
     "{\nx=\"$(mcp_args_get '.name')\"\n} 2>&1 | cat",
-    "x=$(\necho \"$(mcp_json_obj a \"$y\")\"\n)",
+    "! \\\nx=\"$(mcp_args_require '.name')\"",
+    "D='{\"name\":[1]}'\nMCP_TOOL_ARGS_JSON=$D\nx=\"$(mcp_args_get '.b // [] | length')\"\nmcp_config_load --defaults \"$D\" --env D\necho \"$MCP_CONFIG_JSON\"",
+    "exit \"$(mcp_args_int '.n' --default 3)\"",
+    'echo $LINENO\nx="$(mcp_json_obj a "$LINENO")"\nf() {\nx="$(mcp_json_obj a "$LINENO" b "$FUNCNAME")"\n}\nf',
+    "export LC_ALL=C\nx=\"$(mcp_args_get '.name')\"",
+    "x=\"$(mcp_args_require '.name[08]')\"",
+    "IFS=,\nset -u\nx=\"$(mcp_args_get '.name')\"\necho \"${LC_ALL-none} $IFS\"",
 ]  # fmt: skip
 DRIVER = """for MCP_TOOL_ARGS_JSON; do
   export MCP_TOOL_ARGS_JSON
@@ -203,3 +252,27 @@ def test_no_process_is_needed(tmp_path) -> None:
     ran = subprocess.run(["bash", place], env=variables, capture_output=True, text=True)
     assert (ran.returncode, ran.stderr) == (0, "")
     assert "asked" not in ran.stdout and '"n":"9"' in ran.stdout and 'Ann \\"A\\"' in ran.stdout
+
+
+@pytest.mark.parametrize("locale", ["xx_XX.UTF-8", "xx", "C.UTF-8", "C"])
+def test_a_locale_that_is_not_there_is_complained_of_as_often(locale: str, tmp_path) -> None:
+    needs("bash")
+    lines = [
+        'x="$(mcp_args_require .name)"',
+        'x="$(mcp_json_arr é)"',
+        'x="$(mcp_args_get .name)"',
+        'x="$(mcp_args_get \'.name // "é"\')"',
+    ]
+    text = HEAD + "e=é\n" + "".join(f'{line}\necho "$x ${{#e}}"\n' for line in lines)
+    said = []
+    for one in (text, compiled(text)):
+        place = tmp_path / "tool.sh"
+        place.write_text(one)
+        variables = {
+            "PATH": os.environ["PATH"],
+            "MCP_SDK": str(SDK),
+            "MCP_TOOL_ARGS_JSON": '{"name":"Ann"}',
+            "LC_ALL": locale,
+        }
+        said.append(subprocess.run(["bash", place], env=variables, capture_output=True))
+    assert (said[0].stdout, said[0].stderr) == (said[1].stdout, said[1].stderr) and said[0].returncode == 0

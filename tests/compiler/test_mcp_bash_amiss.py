@@ -27,6 +27,7 @@ AMISS: dict[str, tuple[dict[str, str], list[str]]] = {
     "a description that is no JSON": ({**TOOL, "tools/t/tool.meta.json": '{"name":» }'}, ["MCP002"]),
     "a description that is a list": ({**TOOL, "tools/t/tool.meta.json": "»[]"}, ["MCP101"]),
     "a header that is no JSON": ({"tools/t/a.sh": '#!/bin/sh\n# mcp: {"name": »x}\n'}, ["MCP141"]),
+    "a header that is no object": ({"tools/t/a.sh": "#!/bin/sh\n# »mcp: name=x\n"}, ["MCP155"]),
     "a header with another word for its schema": (
         {"tools/t/a.sh": '#!/bin/sh\n# mcp: {"name": "x", "description": "d", »"inputSchema": {}}\n'},
         ["MCP142"],
@@ -45,6 +46,14 @@ AMISS: dict[str, tuple[dict[str, str], list[str]]] = {
     ),
     "a time limit that is true": (
         {**TOOL, "tools/t/tool.meta.json": '{"name": "t", "description": "d", "timeoutSecs": »true}'},
+        ["MCP155"],
+    ),
+    "more time for progress that is neither given nor refused": (
+        {**TOOL, "tools/t/tool.meta.json": '{"name": "t", "description": "d", "progressExtendsTimeout": »"yes"}'},
+        ["MCP155"],
+    ),
+    "a hint that is no text": (
+        {**TOOL, "tools/t/tool.meta.json": '{"name": "t", "description": "d", "timeoutHint": »3}'},
         ["MCP155"],
     ),
     "a package that stays behind": (
@@ -138,6 +147,18 @@ AMISS: dict[str, tuple[dict[str, str], list[str]]] = {
     "a page of no template": ({"ui/x/ui.meta.json": '{"template": »"carousel"}'}, ["MCP152"]),
     "an interface without a page": ({"ui/x/ui.meta.json": "»{}"}, ["MCP152"]),
     "a page outside": ({"ui/x/ui.meta.json": '{"entrypoint": »"../../secret.html"}'}, ["MCP703"]),
+    "arguments that are no schema": (
+        {"prompts/p.txt": "", "prompts/p.meta.json": '{"name": "p", "arguments": {»"topic": {"type": "string"}}}'},
+        ["MCP142"],
+    ),
+    "a required argument that is none": (
+        {"prompts/p.txt": "", "prompts/p.meta.json": '{"name": "p", "arguments": {"required": [»"topic"]}}'},
+        ["MCP155"],
+    ),
+    "an argument that no text can have a place for": (
+        {"prompts/p.txt": "", "prompts/p.meta.json": '{"name": "p", "arguments": {"properties": {»"a b": {}}}}'},
+        ["MCP155"],
+    ),
     "a hook that is not run": ({"server.d/register.sh": "»"}, ["MCP153"]),
     "roots that are none": ({**TOOL, "config/roots.json": "»{}"}, ["MCP155"]),
     "a root without a path": ({**TOOL, "config/roots.json": '{"roots": [»{"name": "x"}]}'}, ["MCP155"]),

@@ -160,6 +160,8 @@ def test_descriptions(case: tuple[dict[str, str], tuple[str, ...]]) -> None:
 
 WRONG = '{"type": "object", "properties": {"n": {"type": »"digits"}}}'
 
+NAMED = '{"type": "object", "properties": {"n": {}}'
+
 SCHEMAS = {
     "input without a type": (bash(tool("x", "»{}")), ("MCP115",)),
     "input of another type": (bash(tool("x", '{"type": »"string"}')), ("MCP115",)),
@@ -169,6 +171,15 @@ SCHEMAS = {
     "output of another type": (bash(tool("x", OBJECT, '"outputSchema": {"type": »"array"}')), ("MCP116",)),
     "output that is wrong": (bash(tool("x", OBJECT, f'"outputSchema": {WRONG}')), ("MCP110",)),
     "input that is wrong": (bash(tool("x", WRONG)), ("MCP110",)),
+    "an argument that none may give": (bash(tool("x", f'{NAMED}, "required": ["n", »"m"]}}')), ("MCP156",)),
+    "the same, said": (bash(tool("x", f'{NAMED}, "required": [»"m"], "additionalProperties": false}}')), ("MCP156",)),
+    "no property at all": (bash(tool("x", '{"type": "object", "required": [»"m"]}')), ("MCP156",)),
+    "others are welcome": (bash(tool("x", f'{NAMED}, "required": ["m"], "additionalProperties": true}}')), ()),
+    "others that fit": (bash(tool("x", f'{NAMED}, "required": ["m"], "patternProperties": {{"m": {{}}}}}}')), ()),
+    "named elsewhere": (
+        bash(tool("x", f'{NAMED}, "required": ["m"], "allOf": [{{"properties": {{"m": true}}}}]}}')),
+        (),
+    ),
     "the same mistake twice has two places": (bash(tool("x", WRONG), tool("y", WRONG)), ("MCP110", "MCP110")),
     "a reference to nowhere": (
         bash(tool("x", '{"type": "object", "properties": {"a": {"$ref": »"#/$defs/a"}}}')),
@@ -218,8 +229,8 @@ SIGNATURES = {
         ("MCP206",),
     ),
     "no parameter for what is only required": (
-        python("def x(): ...\n", tool("x", '{"type": "object", "required": [»"a"]}')),
-        ("MCP206",),
+        python("def x(): ...\n", tool("x", '{"type": "object", "required": [»»"a"]}')),
+        ("MCP156", "MCP206"),
     ),
     "a property that is no identifier": (
         python("def x(): ...\n", tool("x", with_properties('»"a-b": {}'))),

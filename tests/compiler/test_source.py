@@ -176,6 +176,8 @@ def test_symlinks_inside_are_read(tmp_path: Path) -> None:
         "a.bash", "again", "lib/a.bash", "lib/deep/b.bash", "other/a.bash", "other/deep/b.bash",
     }  # fmt: skip
     assert files.files["again"].text == "lib/a.bash"
+    linked = {"a.bash", "again", "other/a.bash", "other/deep/b.bash"}
+    assert {path for path, source in files.files.items() if source.linked} == linked
 
 
 def test_the_root_may_be_a_symlink(tmp_path: Path) -> None:

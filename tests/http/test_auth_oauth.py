@@ -729,6 +729,8 @@ def test_a_choice_that_cannot_be_followed_is_refused_before_serving(issuer: Issu
         {"issuer": "http://issuer.example.com"},
         {"issuer": "", "jwks": f"{issuer.url}/jwks"},
         {"issuer": "", "jwks": "", "scopes": ("x",)},
+        {"url": "https://mcp.exämple.com/mcp"},
+        {"url": "", "audience": 'https://mcp.example.com/m"cp'},
         {"url": "", "port": 0},
     ]
     for given in wrong:

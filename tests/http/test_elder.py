@@ -1,10 +1,12 @@
 """The transport of 2024-11-05, where it is asked for: a stream is the session, and ends with it."""
 
 import asyncio
+import time
 
 from asgi import Client, request, served
 from http_sample import quiet as small
 from http_sample import sample
+from mcpc_runtime.http.auth.principals import Principal, refusal
 from messages import valid
 
 OLD = "2024-11-05"
@@ -87,6 +89,53 @@ async def test_streams_are_numbered(client: Client):
     await answer.leave()
     answer, _ = await opened(client)
     await answer.leave()
+
+
+class Doorman:
+    """Lets in who says a name; a token whose end is near may not call one of the tools."""
+
+    def check(self, headers, path):
+        name = dict(headers).get(b"authorization", b"").decode()
+        if not name:
+            return refusal(401, "Bearer")
+        return Principal(
+            name.removesuffix("+"), expires=time.time() + 0.5, allows=None if "+" in name else "quick".__ne__
+        )
+
+    def permit(self, principal, method, name, path):
+        return refusal(403, "Bearer") if method == "tools/call" and name == "late" else None
+
+    def document(self, path):
+        return None
+
+
+@served(sample, sse=True, authenticator=Doorman())
+async def test_what_a_token_does_not_grant_is_refused_here_too(client: Client):
+    ann = ("authorization", "ann")
+    assert (await client.send("GET", path="/sse")).status == 401
+    answer = await client.send("GET", ann, path="/sse")
+    event = await answer.event()
+    late = request("tools/call", {"name": "late", "arguments": {"seconds": 0}})
+    assert (await client.post(late, ann, path=event["data"])).status == 403
+    assert (await client.post(request("ping"), ("authorization", "bob"), path=event["data"])).status == 404
+    listed = []
+    for token in ("ann", "ann+"):
+        await client.post(request("tools/list"), ("authorization", token), path=event["data"])
+        listed.append([tool["name"] for tool in (await answer.message())["result"]["tools"]])
+    assert "quick" not in listed[0] and "quick" in listed[1], "it is the token of this request that says what is seen"
+    assert await answer.messages() == [], "the stream ends with the token that opened it"
+
+
+@served(sample, sse=True, authenticator=Doorman(), origins=("https://app.example.com",))
+async def test_a_configured_page_may_ask_what_it_may_do(client: Client):
+    """A browser asks without a token, and before it sends one."""
+    page = ("origin", "https://app.example.com")
+    for path, method in (("/sse", "GET"), ("/messages", "POST")):
+        answer = await client.send("OPTIONS", page, ("access-control-request-method", method), path=path)
+        assert (answer.status, answer.headers["allow"]) == (204, f"{method}, OPTIONS")
+        assert method in answer.headers["access-control-allow-methods"]
+        assert "authorization" in answer.headers["access-control-allow-headers"]
+    assert (await client.send("OPTIONS", path="/ss")).status == 404
 
 
 @served(sample, sse=True)

@@ -36,6 +36,41 @@ def test_whatever_a_client_accepts_it_is_answered(kinds, found):
     scenario()
 
 
+@pytest.mark.parametrize(
+    ("kinds", "is_stream"),
+    [
+        ((b"application/json, text/event-stream;q=0",), False),
+        ((b"text/event-stream;q=0.0, */*;q=0.5",), False),
+        ((b"*/*;q=0",), False),
+        ((b"text/event-stream;q=0.001",), True),
+        ((b"text/event-stream", b"application/json"), True),
+        ((b"application/json", b"text/event-stream"), True),
+    ],
+)
+def test_who_refuses_events_is_sent_none(kinds, is_stream):
+    @served(sample, decide_seconds=0.05)
+    async def scenario(client: Client):
+        params = {"name": "late", "arguments": {"seconds": 0.3}}
+        names = [(name.encode(), value.encode()) for name, value in mirrors("tools/call", params)]
+        accepted = [(b"accept", kind) for kind in kinds]
+        body = json.dumps(stateless("tools/call", params)).encode()
+        answer = await client.open("POST", "/mcp", [HOST, TYPE, *names, *accepted], [body])
+        assert (answer.status, answer.is_stream) == (200, is_stream)
+        found = await answer.message() if is_stream else json.loads(await answer.body())
+        assert "result" in found
+
+    scenario()
+
+
+@served(quiet)
+async def test_several_lines_of_what_is_accepted_are_one_list(client: Client):
+    for kinds in ((b"application/json", b"text/event-stream"), (b"text/event-stream", b"application/json")):
+        names = [(name.encode(), value.encode()) for name, value in mirrors("tools/list")]
+        given = [HOST, TYPE, *names, *((b"accept", kind) for kind in kinds)]
+        answer = await client.open("POST", "/mcp", given, [json.dumps(stateless("tools/list")).encode()])
+        assert answer.headers["content-type"] == JSON
+
+
 @pytest.mark.parametrize("coding", ["gzip", "br", "zstd", "deflate", "identity, gzip", "x"])
 def test_no_coding_of_a_body_is_taken(coding):
     @served(quiet)
@@ -197,6 +232,15 @@ def test_nothing_is_elsewhere(path):
             assert (await client.send(method, path=path)).status == 404
 
     scenario()
+
+
+@served(quiet, has_metrics=True)
+async def test_metrics_are_looked_at_and_nothing_else(client: Client):
+    for method in ("POST", "PUT", "DELETE", "OPTIONS", "BREW"):
+        answer = await client.send(method, path="/metrics")
+        assert (answer.status, answer.headers["allow"]) == (405, "GET, HEAD")
+    for method in ("GET", "HEAD"):
+        assert (await client.send(method, path="/metrics")).status == 200
 
 
 @served(sample, path="/deep/er")

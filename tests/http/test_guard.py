@@ -1,9 +1,11 @@
 """Names are parsed and compared exactly: H02, H03, H04, H06, and what a rebinding page could think of besides."""
 
+import json
+
 import pytest
 
-from asgi import HOST, Client, request, served
-from http_sample import quiet
+from asgi import HOST, TYPE, Client, mirrors, request, served, stateless
+from http_sample import quiet, sample
 from knocks import HOSTS, ORIGINS
 from mcpc_runtime.http.guard import MOST_KNOWN, Guard, authority, origin
 from mcpc_runtime.http.settings import Settings
@@ -60,6 +62,22 @@ def test_what_decides_is_said_once(name):
     scenario()
 
 
+@pytest.mark.parametrize("region", [(b"eu", b"us"), (b"us", b"eu"), (b"eu", b"eu")])
+def test_an_argument_is_repeated_once(region):
+    """Whoever routes by the first of two headers would not send the request where the last one says."""
+
+    @served(sample)
+    async def scenario(client: Client):
+        params = {"name": "place", "arguments": {"region": "eu"}}
+        names = [(name.encode(), value.encode()) for name, value in mirrors("tools/call", params)]
+        given = [HOST, TYPE, *names, *((b"mcp-param-region", value) for value in region)]
+        answer = await client.open("POST", "/mcp", given, [json.dumps(stateless("tools/call", params)).encode()])
+        assert answer.status == 400
+        assert "mcp-param-region" in (await answer.body()).decode()
+
+    scenario()
+
+
 @served(quiet)
 async def test_no_page_may_read_unless_it_was_configured(client: Client):
     for origin_of in ("http://localhost:3000", "http://127.0.0.1"):
@@ -79,6 +97,10 @@ async def test_a_configured_page_may_read(client: Client):
     assert "mcp-session-id" in answer.headers["access-control-allow-headers"]
     assert "POST" in answer.headers["access-control-allow-methods"]
     assert "access-control-allow-credentials" not in answer.headers
+    wanted = ("access-control-request-headers", "content-type,Mcp-Param-Region, mcp-param-a b,x-other,mcp-param-")
+    answer = await client.send("OPTIONS", pair, wanted)
+    allowed = answer.headers["access-control-allow-headers"].split(", ")
+    assert "mcp-param-region" in allowed and not {"x-other", "mcp-param-", "mcp-param-a b"} & set(allowed)
     answer = await client.post(request("ping"), pair)
     assert answer.headers["access-control-allow-origin"] == "https://app.example.com"
     assert answer.headers["vary"] == "origin"

@@ -7,6 +7,7 @@ import pytest
 from asgi import Client, mirrors, reply, served, stateless
 from http_sample import sample
 from knocks import CAPABILITIES, ECHO, LADDER, MODERN, NAMES, VERSION, word
+from mcpc_runtime.http.auth.principals import Principal
 from mcpc_runtime.http.ladder import UndecodableError, decoded, says
 from messages import STATELESS, valid
 
@@ -123,6 +124,28 @@ def test_arguments_that_headers_repeat(arguments, headers, good):
     if arguments == {"region": None}:
         return_of_null()
     scenario()
+
+
+class Doorman:
+    """Lets everybody in, and hides a tool."""
+
+    def check(self, headers, path):
+        return Principal("ann", "place".__ne__)
+
+    def permit(self, principal, method, name, path):
+        return None
+
+    def document(self, path):
+        return None
+
+
+@served(sample, authenticator=Doorman())
+async def test_headers_do_not_tell_of_a_tool_that_is_hidden(client: Client):
+    for name in ("place", "nowhere"):
+        answer = await client.modern("tools/call", {"name": name, "arguments": {"region": "eu"}})
+        found = await reply(answer)
+        assert (answer.status, found["error"]["code"]) == (400, -32602)
+        assert found["error"]["message"] == f"Unknown tool: {name}"
 
 
 def return_of_null() -> None:

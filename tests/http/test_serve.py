@@ -71,6 +71,7 @@ WRONG = {
     ("serve", "--http", "0", "--allow-host", "a/b"): "mcp.example.com",
     ("serve", "--http", "0", "--grace", "-1"): "seconds",
     ("serve", "--http", "0", "--grace", "nan"): "seconds",
+    ("serve", "--http", "0", "--grace", "soon"): "--grace: expected seconds, such as 10 or 0.5, not 'soon'",
     ("serve", "--http", "0", "--body-limit", "1e3"): "number",
     ("serve", "--http", "0", "--also", "/x"): "PATH=FILE",
     ("serve", "--http", "0", "--also", "/mcp=x.pyz"): "another server",
@@ -264,6 +265,7 @@ def test_a_second_signal_ends_it_at_once(artifact: Path, tmp_path: Path) -> None
         server.process.terminate()
         assert ended(server, 5) == 128 + signal.SIGTERM
         assert is_gone(worker)
+        assert server.errors.read_text().splitlines() == [f"serving {server.url}"]
 
 
 def test_a_killed_server_leaves_nothing_behind(artifact: Path, tmp_path: Path) -> None:

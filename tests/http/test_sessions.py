@@ -14,6 +14,7 @@ from mcpc_runtime.http import sessions
 from mcpc_runtime.http.auth.principals import Principal, refusal
 from mcpc_runtime.http.sessions import Sessions, packed, unpacked
 from mcpc_runtime.http.settings import Settings
+from mcpc_runtime.protocol.batches import MOST
 from mcpc_runtime.protocol.session import Session
 from messages import HANDSHAKE, valid
 
@@ -389,6 +390,21 @@ async def test_batches_where_there_are_any(client: Client):
     answer = await client.say([request("tools/call", steps, 1), request("ping", None, 2)])
     assert answer.is_stream
     assert sorted(one.get("id", 0) for one in await answer.messages()) == [0, 0, 1, 2]
+
+
+@served(sample)
+async def test_a_batch_is_bounded_and_begins_no_session(client: Client):
+    """A message takes two bytes, its refusal a hundred: what may be sent must not decide what is held."""
+    await client.initialize("2025-03-26")
+    notes = [INITIALIZED] * MOST
+    assert (await client.say(notes)).status == 202
+    for batch in ([*notes, INITIALIZED], [1] * 100_000):
+        answer = await client.say(batch)
+        assert answer.status == 400
+        assert len(await answer.body()) < 200
+    answer = await client.say([request("ping"), INITIALIZE])
+    assert (answer.status, "mcp-session-id" in answer.headers) == (400, False)
+    assert (await reply(await client.say(request("ping"))))["result"] == {}
 
 
 @served(sample)

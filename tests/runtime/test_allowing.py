@@ -55,8 +55,18 @@ def test_the_list_has_the_allowed_tools_as_they_were_built(image, version: str, 
         one for one in whole.pop("tools") if any(fnmatchcase(one["name"], pattern) for pattern in patterns)
     ]
     if version == "2026-07-28":
-        assert (whole.pop("cacheScope"), part.pop("cacheScope")) == ("public", "private")
+        assert (whole.pop("cacheScope"), part.pop("cacheScope")) == ("private", "private")
     assert part == whole
+
+
+def test_a_list_that_everybody_sees_may_be_shown_to_everybody() -> None:
+    marked = tool("marked", ODD, _meta={"x/y": {"cacheScope": "public"}})
+    session = Session(image_of(archive(project([marked])).data))
+    assert listed(session, "2026-07-28")["cacheScope"] == "public"
+    session.principal = "token somebody"
+    result = listed(session, "2026-07-28")
+    assert (result["cacheScope"], result["tools"][0]["_meta"]) == ("private", {"x/y": {"cacheScope": "public"}})
+    assert listed(session, "2025-11-25")["tools"][0]["_meta"] == {"x/y": {"cacheScope": "public"}}
 
 
 def test_the_text_of_an_item_is_not_changed(image) -> None:

@@ -268,10 +268,24 @@ def test_what_is_required_must_be_there_but_only_if_it_was_accepted() -> None:
         client = Client()
         assert asked(client.ask(client.call(inputResponses={"k": answer}), k=form()), client)
     client = Client()
-    for answer in ({"action": "decline"}, {"action": "cancel", "content": {"name": 1}}):
+    for answer in ({"action": "decline"}, {"action": "cancel"}):
         assert client.ask(client.call(inputResponses={"k": answer}), k=form()) == {"answers": {"k": answer}}
     accepted = {"action": "accept"}
     assert client.ask(client.call(inputResponses={"k": accepted}), k=link()) == {"answers": {"k": accepted}}
+
+
+@pytest.mark.parametrize("action", ["decline", "cancel"])
+def test_what_nobody_accepted_and_nobody_looked_at_is_not_handed_on(action: str) -> None:
+    """It was not held against the form, so a handler that does not look at the action must not find it."""
+    answer, plain = {"action": action, "content": {"name": 1}}, {"action": action}
+    client = Client()
+    assert client.ask(client.call(inputResponses={"k": answer}), k=form()) == {"answers": {"k": plain}}
+    accepted = {"action": "accept", "content": {"x": 1}}
+    assert client.ask(client.call(inputResponses={"k": accepted}), k=link()) == {"answers": {"k": {"action": "accept"}}}
+    client = Client(LEGACY)
+    (request,) = sent(client.ask(client.call(), k=form()))
+    (give,) = client.answer(request["id"], answer)
+    assert give.value == {"answers": {"k": plain}}
 
 
 def test_an_answer_that_did_not_fit_is_asked_for_again_though_the_state_had_it() -> None:

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from images import MODERN, ask, image_of, request, small_archive, small_session
+from mcpc_runtime.protocol.batches import MOST
 from mcpc_runtime.protocol.effects import Failure, Outcome, PromptOutcome, Send, Start, Stop, text
 from mcpc_runtime.protocol.session import Session
 
@@ -280,6 +281,23 @@ def test_a_stateless_request_is_no_part_of_a_batch() -> None:
     replies = json.loads(effect.data)
     assert [(reply["id"], "error" in reply) for reply in replies] == [(1, True), (2, False)]
     assert not session.running
+
+
+def test_a_batch_is_bounded() -> None:
+    session = small_session()
+    ask(session, initialize("2025-03-26"))
+    (effect,) = batch(session, *[1] * MOST)
+    assert len(json.loads(effect.data)) == MOST
+    (effect,) = batch(session, *[1] * (MOST + 1))
+    assert json.loads(effect.data)["error"]["code"] == -32600
+
+
+def test_initialize_is_no_part_of_a_batch() -> None:
+    session = small_session()
+    ask(session, initialize("2025-03-26"))
+    (effect,) = batch(session, initialize("2025-11-25"), request("ping", identifier=2))
+    assert [("error" in reply) for reply in json.loads(effect.data)] == [True, False]
+    assert session.handshake_wire().version == "2025-03-26"
 
 
 def test_a_batch_is_answered_when_all_of_it_is() -> None:

@@ -343,6 +343,15 @@ def test_answers_come_one_by_one_and_what_was_not_asked_is_passed_over(client):
     assert client.get(task)["result"]["content"][0]["text"] == "12"
 
 
+def test_what_was_not_accepted_has_nothing_in_it(client):
+    task = client.task("two")
+    client.until(task, "input_required")
+    declined = {"action": "decline", "content": {"name": 1}}
+    client.result("tasks/update", taskId=task, inputResponses={"a": declined, "b": accepted("2")})
+    done = client.until(task)["result"]
+    assert done["isError"] and "'content'" in done["content"][0]["text"]
+
+
 @pytest.mark.parametrize("responses", [None, [], "x", {"name": 5}, {"name": None}, {"name": {"action": "perhaps"}},
                                        {"name": accepted(5)}, {"name": {"action": "accept", "content": {}}}])  # fmt: skip
 def test_an_answer_that_is_none_is_refused_and_may_be_given_again(client, responses):

@@ -1,7 +1,7 @@
 """The command line.  Each command is a row here and a file beside it, imported when it is called.
 
 Exit codes: 0 success, 1 problems found, 2 wrong usage, 4 a server did not start or answer, 5 a tool failed, 8 the
-artifact cannot run here, 70 a bug of mcpc.
+artifact cannot run here, 70 a bug of mcpc, 128 and a signal's number for what was ended by one (130: Ctrl-C).
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import importlib
 import os
 import signal
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -38,7 +38,7 @@ COMMANDS = {
 MODULES = {"import": "import_"}
 """The files of commands whose names are words of Python's own."""
 
-USAGE, INTERNAL_ERROR = 2, 70
+USAGE, INTERNAL_ERROR, INTERRUPTED = 2, 70, 128 + signal.SIGINT
 TRACEBACK = "MCPC_TRACEBACK"
 """Set, this variable makes a bug of mcpc show where it is."""
 
@@ -57,6 +57,13 @@ class Commands(click.Group):
             ctx.fail(f"no such command: {cmd_name}" + (f"; did you mean {near[0]}?" if near else ""))
         command: click.Command = importlib.import_module(f"mcpc.cli.{MODULES.get(cmd_name, cmd_name)}").command
         return command
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run a command; Ctrl-C ends it as other signals do, and is no problem that was found."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            sys.exit(INTERRUPTED)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the list of commands without importing any."""
@@ -91,8 +98,11 @@ def tell(kind: type[BaseException], problem: BaseException, trace: TracebackType
     """Say in words what nobody expected: the machine's refusal as such, anything else as the bug it is."""
     if os.environ.get(TRACEBACK):
         sys.__excepthook__(kind, problem, trace)
+    if isinstance(problem, KeyboardInterrupt):
+        sys.exit(INTERRUPTED)
     if isinstance(problem, OSError):
-        click.echo(f"mcpc: {problem}", err=True)
+        where = f"{os.fsdecode(problem.filename)}: " if isinstance(problem.filename, str | bytes) else ""
+        click.echo(f"mcpc: {where}{problem.strerror or problem}", err=True)
         sys.exit(USAGE)
     click.echo(f"mcpc: internal error: {kind.__name__}: {problem}", err=True)
     click.echo(f"This is a bug of mcpc, not of the project; with {TRACEBACK}=1 it shows where.", err=True)

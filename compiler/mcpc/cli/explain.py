@@ -24,7 +24,8 @@ def command(code: str, output: str) -> None:
         return
     if wanted not in CODES:
         near = difflib.get_close_matches(wanted, CODES, 1)
-        raise click.UsageError(f"there is no code {code}" + (f"; did you mean {near[0]}?" if near else ""))
+        hint = f"did you mean {near[0]}?" if near else "`mcpc explain` lists them all"
+        raise click.UsageError(f"there is no code {code}; {hint}")
     row = CODES[wanted]
     facts = {"code": wanted, "severity": row.severity, "title": row.title, "text": explain(wanted)}
     click.echo(json.dumps(facts, indent=2) + "\n" if output == "json" else explain(wanted), nl=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import shutil
 import tempfile
 from collections import Counter
@@ -104,4 +105,5 @@ def say(translation: Translation, target: Path) -> None:
         click.echo(f"{visible(str(target / file))}: {count}, {runs}", err=True)
     for path in translation.left_out:
         click.echo(f"{visible(path)}: said in ours now", err=True)
-    click.echo(f"{target / NAME} says what became of each; now: mcpc build {target} -o server.pyz", err=True)
+    build = f"mcpc build {shlex.quote(str(target))} -o server.pyz"
+    click.echo(f"{target / NAME} says what became of each; now: {build}", err=True)

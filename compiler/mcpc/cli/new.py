@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-import shutil
+import shlex
+from contextlib import suppress
 from pathlib import Path
 
 import click
@@ -27,23 +28,21 @@ def command(project: Path, template: str) -> None:
     """Start a project in the folder PROJECT: a server with a tool and a prompt that work."""
     if project.exists() and (not project.is_dir() or any(project.iterdir())):
         raise click.UsageError(f"{project} is there already; a new project wants a new or an empty folder")
+    files = {path.name: path.read_bytes() for path in (folder() / "new" / template).iterdir() if path.is_file()}
     try:
-        shutil.copytree(
-            folder() / "new" / template,
-            project,
-            copy_function=shutil.copyfile,
-            ignore=shutil.ignore_patterns("__pycache__"),
-            dirs_exist_ok=True,
-        )
+        project.mkdir(parents=True, exist_ok=True)
+        for name, data in sorted(files.items()):
+            (project / name).write_bytes(named_after(project.resolve().name, data))
     except OSError as problem:
+        for name in files:  # half of a project is not left behind: the next try wants an empty folder
+            with suppress(OSError):
+                (project / name).unlink()
         raise click.UsageError(f"cannot write {project}: {problem.strerror or problem}") from None
-    for path in sorted(project.rglob("*")):
-        name_after(project.resolve().name, path)
-        click.echo(path, err=True)
-    click.echo(f"\nnow: mcpc build {project} -o server.pyz && ./server.pyz list", err=True)
+    for name in sorted(files):
+        click.echo(project / name, err=True)
+    click.echo(f"\nnow: mcpc build {shlex.quote(str(project))} -o server.pyz && ./server.pyz list", err=True)
 
 
-def name_after(name: str, path: Path) -> None:
-    """Call the server in a file of the template `name`."""
-    if PLAIN.fullmatch(name) and path.is_file():
-        path.write_bytes(path.read_bytes().replace(f'"{NAMED}"'.encode(), f'"{name}"'.encode()))
+def named_after(name: str, data: bytes) -> bytes:
+    """Return a file of a template with the server in it called `name`."""
+    return data.replace(f'"{NAMED}"'.encode(), f'"{name}"'.encode()) if PLAIN.fullmatch(name) else data

@@ -83,6 +83,7 @@ CODES: dict[str, Code] = {
     "MCP153": Code("warning", "a hook that was not run"),
     "MCP154": Code("error", "a hook that failed"),
     "MCP155": Code("warning", "a value that is not followed"),
+    "MCP156": Code("warning", "an argument that is required, and refused"),
     "MCP201": Code("error", "the function that implements a definition is missing"),
     "MCP202": Code("warning", "a function implements no definition"),
     "MCP203": Code("note", "a Bash function is not exported"),

@@ -22,18 +22,24 @@ if TYPE_CHECKING:
 SHEBANG = re.compile(r"#![ \t]*(?:/usr/bin/env[ \t]+bash|/[^\s]*/bash)[ \t]*\n")
 SUFFIXES = (".sh", ".bash")
 SDK = frozenset({"tool-sdk.sh", "ui-sdk.sh"})
-COMMAND = r"(?:^|[;&|({`]|\b(?:then|do|else|builtin|command)\b)[ \t]*"
+COMMAND = r"(?:^|[;&|({`!]|\b(?:if|then|elif|else|while|until|do|time|builtin|command)\b)[ \t]*"
+END = r"[ \t]*(?:[;|&)>\n]|\Z)"
+BODY = r"""(?:'[^'\n]{0,200}'|"(?:[^"\\\n]|\\.){0,200}"|[\w./:-]+)"""
+TRAP = rf"""\btrap\b(?!(?:[ \t]+--)?[ \t]+{BODY}(?:[ \t]+["']?%s["']?){{1,12}}[ \t]*(?:[\n;&|)}}\#]|\Z))"""
+"""A trap, unless it is seen to be set for nothing but certain signals, whose pattern takes the place of `%s`."""
+OF_SHELL = TRAP % r"(?!(?i:(?:SIG)?(?:ERR|DEBUG|RETURN))\b)[A-Za-z0-9]{1,12}"
 TELLING = re.compile(
     rf"""
     \$\$ | \$- | \$\{{-                 # a process, and options: `c` is one of a shell that was given its text
     | \b(?:BASHPID|PPID|SHLVL|BASH_SUBSHELL|BASH_ARG[CV]0?|BASH_LINENO|BASH_COMMAND|BASH_EXECUTION_STRING|DIRSTACK)\b
     | \bFUNCNAME\[(?!0\]) | \bcaller\b  # who called: `source`, and not `main`
-    | \btrap\b[^\n]{{0,200}}\b(?:ERR|DEBUG|RETURN)\b | \bextdebug\b    # `source` is a command, too
+    | {OF_SHELL} | \bextdebug\b    # `source` is a command, too
     | \b(?:trap|kill)\b[^\n]{{200}}    # not to look at the rest of a long line from each of its words
     | \btrap\s+-[lp] | \bset\s+-\w*[ETmxv] | \bPS4\b
-    | [-+]o\s+(?:errtrace|functrace|history|monitor|posix|verbose|xtrace)\b
+    | [-+]\w*o\w*\s+(?:errtrace|functrace|history|monitor|posix|verbose|xtrace)\b | \bPOSIXLY_CORRECT\b
     | \b(?:declare|typeset|local|export|readonly)\s+-\w*[pfF]
-    | {COMMAND}set\s*(?:[;|&)>\n]|\Z) | \bset\s+[-+]o\s*(?:[;|&)>\n]|\Z)
+    | {COMMAND}(?:declare|typeset|local|export|readonly)(?:[ \t]+-\w+){{0,4}}{END}    # which show all variables
+    | {COMMAND}set{END} | \bset\s+[-+]\w*o{END}
     | {COMMAND}(?:compgen|complete|coproc|jobs|fg|bg|suspend|disown|hash|enable|trap[ \t]*$)\b
     | \bkill\b[^\n;|&]{{0,200}}\s-?(?:0\b|-\s*[\$\d]|\d+\s*$)    # its group, of which the one that watches it is
     | \bexec\s+-\w | /proc/self | __mcpc
@@ -92,11 +98,13 @@ def _names(source: Source) -> Iterator[str]:
 
 
 def code(text: str, found: Scan) -> str:
-    """Return a script without its comments; what is in quotes may be run."""
-    for start, end in found.literal:
-        if text.startswith("#", start):
-            text = text[:start] + " " * (end - start) + text[end:]
-    return text
+    """Return a script without its comments; what is in quotes, or in a here-document, may be run."""
+    pieces, last = [], 0
+    for start, end in sorted(found.literal):
+        if text.startswith("#", start) and start >= last and text.find("\n", start, end) < 0:
+            pieces += [text[last:start], " " * (end - start)]
+            last = end
+    return "".join([*pieces, text[last:]])
 
 
 @lru_cache(maxsize=256)

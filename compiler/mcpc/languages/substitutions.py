@@ -8,19 +8,25 @@ so that whatever the SDK cannot say at once, and whatever goes wrong, is left to
 
 Its law: only a line is changed that is one simple command, each word of it plain text or the value of a variable, in a
 script that a shell which has read the SDK may run (`mcpc.languages.scripts`), and that neither has functions of these
-names of its own nor looks at what a substitution leaves behind.  No line moves.
+names of its own nor looks at what a substitution leaves behind.  No line moves; so none is changed in a substitution
+over several lines, which Bash 5.2 writes anew, with other lines, before it reads it.
 """
 
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from mcpc.languages.bash_lexer import scan
+from mcpc.languages.bash_frames import Kind
+from mcpc.languages.bash_lexer import PARENTHESISED, Lexer, scan
+from mcpc.languages.scripts import TRAP, code
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from mcpc.languages.bash_frames import Scan
     from mcpc.sources import Source
 
 FUNCTIONS = ("args_get", "args_require", "args_bool", "args_int", "json_obj", "json_arr", "json_escape")
@@ -36,36 +42,109 @@ COMMANDS = re.compile(rf"{NAME}{WORDS}[ \t]+", re.ASCII)
 MORE = re.compile(WORDS, re.ASCII)
 EACH = re.compile(WORD, re.ASCII)
 LINES = re.compile(r"^[ \t]*([A-Za-z_].*)$", re.MULTILINE)
-END = re.compile(r"[ \t]*(?:#.*)?$")
+END = re.compile(r"(?:[ \t]+#.*|[ \t]*)$")
 VARIABLES = re.compile(rf"\$\{{?({NAME})", re.ASCII)
-READS_SDK = re.compile(
-    r"^(?:source|\.)[ \t]+[\"']?\$\{?MCP_SDK\b[^\n]*/tool-sdk\.sh[\"']?[ \t]*(?:#[^\n]*)?$", re.MULTILINE
+NOT_TWICE = frozenset({"RANDOM"})
+"""Variables that are others in a shell that only substitutes."""
+PLACE = r"\$(?:MCP_SDK|\{MCP_SDK(?::?[-=?][^}\"'\n]*)?\})"
+READS_SDK = re.compile(rf"^(?:source|\.)[ \t]+\"?{PLACE}\"?/tool-sdk\.sh\"?(?:[ \t]+#[^\n]*|[ \t]*)$", re.MULTILINE)
+LOCALS = (
+    "IFS|LC_ALL|alone|array|at|before|char|code|depth|end|found|given|index|input|inputs|is_begun|is_string|item|kept"
+    "|least|lines|low|member|most|name|names|number|object|open|part|parts|place|preset|rest|skip|slashes|stage|start"
+    "|status|step|steps|string|text|token|twice|value|values|wants"
 )
+"""What is local in functions of the SDK, and cannot be where a script has made it read-only."""
+BUILTINS = (
+    "local|declare|export|readonly|set|unset|return|printf|shift|mapfile|read|shopt|break|continue|source|exit|builtin"
+)
+GAP = r"(?:[ \t]|\\\n)"
+FAR = r"(?:\\\n|[^\n]){0,200}?"
+OPTIONS = r"(?:[ \t]+-\w+){0,4}"
+OF_PROCESS = TRAP % r"(?:(?i:EXIT)|0)"
 TELLING = re.compile(
     rf"""
-    {OURS}[ \t]*\( | \bfunction[ \t]+{OURS}\b | \bunset\b[^\n]{{0,200}}\bmcp_    # not the SDK's any more
-    | \b(?:trap|unset)\b[^\n]{{200}}    # who knows, without looking at a long line from each of its words
-    | \b(?:BASH_REMATCH|PIPESTATUS|alias)\b | \$\{{?_(?!\w)
-    | \btrap\b[^\n]{{0,200}}\b(?:SIG\w+|HUP|INT|QUIT|USR[12]|PIPE|ALRM|TERM|CHLD|CONT|WINCH|[1-9]\d?)\b  # at any time
+    {OURS}{GAP}*\( | \bfunction{GAP}+{OURS}\b | \bunset\b{FAR}(?:\bmcp_|\$) | \beval\b    # not the SDK's any more
+    | (?<![\w-])(?:{BUILTINS}|[.:[]){GAP}*\({GAP}*\) | \bfunction{GAP}+(?:(?:{BUILTINS})\b|[.:[])    # not Bash's
+    | \balias\b | (?i:_aliases)\b
+    | \b(?:trap|unset|readonly)\b[^\n]{{200}}    # who knows, without looking at a long line from each of its words
+    | \b(?:BASH_REMATCH|PIPESTATUS|FUNCNEST|BASH_COMPAT)\b | \$\{{?_(?!\w) | \$\{{!\w*[*@]\}}
+    | {OF_PROCESS}    # at any time, or for each process that ends
+    | \bset\b[^\n;|&]{{0,100}}[ \t]-\w*[akr] | -\w*o\w*[ \t]+["']?(?:allexport|keyword|\$)    # what is exported
+    | \b(?:declare|typeset|local){OPTIONS}[ \t]+-\w*n | \blocalvar_
+    | \b(?:readonly|(?:declare|typeset){OPTIONS}[ \t]+-\w*r\w*)\b{FAR}(?<![\w$.{{-])(?:{LOCALS})\b
+    | \b(?:readonly|(?:declare|typeset)[ \t]+-\w*r\w*){OPTIONS}[ \t]+["']?\$
+    | (?<![\w${{])LC_ALL\b(?!=["']?(?:C|POSIX)?["']?(?:[\s;&|)]|\Z))    # of which Bash may complain, here or there
+    | \bMCP_SDK=(?!["']?\$\{{MCP_SDK:?[-=?]) | \b(?:for|read|printf)\b[^\n]{{0,100}}[ \t]["']?MCP_SDK\b
     """,
     re.VERBOSE | re.ASCII,
 )
 
 
+class Reader(Lexer):
+    """A lexer that keeps where substitutions are, from their beginnings to their ends.
+
+    `is_certain`: no parentheses looked like arithmetic and were none, in which Bash 5.2 looks elsewhere for the text
+    of a here-document.
+    """
+
+    __slots__ = ("is_certain", "substitutions")
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text)
+        self.is_certain = True
+        self.substitutions: list[tuple[int, int]] = []
+
+    def push(self, kind: Kind, start: int, hidden: bool = True) -> None:
+        if kind in PARENTHESISED and self.text.startswith(("((", "$(("), start):
+            self.is_certain = False
+        super().push(kind, start, hidden)
+
+    def pop(self) -> None:
+        frame = self.frames[-1]
+        if frame.kind is Kind.SUBSTITUTION:
+            self.substitutions.append((frame.start, self.at))
+        super().pop()
+
+
 def without_substitutions(source: Source, closure: Iterable[Source]) -> bytes:
     """Return what a script is compiled to, nothing if that is itself; `closure`: it, and the files that it reads."""
-    text = source.text
-    start = READS_SDK.search(text)
-    if start is None or any(TELLING.search(one.text) for one in closure):
+    if any(_tells(one) for one in closure):
         return b""
-    begun = scan(text).begun
+    text = source.text
+    reader = Reader(text)
+    found = reader.run()
+    start = _reads_sdk(text, found)
+    if start < 0 or not reader.is_certain:
+        return b""
+    begun = _alone(found.begun, reader.substitutions)
     pieces, last = [], 0
-    for line in LINES.finditer(text, start.end()):
+    for line in LINES.finditer(text, start):
         changed = _changed(line[1]) if line.start(1) in begun else ""
         if changed:
             pieces += [text[last : line.start(1)], changed]
             last = line.end()
     return "".join([*pieces, text[last:]]).encode("utf-8", "surrogateescape") if pieces else b""
+
+
+@lru_cache(maxsize=256)  # many scripts read one library
+def _tells(source: Source) -> bool:
+    return TELLING.search(code(source.text, scan(source.text))) is not None
+
+
+def _reads_sdk(text: str, found: Scan) -> int:
+    """Return where a script has read the SDK, whatever happens; -1 if nowhere."""
+    certain = {chunk.start for chunk in found.chunks} & found.begun
+    return next((line.end() for line in READS_SDK.finditer(text) if line.start() in certain), -1)
+
+
+def _alone(places: set[int], stretches: list[tuple[int, int]]) -> set[int]:
+    """Return the places that are in none of the stretches."""
+    outer: list[tuple[int, int]] = []
+    for stretch in sorted(stretches):
+        if not outer or stretch[0] >= outer[-1][1]:
+            outer.append(stretch)
+    within = ((place, bisect_right(outer, (place,)) - 1) for place in places)
+    return {place for place, before in within if before < 0 or place >= outer[before][1]}
 
 
 def _changed(line: str) -> str:
@@ -88,7 +167,10 @@ def _changed(line: str) -> str:
         return ""
     command = line[: len(line) - len(rest)]
     known = f'{before}"$__mcpc_out"{more[0] if more is not None else ""}'
-    guards = "".join(f"[[ ${{{name}+x}} ]] && " for name in dict.fromkeys(_variables(asked["words"])))
+    names = dict.fromkeys(_variables(asked["words"]))
+    if NOT_TWICE & names.keys():
+        return ""
+    guards = "".join(f"[[ ${{{name}+x}} ]] && " for name in names)
     return f"if {guards}__mcpc_to_{asked['function']}{asked['words']}; then {known}; else {command}; fi{rest}"
 
 

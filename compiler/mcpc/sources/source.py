@@ -20,11 +20,15 @@ LINE_END = re.compile(r"\r\n|\n|\r")
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """One file: `path` is POSIX and relative to the project, `mode` its permission bits."""
+    """One file: `path` is POSIX and relative to the project, `mode` its permission bits.
+
+    `linked`: a symlink is, or leads to, what lies at this path.
+    """
 
     path: str
     data: bytes = field(repr=False)
     mode: int = 0o644
+    linked: bool = False
     # Both are worked out when first asked for: most files of a project are never shown or parsed.
     _text: list[str] = field(default_factory=list, init=False, repr=False, compare=False)
     _starts: list[int] = field(default_factory=list, init=False, repr=False, compare=False)

@@ -49,6 +49,7 @@ class _Folder:
     path: str
     real: Path
     above: _Folder | None = None
+    linked: bool = False
 
     def holds_itself(self) -> bool:
         """Tell whether the way here has passed through this very directory."""
@@ -65,6 +66,7 @@ class _Entry:
     path: str
     real: Path
     folder: _Folder
+    linked: bool = False
 
 
 @dataclass(slots=True)
@@ -122,7 +124,7 @@ def _look_into(walk: _Walk, folder: _Folder) -> None:
             return
         if real.name not in IGNORED_NAMES and not real.name.startswith(IGNORED_BEGINNING):
             path = f"{folder.path}/{real.name}" if folder.path else real.name
-            _take(walk, _Entry(path, real, folder))
+            _take(walk, _Entry(path, real, folder, folder.linked))
 
 
 def _take(walk: _Walk, entry: _Entry) -> None:
@@ -150,7 +152,7 @@ def _take_directory(walk: _Walk, entry: _Entry, _found: os.stat_result) -> None:
     # By the name it has in the project: a symlink `.cache` to a directory is as hidden as the directory would be.
     if PurePosixPath(entry.path).name.startswith(".") or (entry.real / OF_AN_ENVIRONMENT).exists():
         return
-    folder = _Folder(entry.path, entry.real, entry.folder)
+    folder = _Folder(entry.path, entry.real, entry.folder, entry.linked)
     if folder.holds_itself():
         walk.refuse("MCP006", entry.path, "a symlink leads back to a directory that holds it", "remove the symlink")
     else:
@@ -165,7 +167,7 @@ def _take_file(walk: _Walk, entry: _Entry, found: os.stat_result) -> None:
     if walk.size > MAX_PROJECT:
         walk.stop(f"the files of the project are larger than {MAX_PROJECT // MIB} MiB together")
         return
-    walk.files[entry.path] = Source(entry.path, _read(entry.real), stat.S_IMODE(found.st_mode))
+    walk.files[entry.path] = Source(entry.path, _read(entry.real), stat.S_IMODE(found.st_mode), entry.linked)
 
 
 def _read(path: Path) -> bytes:
@@ -189,7 +191,7 @@ def _take_link(walk: _Walk, entry: _Entry, _found: os.stat_result) -> None:
         return
     found = target.stat()
     if target.is_relative_to(walk.base):
-        TAKE.get(stat.S_IFMT(found.st_mode), _refuse_special)(walk, replace(entry, real=target), found)
+        TAKE.get(stat.S_IFMT(found.st_mode), _refuse_special)(walk, replace(entry, real=target, linked=True), found)
     else:
         message = f"a symlink leads to `{entry.real.readlink()}`, outside the project"
         walk.refuse("MCP005", entry.path, message, "put the file itself into the project")

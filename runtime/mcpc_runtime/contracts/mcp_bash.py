@@ -11,7 +11,7 @@ from time import monotonic
 
 from mcpc_runtime.mcp_bash.embedding import embedded
 from mcpc_runtime.mcp_bash.outputs import (
-    error_in,
+    error_among,
     exit_code,
     is_error_result,
     is_result,
@@ -169,7 +169,7 @@ def written_error(call: Call, ran: Ran) -> Ending | None:
     """Return the error that the tool wrote down, whatever else it did."""
     if not ran.error:
         return None
-    found = error_in(one_of(ran.error))
+    found = error_among(ran.error)
     return error(call, *(found or (INTERNAL_ERROR, "Tool failed", text_of(ran.error))))
 
 
@@ -197,7 +197,7 @@ def failed(call: Call, ran: Ran) -> Ending | None:
     if not status:
         return None
     printed = ran.completed.printed  # type: ignore[union-attr]
-    found = error_in(one_of(printed))
+    found = error_among(printed)
     if found is not None:
         return error(call, *found)
     whole = is_error_result(printed)

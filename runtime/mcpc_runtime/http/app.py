@@ -10,10 +10,11 @@ from asyncio import get_running_loop, sleep, timeout
 
 from mcpc_runtime.errors import tell
 from mcpc_runtime.http.bodies import read_body
-from mcpc_runtime.http.elder import MESSAGES_PATH, STREAM_PATH, Elders
+from mcpc_runtime.http.elder import ASKED_BY, Elders
 from mcpc_runtime.http.endpoint import ALLOW, Anybody, Endpoint
 from mcpc_runtime.http.guard import Guard
-from mcpc_runtime.http.replies import JSON, METHODS, PLAIN, PROTECTED, RETRY, refuse, respond
+from mcpc_runtime.http.refusals import FIRST, Refusals
+from mcpc_runtime.http.replies import JSON, METHODS, PLAIN, PROTECTED, RETRY, preflight, refuse, respond
 from mcpc_runtime.http.said import Said
 from mcpc_runtime.http.stage import Stage
 from mcpc_runtime.image import Image
@@ -37,13 +38,8 @@ POLL_SECONDS = 0.02
 ALIVE, READY = "/healthz", "/readyz"
 WELL_KNOWN = "/.well-known/"
 FAR = "this server is closed to other machines: it needs MCPC_TOKEN_FILE, MCPC_TOKENS or MCPC_ISSUER, or MCPC_OPEN=1"
+LOOKING, LOOK, ONLY_LOOKING = ("GET", "HEAD"), [(b"allow", b"GET, HEAD")], "only GET is for this"
 STOPPED = "Internal error: the server is being stopped"
-MIRRORS = b"mcp-protocol-version, mcp-method, mcp-name"
-PREFLIGHT: Pairs = [
-    (b"access-control-allow-methods", METHODS),
-    (b"access-control-allow-headers", b"authorization, content-type, last-event-id, mcp-session-id, " + MIRRORS),
-    (b"access-control-max-age", b"600"),
-]
 
 
 class Application:
@@ -63,11 +59,16 @@ class Application:
         self._others: dict[str, Callable[[Message, Receive, Send], Awaitable[None]]] = {}
         self._peers = resolve(PEERS)(settings.allowed_ips, settings.proxies) if settings.allowed_ips else None
         self._said: dict[tuple[tuple[bytes, bytes], ...], Said] = {}
+        self.refusals = Refusals(self._known_paths)
 
     @property
     def paths(self) -> tuple[str, ...]:
         """The paths of all endpoints, once it has begun."""
         return *self._images, *self._others
+
+    def _known_paths(self) -> tuple[str, ...]:
+        """Return where something is served."""
+        return *self._endpoints, *self._others, *ASKED_BY, "/metrics"
 
     def begin(self) -> None:
         """Be ready for requests, in the loop that runs."""
@@ -96,6 +97,8 @@ class Application:
             self.begin()
         if self.metrics is not None:
             send = self.metrics.watching(scope["method"], send)
+        if scope["path"] not in (ALIVE, READY):
+            send = self.refusals.watching(scope, send)
         barred = self._barred(scope)
         if barred:
             await respond(send, refuse(403, barred))
@@ -126,15 +129,18 @@ class Application:
         else:
             await self._deliver(made, receive, send, said)
 
-    def at_once(self, head: Any, body: bytes) -> tuple[Any, Pairs] | None:
+    def at_once(self, head: Any, body: bytes, client: Any = None) -> tuple[Any, Pairs] | None:
         """Return what a POST comes to, and headers to add, for a server that reads heads itself and has the whole body.
 
         It is a reply, or what will serve one; None where the usual way has to be taken.
         """
         if self.metrics is not None:
-            counted: tuple[Any, Pairs] | None = self.metrics.at_once(self._at_once, head, body)
-            return counted
-        return self._at_once(head, body)
+            found: tuple[Any, Pairs] | None = self.metrics.at_once(self._at_once, head, body)
+        else:
+            found = self._at_once(head, body)
+        if found is not None and type(found[0]) is tuple and found[0][0] >= FIRST:
+            self.refusals.add(found[0][0], head.method, head.path, client, found[0][2])
+        return found
 
     def _at_once(self, head: Any, body: bytes) -> tuple[Any, Pairs] | None:
         endpoint = self._endpoints.get(head.path)
@@ -222,8 +228,8 @@ class Application:
             document = authenticator.document(path)
         if path not in (ALIVE, READY) and document is None:
             return None
-        if scope["method"] not in ("GET", "HEAD"):
-            return refuse(405, "only GET is for this", [(b"allow", b"GET, HEAD")])
+        if scope["method"] not in LOOKING:
+            return refuse(405, ONLY_LOOKING, LOOK)
         if document is not None:
             return 200, JSON, document
         if path == READY and not self.is_ready:
@@ -232,9 +238,12 @@ class Application:
 
     def _preflight(self, scope: Message, said: Said) -> Reply | None:
         """Return the answer to OPTIONS: what may be done, and to whose pages a browser may tell it."""
-        if scope["method"] != "OPTIONS" or scope["path"] not in self._endpoints:
+        elder = self._elder(scope)
+        if scope["method"] != "OPTIONS" or (elder is None and scope["path"] not in self._endpoints):
             return None
-        return 204, PROTECTED + ALLOW + (PREFLIGHT if said.shared else []), b""
+        methods = METHODS if elder is None else b"%b, OPTIONS" % ASKED_BY[elder].encode()
+        more = preflight(methods, said.fields) if said.shared else []
+        return 204, [*PROTECTED, (b"allow", methods), *more], b""
 
     async def _addressed(self, scope: Message, receive: Receive, said: Said) -> Any:
         """Return the answer to what is asked of an endpoint otherwise than by a message, or what will serve it."""
@@ -245,19 +254,21 @@ class Application:
         principal = Anybody if self.settings.authenticator is None else await self._who(said, path)
         if isinstance(principal, Stranger):
             return principal.refusal
+        if elder is not None:
+            return await self._by_elder(scope, receive, said, principal)
         if endpoint is None:
-            return self._metrics() if elder is None else await self._by_elder(scope, receive, said, principal)
+            return self._metrics(scope["method"])
         ask = {"GET": endpoint.get, "DELETE": endpoint.delete}.get(scope["method"])
         return refuse(405, "this is for messages: POST", ALLOW) if ask is None else ask(said, principal)
 
     def _elder(self, scope: Message) -> str | None:
         """Return the path of the transport of 2024-11-05 that is asked, if it is served."""
-        return scope["path"] if self._elders is not None and scope["path"] in (STREAM_PATH, MESSAGES_PATH) else None
+        return scope["path"] if self._elders is not None and scope["path"] in ASKED_BY else None
 
     async def _by_elder(self, scope: Message, receive: Receive, said: Said, principal: Any) -> Any:
         if self._elders is None:
             return None
-        wanted = {STREAM_PATH: "GET", MESSAGES_PATH: "POST"}[scope["path"]]
+        wanted = ASKED_BY[scope["path"]]
         if scope["method"] != wanted:
             return refuse(405, f"this is for {wanted}", [(b"allow", wanted.encode())])
         if wanted == "GET":
@@ -266,11 +277,13 @@ class Application:
         if said.unreadable is not None:
             return said.unreadable
         body = await self._body(receive, said.length)
-        return self._elders.post(scope["query_string"], body, principal.name) if type(body) is bytes else body
+        return self._elders.post(scope["query_string"], body, principal) if type(body) is bytes else body
 
-    def _metrics(self) -> Reply:
+    def _metrics(self, method: str) -> Reply:
         if self.metrics is None:
             return refuse(404, "nothing is here")
+        if method not in LOOKING:
+            return refuse(405, ONLY_LOOKING, LOOK)
         kind, text = self.metrics.expose()
         return 200, [(b"content-type", kind), *PROTECTED], text
 
@@ -301,6 +314,7 @@ class Application:
         await sleep(POLL_SECONDS)  # so that what was answered last goes out
         for stage in self.stages:
             stage.close()
+        self.refusals.close()
         if self.settings.spans is not None:
             await get_running_loop().run_in_executor(None, self.settings.spans.close)
 

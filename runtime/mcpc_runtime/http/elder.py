@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import posix
 
+from mcpc_runtime.http.endpoint import forbidden
 from mcpc_runtime.http.replies import EVENTS, accepted, error, refuse, without_null
 from mcpc_runtime.http.stage import received
 from mcpc_runtime.http.streams import Pipe, stream
@@ -26,16 +27,24 @@ if TYPE_CHECKING:
     from mcpc_runtime.protocol.jsonrpc import Json
 
 STREAM_PATH, MESSAGES_PATH = "/sse", "/messages"
+ASKED_BY = {STREAM_PATH: "GET", MESSAGES_PATH: "POST"}
+"""By its path: the one method that each of the two is asked by."""
 QUERY = b"session_id="
 
 
 class Elder:
-    """One conversation.  It is what the effects of its requests come back to (`Request.origin`)."""
+    """One conversation.  It is what the effects of its requests come back to (`Request.origin`).
 
-    __slots__ = ("_end", "_stage", "pipe", "session", "token")
+    `expires`: when the token ends that opened it, and its stream with it.
+    """
 
-    def __init__(self, stage: Stage, session: Session, token: str, end: Callable[[Elder], None]) -> None:
+    __slots__ = ("_end", "_stage", "expires", "pipe", "session", "token")
+
+    def __init__(
+        self, stage: Stage, session: Session, token: str, expires: float | None, end: Callable[[Elder], None]
+    ) -> None:
         self._stage = stage
+        self.expires = expires
         self._end = end
         self.session = session
         self.token = token
@@ -70,9 +79,11 @@ class Elder:
     async def serve(self, receive: Receive, send: SendMessage, more: Pairs) -> None:
         """Send what is said in the conversation, to its end."""
         self._stage.streams += 1
+        timer = self._stage.at(self.expires, self.pipe.finish)
         try:
             await stream(self.pipe, receive, send, EVENTS + more, self._stage.settings)
         finally:
+            timer.cancel()
             self._stage.streams -= 1
             self._end(self)
 
@@ -90,7 +101,7 @@ class Elders:
         session.principal, session.allows = principal.name, principal.allows
         session.wire = self._stage.image.wire(self._stage.image.handshake_versions[0])
         token = posix.urandom(16).hex()
-        elder = self._known[token] = Elder(self._stage, session, token, self.forget)
+        elder = self._known[token] = Elder(self._stage, session, token, principal.expires, self.forget)
         self._stage.sessions.by_session[session] = elder
         elder.pipe.write(b"event: endpoint\ndata: %b?%b%b\n\n" % (MESSAGES_PATH.encode(), QUERY, token.encode()))
         return elder
@@ -102,11 +113,11 @@ class Elders:
         for identifier in list(elder.session.running):
             self._stage.perform(elder.session.drop(identifier))
 
-    def post(self, query: bytes, body: bytes, principal: str) -> Reply:
+    def post(self, query: bytes, body: bytes, principal: Any) -> Reply:
         """Take a message."""
         token = query.removeprefix(QUERY).decode("latin-1") if query.startswith(QUERY) else ""
         elder = self._known.get(token)
-        if elder is None or elder.session.principal != principal:
+        if elder is None or elder.session.principal != principal.name:
             return refuse(404, "there is no such session: its stream has ended")
         try:
             message = parse(body)
@@ -114,5 +125,10 @@ class Elders:
             return error(400, PARSE_ERROR, f"Parse error: {problem}")
         if type(message) is not dict:
             return refuse(400, "this protocol version has no batches")
+        settings = self._stage.settings
+        forbids = settings.authenticator and forbidden(self._stage, message, principal, settings.path)
+        if forbids:
+            return forbids
+        elder.session.allows = principal.allows
         elder.receive(message)
         return accepted()

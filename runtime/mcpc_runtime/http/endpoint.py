@@ -14,6 +14,7 @@ from mcpc_runtime.http.posts import PRIMED_SINCE, Post
 from mcpc_runtime.http.replies import EVENTS, METHODS, PROTECTED, RETRY, accepted, error, refuse
 from mcpc_runtime.http.stage import FOREVER, MESSAGE, SESSION
 from mcpc_runtime.http.streams import COMMENT, Pipe, stream
+from mcpc_runtime.protocol.batches import refusal
 from mcpc_runtime.protocol.effects import Publish
 from mcpc_runtime.protocol.facts import (
     HEADER_MISMATCH,
@@ -100,30 +101,18 @@ class Endpoint:
         if self._metrics is not None:
             self._metrics.asks(message)
         if self.stage.settings.authenticator is not None:
-            refusal = self._forbids(message, principal)
-            if refusal is not None:
-                return refusal
+            forbids = forbidden(self.stage, message, principal, self.path)
+            if forbids is not None:
+                return forbids
         if is_stateless(message):
             return self._stateless_post(message, said, principal)
         return self._handshake_post(message, said, principal)
-
-    def _forbids(self, message: Json, principal: Any) -> Reply | None:
-        """Return the refusal of what the principal's token does not grant."""
-        for one in message if type(message) is list else [message]:
-            params = one.get("params") if type(one) is dict else None
-            name = params.get("name") if type(params) is dict else None
-            if type(one) is dict and type(name) is str:
-                method = one.get("method")
-                found = self.stage.settings.authenticator.permit(principal, method, name, self.path)
-                if found is not None:
-                    return found.status, [*PROTECTED, *found.headers], found.body
-        return None
 
     def _stateless_post(self, message: Json, said: Said, principal: Any) -> Reply | Post:
         session = Session(self.stage.image)
         session.principal, session.allows = principal.name, principal.allows
         if type(message) is dict and not misshapen(message):
-            problem = mismatch(message, said.fields, self.stage.image)
+            problem = mismatch(message, said.fields, self.stage.image, principal.allows)
             if problem:
                 return error(400, HEADER_MISMATCH, f"Header mismatch: {problem}", message.get("id"))
         post = Post(self.stage, session, said)
@@ -188,8 +177,8 @@ class Endpoint:
         session = conversation.session
         post = Post(self.stage, session, said, conversation)
         if type(message) is list:
-            if not message or not session.handshake_wire().batches or any(map(is_stateless, message)):
-                reason = "the batch is empty" if not message else "this protocol version has no batches"
+            reason = refusal(session, message) or alone(message)
+            if reason:
                 return refuse(400, f"Invalid request: {reason}")
             made = post.receive_batch(message)
         else:
@@ -201,9 +190,9 @@ class Endpoint:
 
     def get(self, said: Said, principal: Any = Anybody) -> Reply | Reading:
         """Return the stream a client asks for: a new one, or the rest of one it lost."""
-        refusal = self._refuse_get(said)
-        if refusal is not None:
-            return refusal
+        refused = self._refuse_get(said)
+        if refused is not None:
+            return refused
         conversation, last = self._find(said, principal), said.fields.get(b"last-event-id")
         if conversation is None:
             return no_session(None)
@@ -270,6 +259,26 @@ class Endpoint:
             self.stage.perform(conversation.session.drop(identifier))
         self.stage.publish(Publish(SESSION, self.stage.sessions.end(conversation)))
         return 204, PROTECTED, b""
+
+
+def forbidden(stage: Stage, message: Json, principal: Any, path: str) -> Reply | None:
+    """Return the refusal of what a principal's token does not grant."""
+    for one in message if type(message) is list else [message]:
+        params = one.get("params") if type(one) is dict else None
+        name = params.get("name") if type(params) is dict else None
+        if type(one) is dict and type(name) is str:
+            found = stage.settings.authenticator.permit(principal, one.get("method"), name, path)
+            if found is not None:
+                return found.status, [*PROTECTED, *found.headers], found.body
+    return None
+
+
+def alone(messages: list[Json]) -> str:
+    """Return what of an array's messages has no place in one, or nothing."""
+    if any(map(is_stateless, messages)):
+        return "a stateless request is no part of a batch"
+    begins = any(type(one) is dict and one.get("method") == "initialize" for one in messages)
+    return "initialize is no part of a batch" if begins else ""
 
 
 def is_for_another(message: Json, session: Session) -> bool:

@@ -13,10 +13,13 @@ from mcpc_runtime.protocol.facts import CAPABILITIES_KEY, VERSION_KEY
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from mcpc_runtime.protocol.jsonrpc import Json
     from mcpc_runtime.protocol.ports import Image
 
     Headers = dict[bytes, bytes]
+    Allows = Callable[[str], bool] | None
 
 VERSION_HEADER = b"mcp-protocol-version"
 METHOD_HEADER = b"mcp-method"
@@ -48,8 +51,11 @@ def is_stateless(message: Json) -> bool:
     return type(meta) is dict and (VERSION_KEY in meta or CAPABILITIES_KEY in meta)
 
 
-def mismatch(message: dict[str, Json], headers: Headers, image: Image) -> str:
-    """Return what is wrong with the headers of a stateless request; nothing if it has faults that come before."""
+def mismatch(message: dict[str, Json], headers: Headers, image: Image, allows: Allows = None) -> str:
+    """Return what is wrong with the headers of a stateless request; nothing if it has faults that come before.
+
+    `allows`: the tools that whoever asks may know of, all if None.
+    """
     method, params, identifier = message.get("method"), message.get("params"), message.get("id")
     if type(method) is not str or type(params) is not dict or type(identifier) not in (str, int):
         return ""
@@ -61,7 +67,7 @@ def mismatch(message: dict[str, Json], headers: Headers, image: Image) -> str:
         differs(headers, VERSION_HEADER, version)
         or differs(headers, METHOD_HEADER, method)
         or (wrong_name(headers, params.get(NAMED[method])) if method in NAMED else "")
-        or (wrong_parameter(headers, params, image) if method == "tools/call" else "")
+        or (wrong_parameter(headers, params, image, allows) if method == "tools/call" else "")
     )
 
 
@@ -87,10 +93,10 @@ def wrong_name(headers: Headers, wanted: Json) -> str:
     return "" if same else f"Mcp-Name is {quoted(given)}, which is not what the body says"
 
 
-def wrong_parameter(headers: Headers, params: dict[str, Json], image: Image) -> str:
+def wrong_parameter(headers: Headers, params: dict[str, Json], image: Image, allows: Allows) -> str:
     """Return what is wrong with the headers that repeat arguments, if the tool has any."""
     name, arguments = params.get("name"), params.get("arguments")
-    tool = image.tool(name) if type(name) is str else None
+    tool = image.tool(name) if type(name) is str and (allows is None or allows(name)) else None
     for header, path in () if tool is None else tool.headers:
         problem = wrong_value(headers.get((PARAMETER_HEADER + header.lower()).encode()), found(arguments, path))
         if problem:

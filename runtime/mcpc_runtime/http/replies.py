@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from mcpc_runtime.protocol.facts import (
     HEADER_MISMATCH,
     INVALID_PARAMS,
@@ -52,6 +54,10 @@ METHODS = b"GET, POST, DELETE, OPTIONS"
 NO_ID = b'{"jsonrpc":"2.0","id":null,'
 NO_CONTENT = 204
 """An answer that has no body, and says nothing of its length (RFC 9110, 8.6)."""
+SENT = (b"authorization", b"content-type", b"last-event-id", b"mcp-session-id", b"mcp-protocol-version", b"mcp-method",
+        b"mcp-name")  # fmt: skip
+"""The headers that a page may send; and those that repeat arguments, of which each tool has its own."""
+repeats_argument = re.compile(rb"mcp-param-[!#$%&'*+\-.^_`|~0-9a-z]+").fullmatch
 RETRY: Pairs = [(b"retry-after", b"1")]
 
 
@@ -67,6 +73,14 @@ def error(status: int, code: int, words: str, identifier: Json = None, more: Pai
 def refuse(status: int, words: str, more: Pairs | None = None) -> Reply:
     """Return the refusal of a request that is none of the protocol's."""
     return error(status, INVALID_REQUEST, words, None, more)
+
+
+def preflight(methods: bytes, fields: dict[bytes, bytes]) -> Pairs:
+    """Return what tells a browser which methods and headers a page may use, of those that it asks for."""
+    asked = [one.strip() for one in fields.get(b"access-control-request-headers", b"").lower().split(b",")]
+    sent = b", ".join([*SENT, *dict.fromkeys(filter(repeats_argument, asked))])
+    return [(b"access-control-allow-methods", methods), (b"access-control-allow-headers", sent),
+            (b"access-control-max-age", b"600")]  # fmt: skip
 
 
 def without_null(line: bytes) -> bytes:

@@ -5,6 +5,8 @@ A client sends the same head again and again; a server that reads heads itself k
 
 from __future__ import annotations
 
+import re
+
 from mcpc_runtime.http.replies import refuse
 
 TYPE_CHECKING = False
@@ -18,8 +20,12 @@ ONCE = frozenset(
      b"transfer-encoding", b"mcp-session-id", b"mcp-protocol-version", b"mcp-method", b"mcp-name", b"last-event-id")
 )  # fmt: skip
 """Headers that decide something: two of one could decide it in two ways."""
-STREAM, ANYTHING = b"text/event-stream", (b"*/*", b"text/*")
-JSON_TYPES = (b"application/json", b"application/*", b"*/*")
+ARGUMENT = b"mcp-param-"
+"""How the headers begin that repeat an argument: those decide, too."""
+STREAM = b"text/event-stream"
+STREAM_TYPES, JSON_TYPES = (STREAM, b"text/*", b"*/*"), (b"application/json", b"application/*", b"*/*")
+"""The ranges that a kind of answer is in: the narrowest that a client names is what it says of the kind."""
+is_refused = re.compile(rb"\s*q\s*=\s*0(?:\.0{0,3})?\s*", re.IGNORECASE).fullmatch
 
 
 class Said:
@@ -49,9 +55,9 @@ class Said:
         self.refusal = refused(pairs, fields, guard)
         self.unreadable = unreadable(fields, settings.body_limit)
         self.length = -1 if self.unreadable else int(fields.get(b"content-length", b"-1"))
-        taken = kinds(fields.get(b"accept", b""))
-        self.streams = not taken or STREAM in taken or any(kind in taken for kind in ANYTHING)
-        self.only_streams = STREAM in taken and not any(kind in taken for kind in JSON_TYPES)
+        said = ranges(b",".join([value for name, value in pairs if name == b"accept"]))
+        self.streams = not said or takes(said, STREAM_TYPES)
+        self.only_streams = said.get(STREAM, False) and not takes(said, JSON_TYPES)
         token = fields.get(b"mcp-session-id")
         self.session = None if token is None else token.decode("latin-1")
         self.version = fields.get(b"mcp-protocol-version")
@@ -77,7 +83,8 @@ def repeated(pairs: Pairs, fields: dict[bytes, bytes], more: tuple[bytes, ...] =
     if len(fields) < len(pairs):
         seen: set[bytes] = set()
         for name, _ in pairs:
-            if (name in ONCE or name in more) and (name in seen or seen.add(name)):  # type: ignore[func-returns-value]
+            decides = name in ONCE or name in more or name.startswith(ARGUMENT)
+            if decides and (name in seen or seen.add(name)):  # type: ignore[func-returns-value]
                 return name.decode("latin-1")
     return ""
 
@@ -112,6 +119,16 @@ def too_large(limit: int) -> Reply:
     return refuse(413, f"the body is longer than {limit} bytes", [(b"connection", b"close")])
 
 
-def kinds(accept: bytes) -> list[bytes]:
-    """Return the media types that an Accept header names."""
-    return [one.partition(b";")[0].strip().lower() for one in accept.split(b",") if one.strip()]
+def ranges(accept: bytes) -> dict[bytes, bool]:
+    """Return the ranges of types that an Accept header names, each with whether it is taken (RFC 9110, 12.5.1)."""
+    found: dict[bytes, bool] = {}
+    for one in accept.lower().split(b","):
+        kind, *parameters = one.split(b";")
+        if kind.strip():
+            found[kind.strip()] = not any(map(is_refused, parameters))
+    return found
+
+
+def takes(said: dict[bytes, bool], kinds: tuple[bytes, ...]) -> bool:
+    """Tell whether a client takes what is in these ranges, the narrowest first."""
+    return next((said[kind] for kind in kinds if kind in said), False)

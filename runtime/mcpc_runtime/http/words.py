@@ -27,9 +27,12 @@ def number(text: str) -> int:
 
 def seconds(text: str) -> float:
     """Return a time in seconds."""
-    value = float(text)
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
     if not 0 < value < 1e6:
-        raise ValueError("expected seconds")
+        raise ValueError("expected seconds, such as 10 or 0.5")
     return value
 
 
@@ -124,7 +127,7 @@ OPTIONS: dict[str, tuple[str, int, str, Callable[[str], Any], str]] = {
     "--audience": ("audience", ONE, "URL", text, "what those tokens must be for (the endpoint's --url)"),
     "--jwks": ("jwks", ONE, "URL|FILE", text, "the keys that sign them"),
     "--algorithm": ("algorithms", MANY, "NAME", text, "how they may be signed (RS256, ES256, EdDSA)"),
-    "--scope": ("scopes", MANY, "NAME", text, "what every one of them must grant"),
+    "--scope": ("scopes", MANY, "SCOPE", text, "what each must grant; TOOLS=SCOPE: for these tools; SCOPE>IMPLIED"),
     "--introspect": ("introspect", ONE, "URL", url, "where tokens are asked about (RFC 7662), instead of keys"),
     "--introspect-client": ("introspect_client_file", ONE, "FILE", file, "a file with this server's ID:SECRET there"),
     "--state-keys-file": ("state_keys_file", ONE, "FILE", file, "keys that all replicas share, one a line"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mcpc_runtime.protocol.jsonrpc import ParseError, parse, scan
+from mcpc_runtime.protocol.jsonrpc import WHITE_SPACE, ParseError, parse, scan
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from mcpc_runtime.protocol.jsonrpc import Json
 
 UI_KEY = "ui/resourceUri"
-MARK = b'"isError"'
+MARK, CODE = b'"isError"', b'"code"'
 
 
 def one_of(data: bytes) -> tuple[Json] | None:
@@ -33,6 +33,20 @@ def error_in(value: tuple[Json] | None) -> tuple[int, str, Json] | None:
     if type(code) is float and code.is_integer():
         code = int(code)
     return (code, found["message"], found.get("data")) if type(code) is int else None
+
+
+def error_among(data: bytes) -> tuple[int, str, Json] | None:
+    """Return the first error among the JSON values that were printed one after another; what is none ends them."""
+    string, place, found = str(data, "utf-8", "replace").removeprefix("\ufeff") if CODE in data else "", 0, None
+    while found is None:
+        while place < len(string) and string[place] in WHITE_SPACE:
+            place += 1
+        try:
+            value, place = scan(string, place)
+        except (ValueError, StopIteration, SystemError, RecursionError):
+            return None
+        found = error_in((value,))
+    return found
 
 
 def exit_code(completed: Completed | None) -> int:

@@ -48,6 +48,12 @@ def list_tools(session: Session, request: Request) -> bytes | Failure:
     return page if page is not None else Failure(INVALID_PARAMS, "Invalid params: unknown cursor")
 
 
+def privately(page: bytes) -> bytes:
+    """Return a page of the whole list as one that no cache may show to somebody who perhaps sees less of it."""
+    items_and_more, found, end = page.rpartition(PUBLIC)
+    return items_and_more + PRIVATE + end if found else page
+
+
 def everything(name: str) -> bool:
     """Allow any tool."""
     return True

@@ -74,6 +74,13 @@ def unfit(method: str, params: Object, result: Any) -> str:
     return ""
 
 
+def seen(method: str, params: Object, result: Any) -> Json:
+    """Return what a handler sees of an answer that fits: only what was accepted was held against the form."""
+    if method != "elicitation/create" or (result["action"] == "accept" and params.get("mode") != "url"):
+        return result  # type: ignore[no-any-return]
+    return {key: value for key, value in result.items() if key != "content"}
+
+
 def field_complaint(field: Any, value: Json) -> str:
     """Return what a field's value should have been, nothing if it is that."""
     found: str = FIELDS[field["type"]](field, value)

@@ -57,6 +57,7 @@ COMPLAINT = "mcpc_runtime.protocol.inquiries:complaint"
 SHOWN = "mcpc_runtime.protocol.inquiries:shown"
 MALFORMED = "mcpc_runtime.protocol.answers:malformed"
 UNFIT = "mcpc_runtime.protocol.answers:unfit"
+SEEN = "mcpc_runtime.protocol.answers:seen"
 PURPOSE = "ask"
 STATE, RESPONSES = "requestState", "inputResponses"
 MAY_ASK = ("tools/call", "prompts/get", "resources/read")
@@ -180,7 +181,7 @@ def recorded(call: Call, prefix: str, questions: Questions) -> Object | Failure:
         if resolve(UNFIT)(method, params, answer):
             forget(root_of(call), f"{prefix}{key}")
         else:
-            found[key] = answer
+            found[key] = resolve(SEEN)(method, params, answer)
     return found
 
 
@@ -314,7 +315,8 @@ def take_response(session: Session, message: Object) -> list[Effect]:
         answer = message["result"]
         problem = resolve(MALFORMED)(method, params, answer) or resolve(UNFIT)(method, params, answer)
         error = failed(INVALID_PARAMS, f"the client's answer to `{key}` cannot be used: {problem}") if problem else None
-        round_.answers[key] = answer
+        if not problem:
+            round_.answers[key] = resolve(SEEN)(method, params, answer)
     if error is not None:
         return [*close(session, round_), Give(round_.call, round_.number, error)]
     if round_.open:

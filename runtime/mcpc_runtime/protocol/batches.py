@@ -12,11 +12,14 @@ if TYPE_CHECKING:
     from mcpc_runtime.protocol.jsonrpc import Json
     from mcpc_runtime.protocol.session import Session
 
+MOST = 256
+"""So many messages may a batch have: what is answered to one can be many times as long as the message."""
+
 
 def receive_batch(session: Session, messages: list[Json]) -> list[Effect]:
     """Return the effects of an array of messages."""
-    if not messages or not session.handshake_wire().batches:
-        reason = "the batch is empty" if not messages else "this protocol version has no batches"
+    reason = refusal(session, messages)
+    if reason:
         return [Send(error_line(None, INVALID_REQUEST, f"Invalid request: {reason}"), None, INVALID_REQUEST)]
     batch = Batch()
     effects: list[Effect] = []
@@ -27,6 +30,15 @@ def receive_batch(session: Session, messages: list[Json]) -> list[Effect]:
             else:
                 effects.append(effect)
     return [*effects, *answers(batch)]
+
+
+def refusal(session: Session, messages: list[Json]) -> str:
+    """Return why an array is not taken as a whole, or nothing."""
+    if not messages:
+        return "the batch is empty"
+    if not session.handshake_wire().batches:
+        return "this protocol version has no batches"
+    return f"a batch has at most {MOST} messages" if len(messages) > MOST else ""
 
 
 def close_batch(call: Call, line: bytes | None) -> list[Effect]:

@@ -43,6 +43,7 @@ RECEIVE_BATCH = "mcpc_runtime.protocol.batches:receive_batch"
 CLOSE_BATCH = "mcpc_runtime.protocol.batches:close_batch"
 TAKE_RESPONSE = "mcpc_runtime.protocol.asks:take_response"
 ALLOWED_TOOLS = "mcpc_runtime.protocol.allowing:list_tools"
+PRIVATELY = "mcpc_runtime.protocol.allowing:privately"
 CHANGED = "mcpc_runtime.protocol.subscriptions:changed"
 ROOTS_CHANGED = "notifications/roots/list_changed"
 STATELESS_ONLY = ("server/discover", "subscriptions/listen")
@@ -133,8 +134,9 @@ class Session:
         if identifier in self.running or identifier in self.listening:
             return refused(identifier, INVALID_REQUEST, "Invalid request: a request with this id is running")
         wire = self._envelope(method, params)
-        if batch is not None and not isinstance(wire, Failure) and wire.stateless:
-            wire = Failure(INVALID_REQUEST, "Invalid request: a stateless request is no part of a batch")
+        if batch is not None and not isinstance(wire, Failure) and (wire.stateless or method == "initialize"):
+            alone = method if method == "initialize" else "a stateless request"
+            wire = Failure(INVALID_REQUEST, f"Invalid request: {alone} is no part of a batch")
         if isinstance(wire, Failure):
             return refused(identifier, wire.code, wire.message, wire.data)
         request = Request(self, identifier, method, params, wire)
@@ -226,6 +228,8 @@ class Session:
             return allowed
         cursor = request.params.get("cursor")
         page = request.wire.page(request.method, cursor)
+        if page is not None and self.principal and request.wire.stateless and request.method == "tools/list":
+            page = resolve(PRIVATELY)(page)
         return page if page is not None else Failure(INVALID_PARAMS, "Invalid params: unknown cursor")
 
     def initialize(self, request: Request) -> bytes | Failure:

@@ -6,7 +6,7 @@ task that began again from its beginning.
 
 from __future__ import annotations
 
-from mcpc_runtime.protocol.answers import complaint
+from mcpc_runtime.protocol.answers import complaint, seen
 from mcpc_runtime.protocol.asks import failed, missing, prefix_of, shown, wrong
 from mcpc_runtime.protocol.facts import INVALID_PARAMS
 
@@ -34,7 +34,7 @@ class Asked:
         """Return the answers by the handler's keys, None if one is missing or does not fit."""
         if not all(name in answers and fits(self.questions[name], answers[name]) for name in self.keys):
             return None
-        return {"answers": {key: answers[name] for name, key in self.keys.items()}}
+        return {"answers": {key: told(self.questions[name], answers[name]) for name, key in self.keys.items()}}
 
 
 def asked(call: Call, requests: Object, seals: Any) -> Asked | Object:
@@ -57,6 +57,11 @@ def asked(call: Call, requests: Object, seals: Any) -> Asked | Object:
 def fits(question: Any, answer: Json) -> bool:
     """Tell whether an answer is one to this question."""
     return not complaint(question["method"], question["params"], answer)
+
+
+def told(question: Any, answer: Json) -> Json:
+    """Return what the handler sees of an answer to this question."""
+    return seen(question["method"], question["params"], answer)
 
 
 def unfit(task: Task, responses: Object) -> str:

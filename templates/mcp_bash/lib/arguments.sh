@@ -109,7 +109,7 @@ __mcpc_trim() {
 # __mcpc_argument FILTER [ALONE]: sets __mcpc_out to an argument; nothing if it is null or there is none.
 __mcpc_argument() {
   if [[ ${2-} ]]; then
-    __mcpc_get MCP_TOOL_ARGS_JSON MCP_TOOL_ARGS_FILE "$1" alone || return
+    __mcpc_get MCP_TOOL_ARGS_JSON MCP_TOOL_ARGS_FILE "$1" alone 2>/dev/null || return
   else
     __mcpc_get MCP_TOOL_ARGS_JSON MCP_TOOL_ARGS_FILE "$1" 2>/dev/null || :
   fi
@@ -217,14 +217,14 @@ __mcpc_integer() {
 # What the compiler puts in the place of `"$(mcp_… …)"`, where that cannot be told from it: each sets __mcpc_out to what
 # would stand there, without a process; or it returns another status than 0, and the function itself is asked after all.
 __mcpc_to_args_get() {
-  (($#)) && __mcpc_get MCP_TOOL_ARGS_JSON MCP_TOOL_ARGS_FILE "$1" alone && __mcpc_trim
+  (($#)) && __mcpc_is_quiet && __mcpc_get MCP_TOOL_ARGS_JSON MCP_TOOL_ARGS_FILE "$1" alone && __mcpc_trim
 }
-__mcpc_to_args_require() { (($#)) && __mcpc_argument "$1" alone && [[ $__mcpc_out ]]; }
+__mcpc_to_args_require() { (($#)) && __mcpc_is_quiet && __mcpc_argument "$1" alone && [[ $__mcpc_out ]]; }
 __mcpc_to_args_bool() {
   local __mcpc_problem
-  (($#)) && __mcpc_boolean alone "$@"
+  (($#)) && __mcpc_is_quiet && __mcpc_boolean alone "$@"
 }
 __mcpc_to_args_int() {
   local __mcpc_problem
-  (($#)) && __mcpc_integer alone "$@"
+  (($#)) && __mcpc_is_quiet && __mcpc_integer alone "$@"
 }

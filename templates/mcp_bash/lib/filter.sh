@@ -37,7 +37,7 @@ __mcpc_filter() {
 # literal in the table, `f` and a function, each perhaps after a `?`; `|` and `//` stand for themselves.
 __mcpc_compile() {
   local rest=$1 name='^[A-Za-z_][A-Za-z0-9_]*' text='^"(([^"\\]|\\["\\/bfnrt]|\\u[0-9a-fA-F]{4})*)"' is_begun=0
-  local index='^\[[ ]*(-?[0-9]+)[ ]*\]' step string
+  local index='^\[[ ]*(-?(0|[1-9][0-9]*))[ ]*\]' step string
   while rest=${rest#"${rest%%[! $'\t\n\r']*}"}; [[ $rest ]]; do
     step=
     case $is_begun$rest in

@@ -5,8 +5,8 @@
 # is written compactly, strings in their shortest form, numbers as they came.  Above __mcpc_most bytes there are faster
 # ways: lib/tools.sh knows them.  Names that begin with `__mcpc_` are ours; a function leaves its text in __mcpc_out.
 
-__mcpc_most=2048
-__mcpc_tokens=() __mcpc_starts=() __mcpc_ends=() __mcpc_read_text='' __mcpc_read_status=0
+__mcpc_most=2048 __mcpc_locale='' __mcpc_letter=$'\xc3\xa9'
+__mcpc_tokens=() __mcpc_starts=() __mcpc_ends=() __mcpc_read_text='' __mcpc_read_status=0 __mcpc_read_count=0
 __mcpc_utf8=$'^([\x01-\x7f]|[\xc2-\xdf][\x80-\xbf]|\xe0[\xa0-\xbf][\x80-\xbf]|[\xe1-\xec\xee\xef][\x80-\xbf]{2}'
 __mcpc_utf8+=$'|\xed[\x80-\x9f][\x80-\xbf]|\xf0[\x90-\xbf][\x80-\xbf]{2}|[\xf1-\xf3][\x80-\xbf]{3}'
 __mcpc_utf8+=$'|\xf4[\x80-\x8f][\x80-\xbf]{2})+'
@@ -15,6 +15,15 @@ __mcpc_escapes='^([^\\]|\\["\\/bfnrt]|\\u[0-9a-fA-F]{4})*$'
 # An object of texts without escapes, numbers and constants, as it is written without blanks: most arguments are one.
 __mcpc_flat='"[^"\\[:cntrl:]]*":("[^"\\[:cntrl:]]*"|-?(0|[1-9][0-9]*)(\.[0-9]+)?|true|false|null)'
 __mcpc_flat="^\{($__mcpc_flat(,$__mcpc_flat)*)?\}\$" __mcpc_flat_text='{}'
+
+# __mcpc_is_quiet: tells whether the locale can be C for a while: Bash complains when it cannot go back to that of LC_ALL.
+__mcpc_is_quiet() {
+  if [ "${LC_ALL-}" = "$__mcpc_locale" ] || [ "$LC_ALL" = C ] || [ "$LC_ALL" = POSIX ]; then return 0; fi
+  __mcpc_in_c 2>/dev/null
+  if ((${#__mcpc_letter} > 1)); then return 1; fi # where it went back, and to UTF-8, that is one
+  __mcpc_locale=$LC_ALL
+}
+__mcpc_in_c() { local LC_ALL=C; }
 
 # __mcpc_string TEXT: sets __mcpc_out to TEXT as a JSON string.
 __mcpc_string() {
@@ -78,7 +87,13 @@ __mcpc_repair() {
 # __mcpc_ends has for a token that opens something where that ends; __mcpc_starts says where the values begin.  1 if
 # TEXT is no JSON, 2 if an object has a name twice (then it is read all the same).
 __mcpc_read() {
-  if [ "$1" = "$__mcpc_read_text" ]; then return "$__mcpc_read_status"; fi
+  if [ "$1" = "$__mcpc_read_text" ]; then
+    while ((${#__mcpc_tokens[@]} > __mcpc_read_count)); do # what a filter put there
+      unset '__mcpc_tokens[-1]'
+      unset "__mcpc_ends[${#__mcpc_tokens[@]}]"
+    done
+    return "$__mcpc_read_status"
+  fi
   if shopt -q nocasematch; then # for which `TRUE` would be `true`
     shopt -u nocasematch
     __mcpc_read "$1" || :
@@ -90,7 +105,7 @@ __mcpc_read() {
   __mcpc_tokens=() __mcpc_starts=() __mcpc_ends=() __mcpc_read_status=0
   __mcpc_repair
   __mcpc_cut "$__mcpc_out" && __mcpc_check || __mcpc_read_status=$?
-  __mcpc_read_text=$1
+  __mcpc_read_text=$1 __mcpc_read_count=${#__mcpc_tokens[@]}
   return "$__mcpc_read_status"
 }
 

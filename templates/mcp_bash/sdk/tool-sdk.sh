@@ -78,17 +78,18 @@ mcp_json_escape() {
   __mcpc_string "${1-}"
   printf '%s\n' "$__mcpc_out"
 }
-__mcpc_to_json_escape() { __mcpc_string "${1-}"; }
+__mcpc_to_json_escape() { __mcpc_is_quiet && __mcpc_string "${1-}"; }
 
 mcp_json_obj() {
   local __mcpc_out
-  if ! __mcpc_to_json_obj "$@"; then
+  if ! __mcpc_object "$@"; then
     __mcpc_complain "mcp_json_obj: a name has no value, for there are $# arguments"
     exit 1
   fi
   printf '%s' "$__mcpc_out"
 }
-__mcpc_to_json_obj() {
+__mcpc_to_json_obj() { __mcpc_is_quiet && __mcpc_object "$@"; }
+__mcpc_object() {
   if (($# % 2)); then return 1; fi
   local object=
   while (($#)); do
@@ -105,10 +106,11 @@ __mcpc_to_json_obj() {
 
 mcp_json_arr() {
   local __mcpc_out
-  __mcpc_to_json_arr "$@"
+  __mcpc_array "$@"
   printf '%s' "$__mcpc_out"
 }
-__mcpc_to_json_arr() {
+__mcpc_to_json_arr() { __mcpc_is_quiet && __mcpc_array "$@"; }
+__mcpc_array() {
   local array='' item
   for item; do
     __mcpc_string "$item"

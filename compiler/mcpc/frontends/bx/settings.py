@@ -90,6 +90,7 @@ def read_settings(tree: SourceTree) -> tuple[Settings, Diagnostics]:
         switch = member(module, "enabled")
         said = member(module, "settings")
         follow(settings, said)
+        settings.problems += misplaced(module)
         if switch is not None:
             settings.enabled = truth(settings, switch, "enabled") and settings.enabled
     return settings, (*problems, *settings.problems)
@@ -140,6 +141,15 @@ def follow(settings: Settings, said: Node | None) -> None:
     tokens = member(said, "authtoken")
     if tokens is not None:
         settings.tokens = tokens_of(tokens, profiles, settings)
+
+
+def misplaced(module: Node) -> Iterator[Diagnostic]:
+    """Yield what there is to say of settings beside `settings`: nobody reads them there, however much they matter."""
+    for one in module.members:
+        if one.key.lower() in TAKEN.keys() - {"enabled"}:
+            yield diagnose(
+                "MCP261", one.key_span, f"`{one.key}` stands beside `settings`", "it inside", "nothing reads it here"
+            )
 
 
 def stranger(key: str, span: Span) -> Diagnostic:

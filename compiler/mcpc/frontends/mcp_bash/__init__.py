@@ -16,7 +16,7 @@ from mcpc.frontends.mcp_bash import prompts, resources, server, tools
 from mcpc.frontends.mcp_bash.completing import completions
 from mcpc.frontends.mcp_bash.interfaces import SAID, interface_resources
 from mcpc.frontends.mcp_bash.nodes import text
-from mcpc.frontends.mcp_bash.reading import META, YAML, Reading, base, stem
+from mcpc.frontends.mcp_bash.reading import DIALECT, META, YAML, Reading, base, stem
 from mcpc.frontends.mcp_bash.register import HOOK, JSON, registration
 from mcpc.frontends.mcp_bash.scripts import is_tool
 from mcpc.frontends.mcp_bash.sdk import carried
@@ -86,7 +86,8 @@ def parse(tree: SourceTree, options: Options) -> tuple[Definition | None, Diagno
     reading.tell_of_shared()
     files = tree.files.values()
     reads = bool(offered.resources or offered.templates or resources.own_providers(reading))
-    served = {"resources": reads, "completions": bool(completed.scripts)}
+    completes = bool(completed.scripts) or options.dialect == DIALECT  # the original completes anything
+    served = {"resources": reads, "completions": completes}
     definition = Definition(
         format="mcp-bash",
         server=server.definition(about, reading, implied=not is_described, offers=(bool(offered.tools), reads)),

@@ -7,6 +7,7 @@ Arguments may be a JSON Schema, as mcp-bash has them, or the list that clients a
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from mcpc.definitions import PromptDefinition
@@ -20,13 +21,20 @@ from mcpc.ir import Foreign
 from mcpc.sources import judge_encoding
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from mcpc.frontends.mcp_bash.reading import Fields, Reading
     from mcpc.sources import Json, Member, Node, Source
 
 FOLDER = "prompts"
 CONTRACT = "mcp_bash_prompt"
 SHOWN = ("name", "title", "description", "arguments", "icons", "_meta")
-KNOWN = (*SHOWN, "role", "metadata", "path")
+OURS = ("path", "role", "metadata")
+KNOWN = (*SHOWN, *OURS)
+SCHEMA = ("type", "properties", "required", "additionalProperties", "title", "description")
+"""What is said of arguments as a whole."""
+PLACED = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+"""The name of an argument that a text may have a place for."""
 ROLES = ("user", "assistant")
 SYSTEM = "system"
 """A role that mcp-bash knows and the protocol does not."""
@@ -55,16 +63,19 @@ def definition(found: Found, reading: Reading, role: str = "user") -> PromptDefi
     reading.problems += problems
     fields = dict(found.fields)
     if "arguments" in fields:
-        fields["arguments"] = _arguments(fields["arguments"])
+        fields["arguments"] = _arguments(fields["arguments"], reading)
     if "icons" in fields:
         fields["icons"] = with_icons(fields["icons"], found.home, reading)
     listing = fields["arguments"].node.items if "arguments" in fields else ()
     names = tuple(str(item.value["name"]) for item in listing if isinstance(item.value, dict) and "name" in item.value)
+    _judge_names(listing, reading)
     metadata = fields["metadata"].node.value if "metadata" in fields else None
     words = found.file.text.removeprefix("\ufeff") if is_text else ""
     facts = (words, _role(fields, role, reading), compact(metadata), names, text(fields, "description"))
     reading.entries[text(fields, "name")] = _entry(found, facts[1])
-    node = whole((fields[key] for key in SHOWN if key in fields), found.span)
+    own: dict[str, Json] = {"path": found.path.removeprefix(f"{FOLDER}/"), "role": facts[1], "metadata": metadata}
+    besides = reading.shown_besides(own, OURS, found.span)
+    node = whole((*(fields[key] for key in SHOWN if key in fields), *besides), found.span)
     return PromptDefinition(node, handler=Foreign(found.path, Span(found.path), CONTRACT, facts))
 
 
@@ -80,13 +91,27 @@ def _entry(found: Found, role: str) -> str:
     return compact({**named_so, **usual, **said})
 
 
-def _arguments(written: Member) -> Member:
+def _judge_names(listing: Iterable[Node], reading: Reading) -> None:
+    """Report arguments that have no place in any text."""
+    for name in (item.get("name") for item in listing if item.kind == "object"):
+        if name is not None and isinstance(name.value, str) and PLACED.fullmatch(name.value) is None:
+            message = f"no text can have a place for an argument called `{name.value}`"
+            reading.tell("MCP155", name.span, message, "letters, digits and `_`, and no digit first")
+
+
+def _arguments(written: Member, reading: Reading) -> Member:
     """Return the arguments as the protocol lists them."""
     node = written.node
     if node.kind != "object":
         return written
     properties, required = node.get("properties"), node.get("required")
     demanded = [item.value for item in required.items] if required is not None else []
+    known = [member.key for member in properties.members] if properties is not None else []
+    reading.strangers(given(node), SCHEMA)
+    for item in required.items if required is not None else ():
+        if item.value not in known:
+            message = f"`{item.value}` is required, and no argument is called so"
+            reading.tell("MCP155", item.span, message, "the name of one of `properties`")
     items = [_argument(member, member.key in demanded) for member in (properties.members if properties else ())]
     return named("arguments", listed(items, node.span))
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from mcpc.definitions.kinds import mismatch
 from mcpc.diagnostics import Span, diagnose
-from mcpc.frontends.mcp_bash.nodes import given
+from mcpc.frontends.mcp_bash.nodes import given, made, named
 from mcpc.sources import Source, parse_json
 from mcpc.sources.paths import led_to
 
@@ -23,12 +23,15 @@ if TYPE_CHECKING:
 
     from mcpc.diagnostics import Diagnostic
     from mcpc.options import Options
-    from mcpc.sources import Member, Node, SourceTree
+    from mcpc.sources import Json, Member, Node, SourceTree
 
+DIALECT = "mcp-bash"
 META = ".meta.json"
 YAML = (".meta.yaml", ".meta.yml")
 HEADER_LINES = 10
 HEADER = re.compile(r"mcp:[ \t]*(?=\{)")
+NO_HEADER = re.compile(r"[ \t]*(?:#|//|--|;|/?\*|<!--)[-#/*!; \t]*(mcp:)[ \t]*[^\s{]")
+"""A comment that mcp-bash takes for a header, and that has no object."""
 AFTER = re.compile(r"[ \t]*(?:-->|\*/)?[ \t]*\Z")
 """What may follow a header: the end of a comment that has one."""
 GROUP, EVERYBODY = 0o020, 0o002
@@ -98,8 +101,10 @@ class Reading:
         return node if node is not None and node.kind == "object" else None
 
     def files(self, folder: str) -> Iterator[Source]:
-        """Yield the files below a folder that may be something; those that only describe others are not among them."""
+        """Yield the files below a folder that may be something: none that only describes others, and no symlink."""
         for path, source in self.tree.files.items():
+            if source.linked:
+                continue
             if path.startswith(f"{folder}/") and not base(path).startswith(".") and not path.endswith((META, *YAML)):
                 if any(character in path for character in UNUSABLE):
                     self.tell("MCP147", Span(path), "a line ends inside the name of this file", "", "rename it")
@@ -124,13 +129,18 @@ class Reading:
 
     def header(self, source: Source) -> Fields:
         """Return what one of the first lines of `source` says of it."""
-        start = 0
+        start, odd = 0, None
         for line in source.text.split("\n")[:HEADER_LINES]:
             match = HEADER.search(line)
             if match:
                 node = self._header(source, start + match.end(), line[match.end() :])
                 return given(node)
+            comment = NO_HEADER.match(line)
+            if comment and odd is None:
+                odd = Span(source.path, start + comment.start(1), start + comment.end(1))
             start += len(line) + 1
+        if odd is not None:
+            self.tell("MCP155", odd, "a header that is no object is passed over", '`mcp: {"name": "…"}` in one line')
         return {}
 
     def _header(self, source: Source, start: int, text: str) -> Node | None:
@@ -159,6 +169,11 @@ class Reading:
             message = f"`{first.path}`{more} can be changed by the group (mode {first.mode & 0o777:o})"
             hint = "the built file has modes of its own; in the project, `chmod -R go-w .`, as mcp-bash wants it"
             self.tell("MCP711", Span(first.path), message, "", hint)
+
+    def shown_besides(self, entry: Mapping[str, Json], keys: Collection[str], span: Span) -> Iterator[Member]:
+        """Yield what mcp-bash's own lists show of an entry and the protocol does not know: under its dialect alone."""
+        if self.options.dialect == DIALECT:
+            yield from (named(key, made(entry[key], span)) for key in keys if key in entry)
 
     def whole_seconds(self, fields: Mapping[str, Member], key: str) -> int | None:
         """Return a number of seconds as mcp-bash understands it: digits, also in a string."""

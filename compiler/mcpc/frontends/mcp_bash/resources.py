@@ -24,6 +24,8 @@ from mcpc.frontends.mcp_bash.tools import compact
 from mcpc.ir import Foreign
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from mcpc.frontends.mcp_bash.reading import Fields, Reading
     from mcpc.sources import Json, Node, Source
 
@@ -37,7 +39,8 @@ OWN = "providers"
 """The folder of a project's own providers."""
 BY_SCHEME = {"git+https": "git"}
 SHOWN = ("uri", "uriTemplate", "name", "title", "description", "mimeType", "annotations", "icons", "_meta")
-KNOWN = (*SHOWN, "provider", "path", "arguments")
+OURS = ("path", "provider")
+KNOWN = (*SHOWN, *OURS, "arguments")
 HEADER = ("name", "uri", "title", "description", "icons", "annotations")
 PLAIN = "text/plain"
 SECONDS = 60
@@ -86,7 +89,9 @@ def definition(found: Found, reading: Reading) -> ResourceDefinition:
     uri = text(fields, "uri")
     provider = _provider(fields, uri, reading)
     file = _file(fields, uri, reading) if provider == "file" else ""
-    node = _node(fields, found, reading)
+    own: dict[str, Json] = {"path": found.path.removeprefix(f"{FOLDER}/")} if found.file else {}
+    besides = {one.key: one for one in reading.shown_besides({**own, "provider": provider}, OURS, found.span)}
+    node = _node({**fields, **besides}, found, reading, (*SHOWN, *besides))
     facts = (provider, uri, text(fields, "mimeType"), text(fields, "name"))
     reading.entries[uri] = _entry(fields, found, provider)
     return ResourceDefinition(node, handler=Foreign(file, found.span, CONTRACT, facts, unpacks=True))
@@ -116,14 +121,14 @@ def template(found: Found, reading: Reading) -> TemplateDefinition:
     return TemplateDefinition(node, handler=Foreign("", found.span, CONTRACT, facts, unpacks=True))
 
 
-def _node(fields: Fields, found: Found, reading: Reading) -> Node:
+def _node(fields: Fields, found: Found, reading: Reading, shown: Iterable[str] = SHOWN) -> Node:
     fields = dict(fields)
     if "icons" in fields:
         fields["icons"] = with_icons(fields["icons"], found.home, reading)
     meta = [*given(fields["_meta"].node).values()] if "_meta" in fields else []
     handling = named(HANDLER, made({"timeout": SECONDS}, found.span))
     fields["_meta"] = named("_meta", whole([*meta, handling], found.span))
-    return whole((fields[key] for key in SHOWN if key in fields), found.span)
+    return whole((fields[key] for key in shown if key in fields), found.span)
 
 
 def _provider(fields: Fields, uri: str, reading: Reading) -> str:

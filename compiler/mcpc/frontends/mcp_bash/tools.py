@@ -109,7 +109,8 @@ def definition(found: Found, reading: Reading) -> ToolDefinition | None:
     handling = made({"timeout": _seconds(limits), "validate": False}, _place(fields, found))
     meta = [*given(fields["_meta"].node).values()] if "_meta" in fields else []
     fields["_meta"] = named("_meta", whole([*meta, named(HANDLER, handling)], found.span))
-    node = whole((fields[key] for key in SHOWN if key in fields), found.span)
+    besides = reading.shown_besides(entry, OURS, found.span)
+    node = whole((*(fields[key] for key in SHOWN if key in fields), *besides), found.span)
     return ToolDefinition(node, handler=handler)
 
 
@@ -146,11 +147,16 @@ def _says(said: Fields, key: str) -> bool:
 
 
 def _limits(fields: Fields, reading: Reading) -> dict[str, Json]:
-    extends = fields.get("progressExtendsTimeout")
+    hint, extends = fields.get("timeoutHint"), fields.get("progressExtendsTimeout")
+    if hint is not None and hint.node.kind != "string":
+        reading.tell("MCP155", hint.node.span, "`timeoutHint` is no text, and is passed over", "what to try instead")
+    if extends is not None and extends.node.kind != "boolean" and extends.node.value not in ("true", "false", ""):
+        span = extends.node.span
+        reading.tell("MCP155", span, "`progressExtendsTimeout` says neither, and is passed over", "`true` or `false`")
     return {
         "timeoutSecs": reading.whole_seconds(fields, "timeoutSecs"),
         "timeoutHint": text(fields, "timeoutHint"),
-        "progressExtendsTimeout": extends is not None and extends.node.value in (True, "true"),
+        "progressExtendsTimeout": extends is not None and (extends.node.value is True or extends.node.value == "true"),
         "maxTimeoutSecs": reading.whole_seconds(fields, "maxTimeoutSecs"),
     }
 

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from mcpc_runtime.http.settings import Settings
 
 TOKENS, CREDENTIALS = "MCPC_TOKENS", "MCPC_INTROSPECT_CREDENTIALS"
+NOT_QUOTED = frozenset('"\\ ')
+"""What would end the quotes in which a challenge has an address, or is not in one."""
 ONLY_WITH_ISSUER = ("audience", "jwks", "algorithms", "scopes", "introspect", "introspect_client_file")
 
 
@@ -64,6 +66,10 @@ def resource(settings: Settings, path: str, issuer: str, scopes: Any) -> Any:
             raise MisconfiguredError("tokens are issued for an address: say which one with --url")
         host = f"[{settings.host}]" if ":" in settings.host else settings.host
         url = f"http://{host}:{settings.port}{settings.path}"
+    if not url.isascii() or set(url) & NOT_QUOTED:
+        raise MisconfiguredError(
+            "clients are told the endpoint's address in a header: write it with %XX, as they send it"
+        )
     if path != settings.path:
         parts = urlsplit(url)
         url = f"{parts.scheme}://{parts.netloc}{path}"

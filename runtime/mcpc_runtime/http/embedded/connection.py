@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from mcpc_runtime.http.embedded.cycle import Application
     from mcpc_runtime.http.embedded.heads import Pairs
+    from mcpc_runtime.http.replies import Message, Receive, Send
     from mcpc_runtime.http.settings import Settings
 
 NEVER = float("inf")
@@ -75,6 +76,7 @@ class Connection(H11Protocol):
         self._leaving = False
         self._in_chunks = False
         self._at_once: Any = getattr(config.loaded_app, "at_once", None)
+        self._refusals: Any = getattr(config.loaded_app, "refusals", None)
         self._missing = 0
         self._sent = 0
         self._taken = (0, NEVER)
@@ -86,6 +88,7 @@ class Connection(H11Protocol):
         self.deadline = self.loop.time() + self.settings.header_seconds
         if len(self.connections) > self.settings.max_connections > 0:
             self._leaving = True
+            self._tell(503, "there are too many connections")
             self.put(BUSY)
             transport.close()
 
@@ -184,7 +187,7 @@ class Connection(H11Protocol):
         """Have a request answered: at once, if it is here and the application has the answer ready."""
         self.deadline = self.loop.time() + self.settings.body_seconds if more else NEVER
         try:
-            found = None if more or head.expects or self._at_once is None else self._at_once(head, body)
+            found = None if more or head.expects or self._at_once is None else self._at_once(head, body, self.client)
         except Exception as problem:  # noqa: BLE001 - whatever goes wrong in one request is that request's own error
             tell(f"a request to {head.path} failed: {type(problem).__name__}: {problem}")
             self.refuse(500, "internal error")
@@ -195,7 +198,12 @@ class Connection(H11Protocol):
             self._reply(head, *found)
         else:
             made, headers = found
-            self._serve(Cycle(self, head, None), lambda _, receive, send: made.serve(receive, send, headers))
+
+            async def serve(scope: Message, receive: Receive, send: Send) -> None:
+                watched = send if self._refusals is None else self._refusals.watching(scope, send)
+                await made.serve(receive, watched, headers)
+
+            self._serve(Cycle(self, head, None), serve)
 
     def _serve(self, cycle: Cycle, application: Application) -> None:
         """Have a request answered by a coroutine."""
@@ -233,11 +241,16 @@ class Connection(H11Protocol):
 
     def refuse(self, status: int, reason: str) -> None:
         """Answer a request that nobody could read, and end."""
+        self._tell(status, reason)
         body = reason.encode() + b"\n"
         headers = [(b"content-type", b"text/plain; charset=utf-8"), (b"content-length", b"%d" % len(body))]
         headers += [(b"x-content-type-options", b"nosniff"), (b"connection", b"close")]
         self.put(head_of(status, headers, self.default_head()) + b"\r\n" + body)
         self._leave()
+
+    def _tell(self, status: int, reason: str) -> None:
+        if self._refusals is not None:
+            self._refusals.add_unreadable(status, self.client, reason)
 
     def _leave(self) -> None:
         """End: nothing more is answered; what still comes is passed over for a moment, so that the answer is seen."""

@@ -46,6 +46,8 @@ class Quiet(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         """Write a line, if standard error takes it."""
         problem = record.exc_info[1] if record.exc_info else None
+        if isinstance(problem, asyncio.CancelledError):  # by ourselves: the end was asked for twice
+            return
         tell(f"{record.getMessage().strip()}{f': {type(problem).__name__}: {problem}' if problem else ''}")
 
 
