@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+import uvicorn as _whole  # noqa: F401 - before the server's own way to its parts, for clients that want all of it
 from hypothesis import HealthCheck, settings
 
 from artifact import build
