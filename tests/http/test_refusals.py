@@ -83,6 +83,14 @@ def test_nothing_of_a_client_is_in_what_is_told(everything_server: Path) -> None
         assert SECRET not in text and TOKEN not in text
 
 
+def test_a_token_for_a_tool_that_is_not_there_is_told_at_the_start(everything_server: Path) -> None:
+    tokens = f"ann {TOKEN} test_simple_text,no_such,nothing_*;bob {TOKEN}x"
+    with served(everything_server, environment={"MCPC_TOKENS": tokens}) as server:
+        said = server.errors.read_text()
+    assert "the token ann is for the tool no_such, and there is none of this name\n" in said
+    assert said.count("is for the tool") == 1 and TOKEN not in said
+
+
 @pytest.mark.parametrize(
     ("body", "words"),
     [

@@ -9,6 +9,7 @@ import sys
 from zipimport import ZipImportError, zipimporter
 
 from mcpc_runtime import Kept
+from mcpc_runtime.errors import tell
 from mcpc_runtime.http.auth.principals import MisconfiguredError, NotCarriedError
 from mcpc_runtime.http.words import SettingError, options_in_words, settings_from
 from mcpc_runtime.identity import server_name
@@ -17,7 +18,7 @@ from mcpc_runtime.protocol.rows import resolve
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection, Iterable
     from typing import Any
 
     from mcpc_runtime.http.settings import Settings
@@ -87,9 +88,18 @@ def made(image: Image, settings: Settings) -> tuple[Any, Settings]:
     for one in images.values():
         if MCP_BASH in one.index:
             resolve(GUARD)(one)
+    if settings.authenticator is not None:
+        tell_of_strangers(settings.authenticator.named(), images.values())
     if BX in image.index and settings.bx_path in images:
         raise RefusedError(USAGE, f"--bx-path {settings.bx_path}: an endpoint of MCP is under this path")
     return resolve("mcpc_runtime.http.app:Application")(images, settings), settings
+
+
+def tell_of_strangers(named: Iterable[tuple[str, str]], images: Collection[Image]) -> None:
+    """Tell of tokens that are for a tool which no server has: mostly its name was misspelt."""
+    for who, name in named:
+        if all(image.tool(name) is None for image in images):
+            tell(f"the {who} is for the tool {name}, and there is none of this name")
 
 
 def chosen(words: list[str], environment: Any) -> Settings:

@@ -10,7 +10,7 @@ from mcpc_runtime.http.auth.principals import challenge, refusal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Awaitable
+    from collections.abc import Awaitable, Iterator
 
     from mcpc_runtime.http.auth.oauth import OAuth
     from mcpc_runtime.http.auth.principals import Headers, Principal, Refusal
@@ -46,6 +46,11 @@ class Authenticator:
         if self._oauth is None or method != "tools/call":
             return None
         return self._oauth.permit(principal, name, path)
+
+    def named(self) -> Iterator[tuple[str, str]]:
+        """Yield who may call a tool that is named, and its name: there should be one."""
+        if self._tokens is not None:
+            yield from self._tokens.named()
 
     def document(self, path: str) -> bytes | None:
         """Return what lies at a well-known path, for everybody: where tokens come from (RFC 9728)."""

@@ -44,6 +44,12 @@ class Tokens:
                 found = principal
         return found
 
+    def named(self) -> Iterator[tuple[str, str]]:
+        """Yield who may call a tool that is named without a `*`, and its name."""
+        for _, principal in self._entries:
+            patterns = principal.allows.patterns if isinstance(principal.allows, Tools) else ()
+            yield from ((principal.name, pattern) for pattern in patterns if "*" not in pattern)
+
 
 def tokens_from(text: str, place: str) -> Tokens:
     """Return the tokens of a list; raise MisconfiguredError, which names the line of `place` and not what it says."""
