@@ -17,7 +17,7 @@ from mcpc.bundling.packages import name_of
 from mcpc.frontends import toolbox, understand
 from mcpc.options import Options
 from mcpc.sources import SourceTree, read_tree
-from needs import needs_node
+from needs import ROOT, needs_node
 from projects import Files, places, tree
 
 if TYPE_CHECKING:
@@ -339,6 +339,12 @@ def test_the_dialect_lists_as_toolbox_does() -> None:
     assert tool.node.get("inputSchema").value == shown  # type: ignore[union-attr]
     assert [one.node.get("name").value for one in plain.tools] == ["a", "b"]  # type: ignore[union-attr]
     assert plain.tools[1].node.get("inputSchema").value == {"type": "object", "properties": {}}  # type: ignore[union-attr]
+
+
+def test_a_description_within_the_schema_is_one_where_it_stays_there() -> None:
+    needs_node()
+    checked = mcpc("check", ROOT / "examples/toolbox", "--dialect", "toolbox", "--strict")
+    assert (checked.returncode, "MCP108" in checked.stderr) == (0, False)
 
 
 @pytest.mark.parametrize(

@@ -20,14 +20,23 @@ HINTS = {
 }
 
 
+WITHIN = ("toolbox",)
+"""Dialects whose clients find the description of a tool in its schema."""
+
+
 def descriptions(server: Server) -> Diagnostics:
     """Report definitions without a description, or with an empty one."""
     return (
-        *_silent("tool", server.tools),
+        *_silent("tool", tuple(tool for tool in server.tools if not _is_described_within(tool, server))),
         *_silent("prompt", server.prompts),
         *_silent("resource", server.resources),
         *_silent("resource template", server.templates),
     )
+
+
+def _is_described_within(tool: Tool, server: Server) -> bool:
+    said = tool.input.node.get("description")
+    return server.dialect in WITHIN and said is not None and bool(str(said.value).strip())
 
 
 def _silent(kind: str, nodes: tuple[Tool | Prompt | Resource | ResourceTemplate, ...]) -> Iterator[Diagnostic]:

@@ -33,7 +33,6 @@ NEEDED = {
 }
 URI = re.compile(r"""[`"']([a-z][a-z0-9+.-]*:/{0,3})[^`"'\s]*\$\{""", re.IGNORECASE)
 ANYTHING = "{+uri}"
-LISTED = "What the list of resources shows."
 
 
 def existing(tree: SourceTree, stemmed: str) -> str:

@@ -36,7 +36,6 @@ PROGRAMS = ("host.mjs", "surroundings.mjs")
 RELOAD = "buildReload_tool"
 """The tool that builds and loads a project anew; a built server cannot, and says what does."""
 RELOADS = "Build the server again and load it: `mcpc dev` does so."
-RELOADS = "Build the server again and load it: `mcpc dev` does so."
 
 
 @dataclass(frozen=True, slots=True)
