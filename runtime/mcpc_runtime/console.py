@@ -103,6 +103,13 @@ def show_help(image: Image, archive: str, words: list[str]) -> int:
     return SUCCESS
 
 
+def show_version(image: Image, archive: str, words: list[str]) -> int:
+    """Print what the server is called, and which one it is."""
+    known = facts(image)
+    sys.stdout.write(f"{known['name']} {known['version']}\n")
+    return SUCCESS
+
+
 def info(image: Image, archive: str, words: list[str]) -> int:
     """Print the facts of the build."""
     known = facts(image)
@@ -326,6 +333,7 @@ COMMANDS: dict[str, Callable[[Image, str, list[str]], int]] = {
     "--help": show_help,
     "-h": show_help,
     "help": show_help,
+    "--version": show_version,
     "info": info,
     "check": check,
     "list": list_definitions,

@@ -55,6 +55,11 @@ def server(project: Path) -> Path:
     return build(project, project.parent / "server.pyz")
 
 
+def test_which_one_it_is(server: Path) -> None:
+    run = ran(server, "--version")
+    assert (run.returncode, run.stdout, run.stderr) == (SUCCESS, "terminal 1\n", "")
+
+
 def ran(server: Path, *words: str) -> subprocess.CompletedProcess[str]:
     """Run a built file to its end."""
     argv = [sys.executable, str(server), *words]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from mcpc.diagnostics import diagnose
 from mcpc.schema import compile_of
+from mcpc.schema.survey import OPENING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -16,18 +17,6 @@ if TYPE_CHECKING:
     from mcpc.ir import Schema, Server, Tool
 
 ASK = 'arguments are always an object; write `"type": "object"`'
-OPENS = (
-    "patternProperties",
-    "unevaluatedProperties",
-    "$ref",
-    "$dynamicRef",
-    "allOf",
-    "anyOf",
-    "oneOf",
-    "if",
-    "dependentSchemas",
-)
-"""Keywords of a root by which it may name more than its `properties`."""
 FEW = 100
 """Of more names none is looked for that is like another."""
 SHOWN = "clients of revisions before 2026-07-28 will see neither this schema nor the structure of the result"
@@ -59,7 +48,8 @@ def _impossible(tool: Tool) -> Iterator[Diagnostic]:
     root = {member.key: member.node for member in tool.input.node.members}
     more, required = root.get("additionalProperties"), root.get("required")
     takes_more = more.value is not False if more is not None else not tool.input.closed
-    if takes_more or required is None or not isinstance(required.value, list) or any(key in root for key in OPENS):
+    names_others = any(key in root for key in OPENING if key != "additionalProperties")
+    if takes_more or names_others or required is None or not isinstance(required.value, list):
         return
     properties = root.get("properties")
     names = {member.key: None for member in properties.members} if properties is not None else {}
