@@ -32,6 +32,10 @@ BECOMES = {
         "if __mcpc_to_args_get '.path // empty'; then path=\"$__mcpc_out\"; "
         "else path=\"$(mcp_args_get '.path // empty' 2>/dev/null || true)\"; fi"
     ),
+    "readonly name=\"$(mcp_args_require '.name')\"": (
+        "if __mcpc_to_args_require '.name'; then readonly name=\"$__mcpc_out\"; "
+        "else readonly name=\"$(mcp_args_require '.name')\"; fi"
+    ),
 }
 STAYS = [
     'name="$(mcp_args_get "$(filter)")"', 'name="$(mcp_args_get ".$1")"', 'name="$(mcp_args_get ".${x:-a}")"',
@@ -55,7 +59,7 @@ LEFT_ALONE = [
     "printf() { echo mine; }", "function local { echo mine; }", "[ () { echo mine; }", "BASH_ALIASES[mcp_args_get]=x", "shopt -s expand_aliases", "echo ${!_*} ${!x@}",
     "trap 'echo x' chld", "trap 'echo x' SigChld", "trap 'echo x' \"$s\"", "trap 'echo\n' CHLD", "trap 'echo x' EXIT CHLD", "trap x \\\nCHLD", "trap 'a'\"b\" CHLD",
     "set -a", "set -ea", "set -e -a", "set -k", "set -r", "set -o allexport", "set -eo allexport", 'set -o "$o"', "shopt -so allexport", "declare -n r='a[i++]'", "local -a -n r=x",
-    "shopt -s localvar_inherit", "FUNCNEST=5", "BASH_COMPAT=4.4", "readonly text=1", "readonly x=1 IFS", "readonly a=1 \\\nstatus", "declare -r name=1", "declare -g -r name=1", "typeset -gr name", 'readonly "$x"',
+    "shopt -s localvar_inherit", "FUNCNEST=5", "BASH_COMPAT=4.4", "readonly IFS=,", "readonly x=1 IFS", "readonly a=1 \\\nIFS", "declare -r IFS=1", "declare -g -r IFS=1", "typeset -gr IFS", 'readonly "$x"',
     "LC_ALL=xx", "export LC_ALL=de_DE.UTF-8", "export LC_ALL", "MCP_SDK=/mine", 'export MCP_SDK="${HERE}/sdk"', "read -r MCP_SDK", 'MCP_SDK="${MCP_ROOT:-/mine}"',
 ]  # fmt: skip
 
@@ -86,7 +90,7 @@ def test_scripts_that_are_left_alone(text: str) -> None:
 
 COMPILED_ALL_THE_SAME = [
     "trap cleanup EXIT", "trap 'rm -f \"$tmp\"' EXIT # always", 'trap "rm -f \\"$tmp\\"" 0', "trap - EXIT; true", "# alias, eval, readonly name, trap x CHLD", "set -euo pipefail", "set -- a b",
-    "readonly HERE=/tmp count=5", 'readonly HERE="$(cd "$(dirname "$0")" && pwd)"', "declare -A names=([a]=b)", "declare -i name", "LC_ALL=C sort", "export LC_ALL=C", "LC_ALL= sort", 'unset x "y"', "keyword=a",
+    "readonly HERE=/tmp count=5", "readonly text=1", "readonly a=1 \\\nstatus", "declare -r name=1", "declare -g -r name=1", "typeset -gr name", 'readonly HERE="$(cd "$(dirname "$0")" && pwd)"', "declare -A names=([a]=b)", "declare -i name", "LC_ALL=C sort", "export LC_ALL=C", "LC_ALL= sort", 'unset x "y"', "keyword=a",
     'MCP_SDK="${MCP_SDK:-/mine}"', 'echo "${LC_ALL-}" "$MCP_SDK"', "f() { local -r name=1; }", "printf '%s()' x", "jq -r .", "case $x in read) ;; (set) ;; esac",
 ]  # fmt: skip
 
@@ -131,11 +135,12 @@ def test_every_function_is_in_the_sdk() -> None:
 
 def test_what_is_local_in_the_sdk_is_known() -> None:
     found: set[str] = set()
-    for place in ("sdk/tool-sdk.sh", "lib/json.sh", "lib/arguments.sh", "lib/filter.sh"):
-        text = re.sub(r"\$?'[^'\n]*'|\"[^\"\n]*\"|\$?\([^()\n]*\)|\$\{[^}\n]*\}", "", (SDK.parent / place).read_text())
-        for words in re.findall(r"\blocal\b([^\n;]*)", text):
+    for place in (*SDK.glob("*.sh"), *(SDK.parent / "lib").glob("*.sh")):
+        text = re.sub(r"\$?'[^'\n]*'|\"[^\"\n]*\"|\$?\([^()\n]*\)|\$\{[^}\n]*\}|#.*", "", place.read_text())
+        for words in re.findall(r"\blocal\b((?:\\\n|[^\n;])*)", text):
             found.update(re.findall(r"(?<!\S)([A-Za-z_]\w*)(?==|\s|$)", words))
-    assert sorted(name for name in found if not name.startswith("__mcpc")) == LOCALS.split("|")
+    assert {"__mcpc_text", "__mcpc_message", "__mcpc_found"} < found
+    assert sorted(name for name in found if not name.startswith("__mcpc_")) == LOCALS.split("|")
 
 
 ARGUMENTS = [
@@ -179,6 +184,7 @@ BODIES = [
     'false "$(mcp_json_arr 1)"',
     "f() {\nlocal x=\"$(mcp_args_require '.name')\"\necho \"in ${x}\"\n}\nx=$(f)",
     "readonly x=\"$(mcp_args_get '.name')\"\nx=\"$(mcp_args_get '.n')\"",
+    "readonly name=\"$(mcp_args_require '.name')\"\nx=\"$(mcp_args_get '.n // 2')\"\nreadonly status=1 text=2 member=3 rest=4 string=5\nx=\"$(mcp_json_obj name \"$name\")\"\nx=\"$(mcp_args_int '.n' --default 3)\"",
     "export x=$(mcp_args_get '.name')\nenv | grep ^x=",
     "declare -i x\nx=\"$(mcp_args_get '.n')\"",
     "set +e\nx=\"$(mcp_args_require '.name')\"\necho \"status $?\"",

@@ -48,12 +48,8 @@ NOT_TWICE = frozenset({"RANDOM"})
 """Variables that are others in a shell that only substitutes."""
 PLACE = r"\$(?:MCP_SDK|\{MCP_SDK(?::?[-=?][^}\"'\n]*)?\})"
 READS_SDK = re.compile(rf"^(?:source|\.)[ \t]+\"?{PLACE}\"?/tool-sdk\.sh\"?(?:[ \t]+#[^\n]*|[ \t]*)$", re.MULTILINE)
-LOCALS = (
-    "IFS|LC_ALL|alone|array|at|before|char|code|depth|end|found|given|index|input|inputs|is_begun|is_string|item|kept"
-    "|least|lines|low|member|most|name|names|number|object|open|part|parts|place|preset|rest|skip|slashes|stage|start"
-    "|status|step|steps|string|text|token|twice|value|values|wants"
-)
-"""What is local in functions of the SDK, and cannot be where a script has made it read-only."""
+LOCALS = "IFS|LC_ALL"
+"""What is local in functions of the SDK by a name that scripts may use, and cannot be where it is read-only."""
 BUILTINS = (
     "local|declare|export|readonly|set|unset|return|printf|shift|mapfile|read|shopt|break|continue|source|exit|builtin"
 )

@@ -11,100 +11,101 @@
 __mcpc_filter() {
   local - LC_ALL=C
   set +eux -f
-  local -a steps=()
+  local -a __mcpc_steps=()
   __mcpc_compile "$1" || return 9
-  local -a inputs=("${__mcpc_starts[0]}") given values
-  local step input stage=() status=0
-  steps+=('|')
-  for step in "${steps[@]}"; do
-    if [[ $step != '|' ]]; then
-      stage+=("$step")
+  local -a __mcpc_inputs=("${__mcpc_starts[0]}") __mcpc_given __mcpc_values
+  local __mcpc_step __mcpc_input __mcpc_stage=() __mcpc_status=0
+  __mcpc_steps+=('|')
+  for __mcpc_step in "${__mcpc_steps[@]}"; do
+    if [[ $__mcpc_step != '|' ]]; then
+      __mcpc_stage+=("$__mcpc_step")
       continue
     fi
-    given=()
-    for input in "${inputs[@]}"; do
-      __mcpc_stage "$input" || status=$?
-      given+=("${values[@]}")
-      ((status == 0)) || break
+    __mcpc_given=()
+    for __mcpc_input in "${__mcpc_inputs[@]}"; do
+      __mcpc_stage "$__mcpc_input" || __mcpc_status=$?
+      __mcpc_given+=("${__mcpc_values[@]}")
+      ((__mcpc_status == 0)) || break
     done
-    inputs=("${given[@]}") stage=()
+    __mcpc_inputs=("${__mcpc_given[@]}") __mcpc_stage=()
   done
-  __mcpc_results=("${inputs[@]}")
-  return "$status"
+  __mcpc_results=("${__mcpc_inputs[@]}")
+  return "$__mcpc_status"
 }
 
-# __mcpc_compile FILTER: puts $steps together: `k` and a name's token, `i` and a number, `*` all, `=` and the place of a
-# literal in the table, `f` and a function, each perhaps after a `?`; `|` and `//` stand for themselves.
+# __mcpc_compile FILTER: puts $__mcpc_steps together: `k` and a name's token, `i` and a number, `*` all, `=` and the
+# place of a literal in the table, `f` and a function, each perhaps after a `?`; `|` and `//` stand for themselves.
 __mcpc_compile() {
-  local rest=$1 name='^[A-Za-z_][A-Za-z0-9_]*' text='^"(([^"\\]|\\["\\/bfnrt]|\\u[0-9a-fA-F]{4})*)"' is_begun=0
-  local index='^\[[ ]*(-?(0|[1-9][0-9]*))[ ]*\]' step string
-  while rest=${rest#"${rest%%[! $'\t\n\r']*}"}; [[ $rest ]]; do
-    step=
-    case $is_begun$rest in
-      [12]//*) step=// rest=${rest:2} is_begun=0 ;;
-      [12]\|*) step='|' rest=${rest:1} is_begun=0 ;;
-      [12]\[\]*) step='*' rest=${rest:2} ;;
+  local __mcpc_rest=$1 __mcpc_is_begun=0 __mcpc_name='^[A-Za-z_][A-Za-z0-9_]*' \
+    __mcpc_text='^"(([^"\\]|\\["\\/bfnrt]|\\u[0-9a-fA-F]{4})*)"'
+  local __mcpc_index='^\[[ ]*(-?(0|[1-9][0-9]*))[ ]*\]' __mcpc_step __mcpc_string
+  while __mcpc_rest=${__mcpc_rest#"${__mcpc_rest%%[! $'\t\n\r']*}"}; [[ $__mcpc_rest ]]; do
+    __mcpc_step=
+    case $__mcpc_is_begun$__mcpc_rest in
+      [12]//*) __mcpc_step=// __mcpc_rest=${__mcpc_rest:2} __mcpc_is_begun=0 ;;
+      [12]\|*) __mcpc_step='|' __mcpc_rest=${__mcpc_rest:1} __mcpc_is_begun=0 ;;
+      [12]\[\]*) __mcpc_step='*' __mcpc_rest=${__mcpc_rest:2} ;;
       [12]\[\"*)
-        rest=${rest:1}
-        [[ $rest =~ $text ]] || return 1
-        string=${BASH_REMATCH[1]} rest=${rest:${#BASH_REMATCH[0]}}
-        [[ $rest == \]* ]] || return 1
-        rest=${rest:1}
+        __mcpc_rest=${__mcpc_rest:1}
+        [[ $__mcpc_rest =~ $__mcpc_text ]] || return 1
+        __mcpc_string=${BASH_REMATCH[1]} __mcpc_rest=${__mcpc_rest:${#BASH_REMATCH[0]}}
+        [[ $__mcpc_rest == \]* ]] || return 1
+        __mcpc_rest=${__mcpc_rest:1}
         __mcpc_shortest || return 1
-        step="k\"$string\""
+        __mcpc_step="k\"$__mcpc_string\""
         ;;
       [12]\[*)
-        [[ $rest =~ $index && ${#BASH_REMATCH[1]} -lt 10 ]] || return 1
-        rest=${rest:${#BASH_REMATCH[0]}} step=i${BASH_REMATCH[1]}
+        [[ $__mcpc_rest =~ $__mcpc_index && ${#BASH_REMATCH[1]} -lt 10 ]] || return 1
+        __mcpc_rest=${__mcpc_rest:${#BASH_REMATCH[0]}} __mcpc_step=i${BASH_REMATCH[1]}
         ;;
       [02].[\[\"A-Za-z_]* | 1.[\"A-Za-z_\[]*)
-        rest=${rest:1} is_begun=1
-        case $rest in
+        __mcpc_rest=${__mcpc_rest:1} __mcpc_is_begun=1
+        case $__mcpc_rest in
           \[*) continue ;;
           \"*)
-            [[ $rest =~ $text ]] || return 1
-            string=${BASH_REMATCH[1]} rest=${rest:${#BASH_REMATCH[0]}}
+            [[ $__mcpc_rest =~ $__mcpc_text ]] || return 1
+            __mcpc_string=${BASH_REMATCH[1]} __mcpc_rest=${__mcpc_rest:${#BASH_REMATCH[0]}}
             __mcpc_shortest || return 1
             ;;
           *)
-            [[ $rest =~ $name ]] || return 1
-            string=${BASH_REMATCH[0]} rest=${rest:${#BASH_REMATCH[0]}}
+            [[ $__mcpc_rest =~ $__mcpc_name ]] || return 1
+            __mcpc_string=${BASH_REMATCH[0]} __mcpc_rest=${__mcpc_rest:${#BASH_REMATCH[0]}}
             ;;
         esac
-        step="k\"$string\""
+        __mcpc_step="k\"$__mcpc_string\""
         ;;
       0..*) return 1 ;;
-      0.*) rest=${rest:1} is_begun=2 ;;
+      0.*) __mcpc_rest=${__mcpc_rest:1} __mcpc_is_begun=2 ;;
       0*) __mcpc_term || return 1 ;;
       *) return 1 ;;
     esac
-    while [[ $rest == \?* && ${step:0:1} == [ki*] ]]; do
-      step="?${step#\?}" rest=${rest:1}
+    while [[ $__mcpc_rest == \?* && ${__mcpc_step:0:1} == [ki*] ]]; do
+      __mcpc_step="?${__mcpc_step#\?}" __mcpc_rest=${__mcpc_rest:1}
     done
-    if [[ $step == [ki*?]* ]]; then is_begun=1; fi
-    if [[ $step ]]; then steps+=("$step"); fi
+    if [[ $__mcpc_step == [ki*?]* ]]; then __mcpc_is_begun=1; fi
+    if [[ $__mcpc_step ]]; then __mcpc_steps+=("$__mcpc_step"); fi
   done
-  ((is_begun))
+  ((__mcpc_is_begun))
 }
 
-# __mcpc_term: compiles a literal or a function at the beginning of $rest.
+# __mcpc_term: compiles a literal or a function at the beginning of $__mcpc_rest.
 __mcpc_term() {
-  is_begun=2
-  if [[ $rest =~ $text ]]; then
-    string=${BASH_REMATCH[1]} rest=${rest:${#BASH_REMATCH[0]}}
+  __mcpc_is_begun=2
+  if [[ $__mcpc_rest =~ $__mcpc_text ]]; then
+    __mcpc_string=${BASH_REMATCH[1]} __mcpc_rest=${__mcpc_rest:${#BASH_REMATCH[0]}}
     __mcpc_shortest || return 1
-    __mcpc_literal "\"$string\""
-  elif [[ $rest =~ ^-?(0|[1-9][0-9]*)(\.[0-9]+)? ]]; then
-    rest=${rest:${#BASH_REMATCH[0]}}
+    __mcpc_literal "\"$__mcpc_string\""
+  elif [[ $__mcpc_rest =~ ^-?(0|[1-9][0-9]*)(\.[0-9]+)? ]]; then
+    __mcpc_rest=${__mcpc_rest:${#BASH_REMATCH[0]}}
     __mcpc_literal "${BASH_REMATCH[0]}"
-  elif [[ $rest == '[]'* || $rest == '{}'* ]]; then
-    __mcpc_literal "${rest:0:1}" "${rest:1:1}"
-    rest=${rest:2}
-  elif [[ $rest =~ $name ]]; then
-    rest=${rest:${#BASH_REMATCH[0]}}
+  elif [[ $__mcpc_rest == '[]'* || $__mcpc_rest == '{}'* ]]; then
+    __mcpc_literal "${__mcpc_rest:0:1}" "${__mcpc_rest:1:1}"
+    __mcpc_rest=${__mcpc_rest:2}
+  elif [[ $__mcpc_rest =~ $__mcpc_name ]]; then
+    __mcpc_rest=${__mcpc_rest:${#BASH_REMATCH[0]}}
     case ${BASH_REMATCH[0]} in
       true | false | null) __mcpc_literal "${BASH_REMATCH[0]}" ;;
-      empty | length | type | not | tostring) step=f${BASH_REMATCH[0]} ;;
+      empty | length | type | not | tostring) __mcpc_step=f${BASH_REMATCH[0]} ;;
       *) return 1 ;;
     esac
   else
@@ -114,80 +115,80 @@ __mcpc_term() {
 
 # __mcpc_literal TOKEN…: puts a value into the table, where nothing refers to it but what is computed here.
 __mcpc_literal() {
-  local place=${#__mcpc_tokens[@]}
+  local __mcpc_start=${#__mcpc_tokens[@]}
   __mcpc_tokens+=("$@")
-  if (($# > 1)); then __mcpc_ends[place]=$((place + 1)); fi
-  step="=$place"
+  if (($# > 1)); then __mcpc_ends[__mcpc_start]=$((__mcpc_start + 1)); fi
+  __mcpc_step="=$__mcpc_start"
 }
 
-# __mcpc_stage INPUT: sets $values to what a stage makes of it.
+# __mcpc_stage INPUT: sets $__mcpc_values to what a stage makes of it.
 __mcpc_stage() {
-  local step value status=0
-  values=("$1")
-  for step in "${stage[@]}"; do
-    if ((status == 9)); then
+  local __mcpc_step __mcpc_value __mcpc_status=0
+  __mcpc_values=("$1")
+  for __mcpc_step in "${__mcpc_stage[@]}"; do
+    if ((__mcpc_status == 9)); then
       return 9
-    elif [[ $step == // ]]; then
-      local -a kept=()
-      for value in "${values[@]}"; do
-        if [[ ${__mcpc_tokens[value]} != @(null|false) ]]; then kept+=("$value"); fi
+    elif [[ $__mcpc_step == // ]]; then
+      local -a __mcpc_kept=()
+      for __mcpc_value in "${__mcpc_values[@]}"; do
+        if [[ ${__mcpc_tokens[__mcpc_value]} != @(null|false) ]]; then __mcpc_kept+=("$__mcpc_value"); fi
       done
-      if ((${#kept[@]})); then
-        values=("${kept[@]}")
+      if ((${#__mcpc_kept[@]})); then
+        __mcpc_values=("${__mcpc_kept[@]}")
         return 0
       fi
-      values=("$1") status=0
-    elif ((status == 0)); then
-      __mcpc_step "$step" || status=$?
+      __mcpc_values=("$1") __mcpc_status=0
+    elif ((__mcpc_status == 0)); then
+      __mcpc_step "$__mcpc_step" || __mcpc_status=$?
     fi
   done
-  return "$status"
+  return "$__mcpc_status"
 }
 
-# __mcpc_step STEP: takes every value of $values through one step.
+# __mcpc_step STEP: takes every value of $__mcpc_values through one step.
 __mcpc_step() {
-  local step=${1#\?} value status=0 __mcpc_at
-  local -a found=() __mcpc_found
-  for value in "${values[@]}"; do
+  local __mcpc_step=${1#\?} __mcpc_value __mcpc_status=0 __mcpc_at
+  local -a __mcpc_next=() __mcpc_found
+  for __mcpc_value in "${__mcpc_values[@]}"; do
     __mcpc_found=()
-    case ${step:0:1}${__mcpc_tokens[value]} in
+    case ${__mcpc_step:0:1}${__mcpc_tokens[__mcpc_value]} in
       [ki]null) __mcpc_null ;;
       k\{)
-        __mcpc_member "$value" "${step:1}"
+        __mcpc_member "$__mcpc_value" "${__mcpc_step:1}"
         if [[ $__mcpc_at ]]; then __mcpc_found=("$__mcpc_at"); else __mcpc_null; fi
         ;;
       i\[)
-        __mcpc_children "$value"
-        value=${step:1}
-        ((value >= 0)) || ((value += ${#__mcpc_found[@]}))
-        if ((value >= 0 && value < ${#__mcpc_found[@]})); then
-          __mcpc_found=("${__mcpc_found[value]}")
+        __mcpc_children "$__mcpc_value"
+        __mcpc_value=${__mcpc_step:1}
+        ((__mcpc_value >= 0)) || ((__mcpc_value += ${#__mcpc_found[@]}))
+        if ((__mcpc_value >= 0 && __mcpc_value < ${#__mcpc_found[@]})); then
+          __mcpc_found=("${__mcpc_found[__mcpc_value]}")
         else
           __mcpc_null
         fi
         ;;
-      \*[\[\{]) __mcpc_children "$value" ;;
-      =*) __mcpc_found=("${step:1}") ;;
-      f*) __mcpc_function "${step:1}" "$value" || status=$? ;;
-      *) [[ $1 == \?* ]] || status=5 ;;
+      \*[\[\{]) __mcpc_children "$__mcpc_value" ;;
+      =*) __mcpc_found=("${__mcpc_step:1}") ;;
+      f*) __mcpc_function "${__mcpc_step:1}" "$__mcpc_value" || __mcpc_status=$? ;;
+      *) [[ $1 == \?* ]] || __mcpc_status=5 ;;
     esac
-    ((status == 0)) || break
-    found+=("${__mcpc_found[@]}")
+    ((__mcpc_status == 0)) || break
+    __mcpc_next+=("${__mcpc_found[@]}")
   done
-  values=("${found[@]}")
-  return "$status"
+  __mcpc_values=("${__mcpc_next[@]}")
+  return "$__mcpc_status"
 }
 
 __mcpc_null() {
-  local step
+  local __mcpc_step
   __mcpc_literal null
-  __mcpc_found=("${step:1}")
+  __mcpc_found=("${__mcpc_step:1}")
 }
 
 # __mcpc_function NAME VALUE: sets __mcpc_found to what a function makes of a value; 5 if it cannot, 9 if we cannot.
 __mcpc_function() {
-  local token=${__mcpc_tokens[$2]} __mcpc_out step=
-  case $1$token in
+  local __mcpc_token=${__mcpc_tokens[$2]} __mcpc_out __mcpc_step=
+  case $1$__mcpc_token in
     empty*) return 0 ;;
     type\"*) __mcpc_literal '"string"' ;;
     type\{) __mcpc_literal '"object"' ;;
@@ -197,7 +198,7 @@ __mcpc_function() {
     type*) __mcpc_literal '"number"' ;;
     notnull | notfalse) __mcpc_literal true ;;
     not*) __mcpc_literal false ;;
-    tostring\"*) step="=$2" ;;
+    tostring\"*) __mcpc_step="=$2" ;;
     tostring*)
       __mcpc_value "$2"
       __mcpc_string "$__mcpc_out"
@@ -210,13 +211,13 @@ __mcpc_function() {
       __mcpc_literal "${#__mcpc_found[@]}"
       ;;
     length\"*)
-      __mcpc_out=$token
+      __mcpc_out=$__mcpc_token
       __mcpc_plain
-      [[ $token != *'\u0000'* ]] || return 9
+      [[ $__mcpc_token != *'\u0000'* ]] || return 9
       __mcpc_out=${__mcpc_out//[$'\x80'-$'\xbf']/} # what goes on with a character
       __mcpc_literal "${#__mcpc_out}"
       ;;
     *) return 9 ;;
   esac
-  __mcpc_found=("${step:1}")
+  __mcpc_found=("${__mcpc_step:1}")
 }

@@ -3,7 +3,8 @@
 #
 # Its law: no process is started, and a text that is read is JSON (RFC 8259) to its last byte or refused.  What was read
 # is written compactly, strings in their shortest form, numbers as they came.  Above __mcpc_most bytes there are faster
-# ways: lib/tools.sh knows them.  Names that begin with `__mcpc_` are ours; a function leaves its text in __mcpc_out.
+# ways: lib/tools.sh knows them.  Names that begin with `__mcpc_` are ours, and functions have no variables of other
+# names but IFS and LC_ALL, for a script may make its own read-only; a function leaves its text in __mcpc_out.
 
 __mcpc_most=2048 __mcpc_locale='' __mcpc_letter=$'\xc3\xa9'
 __mcpc_tokens=() __mcpc_starts=() __mcpc_ends=() __mcpc_read_text='' __mcpc_read_status=0 __mcpc_read_count=0
@@ -46,39 +47,39 @@ __mcpc_escape() {
 
 # By lines, for a substitution in one long text takes Bash 4.4 the square of its length.
 __mcpc_escape_lines() {
-  local IFS=' ' lines code char
-  mapfile -t lines <<<"$__mcpc_out"
-  lines=("${lines[@]//\\/\\\\}")
-  lines=("${lines[@]//\"/\\\"}")
-  if [[ ${lines[*]} == *[$'\x01'-$'\x1f']* ]]; then
-    lines=("${lines[@]//$'\t'/\\t}")
-    lines=("${lines[@]//$'\r'/\\r}")
-    lines=("${lines[@]//$'\b'/\\b}")
-    lines=("${lines[@]//$'\f'/\\f}")
-    if [[ ${lines[*]} == *[$'\x01'-$'\x1f']* ]]; then
-      for code in {1..31}; do
-        printf -v code '\\u%04x' "$code"
-        printf -v char '%b' "\\x${code:4}"
-        lines=("${lines[@]//"$char"/"$code"}")
+  local IFS=' ' __mcpc_lines __mcpc_code __mcpc_char
+  mapfile -t __mcpc_lines <<<"$__mcpc_out"
+  __mcpc_lines=("${__mcpc_lines[@]//\\/\\\\}")
+  __mcpc_lines=("${__mcpc_lines[@]//\"/\\\"}")
+  if [[ ${__mcpc_lines[*]} == *[$'\x01'-$'\x1f']* ]]; then
+    __mcpc_lines=("${__mcpc_lines[@]//$'\t'/\\t}")
+    __mcpc_lines=("${__mcpc_lines[@]//$'\r'/\\r}")
+    __mcpc_lines=("${__mcpc_lines[@]//$'\b'/\\b}")
+    __mcpc_lines=("${__mcpc_lines[@]//$'\f'/\\f}")
+    if [[ ${__mcpc_lines[*]} == *[$'\x01'-$'\x1f']* ]]; then
+      for __mcpc_code in {1..31}; do
+        printf -v __mcpc_code '\\u%04x' "$__mcpc_code"
+        printf -v __mcpc_char '%b' "\\x${__mcpc_code:4}"
+        __mcpc_lines=("${__mcpc_lines[@]//"$__mcpc_char"/"$__mcpc_code"}")
       done
     fi
   fi
-  printf -v __mcpc_out '%s\\n' "${lines[@]}"
+  printf -v __mcpc_out '%s\\n' "${__mcpc_lines[@]}"
   __mcpc_out=${__mcpc_out%\\n}
 }
 
 # __mcpc_repair: what is not UTF-8 in __mcpc_out becomes U+FFFD.  To be called in the locale C, where Bash counts bytes.
 __mcpc_repair() {
-  local rest=$__mcpc_out
-  if [[ $rest != *[$'\x80'-$'\xff']* || $rest =~ $__mcpc_utf8$ ]]; then return 0; fi
+  local __mcpc_rest=$__mcpc_out
+  if [[ $__mcpc_rest != *[$'\x80'-$'\xff']* || $__mcpc_rest =~ $__mcpc_utf8$ ]]; then return 0; fi
   __mcpc_out=
-  while [[ $rest ]]; do
-    if [[ $rest =~ $__mcpc_utf8 ]]; then
+  while [[ $__mcpc_rest ]]; do
+    if [[ $__mcpc_rest =~ $__mcpc_utf8 ]]; then
       __mcpc_out+=${BASH_REMATCH[0]}
-      rest=${rest:${#BASH_REMATCH[0]}}
+      __mcpc_rest=${__mcpc_rest:${#BASH_REMATCH[0]}}
     else
       __mcpc_out+=$'\xef\xbf\xbd'
-      rest=${rest:1}
+      __mcpc_rest=${__mcpc_rest:1}
     fi
   done
 }
@@ -134,133 +135,138 @@ __mcpc_quick() {
 
 # __mcpc_cut TEXT: cuts it at its quotes, which takes time in proportion to it, and what is between strings into tokens.
 __mcpc_cut() {
-  local IFS='"' parts part string is_string=0
+  local IFS='"' __mcpc_parts __mcpc_part __mcpc_string __mcpc_is_string=0
   # shellcheck disable=SC2206 # It is to be split.
-  parts=($1" ")
+  __mcpc_parts=($1" ")
   IFS=$' \t\n\r'
-  for part in "${parts[@]}"; do
-    if ((is_string == 0)); then
-      case $part in
-        : | , | '{' | '[') __mcpc_tokens+=("$part") ;;
+  for __mcpc_part in "${__mcpc_parts[@]}"; do
+    if ((__mcpc_is_string == 0)); then
+      case $__mcpc_part in
+        : | , | '{' | '[') __mcpc_tokens+=("$__mcpc_part") ;;
         *)
-          if [[ $part == *[$'\x01'-$'\x08'$'\x0b\x0c'$'\x0e'-$'\x1f']* ]]; then return 1; fi
-          part=${part//,/ , }
-          part=${part//:/ : }
-          part=${part//\{/ { }
-          part=${part//\}/ \} }
-          part=${part//\[/ [ }
+          if [[ $__mcpc_part == *[$'\x01'-$'\x08'$'\x0b\x0c'$'\x0e'-$'\x1f']* ]]; then return 1; fi
+          __mcpc_part=${__mcpc_part//,/ , }
+          __mcpc_part=${__mcpc_part//:/ : }
+          __mcpc_part=${__mcpc_part//\{/ { }
+          __mcpc_part=${__mcpc_part//\}/ \} }
+          __mcpc_part=${__mcpc_part//\[/ [ }
           # shellcheck disable=SC2206
-          __mcpc_tokens+=(${part//\]/ ] })
+          __mcpc_tokens+=(${__mcpc_part//\]/ ] })
           ;;
       esac
-      is_string=1 string=
+      __mcpc_is_string=1 __mcpc_string=
       continue
     fi
-    string+=$part
-    if [[ $part == *\\ ]]; then
-      part=${part##*[!\\]}
-      if ((${#part} % 2)); then
-        string+=\"
+    __mcpc_string+=$__mcpc_part
+    if [[ $__mcpc_part == *\\ ]]; then
+      __mcpc_part=${__mcpc_part##*[!\\]}
+      if ((${#__mcpc_part} % 2)); then
+        __mcpc_string+=\"
         continue
       fi
     fi
-    if [[ $string == *[\\$'\x01'-$'\x1f']* ]]; then __mcpc_shortest || return 1; fi
-    __mcpc_tokens+=("\"$string\"")
-    is_string=0
+    if [[ $__mcpc_string == *[\\$'\x01'-$'\x1f']* ]]; then __mcpc_shortest || return 1; fi
+    __mcpc_tokens+=("\"$__mcpc_string\"")
+    __mcpc_is_string=0
   done
-  ((is_string))
+  ((__mcpc_is_string))
 }
 
-# __mcpc_shortest: brings the escapes in $string of the caller into their shortest form; 1 if it cannot be in a string.
+# __mcpc_shortest: brings the escapes in $__mcpc_string of the caller into their shortest form; 1 if it cannot be in a
+# string.
 __mcpc_shortest() {
-  if [[ $string == *[$'\x01'-$'\x1f']* || ! $string =~ $__mcpc_escapes ]]; then return 1; fi
-  if [[ $string != *\\[u/]* ]]; then return 0; fi
-  local rest=$string code low
-  string=
-  while [[ $rest == *\\* ]]; do
-    string+=${rest%%\\*}
-    rest=${rest#*\\}
-    case $rest in
+  if [[ $__mcpc_string == *[$'\x01'-$'\x1f']* || ! $__mcpc_string =~ $__mcpc_escapes ]]; then return 1; fi
+  if [[ $__mcpc_string != *\\[u/]* ]]; then return 0; fi
+  local __mcpc_rest=$__mcpc_string __mcpc_code __mcpc_low
+  __mcpc_string=
+  while [[ $__mcpc_rest == *\\* ]]; do
+    __mcpc_string+=${__mcpc_rest%%\\*}
+    __mcpc_rest=${__mcpc_rest#*\\}
+    case $__mcpc_rest in
       u*)
-        code=$((16#${rest:1:4})) low=0
-        rest=${rest:5}
-        if ((code >= 0xd800 && code < 0xdc00)) && [[ $rest == \\u[dD][c-fC-F]* ]]; then
-          low=$((16#${rest:2:4}))
-          rest=${rest:6}
-          ((code = 0x10000 + (code - 0xd800 << 10) + low - 0xdc00))
+        __mcpc_code=$((16#${__mcpc_rest:1:4})) __mcpc_low=0
+        __mcpc_rest=${__mcpc_rest:5}
+        if ((__mcpc_code >= 0xd800 && __mcpc_code < 0xdc00)) && [[ $__mcpc_rest == \\u[dD][c-fC-F]* ]]; then
+          __mcpc_low=$((16#${__mcpc_rest:2:4}))
+          __mcpc_rest=${__mcpc_rest:6}
+          ((__mcpc_code = 0x10000 + (__mcpc_code - 0xd800 << 10) + __mcpc_low - 0xdc00))
         fi
-        __mcpc_character "$code"
+        __mcpc_character "$__mcpc_code"
         ;;
-      /*) string+=/ rest=${rest:1} ;;
-      *) string+=\\${rest:0:1} rest=${rest:1} ;;
+      /*) __mcpc_string+=/ __mcpc_rest=${__mcpc_rest:1} ;;
+      *) __mcpc_string+=\\${__mcpc_rest:0:1} __mcpc_rest=${__mcpc_rest:1} ;;
     esac
   done
-  string+=$rest
+  __mcpc_string+=$__mcpc_rest
 }
 
-# __mcpc_character CODE: adds a character to $string as it stands in a JSON string; half of a pair becomes U+FFFD.
+# __mcpc_character CODE: adds a character to $__mcpc_string as it stands in a JSON string; half of a pair becomes
+# U+FFFD.
 __mcpc_character() {
-  local code=$1 char
-  if ((code >= 0xd800 && code < 0xe000)); then code=$((0xfffd)); fi
-  if ((code < 0x20 || code == 0x22 || code == 0x5c)); then
-    case $code in
-      8) char=\\b ;; 9) char=\\t ;; 10) char=\\n ;; 12) char=\\f ;; 13) char=\\r ;; 34) char=\\\" ;; 92) char=\\\\ ;;
-      *) printf -v char '\\u%04x' "$code" ;;
+  local __mcpc_code=$1 __mcpc_char
+  if ((__mcpc_code >= 0xd800 && __mcpc_code < 0xe000)); then __mcpc_code=$((0xfffd)); fi
+  if ((__mcpc_code < 0x20 || __mcpc_code == 0x22 || __mcpc_code == 0x5c)); then
+    case $__mcpc_code in
+      8) __mcpc_char=\\b ;; 9) __mcpc_char=\\t ;; 10) __mcpc_char=\\n ;; 12) __mcpc_char=\\f ;;
+      13) __mcpc_char=\\r ;; 34) __mcpc_char=\\\" ;; 92) __mcpc_char=\\\\ ;;
+      *) printf -v __mcpc_char '\\u%04x' "$__mcpc_code" ;;
     esac
-  elif ((code < 0x80)); then
-    printf -v char '\\x%x' "$code"
-    printf -v char '%b' "$char"
-  elif ((code < 0x800)); then
-    printf -v char '\\x%x' $((0xc0 | code >> 6)) $((0x80 | code & 63))
-    printf -v char '%b' "$char"
-  elif ((code < 0x10000)); then
-    printf -v char '\\x%x' $((0xe0 | code >> 12)) $((0x80 | code >> 6 & 63)) $((0x80 | code & 63))
-    printf -v char '%b' "$char"
+  elif ((__mcpc_code < 0x80)); then
+    printf -v __mcpc_char '\\x%x' "$__mcpc_code"
+    printf -v __mcpc_char '%b' "$__mcpc_char"
+  elif ((__mcpc_code < 0x800)); then
+    printf -v __mcpc_char '\\x%x' $((0xc0 | __mcpc_code >> 6)) $((0x80 | __mcpc_code & 63))
+    printf -v __mcpc_char '%b' "$__mcpc_char"
+  elif ((__mcpc_code < 0x10000)); then
+    printf -v __mcpc_char '\\x%x' \
+      $((0xe0 | __mcpc_code >> 12)) $((0x80 | __mcpc_code >> 6 & 63)) $((0x80 | __mcpc_code & 63))
+    printf -v __mcpc_char '%b' "$__mcpc_char"
   else
-    printf -v char '\\x%x' $((0xf0 | code >> 18)) $((0x80 | code >> 12 & 63)) $((0x80 | code >> 6 & 63)) $((0x80 | code & 63))
-    printf -v char '%b' "$char"
+    printf -v __mcpc_char '\\x%x' $((0xf0 | __mcpc_code >> 18)) $((0x80 | __mcpc_code >> 12 & 63)) \
+      $((0x80 | __mcpc_code >> 6 & 63)) $((0x80 | __mcpc_code & 63))
+    printf -v __mcpc_char '%b' "$__mcpc_char"
   fi
-  string+=$char
+  __mcpc_string+=$__mcpc_char
 }
 
-# __mcpc_check: goes through the tokens.  $wants: t a value at the top, v one inside, V one or `]`, k a name or `}`, K a
-# name, c a colon, n what comes after a value.
+# __mcpc_check: goes through the tokens.  $__mcpc_wants: t a value at the top, v one inside, V one or `]`, k a name or
+# `}`, K a name, c a colon, n what comes after a value.
 __mcpc_check() {
-  local token wants=t index=-1 depth=0 at='' twice=0
-  local -a open=()
-  local -A names=()
-  for token in "${__mcpc_tokens[@]}"; do
-    index=$((index + 1))
-    case $wants$token in
-      c:) wants=v ;;
+  local __mcpc_token __mcpc_wants=t __mcpc_index=-1 __mcpc_depth=0 __mcpc_inside='' __mcpc_twice=0
+  local -a __mcpc_open=()
+  local -A __mcpc_names=()
+  for __mcpc_token in "${__mcpc_tokens[@]}"; do
+    __mcpc_index=$((__mcpc_index + 1))
+    case $__mcpc_wants$__mcpc_token in
+      c:) __mcpc_wants=v ;;
       [kK]\"*)
-        if [[ ${names["$at$token"]-} ]]; then twice=2; fi
-        names["$at$token"]=1 wants=c
+        if [[ ${__mcpc_names["$__mcpc_inside$__mcpc_token"]-} ]]; then __mcpc_twice=2; fi
+        __mcpc_names["$__mcpc_inside$__mcpc_token"]=1 __mcpc_wants=c
         ;;
-      [vV]\"* | [vV]true | [vV]false | [vV]null) wants=n ;;
+      [vV]\"* | [vV]true | [vV]false | [vV]null) __mcpc_wants=n ;;
       n,)
-        if [[ ${__mcpc_tokens[at]} == \[ ]]; then wants=v; else wants=K; fi
+        if [[ ${__mcpc_tokens[__mcpc_inside]} == \[ ]]; then __mcpc_wants=v; else __mcpc_wants=K; fi
         ;;
       [tvV][\[\{])
-        if ((depth == 0)); then __mcpc_starts+=("$index"); fi
-        open[depth++]=$index at=$index wants=V
-        if [[ $token == \{ ]]; then wants=k; fi
+        if ((__mcpc_depth == 0)); then __mcpc_starts+=("$__mcpc_index"); fi
+        __mcpc_open[__mcpc_depth++]=$__mcpc_index __mcpc_inside=$__mcpc_index __mcpc_wants=V
+        if [[ $__mcpc_token == \{ ]]; then __mcpc_wants=k; fi
         ;;
       k\} | V\] | n[]\}])
-        if [[ ${__mcpc_tokens[at]}$token != @(\[\]|\{\}) ]]; then return 1; fi
-        __mcpc_ends[at]=$index wants=n
-        if ((--depth)); then at=${open[depth - 1]}; else wants=t; fi
+        if [[ ${__mcpc_tokens[__mcpc_inside]}$__mcpc_token != @(\[\]|\{\}) ]]; then return 1; fi
+        __mcpc_ends[__mcpc_inside]=$__mcpc_index __mcpc_wants=n
+        if ((--__mcpc_depth)); then __mcpc_inside=${__mcpc_open[__mcpc_depth - 1]}; else __mcpc_wants=t; fi
         ;;
-      t\"* | ttrue | tfalse | tnull) __mcpc_starts+=("$index") ;;
+      t\"* | ttrue | tfalse | tnull) __mcpc_starts+=("$__mcpc_index") ;;
       [tvV]*)
-        if [[ ! $token =~ $__mcpc_number ]]; then return 1; fi
-        if [[ $wants == t ]]; then __mcpc_starts+=("$index"); else wants=n; fi
+        if [[ ! $__mcpc_token =~ $__mcpc_number ]]; then return 1; fi
+        if [[ $__mcpc_wants == t ]]; then __mcpc_starts+=("$__mcpc_index"); else __mcpc_wants=n; fi
         ;;
       *) return 1 ;;
     esac
   done
-  if [[ $wants != t ]]; then return 1; fi
-  return "$twice"
+  if [[ $__mcpc_wants != t ]]; then return 1; fi
+  return "$__mcpc_twice"
 }
 
 # __mcpc_value START: sets __mcpc_out to the value that begins at a token.
@@ -273,53 +279,53 @@ __mcpc_value() {
 __mcpc_plain() {
   __mcpc_out=${__mcpc_out:1:${#__mcpc_out} - 2}
   if [[ $__mcpc_out != *\\* ]]; then return 0; fi
-  local rest=$__mcpc_out
+  local __mcpc_rest=$__mcpc_out
   __mcpc_out=
-  while [[ $rest == *'\u0000'* ]]; do # perhaps one, perhaps a backslash and `u0000`
-    local before=${rest%%'\u0000'*} slashes
-    slashes=${before##*[!\\]}
-    if ((${#slashes} % 2)); then before+='\u0000'; fi
-    rest=${rest#*'\u0000'}
-    __mcpc_out+=$before
+  while [[ $__mcpc_rest == *'\u0000'* ]]; do # perhaps one, perhaps a backslash and `u0000`
+    local __mcpc_before=${__mcpc_rest%%'\u0000'*} __mcpc_slashes
+    __mcpc_slashes=${__mcpc_before##*[!\\]}
+    if ((${#__mcpc_slashes} % 2)); then __mcpc_before+='\u0000'; fi
+    __mcpc_rest=${__mcpc_rest#*'\u0000'}
+    __mcpc_out+=$__mcpc_before
   done
-  rest=$__mcpc_out$rest
-  rest=${rest//'\"'/'"'} # the only escape of these that `%b` does not know
-  printf -v __mcpc_out '%b' "$rest"
+  __mcpc_rest=$__mcpc_out$__mcpc_rest
+  __mcpc_rest=${__mcpc_rest//'\"'/'"'} # the only escape of these that `%b` does not know
+  printf -v __mcpc_out '%b' "$__mcpc_rest"
 }
 
 # __mcpc_member START NAME: sets __mcpc_at to where a member of the object at START begins, or to nothing; NAME is a
 # token.  The last of two of one name counts.
 __mcpc_member() {
-  local index=$(($1 + 1)) end=${__mcpc_ends[$1]}
+  local __mcpc_index=$(($1 + 1)) __mcpc_end=${__mcpc_ends[$1]}
   __mcpc_at=
-  while ((index < end)); do
-    if [[ ${__mcpc_tokens[index]} == "$2" ]]; then __mcpc_at=$((index + 2)); fi
-    index=$((${__mcpc_ends[index + 2]-index + 2} + 2))
+  while ((__mcpc_index < __mcpc_end)); do
+    if [[ ${__mcpc_tokens[__mcpc_index]} == "$2" ]]; then __mcpc_at=$((__mcpc_index + 2)); fi
+    __mcpc_index=$((${__mcpc_ends[__mcpc_index + 2]-__mcpc_index + 2} + 2))
   done
 }
 
 # __mcpc_children START: sets __mcpc_found to where the items of an array begin, or the values of an object.
 __mcpc_children() {
-  local index=$(($1 + 1)) end=${__mcpc_ends[$1]} skip=0
-  if [[ ${__mcpc_tokens[$1]} == \{ ]]; then skip=2; fi
+  local __mcpc_index=$(($1 + 1)) __mcpc_end=${__mcpc_ends[$1]} __mcpc_skip=0
+  if [[ ${__mcpc_tokens[$1]} == \{ ]]; then __mcpc_skip=2; fi
   __mcpc_found=()
-  while ((index < end)); do
-    __mcpc_found+=("$((index + skip))")
-    index=$((${__mcpc_ends[index + skip]-index + skip} + 2))
+  while ((__mcpc_index < __mcpc_end)); do
+    __mcpc_found+=("$((__mcpc_index + __mcpc_skip))")
+    __mcpc_index=$((${__mcpc_ends[__mcpc_index + __mcpc_skip]-__mcpc_index + __mcpc_skip} + 2))
   done
 }
 
 # __mcpc_path PATH: sets __mcpc_at to where the value at a path such as .a.b begins in the one value that was read, or
 # to nothing if there is none; 5 if something on the way has no members.
 __mcpc_path() {
-  local name rest=$1
+  local __mcpc_name __mcpc_rest=$1
   __mcpc_at=${__mcpc_starts[0]}
-  while [[ $rest && $__mcpc_at ]]; do
-    rest=${rest#.}
-    name=${rest%%.*}
-    rest=${rest#"$name"}
+  while [[ $__mcpc_rest && $__mcpc_at ]]; do
+    __mcpc_rest=${__mcpc_rest#.}
+    __mcpc_name=${__mcpc_rest%%.*}
+    __mcpc_rest=${__mcpc_rest#"$__mcpc_name"}
     case ${__mcpc_tokens[__mcpc_at]} in
-      \{) __mcpc_member "$__mcpc_at" "\"$name\"" ;;
+      \{) __mcpc_member "$__mcpc_at" "\"$__mcpc_name\"" ;;
       null) __mcpc_at= ;;
       *) return 5 ;;
     esac

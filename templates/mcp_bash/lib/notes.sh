@@ -16,35 +16,35 @@ __mcpc_whole() {
 }
 
 mcp_progress() {
-  local percent=0 token message total=null __mcpc_out
+  local __mcpc_percent=0 __mcpc_token __mcpc_message __mcpc_total=null __mcpc_out
   if [[ -z $MCP_PROGRESS_TOKEN || -z $MCP_PROGRESS_STREAM ]]; then return 0; fi
-  if __mcpc_whole "${1-}"; then percent=$__mcpc_out; fi
-  if ((${#percent} > 2)); then percent=100; fi
-  if __mcpc_whole "${3-}"; then total=$__mcpc_out; fi
+  if __mcpc_whole "${1-}"; then __mcpc_percent=$__mcpc_out; fi
+  if ((${#__mcpc_percent} > 2)); then __mcpc_percent=100; fi
+  if __mcpc_whole "${3-}"; then __mcpc_total=$__mcpc_out; fi
   __mcpc_string "${2-}"
-  message=$__mcpc_out
-  token=$MCP_PROGRESS_TOKEN
-  if [[ ! $token =~ $__mcpc_number ]]; then
-    __mcpc_string "$token"
-    token=$__mcpc_out
+  __mcpc_message=$__mcpc_out
+  __mcpc_token=$MCP_PROGRESS_TOKEN
+  if [[ ! $__mcpc_token =~ $__mcpc_number ]]; then
+    __mcpc_string "$__mcpc_token"
+    __mcpc_token=$__mcpc_out
   fi
   printf '{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":%s,"progress":%s,"total":%s,"message":%s}}\n' \
-    "$token" "$percent" "$total" "$message" 2>/dev/null >>"$MCP_PROGRESS_STREAM" || :
+    "$__mcpc_token" "$__mcpc_percent" "$__mcpc_total" "$__mcpc_message" 2>/dev/null >>"$MCP_PROGRESS_STREAM" || :
 }
 
 mcp_log() {
-  local level=${1,,} __mcpc_out
-  case $level in
+  local __mcpc_level=${1,,} __mcpc_out
+  case $__mcpc_level in
     debug | info | notice | warning | error | critical | alert | emergency) ;;
     *)
       __mcpc_complain "mcp_log: no level is called \"$1\", so this is info"
-      level=info
+      __mcpc_level=info
       ;;
   esac
   if [[ -z $MCP_LOG_STREAM ]]; then return 0; fi
   __mcpc_string "$2"
   printf '{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"%s","logger":%s,"data":%s}}\n' \
-    "$level" "$__mcpc_out" "${3//$'\n'/ }" 2>/dev/null >>"$MCP_LOG_STREAM" || :
+    "$__mcpc_level" "$__mcpc_out" "${3//$'\n'/ }" 2>/dev/null >>"$MCP_LOG_STREAM" || :
 }
 
 # __mcpc_log LEVEL LOGGER TEXT

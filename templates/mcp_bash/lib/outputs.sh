@@ -5,14 +5,14 @@
 
 # mcp_extract_cli_error OUTPUT ERRORS STATUS: prints what a command had to say of its failure.
 mcp_extract_cli_error() {
-  local __mcpc_out __mcpc_count __mcpc_at name found=''
+  local __mcpc_out __mcpc_count __mcpc_at __mcpc_name __mcpc_is_said=''
   if __mcpc_compact "${1-}" && ((__mcpc_count == 1)) && [[ $__mcpc_out == \{* ]]; then
     __mcpc_read "$__mcpc_out" || :
-    for name in error.message error failed errors; do
-      __mcpc_said "$name" && found=1 && break
+    for __mcpc_name in error.message error failed errors; do
+      __mcpc_said "$__mcpc_name" && __mcpc_is_said=1 && break
     done
   fi
-  if [[ $found ]]; then
+  if [[ $__mcpc_is_said ]]; then
     printf '%s' "$__mcpc_out"
   elif [[ ${2-} ]]; then
     printf '%s' "$2"
@@ -57,25 +57,25 @@ __mcpc_is() {
 
 # mcp_json_truncate JSON [MOST_BYTES] [--array-path PATH]
 mcp_json_truncate() {
-  local __mcpc_out most=10485760 path=''
-  local -a given=()
+  local __mcpc_out __mcpc_limit=10485760 __mcpc_path=''
+  local -a __mcpc_given=()
   while (($#)); do
     if [[ $1 == --array-path ]]; then
       if [[ -z ${2-} || $2 == --* ]]; then
         printf '{"result":null,"truncated":false,"error":{"type":"invalid_path_syntax","message":"--array-path names no path"}}\n'
         return 0
       fi
-      path=$2
+      __mcpc_path=$2
       shift
     else
-      given+=("$1")
+      __mcpc_given+=("$1")
     fi
     shift
   done
-  if __mcpc_whole "${MCPBASH_MAX_TOOL_OUTPUT_SIZE-}"; then most=$__mcpc_out; fi
-  if __mcpc_whole "${given[1]-}"; then most=$__mcpc_out; fi
+  if __mcpc_whole "${MCPBASH_MAX_TOOL_OUTPUT_SIZE-}"; then __mcpc_limit=$__mcpc_out; fi
+  if __mcpc_whole "${__mcpc_given[1]-}"; then __mcpc_limit=$__mcpc_out; fi
   if __mcpc_python; then
-    __mcpc_in_python json_answer truncate "$most" "$path" <<<"${given[0]-}"
+    __mcpc_in_python json_answer truncate "$__mcpc_limit" "$__mcpc_path" <<<"${__mcpc_given[0]-}"
   else
     printf '{"result":null,"truncated":false,"error":{"type":"unavailable","message":"%s"}}\n' 'this needs a Python'
   fi
@@ -83,14 +83,14 @@ mcp_json_truncate() {
 
 # mcp_result_text_with_resource JSON [--path FILE [--mime TYPE] [--uri URI]]…
 mcp_result_text_with_resource() {
-  local data=${1-} number=-1 list='' path mime __mcpc_out
-  local -a paths=() mimes=() uris=()
+  local __mcpc_data=${1-} __mcpc_index=-1 __mcpc_list='' __mcpc_path __mcpc_mime __mcpc_out
+  local -a __mcpc_paths=() __mcpc_mimes=() __mcpc_uris=()
   shift || :
   while (($#)); do
     case $1 in
-      --path) paths[++number]=${2-} mimes[number]='' uris[number]='' ;;
-      --mime) mimes[number < 0 ? 0 : number]=${2-} ;;
-      --uri) uris[number < 0 ? 0 : number]=${2-} ;;
+      --path) __mcpc_paths[++__mcpc_index]=${2-} __mcpc_mimes[__mcpc_index]='' __mcpc_uris[__mcpc_index]='' ;;
+      --mime) __mcpc_mimes[__mcpc_index < 0 ? 0 : __mcpc_index]=${2-} ;;
+      --uri) __mcpc_uris[__mcpc_index < 0 ? 0 : __mcpc_index]=${2-} ;;
       *)
         mcp_log_debug sdk "mcp_result_text_with_resource: there is no option $1"
         set -- '' "$@"
@@ -98,28 +98,28 @@ mcp_result_text_with_resource() {
     esac
     shift 2 || shift $#
   done
-  if ((number >= 0)) && [[ -z ${MCP_TOOL_RESOURCES_FILE-} ]]; then
+  if ((__mcpc_index >= 0)) && [[ -z ${MCP_TOOL_RESOURCES_FILE-} ]]; then
     mcp_log_warn sdk 'mcp_result_text_with_resource: the server did not say where resources go'
-  elif ((number >= 0)); then
-    for ((number = 0; number < ${#paths[@]}; number++)); do
-      path=${paths[number]} mime=${mimes[number]}
-      if [[ ! -f $path || ! -r $path ]]; then
-        mcp_log_warn sdk "mcp_result_text_with_resource: not a file that can be read: $path"
+  elif ((__mcpc_index >= 0)); then
+    for ((__mcpc_index = 0; __mcpc_index < ${#__mcpc_paths[@]}; __mcpc_index++)); do
+      __mcpc_path=${__mcpc_paths[__mcpc_index]} __mcpc_mime=${__mcpc_mimes[__mcpc_index]}
+      if [[ ! -f $__mcpc_path || ! -r $__mcpc_path ]]; then
+        mcp_log_warn sdk "mcp_result_text_with_resource: not a file that can be read: $__mcpc_path"
         continue
       fi
-      if [[ -z $mime ]]; then
+      if [[ -z $__mcpc_mime ]]; then
         __mcpc_load resource_content
-        mime=$(mcp_resource_detect_mime "$path" application/octet-stream)
+        __mcpc_mime=$(mcp_resource_detect_mime "$__mcpc_path" application/octet-stream)
       fi
-      __mcpc_string "$path"
-      list+=",{\"path\":$__mcpc_out"
-      __mcpc_string "$mime"
-      list+=",\"mimeType\":$__mcpc_out"
+      __mcpc_string "$__mcpc_path"
+      __mcpc_list+=",{\"path\":$__mcpc_out"
+      __mcpc_string "$__mcpc_mime"
+      __mcpc_list+=",\"mimeType\":$__mcpc_out"
       __mcpc_out=null
-      if [[ ${uris[number]} ]]; then __mcpc_string "${uris[number]}"; fi
-      list+=",\"uri\":$__mcpc_out}"
+      if [[ ${__mcpc_uris[__mcpc_index]} ]]; then __mcpc_string "${__mcpc_uris[__mcpc_index]}"; fi
+      __mcpc_list+=",\"uri\":$__mcpc_out}"
     done
-    printf '[%s]' "${list:1}" >"$MCP_TOOL_RESOURCES_FILE"
+    printf '[%s]' "${__mcpc_list:1}" >"$MCP_TOOL_RESOURCES_FILE"
   fi
-  mcp_result_success "$data"
+  mcp_result_success "$__mcpc_data"
 }

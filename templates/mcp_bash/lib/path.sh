@@ -6,41 +6,42 @@
 
 # __mcpc_collapse PATH: sets __mcpc_out to an absolute path, and __mcpc_linked to whether it goes over a link.
 __mcpc_collapse() {
-  local - rest=${1:-.} part
+  local - __mcpc_rest=${1:-.} __mcpc_part
   set -f
-  local -a parts=()
+  local -a __mcpc_parts=()
   __mcpc_linked=''
-  if [[ $rest != /* ]]; then rest=$PWD/$rest; fi
+  if [[ $__mcpc_rest != /* ]]; then __mcpc_rest=$PWD/$__mcpc_rest; fi
   __mcpc_out=
-  while [[ $rest ]]; do
-    part=${rest%%/*}
-    rest=${rest:${#part}}
-    rest=${rest#/}
-    case $part in
+  while [[ $__mcpc_rest ]]; do
+    __mcpc_part=${__mcpc_rest%%/*}
+    __mcpc_rest=${__mcpc_rest:${#__mcpc_part}}
+    __mcpc_rest=${__mcpc_rest#/}
+    case $__mcpc_part in
       '' | .) ;;
-      ..) if ((${#parts[@]})); then unset "parts[${#parts[@]}-1]"; fi ;;
+      ..) if ((${#__mcpc_parts[@]})); then unset "__mcpc_parts[${#__mcpc_parts[@]}-1]"; fi ;;
       *)
-        parts+=("$part")
-        printf -v __mcpc_out '/%s' "${parts[@]}"
+        __mcpc_parts+=("$__mcpc_part")
+        printf -v __mcpc_out '/%s' "${__mcpc_parts[@]}"
         if [[ -L $__mcpc_out ]]; then __mcpc_linked=1; fi
         ;;
     esac
   done
-  if ((${#parts[@]})); then printf -v __mcpc_out '/%s' "${parts[@]}"; else __mcpc_out=/; fi
+  if ((${#__mcpc_parts[@]})); then printf -v __mcpc_out '/%s' "${__mcpc_parts[@]}"; else __mcpc_out=/; fi
 }
 
 # __mcpc_resolve PATH: sets __mcpc_out to the path that links lead to.
 __mcpc_resolve() {
-  local __mcpc_linked found path=${1:-.}
-  __mcpc_collapse "$path"
+  local __mcpc_linked __mcpc_real __mcpc_path=${1:-.}
+  __mcpc_collapse "$__mcpc_path"
   if [[ $__mcpc_linked ]]; then
-    if [[ $path != /* ]]; then path=$PWD/$path; fi
+    if [[ $__mcpc_path != /* ]]; then __mcpc_path=$PWD/$__mcpc_path; fi
     # A line end that a path ends with would be lost.
-    found=$(realpath -m -- "$path" 2>/dev/null && printf x) ||
-      found=$(__mcpc_python && "$__mcpc_python_found" -I -S -c \
-        'import os, sys; sys.stdout.buffer.write(os.fsencode(os.path.realpath(sys.argv[1])) + b"\n")' "$path" && printf x) ||
-      found=$(readlink -f -- "$path" 2>/dev/null && printf x) || return 0
-    __mcpc_out=${found%$'\n'x}
+    __mcpc_real=$(realpath -m -- "$__mcpc_path" 2>/dev/null && printf x) ||
+      __mcpc_real=$(__mcpc_python && "$__mcpc_python_found" -I -S -c \
+        'import os, sys; sys.stdout.buffer.write(os.fsencode(os.path.realpath(sys.argv[1])) + b"\n")' \
+        "$__mcpc_path" && printf x) ||
+      __mcpc_real=$(readlink -f -- "$__mcpc_path" 2>/dev/null && printf x) || return 0
+    __mcpc_out=${__mcpc_real%$'\n'x}
   fi
 }
 

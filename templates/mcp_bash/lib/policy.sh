@@ -7,27 +7,27 @@ set -euo pipefail
 
 # mcp_policy_normalize_host HOST: prints it without brackets and in small letters.
 mcp_policy_normalize_host() {
-  local host=${1-}
-  if [[ -z $host ]]; then return 1; fi
-  if [[ $host == \[* ]]; then
-    host=${host#\[}
-    host=${host%\]}
+  local __mcpc_host=${1-}
+  if [[ -z $__mcpc_host ]]; then return 1; fi
+  if [[ $__mcpc_host == \[* ]]; then
+    __mcpc_host=${__mcpc_host#\[}
+    __mcpc_host=${__mcpc_host%\]}
   fi
-  printf '%s' "${host,,}"
+  printf '%s' "${__mcpc_host,,}"
 }
 
 # mcp_policy_extract_host_from_url URL: also where a user is named before the host, or the host is an IPv6 address.
 mcp_policy_extract_host_from_url() {
-  local place=${1#*://}
-  place=${place%%[/?#\\]*}
-  place=${place##*@}
-  if [[ $place == \[*\]* ]]; then
-    place=${place#\[}
-    place=${place%%\]*}
+  local __mcpc_authority=${1#*://}
+  __mcpc_authority=${__mcpc_authority%%[/?#\\]*}
+  __mcpc_authority=${__mcpc_authority##*@}
+  if [[ $__mcpc_authority == \[*\]* ]]; then
+    __mcpc_authority=${__mcpc_authority#\[}
+    __mcpc_authority=${__mcpc_authority%%\]*}
   else
-    place=${place%%:*}
+    __mcpc_authority=${__mcpc_authority%%:*}
   fi
-  mcp_policy_normalize_host "$place"
+  mcp_policy_normalize_host "$__mcpc_authority"
 }
 
 # mcp_policy_ipv4_is_private ADDRESS
@@ -43,60 +43,63 @@ mcp_policy_ipv4_is_private() {
 
 # mcp_policy_ipv4_from_v4mapped_hex ADDRESS: prints the IPv4 address in one such as ::ffff:7f00:1.
 mcp_policy_ipv4_from_v4mapped_hex() {
-  local address=${1,,} high low
-  address=${address#\[}
-  address=${address%%[]%]*}
-  if [[ ! $address =~ ^[0:]*:ffff:([0-9a-f]{1,4}):([0-9a-f]{1,4})$ ]]; then return 1; fi
-  high=$((16#${BASH_REMATCH[1]})) low=$((16#${BASH_REMATCH[2]}))
-  printf '%d.%d.%d.%d' $((high >> 8)) $((high & 255)) $((low >> 8)) $((low & 255))
+  local __mcpc_address=${1,,} __mcpc_high __mcpc_low
+  __mcpc_address=${__mcpc_address#\[}
+  __mcpc_address=${__mcpc_address%%[]%]*}
+  if [[ ! $__mcpc_address =~ ^[0:]*:ffff:([0-9a-f]{1,4}):([0-9a-f]{1,4})$ ]]; then return 1; fi
+  __mcpc_high=$((16#${BASH_REMATCH[1]})) __mcpc_low=$((16#${BASH_REMATCH[2]}))
+  printf '%d.%d.%d.%d' $((__mcpc_high >> 8)) $((__mcpc_high & 255)) $((__mcpc_low >> 8)) $((__mcpc_low & 255))
 }
 
 # mcp_policy_ip_is_private ADDRESS: of either kind.
 mcp_policy_ip_is_private() {
-  local address=${1,,} inner
-  address=${address#\[}
-  address=${address%%[]%]*}
-  if mcp_policy_ipv4_is_private "$address"; then return 0; fi
-  case $address in
+  local __mcpc_address=${1,,} __mcpc_inner
+  __mcpc_address=${__mcpc_address#\[}
+  __mcpc_address=${__mcpc_address%%[]%]*}
+  if mcp_policy_ipv4_is_private "$__mcpc_address"; then return 0; fi
+  case $__mcpc_address in
     :: | ::1 | fe[89ab]?:* | f[cd]??:* | f[cd]?:* | ff??:* | *:ffff:0:*.*) return 0 ;;
-    *:*.*) mcp_policy_ipv4_is_private "${address##*:}" ;;
-    *:*) inner=$(mcp_policy_ipv4_from_v4mapped_hex "$address") && mcp_policy_ipv4_is_private "$inner" ;;
+    *:*.*) mcp_policy_ipv4_is_private "${__mcpc_address##*:}" ;;
+    *:*)
+      __mcpc_inner=$(mcp_policy_ipv4_from_v4mapped_hex "$__mcpc_address") && mcp_policy_ipv4_is_private "$__mcpc_inner"
+      ;;
     *) return 1 ;;
   esac
 }
 
 # mcp_policy_resolve_ips HOST: prints its addresses, each in a line; 1 if there are none.
 mcp_policy_resolve_ips() {
-  local -A seen=()
-  local address found
-  found=$(getent ahosts "$1" 2>/dev/null) || found=''
-  if [[ -z $found ]]; then found=$(dig +short "$1" A "$1" AAAA 2>/dev/null) || found=''; fi
-  while read -r address _; do
-    if [[ $address == *[.:]* && $address != *[!0-9a-fA-F.:%]* && -z ${seen[$address]-} ]]; then
-      seen[$address]=1
-      printf '%s\n' "$address"
+  local -A __mcpc_seen=()
+  local __mcpc_address __mcpc_answer
+  __mcpc_answer=$(getent ahosts "$1" 2>/dev/null) || __mcpc_answer=''
+  if [[ -z $__mcpc_answer ]]; then __mcpc_answer=$(dig +short "$1" A "$1" AAAA 2>/dev/null) || __mcpc_answer=''; fi
+  while read -r __mcpc_address _; do
+    if [[ $__mcpc_address == *[.:]* && $__mcpc_address != *[!0-9a-fA-F.:%]* && \
+      -z ${__mcpc_seen[$__mcpc_address]-} ]]; then
+      __mcpc_seen[$__mcpc_address]=1
+      printf '%s\n' "$__mcpc_address"
     fi
-  done <<<"$found"
-  ((${#seen[@]}))
+  done <<<"$__mcpc_answer"
+  ((${#__mcpc_seen[@]}))
 }
 
 # mcp_policy_host_is_private HOST: true if one of its addresses is.
 mcp_policy_host_is_private() {
-  local address addresses
+  local __mcpc_address __mcpc_addresses
   if mcp_policy_ip_is_private "$1"; then return 0; fi
-  addresses=$(mcp_policy_resolve_ips "$1") || return 1
-  while read -r address; do
-    if mcp_policy_ip_is_private "$address"; then return 0; fi
-  done <<<"$addresses"
+  __mcpc_addresses=$(mcp_policy_resolve_ips "$1") || return 1
+  while read -r __mcpc_address; do
+    if mcp_policy_ip_is_private "$__mcpc_address"; then return 0; fi
+  done <<<"$__mcpc_addresses"
   return 1
 }
 
 # mcp_policy_host_match_list HOST LIST: the names in LIST stand between commas or blanks.
 mcp_policy_host_match_list() {
-  local - IFS=$', \t\n' name
+  local - IFS=$', \t\n' __mcpc_name
   set -f
-  for name in $2; do
-    if [[ $1 == "$(mcp_policy_normalize_host "$name")" ]]; then return 0; fi
+  for __mcpc_name in $2; do
+    if [[ $1 == "$(mcp_policy_normalize_host "$__mcpc_name")" ]]; then return 0; fi
   done
   return 1
 }

@@ -25,17 +25,17 @@ __mcpc_jq() {
 
 # __mcpc_tool FILTER TEXT: sets __mcpc_out to what jq says, or Python, which knows less; 3 if nobody understands it.
 __mcpc_tool() {
-  local - status=3
+  local - __mcpc_status=3
   set +ex
   if __mcpc_python && ((${#2} > __mcpc_most)) || ! __mcpc_jq; then
     if __mcpc_python; then
-      __mcpc_out=$(__mcpc_in_python json_filter "$1" <<<"$2" 2>/dev/null) && return 0 || status=$?
+      __mcpc_out=$(__mcpc_in_python json_filter "$1" <<<"$2" 2>/dev/null) && return 0 || __mcpc_status=$?
     fi
     if ! __mcpc_jq; then
-      if ((status == 3)); then __mcpc_complain "\"$1\" is more of jq's language than there is without jq"; fi
-      return "$status"
+      if ((__mcpc_status == 3)); then __mcpc_complain "\"$1\" is more of jq's language than there is without jq"; fi
+      return "$__mcpc_status"
     fi
-    if ((status != 3)); then return "$status"; fi
+    if ((__mcpc_status != 3)); then return "$__mcpc_status"; fi
   fi
   __mcpc_out=$("$__mcpc_jq_found" -rc "$1" <<<"$2" 2>/dev/null)
 }

@@ -91,15 +91,15 @@ mcp_json_obj() {
 __mcpc_to_json_obj() { __mcpc_is_quiet && __mcpc_object "$@"; }
 __mcpc_object() {
   if (($# % 2)); then return 1; fi
-  local object=
+  local __mcpc_object=
   while (($#)); do
     __mcpc_string "$1"
-    object+=,$__mcpc_out
+    __mcpc_object+=,$__mcpc_out
     __mcpc_string "$2"
-    object+=:$__mcpc_out
+    __mcpc_object+=:$__mcpc_out
     shift 2
   done
-  __mcpc_out="{${object:1}}"
+  __mcpc_out="{${__mcpc_object:1}}"
   # No number, no escape and nothing in it: there is no need to look at it again.
   if [[ ${#__mcpc_out} -lt 256 && $__mcpc_out != *\\* ]]; then __mcpc_flat_text=$__mcpc_out; fi
 }
@@ -111,12 +111,12 @@ mcp_json_arr() {
 }
 __mcpc_to_json_arr() { __mcpc_is_quiet && __mcpc_array "$@"; }
 __mcpc_array() {
-  local array='' item
-  for item; do
-    __mcpc_string "$item"
-    array+=,$__mcpc_out
+  local __mcpc_array='' __mcpc_item
+  for __mcpc_item; do
+    __mcpc_string "$__mcpc_item"
+    __mcpc_array+=,$__mcpc_out
   done
-  __mcpc_out="[${array:1}]"
+  __mcpc_out="[${__mcpc_array:1}]"
 }
 
 # __mcpc_compact TEXT: sets __mcpc_out to the values of TEXT without blanks, each in a line, and __mcpc_count to how many
@@ -126,7 +126,7 @@ __mcpc_compact() {
     __mcpc_out=$1 __mcpc_count=1
     return 0
   fi
-  local - start text=''
+  local - __mcpc_start __mcpc_text=''
   set +eux
   if ((${#1} > __mcpc_most)) && __mcpc_python; then
     __mcpc_out=$(__mcpc_in_python json_answer compact <<<"$1") || return 1
@@ -137,9 +137,9 @@ __mcpc_compact() {
   fi
   __mcpc_read "$1" || (($? == 2)) || return 1
   __mcpc_count=${#__mcpc_starts[@]}
-  for start in "${__mcpc_starts[@]}"; do
-    __mcpc_value "$start"
-    text+=$'\n'$__mcpc_out
+  for __mcpc_start in "${__mcpc_starts[@]}"; do
+    __mcpc_value "$__mcpc_start"
+    __mcpc_text+=$'\n'$__mcpc_out
   done
-  __mcpc_out=${text:1}
+  __mcpc_out=${__mcpc_text:1}
 }

@@ -6,27 +6,27 @@
 set -euo pipefail
 
 mcp_client_supports_ui() {
-  local found=''
+  local __mcpc_support=''
   if [[ ${MCPBASH_CLIENT_SUPPORTS_UI:-0} == 1 ]]; then return 0; fi
   if [[ -f ${MCPBASH_STATE_DIR-}/extensions.ui.support ]]; then
-    IFS= read -r found <"$MCPBASH_STATE_DIR/extensions.ui.support" || :
+    IFS= read -r __mcpc_support <"$MCPBASH_STATE_DIR/extensions.ui.support" || :
   fi
-  [[ $found == 1 ]]
+  [[ $__mcpc_support == 1 ]]
 }
 
 # mcp_result_with_ui URI TEXT [JSON]: which interface shows the data is said in the tool's definition, and not by URI.
 mcp_result_with_ui() {
-  local __mcpc_out __mcpc_count data=null
+  local __mcpc_out __mcpc_count __mcpc_data=null
   if mcp_client_supports_ui && [[ ${3-} ]]; then
     if ! __mcpc_compact "$3" || ((__mcpc_count != 1)); then
       __mcpc_failure internal_error 'the data of the interface are not JSON'
       return 0
     fi
-    data=$__mcpc_out
+    __mcpc_data=$__mcpc_out
   fi
   __mcpc_string "$2"
   printf '{"content":[{"type":"text","text":%s}]' "$__mcpc_out"
-  if [[ $data != null ]]; then printf ',"structuredContent":%s' "$data"; fi
+  if [[ $__mcpc_data != null ]]; then printf ',"structuredContent":%s' "$__mcpc_data"; fi
   printf ',"isError":false}\n'
 }
 
@@ -34,10 +34,10 @@ mcp_result_with_ui_data() { mcp_result_with_ui "$1" "$2" "$3"; }
 
 # __mcpc_html TEXT: sets __mcpc_out to it as text in a page or an attribute.
 __mcpc_html() {
-  local amp='&amp;' lt='&lt;' quote='&quot;'
-  __mcpc_out=${1//&/"$amp"}
-  __mcpc_out=${__mcpc_out//</"$lt"}
-  __mcpc_out=${__mcpc_out//\"/"$quote"}
+  local __mcpc_amp='&amp;' __mcpc_lt='&lt;' __mcpc_quote='&quot;'
+  __mcpc_out=${1//&/"$__mcpc_amp"}
+  __mcpc_out=${__mcpc_out//</"$__mcpc_lt"}
+  __mcpc_out=${__mcpc_out//\"/"$__mcpc_quote"}
 }
 
 # __mcpc_page TITLE BODY
@@ -52,52 +52,53 @@ __mcpc_page() {
 
 # __mcpc_field NAME TYPE OPTIONS: sets __mcpc_out to a labelled field of a form.
 __mcpc_field() {
-  local name label option word field
-  label=''
-  for word in ${1//[-_]/ }; do label+=" ${word^}"; done
+  local __mcpc_name __mcpc_label __mcpc_option __mcpc_word __mcpc_field
+  __mcpc_label=''
+  for __mcpc_word in ${1//[-_]/ }; do __mcpc_label+=" ${__mcpc_word^}"; done
   __mcpc_html "$1"
-  name=$__mcpc_out
+  __mcpc_name=$__mcpc_out
   case $2 in
-    textarea) field="<textarea name=\"$name\"></textarea>" ;;
+    textarea) __mcpc_field="<textarea name=\"$__mcpc_name\"></textarea>" ;;
     select)
-      field="<select name=\"$name\">"
-      while IFS= read -r -d , option; do
-        __mcpc_html "$option"
-        field+="<option>$__mcpc_out</option>"
+      __mcpc_field="<select name=\"$__mcpc_name\">"
+      while IFS= read -r -d , __mcpc_option; do
+        __mcpc_html "$__mcpc_option"
+        __mcpc_field+="<option>$__mcpc_out</option>"
       done <<<"$3,"
-      field+=\</select\>
+      __mcpc_field+=\</select\>
       ;;
-    checkbox | email | number | date) field="<input name=\"$name\" type=\"$2\">" ;;
-    *) field="<input name=\"$name\" type=\"text\">" ;;
+    checkbox | email | number | date) __mcpc_field="<input name=\"$__mcpc_name\" type=\"$2\">" ;;
+    *) __mcpc_field="<input name=\"$__mcpc_name\" type=\"text\">" ;;
   esac
-  __mcpc_html "${label:1}"
-  __mcpc_out="<label>$__mcpc_out $field</label>"
+  __mcpc_html "${__mcpc_label:1}"
+  __mcpc_out="<label>$__mcpc_out $__mcpc_field</label>"
 }
 
 # mcp_ui_form [--title TEXT] [--field NAME:TYPE[:OPTION,…]]… [--submit-tool TOOL]: prints a page with a form that calls
 # a tool with what was filled in.
 mcp_ui_form() {
-  local - title='' tool='' body='<form>' name type options field __mcpc_out
+  local - __mcpc_title='' __mcpc_tool='' __mcpc_body='<form>' __mcpc_out
+  local __mcpc_name __mcpc_type __mcpc_options __mcpc_field
   set -f
-  local -a fields=()
+  local -a __mcpc_fields=()
   while (($#)); do
     case $1 in
-      --title) title=${2-} ;;
-      --field) fields+=("${2-}") ;;
-      --submit-tool) tool=${2-} ;;
+      --title) __mcpc_title=${2-} ;;
+      --field) __mcpc_fields+=("${2-}") ;;
+      --submit-tool) __mcpc_tool=${2-} ;;
       *) set -- '' "$@" ;;
     esac
     shift 2 || shift $#
   done
-  for field in ${fields[@]+"${fields[@]}"}; do
-    IFS=: read -r name type options <<<"$field"
-    __mcpc_field "$name" "$type" "$options"
-    body+=$'\n'$__mcpc_out
+  for __mcpc_field in ${__mcpc_fields[@]+"${__mcpc_fields[@]}"}; do
+    IFS=: read -r __mcpc_name __mcpc_type __mcpc_options <<<"$__mcpc_field"
+    __mcpc_field "$__mcpc_name" "$__mcpc_type" "$__mcpc_options"
+    __mcpc_body+=$'\n'$__mcpc_out
   done
-  __mcpc_string "$tool"
+  __mcpc_string "$__mcpc_tool"
   __mcpc_html "$__mcpc_out"
-  body+=$'\n<button>Submit</button>\n</form>\n<p role="status"></p>\n<script data-tool="'$__mcpc_out$'">\n'
-  body+='const tool = JSON.parse(document.currentScript.dataset.tool), form = document.forms[0];
+  __mcpc_body+=$'\n<button>Submit</button>\n</form>\n<p role="status"></p>\n<script data-tool="'$__mcpc_out$'">\n'
+  __mcpc_body+='const tool = JSON.parse(document.currentScript.dataset.tool), form = document.forms[0];
 addEventListener("message", ({source, data}) => {
   if (source === parent && data && data.id === 1)
     document.querySelector("[role=status]").textContent = data.error ? data.error.message : "Done";
@@ -112,40 +113,41 @@ form.addEventListener("submit", event => {
   parent.postMessage({jsonrpc: "2.0", id: 1, method: "tools/call", params: {name: tool, arguments: values}}, "*");
 });
 </script>'
-  __mcpc_page "$title" "$body"
+  __mcpc_page "$__mcpc_title" "$__mcpc_body"
 }
 
 # mcp_ui_table --columns NAME,… [--title TEXT]: prints a page with a table of the JSON objects that come in.
 mcp_ui_table() {
-  local title=Data columns='' data='' body='<table><thead><tr>' row name __mcpc_out __mcpc_at
-  local -a names=() rows=() __mcpc_found=()
+  local __mcpc_title=Data __mcpc_columns='' __mcpc_data='' __mcpc_body='<table><thead><tr>'
+  local __mcpc_row __mcpc_name __mcpc_out __mcpc_at
+  local -a __mcpc_names=() __mcpc_rows=() __mcpc_found=()
   while (($#)); do
     case $1 in
-      --title) title=${2-} ;;
-      --columns) columns=${2-} ;;
+      --title) __mcpc_title=${2-} ;;
+      --columns) __mcpc_columns=${2-} ;;
       *) set -- '' "$@" ;;
     esac
     shift 2 || shift $#
   done
-  IFS= read -r -d '' data || :
-  IFS=, read -r -a names <<<"$columns"
-  for name in ${names[@]+"${names[@]}"}; do
-    __mcpc_html "$name"
-    body+="<th scope=\"col\">$__mcpc_out</th>"
+  IFS= read -r -d '' __mcpc_data || :
+  IFS=, read -r -a __mcpc_names <<<"$__mcpc_columns"
+  for __mcpc_name in ${__mcpc_names[@]+"${__mcpc_names[@]}"}; do
+    __mcpc_html "$__mcpc_name"
+    __mcpc_body+="<th scope=\"col\">$__mcpc_out</th>"
   done
-  body+='</tr></thead><tbody>'
-  __mcpc_read "${data:-[]}" || (($? == 2)) || __mcpc_read '[]'
+  __mcpc_body+='</tr></thead><tbody>'
+  __mcpc_read "${__mcpc_data:-[]}" || (($? == 2)) || __mcpc_read '[]'
   if [[ ${__mcpc_tokens[0]-} == \[ ]]; then __mcpc_children 0; fi
-  rows=(${__mcpc_found[@]+"${__mcpc_found[@]}"})
-  for row in ${rows[@]+"${rows[@]}"}; do
-    body+=$'\n<tr>'
-    for name in ${names[@]+"${names[@]}"}; do
-      __mcpc_cell "$row" "$name"
-      body+="<td>$__mcpc_out</td>"
+  __mcpc_rows=(${__mcpc_found[@]+"${__mcpc_found[@]}"})
+  for __mcpc_row in ${__mcpc_rows[@]+"${__mcpc_rows[@]}"}; do
+    __mcpc_body+=$'\n<tr>'
+    for __mcpc_name in ${__mcpc_names[@]+"${__mcpc_names[@]}"}; do
+      __mcpc_cell "$__mcpc_row" "$__mcpc_name"
+      __mcpc_body+="<td>$__mcpc_out</td>"
     done
-    body+='</tr>'
+    __mcpc_body+='</tr>'
   done
-  __mcpc_page "$title" "$body</tbody></table>"
+  __mcpc_page "$__mcpc_title" "$__mcpc_body</tbody></table>"
 }
 
 # __mcpc_cell ROW NAME: sets __mcpc_out to what a member of the object at ROW looks like in a page.
@@ -162,12 +164,12 @@ __mcpc_cell() {
 
 # mcp_tool_meta_with_ui URI [VISIBILITY]: prints the `_meta` of a tool's definition.
 mcp_tool_meta_with_ui() {
-  local __mcpc_out uri list='' who
+  local __mcpc_out __mcpc_uri __mcpc_list='' __mcpc_who
   __mcpc_string "$1"
-  uri=$__mcpc_out
-  while IFS=$' \t' read -r -d , who; do
-    __mcpc_string "$who"
-    list+=,$__mcpc_out
+  __mcpc_uri=$__mcpc_out
+  while IFS=$' \t' read -r -d , __mcpc_who; do
+    __mcpc_string "$__mcpc_who"
+    __mcpc_list+=,$__mcpc_out
   done <<<"${2:-model,app},"
-  printf '{"ui":{"resourceUri":%s,"visibility":[%s]}}\n' "$uri" "${list:1}"
+  printf '{"ui":{"resourceUri":%s,"visibility":[%s]}}\n' "$__mcpc_uri" "${__mcpc_list:1}"
 }
