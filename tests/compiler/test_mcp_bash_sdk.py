@@ -719,8 +719,12 @@ MORE_SCRIPTS = [
 ]
 DRIVER = """set +e
 for MCPC_SCRIPT; do
+  case $MCPC_SCRIPT in
+    mcp_run*) mv "$MCP_CANCEL_FILE" HERE/aside 2>/dev/null ;; # or its command would be ended, sooner or later
+  esac
   (set -e; RANDOM=1; eval "$MCPC_DECLARED"; eval "$MCPC_SCRIPT")
   printf '\\n# %s ended %s\\n' "$MCPC_SCRIPT" "$?"
+  mv HERE/aside "$MCP_CANCEL_FILE" 2>/dev/null || :
 done"""
 
 
