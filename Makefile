@@ -1,6 +1,6 @@
 # Each target is one command on a fresh machine: it makes .venv first, and says what it installs.  `make` lists them.
 .DEFAULT_GOAL := help
-.PHONY: help demo test check lint bench conformance faults fuzz golden lock deps clean venv
+.PHONY: help demo test reference check lint bench conformance faults fuzz golden lock lowest deps clean venv
 RUN := .venv/bin/python
 UV := uv==0.13.8
 
@@ -13,7 +13,10 @@ venv:
 demo: venv  ## build examples/files and hold a conversation with it
 	@$(RUN) examples/demo.py
 
-test: venv  ## run the tests
+reference: venv  ## download the reference data that tests compare with
+	@.ci/reference $(RUN) .cache/reference
+
+test: venv reference  ## run the tests
 	@$(RUN) -m pytest -q -n auto
 
 check: lint test  ## run every check, then the tests
@@ -27,7 +30,7 @@ lint: venv  ## run every check but the tests
 	.venv/bin/codespell
 	@if command -v shellcheck >/dev/null; then \
 	  echo shellcheck; shellcheck .ci/* $$(find examples templates compiler -name '*.sh' -o -name '*.bash'); \
-	elif [ "$$MCPC_REQUIRE_ALL" = 1 ]; then echo 'shellcheck is not installed'; exit 1; \
+	elif [ "$$TESTS_REQUIRE_ALL" = 1 ]; then echo 'shellcheck is not installed'; exit 1; \
 	else echo 'shellcheck is not installed: skipped'; fi
 
 bench: venv  ## measure start, memory, calls, scale and builds, and print ratios (BENCH=--quick)
@@ -36,7 +39,7 @@ bench: venv  ## measure start, memory, calls, scale and builds, and print ratios
 conformance: venv  ## hold examples/everything against the official suite (CONFORMANCE='ping --part 2025-11-25')
 	@cd tests && PYTHONPATH=../compiler:../runtime ../$(RUN) -m conformance $(CONFORMANCE)
 
-faults: venv  ## run the fault suite and print its table (FAULTS='D09 E --form bash', MCPC_SOAK=1000000, MCPC_FULL=1)
+faults: venv  ## run the fault suite and print its table (FAULTS='D09 E --form bash', TESTS_SOAK=1000000, TESTS_FULL=1)
 	@cd tests && ../$(RUN) -m faults $(FAULTS)
 
 fuzz: venv  ## fuzz what a client sends, for SECONDS (20); with atheris where it is installed
@@ -51,6 +54,11 @@ lock: venv  ## compile requirements.lock and requirements-dev.lock from pyprojec
 	@test -x .cache/lock/bin/uv || $(RUN) -m venv .cache/lock
 	@.cache/lock/bin/python -m pip -qq --disable-pip-version-check install $(UV)
 	@.ci/lock .cache/lock/bin/uv
+
+lowest: venv  ## run the core tests with the lowest versions of every dependency that pyproject.toml allows
+	@test -x .cache/lock/bin/uv || $(RUN) -m venv .cache/lock
+	@.cache/lock/bin/python -m pip -qq --disable-pip-version-check install $(UV)
+	@.ci/lowest .cache/lock/bin/uv
 
 deps:  ## install the programs that tests use besides Python, or say how
 	@.ci/packages

@@ -1,6 +1,6 @@
 """Measure a trivial tool of an mcp-bash project, over `posix_spawn` of /bin/true with two pipes, in the same rounds.
 
-    MCPC_MCP_BASH=FOLDER python bench/mcp_bash.py [--rounds N] [--peer-rounds N]
+    TESTS_MCP_BASH=FOLDER python bench/mcp_bash.py [--rounds N] [--peer-rounds N]
 
 The tool reads the SDK, asks for an argument and answers with mcp_result_success.  Rows: a call that a fork server runs;
 the same tool where it wants a process of its own; that process alone; and mcp-bash itself in FOLDER, if it is named.
@@ -97,7 +97,7 @@ def main() -> None:
                 times[name].append(taken)
     rate = 1 / server.flood("hello", FLOOD, WINDOW)
     server.close()
-    place = os.environ.get("MCPC_MCP_BASH", "")
+    place = os.environ.get("TESTS_MCP_BASH", "")
     if place:
         times["mcp-bash"] = peer(place, folder, options.peer_rounds)
     sys.exit(0 if report(times, rate) else 1)
@@ -114,7 +114,7 @@ def report(times: dict[str, list[float]], rate: float) -> bool:
     met = call / unit <= MOST
     print(f"  call <= {MOST:g}x /bin/true: {'met' if met else 'MISSED'}")
     if "mcp-bash" not in times:
-        print("  mcp-bash: not measured, MCPC_MCP_BASH names no folder")
+        print("  mcp-bash: not measured, TESTS_MCP_BASH names no folder")
         return met
     faster = statistics.median(times["mcp-bash"]) / call
     print(f"  {faster:,.0f}x as fast as mcp-bash, goal {LEAST:g}: {'met' if faster >= LEAST else 'MISSED'}")

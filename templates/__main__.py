@@ -1,4 +1,4 @@
-"""Where a server begins: by its first line, which runs this in a bare interpreter, and by `python3 server.pyz`.
+"""Where a server begins: by its first lines, which run this in a bare interpreter, and by `python3 server.pyz`.
 
 This file is read by any Python there is: what is too old is told so, in words.  In the bytecode beside it BUNDLE holds
 the modules of the start path, so that they need not be looked up one by one.

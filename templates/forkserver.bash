@@ -2,10 +2,10 @@
 # What `bash --norc --noprofile -c` runs to read libraries once and call functions of them, each in a child of its own:
 #
 #   $0    the name of the library's file, for messages
-#   $1    the folder of /proc in which the descriptors of the server are
 #   fd 3  texts that each end with a null byte: the libraries in the order to read them
 #   fd 4  a byte for every child that is to be ready for a call
-#   fd 5  the calls, 40 characters each: a number of 10, then 6 each for the texts, both outputs, notes and answers
+#   fd 5  the calls, 48 characters each: a number of 10, then 6 each for the descriptors of the texts, both outputs,
+#         notes and answers, and 8 for the process that has them, each filled up with slashes
 #   fd 6  where `ready` is written once the libraries have been read
 #
 # Its law: a function finds the shell that launcher.bash would give it, and nothing it changes is seen by the next.  A
@@ -20,19 +20,21 @@
   if ((BASH_VERSINFO[0] * 100 + BASH_VERSINFO[1] < 404)); then exit 126; fi
   mapfile -d '' -t -u 3 __mcpc_texts
   exec 3<&-
-  __mcpc_from=$1
+  __mcpc_from=
   set --
   set -o errexit -o nounset -o pipefail
+  __mcpc_place=/dev/fd
   for ((__mcpc_index = 0; __mcpc_index < ${#__mcpc_texts[@]}; __mcpc_index++)); do
     # shellcheck disable=SC1091,SC2016 # See launcher.bash.
-    source /dev/fd/9 9<<<'eval "${__mcpc_texts[__mcpc_index]}"' >&2 4<&- 5<&- 6>&-
+    source "$__mcpc_place/9" 9<<<'eval "${__mcpc_texts[__mcpc_index]}"' >&2 4<&- 5<&- 6>&-
+    __mcpc_place+=/.
   done
   __mcpc_options=$-
   set +o errexit +o xtrace +o verbose
   # A child begins without traps: each sets the library's anew, and the loop below is spared them.
   __mcpc_traps=$(builtin trap -p)
   if [[ -n $__mcpc_traps ]]; then builtin trap - EXIT DEBUG RETURN ERR {1..31}; fi
-  unset __mcpc_texts
+  unset __mcpc_place __mcpc_texts
   set -o monitor
   builtin printf 'ready\n' >&6
   exec 6>&-
@@ -41,7 +43,9 @@
     (
       set +o monitor
       exec 4<&-
-      builtin read -r -u 5 -N 40 __mcpc_index || exit 0
+      builtin ulimit -S -x "$BASHPID" 2>/dev/null || : # what the call starts inherits it: see supervision/inherited.py
+      builtin read -r -u 5 -N 48 __mcpc_index || exit 0
+      __mcpc_from=/proc/${__mcpc_index:40:8}/fd/
       exec 5<&- 3<"$__mcpc_from${__mcpc_index:10:6}" || exit 0
       builtin mapfile -d '' -t -u 3 __mcpc_texts
       exec 3<&-

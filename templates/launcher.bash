@@ -34,10 +34,13 @@ trap 'if [[ -n ${__mcpc_texts+x} ]]; then
   exit 126
 fi' EXIT
 set -o errexit -o nounset -o pipefail
+__mcpc_place=/dev/fd
 for ((__mcpc_index = 0; __mcpc_index < __mcpc_argument; __mcpc_index++)); do
-  # `source` lets the library `return` and gives it a BASH_SOURCE; a here-string needs no process.
+  # Bash begins its messages with the place that a text was read from: each text has a spelling of its own, which the
+  # server replaces by the name of the library.  `source` lets the library `return` and gives it a BASH_SOURCE; a here-string needs no process.
   # shellcheck disable=SC1091,SC2016
-  source /dev/fd/9 9<<<'eval "${__mcpc_texts[__mcpc_index]}"' >&2
+  source "$__mcpc_place/9" 9<<<'eval "${__mcpc_texts[__mcpc_index]}"' >&2
+  __mcpc_place+=/.
 done
 
 if ! declare -F -- "$__mcpc_function" >/dev/null; then
@@ -57,6 +60,6 @@ for ((__mcpc_index = __mcpc_argument + 1; __mcpc_index < ${#__mcpc_texts[@]}; __
   fi
   unset -n __mcpc_name
 done
-unset __mcpc_argument __mcpc_function __mcpc_index __mcpc_texts
+unset __mcpc_argument __mcpc_function __mcpc_index __mcpc_place __mcpc_texts
 # Behind `||` errexit does not hold, as mcbox calls its tools.
 "$@" || exit

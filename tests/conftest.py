@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import gc
+import os
+from collections import Counter
 from typing import TYPE_CHECKING
 
 import pytest
@@ -21,18 +24,73 @@ if TYPE_CHECKING:
 # A machine that does other things as well is slow, and no test of ours says how fast one is.
 settings.register_profile("mcpc", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("mcpc")
+MOST_WORKERS = 8
+"""Each takes half a gigabyte of memory, with what its tests start."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--accept", action="store_true", help="write golden files instead of comparing with them")
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers() -> int:
+    """Return how many tests run at once: a third of their time is waiting for processes and clocks."""
+    processors = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return min((processors * 3 + 1) // 2, MOST_WORKERS)
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Run nothing under `--accept` but what compares with golden files."""
+    """Run nothing under `--accept` but what compares with golden files, and one test of those that lack a checkout."""
+    others = set(without_checkout(items))
     if config.getoption("--accept"):
-        others = [item for item in items if "golden" not in getattr(item, "fixturenames", ())]
-        config.hook.pytest_deselected(items=others)
+        others |= {item for item in items if "golden" not in getattr(item, "fixturenames", ())}
+    if others:
+        config.hook.pytest_deselected(items=[item for item in items if item in others])
         items[:] = [item for item in items if item not in others]
+
+
+def without_checkout(items: list[pytest.Item]) -> Iterator[pytest.Item]:
+    """Yield the tests marked `checkout(VARIABLE)` whose variable is not set, but the first, which is skipped for all."""
+    lacking: set[str] = set()
+    for item in items:
+        for mark in item.iter_markers("checkout"):
+            variable = mark.args[0]
+            if not os.environ.get(variable):
+                if variable in lacking:
+                    yield item
+                lacking.add(variable)
+                item.add_marker(pytest.mark.skip(reason=f"{variable} names no checkout of the system to compare with"))
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Name once whatever tests were skipped for, with their number."""
+    reports = terminalreporter.getreports("skipped")
+    reasons = Counter(str(report.longrepr[2]) for report in reports if isinstance(report.longrepr, tuple))
+    for reason, number in sorted(reasons.items()):
+        terminalreporter.write_line(f"skipped {number}: {reason.removeprefix('Skipped: ')}")
+
+
+def pytest_collection_finish() -> None:
+    """Keep what was collected out of the collector's sight: looking through it after a test would take seconds."""
+    gc.collect()
+    gc.freeze()
+
+
+@pytest.fixture(autouse=True)
+def closes_what_it_opens() -> Iterator[None]:
+    """Collect the garbage of a test that left descriptors open, so that an unclosed socket fails its own test.
+
+    Without it the warning comes whenever the collector runs next, which is in the middle of another test.
+    """
+    before = descriptors()
+    yield
+    if descriptors() - before:
+        gc.collect()
+
+
+def descriptors() -> set[str]:
+    """Return the names of this process's open descriptors; the one that reads them is among them."""
+    return set(os.listdir("/dev/fd"))
 
 
 @pytest.fixture

@@ -367,7 +367,7 @@ KINDS: dict[str, Kind] = {
         an_object(
             {
                 "a": {"type": "string", "description": '"""\nimport os\n"""', "title": "X); import os #"},
-                "b": {"enum": ["'+__import__('os')+'", '"', "\\", "\n", "{{x}}", "\u2028", "\ud83d\ude00"]},
+                "b": {"enum": ["'+__import__('os')+'", '"', "\\", "\n", "{{x}}", "\u2026", "\ud83d\ude00"]},
                 "c": {"const": "'''\"\"\"\\"},
                 "d": {"type": "string", "pattern": "'\"\\\\\n#", "default": "\\'\"\n"},
                 "x'] = 1; import os #": {"type": "string", "examples": ["'"]},
@@ -377,7 +377,7 @@ KINDS: dict[str, Kind] = {
         ),
         (
             {"b": '"', "c": "'''\"\"\"\\", "x'] = 1; import os #": ""},
-            {"b": "\u2028", "d": "'\"\\\n#"},
+            {"b": "\u2026", "d": "'\"\\\n#"},
             {"a": "t", "b": "😀"},
         ),
     ),

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from functools import cache
 from typing import Any
 
 import jsonschema
 
-from needs import shared
+from reference import definitions, protocol_schema
 
 HANDSHAKE = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
 STATELESS = "2026-07-28"
@@ -17,9 +16,9 @@ STATELESS = "2026-07-28"
 @cache
 def validator(revision: str, name: str) -> jsonschema.protocols.Validator:
     """Return what judges values of a name of a revision's schema."""
-    schema = json.loads(shared(f"data/mcp-schema/{revision}/schema.json").read_text())
+    schema = protocol_schema(revision)
     kind = "definitions" if "definitions" in schema else "$defs"
-    assert name in schema[kind], name
+    assert name in definitions(schema), name
     return jsonschema.Draft202012Validator({**schema, "$ref": f"#/{kind}/{name}", "anyOf": [True]})
 
 

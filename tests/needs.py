@@ -7,6 +7,7 @@ import shutil
 import subprocess
 from functools import cache
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 
@@ -14,7 +15,7 @@ from interpreters import interpreters
 
 ROOT = Path(__file__).resolve().parents[1]
 SHARED = ROOT.parent / "shared"
-REQUIRE_ALL = "MCPC_REQUIRE_ALL"
+REQUIRE_ALL = "TESTS_REQUIRE_ALL"
 """Set to 1, a missing command is a failure: continuous integration installs them all."""
 
 
@@ -39,19 +40,11 @@ def needs_node(oldest: int = 20) -> None:
         lacking(f"Node {node_version()} is too old: {oldest} or newer is needed")
 
 
-def lacking(reason: str) -> None:
+def lacking(reason: str) -> NoReturn:
     """Skip the test for something that could have been installed; fail it where everything has to be."""
     if os.environ.get(REQUIRE_ALL) == "1":
         pytest.fail(f"{reason}, and {REQUIRE_ALL} is set", pytrace=False)
     pytest.skip(reason)
-
-
-def shared(path: str) -> Path:
-    """Return a file or folder of the reference data beside the checkout; skip the test where there is none."""
-    place = SHARED / path
-    if not place.exists():
-        pytest.skip(f"reference data is not here: ../shared/{path}")
-    return place
 
 
 def python(version: str) -> Path:

@@ -1,24 +1,18 @@
-"""mcpc as the runner of the official JSON Schema suite wants it: `../shared/suites/run_suite.py suite_adapter:factory`.
+"""mcpc as `schema_suite.run` wants it.
 
 Predicate and collector are both asked about every instance, and have to agree.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from mcpc import schema as schemas
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
-
-class Context(Protocol):
-    """What the runner says of a test besides its schema."""
-
-    draft: str
-    remotes: Mapping[str, Any]
-    assert_format: bool
+    from schema_suite import Context
 
 
 class DisagreementError(AssertionError):

@@ -5,10 +5,13 @@ from __future__ import annotations
 import json
 import re
 import tomllib
+from importlib import metadata
 from typing import Any
 
 import pytest
+from packaging.requirements import Requirement
 
+from mcpc import DISTRIBUTION
 from needs import ROOT
 
 PROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text())
@@ -30,10 +33,25 @@ def test_every_requirement_has_a_version_and_hashes(lock: str) -> None:
 
 @pytest.mark.parametrize("lock", LOCKS)
 def test_it_has_what_the_project_asks_for(lock: str) -> None:
-    text = (ROOT / lock).read_text()
-    wanted = [row.partition(";")[0].strip() for row in LOCKS[lock]]  # a marker is written in another order there
-    missing = [row for row in wanted if not re.search(rf"^{re.escape(row)}\s", text, re.MULTILINE)]
+    locked = dict(re.findall(r"^([a-z0-9-]+)==(\S+)", (ROOT / lock).read_text(), re.MULTILINE))
+    missing = [row for row in map(Requirement, LOCKS[lock]) if locked.get(row.name) not in row.specifier]
     assert not missing, "run `make lock`"
+
+
+def test_a_dependency_has_a_lower_bound_and_is_not_pinned() -> None:
+    """The project can be a development dependency of one that pins the same packages."""
+    for row in map(Requirement, PROJECT["project"]["dependencies"]):
+        operators = {one.operator for one in row.specifier}
+        assert ">=" in operators, row
+        assert "==" not in operators, row
+
+
+def test_the_distribution_has_one_name() -> None:
+    """On PyPI, in the metadata, in the bill of materials and in what the documentation has people install."""
+    assert PROJECT["project"]["name"] == DISTRIBUTION == metadata.metadata(DISTRIBUTION)["Name"]
+    for page in (*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")):
+        for words in re.findall(r"(?:pip|pipx|uv tool|uv) (?:install|add) (?:--dev )?([a-z][\w-]*)", page.read_text()):
+            assert words == DISTRIBUTION, page
 
 
 @pytest.mark.parametrize("lock", LOCKS)

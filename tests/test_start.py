@@ -58,11 +58,12 @@ def answers(*argv: str | Path, cwd: Path | None = None, env: dict[str, str] | No
 
 
 def first_word_finds(interpreter: Path, folder: Path) -> dict[str, str]:
-    """Return an environment in which `python3` is this interpreter, and nothing else is set."""
-    link = folder / "bin/python3"
-    link.parent.mkdir()
-    link.symlink_to(interpreter)
-    return {"PATH": f"{link.parent}{os.pathsep}/usr/bin{os.pathsep}/bin"}
+    """Return an environment in which every Python on PATH is this interpreter, and nothing else is set."""
+    programs = folder / "bin"
+    programs.mkdir()
+    for name in ("python3", *(f"python{version}" for version in VERSIONS)):
+        (programs / name).symlink_to(interpreter)
+    return {"PATH": f"{programs}{os.pathsep}/usr/bin{os.pathsep}/bin"}
 
 
 def test_the_answers_are_right(expected: dict[int, bytes]) -> None:

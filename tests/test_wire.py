@@ -18,7 +18,8 @@ import pytest
 
 from artifact import build, converse
 from images import MODERN, request
-from needs import ROOT, shared
+from needs import ROOT
+from reference import protocol_schema
 
 REVISIONS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28")
 PING = b'{"jsonrpc":"2.0","id":"last","method":"ping"}\n'
@@ -350,7 +351,7 @@ def rich_server(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def validator(revision: str, name: str) -> jsonschema.protocols.Validator:
-    schema = json.loads(shared(f"data/mcp-schema/{revision}/schema.json").read_text())
+    schema = protocol_schema(revision)
     kind = "definitions" if "definitions" in schema else "$defs"
     assert name in schema[kind], name
     return jsonschema.Draft202012Validator({**schema, "$ref": f"#/{kind}/{name}", "anyOf": [True]})

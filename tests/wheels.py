@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import re
 import zipfile
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     import pytest
 
 Files = "Mapping[str, str | bytes]"
+EXTRA = re.compile(r"extra == [\"'](\w+)[\"']")
 
 
 def wheel(
@@ -24,6 +26,7 @@ def wheel(
     stem = f"{name.replace('-', '_')}-{version}"
     lines = ["Metadata-Version: 2.4", f"Name: {name}", f"Version: {version}", "License-Expression: MIT"]
     lines += [f"Requires-Dist: {need}" for need in needs]
+    lines += [f"Provides-Extra: {extra}" for extra in sorted(set(EXTRA.findall(" ".join(needs))))]
     contents = {path: text if isinstance(text, bytes) else text.encode() for path, text in files.items()}
     contents[f"{stem}.dist-info/METADATA"] = "\n".join((*lines, "", "")).encode()
     pure = str(tag.endswith("none-any")).lower()

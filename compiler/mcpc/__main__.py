@@ -1,6 +1,7 @@
 """`python -m mcpc`, and the `mcpc` command."""
 
-from mcpc.cli import main
+import mcpc.search_path  # noqa: F401 - before all else
+from mcp_compiler import main
 
 if __name__ == "__main__":
     main()

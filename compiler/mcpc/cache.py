@@ -7,9 +7,11 @@ was stored with.  A cache that cannot be read or written is no problem of the bu
 from __future__ import annotations
 
 import hashlib
+import io
 import json
 import shutil
 import sys
+import zipfile
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from functools import cache
@@ -24,6 +26,8 @@ from mcpc.emit.templates import folder
 from mcpc.frontends import decisive
 from mcpc.kept import keep
 from mcpc.kept import load as kept
+from mcpc.pack.archive import Entry, content_digest, digest
+from mcpc.pack.manifest import line
 
 if TYPE_CHECKING:
     from mcpc.diagnostics import Diagnostics
@@ -32,6 +36,7 @@ if TYPE_CHECKING:
 
 DECISIVE = frozenset({".py", ".j2", ".bash", ".sh", ".html", ".js", ".mjs", ".css", ".json"})
 KIND = "builds"
+MANIFEST = "META-INF/manifest.sha256"
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,8 +91,19 @@ def load(name: str) -> Build | None:
     with suppress(ValueError, KeyError, TypeError):
         head, _, data = (stored or b"").partition(b"\n")
         facts = json.loads(head)
-        return Build(data=data, diagnostics=tuple(map(diagnostic, facts.pop("diagnostics"))), **facts)
+        build = Build(data=data, diagnostics=tuple(map(diagnostic, facts.pop("diagnostics"))), **facts)
+        return build if is_as_built(build) else None
     return None
+
+
+def is_as_built(build: Build) -> bool:
+    """Tell whether an archive holds what its manifest and its digest say.  O(its bytes)."""
+    with suppress(zipfile.BadZipFile, KeyError, UnicodeDecodeError), zipfile.ZipFile(io.BytesIO(build.data)) as packed:
+        entries = [Entry(name, packed.read(name)) for name in packed.namelist()]
+        lines = sorted(line(entry.name, digest(entry.data)) for entry in entries if entry.name != MANIFEST)
+        told = sorted(packed.read(MANIFEST).decode().splitlines())
+        return lines == told and content_digest(entries) == build.content_digest
+    return False
 
 
 def diagnostic(row: dict[str, str]) -> Diagnostic:

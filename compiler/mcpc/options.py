@@ -13,7 +13,7 @@ DIALECTS = ("mcp", "mcbox", "bx-mcp", "blueprints", "toolbox", "mcp-bash")
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """Build options.  Page sizes: 0 is no paging.  `python`: the interpreter named in the artifact's first line.
+    """Build options.  Page sizes: 0 is no paging.  `python`: what starts the artifact; empty is any that is found.
 
     `validate`: input schemas decide also where a project's own system only shows them.  `assert_formats`: `format`
     decides, instead of only describing.  `defaults`: a tool's handler finds the defaults of its input schema in place
@@ -27,6 +27,8 @@ class Options:
     `live`: the next build takes the place of this one while clients look on, so that any list may change, and one that
     is empty now be filled.
 
+    `imports`: files of the project are imported, confined, where nothing else tells what they define.
+
     What the server itself carries, beside what its handlers need: `http` to serve over HTTP, `oauth` to take signed
     tokens there, `otel` to tell of it as spans, `redis` to keep tasks where several replicas find them.
     """
@@ -39,7 +41,7 @@ class Options:
     tools_page_size: int = 0
     prompts_page_size: int = 0
     resources_page_size: int = 0
-    python: str = "python3"
+    python: str = ""
     validate: bool = False
     assert_formats: bool = False
     defaults: bool = True
@@ -52,6 +54,7 @@ class Options:
     otel: bool = False
     redis: bool = False
     live: bool = False
+    imports: bool = True
 
     @property
     def serving(self) -> tuple[str, ...]:

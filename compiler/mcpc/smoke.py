@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
-import tempfile
 from typing import TYPE_CHECKING
 
-from mcpc.pack import START
+from mcpc import programs
+from mcpc.pack.prologue import START
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -33,19 +32,11 @@ def smoke(path: Path) -> None:
         json.dumps({"jsonrpc": "2.0", "id": number, "method": method, "params": params})
         for number, (method, params) in enumerate(REQUESTS)
     ]
-    with tempfile.TemporaryDirectory() as folder:
-        try:
-            done = subprocess.run(
-                [sys.executable, "-ISc", START, str(path.resolve())],
-                input="\n".join(lines).encode(),
-                capture_output=True,
-                cwd=folder,
-                env={"PATH": "/usr/bin:/bin"},
-                timeout=SECONDS,
-                check=False,
-            )
-        except subprocess.TimeoutExpired:
-            raise SmokeError(f"it did not answer in {SECONDS} seconds") from None
+    argv = [sys.executable, "-ISc", START, str(path.resolve())]
+    try:
+        done = programs.run("built file", argv, SECONDS, more={"PATH": "/usr/bin:/bin"}, told="\n".join(lines).encode())
+    except TimeoutError:
+        raise SmokeError(f"it did not answer in {SECONDS} seconds") from None
     replies = done.stdout.splitlines()
     if done.returncode or len(replies) != len(REQUESTS):
         said = done.stderr.decode(errors="replace").strip() or "nothing"

@@ -127,14 +127,19 @@ class Notes:
 
 
 def memory_file(data: bytes, opened: list[int]) -> int:
-    """Return a descriptor of a file in memory that holds `data`, noted in `opened`."""
+    """Return a descriptor of a file in memory that holds `data`, noted in `opened`; raise OSError if it cannot."""
     file = posix.memfd_create("mcpc", posix.MFD_CLOEXEC)
     opened.append(file)
+    fill(file, data)
+    return file
+
+
+def fill(file: int, data: bytes) -> None:
+    """Write a whole text into a file in memory, at whose beginning it is read; raise OSError if it cannot."""
     view = memoryview(data)
     while view:
         view = view[posix.write(file, view) :]
     posix.lseek(file, 0, 0)
-    return file
 
 
 def pipe(reading: list[int], writing: list[int] | None = None) -> tuple[int, int]:

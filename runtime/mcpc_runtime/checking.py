@@ -85,6 +85,9 @@ def missing_programs(image: Image) -> list[str]:
     for definition in definitions(image):
         for each in (*CONTRACTS_NEED.get(definition.contract, ()), *definition.requires):
             wanted.setdefault((definition.environment, each), []).append(definition.name)
+    for number in [number for number, (program, _) in wanted if program == "bash"][:1]:
+        for program in image.index.get("programs", ()):
+            wanted.setdefault((number, (program, "")), []).append("a Bash library")
     if not wanted:
         return []
     host = Host(Reactor(), image)

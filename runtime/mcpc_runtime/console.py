@@ -1,4 +1,4 @@
-"""What a server says to a person: what it is, whether it is whole, what it offers, and what a tool answers.
+"""What a server says to a person: what it is, whether it is whole, what it offers, and what it answers to one request.
 
 Nothing of this is imported by a server that serves.
 """
@@ -9,9 +9,20 @@ import json
 import posix
 import sys
 
+from mcpc_runtime.argument_values import ValuesError, arguments, pairs
 from mcpc_runtime.checking import HEALTHY, NOTES, checks_of, some, verified
 from mcpc_runtime.engine import Engine
-from mcpc_runtime.protocol.facts import CAPABILITIES_KEY, MAX_MESSAGE_BYTES, VERSION_KEY
+from mcpc_runtime.printing import (
+    printable,
+    put_contents,
+    put_json,
+    put_messages,
+    put_notification,
+    put_tool_result,
+    put_values,
+    shown,
+)
+from mcpc_runtime.protocol.facts import CAPABILITIES_KEY, LOG_LEVEL_KEY, MAX_MESSAGE_BYTES, VERSION_KEY
 from mcpc_runtime.protocol.rows import resolve
 from mcpc_runtime.protocol.session import Session
 from mcpc_runtime.testimony import facts, listed
@@ -31,13 +42,36 @@ HELP = """{name} {version}: a Model Context Protocol server in one file
   {file} info [--json]                what it is, what it speaks, what it was built from
   {file} check [--json]               whether it is whole, and can run here
   {file} list [--json]                its tools, prompts and resources
-  {file} call TOOL [NAME=VALUE ...]   call a tool; a value is JSON where it can be, else a string
+  {file} call TOOL [NAME=VALUE ...]   call a tool; progress and log messages go to standard error
   {file} call TOOL --json OBJECT      the same, with the arguments as one JSON object ("-": from standard input)
+  {file} read URI [--json]            print a resource
+  {file} prompt NAME [NAME=VALUE ...] print the messages of a prompt
+  {file} complete NAME ARGUMENT [VALUE]  print what may stand for an argument of a prompt, or a variable of a template
   {file} serve --http [HOST:]PORT     serve over HTTP; `serve --help` lists the options
 
+{values}
 A client is told to start it like this:
   {{"mcpServers": {{"{name}": {{"command": "{python}", "args": ["{path}"]}}}}}}
 """
+PROJECT_HELP = """{name} {version}: a Model Context Protocol server, built from {project}
+
+  mcpc run {project}                          serve over standard input and output
+  mcpc inspect {project}                      its tools, prompts and resources
+  mcpc call {project} TOOL [NAME=VALUE ...]   call a tool
+  mcpc read {project} URI                     print a resource
+  mcpc prompt {project} NAME [NAME=VALUE ...] print the messages of a prompt
+  mcpc build {project} -o server.pyz          make one file of it
+
+{values}
+"""
+VALUES = """\
+A VALUE is a string where the tool's schema allows only strings, and JSON where it allows none. Where it allows both,
+or anything, it is JSON if that is of an allowed type (a string in quotes, too), else a string.
+"""
+WRITTEN = 120
+"""So wide the lines above are."""
+PROJECT = "MCPC_BUILT_FROM"
+"""The variable by which `mcpc call DIR` says of what project this file was built, which is gone when the call ends."""
 
 
 class UsageError(Exception):
@@ -48,12 +82,13 @@ def run(image: Image, archive: str, words: list[str]) -> int:
     """Do what the words say; return the exit status."""
     command = show_help if words[1:] and words[-1] in HELPS and words[0] in ONE_PAGE else COMMANDS.get(words[0])
     open_streams()
+    origin.project = project_of_environment()
     try:
         if command is None:
             raise UsageError(f"{words[0]!r} is no command of this server{meant(words[0], COMMANDS)}")
         status = command(image, archive, words[1:])
         sys.stdout.flush()
-    except UsageError as problem:
+    except (UsageError, ValuesError) as problem:
         sys.stderr.write(f"error: {problem}\n\n{usage(image, archive)}")
         return USAGE
     except BrokenPipeError:
@@ -82,9 +117,41 @@ def open_streams() -> None:
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")
 
 
+class Origin:
+    """The project that this file was built from just now, for which it stands; nothing for a file that a person has."""
+
+    project = ""
+
+
+origin = Origin()
+
+
+def project_of_environment() -> str:
+    """Return the project that `mcpc` says it built, quoted for a shell; handlers do not find the variable."""
+    found: bytes = posix.environ.pop(PROJECT.encode(), b"")
+    return resolve("shlex:quote")(found.decode("utf-8", "replace")) if found else ""
+
+
+def fitting(text: str) -> str:
+    """Return a help text as wide as the terminal, if that is narrower than the text; what is copied stays whole."""
+    width: int = resolve("shutil:get_terminal_size")((WRITTEN, 0)).columns
+    if width >= WRITTEN or not (sys.stdout.isatty() or sys.stderr.isatty()):
+        return text
+    wrap: Callable[..., list[str]] = resolve("textwrap:wrap")
+    lines: list[str] = []
+    for line in text.split(VALUES)[0].splitlines():
+        command, _, said = line[2:].partition("  ")
+        if len(line) <= width or not line.startswith("  "):
+            lines.append(line)
+        else:
+            lines += [line[:2] + command, *wrap(said.strip(), width, initial_indent=" " * 6, subsequent_indent=" " * 6)]
+    return "\n".join([*lines, *wrap(VALUES, width), *text.split(VALUES)[1].splitlines(), ""])
+
+
 def greet(image: Image, archive: str) -> None:
     """Tell a person who started the server by hand what it waits for."""
     open_streams()
+    origin.project = project_of_environment()
     sys.stderr.write(f"{usage(image, archive)}\nServing: waiting for a client's messages on standard input.\n")
     sys.stderr.flush()
 
@@ -92,9 +159,14 @@ def greet(image: Image, archive: str) -> None:
 def usage(image: Image, archive: str) -> str:
     """Return the help page."""
     known = facts(image)
+    if origin.project:
+        project = printable(origin.project)
+        named = {"name": known["name"], "version": known["version"], "project": project}
+        return fitting(PROJECT_HELP.format(**named, values=VALUES))
     path = archive if archive.startswith("/") else f"{posix.getcwd()}/{archive.removeprefix('./')}"
     python = sys.executable or "python3"
-    return HELP.format(name=known["name"], version=known["version"], file=archive, python=python, path=path)
+    named = {"name": known["name"], "version": known["version"], "file": archive, "python": python, "path": path}
+    return fitting(HELP.format(**named, values=VALUES))
 
 
 def show_help(image: Image, archive: str, words: list[str]) -> int:
@@ -114,7 +186,8 @@ def info(image: Image, archive: str, words: list[str]) -> int:
     """Print the facts of the build."""
     known = facts(image)
     if wants_json(words):
-        return put_json(known)
+        put_json(known)
+        return SUCCESS
     rows = [
         ("server", f"{known['name']} {known['version']}"),
         ("speaks", ", ".join(known["revisions"])),
@@ -190,7 +263,8 @@ def list_definitions(image: Image, archive: str, words: list[str]) -> int:
     found = {kind: listed(image, kind) for kind in ("tools", "prompts")}
     read = {kind: listed(image, kind) for kind in READ}
     if wants_json(words):
-        return put_json(found | {kind: items for kind, items in read.items() if items})
+        put_json(found | {kind: items for kind, items in read.items() if items})
+        return SUCCESS
     for kind, items in found.items():
         for item in items:
             names = item.get("inputSchema", {}).get("properties", {}) or [a["name"] for a in item.get("arguments", [])]
@@ -212,42 +286,78 @@ READ = {"resources": ("resource", "uri"), "resourceTemplates": ("template", "uri
 """The lists of what clients read: what one of them is called, and the member by which it is asked for."""
 
 
-def printable(text: str) -> str:
-    """Return a text that cannot steer a terminal."""
-    return "".join(character if character.isprintable() else repr(character)[1:-1] for character in text)
-
-
 def call_tool(image: Image, archive: str, words: list[str]) -> int:
     """Call a tool as a client would, and print what it answers."""
     if not words:
         raise UsageError("call needs the name of a tool")
-    reply = Conversation(image).ask(words[0], arguments_of(words[1:]))
-    if "error" in reply:
-        names = [tool["name"] for tool in listed(image, "tools")]
-        hint = "" if words[0] in names else meant(words[0], names) or f"; `{archive} list` names them all"
-        sys.stderr.write(f"error {reply['error']['code']}: {reply['error']['message']}{hint}\n")
+    tools = listed(image, "tools")
+    schema: dict[str, Any] = next((tool["inputSchema"] for tool in tools if tool["name"] == words[0]), {})
+    params = {"name": words[0], "arguments": arguments_of(words[1:], schema)}
+    result = answer(image, archive, "tools/call", params, [tool["name"] for tool in tools])
+    if result is None:
         return TOOL_ERROR
-    result = reply["result"]
-    for block in result["content"]:
-        sys.stdout.write(f"{block['text'] if block.get('type') == 'text' else json.dumps(block)}\n")
-    if not result["content"] and "structuredContent" in result:
-        put_json(result["structuredContent"])
+    put_tool_result(result)
     return TOOL_ERROR if result.get("isError") else SUCCESS
 
 
-def arguments_of(words: list[str]) -> dict[str, Any]:
-    """Return the arguments that the words name."""
+def answer(image: Image, archive: str, method: str, params: dict[str, Any], known: list[str]) -> dict[str, Any] | None:
+    """Return the result of a request, or print the error, with what of the `known` names may have been meant."""
+    output = sys.stdout
+    reply = Conversation(image).ask(method, params)
+    sys.stdout = output  # what inline handlers print goes to standard error, the answer does not
+    if "error" not in reply:
+        return reply.get("result")
+    asked = params.get("name") or params.get("uri")
+    lists = f"mcpc inspect {origin.project}" if origin.project else f"{archive} list"
+    hint = "" if asked is None or asked in known else meant(asked, known) or f"; `{lists}` names them all"
+    sys.stderr.write(shown(f"error {reply['error']['code']}: {reply['error']['message']}{hint}\n", sys.stderr))
+    return None
+
+
+def arguments_of(words: list[str], schema: dict[str, Any]) -> dict[str, Any]:
+    """Return the arguments that the words name, for a schema."""
     if words[:1] == ["--json"]:
         if len(words) != 2:
             raise UsageError('--json needs one JSON object, or "-" for standard input')
         return json_object(sys.stdin.read() if words[1] == "-" else words[1])
-    found = {}
-    for word in words:
-        name, equals, value = word.partition("=")
-        if not equals or not name:
-            raise UsageError(f"{word!r} is not NAME=VALUE")
-        found[name] = json_or_text(value)
-    return found
+    return arguments(words, schema)
+
+
+def read_resource(image: Image, archive: str, words: list[str]) -> int:
+    """Read a resource as a client would, and print its contents."""
+    if not words:
+        raise UsageError("read needs the uri of a resource")
+    as_json = wants_json(words[1:])
+    known = [item["uri"] for item in listed(image, "resources")]
+    result = answer(image, archive, "resources/read", {"uri": words[0]}, known)
+    return put(result, put_json if as_json else put_contents)
+
+
+def get_prompt(image: Image, archive: str, words: list[str]) -> int:
+    """Get a prompt as a client would, and print its messages; its arguments are strings."""
+    if not words:
+        raise UsageError("prompt needs the name of a prompt")
+    known = [item["name"] for item in listed(image, "prompts")]
+    params = {"name": words[0], "arguments": dict(pairs(words[1:]))}
+    return put(answer(image, archive, "prompts/get", params, known), put_messages)
+
+
+def complete(image: Image, archive: str, words: list[str]) -> int:
+    """Print what may stand for an argument of a prompt, or for a variable of a resource's template."""
+    if len(words) not in (2, 3):
+        raise UsageError("complete needs the name of a prompt or a uri template, and the name of an argument")
+    name, argument = words[:2]
+    ref = {"type": "ref/resource", "uri": name} if ":" in name else {"type": "ref/prompt", "name": name}
+    params = {"ref": ref, "argument": {"name": argument, "value": words[2] if words[2:] else ""}}
+    return put(answer(image, archive, "completion/complete", params, []), put_values)
+
+
+def put(result: dict[str, Any] | None, printing: Callable[[dict[str, Any]], None]) -> int:
+    """Print a result, if there is one; return the exit status."""
+    if result is None:
+        return TOOL_ERROR
+    printing(result)
+    return SUCCESS
 
 
 def json_object(text: str) -> dict[str, Any]:
@@ -259,14 +369,6 @@ def json_object(text: str) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise UsageError("the arguments must be a JSON object")
     return value
-
-
-def json_or_text(text: str) -> Any:
-    """Return the JSON value that `text` is, or the text itself."""
-    try:
-        return json.loads(text)
-    except ValueError:
-        return text
 
 
 def serve(image: Image, archive: str, words: list[str]) -> int:
@@ -290,11 +392,11 @@ class Conversation:
         self.unsent = self.written = 0
         self.descriptor = self.output = self._other_end = -1
 
-    def ask(self, tool: str, arguments: dict[str, Any]) -> dict[str, Any]:
-        """Return the reply to a call."""
-        meta = {VERSION_KEY: self._image.stateless_versions[-1], CAPABILITIES_KEY: {}}
-        params = {"name": tool, "arguments": arguments, "_meta": meta}
-        body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+    def ask(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
+        """Return the reply to a request; progress and log messages are printed as they come."""
+        envelope = {VERSION_KEY: self._image.stateless_versions[-1], CAPABILITIES_KEY: {}}
+        meta = {**envelope, LOG_LEVEL_KEY: "debug", "progressToken": 1}
+        body = {"jsonrpc": "2.0", "id": 1, "method": method, "params": {**params, "_meta": meta}}
         self._requests.append(json.dumps(body).encode())
         self.descriptor, self._other_end = posix.pipe()  # nothing ever comes through it
         Engine(self._image, Session(self._image), self, MAX_MESSAGE_BYTES).run()  # type: ignore[arg-type]
@@ -305,9 +407,11 @@ class Conversation:
         return [self._requests.pop()] if self._requests else []
 
     def write(self, data: bytes) -> None:
-        """Take the reply, which ends the conversation; a log message does not."""
+        """Take the reply, which ends the conversation, or print a notification."""
         message = json.loads(data)
-        if "method" not in message:
+        if "method" in message:
+            put_notification(message)
+        else:
             self._reply = message
             self.ended = True
 
@@ -323,12 +427,6 @@ def wants_json(words: list[str]) -> bool:
     return bool(words)
 
 
-def put_json(value: Any) -> int:
-    """Print a value as JSON."""
-    sys.stdout.write(json.dumps(value, indent=2, ensure_ascii=False) + "\n")
-    return SUCCESS
-
-
 COMMANDS: dict[str, Callable[[Image, str, list[str]], int]] = {
     "--help": show_help,
     "-h": show_help,
@@ -338,8 +436,11 @@ COMMANDS: dict[str, Callable[[Image, str, list[str]], int]] = {
     "check": check,
     "list": list_definitions,
     "call": call_tool,
+    "read": read_resource,
+    "prompt": get_prompt,
+    "complete": complete,
     "serve": serve,
 }
 HELPS = ("--help", "-h")
-ONE_PAGE = ("info", "check", "list", "call")
+ONE_PAGE = ("info", "check", "list", "call", "read", "prompt", "complete")
 """The commands whose help is the page that has all of them."""

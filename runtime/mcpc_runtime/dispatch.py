@@ -18,7 +18,7 @@ from mcpc_runtime.hearing import Hearing
 from mcpc_runtime.host import Host
 from mcpc_runtime.protocol.effects import Failure
 from mcpc_runtime.protocol.rows import resolve
-from mcpc_runtime.work import Work, goes_straight, refusal
+from mcpc_runtime.work import Places, Work, goes_straight, refusal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -42,10 +42,6 @@ STATE, RESPONSES = "requestState", "inputResponses"
 KEEPER = "mcpc_runtime.tasks.keeper:Keeper"
 TASK_LACKING = "mcpc_runtime.protocol.tasks:lacking"
 REQUIREMENTS = "mcpc_runtime.requirements:Requirements"
-MOST_RUNNING = 256
-"""So many calls run at once; more wait for their turn."""
-MOST_WAITING = 4096
-BUSY = f"the server is busy: {MOST_RUNNING} calls run and {MOST_WAITING} wait; call again later"
 NO_ROOM = (EAGAIN, EMFILE, ENFILE, ENOMEM)
 """How the system says that it cannot start something now, but perhaps when something else has ended."""
 
@@ -61,8 +57,7 @@ class Dispatcher:
         self._runners: dict[str, Any] = {}
         self._ways: dict[tuple[str, bool], Way] = {}
         self._works: dict[Call, Work] = {}
-        self._waiting: dict[Work, None] = {}
-        self._running = 0
+        self._places = (getattr(engine, "places", None) or Places)()
         self._filling = False
         self._deadlines = Deadlines(self.reactor, self._expire)
         self._observers: list[Any] = resolve(CALL_LOG)() if CALL_LOG_VARIABLE in posix.environ else []
@@ -76,25 +71,33 @@ class Dispatcher:
         """Whether a call has not been answered yet."""
         return bool(self._works) or (self._keeper is not None and self._keeper.busy)
 
+    @property
+    def calls(self) -> list[Call]:
+        """The calls that have not been answered yet."""
+        return list(self._works)
+
     def start(self, call: Call) -> None:
         """Run a call's handler, or have it wait for its turn."""
-        if call.definition.inline and not self._observers and goes_straight(call):
+        if call.definition.inline and self._places.is_roomy and not self._observers and goes_straight(call):
             self._inline().start(call)
             return
         work = self._take(Work(call))
         if call.request.wire.stateless and (STATE in call.request.params or RESPONSES in call.request.params):
             refused = self.asking.resume(call)
             if refused is not None:
-                self._running += 1
-                self.end(work, refused, "refused")
+                self._refuse(work, refused)
                 return
-        if len(self._waiting) >= MOST_WAITING:
-            self._running += 1
-            self.end(work, refusal(call, BUSY), "refused")
-        elif self._waiting or self._running >= MOST_RUNNING:
-            self._waiting[work] = None
-        else:
+        if self._places.admits(work):
             self._begin(work)
+        elif busy := self._places.refusal(call.request.session.principal):
+            self._refuse(work, refusal(call, busy))
+        else:
+            self._places.wait(work)
+
+    def _refuse(self, work: Work, ending: Ending) -> None:
+        """Answer a call that is not begun."""
+        self._places.enter(work)
+        self.end(work, ending, "refused")
 
     def observe(self, observer: Any) -> None:
         """Tell an observer of every call: `began(call)`, and `ended(call, status, seconds, ending)`."""
@@ -195,14 +198,13 @@ class Dispatcher:
             self._keeper = resolve(KEEPER)(self.engine, self)
         return self._keeper
 
-    @property
-    def crowded(self) -> bool:
-        """Whether so many calls wait for their turn that one more would be refused."""
-        return len(self._waiting) >= MOST_WAITING
+    def is_crowded(self, principal: str) -> bool:
+        """Tell whether so many calls wait for their turn that one more of this principal would be refused."""
+        return bool(self._places.refusal(principal))
 
     def _begin(self, work: Work) -> None:
         definition = work.call.definition
-        self._running += 1
+        self._places.enter(work)
         self._deadlines.add(work, work.limit)
         self._guarded(work, self._ask if definition.requires else self._run)
 
@@ -272,10 +274,9 @@ class Dispatcher:
 
     def _no_room(self, work: Work, problem: OSError) -> None:
         """Have a call wait until another one has ended, if that is what it needs."""
-        if problem.errno in NO_ROOM and self._running > 1 and not work.over:
-            self._running -= 1
+        if problem.errno in NO_ROOM and self._places.running > 1 and not work.over:
+            self._places.put_back(work)
             self._deadlines.remove(work, work.limit)
-            self._waiting = {work: None, **self._waiting}
         else:
             self.end(work, internal_error(problem), "failure")
 
@@ -293,7 +294,7 @@ class Dispatcher:
     def _adopt(self, call: Call, job: Any) -> None:
         """Make a work of an inline call that turned out to be slow."""
         work = self._works[call] = Work(call)
-        self._running += 1
+        self._places.enter(work)
         work.way, work.runner, work.job = self._way(call.definition.contract, True), self._runner(INLINE), job
         job.done = lambda result: self._done(work, result)
         self._deadlines.add(work, work.limit)
@@ -366,44 +367,40 @@ class Dispatcher:
         """End what a call runs, without an answer."""
         if work.over:
             return
-        waiting = work in self._waiting
-        self._forget(work)
-        if not waiting and work.job is not None:
+        has_run = self._forget(work)
+        if has_run and work.job is not None:
             work.runner.stop(work.job)
         self._record(work, status, None)
         self._more()
 
-    def _forget(self, work: Work) -> None:
-        """Note that a call is over, and with it every call it made."""
+    def _forget(self, work: Work) -> bool:
+        """Note that a call is over, and with it every call it made; return whether it had been begun."""
         work.over = True
         del self._works[work.call]
-        if work in self._waiting:
-            del self._waiting[work]
-        else:
-            self._running -= 1
+        has_run: bool = self._places.leave(work)
+        if has_run:
             self._deadlines.remove(work, work.limit)
         if work.questions:
             self.asking.withdraw(work)
         for child in work.children:
             self._abandon(child, "cancelled")
         work.children = []
+        return has_run
 
     def _more(self) -> None:
         """Have what waits begun soon: not from here, for beginning an inline handler may cost this thread its turn."""
-        if self._waiting and not self._filling:
+        if self._places and not self._filling:
             self._filling = True
             self.engine.ask(self._fill)
 
     def _fill(self) -> None:
         """Begin what waits, as far as there is room."""
         self._filling = False
-        while self._waiting and self._running < MOST_RUNNING:
-            before = len(self._waiting)
-            work = next(iter(self._waiting))
-            del self._waiting[work]
+        while (work := self._places.next()) is not None:
+            before = len(self._places)
             self._begin(work)
-            if len(self._waiting) >= before:
-                return
+            if len(self._places) > before:
+                return  # it was put back
 
     def _record(self, work: Work, status: str, ending: Ending | None) -> None:
         for observer in self._observers:

@@ -28,9 +28,12 @@ if TYPE_CHECKING:
     from mcpc_runtime.reactor import Reactor
     from mcpc_runtime.transports.stdio import Channel
 
+ENCODE = "mcpc_runtime.protocol.jsonrpc:encode"
 TELL = "mcpc_runtime.errors:tell"
 CLOSE_LISTENING = "mcpc_runtime.protocol.subscriptions:close_listening"
 MORE = "mcpc_runtime.performing:perform"
+HAS = "mcpc_runtime.ways:has"
+WATCH_END = "mcpc_runtime.hangups:watch_end"
 DEPOSED = "mcpc_runtime.turns:Deposed"
 MOST_FAILURES = 100
 """So many turns may fail one after the other; then nothing will ever be right again."""
@@ -56,7 +59,7 @@ class Engine:
         self.lines: list[bytes | None] = []
         self.effects: list[Effect] = []
         self.todo: list[Callable[[], None]] = []
-        self.over = False
+        self.over = self.hung_up = False
         self.status = self.failures = 0
         self.leave: Callable[[int], object] | None = None
         """How a thread that is not the first ends the process, when all is done; without it, the first returns."""
@@ -212,12 +215,22 @@ class Engine:
             try:
                 self._start(effect.call)
             except Exception as problem:
-                self.effects += self.session.finish(effect.call, internal_error(problem))
+                self.effects += self._fail(effect.call, problem)
         elif isinstance(effect, Stop):
             if self.dispatcher is not None:
                 self.dispatcher.stop(effect.call)
         else:
             resolve(MORE)(self, effect)
+
+    def _fail(self, call: Call, problem: Exception) -> list[Effect]:
+        """Return the answer to a call that could not be started; what makes answers may not be there to be read."""
+        failure = internal_error(problem)
+        try:
+            return self.session.finish(call, failure)
+        except ImportError:
+            identifier = call.request.identifier
+            self.session.running.pop(identifier, None)
+            return self.session.refuse_broken(resolve(ENCODE)({"id": identifier}), problem)
 
     def _start(self, call: Call) -> None:
         self.prepare().start(call)
@@ -243,19 +256,30 @@ class Engine:
         """The client does not take its answers: send the rest when it does, and read no more while it is far behind."""
         reactor = self.watch()
         if not self.channel.ended:
-            events = 0 if self.channel.full else 1
-            reactor.watch(self.channel.descriptor, events, self._read if events else self._hung_up)
+            if not self.channel.full:
+                reactor.watch(self.channel.descriptor, 1, self._read)
+            elif self.hung_up:
+                reactor.forget(self.channel.descriptor)  # its end would be told again and again
+            elif resolve(HAS)("hangup"):
+                reactor.watch(self.channel.descriptor, 0, self._hung_up)
+            else:
+                resolve(WATCH_END)(reactor, self.channel.descriptor, self._is_full, self._hung_up)
         reactor.watch(self.channel.output, 4, self._resume)
+
+    def _is_full(self) -> bool:
+        return self.channel.full
 
     def _resume(self) -> None:
         """Send on; once all has gone, go on as usual."""
         if self.reactor is not None:
             self.reactor.forget(self.channel.output)
+            self.hung_up = False
             if not self.channel.ended:
                 self.reactor.watch(self.channel.descriptor, 1, self._read)
 
     def _hung_up(self) -> None:
         """The client closed its end while it was not read from; what it wrote before is read once it takes answers."""
+        self.hung_up = True
         if self.reactor is not None:
             self.reactor.forget(self.channel.descriptor)
             self._give_up_on(self.channel.written)

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import posix
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
 MINIMAL = (
     "HOME",
     "LANG",
@@ -30,14 +34,31 @@ SECRETS = frozenset(
         b"MCPC_STATE_KEYS",
         b"MCPC_TASKS",
         b"MCPC_TOKENS",
+        b"VALKEY_PASSWORD",
     )
 )
 """What is for the server alone: no handler finds it, whatever it asks for."""
+HEADERS = (b"OTEL_", b"HEADERS")
+"""Variables that begin and go on like this are what spans are sent with: mostly somebody's key."""
+
+
+def is_secret(name: bytes) -> bool:
+    """Tell whether a variable is for the server alone."""
+    begin, part = HEADERS
+    return name in SECRETS or name in more_secrets or (name.startswith(begin) and part in name)
+
+
+def hide(names: Iterable[str]) -> None:
+    """Have no handler find these variables: a project names them for secrets of its server."""
+    more_secrets.update(name.encode() for name in names)
+
+
+more_secrets: set[bytes] = set()
 
 
 def environment(inherit: bool, names: tuple[str, ...]) -> dict[bytes, bytes]:
     """Return what a handler finds: everything, or MINIMAL and what `names` name; a name may end with `*`."""
-    given = {name: value for name, value in posix.environ.items() if name not in SECRETS}
+    given = {name: value for name, value in posix.environ.items() if not is_secret(name)}
     if inherit:
         return given
     wanted = [name.encode() for name in (*MINIMAL, *names)]

@@ -47,9 +47,17 @@ class Errors:
                 return
 
 
+class Lines:
+    """How lines to whoever runs the server begin; `prefix` returns the time, where the lines have it."""
+
+    prefix: Callable[[], str] | None = None
+
+
 errors = Errors()
 
 
 def tell(text: str) -> None:
     """Write a line to standard error, as far as somebody takes it."""
+    if Lines.prefix is not None:
+        text = Lines.prefix() + text
     errors.write(text.encode("utf-8", "backslashreplace") + b"\n")

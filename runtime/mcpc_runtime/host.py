@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from mcpc_runtime.reactor import Reactor
     from mcpc_runtime.supervision.client import Supervisor
 
+HIDE = "mcpc_runtime.environments:hide"
 READ_SIZE = 1 << 16
 
 
@@ -26,6 +27,9 @@ class Host:
         self._supervisor: Supervisor | None = None
         self._reading = self._writing = -1
         self._environments: dict[int, dict[bytes, bytes]] = {}
+        tokens = image.index["bx"]["tokens"] if "bx" in image.index else ()
+        if tokens:
+            resolve(HIDE)([value for kind, value, _ in tokens if kind != "digest"])
 
     @property
     def supervisor(self) -> Supervisor:

@@ -10,6 +10,7 @@ import marshal
 import posix
 from _frozen_importlib_external import MAGIC_NUMBER  # importlib.util would cost 3 ms
 
+from mcpc_runtime.opened import ChangedError, state, watch
 from mcpc_runtime.protocol.jsonrpc import encode, parse
 from mcpc_runtime.protocol.rows import resolve
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
+    from mcpc_runtime.opened import State
     from mcpc_runtime.protocol.jsonrpc import Json
 
     Reference = tuple[int, int]
@@ -189,6 +191,8 @@ class Image:
         """Which tools a list shows to anybody, all if None."""
         self.guard: Callable[[Any], Any] | None = None
         """What refuses requests, none if None."""
+        self.endpoint = ""
+        """The path that it is served at over HTTP."""
         self._wires: dict[str, Wire] = {}
         self._tools: dict[str, Definition] = {}
         self._prompts: dict[str, Definition] = {}
@@ -300,18 +304,21 @@ def open_image(loader: Any, index: dict[str, Any]) -> Image:
     """Return the image of an archive; `loader` is the zip importer that brought this module."""
     archive = loader.archive
     descriptor = posix.open(archive, posix.O_RDONLY)
+    known = watch(archive)
 
     def entry(name: str) -> bytes:
         data: bytes = loader.get_data(f"{archive}/{name}")
         return data
 
-    image = Image(index, lambda name: reader(descriptor, loader, name, entry), entry, MAGIC_NUMBER)
+    image = Image(index, lambda name: reader(descriptor, known, loader, name), entry, MAGIC_NUMBER)
     image.archive = archive
     return image
 
 
-def reader(descriptor: int, loader: Any, name: str, entry: Callable[[str], bytes]) -> Read:
+def reader(descriptor: int, known: State, loader: Any, name: str) -> Read:
     """Return what reads stretches of an entry: in place if the entry is stored, else from a copy in memory.
+
+    A file that was written to since it was `known` is not read from.
 
     The place comes from the archive's own directory, not from the build, so an archive that somebody packed again
     still works.
@@ -319,13 +326,15 @@ def reader(descriptor: int, loader: Any, name: str, entry: Callable[[str], bytes
     files = getattr(loader, "_files", {})
     _, method, _, _, header, *_ = files.get(name, (0, -1, 0, 0, 0))
     if method != 0:
-        copy = entry(name)
+        copy: bytes = loader.get_data(f"{loader.archive}/{name}")
         return lambda offset, length: copy[offset : offset + length]
     local = posix.pread(descriptor, 30, header)
     start = header + 30 + int.from_bytes(local[26:28], "little") + int.from_bytes(local[28:30], "little")
 
     def read(offset: int, length: int) -> bytes:
         data: bytes = posix.pread(descriptor, length, start + offset)
+        if state(descriptor) != known:
+            raise ChangedError
         return data
 
     return read

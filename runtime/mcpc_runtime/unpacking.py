@@ -10,6 +10,7 @@ import marshal
 import posix
 from errno import EACCES
 
+from mcpc_runtime import ways
 from mcpc_runtime.supervision.folders import FOLDERS, remove_tree
 
 try:
@@ -136,13 +137,28 @@ def places() -> Iterator[str]:
 
 def refuse_unfit(place: str) -> None:
     """Raise OSError if others could put something else in our folder's place, or if nothing may be run from it."""
-    found = posix.stat(place)
-    if found.st_uid not in (0, posix.geteuid()):
-        raise OSError(EACCES, "it belongs to another user")
-    if found.st_mode & OTHERS and not found.st_mode & STICKY:
-        raise OSError(EACCES, "it can be written to by others")
+    path = true_path(place)
+    while True:
+        found = posix.stat(path)
+        which = "it" if path == place else path
+        if found.st_uid not in (0, posix.geteuid()):
+            raise OSError(EACCES, f"{which} belongs to another user")
+        if found.st_mode & OTHERS and not found.st_mode & STICKY:
+            raise OSError(EACCES, f"{which} can be written to by others")
+        if path == "/":
+            break
+        path = path.rpartition("/")[0] or "/"
     if posix.statvfs(place).f_flag & getattr(posix, "ST_NOEXEC", 0):
         raise OSError(EACCES, "nothing may be run from it")
+
+
+def true_path(place: str) -> str:
+    """Return a folder's path without symlinks, as the system has it; as it is where the system does not say."""
+    folder = posix.open(place, posix.O_RDONLY | posix.O_DIRECTORY | posix.O_CLOEXEC)
+    try:
+        return posix.readlink(f"/proc/self/fd/{folder}") if ways.has("proc") else place
+    finally:
+        posix.close(folder)
 
 
 def write(target: str, path: str, data: bytes, is_executable: bool) -> None:

@@ -7,6 +7,7 @@ MCPC_WITHOUT (`proc,memfd`) switches ways off, so that every slower one can be t
 from __future__ import annotations
 
 import posix
+import sys
 from errno import EMFILE, ENFILE, ENOMEM
 
 from mcpc_runtime.protocol.rows import resolve
@@ -16,8 +17,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 WITHOUT = b"MCPC_WITHOUT"
+MEMORY_FILE_SIZE = 64 << 20
+"""No text that is handed to a process is longer: a message may be 18 MiB, and takes some more as Python writes it."""
 NO_ROOM = (EMFILE, ENFILE, ENOMEM)
 """What a probe may meet that says nothing about the facility."""
+SLOW_CLOSERANGE = ("darwin",)
+"""Systems without `close_range` and `closefrom`."""
 
 
 def proc() -> bool:
@@ -26,10 +31,14 @@ def proc() -> bool:
 
 
 def memfd() -> bool:
-    """A file can be in memory alone; a filter of system calls may forbid it."""
+    """A file can be in memory alone, and long enough; a filter of system calls or a limit of files may forbid it."""
     if not hasattr(posix, "memfd_create"):
         return False
-    posix.close(posix.memfd_create("mcpc", posix.MFD_CLOEXEC))
+    file = posix.memfd_create("mcpc", posix.MFD_CLOEXEC)
+    try:
+        posix.ftruncate(file, MEMORY_FILE_SIZE)  # takes no memory; RLIMIT_FSIZE holds for it
+    finally:
+        posix.close(file)
     return True
 
 
@@ -62,12 +71,33 @@ def seqpacket() -> bool:
     return True
 
 
+def closerange() -> bool:
+    """All descriptors from a number on are closed by one system call, and not by one for each there might be."""
+    return not sys.platform.startswith(SLOW_CLOSERANGE)
+
+
+def hangup() -> bool:
+    """The end of a descriptor is told even to those who ask `poll` for nothing else."""
+    module = "select"
+    ends = posix.pipe()
+    try:
+        waiting = resolve(f"{module}:poll")()
+        waiting.register(ends[0], 0)
+    finally:
+        posix.close(ends[1])
+    told = bool(waiting.poll(0))
+    posix.close(ends[0])
+    return told
+
+
 PROBES: dict[str, Callable[[], bool]] = {
     "proc": proc,
     "memfd": memfd,
     "pidfd": pidfd,
     "subreaper": subreaper,
     "seqpacket": seqpacket,
+    "closerange": closerange,
+    "hangup": hangup,
 }
 known: dict[str, bool] = {}
 """What was found before."""

@@ -1,4 +1,4 @@
-"""One call under way, as the dispatcher knows it: what runs for it, until when, and what it waits for."""
+"""One call under way, as the dispatcher knows it: what runs for it, until when, what it waits for; and its place."""
 
 from __future__ import annotations
 
@@ -14,6 +14,11 @@ if TYPE_CHECKING:
 
     from mcpc_runtime.protocol.effects import Call, Ending
     from mcpc_runtime.protocol.jsonrpc import Json
+
+MOST_RUNNING = 256
+"""So many calls run at once; more wait for their turn."""
+MOST_WAITING = 4096
+BUSY = f"the server is busy: {MOST_RUNNING} calls run and {MOST_WAITING} wait; call again later"
 
 
 class Work:
@@ -46,6 +51,61 @@ class Work:
         self.told = 0.0
         self.held: dict[str, Json] | None = None
         self.children: list[Work] = []
+
+
+class Places:
+    """Where calls run or wait for their turn, first come first served: all that one principal needs.
+
+    `is_roomy`: whether an inline call may begin without asking for a place.  Its length is how many calls wait.
+    """
+
+    __slots__ = ("_waiting", "running")
+    is_roomy = True
+
+    def __init__(self) -> None:
+        self.running = 0
+        self._waiting: dict[Work, None] = {}
+
+    def __len__(self) -> int:
+        """Return how many calls wait."""
+        return len(self._waiting)
+
+    def admits(self, work: Work) -> bool:
+        """Tell whether a call may begin now."""
+        return self.running < MOST_RUNNING and not self._waiting
+
+    def refusal(self, principal: str) -> str:
+        """Return why no more calls of a principal may wait, or nothing."""
+        return BUSY if len(self._waiting) >= MOST_WAITING else ""
+
+    def wait(self, work: Work) -> None:
+        """Have a call wait."""
+        self._waiting[work] = None
+
+    def enter(self, work: Work) -> None:
+        """Give a call a place, whether there is room or not."""
+        self.running += 1
+
+    def put_back(self, work: Work) -> None:
+        """Have a call that has a place wait to be the next one."""
+        self.running -= 1
+        self._waiting = {work: None, **self._waiting}
+
+    def leave(self, work: Work) -> bool:
+        """Free what a call has; return whether it had a place."""
+        if work in self._waiting:
+            del self._waiting[work]
+            return False
+        self.running -= 1
+        return True
+
+    def next(self) -> Work | None:
+        """Return the call to be begun now, which does not wait any more; None if there is none, or no room."""
+        if not self._waiting or self.running >= MOST_RUNNING:
+            return None
+        work = next(iter(self._waiting))
+        del self._waiting[work]
+        return work
 
 
 def limit(call: Call) -> float:

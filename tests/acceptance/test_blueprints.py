@@ -1,7 +1,7 @@
 """MCP Dev Blueprints' acceptance cases, by number, against built files, over pipes and over HTTP.
 
 `PLAIN` is the default, where the specification of MCP wins; `EXACT` is built with `--dialect blueprints`.  A deliberate
-difference is asserted as such.  The system's own knowledge base is looked for in `MCPC_BLUEPRINTS`.
+difference is asserted as such.  The system's own knowledge base is looked for in `TESTS_BLUEPRINTS`.
 """
 
 from __future__ import annotations
@@ -486,10 +486,9 @@ def test_case_13_the_documented_shapes_build(tmp_path: Path, files: dict[str, ob
         assert result(read)["contents"], "what is without content can be read all the same"
 
 
+@pytest.mark.checkout("TESTS_BLUEPRINTS")
 def test_case_14_the_shipped_knowledge_base(tmp_path: Path) -> None:
-    place = os.environ.get("MCPC_BLUEPRINTS", "")
-    if not place:
-        pytest.skip("needs the sources of MCP Dev Blueprints in the folder MCPC_BLUEPRINTS")
+    place = os.environ["TESTS_BLUEPRINTS"]
     told = mcpc("check", place).stderr
     assert "warning[MCP276]: the resource `mcp_blueprint_github_repo` has no `uri`" in told
     server = build(Path(place), tmp_path / "s.pyz")

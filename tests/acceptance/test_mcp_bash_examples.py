@@ -1,6 +1,6 @@
 """Every example that mcp-bash ships is built and answers as its README says, also where the original does not.
 
-The examples are looked for in a checkout of mcp-bash that MCPC_MCP_BASH names; nothing of them is kept here but what
+The examples are looked for in a checkout of mcp-bash that TESTS_MCP_BASH names; nothing of them is kept here but what
 the wire carries.  They are copied first, without the permissions that a checkout may give others.  Two are asked for
 what their READMEs get from elsewhere: `ffmpeg-studio` from ffmpeg, `12-config-and-downloads` from the network.
 """
@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 
     from mcp_bash_client import Client
 
-VARIABLE = "MCPC_MCP_BASH"
+VARIABLE = "TESTS_MCP_BASH"
+pytestmark = pytest.mark.checkout(VARIABLE)
 UI = "io.modelcontextprotocol/ui"
 PAGE = "text/html;profile=mcp-app"
 TOKEN = {"_meta": {"progressToken": "token-1"}}
@@ -316,9 +317,7 @@ CASES: dict[str, Case] = {
 @pytest.fixture(scope="session")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
     needs("bash", "jq")
-    examples = Path(os.environ.get(VARIABLE, "/nonexistent")) / "examples"
-    if not examples.is_dir():
-        pytest.skip(f"{VARIABLE} names no folder with mcp-bash in it")
+    examples = Path(os.environ[VARIABLE]) / "examples"
     folder = tmp_path_factory.mktemp("examples")
     made: dict[tuple[str, ...], Path] = {}
 

@@ -46,7 +46,7 @@ class Place:
 
     @property
     def environment(self) -> dict[str, str]:
-        """The environment, in which the artifact's first line finds the Python of this test."""
+        """The environment, in which the artifact's first lines find the Python of this test."""
         return {**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
 
 

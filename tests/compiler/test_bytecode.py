@@ -12,6 +12,7 @@ from types import CodeType
 
 import pytest
 
+from interpreters import interpreters
 from mcpc.emit.bytecode import code_of, dump, parts, without_columns
 from needs import ROOT
 
@@ -77,23 +78,75 @@ from pathlib import Path
 from mcpc.emit.bytecode import code_of, dump
 print(hashlib.sha256(b"".join(dump(code_of(Path(f).read_bytes(), "server.pyz/x.py", strip=True)) for f in sys.argv[2:])).hexdigest())
 """
+ALL_INTERNED = """
+import ast
+held = [node.value for f in sys.argv[2:] for node in ast.walk(ast.parse(Path(f).read_bytes())) if isinstance(node, ast.Constant)]
+held = [sys.intern(value) for value in held if type(value) is str] + [sys.intern(chr(code)) for code in range(256)]
+"""
+SOME_INTERNED = (
+    ALL_INTERNED
+    + """
+import random
+held = [sys.intern(''.join(random.choices('~ab. /', k=random.randrange(4)))) for _ in range(5000)]
+more = [compile(Path(f).read_bytes(), 'server.pyz/x.py', 'exec') for f in random.sample(sys.argv[2:], 20)]
+"""
+)
 BEFORE = [
     "",
     "import asyncio, argparse, unittest",
     "names = [sys.intern(f'n{i}') for i in range(99)]; held = 'server.pyz/x.py'",
+    "Path('~/.cache').expanduser()",
+    ALL_INTERNED,
+    SOME_INTERNED,
+]
+
+
+SURROUNDINGS = [
+    ("0", {}),
+    ("1", {"PYTHONNODEBUGRANGES": "1"}),
+    ("random", {}),
+    ("random", {"PYTHONNODEBUGRANGES": "1"}),
 ]
 
 
 def test_the_same_bytes_whatever_the_process_did_before() -> None:
     paths = json.dumps([str(ROOT / "compiler"), str(ROOT / "runtime")])
     found = set()
-    for before in BEFORE:
-        for seed in ("0", "1", "random"):
-            for ranges in ({}, {"PYTHONNODEBUGRANGES": "1"}):
-                argv = [sys.executable, "-c", ELSEWHERE.format(before=before), paths, *map(str, RUNTIME)]
-                environment = {**os.environ, "PYTHONHASHSEED": seed, **ranges}
-                found.add(subprocess.run(argv, env=environment, capture_output=True, text=True, check=True).stdout)
+    for number, before in enumerate(BEFORE):
+        seed, ranges = SURROUNDINGS[number % len(SURROUNDINGS)]
+        argv = [sys.executable, "-c", ELSEWHERE.format(before=before), paths, *map(str, RUNTIME)]
+        environment = {**os.environ, "PYTHONHASHSEED": seed, **ranges}
+        found.add(subprocess.run(argv, env=environment, capture_output=True, text=True, check=True).stdout)
     assert len(found) == 1
+
+
+@pytest.mark.parametrize("version", ["3.11", "3.12", "3.13"])
+def test_the_same_bytes_in_each_python_whatever_was_interned(version: str) -> None:
+    python = interpreters().get(version)
+    if python is None:
+        pytest.skip(f"there is no Python {version}")
+    alone = f"made = __import__('runpy').run_path({str(ROOT / 'compiler/mcpc/emit/bytecode.py')!r})"
+    program = ELSEWHERE.replace(
+        "from mcpc.emit.bytecode import code_of, dump", f"{alone}; code_of, dump = made['code_of'], made['dump']"
+    )
+    paths = json.dumps([str(ROOT / "compiler"), str(ROOT / "runtime")])
+    found = set()
+    for before in ("", "Path('~/.cache').expanduser()", ALL_INTERNED, SOME_INTERNED):
+        argv = [str(python), "-c", program.format(before=before), paths, *map(str, RUNTIME)]
+        environment = {**os.environ, "PYTHONHASHSEED": "random", "PYTHONDONTWRITEBYTECODE": "1"}
+        found.add(subprocess.run(argv, env=environment, capture_output=True, text=True, check=True).stdout)
+    assert len(found) == 1
+
+
+def test_texts_are_interned_by_what_they_are() -> None:
+    source = b"def f(x):\n    return x, '~', 'a text', 'name', {'a b', '~'}, ('a text', 'inner text')\n"
+    plain = dump(code_of(source, "label", strip=True))
+    for text in ("~", "a text", "inner text", "a b"):
+        sys.intern(text)
+    assert dump(code_of(source, "label", strip=True)) == plain
+    names: dict = {}
+    exec(marshal.loads(plain), names)
+    assert names["f"](1) == (1, "~", "a text", "name", {"a b", "~"}, ("a text", "inner text"))
 
 
 def test_what_is_dumped_can_be_loaded_and_is_the_same() -> None:

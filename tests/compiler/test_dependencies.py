@@ -31,7 +31,10 @@ DIGEST = "sha256:" + "0a" * 32
 UNDERSTOOD = {
     "nothing": ({}, []),
     "a line": ({"requirements.txt": "a==1\n"}, [("a==1", ())]),
-    "what a built file brings itself": ({"requirements.txt": "mcpc\nMCPC>=0.1\na==1\n"}, [("a==1", ())]),
+    "what a built file brings itself": (
+        {"requirements.txt": "mcp-compiler\nMCP_compiler>=0.1\na==1\n"},
+        [("a==1", ())],
+    ),
     "no line end": ({"requirements.txt": "a==1"}, [("a==1", ())]),
     "windows line ends": ({"requirements.txt": "a==1\r\nb==2\r\n"}, [("a==1", ()), ("b==2", ())]),
     "a byte order mark": ({"requirements.txt": "\ufeffa==1\n"}, [("a==1", ())]),
@@ -105,6 +108,7 @@ REFUSED = {
         "MCP403",
         {"pyproject.toml": "[project]\ndependencies=['»a>=2']\n", "requirements.txt": "a==1\n"},
     ),
+    "the other project": ("MCP415", {"requirements.txt": "»mcpc==0.2.6\n"}),
     "no version": ("MCP404", {"requirements.txt": "»a\n"}),
     "a range": ("MCP404", {"requirements.txt": "»a>=1,<2\n"}),
     "any patch": ("MCP404", {"requirements.txt": "»a==1.*\n"}),
@@ -224,7 +228,38 @@ def test_pip_is_quoted_without_addresses_and_at_no_length() -> None:
     assert essence(said) == "HTTP error while getting …; No match"
     assert essence("ERROR: HASHES:\n    a==1:\n        Expected x\n\nnoise") == "HASHES: a==1: Expected x"
     assert essence("only\nthis") == "only; this"
-    assert len(essence("ERROR: " + "x" * 10000)) <= 400
+    assert len(essence("ERROR: " + "x" * 10000)) <= 600
+
+
+def test_pip_is_quoted_with_the_newest_versions_and_the_end_of_what_it_says() -> None:
+    versions = ", ".join(f"1.{number}" for number in range(500))
+    said = (
+        "ERROR: Ignored the following yanked versions: 0.1\n"
+        f"ERROR: Could not find a version that satisfies the requirement a==9 (from versions: {versions})\n"
+        "ERROR: No matching distribution found for a==9\n"
+    )
+    assert essence(said) == (
+        "Could not find a version that satisfies the requirement a==9"
+        " (from versions: …, 1.495, 1.496, 1.497, 1.498, 1.499); No matching distribution found for a==9"
+    )
+    assert essence(f"ERROR: {'x' * 1000} the end").endswith("xxx the end")
+    assert essence(f"ERROR: the beginning {'x' * 1000}").startswith("the beginning xxx")
+
+
+def test_pip_is_quoted_with_what_conflicts() -> None:
+    said = (
+        "ERROR: Cannot install -r /tmp/x/wanted.txt (line 2) and click==8.0.0 because these package versions have"
+        " conflicting dependencies.\n"
+        "ERROR: ResolutionImpossible: for help visit https://pip.pypa.io/\n"
+    )
+    noted = (
+        "Collecting click\n\nThe conflict is caused by:\n    The user requested click==8.0.0\n"
+        "    flask 3.0.0 depends on click>=8.1.3\n\nTo fix this you could try to:\n1. loosen\n"
+    )
+    assert essence(said, noted, ["click==8.0.0", "flask==3.0.0"]) == (
+        "Cannot install flask==3.0.0 and click==8.0.0 because these package versions have conflicting dependencies;"
+        " The user requested click==8.0.0, flask 3.0.0 depends on click>=8.1.3"
+    )
 
 
 MODULES = {

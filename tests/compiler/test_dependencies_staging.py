@@ -7,6 +7,7 @@ import json
 import os
 import shutil
 import stat
+import sys
 import zipfile
 from dataclasses import replace
 from importlib import metadata
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from mcpc import kept
+from mcpc import kept, programs
 from mcpc.dependencies import carry, requirements, stage, staging
 from mcpc.dependencies.layer import shiv_contents
 from mcpc.dependencies.tree import UnfitError, copy
@@ -160,11 +161,8 @@ def test_requirements_that_no_version_satisfies_are_reported(shop: Path) -> None
 
 
 def test_pip_that_is_not_there_is_reported(shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    broken = shop / "broken/pip"
-    broken.mkdir(parents=True)
-    (broken / "__init__.py").write_text("")
-    (broken / "__main__.py").write_text("raise SystemExit('ERROR: out of order')")
-    monkeypatch.setenv("PYTHONPATH", str(broken.parent))
+    broken = [sys.executable, "-I", "-c", "raise SystemExit('ERROR: out of order')"]
+    monkeypatch.setattr(programs, "python", lambda *_: broken)
     assert "out of order" in refused("demo==1.0")[0].message
 
 

@@ -23,7 +23,7 @@ from mcpc.diagnostics import (
     has_errors,
     in_order,
 )
-from mcpc.diagnostics.formats import FORMATS, render_text
+from mcpc.diagnostics.formats import FORMATS, located, render_text
 from mcpc.diagnostics.formats.visible import WIDTH, excerpt, visible
 from mcpc.sources import Source, parse_json
 
@@ -362,15 +362,49 @@ def test_sarif() -> None:
         "ruleId": "MCP203", "ruleIndex": 2, "level": "note", "message": {"text": "n"}, "locations": [],
     }  # fmt: skip
     region = {"startLine": 1, "startColumn": 2, "endLine": 2, "endColumn": 3}
-    uri = {"uri": "a%20b/%C3%A9.json"}
+    uri = {"uri": "a%20b/%C3%A9.json", "uriBaseId": "WORKINGDIRECTORY"}
     assert first["locations"] == [{"physicalLocation": {"artifactLocation": uri, "region": region}}]
     assert second["message"] == {"text": "m\nexpected: e\nhelp: h"}
     assert second["ruleIndex"] == 1
     assert second["locations"][0]["physicalLocation"]["region"] == {
         "startLine": 2, "startColumn": 2, "endLine": 2, "endColumn": 4,
     }  # fmt: skip
-    assert gone["locations"] == [{"physicalLocation": {"artifactLocation": {"uri": "gone"}}}]
+    assert gone["locations"] == [
+        {"physicalLocation": {"artifactLocation": {"uri": "gone", "uriBaseId": "WORKINGDIRECTORY"}}}
+    ]
     assert sarif((), {})["runs"][0]["results"] == []
+
+
+def test_sarif_says_what_its_names_are_relative_to() -> None:
+    base = json.loads(FORMATS["sarif"]((), {}, "file:///a/"))["runs"][0]["originalUriBaseIds"]
+    assert base == {"WORKINGDIRECTORY": {"uri": "file:///a/"}}
+
+
+def test_names_of_files_from_another_folder() -> None:
+    found = (
+        diagnose("MCP104", Span("b.json", 4, 6), "m"),
+        diagnose("MCP203", None, "n"),
+        diagnose("MCP009", Span(""), "p"),
+    )
+    moved, files = located(found, sources(**{"b.json": "abcdefgh"}), "../a")
+    assert [problem.span and problem.span.path for problem in moved] == ["../a/b.json", None, "../a"]
+    assert list(files) == ["../a/b.json"]
+    assert located(found, {}, ".") == (found, {})
+
+
+@pytest.mark.parametrize("width", [40, 80, 200])
+def test_a_report_fits_the_terminal_and_its_carets_stand_under_what_they_mean(width: int) -> None:
+    text = "x" * 70 + "日本MARKED" + "y" * 100
+    problem = diagnose("MCP107", Span("a", 72, 78), "a message of many words " * 8, "expected " * 20, "a hint " * 30)
+    for colour in (False, True):
+        report = re.sub(r"\x1b\[[0-9;]*m", "", render_text((problem,), sources(a=text), colour=colour, width=width))
+        lines = report.splitlines()
+        assert max(map(len, lines)) <= width
+        shown = next(number for number, line in enumerate(lines) if "MARKED" in line)
+        columns = [2 if char in "日本" else 1 for char in lines[shown]]
+        at = sum(columns[: lines[shown].index("MARKED")])
+        assert lines[shown + 1].rstrip() == " " * 2 + "|" + " " * (at - 3) + "^" * 6
+        assert len([line for line in lines if line.startswith("   ")]) > 2 or width == 200
 
 
 @pytest.mark.parametrize("format_", FORMATS)

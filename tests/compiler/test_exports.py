@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+import sys
 from typing import TYPE_CHECKING, Any
 
 import kubernetes_validate
@@ -14,10 +15,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from artifact import build, mcpc
-from mcpc.exports import EXPORTS, Deployment, UnfitError
+from mcpc.exports import EXPORTS, Deployment, UnfitError, base_image
 from mcpc.exports.kubernetes import document
 from needs import needs
 from talking import write_project
+from wheels import variables, wheel
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -168,3 +170,68 @@ def test_the_command_writes_what_it_was_asked_for(tmp_path: Path) -> None:
     wrong = mcpc("export", "nginx", project, "--host", "a;b", environment=environment)
     assert wrong.returncode == 2
     assert "mcp.example.com" in wrong.stderr
+
+
+BASES = {
+    ("3.11.7", ()): "python:3.11-slim",
+    ("3.13.0", ()): "python:3.13-slim",
+    ("3.11.7", ("cp311-cp311-manylinux_2_17_x86_64", "cp311-cp311-manylinux2014_x86_64")):
+        "--platform=linux/amd64 python:3.11-slim",
+    ("3.12.1", ("cp311-cp311-manylinux_2_17_aarch64",)): "--platform=linux/arm64 python:3.11-slim",
+    ("3.11.7", ("cp311-cp311-linux_x86_64", "cp312-cp312-manylinux_2_17_aarch64")): "python:3.11-slim",
+    ("3.11.7", ("cp39-abi3-manylinux_2_17_x86_64",)): "--platform=linux/amd64 python:3.11-slim",
+    ("3.11.7", ("cp312-abi3-manylinux_2_17_x86_64",)): "--platform=linux/amd64 python:3.12-slim",
+    ("3.13.0", ("cp311-cp311-manylinux_2_17_x86_64", "cp39-abi3-manylinux_2_17_x86_64")):
+        "--platform=linux/amd64 python:3.11-slim",
+    ("3.12.1", ("cp312-cp312-musllinux_1_2_x86_64",)): "--platform=linux/amd64 python:3.12-alpine",
+    ("3.12.1", ("py3-none-manylinux_2_17_x86_64",)): "--platform=linux/amd64 python:3.12-slim",
+    ("3.11.7", ("cp311-cp311-manylinux_2_17_x86_64", "cp311-cp311-macosx_11_0_arm64")):
+        "--platform=linux/amd64 python:3.11-slim",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("bytecode", "platforms"), BASES)
+def test_the_image_has_the_python_and_the_machine_that_the_modules_are_for(
+    bytecode: str, platforms: tuple[str, ...]
+) -> None:
+    assert base_image(bytecode, platforms) == BASES[bytecode, platforms]
+
+
+def test_modules_that_no_container_can_load_are_refused() -> None:
+    with pytest.raises(UnfitError, match=r"macosx_11_0_arm64.*--platform manylinux2014_x86_64"):
+        base_image("3.11.7", ("cp311-cp311-macosx_11_0_arm64",))
+
+
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What the compiler keeps from one of these builds to the next."""
+    return tmp_path_factory.mktemp("cache")
+
+
+@pytest.mark.parametrize("native", [False, True])
+def test_the_manifest_takes_its_python_from_the_file(tmp_path: Path, cache: Path, native: bool) -> None:
+    minor = sys.version_info[1]
+    tag = f"cp3{minor}-cp3{minor}-manylinux2014_x86_64"
+    files = {"nat.cpython.so": b"\x7fELF"} if native else {"nat.py": ""}
+    version = "2.0" if native else "1.0"  # the cache knows a package by its version
+    shop = wheel(tmp_path / "shop", "nat", version, files, tag=tag if native else "").parent
+    project = write_project(tmp_path / "project")
+    (project / "requirements.txt").write_text(f"nat=={version}\n")
+    bought = {**variables(shop), "MCPC_CACHE_DIR": str(cache), "PATH": os.environ["PATH"]}
+    artifact = tmp_path / "server.pyz"
+    done = mcpc("build", project, "-o", artifact, "--http", environment=bought)
+    assert done.returncode == 0, done.stdout + done.stderr
+    made = mcpc("export", "kubernetes", artifact, environment=bought)
+    assert made.returncode == 0, made.stderr
+    expected = f"{'--platform=linux/amd64 ' if native else ''}python:3.{minor}-slim"
+    assert f"#     FROM {expected}\n" in made.stdout
+
+
+def test_valkey_is_refused_for_a_file_that_cannot_use_it(tmp_path: Path) -> None:
+    project = write_project(tmp_path / "project")
+    artifact = build(project, tmp_path / "server.pyz", "--http")
+    refused = mcpc("export", "kubernetes", artifact, "--valkey")
+    assert refused.returncode == 2
+    assert "built without Redis" in refused.stderr and "--http --redis" in refused.stderr
+    able = build(project, tmp_path / "able.pyz", "--http", "--redis")
+    assert mcpc("export", "kubernetes", able, "--valkey").returncode == 0

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+import mcpc
+from mcpc import Context
 from mcpc.definitions import Bound
 from mcpc.ir import PythonFunction
 from mcpc.ir.printer import show
@@ -195,6 +197,9 @@ def test_a_project_that_is_still_fastmcps_is_told_the_line_to_change() -> None:
 
 FAULTS = {
     "MCP216": "from mcpc import tool\n@tool\ndef a(): 'A.'\n»1 / 0\n",
+    "MCP209 at the top": "import »requests\nfrom mcpc import tool\n@tool\ndef a(): 'A.'\n",
+    "MCP209 from": "from mcpc import tool\nfrom »yaml.nodes import Node\n@tool\ndef a(): 'A.'\n",
+    "MCP216 a module of a package": "»import json.nothing\nfrom mcpc import tool\n@tool\ndef a(): 'A.'\n",
     "MCP217 parameter": "from mcpc import tool\n@tool\ndef a(x: »complex): 'A.'\n",
     "MCP217 result": "from mcpc import tool\n@tool\ndef a() -> »complex: 'A.'\n",
     "MCP218 *": "from mcpc import tool\n@tool\ndef a(*»args): 'A.'\n",
@@ -230,6 +235,16 @@ FAULTS = {
     "MCP221 uri": "from mcpc import resource\n@resource(»3)\ndef r(): 'R.'\n",
     "MCP221 ref": "from mcpc import completion, tool\n@completion(»3, 'a')\ndef r(value): ...\n@tool\ndef t(): 'T.'\n",
     "MCP221 auth of a resource": "from mcpc import resource\n@resource('x:r', »auth=None)\ndef r(): 'R.'\n",
+    "MCP222 host": "from mcpc import Server\nm = Server('x', »host='0.0.0.0')\n@m.tool\ndef a(): 'A.'\n",
+    "MCP222 port": "from mcpc import Server\nm = Server('x', »port=8000)\n@m.tool\ndef a(): 'A.'\n",
+    "MCP222 dependencies": "from mcpc import Server\nm = Server('x', »dependencies=['y'])\n@m.tool\ndef a(): 'A.'\n",
+    "MCP248 misspelt": (
+        "from mcpc import Context, tool\n@tool\nasync def a(ctx: Context):\n    'A.'\n    await ctx.»report_progres(1)\n"
+    ),
+    "MCP248 of others": (
+        "import mcpc\n@mcpc.tool\ndef a(c: mcpc.Context | None = None):\n    'A.'\n    return c.»session\n"
+    ),
+    "MCP249": "from mcpc import Field, tool\n@tool\ndef a(x: int = Field(3, »gee=3)): 'A.'\n",
     "MCP222 resource": "from mcpc import resource\n@resource('x:r', »version='2')\ndef r(): 'R.'\n",
     "MCP227 no variable": "from mcpc import resource\n@resource('x:r')\ndef r(a: »str): 'R.'\n",
     "MCP227 another variable": "from mcpc import resource\n@resource('x:{a}')\ndef r(a: str, b: »int): 'R.'\n",
@@ -272,6 +287,22 @@ def test_faults(name: str) -> None:
     assert not others, problems
 
 
+def test_everything_that_a_context_has_may_be_used() -> None:
+    uses = "\n".join(f"    ctx.{name}" for name in dir(Context) if not name.startswith("_"))
+    text = f"from mcpc import Context, tool\n@tool\ndef a(ctx: Context) -> None:\n    'A.'\n{uses}\n"
+    assert checked({"server.json": SERVER_JSON, "tools.py": text})[1] == ()
+
+
+def test_a_syntax_error_is_told_as_one_where_no_import_can_be_seen() -> None:
+    files, marks = marked({"server.py": "form »mcpc import Server\nmcp = Server('x')\n"})
+    _, problems = checked(files)
+    assert places(problems, files)[0] == ("MCP205", *marks[0])
+
+
+def test_the_public_names_are_listed() -> None:
+    assert {"Server", "Context", "ToolError", "tool"} <= set(dir(mcpc))
+
+
 def test_a_module_of_the_project_that_fails_is_the_place() -> None:
     files, marks = marked(
         {
@@ -282,6 +313,49 @@ def test_a_module_of_the_project_that_fails_is_the_place() -> None:
     )
     _, problems = checked(files)
     assert places(problems, files) == [("MCP216", *marks[0])]
+
+
+def test_a_missing_package_has_the_hint_that_it_has_in_a_function() -> None:
+    hints = []
+    for text in ("import requests\n@tool\ndef a(): 'A.'\n", "@tool\ndef a():\n    'A.'\n    import requests\n"):
+        _, problems = checked({"server.json": SERVER_JSON, "tools.py": f"from mcpc import tool\n{text}"})
+        assert [problem.code for problem in problems] == ["MCP209"]
+        hints.append(problems[0].hint)
+    assert hints[0] == hints[1]
+    assert "`requirements.txt`" in hints[0]
+
+
+def test_a_misspelt_module_is_told_what_was_meant() -> None:
+    _, problems = checked(
+        {"server.json": SERVER_JSON, "tools.py": "import dataclases\nfrom mcpc import tool\n@tool\ndef a(): 'A.'\n"}
+    )
+    assert [(problem.code, problem.hint) for problem in problems] == [("MCP209", "did you mean `dataclasses`?")]
+
+
+@pytest.mark.parametrize(
+    ("written", "schema"),
+    [
+        ("x: str = None", {"anyOf": [{"type": "string"}, {"type": "null"}], "default": None}),
+        ("x: str | None = None", {"anyOf": [{"type": "string"}, {"type": "null"}], "default": None}),
+        (
+            "x: str = Field(None, min_length=2)",
+            {"anyOf": [{"type": "string", "minLength": 2}, {"type": "null"}], "default": None},
+        ),
+        (
+            "x: Annotated[str | None, Field(description='d')] = None",
+            {"anyOf": [{"type": "string"}, {"type": "null"}], "description": "d", "default": None},
+        ),
+        ("x=None", {"default": None}),
+        ("x: Any = None", {"default": None}),
+    ],
+)
+def test_a_default_of_none_says_that_none_is_allowed(written: str, schema: dict[str, object]) -> None:
+    head = "from typing import Annotated, Any\nfrom mcpc import Field, tool\n"
+    server, problems = checked({"server.json": SERVER_JSON, "tools.py": f"{head}@tool\ndef a({written}):\n    'A.'\n"})
+    assert problems == ()
+    assert server is not None
+    (tool,) = server.server.tools
+    assert tool.input.node.value["properties"]["x"] == schema
 
 
 def test_marks_elsewhere_are_told() -> None:
@@ -444,3 +518,67 @@ def test_marks_and_files_define_together() -> None:
     assert server is not None, problems
     assert [one.name for one in server.server.readable] == ["a", "b", "d"]
     assert [one.handler.file for one in server.server.definitions] == ["resources.py", "server.py", "completions.py"]
+
+
+WRONG_FIELDS = '''from typing import Annotated
+from mcpc import Field, Server
+mcp = Server("s")
+
+
+@mcp.tool
+def a(x: str = »Field(pattern="(")) -> str:
+    """A."""
+    return x
+
+
+@mcp.tool
+def b(x: int = »Field(ge="a"), y: str = »Field(min_length="3")) -> str:
+    """B."""
+    return ""
+
+
+@mcp.tool
+def c(x: »Annotated[str, Field(min_length="3")]) -> str:
+    """C."""
+    return ""
+
+
+@mcp.tool
+def d(x: »complex) -> str:
+    """D."""
+    return ""
+'''
+
+
+def test_constraints_that_no_schema_can_have_are_told_of_each_where_they_are() -> None:
+    unmarked, marks = marked({"server.py": WRONG_FIELDS})
+    _, problems = checked(unmarked)
+    assert places(problems, unmarked) == [("MCP217", *mark) for mark in marks]
+    assert [problem.message for problem in problems][:2] == [
+        "no schema describes `x`: unclosed group",
+        "no schema describes `x`: ValueError: 'ge' must be coercible to an integer",
+    ]
+
+
+def test_whatever_a_type_raises_is_told_of_its_function_alone() -> None:
+    text = """from mcpc import tool
+
+
+class Odd:
+    @classmethod
+    def __get_pydantic_core_schema__(cls, *_: object) -> object:
+        raise Exception("odd")
+
+
+@tool
+def »a(x: Odd) -> str:
+    return ""
+
+
+@tool
+def b(x: »complex) -> str:
+    return ""
+"""
+    unmarked, marks = marked({"server.json": SERVER_JSON, "tools.py": text})
+    _, problems = checked(unmarked)
+    assert places([one for one in problems if one.code == "MCP217"], unmarked) == [("MCP217", *mark) for mark in marks]

@@ -14,6 +14,7 @@ from mcpc.introspection import Answers, ask, decisive, find
 from mcpc.introspection import process as asking
 from mcpc.introspection.docstrings import read
 from mcpc_runtime.authoring import PUBLIC
+from processes import running
 from projects import tree
 
 if TYPE_CHECKING:
@@ -247,7 +248,7 @@ def test_a_definition_with_everything(described: dict[str, dict[str, Any]]) -> N
     assert described["full"]["binding"] == ["hints"]
 
 
-def test_types_with_names_are_kept_apart(described: dict[str, dict[str, Any]]) -> None:
+def test_types_with_names_are_inlined_unless_they_lead_back_to_themselves(described: dict[str, dict[str, Any]]) -> None:
     definition = described["nested"]["definition"]
     node = {
         "type": "object",
@@ -261,24 +262,20 @@ def test_types_with_names_are_kept_apart(described: dict[str, dict[str, Any]]) -
         "type": "object",
         "properties": {
             "node": {"$ref": "#/$defs/Node"},
-            "color": {"$ref": "#/$defs/Color"},
-            "size": {"$ref": "#/$defs/Size"},
+            "color": {"enum": ["red"], "type": "string"}
+            if "enum" in definition["inputSchema"]["properties"]["color"]
+            else {"const": "red", "type": "string"},
+            "size": {
+                "type": "object",
+                "properties": {"width": {"type": "integer"}, "name": {"type": "string"}},
+                "required": ["width"],
+            },
             "free": {},
             "when": {"type": "string", "format": "date-time", "default": "2026-07-28T00:00:00"},
         },
         "required": ["node", "color", "size", "free"],
         "additionalProperties": False,
-        "$defs": {
-            "Color": {"enum": ["red"], "type": "string"}
-            if "enum" in definition["inputSchema"]["$defs"]["Color"]
-            else {"const": "red", "type": "string"},
-            "Node": node,
-            "Size": {
-                "type": "object",
-                "properties": {"width": {"type": "integer"}, "name": {"type": "string"}},
-                "required": ["width"],
-            },
-        },
+        "$defs": {"Node": node},
     }
     assert definition["outputSchema"] == {**node, "$defs": {"Node": node}}
     assert described["nested"]["binding"] == ["hints"]
@@ -338,7 +335,7 @@ def test_the_same_sources_are_described_in_the_same_way() -> None:
         ("import nothing_of_this_name", "it raises ModuleNotFoundError: No module named 'nothing_of_this_name'", 4),
         ("import sys\nsys.exit(3)", "it ends the program (SystemExit: 3)", 5),
         ("import os\nos._exit(4)", "it ended the process with status 4", 0),
-        ("import os, signal\nos.kill(os.getpid(), signal.SIGSEGV)", "it ended the process by signal 11", 0),
+        ("import os, signal\nos.kill(os.getpid(), signal.SIGSEGV)", "it ended the process by signal 11", 5),
         ("raise KeyboardInterrupt", "it raises KeyboardInterrupt", 4),
         ("def deep(): deep()\ndeep()", "it raises RecursionError: maximum recursion depth exceeded", 4),
     ],
@@ -354,13 +351,12 @@ def test_a_file_that_does_not_come_back(monkeypatch: pytest.MonkeyPatch) -> None
     assert (message, path) == ("it was not imported in 1 seconds", "tools.py")
     assert line in (4, 5)
     caught = "import time\nwhile True:\n    try:\n        time.sleep(9)\n    except BaseException:\n        pass"
-    monkeypatch.setattr(asking, "GRACE_SECONDS", 1)
-    assert failing(caught) == (LATE, "tools.py", 0)
-    assert time.monotonic() - started < 10
+    assert failing(caught) == (LATE, "tools.py", 7)  # Python itself tells where it is
+    assert time.monotonic() - started < 30
 
 
 def test_an_answer_too_large_ends_the_question(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mcpc.asked.LIMIT", 1 << 20)
+    monkeypatch.setattr("mcpc.confinement.ANSWER_BYTES", 1 << 20)
     text = "from mcpc import tool\n@tool(description='x' * (9 << 20))\ndef a(): ..."
     failure = asked({"tools.py": text}).files["tools.py"].failure
     assert failure is not None
@@ -410,30 +406,17 @@ def a(): ...
     assert names == sorted(PUBLIC)
 
 
-def test_what_it_started_ends_with_it(tmp_path) -> None:
-    text = f"""
-import os, subprocess
+def test_what_it_started_ends_with_it() -> None:
+    text = """
+import subprocess
 from mcpc import tool
-child = subprocess.Popen(["sleep", "60"])
-open({str(tmp_path / "pid")!r}, "w").write(str(child.pid))
+child = subprocess.Popen(["sleep", "60.125"])
+assert child.poll() is None
 @tool
 def a(): ...
 """
     assert len(rows(text)) == 1
-    pid = int((tmp_path / "pid").read_text())
-    deadline = time.monotonic() + 5
-    while running(pid) and time.monotonic() < deadline:
-        time.sleep(0.05)
-    assert not running(pid)
-
-
-def running(pid: int) -> bool:
-    """Tell whether a process is there and no zombie."""
-    try:
-        with open(f"/proc/{pid}/stat") as file:
-            return file.read().rpartition(")")[2].split()[0] != "Z"
-    except (FileNotFoundError, ProcessLookupError):
-        return False
+    assert not running("sleep", "60.125")
 
 
 def test_the_copy_of_the_project_is_removed(tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -519,7 +502,8 @@ def a(m: Model, many: list[Model] = []) -> Model: ...
     (row,) = rows(text)
     assert row["problems"] == []
     schema = row["definition"]["inputSchema"]
-    assert schema["$defs"]["Model"]["properties"] == {"N": {"type": "integer", "minimum": 1}}
+    assert schema["properties"]["m"]["properties"] == {"N": {"type": "integer", "minimum": 1}}
+    assert schema["properties"]["many"]["items"] == schema["properties"]["m"]
     assert list(row["definition"]["outputSchema"]["properties"]) == ["n"]
 
 

@@ -918,11 +918,10 @@ LIKE_THE_ORIGINAL = [
 ]  # fmt: skip
 
 
+@pytest.mark.checkout("TESTS_MCP_BASH")
 def test_it_answers_as_the_original_does(sandbox: Sandbox, tmp_path: Path):
-    """What both say of the same calls; MCPC_MCP_BASH names the folder of mcp-bash."""
-    place = os.environ.get("MCPC_MCP_BASH", "")
-    if not place:
-        pytest.skip("MCPC_MCP_BASH does not name a folder of mcp-bash to compare with")
+    """What both say of the same calls; TESTS_MCP_BASH names the folder of mcp-bash."""
+    place = os.environ["TESTS_MCP_BASH"]
     needs("jq")
     (tmp_path / "other").mkdir()
     other = Sandbox(tmp_path / "other", Path(place) / "sdk")

@@ -62,7 +62,9 @@ def told(text: str, more: dict[str, str] | None = None, **handlers: str) -> list
     return [problem.message.partition(":")[0] + " | " + problem.hint for problem in problems]
 
 
-IN_JSON = 'say `"environment": ["KEY"]` in its `"_meta": {"mcpc/handler": {…}}`'
+FOR_ALL = '`"_meta": {"mcpc/handlers": {"environment": ["KEY"]}}` in `server.json` for all handlers'
+IN_JSON = f'say `"environment": ["KEY"]` in its `"_meta": {{"mcpc/handler": {{…}}}}`, or {FOR_ALL}'
+IN_EACH = f'say {FOR_ALL}, or `"environment": ["KEY"]` in the `"_meta": {{"mcpc/handler": {{…}}}}` of each'
 
 
 def test_it_is_the_handlers_own_environment_that_counts() -> None:
@@ -81,7 +83,7 @@ def test_what_another_function_reads_one_of_them_needs() -> None:
     helper = "import helper\ndef a(): ...\ndef b(): ...\n"
     beside = {"helper.py": "import os\ndef key(): return os.getenv('KEY')\n"}
     assert told(helper, beside, a=KNOWN, b="{}") == []
-    assert told(helper, beside, a="{}", b="{}") == [f"`a` does not find the variable `KEY` | {IN_JSON}"]
+    assert told(helper, beside, a="{}", b="{}") == [f"`a`, `b` do not find the variable `KEY` | {IN_EACH}"]
 
 
 def test_what_no_handler_leads_to_is_nobodys_business() -> None:
@@ -91,4 +93,116 @@ def test_what_no_handler_leads_to_is_nobodys_business() -> None:
 def test_a_mark_is_told_what_to_say() -> None:
     text = "import os\nfrom mcpc import tool\n@tool\ndef a():\n    'A.'\n    return os.getenv('KEY')\n"
     _, problems = checked({"server.json": SERVER_JSON, "tools.py": text})
-    assert [problem.hint for problem in problems] == ['say `environment=["KEY"]` in its mark']
+    assert [problem.hint for problem in problems] == [f'say `environment=["KEY"]` in its mark, or {FOR_ALL}']
+
+
+HELPERS = {
+    "a helper": ("import os\ndef key(): return os.getenv('KEY')\ndef a(): key()\ndef b(): key()\ndef c(): ...\n", {}),
+    "a helper's helper": (
+        (
+            "import os\ndef key(): return os.getenv('KEY')\ndef ask(): return key()\n"
+            "def a(): ask()\ndef b(): return [ask() for _ in 'x']\ndef c(): ...\n"
+        ),
+        {},
+    ),
+    "another module's": (
+        (
+            "import client\nfrom client import ask as tell\n"
+            "def a(): client.ask()\ndef b(): tell()\ndef c(): client.other()\n"
+        ),
+        {"client.py": "import os\ndef ask(): return os.getenv('KEY')\ndef other(): ...\n"},
+    ),
+    "a package's": (
+        "import api.client\nfrom api import ask\ndef a(): api.client.ask()\ndef b(): ask()\ndef c(): ...\n",
+        {
+            "api/__init__.py": "from .client import ask\n",
+            "api/client.py": "from . import keys\ndef ask(): return keys.key()\n",
+            "api/keys.py": "import os\ndef key(): return os.getenv('KEY')\n",
+        },
+    ),
+    "a class": (
+        (
+            "import os\nclass Client:\n    def get(self): return os.getenv('KEY')\n"
+            "client = Client()\ndef a(): client.get()\ndef b(): Client().get()\ndef c(): ...\n"
+        ),
+        {},
+    ),
+    "a decorator": (
+        (
+            "import os\ndef keyed(f):\n    def inner(): return f(os.getenv('KEY'))\n    return inner\n"
+            "@keyed\ndef a(): ...\n@keyed\ndef b(): ...\ndef c(): ...\n"
+        ),
+        {},
+    ),
+    "a table": (
+        (
+            "import os\ndef key(): return os.getenv('KEY')\nTABLE = {'k': key}\n"
+            "def a(): TABLE['k']()\ndef b(): TABLE['k']()\ndef c(): ...\n"
+        ),
+        {},
+    ),
+}
+
+
+@pytest.mark.parametrize("name", HELPERS)
+def test_every_handler_that_reaches_the_line_is_named_until_each_has_the_variable(name: str) -> None:
+    text, more = HELPERS[name]
+    none, one = "{}", KNOWN
+    assert told(text, more, a=none, b=none, c=none) == [f"`a`, `b` do not find the variable `KEY` | {IN_EACH}"]
+    assert told(text, more, a=one, b=none, c=none) == [f"`b` does not find the variable `KEY` | {IN_JSON}"]
+    assert told(text, more, a=one, b=one, c=none) == []
+
+
+def test_what_is_called_when_the_file_is_imported_every_handler_needs() -> None:
+    function = "import os\ndef load(): return os.getenv('KEY')\nKEY = load()\ndef a(): ...\ndef b(): ...\n"
+    instance = (
+        "import os\nclass Client:\n    def __init__(self): self.key = os.getenv('KEY')\n"
+        "client = Client()\ndef a(): ...\ndef b(): ...\n"
+    )
+    for text in (function, instance):
+        assert told(text, a=KNOWN, b="{}") == [f"`b` does not find the variable `KEY` | {IN_JSON}"]
+
+
+PYTHON = """import os
+from mcpc import Server
+mcp = Server("s"{general})
+def key(): return os.getenv('KEY')
+@mcp.tool{own}
+def a() -> str:
+    'A.'
+    return key()
+@mcp.tool
+def b() -> str:
+    'B.'
+    return key()
+"""
+
+
+@pytest.mark.parametrize(
+    ("general", "own", "hints"),
+    [
+        (
+            "",
+            "",
+            ['say `Server(..., environment=["KEY"])` for all handlers, or `environment=["KEY"]` in the mark of each'],
+        ),
+        (
+            "",
+            "(environment=['KEY'])",
+            ['say `environment=["KEY"]` in its mark, or `Server(..., environment=["KEY"])` for all handlers'],
+        ),
+        (", environment=['KEY']", "", []),
+        (", environment=['KEY']", "(environment=['OTHER'])", []),
+    ],
+    ids=["nothing said", "said by one", "said for all", "said for all and something else by one"],
+)
+def test_what_the_hints_say_is_enough(general: str, own: str, hints: list[str]) -> None:
+    _, problems = checked({"server.py": PYTHON.format(general=general, own=own)})
+    assert [problem.hint for problem in problems] == hints
+
+
+def test_server_json_says_it_for_all() -> None:
+    text = "import os\ndef key(): return os.getenv('KEY')\ndef a(): key()\ndef b(): key()\n"
+    said = SERVER_JSON.rstrip().removesuffix("}") + ', "_meta": {"mcpc/handlers": {"environment": ["KEY"]}}}'
+    _, problems = checked({"server.json": said, "tools.json": tools(a="{}", b="{}"), "tools.py": text})
+    assert problems == ()

@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from typing import Any
 
 import pytest
 
 from mcpc.schema import instances
 from mcpc.schema.dialects import DRAFT_2020_12
-from needs import ROOT, shared
+from needs import ROOT
 from projects import checked, marked, places
+from reference import real_tools
 from schemas import node_of
 
 DRAFT_7 = "http://json-schema.org/draft-07/schema#"
@@ -150,9 +150,8 @@ def test_the_library_is_imported_only_for_a_value_it_must_judge() -> None:
 
 
 def test_no_tool_of_a_real_server_has_a_bad_default() -> None:
-    servers: dict[str, Any] = json.loads(shared("data/real-tools.json").read_text())
-    for server in servers.values():
-        for tool in server["tools"] if isinstance(server, dict) else server:
+    for tools in real_tools().values():
+        for tool in tools:
             files = project(json.dumps(tool["inputSchema"]))
             codes = {problem.code for problem in checked(files)[1]}
             assert codes.isdisjoint(("MCP121", "MCP122", "MCP123")), tool["name"]

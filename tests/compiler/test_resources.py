@@ -14,6 +14,7 @@ from images import MODERN, archive, ask, image_of, request
 from mcpc.ir import BashFunction, Contents, PythonFunction, Root
 from mcpc.ir.printer import show
 from mcpc.revisions import REVISIONS
+from mcpc.sources.hidden import hidden
 from mcpc_runtime.protocol.session import Session
 from messages import validator
 from projects import SERVER_JSON, Files, checked, lowered, marked, places
@@ -556,8 +557,10 @@ def test_what_a_server_has_not_is_not_in_its_index() -> None:
     assert not {"resources", "templates", "completions", "skills"} & index.keys()
 
 
-HOSTILE = st.text(st.characters(exclude_categories=("Cc", "Cs", "Cf")), max_size=60).map(
-    lambda text: f'{text}{{{{ "{{%" }}}} \\ """ \' # {{text}}'
+HOSTILE = (
+    st.text(st.characters(exclude_categories=("Cc", "Cs", "Cf", "Co", "Cn")), max_size=60)
+    .map(lambda text: f'{text}{{{{ "{{%" }}}} \\ """ \' # {{text}}')
+    .filter(lambda text: not hidden(text))
 )
 
 

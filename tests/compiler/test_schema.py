@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from needs import shared
+from mcpc.schema import compile as compile_validator
+from reference import has_real_tools, real_tools
 from schemas import compiled, explained, functions, judge, node_of, problems_of
 
 DEEP = 100_000
@@ -321,10 +322,9 @@ def test_closed_leaves_a_root_alone_that_says_itself_what_it_takes(said: dict[st
 
 
 def test_the_input_schemas_of_real_servers_compile_but_for_their_dialect() -> None:
-    servers = json.loads(shared("data/real-tools.json").read_text())
     count = 0
-    for server in servers.values():
-        for tool in server["tools"] if isinstance(server, dict) else server:
+    for tools in real_tools().values():
+        for tool in tools:
             schema = tool["inputSchema"]
             dialect = schema.pop("$schema", None)
             assert problems_of(schema) == (), tool["name"]
@@ -332,7 +332,7 @@ def test_the_input_schemas_of_real_servers_compile_but_for_their_dialect() -> No
             blocked = [problem.code for problem in problems_of({"$schema": dialect, **schema})] if dialect else []
             assert blocked in ([], ["MCP112"])
             count += 1
-    assert count == 77
+    assert count == 77 or not has_real_tools()
 
 
 def test_a_node_keeps_its_place_in_what_is_said() -> None:
@@ -348,12 +348,18 @@ def test_work_that_doubles_with_every_level_of_the_value_ends() -> None:
     modules = compiled(
         {"$ref": "#/$defs/t", "$defs": {"t": {"anyOf": [{**step, "maxItems": 3}, {**step, "minItems": 1}]}}}
     )
-    assert judge(modules, nested(60, 1)) == (False, [("", "depth", None)])
+    assert judge(modules, nested(60, 1)) == (False, [("", "work", None)])
 
 
 def test_a_recursive_schema_takes_values_of_many_parts() -> None:
-    modules = compiled({"$defs": {"t": {"items": {"$ref": "#/$defs/t"}}}, "$ref": "#/$defs/t"})
-    assert judge(modules, [[[] for _ in range(300)] for _ in range(300)])[0]
+    step = {"type": "array", "items": {"$ref": "#/$defs/t"}}
+    validator = compile_validator({"$defs": {"t": step}, "$ref": "#/$defs/t"})
+    value: list[Any] = [[[] for _ in range(300)] for _ in range(300)]
+    assert validator.accepts(value)
+    assert validator.errors(value) == []
+    value[299][299] = 1  # type: ignore[call-overload]
+    assert not validator.accepts(value)
+    assert validator.errors(value) != []
 
 
 def tagged(kind: Any, **others: Any) -> dict[str, Any]:

@@ -6,7 +6,6 @@ shows the smallest schema and value of it.
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -16,9 +15,9 @@ from hypothesis_jsonschema import from_schema
 import oracles
 from compiler import differential
 from mcpc.schema import compile as compiled
-from needs import shared
 from random_schemas import DRAFTS, Generator
 from random_values import Values
+from reference import real_tools, schema_suite
 from suite_adapter import agreed
 
 if TYPE_CHECKING:
@@ -63,7 +62,7 @@ NOT_MADE = {"$dynamicRef", "$recursiveRef", "additionalItems", "dependencies", "
 
 @pytest.mark.parametrize("draft", ["draft2020-12", "draft7"])
 def test_the_suites_schemas_mean_the_same_of_all_its_values(draft: str) -> None:
-    tally = differential.run_suite(shared("data/json-schema-test-suite"), draft, SHARE)
+    tally = differential.run_suite(schema_suite(), draft, SHARE)
     nothing_unexplained(tally)
     assert not tally.failed
     assert tally.pairs > 5_000
@@ -71,7 +70,7 @@ def test_the_suites_schemas_mean_the_same_of_all_its_values(draft: str) -> None:
 
 def real_schemas() -> Iterator[tuple[str, Any]]:
     """Yield every schema of the real tools, by the server's, the tool's and its own name."""
-    for server, tools in json.loads(shared("data/real-tools.json").read_text()).items():
+    for server, tools in real_tools().items():
         for tool in tools:
             for kind in ("inputSchema", "outputSchema"):
                 if kind in tool:

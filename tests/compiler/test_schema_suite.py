@@ -1,12 +1,12 @@
-"""The official JSON Schema test suite, by its own runner: what fails is exactly what is written down, with a reason.
+"""The official JSON Schema test suite: what fails is exactly what is written down, with a reason.
 
-`schema_suite_expected/` has, by draft and group, how many tests there are and which are missed on purpose.
+`schema_suite_expected/` has, by draft and group, how many tests the newest suite has and which are missed on purpose;
+an earlier suite, as a package carries it, has no failure that is not among those.
 """
 
 from __future__ import annotations
 
 import hashlib
-import importlib.util
 import json
 import os
 import subprocess
@@ -18,11 +18,14 @@ import pytest
 
 import suite_adapter
 from artifact import SOURCES
-from needs import ROOT, shared
+from needs import ROOT
+from reference import is_newest_suite, schema_suite
+from schema_suite import run
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from types import ModuleType
+
+    from schema_suite import Context
 
 EXPECTED = Path(__file__).parent / "schema_suite_expected"
 DRAFTS = ("draft2020-12", "draft7")
@@ -33,57 +36,42 @@ LEAST = {
     ("draft7", "optional"): 114,
     ("draft7", "format"): 658,
 }
-"""As many tests are passed whatever else is written down; of `required`, all."""
+"""As many tests of the newest suite are passed whatever else is written down; of `required`, all."""
 SEEDS = ("0", "5")
-
-
-def runner() -> ModuleType:
-    """Return the runner of the suite, which lies beside it."""
-    spec = importlib.util.spec_from_file_location("run_suite", shared("suites/run_suite.py"))
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-def ran(factory: Callable[..., Any], draft: str, group: str) -> tuple[dict[str, int], dict[str, str]]:
-    """Run one group; return its counts, and what became of each test that did not pass."""
-    suite = runner()
-    table, failures = suite.run(factory, str(shared("data/json-schema-test-suite")), [draft], [group], limit=0)
-    return table[draft][group], {suite.ident(failure): str(failure) for failure in failures}
 
 
 @pytest.mark.parametrize("group", GROUPS)
 @pytest.mark.parametrize("draft", DRAFTS)
 def test_the_suite_is_passed_but_for_what_is_written_down(draft: str, group: str) -> None:
     expected = json.loads((EXPECTED / f"{draft}.json").read_text())[group]
-    counts, failures = ran(suite_adapter.factory, draft, group)
+    counts, failures = run(suite_adapter.factory, schema_suite(), draft, group)
     missed = expected["misses"]
-    assert counts["tests"] == expected["tests"]
     assert {name: text for name, text in failures.items() if name not in missed} == {}
-    assert set(missed) - set(failures) == set(), "these pass now: take them off the list"
     assert all(missed.values()), "each miss has its reason"
-    assert counts["pass"] >= LEAST.get((draft, group), counts["tests"])
+    assert counts["tests"] > expected["tests"] / 2
+    if is_newest_suite():
+        assert counts["tests"] == expected["tests"]
+        assert set(missed) - set(failures) == set(), "these pass now: take them off the list"
+        assert counts["pass"] >= LEAST.get((draft, group), counts["tests"])
 
 
 def digest() -> str:
     """Return a digest of everything that is generated for the suite."""
     found = hashlib.sha256()
 
-    def factory(schema: Any, context: suite_adapter.Context) -> Callable[[Any], bool]:
+    def factory(schema: Any, context: Context) -> Callable[[Any], bool]:
         modules = suite_adapter.compiled(schema, context).modules
         found.update(f"{modules.predicate}\0{modules.collector}\0".encode())
         return lambda _instance: True
 
     for draft in DRAFTS:
         for group in GROUPS:
-            ran(factory, draft, group)
+            run(factory, schema_suite(), draft, group)
     return found.hexdigest()
 
 
 def test_what_is_generated_does_not_depend_on_the_order_of_hashes() -> None:
-    shared("data/json-schema-test-suite")
+    schema_suite()
     code = "from compiler import test_schema_suite; print(test_schema_suite.digest())"
     path = os.pathsep.join((SOURCES, str(ROOT / "tests")))
     found = {

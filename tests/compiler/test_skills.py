@@ -210,3 +210,28 @@ def test_folders_have_their_children_once():
     assert kinds["skill://acme/refunds/templates"] == "inode/directory"
     assert kinds["skill://acme/refunds/SKILL.md"] == "text/markdown"
     assert kinds["skill://acme/refunds/templates/deep/logo.png"] == "image/png"
+
+
+SKILL = "---\nname: demo\ndescription: Says {}.\n---\nBody {}.\n"
+
+
+@pytest.mark.parametrize(
+    ("files", "place"),
+    [
+        ({"skills/demo/SKILL.md": SKILL.format("\u202ex", "")}, "skills/demo/SKILL.md"),
+        ({"skills/demo/SKILL.md": SKILL.format("", "\U000e0041")}, "skills/demo/SKILL.md"),
+        ({"skills/demo/SKILL.md": SKILL.format("", ""), "skills/demo/more.txt": "a\u200bb"}, "skills/demo/more.txt"),
+    ],
+    ids=["description", "body", "another file"],
+)
+def test_hidden_characters_of_a_skill_are_refused(files, place):
+    _, problems = checked({"server.json": SERVER, **files})
+    found = [problem for problem in problems if problem.code == "MCP701"]
+    assert [problem.span.path for problem in found if problem.span] == [place]
+
+
+def test_emoji_and_binary_files_of_a_skill_are_let_be():
+    files = {"skills/demo/SKILL.md": SKILL.format("❤️", "👩‍💻")}
+    files["skills/demo/data.bin"] = "\0\x01\u200b"
+    _, problems = checked({"server.json": SERVER, **files})
+    assert [problem for problem in problems if problem.code == "MCP701"] == []

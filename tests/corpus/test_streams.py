@@ -15,7 +15,7 @@ import pytest
 from corpus.cases import CAPABILITIES, STATELESS, encoded, envelope
 from corpus.channels import Pipes, Posts, events
 from corpus.validity import judge
-from needs import shared
+from reference import protocol_examples
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -160,7 +160,6 @@ def until(channel: Pipes | Posts, get: Message, status: str) -> Message:
     raise AssertionError(f"the task stays {found['status']}")
 
 
-EXAMPLES = "data/mcp-schema/2026-07-28/examples"
 ASKED = (
     "CallTool",
     "Complete",
@@ -175,12 +174,11 @@ ASKED = (
 
 @pytest.mark.parametrize("name", [*ASKED, "ReadResource"])
 def test_the_examples_of_the_schema_are_answered(name: str, everything_server: Path, http_server: Served) -> None:
-    found = sorted((shared(EXAMPLES) / f"{name}Request").glob("*.json"))
+    found = protocol_examples(f"{name}Request")
     assert found
     pipes, posts = Pipes(everything_server, STATELESS), Posts(http_server, STATELESS)
     try:
-        for path in found:
-            message = json.loads(path.read_text())
+        for message in found:
             judge(STATELESS, message)
             piped, over_http = (channel.say(encoded(message)) for channel in (pipes, posts))
             assert piped == over_http and piped[-1]["id"] == message["id"]

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from functools import cache
 from typing import Any
 
 import jsonschema
 
-from needs import shared
+from reference import protocol_schema
 
 EMPTY = {"PingRequest", "SetLevelRequest", "SubscribeRequest", "UnsubscribeRequest"}
 """Requests whose answer says nothing."""
@@ -17,7 +16,7 @@ EMPTY = {"PingRequest", "SetLevelRequest", "SubscribeRequest", "UnsubscribeReque
 @cache
 def schema(revision: str) -> tuple[dict[str, Any], str]:
     """Return a revision's schema, and the key of its definitions."""
-    document = json.loads((shared("data/mcp-schema") / revision / "schema.json").read_text())
+    document = protocol_schema(revision)
     return document, "$defs" if "$defs" in document else "definitions"
 
 

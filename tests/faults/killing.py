@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 ONE = (HANDSHAKE,)
 KILLS = int(os.environ.get("MCPC_KILLS", "12"))
 """How many processes are killed in each case of Y02."""
-STORM = int(os.environ.get("MCPC_STORM", "10000"))
+STORM = int(os.environ.get("TESTS_STORM", "10000"))
 
 
 def parts(server: Server) -> dict[str, list[Process]]:
@@ -109,7 +109,15 @@ STARTS = {
     "a session of its own": "import os; os.setsid() if os.getpgrp() != os.getpid() else None",
 }
 """What the one who starts the server may have done before."""
-WITHOUT = ("proc", "memfd", "pidfd", "subreaper", "seqpacket", "proc,memfd,pidfd,subreaper,seqpacket")
+WITHOUT = (
+    "proc",
+    "memfd",
+    "pidfd",
+    "subreaper",
+    "seqpacket",
+    "closerange,hangup",
+    "proc,memfd,pidfd,subreaper,seqpacket",
+)
 
 
 def prepared(code: str) -> Callable[[Trial], None]:

@@ -1,6 +1,6 @@
 """Sections H and X: many connections, slow ones, idle ones, and those whose client vanishes without a word.
 
-Limits of time are cut to a second or two; with MCPC_FULL=1 they are what a server usually has, and numbers are full too.
+Limits of time are cut to a second or two; with TESTS_FULL=1 they are what a server usually has, and numbers are full too.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ from serving import served
 if TYPE_CHECKING:
     from pathlib import Path
 
-REQUESTS = int(os.environ.get("MCPC_SOAK_HTTP", "1000"))
+REQUESTS = int(os.environ.get("TESTS_SOAK_HTTP", "1000"))
 
 
 def test_nothing_is_left_of_clients_that_leave(tmp_path: Path) -> None:

@@ -1,6 +1,6 @@
 """Three replicas behind nginx with a store; one is killed every second, and nobody gets a wrong answer or loses a task.
 
-MCPC_FLEET_SECONDS: for how long (a minute is what the figure in the README is of).
+TESTS_FLEET_SECONDS: for how long (a minute is what the figure in the README is of).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from fleet.load import KINDS, Tally, load
 from fleet.replicas import STORE, Fleet
 from needs import lacking, needs
 
-SECONDS = float(os.environ.get("MCPC_FLEET_SECONDS", "12"))
+SECONDS = float(os.environ.get("TESTS_FLEET_SECONDS", "12"))
 WORKERS = 8
 
 

@@ -179,11 +179,11 @@ class Requirements(Runner):
 class Clerk:
     """A clerk that does at once what it is told, and says so a moment later."""
 
-    def __init__(self, reactor: Any, open_store: object) -> None:
+    def __init__(self, reactor: Any, open_store: object, *, is_shared: bool = False) -> None:
         self._reactor = reactor
         self._store = Memory()
 
-    def tell(self, order: Any, done: Callable[[Any], None]) -> None:
+    def tell(self, order: Any, done: Callable[[Any], None], principal: str | None = None) -> None:
         """Do it."""
         self._reactor.after(0, partial(done, clerk.attempt(order, self._store)))
 

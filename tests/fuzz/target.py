@@ -431,7 +431,7 @@ def part(driver: Driver, books: Books, stage: Stage) -> None:
             stage.obey("end")
             driver.clock.pass_by(True)
             driver.settle()
-        assert not driver.dispatcher._works and not driver.dispatcher._running and not driver.dispatcher._waiting
+        assert not driver.dispatcher._works and not driver.dispatcher._places.running and not driver.dispatcher._places
         driver.dispatcher.close()
 
 

@@ -1,6 +1,6 @@
 """Whatever a handler of another system writes, returns or does, each request is answered once, as the protocol has it.
 
-`MCPC_FOREIGN` sets how many answers of each system are tried in each revision (40).
+`TESTS_FOREIGN` sets how many answers of each system are tried in each revision (40).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     Json = Any
 
-COUNT = int(os.environ.get("MCPC_FOREIGN", "40"))
+COUNT = int(os.environ.get("TESTS_FOREIGN", "40"))
 QUICK = 3.0
 """Seconds that a call has which would never end."""
 ABLE: dict[str, Json] = {"elicitation": {"form": {}, "url": {}}, "roots": {}}

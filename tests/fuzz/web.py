@@ -344,7 +344,7 @@ class World:
         assert len(held.live) <= len(self.minted) and len(held.live) <= self.application.settings.max_sessions
         assert not any(conversation.is_busy for conversation in held.live.values())
         assert {id(one.session) for one in held.live.values()} == {id(one) for one in held.by_session}
-        assert held._held == sum(feed.held for feed in held._kept), "what is kept is reckoned"
+        assert held._held.total == sum(feed.held for feed in held._kept), "what is kept is reckoned"
         assert all(conversation.token in held.live for conversation in held._kept.values()), "of whom nothing is known"
         assert not self.stage.dispatcher or not self.stage.dispatcher._works
 

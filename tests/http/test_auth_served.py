@@ -15,6 +15,7 @@ from issuer import serving
 from mcpc_runtime.http.app import Application
 from mcpc_runtime.http.auth.configure import authenticator
 from mcpc_runtime.http.auth.oauth import WELL_KNOWN
+from mcpc_runtime.http.auth.principals import Refusal, refusal
 from mcpc_runtime.http.settings import Settings
 
 if TYPE_CHECKING:
@@ -192,3 +193,56 @@ def test_an_authorization_server_that_is_down_is_nobody_s_fault_but_its_own() ->
             assert answer.status == 503 and answer.headers["retry-after"] == "5"
 
         run(scenario, {}, url=URL, issuer=issuer.url, jwks=f"{issuer.url}/jwks")
+
+
+@pytest.mark.parametrize(("raw", "status"), [(b"/mcp", 405), (b"/%6dcp", 404), (b"/mcp%2f", 404), (b"/mcp?x=%20", 405)])
+def test_another_server_s_raw_path_decides(raw: bytes, status: int) -> None:
+    async def scenario(client: Client) -> None:
+        sent: list[Any] = []
+
+        async def receive() -> Any:
+            return {"type": "http.request", "body": b"", "more_body": False}
+
+        async def send(message: Any) -> None:
+            sent.append(message)
+
+        scope = {"type": "http", "method": "GET", "path": "/mcp", "raw_path": raw, "query_string": b""}
+        await client.application({**scope, "headers": [HOST, bearer("the-token-of-admin")]}, receive, send)
+        assert sent[0]["status"] == status
+
+    with_tokens(scenario)
+
+
+def test_who_is_asked_about_is_known_by_their_address() -> None:
+    """What a trusted proxy tells counts, and of anybody else the connection's other end."""
+    found: list[str] = []
+
+    async def scenario(client: Client) -> None:
+        gate = client.application.settings.authenticator
+        gate._oauth = Noting(found)
+        for peer, told in (("192.0.2.1", "203.0.113.9"), ("198.51.100.7", "203.0.113.9")):
+            headers = [HOST, TYPE, bearer("opaque-token-of-somebody"), (b"x-forwarded-for", told.encode())]
+            scope = {"type": "http", "method": "POST", "path": "/mcp", "query_string": b"", "client": (peer, 7)}
+            await client.application({**scope, "headers": headers}, nothing, ignore)
+        assert found == ["203.0.113.9", "198.51.100.7"]
+
+    with_tokens(scenario, proxies=("192.0.2.0/24",))
+
+
+class Noting:
+    """Takes no token, and notes where each came from."""
+
+    def __init__(self, found: list[str]) -> None:
+        self.found = found
+
+    def check(self, token: str, path: str, source: Callable[[], str]) -> Refusal:
+        self.found.append(source())
+        return refusal(401)
+
+
+async def nothing() -> Any:
+    return {"type": "http.request", "body": b"", "more_body": False}
+
+
+async def ignore(message: Any) -> None:
+    return

@@ -71,7 +71,8 @@ def test_without_a_bearer_token_there_is_a_challenge(value: str) -> None:
     found = check(value)
     assert isinstance(found, Refusal) and found.status == 401
     assert challenge_of(found) == "Bearer"
-    assert json.loads(found.body) == {"error": "Unauthorized"}
+    words = "send a bearer token in the Authorization header"
+    assert json.loads(found.body) == {"error": "Unauthorized", "error_description": words}
 
 
 def test_without_the_header_there_is_a_challenge() -> None:
@@ -130,7 +131,7 @@ def test_every_digest_is_compared_whatever_the_token(monkeypatch: pytest.MonkeyP
     assert not any(TOKEN.encode() in pair for pair in compared)
 
 
-@pytest.mark.skipif("MCPC_TIMING" not in os.environ, reason="measures time: MCPC_TIMING=1")
+@pytest.mark.skipif("TESTS_TIMING" not in os.environ, reason="measures time: TESTS_TIMING=1")
 def test_the_time_does_not_tell_how_much_of_a_token_is_right() -> None:
     """X02; that the measure would see it is shown with a comparison that ends at the first difference."""
     right = secrets.token_urlsafe(LONG)

@@ -94,7 +94,7 @@ async def test_streams_are_numbered(client: Client):
 class Doorman:
     """Lets in who says a name; a token whose end is near may not call one of the tools."""
 
-    def check(self, headers, path):
+    def check(self, headers, path, client=None):
         name = dict(headers).get(b"authorization", b"").decode()
         if not name:
             return refusal(401, "Bearer")

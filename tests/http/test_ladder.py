@@ -129,7 +129,7 @@ def test_arguments_that_headers_repeat(arguments, headers, good):
 class Doorman:
     """Lets everybody in, and hides a tool."""
 
-    def check(self, headers, path):
+    def check(self, headers, path, client=None):
         return Principal("ann", "place".__ne__)
 
     def permit(self, principal, method, name, path):

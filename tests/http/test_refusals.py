@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.client
 import json
+import re
 import socket
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -17,6 +18,7 @@ from serving import Served, served
 if TYPE_CHECKING:
     from pathlib import Path
 
+STAMP = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z "
 TOKEN, SECRET = "a-token-that-is-long-enough-0123456789", "sEcReT"
 HEADERS = {"content-type": "application/json", "accept": "application/json, text/event-stream"}
 
@@ -58,13 +60,13 @@ def test_refusals_are_told_without_what_was_sent(everything_server: Path) -> Non
         raw(server, f"{SECRET} what\r\n\r\n".encode())
         expected.append("refused: 400 a request that cannot be read from 127.0.0.1")
         assert ask(server, "GET", "/healthz", {}) == 200
-        lines = [line for line in server.errors.read_text().splitlines() if line.startswith("refused")]
+        told = [re.sub(rf"^{STAMP}", "", line) for line in server.errors.read_text().splitlines()]
+        lines = [line for line in told if line.startswith("refused")]
         assert [line.split(":", 2)[0] + ":" + line.split(":", 2)[1] for line in lines] == expected
         assert all(line.split(": ", 2)[2] for line in lines), lines
         for _ in range(5 * MOST):
             assert ask(server, "GET", f"/{SECRET}", bearer) == 404
-        told = server.errors.read_text().count("refused: 404 GET elsewhere")
-        assert told < 3 * MOST
+        assert server.errors.read_text().count("refused: 404 GET elsewhere") < 3 * MOST
 
 
 def test_nothing_of_a_client_is_in_what_is_told(everything_server: Path) -> None:
@@ -112,11 +114,11 @@ def test_a_flood_is_a_number(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(refusals, "monotonic", lambda: now[0])
     made = Refusals(lambda: ("/mcp",))
     for _ in range(1000):
-        made.add(404, "BREW", "/tea", None, b"")
+        made.add(404, ("BREW", "/tea", None), b"")
     assert said == ["refused: 404 a request elsewhere"] * MOST
     now[0] += 1.5
-    made.add(404, "POST", "/mcp", ("::1", 5), b"")
-    made.add(404, "POST", "/mcp", ("::1", 5), b"")
+    made.add(404, ("POST", "/mcp", ("::1", 5)), b"")
+    made.add(404, ("POST", "/mcp", ("::1", 5)), b"")
     assert said[MOST:] == [f"refused: 404 POST /mcp from ::1 ({1000 - MOST} more before it)"]
     made.close()
     made.close()

@@ -9,11 +9,14 @@ import pytest
 
 from asgi import LEGACY, Client, mirrors, reply, request, served, stateless
 from http_sample import built, quiet, sample
+from http_sample import image_of as of_file
+from images import archive, image_of, project, tool
 from mcpc_runtime import seals
 from mcpc_runtime.http import sessions
 from mcpc_runtime.http.auth.principals import Principal, refusal
 from mcpc_runtime.http.sessions import Sessions, packed, unpacked
 from mcpc_runtime.http.settings import Settings
+from mcpc_runtime.image import Image
 from mcpc_runtime.protocol.batches import MOST
 from mcpc_runtime.protocol.session import Session
 from messages import HANDSHAKE, valid
@@ -159,6 +162,7 @@ from asgi import Client, request, reply
 from http_sample import image_of
 from mcpc_runtime.http.app import Application
 from mcpc_runtime.http.settings import Settings
+from mcpc_runtime.image import Image
 async def main():
     application = Application(image_of({file!r}), Settings())
     client = Client(application)
@@ -305,7 +309,7 @@ def test_what_was_ended_is_remembered_within_bounds(monkeypatch):
 class Doorman:
     """Lets in who says a name."""
 
-    def check(self, headers, path):
+    def check(self, headers, path, client=None):
         name = dict(headers).get(b"authorization", b"").decode()
         return Principal(name) if name else refusal(401, "Bearer")
 
@@ -444,3 +448,50 @@ async def test_a_cancelled_call_is_not_answered(client: Client, tmp_path):
         if (tmp_path / "mark").exists():
             return
     pytest.fail("the handler was not ended")
+
+
+def pair() -> dict[str, Image]:
+    """Two files, each under its path."""
+    return {"/mcp": of_file(built("sample")), "/other": of_file(built("sample"))}
+
+
+@served(pair)
+async def test_a_session_and_a_state_of_one_endpoint_are_refused_at_another(client: Client):
+    await client.initialize("2025-11-25", {})
+    assert (await client.post(request("ping"), *client.names)).status == 200
+    assert (await client.post(request("ping"), *client.names, path="/other")).status == 404
+    assert (await client.send("DELETE", *client.names, path="/other")).status == 404
+    assert (await client.post(request("ping"), *client.names)).status == 200
+    params = {"name": "elicit", "arguments": {}}
+    found = (await reply(await client.modern("tools/call", params, elicitation={})))["result"]
+    (key,) = found["inputRequests"]
+    answered = {key: {"action": "accept", "content": {"name": "Ann"}}}
+    more = {**params, "inputResponses": answered, "requestState": found["requestState"]}
+    for path, status in (("/other", 400), ("/mcp", 200)):
+        message = stateless("tools/call", more, elicitation={})
+        answer = await client.post(message, *mirrors("tools/call", more), path=path)
+        assert answer.status == status
+        await answer.body()
+
+
+def test_an_upgraded_replica_takes_the_sessions_of_the_one_before(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(seals, "PROCESS", [seals.Seals([b"k" * 32])])
+    settings = Settings()
+    before, after, other = (small(names, name) for names, name in (("a", "small"), ("ab", "small"), ("a", "large")))
+    token = Sessions(before, settings).mint(agreed(before))
+    found = Sessions(after, settings).find(token, "")
+    assert found is not None and found.session.wire is not None
+    assert Sessions(other, settings).find(token, "") is None, "another server that has the same keys"
+
+
+def small(names: str, name: str) -> Image:
+    info = {"name": name, "version": f"{len(names)}.0"}
+    image = image_of(archive(project([tool(one) for one in names], serverInfo=info)).data)
+    image.endpoint = "/mcp"
+    return image
+
+
+def agreed(image: Image) -> Session:
+    session = Session(image)
+    session.wire = image.wire("2025-11-25")
+    return session

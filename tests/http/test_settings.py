@@ -2,9 +2,11 @@
 
 import re
 
+import pytest
+
 from mcpc_runtime.http.embedded.parts import prepare
 from mcpc_runtime.http.settings import DEFAULTS, MIB
-from mcpc_runtime.http.words import OPTIONS
+from mcpc_runtime.http.words import OPTIONS, SettingError, settings_from
 
 prepare()
 from mcpc_runtime.http.embedded.server import ALIVE_AFTER, ALIVE_EVERY, ALIVE_TRIES  # noqa: E402
@@ -26,3 +28,25 @@ def test_a_client_that_vanishes_is_noticed_within_a_minute():
     """X11: by what is said on its stream, or, where nothing is said, by asking its system."""
     assert DEFAULTS["comment_seconds"] + DEFAULTS["vanished_seconds"] <= 60
     assert ALIVE_AFTER + ALIVE_EVERY * ALIVE_TRIES <= 60
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "127.255.0.1", "localhost", "[::1]"])
+def test_only_this_machine_connects_to_its_loopback(host: str) -> None:
+    assert settings_from(["--http", f"{host}:8000"], {}).is_loopback
+
+
+@pytest.mark.parametrize("host", ["127.evil.example", "127.0.0.1.example.com", "127.0.0.256", "127.1", "0.0.0.0"])
+def test_a_name_that_looks_like_the_loopback_is_not(host: str) -> None:
+    assert not settings_from(["--http", f"{host}:8000"], {}).is_loopback
+
+
+@pytest.mark.parametrize("option", ["--tasks", "--events"])
+@pytest.mark.parametrize("address", ["redis://:secret@host", "redis://me:secret@host:1/0", "redis://host?password=x"])
+def test_a_password_is_not_among_the_words(option: str, address: str) -> None:
+    name = f"MCPC_{option[2:].upper()}"
+    for words in ([option, address], [f"{option}={address}"]):
+        with pytest.raises(SettingError, match=f"set {name} instead") as refused:
+            settings_from(words, {})
+        assert "secret" not in str(refused.value)
+    assert getattr(settings_from([], {name: address}), option[2:]) == address
+    assert getattr(settings_from([option, "redis://host:1/0"], {}), option[2:]) == "redis://host:1/0"

@@ -266,11 +266,11 @@ async def test_what_is_kept_to_be_resumed_is_bounded(client: Client, monkeypatch
     (conversation,) = kept.live.values()
     assert len(conversation.feeds) == 4
     assert all(len(feed.events) <= 3 for feed in conversation.feeds.values())
-    assert kept._held == sum(feed.held for feed in kept._kept) > 0
-    monkeypatch.setattr(sessions, "MOST_HELD", kept._held // 2)
+    assert kept._held.total == sum(feed.held for feed in kept._kept) > 0
+    monkeypatch.setattr(sessions, "MOST_HELD", kept._held.total // 2)
     _, last = await parted(client)
     await asyncio.sleep(0.6)
-    assert kept._held <= sessions.MOST_HELD
+    assert kept._held.total <= sessions.MOST_HELD
     answer = await client.send("GET", *client.names, ("last-event-id", last))
     assert (await answer.messages())[-1]["result"]["content"][0]["text"] == "whole", "the newest is kept"
 
@@ -282,7 +282,7 @@ async def test_what_nobody_comes_back_for_is_forgotten(client: Client):
     kept = client.application.stages[0].sessions
     await asyncio.sleep(0.6)
     kept.sweep()
-    assert not kept._kept and not kept._held
+    assert not kept._kept and not kept._held.total
 
 
 @served(sample)

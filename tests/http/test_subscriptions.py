@@ -153,6 +153,7 @@ async def test_changes_go_to_other_processes_and_come_from_them(client: Client):
 @served(lambda: {"/a": sample(), "/b": sample()})
 async def test_a_session_that_was_ended_in_one_process_has_ended_in_all(client: Client):
     one, other = client.application.stages
+    other.sessions._purpose = one.sessions._purpose  # as if it were the same path, in another process
     one.events = Wire([one, other])
     begin = request("initialize", {"protocolVersion": "2025-11-25"})
     tokens = [(await client.post(begin, path="/a")).headers["mcp-session-id"] for _ in range(2)]

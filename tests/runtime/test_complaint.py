@@ -249,7 +249,7 @@ EVERY: dict[str, tuple[Any, Any, str]] = {
 
 def test_every_template_is_tried() -> None:
     told = {*EXPECTED, *SENTENCES, *UNEXPECTED, *ALTERNATIVES, "required"} - {"alternatives"}
-    assert set(EVERY) == told - {"format"}
+    assert set(EVERY) == told - {"format", "patternLength", "patternWork", "work"}  # see test_patterns
 
 
 @pytest.mark.parametrize("keyword", list(EVERY))
@@ -425,9 +425,9 @@ def test_no_reply_becomes_large(text: str) -> None:
 
 def test_a_million_complaints_are_told_at_once() -> None:
     errors: list[tuple[str, str, object]] = [(f"/{number}", "type", "string") for number in range(10**6)]
-    begun = time.perf_counter()
+    begun = time.process_time()
     text, meta = explain("t", [1] * 10**6, errors)
-    assert time.perf_counter() - begun < 0.5
+    assert time.process_time() - begun < 0.5
     assert text.startswith("Invalid arguments for t: more than 200 problems; fix and call again\n")
     assert "(the same at /1, /2 and 197 more)" in text
     assert len(meta["mcpc/problems"]) == 20  # type: ignore[arg-type]
@@ -437,9 +437,9 @@ def test_comparing_names_is_bounded() -> None:
     known: list[object] = [f"{'n' * 36}{number}" for number in range(10_000)]
     arguments = {f"{'m' * 38}{number}": 1 for number in range(1_000)}
     errors: list[tuple[str, str, object]] = [(f"/{name}", "additionalProperties", known) for name in arguments]
-    begun = time.perf_counter()
+    begun = time.process_time()
     describe("t", arguments, errors)
-    assert time.perf_counter() - begun < 2
+    assert time.process_time() - begun < 2
 
 
 def test_the_modules_import_nothing_but_each_other() -> None:

@@ -308,6 +308,44 @@ ADDRESSES = {
     "ff02::1": False,
     "fe80::1%lo": False,
     "nonsense": False,
+    "8.8.8.8": True,
+    "168.63.129.16": False,
+    "168.63.129.15": True,
+    "192.0.0.8": False,
+    "192.0.2.1": False,
+    "198.19.255.255": False,
+    "203.0.113.9": False,
+    "240.0.0.1": False,
+    "fec0::1": False,
+    "feff::1": False,
+    "64:ff9b::808:808": True,
+    "64:ff9b::a83f:8110": False,
+    "64:ff9b:1::1": False,
+    "64:ff9b:1::808:808": False,
+    "64:ff9b:0:1::808:808": False,
+    "::ffff:0:127.0.0.1": False,
+    "::ffff:0:8.8.8.8": False,
+    "::ffff:8.8.8.8": False,
+    "::8.8.8.8": False,
+    "100::1": False,
+    "100:0:0:1::1": False,
+    "2001::1": False,
+    "2001:0:4136:e378:8000:63bf:3fff:fdd2": False,
+    "2001:2::1": False,
+    "2001:10::1": False,
+    "2001:20::1": False,
+    "2001:db8::1": False,
+    "2001:4860:4860::8888": True,
+    "2002:a00:1::": False,
+    "2002:a83f:8110::1": False,
+    "2002:808:808::1": True,
+    "3fff::1": False,
+    "3fff:fff::1": False,
+    "4000::1": False,
+    "5f00::1": False,
+    "fc00::1": False,
+    "febf::1": False,
+    "2606:4700::1111%eth0": False,
 }
 
 
@@ -506,7 +544,7 @@ def test_pages(site: tuple[int, Path], monkeypatch: pytest.MonkeyPatch) -> None:
         page.allowed = frozenset(("localhost",))
         began = time.monotonic()
         brought = fetching.network(page)
-        assert time.monotonic() - began < 3
+        assert time.monotonic() - began < 15
         found[path] = brought.status, (brought.data.decode() or brought.words)
         assert brought.mime == ("text/markdown" if path == "/page?a=1" else "")
     for path, (status, words) in PAGES.items():
@@ -594,7 +632,7 @@ def test_a_repository_whose_host_says_nothing(site: tuple[int, Path]) -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
         began = time.monotonic()
         done = git(site, "#main:a", host=f"localhost:{silent.getsockname()[1]}", MCPBASH_GIT_TIMEOUT="1")
-        assert done.returncode == 5 and time.monotonic() - began < 8
+        assert done.returncode == 5 and time.monotonic() - began < 30
 
 
 def test_watching(server: Path, tmp_path: Path) -> None:

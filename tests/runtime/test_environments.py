@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import os
 import posix
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
+from mcpc_runtime import environments
 from mcpc_runtime.environments import MINIMAL, SECRETS, environment
+from mcpc_runtime.host import Host
 
 HERE = {
     b"PATH": b"/bin",
@@ -64,3 +68,25 @@ def test_what_is_for_the_server_alone_reaches_no_handler(
     secrets = dict.fromkeys(SECRETS, b"secret")
     monkeypatch.setattr(posix, "environ", {**HERE, **secrets})
     assert not SECRETS & environment(inherit, names).keys()
+
+
+@pytest.mark.parametrize("inherit", [True, False])
+def test_credentials_for_spans_are_nobody_elses(inherit: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    secret = (
+        b"OTEL_EXPORTER_OTLP_HEADERS",
+        b"OTEL_EXPORTER_OTLP_TRACES_HEADERS",
+        b"OTEL_EXPORTER_OTLP_METRICS_HEADERS",
+    )
+    monkeypatch.setattr(posix, "environ", {**HERE, **dict.fromkeys(secret, b"key"), b"OTEL_SERVICE_NAME": b"x"})
+    found = environment(inherit, ("OTEL_*", "OTEL_EXPORTER_OTLP_HEADERS"))
+    assert not set(secret) & set(found)
+    assert found[b"OTEL_SERVICE_NAME"] == b"x"
+
+
+def test_variables_that_a_project_names_for_tokens_are_nobody_elses(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(environments, "more_secrets", set())
+    monkeypatch.setattr(posix, "environ", {**HERE, b"MY_TOKEN": b"key"})
+    assert environment(True, ())[b"MY_TOKEN"] == b"key"
+    index = {"bx": {"tokens": [("variable", "MY_TOKEN", ()), ("digest", "00", ())]}, "environments": [(True, ())]}
+    host = Host(cast("Any", None), cast("Any", SimpleNamespace(index=index)))
+    assert b"MY_TOKEN" not in host.environment(0)

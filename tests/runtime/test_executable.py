@@ -112,7 +112,7 @@ def test_structured_output_that_is_none(printed: bytes) -> None:
     ("end", "text"),
     [
         (completed(b"out\n", b"err\n", 3), "out\nerr"),
-        (completed(b"", b"", 3), "ended with status 3"),
+        (completed(b"", b"", 3), "ended with status 3 and wrote nothing"),
         (completed(b"", b"", -9), "ended by SIGKILL"),
         (completed(b"half", b"", -11), "half\n[ended by SIGSEGV]"),
         (completed(b"", b"", -63), "ended by signal 63"),

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 import time
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -116,7 +117,7 @@ def test_what_is_no_regular_file_is_refused_at_once(root: Path) -> None:
         for path in ("null", "zero", "full", "tty", "stdin"):
             outcome = read("/dev", path)
             assert outcome.missing
-        assert time.monotonic() - began < 1
+        assert time.monotonic() - began < 10
 
 
 def test_a_fifo_put_in_the_place_of_a_file_is_not_waited_for(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -143,7 +144,7 @@ def test_a_large_file_is_refused_unread_and_one_of_the_limit_is_not(root: Path) 
     began = time.monotonic()
     outcome = found(root, "large")
     assert "larger than 16 MiB" in outcome.problem and not outcome.missing
-    assert time.monotonic() - began < 1
+    assert time.monotonic() - began < 10
     with (root / "most").open("wb") as file:
         file.truncate(FILE_LIMIT)
     assert len(found(root, "most").data) == FILE_LIMIT
@@ -267,7 +268,7 @@ class Running:
     def __init__(self, root: Path) -> None:
         self.root = root
         self.reactor = Reactor()
-        self.runner = FileRunner(Host(self.reactor, None))  # type: ignore[arg-type]
+        self.runner = FileRunner(Host(self.reactor, SimpleNamespace(index={})))  # type: ignore[arg-type]
         self.done: dict[str, Found] = {}
 
     def start(self, path: str, name: str = "") -> Any:

@@ -13,9 +13,9 @@ import pytest
 
 from mcpc_runtime.formats import FORMATS
 from mcpc_runtime.formats.domains import ALLOWED, CONTEXTS, is_permanently_valid
-from needs import ROOT, needs, shared
+from needs import ROOT, needs
+from reference import is_newest_suite, schema_suite
 
-SUITE = "data/json-schema-test-suite/tests"
 MISSES = json.loads(Path(__file__).with_name("format_misses.json").read_text())
 """By draft, `file: description of the test`, and why it is missed."""
 COUNTS = {"draft2020-12": 764, "draft7": 676}
@@ -24,7 +24,7 @@ COUNTS = {"draft2020-12": 764, "draft7": 676}
 @pytest.mark.parametrize("draft", list(COUNTS))
 def test_the_official_suite_passes_but_for_the_misses_that_are_listed(draft: str) -> None:
     tests, missed = 0, []
-    for path in sorted(shared(f"{SUITE}/{draft}/optional/format").glob("*.json")):
+    for path in sorted((schema_suite() / "tests" / draft / "optional/format").glob("*.json")):
         for group in json.loads(path.read_text()):
             test_of = FORMATS.get(group["schema"]["format"], lambda _: True)
             for test in group["tests"]:
@@ -33,7 +33,7 @@ def test_the_official_suite_passes_but_for_the_misses_that_are_listed(draft: str
                 if (test_of(data) if type(data) is str else True) is not test["valid"]:
                     missed.append(f"{path.name}: {test['description']}")
     assert missed == list(MISSES[draft])
-    assert tests == COUNTS[draft]
+    assert tests == COUNTS[draft] or (not is_newest_suite() and tests > COUNTS[draft] / 2)
 
 
 # Format, texts that have it, texts that do not.

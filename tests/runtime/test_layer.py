@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import ast
 import hashlib
 import importlib
 import json
 import os
+import shutil
 import stat
 import subprocess
 import sys
+import tempfile
 import zipfile
 from importlib import metadata
 from pathlib import Path
@@ -17,6 +20,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from mcpc_runtime import ownership
 from mcpc_runtime.layer import Finder, activate, folders, parcels, tags
 from mcpc_runtime.layer.folders import VARIABLE, UnusableError, folder, name_of, private, roots
 from needs import ROOT
@@ -36,7 +40,7 @@ def state(root: Path) -> dict[str, tuple[int, int, bytes]]:
 
 def put(root: Path) -> Path:
     """Return the folder that the files were extracted to."""
-    return Path(folder(str(root), FILES, CONTENTS.__getitem__))
+    return Path(folder(str(root), FILES, CONTENTS.__getitem__)).resolve()
 
 
 def no_read(path: str) -> bytes:
@@ -127,7 +131,7 @@ def test_files_are_extracted_once(tmp_path: Path) -> None:
     assert {path.relative_to(place).as_posix(): path.read_bytes() for path in place.rglob("*.so")} == CONTENTS
     assert {stat.S_IMODE(path.stat().st_mode) for path in place.rglob("*.so")} == {0o600}
     before = state(tmp_path)
-    assert folder(str(tmp_path), FILES, no_read) == str(place)
+    assert Path(folder(str(tmp_path), FILES, no_read)).resolve() == place
     assert state(tmp_path) == before
     assert [path.name for path in tmp_path.iterdir()] == [place.name]
 
@@ -175,7 +179,7 @@ def test_what_was_changed_is_replaced(name: str, tmp_path: Path) -> None:
 
 
 def test_what_does_not_stay_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(folders, "is_whole", lambda path, files: False)
+    monkeypatch.setattr(folders, "verified", lambda path, files: -1)
     with pytest.raises(UnusableError, match="does not stay"):
         put(tmp_path)
 
@@ -201,7 +205,7 @@ for _ in range(int(sys.argv[3])):
     for path, data in contents.items():
         with open(place + "/" + path, "rb") as file:
             assert file.read() == data
-print(place)
+print(__import__("os").path.realpath(place))
 """
 
 
@@ -216,6 +220,102 @@ def test_processes_that_extract_at_once_end_with_one_whole_folder(tmp_path: Path
         for path in only.rglob("*.so"):
             path.unlink()
             break
+
+
+VICTIM = """
+import os, sys, hashlib, time
+sys.path.insert(0, sys.argv[1])
+if os.geteuid() == 0:
+    os.setgroups([]); os.setgid(100); os.setuid(65534)
+from mcpc_runtime.layer import folders
+if sys.argv[3] == "unguarded":
+    folders.refuse_shared = lambda path: None
+contents = {"pkg/native.so": b"good" * 20000}
+files = {path: hashlib.sha256(data).hexdigest() for path, data in contents.items()}
+found = {"good": 0, "evil": 0, "refused": 0}
+until = time.monotonic() + 4
+while time.monotonic() < until and found["evil"] == 0:
+    try:
+        place = folders.folder(folders.private(sys.argv[2], ("mcpc", "native")), files, contents.__getitem__)
+        with open(place + "/pkg/native.so", "rb") as file:
+            found["good" if file.read() == contents["pkg/native.so"] else "evil"] += 1
+        if place.startswith("/proc/"):
+            os.close(int(place.rpartition("/")[2]))
+    except (folders.UnusableError, OSError):
+        found["refused"] += 1
+print(found)
+"""
+SWAPPER = """
+import ctypes, os, sys, hashlib
+if os.geteuid() == 0:
+    os.setgroups([]); os.setgid(100); os.setuid(65533)
+folder, place = sys.argv[1:]
+files = {"pkg/native.so": hashlib.sha256(b"good" * 20000).hexdigest()}
+name = hashlib.sha256("".join(f"{d}  {p}\\n" for p, d in files.items()).encode()).hexdigest()
+os.makedirs(f"{folder}/swapped/native/{name}/pkg", 0o755)
+with open(f"{folder}/swapped/native/{name}/pkg/native.so", "wb") as file:
+    file.write(b"evil")
+libc = ctypes.CDLL(None)
+print("ready", flush=True)
+while True:
+    libc.renameat2(-100, f"{folder}/swapped".encode(), -100, f"{folder}/mcpc".encode(), 2)
+"""
+
+
+@pytest.mark.parametrize("guarded", ["guarded", "unguarded"])
+def test_what_was_verified_is_what_is_loaded_while_another_user_swaps_folders(guarded: str) -> None:
+    with tempfile.TemporaryDirectory(prefix="mcpc-swapped-") as made:
+        folder = Path(made) / "cache"
+        folder.mkdir()
+        Path(made).chmod(0o755)
+        folder.chmod(0o775)
+        if os.geteuid() == 0:
+            os.chown(folder, 65534, 100)
+        python = unprivileged_python()
+        argv = [python, "-I", "-c", SWAPPER, str(folder), "native"]
+        sources = Path(made) / "sources"
+        shutil.copytree(SOURCES, sources)
+        for path in (sources, *sources.rglob("*")):
+            path.chmod(0o755)
+        with subprocess.Popen(argv, stdout=subprocess.PIPE) as swapper:
+            try:
+                assert swapper.stdout is not None
+                assert swapper.stdout.readline() == b"ready\n"
+                words = [python, "-I", "-c", VICTIM, str(sources), str(folder), guarded]
+                done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=60)
+            finally:
+                swapper.kill()
+    assert done.returncode == 0, done.stderr
+    found = ast.literal_eval(done.stdout)
+    assert found["evil"] == 0, found
+    assert found["refused"] if guarded == "guarded" else found["good"], found
+
+
+def unprivileged_python() -> str:
+    """Return a Python that any user of this machine can start."""
+    if os.geteuid() != 0:
+        return sys.executable
+    for path in ("/usr/bin/python3", "/usr/local/bin/python3"):
+        asked = [path, "-I", "-c", "import sys; sys.exit(sys.version_info < (3, 11))"]
+        if os.path.exists(path) and subprocess.run(asked, check=False).returncode == 0:
+            return path
+    pytest.skip("no Python that any user can start")
+
+
+def test_a_group_with_other_members_may_not_write_above(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "home").mkdir(0o775)
+    (tmp_path / "home").chmod(0o775)
+    user = SimpleNamespace(pw_name="me")
+    groups = {"own": SimpleNamespace(gr_name="me", gr_mem=["me"]), "users": SimpleNamespace(gr_name="users", gr_mem=[])}
+    groups["shared"] = SimpleNamespace(gr_name="me", gr_mem=["me", "you"])
+    for name, group in groups.items():
+        rows = {"pwd:getpwuid": lambda number: user, "grp:getgrgid": lambda number, group=group: group}
+        monkeypatch.setattr(ownership, "resolve", rows.__getitem__)
+        if name == "own":
+            private(str(tmp_path / "home"), (name,))
+        else:
+            with pytest.raises(UnusableError, match="can be written to by others"):
+                private(str(tmp_path / "home"), (name,))
 
 
 def test_a_full_disk_leaves_nothing_and_says_so(tmp_path: Path) -> None:
@@ -264,7 +364,7 @@ activate(sys.argv[2])
 before = set(sys.modules)
 exec(sys.argv[3])
 """
-IMPORT = "import pydantic_core._pydantic_core as n; print(n.__file__, n.__version__)"
+IMPORT = "import pydantic_core._pydantic_core as n; print(__import__('os').path.realpath(n.__file__), n.__version__)"
 PURE = {
     "pydantic_core/__init__.py": "",
     "typing_extensions.py": "def sentinel(*a, **k): return None\nSentinel = sentinel\n",
@@ -309,7 +409,7 @@ def test_where_no_folder_will_do_a_module_is_loaded_from_memory_and_told(tmp_pat
     (tmp_path / "native").symlink_to(tmp_path)
     done = tried(path, IMPORT, **{VARIABLE: str(tmp_path / "native")})
     assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith("/proc/self/fd/")
+    assert done.stdout.startswith("/memfd:")
     assert f"{tmp_path}/native is a symlink" in done.stderr
     assert VARIABLE in done.stderr
     assert len(done.stderr.splitlines()) == 1

@@ -165,12 +165,12 @@ def alive(pid: int) -> bool:
 
 def test_one_process_runs_calls_side_by_side(client: Client) -> None:
     began = time.monotonic()
-    numbers = [client.send("sleeps", ms=400) for _ in range(20)]
+    numbers = [client.send("sleeps", ms=2000) for _ in range(20)]
     pids = {text(client.call("pid")) for _ in range(3)}
     for number in numbers:
         client.reply(number)
     assert len(pids) == 1
-    assert time.monotonic() - began < 6
+    assert time.monotonic() - began < 30
 
 
 @pytest.mark.parametrize(("tool", "how"), [("exits", "with status 7"), ("dies", "by signal 9")])

@@ -103,7 +103,7 @@ class Scripts:
         self.base = {name.encode(): value.encode() for name, value in base.items()}
         self.more = {b"MCP_TOOL_ARGS_JSON": b'{"list":[1,2],"name":"W\xc3\xb6rld"}', b"MCP_TOOL_NAME": b"a 'name'"}
         self.reactor = Reactor()
-        self.host = Host(self.reactor, SimpleNamespace(index={}))  # type: ignore[arg-type]
+        self.host = Host(self.reactor, SimpleNamespace(index={"environment": ()}))  # type: ignore[arg-type]
         self.runner = ShellRunner(self.host, scripts.libraries(str(SDK), lambda number: self.base))
 
     def write(self, text: str, name: str = "tool.sh", head: str = "#!/usr/bin/env bash\n") -> Path:

@@ -26,6 +26,8 @@ def modern(method: str, meta: dict = MODERN, **params: object) -> dict:
 
 WRONG = [
     # message, code, id of the answer
+    (b"[" + b"{}," * 6_000_000 + b"{}]", -32600, None),
+    (b'{"jsonrpc":"2.0","id":1,"method":"ping","params":{"a":[' + b"1," * (1 << 19) + b"1]}}", -32600, None),
     (b"x", -32700, None),
     (b"\xff", -32700, None),
     (b"[" * 100_000, -32700, None),

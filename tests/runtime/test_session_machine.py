@@ -1,6 +1,6 @@
 """A conversation in any order: one answer for each id, none after it was cancelled, and nothing forgotten or invented.
 
-The machine keeps books of its own and compares.  `MCPC_STEPS` sets how many steps each of its runs has (40).
+The machine keeps books of its own and compares.  `TESTS_STEPS` sets how many steps each of its runs has (40).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from mcpc_runtime.transports.stdio import Channel
 if TYPE_CHECKING:
     from mcpc_runtime.protocol.effects import Call, Effect
 
-STEPS = int(os.environ.get("MCPC_STEPS", "40"))
+STEPS = int(os.environ.get("TESTS_STEPS", "40"))
 IDS = st.one_of(st.integers(0, 4), st.sampled_from(["0", "1", "a", ""]), st.just(10**30))
 VERSIONS = st.sampled_from(["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "1999-01-01"])
 GARBAGE = st.one_of(

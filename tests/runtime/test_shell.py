@@ -16,7 +16,7 @@ from mcpc_runtime.host import Host
 from mcpc_runtime.reactor import Reactor, close
 from mcpc_runtime.runners import shell
 from mcpc_runtime.runners.shell import ShellRunner
-from mcpc_runtime.shells import forkserver
+from mcpc_runtime.shells import forkserver, passing
 from mcpc_runtime.shells.job import TEXTS
 from needs import ROOT, needs
 
@@ -331,6 +331,16 @@ def test_names_and_line_numbers(shells) -> None:
     assert each.one("who").printed == b"0.bash who none\n"
 
 
+def test_messages_name_the_library_and_its_line(shells) -> None:
+    first = '#!/usr/bin/env bash\n\nhelp() {\n  echo "$UNSET_ONE"\n}\n'
+    second = "tool() {\n  echo fine\n  help\n}\nother() { no_such_program; }\n"
+    made = shells(first, second)
+    done = made.one(merged=True)
+    assert (done.status, done.output.decode()) == (1, "fine\n0.bash: line 4: UNSET_ONE: unbound variable\n")
+    done = made.one("other")
+    assert (done.status, done.errors.decode()) == (127, "1.bash: line 5: no_such_program: command not found\n")
+
+
 def test_several_libraries_and_what_is_given(shells) -> None:
     each = shells(
         'a() { echo "a$1"; }', 'tool() { a "$1"; echo "$GIVEN" "${#LARGE}"; sh -c \'echo "$GIVEN${LARGE-}"\'; }'
@@ -429,6 +439,23 @@ def test_a_stopped_call_is_gone(shells, body: str, tmp_path) -> None:
     each.runner.stop(job)
     each.turn_until(lambda: not is_alive(pid), 20)
     each.turn_until(lambda: not job.streams, 20)
+    assert done == []
+    assert each.one("other").printed == b"fine\n"
+
+
+def test_a_daemon_without_session_parent_and_mark_ends_with_its_stopped_call(shells, tmp_path) -> None:
+    if os.environ.get("MCPC_WITHOUT") == "proc":
+        pytest.skip("without /proc only a group can be found")
+    each = shells(
+        f"tool() {{ env -i setsid -f bash -c 'echo $$ >{tmp_path}/pid; exec sleep 100 >&- 2>&-'; sleep 100; }};"
+        "other() { echo fine; }"
+    )
+    done: list[Completed] = []
+    job = each.begin(each.call(), done)
+    each.turn_until(lambda: (tmp_path / "pid").exists() and (tmp_path / "pid").read_text().strip())
+    pid = int((tmp_path / "pid").read_text())
+    each.runner.stop(job)
+    each.turn_until(lambda: not is_alive(pid), 20)
     assert done == []
     assert each.one("other").printed == b"fine\n"
 
@@ -536,6 +563,7 @@ def test_a_fork_server_that_stands_still_is_replaced(forked, monkeypatch: pytest
     os.kill(server, signal.SIGSTOP)
     done = each.run(*(each.call(argument=str(number)) for number in range(5)))
     assert sorted(int(one.printed) for one in done) == list(range(5))
+    each.one()  # the calls of a lost one have shells of their own; the next call has another fork server
     assert each.server_pid() != server
 
 
@@ -570,6 +598,8 @@ def test_a_library_that_takes_long_to_read_is_not_taken_for_dead(
 def test_a_system_without_room_leaves_nothing_open(forked, monkeypatch: pytest.MonkeyPatch) -> None:
     each = forked("tool() { echo fine; }")
     each.one()
+    (server,) = each.runner._servers.values()
+    each.turn_until(lambda: len(server._passing._ready) == passing.READY)
     before = descriptors()
     for module, name in (("capture", "pipe"), ("capture", "memfd_create")):
         for failing in range(1, 4):
@@ -579,7 +609,7 @@ def test_a_system_without_room_leaves_nothing_open(forked, monkeypatch: pytest.M
                 try:
                     each.begin(each.call(), done)
                 except OSError:
-                    assert descriptors() == before
+                    each.turn_until(lambda: descriptors() == before)
                 else:
                     each.turn_until(lambda done=done: done)
     assert each.one().printed == b"fine\n"

@@ -201,7 +201,7 @@ def test_streams_are_told_each_by_its_own_filter_and_beside_the_handshake() -> N
 WRONG = [
     None, 5, [], "x", {"toolsListChanged": 1}, {"toolsListChanged": "true"}, {"promptsListChanged": None},
     {"resourcesListChanged": {}}, {"resourceSubscriptions": "test://a"}, {"resourceSubscriptions": [5]},
-    {"resourceSubscriptions": {}}, {"resourceSubscriptions": None}, {"taskIds": [None]}, {"taskIds": 5},
+    {"resourceSubscriptions": {}}, {"resourceSubscriptions": None}, {"taskIds": [None]}, {"taskIds": 5}, {"taskIds": ["x" * 201]},
     {"resourceSubscriptions": ["test://a"] * (MOST_WATCHED + 1)},
 ]  # fmt: skip
 

@@ -6,6 +6,7 @@ import ctypes
 import errno
 import os
 import posix
+import select
 import signal
 import subprocess
 import sys
@@ -15,7 +16,7 @@ import pytest
 
 from mcpc_runtime import ways
 from mcpc_runtime.reactor import Reactor
-from mcpc_runtime.supervision import client
+from mcpc_runtime.supervision import client, process
 from mcpc_runtime.supervision.client import Child, Supervisor
 from mcpc_runtime.supervision.subtree import Snapshot, mark_of, started, status
 from supervised import RUNTIME, Token, is_alive, nothing_left, until
@@ -250,6 +251,24 @@ class TestEnding:
         server.supervisor.end(other.pid, "1.b")
         server.until(lambda: not server.token.alive() and len(server.ended) == 2)
 
+    @pytest.mark.parametrize("rest", ["sleep 1000", "exit 0"])
+    def test_a_daemon_without_session_parent_and_mark_is_ended_with_its_call(self, server: Server, rest: str) -> None:
+        script = f"env -i setsid -f bash -c 'echo $$ >&3; exec sleep 1000' 3>&3; {rest}"
+        read, write = os.pipe()
+        children, daemons = [], []
+        for mark in ("1.a", "1.b"):
+            children.append(server.spawn("bash", "-c", script, mark=mark, descriptors={3: write}))
+            server.until(lambda: select.select([read], [], [], 0)[0])
+            daemons.append(int(os.read(read, 20)))
+        os.close(read)
+        os.close(write)
+        server.until(lambda: children[0].pid and (rest != "exit 0" or len(server.ended) == 2))
+        server.supervisor.end(children[0].pid, "1.a")
+        server.until(lambda: not is_alive(daemons[0]))
+        assert is_alive(daemons[1])
+        server.supervisor.end(children[1].pid, "1.b")
+        server.until(lambda: not is_alive(daemons[1]) and len(server.ended) == 2)
+
     @pytest.mark.parametrize("form", ["plain", "stubborn", "background"])
     def test_in_every_way(self, server: Server, form: str, way: str) -> None:
         child = server.spawn("bash", "-c", FORMS[form], mark="1.a")
@@ -454,3 +473,61 @@ def test_an_idle_server_ends_at_once() -> None:
         server.supervisor.close()
         assert os.times().elapsed - began < 0.35  # less than the moment that what is stubborn is given
         server.supervisor.close()
+
+
+# What macOS has not
+
+
+class DeafPoll:
+    """A `poll` as that of macOS: what is registered without events is never reported."""
+
+    def __init__(self) -> None:
+        self._poll = select.poll()
+
+    def register(self, descriptor: int, events: int) -> None:
+        if events:
+            self._poll.register(descriptor, events)
+
+    def poll(self, timeout: int) -> list[tuple[int, int]]:
+        return self._poll.poll(timeout)
+
+
+def test_the_end_of_the_supervisor_is_noticed_without_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(client, "poll", DeafPoll)
+    replaced: list[list[int]] = []
+    monkeypatch.setattr(client.Supervisor, "_replace", lambda _, leaders: replaced.append(leaders))
+    monkeypatch.setattr(client, "CLOSE_SECONDS", 60.0)
+    with nothing_left() as token:
+        made = Server(token)
+        assert made.run("true") == (0, "")
+        made.spawn("sleep", "600")
+        made.supervisor.close()
+        not_a_subreaper()
+    assert replaced == []
+
+
+@pytest.mark.parametrize("without", ["", "closerange"])
+def test_only_what_is_open_is_closed(without: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(posix.environ, ways.WITHOUT, without.encode())
+    monkeypatch.setattr(ways, "known", {})
+    ranges: list[tuple[int, int]] = []
+    closerange = posix.closerange
+    pid = posix.fork()
+    if pid == 0:
+        try:
+            posix.closerange = lambda *numbers: (ranges.append(numbers), closerange(*numbers))
+            lowest = posix.dup2(0, 500) and posix.dup2(0, 900) and 400
+            process.close_from(lowest)
+            left = [number for number in (500, 900) if is_open(number)]
+            posix._exit(0 if (left, bool(ranges)) == ([], not without) else 1)
+        finally:
+            posix._exit(2)
+    assert os.waitstatus_to_exitcode(posix.waitpid(pid, 0)[1]) == 0
+
+
+def is_open(number: int) -> bool:
+    try:
+        posix.fstat(number)
+    except OSError:
+        return False
+    return True

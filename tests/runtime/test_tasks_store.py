@@ -8,16 +8,18 @@ import sys
 import threading
 from contextlib import closing
 from functools import partial
+from pathlib import Path
 
 import pytest
 
 from mcpc_runtime.protocol import course
 from mcpc_runtime.protocol.course import StaleError, Task
 from mcpc_runtime.redis import RedisError, connect, without_secrets
+from mcpc_runtime.tasks import places
 from mcpc_runtime.tasks import store as stores
 from mcpc_runtime.tasks.places import file_name, open_store
 from mcpc_runtime.tasks.redis import Redis
-from mcpc_runtime.tasks.sqlite import Sqlite
+from mcpc_runtime.tasks.sqlite import Sqlite, make_safe
 from mcpc_runtime.tasks.store import FullError, Memory, StoreError
 from needs import ROOT
 from redises import PASSWORD, RedisServer
@@ -369,8 +371,11 @@ def test_redis_that_goes_away_is_told_without_the_password_and_comes_back(tmp_pa
     server.start()
     assert store.read("a").status == "working"
     store.news()
-    Redis(server.url, "name", "").change("a", course.cancel)
+    other = Redis(server.url, "name", "")
+    other.change("a", course.cancel)
     assert [task.status for task in wait_for_news(store)] == ["cancelled"]
+    other.close()
+    store.close()
     server.stop()
 
 
@@ -459,3 +464,86 @@ def test_servers_have_files_of_their_own():
     }
     assert len(names) == 4
     assert all(name.isascii() and "/" not in name and len(name) < 100 for name in names)
+
+
+def waiting(store, name, principal):
+    return task_of(store, name, principal, owner="", begun=False, lease=0)
+
+
+def test_what_nobody_runs_is_begun_in_turn_by_principal(opening):
+    store = opening()
+    for principal, count in (("a", 5), ("b", 2)):
+        for number in range(count):
+            store.add(waiting(store, f"{principal}{number}", principal), CALL)
+    assert {task.identifier for task in store.due(2)} == {"a0", "b0"}
+    assert {task.identifier for task in store.due(4)} == {"a0", "a1", "b0", "b1"}
+    assert [task.identifier for task in store.due(9)][4:] == ["a2", "a3", "a4"]
+
+
+def test_what_principals_without_room_wait_for_does_not_hide_the_rest(opening):
+    store = opening()
+    for number in range(9):
+        store.add(waiting(store, f"a{number}", "a"), CALL)
+    store.add(waiting(store, "b0", "b"), CALL)
+    assert [task.identifier for task in store.due(3, {"a"})] == ["b0"]
+    assert store.due(3, {"a", "b"}) == []
+
+
+def test_who_keeps_its_share_is_refused_and_another_is_not(opening, monkeypatch):
+    monkeypatch.setattr(stores, "MOST_KEPT", 8)
+    store = opening()
+    for number in range(6):
+        store.add(task_of(store, f"a{number}", "a"), CALL)
+        store.change(f"a{number}", course.cancel)
+    with pytest.raises(FullError, match="6 tasks of yours"):
+        store.add(task_of(store, "a6", "a"), CALL)
+    store.add(task_of(store, "b0", "b"), CALL)
+    for number in range(6):
+        store.remove(f"a{number}")
+    store.add(task_of(store, "a7", "a"), CALL)
+
+
+def test_memory_parses_no_other_task_for_a_new_one(monkeypatch):
+    store = Memory()
+    for name in "abc":
+        store.add(task_of(store, name, "eve"), CALL)
+    monkeypatch.setattr(stores, "load", lambda data: pytest.fail("a task was parsed"))
+    store.add(task_of(store, "d", "eve"), CALL)
+
+
+def test_memory_counts_its_bytes_and_takes_no_more_than_it_may(monkeypatch):
+    store = Memory()
+    store.add(task_of(store, "a", "eve"), CALL)
+    assert store.size > 0
+    monkeypatch.setattr(stores, "MOST_BYTES", store.size)
+    with pytest.raises(FullError, match="MiB"):
+        store.add(task_of(store, "b", "bob"), CALL)
+    store.remove("a")
+    assert store.size == 0
+    store.add(task_of(store, "b", "bob"), CALL)
+
+
+def test_folders_above_the_store_are_made_for_one_user(tmp_path: Path) -> None:
+    before = os.umask(0)
+    try:
+        make_safe(str(tmp_path / ".local/state/mcpc/tasks.db"))
+    finally:
+        os.umask(before)
+    made = [tmp_path / ".local", tmp_path / ".local/state", tmp_path / ".local/state/mcpc"]
+    assert [path.stat().st_mode & 0o777 for path in made] == [0o700] * 3
+
+
+def test_a_store_is_in_memory_where_others_could_replace_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "home/.local").mkdir(parents=True)
+    (tmp_path / "home/.local").chmod(0o777)
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.delenv("XDG_STATE_HOME", raising=False)
+    said: list[str] = []
+    monkeypatch.setattr(places, "tell", said.append)
+    assert type(places.usual("demo", "/server.pyz")) is places.Memory
+    assert "can be written to by others" in said[0]
+    assert not (tmp_path / "home/.local/state").exists()
+    (tmp_path / "home/.local").chmod(0o700)
+    assert type(places.usual("demo", "/server.pyz")) is not places.Memory

@@ -260,3 +260,17 @@ def test_a_file_that_is_not_in_the_one_entry():
     with pytest.raises(UnpackingError, match=r"elsewhere is not in handlers\.zip"):
         folder(as_one_entry(lacking="elsewhere"))
     assert not any(Path(place).exists() for place in FOLDERS)
+
+
+@pytest.mark.parametrize("above", ["open", "open/below"])
+def test_a_place_below_a_folder_that_others_may_write_to_is_refused(
+    above: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shared = tmp_path / "open"
+    (shared / "below").mkdir(parents=True)
+    (shared / "below").chmod(0o700)
+    shared.chmod(0o777)
+    monkeypatch.setitem(posix.environ, b"XDG_RUNTIME_DIR", bytes(tmp_path / above))
+    assert not Path(folder(image())).is_relative_to(shared)
+    shared.chmod(0o1777)
+    assert Path(folder(image(archive="/other.pyz"))).is_relative_to(tmp_path / above)

@@ -21,7 +21,7 @@ FILES: dict[str, str] = {
 }
 """,
     "tools.json": '{"tools": [{"name": "count", "description": "Counts words.", "inputSchema": ' + TEXT + "},\n"
-    '{"name": "shout", "description": "Shouts, with one \\u2028 in its text.", "inputSchema": ' + TEXT + "}]}\n",
+    '{"name": "shout", "description": "Shouts, with one \\u2026 in its text.", "inputSchema": ' + TEXT + "}]}\n",
     "tools.d/10-measure.json": """{
   "name": "measure",
   "description": "Measures a text.",

@@ -59,6 +59,10 @@ def literal(v: Literal["a", 1]) -> str: return told(v)
 @tool
 def maybe(v: int | None = None) -> str: return told(v)
 @tool
+def unsaid(v: datetime.date = None) -> str: return told(v)
+@tool
+def field_unsaid(v: Annotated[list[int], "some"] = Field(None, description="numbers")) -> str: return told(v)
+@tool
 def color(v: Color = Color.RED) -> str: return told(v)
 @tool
 def day(v: datetime.date) -> str: return told(v)
@@ -175,6 +179,10 @@ GIVEN = [
     ("literal", 1, "int 1"),
     ("maybe", 2.0, "int 2"),
     ("maybe", None, "NoneType None"),
+    ("unsaid", "2026-07-28", "date datetime.date(2026, 7, 28)"),
+    ("unsaid", None, "NoneType None"),
+    ("field_unsaid", [1.0], "list [1]"),
+    ("field_unsaid", None, "NoneType None"),
     ("color", "red", "Color <Color.RED: 'red'>"),
     ("day", "2026-07-28", "date datetime.date(2026, 7, 28)"),
     (
@@ -209,18 +217,19 @@ def test_arguments_arrive_as_what_the_hints_say(types: Artifact) -> None:
 
 
 def test_what_is_left_out_is_the_default(types: Artifact) -> None:
-    results = types.call([(name, {}) for name in ("maybe", "color", "stated")])
+    results = types.call([(name, {}) for name in ("maybe", "color", "stated", "unsaid", "field_unsaid")])
     texts = [result["content"][0]["text"] for result in results]
-    assert texts == ["NoneType None", "Color <Color.RED: 'red'>", "int 3list []"]
+    assert texts == ["NoneType None", "Color <Color.RED: 'red'>", "int 3list []", "NoneType None", "NoneType None"]
 
 
 def test_defaults_come_without_the_build_option_too(tmp_path: Path) -> None:
     (tmp_path / "server.py").write_text(SERVER)
     plain = Artifact(build(tmp_path, tmp_path.parent / f"{tmp_path.name}.pyz", "--no-defaults"))
     texts = [
-        result["content"][0]["text"] for result in plain.call([(name, {}) for name in ("maybe", "color", "stated")])
+        result["content"][0]["text"]
+        for result in plain.call([(name, {}) for name in ("maybe", "color", "stated", "unsaid", "field_unsaid")])
     ]
-    assert texts == ["NoneType None", "Color <Color.RED: 'red'>", "int 3list []"]
+    assert texts == ["NoneType None", "Color <Color.RED: 'red'>", "int 3list []", "NoneType None", "NoneType None"]
 
 
 RETURNED: list[tuple[str, list[str], Any]] = [

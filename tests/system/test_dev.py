@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
+import re
+import select
 import shutil
 import signal
 import socket
+import struct
 import subprocess
 import sys
+import termios
 import threading
 import time
 import urllib.request
@@ -279,7 +284,8 @@ async def across_an_edit(folder: Path, mode: str) -> None:
         (folder / "tools.bash").write_text("tool_word() { echo two; }\n")
         done = await client.call_tool("mcpc_reload", {})
         assert not done.is_error
-        assert json.loads(done.content[0].text)["reload"] == {"success": True, "tools": 1}
+        assert done.content[0].text.startswith("rebuilt in ")
+        assert done.content[0].text.endswith(" s: handlers changed")
         assert (await client.call_tool("word", {})).content[0].text == "two"
 
 
@@ -305,16 +311,185 @@ def test_an_edit_that_cannot_be_built_changes_nothing_and_is_told(project: Path)
         talk.wait_for("MCP205")
         assert talk.call("says") == "one"
         refused = talk.ask("tools/call", {"name": "mcpc_reload"})["result"]
-        told = json.loads(refused["content"][0]["text"])
         assert refused["isError"] is True
-        assert told["error"] == "BuildReload_FAILED"
-        assert told["details"]["exitCode"] == 1
-        assert "MCP205" in told["details"]["stderr"]
+        told = refused["content"][0]["text"]
+        assert told.startswith("the project cannot be built; the last build serves on\n\nerror[MCP205]: ")
+        assert "tools.py:" in told
         write(project, "two")
         changed_to(talk, "two")
         talk.told("notifications/message")  # of the build that the tool asked for
         (project / "tools.py").write_text(PYTHON + "def broken(:\n")
         assert "MCP205" in talk.told("notifications/message")["params"]["data"], "the level holds across builds"
+
+
+def rebuilt(talk: Talk, count: int) -> str:
+    """Return what the line of the rebuild with this number, from 1, says after its time."""
+    pattern = re.compile(r"^mcpc dev: rebuilt in \d+\.\d s: (.*)$", re.MULTILINE)
+    until = time.monotonic() + PATIENCE
+    while len(found := pattern.findall(talk.errors.read_text())) < count:
+        assert time.monotonic() < until, talk.errors.read_text()
+        time.sleep(0.02)
+    assert len(found) == count
+    return str(found[-1])
+
+
+def test_each_rebuild_says_what_it_changed(project: Path) -> None:
+    with dev(project) as talk:
+        talk.greet()
+        talk.wait_for(" s: 4 tools\n")
+        write(project, "one", MORE)
+        assert rebuilt(talk, 1) == "+added"
+        write(project, "one", MORE.replace("Be new.", "Be newer.").replace('"new"', '"newer"'))
+        assert rebuilt(talk, 2) == "~added"
+        write(project, "two", MORE.replace("Be new.", "Be newer."))
+        assert rebuilt(talk, 3) == "handlers changed"
+        os.utime(project / "tools.py")
+        assert rebuilt(talk, 4) == "nothing changed"
+        write(project, "two", MORE.replace("added", "divide"))
+        assert rebuilt(talk, 5) == "+divide, -added"
+        (project / "server.json").write_text(SERVER.replace('"dev"', '"other"'))
+        assert rebuilt(talk, 6) == "contents changed"
+        assert "packing" not in talk.errors.read_text()
+
+
+def test_an_error_that_is_gone_is_said_to_be_gone(project: Path) -> None:
+    with dev(project) as talk:
+        talk.greet()
+        write(project, "one", "def broken(:\n")
+        talk.wait_for(
+            "1 error; `mcpc explain MCP205` says more; the project cannot be built; the last build serves on\n"
+        )
+        write(project, "one")
+        assert rebuilt(talk, 1) == "no problems any more; nothing changed"
+        write(project, "two")
+        assert rebuilt(talk, 2) == "handlers changed"
+
+
+def test_a_warning_is_told_once_while_it_stays(project: Path) -> None:
+    unknown = SERVER.removesuffix("}") + ', "first": 1}'
+    (project / "server.json").write_text(unknown)
+    with dev(project) as talk:
+        talk.greet()
+        talk.wait_for("4 tools; 1 warning\n")
+        assert talk.errors.read_text().count("warning[MCP103]") == 1
+        write(project, "two")
+        assert rebuilt(talk, 1) == "handlers changed; 1 warning as before"
+        (project / "server.json").write_text("\n" + unknown.replace('"first"', '"second": 2, "first"'))
+        assert rebuilt(talk, 2).endswith("; 1 new warning; 1 warning as before")
+        write(project, "two", "def broken(:\n")
+        talk.wait_for("the last build serves on")
+        write(project, "two")
+        assert rebuilt(talk, 3) == "no errors any more; nothing changed; 2 warnings as before"
+        assert talk.errors.read_text().count("warning[MCP103]") == 2
+        (project / "server.json").write_text(SERVER)
+        assert rebuilt(talk, 4).startswith("no problems any more; ")
+
+
+CALL = r"(?m)^\d\d:\d\d:\d\d {} {} \d+ ms$"
+FAILS = '''
+
+@tool
+def fails() -> str:
+    """Fail."""
+    raise ValueError("a secret reason")
+'''
+
+
+def test_each_call_has_a_line_without_values(project: Path) -> None:
+    write(project, "one", FAILS)
+    with dev(project) as talk:
+        talk.greet()
+        talk.call("echo", text="a secret value")
+        talk.call("echo", text='"isError":true')
+        talk.ask("tools/call", {"name": "fails", "arguments": {}})
+        talk.ask("tools/call", {"name": "echo", "arguments": {"text": 7}})
+        talk.ask("tools/call", {"name": "none\x1b[2J\n" + "x" * 1000, "arguments": {}})
+        mark = project.parent / "began"
+        slow = talk.begin("tools/call", {"name": "slow", "arguments": {"seconds": 50, "mark": str(mark)}})
+        while not mark.exists():
+            time.sleep(0.01)
+        talk.write({"method": "notifications/cancelled", "params": {"requestId": slow}})
+        talk.ask("ping")
+        said = talk.errors.read_text()
+        assert len(re.findall(CALL.format("echo", "ok"), said)) == 2
+        assert len(re.findall(CALL.format("echo", "error"), said)) == 1
+        assert re.search(CALL.format("fails", "error"), said)
+        assert re.search(CALL.format("slow", "cancelled"), said)
+        assert re.search(CALL.format(r"none<U\+001B>\[2J<U\+000A>x{50,75}…", "error"), said)
+        assert "\x1b" not in said
+        assert "secret value" not in said
+
+
+def test_a_client_that_never_reads_standard_error_is_served_on(project: Path) -> None:
+    (project.parent / "temporary").mkdir()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "mcpc", "dev", str(project)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=environment(project),
+    )
+    talk = Talk(process, project / "server.json")
+    try:
+        talk.greet()
+        for _ in range(4000):  # more lines than a pipe holds
+            assert talk.call("says") == "one"
+        write(project, "two")
+        changed_to(talk, "two")
+        assert talk.end() == 0
+    finally:
+        process.kill()
+        process.wait()
+        talk.close()
+        assert process.stderr is not None
+        process.stderr.close()
+
+
+def test_on_a_terminal_a_good_build_has_a_green_tick_and_a_bad_one_a_red_cross(project: Path) -> None:
+    (project.parent / "temporary").mkdir()
+    ours, theirs = os.openpty()
+    fcntl.ioctl(ours, termios.TIOCSWINSZ, struct.pack("HHHH", 50, 80, 0, 0))
+    variables = {name: value for name, value in environment(project).items() if name not in ("NO_COLOR", "FORCE_COLOR")}
+    process = subprocess.Popen(
+        [sys.executable, "-m", "mcpc", "dev", str(project)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=theirs,
+        env=variables,
+    )
+    os.close(theirs)
+    try:
+        said = shown(ours, "4 tools\r\n")
+        assert "\x1b[Kmcpc dev: \x1b[32m✓\x1b[0m built in " in said
+        write(project, "one", "x" * 60 + " = 1\ndef broken(:    " + "# much more text " * 9 + "\n")
+        said = shown(ours, "serves on\r\n")
+        assert "\x1b[1;31merror[MCP205]" in said
+        assert "\x1b[31m✗\x1b[0m 1 error; " in said
+        assert "\x1b[2J" not in said, "what the person has on the screen stays"
+        excerpts = [re.sub(r"\x1b\[[0-9;]*m", "", line) for line in said.splitlines() if "much more" in line]
+        assert len(excerpts) == 1
+        assert len(excerpts[0]) <= 80
+        write(project, "one")
+        assert "\x1b[32m✓\x1b[0m rebuilt in " in shown(ours, "no problems any more; nothing changed\r\n")
+        assert process.stdin is not None
+        process.stdin.close()
+        assert process.wait(PATIENCE) == 0
+    finally:
+        process.kill()
+        process.wait()
+        os.close(ours)
+        assert process.stdout is not None
+        process.stdout.close()
+
+
+def shown(terminal: int, end: str) -> str:
+    """Return what a terminal shows, up to and with some text."""
+    said, until = b"", time.monotonic() + PATIENCE
+    while end.encode() not in said:
+        ready = select.select([terminal], [], [], max(until - time.monotonic(), 0))[0]
+        assert ready, said
+        said += os.read(terminal, 1 << 16)
+    return said.decode()
 
 
 def test_a_client_that_does_not_listen_is_told_nothing_of_problems(project: Path) -> None:
@@ -395,7 +570,7 @@ def test_two_that_ask_for_a_build_at_once_both_get_one_that_began_after(project:
         called_off = talk.begin("tools/call", {"name": "mcpc_reload"})
         talk.write({"method": "notifications/cancelled", "params": {"requestId": called_off}})
         for number in numbers:
-            assert json.loads(talk.answer(number)["result"]["content"][0]["text"])["build"]["success"] is True
+            assert talk.answer(number)["result"]["content"][0]["text"].startswith("rebuilt in ")
         assert talk.call("says") == "two"
         assert [one for one in talk.others if one.get("id") == called_off] == []
 
@@ -568,9 +743,7 @@ def test_an_address_that_is_none_is_refused(project: Path, address: str) -> None
 
 
 def test_over_http_each_build_has_the_same_port(project: Path) -> None:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = free_port()
     with dev(project, "--http", str(port)) as talk:
         over_http(port, "one")
         (project / "tools.py").write_text("def broken(:\n")
@@ -578,8 +751,31 @@ def test_over_http_each_build_has_the_same_port(project: Path) -> None:
         over_http(port, "one")
         write(project, "two")
         over_http(port, "two")
+        talk.wait_for("s: no problems any more; handlers changed\n")
+        until = time.monotonic() + PATIENCE
+        while len(re.findall(CALL.format("says", "ok"), talk.errors.read_text())) < 3:
+            assert time.monotonic() < until, talk.errors.read_text()
+            time.sleep(0.02)
         talk.process.terminate()
         assert talk.process.wait(PATIENCE) == 128 + signal.SIGTERM
+
+
+def test_over_http_a_project_without_tools_is_served(project: Path) -> None:
+    (project / "tools.py").unlink()
+    (project / "server.json").write_text('{"serverInfo": {"name": "dev", "version": "1"}}')
+    prompt = 'from mcpc import prompt\n\n\n@prompt\ndef asks() -> str:\n    """Ask."""\n    return "please"\n'
+    (project / "prompts.py").write_text(prompt)
+    with dev(project, "--http", str(free_port())) as talk:
+        talk.wait_for(" s: 0 tools, 1 prompt\n")
+        talk.wait_for("serving http://")
+        talk.process.terminate()
+        assert talk.process.wait(PATIENCE) == 128 + signal.SIGTERM
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
 
 
 def over_http(port: int, word: str) -> None:

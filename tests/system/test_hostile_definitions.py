@@ -1,6 +1,6 @@
 """Whatever a definition says, it stays data: it is refused with a diagnostic, or served as it was written.
 
-`MCPC_HOSTILE` sets how many projects are made (300); all are compiled in this process, and differ only by their seed.
+`TESTS_HOSTILE` sets how many projects are made (150); all are compiled in this process, and differ only by their seed.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 
     Json = Any
 
-COUNT = int(os.environ.get("MCPC_HOSTILE", "300"))
+COUNT = int(os.environ.get("TESTS_HOSTILE", "150"))
 BUNCH = 25
 """So many projects are one test: a failure names the seed."""
 SAMPLES = 4
@@ -77,40 +77,46 @@ NODES = (
     *(ast.BoolOp, ast.And, ast.Or, ast.UnaryOp, ast.Not, ast.USub, ast.BinOp, ast.Add, ast.Sub, ast.Mult, ast.Mod),
     *(ast.Pow, ast.Compare, ast.Eq, ast.NotEq, ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.Is, ast.IsNot, ast.In, ast.NotIn),
     *(ast.Call, ast.keyword, ast.Attribute, ast.Subscript, ast.Slice, ast.Starred, ast.Name, ast.Load, ast.Store),
-    *(ast.Constant, ast.List, ast.Tuple, ast.Dict),
+    *(ast.Constant, ast.List, ast.Tuple, ast.Dict, ast.Set),
 )
 """What a validator may be made of: no class, no f-string, no `with`, no decorator."""
 GENERATED = re.compile(
     r"(?:accepts|errors|complete|evaluated|beside)(?:_[0-9]+)?|search_[0-9]+|C[0-9]+|[fikmnstv][0-9]+"
-    r"|x|path|found|depth|seen|new|LEFT"
+    r"|(?:quick|linear)_[0-9]+|x|path|found|depth|seen|new|LEFT|STEPS"
 )
-MODULES = frozenset(("mcpc_runtime", "protocol", "alternatives", "formats"))
-IMPORTS = {"mcpc_runtime.protocol.alternatives": "nearest", "mcpc_runtime.formats": "FORMATS"}
+MODULES = frozenset(("mcpc_runtime", "protocol", "alternatives", "formats", "patterns"))
+IMPORTS = {
+    "mcpc_runtime.protocol.alternatives": ("nearest",),
+    "mcpc_runtime.formats": ("FORMATS",),
+    "mcpc_runtime.patterns": ("Matcher", "complaints"),
+}
 SUPPORT = frozenset(
     re.findall(
         r"\w+",
         """search same distinct identity multiple step nearest wanted distance number text pattern one other kind items
         value room name item scale digits exponent whole fraction shift branches wants keyword keywords at want values
-        weight is_constant is_near n match _ re key kinds i k v w branches about has_format FORMATS get copy""",
+        weight is_constant is_near n match _ re key kinds i k v w branches about has_format FORMATS get copy
+        first pair pairs allowance parts part left error complaints Matcher""",
     )
 )
 BUILTINS = frozenset(
     re.findall(
         r"\w+",
-        """type len range str int float bool list dict set frozenset all any map enumerate repr max min RecursionError
+        """type len range str int float bool list dict set frozenset all any map enumerate repr max min hex sorted sum RecursionError OverflowError
         True False None""",
     )
 )
 METHODS = frozenset(
     re.findall(
         r"\w+",
-        """items keys values append extend count issuperset is_integer replace partition search compile ASCII
+        """items keys values append extend count issuperset is_integer replace partition search compile match ASCII join bit_length
         setdefault update add get copy""",
     )
 )
 WORDS = frozenset(
     re.findall(
-        r"\w+", "def return if elif else for in not and or is try except raise import from global break pass as lambda"
+        r"\w+",
+        "def return if elif else for in not and or is try except raise import from global break pass as lambda finally",
     )
 )
 
@@ -156,15 +162,16 @@ def contents(data: bytes) -> dict[str, bytes]:
 
 
 @cache
-def benign() -> dict[str, bytes]:
-    """The entries of a server that means no harm."""
-    return contents(archive(in_python()).data)
+def benign(pattern: str = "") -> dict[str, bytes]:
+    """The entries of a server that means no harm; the runtime holds more if there is a pattern that `re` is slow for."""
+    return contents(archive(in_python(pattern)).data)
 
 
-def in_python() -> dict[str, str | bytes]:
+def in_python(pattern: str = "") -> dict[str, str | bytes]:
     """Return a project of one Python tool that means no harm."""
+    schema = {"type": "object", "properties": {"text": {"pattern": pattern}} if pattern else {}}
     kept = {path: text for path, text in mixed.FILES.items() if not path.startswith(("tools.d/", "tools.bash"))}
-    tools = {"tools": [{"name": "count", "description": "Counts.", "inputSchema": {"type": "object"}}]}
+    tools = {"tools": [{"name": "count", "description": "Counts.", "inputSchema": schema}]}
     return {**kept, "tools.json": json.dumps(tools), "tools.py": "def count(**given): pass\n"}
 
 
@@ -245,7 +252,7 @@ def assert_printable(text: str) -> None:
 
 def only_data_differs(entries: dict[str, bytes], project: Hostile) -> None:
     """Compare every entry that is not data with that of a benign server, byte for byte."""
-    expected = benign()
+    expected = benign("^a*a*b$" if b"mcpc_runtime/patterns" in entries["mcpc_runtime/sources.zip"] else "")
     assert code_names(entries) == code_names(expected)
     changed = [name for name in code_names(expected) if entries[name] != expected[name] and name != START]
     assert changed == []
@@ -370,9 +377,9 @@ def node_is_ours(node: ast.AST) -> None:
     elif isinstance(node, ast.Call):
         assert isinstance(node.func, ast.Name | ast.Attribute), ast.dump(node)
     elif isinstance(node, ast.ImportFrom):
-        assert [(alias.name, alias.asname) for alias in node.names] == [(IMPORTS[node.module or ""], None)]
+        assert all(alias.name in IMPORTS[node.module or ""] and alias.asname is None for alias in node.names)
     elif isinstance(node, ast.Global):
-        assert all(re.fullmatch("search_[0-9]+", name) for name in node.names)
+        assert all(re.fullmatch("(search|quick|linear)_[0-9]+", name) for name in node.names)
     elif isinstance(node, ast.Import):
         assert [(alias.name, alias.asname) for alias in node.names] == [("re", None)]
 

@@ -1,7 +1,7 @@
 """Whatever a project of another system holds, it is refused with diagnostics, or it is served, and none of it is obeyed.
 
 Each project is built as a user builds it; what was built is started, asked for everything that it lists, and judged by
-the protocol's own schema.  `MCPC_HOSTILE` sets how many projects are made (300); those whose tools are found by other
+the protocol's own schema.  `TESTS_HOSTILE` sets how many projects are made (150); those whose tools are found by other
 programs are fewer, for they take longer.
 """
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     Json = Any
 
-COUNT = int(os.environ.get("MCPC_HOSTILE", "300"))
+COUNT = int(os.environ.get("TESTS_HOSTILE", "150"))
 SHARES = {"mcp-bash": 0.25, "blueprints": 0.5, "bx-mcp": 0.07, "toolbox": 0.04}
 NEEDED = {"mcp-bash": needs, "toolbox": lambda _: needs_node()}
 BUNCH = 15

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-SECONDS = 10
+SECONDS = 20
 """Of a processor, in which even the worst schema has been judged."""
 PATIENCE = 60
 """Seconds of the clock, however busy the machine is."""

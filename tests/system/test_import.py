@@ -104,7 +104,7 @@ NATIVE = {
         "inputSchema": NO_ARGUMENTS,
         "_meta": {"mcpc/handler": {"command": "bin/run", "timeout": 3}, "mine": 1},
     },
-    "tools.json": {"tools": [{"name": "c", "description": "é \u2028 \\", "inputSchema": NO_ARGUMENTS}]},
+    "tools.json": {"tools": [{"name": "c", "description": "é \u2026 \\", "inputSchema": NO_ARGUMENTS}]},
     "tools.bash": "tool_b() { echo b; }\ntool_c() { echo c; }\n",
     "bin/run": '#!/bin/sh\ncat >/dev/null\nprintf \'{"content":[{"type":"text","text":"ran"}]}\'\n',
     "resources.json": {
@@ -313,7 +313,7 @@ def test_what_a_handler_says_wrongly_has_its_place(case: str, tmp_path: Path) ->
     found = [one for one in json.loads(done.stdout)["diagnostics"] if words in one["message"]]
     assert done.returncode == 1
     assert found, done.stdout
-    assert found[0]["file"] == "tools.json"
+    assert (ROOT / found[0]["file"]).resolve() == (project / "tools.json").resolve()
 
 
 def test_a_definition_takes_the_place_of_the_one_it_is_lent_from(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ import pytest
 
 from artifact import build, carried, converse, mcpc
 from interpreters import VERSIONS
-from mcpc.pack import START
+from mcpc.pack.prologue import START
 from needs import python
 from wheels import variables, wheel
 
@@ -214,7 +214,7 @@ def test_packages_of_every_kind_work_out_of_the_file(shop: Path, tmp_path: Path)
         assert called_by.returncode == 0, called_by.stderr
         *found, place = json.loads(called_by.stdout)
         assert found == ["1.0", "by name", "by place", 1, "two"]
-        assert place.startswith(str(cache))
+        assert place.startswith((str(cache), "/proc/"))  # by a descriptor of the folder that was verified
     extracted = {path.name for path in cache.glob("*/*")}
     assert extracted >= {"beside", "shared", "asked.py"}
     assert "plain" not in extracted

@@ -288,6 +288,10 @@ def test_the_call_log(server: Path, tmp_path: Path) -> None:
     assert lines[1]["arguments"] == {"tool": 7, "given": 7} and lines[1]["trace"] == "00-ab-cd-01"
     assert lines[2]["arguments"] == {"secret": 22} and "é" not in log.read_text()
     assert lines[3]["error"] == "Unknown tool: nobody"
+    assert lines[0]["id"] == lines[1]["id"] != lines[2]["id"], "a call within another belongs to the same request"
+    assert not any({"principal", "client", "session"} & set(one) for one in lines), (
+        "pipes have nobody at their other end"
+    )
     assert all(set(one) >= {"time", "milliseconds"} and one["milliseconds"] >= 0 for one in lines)
     assert log.stat().st_mode & 0o777 == 0o600
 

@@ -219,10 +219,10 @@ def test_a_call_over_its_time_is_answered_and_loses_its_worker(client: Client) -
 
 def test_200_sleeping_calls_hold_up_nobody(client: Client) -> None:
     client.call("later", text="x", seconds=0)
-    numbers = [client.begin("later", text=str(index), seconds=2) for index in range(200)]
+    numbers = [client.begin("later", text=str(index), seconds=6) for index in range(200)]
     began = time.monotonic()
     assert client.call("echo", text="quick") == "quick"
-    assert time.monotonic() - began < 2
+    assert time.monotonic() - began < 6
     for index, number in enumerate(numbers):
         assert client.answer(number)["result"]["content"][0]["text"] == str(index)
 

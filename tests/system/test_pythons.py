@@ -83,11 +83,12 @@ def answers(*argv: str | Path, **how: Any) -> dict[int, Json]:
 
 
 def finding(interpreter: Path, folder: Path) -> dict[str, str]:
-    """Return an environment of nothing but a PATH on which `python3` is this interpreter."""
-    link = folder / "bin/python3"
-    link.parent.mkdir(parents=True)
-    link.symlink_to(interpreter)
-    return {"PATH": f"{link.parent}:{BASICS}"}
+    """Return an environment of nothing but a PATH on which every Python is this interpreter."""
+    programs = folder / "bin"
+    programs.mkdir(parents=True)
+    for name in ("python3", *(f"python{version}" for version in VERSIONS)):
+        (programs / name).symlink_to(interpreter)
+    return {"PATH": f"{programs}:{BASICS}"}
 
 
 def text_of(reply: Json) -> str:
@@ -159,8 +160,8 @@ def test_a_python_that_is_too_old_is_told_so(version: str, server: Path, tmp_pat
     if old is None:
         pytest.skip(f"Python {version} is not here")
     ways: list[tuple[list[str | Path], dict[str, str]]] = [([old, server], {"PATH": BASICS})]
-    if version != "2.7":  # which does not know the options of the first line
-        ways.append(([server], finding(old, tmp_path)))
+    if version != "2.7":  # which does not know the options of the prologue
+        ways.append(([server], finding(old, tmp_path)))  # and has the name of one that is not asked for its version
     for argv, environment in ways:
         for words in ([], ["info"], ["call", "count"]):
             done = converse([*argv, *words], mixed.lines(*REQUESTS), env=environment)

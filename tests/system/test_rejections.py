@@ -266,7 +266,7 @@ def test_nobody_at_standard_error_harms_nothing(server: Path) -> None:
 def test_hostile_arguments_make_no_large_reply(server: Path) -> None:
     before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
     hostile: list[object] = [
-        {"all": [1] * 10**6},
+        {"all": [1] * 500_000},
         {"all": ["\u202e" * 1000, *([{"k" * 10_000: 1}] * 1000)]},
         {"\u202e" * 10**5 + str(number): 1 for number in range(20)},
         {"all": [json.loads("[" * 300 + "]" * 300)]},

@@ -1,22 +1,21 @@
 """What bundled tools offer, asked of Node in a process of its own, with a time to answer in and nothing of the caller.
 
-What a tool's module says is known only when it has run.  It has an empty home and no environment; what it prints is
-lost, and what it starts is ended with it.
+What a tool's module says is known only when it has run.  It is confined (`mcpc.confinement`); what it prints is lost.
 """
 
 from __future__ import annotations
 
 import json
-import os
 import re
-import subprocess
 import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mcpc.asked import GRACE_SECONDS, SECONDS, ended, gather
-from mcpc.bundling.node import environment, node, program
+from mcpc import confinement
+from mcpc.asked import GRACE_SECONDS, LATE, SECONDS
+from mcpc.bundling.node import node, program
+from mcpc.confinement import REPLIES, Job
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -96,43 +95,44 @@ def once(folder: Path, asked: _Asked) -> str:
     }
     home = folder / f"home-{len(asked.found)}"
     home.mkdir()
-    data, how = run(folder / "modules", home, json.dumps(question), SECONDS * len(still) + GRACE_SECONDS)
+    data, how = run(folder, home, json.dumps(question), SECONDS * len(still) + GRACE_SECONDS)
     begun = ""
-    for row in map(json.loads, data.split(b"\n")[:-1]):
+    for row in filter(None, map(confinement.parsed, data.split(b"\n")[:-1])):
         if "begins" in row:
-            begun = row["begins"] if row["begins"] in still else f"\0{row['begins']}"
-        elif "end" not in row:
-            asked.found[begun] = described(row)
+            begun = str(row["begins"]) if str(row["begins"]) in still else f"\0{row['begins']}"
+        elif "end" not in row and begun in still:
+            asked.found[begun] = believed(row)
             begun = ""
+    begun = begun if begun in still else next((name for name in still if name not in asked.found), "")
     if begun:
         asked.found[begun] = Description(failure=how)
     return how
 
 
-def run(folder: Path, home: Path, question: str, seconds: int) -> tuple[bytes, str]:
+def run(root: Path, home: Path, question: str, seconds: int) -> tuple[bytes, str]:
     """Return what the process says, and how it ended."""
-    replies, said = os.pipe()
-    words = [node(), "--enable-source-maps", "inspect.mjs", str(said), str(home), question]
-    with open(replies, "rb", buffering=0):  # noqa: PTH123 - a descriptor
-        process = subprocess.Popen(
-            words,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            cwd=folder,
-            env=environment(home),
-            pass_fds=(said,),
-            start_new_session=True,
-        )
-        os.close(said)
-        data, late = gather(replies, seconds, is_whole)
-        how = ended(process, 1)
-        return data, late or how
+    words = [node(), "--enable-source-maps", "inspect.mjs", str(REPLIES), str(home), question]
+    job = Job(words, root, root / "modules", seconds, {"HOME": str(home)}, is_whole=is_whole)
+    outcome = confinement.run(job)
+    late = outcome.why.startswith("it did not end")
+    return outcome.answer, LATE if late else outcome.how
 
 
 def is_whole(data: bytearray) -> bool:
     """Tell whether the process has said its last line."""
     return data.endswith(LAST)
+
+
+def believed(row: dict[str, Any]) -> Description:
+    """Return what one module said, if it is what our program says: a module can write to its descriptor, too."""
+    try:
+        found = described(row)
+        json.dumps([found.schema, found.prompts])
+        texts = (found.handler, found.unwritten, found.failure, *found.exported)
+        is_answer = all(isinstance(text, str) for text in texts)
+    except (TypeError, KeyError, ValueError, OverflowError, RecursionError):
+        is_answer = False
+    return found if is_answer else Description(failure="what it answers is not an answer")
 
 
 def described(row: dict[str, Any]) -> Description:

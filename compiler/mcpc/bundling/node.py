@@ -5,13 +5,12 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import signal
-import subprocess
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import mcpc
+from mcpc import programs
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -53,32 +52,22 @@ def node() -> str:
 def version(path: str) -> str:
     """Return what a program says of its version, nothing if it does not."""
     try:
-        done = subprocess.run([path, "--version"], capture_output=True, timeout=20, check=False)
-    except (OSError, subprocess.TimeoutExpired):
+        done = programs.run("node --version", [path, "--version"], 20)
+    except OSError:
         return ""
     return done.stdout.decode(errors="replace").strip()
 
 
 def run(words: Sequence[str], folder: Path, told: bytes = b"", *, more: Mapping[str, str] | None = None) -> bytes:
     """Return what a program of ours prints, run in Node; raise NodeError if it does not end well."""
-    process = subprocess.Popen(
-        [node(), *words],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        cwd=folder,
-        env={**environment(folder), **(more or {})},
-        start_new_session=True,
-    )
+    chosen = {**environment(folder), **(more or {})}
     try:
-        printed, errors = process.communicate(told, SECONDS)
-    except subprocess.TimeoutExpired:
-        os.killpg(process.pid, signal.SIGKILL)
-        process.communicate()
-        raise NodeError(f"it took longer than {SECONDS} seconds") from None
-    if process.returncode:
-        raise NodeError(errors.decode(errors="replace").strip()[-2000:] or f"status {process.returncode}")
-    return printed
+        done = programs.run("node", [node(), *words], SECONDS, cwd=folder, more=chosen, told=told)
+    except TimeoutError as problem:
+        raise NodeError(str(problem)) from None
+    if done.returncode:
+        raise NodeError(done.stderr.decode(errors="replace").strip()[-2000:] or f"status {done.returncode}")
+    return done.stdout
 
 
 def environment(folder: Path) -> dict[str, str]:

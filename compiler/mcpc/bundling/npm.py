@@ -11,14 +11,14 @@ import json
 import os
 import re
 import shutil
-import subprocess
 import tempfile
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from mcpc import programs
 from mcpc.bundling.node import MODULES, NodeError, node, version
-from mcpc.kept import place, prune
+from mcpc.kept import folder_of, is_own, prune
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -92,12 +92,11 @@ def manifest(wanted: Mapping[str, str]) -> bytes:
 def installed(wanted: bytes, lock: bytes) -> Path:
     """Return the folder in which these packages are installed; raise MissingError if they cannot be."""
     summary = hashlib.sha256(b"\0".join((wanted, lock, version(node()).encode())))
-    folder = place() / KIND / summary.hexdigest()
-    if (folder / MANIFEST).is_file():
+    folder = folder_of(KIND) / summary.hexdigest()
+    if is_own(folder) and (folder / MANIFEST).is_file():
         with suppress(OSError):
             os.utime(folder)
         return folder
-    folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     made = Path(tempfile.mkdtemp(dir=folder.parent, prefix="new-"))
     try:
         (made / MANIFEST).write_bytes(wanted)
@@ -134,11 +133,9 @@ def install(folder: Path) -> None:
 def once(words: Sequence[str], folder: Path) -> None:
     """Run npm; raise MissingError if it does not end well."""
     try:
-        done = subprocess.run(
-            words, cwd=folder, capture_output=True, stdin=subprocess.DEVNULL, timeout=SECONDS, check=False
-        )
-    except subprocess.TimeoutExpired:
-        raise MissingError("ETIMEDOUT", f"it took longer than {SECONDS} seconds") from None
+        done = programs.run("npm", words, SECONDS, cwd=folder)
+    except TimeoutError as problem:
+        raise MissingError("ETIMEDOUT", str(problem)) from None
     if done.returncode:
         said = done.stderr.decode(errors="replace")
         code = CODE.search(said)

@@ -28,6 +28,8 @@ COMMANDS = {
     "dev": "Serve a project while it is written: what is saved is served.",
     "import": "Write a project of any format in the native one.",
     "call": "Call one tool of a project or a built file.",
+    "read": "Print one resource of a project or a built file.",
+    "prompt": "Print one prompt of a project or a built file.",
     "inspect": "Show what a project or a built file offers.",
     "show": "Show how a project was understood.",
     "models": "Write the types of a project's tools as Python classes.",

@@ -10,19 +10,22 @@ import zipfile
 import zlib
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
+from mcpc import programs
 from mcpc.cli import report
 from mcpc.cli.making import make, write
-from mcpc.pack import START
+from mcpc.pack.prologue import START
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
 FACTS = "META-INF/build.json"
+PROJECT = "MCPC_BUILT_FROM"
+"""The variable by which a built file is told of what project it was made just now."""
 BROKEN = (
     *(zipfile.BadZipFile, zlib.error, OSError, EOFError, NotImplementedError),
     *(ValueError, SyntaxError, LookupError, TypeError, AttributeError, RecursionError, MemoryError, StopIteration),
@@ -44,6 +47,18 @@ def built(target: Path, given: dict[str, Any]) -> Iterator[Path]:
         yield path
 
 
+def asked(target: Path, given: dict[str, Any], *words: str) -> NoReturn:
+    """Run a built file, or one made of a project, with the words of one of its commands; leave with its status."""
+    with built(target, given) as path:
+        status = programs.attend("server", argv(path, *words), environment(target))
+    raise click.exceptions.Exit(status)
+
+
+def environment(target: Path) -> dict[str, str]:
+    """Return the variable that tells a built file of the project it was made of: its own place is gone soon."""
+    return {} if target.is_file() else {PROJECT: str(target)}
+
+
 def refuse_others(path: Path) -> None:
     """Refuse a file that is no built server: starting it would only show how it fails."""
     try:
@@ -54,7 +69,7 @@ def refuse_others(path: Path) -> None:
 
 
 def argv(path: Path, *words: str) -> list[str]:
-    """Return the command that starts a built file with this very interpreter, as its own first line would."""
+    """Return the command that starts a built file with this very interpreter, as its own first lines would."""
     return [sys.executable, "-ISc", START, str(path.resolve()), *words]
 
 
@@ -62,13 +77,21 @@ def contents(path: Path) -> dict[str, Any]:
     """Return what a built file says of itself and offers, without running anything of it."""
     try:
         with zipfile.ZipFile(path) as archive:
-            facts: dict[str, Any] = json.loads(archive.read(FACTS))
-            index = index_of(archive.read("mcpc_app/index.py"))
-            blob = archive.read("mcpc_app/blob")
+            facts: dict[str, Any] = json.loads(stored(archive, FACTS))
+            index = index_of(stored(archive, "mcpc_app/index.py"))
+            blob = stored(archive, "mcpc_app/blob")
         newest = index["revisions"][index["stateless_versions"][-1]]
         return facts | {row[0].decode(): items(row, blob) for row in newest["lists"].values()}
     except BROKEN:
         raise click.UsageError(f"{path} is not a file that mcpc built, or no longer whole") from None
+
+
+def stored(archive: zipfile.ZipFile, name: str) -> bytes:
+    """Return an entry; one that is compressed is not of mcpc's making, and could be of any size."""
+    entry = archive.getinfo(name)
+    if entry.compress_type != zipfile.ZIP_STORED or entry.file_size != entry.compress_size:
+        raise zipfile.BadZipFile(f"{name} is compressed")
+    return archive.read(entry)
 
 
 def index_of(source: bytes) -> dict[str, Any]:

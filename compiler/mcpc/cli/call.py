@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import subprocess
 from pathlib import Path
 from typing import Any
 
 import click
 
 from mcpc.cli import report
-from mcpc.cli.artifact import argv, built
+from mcpc.cli.artifact import asked
 
 
-@click.command(context_settings={"ignore_unknown_options": True})
+@report.command(context_settings={"ignore_unknown_options": True})
 @click.argument("target", type=click.Path(path_type=Path, exists=True))
 @click.argument("tool")
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
@@ -20,8 +19,10 @@ from mcpc.cli.artifact import argv, built
 def command(target: Path, tool: str, arguments: tuple[str, ...], **given: Any) -> None:
     """Call TOOL of TARGET, a project's folder or a built file.
 
-    ARGUMENTS are NAME=VALUE, where a value is JSON if it can be, else a string; or `--json OBJECT` for all of them.
+    ARGUMENTS are NAME=VALUE, or `--json OBJECT` for all of them ("-": from standard input). A VALUE is a string where
+    the tool's schema allows only strings, and JSON where it allows none. Where it allows both, or anything, it is JSON
+    if that is of an allowed type (a string in quotes, too), else a string.
+
+    Progress and log messages go to standard error while the call runs.
     """
-    with built(target, given) as path:
-        status = subprocess.run(argv(path, "call", tool, *arguments), check=False).returncode
-    raise click.exceptions.Exit(status)
+    asked(target, given, "call", tool, *arguments)

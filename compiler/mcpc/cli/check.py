@@ -11,14 +11,15 @@ from mcpc.cli.making import analyse
 from mcpc.diagnostics.formats.visible import visible
 
 
-@click.command()
+@report.command()
 @report.PROJECT
 @report.build_options
 @report.FORMAT_OPTION
 def command(output: str, **given: Any) -> None:
     """Find every problem of PROJECT (a folder; this one by default), and build nothing."""
+    project = given["project"]
     analysed, options = analyse(given)
-    report.report(analysed.diagnostics, analysed.sources, output)
+    report.report(analysed.diagnostics, analysed.sources, output, project)
     report.end_if_refused(analysed.diagnostics, options)
     if output == "text" and analysed.server is not None:
         server = analysed.server

@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import difflib
 import json
+import shutil
+import sys
+import textwrap
 
 import click
 
 from mcpc.cli import report
 from mcpc.diagnostics import CODES, explain
+
+WRITTEN = 120
+"""So wide pages are written."""
 
 
 @click.command()
@@ -28,4 +34,13 @@ def command(code: str, output: str) -> None:
         raise click.UsageError(f"there is no code {code}; {hint}")
     row = CODES[wanted]
     facts = {"code": wanted, "severity": row.severity, "title": row.title, "text": explain(wanted)}
-    click.echo(json.dumps(facts, indent=2) + "\n" if output == "json" else explain(wanted), nl=False)
+    click.echo(json.dumps(facts, indent=2) + "\n" if output == "json" else wrapped(explain(wanted)), nl=False)
+
+
+def wrapped(page: str) -> str:
+    """Return a page as wide as the terminal, if that is narrower than the page; indented lines stay as they are."""
+    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else WRITTEN
+    if width >= WRITTEN:
+        return page
+    paragraphs = page.removesuffix("\n").split("\n\n")
+    return "\n\n".join(one if one.startswith(" ") else textwrap.fill(one, width) for one in paragraphs) + "\n"

@@ -9,10 +9,10 @@ import click
 
 from mcpc.cli import report
 from mcpc.cli.artifact import built, contents
-from mcpc.exports import EXPORTS, Deployment, UnfitError
+from mcpc.exports import EXPORTS, Deployment, UnfitError, base_image
 
 
-@click.command()
+@report.command()
 @click.argument("kind", type=click.Choice(list(EXPORTS)))
 @click.argument("target", type=click.Path(path_type=Path, exists=True), default=Path())
 @click.option("--host", default="mcp.example.com", show_default=True, help="The name that clients use.")
@@ -29,14 +29,26 @@ def command(kind: str, target: Path, upstreams: tuple[str, ...], **given: Any) -
     """
     chosen = {name: given.pop(name) for name in ("host", "path", "image", "replicas", "valkey")}
     given["http"] = True
+    given["redis"] = given.get("redis") or chosen["valkey"]
     with built(target, given) as artifact:
         facts = contents(artifact)
-    if "serving" not in facts:
-        raise click.UsageError(f"{target} was built without HTTP; build it with `mcpc build --http`")
+    refuse_lacking(target, facts, valkey=chosen["valkey"])
     if upstreams:
         chosen["upstreams"] = upstreams
     try:
-        made = Deployment(facts["name"], facts["version"], **chosen).checked()
+        base = base_image(facts["python"]["bytecode"], facts.get("platforms", ()))
+        made = Deployment(facts["name"], facts["version"], base=base, **chosen).checked()
     except UnfitError as problem:
         raise click.UsageError(str(problem)) from None
     click.echo(EXPORTS[kind](made), nl=False)
+
+
+def refuse_lacking(target: Path, facts: dict[str, Any], *, valkey: bool) -> None:
+    """Refuse to write how a file is run that does not carry what would run it."""
+    carried = {package.split()[0] for package in facts.get("serving", ())}
+    if "uvicorn" not in carried:
+        raise click.UsageError(f"{target} was built without HTTP; build it with `mcpc build --http`")
+    if valkey and "redis" not in carried:
+        raise click.UsageError(
+            f"{target} was built without Redis; for --valkey build it with `mcpc build --http --redis`"
+        )

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from mcpc.sources import SourceTree
 
 
-@click.command()
+@report.command()
 @report.PROJECT
 @click.option("-o", "--output", "target", type=click.Path(path_type=Path), required=True, help="A new or empty folder.")
 @report.build_options
@@ -46,13 +46,14 @@ def command(project: Path, target: Path, output: str, **given: Any) -> None:
     refuse(target, root)
     tree, found = pipeline.read(root)
     analysed = pipeline.analyse(tree, found, options)
-    report.report(report.worth_telling(analysed.diagnostics, output), analysed.sources, output)
+    report.report(report.worth_telling(analysed.diagnostics, output), analysed.sources, output, root)
     if analysed.checked is None:
         raise click.exceptions.Exit(report.FINDINGS)
+    report.refuse_unimported(options, analysed.diagnostics)
     translation = translate(tree, options)
     # What nobody gave a name is called as its folder: it has to be right where it will lie.
     differences = compared(translation, analysed, replace(tree, name=target.resolve().name), options)
-    report.report((*translation.lost, *differences), translation.files, output)
+    report.report((*translation.lost, *differences), translation.files, output, target)
     page = Source(NAME, told(translation, differences), 0o644)
     write({**translation.files, NAME: page}, target)
     if output == "text":

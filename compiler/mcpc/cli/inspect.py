@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -10,23 +9,30 @@ import click
 
 from mcpc.cli import report
 from mcpc.cli.artifact import built, contents
+from mcpc.cli.packed import listing, packed_files
+from mcpc.diagnostics.formats.visible import visible, visible_json
 
 
-@click.command()
+@report.command()
 @click.argument("target", type=click.Path(path_type=Path, exists=True), default=Path())
 @click.option("--tool", metavar="NAME", help="Show one tool whole, with its schemas.")
+@click.option("--files", is_flag=True, help="List what is packed: path, size and why.")
 @report.build_options
 @report.JSON_OPTION
-def command(target: Path, tool: str | None, output: str, **given: Any) -> None:
+def command(target: Path, tool: str | None, files: bool, output: str, **given: Any) -> None:
     """Show what TARGET, a project's folder (this one by default) or a built file, offers.
 
     A built file is read, never run.
     """
     with built(target, given) as path:
         facts = contents(path)
+        packed = packed_files(path) if files else []
+    if files:
+        click.echo(visible_json(packed) if output == "json" else listing(packed))
+        return
     if tool is not None:
         facts = one_tool(facts, tool)
-    click.echo(json.dumps(facts, indent=2, ensure_ascii=False) if output == "json" or tool else summary(facts))
+    click.echo(visible_json(facts) if output == "json" or tool else summary(facts))
 
 
 def one_tool(facts: dict[str, Any], name: str) -> dict[str, Any]:
@@ -55,7 +61,7 @@ def summary(facts: dict[str, Any]) -> str:
         for item in listed if isinstance(listed, list) else []:
             lines.append(f"  {word} {item[key]}  {(item.get('description') or item['name']).partition(chr(10))[0]}")
             lines += [f"         {fact}" for fact in running.get(item["name"], ())]
-    return "\n".join(lines)
+    return "\n".join(visible(line) for line in lines)
 
 
 READ = {"resources": ("resource", "uri"), "resourceTemplates": ("template", "uriTemplate")}

@@ -18,11 +18,12 @@ from mcpc.smoke import SmokeError, smoke
 from mcpc.sources import SourceTree
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from typing import Any
 
     from mcpc.cache import Build
     from mcpc.options import Options
+    from mcpc.sources import Source
 
 OF_THIS_DAY = frozenset({"MCP241"})
 """What may be otherwise at the next build although the project is the same: it has to be asked again."""
@@ -33,24 +34,33 @@ def make(project: Path, options: Options, output: str, place: Path | None = None
 
     `place`: where the build will be written.
     """
-    with report.progress() as tell:
+    build, files = found_or_made(project, options, output, place)
+    report.report(report.worth_telling(build.diagnostics, output), files, output, project)
+    return build
+
+
+def found_or_made(
+    project: Path, options: Options, output: str, place: Path | None, quiet: bool = False
+) -> tuple[Build, Mapping[str, Source]]:
+    """Return the build of a project and the project's files; if it cannot be built, report why and leave."""
+    with report.progress(quiet) as tell:
         tree, found = pipeline.read(report.project_folder(project))
         if place is not None:
             tree = without_earlier(tree, project, place)
         name = cache.key(tree, found, options)
         build = cache.load(name)
         if build is not None:
-            report.report(report.worth_telling(build.diagnostics, output), tree.files, output)
-            return build
+            return build, tree.files
         analysed = pipeline.analyse(tree, found, options, tell)
+        if analysed.checked is not None:
+            report.refuse_unimported(options, analysed.diagnostics)
         if analysed.checked is None:
-            report.report(analysed.diagnostics, tree.files, output)
+            report.report(analysed.diagnostics, tree.files, output, project)
             raise click.exceptions.Exit(report.FINDINGS)
         build = finished(analysed, options, tell)
-    report.report(report.worth_telling(build.diagnostics, output), tree.files, output)
     if not any(problem.code in OF_THIS_DAY for problem in build.diagnostics):
         cache.store(name, build)
-    return build
+    return build, tree.files
 
 
 def analyse(given: dict[str, Any]) -> tuple[pipeline.Checked, Options]:
@@ -97,12 +107,16 @@ def destination(target: Path) -> Path:
     if place.exists() and not place.is_file():
         kind = "a folder" if place.is_dir() else "no file"
         raise click.UsageError(f"{target} is {kind}; expected the name of a file to write")
+    above = next(folder for folder in place.parents if folder.exists())
+    if not above.is_dir():
+        raise click.UsageError(f"cannot write {target}: {above} is not a folder")
     return place
 
 
 def write(build: Build, target: Path, *, tried: bool = True) -> None:
     """Write the artifact: whole, executable and seen to answer, or not at all."""
     try:
+        target.parent.mkdir(parents=True, exist_ok=True)
         # What a kill leaves behind has an ending by which no project takes it for a file of its own.
         descriptor, name = tempfile.mkstemp(dir=target.parent, prefix=".mcpc-", suffix=".pyz")
     except OSError as problem:

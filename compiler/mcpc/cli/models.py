@@ -36,7 +36,7 @@ FAMILIES = ("MCP0", "MCP1")
 HANDLERS_MISSING = "MCP004"
 
 
-@click.command()
+@report.command()
 @report.PROJECT
 @click.option("-o", "--output", "target", default=STANDARD_OUTPUT, show_default=True, help="The file to write.")
 @report.build_options
@@ -48,12 +48,13 @@ def command(target: str, output: str, **given: Any) -> None:
     typed clients use the file itself.
     """
     place = None if target == STANDARD_OUTPUT else earlier(destination(Path(target)))
-    tree, found = pipeline.read(report.project_folder(given.pop("project")))
+    project = report.project_folder(given.pop("project"))
+    tree, found = pipeline.read(project)
     options = report.options_of(given)
     server, found = understood(tree, found, options)
     classes = made(server, every_tool(server)) if server and not has_errors(found) else ()
     found = in_order((*found, *map(missing, filter(lambda model: model.problem, classes))))
-    report.report(report.worth_telling(found, output), tree.files, output)
+    report.report(report.worth_telling(found, output), tree.files, output, project)
     report.end_if_refused(found, options)
     text = whole_module(classes)
     if place is None:

@@ -3,51 +3,105 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 import threading
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from mcpc.diagnostics import Severity, has_errors
-from mcpc.diagnostics.formats import FORMATS, render_text
+from mcpc.diagnostics.formats import FORMATS, located, render_text
+from mcpc.diagnostics.formats.blocks import BLOCKS, as_blocks
 from mcpc.options import DIALECTS, Options, from_environment
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from mcpc.diagnostics import Diagnostics
+    from mcpc.diagnostics.formats import SourceText
     from mcpc.sources import Source
 
 SUCCESS, FINDINGS, USAGE, UNREACHABLE, TOOL_ERROR, NOT_RUNNABLE = 0, 1, 2, 4, 5, 8
 PATIENCE_SECONDS = 1.0
 """A build that takes longer says what it is doing."""
 
+PROJECT_GROUP, SYSTEMS_GROUP = "Project options", "Options for projects of other systems"
+
+
+class SharedOption(click.Option):
+    """An option that several commands have; their help shows it after their own, in its group."""
+
+    group = PROJECT_GROUP
+
+
+class SystemOption(SharedOption):
+    """One that only projects of certain systems have a use for."""
+
+    group = SYSTEMS_GROUP
+
+
+class Command(click.Command):
+    """A command whose help begins with its own options."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the options in groups: those of the command, then those that it shares with others."""
+        groups: dict[str, list[tuple[str, str]]] = {"Options": [], PROJECT_GROUP: [], SYSTEMS_GROUP: []}
+        for option in self.get_params(ctx):
+            row = option.get_help_record(ctx) if isinstance(option, click.Option) else None
+            if row is not None:
+                groups[getattr(option, "group", "Options")].append(row)
+        for title, rows in groups.items():
+            if rows:
+                with formatter.section(title):
+                    formatter.write_dl(rows)
+
+
+def command(**settings: Any) -> Callable[[Callable[..., Any]], click.Command]:
+    """Make a command of a function."""
+    return click.command(cls=Command, **settings)
+
+
+shared = partial(click.option, cls=SharedOption)
+system = partial(click.option, cls=SystemOption)
 BUILD_OPTIONS = (
-    click.option("--from", "format", default="", metavar="NAME", help="Take the project for this format."),
-    click.option("--dialect", type=click.Choice(DIALECTS), help="Whose words refusals have (mcp)."),
-    click.option("--strict", is_flag=True, default=None, help="Take warnings for errors."),
-    click.option("--tools-prefix", metavar="TEXT", help="What Bash functions of tools begin with (tool_)."),
-    click.option("--prompts-prefix", metavar="TEXT", help="What Bash functions of prompts begin with (prompt_)."),
-    click.option("--tools-page-size", type=click.IntRange(0), help="Tools a page of tools/list; 0 for all."),
-    click.option("--prompts-page-size", type=click.IntRange(0), help="Prompts a page of prompts/list; 0 for all."),
-    click.option("--resources-page-size", type=click.IntRange(0), help="Resources a page of a list; 0 for all."),
-    click.option("--validate", is_flag=True, default=None, help="Check arguments, even where others would not."),
-    click.option("--assert-formats", is_flag=True, default=None, help="Refuse what breaks the `format` of a schema."),
-    click.option("--no-defaults", "defaults", flag_value=False, default=None, help="Hand on arguments as they came."),
-    click.option("--allow", multiple=True, metavar="PATTERN", help="Let calls through to these tools (mcp-bash)."),
-    click.option("--hooks", is_flag=True, default=None, help="Run `server.d/register.sh` at the build (mcp-bash)."),
-    click.option("--kb", metavar="FOLDER", help="The folder of the knowledge base (MCP Dev Blueprints)."),
-    click.option("--http", is_flag=True, default=None, help="Carry what serves over HTTP: `server.pyz serve --http`."),
-    click.option("--oauth", is_flag=True, default=None, help="Take an authorization server's tokens over HTTP."),
-    click.option("--otel", is_flag=True, default=None, help="Tell of requests over HTTP as OpenTelemetry spans."),
-    click.option("--redis", is_flag=True, default=None, help="Keep tasks in Redis or Valkey where that is asked for."),
-    click.option(
-        "--platform", "platforms", multiple=True, metavar="TAG", help="Carry native modules for this platform."
+    shared("--from", "format", default="", metavar="NAME", help="Take the project for this format."),
+    system(
+        "--dialect",
+        type=click.Choice(DIALECTS),
+        metavar="NAME",
+        help=f"Whose words refusals have: {', '.join(DIALECTS)}.",
     ),
+    shared("--strict", is_flag=True, default=None, help="Take warnings for errors."),
+    system("--tools-prefix", metavar="TEXT", help="What Bash functions of tools begin with (tool_)."),
+    system("--prompts-prefix", metavar="TEXT", help="What Bash functions of prompts begin with (prompt_)."),
+    shared("--tools-page-size", type=click.IntRange(0), metavar="N", help="Tools a page of tools/list; 0 for all."),
+    shared(
+        "--prompts-page-size", type=click.IntRange(0), metavar="N", help="Prompts a page of prompts/list; 0 for all."
+    ),
+    shared("--resources-page-size", type=click.IntRange(0), metavar="N", help="Resources a page of a list; 0 for all."),
+    system("--validate", is_flag=True, default=None, help="Check arguments, even where others would not."),
+    shared("--assert-formats", is_flag=True, default=None, help="Refuse what breaks the `format` of a schema."),
+    shared("--no-defaults", "defaults", flag_value=False, default=None, help="Hand on arguments as they came."),
+    system("--allow", multiple=True, metavar="PATTERN", help="Let calls through to these tools (mcp-bash)."),
+    system("--hooks", is_flag=True, default=None, help="Run `server.d/register.sh` at the build (mcp-bash)."),
+    shared(
+        "--no-import",
+        "imports",
+        flag_value=False,
+        default=None,
+        help="Run nothing of the project; read its syntax.",
+    ),
+    system("--kb", metavar="FOLDER", help="The folder of the knowledge base (MCP Dev Blueprints)."),
+    shared("--http", is_flag=True, default=None, help="Carry what serves over HTTP: `server.pyz serve --http`."),
+    shared("--oauth", is_flag=True, default=None, help="Take an authorization server's tokens over HTTP."),
+    shared("--otel", is_flag=True, default=None, help="Tell of requests over HTTP as OpenTelemetry spans."),
+    shared("--redis", is_flag=True, default=None, help="Keep tasks in Redis or Valkey where that is asked for."),
+    shared("--platform", "platforms", multiple=True, metavar="TAG", help="Carry native modules for this platform."),
 )
 FORMAT_OPTION = click.option(
     "--format", "output", type=click.Choice(sorted(FORMATS)), default="text", help="How problems are reported."
@@ -81,21 +135,41 @@ def project_folder(project: Path) -> Path:
     return project
 
 
-def report(diagnostics: Diagnostics, sources: Mapping[str, Source], output: str) -> None:
-    """Write the problems: text for people on standard error, anything else for programs on standard output."""
+def report(diagnostics: Diagnostics, sources: Mapping[str, Source], output: str, project: Path | None = None) -> None:
+    """Write the problems: text for people on standard error, anything else for programs on standard output.
+
+    `project`: the folder of the files, which are named from where the command was run.
+    """
+    diagnostics, named = located(diagnostics, sources, "" if project is None else from_here(project))
     if output != "text":
-        click.echo(FORMATS[output](diagnostics, sources), nl=False)
+        click.echo(rendered(diagnostics, named, output), nl=False)
     elif diagnostics:
-        click.echo(render_text(diagnostics, sources, colour=colourful()), nl=False, err=True)
+        width = shutil.get_terminal_size().columns if sys.stderr.isatty() else 0
+        click.echo(render_text(diagnostics, named, colour=colourful(), width=width), nl=False, err=True)
 
 
-def worth_telling(diagnostics: Diagnostics, output: str) -> Diagnostics:
-    """Return what a successful build says to a person: notes are for `mcpc check`."""
-    return (
-        diagnostics
-        if output != "text"
-        else tuple(found for found in diagnostics if found.severity is not Severity.NOTE)
-    )
+def rendered(diagnostics: Diagnostics, sources: Mapping[str, SourceText], output: str) -> str:
+    """Return the problems in a format for programs."""
+    if output.startswith(BLOCKS):
+        return as_blocks(diagnostics, sources, int(output.removeprefix(BLOCKS)))
+    if output == "sarif":
+        return FORMATS[output](diagnostics, sources, Path.cwd().as_uri() + "/")
+    return FORMATS[output](diagnostics, sources)
+
+
+def from_here(project: Path) -> str:
+    """Return how a project's folder is called from where the command was run; where it is on another drive, whole."""
+    return Path(os.path.relpath(os.path.realpath(project), os.path.realpath(Path.cwd()))).as_posix()
+
+
+def worth_telling(diagnostics: Diagnostics, output: str, heavy: int = 0) -> Diagnostics:
+    """Return what a successful build says to a person: notes are for `mcpc check`.
+
+    `heavy`: a note about more bytes of the built file than that is told, too; 0 for none.
+    """
+    if output != "text" and not output.startswith(BLOCKS):
+        return diagnostics
+    return tuple(found for found in diagnostics if found.severity is not Severity.NOTE or 0 < heavy < found.size)
 
 
 def offered(tools: int, prompts: int, resources: int) -> str:
@@ -117,9 +191,15 @@ def end_if_refused(diagnostics: Diagnostics, options: Options) -> None:
         raise click.exceptions.Exit(FINDINGS)
 
 
+def refuse_unimported(options: Options, diagnostics: Diagnostics) -> None:
+    """Refuse to make something of a project whose files were not imported although that decides what they define."""
+    if not options.imports and any(problem.code == "MCP716" for problem in diagnostics):
+        raise click.UsageError("--no-import shows and checks a project; what its files define is not known without it")
+
+
 @contextmanager
-def progress() -> Iterator[Callable[[str], None]]:
-    """Give a function that takes the name of each stage; they are shown once the whole takes long."""
+def progress(quiet: bool = False) -> Iterator[Callable[[str], None]]:
+    """Give a function that takes the name of each stage; they are shown once the whole takes long, unless `quiet`."""
     stages = ["reading"]
     shown = threading.Event()
 
@@ -134,7 +214,8 @@ def progress() -> Iterator[Callable[[str], None]]:
 
     timer = threading.Timer(PATIENCE_SECONDS, begin)
     timer.daemon = True
-    timer.start()
+    if not quiet:
+        timer.start()
     try:
         yield tell
     finally:

@@ -18,7 +18,7 @@ from mcpc.diagnostics import Diagnostic, has_errors
 from mcpc.ir import Layer
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from mcpc.diagnostics import Diagnostics
     from mcpc.ir import Server
@@ -68,7 +68,16 @@ def carry_for_handlers(server: Server, tree: SourceTree, options: Options) -> tu
     if not (wanted or needs_models(server)) or not scripts(server):
         return server, problems
     carried: tuple[Server, Diagnostics] = resolve_name("mcpc.dependencies.layer:carried")(server, wanted, options)
-    return carried[0], (*problems, *carried[1])
+    layer = carried[0].layer
+    found = {package.name: package.version for package in layer.packages} if layer is not None else {}
+    return carried[0], (*with_versions(problems, found), *carried[1])
+
+
+def with_versions(problems: Diagnostics, found: Mapping[str, str]) -> Diagnostics:
+    """Return the problems, those of a requirement without a version with the one that was found for it."""
+    hint = resolve_name("mcpc.dependencies.asked:unpinned_hint") if problems else None
+    named = {hint(name): hint(name, version) for name, version in found.items()} if hint is not None else {}
+    return tuple(replace(problem, hint=named.get(problem.hint, problem.hint)) for problem in problems)
 
 
 def provider(module: str) -> str:

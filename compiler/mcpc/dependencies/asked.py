@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING
 
 from packaging import requirements as pep508
 
+from mcpc import DISTRIBUTION
 from mcpc.dependencies.lines import read_lines
+from mcpc.dependencies.locked import locked_versions, with_locked
 from mcpc.dependencies.spelling import pinned_version
 from mcpc.dependencies.tables import inline_metadata, project_metadata
 from mcpc.diagnostics import diagnose
@@ -25,7 +27,9 @@ if TYPE_CHECKING:
     from mcpc.sources import Source, SourceTree
 
 
-OURS = frozenset(("mcpc",))
+STRANGER = "mcpc"
+"""On PyPI this is another project."""
+OURS = frozenset((STRANGER, DISTRIBUTION))
 """What a built file brings of itself: `from mcpc import tool` needs no package, and none of that name is looked for."""
 
 
@@ -39,6 +43,10 @@ def asked(tree: SourceTree, scripts: Sequence[Source]) -> tuple[tuple[Requiremen
         same = tuple(group)
         problems += _contradictions(same)
         merged.append(_together(same))
+    problems += _strangers(requirement for requirements, _ in read for requirement in requirements)
+    chosen, amiss = locked_versions(tree) if merged else ({}, ())
+    problems += amiss
+    merged = [*with_locked(merged, chosen)]
     problems += _unpinned(merged)
     return tuple(merged), tuple(problems)
 
@@ -80,4 +88,16 @@ def _unpinned(requirements: Iterable[Requirement]) -> Iterator[Diagnostic]:
     for one in requirements:
         if not pinned_version(one.text):
             message = f"`{one.text}` does not say which version, so that two builds may differ"
-            yield diagnose("MCP404", one.span, message, "", f"name one: `{one.name}==…`")
+            yield diagnose("MCP404", one.span, message, "", unpinned_hint(one.name))
+
+
+def unpinned_hint(name: str, version: str = "…") -> str:
+    """Return what to write for a requirement without a version; `version`: the one that was found."""
+    return f"name one: `{name}=={version}`"
+
+
+def _strangers(requirements: Iterable[Requirement]) -> Iterator[Diagnostic]:
+    for one in requirements:
+        if one.name == STRANGER:
+            message = f"`{one.text}` is another project on PyPI; this one is `{DISTRIBUTION}`"
+            yield diagnose("MCP415", one.span, message, "", f"remove it, or name `{DISTRIBUTION}`")

@@ -17,6 +17,7 @@ import shiv  # type: ignore[import-untyped]
 from shiv.bootstrap.environment import Environment  # type: ignore[import-untyped]
 from shiv.builder import create_archive  # type: ignore[import-untyped]
 
+from mcpc.dependencies.brought import brought, contents
 from mcpc.dependencies.needs import needs_models
 from mcpc.dependencies.parcels import apart, namespaces
 from mcpc.dependencies.staging import stage
@@ -61,7 +62,10 @@ def carried(server: Server, wanted: Sequence[Requirement], options: Options) -> 
     except UnfitError as problem:
         unknown = replace(server, layer=Layer(complete=False))
         return unknown, (*problems, diagnose("MCP407", None, str(problem), "", IN_ARCHIVES))
-    return replace(server, layer=layer(parts, staged, _own_names(server))), problems
+    made = replace(
+        layer(parts, staged, _own_names(server)), asked=brought(wanted, staged), contents=contents(parts, staged)
+    )
+    return replace(server, layer=made), problems
 
 
 def _own_names(server: Server) -> frozenset[str]:

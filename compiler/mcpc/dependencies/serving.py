@@ -1,7 +1,7 @@
 """What the server itself carries to serve over HTTP and to speak with others: packages at the versions mcpc names.
 
-The versions are those that mcpc's own metadata has, for `http` among what it needs, for all else as its extras; so they
-lie beside the compiler, or pip is held to them.
+For `http` the versions are those that lie beside the compiler, which its metadata gives a range for; for all else they
+are those of its extras, so they lie beside the compiler, or pip is held to them.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from packaging.requirements import Requirement as Pin
 
+from mcpc import DISTRIBUTION
 from mcpc.dependencies.layer import IN_ARCHIVES, layer, taken_apart
 from mcpc.dependencies.model import Requirement
 from mcpc.dependencies.spelling import normalised
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     from mcpc.ir import Server
     from mcpc.options import Options
 
-PROJECT = "mcpc"
 HTTP = ("h11", "uvicorn")
 LEFT_OUT = frozenset({"click"})
 """What only the command line of a package imports: its server runs without (see `mcpc_runtime.http.embedded.parts`)."""
@@ -36,7 +36,7 @@ REINSTALL = "install mcpc from its wheel, or again from its sources, so that its
 
 def served(server: Server, options: Options) -> tuple[Server, Diagnostics]:
     """Return the server with what the options have it carry for itself."""
-    wanted = tuple(Requirement(normalised(one.name), f"{one.name}{one.specifier}") for one in pins(options.serving))
+    wanted = tuple(Requirement(normalised(one.name), pinned(one)) for one in pins(options.serving))
     absent = [name for name in options.serving if not any(True for _ in pins((name,)))]
     if absent:
         return server, (diagnose("MCP405", None, f"mcpc does not say what `--{absent[0]}` needs", "", REINSTALL),)
@@ -57,11 +57,17 @@ def served(server: Server, options: Options) -> tuple[Server, Diagnostics]:
 
 def pins(chosen: Iterable[str]) -> Iterator[Pin]:
     """Yield what mcpc's metadata names for each choice, with its version."""
-    named = [Pin(text) for text in metadata.requires(PROJECT) or ()]
+    named = [Pin(text) for text in metadata.requires(DISTRIBUTION) or ()]
     for choice in chosen:
         for one in named:
             if normalised(one.name) in HTTP if choice == "http" else _is_of(one, choice):
                 yield one
+
+
+def pinned(one: Pin) -> str:
+    """Return a requirement with one version: its own, or that of what lies beside the compiler."""
+    is_exact = any(specifier.operator == "==" for specifier in one.specifier)
+    return f"{one.name}{one.specifier}" if is_exact else f"{one.name}=={metadata.version(one.name)}"
 
 
 def _is_of(one: Pin, extra: str) -> bool:

@@ -26,7 +26,7 @@ from mcpc.dependencies.platforms import HERE_AND_NOW, Target, markers, target
 from mcpc.dependencies.spelling import normalised
 from mcpc.dependencies.tree import UnfitError, copy
 from mcpc.diagnostics import Diagnostic, diagnose
-from mcpc.kept import place, prune
+from mcpc.kept import folder_of, is_own, place, prune
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -78,7 +78,7 @@ def stage(wanted: Sequence[Requirement], platform: str, python: str) -> tuple[St
             distributions = _fill(folder, order)
         except (InstallError, UnfitError, OSError) as problem:
             return None, (_refusal(problem, wanted, goal),)
-    return Staged(folder / FILES, distributions, _modules(distributions), goal.platform, goal.python), ()
+    return Staged(folder / FILES, distributions, importable(distributions), goal.platform, goal.python), ()
 
 
 def installed(name: str) -> metadata.Distribution | None:
@@ -108,6 +108,8 @@ def _beside(wanted: Sequence[Requirement], goal: Target) -> tuple[metadata.Distr
 
 def _load(folder: Path) -> tuple[Distribution, ...] | None:
     """Return the packages in a folder that was filled before; None if it was not, or something of it was changed."""
+    if not is_own(folder):
+        return None
     try:
         rows = json.loads((folder / FACTS).read_bytes())
         found = tuple(Distribution(**{**row, "tags": tuple(row["tags"])}) for row in rows)
@@ -127,7 +129,7 @@ def _load(folder: Path) -> tuple[Distribution, ...] | None:
 
 def _fill(folder: Path, order: _Order) -> tuple[Distribution, ...]:
     """Install into a folder beside `folder`, and give it that name when it is complete."""
-    folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    folder_of(folder.parent.name)
     made = Path(tempfile.mkdtemp(dir=folder.parent, prefix="new-"))
     try:
         distributions = _copied(made, order.beside) if order.beside else None
@@ -187,7 +189,8 @@ def _rename(made: Path, folder: Path) -> None:
                 made.rename(folder)
 
 
-def _modules(distributions: Iterable[Distribution]) -> frozenset[str]:
+def importable(distributions: Iterable[Distribution]) -> frozenset[str]:
+    """Return the top-level names by which packages are imported."""
     names = (IMPORTABLE.match(path) for one in distributions for path in one.files)
     return frozenset(found["name"] for found in names if found)
 

@@ -5,42 +5,83 @@ A build that is asked for while another runs begins when that one ends, because 
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 import threading
+import time
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import mcpc
 import mcpc_runtime
+from mcpc import programs
+from mcpc.dev.screen import columns
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-BOOT = "import sys; sys.path[:0] = sys.argv[1:3]; del sys.argv[1:3]; from mcpc.cli import main; main()"
-"""What the process runs: the compiler that runs here, wherever it lies."""
+BOOT = (
+    "import json, sys; first, last = json.loads(sys.argv.pop(1)); sys.path[:0] = first;"
+    "sys.path += [path for path in last if path not in sys.path]; from mcpc.cli import main; main()"
+)
+"""What the process runs: the compiler that runs here, with the packages it has here, wherever they lie."""
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One problem of a build, with its text; `painted` is that for a terminal with colours."""
+
+    code: str
+    severity: str
+    path: str
+    message: str
+    plain: str
+    painted: str
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """What it is known by in the next build, where its lines may be others."""
+        return self.code, self.path, self.message
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What is known of a built file.
+
+    `format`: what the project is written in; `lists`: each list that clients are shown, as a text; `names`: the tools;
+    `code` and `content`: digests of the handlers' files and of everything that is served.
+    """
+
+    format: str = ""
+    lists: Mapping[str, str] = field(default_factory=dict)
+    names: tuple[str, ...] = ()
+    code: str = ""
+    content: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """What became of a build: the built file, or None; what was said of it; how it ended.
+    """What became of a build: the built file, or None; how it ended; what was said of it, in text for others.
 
-    `format`: what the project is written in; `lists`: each list that clients are shown, as a text; `names`: the tools.
+    `problems`: those that have a place in the report; `more`: other words of the build; `summary`: what it changed.
     """
 
     path: Path | None
-    said: str = ""
     status: int = 0
     digest: str = ""
-    format: str = ""
-    lists: Mapping[str, str] = field(default_factory=dict)
-    names: tuple[str, ...] = ()
+    facts: Facts = field(default_factory=Facts)
+    problems: tuple[Problem, ...] = ()
+    more: str = ""
+    seconds: float = 0.0
+    summary: str = ""
 
-
-Facts = tuple[str, "Mapping[str, str]", tuple[str, ...]]
-"""Of a built file: the format, the lists, the names of its tools."""
+    @property
+    def said(self) -> str:
+        """All that the build said, as plain text."""
+        return "\n\n".join(filter(None, [*(problem.plain for problem in self.problems), self.more.strip("\n")]))
 
 
 class Builder:
@@ -54,7 +95,7 @@ class Builder:
         self._folder = folder
         self._facts = facts
         self._made = 0
-        self._process: subprocess.Popen[str] | None = None
+        self._process: subprocess.Popen[bytes] | None = None
         self._closed = False
 
     def begin(self, done: Callable[[Made], None]) -> None:
@@ -66,18 +107,24 @@ class Builder:
         self._made += 1
         path = self._folder / f"server-{self._made}.pyz"
         mine = [str(Path(module.__file__ or "").parent.parent) for module in (mcpc, mcpc_runtime)]
-        argv = [sys.executable, "-P", "-c", BOOT, *mine, "build", "--quiet", "-o", str(path), *self._words]
-        streams: dict[str, Any] = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
-        with subprocess.Popen(argv, text=True, errors="replace", **streams) as process:
+        paths = json.dumps([mine, [folder for folder in sys.path if Path(folder).is_absolute()]])
+        own = ["build", "--quiet", "--blocks", str(columns()), "-o", str(path)]
+        argv = programs.python("-c", BOOT, paths, *own, *self._words)
+        began = time.monotonic()
+        with programs.start("compiler", argv, stdin=subprocess.DEVNULL) as process:
             self._process = process
             if self._closed:
                 process.kill()
-            said, _ = process.communicate()
+            printed, errors = process.communicate()
         self._process = None
-        if process.returncode:
-            return Made(None, said or f"the build ended with status {process.returncode}", process.returncode)
-        form, lists, names = self._facts(path)
-        return Made(path, said, 0, sha256(path.read_bytes()).hexdigest(), form, lists, names)
+        seconds = time.monotonic() - began
+        problems, more = report_of(printed, errors)
+        status = process.returncode
+        if status:
+            more = more if problems or more else f"the build ended with status {status}"
+            return Made(None, status, problems=problems, more=more, seconds=seconds)
+        digest = sha256(path.read_bytes()).hexdigest()
+        return Made(path, 0, digest, self._facts(path), problems, more, seconds)
 
     def close(self) -> None:
         """End a build that runs; it leaves nothing behind."""
@@ -85,3 +132,13 @@ class Builder:
         process = self._process
         if process is not None:
             process.terminate()
+
+
+def report_of(printed: bytes, errors: bytes) -> tuple[tuple[Problem, ...], str]:
+    """Return the problems that a build reported, and what else it said; a report that was cut short is text."""
+    more = errors.decode(errors="replace")
+    try:
+        rows = json.loads(printed or b"[]")
+        return tuple(Problem(**row) for row in rows), more
+    except (ValueError, TypeError):
+        return (), printed.decode(errors="replace") + more

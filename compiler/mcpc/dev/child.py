@@ -8,6 +8,7 @@ from contextlib import suppress
 from queue import SimpleQueue
 from typing import IO, TYPE_CHECKING
 
+from mcpc import programs
 from mcpc_runtime.protocol.facts import MAX_MESSAGE_BYTES
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ class Child:
     """One process that serves; `heard` is called, in another thread, with each line it says, and None at the end."""
 
     def __init__(self, argv: Sequence[str], heard: Callable[[Child, bytes | None], None]) -> None:
-        self._process = subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=-1)
+        self._process = programs.start("server", argv, stderr=None)
         self._heard = heard
         self._unsent: SimpleQueue[bytes | None] = SimpleQueue()
         for work in (self._read, self._write):

@@ -7,28 +7,40 @@ from __future__ import annotations
 
 import subprocess
 from contextlib import suppress
+from dataclasses import dataclass
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING
 
+from mcpc import programs
+
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     from mcpc.dev.building import Builder, Made
+    from mcpc.dev.reporting import Reporter
+    from mcpc.dev.screen import Screen
 
 LOOK_SECONDS = 0.5
 LAST_SECONDS = 15.0
 """So long a server may take to answer what it has been asked, and to end."""
-STAYS = "mcpc dev: the project cannot be built; the last build serves on\n"
 ENDED = "mcpc dev: the server ended with status {status}; the next build starts it again"
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """How a built file is started: its command line, and variables beside those that are there."""
+
+    argv: Callable[[Path], Sequence[str]]
+    variables: Mapping[str, str]
 
 
 class Listener:
     """One port, and one server after another on it."""
 
-    def __init__(self, builder: Builder, start: Callable[[Path], Sequence[str]], tell: Callable[[str], None]) -> None:
+    def __init__(self, builder: Builder, start: Start, reporter: Reporter, screen: Screen) -> None:
         self.changes: SimpleQueue[None] = SimpleQueue()
-        self._builder, self._start, self._tell = builder, start, tell
+        self._builder, self._start, self._reporter, self._screen = builder, start, reporter, screen
         self._server: subprocess.Popen[bytes] | None = None
 
     def changed(self) -> None:
@@ -55,7 +67,7 @@ class Listener:
                 self.changes.get()
             return True
         if self._server is not None and self._server.poll() is not None:
-            self._tell(ENDED.format(status=self._server.returncode))
+            self._screen.write(ENDED.format(status=self._server.returncode))
             self._server = None
         return False
 
@@ -63,12 +75,12 @@ class Listener:
         """Return the build that serves from now on."""
         later = self._builder.build()
         if later.path is None:
-            self._tell(STAYS + later.said)
+            self._reporter.failed(later)
             return made
+        self._reporter.rebuilt(made.facts, later)
         if later.digest == made.digest and self._server is not None:
             later.path.unlink(missing_ok=True)
             return made
-        self._tell(later.said)
         self._end()
         self._begin(later)
         if made.path is not None:
@@ -77,7 +89,9 @@ class Listener:
 
     def _begin(self, made: Made) -> None:
         if made.path is not None:
-            self._server = subprocess.Popen(self._start(made.path), stdin=subprocess.DEVNULL)
+            argv, more = self._start.argv(made.path), self._start.variables
+            streams = {"stdin": subprocess.DEVNULL, "stdout": None, "stderr": None}
+            self._server = programs.start("server", argv, more=more, **streams)
 
     def _end(self) -> None:
         server, self._server = self._server, None

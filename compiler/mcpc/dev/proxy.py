@@ -12,6 +12,7 @@ from __future__ import annotations
 import os
 import time
 from contextlib import suppress
+from dataclasses import dataclass, replace
 from enum import Enum, auto
 from functools import partial
 from queue import Empty, SimpleQueue
@@ -22,6 +23,7 @@ from mcpc.dev.conversation import Conversation
 from mcpc.dev.words import (
     differing,
     extended,
+    is_toolbox,
     key,
     messages,
     parameters,
@@ -36,6 +38,9 @@ if TYPE_CHECKING:
     from typing import IO
 
     from mcpc.dev.building import Builder, Made
+    from mcpc.dev.calls import CallWatch
+    from mcpc.dev.reporting import Reporter
+    from mcpc.dev.screen import Screen
     from mcpc.dev.words import Message
 
 GRACE_SECONDS = 5.0
@@ -45,7 +50,6 @@ LAST_SECONDS = 10.0
 REPLACED = "Internal error: a new build has taken the place of the server that ran this call"
 DIED = "Internal error: the server ended while it ran this call (status {status})"
 ENDED = "mcpc dev: the server ended with status {status}; the next request starts it again"
-STAYS = "mcpc dev: the project cannot be built; the last build serves on\n"
 
 
 class State(Enum):
@@ -57,6 +61,15 @@ class State(Enum):
     LEAVING = auto()
 
 
+@dataclass(frozen=True, slots=True)
+class Telling:
+    """Who tells a person what happens: of builds, of calls, of anything else."""
+
+    reporter: Reporter
+    calls: CallWatch
+    screen: Screen
+
+
 class Proxy:
     """One client, one project, and one server after another.
 
@@ -65,14 +78,14 @@ class Proxy:
     """
 
     def __init__(
-        self, builder: Builder, start: Callable[[Path], Sequence[str]], project: Path, tell: Callable[[str], None]
+        self, builder: Builder, start: Callable[[Path], Sequence[str]], project: Path, telling: Telling
     ) -> None:
         self._output = 1
         self.events: SimpleQueue[Callable[[], None]] = SimpleQueue()
         self.talk = Conversation()
         self.state = State.SERVING
         self.over = False
-        self._builder, self._start, self._project, self._tell = builder, start, project, tell
+        self._builder, self._start, self._project, self._telling = builder, start, project, telling
         self._child: Child | None = None
         self._made: Made | None = None
         self._next: Made | None = None
@@ -137,6 +150,7 @@ class Proxy:
         if self._child is None:
             self._begin()
         self.talk.handed_on(said)
+        self._telling.calls.asked(said)
         if self._child is not None:
             self._child.send(line)
         if self.state is State.DRAINING:
@@ -182,6 +196,7 @@ class Proxy:
             self._pass_on(line)
 
     def _pass_on(self, line: bytes) -> None:
+        self._telling.calls.heard(line)
         is_for_client, is_list = self.talk.heard(line)
         if is_list and self._made is not None:
             line = extended(line, self._made)
@@ -197,13 +212,14 @@ class Proxy:
             self.over = True
             return
         if self.state is not State.CLOSING:
-            self._tell(ENDED.format(status=status))
+            self._telling.screen.write(ENDED.format(status=status))
             self._refuse_open(DIED.format(status=status))
         if self.state is not State.SERVING:
             self._succeed()
 
     def _refuse_open(self, why: str) -> None:
-        for request in self.talk.open.values():
+        for identifier, request in self.talk.open.items():
+            self._telling.calls.end(identifier, "error")
             self._write(refusal(request["id"], why))
         self.talk.open.clear()
 
@@ -219,22 +235,28 @@ class Proxy:
 
     def _built(self, made: Made) -> None:
         self._is_building = False
-        _, under_way, done = self._callers
+        _, under_way, _ = self._callers
         if made.path is None:
-            self._tell(STAYS + made.said)
+            self._telling.reporter.failed(made)
             self._write(*self.talk.told_of_problem(made.said))
             self._answer(under_way, made)
-        elif made.digest == self._newest().digest and not under_way:
-            made.path.unlink(missing_ok=True)
         else:
-            self._tell(made.said)
-            done += under_way
-            under_way.clear()
-            self._replace(made)
+            made = replace(made, summary=self._telling.reporter.rebuilt(self._newest().facts, made))
+            self._take_over(made)
         if self._is_stale:
             self._build()
         elif self._has_left:
             self._leave()
+
+    def _take_over(self, made: Made) -> None:
+        """Let a build serve; one that is the same file as the newest only if somebody asked for it."""
+        _, under_way, done = self._callers
+        if made.path is not None and made.digest == self._newest().digest and not under_way:
+            made.path.unlink(missing_ok=True)
+            return
+        done += under_way
+        under_way.clear()
+        self._replace(made)
 
     def _newest(self) -> Made:
         newest = self._next or self._made
@@ -243,8 +265,9 @@ class Proxy:
         return newest
 
     def _answer(self, callers: list[Message], made: Made) -> None:
+        toolbox = self._project if is_toolbox(self._newest().facts) else None
         for request in callers:
-            self._write(reloaded(request, made, self._project))
+            self._write(reloaded(request, made, toolbox))
         callers.clear()
 
     def _replace(self, made: Made) -> None:
@@ -283,7 +306,7 @@ class Proxy:
             earlier.path.unlink(missing_ok=True)
         self._begin()
         if earlier is not None:
-            self._write(*self.talk.told_of(differing(earlier, later)))
+            self._write(*self.talk.told_of(differing(earlier.facts, later.facts)))
         self._answer(self._callers[2], later)
         held, self._held = self._held, []
         for line in held:

@@ -15,7 +15,7 @@ from mcpc_runtime.protocol.facts import INTERNAL_ERROR, SUBSCRIPTION_KEY, VERSIO
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from mcpc.dev.building import Made
+    from mcpc.dev.building import Facts, Made
 
 Message = dict[str, Any]
 RELOAD, TOOLBOX_RELOAD = "mcpc_reload", "buildReload_tool"
@@ -71,7 +71,7 @@ def list_changed(kind: str, stream: object = None) -> bytes:
     return notification(f"notifications/{kind}/list_changed", params)
 
 
-def differing(earlier: Made, later: Made) -> list[str]:
+def differing(earlier: Facts, later: Facts) -> list[str]:
     """Return the kinds of lists that are others than before."""
     changed = {kind for name, kind in LISTS.items() if earlier.lists.get(name) != later.lists.get(name)}
     return sorted(changed)
@@ -83,13 +83,18 @@ def offered(made: Made) -> list[Message]:
         "description": "Builds this server from its sources again, and serves the new one if that succeeds.",
         "inputSchema": {"type": "object", "properties": {}, "additionalProperties": False},
     }
-    return [{"name": name, **tool} for name in reloads(made) if name not in made.names]
+    return [{"name": name, **tool} for name in reloads(made) if name not in made.facts.names]
 
 
 def reloads(made: Made) -> list[str]:
     """Return the names of the tools that ask for the next build; ToolBox's own, which builds elsewhere, never runs."""
-    toolbox = "toolbox" in made.format.split("+")
-    return [*([RELOAD] if RELOAD not in made.names else []), *([TOOLBOX_RELOAD] if toolbox else [])]
+    own = [] if RELOAD in made.facts.names else [RELOAD]
+    return [*own, TOOLBOX_RELOAD] if is_toolbox(made.facts) else own
+
+
+def is_toolbox(facts: Facts) -> bool:
+    """Tell whether a project has tools of ToolBox."""
+    return "toolbox" in facts.format.split("+")
 
 
 def extended(line: bytes, made: Made) -> bytes:
@@ -103,21 +108,33 @@ def extended(line: bytes, made: Made) -> bytes:
     return encode(message)
 
 
-def reloaded(request: Message, made: Made, project: Path) -> bytes:
-    """Return the answer to a call for the next build, in the words of ToolBox."""
-    if made.path is not None:
-        build = {"success": True, "output": made.said, "directory": str(project)}
-        value: Message = {"build": build, "reload": {"success": True, "tools": len(made.names)}}
-    else:
-        told = {"stack": "", "directory": str(project), "system": sys.platform, "exitCode": made.status}
-        details = {"message": "the project cannot be built", **told, "stdout": "", "stderr": made.said}
-        value = {"error": "BuildReload_FAILED", "details": details}
-    result: Message = {"content": [{"type": "text", "text": json.dumps(value, indent=2, ensure_ascii=False)}]}
+def reloaded(request: Message, made: Made, toolbox: Path | None) -> bytes:
+    """Return the answer to a call for the next build; `toolbox`: the folder of a project that has tools of ToolBox."""
+    text = in_plain_words(made) if toolbox is None else in_words_of_toolbox(made, toolbox)
+    result: Message = {"content": [{"type": "text", "text": text}]}
     if made.path is None:
         result["isError"] = True
     if is_stateless(request):
         result["resultType"] = "complete"
     return encode({"jsonrpc": "2.0", "id": request["id"], "result": result})
+
+
+def in_plain_words(made: Made) -> str:
+    """Return what a build changed and what is wrong with the project, as text."""
+    first = made.summary if made.path is not None else "the project cannot be built; the last build serves on"
+    return "\n\n".join(filter(None, [first, made.said]))
+
+
+def in_words_of_toolbox(made: Made, project: Path) -> str:
+    """Return what became of a build as ToolBox's tool of this kind says it."""
+    if made.path is not None:
+        build = {"success": True, "output": made.said, "directory": str(project)}
+        value: Message = {"build": build, "reload": {"success": True, "tools": len(made.facts.names)}}
+    else:
+        told = {"stack": "", "directory": str(project), "system": sys.platform, "exitCode": made.status}
+        details = {"message": "the project cannot be built", **told, "stdout": "", "stderr": made.said}
+        value = {"error": "BuildReload_FAILED", "details": details}
+    return json.dumps(value, indent=2, ensure_ascii=False)
 
 
 def is_stateless(request: Message) -> bool:

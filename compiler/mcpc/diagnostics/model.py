@@ -35,7 +35,10 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Diagnostic:
-    """One problem.  `message` says what is wrong; `expected` and `hint` may be empty."""
+    """One problem.  `message` says what is wrong; `expected` and `hint` may be empty.
+
+    `size`: how many bytes of the built file it is about, if it is about any.
+    """
 
     code: str
     severity: Severity
@@ -43,6 +46,7 @@ class Diagnostic:
     message: str
     expected: str = ""
     hint: str = ""
+    size: int = 0
 
 
 Diagnostics = tuple[Diagnostic, ...]

@@ -22,6 +22,7 @@ from mcpc.emit.skills import add_skills
 from mcpc.emit.templates import render, text
 from mcpc.emit.validators import Validators
 from mcpc.ir import Foreign
+from mcpc.languages.bash_programs import undeclared_programs
 from mcpc.revisions import REVISIONS
 from mcpc_runtime.authoring import PUBLIC
 
@@ -76,6 +77,7 @@ def index_of(server: Server, blob: Blob, validators: Validators) -> dict[str, An
         "environments": environments(server),
         "shell": server.shell,
         "prelude": prelude(server),
+        **({"programs": programs} if (programs := tuple(sorted(undeclared_programs(server)))) else {}),
         "revisions": revision_rows(server, blob),
         "tools": add_tools(server, blob, validators),
         "prompts": add_prompts(server, blob),

@@ -1,8 +1,12 @@
 """Python source to bytecode that depends on nothing but the source and the interpreter.
 
 What only type checkers and readers want (annotations, `if TYPE_CHECKING`, docstrings) is left out of the bytecode; the
-source, which lies beside it, keeps it.  Marshal marks an object as shared if anything else in the compiling process
-holds it, and so would not write the same bytes in every build; here everything is held while it is written.
+source, which lies beside it, keeps it.
+
+Marshal writes down three things that are the process's and not the code's: whether a string is interned, whether two
+equal objects are one, and whether anything else holds an object.  So what is written is made anew first: names are
+interned, as are the constants that look like names, and no other; equal texts and bytes of a module are one object; and
+everything is held while it is written.
 """
 
 from __future__ import annotations
@@ -10,6 +14,7 @@ from __future__ import annotations
 import ast
 import importlib.util
 import marshal
+import re
 import sys
 from types import CodeType
 from typing import TYPE_CHECKING
@@ -106,10 +111,58 @@ def signed(number: int) -> bytes:
 
 def dump(value: object) -> bytes:
     """Return a marshalled value, code mostly: the same bytes for the same content, whatever else this process did."""
-    held = list(parts(value))
-    data = marshal.dumps(value)  # type: ignore[arg-type]
+    fresh = Fresh().of(value)
+    held = list(parts(fresh))
+    data = marshal.dumps(fresh)  # type: ignore[arg-type]
     del held
     return data
+
+
+class Fresh:
+    """Makes values anew, so that nothing of them is shared with, or interned by, anything else of this process.
+
+    Two equal texts or bytes become one object; of everything else, what was one object stays one.
+    """
+
+    def __init__(self) -> None:
+        self._texts: dict[str, str] = {}
+        self._bytes: dict[bytes, bytes] = {}
+        self._others: dict[int, tuple[object, object]] = {}
+
+    def of(self, value: object) -> object:
+        """Return a value made anew."""
+        if type(value) is str:
+            return self._text(value)
+        if type(value) is bytes:
+            return self._bytes.setdefault(value, value)
+        if not isinstance(value, CodeType | tuple | frozenset):
+            return value
+        _, made = self._others.get(id(value), (None, None))
+        if made is None:
+            made = self._code(value) if isinstance(value, CodeType) else type(value)(map(self.of, value))
+            self._others[id(value)] = value, made  # the first is held, so that its number stays its own
+        return made
+
+    def _text(self, text: str) -> str:
+        """Return a text as the interpreter itself would have it in code: interned if it looks like a name."""
+        if len(text) < 2 or NAME_LIKE.fullmatch(text):
+            return sys.intern(text)
+        return self._texts.setdefault(text, f"{text}\0"[:-1])
+
+    def _code(self, code: CodeType) -> CodeType:
+        return code.replace(
+            co_consts=tuple(map(self.of, code.co_consts)),
+            co_names=tuple(map(sys.intern, code.co_names)),
+            co_name=sys.intern(code.co_name),
+            co_qualname=sys.intern(code.co_qualname),
+            co_filename=sys.intern(code.co_filename),
+            co_linetable=bytes(bytearray(code.co_linetable)),  # never shared: PYTHONNODEBUGRANGES has Python copy it
+            co_exceptiontable=self._bytes.setdefault(code.co_exceptiontable, code.co_exceptiontable),
+        )
+
+
+NAME_LIKE = re.compile(r"[A-Za-z0-9_]*")
+"""What CPython takes for a name among constants (`all_name_chars` of Objects/codeobject.c)."""
 
 
 def dump_data(value: object) -> bytes:

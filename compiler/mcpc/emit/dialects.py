@@ -29,6 +29,7 @@ REFUSALS: dict[str, dict[str, Refusal]] = {
         "tool_unknown": (INVALID_PARAMS, "Invalid params: tool not found"),
         "tool_arguments_not_object": (INVALID_PARAMS, REJECTED),
         "tool_arguments_rejected": (INVALID_PARAMS, REJECTED),
+        "handler_wrote_nothing": (0, ""),
     },
     "mcp-bash": {
         "tool_name_missing": (INVALID_PARAMS, "Tool name is required"),

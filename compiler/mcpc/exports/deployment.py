@@ -19,12 +19,16 @@ class UnfitError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Deployment:
-    """A server, and how it is to run: `upstreams` are the addresses of its replicas, where they are known."""
+    """A server, and how it is to run.
+
+    `upstreams` are the addresses of its replicas, where they are known; `base` is the image that its own is made from.
+    """
 
     name: str
     version: str
     host: str = "mcp.example.com"
     image: str = ""
+    base: str = "python:3.13-slim"
     path: str = "/mcp"
     replicas: int = 3
     port: int = 8000

@@ -55,7 +55,7 @@ def head(one: Deployment) -> str:
     return f"""# {one.label} {plain(one.version)} on Kubernetes, written by `mcpc export kubernetes`.
 #
 # The image, with a file that `mcpc build --http{" --redis" if one.valkey else ""}` made:
-#     FROM python:3.13-slim
+#     FROM {one.base}
 #     COPY server.pyz /server.pyz
 #
 # The secrets, which every replica has: who may call (see `server.pyz serve --help`), and what signs state.

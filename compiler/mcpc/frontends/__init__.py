@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import difflib
+import re
 from dataclasses import replace
 from itertools import islice
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from mcpc.diagnostics import diagnose
+from mcpc.diagnostics import Span, diagnose
 from mcpc.frontends import blueprints, bx, mcp_bash, native, toolbox
 from mcpc.frontends.frontend import Frontend
 from mcpc.frontends.joining import joined
@@ -79,6 +80,12 @@ def decisive(tree: SourceTree) -> list[tuple[str, ...]]:
     return [frontend.decisive(tree) for frontend in FRONTENDS if frontend.recognises(tree)]
 
 
+IMPORTING = re.compile(rb"^[ \t]*(?:from|import)\s+(?:fastmcp|mcp|mcpc)\b", re.MULTILINE)
+MARKING = re.compile(rb"^[ \t]*@\w+(?:\.\w+)?\.(?:tool|prompt|resource)\b", re.MULTILINE)
+NAMES = "`server.py`, `tools.py`, `prompts.py`, `resources.py` and `completions.py` of a project's folder"
+FOLDER = "name the folder that it lies in"
+
+
 def recognise(tree: SourceTree, options: Options) -> tuple[tuple[Frontend, ...], Diagnostics]:
     """Return the front ends that read `tree`: the one the options name, else those that recognise something."""
     if options.format or options.kb:
@@ -86,11 +93,26 @@ def recognise(tree: SourceTree, options: Options) -> tuple[tuple[Frontend, ...],
     found = tuple(frontend for frontend in FRONTENDS if frontend.recognises(tree))
     if found:
         return found, ()
+    marked = _marked_elsewhere(tree)
+    if marked:
+        message = f"no project was recognised here: `{marked}` marks functions, and marks are read in {NAMES}"
+        change = "let it import `from mcpc import Server as FastMCP, Context, ToolError`"
+        return (), (diagnose("MCP009", Span(marked), message, "", f"rename it to `server.py`, {change}, and {FOLDER}"),)
     wanted = "\n- ".join(("one of", *(f"{frontend.name}: {frontend.looks_for}" for frontend in FRONTENDS)))
     below = _projects_below(tree)
     begin = "`mcpc new` makes a project to begin with"
     hint = f"projects lie below it: {', '.join(below)}; name one of them" if below else begin
     return (), (diagnose("MCP009", None, "no project was recognised here", wanted, hint),)
+
+
+def _marked_elsewhere(tree: SourceTree) -> str:
+    """Return the first Python file that marks functions with a library for MCP, nothing if there is none."""
+    found = (
+        path
+        for path, source in tree.files.items()
+        if path.endswith(".py") and MARKING.search(source.data) and IMPORTING.search(source.data)
+    )
+    return min(found, key=lambda path: (path.count("/"), path), default="")
 
 
 def _projects_below(tree: SourceTree) -> list[str]:

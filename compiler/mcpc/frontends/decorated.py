@@ -8,6 +8,8 @@ Every value has the place of what said it; what nobody wrote has the place of th
 
 from __future__ import annotations
 
+import re
+import sys
 from dataclasses import dataclass, replace
 from itertools import starmap
 from typing import TYPE_CHECKING
@@ -22,13 +24,17 @@ from mcpc.definitions import (
     ToolDefinition,
 )
 from mcpc.definitions.handling import HANDLER, HANDLERS
+from mcpc.dependencies.missing import advice
 from mcpc.diagnostics import Span, diagnose
+from mcpc.frontends.project import project_info
 from mcpc.introspection import KINDS, ask, find, servers_of
 from mcpc.introspection.places import line
+from mcpc.introspection.unimported import read
+from mcpc.languages import imports
 from mcpc.sources import Member, Node
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Collection, Iterator, Mapping
 
     from mcpc.diagnostics import Diagnostic, Diagnostics
     from mcpc.introspection import Answers, Failure, Mark, MarkedFile, ServerMark
@@ -36,7 +42,7 @@ if TYPE_CHECKING:
 
 HOMES = ("tools.py", "prompts.py", "resources.py", "completions.py", "server.py")
 VERSION = "0.1.0"
-"""The version of a server whose `Server(...)` says none."""
+"""The version of a server whose `Server(...)` says none, and whose project has none."""
 ELSEWHERE = "define it in " + ", ".join(f"`{home}`" for home in HOMES)
 
 
@@ -101,13 +107,13 @@ def decorated(tree: SourceTree, *, described: bool, family: Family = OWN) -> tup
     nothing = Decorated(files=tuple(file.source.path for file in files), describes=describes)
     if not runnable:
         return nothing, tuple(problems)
-    answers, asking = ask(runnable, tree)
+    answers, asking = ask(runnable, tree) if tree.imports else read(runnable)
     problems += asking
     if answers is None:
         return nothing, tuple(problems)
     written, described_wrong = _definitions(runnable, answers, tree)
     problems += (*described_wrong, *_strays(answers, found, family))
-    server, about_server = _server(runnable, answers, described=described)
+    server, about_server = _server(runnable, answers, tree, described=described)
     whole = replace(
         nothing,
         tools=tuple(starmap(ToolDefinition, written["tool"])),
@@ -180,12 +186,26 @@ def _words(value: Json) -> tuple[str, ...]:
     return tuple(map(str, value)) if isinstance(value, list) else ()
 
 
+ABSENT = re.compile(r"it raises ModuleNotFoundError: No module named '(?P<name>[^'.]+)'")
+
+
 def _unasked(path: str, failure: Failure, tree: SourceTree) -> Diagnostic:
     """Return why a file could not be imported, at the line of the project where that shows."""
     source = tree.get(failure.path)
     span = line(source, failure.line) if source and failure.line else Span(failure.path)
+    absent = ABSENT.match(failure.message)
+    own = {name.partition("/")[0].removesuffix(".py") for name in tree.files if name.endswith(".py")}
+    if absent and source and absent["name"] not in own:
+        return _absent(absent["name"], source, span, own)
     hint = "what a marked function offers is asked of Python: the file has to be importable without its server"
     return diagnose("MCP216", span, f"`{path}` cannot be imported: {failure.message}", "", hint)
+
+
+def _absent(name: str, source: Source, span: Span, own: Collection[str]) -> Diagnostic:
+    """Return that a module is not there, at the import of it, or of what needs it."""
+    there = (found for module, found in imports(source) if module == name)
+    hint = advice(name, (*sorted(own), *sorted(sys.stdlib_module_names)))
+    return diagnose("MCP209", next(there, span), f"the module `{name}` will not be there", "", hint)
 
 
 def _problems(mark: Mark, row: Mapping[str, Json]) -> Iterator[Diagnostic]:
@@ -197,10 +217,12 @@ def _problems(mark: Mark, row: Mapping[str, Json]) -> Iterator[Diagnostic]:
 
 
 def _where(mark: Mark, where: str) -> Span:
-    """Return the place that a problem names: `function`, `returns`, `parameter x`, `option x`."""
+    """Return the place that a problem names: `function`, `returns`, `parameter x`, `default x`, `option x`."""
     what, _, name = where.partition(" ")
-    if what == "parameter" and name in mark.parameters:
+    if what in ("parameter", "default") and name in mark.parameters:
         parameter = mark.parameters[name]
+        if what == "default" and parameter.default:
+            return parameter.default
         return parameter.annotation or parameter.name
     if what == "option":
         return mark.options.get(name, mark.span)
@@ -270,7 +292,7 @@ def _label(item: Json) -> str:
 
 
 def _server(
-    files: list[MarkedFile], answers: Answers, *, described: bool
+    files: list[MarkedFile], answers: Answers, tree: SourceTree, *, described: bool
 ) -> tuple[ServerDefinition | None, Diagnostics]:
     """Return what the one `Server` says of itself; nothing if `server.json` does."""
     found = [
@@ -294,7 +316,7 @@ def _server(
         if isinstance(row, dict):
             span = server.options.get(str(row["where"]).removeprefix("option "), server.span)
             problems.append(diagnose(str(row["code"]), span, str(row["message"])))
-    return ServerDefinition(_described(server, said.get("said", {}))), tuple(problems)
+    return ServerDefinition(_described(server, said.get("said", {}), project_info(tree))), tuple(problems)
 
 
 def _unheard(server: ServerMark, said: Mapping[str, Json]) -> Iterator[Diagnostic]:
@@ -305,9 +327,10 @@ def _unheard(server: ServerMark, said: Mapping[str, Json]) -> Iterator[Diagnosti
             yield diagnose("MCP222", server.options[name], f"`{name}` is said by `server.json`", "", hint)
 
 
-def _described(server: ServerMark, said: Json) -> Node:
+def _described(server: ServerMark, said: Json, project: Mapping[str, str]) -> Node:
+    """Return what a `Server` says of itself; `project`: what the project says that it does not."""
     given = said if isinstance(said, dict) else {}
-    info = {FIELDS[name]: value for name, value in given.items() if name in FIELDS}
+    info = {**project, **{FIELDS[name]: value for name, value in given.items() if name in FIELDS}}
     if "name" in info:
         info["version"] = info.get("version", VERSION)
     value: dict[str, Json] = {"serverInfo": info}

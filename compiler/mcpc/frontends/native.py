@@ -25,11 +25,12 @@ from mcpc.definitions.handling import CONTENTS, command, is_elsewhere
 from mcpc.definitions.kinds import mismatch
 from mcpc.diagnostics import Span, diagnose, has_errors
 from mcpc.frontends.decorated import decorated, marks_something
+from mcpc.frontends.project import project_server, with_project
 from mcpc.frontends.skills import skills
 from mcpc.sources import parse_json
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from mcpc.diagnostics import Diagnostic, Diagnostics
     from mcpc.options import Options
@@ -96,13 +97,15 @@ def parse(tree: SourceTree, options: Options) -> tuple[Definition | None, Diagno
     marked, found_in_marks = decorated(tree, described=tree.get(SERVER) is not None)
     described = marked.describes and tree.get(SERVER) is None
     server, found = (marked.server, ()) if described else _server(tree)
+    is_said = described or tree.get(SERVER) is not None
+    server = with_project(server, tree) if is_said else project_server(tree)
     libraries = _libraries(tree, options, marked.files)
     problems = found + found_in_files + found_in_marks
     if not has_errors(found_in_files + found_in_marks):
         nothing = not any(written[kind] for kind in OFFERED) and not marked.offers and not skills(tree)
         nothing = nothing and not any(MARKS_OF_ANOTHER.search(source.data) for source in tree.files.values())
         problems += (_nothing_defined(tree),) if nothing else ()
-        problems += tuple(_absences(written, libraries))
+        problems += tuple(_absences(written, libraries, tree))
     problems += tuple(_folders(tree))
     folders = skills(tree)
     paths = {library.source.path for library in libraries} | {file.path for skill in folders for file in skill.files}
@@ -119,7 +122,7 @@ def parse(tree: SourceTree, options: Options) -> tuple[Definition | None, Diagno
         libraries=libraries,
         beside=tuple(source for path, source in tree.files.items() if path not in named),
         sources=tuple(tree.files[path] for path in named),
-        described=marked.describes or tree.get(SERVER) is not None,
+        described=marked.describes or tree.get(SERVER) is not None or server is not None,
         complete=server is not None and not has_errors(problems),
         homes=tuple(
             (kind, one.homes) for one in COLLECTIONS if not paths & {*one.homes} for kind in one.lists.values()
@@ -253,7 +256,7 @@ def _stranger(member: Member, node: Node, collection: Collection) -> Diagnostic:
     return diagnose("MCP107", member.key_span, message, "", hint)
 
 
-def _absences(written: dict[str, list[Node]], libraries: tuple[Library, ...]) -> Iterator[Diagnostic]:
+def _absences(written: dict[str, list[Node]], libraries: tuple[Library, ...], tree: SourceTree) -> Iterator[Diagnostic]:
     """Yield the files that a project of well-formed definitions still lacks to implement them."""
     served = {kind for library in libraries for kind, _ in library.prefixes}
     for collection in COLLECTIONS:
@@ -262,8 +265,16 @@ def _absences(written: dict[str, list[Node]], libraries: tuple[Library, ...]) ->
         nodes = [node for node in nodes if not is_elsewhere(node)]
         if nodes and collection.kind not in served:
             homes = " or ".join(f"`{home}`" for home in collection.homes)
+            meant = next((path for path in tree.files if path in _misnamed(collection.homes)), "")
             hint = f"add {homes}, with one function for each {collection.kind}"
+            if meant:
+                hint = f"`{meant}` is not read: rename it to `{meant.rpartition('.')[0]}.bash`"
             yield diagnose("MCP004", nodes[0].span, f"no file implements the {collection.key}", homes, hint)
+
+
+def _misnamed(homes: Iterable[str]) -> set[str]:
+    """Return the names that a Bash file has which was meant for one of these."""
+    return {home.removesuffix(".bash") + ending for home in homes for ending in (".sh", ".zsh") if ".bash" in home}
 
 
 def _is_bare(node: Node) -> bool:

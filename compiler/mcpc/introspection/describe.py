@@ -14,13 +14,15 @@ import typing
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
+from pydantic_core import SchemaError
+
 from mcpc.introspection import docstrings
 from mcpc.introspection.schemas import IMPOSSIBLE, NOTHING, of_parameters, of_result, resolved
 from mcpc.introspection.stated import with_stated
 from mcpc.ir.uri_templates import TemplateError, parse_template
 from mcpc_runtime.bindings.conversion import UnsupportedError, conversion, shown
 from mcpc_runtime.bindings.dumping import dump
-from mcpc_runtime.bindings.hints import is_stated
+from mcpc_runtime.bindings.hints import is_stated, optional
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -46,6 +48,8 @@ CONTEXTS = frozenset({"mcpc_runtime", "fastmcp", "mcp"})
 """The packages whose class `Context` is the call's context."""
 DEEPEST = 100
 FURTHER = re.compile(r"\s*For further information visit \S+\s*\Z")
+OUTSIDE = re.compile(r"^(?:(?:SchemaError|TypeError|error): )+")
+CONSTRAINTS = "see that each keyword of `Field(...)` is of the kind it takes, and a `pattern` is a regular expression"
 NO_ROW = "give it a type that JSON has, a dataclass, a TypedDict, or one of the standard library's (see `mcpc explain`)"
 
 
@@ -92,7 +96,8 @@ def found_hints(subject: Subject) -> Iterator[tuple[str, tuple[Any, Any]]]:
         where = f"parameter {name}"
         if wants_context(subject, name, parameter.annotation):
             continue
-        yield name, (hint_of(subject, where, parameter.annotation), parameter.default)
+        hint = hint_of(subject, where, parameter.annotation)
+        yield name, (optional(hint, parameter.default) if subject.kind == "tool" else hint, parameter.default)
     if "output_schema" not in subject.options:
         yield "return", (hint_of(subject, "returns", signature.return_annotation), NOTHING)
 
@@ -142,8 +147,11 @@ def hint_of(subject: Subject, where: str, annotation: Any) -> Any:
 
 def brief(problem: BaseException) -> str:
     """Return what an exception says, on one line, without the address that pydantic adds."""
-    lines = FURTHER.sub("", str(problem)).split("\n")
-    return lines[0] or type(problem).__name__
+    lines = [line.strip() for line in FURTHER.sub("", str(problem)).split("\n") if line.strip()]
+    if isinstance(problem, SchemaError):
+        # pydantic tells where in its own schema it was, a line each; what was wrong comes last.
+        return OUTSIDE.sub("", lines[-1])
+    return lines[0] if lines else type(problem).__name__
 
 
 def options(subject: Subject) -> dict[str, Any]:
@@ -230,7 +238,9 @@ def input_schema(subject: Subject, hints: dict[str, tuple[Any, Any]]) -> dict[st
             try:
                 checked(of_parameters({name: row}))
             except IMPOSSIBLE as problem:
-                subject.report("MCP217", f"parameter {name}", f"no schema describes `{name}`: {brief(problem)}", NO_ROW)
+                where, hint = (f"default {name}", CONSTRAINTS) if is_stated(row[1]) else (f"parameter {name}", NO_ROW)
+                hint = CONSTRAINTS if isinstance(problem, SchemaError) else hint
+                subject.report("MCP217", where, f"no schema describes `{name}`: {brief(problem)}", hint)
     return {"type": "object"}
 
 

@@ -6,6 +6,7 @@ compiler can be imported by it but what it will find in a built server.
 
 from __future__ import annotations
 
+import faulthandler
 import importlib
 import json
 import os
@@ -20,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 import pydantic
 import typing_extensions
 
-from mcpc.introspection.describe import Subject, describe, plain
+from mcpc.introspection.describe import NO_ROW, Subject, brief, describe, plain
 from mcpc.introspection.stated import kind_of, options_of
 from mcpc_runtime import authoring
 
@@ -29,6 +30,12 @@ if TYPE_CHECKING:
 
 TYPED_DICTS = (3, 12)
 """Since this Python pydantic describes the TypedDict of `typing`."""
+
+
+ERRORS = 2
+"""The descriptor on which Python itself tells where it was when it was ended."""
+PATIENCE_SECONDS = 2
+"""How much longer a file may take that catches what ends it."""
 
 
 class TooLateError(BaseException):
@@ -70,6 +77,7 @@ def become_the_server(folder: str) -> None:
     sys.modules["mcpc"] = mine
     sys.path.insert(0, folder)
     signal.signal(signal.SIGALRM, late)
+    faulthandler.enable(ERRORS)
 
 
 def late(*_: object) -> None:
@@ -81,15 +89,22 @@ def answered(asked: dict[str, Any], folder: str, known: set[int], modules: list[
     """Return the line of one file."""
     name = asked["path"].removesuffix(".py").replace("/", ".")
     signal.alarm(asked["seconds"])
+    faulthandler.dump_traceback_later(asked["seconds"] + PATIENCE_SECONDS, exit=True, file=ERRORS)
     try:
         module = importlib.import_module(name)
     except BaseException as problem:  # noqa: BLE001 - whatever a file raises is an answer
-        signal.alarm(0)
+        unlimited()
         return line(asked, failure=failure(problem, asked, folder))
-    signal.alarm(0)
+    unlimited()
     modules.append(module)
     marks = [marked(module, mark, folder, known) for mark in asked["marks"]]
     return line(asked, marks=marks, servers={name: server(module, name, folder) for name in asked["servers"]})
+
+
+def unlimited() -> None:
+    """Let what follows take its time: the file has been imported."""
+    signal.alarm(0)
+    faulthandler.cancel_dump_traceback_later()
 
 
 def line(asked: dict[str, Any], **said: Any) -> dict[str, Any]:
@@ -135,7 +150,17 @@ def marked(module: types.ModuleType, mark: dict[str, str], folder: str, known: s
     subject = Subject(kind_of(mark["kind"]), name, function, options_of(mark["kind"], name, own[0]), folder)
     if again:
         subject.report("MCP220", "function", f"`{mark['function']}` is marked as a {mark['kind']} more than once")
-    return describe(subject)
+    return described(subject)
+
+
+def described(subject: Subject) -> dict[str, Any]:
+    """Return the row of one mark: whatever is raised while its function is described is a problem of that function."""
+    try:
+        return describe(subject)
+    except Exception as problem:  # noqa: BLE001 - types say for themselves how they are described
+        message = f"`{subject.name}` cannot be described: {type(problem).__name__}: {brief(problem)}"
+        subject.report("MCP217", "function", message, NO_ROW)
+        return {"definition": {}, "binding": [], "context": "", "problems": subject.problems}
 
 
 def server(module: types.ModuleType, name: str, folder: str) -> dict[str, Any]:

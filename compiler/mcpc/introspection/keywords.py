@@ -32,6 +32,7 @@ KEPT: Mapping[str, tuple[str, ...]] = {
 }
 
 NO_VERSIONS = "a definition has one version, the server's"
+SERVED = "how it is served is said when it is started: `server.pyz serve --http [HOST:]PORT`"
 LOST: Mapping[str, Mapping[str, str]] = {
     "completion": {},
     "prompt": {"version": NO_VERSIONS},
@@ -46,10 +47,16 @@ LOST: Mapping[str, Mapping[str, str]] = {
         "version": NO_VERSIONS,
     },
     "server": {
+        "debug": SERVED,
+        "dependencies": "`requirements.txt` names the packages that a server carries",
+        "host": SERVED,
+        "json_response": SERVED,
+        "port": SERVED,
+        "stateless_http": SERVED,
         "cache_scope": "clients are told what is in a built file",
         "cache_ttl": "clients are told what is in a built file",
         "client_log_level": "the client chooses the level",
-        "dereference_schemas": "schemas are shown as they are",
+        "dereference_schemas": "`$ref` is inlined wherever that is possible",
         "list_page_size": "`mcpc build --tools-page-size` and `--resources-page-size` say it",
         "log_level": "the client chooses the level",
         "mask_error_details": "a model is told the exception, and the log has its traceback",
@@ -75,6 +82,26 @@ REFUSED: Mapping[str, str] = {
     "tools": "mark the functions: `@mcp.tool`",
     "transforms": "mcpc changes no definitions; write them as they are to be",
 }
+
+FIELD = frozenset(
+    {
+        *("default", "default_factory", "title", "description", "examples", "deprecated", "json_schema_extra", "repr"),
+        *("gt", "ge", "lt", "le", "multiple_of", "allow_inf_nan", "max_digits", "decimal_places", "strict"),
+        *("min_length", "max_length", "pattern", "coerce_numbers_to_str", "union_mode", "discriminator", "fail_fast"),
+        *("alias", "alias_priority", "validation_alias", "serialization_alias", "exclude", "exclude_if", "frozen"),
+        *("field_title_generator", "validate_default", "init", "init_var", "kw_only"),
+    }
+)
+"""The keywords of `Field`, pydantic's."""
+
+
+def judge_field(options: Mapping[str, Span]) -> Iterator[Diagnostic]:
+    """Yield the keywords of a `Field` that it does not have: pydantic would show them to clients, and check nothing."""
+    for name, span in options.items():
+        if name not in FIELD:
+            near = difflib.get_close_matches(name, sorted(FIELD), n=1, cutoff=0.5)
+            hint = f"did you mean `{near[0]}`?" if near else "`json_schema_extra` adds members to the schema"
+            yield diagnose("MCP249", span, f"`Field` has no keyword `{name}`", "", hint)
 
 
 def judge(kind: str, options: Mapping[str, Span]) -> Iterator[Diagnostic]:

@@ -7,12 +7,13 @@ function by its name.  Everywhere else it is reported, because it would be lost 
 from __future__ import annotations
 
 import ast
+import difflib
 import re
 import warnings
 from typing import TYPE_CHECKING
 
 from mcpc.diagnostics import Span, diagnose
-from mcpc.introspection.keywords import judge
+from mcpc.introspection.keywords import judge, judge_field
 from mcpc.introspection.meanings import (
     KINDS,
     MARKING,
@@ -29,6 +30,7 @@ from mcpc.introspection.meanings import (
 from mcpc.introspection.model import Mark, MarkedFile, Parameter
 from mcpc.introspection.places import name, offset, whole
 from mcpc.languages import LANGUAGES
+from mcpc_runtime.authoring import Context
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -40,6 +42,8 @@ if TYPE_CHECKING:
 MENTION = re.compile(rb"\b(?:mcpc|fastmcp|FastMCP|MCPServer)\b")
 IMPORT = re.compile(rb"(?:^|[\r\n])(?:from|import)\s+(?:mcpc|fastmcp)\b")
 LOOPS = (ast.For, ast.AsyncFor, ast.While, ast.ListComp, ast.SetComp, ast.GeneratorExp, ast.DictComp)
+CONTEXT = frozenset(name for name in dir(Context) if not name.startswith("_"))
+"""What a call's context has."""
 ATTRIBUTES = frozenset({*MARKING, "instructions", "name", "run"})
 
 
@@ -55,7 +59,7 @@ def find(
     tree = parsed(source)
     if tree is None:
         # Nobody knows what it marks; that it wants to is known, and why it cannot be read.
-        wants = IMPORT.search(source.data) is not None
+        wants = IMPORT.search(source.data) is not None or source.path == "server.py"
         return MarkedFile(source, (), (), LANGUAGES["python"](source)[1], frozenset(), runs=False) if wants else None
     reader = Reader(source, tree, kinds)
     resolve(reader, shared)
@@ -101,6 +105,8 @@ def _visit(reader: Reader) -> None:
             inside = "a loop"
         elif isinstance(node, ast.Call):
             _called(reader, node, inside)
+            if reader.meaning(node.func) == "Field" and not isinstance(node.func, ast.Call):
+                reader.problems += judge_field(keywords(reader, node))
             _nameless(reader, node, known)
         elif isinstance(node, ast.Attribute):
             _attribute(reader, node)
@@ -124,6 +130,7 @@ def _decorated(reader: Reader, node: Defined | ast.ClassDef, inside: str) -> Non
             if _says_enough(reader, kind, span, options):
                 reader.problems += judge(kind, keywords(reader, decorator))
                 _add(reader, _of_function(reader, kind, node, options), node)
+                _context_misused(reader, node)
         elif isinstance(decorator, ast.Call | ast.Attribute):
             _attribute(reader, decorator.func if isinstance(decorator, ast.Call) else decorator)
 
@@ -206,6 +213,28 @@ def _unfillable(reader: Reader, arguments: ast.arguments, mark: Mark) -> Iterato
     for argument in arguments.posonlyargs:
         message = f"`{mark.function}` takes `{argument.arg}` only by position, and arguments are passed by name"
         yield diagnose("MCP218", name(reader.source, argument), message, "", "take the `/` out of the signature")
+
+
+def _context_misused(reader: Reader, node: Defined) -> None:
+    """Report what the function asks of its context that this does not have."""
+    arguments = (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)
+    contexts = {one.arg for one in arguments if one.annotation and _is_context(reader, one.annotation)}
+    for part in ast.walk(node):
+        if not isinstance(part, ast.Attribute) or not isinstance(part.value, ast.Name) or part.value.id not in contexts:
+            continue
+        if part.attr not in CONTEXT:
+            end = whole(reader.source, part).end
+            near = difflib.get_close_matches(part.attr, sorted(CONTEXT), n=1)
+            hint = (
+                f"did you mean `{near[0]}`?" if near else "it has " + ", ".join(f"`{one}`" for one in sorted(CONTEXT))
+            )
+            span = Span(reader.source.path, end - len(part.attr), end)
+            reader.report("MCP248", span, f"the context has no `{part.attr}`", hint)
+
+
+def _is_context(reader: Reader, annotation: ast.expr) -> bool:
+    """Tell whether an annotation is `Context`, or a choice with it."""
+    return any(isinstance(part, ast.expr) and reader.meaning(part) == "Context" for part in ast.walk(annotation))
 
 
 def _of_function(reader: Reader, kind: str, node: Defined, options: Mapping[str, Span]) -> Mark:

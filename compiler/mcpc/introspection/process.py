@@ -1,37 +1,42 @@
 """Ask marked files, in a process of their own, what their functions offer.
 
-The process sees a copy of the project as it was read, the packages the project asks for, and this compiler's; of the
-caller it has neither input, nor output, nor environment.  It has a time and a size to answer in, and what it does not
-say in time is said for it: which file it was at, and how it ended.
+The process sees a copy of the project as it was read, the packages the project asks for, and this compiler's, and is
+confined (`mcpc.confinement`).  What it does not say in time is said for it: which file it was at, and how it ended; the
+files after that one are asked in another process.  What it says is read as what a stranger says.
 """
 
 from __future__ import annotations
 
 import json
-import os
-import subprocess
+import re
 import sys
 import tempfile
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import mcpc
 import mcpc_runtime
-from mcpc.asked import GRACE_SECONDS, SECONDS, ended, gather
-from mcpc.dependencies import requirements, stage
+from mcpc import confinement
+from mcpc.asked import GRACE_SECONDS, LATE, SECONDS
+from mcpc.confinement import REPLIES, Job
+from mcpc.dependencies import requirements, stage, with_versions
+from mcpc.introspection.answering import is_answer, is_end
 from mcpc.introspection.marks import MENTION
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from mcpc.confinement import Outcome
     from mcpc.diagnostics import Diagnostics
     from mcpc.introspection.model import MarkedFile
     from mcpc.sources import Json, SourceTree
 
 DESCRIBING = ("pydantic", "pydantic-core", "docstring-parser")
 LAST = b'{"end"'
+HUNG, CRASHED = "Timeout (", "Fatal Python error: "
+"""How `faulthandler` begins to tell where Python was, when it took too long or crashed."""
 BOOT = "import sys;sys.path[:0]=sys.argv[3:];from mcpc.introspection.inspector import main;main(*sys.argv[1:3])"
 ISOLATED = ("-P", "-s", "-B", "-W", "ignore")
 """As `-I`, but with the variables of `environment`, which is all there is: one seed of hashes, one text encoding."""
@@ -79,15 +84,25 @@ def ask(files: Sequence[MarkedFile], tree: SourceTree) -> tuple[Answers | None, 
         problems += found
         if staged is None:
             return None, problems
+        problems = with_versions(problems, {one.name: one.version for one in staged.distributions})
         packages.append(str(staged.root))
     with tempfile.TemporaryDirectory(prefix="mcpc-") as folder:
         root = Path(folder).resolve()
         copy(tree, root / "project")
-        questions: list[Json] = [question(file) for file in files]
-        (root / "questions.json").write_text(json.dumps(questions), encoding="utf-8")
-        data, how = run(root, packages, SECONDS * len(files) + GRACE_SECONDS)
-        errors = (root / "errors").read_bytes()
-    return answers(data, how, files, errors), problems
+        return asked(files, root, packages), problems
+
+
+def asked(files: Sequence[MarkedFile], root: Path, packages: Sequence[str]) -> Answers:
+    """Return what files say; one that ends its process is asked no more, and those after it are asked in another."""
+    found: dict[str, Answer] = {}
+    strays: tuple[dict[str, Json], ...] = ()
+    silent = list(files)
+    while silent:
+        heard = answers(run(silent, root, packages), silent, root)
+        found |= heard.files
+        strays = (*strays, *heard.strays)
+        silent = [file for file in silent if file.source.path not in found]
+    return Answers(found, strays)
 
 
 def copy(tree: SourceTree, folder: Path) -> None:
@@ -109,32 +124,17 @@ def question(file: MarkedFile) -> Json:
     }
 
 
-def run(root: Path, packages: Sequence[str], seconds: int) -> tuple[bytes, str]:
-    """Return what the process says, and how it ended if it did not say all."""
+def run(files: Sequence[MarkedFile], root: Path, packages: Sequence[str]) -> Outcome:
+    """Return what the process says, and how it ended."""
+    questions: list[Json] = [question(file) for file in files]
+    (root / "questions.json").unlink(missing_ok=True)
+    (root / "questions.json").write_text(json.dumps(questions), encoding="utf-8")
     mine = [str(Path(module.__file__ or "").parent.parent) for module in (mcpc, mcpc_runtime)]
-    replies, said = os.pipe()
-    words = [sys.executable, *ISOLATED, "-c", BOOT, str(root), str(said), *packages, *mine]
-    with open(replies, "rb", buffering=0), (root / "errors").open("wb") as errors:  # noqa: PTH123 - a descriptor
-        process = subprocess.Popen(
-            words,
-            stdin=subprocess.DEVNULL,
-            stdout=errors,
-            stderr=errors,
-            cwd=root / "project",
-            env=environment(root),
-            pass_fds=(said,),
-            start_new_session=True,
-        )
-        os.close(said)
-        data, why = gather(replies, seconds, is_whole)
-        how = ended(process, GRACE_SECONDS if not why and not is_whole(data) else 0)
-    return data, why or ("" if is_whole(data) else how)
-
-
-def environment(root: Path) -> dict[str, str]:
-    """Return the whole environment of the process."""
-    fixed = {"HOME": str(root), "TMPDIR": str(root), "LANG": "C.UTF-8", "TZ": "UTC", "PYTHONHASHSEED": "0"}
-    return {"PATH": os.environ.get("PATH", os.defpath), **fixed}
+    words = [sys.executable, *ISOLATED, "-c", BOOT, str(root), str(REPLIES), *packages, *mine]
+    seconds = SECONDS * len(files) + GRACE_SECONDS
+    needed = [*packages, *mine]
+    job = Job(words, root, root / "project", seconds, {"PYTHONHASHSEED": "0"}, needed, is_whole=is_whole)
+    return confinement.run(job)
 
 
 def is_whole(data: bytes | bytearray) -> bool:
@@ -142,17 +142,27 @@ def is_whole(data: bytes | bytearray) -> bool:
     return data.endswith(b"\n") and data[data.rfind(b"\n", 0, -1) + 1 :].startswith(LAST)
 
 
-def answers(data: bytes, ended: str, files: Sequence[MarkedFile], errors: bytes) -> Answers:
-    """Return the answers; of the files after the last one that answered, the first is why the process ended."""
-    lines = [json.loads(line) for line in data.split(b"\n")[:-1]]
-    found = {line["path"]: answer(line) for line in lines if "path" in line}
-    silent = [file.source.path for file in files if file.source.path not in found]
-    strays = tuple(stray for line in lines for stray in line.get("strays", ()))
-    if ended and not silent:
-        raise RuntimeError(f"{ended} after every file had answered: {errors[-2000:].decode('utf-8', 'replace')}")
-    if ended:
-        found[silent[0]] = Answer(failure=Failure(ended, silent[0]))
-    return Answers(found, strays)
+def answers(outcome: Outcome, files: Sequence[MarkedFile], root: Path) -> Answers:
+    """Return what was answered; the first file that did not is why the process ended, or was ended."""
+    kinds = {file.source.path: len(file.marks) for file in files}
+    lines = [line for line in map(confinement.parsed, outcome.answer.split(b"\n")[:-1]) if line is not None]
+    found = {line["path"]: answer(line) for line in lines if is_answer(line, kinds)}
+    ends = [line for line in lines if is_end(line)]
+    silent = next((file.source.path for file in files if file.source.path not in found), "")
+    if silent:
+        found[silent] = Answer(failure=failure(outcome, silent, root, said_all=is_whole(outcome.answer)))
+    return Answers(found, tuple(stray for line in ends for stray in line["strays"]))
+
+
+def failure(outcome: Outcome, path: str, root: Path, *, said_all: bool) -> Failure:
+    """Return why the process ended at a file, and the last line of the project that Python was at, if it says so."""
+    if said_all:
+        return Failure("what it answers instead of the compiler's own program is not an answer", path)
+    dump = outcome.output.decode("utf-8", "replace")
+    begin = max(dump.rfind(sign) for sign in (HUNG, CRASHED))
+    place = re.search(rf'File "{re.escape(str(root / "project"))}/([^"\n]+)", line (\d+)', dump[max(begin, 0) :])
+    found = Failure(LATE if begin >= 0 and dump.startswith(HUNG, begin) else outcome.how, path)
+    return replace(found, path=place[1], line=int(place[2])) if begin >= 0 and place else found
 
 
 def answer(line: dict[str, Any]) -> Answer:

@@ -15,6 +15,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 from pydantic import Field, TypeAdapter
 from pydantic.fields import FieldInfo
 from pydantic.json_schema import GenerateJsonSchema
+from pydantic_core import SchemaError
+
+from mcpc.introspection.inlining import inlined
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -30,6 +33,7 @@ IMPOSSIBLE = (
     LookupError,
     NameError,
     RuntimeError,
+    SchemaError,
     SyntaxError,
     TypeError,
     ValueError,
@@ -67,7 +71,7 @@ def of_parameters(parameters: Mapping[str, tuple[Any, Any]]) -> dict[str, Any]:
     shape: Any = stand_in
     shape.__signature__ = inspect.Signature(rows)
     shape.__annotations__ = {row.name: row.annotation for row in rows}
-    made = untitled(TypeAdapter(shape).json_schema(schema_generator=Schemas))
+    made = inlined(untitled(TypeAdapter(shape).json_schema(schema_generator=Schemas)))
     first = {"type": "object", "properties": made.pop("properties", {})}
     return {**first, **{key: made[key] for key in sorted(made, key=ORDER.index) if key != "type"}}
 
@@ -101,7 +105,7 @@ def of_result(hint: Any) -> tuple[dict[str, Any] | None, bool]:
     is_object = target.get("type") == "object"
     root = target if is_object else {"type": "object", "properties": {"result": made}, "required": ["result"]}
     used = {"$defs": definitions} if '"$ref"' in json.dumps(root) else {}
-    return {"type": "object", **root, **used, **({} if is_object else {WRAPPED: True})}, not is_object
+    return inlined({"type": "object", **root, **used, **({} if is_object else {WRAPPED: True})}), not is_object
 
 
 def says_nothing(hint: Any) -> bool:

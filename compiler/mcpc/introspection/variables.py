@@ -17,12 +17,18 @@ if TYPE_CHECKING:
     from mcpc.sources import Source
 
 MENTION = re.compile(rb"\b(?:environb?|getenvb?)\b")
+INITIALIZERS = frozenset({"__init__", "__new__", "__post_init__"})
+"""The methods that run when an instance is made."""
 OBJECT, FUNCTION, MODULE = "os.environ", "os.getenv", "os"
 
 
 @dataclass(frozen=True, slots=True)
 class Variable:
-    """A variable that is read.  `function`: the one at the top of the file that does, nothing for the file itself."""
+    """A variable that is read.
+
+    `function`: the function at the top of the file that does, the class of whose methods one does, or what makes its
+    instances (`Class.__init__`); nothing for the file itself.
+    """
 
     name: str
     span: Span
@@ -58,17 +64,24 @@ def _meanings(tree: ast.Module) -> Iterator[tuple[str, str]]:
             yield from ((name, meaning) for name, meaning in wanted if meaning in (OBJECT, FUNCTION))
 
 
+def initializer(name: str) -> str:
+    """Return what stands for the making of a class's instances."""
+    return f"{name}.__init__"
+
+
 def _walk(tree: ast.Module) -> Iterator[tuple[ast.AST, str]]:
-    """Yield every node with the function at the top of the file that it is in; a default belongs to the file."""
-    waiting: list[tuple[ast.AST, str]] = [(tree, "")]
+    """Yield every node with what runs it at the top of the file (see `Variable`); a default belongs to the file."""
+    waiting: list[tuple[ast.AST, str, str]] = [(tree, "", "")]
     while waiting:
-        node, function = waiting.pop()
+        node, function, owner = waiting.pop()
         yield node, function
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            waiting += [(child, function) for child in (node.args, *node.decorator_list)]
-            waiting += [(child, function or node.name) for child in node.body]
+            waiting += [(child, function, owner) for child in (node.args, *node.decorator_list)]
+            runs = initializer(owner) if node.name in INITIALIZERS else owner
+            waiting += [(child, function or (runs if owner else node.name), owner) for child in node.body]
         else:
-            waiting += [(child, function) for child in ast.iter_child_nodes(node)]
+            owner = owner or (node.name if isinstance(node, ast.ClassDef) else "")
+            waiting += [(child, function, owner) for child in ast.iter_child_nodes(node)]
 
 
 def _named(node: ast.AST, meanings: dict[str, str]) -> tuple[bool, ast.Constant | None]:

@@ -1,6 +1,6 @@
 """The typed intermediate representation: complete, every default applied, every handler bound."""
 
-from mcpc.ir.layer import Layer, Package
+from mcpc.ir.layer import Layer, Package, PackageContents, PackageRequirement
 from mcpc.ir.nodes import (
     BashFunction,
     CheckedServer,
@@ -41,6 +41,8 @@ __all__ = [
     "HandlerFile",
     "Layer",
     "Package",
+    "PackageContents",
+    "PackageRequirement",
     "Parameter",
     "Prompt",
     "PromptArgument",

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from mcpc.languages.bash import read as read_bash
 from mcpc.languages.module import Annotation, Function, Module
-from mcpc.languages.python import MODELS_LINE, imports, is_models_file, mentions
+from mcpc.languages.python import MODELS_LINE, imports, is_models_file, loads, mentions
 from mcpc.languages.python import read as read_python
 
 if TYPE_CHECKING:
@@ -28,5 +28,6 @@ __all__ = [
     "Module",
     "imports",
     "is_models_file",
+    "loads",
     "mentions",
 ]

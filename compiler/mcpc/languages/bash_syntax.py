@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import re
 import shutil
-import subprocess
 import tempfile
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from mcpc import programs
 from mcpc.diagnostics import Diagnostic, Diagnostics, Severity, Span, diagnose
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def check(source: Source, extglob: bool, unclosed: list[Word]) -> Diagnostics:
         return (_unchecked(source, "there is no `bash` to check the file with"),)
     try:
         status, output = _ask(bash, source.data, extglob)
-    except subprocess.TimeoutExpired:
+    except TimeoutError:
         return (_unchecked(source, f"`bash` did not finish checking the file in {SECONDS} seconds"),)
     except OSError as problem:
         return (_unchecked(source, f"`{bash}` cannot be run: {problem.strerror}"),)
@@ -88,15 +88,8 @@ def _ask(bash: str, data: bytes, extglob: bool) -> tuple[int, str]:
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder, "library")
         copy.write_bytes(text)
-        done = subprocess.run(
-            [bash, "--norc", "--noprofile", *options, "-n", str(copy)],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-            env={"LC_ALL": "C"},
-            timeout=SECONDS,
-            check=False,
-        )
+        words = [bash, "--norc", "--noprofile", *options, "-n", str(copy)]
+        done = programs.run("bash -n", words, SECONDS, cwd=folder, more={"LC_ALL": "C"})
         return done.returncode, done.stderr.decode("utf-8", "surrogateescape").replace(f"{copy}: ", "")
 
 

@@ -43,6 +43,12 @@ LONGEST_ANNOTATION = 200
 MAY_BE_CALLED = (ast.Attribute, ast.BoolOp, ast.Call, ast.IfExp, ast.Lambda, ast.Name, ast.NamedExpr, ast.Subscript)
 """The expressions whose value may be a function."""
 
+DYNAMIC = frozenset(
+    {"__import__", "distribution", "files", "find_spec", "import_module", "resolve_name", "run_module", "version"}
+)
+"""The functions that take the name of a module, or of a package, as a text."""
+DOTTED = re.compile(r"([^\W\d]\w*)(?:[.:][^\W\d]\w*)+")
+
 ABSENCE = frozenset({"BaseException", "Exception", "ImportError", "ModuleNotFoundError"})
 """Who catches one of these is prepared for a module that is not there."""
 
@@ -111,6 +117,29 @@ def imports(source: Source) -> tuple[tuple[str, Span], ...]:
     text = _indexed(source)
     found = (named for node in _needed(parsed) for named in _imported(text, node))
     return tuple(sorted(found, key=lambda named: named[1]))
+
+
+def loads(source: Source) -> frozenset[str] | None:
+    """Return the top-level names of all modules that a file may import, when and however; None if it is not Python.
+
+    What is in a text counts if it is given to a function that imports (`import_module("a")`), or is a dotted name.
+    """
+    parsed = _parse(source)
+    if isinstance(parsed, Diagnostic):
+        return None
+    return frozenset(name for node in ast.walk(parsed) for name in _loaded(node))
+
+
+def _loaded(node: ast.AST) -> Iterator[str]:
+    match node:
+        case ast.Import(aliases):
+            yield from (alias.name.partition(".")[0] for alias in aliases)
+        case ast.ImportFrom(str() as module, _, 0):
+            yield module.partition(".")[0]
+        case ast.Call(ast.Name(name) | ast.Attribute(attr=name), [ast.Constant(str() as text), *_]) if name in DYNAMIC:
+            yield re.split(r"[.:]", text, maxsplit=1)[0].replace("-", "_")
+        case ast.Constant(str() as text) if len(text) <= LONGEST_ANNOTATION and (found := DOTTED.fullmatch(text)):
+            yield found[1]
 
 
 def is_models_file(source: Source) -> bool:

@@ -6,10 +6,14 @@ its function.
 
 from __future__ import annotations
 
+import difflib
 from dataclasses import replace
+from itertools import starmap
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from mcpc.diagnostics import diagnose
 from mcpc.ir import BashFunction
+from mcpc.languages.bash_programs import OURS, misspelt
 from mcpc.languages.bash_slices import outline
 from mcpc.lower.variables import names_of_prompt, names_of_template, names_of_tool, pairs, unknown, uses
 
@@ -45,7 +49,14 @@ def with_shells(server: Server, definition: Definition) -> tuple[Server, Diagnos
         completions=tuple(reading.bound(completion, "completion") for completion in server.completions),
     )
     reading.problems += unknown(reading.used, reading.known)
+    reading.problems += starmap(_misspelt, misspelt(libraries).items())
     return whole, tuple(reading.problems)
+
+
+def _misspelt(name: str, span: Span) -> Diagnostic:
+    near = difflib.get_close_matches(name, OURS, n=1)
+    hint = f"did you mean `{near[0]}`?" if near else "there are " + ", ".join(f"`{known}`" for known in OURS)
+    return diagnose("MCP257", span, f"no function is called `{name}`", "", hint)
 
 
 NAMES: dict[str, Callable[[Any], Names]] = {

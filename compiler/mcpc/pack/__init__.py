@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from mcpc.pack.archive import archive, content_digest
 from mcpc.pack.manifest import manifest_entries
+from mcpc.pack.prologue import prologue
 from mcpc.pack.runtime import runtime_entries
 
 if TYPE_CHECKING:
@@ -14,11 +15,6 @@ if TYPE_CHECKING:
 
     from mcpc.emit import Module
     from mcpc.ir import CheckedServer
-
-START = "import sys,zipimport;z=zipimport.zipimporter(sys.argv[1]);exec(z.get_code('__main__'))"
-"""Starts the archive that is the first argument with neither `runpy` nor `site` on the way."""
-FIRST_LINE = '#!/usr/bin/env -S {python} -ISc "{start}"'
-"""`env -S` is in GNU coreutils since 8.30, and in the BSDs and macOS."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,9 +29,4 @@ def pack(checked: CheckedServer, modules: Sequence[Module], python: str) -> Arch
     """Return the artifact of a server."""
     entries = runtime_entries(checked.server, modules)
     entries += manifest_entries(checked.server, entries)
-    return Archive(archive(entries, first_line(python)), content_digest(entries))
-
-
-def first_line(python: str) -> str:
-    """Return the first line of a file that is started by the interpreter `python`, a command or a path."""
-    return FIRST_LINE.format(python=python, start=START)
+    return Archive(archive(entries, prologue(python)), content_digest(entries))

@@ -24,11 +24,10 @@ class Entry:
     data: bytes
 
 
-def archive(entries: Sequence[Entry], first_line: str) -> bytes:
-    """Return the executable archive: its first line, if it has one, then the entries, stored, sorted by name."""
+def archive(entries: Sequence[Entry], prologue: str) -> bytes:
+    """Return the executable archive: its prologue, if it has one, then the entries, stored, sorted by name."""
     buffer = io.BytesIO()
-    if first_line:
-        buffer.write(first_line.encode() + b"\n")
+    buffer.write(prologue.encode())
     with zipfile.ZipFile(buffer, "a", zipfile.ZIP_STORED) as packed:
         for entry in sorted(entries, key=lambda entry: entry.name.encode()):
             info = zipfile.ZipInfo(entry.name, EPOCH)

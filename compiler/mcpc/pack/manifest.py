@@ -7,7 +7,7 @@ import platform
 import uuid
 from typing import TYPE_CHECKING
 
-from mcpc import __version__
+from mcpc import DISTRIBUTION, __version__
 from mcpc.ir.usual import USUAL, usual_environment
 from mcpc.pack.archive import Entry, content_digest, digest
 from mcpc.revisions import REVISIONS
@@ -19,18 +19,25 @@ if TYPE_CHECKING:
     from mcpc.sources import Json
 
 PYTHON = ">=3.11"
+INSTALLED = ("site/", "serving/")
+"""Where packages lie: which wheels they come from depends on the Python and the machine of the build."""
 NAMESPACE = uuid.UUID("6ba7b811-9dad-11d1-80b4-00c04fd430c8")
 """The standard namespace of URLs (RFC 9562, section 6.6)."""
 
 
 def manifest_entries(server: Server, entries: Sequence[Entry]) -> tuple[Entry, ...]:
     """Return the entries of META-INF; the manifest covers all others, the two beside it included."""
-    source = content_digest([entry for entry in entries if not is_bytecode(entry.name)])
+    source = content_digest([entry for entry in entries if is_source(entry.name)])
     facts = Entry("META-INF/build.json", text(build_facts(server, source)))
     bill = Entry("META-INF/sbom.cdx.json", text(bill_of_materials(server, source)))
     lines = sorted((entry.name, digest(entry.data)) for entry in (*entries, facts, bill))
     manifest = "".join(f"{line(name, checksum)}\n" for name, checksum in lines)
     return facts, bill, Entry("META-INF/manifest.sha256", manifest.encode())
+
+
+def is_source(name: str) -> bool:
+    """Tell whether an entry is the same whichever Python builds it: packages are not, what asks for them is."""
+    return not is_bytecode(name) and not name.startswith(INSTALLED)
 
 
 def is_bytecode(name: str) -> bool:
@@ -131,7 +138,7 @@ def bill_of_materials(server: Server, source: str) -> Json:
                 "name": "mcpc-runtime",
                 "version": __version__,
                 "licenses": [{"license": {"id": "MIT"}}],
-                "purl": f"pkg:pypi/mcpc@{__version__}",
+                "purl": f"pkg:pypi/{DISTRIBUTION}@{__version__}",
             },
             *(component(package) for package in carried(server)),
         ],

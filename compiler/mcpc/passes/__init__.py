@@ -28,6 +28,7 @@ from mcpc.passes.running import running
 from mcpc.passes.schemas import schemas
 from mcpc.passes.secrets import secrets
 from mcpc.passes.text import texts
+from mcpc.passes.unused import unused
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -49,6 +50,7 @@ PASSES: tuple[Pass, ...] = (
     handlers,
     environment,
     modules,
+    unused,
     capabilities,
     texts,
     models,

@@ -7,18 +7,15 @@ Files that a handler's own file leads to must be Python, too; a script that noth
 
 from __future__ import annotations
 
-import difflib
 import sys
 from typing import TYPE_CHECKING
 
-from mcpc.dependencies import provider
+from mcpc.dependencies.missing import advice
 from mcpc.diagnostics import diagnose
 from mcpc.ir import PythonFunction
 from mcpc.languages import LANGUAGES, imports
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from mcpc.diagnostics import Diagnostic, Diagnostics
     from mcpc.ir import Server
     from mcpc.sources import Source
@@ -26,10 +23,6 @@ if TYPE_CHECKING:
 MODULES = (".py", ".so", ".pyd")
 OURS = "mcpc"
 """Every server has what its files import of mcpc."""
-HINT = "add the package that has it to `requirements.txt`, or put the module beside the handlers"
-FORMER = "fastmcp"
-"""What servers were written for that only changed what they import."""
-INSTEAD = "`mcpc` has what servers use of it (`Context`, `Field`, `ToolError`): import that from there; or "
 
 
 def modules(server: Server) -> Diagnostics:
@@ -52,19 +45,9 @@ def modules(server: Server) -> Diagnostics:
                 waiting += (found for found in owned[name] if found.path not in seen)
                 seen.update(found.path for found in owned[name])
             elif is_known and name not in carried and name not in sys.stdlib_module_names and name != OURS:
-                hint = _hint(name, (*owned, *sorted(carried), *sorted(sys.stdlib_module_names)))
+                hint = advice(name, (*owned, *sorted(carried), *sorted(sys.stdlib_module_names)))
                 problems.append(diagnose("MCP209", span, f"the module `{name}` will not be there", "", hint))
     return tuple(problems)
-
-
-def _hint(name: str, known: Sequence[str]) -> str:
-    """Return what to do about a module that is not there: how it is spelt, or which package has it."""
-    near = difflib.get_close_matches(name, known, n=1, cutoff=0.8)
-    if near:
-        return f"did you mean `{near[0]}`?"
-    here = provider(name)
-    hint = f"add `{here}` to `requirements.txt`, and the server carries it" if here else HINT
-    return INSTEAD + hint if name == FORMER else hint
 
 
 def broken(source: Source) -> Diagnostics:

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     Ask = Callable[[Place, Node], Condition]
 
 
-PLAIN = frozenset(("string", "number", "integer", "null"))
-"""Types whose values are equal in Python exactly if they are in JSON, as long as no boolean is among them."""
+PLAIN = frozenset(("string", "null"))
+"""Types whose values a set can hold as they are: nobody outside can choose their hashes, unlike those of numbers."""
 
 
 def compared(yes: LiteralString, no: LiteralString) -> Ask:
@@ -86,7 +86,7 @@ def unique(place: Place, is_asked: Node) -> Condition:
 
 
 def _are_plain(place: Place) -> bool:
-    """Say whether every item is by now known to be of a type whose values Python compares as JSON does."""
+    """Say whether every item is by now known to be of a type whose values may be put into a set."""
     items = place.schema.keywords.get("items")
     if items is None or "prefixItems" in place.schema.keywords:
         return False

@@ -16,6 +16,7 @@ from mcpc.schema.ecma_ambiguity import Attack, endings, exponential, polynomial
 from mcpc.schema.ecma_automaton import TooLargeError, automaton
 from mcpc.schema.ecma_machine import Machine
 from mcpc.schema.ecma_tree import Repeat, nodes
+from mcpc.schema.ecma_trim import trimmed
 
 if TYPE_CHECKING:
     from mcpc.schema.ecma_automaton import Automaton
@@ -69,7 +70,7 @@ def backtracking(pattern: str, longest: int | None = None) -> Verdict | None:
     verdict = _judged(pattern)
     if verdict is None or longest is None:
         return verdict
-    machine = Machine(parse(pattern), HARMLESS_STEPS)
+    machine = Machine(trimmed(parse(pattern)), HARMLESS_STEPS)
     fitting = (longest - len(verdict.attack.text(0))) // sum(map(len, verdict.attack.pumped))
     tried = [verdict.attack.text(times) for times in (fitting, verdict.times) if 0 < times <= fitting]
     return verdict if any(machine.count(text) >= HARMLESS_STEPS for text in tried) else None
@@ -78,7 +79,7 @@ def backtracking(pattern: str, longest: int | None = None) -> Verdict | None:
 @lru_cache(maxsize=1024)
 def _judged(pattern: str) -> Verdict | None:
     try:
-        root = parse(pattern)
+        root = trimmed(parse(pattern))
     except PatternError:
         return None
     given = _automaton(root) if any(map(_repeats, nodes(root))) else None

@@ -14,6 +14,7 @@ from mcpc.schema.assertions import at_most
 from mcpc.schema.code import fill, joined, literal
 from mcpc.schema.conditions import ALWAYS, NEVER, some
 from mcpc.schema.json_types import is_one_of
+from mcpc.schema.program import CHOICE
 from mcpc.schema.tags import told_apart
 from mcpc.schema.walker import INLINE_LEVELS, Walker
 
@@ -120,16 +121,22 @@ class Collector(Walker):
         nearest = fill("%s(%s, %s, [%s], %s)", self.program.support("nearest"), *parts)
         if keyword == "anyOf":
             with self.section(fill("if %s:", some(decisions).no)):
-                self.line(fill("found.extend(%s)", nearest))
+                self.compare(place, nearest)
             return
         matches = self.fresh("m")
         answers = joined(", ", [decision.yes for decision in decisions])
         self.line(fill("%s = [%s]", matches, answers))
         with self.section(fill("if True not in %s:", matches)):
-            self.line(fill("found.extend(%s)", nearest))
+            self.compare(place, nearest)
         with self.section(fill("if %s.count(True) > 1:", matches)):
             which = fill("[n for n, match in enumerate(%s) if match]", matches)
             self.complain(place.path, keyword, which)
+
+    def compare(self, place: Place, nearest: Code) -> None:
+        """Write the comparison of alternatives; in a recursive schema each may have others in it, and counts."""
+        if place.schema.node in self.survey.recursive:
+            self.line(fill("LEFT[0] -= %s", literal(CHOICE)))
+        self.line(fill("found.extend(%s)", nearest))
 
     def name(self, place: Place) -> None:
         """Complain of the property with the first complaint about its name."""

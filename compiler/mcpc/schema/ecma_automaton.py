@@ -7,11 +7,11 @@ nowhere; whether they hold is not decided here.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from mcpc.schema.ecma_sets import WORD, complement, intersection
-from mcpc.schema.ecma_tree import Choice, Group, Look, Node, Place, Reference, Repeat, Sequence, Set, nodes
+from mcpc.schema.ecma_tree import EMPTY, Choice, Group, Look, Node, Place, Reference, Repeat, Sequence, Set, nodes
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,7 +23,8 @@ Ways = dict[frozenset[str], int]
 """Under which conditions (`^`, `$`, `b`, `B`), in how many ways: one, or 2 for several."""
 Places = dict[int, Ways]
 
-MANY = 2
+MANY = 1_000_000
+"""Where counting ways ends."""
 MOST_PLACES, MOST_EDGES = 600, 20_000
 ONE: Ways = {frozenset(): 1}
 
@@ -43,26 +44,34 @@ class Part:
 
 @dataclass(slots=True)
 class Automaton:
-    """`after[p]`: the places that may follow p, with 1 or 2 (several) ways; `start`: those a text may begin with.
+    """`after[p]`: the places that may follow p, each with the number of ways; `start`: those a text may begin with.
 
-    `restart` are those with which a match may begin later in a text.
+    `restart` are those with which a match may begin later in a text.  `final` are those with which a match is complete
+    on no condition; `finds_nothing`: whether the empty text is such a match.  `is_exact`: whether that is so of the
+    pattern, too, and not only of one that finds more.
     """
 
     sets: list[Ranges] = field(default_factory=list)
     after: list[dict[int, int]] = field(default_factory=list)
     start: dict[int, int] = field(default_factory=dict)
     restart: dict[int, int] = field(default_factory=dict)
+    final: frozenset[int] = frozenset()
+    finds_nothing: bool = False
+    is_exact: bool = False
 
 
-def automaton(root: Node, copies: int) -> Automaton:
+def automaton(root: Node, copies: int, places: int = MOST_PLACES, edges: int = MOST_EDGES) -> Automaton:
     """Return the automaton of a pattern; what repeats more than `copies` times is taken to repeat without bound."""
-    return _Builder(root, copies).build()
+    return Builder(root, copies, places, edges).build()
 
 
-class _Builder:
-    def __init__(self, root: Node, copies: int) -> None:
+class Builder:
+    """Makes parts out of nodes: the places of all of them, and what may follow what."""
+
+    def __init__(self, root: Node, copies: int, places: int, edges: int) -> None:
         self.root = root
         self.copies = copies
+        self.most_places, self.most_edges = places, edges
         self.groups = {node.number: node.item for node in nodes(root) if isinstance(node, Group)}
         self.has_boundaries = any(isinstance(node, Place) and node.kind in "bB" for node in nodes(root))
         self.sets: list[Ranges] = []
@@ -78,7 +87,21 @@ class _Builder:
             {place: self.number(ways, before, place) for place, ways in edges.items()}
             for before, edges in enumerate(self.edges)
         ]
-        return Automaton(self.sets, [*map(_possible, after)], _possible(start), _possible(restart))
+        return Automaton(
+            self.sets,
+            [*map(_possible, after)],
+            _possible(start),
+            _possible(restart),
+            frozenset(place for place, ways in part.last.items() if frozenset() in ways),
+            frozenset() in part.empty,
+            self.is_exact(),
+        )
+
+    def is_exact(self) -> bool:
+        """Tell whether nothing was left out or taken for more than it is."""
+        repeats = [node for node in nodes(self.root) if isinstance(node, Repeat)]
+        is_copied = all(max(node.least, node.most or 0) <= self.copies for node in repeats)
+        return is_copied and not any(isinstance(node, Look | Reference) for node in nodes(self.root))
 
     def number(self, ways: Ways, before: int | None, place: int, is_start: bool = True) -> int:
         """Return in how many of `ways` one may come from `before` (None: the start of a match) to `place`."""
@@ -114,7 +137,7 @@ class _Builder:
                 self.sets.append(part)
                 self.is_word.append(self.has_boundaries and number == 0)
                 self.edges.append({})
-        if len(self.sets) > MOST_PLACES:
+        if len(self.sets) > self.most_places:
             raise TooLargeError
         return Part(places, places, {})
 
@@ -131,7 +154,7 @@ class _Builder:
 
     def work(self, amount: int) -> None:
         self.count += amount
-        if self.count > MOST_EDGES:
+        if self.count > self.most_edges:
             raise TooLargeError
 
     def repeat(self, node: Repeat) -> Part:
@@ -155,6 +178,11 @@ class _Builder:
             found = Part(found.first, found.last, _sum(ONE, found.empty))
         return found
 
+    def reference(self, node: Reference) -> Part:
+        """Return what the group reads, wherever it stands; it may have matched nothing."""
+        part = self.part(_bare(self.groups[node.number]))
+        return Part(part.first, part.last, _sum(part.empty, ONE))
+
     def loop(self, item: Node, is_optional: bool, is_counted: bool) -> Part:
         """Return `item` any number of times.  If rounds are counted off, empty ones may stand between others."""
         part = self.part(item)
@@ -167,15 +195,30 @@ class _Builder:
         return Part(_times(part.first, with_empty_round), last, part.empty)
 
 
-_PARTS: dict[type[Node], Callable[[_Builder, Any], Part]] = {
-    Set: _Builder.set,
-    Sequence: _Builder.sequence,
+def _bare(node: Node) -> Node:
+    """Return `node` without what reads nothing."""
+    match node:
+        case Place() | Look():
+            return EMPTY
+        case Sequence():
+            return Sequence(tuple(map(_bare, node.items)))
+        case Choice():
+            return Choice(tuple(map(_bare, node.branches)))
+        case Repeat() | Group():
+            return replace(node, item=_bare(node.item))
+        case _:
+            return node
+
+
+_PARTS: dict[type[Node], Callable[[Builder, Any], Part]] = {
+    Set: Builder.set,
+    Sequence: Builder.sequence,
     Choice: lambda builder, node: _either([builder.part(branch) for branch in node.branches]),
-    Repeat: _Builder.repeat,
+    Repeat: Builder.repeat,
     Group: lambda builder, node: builder.part(node.item),
-    Look: _Builder.look,
+    Look: lambda builder, node: builder.look(node),
     Place: lambda _, node: Part({}, {}, {frozenset(node.kind): 1}),
-    Reference: lambda builder, node: builder.part(builder.groups[node.number]),
+    Reference: lambda builder, node: builder.reference(node),
 }
 
 

@@ -1,7 +1,8 @@
-"""Two modules of Python from one schema: `accepts(x)` answers fast, `errors(x)` thoroughly, and they always agree.
+"""Two modules of Python from one schema: `accepts(x)` answers fast, `errors(x)` thoroughly, and they agree.
 
 A value that is nested too deeply for Python's stack is refused by both, and so is one that a recursive schema would
-judge for ever: where alternatives refer to each other, each level of the value can double the work.
+judge for ever: where alternatives refer to each other, each level of the value can double the work.  `errors(x)` is
+asked of what was refused: it gives up sooner, with the keyword `work`, whether or not the value is valid.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING
 from mcpc.schema.code import fill, joined
 from mcpc.schema.collector import Collector
 from mcpc.schema.defaults import NONE, completion
+from mcpc.schema.ecma_searching import searching
 from mcpc.schema.emitters import EMITTERS
 from mcpc.schema.evaluated import Marker
 from mcpc.schema.predicate import Predicate
@@ -59,6 +61,7 @@ class Entry:
     prelude: tuple[Code, ...]
     arguments: tuple[Code, ...]
     too_deep: Code
+    too_long: tuple[Code, ...]
 
 
 ENTRIES = {
@@ -69,6 +72,7 @@ ENTRIES = {
         (),
         (fill("x"),),
         fill("return False"),
+        (fill("except OverflowError:"), fill("    return False")),
     ),
     "errors": Entry(
         "errors",
@@ -77,6 +81,12 @@ ENTRIES = {
         (fill("found = []"),),
         (fill("x"), fill("''"), fill("[]")),
         fill("return [('', 'depth', None)]"),
+        (
+            fill("except OverflowError as error:"),
+            fill("    from mcpc_runtime.patterns import complaints"),
+            fill(""),
+            fill("    return complaints(x, error)"),
+        ),
     ),
 }
 
@@ -100,8 +110,9 @@ def _entry(program: Program, entry: Entry) -> Iterator[Code]:
     walk = output.walker(program, EMITTERS, entry.kind, is_deep=False)
     is_guarded = _may_be_too_deep(survey)
     if survey.recursive:
-        walk.line(fill("LEFT[0] = %s", program.allowance()))
-    with walk.section(fill("try:") if is_guarded else None):
+        walk.line(fill("LEFT[0] = %s", program.allowance(entry.kind)))
+    is_bounded = _may_take_long(survey)
+    with walk.section(fill("try:") if is_guarded or is_bounded else None):
         if survey.root in survey.shared:
             walk.line(fill("return %s", walk.call(entry.kind, root, *entry.arguments)))
         else:
@@ -111,7 +122,13 @@ def _entry(program: Program, entry: Entry) -> Iterator[Code]:
             walk.line(output.result)
     if is_guarded:
         with walk.section(fill("except RecursionError:")):
+            if survey.recursive and entry.kind == "errors":
+                walk.line(fill("if LEFT[0] < 0:"))
+                walk.line(fill("    return [('', 'work', None)]"))
             walk.line(entry.too_deep)
+    if is_bounded:
+        for line in (*entry.too_long, fill("finally:"), fill("    STEPS[0] = %s", program.fund())):
+            walk.line(line)
     yield entry.head
     yield from walk.lines
 
@@ -136,3 +153,16 @@ def _may_be_too_deep(survey: Survey) -> bool:
     """Say whether some value could exhaust Python's stack."""
     schemas = survey.schemas.values()
     return bool(survey.recursive) or len(schemas) > MANY or any("uniqueItems" in schema.keywords for schema in schemas)
+
+
+def _may_take_long(survey: Survey) -> bool:
+    """Say whether there is a pattern for which `re` could take long on some text."""
+    return any(searching(pattern).guard is not None for pattern in _patterns(survey))
+
+
+def _patterns(survey: Survey) -> Iterator[str]:
+    for schema in survey.schemas.values():
+        pattern, named = schema.keywords.get("pattern"), schema.keywords.get("patternProperties")
+        if pattern is not None:
+            yield str(pattern.value)
+        yield from (member.key for member in named.members) if named is not None else ()

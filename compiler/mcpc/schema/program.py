@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, LiteralString
 
 from mcpc.schema.code import fill, literal, numbered
 from mcpc.schema.conditions import atom
-from mcpc.schema.ecma import translate
+from mcpc.schema.ecma_searching import FUND, OF_MATCHERS, searching
 from mcpc.schema.support import NAMES, NEEDS, SUPPORT
 
 if TYPE_CHECKING:
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from mcpc.schema.code import Code
     from mcpc.schema.conditions import Condition
+    from mcpc.schema.ecma_searching import Guard, Searching
     from mcpc.schema.survey import Subschema, Survey
     from mcpc.sources import Node
 
@@ -35,10 +36,44 @@ SEARCH: LiteralString = '''def %s(text):
     global %s
     import re
 
-    %s = re.compile(%s, re.ASCII).search
+    %s = re.compile(%s, re.ASCII).%s
     return %s(text)'''
-CALLS = 2_000_000
-"""How often recursive functions may be called for one value: a second's worth, and more than most lines have bytes."""
+GUARDED: LiteralString = '''def %s(text):
+    """Search `text` for a pattern that can take long: by `re` only if that is sure to be quick."""
+    if len(text) > %s:
+        return %s(text)
+    left = STEPS[0] - %s[len(text).bit_length()]
+    if left < %s:
+        return %s(text)
+    STEPS[0] = left
+    return %s(text)'''
+AT_END: LiteralString = '''def %s(text):
+    """Search the end of `text` for a pattern that is found nowhere else; the first time, compile it."""
+    global %s
+    import re
+
+    search = re.compile(%s, re.ASCII).search
+
+    def %s(text):
+        """Search the end of `text`; a place before its beginning is its beginning."""
+        return search(text, len(text) - %s)
+
+    return %s(text)'''
+LINEAR: LiteralString = '''def %s(text):
+    """Search `text` in linear time; the first time, load what does it, and put it in the place of this."""
+    global %s
+    from mcpc_runtime.patterns import Matcher
+
+    %s = Matcher(%s, STEPS, %s).search
+    return %s(text)'''
+CALLS = 20_000
+"""How often recursive functions may be called for one value, to judge it or to say what is wrong with it.
+
+To judge it, four times more for each of its parts, up to 400,000: a megabyte of JSON has no more.  What alternatives
+that refer to each other make of a small value is so limited to some hundredths of a second.
+"""
+CHOICE = 20
+"""As many of these calls count for one comparison of alternatives that were not accepted."""
 LONG = 60
 """A text longer than this gets a name, so that saying it often stays short."""
 
@@ -61,7 +96,7 @@ class Program:
         self._units: list[Unit] = []
         self._names: dict[tuple[str, Node], Code] = {}
         self._constants: dict[Code, Code] = {}
-        self._patterns: dict[str, Code] = {}
+        self._patterns: dict[Searching, Code] = {}
         self._support: dict[str, None] = {}
 
     def function(self, kind: str, schema: Subschema) -> Code:
@@ -89,7 +124,7 @@ class Program:
 
     def search(self, pattern: str, text: Code) -> Condition:
         """Return the condition that the ECMA-262 `pattern` is found in `text`."""
-        name = self._patterns.setdefault(translate(pattern), numbered("search_", len(self._patterns)))
+        name = self._patterns.setdefault(searching(pattern), numbered("search_", len(self._patterns)))
         return atom("%s(%s) is not None", "%s(%s) is None", name, text)
 
     def support(self, name: str) -> Code:
@@ -97,10 +132,15 @@ class Program:
         self._support.update(dict.fromkeys((name, *NEEDS.get(name, ()))))
         return NAMES[name]
 
-    def allowance(self) -> Code:
+    def allowance(self, kind: str) -> Code:
         """Return how often recursive functions may be called for one value; the module counts it in `LEFT`."""
         self._constants[fill("[0]")] = fill("LEFT")
-        return literal(CALLS)
+        return fill("%s(x)", self.support("allowance")) if kind == "accepts" else literal(CALLS)
+
+    def fund(self) -> Code:
+        """Return how many steps guarded patterns may take for one value; the module counts them in `STEPS`."""
+        self._constants[fill("[%s]", literal(FUND))] = fill("STEPS")
+        return literal(FUND)
 
     def constants(self) -> Iterator[Code]:
         """Yield the lines that define the constants."""
@@ -109,5 +149,25 @@ class Program:
 
     def carried(self) -> Iterator[Code]:
         """Yield the texts of the functions the module carries along."""
-        yield from (fill(SEARCH, name, name, name, literal(text), name) for text, name in self._patterns.items())
+        for number, (asked, name) in enumerate(self._patterns.items()):
+            yield from _searches(asked, name, literal(number))
         yield from (text for name, text in SUPPORT.items() if name in self._support)
+
+
+def _searches(asked: Searching, name: Code, number: Code) -> Iterator[Code]:
+    """Yield the functions that search for one pattern."""
+    plain = name if asked.guard is None else fill("quick_%s", number)
+    if asked.end:
+        yield fill(AT_END, plain, plain, literal(asked.text), plain, literal(asked.end), plain)
+    else:
+        method = fill("match") if asked.is_at_beginning else fill("search")
+        yield fill(SEARCH, plain, plain, plain, literal(asked.text), method, plain)
+    if asked.guard is not None:
+        yield from _guarded(asked.guard, name, number)
+
+
+def _guarded(guard: Guard, name: Code, number: Code) -> Iterator[Code]:
+    linear, quick = fill("linear_%s", number), fill("quick_%s", number)
+    length, costs = literal(guard.length), literal(guard.costs)
+    yield fill(GUARDED, name, length, linear, costs, literal(OF_MATCHERS), linear, quick)
+    yield fill(LINEAR, linear, linear, linear, literal(guard.table), literal(guard.most), linear)

@@ -1,4 +1,4 @@
-"""What to say of patterns that can take long, where no bound beside them makes them harmless."""
+"""What to say of patterns on which `re` can take long, where no bound beside them makes them harmless."""
 
 from __future__ import annotations
 
@@ -7,27 +7,39 @@ from typing import TYPE_CHECKING
 
 from mcpc.diagnostics import diagnose
 from mcpc.schema.backtracking import backtracking
+from mcpc.schema.ecma import PatternError
+from mcpc.schema.ecma_searching import searching
 from mcpc.schema.shapes import MANY
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from mcpc.diagnostics import Diagnostic, Span
+    from mcpc.schema.backtracking import Verdict
+    from mcpc.schema.ecma_searching import Guard
     from mcpc.sources import Node
 
 SHOWN = 40
+BOUND = "bound the text with `maxLength`"
 
 
 def slow_patterns(keywords: Mapping[str, Node]) -> Iterator[Diagnostic]:
-    """Yield a problem for each slow pattern among the keywords of one schema; names of properties have no bound."""
-    pattern, bound, named = (keywords.get(keyword) for keyword in ("pattern", "maxLength", "patternProperties"))
+    """Yield a problem for each slow pattern among the keywords of one schema."""
+    pattern, named = keywords.get("pattern"), keywords.get("patternProperties")
     if pattern is not None and type(pattern.value) is str:
-        yield from _slow(pattern.value, pattern.span, _length(bound))
+        yield from _slow(pattern.value, pattern.span, _longest(keywords))
+    names = keywords.get("propertyNames")
+    longest = _longest({member.key: member.node for member in names.members}) if names is not None else None
     for member in named.members if named is not None and len(named.members) <= MANY else ():
-        yield from _slow(member.key, member.key_span, None)
+        yield from _slow(member.key, member.key_span, longest)
 
 
-def _length(bound: Node | None) -> int | None:
+def _longest(keywords: Mapping[str, Node]) -> int | None:
+    """Return how long a text may be that other keywords accept."""
+    bound, constant, constants = (keywords.get(keyword) for keyword in ("maxLength", "const", "enum"))
+    values = [constant.value] if constant is not None else [item.value for item in constants.items] if constants else []
+    if values:
+        return max((len(value) for value in values if isinstance(value, str)), default=0)
     value = bound.value if bound is not None else None
     if isinstance(value, float) and value.is_integer():
         return int(value)
@@ -35,18 +47,47 @@ def _length(bound: Node | None) -> int | None:
 
 
 def _slow(pattern: str, span: Span, longest: int | None) -> Iterator[Diagnostic]:
-    verdict = backtracking(pattern, longest)
-    if verdict is None:
+    try:
+        guard = searching(pattern).guard
+    except PatternError:
         return
-    pumped = " and ".join(f"`{_shown(pump)}`" for pump in dict.fromkeys(verdict.attack.pumped))
+    if guard is None:
+        return
+    verdict = backtracking(pattern, longest)
+    if verdict is not None and verdict.degree is None:
+        yield _exponential(pattern, span, verdict)
+    elif longest is None or longest > max(guard.length, 0):
+        yield _guarded(pattern, span, guard, verdict)
+
+
+def _exponential(pattern: str, span: Span, verdict: Verdict) -> Diagnostic:
     message = f"the pattern `{_shown(pattern)}` can take {verdict.cost} steps for n characters"
-    example = f"more repetitions of {pumped} in `{_shown(verdict.example)}` show it"
-    if verdict.degree is None:
-        hint = f"{example}; bound the text with `maxLength`, or let the pattern read each text in one way only"
-        yield diagnose("MCP118", span, message, hint=hint)
-    else:
-        hint = f"{example}; bound the text with `maxLength`, or begin the pattern with `^`"
-        yield diagnose("MCP119", span, message, hint=hint)
+    hint = f"{_example(verdict)}; {BOUND}, or let the pattern read each text in one way only"
+    return diagnose("MCP118", span, message, hint=hint)
+
+
+def _guarded(pattern: str, span: Span, guard: Guard, verdict: Verdict | None) -> Diagnostic:
+    """Return what is said of a pattern that is not sure to take linear time; what is done about it, in any case."""
+    name = f"the pattern `{_shown(pattern)}`"
+    if guard.length < 0:
+        return diagnose("MCP159", span, f"{name} is too large to say how long looking for it takes", hint=SIMPLER)
+    if guard.table is None:
+        message = f"{name} is matched against texts of at most {guard.length} characters; longer ones are refused"
+        return diagnose("MCP158", span, message, hint=f"{BOUND}, or do without references and look-behinds")
+    done = f"texts of more than {guard.length} characters are matched by an automaton instead, up to some {guard.most}"
+    if verdict is not None:
+        message = f"{name} can take {verdict.cost} steps for n characters"
+        return diagnose("MCP119", span, message, hint=f"{_example(verdict)}; {done}; {BOUND}")
+    message = f"{name} is not sure to take linear time; {done}"
+    return diagnose("MCP157", span, message, hint=f"{BOUND}, or let the pattern read each text in one way only")
+
+
+SIMPLER = "write it with fewer alternatives and repetitions, or check the value in the handler"
+
+
+def _example(verdict: Verdict) -> str:
+    pumped = " and ".join(f"`{_shown(pump)}`" for pump in dict.fromkeys(verdict.attack.pumped))
+    return f"more repetitions of {pumped} in `{_shown(verdict.example)}` show it"
 
 
 def _shown(text: str) -> str:

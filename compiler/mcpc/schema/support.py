@@ -23,23 +23,40 @@ SUPPORT: dict[str, Code] = {
         return type(other) is dict and one.keys() == other.keys() and all(same(one[name], other[name]) for name in one)
     return one is other if kind is bool or type(other) is bool else one == other'''),
     "distinct": fill('''def distinct(items):
-    """Say whether no two of `items` are equal."""
+    """Say whether no two of `items` are equal; no hash of a number is used, since those can be chosen to be equal."""
     kinds = set(map(type, items))
-    if bool in kinds or list in kinds or dict in kinds:
+    if kinds == {int}:
+        return len(set(map(hex, items))) == len(items)
+    if not kinds <= {str, type(None)}:
         items = [identity(item, 100) for item in items]
     return len(set(items)) == len(items)'''),
     "identity": fill('''def identity(value, room):
-    """Return what is hashable, and equal for equal JSON values only."""
+    """Return a text that is the same for equal JSON values only."""
     kind = type(value)
-    if kind is bool:
-        return kind, value
+    if kind is float and value.is_integer():
+        return hex(int(value))
     if kind is not list and kind is not dict:
-        return value
+        return hex(value) if kind is int else repr(value)
     if not room:
         raise RecursionError
     if kind is list:
-        return kind, *[identity(item, room - 1) for item in value]
-    return kind, frozenset([(name, identity(item, room - 1)) for name, item in value.items()])'''),
+        return "[" + ",".join([identity(item, room - 1) for item in value]) + "]"
+    pairs = sorted(value.items(), key=first)
+    return "{" + ",".join([repr(name) + ":" + identity(item, room - 1) for name, item in pairs]) + "}"'''),
+    "allowance": fill('''def allowance(value):
+    """Return how often recursive functions may be called for `value`, by the number of its parts."""
+    parts = [value]
+    for part in parts:
+        if type(part) is list:
+            parts += part
+        elif type(part) is dict:
+            parts += part.values()
+        if len(parts) > 95_000:
+            break
+    return 20_000 + 4 * min(len(parts), 95_000)'''),
+    "first": fill('''def first(pair):
+    """Return the first of two."""
+    return pair[0]'''),
     "multiple": fill('''def multiple(value, step, scale):
     """Say whether `value` is a multiple of `step / scale`, exactly, as decimal numbers."""
     if type(value) is float:
@@ -62,7 +79,7 @@ SUPPORT: dict[str, Code] = {
     return nearest(path, value, branches, about)'''),
 }
 
-NEEDS = {"distinct": ("identity",)}
+NEEDS = {"distinct": ("identity", "first")}
 """The functions other functions call."""
 
 NAMES: dict[str, Code] = {name: fill(name) for name in SUPPORT}

@@ -48,6 +48,8 @@ class Validator:
 
     def errors(self, instance: Any) -> list[Complaint]:
         """Return what is wrong with `instance`: where, by which keyword, and what was expected."""
+        if self.accepts(instance):  # of a valid value with very many parts the collector would say `work`
+            return []
         if self._errors is None:
             self._errors = _defined(self.modules.collector)["errors"]
         return self._errors(instance)

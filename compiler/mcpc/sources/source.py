@@ -22,13 +22,14 @@ LINE_END = re.compile(r"\r\n|\n|\r")
 class Source:
     """One file: `path` is POSIX and relative to the project, `mode` its permission bits.
 
-    `linked`: a symlink is, or leads to, what lies at this path.
+    `linked`: a symlink is, or leads to, what lies at this path.  `named`: the setting `include` names it.
     """
 
     path: str
     data: bytes = field(repr=False)
     mode: int = 0o644
     linked: bool = False
+    named: bool = False
     # Both are worked out when first asked for: most files of a project are never shown or parsed.
     _text: list[str] = field(default_factory=list, init=False, repr=False, compare=False)
     _starts: list[int] = field(default_factory=list, init=False, repr=False, compare=False)
@@ -66,11 +67,13 @@ class SourceTree:
     """The files of a project by path, in the order of their paths; `name` is that of its folder, where one is known.
 
     `root` is that folder, for what is no part of the project but lies in it: packages that were installed there.
+    `imports`: its files may be imported to learn what they define.
     """
 
     files: Mapping[str, Source]
     name: str = ""
     root: str = ""
+    imports: bool = True
 
     def get(self, path: str) -> Source | None:
         """Return the file at `path`, or None."""

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from unicodedata import normalize
 
 from mcpc.diagnostics import Diagnostic, Diagnostics, Span, diagnose, in_order
+from mcpc.sources.selection import IGNORES, Selection, selection
 from mcpc.sources.source import Source, SourceTree
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ MAX_PROJECT = 512 * MIB
 # Symlinked directories that hold each other multiply: a bound on what is looked at keeps a hostile project finite.
 MAX_ENTRIES = 100_000
 
-IGNORED_NAMES = frozenset({".DS_Store", ".git", ".venv", "__pycache__", "node_modules"})
+IGNORED_NAMES = frozenset({".DS_Store", ".git", IGNORES, ".venv", "__pycache__", "node_modules"})
 IGNORED_ENDINGS = (".pyc", ".pyz", ".swp", ".swo", "~")
 OF_AN_ENVIRONMENT = "pyvenv.cfg"
 """A folder with such a file is a virtual environment, whatever it is called: packages, and links out of the project."""
@@ -74,6 +75,7 @@ class _Walk:
     """What has been read so far, and what is still to be looked into."""
 
     base: Path
+    selection: Selection
     folders: list[_Folder] = field(default_factory=list)
     files: dict[str, Source] = field(default_factory=dict)
     problems: list[Diagnostic] = field(default_factory=list)
@@ -99,11 +101,13 @@ def read_tree(root: Path) -> tuple[SourceTree, Diagnostics]:
         return _nothing(f"there is no directory `{root}`")
     if not base.is_dir():
         return _nothing(f"`{root}` is not a directory")
-    walk = _Walk(base, [_Folder("", base)])
+    walk = _Walk(base, selection(base), [_Folder("", base)])
     while walk.folders and not walk.is_stopped:
         _look_into(walk, walk.folders.pop())
     files = dict(sorted(walk.files.items()))
-    return SourceTree(MappingProxyType(files), base.name, str(base)), in_order((*walk.problems, *_collisions(files)))
+    return SourceTree(MappingProxyType(files), base.name, str(base)), in_order(
+        (*walk.problems, *walk.selection.problems, *_collisions(files))
+    )
 
 
 def _nothing(message: str) -> tuple[SourceTree, Diagnostics]:
@@ -116,6 +120,7 @@ def _look_into(walk: _Walk, folder: _Folder) -> None:
     except OSError as failure:
         walk.refuse("MCP006", folder.path, f"the directory cannot be read: {failure.strerror}")
         return
+    walk.selection.read_ignores(folder.path, folder.real)
     for real in names:
         walk.entries += 1
         if walk.entries > MAX_ENTRIES:
@@ -124,7 +129,8 @@ def _look_into(walk: _Walk, folder: _Folder) -> None:
             return
         if real.name not in IGNORED_NAMES and not real.name.startswith(IGNORED_BEGINNING):
             path = f"{folder.path}/{real.name}" if folder.path else real.name
-            _take(walk, _Entry(path, real, folder, folder.linked))
+            if not walk.selection.leaves_out(path, is_folder=real.is_dir() and not real.is_symlink()):
+                _take(walk, _Entry(path, real, folder, folder.linked))
 
 
 def _take(walk: _Walk, entry: _Entry) -> None:
@@ -167,7 +173,8 @@ def _take_file(walk: _Walk, entry: _Entry, found: os.stat_result) -> None:
     if walk.size > MAX_PROJECT:
         walk.stop(f"the files of the project are larger than {MAX_PROJECT // MIB} MiB together")
         return
-    walk.files[entry.path] = Source(entry.path, _read(entry.real), stat.S_IMODE(found.st_mode), entry.linked)
+    is_named = walk.selection.names(entry.path)
+    walk.files[entry.path] = Source(entry.path, _read(entry.real), stat.S_IMODE(found.st_mode), entry.linked, is_named)
 
 
 def _read(path: Path) -> bytes:

@@ -32,10 +32,12 @@ class Hints:
 
     __slots__ = ("changing", "conversions", "stated")
 
-    def __init__(self, function: Any, more: Iterable[str]) -> None:
+    def __init__(self, function: Any, more: Iterable[str], *, texts: bool) -> None:
         hints = typing.get_type_hints(function, include_extras=True)
         for name in ("return", *more):
             hints.pop(name, None)
+        if not texts:
+            hints.update((name, optional(hints[name], value)) for name, value in defaults(function) if name in hints)
         self.conversions = {name: conversion(hint) for name, hint in hints.items()}
         self.changing = {name: kind for name, kind in self.conversions.items() if not kind.inert}
         self.stated = {name: value for name, value in defaults(function) if is_stated(value)}
@@ -57,12 +59,22 @@ def is_stated(default: Any) -> bool:
     return hasattr(default, "get_default") and hasattr(default, "default_factory")
 
 
+def optional(hint: Any, default: Any) -> Any:
+    """Return the type of a parameter: `x: str = None` may be None, although the hint does not say so."""
+    if (default.default if is_stated(default) else default) is not None or hint is typing.Any:
+        return hint
+    inner = hint
+    while typing.get_origin(inner) is typing.Annotated:
+        inner = typing.get_args(inner)[0]
+    return hint if type(None) in (inner, *typing.get_args(inner)) else typing.Optional[hint]  # noqa: UP045 - any hint
+
+
 def call(function: Callable[..., Any], arguments: dict[str, Any], more: dict[str, Any], *modes: str) -> Any:
     """Call a function with its arguments as the types it names, and return JSON."""
-    if function not in READ:
-        READ[function] = Hints(function, more)
-    hints = READ[function]
     is_prompt = "prompt" in modes or "resource" in modes
+    if function not in READ:
+        READ[function] = Hints(function, more, texts=is_prompt)
+    hints = READ[function]
     convert = from_text if is_prompt else convert_value
     given = dict(arguments)
     for name, kind in (hints.conversions if is_prompt else hints.changing).items():

@@ -108,7 +108,7 @@ def failed(completed: Completed) -> str:
     """Return what a program wrote that did not end well, and how it ended if it did not say."""
     string = counted(str(completed.output, "utf-8", "replace").strip(), completed.dropped)
     if completed.status > 0:
-        return string or f"ended with status {completed.status}"
+        return string or f"ended with status {completed.status} and wrote nothing"
     how = f"ended by {signal_name(-completed.status)}"
     return f"{string}\n[{how}]" if string else how
 

@@ -18,6 +18,8 @@ from mcpc_runtime.results import program_ending, uri_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from mcpc_runtime.commands import Completed
     from mcpc_runtime.image import Image
     from mcpc_runtime.protocol.effects import Call, Ending
@@ -76,14 +78,15 @@ def conclude(call: Call, completed: Completed) -> Ending:
     if call.is_tool:
         return conclude_tool(call, completed)
     if call.is_prompt:
-        return conclude_prompt(completed)
+        return conclude_prompt(call, completed)
     return program_ending(call, completed, trimmed(completed.output, completed.dropped))
 
 
 def conclude_tool(call: Call, completed: Completed) -> Ending:
     """Return a tool's answer."""
     if completed.status:
-        return text_outcome(trimmed(completed.output, completed.dropped), is_error=True)
+        string = trimmed(completed.output, completed.dropped)
+        return text_outcome(string or wrote_nothing(call, completed.status), is_error=True)
     outcome = text_outcome(trimmed(completed.printed, completed.dropped))
     if call.definition.output is not None:
         try:
@@ -94,11 +97,21 @@ def conclude_tool(call: Call, completed: Completed) -> Ending:
     return outcome
 
 
-def conclude_prompt(completed: Completed) -> Ending:
+def wrote_nothing(call: Call, status: int) -> str:
+    """Return how a function ended that failed without a word; mcbox itself does not say."""
+    refusals: Mapping[str, tuple[int, str]] = call.request.session.image.refusals
+    if "handler_wrote_nothing" in refusals:
+        return refusals["handler_wrote_nothing"][1]
+    how = f"with status {status}" if status > 0 else f"by signal {-status}"
+    return f"ended {how} and wrote nothing"
+
+
+def conclude_prompt(call: Call, completed: Completed) -> Ending:
     """Return a prompt's messages, which its function printed as an object."""
     if completed.status:
         output = trimmed(completed.output, completed.dropped)
-        return Failure(INTERNAL_ERROR, f"{BROKEN_PROMPT}: {output}" if output else BROKEN_PROMPT)
+        why = output or wrote_nothing(call, completed.status)
+        return Failure(INTERNAL_ERROR, f"{BROKEN_PROMPT}: {why}" if why else BROKEN_PROMPT)
     try:
         value = parse(completed.printed)
     except ParseError as problem:

@@ -6,18 +6,21 @@ of its body, then who sends it, then the body.  An answer that is ready is sent 
 
 from __future__ import annotations
 
-from asyncio import get_running_loop, sleep, timeout
+from asyncio import Lock, get_running_loop, sleep, timeout
+from functools import partial
 
 from mcpc_runtime.errors import tell
+from mcpc_runtime.http.auth.principals import SEND_TOKEN
 from mcpc_runtime.http.bodies import read_body
 from mcpc_runtime.http.elder import ASKED_BY, Elders
 from mcpc_runtime.http.endpoint import ALLOW, Anybody, Endpoint
 from mcpc_runtime.http.guard import Guard
-from mcpc_runtime.http.refusals import FIRST, Refusals
+from mcpc_runtime.http.refusals import FIRST, REGISTRATION, SENT, WELL_KNOWN, Refusals, asked_of
 from mcpc_runtime.http.replies import JSON, METHODS, PLAIN, PROTECTED, RETRY, preflight, refuse, respond
 from mcpc_runtime.http.said import Said
 from mcpc_runtime.http.stage import Stage
 from mcpc_runtime.image import Image
+from mcpc_runtime.opened import CHANGED, is_changed
 from mcpc_runtime.protocol.rows import resolve
 
 TYPE_CHECKING = False
@@ -25,20 +28,25 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
     from typing import Any
 
-    from mcpc_runtime.http.replies import Message, Pairs, Receive, Reply, Send
+    from mcpc_runtime.http.memory_budget import Account
+    from mcpc_runtime.http.replies import Client, Message, Pairs, Receive, Reply, Send
     from mcpc_runtime.http.settings import Settings
 
 METRICS = "mcpc_runtime.http.metrics:Metrics"
 PEERS = "mcpc_runtime.http.peers:Peers"
+ROTATION, RELOAD = "mcpc_runtime.http.rotation:Rotation", "mcpc_runtime.http.rotation:reload"
 BX, MOUNT_BX = "bx", "mcpc_runtime.http.bx.endpoint:mount"
 UNKNOWN_PEER = "this address may not ask: --allow-ip names those that may"
 MOST_SAID, LONGEST_SAID = 512, 2048
 """So many heads are remembered, of so many bytes: a client sends the same one again and again."""
+LARGE = 1 << 18
+"""A message longer than this takes long to parse."""
 POLL_SECONDS = 0.02
 ALIVE, READY = "/healthz", "/readyz"
-WELL_KNOWN = "/.well-known/"
 FAR = "this server is closed to other machines: it needs MCPC_TOKEN_FILE, MCPC_TOKENS or MCPC_ISSUER, or MCPC_OPEN=1"
 LOOKING, LOOK, ONLY_LOOKING = ("GET", "HEAD"), [(b"allow", b"GET, HEAD")], "only GET is for this"
+METRICS_FOR = "metrics name every tool: they are for tokens that may call every tool"
+MOST_NAMED = 5
 STOPPED = "Internal error: the server is being stopped"
 
 
@@ -56,10 +64,12 @@ class Application:
         self._images = {settings.path: images} if isinstance(images, Image) else dict(images)
         self._endpoints: dict[str, Endpoint] = {}
         self._elders: Elders | None = None
+        self._rotation: Any = None
         self._others: dict[str, Callable[[Message, Receive, Send], Awaitable[None]]] = {}
         self._peers = resolve(PEERS)(settings.allowed_ips, settings.proxies) if settings.allowed_ips else None
         self._said: dict[tuple[tuple[bytes, bytes], ...], Said] = {}
-        self.refusals = Refusals(self._known_paths)
+        self._large = Lock()
+        self.refusals = Refusals(self._known_paths, self._asked)
 
     @property
     def paths(self) -> tuple[str, ...]:
@@ -70,13 +80,20 @@ class Application:
         """Return where something is served."""
         return *self._endpoints, *self._others, *ASKED_BY, "/metrics"
 
+    def _asked(self, path: str, message: bytes) -> str:
+        """Return what a message to a path asks, as far as whoever runs the server may be told."""
+        endpoint = self._endpoints.get(path)
+        return "" if endpoint is None or not message else asked_of(message, endpoint.stage.image)
+
     def begin(self) -> None:
         """Be ready for requests, in the loop that runs."""
         for path, image in self._images.items():
+            image.endpoint = path
             stage = Stage(image, self.settings)
             stage.observers = [one for one in (self.metrics, self.settings.spans) if one is not None]
             if self.metrics is not None:
                 self.metrics.watch(stage)
+                self.metrics.watch_memory(self.settings.budget)
             self.stages.append(stage)
             stage.open_tasks()
             self._endpoints[path] = self._endpoints[path.rstrip("/") + "/"] = Endpoint(stage, path, self.metrics)
@@ -85,6 +102,15 @@ class Application:
             self._others = resolve(MOUNT_BX)(self, written_for_bx[0])
         if self.settings.sse and self.stages:
             self._elders = Elders(self.stages[0])
+        if self.settings.authenticator is not None and self.stages:
+            self.settings.authenticator.address = self.stages[0].address
+        watched = getattr(self.settings.authenticator, "watched", None)
+        if watched is not None:
+            self._rotation = resolve(ROTATION)(watched, self.stages)
+
+    def reload(self) -> None:
+        """Read again what can change while the server runs, which is the file of tokens."""
+        resolve(RELOAD)(self._rotation)
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
         """Answer one request, or live and end with the server."""
@@ -95,6 +121,9 @@ class Application:
             raise RuntimeError(f"there is nothing here for {scope['type']}")
         if not self._endpoints:
             self.begin()
+        raw = scope.get("raw_path")
+        if raw and b"%" in raw and "mcpc.head" not in scope:
+            scope = {**scope, "path": raw.partition(b"?")[0].decode("latin-1")}  # what a proxy has seen
         if self.metrics is not None:
             send = self.metrics.watching(scope["method"], send)
         if scope["path"] not in (ALIVE, READY):
@@ -121,9 +150,10 @@ class Application:
             await self._otherwise(scope, receive, send, said)
             return
         refusal = said.refusal or said.unreadable
-        principal = Anybody if refusal or self.settings.authenticator is None else await self._who(said, endpoint.path)
+        is_asked = not refusal and self.settings.authenticator is not None
+        principal = await self._who(said, endpoint.path, scope.get("client")) if is_asked else Anybody
         refusal = refusal or getattr(principal, "refusal", None)
-        made: Any = refusal or await self._posted(endpoint, receive, said, principal)
+        made: Any = refusal or await self._posted(endpoint, scope, receive, said, principal)
         if type(made) is tuple and not said.shared:
             await respond(send, made)
         else:
@@ -135,14 +165,14 @@ class Application:
         It is a reply, or what will serve one; None where the usual way has to be taken.
         """
         if self.metrics is not None:
-            found: tuple[Any, Pairs] | None = self.metrics.at_once(self._at_once, head, body)
+            found: tuple[Any, Pairs] | None = self.metrics.at_once(partial(self._at_once, client), head, body)
         else:
-            found = self._at_once(head, body)
+            found = self._at_once(client, head, body)
         if found is not None and type(found[0]) is tuple and found[0][0] >= FIRST:
-            self.refusals.add(found[0][0], head.method, head.path, client, found[0][2])
+            self.refusals.add(found[0][0], (head.method, head.path, client), found[0][2], body)
         return found
 
-    def _at_once(self, head: Any, body: bytes) -> tuple[Any, Pairs] | None:
+    def _at_once(self, client: Client, head: Any, body: bytes) -> tuple[Any, Pairs] | None:
         endpoint = self._endpoints.get(head.path)
         if endpoint is None or head.method != "POST" or endpoint.stage.is_closed or self._peers is not None:
             return None
@@ -152,11 +182,13 @@ class Application:
             return refusal, said.shared
         authenticator = self.settings.authenticator
         if authenticator is None:
-            return endpoint.post(said, body), said.shared
-        found = authenticator.check(said.pairs, endpoint.path)
+            return endpoint.post(said, body, client=client), said.shared
+        found = authenticator.check(said.pairs, endpoint.path, client)
         if hasattr(found, "__await__"):
-            return Later(endpoint, said, body, found), said.shared
-        return Stranger(found).refusal if hasattr(found, "status") else endpoint.post(said, body, found), said.shared
+            return Later(partial(endpoint.post, said, body, client=client), found), said.shared
+        if hasattr(found, "status"):
+            return Stranger(found).refusal, said.shared
+        return endpoint.post(said, body, found, client), said.shared
 
     def said(self, scope: Message) -> Said:
         """Return what a request's head says."""
@@ -184,20 +216,37 @@ class Application:
         found: Said = head.known
         return found
 
-    async def _posted(self, endpoint: Endpoint, receive: Receive, said: Said, principal: Any) -> Any:
+    async def _posted(self, endpoint: Endpoint, scope: Message, receive: Receive, said: Said, principal: Any) -> Any:
         """Return what the body of a POST comes to; None if the client left before it was whole."""
         if endpoint.stage.is_closed:
             return refuse(503, "the server was stopped", RETRY)
-        body = await self._body(receive, said.length)
-        return endpoint.post(said, body, principal) if type(body) is bytes else body
+        account = self.settings.budget.account(principal.name)
+        try:
+            body = await self._body(receive, said.length, account)
+        finally:
+            account.clear()
+        if type(body) is not bytes:
+            return body
+        if len(body) <= LARGE:
+            return self._taken(endpoint, said, body, principal, scope)
+        async with self._large:
+            await sleep(0)  # one such message in a turn of the loop: others wait for one, not for all
+            return self._taken(endpoint, said, body, principal, scope)
 
-    async def _body(self, receive: Receive, length: int) -> bytes | Reply | None:
+    def _taken(self, endpoint: Endpoint, said: Said, body: bytes, principal: Any, scope: Message) -> Any:
+        """Return what a body comes to; that of a refused request is kept for the line that tells of it."""
+        made = endpoint.post(said, body, principal, scope.get("client"))
+        if type(made) is tuple and made[0] >= FIRST:
+            scope[SENT] = body
+        return made
+
+    async def _body(self, receive: Receive, length: int, account: Account) -> bytes | Reply | None:
         """Return the body of a message, or as `read_body`."""
-        return await read_body(receive, length, self.settings.body_limit, self.settings.body_seconds)
+        return await read_body(receive, length, self.settings.body_limit, self.settings.body_seconds, account)
 
-    async def _who(self, said: Said, path: str) -> Any:
+    async def _who(self, said: Said, path: str, client: Client) -> Any:
         """Return on whose behalf a request is, or a `Stranger`."""
-        found = self.settings.authenticator.check(said.pairs, path)
+        found = self.settings.authenticator.check(said.pairs, path, client)
         if hasattr(found, "__await__"):
             found = await found
         return Stranger(found) if hasattr(found, "status") else found
@@ -234,6 +283,8 @@ class Application:
             return 200, JSON, document
         if path == READY and not self.is_ready:
             return 503, PLAIN + RETRY, b"the server is being stopped\n"
+        if path == READY and any(is_changed(image.archive) for image in self._images.values()):
+            return 503, PLAIN, CHANGED.encode() + b"\n"
         return 200, PLAIN, b"ok\n"
 
     def _preflight(self, scope: Message, said: Said) -> Reply | None:
@@ -250,16 +301,25 @@ class Application:
         endpoint, elder = self._endpoints.get(scope["path"]), self._elder(scope)
         path = self.settings.path if endpoint is None else endpoint.path
         if endpoint is None and elder is None and scope["path"] != "/metrics":
-            return refuse(404, "nothing is here")
-        principal = Anybody if self.settings.authenticator is None else await self._who(said, path)
+            return refuse(404, self._nothing_at(scope["path"]))
+        is_asked = self.settings.authenticator is not None
+        principal = await self._who(said, path, scope.get("client")) if is_asked else Anybody
         if isinstance(principal, Stranger):
             return principal.refusal
         if elder is not None:
             return await self._by_elder(scope, receive, said, principal)
         if endpoint is None:
-            return self._metrics(scope["method"])
+            return self._metrics(scope["method"]) if principal.allows is None else refuse(403, METRICS_FOR)
         ask = {"GET": endpoint.get, "DELETE": endpoint.delete}.get(scope["method"])
         return refuse(405, "this is for messages: POST", ALLOW) if ask is None else ask(said, principal)
+
+    def _nothing_at(self, path: str) -> str:
+        """Return why a path leads nowhere, in words that clients show to people."""
+        if not path.startswith(WELL_KNOWN) and path not in REGISTRATION:
+            return f"there is nothing at this path; the endpoint is {self.settings.path}"
+        if self.settings.authenticator is None:
+            return "there is no authorization server here, and no token is asked for"
+        return f"there is no authorization server here; {SEND_TOKEN}"
 
     def _elder(self, scope: Message) -> str | None:
         """Return the path of the transport of 2024-11-05 that is asked, if it is served."""
@@ -272,16 +332,21 @@ class Application:
         if scope["method"] != wanted:
             return refuse(405, f"this is for {wanted}", [(b"allow", wanted.encode())])
         if wanted == "GET":
-            full = self.stages[0].is_full
-            return refuse(503, "there are too many streams", RETRY) if full else self._elders.open(principal)
+            full = self.stages[0].no_stream(principal.name)
+            return refuse(503, full, RETRY) if full else self._elders.open(principal, scope.get("client"))
         if said.unreadable is not None:
             return said.unreadable
-        body = await self._body(receive, said.length)
-        return self._elders.post(scope["query_string"], body, principal) if type(body) is bytes else body
+        account = self.settings.budget.account(principal.name)
+        try:
+            body = await self._body(receive, said.length, account)
+            account.clear()
+            return self._elders.post(scope["query_string"], body, principal) if type(body) is bytes else body
+        finally:
+            account.clear()
 
     def _metrics(self, method: str) -> Reply:
         if self.metrics is None:
-            return refuse(404, "nothing is here")
+            return refuse(404, "metrics are off: --metrics turns them on")
         if method not in LOOKING:
             return refuse(405, ONLY_LOOKING, LOOK)
         kind, text = self.metrics.expose()
@@ -296,13 +361,27 @@ class Application:
         await self.shutdown()
         await send({"type": "lifespan.shutdown.complete"})
 
+    def stopping(self) -> str:
+        """Return what is said when the server begins to stop: how many calls it waits for, and which."""
+        names = [one.definition.name for stage in self.stages if stage.dispatcher for one in stage.dispatcher.calls]
+        if not names:
+            return "stopping"
+        some = ", ".join(sorted(set(names))[:MOST_NAMED])
+        calls = "1 call" if len(names) == 1 else f"{len(names)} calls"
+        return f"stopping, {calls} under way: {some}; they have {self.settings.grace_seconds:g} s"
+
+    def _end_streams(self) -> None:
+        if self._rotation is not None:
+            self._rotation.close()
+        for stage in self.stages:
+            stage.end_streams()
+
     async def shutdown(self) -> None:
         """Stop serving: streams end, calls have their time of grace, then all that still runs is ended.  Once."""
         if self._is_stopping:
             return
         self._is_stopping, self.is_ready = True, False
-        for stage in self.stages:
-            stage.end_streams()
+        self._end_streams()
         try:
             async with timeout(self.settings.grace_seconds):
                 while any(stage.posts for stage in self.stages):
@@ -336,19 +415,17 @@ class Stranger:
 
 
 class Later:
-    """A request whose sender is still being asked about; `found`: what will say who it is."""
+    """A request whose sender is still being asked about: what will say who it is, and what takes its body then."""
 
-    def __init__(self, endpoint: Endpoint, said: Said, body: bytes, found: Any) -> None:
-        self._endpoint = endpoint
-        self._said = said
-        self._body = body
+    def __init__(self, post: Callable[[Any], Any], found: Any) -> None:
+        self._post = post
         self._found = found
 
     async def serve(self, receive: Receive, send: Send, more: Pairs) -> None:
         """Answer when it is known."""
         found = await self._found
         refused = Stranger(found).refusal if hasattr(found, "status") else None
-        made: Any = refused or self._endpoint.post(self._said, self._body, found)
+        made: Any = refused or self._post(found)
         if type(made) is tuple:
             status, headers, body = made
             await respond(send, (status, headers + more, body))

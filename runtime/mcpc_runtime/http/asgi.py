@@ -19,7 +19,9 @@ def application(archive: str) -> Any:
         resolve("mcpc_runtime.layer.serving:bring")(archive)
         image = image_of(archive)
         image.archive = os.path.abspath(archive)
-        return made(image, chosen([], os.environ))[0]
+        application = made(image, chosen([], os.environ))[0]
+        resolve("mcpc_runtime.http.stamping:stamp_lines")(os.environ)
+        return application
     except RefusedError as problem:
         sys.stderr.write(f"error: {problem}\n")
         raise SystemExit(problem.status) from None

@@ -4,32 +4,57 @@ from __future__ import annotations
 
 from asyncio import timeout
 
-from mcpc_runtime.http.replies import refuse
+from mcpc_runtime.http.replies import RETRY, error, refuse
 from mcpc_runtime.http.said import too_large
+from mcpc_runtime.protocol.facts import INTERNAL_ERROR, INVALID_REQUEST
+from mcpc_runtime.protocol.session import MOST_VALUES, TOO_MANY_VALUES
+from mcpc_runtime.protocol.values import has_too_many_values
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from mcpc_runtime.http.memory_budget import Account
     from mcpc_runtime.http.replies import Receive, Reply
+    from mcpc_runtime.protocol.jsonrpc import Json
 
 
-async def read_body(receive: Receive, length: int, limit: int, seconds: float) -> bytes | Reply | None:
+FULL = "the server keeps as much as it may (--memory-limit): try again in a moment"
+CLOSE = [(b"connection", b"close")]
+
+
+def no_room(identifier: Json = None) -> Reply:
+    """Return the refusal of what there is no room for in the memory budget."""
+    return error(503, INTERNAL_ERROR, f"Internal error: {FULL}", identifier, RETRY)
+
+
+def refuse_values(body: bytes) -> Reply | None:
+    """Return the refusal of a message of too many values, which is not parsed."""
+    if len(body) <= MOST_VALUES or not has_too_many_values(body):
+        return None
+    return error(413, INVALID_REQUEST, TOO_MANY_VALUES)
+
+
+async def read_body(
+    receive: Receive, length: int, limit: int, seconds: float, account: Account
+) -> bytes | Reply | None:
     """Return the body; a refusal if it is too long or does not come; None if the client has left.
 
-    A body that has its `length` is whole: some servers say only in a further message that nothing more comes.
+    A body that has its `length` is whole: some servers say only in a further message that nothing more comes.  What
+    comes is charged to `account`, which the caller clears.
     """
     message = await receive()
     body: bytes = message.get("body", b"")
     if message.get("more_body") and len(body) != length:
-        chunks, size = [body], len(body)
+        read = bytearray(body)
         try:
             async with timeout(seconds):
-                while message.get("more_body") and size <= limit and size != length:
+                while message.get("more_body") and len(read) <= limit and len(read) != length:
                     message = await receive()
-                    chunks.append(message.get("body", b""))
-                    size += len(chunks[-1])
+                    read += message.get("body", b"")
+                    if not account.set(len(read)):
+                        return error(503, INTERNAL_ERROR, f"Internal error: {FULL}", None, RETRY + CLOSE)
         except TimeoutError:
-            return refuse(408, "the body did not come in time", [(b"connection", b"close")])
-        body = b"".join(chunks)
+            return refuse(408, "the body did not come in time", CLOSE)
+        body = bytes(read)
     if message["type"] == "http.disconnect":
         return None
     return too_large(limit) if len(body) > limit else body

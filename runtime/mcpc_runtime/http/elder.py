@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import posix
 
+from mcpc_runtime.http.bodies import refuse_values
 from mcpc_runtime.http.endpoint import forbidden
 from mcpc_runtime.http.replies import EVENTS, accepted, error, refuse, without_null
 from mcpc_runtime.http.stage import received
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from mcpc_runtime.http.replies import Pairs, Receive, Reply
+    from mcpc_runtime.http.replies import Client, Pairs, Receive, Reply
     from mcpc_runtime.http.replies import Send as SendMessage
     from mcpc_runtime.http.stage import Stage
     from mcpc_runtime.protocol.jsonrpc import Json
@@ -35,20 +36,21 @@ QUERY = b"session_id="
 class Elder:
     """One conversation.  It is what the effects of its requests come back to (`Request.origin`).
 
-    `expires`: when the token ends that opened it, and its stream with it.
+    `principal`: whose token opened it; its stream ends with that.
     """
 
-    __slots__ = ("_end", "_stage", "expires", "pipe", "session", "token")
+    __slots__ = ("_end", "_stage", "client", "pipe", "principal", "session", "token")
 
     def __init__(
-        self, stage: Stage, session: Session, token: str, expires: float | None, end: Callable[[Elder], None]
+        self, stage: Stage, session: Session, token: str, principal: Any, end: Callable[[Elder], None]
     ) -> None:
         self._stage = stage
-        self.expires = expires
+        self.principal = principal
+        self.client: Client = None
         self._end = end
         self.session = session
         self.token = token
-        self.pipe = Pipe()
+        self.pipe = Pipe(stage.settings.budget.account(session.principal))
 
     def receive(self, message: Json) -> None:
         """Take a message; what it is answered comes on the stream."""
@@ -66,6 +68,10 @@ class Elder:
         """Say something."""
         self.pipe.write(b"event: message\ndata: %b\n\n" % line.rstrip(b"\n"))
 
+    def came_from(self) -> dict[str, Json]:
+        """Return where the stream was opened from, for the call log."""
+        return {"client": self._stage.address(self.client, ())} if self.client else {}
+
     def part(self, seconds: float) -> None:
         """Do nothing: this stream cannot be resumed."""
 
@@ -78,13 +84,13 @@ class Elder:
 
     async def serve(self, receive: Receive, send: SendMessage, more: Pairs) -> None:
         """Send what is said in the conversation, to its end."""
-        self._stage.streams += 1
-        timer = self._stage.at(self.expires, self.pipe.finish)
+        self._stage.begin_stream(self.session.principal)
+        lease = self._stage.lease(self.principal, self.pipe.finish)
         try:
             await stream(self.pipe, receive, send, EVENTS + more, self._stage.settings)
         finally:
-            timer.cancel()
-            self._stage.streams -= 1
+            lease.cancel()
+            self._stage.end_stream(self.session.principal)
             self._end(self)
 
 
@@ -95,13 +101,14 @@ class Elders:
         self._stage = stage
         self._known: dict[str, Elder] = {}
 
-    def open(self, principal: Any) -> Elder:
+    def open(self, principal: Any, client: Client = None) -> Elder:
         """Begin a conversation."""
         session = Session(self._stage.image)
         session.principal, session.allows = principal.name, principal.allows
         session.wire = self._stage.image.wire(self._stage.image.handshake_versions[0])
         token = posix.urandom(16).hex()
-        elder = self._known[token] = Elder(self._stage, session, token, principal.expires, self.forget)
+        elder = self._known[token] = Elder(self._stage, session, token, principal, self.forget)
+        elder.client = client
         self._stage.sessions.by_session[session] = elder
         elder.pipe.write(b"event: endpoint\ndata: %b?%b%b\n\n" % (MESSAGES_PATH.encode(), QUERY, token.encode()))
         return elder
@@ -119,6 +126,9 @@ class Elders:
         elder = self._known.get(token)
         if elder is None or elder.session.principal != principal.name:
             return refuse(404, "there is no such session: its stream has ended")
+        refused = refuse_values(body)
+        if refused is not None:
+            return refused
         try:
             message = parse(body)
         except ParseError as problem:

@@ -9,15 +9,19 @@ nothing of these                      refused; nothing was allocated until here
 
 from __future__ import annotations
 
+from mcpc_runtime.http.bodies import no_room, refuse_values
 from mcpc_runtime.http.ladder import is_stateless, mismatch
+from mcpc_runtime.http.memory_budget import SMALL, SMALL_FACTOR, WAITING_COST, cost_of
 from mcpc_runtime.http.posts import PRIMED_SINCE, Post
 from mcpc_runtime.http.replies import EVENTS, METHODS, PROTECTED, RETRY, accepted, error, refuse
 from mcpc_runtime.http.stage import FOREVER, MESSAGE, SESSION
 from mcpc_runtime.http.streams import COMMENT, Pipe, stream
+from mcpc_runtime.opened import ChangedError
 from mcpc_runtime.protocol.batches import refusal
 from mcpc_runtime.protocol.effects import Publish
 from mcpc_runtime.protocol.facts import (
     HEADER_MISMATCH,
+    INTERNAL_ERROR,
     INVALID_PARAMS,
     INVALID_REQUEST,
     PARSE_ERROR,
@@ -30,7 +34,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from mcpc_runtime.http.replies import Pairs, Receive, Reply
+    from mcpc_runtime.http.memory_budget import Account
+    from mcpc_runtime.http.replies import Client, Pairs, Receive, Reply
     from mcpc_runtime.http.replies import Send as SendMessage
     from mcpc_runtime.http.said import Said
     from mcpc_runtime.http.sessions import Conversation
@@ -53,29 +58,40 @@ class Anybody:
     expires = None
 
 
+class Sender:
+    """Who sent a message: on whose behalf, from which address, and the account of what it makes the server keep."""
+
+    __slots__ = ("account", "client", "principal")
+
+    def __init__(self, principal: Any, client: Client, account: Account) -> None:
+        self.principal = principal
+        self.client = client
+        self.account = account
+
+
 class Reading:
     """A stream that a client asked for by GET."""
 
-    __slots__ = ("_endpoint", "conversation", "expires", "feed", "pipe")
+    __slots__ = ("_endpoint", "conversation", "feed", "pipe", "principal")
 
     def __init__(self, endpoint: Endpoint, conversation: Conversation, feed: Feed, after: int) -> None:
         self._endpoint = endpoint
-        self.expires: float | None = None
+        self.principal: Any = Anybody
         self.conversation = conversation
         self.feed = feed
-        self.pipe = Pipe()
+        self.pipe = Pipe(endpoint.stage.settings.budget.account(conversation.session.principal))
         feed.attach(self.pipe, after)
 
     async def serve(self, receive: Receive, send: SendMessage, more: Pairs) -> None:
         """Send what is said on it, to its end."""
-        stage = self._endpoint.stage
-        stage.streams += 1
-        timer = stage.at(self.expires, self.feed.end)
+        stage, principal = self._endpoint.stage, self.conversation.session.principal
+        stage.begin_stream(principal)
+        lease = stage.lease(self.principal, self.feed.end)
         try:
             await stream(self.pipe, receive, send, EVENTS + more, stage.settings)
         finally:
-            timer.cancel()
-            stage.streams -= 1
+            lease.cancel()
+            stage.end_stream(principal)
             if self.feed.pipe is self.pipe:
                 self.feed.pipe = None
             self._endpoint.left(self.conversation, self.feed)
@@ -92,8 +108,28 @@ class Endpoint:
         self._stateless = frozenset(version.encode() for version in stage.image.stateless_versions)
         self._pushes = pushes(stage)
 
-    def post(self, said: Said, body: bytes, principal: Any = Anybody) -> Reply | Post:
+    def post(self, said: Said, body: bytes, principal: Any = Anybody, client: Client = None) -> Reply | Post:
         """Take the body of a POST; return the answer if it is ready, else what waits for it."""
+        account = self.stage.settings.budget.account(principal.name)
+        if len(body) <= SMALL:
+            account.due = WAITING_COST + len(body) * SMALL_FACTOR
+        else:
+            refused = refuse_values(body)
+            if refused is not None:
+                return refused
+            if not account.charge(cost_of(body)):
+                return no_room()
+            account.due = WAITING_COST
+        made: Reply | Post | None = None
+        try:
+            made = self._post(said, body, Sender(principal, client, account))
+        finally:
+            if type(made) is not Post:
+                account.clear()
+        return made
+
+    def _post(self, said: Said, body: bytes, sender: Sender) -> Reply | Post:
+        principal = sender.principal
         try:
             message = parse(body)
         except ParseError as problem:
@@ -105,35 +141,42 @@ class Endpoint:
             if forbids is not None:
                 return forbids
         if is_stateless(message):
-            return self._stateless_post(message, said, principal)
-        return self._handshake_post(message, said, principal)
+            return self._stateless_post(message, said, sender)
+        return self._handshake_post(message, said, sender)
 
-    def _stateless_post(self, message: Json, said: Said, principal: Any) -> Reply | Post:
+    def _stateless_post(self, message: Json, said: Said, sender: Sender) -> Reply | Post:
+        principal = sender.principal
         session = Session(self.stage.image)
         session.principal, session.allows = principal.name, principal.allows
         if type(message) is dict and not misshapen(message):
-            problem = mismatch(message, said.fields, self.stage.image, principal.allows)
+            try:
+                problem = mismatch(message, said.fields, self.stage.image, principal.allows)
+            except ChangedError as changed:
+                return error(200, INTERNAL_ERROR, f"Internal error: {changed}", message.get("id"))
             if problem:
                 return error(400, HEADER_MISMATCH, f"Header mismatch: {problem}", message.get("id"))
         post = Post(self.stage, session, said)
+        post.client, post.account = sender.client, sender.account
         made = post.receive(message)
         if made is post and session.listening:
-            return self._listen(post, said, principal.expires)
+            return self._listen(post, said, principal)
         return made
 
-    def _listen(self, post: Post, said: Said, expires: float | None) -> Reply | Post:
+    def _listen(self, post: Post, said: Said, principal: Any) -> Reply | Post:
         """Let a subscription stay open, if the client takes events and there is room for one more."""
-        del self.stage.listening[post.session]
-        full = self.stage.is_full
+        self.stage.listen_no_more(post.session)
+        full = self.stage.no_stream(post.session.principal)
         if said.streams and not full:
-            self.stage.listening[post.session] = FOREVER if expires is None else expires
+            self.stage.listen(post.session, FOREVER if principal.expires is None else principal.expires)
+            post.lease = self.stage.lease(principal, post.end_listening, timed=False)
             return post
         post.leave()
         if full:
-            return refuse(503, "there are too many streams", RETRY)
+            return refuse(503, full, RETRY)
         return refuse(406, "subscriptions are answered by text/event-stream only")
 
-    def _handshake_post(self, message: Json, said: Said, principal: Any) -> Reply | Post:
+    def _handshake_post(self, message: Json, said: Said, sender: Sender) -> Reply | Post:
+        principal = sender.principal
         method = message.get("method") if type(message) is dict else None
         if said.version is not None and said.version not in self._handshake:
             return self._odd_version(message, said, principal)
@@ -146,7 +189,7 @@ class Endpoint:
         conversation = self._find(said, principal)
         if conversation is None:
             return no_session(message)
-        return self._converse(message, said, conversation)
+        return self._converse(message, said, conversation, sender)
 
     def _odd_version(self, message: Json, said: Said, principal: Any) -> Reply:
         """Refuse what is of no handshake era, and lacks what the other one needs."""
@@ -173,9 +216,10 @@ class Endpoint:
         status, headers, body = made  # type: ignore[misc]
         return status, [*headers, (SESSION_HEADER, self.stage.sessions.mint(session).encode())], body
 
-    def _converse(self, message: Json, said: Said, conversation: Conversation) -> Reply | Post:
+    def _converse(self, message: Json, said: Said, conversation: Conversation, sender: Sender) -> Reply | Post:
         session = conversation.session
         post = Post(self.stage, session, said, conversation)
+        post.client, post.account = sender.client, sender.account
         if type(message) is list:
             reason = refusal(session, message) or alone(message)
             if reason:
@@ -190,7 +234,7 @@ class Endpoint:
 
     def get(self, said: Said, principal: Any = Anybody) -> Reply | Reading:
         """Return the stream a client asks for: a new one, or the rest of one it lost."""
-        refused = self._refuse_get(said)
+        refused = self._refuse_get(said, principal.name)
         if refused is not None:
             return refused
         conversation, last = self._find(said, principal), said.fields.get(b"last-event-id")
@@ -200,22 +244,21 @@ class Endpoint:
         if found is None and not self._pushes:
             return refuse(404, "Invalid request: nothing is known of this Last-Event-ID")
         reading = self._open(conversation) if found is None else Reading(self, conversation, *found)
-        reading.expires = principal.expires
+        reading.principal = principal
         return reading
 
-    def _refuse_get(self, said: Said) -> Reply | None:
+    def _refuse_get(self, said: Said, principal: str) -> Reply | None:
         """Return the refusal of a GET by its head."""
         if said.version is not None and said.version not in self._handshake:
             return self._no_get(said)
         if not self._pushes and b"last-event-id" not in said.fields:
-            return refuse(405, "this server has nothing to say unasked", ALLOW)
+            return refuse(405, "this server sends no messages over GET; use POST", ALLOW)
         if said.session is None:
             return refuse(400, "Invalid request: there is no Mcp-Session-Id")
         if not said.streams:
             return refuse(406, "a GET is answered by text/event-stream only")
-        if self.stage.is_full:
-            return refuse(503, "there are too many streams", RETRY)
-        return None
+        full = self.stage.no_stream(principal)
+        return refuse(503, full, RETRY) if full else None
 
     def _no_get(self, said: Said) -> Reply:
         if said.version in self._stateless:

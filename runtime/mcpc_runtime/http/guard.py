@@ -1,7 +1,8 @@
 """Who may knock: the Host and the Origin of a request, parsed as RFC 3986 says and compared exactly.
 
 A page that a browser shows must not reach a server of this machine by a name of its own (DNS rebinding): no name that
-nobody configured is answered to, but this machine's own where only this machine can connect.
+nobody configured is answered to, but this machine's own where only this machine can connect.  Without tokens a
+server is for this machine alone, so it refuses what a proxy passed on, unless it was told of the proxy.
 """
 
 from __future__ import annotations
@@ -22,12 +23,19 @@ NUMBERS = re.compile(r"[0-9]{1,3}(?:\.[0-9]{1,3}){3}")
 USUAL_PORTS = {"http": 80, "https": 443}
 MOST_KNOWN = 256
 MISDIRECTED, FORBIDDEN, BAD = 421, 403, 400
+FORWARDED = (b"forwarded", b"via", b"x-forwarded-for", b"x-forwarded-host", b"x-forwarded-proto", b"x-real-ip")
+"""Headers that a proxy adds: the request comes from another machine than the connection."""
+PROXIED = (
+    "a proxy passed this on, and no token is asked for here: start the server with --token-file or --issuer, or with "
+    "--trust-proxy or --open if everybody who reaches the proxy may call"
+)
 
 
 class Guard:
     """Decides about names; what was found good is remembered, within bounds."""
 
     def __init__(self, settings: Settings) -> None:
+        self._is_direct = settings.authenticator is None and not settings.open and not settings.proxies
         self._is_loopback = settings.is_loopback
         named = [*settings.hosts, bracketed(settings.host)]
         if settings.url:
@@ -39,6 +47,11 @@ class Guard:
 
     def judge(self, headers: dict[bytes, bytes]) -> tuple[int, str]:
         """Return the status and the words of a refusal; 0 for who may go on."""
+        if self._is_direct and not headers.keys().isdisjoint(FORWARDED):
+            return FORBIDDEN, PROXIED
+        return self._judge_names(headers)
+
+    def _judge_names(self, headers: dict[bytes, bytes]) -> tuple[int, str]:
         host, came_from = headers.get(b"host"), headers.get(b"origin")
         if host is None:
             return BAD, "a request has a Host header"

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import Any
 
+    from mcpc_runtime.http.memory_budget import MemoryBudget
     from mcpc_runtime.http.replies import Message, Pairs, Receive, Send
     from mcpc_runtime.http.stage import Stage
     from mcpc_runtime.protocol.effects import Call, Ending
@@ -126,6 +127,13 @@ class Metrics:
             "mcpc_sessions", "Legacy sessions of which something is kept.", lambda: len(stage.sessions.by_session)
         )
         self.gauge("mcpc_streams", "Responses that stay open.", lambda: stage.streams)
+
+    def watch_memory(self, budget: MemoryBudget) -> None:
+        """Show what is kept on behalf of clients; once, however many servers share it."""
+        kept, limit = "mcpc_memory_charged_bytes", "mcpc_memory_limit_bytes"
+        if kept not in self._gauges:
+            self.gauge(kept, "Bytes charged for what clients make the server keep.", lambda: budget.held)
+            self.gauge(limit, "Bytes that clients may make the server keep.", lambda: budget.limit)
 
     def asks(self, message: Json) -> None:
         """Note what the body of the request that is being answered asks."""

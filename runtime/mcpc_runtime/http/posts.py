@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from asyncio import get_running_loop
 
+from mcpc_runtime.http.bodies import FULL, no_room
+from mcpc_runtime.http.memory_budget import WAITING_COST
 from mcpc_runtime.http.replies import EVENTS, JSON, STATUS, STATUS_BEFORE, accepted, respond, without_null
 from mcpc_runtime.http.stage import received
 from mcpc_runtime.http.streams import Feed, Pipe, leaving
@@ -21,11 +23,12 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from asyncio import Future, Task
 
-    from mcpc_runtime.http.replies import Pairs, Receive, Reply
+    from mcpc_runtime.http.memory_budget import Account
+    from mcpc_runtime.http.replies import Client, Pairs, Receive, Reply
     from mcpc_runtime.http.replies import Send as SendMessage
     from mcpc_runtime.http.said import Said
     from mcpc_runtime.http.sessions import Conversation
-    from mcpc_runtime.http.stage import Stage
+    from mcpc_runtime.http.stage import Lease, Stage
     from mcpc_runtime.protocol.effects import Effect
     from mcpc_runtime.protocol.jsonrpc import Json
     from mcpc_runtime.protocol.session import Session
@@ -33,6 +36,8 @@ if TYPE_CHECKING:
 CLOSE_LISTENING = "mcpc_runtime.protocol.subscriptions:close_listening"
 QUICK_SECONDS = 0.05
 """So long nobody looks whether the client is still there."""
+SHORT = 8
+"""So much of a session's name is enough to find its calls in a log."""
 PRIMED_SINCE = "2025-11-25"
 """Clients of earlier revisions do not expect an event without a message."""
 
@@ -41,16 +46,25 @@ class Post:
     """The requests of one POST: one, or those of a batch.  It is what their effects come back to (`Request.origin`).
 
     `left`: how many are not answered yet; `lines`: the answers, while it is not decided to be a stream (`feed`).
+    `account`: of what its body takes until it is answered; `output`: of answers that are not sent yet.
     """
 
-    __slots__ = ("_is_batch", "_said", "_stage", "_waiter", "code", "conversation", "feed", "gone", "identifiers",
-                 "left", "lines", "pipe", "session")  # fmt: skip
+    __slots__ = ("_is_batch", "_said", "_stage", "_waiter", "account", "client", "code", "conversation", "feed",
+                 "gone", "identifiers", "lease", "left", "lines", "output", "pipe", "session")  # fmt: skip
 
-    def __init__(self, stage: Stage, session: Session, said: Said, conversation: Conversation | None = None) -> None:
+    def __init__(
+        self,
+        stage: Stage,
+        session: Session,
+        said: Said,
+        conversation: Conversation | None = None,
+        client: Client = None,
+    ) -> None:
         self._stage = stage
         self._said = said
         self._waiter: Future[None] | None = None
         self._is_batch = False
+        self.client = client
         self.session = session
         self.conversation = conversation
         self.code = self.left = 0
@@ -58,7 +72,10 @@ class Post:
         self.identifiers: list[str | int] = []
         self.feed: Feed | None = None
         self.pipe: Pipe | None = None
+        self.lease: Lease | None = None
         self.gone = False
+        self.account: Account | None = None
+        self.output: Account | None = None
 
     def receive(self, message: Json) -> Reply | Post:
         """Take a message; return the answer if it is ready, else this."""
@@ -67,20 +84,33 @@ class Post:
             self.code = effects[0].code
             self.lines.append(effects[0].data)
             return self.reply()
+        if self.left and not self._admit():
+            return no_room(self.identifiers[0] if self.identifiers else None)
         self._stage.perform(effects)
         return self.settle()
+
+    def _admit(self) -> bool:
+        """Charge what a request takes that waits for its answer; without room for it nothing is kept or begun."""
+        if self.account is None or self.account.charge(self.account.due):
+            return True
+        for identifier in self.identifiers:
+            self.session.drop(identifier)
+        return False
 
     def receive_batch(self, messages: list[Json]) -> Reply | Post:
         """Take the messages of an array, whose answers are one array (2025-03-26)."""
         self._is_batch = True
+        found: list[Effect] = []
         for message in messages:
             effects = self._effects_of(message)
             loose = [effect for effect in effects if type(effect) is Send and effect.request is None]
             self.lines += [effect.data for effect in loose]
             is_request = type(message) is dict and "method" in message and "id" in message
             self.left -= len(loose) if is_request else 0
-            self._stage.effects += [effect for effect in effects if effect not in loose]
-        self._stage.work()
+            found += [effect for effect in effects if effect not in loose]
+        if self.left > 0 and not self._admit():
+            return no_room()
+        self._stage.perform(found)
         return self.settle()
 
     def _effects_of(self, message: Json) -> list[Effect]:
@@ -93,6 +123,15 @@ class Post:
             self.left += 1
         return received(self.session, message, self)
 
+    def came_from(self) -> dict[str, Json]:
+        """Return where the requests came from, for the call log: an address, and what stands for a session."""
+        found: dict[str, Json] = {}
+        if self.client:
+            found["client"] = self._stage.address(self.client, self._said.pairs)
+        if self.conversation is not None:
+            found["session"] = self.conversation.name[:SHORT]
+        return found
+
     def settle(self) -> Reply | Post:
         """Return the answer if it is ready, else this, from now on known as one that waits."""
         if not self.left and self.feed is None:
@@ -100,7 +139,7 @@ class Post:
         if self.left:
             self._stage.posts[self] = None
             if self.session.listening:
-                self._stage.listening[self.session] = float("inf")
+                self._stage.listen(self.session, float("inf"))
             if self.conversation is not None:
                 self.conversation.posts[self] = None
         return self
@@ -122,10 +161,21 @@ class Post:
         """Take the answer to one of the requests."""
         if self.feed is None:
             self.code = effect.code
-            self.lines.append(effect.data)
+            self.lines.append(self._charged(effect))
         else:
             self.feed.put(effect.data)
         self.forget()
+
+    def _charged(self, effect: Send) -> bytes:
+        """Return an answer, charged until it is sent if it is large; an error in its place if there is no room."""
+        if len(effect.data) <= WAITING_COST:
+            return effect.data
+        self.output = self.output or self._stage.settings.budget.account(self.session.principal)
+        if self.output.charge(2 * len(effect.data)):  # it is joined with others, or put into an event
+            return effect.data
+        self.code = INTERNAL_ERROR
+        identifier = None if effect.request is None else effect.request.identifier
+        return error_line(identifier, INTERNAL_ERROR, f"Internal error: {FULL}")
 
     def forget(self) -> None:
         """Wait for one request less: it was answered, or cancelled."""
@@ -138,8 +188,12 @@ class Post:
         self._wake()
 
     def _close(self) -> None:
+        if self.account is not None:
+            self.account.clear()
         self._stage.posts.pop(self, None)
-        self._stage.listening.pop(self.session, None)
+        self._stage.listen_no_more(self.session)
+        if self.lease is not None:
+            self.lease.cancel()
         if self.conversation is not None:
             self.conversation.posts.pop(self, None)
             self._stage.sessions.keep(self.conversation)
@@ -171,7 +225,7 @@ class Post:
         """Make it a stream."""
         conversation = self.conversation
         feed = self.feed = Feed() if conversation is None else self._stage.sessions.feed(conversation)
-        feed.pipe = self.pipe = Pipe()
+        feed.pipe = self.pipe = Pipe(self._stage.settings.budget.account(self.session.principal))
         if self._is_primed and feed.name:
             feed.prime(self._stage.settings.retry_ms)
         for line in self.lines:
@@ -205,6 +259,10 @@ class Post:
             if watcher is not None:
                 watcher.cancel()
             self.leave()
+            if self.pipe is not None:
+                self.pipe.lose()
+            if self.output is not None:
+                self.output.clear()
 
     def _undecided(self) -> bool:
         return self.left > 0 and self.feed is None

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     Pairs = list[tuple[bytes, bytes]]
     Reply = tuple[int, Pairs, bytes]
     """Status, headers, body."""
+    Client = tuple[str, int] | None
+    """Who is at the other end of the connection: address and port, where they are known."""
     Message = MutableMapping[str, Any]
     Receive = Callable[[], Awaitable[Message]]
     Send = Callable[[Message], Awaitable[None]]
@@ -58,6 +60,8 @@ SENT = (b"authorization", b"content-type", b"last-event-id", b"mcp-session-id", 
         b"mcp-name")  # fmt: skip
 """The headers that a page may send; and those that repeat arguments, of which each tool has its own."""
 repeats_argument = re.compile(rb"mcp-param-[!#$%&'*+\-.^_`|~0-9a-z]+").fullmatch
+PIECE = 1 << 17
+"""A longer body is sent in pieces, so that what a client does not take is kept once."""
 RETRY: Pairs = [(b"retry-after", b"1")]
 
 
@@ -98,4 +102,8 @@ async def respond(send: Send, reply: Reply) -> None:
     status, headers, body = reply
     length = [] if status == NO_CONTENT else [(b"content-length", b"%d" % len(body))]
     await send({"type": "http.response.start", "status": status, "headers": headers + length})
-    await send({"type": "http.response.body", "body": body})
+    at = 0
+    while len(body) - at > PIECE:  # each piece waits until the client has taken most of the one before
+        await send({"type": "http.response.body", "body": body[at : at + PIECE], "more_body": True})
+        at += PIECE
+    await send({"type": "http.response.body", "body": body[at:]})

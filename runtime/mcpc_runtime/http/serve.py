@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import posix
+import signal
 import sys
 from zipimport import ZipImportError, zipimporter
 
@@ -28,6 +29,7 @@ SUCCESS, USAGE, UNREACHABLE, NOT_RUNNABLE = 0, 2, 4, 8
 EXPORTED = {"state_keys_file": "MCPC_STATE_KEYS_FILE", "tasks": "MCPC_TASKS", "events": "MCPC_EVENTS"}
 """What others read from the environment, which a word sets for them."""
 BX, TOKENS_OF_BX = "bx", "mcpc_runtime.http.bx.doors:authenticator"
+UNKNOWN = "mcpc_runtime.http.variables:unknown"
 SPANS = "mcpc_runtime.http.spans:spans_of"
 SERVER = "mcpc_runtime.http.embedded.server:run"
 FACETS = "mcpc_runtime.http.facets:facets"
@@ -37,6 +39,13 @@ HELP = """usage: {file} serve --http [HOST:]PORT [OPTION ...]
 Serve over HTTP until asked to stop: SIGTERM lets calls end, a second one does not.  Without a host only this machine
 can connect.  Each option has a variable that means the same: MCPC_TOKEN_FILE is --token-file.
 
+"""
+CLIENT = """
+A client is told of it like this; where no token is asked for, without the headers:
+  {{"mcpServers": {{{name}: {{"type": "http", "url": "http://127.0.0.1:8000/mcp",
+    "headers": {{"Authorization": "Bearer TOKEN"}}}}}}}}
+
+SIGHUP has the token file read again; that happens within seconds of a change, too.
 """
 
 
@@ -51,7 +60,8 @@ class RefusedError(Exception):
 def command(image: Image, archive: str, words: list[str]) -> int:
     """Serve until asked to stop; return the exit status."""
     if words in (["--help"], ["-h"]):
-        sys.stdout.write(HELP.format(file=archive) + options_in_words())
+        client = CLIENT.format(name=json.dumps(server_name(image)))
+        sys.stdout.write(HELP.format(file=archive) + options_in_words() + client)
         return SUCCESS
     try:
         return serve(image, words)
@@ -62,6 +72,7 @@ def command(image: Image, archive: str, words: list[str]) -> int:
 
 def serve(image: Image, words: list[str]) -> int:
     """Serve; raise RefusedError if that is not to be."""
+    signal.signal(signal.SIGHUP, lambda *_: None)  # it ends nothing, however early it comes
     settings = chosen(words, os.environ)
     if not settings.listens:
         raise RefusedError(USAGE, "serve needs --http [HOST:]PORT, such as --http 8000")
@@ -77,6 +88,7 @@ def serve(image: Image, words: list[str]) -> int:
 def made(image: Image, settings: Settings) -> tuple[Any, Settings]:
     """Return the application, and the settings with all that they name made; raise RefusedError."""
     settings = traced(secured(limited(settings, image), image), image)
+    tell_of_variables(settings)
     reachable(settings, image)
     images = {settings.path: image}
     if "facets" in image.index:
@@ -93,6 +105,12 @@ def made(image: Image, settings: Settings) -> tuple[Any, Settings]:
     if BX in image.index and settings.bx_path in images:
         raise RefusedError(USAGE, f"--bx-path {settings.bx_path}: an endpoint of MCP is under this path")
     return resolve("mcpc_runtime.http.app:Application")(images, settings), settings
+
+
+def tell_of_variables(settings: Settings) -> None:
+    """Tell of variables that look like ours and mean nothing: mostly their name was misspelt."""
+    for line in resolve(UNKNOWN)(os.environ, guarded=settings.authenticator is not None):
+        tell(line)
 
 
 def tell_of_strangers(named: Iterable[tuple[str, str]], images: Collection[Image]) -> None:

@@ -9,12 +9,15 @@ log level.  Nothing is kept for who has not brought a signed id.
 from __future__ import annotations
 
 import posix
+from collections import OrderedDict
 from hashlib import sha256
 from time import monotonic
 
 from mcpc_runtime.http.streams import Feed
+from mcpc_runtime.protocol.purposes import purpose
 from mcpc_runtime.protocol.rows import resolve
 from mcpc_runtime.protocol.session import Session
+from mcpc_runtime.shares import Holdings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -103,14 +106,17 @@ class Sessions:
     def __init__(self, image: Image, settings: Settings) -> None:
         self._image = image
         self._settings = settings
-        self._purpose = PURPOSE + image.index.get("facet", "")
-        self.live: dict[str, Conversation] = {}
+        self._purpose = purpose(PURPOSE, image)
+        self.live: OrderedDict[str, Conversation] = OrderedDict()
+        self._of: dict[str, OrderedDict[str, Conversation]] = {}
+        self._numbers = Holdings()
         self.by_session: dict[Session, Speaker] = {}
         self._ended: dict[str, None] = {}
         self._nonce = posix.urandom(4).hex().encode()
         self._feeds = 0
         self._kept: dict[Feed, Conversation] = {}
-        self._held = 0
+        self._feeds_of: dict[str, OrderedDict[Feed, None]] = {}
+        self._held = Holdings()
 
     def mint(self, session: Session) -> str:
         """Return the id of a session that was agreed on."""
@@ -130,7 +136,7 @@ class Sessions:
             if known.session.principal != principal:
                 return None
             known.seen = monotonic()
-            self.live[token] = self.live.pop(token)
+            self._be_newest(known)
             return known
         if len(token) > LONGEST_TOKEN or (self._ended and name_of(token) in self._ended):
             return None
@@ -144,19 +150,20 @@ class Sessions:
         session.wire = self._image.wire(version)
         session.capabilities = unpacked(payload[10:12])
         session.principal = principal
+        session.account = self._settings.budget.account(principal)
         return Conversation(session, token)
 
     def keep(self, conversation: Conversation) -> None:
         """Remember a conversation while it matters."""
         token = conversation.token
+        if not conversation.matters or conversation.name in self._ended:
+            release(conversation.session)
         if not conversation.matters:
-            if self.live.pop(token, None) is not None:
-                del self.by_session[conversation.session]
+            self._leave(conversation)
         elif token not in self.live and conversation.name not in self._ended:
             conversation.seen = monotonic()
             self._make_room()
-            self.live[token] = conversation
-            self.by_session[conversation.session] = conversation
+            self._enter(conversation)
 
     def end(self, conversation: Conversation) -> str:
         """Take this id no more; return the name by which another process can be told of it."""
@@ -185,8 +192,8 @@ class Sessions:
             feed.end()
             self.drop(feed)
         conversation.streams.clear()
-        self.live.pop(conversation.token, None)
-        self.by_session.pop(conversation.session, None)
+        release(conversation.session)
+        self._leave(conversation)
 
     def sweep(self) -> None:
         """Forget what nobody has asked about for long.  O(what is forgotten)."""
@@ -197,20 +204,48 @@ class Sessions:
                 break
             if conversation.is_busy:
                 conversation.seen = now
-                self.live[conversation.token] = self.live.pop(conversation.token)
+                self._be_newest(conversation)
             else:
                 self.forget(conversation)
         for feed in [feed for feed in self._kept if feed.ended and feed.until < now]:
             self.drop(feed)
 
     def _make_room(self) -> None:
-        """Forget the one that was silent longest, if there are too many, but nobody who waits for something."""
+        """If there are too many, forget one of the principal that has most: the one that was silent longest.
+
+        One that somebody waits on is not silent, and is looked at again only after all others of its principal.
+        """
         if len(self.live) < self._settings.max_sessions:
             return
-        for _, conversation in zip(range(LOOK_AT), self.live.values(), strict=False):
+        theirs = self._of[self._numbers.largest()]
+        for conversation in [one for _, one in zip(range(LOOK_AT), theirs.values(), strict=False)]:
             if not conversation.is_busy:
                 self.forget(conversation)
                 return
+            self._be_newest(conversation)
+
+    def _enter(self, conversation: Conversation) -> None:
+        token, principal = conversation.token, conversation.session.principal
+        self.live[token] = conversation
+        self.by_session[conversation.session] = conversation
+        self._of.setdefault(principal, OrderedDict())[token] = conversation
+        self._numbers.add(principal)
+
+    def _be_newest(self, conversation: Conversation) -> None:
+        """Note that somebody has asked about a conversation just now."""
+        token = conversation.token
+        self.live.move_to_end(token)
+        self._of[conversation.session.principal].move_to_end(token)
+
+    def _leave(self, conversation: Conversation) -> None:
+        token, principal = conversation.token, conversation.session.principal
+        if self.live.pop(token, None) is None:
+            return
+        self.by_session.pop(conversation.session, None)
+        self._numbers.add(principal, -1)
+        del self._of[principal][token]
+        if not self._of[principal]:
+            del self._of[principal]
 
     def feed(self, conversation: Conversation) -> Feed:
         """Return a new feed of a conversation; it can be resumed if its revision knows how."""
@@ -222,14 +257,34 @@ class Sessions:
             self.drop(next(iter(conversation.feeds.values())))
         conversation.feeds[feed.name] = feed
         self._kept[feed] = conversation
+        self._feeds_of.setdefault(conversation.session.principal, OrderedDict())[feed] = None
         return feed
 
     def _hold(self, feed: Feed, size: int) -> None:
-        """Keep what was said on a feed within bounds: its own, and those of all together."""
+        """Keep what was said on a feed within bounds: its own, and those of all together.
+
+        Of what is too much the principal that keeps most loses its oldest feed.
+        """
         feed.until = monotonic() + self._settings.resume_seconds
-        self._held += size - feed.trim(self._settings.resume_events, self._settings.resume_bytes)
-        while self._held > MOST_HELD and len(self._kept) > 1:
-            self.drop(next(iter(self._kept)))
+        trimmed = feed.trim(self._settings.resume_events, self._settings.resume_bytes)
+        self._held.add(self._kept[feed].session.principal, size - trimmed)
+        self._charge(feed, size, trimmed)
+        while self._held.total > MOST_HELD and len(self._kept) > 1:
+            self.drop(next(iter(self._feeds_of[self._held.largest()])))
+
+    def _charge(self, feed: Feed, size: int, trimmed: int) -> None:
+        """Charge an event that is kept; without room for it nobody can come back to its feed."""
+        conversation = self._kept.get(feed)
+        if conversation is None:
+            return
+        budget, principal = self._settings.budget, conversation.session.principal
+        if budget.charge(principal, size):
+            budget.release(principal, trimmed)
+        else:
+            feed.held -= size  # what the last event takes was never charged
+            self._held.add(principal, -size)
+            budget.release(principal, trimmed)
+            self.drop(feed)
 
     def resume(self, conversation: Conversation, last: bytes) -> tuple[Feed, int] | None:
         """Return the feed an event was on, and the event's number, if it is this conversation's and still kept."""
@@ -241,11 +296,22 @@ class Sessions:
         """Let nobody come back to a feed."""
         conversation = self._kept.pop(feed, None)
         if conversation is not None:
-            self._held -= feed.held
+            principal = conversation.session.principal
+            self._held.add(principal, -feed.held)
+            self._settings.budget.release(principal, feed.held)
+            del self._feeds_of[principal][feed]
+            if not self._feeds_of[principal]:
+                del self._feeds_of[principal]
             conversation.feeds.pop(feed.name, None)
             feed.name, feed.keep = b"", None
             feed.events.clear()
             feed.held = 0
+
+
+def release(session: Session) -> None:
+    """Release what was charged for what a session keeps."""
+    if session.account is not None:
+        session.account.clear()
 
 
 def name_of(token: str) -> str:

@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+from mcpc_runtime.http.memory_budget import USUAL_LIMIT, MemoryBudget
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, NoReturn
@@ -40,6 +42,8 @@ DEFAULTS: dict[str, Any] = {
     "authenticator": None,
     "metrics": None,
     "spans": None,
+    "memory_limit": USUAL_LIMIT,
+    "budget": None,
     "body_limit": 18 * MIB,
     "head_limit": 32 * 1024,
     "max_connections": 0,
@@ -72,7 +76,8 @@ class Settings:
     X-Forwarded-For is believed who asks.  `sse`: the transport of 2024-11-05 as well, at /sse and /messages; `bx_path`:
     the path of bx-mcp's endpoint, if the server was written for it.
 
-    Limits, in bytes, numbers and seconds: `body_limit`, `head_limit`; `max_connections` (0: what the system's limit of
+    Limits, in bytes, numbers and seconds: `memory_limit` of all that clients make us keep (`budget` counts it);
+    `body_limit`, `head_limit`; `max_connections` (0: what the system's limit of
     descriptors leaves room for); the time for a request's head and its body, for a write to be taken, and that a
     connection may be idle; `vanished_seconds` after which a client whose system acknowledges nothing has gone;
     `grace_seconds` are those that running calls have when the server is stopped;
@@ -110,6 +115,8 @@ class Settings:
     authenticator: Any
     metrics: Any
     spans: Any
+    memory_limit: int
+    budget: MemoryBudget
     body_limit: int
     head_limit: int
     max_connections: int
@@ -135,6 +142,8 @@ class Settings:
             raise TypeError(f"no setting is called {sorted(unknown)[0]!r}")
         for name, usual in DEFAULTS.items():
             object.__setattr__(self, name, given.get(name, usual))
+        if given.get("budget") is None:
+            object.__setattr__(self, "budget", MemoryBudget(self.memory_limit))
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
         raise AttributeError(f"{name} was settled when serving began")
@@ -146,4 +155,8 @@ class Settings:
     @property
     def is_loopback(self) -> bool:
         """Tell whether only this machine can connect."""
-        return self.host in ("localhost", "::1") or self.host.startswith("127.")
+        if self.host in ("localhost", "::1"):
+            return True
+        parts = self.host.split(".")  # a name may begin with 127, and be any machine's
+        is_address = len(parts) == 4 and all(part.isascii() and part.isdigit() and int(part) < 256 for part in parts)
+        return is_address and parts[0] == "127"

@@ -15,12 +15,15 @@ from time import time
 from mcpc_runtime.engine import internal_error
 from mcpc_runtime.errors import tell
 from mcpc_runtime.http.aside import Aside
+from mcpc_runtime.http.connections import most_connections
+from mcpc_runtime.http.fair_places import FairPlaces
 from mcpc_runtime.http.reactor import LoopReactor
 from mcpc_runtime.http.sessions import Sessions
 from mcpc_runtime.identity import server_name
 from mcpc_runtime.protocol.effects import Part, Say, Send, Start, Stop
 from mcpc_runtime.protocol.jsonrpc import encode
 from mcpc_runtime.protocol.rows import resolve
+from mcpc_runtime.shares import TIMES_FREE, Shares
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -48,12 +51,15 @@ if TYPE_CHECKING:
 MORE = "mcpc_runtime.performing:perform"
 DISPATCHER = "mcpc_runtime.dispatch:Dispatcher"
 EVENTS = "mcpc_runtime.events:Events"
+PEERS = "mcpc_runtime.http.peers:Peers"
 MCP_BASH = "mcp_bash"
 STARTING = "mcpc_runtime.mcp_bash.starting:start"
 SWEEP_SECONDS = 30.0
 LONGEST_SECONDS = 86_400.0
 """How long a stream may stay open at most: its client opens another one."""
 FOREVER = float("inf")
+FULL = "there are too many streams"
+YOURS = "your share of the streams that may be open is used up: end one first"
 TASKS_VARIABLE = b"MCPC_TASKS"
 MESSAGE = "message"
 """The kind of event that hands on what a client sent to the wrong process: its session's name, and the message."""
@@ -92,11 +98,31 @@ class NoLock:
         """Give it back."""
 
 
+class Lease:
+    """What ends when a principal's token is no longer good: when its time is over, or when it was removed."""
+
+    __slots__ = ("_leases", "_timer", "end", "principal")
+
+    def __init__(self, leases: dict[Lease, None], principal: Any, end: Callable[[], None], timer: Any) -> None:
+        self._leases = leases
+        self._timer = timer
+        self.principal = principal
+        self.end = end
+        leases[self] = None
+
+    def cancel(self) -> None:
+        """Forget it: it has ended already."""
+        self._leases.pop(self, None)
+        if self._timer is not None:
+            self._timer.cancel()
+
+
 class Stage:
     """One server.
 
     `posts` wait for an answer; `listening` are the sessions with subscriptions of the stateless era, each with the time
-    at which its token ends; `streams` counts responses that stay open, beside those.  `events`: what carries changes to
+    at which its token ends; `streams` counts responses that stay open, beside those; `stream_shares` are the places of
+    both, of which each principal has its share, as of those of calls (`places`).  `events`: what carries changes to
     other processes, if there is such a thing: its `publish(event)` is called with those of ours, and those of others
     come to `hear`.  `observers` are told of each call of a handler: `began(call)`, and `ended(call, status, …)`.
     """
@@ -113,10 +139,16 @@ class Stage:
         self.todo: deque[Callable[[], None]] = deque()
         self.dispatcher: Any = None
         self.events: Any = None
+        is_shared = settings.authenticator is not None
+        self.places = FairPlaces if is_shared else None
         self.sessions = Sessions(image, settings)
         self.posts: dict[Waiting, None] = {}
         self.listening: dict[Session, float] = {}
         self.streams = 0
+        self.leases: dict[Lease, None] = {}
+        self.peers = resolve(PEERS)((), settings.proxies) if settings.proxies else None
+        most = min(settings.max_streams, most_connections(settings))
+        self.stream_shares = Shares(most, TIMES_FREE if is_shared else most)
         self.is_ending = self.is_closed = False
         self.observers: list[Any] = []
         self._reactor: LoopReactor | None = None
@@ -128,10 +160,32 @@ class Stage:
         if settings.events:
             self.events = resolve(EVENTS)(settings.events, server_name(image), image.archive, self.hear)
 
-    @property
-    def is_full(self) -> bool:
-        """Whether no more streams that stay open are to be begun."""
-        return self.is_ending or self.streams + len(self.listening) >= self.settings.max_streams
+    def no_stream(self, principal: str) -> str:
+        """Return why no more streams that stay open are to be begun for a principal, or nothing."""
+        if self.is_ending or self.stream_shares.is_full:
+            return FULL
+        return "" if self.stream_shares.has_room(principal) else YOURS
+
+    def begin_stream(self, principal: str) -> None:
+        """Count a response that stays open."""
+        self.streams += 1
+        self.stream_shares.take(principal)
+
+    def end_stream(self, principal: str) -> None:
+        """Count it no more."""
+        self.streams -= 1
+        self.stream_shares.give_back(principal)
+
+    def listen(self, session: Session, expires: float) -> None:
+        """Remember a session with subscriptions, until its token ends."""
+        if session not in self.listening:
+            self.stream_shares.take(session.principal)
+        self.listening[session] = expires
+
+    def listen_no_more(self, session: Session) -> None:
+        """Forget a session with subscriptions, if it is one."""
+        if self.listening.pop(session, None) is not None:
+            self.stream_shares.give_back(session.principal)
 
     def watch(self) -> Any:
         """Return the reactor."""
@@ -188,6 +242,23 @@ class Stage:
         """Have something ended when a token is no longer good, in seconds since the epoch; return its timer."""
         seconds = LONGEST_SECONDS if expires is None else min(max(0.0, expires - time()), LONGEST_SECONDS)
         return self._loop.call_later(seconds, end)
+
+    def address(self, client: Any, headers: Any) -> str:
+        """Return the address that a request came from, as a proxy of ours tells it, if one passed it on."""
+        if self.peers is None:
+            return str(client[0])
+        return str(self.peers.address({"client": client, "headers": headers}) or client[0])
+
+    def lease(self, principal: Any, end: Callable[[], None], *, timed: bool = True) -> Lease:
+        """Have something ended when a principal's token is no longer good; `timed`: by its time, too."""
+        return Lease(self.leases, principal, end, self.at(principal.expires, end) if timed else None)
+
+    def end_leases(self, gone: list[Any]) -> None:
+        """End what is open in the name of tokens that were removed.  O(streams that are open)."""
+        for lease in [lease for lease in self.leases if lease.principal in gone]:
+            lease.cancel()
+            lease.end()
+        self.work()
 
     def open_tasks(self) -> None:
         """Look from the start on for tasks that nobody runs any more, where processes share a store of them."""

@@ -8,12 +8,16 @@ the client.
 from __future__ import annotations
 
 from asyncio import get_running_loop, sleep, timeout
+from collections import deque
+
+from mcpc_runtime.http.memory_budget import EVENT_COST
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from asyncio import Future
     from collections.abc import Callable
 
+    from mcpc_runtime.http.memory_budget import Account
     from mcpc_runtime.http.replies import Pairs, Receive, Send
     from mcpc_runtime.http.settings import Settings
 
@@ -22,28 +26,38 @@ POLLED_SECONDS = 0.05
 FAR_BEHIND = 1 << 20
 """With so much not taken yet, notifications are not told."""
 TOO_FAR_BEHIND = 64 << 20
+PIECE = 1 << 17
+"""So much is sent at once: the connection keeps no more of a stream than this."""
 NOTIFICATION = b'{"jsonrpc":"2.0","method":'
 
 
 class Pipe:
-    """One response of events: written to by the loop's callbacks, pumped by the request's own coroutine."""
+    """One response of events: written to by the loop's callbacks, pumped by the request's own coroutine.
 
-    __slots__ = ("chunks", "finished", "gone", "size", "waiter")
+    `account`: what is charged for events that are not sent yet.
+    """
 
-    def __init__(self) -> None:
-        self.chunks: list[bytes] = []
+    __slots__ = ("_rest", "account", "chunks", "finished", "gone", "size", "waiter")
+
+    def __init__(self, account: Account | None = None) -> None:
+        self.account = account
+        self.chunks: deque[bytes] = deque()
+        self._rest = memoryview(b"")
         self.size = 0
         self.finished = self.gone = False
         self.waiter: Future[None] | None = None
 
     def write(self, event: bytes) -> None:
-        """Have something sent; give up a client that takes nothing."""
+        """Have something sent; give up a client that takes nothing, or if the memory budget has no room."""
         if self.gone or self.finished:
+            return
+        if self.account is not None and not self.account.charge(len(event) + EVENT_COST):
+            self.lose()
             return
         self.chunks.append(event)
         self.size += len(event)
         if self.size > TOO_FAR_BEHIND:
-            self.gone = True
+            self.lose()
         self._wake()
 
     def finish(self) -> None:
@@ -52,23 +66,49 @@ class Pipe:
         self._wake()
 
     def lose(self) -> None:
-        """The client has gone."""
+        """Send nothing more, and keep nothing: the client has gone, or is given up."""
         self.gone = True
+        self.chunks.clear()
+        self._rest = memoryview(b"")
+        self.size = 0
+        if self.account is not None:
+            self.account.clear()
         self._wake()
 
     def _wake(self) -> None:
         if self.waiter is not None and not self.waiter.done():
             self.waiter.set_result(None)
 
+    def _take(self) -> bytes:
+        """Return what is to be sent next: small events together, a large one in pieces."""
+        parts: list[bytes] = []
+        size = released = 0
+        while size < PIECE and (self._rest or self.chunks):
+            if not self._rest:
+                event = self.chunks.popleft()
+                released += EVENT_COST
+                if size + len(event) <= PIECE:
+                    parts.append(event)
+                    size += len(event)
+                    continue
+                self._rest = memoryview(event)
+            part = self._rest[: PIECE - size]
+            self._rest = self._rest[len(part) :]
+            parts.append(bytes(part))
+            size += len(part)
+        self.size -= size
+        if self.account is not None:
+            self.account.release(released + size)
+        return b"".join(parts)
+
     async def pump(self, send: Send, headers: Pairs, settings: Settings) -> None:
         """Send until the end; a sign of life where there is nothing else, and no patience with who takes nothing."""
         await send({"type": "http.response.start", "status": 200, "headers": headers})
         try:
             while not self.gone:
-                if self.chunks or self.finished:
-                    data, is_last = b"".join(self.chunks), self.finished
-                    self.chunks.clear()
-                    self.size = 0
+                if self._rest or self.chunks or self.finished:
+                    data = self._take()
+                    is_last = self.finished and not (self._rest or self.chunks)
                     async with timeout(settings.write_seconds):
                         await send({"type": "http.response.body", "body": data, "more_body": not is_last})
                     if is_last:
@@ -88,7 +128,7 @@ class Pipe:
         finally:
             timer.cancel()
             self.waiter = None
-        return bool(self.chunks) or self.finished or self.gone
+        return bool(self._rest or self.chunks) or self.finished or self.gone
 
 
 class Feed:

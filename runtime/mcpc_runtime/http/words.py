@@ -5,6 +5,7 @@ Paths and addresses only: a secret is in a file, or in a variable, that its read
 
 from __future__ import annotations
 
+from mcpc_runtime.http.memory_budget import LEAST_LIMIT
 from mcpc_runtime.http.settings import DEFAULTS, Settings
 from mcpc_runtime.protocol.rows import resolve
 
@@ -18,11 +19,26 @@ class SettingError(Exception):
     """A word or a variable that cannot be followed; the message says which, and how it would be right."""
 
 
+UNITS = {"": 0, "K": 10, "M": 20, "G": 30}
+"""What may stand behind a size, and how many binary digits it shifts it by."""
+
+
 def number(text: str) -> int:
     """Return a number that is not negative."""
     if not (text.isascii() and text.isdigit()) or len(text) > 12:
         raise ValueError("expected a number")
     return int(text)
+
+
+def size(text: str) -> int:
+    """Return a size in bytes, of a number that may end with K, M or G."""
+    plain, unit = (text[:-1], text[-1:].upper()) if text[-1:].isalpha() else (text, "")
+    if unit not in UNITS or not (plain.isascii() and plain.isdigit()) or len(plain) > 15:
+        raise ValueError("expected a size such as 512M or 2G")
+    found = int(plain) << UNITS[unit]
+    if found < LEAST_LIMIT:
+        raise ValueError(f"expected a size of at least {LEAST_LIMIT >> 20}M")
+    return found
 
 
 def seconds(text: str) -> float:
@@ -110,6 +126,8 @@ def listening(word: str) -> dict[str, Any]:
 
 
 FLAG, ONE, MANY = range(3)
+WITH_PASSWORD = frozenset({"--tasks", "--events"})
+"""Addresses that may have a password, which then must not be among the words of a command."""
 OPTIONS: dict[str, tuple[str, int, str, Callable[[str], Any], str]] = {
     "--http": ("", ONE, "[HOST:]PORT", listening, "where to listen; without a host, only this machine can connect"),
     "--path": ("path", ONE, "PATH", path, "the endpoint (/mcp)"),
@@ -136,6 +154,7 @@ OPTIONS: dict[str, tuple[str, int, str, Callable[[str], Any], str]] = {
     "--metrics": ("has_metrics", FLAG, "", text, "Prometheus metrics at /metrics"),
     "--otel": ("has_spans", FLAG, "", text, "OpenTelemetry spans, as OTEL_… variables say"),
     "--body-limit": ("body_limit", ONE, "BYTES", number, "the longest request (18 MiB)"),
+    "--memory-limit": ("memory_limit", ONE, "SIZE", size, "what clients may make the server keep, in all (512M)"),
     "--max-connections": (
         "max_connections",
         ONE,
@@ -205,7 +224,16 @@ def _follow(given: dict[str, Any], word: str, rest: Iterator[str]) -> None:
     found = value if equals else next(rest, None)
     if found is None:
         raise SettingError(f"{name} needs a value: {called}")
+    if name in WITH_PASSWORD and has_password(found):
+        words = f"whoever lists processes would see the password: set {variable(name)} instead"
+        raise SettingError(f"{name}: {words}")
     _take(given, field, takes, _parsed(name, parse, found))
+
+
+def has_password(value: str) -> bool:
+    """Tell whether an address has a password in it."""
+    scheme, _, rest = value.partition("://")
+    return scheme not in ("sqlite", "file") and (":" in rest.rpartition("@")[0] or "password=" in rest)
 
 
 def _take(given: dict[str, Any], field: str, takes: int, value: Any) -> None:

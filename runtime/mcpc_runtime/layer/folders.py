@@ -1,8 +1,8 @@
 """A folder that only we can write to, and parcels in it: each under the digest of what is in it, verified before use.
 
 What is refused: a folder of somebody else, one that others may write to, a symlink where a folder of ours is expected,
-a file system from which nothing may be run.  Verified means read and digested, once a process; nobody else can change
-a file after that, because nobody else can reach it.
+a file system from which nothing may be run.  Verified means read and digested, once a process, step by step from the
+folder's descriptor, which is what modules are loaded from: who can put another folder in its place gains nothing.
 """
 
 from __future__ import annotations
@@ -11,6 +11,8 @@ import hashlib
 import os
 import stat
 import time
+
+from mcpc_runtime.ownership import UnusableError, make_missing, make_own, refuse_others, refuse_shared
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,13 +24,11 @@ if TYPE_CHECKING:
     """Returns what the archive has of a file."""
 
 VARIABLE = "MCPC_RUNTIME_CACHE"
-OTHERS = stat.S_IWGRP | stat.S_IWOTH
+FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 UNFINISHED, GIVEN_UP_SECONDS = ".new-", 3600
-TRIES = 3
-
-
-class UnusableError(Exception):
-    """A folder cannot be used; the message says which, and why."""
+TRIES = 10
+PAUSE_SECONDS = 0.02
+"""Between two tries, times the tries before: several processes may replace a damaged folder at once."""
 
 
 def roots() -> Iterator[tuple[str, tuple[str, ...]]]:
@@ -60,51 +60,6 @@ def private(base: str, names: tuple[str, ...]) -> str:
     return path
 
 
-def make_missing(path: str) -> None:
-    """Make a folder and those above it, each for us alone (`os.makedirs` would leave those to the umask)."""
-    if not os.path.isdir(path):
-        make_missing(os.path.dirname(path))
-        try:
-            os.mkdir(path, 0o700)
-        except FileExistsError:
-            if not os.path.isdir(path):
-                raise NotADirectoryError(20, "Not a directory", path) from None
-
-
-def refuse_shared(path: str) -> None:
-    """Refuse a folder if somebody else could put another one in its place, or in that of one above it."""
-    while True:
-        found = os.lstat(path)
-        if path != "/" and found.st_uid not in (0, os.geteuid()):
-            raise UnusableError(f"{path} belongs to another user")
-        theirs = stat.S_IWOTH if found.st_gid == os.getegid() else OTHERS
-        if found.st_mode & theirs and not found.st_mode & stat.S_ISVTX:
-            raise UnusableError(f"{path} can be written to by others")
-        if path == "/":
-            return
-        path = os.path.dirname(path)
-
-
-def make_own(path: str) -> None:
-    """Make a folder, or see to it that the one which is there is ours alone."""
-    try:
-        os.mkdir(path, 0o700)
-    except FileExistsError:
-        found = os.lstat(path)
-        if not stat.S_ISDIR(found.st_mode):
-            kind = "a symlink" if stat.S_ISLNK(found.st_mode) else "no folder"
-            raise UnusableError(f"{path} is {kind}") from None
-        refuse_others(path, found)
-
-
-def refuse_others(path: str, found: os.stat_result) -> None:
-    """Refuse what is not ours, or what others may write to."""
-    if found.st_uid != os.geteuid():
-        raise UnusableError(f"{path} belongs to another user")
-    if found.st_mode & OTHERS:
-        raise UnusableError(f"{path} can be written to by others")
-
-
 def name_of(files: Files) -> str:
     """Return the name of the folder in which these files lie: the digest of their digests."""
     lines = "".join(f"{digest}  {path}\n" for path, digest in sorted(files.items()))
@@ -112,12 +67,17 @@ def name_of(files: Files) -> str:
 
 
 def folder(root: str, files: Files, read: Read) -> str:
-    """Return the folder below `root` in which these files lie, verified; what is not as it must be is replaced."""
+    """Return the folder below `root` in which these files lie, verified; what is not as it must be is replaced.
+
+    Where there is /proc the path is that of a descriptor, so that what was verified is what is loaded.
+    """
     path = os.path.join(root, name_of(files))
-    for _ in range(TRIES):
+    for before in range(TRIES):
+        time.sleep(PAUSE_SECONDS * max(before - 1, 0))
         try:
-            if is_whole(path, files):
-                return path
+            descriptor = verified(path, files)
+            if descriptor >= 0:
+                return held(path, descriptor)
             put(path, files, read)
         except OSError as problem:
             raise UnusableError(f"{problem.filename or path}: {problem.strerror}") from None
@@ -126,19 +86,55 @@ def folder(root: str, files: Files, read: Read) -> str:
 
 def is_whole(path: str, files: Files) -> bool:
     """Tell whether every file is there, ours alone, and has its digest; they are read for that."""
-    for name, digest in files.items():
-        place = os.path.join(path, name)
-        try:
-            if os.path.realpath(place) != place:
-                return False
-            with os.fdopen(os.open(place, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK), "rb") as file:
-                found = os.fstat(file.fileno())
-                refuse_others(place, found)
-                if not stat.S_ISREG(found.st_mode) or hashlib.file_digest(file, "sha256").hexdigest() != digest:
-                    return False
-        except (OSError, UnusableError):
-            return False
-    return True
+    descriptor = verified(path, files)
+    if descriptor >= 0:
+        os.close(descriptor)
+    return descriptor >= 0
+
+
+def verified(path: str, files: Files) -> int:
+    """Return a descriptor of the folder if all in it is whole, else -1: what takes its name later is another folder."""
+    opened: dict[str, int] = {}
+    try:
+        for name, digest in files.items():
+            above = opened_folder(path, os.path.dirname(name), opened)
+            if not has_digest(above, os.path.basename(name), digest):
+                return -1
+        return os.dup(opened[""])
+    except (OSError, KeyError, UnusableError):
+        return -1
+    finally:
+        for descriptor in opened.values():
+            os.close(descriptor)
+
+
+def opened_folder(path: str, below: str, opened: dict[str, int]) -> int:
+    """Return a descriptor of a folder below `path`, reached step by step through folders that are ours alone."""
+    if below not in opened:
+        if below:
+            above, name = opened_folder(path, os.path.dirname(below), opened), os.path.basename(below)
+            opened[below] = os.open(name, FOLDER, dir_fd=above)
+        else:
+            opened[below] = os.open(path, FOLDER)
+        refuse_others(os.path.join(path, below), os.fstat(opened[below]))
+    return opened[below]
+
+
+def has_digest(above: int, name: str, digest: str) -> bool:
+    """Tell whether a file is a file, ours alone, and has a digest."""
+    with os.fdopen(os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=above), "rb") as file:
+        found = os.fstat(file.fileno())
+        refuse_others(name, found)
+        return stat.S_ISREG(found.st_mode) and hashlib.file_digest(file, "sha256").hexdigest() == digest
+
+
+def held(path: str, descriptor: int) -> str:
+    """Return a path that leads to a verified folder whatever becomes of its name, if the system has such paths."""
+    place = f"/proc/{os.getpid()}/fd/{descriptor}"
+    if os.path.isdir(place):
+        return place
+    os.close(descriptor)
+    return path
 
 
 def put(path: str, files: Files, read: Read) -> None:

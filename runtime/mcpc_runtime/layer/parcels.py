@@ -7,7 +7,8 @@ import os
 import sys
 from importlib.machinery import ExtensionFileLoader, ModuleSpec, PathFinder
 
-from mcpc_runtime.layer.folders import VARIABLE, UnusableError, folder, in_memory, private, roots
+from mcpc_runtime.layer.folders import VARIABLE, folder, in_memory, private, roots
+from mcpc_runtime.ownership import UnusableError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ def extracted(name: str, variant: Variant, read: Read) -> str:
             reasons.append(str(problem))
             continue
         if reasons:
-            tell(name, f"extracted to {place}", reasons)
+            tell(name, f"extracted to {os.path.realpath(place)}", reasons)
         VERIFIED[variant["folder"]] = place
         return place
     raise UnusableError("; ".join(reasons))

@@ -14,6 +14,7 @@ from mcpc_runtime.protocol.capabilities import declared as capabilities_of
 from mcpc_runtime.protocol.effects import Failure, Give, Ready, Say, text_outcome
 from mcpc_runtime.protocol.facts import INTERNAL_ERROR, INVALID_PARAMS, MISSING_CAPABILITY
 from mcpc_runtime.protocol.jsonrpc import encode, notification_line, parse, quote, refuse_value
+from mcpc_runtime.protocol.purposes import purpose
 from mcpc_runtime.protocol.rows import resolve
 
 try:
@@ -217,7 +218,7 @@ def input_required(call: Call, prefix: str, questions: Questions, seals: Seals) 
         f"{prefix}{key}": {"method": method, "params": shown(call, method, params, seals)}
         for key, (method, params) in questions.items()
     }
-    state = seals.seal(PURPOSE, payload, STATE_SECONDS)
+    state = seals.seal(purpose(PURPOSE, root.request.session.image), payload, STATE_SECONDS)
     return Ready({"resultType": "input_required", "inputRequests": asked, STATE: state})
 
 
@@ -270,7 +271,7 @@ def open_state(call: Call, state: Json, seals: Seals) -> tuple[list[str], Object
     """Return what was asked in the last round, and the answers of those before it; or why the state is not taken."""
     if type(state) is not str or len(state) > 2 * MOST_STATE:
         return "it must be a text that this server made"
-    payload = seals.examine(PURPOSE, state)
+    payload = seals.examine(purpose(PURPOSE, call.request.session.image), state)
     if isinstance(payload, str):
         return payload
     words: Any = parse(payload)

@@ -74,6 +74,9 @@ SENTENCES = {
     "alternatives": "missing required property {either}",
     "false": "unexpected; nothing is accepted here, leave it out",
     "depth": "the value is nested too deeply",
+    "work": "something is wrong in it, and it has too many parts to say what",
+    "patternLength": "the text is too long to be matched against its pattern; at most {characters} can be",
+    "patternWork": "there is too much text to be matched against patterns; shorten the texts",
 }
 EXAMPLES = {
     "date-time": "2026-01-31T09:30:00Z",

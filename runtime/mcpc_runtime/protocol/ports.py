@@ -33,6 +33,20 @@ class Validator(Protocol):
         """Put defaults in the place of what is missing, if the schema has any."""
 
 
+class Account(Protocol):
+    """What notes how many bytes a conversation has kept for it."""
+
+    def charge(self, size: int) -> bool:
+        """Keep so many bytes more; False if there is no room for them."""
+        ...
+
+    def release(self, size: int) -> None:
+        """Keep so many bytes less."""
+
+    def clear(self) -> None:
+        """Keep nothing."""
+
+
 class Definition(Protocol):
     """A tool, a prompt, a resource, or what completes an argument."""
 
@@ -193,6 +207,16 @@ class Wire(Protocol):
 
 class Image(Protocol):
     """A built server."""
+
+    @property
+    def endpoint(self) -> str:
+        """The path that it is served at over HTTP."""
+        ...
+
+    @property
+    def result_meta(self) -> Mapping[str, Any]:
+        """What every result has in its `_meta`: which server it is."""
+        ...
 
     @property
     def handshake_versions(self) -> tuple[str, ...]:

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     from mcpc_runtime.protocol.effects import Effect, Ending, Publish
     from mcpc_runtime.protocol.jsonrpc import Json
-    from mcpc_runtime.protocol.ports import Image, Wire
+    from mcpc_runtime.protocol.ports import Account, Image, Wire
 
 FINISH = "mcpc_runtime.protocol.calls:finish"
 NOTE = "mcpc_runtime.protocol.notes:note"
@@ -47,6 +47,8 @@ PRIVATELY = "mcpc_runtime.protocol.allowing:privately"
 CHANGED = "mcpc_runtime.protocol.subscriptions:changed"
 ROOTS_CHANGED = "notifications/roots/list_changed"
 STATELESS_ONLY = ("server/discover", "subscriptions/listen")
+HAS_TOO_MANY_VALUES, MOST_VALUES = "mcpc_runtime.protocol.values:has_too_many_values", 1 << 19
+TOO_MANY_VALUES = f"Invalid request: a message has at most {MOST_VALUES} values"
 TOO_LARGE = "Invalid request: the message is larger than %d bytes"
 
 
@@ -55,11 +57,13 @@ class Session:
 
     `wire`, `log_level`, `capabilities` and `watched` (uris) are what a client of the handshake era said last;
     `listening` are the subscriptions of the stateless one by their ids; `asked` are our own requests to the client.
-    `principal`: on whose behalf, as far as the transport knows; `allows`: which tools that one may see, all if None.
+    `principal`: on whose behalf, as far as the transport knows; `account`: what notes the
+    bytes that are kept of it, if somebody counts them; `allows`: which tools that one may see, all if None.
     `roots`: what the client has answered when it was asked for its roots, as whoever asked understood it.
     """
 
     __slots__ = (
+        "account",
         "allows",
         "asked",
         "capabilities",
@@ -83,11 +87,14 @@ class Session:
         self.asked: dict[str | int, Any] = {}
         self.watched: dict[str, None] = {}
         self.principal = ""
+        self.account: Account | None = None
         self.roots: Any = None
         self.allows: Callable[[str], bool] | None = None
 
     def receive(self, data: bytes) -> list[Effect]:
         """Return the effects of one line."""
+        if len(data) > MOST_VALUES and resolve(HAS_TOO_MANY_VALUES)(data):
+            return refused(None, INVALID_REQUEST, TOO_MANY_VALUES)
         try:
             message = parse(data)
         except ParseError as problem:

@@ -7,7 +7,13 @@ on it carries the id of the request that opened it, and it ends with that reques
 from __future__ import annotations
 
 from mcpc_runtime.protocol.effects import Call, Failure, Look, Say, Send
-from mcpc_runtime.protocol.facts import CAPABILITIES_KEY, INVALID_PARAMS, SUBSCRIPTION_KEY, TASKS_EXTENSION
+from mcpc_runtime.protocol.facts import (
+    CAPABILITIES_KEY,
+    INTERNAL_ERROR,
+    INVALID_PARAMS,
+    SUBSCRIPTION_KEY,
+    TASKS_EXTENSION,
+)
 from mcpc_runtime.protocol.jsonrpc import encode, notification_line, result_line
 from mcpc_runtime.protocol.resources import find, locate
 from mcpc_runtime.protocol.rows import resolve
@@ -21,6 +27,11 @@ if TYPE_CHECKING:
 
 MOST_WATCHED = 1000
 """So many resources a conversation may watch, and a stream's filter may name."""
+KEPT_COST = 200
+"""What it takes to keep a uri, beside its characters."""
+NO_ROOM = "the server keeps as much as it may: try again in a moment"
+LONGEST_TASK_ID = 200
+"""No task has a longer id (`tasks.MOST_LETTERS`)."""
 MOST_STREAMS = 1000
 """So many streams a conversation may have open."""
 LISTS = {"tools": "toolsListChanged", "prompts": "promptsListChanged", "resources": "resourcesListChanged"}
@@ -46,14 +57,23 @@ def subscribe(session: Session, request: Request) -> bytes | Failure | Call:
     definition, arguments = found
     if definition.contract in UNTOLD:
         return Call(request, definition, arguments)
-    session.watched[uri] = None
+    if not watch(session, uri):
+        return Failure(INTERNAL_ERROR, f"Internal error: {NO_ROOM}")
     return named(session.image, uri)
+
+
+def watch(session: Session, uri: str) -> bool:
+    """Watch a resource; False if the transport has no room for its uri."""
+    if uri not in session.watched and session.account is not None and not session.account.charge(len(uri) + KEPT_COST):
+        return False
+    session.watched[uri] = None
+    return True
 
 
 def subscribed(call: Call, outcome: ResourceOutcome) -> bytes:
     """Have the client told when a resource changes that was read."""
     session, uri = call.request.session, str(call.request.params["uri"])
-    session.watched[uri] = None
+    watch(session, uri)
     return named(session.image, uri)
 
 
@@ -77,7 +97,11 @@ def unsubscribe(session: Session, request: Request) -> bytes | Failure:
     found = find(session.image, request)
     if isinstance(found, Failure):
         return found
-    session.watched.pop(str(request.params["uri"]), None)
+    uri = str(request.params["uri"])
+    if uri in session.watched:
+        del session.watched[uri]
+        if session.account is not None:
+            session.account.release(len(uri) + KEPT_COST)
     return b"{}"
 
 
@@ -110,6 +134,9 @@ def misshapen(wanted: dict[str, Json]) -> str:
         texts = wanted.get(member, [])
         if type(texts) is not list or len(texts) > MOST_WATCHED or any(type(text) is not str for text in texts):
             return f"{member}` must be a list of at most {MOST_WATCHED} strings"
+        longest = max(map(len, texts), default=0) if member == TASKS else 0  # type: ignore[arg-type]
+        if longest > LONGEST_TASK_ID:
+            return f"{member}` must be ids of at most {LONGEST_TASK_ID} characters"
     return ""
 
 

@@ -61,24 +61,33 @@ def instant(moment: int) -> str:
 
 
 class TaskChanged(Publish):
-    """A task is not what it was: `uri` is its id, `task` what clients see of it, and only its principal may."""
+    """A task is not what it was: `uri` is its id, `task` what clients see of it.
 
-    __slots__ = ("principal", "task")
+    Only its principal may, with a token that allows its tool.
+    """
 
-    def __init__(self, identifier: str, principal: str, task: dict[str, Json]) -> None:
+    __slots__ = ("principal", "task", "tool")
+
+    def __init__(self, identifier: str, principal: str, tool: str, task: dict[str, Json]) -> None:
         super().__init__("task", identifier)
         self.principal = principal
+        self.tool = tool
         self.task = task
 
 
 def status_event(task: Task, now: int) -> TaskChanged:
     """Return the event of a task that changed: `notifications/tasks` has its `task` as parameters."""
-    return TaskChanged(task.identifier, task.principal, detailed(task, now))
+    return TaskChanged(task.identifier, task.principal, task.tool, detailed(task, now))
+
+
+def may_see(session: Session, principal: str, tool: str) -> bool:
+    """Tell whether a conversation may know of a principal's task of this tool."""
+    return session.principal == principal and (session.allows is None or session.allows(tool))
 
 
 def told(session: Session, event: TaskChanged) -> list[Effect]:
-    """Return what a conversation is told of a task: nothing if it is somebody else's."""
-    if event.principal != session.principal:
+    """Return what a conversation is told of a task: nothing if it may not see it."""
+    if not may_see(session, event.principal, event.tool):
         return []
     effects: list[Effect] = resolve(STATUS_EVENT)(session, event.uri, event.task)
     return effects

@@ -1,6 +1,7 @@
 """Where a host is, and whether it may be asked: nothing that only machines near this one can reach is.
 
-Its law: what is connected to is an address that was looked at here; no name is resolved a second time.
+Its law: what is connected to is an address that was looked at here; no name is resolved a second time.  Which networks
+are public is decided by tables here, because those of `ipaddress` differ from one release of Python to the next.
 """
 
 from __future__ import annotations
@@ -17,7 +18,31 @@ if TYPE_CHECKING:
 
     Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
-NAT64 = ipaddress.ip_network("64:ff9b::/96")
+SPECIAL_4 = (
+    "0.0.0.0/8",
+    "10.0.0.0/8",
+    "100.64.0.0/10",
+    "127.0.0.0/8",
+    "169.254.0.0/16",
+    "172.16.0.0/12",
+    "192.0.0.0/24",
+    "192.0.2.0/24",
+    "192.88.99.0/24",
+    "192.168.0.0/16",
+    "198.18.0.0/15",
+    "198.51.100.0/24",
+    "203.0.113.0/24",
+    "224.0.0.0/4",
+    "240.0.0.0/4",
+    "168.63.129.16/32",  # the host of a virtual machine in Azure
+)
+"""IANA's special-purpose addresses of version 4, and what clouds answer at beside them."""
+NOT_PUBLIC_4 = tuple(map(ipaddress.IPv4Network, SPECIAL_4))
+GLOBAL_UNICAST = ipaddress.IPv6Network("2000::/3")
+NOT_PUBLIC_6 = tuple(map(ipaddress.IPv6Network, ("2001::/23", "2001:db8::/32", "3fff::/20")))
+"""Within global unicast: protocols' own addresses, Teredo's among them, and those of documentation."""
+NAT64, SIX_TO_FOUR = ipaddress.IPv6Network("64:ff9b::/96"), ipaddress.IPv6Network("2002::/16")
+"""Networks whose addresses stand for one of version 4: in their last 32 bits, and after the first 16."""
 MOST_ADDRESSES = 8
 
 
@@ -64,14 +89,13 @@ def is_public(address: str) -> bool:
         one = ipaddress.ip_address(address)
     except ValueError:
         return False
-    return all(each.is_global and not each.is_multicast for each in (one, *within(one)))
-
-
-def within(one: Address) -> list[Address]:
-    """Return the addresses of version 4 that one of version 6 leads to."""
-    if isinstance(one, ipaddress.IPv4Address):
-        return []
-    inner: list[Address | None] = [one.ipv4_mapped, one.sixtofour, *(one.teredo or ())]
-    if one in NAT64 or int(one) >> 32 == 0:
-        inner.append(ipaddress.IPv4Address(int(one) & 0xFFFFFFFF))
-    return [each for each in inner if each is not None]
+    if isinstance(one, ipaddress.IPv6Address):
+        if one.scope_id is not None:
+            return False
+        if one in NAT64:
+            one = ipaddress.IPv4Address(int(one) & 0xFFFFFFFF)
+        elif one in SIX_TO_FOUR:
+            one = ipaddress.IPv4Address(int(one) >> 80 & 0xFFFFFFFF)
+        else:
+            return one in GLOBAL_UNICAST and not any(one in network for network in NOT_PUBLIC_6)
+    return not any(one in network for network in NOT_PUBLIC_4)

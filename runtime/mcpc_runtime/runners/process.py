@@ -143,7 +143,11 @@ class ProcessRunner:
     def _input(data: bytes, job: Job, ours: list[int], theirs: list[int]) -> int:
         """Return a descriptor for something the process reads: a file in memory, or a pipe that is fed."""
         if ways.has("memfd"):
-            return memory_file(data, theirs)
+            try:
+                return memory_file(data, theirs)
+            except OSError as problem:
+                if problem.errno in ways.NO_ROOM:
+                    raise
         their_end, end = pipe(theirs, ours)
         posix.set_blocking(end, False)
         job.feeds[end] = memoryview(data)

@@ -7,6 +7,7 @@ not ask for a shell of its own, and the libraries could be read; a call that no 
 from __future__ import annotations
 
 import posix
+from errno import EAGAIN
 from time import monotonic
 
 from mcpc_runtime import ways
@@ -26,8 +27,8 @@ if TYPE_CHECKING:
     from mcpc_runtime.host import Host
     from mcpc_runtime.shells.libraries import Given
 
-ATTEMPTS = 2
-"""So many fork servers may fail to begin a call."""
+NO_ROOM = (*ways.NO_ROOM, EAGAIN)
+"""What a call is to be tried again after, and not in another way."""
 LATE_SECONDS = 1.0
 """How long a child that took a call may still begin it after its fork server was lost."""
 UNFIT_SECONDS = 30.0
@@ -42,7 +43,9 @@ class ShellRunner:
 
     def __init__(self, host: Host, libraries: Given | None = None) -> None:
         self._host = host
-        self._libraries: Given = libraries or Libraries(host)
+        own = Libraries(host)
+        self._libraries: Given = libraries or own
+        self._name_places = own.name_places if libraries is None else None
         self._servers: dict[int, ForkServer] = {}
         self._unfit: dict[int, float] = {}
         self._number = 0
@@ -53,7 +56,8 @@ class ShellRunner:
         if call.refusal:
             done(refused(call.refusal))
             return None
-        job = Job(self._host, call, done, note)
+        name_places = self._name_places
+        job = Job(self._host, call, done if name_places is None else lambda ran: done(name_places(ran)), note)
         job.mark = f"{posix.getpid()}.b{self._next()}"
         try:
             self._run(job)
@@ -90,9 +94,18 @@ class ShellRunner:
 
     def _run(self, job: Job) -> None:
         number = job.call.environment
-        if job.call.isolated or job.attempts >= ATTEMPTS or not self._may_fork(number):
+        if job.call.isolated or job.is_connected or not self._may_fork(number):
             self._run_fresh(job)
             return
+        try:
+            self._run_forked(job, number)
+        except OSError as problem:
+            if problem.errno in NO_ROOM:
+                raise
+            self._run_fresh(job)
+
+    def _run_forked(self, job: Job, number: int) -> None:
+        """Have a child of the fork server call the function; raise OSError if nothing was begun."""
         server = self._servers.get(number)
         if server is None:
             server = self._servers[number] = ForkServer(self._host, self._libraries, number, self._replace)
@@ -100,8 +113,6 @@ class ShellRunner:
         if server.is_full:
             self._queues.setdefault(number, []).append(job)
             return
-        if not job.is_connected:
-            job.connect()
         server.give(job, self._next())
 
     def _fill(self, environment: int) -> None:
@@ -122,7 +133,7 @@ class ShellRunner:
                 job.end(-1, f"cannot run bash: {problem.strerror}")
 
     def _may_fork(self, environment: int) -> bool:
-        return ways.has("proc") and ways.has("memfd") and self._unfit.get(environment, 0) <= monotonic()
+        return all(map(ways.has, ("proc", "memfd", "seqpacket"))) and self._unfit.get(environment, 0) <= monotonic()
 
     def _run_fresh(self, job: Job) -> None:
         """Call the function in a shell of its own."""
@@ -131,7 +142,7 @@ class ShellRunner:
             job.connect()
         variables = variable_texts(call)
         texts = self._libraries.texts(call.slice if call.isolated else b"")
-        job.tell(texts_of([*texts, call.argument, *variables]))
+        self._tell(job, texts_of([*texts, call.argument, *variables]))
         name = call.file.rpartition("/")[2]
         argv = ["bash", "--norc", "--noprofile", "-c", self._libraries.program(LAUNCHER), name, call.function]
         if variables:
@@ -142,6 +153,19 @@ class ShellRunner:
         environment = {**self._libraries.environment(call.environment), **given}
         job.child = self._host.supervisor.spawn(argv, environment, dict(job.held), job.end)
         job.let_go()
+
+    @staticmethod
+    def _tell(job: Job, texts: bytes) -> None:
+        """Give a shell of its own its texts: in a file in memory, or where that cannot be written, through a pipe."""
+        if ways.has("memfd"):
+            try:
+                job.tell(texts)
+            except OSError as problem:
+                if problem.errno in NO_ROOM:
+                    raise
+            else:
+                return
+        job.feed(texts)
 
     def _replace(self, server: ForkServer) -> None:
         """Give the calls that a lost fork server's children have not begun to another shell."""
@@ -169,7 +193,6 @@ class ShellRunner:
         if job.done is None:
             job.release()
             return
-        job.attempts += 1
         try:
             self._run(job)
         except OSError as problem:

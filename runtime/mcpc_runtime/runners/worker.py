@@ -13,6 +13,7 @@ import posix
 from _collections import deque  # type: ignore[import-not-found]
 
 from mcpc_runtime.commands import Returned
+from mcpc_runtime.opened import ChangedError
 from mcpc_runtime.worker.remote import Job, Worker
 
 TYPE_CHECKING = False
@@ -37,6 +38,7 @@ class WorkerRunner:
     def __init__(self, host: Host) -> None:
         self._host = host
         self._pools: dict[int, Pool] = {}
+        self._closed = False
 
     def start(self, invocation: Invocation, done: Callable[[Returned], None], note: Callable[[Any], None]) -> Job:
         """Send the call to a worker; raise OSError if none can be started now."""
@@ -45,6 +47,9 @@ class WorkerRunner:
             job.body = packed(invocation)
         except ValueError:
             job.finish(Returned(problem="the arguments are nested too deeply"))
+            return job
+        if self._closed:
+            job.finish(Returned(problem="the server is stopping"))
             return job
         pool = self._pools.get(invocation.environment)
         if pool is None:
@@ -64,7 +69,8 @@ class WorkerRunner:
             job.worker.tell(("answer", job.number, reply, result))
 
     def close(self) -> None:
-        """Let go of the workers, which end when they notice; the supervisor sees to it."""
+        """Let go of the workers, which end when they notice; the supervisor sees to it. A later call starts none."""
+        self._closed = True
         for pool in self._pools.values():
             pool.close()
 
@@ -112,6 +118,9 @@ class Pool:
             except OSError:
                 self.host.reactor.after(RETRY_SECONDS, lambda: self.place(()))
                 return
+            except ChangedError as problem:
+                self._give_up(str(problem))
+                return
             job = self._homeless.popleft()
             if job.done is not None:
                 worker.give(job)
@@ -146,10 +155,15 @@ class Pool:
         if worker.ready or worker.ending or self.failed_starts < MOST_FAILED_STARTS:
             self.place(unbegun)
             return
-        unbegun += self._homeless
+        self._homeless.extend(unbegun)
+        self._give_up(f"the process for Python handlers does not start: {reason}")
+
+    def _give_up(self, reason: str) -> None:
+        """Fail the calls for which there is no worker, and will be none."""
+        jobs = list(self._homeless)
         self._homeless.clear()
-        for job in unbegun:
-            job.finish(Returned(problem=f"the process for Python handlers does not start: {reason}"))
+        for job in jobs:
+            job.finish(Returned(problem=reason))
 
     def close(self) -> None:
         """Let go of every worker."""

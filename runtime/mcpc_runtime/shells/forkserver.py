@@ -1,8 +1,8 @@
 """The fork server: a bash that has read the libraries once, and forks a child for every call.
 
 A child waits for the next call at any time, so that forking is not on a call's way.  Of a call the fork server learns
-only numbers of our descriptors, and the child that takes it opens them in /proc.  Its law: a call is begun once; only
-what no child has begun is given to another shell, and what a child may have taken is first taken from it.
+only numbers of descriptors, and the child that takes it opens them in /proc (see `passing`).  Its law: a call is begun
+once; only what no child has begun is given to another shell, and what a child may have taken is first taken from it.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from time import monotonic
 from mcpc_runtime.capture import memory_file, pipe, read_some
 from mcpc_runtime.commands import MARK
 from mcpc_runtime.reactor import READABLE, close
-from mcpc_runtime.shells.job import ANSWERS, ERRORS, NOTED, OUTPUT, TEXTS
 from mcpc_runtime.shells.libraries import texts_of, variable_texts
+from mcpc_runtime.shells.passing import LINE, NUMBER, Passing, line_of
 from mcpc_runtime.supervision.subtree import signal_group
 
 TYPE_CHECKING = False
@@ -28,10 +28,8 @@ if TYPE_CHECKING:
 
 PROGRAM = "forkserver.bash"
 SPARE = b"."
-LINE = 40
-"""How long a line about a call is; a pipe of the smallest size holds MOST_WAITING of them."""
-NUMBER = 10
 MOST_WAITING = 64
+"""A pipe of the smallest size holds so many lines about calls."""
 READ_SECONDS = 60.0
 """How long reading the libraries may take."""
 BEGIN_SECONDS = 2.0
@@ -73,31 +71,41 @@ class ForkServer:
         for descriptor in (self._spares, self._calls, self._ready):
             posix.set_blocking(descriptor, False)
         argv = ["bash", "--norc", "--noprofile", "-c", libraries.program(PROGRAM), libraries.name]
-        argv.append(f"/proc/{posix.getpid()}/fd/")
         environment = {**libraries.environment(self.environment), MARK.encode(): self.mark.encode()}
         wanted = {3: texts, 4: spares, 5: self._unbegun, 6: ready}
-        self._child = self._host.supervisor.spawn(argv, environment, wanted, self._ended)
+        self._passing = Passing(self._host, environment, self._ended)
+        self._passing.came = lambda: self.begun(self.environment)
+        try:
+            self._child = self._host.supervisor.spawn(argv, environment, wanted, self._ended)
+        except BaseException:
+            self._passing.close()
+            raise
         for descriptor in (texts, spares, ready):
             close(descriptor)
         self._host.reactor.watch(self._ready, READABLE, self._get_ready)
 
     @property
     def is_full(self) -> bool:
-        """Whether enough calls wait for a child."""
-        return len(self.waiting) >= MOST_WAITING
+        """Whether enough calls wait for a child, or there are no descriptors for one more yet."""
+        return len(self.waiting) >= MOST_WAITING or not self._passing.is_ready
 
     def give(self, job: Job, number: int) -> None:
         """Have a child begin a call; it must not be full.  Raise OSError, with nothing begun, if there is no room."""
         call = job.call
         job.number = number
+        ends = self._passing.take()
+        job.passed = ends.number
+        job.connect(ends)
         head = b"%0*d" % (NUMBER, number)
         pieces = [head, job.mark.encode(), call.function.encode(), call.argument, b"1" if call.traps else b""]
-        job.tell(texts_of(pieces + variable_texts(call)))
-        ends = (job.held.get(end) for end in (TEXTS, OUTPUT, ERRORS, NOTED, ANSWERS))
-        line = head + b"".join((b"" if end is None else b"%d" % end).rjust(6, b"/") for end in ends)
+        try:
+            job.tell(texts_of(pieces + variable_texts(call)))
+        except OSError:
+            self._passing.forget(job.passed)
+            raise
         job.begun = self._begun
         self._ask_for_spare()
-        posix.write(self._calls, line)
+        posix.write(self._calls, line_of(head, ends))
         if not self.waiting:
             self._moved = monotonic()
         self.waiting[number] = job
@@ -115,6 +123,7 @@ class ForkServer:
         """Let go of it; its spare child ends by itself."""
         self.is_over = True
         self._host.reactor.forget(self._ready)
+        self._passing.close()
         for descriptor in (self._spares, self._calls, self._unbegun, self._ready):
             close(descriptor)
 
@@ -134,6 +143,7 @@ class ForkServer:
     def _begun(self, job: Job) -> None:
         self._moved = monotonic()
         del self.waiting[job.number]
+        self._passing.forget(job.passed)
         if job.done is None:
             self._host.supervisor.end(job.pid, job.mark)
         self.begun(self.environment)

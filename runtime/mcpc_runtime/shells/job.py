@@ -9,8 +9,7 @@ from __future__ import annotations
 import posix
 from _signal import SIGKILL  # type: ignore[import-not-found]
 
-from mcpc_runtime import ways
-from mcpc_runtime.capture import Capture, Notes, memory_file, pipe, read_some
+from mcpc_runtime.capture import Capture, Notes, fill, pipe, read_some
 from mcpc_runtime.reactor import READABLE, WRITABLE, close
 from mcpc_runtime.supervision.subtree import signal_group
 
@@ -38,14 +37,60 @@ OUTPUT, TEXTS, ERRORS, NOTED, ANSWERS = 1, 3, 4, 7, 8
 """A shell's descriptors; the last two are what the function sees of us."""
 
 
+class Ends:
+    """A set of descriptors for a call.  `held`: what the shell is to have; `ours`: the other ends of its pipes.
+
+    `fields` and `place`: what they are called where a fork server's child finds them.
+    """
+
+    __slots__ = ("fields", "held", "number", "ours", "place")
+
+    def __init__(self, number: bytes) -> None:
+        self.fields: dict[int, bytes] = {}
+        self.held: dict[int, int] = {}
+        self.number = number
+        self.ours: dict[int, int] = {}
+        self.place = b""
+
+    def open(self) -> None:
+        """Make them; raise OSError if there is no room."""
+        self.held[TEXTS] = posix.memfd_create("mcpc", posix.MFD_CLOEXEC)
+        for name in (OUTPUT, ERRORS, NOTED, ANSWERS):
+            self.make(name)
+
+    def make(self, name: int) -> None:
+        """Make one of the pipes; answers go the other way."""
+        ours, theirs = pipe([])
+        if name == ANSWERS:
+            ours, theirs = theirs, ours
+        self.held[name], self.ours[name] = theirs, ours
+        posix.set_blocking(ours, False)
+
+    def passed(self, name: int) -> int:
+        """Return what somebody may have meanwhile who is not to keep a pipe open."""
+        return self.ours[name] if name in (OUTPUT, ERRORS, NOTED) else self.held[name]
+
+    def drop(self, name: int) -> None:
+        """Close what a call does not want."""
+        self.fields.pop(name, None)
+        for ends in (self.held, self.ours):
+            close(ends.pop(name, -1))
+
+    def close(self) -> None:
+        """Close all."""
+        for name in {*self.held, *self.ours}:
+            self.drop(name)
+
+
 class Job:
     """One call.  `held`: what the shell is to have, by its numbers, open until it has it.
 
     `pid`: the process that leads the call's group, once a fork server's child says so; `child`: a shell of its own.
+    `passed`: the number of the set of descriptors that it was given.
     """
 
-    __slots__ = ("_calls", "_feeds", "_host", "_is_finished", "_is_over", "_notes", "_replies", "attempts", "begun",
-                 "call", "capture", "child", "done", "held", "mark", "note", "number", "pid", "status",
+    __slots__ = ("_calls", "_feeds", "_host", "_is_finished", "_is_over", "_notes", "_replies", "begun",
+                 "call", "capture", "child", "done", "held", "mark", "note", "number", "passed", "pid", "status",
                  "streams")  # fmt: skip
 
     def __init__(
@@ -58,7 +103,6 @@ class Job:
         self._is_over = False
         self._notes = -1
         self._replies = -1
-        self.attempts = 0
         self.begun: Callable[[Job], None] = forget
         self.call = call
         self.capture = Capture()
@@ -68,6 +112,7 @@ class Job:
         self.mark = ""
         self.note = note
         self.number = 0
+        self.passed = b""
         self.pid = 0
         self.status = 0
         self.streams: dict[int, Take] = {}
@@ -77,43 +122,56 @@ class Job:
         """Whether there is something that the function writes to."""
         return self._notes >= 0
 
-    def connect(self) -> None:
-        """Make what the function writes to; raise OSError, with nothing left open, if there is no room."""
-        try:
-            self.held[OUTPUT] = self._stream(self.capture.print)
-            self.held[ERRORS] = self.held[OUTPUT] if self.call.merged else self._stream(self.capture.complain)
-            self.held[NOTED] = self._stream(Notes(self._take_note, self._take_word).feed)
-            self._notes = next(reversed(self.streams))
-            if self.call.calls_tools:
-                self.held[ANSWERS], self._replies = pipe([])
-                posix.set_blocking(self._replies, False)
-        except OSError:
-            self.release()
-            raise
+    def connect(self, ends: Ends | None = None) -> None:
+        """Take what the function writes to, or make it; raise OSError, with nothing left open, if there is no room."""
+        made = ends or Ends(b"")
+        if ends is None:
+            try:
+                for name in (OUTPUT, *([] if self.call.merged else [ERRORS]), NOTED):
+                    made.make(name)
+                if self.call.calls_tools:
+                    made.make(ANSWERS)
+            except OSError:
+                made.close()
+                self.release()
+                raise
+        self._take(made)
+
+    def _take(self, ends: Ends) -> None:
+        if not self.call.calls_tools:
+            ends.drop(ANSWERS)
+        if self.call.merged:
+            ends.drop(ERRORS)
+            ends.held[ERRORS] = ends.held[OUTPUT]
+            ends.fields[ERRORS] = ends.fields.get(OUTPUT, b"")
+        self.held, ours = ends.held, ends.ours
+        self._notes, self._replies = ours[NOTED], ours.get(ANSWERS, -1)
+        self.streams[ours[OUTPUT]] = self.capture.print
+        if not self.call.merged:
+            self.streams[ours[ERRORS]] = self.capture.complain
+        self.streams[self._notes] = Notes(self._take_note, self._take_word).feed
         for end in self.streams:
             self._host.reactor.watch(end, READABLE, lambda end=end: self._listen(end))  # type: ignore[misc]
 
-    def _stream(self, take: Take) -> int:
-        end, their_end = pipe([])
-        self.streams[end] = take
-        posix.set_blocking(end, False)
-        return their_end
-
     def tell(self, texts: bytes) -> None:
-        """Put the texts where the shell can read them: a file in memory, or a pipe that is fed."""
+        """Put the texts into a file in memory; raise OSError, with nothing left open, if that cannot be."""
+        try:
+            if TEXTS not in self.held:
+                self.held[TEXTS] = posix.memfd_create("mcpc", posix.MFD_CLOEXEC)
+            fill(self.held[TEXTS], texts)
+        except OSError:
+            self._untell()
+            raise
+
+    def feed(self, texts: bytes) -> None:
+        """Put the texts into a pipe that is fed, which takes Bash longer to read."""
+        self._untell()
+        self.held[TEXTS], end = pipe([])
+        posix.set_blocking(end, False)
+        self._feed_later(end, texts)
+
+    def _untell(self) -> None:
         close(self.held.pop(TEXTS, -1))
-        if ways.has("memfd"):
-            opened: list[int] = []
-            try:
-                self.held[TEXTS] = memory_file(texts, opened)
-            except OSError:
-                for descriptor in opened:
-                    close(descriptor)
-                raise
-        else:
-            self.held[TEXTS], end = pipe([])
-            posix.set_blocking(end, False)
-            self._feed_later(end, texts)
 
     def let_go(self) -> None:
         """Close what the shell has now: only so do our ends see it close its own."""

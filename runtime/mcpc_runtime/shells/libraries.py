@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Protocol
 
-    from mcpc_runtime.commands import ShellCall
+    from mcpc_runtime.commands import Completed, ShellCall
     from mcpc_runtime.host import Host
 
     class Given(Protocol):
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 FOLDER = "mcpc_runtime.unpacking:folder"
 PLACE = "mcpc_app/bash/"
 LAUNCHER = "launcher.bash"
+LINE = b": line "
+"""What follows the place that a text was read from in Bash's messages: `/dev/fd/9`, with `/.` for each before it."""
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 VARIABLE_LIMIT = 100_000
 """Linux starts no program with a variable of more than 128 KiB: a longer one is the shell's own, and not exported."""
@@ -79,6 +81,24 @@ class Libraries:
             folder: str = resolve(FOLDER)(self._host.image)
             return [*read, *(b"source -- " + quoted(f"{folder}/{path}".encode()) for path in index["shell"])]
         return [*read, *(self._entry(f"handlers/{path}").removeprefix(BYTE_ORDER_MARK) for path in index["shell"])]
+
+    def name_places(self, completed: Completed) -> Completed:
+        """Put the names of the libraries where Bash's messages name the places they were read from: O(output)."""
+        if LINE in completed.output:
+            for field in ("output", "printed", "errors"):
+                setattr(completed, field, self._named(getattr(completed, field)))
+        return completed
+
+    def _named(self, data: bytes) -> bytes:
+        index = self._host.image.index
+        names = [*index["prelude"], *(["mcpc"] if any(len(value) > VARIABLE_LIMIT for _, value in self._given) else [])]
+        places = [(f"/dev/fd{'/.' * number}/9", name) for number, name in enumerate((*names, *index["shell"]))]
+        if index.get("unpack"):
+            folder: str = resolve(FOLDER)(self._host.image)
+            places += [(f"{folder}/{path}", path) for path in index["shell"]]
+        for place, name in places:
+            data = data.replace(place.encode() + LINE, name.encode("utf-8", "replace") + LINE)
+        return data
 
     def _entry(self, name: str) -> bytes:
         if name not in self._entries:

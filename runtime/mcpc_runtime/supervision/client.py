@@ -16,11 +16,13 @@ from select import poll, select
 from time import monotonic
 
 from mcpc_runtime import ways
+from mcpc_runtime.environments import is_secret
+from mcpc_runtime.opened import given, refuse_changed
 from mcpc_runtime.reactor import READABLE, WRITABLE
 from mcpc_runtime.supervision.folders import FOLDERS, remove_tree
 from mcpc_runtime.supervision.process import serve
 from mcpc_runtime.supervision.program import CATCHABLE
-from mcpc_runtime.supervision.subreaper import become
+from mcpc_runtime.supervision.subreaper import become, conceal
 from mcpc_runtime.supervision.subtree import Snapshot, mark_of, signal_group, signal_one, started
 from mcpc_runtime.supervision.wire import MOST_DESCRIPTORS, Wire
 
@@ -41,6 +43,8 @@ PLACE = __file__.rpartition("/mcpc_runtime/")[0]
 CLOSE_SECONDS = 1.5
 """How long the supervisor may take to end everything, before we do."""
 SWEEP_SECONDS = 1.0
+ARCHIVE = 4
+"""The descriptor of the server's file in a supervisor that is started as a program."""
 HIGHEST = 9
 """Of a child's descriptors."""
 
@@ -122,9 +126,7 @@ class Supervisor:
         if wire is not None:
             self._reactor.forget(wire.descriptor)
             wire.finish()
-            farewell = poll()
-            farewell.register(wire.descriptor, 0)  # the other end's end is always told
-            if farewell.poll(int(CLOSE_SECONDS * 1000)):
+            if ended(wire):
                 self._bury()
             else:
                 self._replace([child.pid for child in children.values()])
@@ -144,6 +146,7 @@ class Supervisor:
         ours, theirs = _socket.socketpair(_socket.AF_UNIX, _socket.SOCK_STREAM)
         try:
             become()
+            conceal()
             self._pid = spawned(theirs) if _thread._count() else forked(ours, theirs)
         except OSError:
             ours.close()
@@ -218,6 +221,20 @@ class Supervisor:
             return  # whoever started the server had its children's ends ignored
 
 
+def ended(wire: Wire) -> bool:
+    """Wait until the supervisor has closed its end, but not for long; tell whether it has.
+
+    What it still says is read: macOS tells the end only to those who ask for input.
+    """
+    farewell = poll()
+    farewell.register(wire.descriptor, READABLE)
+    deadline = monotonic() + CLOSE_SECONDS
+    while farewell.poll(max(0, int((deadline - monotonic()) * 1000))):
+        if wire.receive() is None:
+            return True
+    return False
+
+
 def forked(ours: _socket.socket, theirs: _socket.socket) -> int:
     """Fork the supervisor; no signal may meet it before it ignores it, since the server's handlers are still there."""
     server = posix.getpid()
@@ -234,20 +251,35 @@ def forked(ours: _socket.socket, theirs: _socket.socket) -> int:
 
 def spawned(theirs: _socket.socket) -> int:
     """Start the supervisor as a program of its own."""
-    argv = [sys.executable or "python3", "-I", "-S", "-c", BOOT, PLACE, str(posix.getpid())]
-    high = posix.dup(theirs.fileno())  # another number than 3, or it would be closed there
+    refuse_changed(PLACE)
+    place, files = given(PLACE, ARCHIVE)
+    argv = [sys.executable or "python3", "-I", "-S", "-c", BOOT, place, str(posix.getpid())]
+    wanted = {3: theirs.fileno(), **files}
+    high = {number: duplicate(descriptor) for number, descriptor in wanted.items()}
     try:
         return posix.posix_spawnp(
             argv[0],
             argv,
-            posix.environ,
-            file_actions=[(posix.POSIX_SPAWN_DUP2, high if theirs.fileno() == 3 else theirs.fileno(), 3)],
+            {name: value for name, value in posix.environ.items() if not is_secret(name)},
+            file_actions=[(posix.POSIX_SPAWN_DUP2, descriptor, number) for number, descriptor in high.items()],
             setsid=True,
             setsigdef=CATCHABLE,
             setsigmask=(),
         )
     finally:
-        posix.close(high)
+        for descriptor in high.values():
+            posix.close(descriptor)
+
+
+def duplicate(descriptor: int) -> int:
+    """Return a duplicate above what a program that is started calls its descriptors."""
+    found = posix.dup(descriptor)
+    if found > HIGHEST:
+        return found
+    try:
+        return duplicate(descriptor)
+    finally:
+        posix.close(found)
 
 
 def sweep(leaders: list[int], began: int) -> None:

@@ -11,6 +11,7 @@ from _signal import SIGCONT, SIGKILL  # type: ignore[import-not-found]
 
 from mcpc_runtime import ways
 from mcpc_runtime.commands import MARK
+from mcpc_runtime.supervision.inherited import Numbers, number_of
 from mcpc_runtime.supervision.subtree import Snapshot, mark_of, signal_group, signal_one
 
 TYPE_CHECKING = False
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 
 VARIABLE = MARK.encode()
 PRUNED_FROM = 64
+RECENT = 256
+"""Of so many processes that have ended it is known what number they handed on."""
 
 
 class Ending:
@@ -31,6 +34,10 @@ class Ending:
         self.pid = pid
         self.mark = mark
         self.known: dict[int, int] = {}
+
+    def led(self, known: Mapping[int, tuple[bytes, int]]) -> list[int]:
+        """Return which of these leaders of groups belong to it."""
+        return [pid for pid, (mark, _) in known.items() if pid == self.pid or (mark and mark == self.mark)]
 
 
 class Family:
@@ -45,7 +52,10 @@ class Family:
         self._itself = posix.getpid()
         self._untouched = {0, 1, self._itself, server}
         self._prefix = b"%d." % server
-        self._led: dict[int, bytes] = {}
+        self._led: dict[int, tuple[bytes, int]] = {}
+        self._recent: dict[int, tuple[bytes, int]] = {}
+        self._numbers = Numbers()
+        self._number = 0
 
     @staticmethod
     def mark_in(environment: Mapping[Any, Any]) -> bytes:
@@ -53,9 +63,13 @@ class Family:
         found = environment.get(VARIABLE) or environment.get(MARK) or b""
         return found.encode() if isinstance(found, str) else found
 
+    def prepare(self) -> None:
+        """Take the number that the next process is to inherit."""
+        self._number = self._numbers.next()
+
     def begin(self, pid: int, environment: Mapping[Any, Any]) -> None:
         """Take note of a process that was started: it leads a group."""
-        self._led[pid] = self.mark_in(environment)
+        self._led[pid] = self.mark_in(environment), self._number
 
     def reaped(self, pid: int) -> bool:
         """Take note of a process that has ended; tell whether anything is left of its group, which keeps its number."""
@@ -63,9 +77,11 @@ class Family:
             return False
         if signal_group(pid, 0):
             if len(self._led) > PRUNED_FROM:
-                self._led = {leader: mark for leader, mark in self._led.items() if signal_group(leader, 0)}
+                self._led = {leader: known for leader, known in self._led.items() if signal_group(leader, 0)}
             return True
-        del self._led[pid]
+        self._recent[pid] = self._led.pop(pid)
+        if len(self._recent) > RECENT:
+            del self._recent[next(iter(self._recent))]
         return False
 
     def signal(self, endings: list[Ending], number: int) -> list[Ending]:
@@ -78,17 +94,22 @@ class Family:
         now = Snapshot()
         marked: dict[bytes, list[int]] = {}
         for pid in self._everything(now):
-            marked.setdefault(mark_of(pid), []).append(pid)
+            marked.setdefault(mark_of(pid) or b"%d" % number_of(pid), []).append(pid)
         return [ending for ending in endings if self._signal_members(now, marked, ending, number)]
 
     def _signal_groups(self, ending: Ending, number: int) -> bool:
-        leaders = [pid for pid, mark in self._led.items() if pid == ending.pid or (mark and mark == ending.mark)]
-        return bool([pid for pid in leaders if signal(pid, number)])
+        return bool([pid for pid in ending.led(self._led) if signal(pid, number)])
 
     def _signal_members(self, now: Snapshot, marked: dict[bytes, list[int]], ending: Ending, number: int) -> bool:
-        """Signal one call's processes: what was marked, its process with its group, and what was known of it before."""
+        """Signal one call's processes: what was marked, its process with its group, and what was known of it before.
+
+        What has no mark any more is known by the number it inherited.
+        """
         roots = {pid for pid, began in ending.known.items() if now.started.get(pid) == began}
         roots.update(marked.get(ending.mark, ()) if ending.mark else ())
+        known = {**self._recent, **self._led}
+        for inherited in {ending.pid, *(known[pid][1] for pid in ending.led(known))} - {0}:
+            roots.update(marked.get(b"%d" % inherited, ()))
         ours = [pid for pids in marked.values() for pid in pids]
         roots.update(pid for pid in ours if ending.pid in (pid, now.groups[pid]))
         members = now.below(roots) - self._untouched

@@ -21,10 +21,11 @@ from errno import EAGAIN, EMFILE, ENFILE, ENOMEM
 from select import POLLIN, POLLOUT, poll
 from time import monotonic
 
+from mcpc_runtime import ways
 from mcpc_runtime.supervision.ending import Ending, Family
 from mcpc_runtime.supervision.folders import remove_tree
 from mcpc_runtime.supervision.program import start
-from mcpc_runtime.supervision.subreaper import become
+from mcpc_runtime.supervision.subreaper import become, conceal
 from mcpc_runtime.supervision.wire import NOWHERE, Wire, close_all
 
 TYPE_CHECKING = False
@@ -74,7 +75,7 @@ def settle(descriptor: int, server: int) -> Keeper:
     _signal.signal(_signal.SIGCHLD, lambda number, frame: None)
     if descriptor != SOCKET:
         posix.dup2(descriptor, SOCKET, False)
-    posix.closerange(SOCKET + 1, max(4096, min(posix.sysconf("SC_OPEN_MAX"), 1 << 20)))
+    close_from(SOCKET + 1)
     null = posix.open("/dev/null", posix.O_RDWR)
     for number in range(3, SOCKET):
         if number != null:
@@ -85,8 +86,21 @@ def settle(descriptor: int, server: int) -> Keeper:
     _signal.set_wakeup_fd(woken, warn_on_full_buffer=False)
     _signal.pthread_sigmask(_signal.SIG_SETMASK, ())
     gc.freeze()
+    conceal()  # if it was forked, it is already
     wire = Wire(_socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM, 0, SOCKET))
     return Keeper(wire, wake, Family(server, adopts=become()))
+
+
+def close_from(lowest: int) -> None:
+    """Close every descriptor from this number on: O(those that are open), not O(those that there might be)."""
+    if not ways.has("closerange"):
+        try:
+            close_all([number for number in map(int, posix.listdir("/dev/fd")) if number >= lowest])
+        except OSError:
+            pass
+        else:
+            return
+    posix.closerange(lowest, max(4096, min(posix.sysconf("SC_OPEN_MAX"), 1 << 20)))
 
 
 class Keeper:
@@ -151,6 +165,7 @@ class Keeper:
         try:
             if NOWHERE in descriptors:
                 raise OSError(EMFILE, posix.strerror(EMFILE))
+            self._family.prepare()
             pid = start(argv, environment, dict(zip(numbers, descriptors, strict=True)), directory)
         except (OSError, TypeError, ValueError) as problem:
             room = isinstance(problem, OSError) and problem.errno in ROOM and NOWHERE not in descriptors

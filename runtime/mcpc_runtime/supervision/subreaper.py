@@ -1,4 +1,4 @@
-"""Becoming the parent of every orphan among one's descendants, daemons included (`prctl`, Linux only)."""
+"""What a process asks the system about itself (`prctl`, Linux only): to be given orphans, and not to be looked at."""
 
 from __future__ import annotations
 
@@ -8,18 +8,31 @@ from errno import EMFILE
 from mcpc_runtime import ways
 from mcpc_runtime.protocol.rows import resolve
 
-SET_CHILD_SUBREAPER = 36
+SET_CHILD_SUBREAPER, SET_DUMPABLE = 36, 4
 
 
 def become() -> bool:
-    """Make this process the parent of its orphaned descendants; False where there is no way to.
+    """Make this process the parent of its orphaned descendants, daemons included; False where there is no way to.
 
     `_ctypes` alone costs a fifth of `ctypes`.  Raise OSError if there is no room to load it.
     """
+    return control(SET_CHILD_SUBREAPER, 1)
+
+
+def conceal() -> bool:
+    """Let nobody look at this process's memory, variables and descriptors, but who may look at every process's.
+
+    It holds for what this process forks, and not for the programs that it starts.
+    """
+    return control(SET_DUMPABLE, 0)
+
+
+def control(option: int, value: int) -> bool:
+    """Ask the system something about this process; False where there is no way to, or it is refused."""
     if not ways.has("subreaper"):
         return False
     try:
         prctl = resolve("_ctypes:dlsym")(resolve("_ctypes:dlopen")(None, 0), "prctl")
     except ImportError:
         raise OSError(EMFILE, posix.strerror(EMFILE)) from None
-    return bool(resolve("_ctypes:call_function")(prctl, (SET_CHILD_SUBREAPER, 1, 0, 0, 0)) == 0)
+    return bool(resolve("_ctypes:call_function")(prctl, (option, value, 0, 0, 0)) == 0)

@@ -23,12 +23,13 @@ from mcpc_runtime.protocol.effects import Failure, Give, Ready, Start, Stop
 from mcpc_runtime.protocol.facts import INTERNAL_ERROR, INVALID_PARAMS
 from mcpc_runtime.protocol.jsonrpc import parse
 from mcpc_runtime.protocol.tasks import created, declares, status_event
+from mcpc_runtime.shares import TIMES_FREE, Shares
 from mcpc_runtime.tasks.calls import call_of, kept_of
 from mcpc_runtime.tasks.clerk import Clerk
 from mcpc_runtime.tasks.places import open_store
 from mcpc_runtime.tasks.questions import Asked, asked
 from mcpc_runtime.tasks.requests import Found, answer_to, order_for
-from mcpc_runtime.tasks.store import FullError, StoreError
+from mcpc_runtime.tasks.store import FullError, StoreError, TooSlowError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -56,9 +57,8 @@ if TYPE_CHECKING:
     class Calls(Protocol):
         """Where calls run."""
 
-        @property
-        def crowded(self) -> bool:
-            """Whether a call that is begun now would be refused."""
+        def is_crowded(self, principal: str) -> bool:
+            """Tell whether a call of this principal that is begun now would be refused."""
             ...
 
 
@@ -74,6 +74,7 @@ RETRY_SECONDS = 1.0
 CLOSING_SECONDS = 1.5
 MOST_HERE = 128
 """So many tasks run here at once; others wait in the store, for whoever has room."""
+NOT_KEPT = "Internal error: the task cannot be kept"
 TOLD_SECONDS = 30.0
 DIGITS = 24
 """Bytes of chance in the id of a task."""
@@ -109,12 +110,15 @@ class Keeper:
         self._lease = lease_seconds(posix.environ.get(LEASE_VARIABLE, b""))
         self._own: dict[str, Own] = {}
         self._of: dict[Request, Own] = {}
-        self._coming = self._unanswered = self._armed = 0
+        self._returning: set[str] = set()
+        is_shared = getattr(driver, "places", None) is not None  # by principals that are known apart
+        self._places = Shares(MOST_HERE, TIMES_FREE if is_shared else MOST_HERE)
+        self._unanswered = self._armed = 0
         self._beats = self._scans = self._told = 0.0
         self._due = inf
         self._beating = self._looking = self._ticking = False
         image = driver.image
-        self._clerk = Clerk(self._reactor, lambda: open_store(server_name(image), image.archive))
+        self._clerk = Clerk(self._reactor, lambda: open_store(server_name(image), image.archive), is_shared=is_shared)
 
     @property
     def busy(self) -> bool:
@@ -136,9 +140,9 @@ class Keeper:
         task = Task(posix.urandom(DIGITS).hex(), call.request.session.principal, call.definition.name, 0)
         task.again = call.definition.again
         task.answers = {key: call.answers[key] for key, _, _ in call.definition.asks if key in call.answers}
-        if self._room > 0:
+        if self._has_room(task.principal):
             task.owner, task.fence, task.begun = self._name, 1, True
-            self._coming += 1
+            self._places.take(task.principal)
         kept = kept_of(call)
         until = monotonic() + self._safe
 
@@ -148,14 +152,15 @@ class Keeper:
             store.add(task, kept)
             return task
 
-        self._clerk.tell(order, lambda outcome: self._added(call, task, kept, (outcome, until)))
+        self._clerk.tell(order, lambda outcome: self._added(call, task, kept, (outcome, until)), task.principal)
         return True
 
     def _added(self, call: Call, task: Task, kept: Kept, came: tuple[Any, float]) -> None:
         """Answer the request whose task is kept now, and run it."""
         outcome, until = came
         self._unanswered -= 1
-        self._coming -= task.begun
+        if task.begun:
+            self._places.give_back(task.principal)  # `_begin` takes it again
         session: Session = call.request.session
         if isinstance(outcome, Task):
             answers = session.finish(call, Ready(created(task, task.created)))
@@ -166,9 +171,10 @@ class Keeper:
                 self._begin(task, kept, until)
             return
         self._warn(outcome)
-        why = f"Internal error: the task cannot be kept: {outcome}"
-        self._driver.effects += session.finish(call, Failure(INTERNAL_ERROR, why))
-        if not isinstance(outcome, FullError):
+        if isinstance(outcome, FullError | TooSlowError):
+            self._driver.effects += session.finish(call, Failure(INTERNAL_ERROR, f"{NOT_KEPT}: {outcome}"))
+        else:  # where the store is, is for who runs the server
+            self._driver.effects += session.finish(call, Failure(INTERNAL_ERROR, NOT_KEPT))
             self._undo(task.identifier)  # it may be there all the same
 
     def _undo(self, identifier: str) -> None:
@@ -242,11 +248,11 @@ class Keeper:
                 self._changed(outcome.task)
             done(answer_to(call, outcome))
 
-        self._clerk.tell(order_for(call), came)
+        self._clerk.tell(order_for(call), came, call.request.session.principal)
 
-    @property
-    def _room(self) -> int:
-        return 0 if self._calls.crowded else MOST_HERE - len(self._own) - self._coming
+    def _has_room(self, principal: str) -> bool:
+        """Tell whether one more task of a principal may run here."""
+        return self._places.has_room(principal) and not self._calls.is_crowded(principal)
 
     @property
     def _milliseconds(self) -> int:
@@ -260,18 +266,23 @@ class Keeper:
     def _begin(self, task: Task, kept: Kept, until: float) -> None:
         """Run a task that is this server's now, unless that took so long to be kept that it may be no more."""
         if monotonic() >= until:
-            self._clerk.tell(lambda store: store.change(task.identifier, putting_back(task.fence)), self._put_back)
+            self._returning.add(task.identifier)
+            order = putting_back(task.fence)
+            done = partial(self._put_back, task.identifier)
+            self._clerk.tell(lambda store: store.change(task.identifier, order), done)
             return
         call = call_of(self._driver.image, task, kept)
         if call is None:
             return  # it was another build that had this tool: its lease ends
         own = Own(task, call, until)
         self._own[own.identifier] = self._of[call.request] = own
+        self._places.take(task.principal)
         self._arm(min(TICK_SECONDS, self._lease / 8))  # it may have been armed when nothing ran here
         self._driver.effects.append(Start(call))
 
-    def _put_back(self, outcome: Any) -> None:
+    def _put_back(self, identifier: str, outcome: Any) -> None:
         """Take note of whether others may have a task now; if not, they may when its lease ends."""
+        self._returning.discard(identifier)
         if isinstance(outcome, StoreError):
             self._warn(outcome)
 
@@ -280,7 +291,8 @@ class Keeper:
 
         def attempt() -> None:
             if self._own.get(own.identifier) is own:
-                self._clerk.tell(lambda store: store.change(own.identifier, step), came)
+                principal = own.call.request.session.principal
+                self._clerk.tell(lambda store: store.change(own.identifier, step), came, principal)
 
         def came(outcome: Any) -> None:
             if isinstance(outcome, Task):
@@ -316,6 +328,7 @@ class Keeper:
         """Have nothing more to do with a task, and stop what still runs of it."""
         if self._own.pop(own.identifier, None) is own:
             del self._of[own.call.request]
+            self._places.give_back(own.call.request.session.principal)
             if own.ending is None:
                 self._driver.effects.append(Stop(own.call))
 
@@ -377,23 +390,27 @@ class Keeper:
             self._changed(task)
 
     def _scan(self) -> None:
-        """Look for tasks that nobody runs."""
-        room = self._room
-        if room > 0:
-            self._clerk.tell(lambda store: store.due(4 * room), self._found)
+        """Look for tasks that nobody runs, but not for those of principals that have no room here."""
+        if not self._places.is_full:
+            most = 4 * (MOST_HERE - self._places.used)
+            without = frozenset(one for one in self._places.holders if not self._has_room(one))
+            self._clerk.tell(lambda store: store.due(most, without), self._found)
 
     def _found(self, outcome: Any) -> None:
         if isinstance(outcome, Exception):
             self._warn(outcome)
             return
         for task in outcome:
+            if task.identifier in self._returning or (task.identifier in self._own and not is_overdue(task)):
+                continue  # it is here: its end is about to be kept, its lease put off, or it is given back
             ends = task.begun and not task.again
-            if self._room > 0 and (ends or self._driver.image.tool(task.tool) is not None or is_overdue(task)):
-                self._take(task.identifier)
+            is_ours = ends or self._driver.image.tool(task.tool) is not None or is_overdue(task)
+            if is_ours and self._has_room(task.principal):
+                self._take(task.identifier, task.principal)
 
-    def _take(self, identifier: str) -> None:
+    def _take(self, identifier: str, principal: str) -> None:
         """Take over a task, unless somebody else is quicker."""
-        self._coming += 1
+        self._places.take(principal)
         until = monotonic() + self._safe
 
         def step(task: Task, now: int) -> Task:
@@ -404,7 +421,7 @@ class Keeper:
             return task, {} if task is None or task.over else store.called(identifier)
 
         def done(outcome: Any) -> None:
-            self._coming -= 1
+            self._places.give_back(principal)  # `_begin` takes it again
             if isinstance(outcome, Exception):
                 if not isinstance(outcome, StaleError):
                     self._warn(outcome)
@@ -415,7 +432,7 @@ class Keeper:
             elif task is not None and self._own.get(identifier) is None:
                 self._begin(task, kept, until)
 
-        self._clerk.tell(order, done)
+        self._clerk.tell(order, done, principal)
 
     def _warn(self, problem: object) -> None:
         """Say what is wrong with the store, not too often."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 
 from mcpc_runtime.errors import tell
+from mcpc_runtime.ownership import UnusableError, refuse_shared
 from mcpc_runtime.protocol.rows import resolve
 from mcpc_runtime.redis import NOT_CARRIED, is_address
 from mcpc_runtime.tasks.store import Memory, Refusing, StoreError
@@ -34,7 +35,11 @@ def open_store(name: str, archive: str) -> Store:
         if scheme == "memory":
             return Memory()
         if scheme == "sqlite" and rest:
-            return sqlite(os.path.abspath(os.path.expanduser(rest)))
+            path = os.path.abspath(os.path.expanduser(rest))
+            reason = shared(os.path.dirname(path))
+            if reason:
+                tell(f"{reason}: somebody else could put another file in the place of {path}")
+            return sqlite(path)
         if is_address(chosen):
             return redis(chosen, name, archive)
         raise StoreError(f"{VARIABLE} must be sqlite:PATH, redis://…, or memory:")
@@ -54,11 +59,26 @@ def usual(name: str, archive: str) -> Store:
     if not writable(folder):
         tell(f"{folder} cannot be written: {MEMORY_ONLY}")
         return Memory()
+    reason = shared(folder)
+    if reason:
+        tell(f"{reason}: {MEMORY_ONLY}")
+        return Memory()
     try:
         return sqlite(os.path.join(folder, file_name(name, archive)))
     except StoreError as problem:
         tell(f"{problem}: {MEMORY_ONLY}")
         return Memory()
+
+
+def shared(folder: str) -> str:
+    """Return why a folder, or what of it is there, or one above, is not this user's alone; or nothing."""
+    while not os.path.isdir(folder) and folder != os.path.dirname(folder):
+        folder = os.path.dirname(folder)
+    try:
+        refuse_shared(os.path.realpath(folder))
+    except UnusableError as problem:
+        return str(problem)
+    return ""
 
 
 def file_name(name: str, archive: str) -> str:

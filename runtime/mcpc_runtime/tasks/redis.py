@@ -14,11 +14,11 @@ from mcpc_runtime.protocol.course import StaleError
 from mcpc_runtime.protocol.jsonrpc import encode
 from mcpc_runtime.protocol.rows import resolve
 from mcpc_runtime.redis import RedisError, connect, failures, without_secrets
-from mcpc_runtime.tasks.store import StoreError, dump, load, load_call, refuse_too_many
+from mcpc_runtime.tasks.store import StoreError, dump, load, load_call, refuse_too_many, turn
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
     from typing import Any
 
     from mcpc_runtime.protocol.course import Step, Task
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 TRIES = 50
 MOST_NEWS = 1000
+MOST_PASSED = 2000
+"""So many tasks are read beyond those that are wanted, to find some of principals that have room."""
 MARGIN_MS = 60_000
 """How much longer than it must be a task is kept: Redis forgets it by itself then."""
 
@@ -54,15 +56,19 @@ class Redis:
     def add(self, task: Task, call: Kept) -> None:
         """Keep a new task."""
         now = self.now()
-        of, every = self._of(task.principal), self._prefix + "all"
+        of, every, kept = self._of(task.principal), self._prefix + "all", self._of(task.principal, "kept")
         with self._asking():
-            self._redis.zremrangebyscore(every, 0, now)
-            self._redis.zremrangebyscore(of, 0, now)
-            refuse_too_many(self._redis.zcard(of), self._redis.zcard(every))
+            for names in (every, of, kept):
+                self._redis.zremrangebyscore(names, 0, now)
+            under_way = self._redis.zcard(of)
+            refuse_too_many(under_way, self._redis.zcard(kept), self._redis.zcard(every))
+            turn(task, under_way)
             with self._redis.pipeline() as batch:
                 batch.hset(self._key(task.identifier), "call", encode(call))
                 self._put(batch, task)
                 batch.zadd(every, {task.identifier: task.expires})
+                batch.zadd(kept, {task.identifier: task.expires})
+                batch.pexpireat(kept, task.expires + MARGIN_MS)
                 batch.execute()
 
     def read(self, identifier: str) -> Task | None:
@@ -100,22 +106,30 @@ class Redis:
     def remove(self, identifier: str) -> None:
         """Forget a task."""
         with self._asking(), self._redis.pipeline() as batch:
+            state = self._redis.hget(self._key(identifier), "state")
             batch.delete(self._key(identifier))
             batch.zrem(self._prefix + "leases", identifier)
             batch.zrem(self._prefix + "all", identifier)
+            if state is not None:
+                principal = load(state).principal
+                batch.zrem(self._of(principal), identifier)
+                batch.zrem(self._of(principal, "kept"), identifier)
             batch.execute()
 
-    def due(self, most: int) -> list[Task]:
-        """Return tasks that nobody runs."""
+    def due(self, most: int, without: Collection[str] = ()) -> list[Task]:
+        """Return tasks that nobody runs; those of principals that are passed over are read, but not very many."""
         leases, now = self._prefix + "leases", self.now()
-        found = []
+        found: list[Task] = []
         with self._asking():
-            for name in self._redis.zrangebyscore(leases, 0, now, start=0, num=most):
+            names = self._redis.zrangebyscore(leases, 0, now, start=0, num=most + (MOST_PASSED if without else 0))
+            for name in names:
                 task = fresh(self._redis.hmget(self._key(name.decode()), "state", "lease"), now)
                 if task is None or task.over:
                     self._redis.zrem(leases, name)  # it was forgotten
-                elif task.lease <= now:
+                elif task.lease <= now and task.principal not in without:
                     found.append(task)
+                if len(found) >= most:
+                    break
         return found
 
     def renew(self, fences: dict[str, int], milliseconds: int) -> dict[str, Task]:
@@ -184,6 +198,7 @@ class Redis:
             batch.zrem(self._prefix + "leases", identifier)
             batch.zrem(self._of(task.principal), identifier)
             batch.zadd(self._prefix + "all", {identifier: until})
+            batch.zadd(self._of(task.principal, "kept"), {identifier: until}, xx=True)
         else:
             batch.zadd(self._prefix + "leases", {identifier: task.lease})
             batch.zadd(self._of(task.principal), {identifier: until})
@@ -193,9 +208,10 @@ class Redis:
     def _key(self, identifier: str) -> str:
         return f"{self._prefix}task:{identifier}"
 
-    def _of(self, principal: str) -> str:
+    def _of(self, principal: str, kind: str = "of") -> str:
+        """Return the name of a principal's tasks: those under way (`of`), or all that are kept (`kept`)."""
         digest = resolve("hashlib:sha256")(principal.encode("utf-8", "backslashreplace")).hexdigest()
-        return f"{self._prefix}of:{digest}"
+        return f"{self._prefix}{kind}:{digest}"
 
     @contextmanager
     def _asking(self) -> Iterator[None]:

@@ -1,6 +1,7 @@
 """What clients ask about tasks: each request is one order for the clerk, and an answer made of what came of it.
 
-A task that belongs to another principal is as unknown as one that never was.
+A task that belongs to another principal is as unknown as one that never was, and so is one of a tool that the token of
+this request does not allow: several tokens may be one principal's.
 """
 
 from __future__ import annotations
@@ -9,8 +10,9 @@ from mcpc_runtime.protocol import course
 from mcpc_runtime.protocol.course import StaleError
 from mcpc_runtime.protocol.effects import Failure, Ready
 from mcpc_runtime.protocol.facts import INTERNAL_ERROR, INVALID_PARAMS
-from mcpc_runtime.protocol.tasks import UNKNOWN, detailed
+from mcpc_runtime.protocol.tasks import UNKNOWN, detailed, may_see
 from mcpc_runtime.tasks.questions import unfit
+from mcpc_runtime.tasks.store import TooSlowError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,6 +22,8 @@ if TYPE_CHECKING:
     from mcpc_runtime.protocol.effects import Call, Ending
     from mcpc_runtime.protocol.jsonrpc import Json
     from mcpc_runtime.tasks.store import Store
+
+NOT_FOUND = "Internal error: the task cannot be looked up"
 
 
 class UnfitError(Exception):
@@ -39,14 +43,14 @@ class Found:
 
 def order_for(call: Call) -> Callable[[Store], Found | UnfitError]:
     """Return what the clerk has to do."""
-    identifier, principal = str(call.request.params["taskId"]), call.request.session.principal
+    identifier, session = str(call.request.params["taskId"]), call.request.session
     step = STEPS[call.request.method]
     given: Json = call.request.params.get("inputResponses")
     responses = given if type(given) is dict else {}
 
     def order(store: Store) -> Found | UnfitError:
         task = store.read(identifier)
-        if task is None or task.principal != principal:
+        if task is None or not may_see(session, task.principal, task.tool):
             return Found(None, 0, has_changed=False)
         if step is None:
             return Found(task, store.now(), has_changed=False)
@@ -65,7 +69,8 @@ def answer_to(call: Call, outcome: Found | Exception) -> Ending:
     if isinstance(outcome, UnfitError):
         return Failure(INVALID_PARAMS, f"Invalid params: {outcome}")
     if isinstance(outcome, Exception):
-        return Failure(INTERNAL_ERROR, f"Internal error: the task cannot be looked up: {outcome}")
+        # What else is wrong with a store may say where it is, and that is for who runs the server.
+        return Failure(INTERNAL_ERROR, f"{NOT_FOUND}: {outcome}" if isinstance(outcome, TooSlowError) else NOT_FOUND)
     if outcome.task is None:
         return Failure(INVALID_PARAMS, UNKNOWN)
     shown = detailed(outcome.task, outcome.now) if STEPS[call.request.method] is None else {}

@@ -12,13 +12,14 @@ from contextlib import closing, contextmanager, nullcontext, suppress
 from stat import S_ISREG
 from time import time
 
+from mcpc_runtime.ownership import make_missing
 from mcpc_runtime.protocol.course import StaleError
 from mcpc_runtime.protocol.jsonrpc import encode
-from mcpc_runtime.tasks.store import StoreError, dump, load, load_call, refuse_too_many
+from mcpc_runtime.tasks.store import StoreError, dump, load, load_call, refuse_too_many, turn
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
 
     from mcpc_runtime.protocol.course import Step, Task
     from mcpc_runtime.tasks.store import Kept
@@ -56,9 +57,10 @@ class Sqlite:
     def add(self, task: Task, call: Kept) -> None:
         """Keep a new task."""
         with self._changing(create=True) as found:
-            under_way = "SELECT count(*) FROM tasks WHERE principal = ? AND over = 0"
-            count = found.execute(under_way, (task.principal,)).fetchone()[0]
-            refuse_too_many(count, found.execute("SELECT count(*) FROM tasks").fetchone()[0])
+            theirs = "SELECT count(*), coalesce(sum(over = 0), 0) FROM tasks WHERE principal = ?"
+            count, under_way = found.execute(theirs, (task.principal,)).fetchone()
+            refuse_too_many(under_way, count, found.execute("SELECT count(*) FROM tasks").fetchone()[0])
+            turn(task, under_way)
             row = (task.identifier, task.principal, *self._columns(task), encode(call))
             found.execute("INSERT INTO tasks VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
 
@@ -90,14 +92,15 @@ class Sqlite:
         with self._changing() as found:
             found.execute("DELETE FROM tasks WHERE identifier = ?", (identifier,))
 
-    def due(self, most: int) -> list[Task]:
+    def due(self, most: int, without: Collection[str] = ()) -> list[Task]:
         """Return tasks that nobody runs; forget those that need not be kept any more."""
         now = self.now()
         with self._using() as found:
             if found.execute("SELECT 1 FROM tasks WHERE expires <= ? LIMIT 1", (now,)).fetchone():
                 found.execute("DELETE FROM tasks WHERE expires <= ?", (now,))
-            wanted = "SELECT state, lease FROM tasks WHERE over = 0 AND lease <= ? LIMIT ?"
-            return [leased(row) for row in found.execute(wanted, (now, most))]
+            others = f"principal NOT IN ({', '.join('?' * len(without))})"
+            wanted = f"SELECT state, lease FROM tasks WHERE over = 0 AND lease <= ? AND {others} ORDER BY lease LIMIT ?"
+            return [leased(row) for row in found.execute(wanted, (now, *without, most))]
 
     def renew(self, fences: dict[str, int], milliseconds: int) -> dict[str, Task]:
         """Put off the end of leases, all at once."""
@@ -206,7 +209,7 @@ def make_safe(path: str) -> None:
 
     A file that is there is not opened: to close it would undo the locks that this process may have on it.
     """
-    os.makedirs(os.path.dirname(path) or ".", mode=0o700, exist_ok=True)
+    make_missing(os.path.dirname(os.path.abspath(path)))
     with suppress(FileExistsError):
         os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
     found = os.lstat(path)

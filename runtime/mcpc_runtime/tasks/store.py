@@ -6,13 +6,16 @@ taken is there for everybody who opens the same one, before the operation return
 
 from __future__ import annotations
 
+from operator import itemgetter
 from time import time
 
 from mcpc_runtime.protocol.course import StaleError, from_record
 from mcpc_runtime.protocol.jsonrpc import encode, parse
+from mcpc_runtime.shares import TIMES_FREE, Holdings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Collection
     from typing import Protocol
 
     from mcpc_runtime.protocol.course import Step, Task
@@ -29,7 +32,7 @@ if TYPE_CHECKING:
             ...
 
         def add(self, task: Task, call: Kept) -> None:
-            """Keep a new task; raise FullError if there are too many."""
+            """Keep a new task; raise FullError if there are too many.  One that nobody runs gets its turn (`turn`)."""
 
         def read(self, identifier: str) -> Task | None:
             """Return a task, unless it is unknown or need not be kept any more."""
@@ -44,8 +47,11 @@ if TYPE_CHECKING:
         def remove(self, identifier: str) -> None:
             """Forget a task."""
 
-        def due(self, most: int) -> list[Task]:
-            """Return tasks that nobody runs; forget those that need not be kept any more."""
+        def due(self, most: int, without: Collection[str] = ()) -> list[Task]:
+            """Return tasks that nobody runs, in turn by principal, but none of principals in `without`.
+
+            Those that need not be kept any more are forgotten.
+            """
             ...
 
         def renew(self, fences: dict[str, int], milliseconds: int) -> dict[str, Task]:
@@ -63,7 +69,15 @@ if TYPE_CHECKING:
 MOST_OPEN = 1000
 """So many tasks of one principal may be under way."""
 MOST_KEPT = 100_000
+"""So many tasks may be kept, of which one principal may have three times what others still find room for."""
+MOST_BYTES = 256 << 20
+"""Of tasks in this process's memory: with more, no new ones are taken until some are forgotten."""
+PARSED_FACTOR = 4
+"""What arguments take, parsed, over their text, about."""
+CALL = "call "
+TOO_MUCH_KEPT = f"tasks of {MOST_BYTES >> 20} MiB are kept already; some are forgotten every hour"
 TOO_MANY_OPEN = f"{MOST_OPEN} tasks are under way already; wait until one has ended"
+TOO_MANY_YOURS = "{} tasks of yours are kept already, which is your share; some are forgotten every hour"
 TOO_MANY_KEPT = f"{MOST_KEPT} tasks are kept already; some are forgotten every hour"
 
 
@@ -71,16 +85,30 @@ class StoreError(Exception):
     """A store could not do what it was told; the message says why, and has no secrets."""
 
 
+class TooSlowError(StoreError):
+    """So many orders wait for a store that one more is refused; nothing was done."""
+
+
 class FullError(Exception):
     """A store has as many tasks as it may have."""
 
 
 class Memory:
-    """Tasks in this process, which end with it."""
+    """Tasks in this process, which end with it.  Every operation is O(1), but for `due`: O(tasks)."""
 
     def __init__(self) -> None:
         self._tasks: dict[str, bytes] = {}
         self._calls: dict[str, Kept] = {}
+        self._facts: dict[str, tuple[str, bool, int, int]] = {}  # principal, is over, lease, expires
+        self._open, self._kept = Holdings(), Holdings()
+        self._sizes: dict[str, int] = {}
+        self.size = 0
+        """How many bytes are kept of all tasks and what they call, about."""
+
+    def _weigh(self, identifier: str, size: int) -> None:
+        """Count the bytes of one task."""
+        self.size += size - self._sizes.get(identifier, 0)
+        self._sizes[identifier] = size
 
     def now(self) -> int:
         """Return this machine's time."""
@@ -88,10 +116,15 @@ class Memory:
 
     def add(self, task: Task, call: Kept) -> None:
         """Keep a new task."""
-        tasks = [load(data) for data in self._tasks.values()]
-        refuse_too_many(sum(one.principal == task.principal and not one.over for one in tasks), len(tasks))
-        self._tasks[task.identifier] = dump(task)
+        under_way = self._open.of(task.principal)
+        refuse_too_many(under_way, self._kept.of(task.principal), self._kept.total)
+        called = len(encode(call))
+        if self.size + called > MOST_BYTES:
+            raise FullError(TOO_MUCH_KEPT)
+        turn(task, under_way)
+        self._put(task)
         self._calls[task.identifier] = call
+        self._weigh(CALL + task.identifier, called * PARSED_FACTOR)
 
     def read(self, identifier: str) -> Task | None:
         """Return a task."""
@@ -110,21 +143,40 @@ class Memory:
         task = self.read(identifier)
         if task is not None:
             task = step(task, self.now())
-            self._tasks[identifier] = dump(task)
+            self._put(task)
         return task
+
+    def _put(self, task: Task) -> None:
+        self._count(task.identifier, -1)
+        data = self._tasks[task.identifier] = dump(task)
+        self._weigh(task.identifier, len(data))
+        self._facts[task.identifier] = task.principal, task.over, task.lease, task.expires
+        self._count(task.identifier, 1)
+
+    def _count(self, identifier: str, amount: int) -> None:
+        if identifier in self._facts:
+            principal, is_over, _, _ = self._facts[identifier]
+            self._kept.add(principal, amount)
+            self._open.add(principal, 0 if is_over else amount)
 
     def remove(self, identifier: str) -> None:
         """Forget a task."""
-        self._tasks.pop(identifier, None)
-        self._calls.pop(identifier, None)
+        self._count(identifier, -1)
+        for kept in (self._tasks, self._calls, self._facts):
+            kept.pop(identifier, None)
+        self.size -= self._sizes.pop(identifier, 0) + self._sizes.pop(CALL + identifier, 0)
 
-    def due(self, most: int) -> list[Task]:
+    def due(self, most: int, without: Collection[str] = ()) -> list[Task]:
         """Return tasks that nobody runs."""
-        now, tasks = self.now(), [load(data) for data in self._tasks.values()]
-        for task in tasks:
-            if task.expires <= now:
-                self.remove(task.identifier)
-        return [task for task in tasks if not task.over and task.lease <= now < task.expires][:most]
+        now = self.now()
+        found: list[tuple[int, str]] = []
+        for identifier, (principal, is_over, lease, expires) in list(self._facts.items()):
+            if expires <= now:
+                self.remove(identifier)
+            elif not is_over and lease <= now and principal not in without:
+                found.append((lease, identifier))
+        found.sort(key=itemgetter(0))
+        return [load(self._tasks[identifier]) for _, identifier in found[:most]]
 
     def renew(self, fences: dict[str, int], milliseconds: int) -> dict[str, Task]:
         """Put off the end of leases."""
@@ -133,7 +185,7 @@ class Memory:
             task = self.read(identifier)
             if task is not None and not task.over and task.fence == fence:
                 task.lease = self.now() + milliseconds
-                self._tasks[identifier] = dump(task)
+                self._put(task)
                 renewed[identifier] = task
         return renewed
 
@@ -183,9 +235,20 @@ def load_call(data: bytes) -> Kept:
     return call if type(call) is dict else {}
 
 
-def refuse_too_many(under_way: int, kept: int) -> None:
-    """Raise FullError where one more task would be too many."""
+def refuse_too_many(under_way: int, theirs: int, kept: int) -> None:
+    """Raise FullError where one more task would be too many: of those of its principal, or of all."""
     if under_way >= MOST_OPEN:
         raise FullError(TOO_MANY_OPEN)
     if kept >= MOST_KEPT:
         raise FullError(TOO_MANY_KEPT)
+    if theirs >= TIMES_FREE * (MOST_KEPT - kept):
+        raise FullError(TOO_MANY_YOURS.format(theirs))
+
+
+def turn(task: Task, under_way: int) -> None:
+    """Give a task that nobody runs its turn: everybody's first comes before anybody's second.
+
+    Its lease, which has ended long ago, says how many tasks of its principal were under way; the least is taken first.
+    """
+    if not task.owner:
+        task.lease = under_way

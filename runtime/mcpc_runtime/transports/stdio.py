@@ -134,7 +134,7 @@ class Channel:
             self._bear("written to", problem)
         else:
             self._failures = 0
-        self.written += len(data)
+        self.written += len(data) - len(view)
         self.unsent = len(view)
         return not view
 

@@ -12,6 +12,7 @@ import sys
 from _signal import SIGINT, SIGTERM, signal  # type: ignore[import-not-found]
 from _thread import RLock, start_new_thread
 
+from mcpc_runtime.opened import refuse_changed, watch
 from mcpc_runtime.protocol.rows import resolve
 from mcpc_runtime.turns import Turns
 from mcpc_runtime.worker.calls import Call
@@ -24,15 +25,21 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-CALLS, REPLIES, WORDS = 3, 4, 5
+CALLS, REPLIES, WORDS, ARCHIVE = 3, 4, 5, 6
 BROKEN = 70
 LAST_WORDS = "mcpc_runtime.bindings.toolbox:destroy"
 
 
-def main(archive: str, way: str) -> None:
-    """Answer calls until there are no more."""
+def main(archive: str, way: str, *known: str) -> None:
+    """Answer calls until there are no more.  `known`: what the server's file was when the server opened it."""
     for descriptor in (CALLS, REPLIES, WORDS):
         posix.set_inheritable(descriptor, False)
+    if known:
+        inode, size, changed = map(int, known)
+        watch(archive, (inode, size, changed))
+        refuse_changed(archive)
+        if archive == f"/proc/{posix.getpid()}/fd/{ARCHIVE}":
+            posix.set_inheritable(ARCHIVE, False)
     sys.stdout = sys.stderr
     sys.path.insert(0, f"{archive}/handlers")
     sys.argv = [archive]

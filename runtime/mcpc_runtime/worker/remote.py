@@ -11,6 +11,7 @@ import sys
 from _collections import deque  # type: ignore[import-not-found]
 
 from mcpc_runtime.commands import MARK, Returned
+from mcpc_runtime.opened import given, refuse_changed, watched
 from mcpc_runtime.protocol.jsonrpc import ParseError, parse
 from mcpc_runtime.reactor import READABLE, WRITABLE, close
 from mcpc_runtime.worker.sending import FULL, SENT, Stream, sending
@@ -44,7 +45,12 @@ if TYPE_CHECKING:
             """Take note that a worker has ended."""
 
 
-BOOT = "import sys;sys.path.insert(0,sys.argv[1]);from mcpc_runtime.worker.process import main;main(*sys.argv[1:])"
+BOOT = (
+    "import sys,posix;a=sys.argv[1].replace('/proc/self/','/proc/%d/'%posix.getpid());sys.path.insert(0,a);"
+    "from mcpc_runtime.worker.process import main;main(a,*sys.argv[2:])"
+)
+ARCHIVE = 6
+"""The worker's descriptor of the server's file."""
 READ_SIZE = 1 << 16
 """More would be memory that the C library asks the system for, and gives back, at every read."""
 READ_REST = 1 << 20
@@ -108,9 +114,13 @@ class Worker:
             opened += replies, replies_in
             words_out, words = posix.pipe()
             opened += words_out, words
-            argv = [sys.executable or "python3", "-I", "-S", "-c", BOOT, self._pool.host.image.archive, line.way]
-            given = {3: line.intake, 4: replies_in, 5: words_out}
-            self._child = self._supervisor.spawn(argv, environment, given, self._ended)
+            archive = self._pool.host.image.archive
+            refuse_changed(archive)
+            place, descriptors = given(archive, ARCHIVE)
+            known = [f"{number:d}" for number in watched.get(archive, ())]
+            argv = [sys.executable or "python3", "-I", "-S", "-c", BOOT, place, line.way, *known]
+            descriptors.update({3: line.intake, 4: replies_in, 5: words_out})
+            self._child = self._supervisor.spawn(argv, environment, descriptors, self._ended)
         except BaseException:
             for descriptor in opened:
                 close(descriptor)
@@ -142,7 +152,7 @@ class Worker:
         queue = self._queue
         while queue and not self._closed:
             job = queue[0]
-            became = SENT if job.done is None else self._line.put(job.number, job.body)
+            became = SENT if job.done is None else self._put(job)
             if became != SENT:
                 self._wait(became)
                 return
@@ -151,6 +161,15 @@ class Worker:
             if not self._expecting:
                 self._expect()
         self._wait(SENT)
+
+    def _put(self, job: Job) -> int:
+        """Send a call; one that cannot be sent fails alone."""
+        try:
+            return self._line.put(job.number, job.body)
+        except OSError as problem:
+            self._jobs.pop(job.number, None)
+            job.finish(Returned(problem=f"the call could not be handed to the handler's process: {problem.strerror}"))
+            return SENT
 
     def _wait(self, became: int) -> None:
         """Feed again when there is room; a stream tells by itself when its call was begun."""

@@ -2,10 +2,9 @@
 # What `bash --norc --noprofile -c` runs to read the SDK once and run scripts, each in a child of its own:
 #
 #   $0    a name, for messages
-#   $1    the folder of /proc in which the descriptors of the server are
 #   fd 3  the folder of the SDK; it ends with a null byte, as every text here
 #   fd 4  a byte for every child that is to be ready for a call
-#   fd 5  the calls, 40 characters each, as forkserver.bash of mcpc has them
+#   fd 5  the calls, 48 characters each, as forkserver.bash of mcpc has them
 #   fd 6  where `ready` is written once the SDK has been read
 #
 # Its law: a script finds the shell that would have been started for it: its name, its folder, its variables, no options,
@@ -19,7 +18,7 @@
   if ((BASH_VERSINFO[0] < 5)); then exit 126; fi # BASH_ARGV0
   mapfile -d '' -t -u 3 __mcpc_texts
   exec 3<&-
-  __mcpc_from=$1 __mcpc_names=()
+  __mcpc_from='' __mcpc_names=()
   set --
   for __mcpc_index in MCP_TOOL_CANCELLATION_FILE MCP_PROGRESS_STREAM MCP_PROGRESS_TOKEN MCP_LOG_STREAM MCP_ELICIT_DEFAULT_TIMEOUT; do
     if [[ ! -v $__mcpc_index ]]; then __mcpc_names+=("$__mcpc_index"); fi
@@ -36,16 +35,18 @@
     (
       set +o monitor
       exec 4<&- 2>/dev/null
+      builtin ulimit -S -x "$BASHPID" 2>/dev/null || : # what the script starts inherits it: see supervision/inherited.py
       shopt -s lastpipe
       (
         shopt -u lastpipe
-        builtin read -r -u 5 -N 40 __mcpc_index || exit 0
+        builtin read -r -u 5 -N 48 __mcpc_index || exit 0
+        __mcpc_from=/proc/${__mcpc_index:40:8}/fd/
         exec 5<&- 3<"$__mcpc_from${__mcpc_index:10:6}" || exit 0
         builtin mapfile -d '' -t -u 3 __mcpc_texts
         exec 3<&-
         [[ ${__mcpc_texts[0]-} == "${__mcpc_index:0:10}" ]] || exit 0
         exec 9>&1 1>|"$__mcpc_from${__mcpc_index:16:6}" 2>|"$__mcpc_from${__mcpc_index:22:6}" || exit 0
-        builtin printf '%s\n' "${__mcpc_index:28:6}" >&9
+        builtin printf '%s\n' "$__mcpc_from${__mcpc_index:28:6}" >&9
         exec 9>&-
         ((${#__mcpc_texts[@]} > 4)) || exit 0
         export MCPC_CALL=${__mcpc_texts[1]} "${__mcpc_texts[@]:4:${#__mcpc_texts[@]}-5}"
@@ -67,7 +68,7 @@
         exec 5<&-
         builtin read -r __mcpc_index || exit 0
         trap '' HUP INT TERM
-        exec 7>|"$__mcpc_from$__mcpc_index"
+        exec 7>|"$__mcpc_index"
         builtin printf 'pid %s\n' "$BASHPID" >&7
       }
       set -- "${PIPESTATUS[0]}"

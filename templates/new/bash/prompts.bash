@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
 # The functions behind prompts.json: prompt_NAME prints an object with `messages`.
+# shellcheck disable=SC2154  # the variables of a call are set by the server
 
 prompt_introduce() {
-  jq -c '{messages: [{role: "user", content: {type: "text",
-          text: "Write a two-sentence introduction of \(.name)."}}]}' <<<"$1"
+  local text
+  text=$(mcpc_json_string "Write a two-sentence introduction of $mcpc_arg_name.")
+  printf '{"messages": [{"role": "user", "content": {"type": "text", "text": %s}}]}\n' "$text"
 }

@@ -1,14 +1,15 @@
 #!/usr/bin/env bash
-# The functions behind tools.json: tool_NAME gets its arguments as one JSON text.
+# The functions behind tools.json: tool_NAME finds the argument `name` in $mcpc_arg_name, and all of them as JSON in $1.
+# shellcheck disable=SC2154  # the variables of a call are set by the server
 
 tool_greet() {
-  local name
-  name=$(jq -r '.name' <<<"$1")
-  printf 'Hello, %s!\n' "$name"
+  case ${mcpc_arg_language-en} in
+    fr) printf 'Bonjour, %s!\n' "$mcpc_arg_name" ;;
+    de) printf 'Guten Tag, %s!\n' "$mcpc_arg_name" ;;
+    *) printf 'Hello, %s!\n' "$mcpc_arg_name" ;;
+  esac
 }
 
 tool_disk_free() {
-  local path
-  path=$(jq -r '.path' <<<"$1")
-  df -h -- "$path"
+  df -h -- "$mcpc_arg_path"
 }

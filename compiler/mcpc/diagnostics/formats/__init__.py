@@ -10,18 +10,16 @@ from typing import TYPE_CHECKING
 
 from mcpc.diagnostics.formats.github import as_github
 from mcpc.diagnostics.formats.json import as_json
-from mcpc.diagnostics.formats.place import SourceText
+from mcpc.diagnostics.formats.place import SourceText, located
 from mcpc.diagnostics.formats.sarif import as_sarif
 from mcpc.diagnostics.formats.text import as_text, render_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
-    from mcpc.diagnostics.model import Diagnostics
+__all__ = ["FORMATS", "SourceText", "located", "render_text"]
 
-__all__ = ["FORMATS", "SourceText", "render_text"]
-
-FORMATS: dict[str, Callable[[Diagnostics, Mapping[str, SourceText]], str]] = {
+FORMATS: dict[str, Callable[..., str]] = {
     "text": as_text,
     "json": as_json,
     "sarif": as_sarif,

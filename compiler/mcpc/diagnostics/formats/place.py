@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from mcpc.diagnostics.model import Diagnostic
+    from mcpc.diagnostics.model import Diagnostic, Diagnostics
 
 
 class SourceText(Protocol):
@@ -30,6 +30,24 @@ class Region:
 
     start: tuple[int, int]
     end: tuple[int, int]
+
+
+def located(
+    diagnostics: Diagnostics, sources: Mapping[str, SourceText], folder: str
+) -> tuple[Diagnostics, Mapping[str, SourceText]]:
+    """Return problems and files with the names that they have from another folder, in which the project is `folder`."""
+    if folder in ("", "."):
+        return diagnostics, sources
+    named = {f"{folder}/{path}": source for path, source in sources.items()}
+    moved = (
+        replace(
+            problem, span=replace(problem.span, path=f"{folder}/{problem.span.path}" if problem.span.path else folder)
+        )
+        if problem.span
+        else problem
+        for problem in diagnostics
+    )
+    return tuple(moved), named
 
 
 def region_of(problem: Diagnostic, sources: Mapping[str, SourceText]) -> Region | None:

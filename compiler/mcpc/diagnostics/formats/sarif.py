@@ -18,15 +18,26 @@ if TYPE_CHECKING:
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 
+BASE = "WORKINGDIRECTORY"
+"""What the names of files are relative to."""
 
-def as_sarif(diagnostics: Diagnostics, sources: Mapping[str, SourceText]) -> str:
-    """Return the problems as one SARIF run, with the pages of the codes that occur."""
+
+def as_sarif(diagnostics: Diagnostics, sources: Mapping[str, SourceText], base: str = "") -> str:
+    """Return the problems as one SARIF run, with the pages of the codes that occur.
+
+    `base`: the URI of the folder that files are named from, with its last slash.
+    """
     problems = in_order(diagnostics)
     codes = sorted({problem.code for problem in problems})
     driver = {"name": "mcpc", "version": __version__, "rules": [_rule(code) for code in codes]}
     results = [_result(problem, codes.index(problem.code), sources) for problem in problems]
     # Columns are counted in code points; SARIF would assume UTF-16 units.
-    run = {"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": results}
+    run = {
+        "tool": {"driver": driver},
+        "originalUriBaseIds": {BASE: {"uri": base} if base else {"description": {"text": "Where mcpc was run."}}},
+        "columnKind": "unicodeCodePoints",
+        "results": results,
+    }
     return json.dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2) + "\n"
 
 
@@ -55,7 +66,8 @@ def _result(problem: Diagnostic, rule: int, sources: Mapping[str, SourceText]) -
 def _locations(problem: Diagnostic, sources: Mapping[str, SourceText]) -> list[dict[str, object]]:
     if problem.span is None:
         return []
-    location: dict[str, object] = {"artifactLocation": {"uri": quote(problem.span.path, errors="surrogateescape")}}
+    place = {"uri": quote(problem.span.path, errors="surrogateescape"), "uriBaseId": BASE}
+    location: dict[str, object] = {"artifactLocation": place}
     region = region_of(problem, sources)
     if region:
         names = ("startLine", "startColumn", "endLine", "endColumn")

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from mcpc.diagnostics.formats.place import SourceText, advice_of, region_of
-from mcpc.diagnostics.formats.visible import excerpt, visible
+from mcpc.diagnostics.formats.visible import LEAST_WIDTH, WIDTH, excerpt, visible, wrapped
 from mcpc.diagnostics.model import Severity, in_order
 
 if TYPE_CHECKING:
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 ITEM = "\n- "
 """What separates the items of advice that is a list: each has a line of its own."""
+ROUND_EXCERPT = 5
+"""Columns beside an excerpt and its line's number: the bar, blanks, and a sign on either side where it is cut."""
 COLOURS = {"error": "1;31", "warning": "1;33", "note": "1;36", "gutter": "1;34", "message": "1"}
 
 
@@ -26,12 +28,22 @@ def as_text(diagnostics: Diagnostics, sources: Mapping[str, SourceText]) -> str:
     return render_text(diagnostics, sources, colour=False)
 
 
-def render_text(diagnostics: Diagnostics, sources: Mapping[str, SourceText], *, colour: bool) -> str:
-    """Return a report, with the escape sequences of a terminal if `colour`."""
+def render_text(diagnostics: Diagnostics, sources: Mapping[str, SourceText], *, colour: bool, width: int = 0) -> str:
+    """Return a report, with the escape sequences of a terminal if `colour`.
+
+    `width`: the columns of the terminal, to which lines are wrapped and excerpts cut; 0 for none.
+    """
     problems = in_order(diagnostics)
-    paint = _painted if colour else _plain
-    blocks = ["\n".join(line.rstrip() for line in _block(problem, sources, paint)) for problem in problems]
+    blocks = render_blocks(problems, sources, colour=colour, width=width)
     return "\n\n".join((*blocks, _summary(problems))) + "\n"
+
+
+def render_blocks(
+    problems: Diagnostics, sources: Mapping[str, SourceText], *, colour: bool, width: int = 0
+) -> list[str]:
+    """Return the text of each problem, in the order given, as `render_text` shows it."""
+    page = _Page(sources, _painted if colour else _plain, max(width, LEAST_WIDTH) if width else 0)
+    return ["\n".join(line.rstrip() for line in _block(problem, page)) for problem in problems]
 
 
 def _painted(text: str, style: str) -> str:
@@ -43,6 +55,15 @@ def _plain(text: str, _style: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
+class _Page:
+    """What a report is written with: the files, colours, and the columns of a line, 0 for any number."""
+
+    sources: Mapping[str, SourceText]
+    paint: Paint
+    width: int
+
+
+@dataclass(frozen=True, slots=True)
 class _Snippet:
     """The lines under a problem's first one, and the width of the line number."""
 
@@ -50,24 +71,28 @@ class _Snippet:
     gutter: int = 1
 
 
-def _block(problem: Diagnostic, sources: Mapping[str, SourceText], paint: Paint) -> list[str]:
-    kind = paint(f"{problem.severity}[{problem.code}]", problem.severity)
-    snippet = _snippet(problem, sources, paint)
-    margin = " " * snippet.gutter
-    said = ((word, *text.split(ITEM)) for word, text in advice_of(problem))
-    advice = [
-        line
-        for word, text, *items in said
-        for line in (
-            f"{margin} {paint('=', 'gutter')} {word}: {visible(text)}",
-            *(f"{margin}   - {visible(item)}" for item in items),
-        )
+def _block(problem: Diagnostic, page: _Page) -> list[str]:
+    kind = f"{problem.severity}[{problem.code}]"
+    snippet = _snippet(problem, page)
+    first, *rest = wrapped(f"{kind}: {visible(problem.message)}", page.width, "  ")
+    message = page.paint(kind, problem.severity) + page.paint(first.removeprefix(kind), "message")
+    advice = [line for word, text in advice_of(problem) for line in _advice(word, text, snippet.gutter, page)]
+    return [message, *(page.paint(line, "message") for line in rest), *snippet.lines, *advice]
+
+
+def _advice(word: str, text: str, gutter: int, page: _Page) -> list[str]:
+    margin = " " * gutter
+    first, *items = text.split(ITEM)
+    lines = wrapped(f"{margin} = {word}: {visible(first)}", page.width, f"{margin}   ")
+    lines[0] = lines[0].replace("=", page.paint("=", "gutter"), 1)
+    return [
+        *lines,
+        *(line for item in items for line in wrapped(f"{margin}   - {visible(item)}", page.width, f"{margin}     ")),
     ]
-    return [kind + paint(f": {visible(problem.message)}", "message"), *snippet.lines, *advice]
 
 
-def _snippet(problem: Diagnostic, sources: Mapping[str, SourceText], paint: Paint) -> _Snippet:
-    span = problem.span
+def _snippet(problem: Diagnostic, page: _Page) -> _Snippet:
+    span, sources, paint = problem.span, page.sources, page.paint
     if span is None:
         return _Snippet(())
     path = visible(span.path)
@@ -75,8 +100,9 @@ def _snippet(problem: Diagnostic, sources: Mapping[str, SourceText], paint: Pain
     if region is None:
         return _Snippet((f" {paint('-->', 'gutter')} {path}",))
     line, column = region.start
-    marked = excerpt(sources[span.path].text, span.start, span.end)
     number = str(line)
+    room = max(page.width - len(number) - ROUND_EXCERPT, LEAST_WIDTH) if page.width else WIDTH
+    marked = excerpt(sources[span.path].text, span.start, span.end, room)
     margin = " " * len(number)
     bar = paint("|", "gutter")
     carets = paint("^" * marked.marked, problem.severity)

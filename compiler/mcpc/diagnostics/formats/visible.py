@@ -6,12 +6,14 @@ of the person who checks it.
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import dataclass
 from unicodedata import category, east_asian_width
 
 WIDTH = 120
-"""A longer line is shown as a window of about so many columns around the place."""
+"""A longer line is shown as a window of so many columns around the place, where the terminal's width is not known."""
+LEAST_WIDTH = 20
 REACH = 2 * WIDTH
 """As much text is looked at on either side: a file may be one line of many megabytes."""
 TAB = "    "
@@ -45,8 +47,34 @@ def visible(text: str, limit: int = 500) -> str:
     return shown if len(text) <= limit else shown + CUT
 
 
-def excerpt(text: str, start: int, end: int) -> Excerpt:
-    """Return the line of `text` around `start`, with what is marked up to `end` or to the end of the line."""
+def visible_json(value: object) -> str:
+    """Return a value as indented JSON in which every character that could hide or do something is escaped."""
+    text = json.dumps(value, indent=2, ensure_ascii=False)
+    return "".join(char if char == "\n" or _cell(char).shown == char else json.dumps(char)[1:-1] for char in text)
+
+
+def wrapped(text: str, width: int, indent: str) -> list[str]:
+    """Return `text`, which is visible, in lines of at most `width` columns; those after the first begin with `indent`.
+
+    A word that is longer has a line to itself.  A width of 0 is none: the text stays one line.
+    """
+    lines: list[str] = []
+    line, used = "", 0
+    for word in text.split(" ") if width else [text]:
+        columns = _width(_cells(word))
+        if line.strip() and used + 1 + columns > width:
+            lines.append(line)
+            line, used = indent + word, len(indent) + columns
+        else:
+            line, used = (f"{line} {word}", used + 1 + columns) if line else (word, columns)
+    return [*lines, line]
+
+
+def excerpt(text: str, start: int, end: int, width: int = WIDTH) -> Excerpt:
+    """Return the line of `text` around `start`, with what is marked up to `end` or to the end of the line.
+
+    Of a long line about `width` columns are shown, and a sign on either side where it is cut.
+    """
     start = min(start, len(text))
     before = text[max(0, start - REACH) : start]
     before = before[max(before.rfind("\n"), before.rfind("\r")) + 1 :]
@@ -54,8 +82,8 @@ def excerpt(text: str, start: int, end: int) -> Excerpt:
     after = found[0] if found else ""
     length = min(max(end - start, 0), len(after))
     left, middle, right = _cells(before), _cells(after[:length]), _cells(after[length:])
-    middle = middle[: _fitting(middle, WIDTH)]
-    room = WIDTH - _width(middle)
+    middle = middle[: _fitting(middle, width)]
+    room = width - _width(middle)
     left = left[len(left) - _fitting(left[::-1], max(room // 2, room - _width(right))) :]
     right = right[: _fitting(right, room - _width(left))]
     is_cut_before = start - len(left) > 0 and text[start - len(left) - 1] not in "\r\n"

@@ -1,21 +1,21 @@
 """`server.d/register.sh`: run once, at the build and only if that was asked for, and asked what it registers.
 
-It runs in a copy of the project, in a process group of its own, with a time limit and an environment that holds nothing
-of the caller's but the PATH.  What it calls `mcp_register_tool` and the like with, or prints as one object, is read as
-a `register.json` is; all of it stands, for what is said of it, at the beginning of the script.
+It runs in a copy of the project, confined (`mcpc.confinement`); of the caller's variables it finds PATH alone.  What
+it calls `mcp_register_tool` and the like with, or prints as one object, is read as a `register.json` is; all of it
+stands, for what is said of it, at the beginning of the script.
 """
 
 from __future__ import annotations
 
 import os
 import shutil
-import signal
-import subprocess
+import stat
 import tempfile
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from mcpc import confinement
+from mcpc.confinement import Job
 from mcpc.diagnostics import Severity, Span
 from mcpc.frontends.mcp_bash.nodes import made
 from mcpc.sources import Source, parse_json
@@ -63,21 +63,13 @@ def _run(tree: SourceTree) -> tuple[bytes, bytes]:
         root = Path(folder).resolve()
         project = root / "project"
         _copy(tree, project)
-        with (root / "printed").open("wb") as printed, (root / "errors").open("wb") as errors:
-            process = subprocess.Popen(
-                [bash, "--norc", "--noprofile", str(PRELUDE), str(root / "recorded")],
-                stdin=subprocess.DEVNULL,
-                stdout=printed,
-                stderr=errors,
-                cwd=project,
-                env=_environment(root),
-                start_new_session=True,
-            )
-            status = _waited(process)
-        said = [_limited(root / name) for name in ("printed", "recorded")]
-        if status:
-            raise HookError(_why(status, _limited(root / "errors")))
-        return said[0], said[1]
+        words = [bash, "--norc", "--noprofile", str(PRELUDE), str(root / "recorded")]
+        done = confinement.run(Job(words, root, project, SECONDS, _environment(root), [str(PRELUDE)], replies=1))
+        if done.status is None:
+            raise HookError(done.how.removeprefix("it "))
+        if done.status:
+            raise HookError(_why(done.status, done.output))
+        return _limited(done.answer), _recorded(root / "recorded")
 
 
 def _copy(tree: SourceTree, folder: Path) -> None:
@@ -93,11 +85,6 @@ def _environment(root: Path) -> dict[str, str]:
     tool = next((name for name in ("jq", "gojq") if shutil.which(name)), "")
     folders = {name: f"{project}/{name.lower()}" for name in ("TOOLS", "RESOURCES", "PROMPTS", "PROVIDERS", "UI")}
     return {
-        "PATH": os.environ.get("PATH", os.defpath),
-        "HOME": str(root),
-        "TMPDIR": str(root),
-        "LANG": "C.UTF-8",
-        "TZ": "UTC",
         "MCPBASH_PROJECT_ROOT": project,
         "MCPBASH_SERVER_DIR": f"{project}/server.d",
         "MCPBASH_JSON_TOOL": tool or "none",
@@ -106,24 +93,20 @@ def _environment(root: Path) -> dict[str, str]:
     }
 
 
-def _waited(process: subprocess.Popen[bytes]) -> int:
-    """Return how the process ended, and end whatever it started."""
+def _recorded(path: Path) -> bytes:
+    """Return what the hook registered by calling; what it put in the place of that file is not read."""
     try:
-        return process.wait(SECONDS)
-    except subprocess.TimeoutExpired:
-        raise HookError(f"did not end in {SECONDS} seconds") from None
-    finally:
-        with suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
-
-
-def _limited(path: Path) -> bytes:
-    if not path.exists():
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    except OSError:
         return b""
-    if path.stat().st_size > LIMIT:
+    with os.fdopen(descriptor, "rb") as file:
+        return _limited(file.read(LIMIT + 1)) if stat.S_ISREG(os.fstat(descriptor).st_mode) else b""
+
+
+def _limited(data: bytes) -> bytes:
+    if len(data) > LIMIT:
         raise HookError(f"says more than {LIMIT} bytes")
-    return path.read_bytes()
+    return data
 
 
 def _why(status: int, errors: bytes) -> str:

@@ -66,7 +66,7 @@ def registration(reading: Reading) -> Register:
     hook = reading.tree.get(HOOK)
     if hook is None:
         return {}
-    if reading.options.hooks:
+    if reading.options.hooks and reading.tree.imports:
         return _entries(hooked(hook, reading), reading, word_for_word=False)
     hint = "`--hooks` runs it at the build, in a process of its own, for as long as it takes and at most 20 seconds"
     reading.tell("MCP153", Span(hook.path), f"`{hook.path}` was not run: what it registers is not there", "", hint)

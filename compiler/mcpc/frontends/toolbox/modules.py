@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ast
 import json
-import subprocess
 import sys
 import tempfile
 from dataclasses import dataclass
@@ -17,12 +16,14 @@ from typing import TYPE_CHECKING
 
 import mcpc
 import mcpc_runtime
+from mcpc import confinement
 from mcpc.asked import LATE, SECONDS
+from mcpc.confinement import Job
 from mcpc.dependencies import requirements, stage
 from mcpc.diagnostics import Span, diagnose
 from mcpc.frontends.toolbox.naming import schema_of, stem
 from mcpc.frontends.toolbox.shaping import shaped
-from mcpc.introspection.process import ISOLATED, copy, environment
+from mcpc.introspection.process import ISOLATED, copy
 from mcpc.ir import PythonFunction
 
 if TYPE_CHECKING:
@@ -102,7 +103,7 @@ def read(source: Source, tree: SourceTree) -> tuple[object, Function | None, Dia
     try:
         return (ast.literal_eval(written[-1]) if written else None), functions[-1], ()
     except ValueError:
-        schema, why = asked(source, tree)
+        schema, why = asked(source, tree) if tree.imports else (None, "`--no-import` was given")
     if why:
         message = f"`{stem(source.path)}` cannot be imported, and is left out: {why}"
         return None, None, (diagnose("MCP250", schema_of(source), message),)
@@ -129,16 +130,15 @@ def asked(source: Source, tree: SourceTree) -> tuple[object, str]:
         packages = [str(staged.root)] if staged else []
         name = source.path.removesuffix(".py").replace("/", ".")
         words = [sys.executable, *ISOLATED, "-c", ASK, name, str(root / "project"), *packages, *mine]
-        try:
-            done = subprocess.run(
-                words, capture_output=True, cwd=root / "project", env=environment(root), timeout=SECONDS, check=False
-            )
-        except subprocess.TimeoutExpired:
-            return None, LATE
-    if done.returncode:
-        lines = done.stderr.decode(errors="replace").strip().splitlines()
-        return None, lines[-1] if lines else f"status {done.returncode}"
+        variables = {"PYTHONHASHSEED": "0"}
+        needed = (*packages, *mine)
+        done = confinement.run(Job(words, root, root / "project", SECONDS, variables, needed, replies=1))
+    if done.status is None:
+        return None, LATE if done.why.startswith("it did not end") else done.how
+    if done.status:
+        lines = done.output.decode(errors="replace").strip().splitlines()
+        return None, lines[-1] if lines else f"status {done.status}"
     try:
-        return json.loads(done.stdout), ""
-    except ValueError:
+        return json.loads(done.answer), ""
+    except (ValueError, RecursionError):
         return None, "its schema cannot be written as JSON"

@@ -10,7 +10,7 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from mcpc.bundling import NodeError, bundle, describe
+from mcpc.bundling import Description, NodeError, bundle, describe
 from mcpc.bundling.node import program
 from mcpc.diagnostics import Span, diagnose
 from mcpc.frontends.toolbox.faults import left_out, not_imported, unlocked
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from typing import Any
 
-    from mcpc.bundling import Bundle, Description
+    from mcpc.bundling import Bundle
     from mcpc.definitions import PromptDefinition, TemplateDefinition, ToolDefinition
     from mcpc.diagnostics import Diagnostics
     from mcpc.frontends.toolbox.shaping import Making
@@ -59,7 +59,7 @@ def script_tools(tree: SourceTree, files: Sequence[Source], making: Making) -> t
     entries = [source.path for source in files if stem(source.path) != RELOAD]
     try:
         bundled = bundle(tree, [*entries, *handlers.values()])
-        offered = described(bundled, entries, handlers)
+        offered = described(bundled, entries, handlers) if tree.imports else unimported([*entries, *handlers])
     except NodeError as problem:
         return Scripts(complete=False), (diagnose("MCP408", Span(files[0].path), str(problem)),)
     problems = [*unlocked(bundled, tree), *left_out(bundled, tree)]
@@ -86,6 +86,11 @@ def script_tools(tree: SourceTree, files: Sequence[Source], making: Making) -> t
 def module_of(path: str) -> str:
     """Return what a file's bundle is called."""
     return f"{path.removeprefix('src/').rpartition('.')[0]}.mjs"
+
+
+def unimported(names: Sequence[str]) -> dict[str, Description]:
+    """Return what is known of modules that are not imported: nothing."""
+    return {name: Description(failure="`--no-import` was given") for name in names}
 
 
 def described(bundled: Bundle, entries: Sequence[str], handlers: Mapping[str, str]) -> dict[str, Description]:

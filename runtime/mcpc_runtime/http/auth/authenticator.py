@@ -10,24 +10,37 @@ from mcpc_runtime.http.auth.principals import challenge, refusal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Iterator
+    from collections.abc import Awaitable, Callable, Iterator
+    from typing import Any
 
     from mcpc_runtime.http.auth.oauth import OAuth
     from mcpc_runtime.http.auth.principals import Headers, Principal, Refusal
+    from mcpc_runtime.http.auth.token_file import TokenFile
     from mcpc_runtime.http.auth.tokens import Tokens
+    from mcpc_runtime.http.replies import Client
 
 WRONG = "nobody has this token"
 
 
 class Authenticator:
-    """Lets in whoever brings a token that is known."""
+    """Lets in whoever brings a token that is known.
 
-    def __init__(self, tokens: Tokens | None = None, oauth: OAuth | None = None) -> None:
+    `watched`: the file that our own tokens come from, if one does; `address`: returns that of a client, given the other
+    end of the connection and a request's headers.
+    """
+
+    def __init__(
+        self, tokens: Tokens | None = None, oauth: OAuth | None = None, watched: TokenFile | None = None
+    ) -> None:
         self._tokens = tokens
         self._oauth = oauth
+        self.watched = watched
+        self.address: Callable[[Any, Headers], str] = lambda client, _: str(client[0])
 
-    def check(self, headers: Headers, path: str) -> Principal | Refusal | Awaitable[Principal | Refusal]:
-        """Return on whose behalf a request is, or the answer that refuses it; `headers` as ASGI has them."""
+    def check(
+        self, headers: Headers, path: str, client: Client = None
+    ) -> Principal | Refusal | Awaitable[Principal | Refusal]:
+        """Return on whose behalf a request is, or its refusal; `headers` and `client` are as ASGI has them."""
         try:
             token = bearer_token(headers)
         except MalformedError as problem:
@@ -38,7 +51,7 @@ class Authenticator:
         if found is not None:
             return found
         if self._oauth is not None:
-            return self._oauth.check(token, path)
+            return self._oauth.check(token, path, lambda: self.address(client, headers) if client else "")
         return refusal(401, self._challenge(path, "invalid_token", WRONG), "invalid_token", WRONG)
 
     def permit(self, principal: Principal, method: str, name: str, path: str = "") -> Refusal | None:

@@ -45,11 +45,12 @@ def check_audience(claims: Claims, audiences: frozenset[str]) -> None:
 
 
 def principal_of(claims: Claims, issuer: str, implied: Mapping[str, tuple[str, ...]]) -> Principal:
-    """Return on whose behalf a token speaks."""
-    subject = next((claims[name] for name in SUBJECTS if claims.get(name)), None)
+    """Return on whose behalf a token speaks: a user and a client of one name are two principals."""
+    claim = next((name for name in SUBJECTS if claims.get(name)), "")
+    subject = claims.get(claim)
     if type(subject) is not str or len(subject) > MOST_NAME:
         raise InvalidTokenError("the token does not say whose it is")
-    return Principal(f"{issuer} {subject}", None, closure(granted(claims), implied), seconds(claims.get("exp")))
+    return Principal(f"{issuer} {claim}={subject}", None, closure(granted(claims), implied), seconds(claims.get("exp")))
 
 
 def granted(claims: Claims) -> set[str]:

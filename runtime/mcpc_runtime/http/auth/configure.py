@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 from mcpc_runtime.http.auth.authenticator import Authenticator
 from mcpc_runtime.http.auth.principals import MisconfiguredError
 from mcpc_runtime.http.auth.secret_files import read_secret
+from mcpc_runtime.http.auth.token_file import TokenFile
 from mcpc_runtime.http.auth.tokens import tokens_from
 from mcpc_runtime.protocol.rows import resolve
 
@@ -31,19 +32,18 @@ ONLY_WITH_ISSUER = ("audience", "jwks", "algorithms", "scopes", "introspect", "i
 
 def authenticator(settings: Settings, environment: Mapping[str, str], *, hides: bool = False) -> Authenticator | None:
     """Return what lets clients in, None if nothing was chosen; raise MisconfiguredError."""
-    tokens = chosen_tokens(settings, environment)
+    watched = TokenFile(settings.token_file) if settings.token_file else None
+    tokens = chosen_tokens(environment) if watched is None else watched.tokens
     if not settings.issuer:
         idle = [name for name in ONLY_WITH_ISSUER if getattr(settings, name)]
         if idle:
             raise MisconfiguredError(f"{idle[0].replace('_', ' ')} without an issuer: who issues the tokens?")
-        return None if tokens is None else Authenticator(tokens)
-    return Authenticator(tokens, oauth(settings, environment, hides))
+        return None if tokens is None else Authenticator(tokens, watched=watched)
+    return Authenticator(tokens, oauth(settings, environment, hides), watched)
 
 
-def chosen_tokens(settings: Settings, environment: Mapping[str, str]) -> Tokens | None:
-    """Return our own tokens, None if there are none."""
-    if settings.token_file:
-        return tokens_from(read_secret(settings.token_file), settings.token_file)
+def chosen_tokens(environment: Mapping[str, str]) -> Tokens | None:
+    """Return our own tokens where no file has them, None if there are none."""
     text = environment.get(TOKENS)
     return None if text is None else tokens_from(text, TOKENS)
 

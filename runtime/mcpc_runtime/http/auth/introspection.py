@@ -1,7 +1,8 @@
 """Tokens that only the authorization server understands: it is asked about each (RFC 7662), and its answer kept.
 
-Its law: a token is asked about once, however many requests bring it; what is kept is its digest; and where the
-authorization server cannot be asked, nobody says that the token is wrong.
+Its law: a token is asked about once, however many requests bring it; what is kept is its digest; where the
+authorization server cannot be asked, nobody says that the token is wrong; and no number of bad tokens keeps a good one
+from being asked about, or known.
 """
 
 from __future__ import annotations
@@ -14,19 +15,22 @@ from urllib.parse import quote_plus, urlencode
 
 from mcpc_runtime.http.auth.claims import check_audience, check_times, seconds
 from mcpc_runtime.http.auth.fetching import checked_url, fetch
+from mcpc_runtime.http.auth.places import Places, source_of
 from mcpc_runtime.http.auth.principals import InvalidTokenError, MisconfiguredError, UnavailableError
 from mcpc_runtime.protocol.jsonrpc import ParseError, parse
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
+    from typing import Any
 
     from mcpc_runtime.http.auth.claims import Claims
 
 KEEP_SECONDS = 60.0
 KEEP_REFUSED_SECONDS = 5.0
 MOST_KEPT = 4096
-MOST_ASKED = 256
+UNKNOWN = "unknown"
+"""The source of a token that came from nowhere, as over a socket of this machine."""
 
 
 class Introspection:
@@ -44,23 +48,30 @@ class Introspection:
             "Authorization": f"Basic {b64encode(pair).decode()}",
             "Content-Type": "application/x-www-form-urlencoded",
         }
-        self._kept: dict[bytes, tuple[float, Claims | None]] = {}
+        self._kept: dict[bytes, tuple[float, Claims]] = {}
+        self._refused: dict[bytes, float] = {}
+        self._places = Places()
         self._asked: dict[bytes, asyncio.Future[Claims | None]] = {}
 
-    def verify(self, token: str, audiences: frozenset[str]) -> Claims | Awaitable[Claims]:
-        """Return what is known of a token; raise InvalidTokenError or UnavailableError."""
+    def verify(
+        self, token: str, audiences: frozenset[str], source: Callable[[], str] = str
+    ) -> Claims | Awaitable[Claims]:
+        """Return what is known of a token; raise InvalidTokenError or UnavailableError.
+
+        `source`: returns the address of who sent it.
+        """
         digest = sha256(token.encode("ascii")).digest()
         until, claims = self._kept.get(digest, (0.0, None))
         if until > self._now():
             return self._judged(claims, audiences)
-        return self._ask(digest, token, audiences)
+        if self._refused.get(digest, 0.0) > self._now():
+            return self._judged(None, audiences)
+        return self._ask(digest, token, audiences, "" if claims else source_of(source()) or UNKNOWN)
 
-    async def _ask(self, digest: bytes, token: str, audiences: frozenset[str]) -> Claims:
+    async def _ask(self, digest: bytes, token: str, audiences: frozenset[str], source: str) -> Claims:
         asked = self._asked.get(digest)
         if asked is None:
-            if len(self._asked) >= MOST_ASKED:
-                raise UnavailableError("too many tokens are being asked about")
-            asked = self._asked[digest] = asyncio.ensure_future(self._answer(digest, token))
+            asked = self._asked[digest] = asyncio.ensure_future(self._answer_in_turn(digest, token, source))
             asked.add_done_callback(lambda done: self._settle(digest, done))
         return self._judged(await asyncio.shield(asked), audiences)
 
@@ -68,6 +79,16 @@ class Introspection:
         self._asked.pop(digest, None)
         if not done.cancelled():
             done.exception()  # whoever asked may have gone, and nobody else would look at it
+
+    async def _answer_in_turn(self, digest: bytes, token: str, source: str) -> Claims | None:
+        """Return what the authorization server says of a token; one that was good before has no source, and no turn."""
+        if not source:
+            return await self._answer(digest, token)
+        await self._places.take(source)
+        try:
+            return await self._answer(digest, token)
+        finally:
+            self._places.free(source)
 
     async def _answer(self, digest: bytes, token: str) -> Claims | None:
         """Return what the authorization server says of a token, None if it is not active."""
@@ -83,12 +104,15 @@ class Introspection:
         return claims
 
     def _keep(self, digest: bytes, claims: Claims | None) -> None:
-        now = self._now()
-        until = now + (KEEP_REFUSED_SECONDS if claims is None else KEEP_SECONDS)
-        ends = None if claims is None else seconds(claims.get("exp"))
+        """Keep what is known of a token; bad ones have a place of their own, so that they push out no good one."""
         self._kept.pop(digest, None)
-        while len(self._kept) >= MOST_KEPT:
-            del self._kept[next(iter(self._kept))]
+        self._refused.pop(digest, None)
+        if claims is None:
+            make_room(self._refused)
+            self._refused[digest] = self._now() + KEEP_REFUSED_SECONDS
+            return
+        make_room(self._kept)
+        until, ends = self._now() + KEEP_SECONDS, seconds(claims.get("exp"))
         self._kept[digest] = until if ends is None else min(until, ends), claims
 
     def _judged(self, claims: Claims | None, audiences: frozenset[str]) -> Claims:
@@ -99,3 +123,9 @@ class Introspection:
         check_times(claims, self._now())
         check_audience(claims, audiences)
         return claims
+
+
+def make_room(kept: dict[bytes, Any]) -> None:
+    """Forget the oldest, if there are too many for one more."""
+    while len(kept) >= MOST_KEPT:
+        del kept[next(iter(kept))]

@@ -47,8 +47,8 @@ class Signed:
         except ImportError as problem:
             raise NotCarriedError(f"signed tokens need {problem.name or problem}: build with --oauth") from None
 
-    def verify(self, token: str, audiences: frozenset[str]) -> Claims | Awaitable[Claims]:
-        """Return a token's claims; raise InvalidTokenError or UnavailableError."""
+    def verify(self, token: str, audiences: frozenset[str], source: object = None) -> Claims | Awaitable[Claims]:
+        """Return a token's claims, whoever sent it; raise InvalidTokenError or UnavailableError."""
         kid, algorithm = self._header(token)
         if self._keys.is_due(kid, algorithm):
             return self._verify_later(token, audiences)

@@ -22,7 +22,7 @@ from mcpc_runtime.protocol.jsonrpc import encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Sequence
+    from collections.abc import Awaitable, Callable, Sequence
     from typing import Protocol
 
     from mcpc_runtime.http.auth.claims import Claims
@@ -32,7 +32,9 @@ if TYPE_CHECKING:
     class Verifier(Protocol):
         """Knows whether a token is genuine; raises InvalidTokenError or UnavailableError."""
 
-        def verify(self, token: str, audiences: frozenset[str]) -> Claims | Awaitable[Claims]:
+        def verify(
+            self, token: str, audiences: frozenset[str], source: Callable[[], str]
+        ) -> Claims | Awaitable[Claims]:
             """Return what it says."""
             ...
 
@@ -152,11 +154,13 @@ class OAuth:
         """Return the endpoint at a path; the first one for what is none."""
         return self._resources.get(path, self._main)
 
-    def check(self, token: str, path: str) -> Principal | Refusal | Awaitable[Principal | Refusal]:
-        """Return whose token this is, or why it is not taken."""
+    def check(
+        self, token: str, path: str, source: Callable[[], str] = str
+    ) -> Principal | Refusal | Awaitable[Principal | Refusal]:
+        """Return whose token this is, or why it is not taken; `source`: returns the address of who sent it."""
         resource = self.resource(path)
         try:
-            claims = self._verifier.verify(token, resource.audiences)
+            claims = self._verifier.verify(token, resource.audiences, source)
             if isawaitable(claims):
                 return self._check_later(claims, resource)
             return self._judged(claims, resource)

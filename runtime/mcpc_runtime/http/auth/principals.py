@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 WORDS = {400: "Bad Request", 401: "Unauthorized", 403: "Forbidden", 503: "Service Unavailable"}
 RETRY_SECONDS = b"5"
+SEND_TOKEN = "send a bearer token in the Authorization header"
 
 
 class MisconfiguredError(Exception):
@@ -110,8 +111,8 @@ class Refusal:
 def refusal(status: int, challenge: str = "", error: str = "", says: str = "") -> Refusal:
     """Return an answer with a challenge, if there is one, and why as JSON (RFC 6750, section 3)."""
     value: dict[str, Json] = {"error": error or WORDS[status]}
-    if says:
-        value["error_description"] = says
+    if says or status == 401:
+        value["error_description"] = says or SEND_TOKEN
     headers = [(b"content-type", b"application/json")]
     if challenge:
         headers.append((b"www-authenticate", challenge.encode("ascii")))

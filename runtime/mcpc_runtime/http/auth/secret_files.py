@@ -1,4 +1,4 @@
-"""Files with secrets: read once, at the start, and only if nobody else can read or replace them.
+"""Files with secrets: read only if nobody else can read or replace them.
 
 A symlink is refused even where what it points to is not, because whoever can change the link chooses the secret.
 """

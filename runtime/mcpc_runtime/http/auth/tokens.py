@@ -44,6 +44,25 @@ class Tokens:
                 found = principal
         return found
 
+    @property
+    def count(self) -> int:
+        """How many tokens there are."""
+        return len(self._entries)
+
+    def replace(self, others: Tokens) -> list[Principal]:
+        """Let in others from now on; return the principals of tokens that are gone, or are for other tools now.
+
+        A token that stays as it was keeps its principal: what is open in its name stays open.
+        """
+        before = dict(self._entries)
+        kept = []
+        for digest, principal in others._entries:
+            known = before.get(digest)
+            same = known is not None and (known.name, known.allows) == (principal.name, principal.allows)
+            kept.append((digest, before.pop(digest) if same else principal))
+        self._entries = tuple(kept)
+        return list(before.values())
+
     def named(self) -> Iterator[tuple[str, str]]:
         """Yield who may call a tool that is named without a `*`, and its name."""
         for _, principal in self._entries:

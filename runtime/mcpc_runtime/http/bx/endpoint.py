@@ -8,10 +8,11 @@ from __future__ import annotations
 import posix
 import re
 
-from mcpc_runtime.http.bodies import read_body
+from mcpc_runtime.http.bodies import no_room, read_body, refuse_values
 from mcpc_runtime.http.bx.doors import LOOPBACK, Origins, credentials
 from mcpc_runtime.http.bx.methods import UNAUTHORIZED, Asked, Desk, asked, refusal
-from mcpc_runtime.http.endpoint import Anybody
+from mcpc_runtime.http.endpoint import Anybody, Sender
+from mcpc_runtime.http.memory_budget import WAITING_COST, cost_of
 from mcpc_runtime.http.peers import Peers
 from mcpc_runtime.http.posts import Post
 from mcpc_runtime.http.replies import RETRY, refuse, respond
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from mcpc_runtime.http.app import Application
+    from mcpc_runtime.http.memory_budget import Account
     from mcpc_runtime.http.replies import Message, Pairs, Receive, Reply, Send
     from mcpc_runtime.http.stage import Stage
     from mcpc_runtime.protocol.jsonrpc import Json
@@ -60,6 +62,7 @@ class Quiet:
     """What a client takes who is told nothing but the answer."""
 
     streams = only_streams = False
+    pairs: Any = ()
 
 
 class Pending(Post):
@@ -135,22 +138,30 @@ class Endpoint:
             return refused
         if scope["method"] == "OPTIONS":
             return 200, [*ALLOW, *(PREFLIGHT if self._is_shared(fields) else [])], b""
-        principal = await self._who(pairs, scope["path"])
+        principal = await self._who(pairs, scope)
         if type(principal) is tuple:
             return principal
         if scope["method"] == "GET":
             return self._discovered(scope, principal)
         if scope["method"] != "POST":
             return refuse(405, "this is for POST, and GET to look around", ALLOW)
-        body = await self._read(receive, fields)
-        return self._posted(body, fields, principal) if type(body) is bytes else body
+        account = self._stage.settings.budget.account(principal.name)
+        made: Any = None
+        try:
+            body = await self._read(receive, fields, account)
+            sender = Sender(principal, scope.get("client"), account)
+            made = self._posted(body, fields, sender) if type(body) is bytes else body
+        finally:
+            if not isinstance(made, Post):
+                account.clear()
+        return made
 
-    async def _read(self, receive: Receive, fields: dict[bytes, bytes]) -> bytes | Reply | None:
+    async def _read(self, receive: Receive, fields: dict[bytes, bytes], account: Account) -> bytes | Reply | None:
         """Return the body of a request, or why it is not read; None if the client has left."""
         wrong = refuse(503, "the server was stopped", RETRY) if self._stage.is_closed else None
         wrong = wrong or mismeasured(fields, self._limit)
         length, seconds = fields.get(b"content-length", b"-1"), self._application.settings.body_seconds
-        return wrong or await read_body(receive, int(length), self._limit, seconds)
+        return wrong or await read_body(receive, int(length), self._limit, seconds, account)
 
     def _is_shared(self, fields: dict[bytes, bytes]) -> bool:
         return len(self._shared(fields)) > 1
@@ -168,12 +179,12 @@ class Endpoint:
         status, words = self._application.guard.judge(judged)
         return refuse(status, words) if status else None
 
-    async def _who(self, pairs: Pairs, path: str) -> Any:
+    async def _who(self, pairs: Pairs, scope: Message) -> Any:
         """Return on whose behalf a request is, or the refusal of one that brings no good token."""
         authenticator = self._application.settings.authenticator
         if authenticator is None:
             return Anybody
-        found = authenticator.check(credentials(pairs), path)
+        found = authenticator.check(credentials(pairs), scope["path"], scope.get("client"))
         if hasattr(found, "__await__"):
             found = await found
         return unauthorized(found) if hasattr(found, "status") else found
@@ -194,8 +205,12 @@ class Endpoint:
         about: Json = {"jsonrpc": "2.0", "result": self._desk.about(self._allows(principal)), "id": identifier}
         return 200, [(b"content-type", JSON)], encode(about)
 
-    def _posted(self, body: bytes, fields: dict[bytes, bytes], principal: Any) -> Any:
+    def _posted(self, body: bytes, fields: dict[bytes, bytes], sender: Sender) -> Any:
         """Return what the body of a POST comes to."""
+        principal, account = sender.principal, sender.account
+        crowded = refuse_values(body)
+        if crowded is not None or not account.set(cost_of(body)):
+            return crowded or no_room()
         streams = EVENT in fields.get(b"accept", b"").lower()
         try:
             message = parse(body)
@@ -213,7 +228,10 @@ class Endpoint:
         session = Session(self._stage.image)
         session.wire = self._desk.wire
         session.principal, session.allows = principal.name, allows
-        return Pending(self._stage, session, made, lambda found: answered(found, given, streams)).begin()
+        pending = Pending(self._stage, session, made, lambda found: answered(found, given, streams))
+        pending.client = sender.client
+        pending.account, account.due = account, WAITING_COST
+        return pending.begin()
 
     def _forbidden(self, principal: Any, wanted: Asked) -> Reply | None:
         """Return the refusal of what a token of an authorization server does not grant."""

@@ -1,7 +1,8 @@
 """One connection: uvicorn's h11 protocol, with a strict reading of heads before it and a limit to everything.
 
-Heads are read here, and bodies of a known length; bodies in chunks h11 reads, each the last of its connection.  One
-request at most of a connection is under way; what a client sends ahead waits.  Time limits are looked at by `look`,
+Heads are read here, and bodies of a known length.  A chunked body is held as it came and decoded when the application
+asks for it, so none is before it was decided who asks; it is the last of its connection.  One request at most of a
+connection is under way; what a client sends ahead waits.  Time limits are looked at by `look`,
 twice a second for all.
 """
 
@@ -10,12 +11,15 @@ from __future__ import annotations
 from socket import SO_LINGER, SOL_SOCKET
 from struct import pack
 
-import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from mcpc_runtime.errors import tell
+from mcpc_runtime.http.bodies import FULL, no_room
+from mcpc_runtime.http.embedded.chunks import ChunkedBody
 from mcpc_runtime.http.embedded.cycle import Cycle, head_of
-from mcpc_runtime.http.embedded.heads import BAD_REQUEST, CHUNKED, END, BadRequestError, Head, look_at_beginning, parse
+from mcpc_runtime.http.embedded.heads import CHUNKED, END, BadRequestError, Head, look_at_beginning, parse
+from mcpc_runtime.http.memory_budget import CONNECTION_COST, CONNECTIONS
+from mcpc_runtime.http.replies import PIECE, respond
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -40,24 +44,10 @@ LONGEST_KNOWN, MOST_KNOWN = 2048, 512
 PROGRESS = 1 << 14
 """So much has to be taken by a client in `write_seconds`."""
 AT_ONCE = pack("ii", 1, 0)
-MOST_IN_CHUNK = 1 << 32
 CLOSE, CLOSE_LINE = (b"connection", b"close"), b"connection: close\r\n"
 BUSY = b"HTTP/1.1 503 Service Unavailable\r\nretry-after: 1\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
 known: dict[bytes, Head] = {}
 """Heads that were found good, by their bytes: parsing one takes longer than most answers."""
-
-
-class StrictConnection(h11.Connection):
-    """h11's reading of a request, less what it is generous with."""
-
-    def next_event(self) -> Any:
-        """Return what comes next; raise h11.RemoteProtocolError for what is refused."""
-        event = super().next_event()
-        if type(event) is h11.EndOfMessage and event.headers:
-            raise h11.RemoteProtocolError("no trailers are taken")
-        if getattr(self._reader, "_bytes_in_chunk", 0) > MOST_IN_CHUNK:
-            raise h11.RemoteProtocolError("no chunk is so long")
-        return event
 
 
 class Connection(H11Protocol):
@@ -67,18 +57,18 @@ class Connection(H11Protocol):
         self, settings: Settings, config: Config, server_state: ServerState, app_state: dict[str, Any], loop: Any
     ) -> None:
         super().__init__(config, server_state, app_state, loop)
-        self.conn = StrictConnection(h11.SERVER, settings.head_limit)
         self.cycle: Cycle | None = None  # type: ignore[assignment]
         self.settings = settings
         self.deadline = NEVER
         self._held = b""
         self._ends = False
         self._leaving = False
-        self._in_chunks = False
         self._at_once: Any = getattr(config.loaded_app, "at_once", None)
         self._refusals: Any = getattr(config.loaded_app, "refusals", None)
         self._missing = 0
         self._sent = 0
+        self._budget = settings.budget
+        self._charged = 0
         self._taken = (0, NEVER)
         self._default: tuple[object, bytes] = (None, b"")
 
@@ -86,7 +76,8 @@ class Connection(H11Protocol):
         """Begin; with too many connections already, end at once."""
         super().connection_made(transport)
         self.deadline = self.loop.time() + self.settings.header_seconds
-        if len(self.connections) > self.settings.max_connections > 0:
+        is_full = len(self.connections) > self.settings.max_connections > 0
+        if is_full or not self._charge():
             self._leaving = True
             self._tell(503, "there are too many connections")
             self.put(BUSY)
@@ -95,6 +86,8 @@ class Connection(H11Protocol):
     def connection_lost(self, _: Exception | None) -> None:
         """Tell whoever is answering."""
         self.connections.discard(self)
+        self._budget.release(CONNECTIONS, self._charged)
+        self._charged = 0
         self._leaving, self._held = True, b""
         if self.cycle is not None:
             self.cycle.leave()
@@ -105,12 +98,29 @@ class Connection(H11Protocol):
         """Take what the client sent."""
         if self._leaving:
             return
-        if self._in_chunks:
-            self._take_chunks(data)
-        elif self.cycle is None:
+        if self.cycle is None:
             self._read(self._held + data if self._held else data)
+        elif self.cycle.chunks is not None:
+            self.cycle.feed_chunks(data)
         else:
             self._take(self.cycle, data)
+        self._charge_or_refuse()
+
+    def _charge_or_refuse(self) -> None:
+        if not self._leaving and not self._charge():
+            self.refuse(503, FULL)
+
+    def _charge(self) -> bool:
+        """Charge what this connection takes now; False if there is no room for it."""
+        cycle = self.cycle
+        size = CONNECTION_COST + len(self._held) + (0 if cycle is None else cycle.held)
+        if size > self._charged:
+            if not self._budget.charge(CONNECTIONS, size - self._charged):
+                return False
+        elif size < self._charged:
+            self._budget.release(CONNECTIONS, self._charged - size)
+        self._charged = size
+        return True
 
     def _take(self, cycle: Cycle, data: bytes) -> None:
         """Take more of the body of the request under way, and what comes behind it."""
@@ -124,20 +134,6 @@ class Connection(H11Protocol):
         if len(self._held) > AHEAD:
             self.pause()
 
-    def _take_chunks(self, data: bytes) -> None:
-        """Have h11 read more of a body in chunks."""
-        self.conn.receive_data(data)
-        cycle = self.cycle
-        try:
-            while cycle is not None and cycle.more and (event := self.conn.next_event()) is not h11.NEED_DATA:
-                if type(event) is h11.Data:
-                    cycle.feed(bytes(event.data), more=True)
-                elif type(event) is h11.EndOfMessage:
-                    cycle.feed(b"", more=False)
-                    self.deadline = NEVER
-        except h11.RemoteProtocolError:
-            self.refuse(BAD_REQUEST, "the body of the request cannot be read")
-
     def _read(self, data: bytes) -> None:
         """Read requests until one is under way."""
         self._held = b""
@@ -149,8 +145,7 @@ class Connection(H11Protocol):
                     return
                 head = known.get(data[:end]) or self._parsed(data[:end])
                 if head.length == CHUNKED:
-                    self._begin(head, b"", more=True)
-                    self._read_chunks(data)
+                    self._begin_chunked(head, data[end:])
                     return
                 stop = end + head.length
                 self._missing = max(0, stop - len(data))
@@ -160,12 +155,17 @@ class Connection(H11Protocol):
         except BadRequestError as problem:
             self.refuse(problem.status, str(problem))
 
-    def _read_chunks(self, data: bytes) -> None:
-        """Have h11 read a request, the last on this connection: it is not told where such a one ends."""
-        self._in_chunks = True
-        if self.cycle is not None:
-            self.cycle.closes = True
-        self._take_chunks(data)
+    def _begin_chunked(self, head: Head, data: bytes) -> None:
+        """Have a request answered whose body comes in chunks: the last one of this connection."""
+        self.deadline = self.loop.time() + self.settings.body_seconds
+        cycle = Cycle(self, head, b"", more=True, chunks=ChunkedBody())
+        cycle.closes = True
+        self._serve(cycle, self.app)
+        cycle.feed_chunks(data)
+
+    def body_ended(self) -> None:
+        """Wait no longer for the rest of a chunked body."""
+        self.deadline = NEVER
 
     def _hold(self, data: bytes) -> None:
         """Wait for the rest of a head."""
@@ -195,7 +195,10 @@ class Connection(H11Protocol):
         if found is None:
             self._serve(Cycle(self, head, body, more=more), self.app)
         elif type(found[0]) is tuple:
-            self._reply(head, *found)
+            if len(found[0][2]) > PIECE:
+                self._serve(Cycle(self, head, None), self._in_pieces(*found))
+            else:
+                self._reply(head, *found)
         else:
             made, headers = found
 
@@ -204,6 +207,19 @@ class Connection(H11Protocol):
                 await made.serve(receive, watched, headers)
 
             self._serve(Cycle(self, head, None), serve)
+
+    def _in_pieces(self, reply: tuple[int, Pairs, bytes], more: Pairs) -> Application:
+        """Return what sends a long answer that is there, charged until the client has taken it."""
+        status, headers, body = reply
+
+        async def serve(_: Message, __: Receive, send: Send) -> None:
+            account = self._budget.account(CONNECTIONS)
+            try:
+                await respond(send, (status, headers + more, body) if account.charge(len(body)) else no_room())
+            finally:
+                account.clear()
+
+        return serve
 
     def _serve(self, cycle: Cycle, application: Application) -> None:
         """Have a request answered by a coroutine."""
@@ -270,6 +286,7 @@ class Connection(H11Protocol):
     def answered(self, cycle: Cycle) -> None:
         """Go on after an answer that a coroutine gave."""
         self.cycle = None
+        self._charge()
         if cycle.more:
             self._leave()
             return

@@ -6,10 +6,12 @@ connection for a client of HTTP/1.0.
 
 from __future__ import annotations
 
-from asyncio import Event
+from asyncio import Event, sleep
 from http import HTTPStatus
 
 from mcpc_runtime.errors import tell
+from mcpc_runtime.http.embedded.chunks import ChunkError
+from mcpc_runtime.http.embedded.heads import BAD_REQUEST
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
 
     from uvicorn.protocols.http.flow_control import FlowControl
 
+    from mcpc_runtime.http.embedded.chunks import ChunkedBody
     from mcpc_runtime.http.embedded.heads import Head, Pairs
 
     Message = MutableMapping[str, Any]
@@ -33,6 +36,7 @@ if TYPE_CHECKING:
         def resume(self) -> None: ...
         def abort(self) -> None: ...
         def refuse(self, status: int, reason: str) -> None: ...
+        def body_ended(self) -> None: ...
         def answered(self, cycle: Cycle) -> None: ...
         def default_head(self) -> bytes: ...
         def described(self, head: Head) -> dict[str, Any]: ...
@@ -55,13 +59,21 @@ def head_of(status: int, headers: Pairs, default: bytes) -> bytes:
 class Cycle:
     """A request that an application answers when it likes; `more`: its body has not come to its end.
 
-    Without a body it was taken already.
+    Without a body it was taken already.  `chunks`: what has come of a chunked body, decoded when it is asked for.
     """
 
     __slots__ = ("_body", "_chunked", "_connection", "_event", "_head", "_is_expected", "_is_read", "_pending",
-                 "closes", "complete", "gone", "more", "started")  # fmt: skip
+                 "chunks", "closes", "complete", "gone", "more", "started")  # fmt: skip
 
-    def __init__(self, connection: Line, head: Head, body: bytes | None, *, more: bool = False) -> None:
+    def __init__(
+        self,
+        connection: Line,
+        head: Head,
+        body: bytes | None,
+        *,
+        more: bool = False,
+        chunks: ChunkedBody | None = None,
+    ) -> None:
         self._connection = connection
         self._head = head
         self._body = body or b""
@@ -70,6 +82,7 @@ class Cycle:
         self._chunked = False
         self._pending = b""
         self._is_expected = head.expects
+        self.chunks = chunks
         self.more = more
         self.started = self.complete = self.gone = False
         self.closes = head.closes
@@ -97,6 +110,30 @@ class Cycle:
             self._connection.pause()
         self._wake()
 
+    @property
+    def held(self) -> int:
+        """How many bytes of the body are here that the application has not asked for."""
+        return len(self._body) + (0 if self.chunks is None else self.chunks.size)
+
+    def feed_chunks(self, data: bytes) -> None:
+        """Take more of a chunked body, as it came."""
+        if self.chunks is not None and self.more:
+            self.chunks.feed(data)
+            if self.chunks.size > HELD:
+                self._connection.pause()
+            self._wake()
+
+    def _decode(self, chunks: ChunkedBody) -> None:
+        """Decode some of a chunked body; refuse one that is malformed."""
+        try:
+            self._body += chunks.decode()
+        except ChunkError as problem:
+            self._connection.refuse(BAD_REQUEST, str(problem))
+            return
+        self.more = not chunks.ended
+        if not self.more:
+            self._connection.body_ended()
+
     def leave(self) -> None:
         """The client has gone."""
         self.gone = True
@@ -108,10 +145,14 @@ class Cycle:
 
     async def receive(self) -> Message:
         """Return the body, or what has come of it; afterwards wait until the client goes."""
-        if self._is_expected and not self._body and self.more:
+        if self._is_expected and self.more and not self._body and (self.chunks is None or not self.chunks.size):
             self._connection.put(CONTINUE)
         self._is_expected = False
         while not self.gone and not self.complete and (self._is_read or (self.more and not self._body)):
+            if self.chunks is not None and self.more and not self.chunks.is_starved:
+                self._decode(self.chunks)
+                await sleep(0)  # everybody else has a turn before more is decoded
+                continue
             self._event = self._event or Event()
             self._connection.resume()
             await self._event.wait()

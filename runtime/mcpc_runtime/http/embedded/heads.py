@@ -23,7 +23,6 @@ REQUEST_LINE = re.compile(rb"(%b) ([!-~]+) HTTP/([0-9])\.([0-9])\r\n" % TOKEN)
 FIELDS = re.compile(rb"(?:%b:[\t\x20-\x7e\x80-\xff]*\r\n)*\r\n" % TOKEN)
 BROKEN_LINE = re.compile(rb"(?:^|[^\r])\n|\r[^\n]|\0")
 """A line feed without its carriage return, a carriage return without its line feed, a NUL: never part of a head."""
-ESCAPED = re.compile(rb"%([0-9A-Fa-f]{2})")
 BEGINNING = re.compile(rb"%b(?: |\Z)" % TOKEN)
 BAD_REQUEST, TOO_LARGE, NO_SUCH_VERSION, EXPECTATION_FAILED = 400, 431, 505, 417
 
@@ -90,7 +89,11 @@ def parse(data: bytes) -> Head:
 
 
 def path_of(head: Head) -> str:
-    """Return the path a request is for; one that names the host again must name the same (RFC 9112, 3.2.2)."""
+    """Return the path a request is for, as it was sent: a percent-encoded spelling of a path is another path.
+
+    A proxy that decides by the raw path decides about the same one.  A target that names the host again must name the
+    same (RFC 9112, 3.2.2).
+    """
     hosts = values(head, b"host")
     if len(hosts) > 1 or (not hosts and head.version == "1.1"):
         raise BadRequestError(BAD_REQUEST, "there must be one Host")
@@ -101,13 +104,7 @@ def path_of(head: Head) -> str:
         if hosts and authority.lower() != hosts[0]:
             raise BadRequestError(BAD_REQUEST, "the target and Host are at odds")
         raw = head.raw_path = slash + path or b"/"
-    return unquoted(raw)
-
-
-def unquoted(raw: bytes) -> str:
-    """Return a path without its percent signs; what is no UTF-8 has characters in its place that no path has."""
-    plain = ESCAPED.sub(lambda found: bytes((int(found[1], 16),)), raw) if b"%" in raw else raw
-    return plain.decode("utf-8", "replace")
+    return raw.decode("ascii")
 
 
 def values(head: Head, wanted: bytes) -> list[bytes]:

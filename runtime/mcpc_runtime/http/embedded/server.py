@@ -1,7 +1,7 @@
 """uvicorn's server, closed by default: what it may be told by headers, environment and proxies it is not told here.
 
 Asked to stop, it takes no more connections, lets the application end its streams and its calls, and closes; asked
-twice, it stops at once.  Nothing waits for standard error.
+twice, it stops at once, whatever runs.  Nothing waits for standard error.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import asyncio
 import contextlib
 import gc
 import logging
-import resource
+import os
 import signal
 import socket
 
@@ -18,7 +18,11 @@ from uvicorn.config import Config
 from uvicorn.server import Server
 
 from mcpc_runtime.errors import tell
+from mcpc_runtime.http.connections import most_connections
+from mcpc_runtime.http.embedded.allocation import return_large_blocks
 from mcpc_runtime.http.embedded.connection import Connection
+from mcpc_runtime.http.embedded.second_signal import end_at_second
+from mcpc_runtime.http.stamping import stamp_lines
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -38,6 +42,7 @@ ALIVE_AFTER, ALIVE_EVERY, ALIVE_TRIES = 30, 10, 3
 """Seconds of silence after which TCP asks whether a client is still there, those between two askings, and how many."""
 STARTED_WRONG, SUCCESS = 1, 0
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
+RELOADS = signal.SIGHUP
 
 
 class Quiet(logging.Handler):
@@ -74,6 +79,7 @@ class HttpServer(Server):
             timeout_graceful_shutdown=1,
         )
         config.load()
+        self._loop: asyncio.AbstractEventLoop | None = None
         super().__init__(config)
 
     def _connection(self, config: Any, server_state: Any, app_state: dict[str, Any], _loop: Any = None) -> Connection:
@@ -82,10 +88,12 @@ class HttpServer(Server):
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Listen, and say where."""
         await super().startup(sockets)
+        self._loop = asyncio.get_running_loop()
         for one in sockets or ():
             one.listen(BACKLOG)
             others = [path for path in self._application.paths if path != self._settings.path]
             tell(f"serving {address(one, self._settings)}{' and ' * bool(others)}{', '.join(others)}")
+        stamp_lines(os.environ)  # from here on: programs wait for the line above
         gc.collect()
         gc.freeze()
         gc.enable()
@@ -103,6 +111,7 @@ class HttpServer(Server):
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Take no more, end what is under way, and close."""
+        tell(self._application.stopping())
         for server in self.servers:
             server.close()
         self._end_connections()
@@ -110,6 +119,7 @@ class HttpServer(Server):
             await self._graceful()
         for connection in list(self.server_state.connections):
             connection.abort()  # type: ignore[union-attr]
+        tell("stopped")
 
     async def _graceful(self) -> None:
         ending = asyncio.ensure_future(self._application.shutdown())
@@ -130,10 +140,17 @@ class HttpServer(Server):
         for connection in list(self.server_state.connections):
             connection.shutdown()
 
+    def handle_reload(self, _sig: int, _frame: FrameType | None) -> None:
+        """Have tokens read again; before the server listens they have just been read."""
+        if self._loop is not None:
+            self._loop.call_soon_threadsafe(self._application.reload)
+
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """Take the signals that ask to stop."""
+        """Take the signals that ask to stop, and the one that asks to read tokens again and ends nothing."""
+        signal.signal(RELOADS, self.handle_reload)
         before = {number: signal.signal(number, self.handle_exit) for number in SIGNALS}
+        end_at_second(SIGNALS)
         try:
             yield
         finally:
@@ -159,8 +176,9 @@ def run(application: Any, settings: Settings) -> int:
         logging.getLogger(name).addHandler(quiet)
         logging.getLogger(name).propagate = False
         logging.getLogger(name).setLevel(logging.ERROR)
+    return_large_blocks()
     listening = listen(settings)
-    server = HttpServer(application, settings.but(max_connections=settings.max_connections or room()))
+    server = HttpServer(application, settings.but(max_connections=most_connections(settings)))
     asyncio.run(server.serve([listening]))
     return server.status
 
@@ -183,14 +201,6 @@ def listen(settings: Settings) -> socket.socket:
     listening.bind((settings.host, settings.port))
     listening.listen(BACKLOG)
     return listening
-
-
-def room() -> int:
-    """Return how many connections the limit of descriptors has room for, beside what calls need."""
-    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-    if soft == resource.RLIM_INFINITY:
-        return 1 << 20
-    return max(16, soft - soft // 4 - 4 * BURST)
 
 
 def address(listening: socket.socket, settings: Settings) -> str:

@@ -1,0 +1,21 @@
+"""`mcpc read`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from mcpc.cli import report
+from mcpc.cli.artifact import asked
+
+
+@report.command()
+@click.argument("target", type=click.Path(path_type=Path, exists=True))
+@click.argument("uri")
+@click.option("--json", "as_json", is_flag=True, help="Print the whole result as JSON.")
+@report.build_options
+def command(target: Path, uri: str, as_json: bool, **given: Any) -> None:
+    """Print the resource URI of TARGET, a project's folder or a built file."""
+    asked(target, given, "read", uri, *(["--json"] if as_json else []))

@@ -1,0 +1,156 @@
+"""Starts one program that it confines: run as a script, by a Python that has nothing but its standard library.
+
+    compiler ── this process (adopts orphans) ── first process of the namespaces (waits) ── the program
+
+Namespaces, where they are to be had, take away the network, other processes and their files in /proc; Landlock, where
+the kernel has it, writing outside of one folder, TCP, and signals to others; limits of the system bound the rest.  What
+is missing is done without: `mcpc.confinement` watches from outside, too.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+import resource
+import signal
+import sys
+from contextlib import suppress
+from typing import Any
+
+SET_PDEATHSIG, SET_DUMPABLE, SET_CHILD_SUBREAPER, SET_NO_NEW_PRIVS = 1, 4, 36, 38
+NEW_NS, NEW_IPC, NEW_USER, NEW_PID, NEW_NET = 0x00020000, 0x08000000, 0x10000000, 0x20000000, 0x40000000
+PRIVATE = 1 << 14 | 1 << 18
+"""MS_REC and MS_PRIVATE: what is mounted here is mounted nowhere else."""
+NO_SUID_NO_DEVICES = 6
+MOUNTED_OVER = ("/dev/shm", "/dev/pts")
+SHARED_MEMORY = b"size=64m"
+CREATE_RULESET, ADD_RULE, RESTRICT_SELF = 444, 445, 446
+"""System calls of Landlock, the same numbers on every architecture but Alpha."""
+VERSION, PATH_BENEATH = 1, 1
+WRITE_FILE, TRUNCATE = 1 << 1, 1 << 14
+WRITING = {1: WRITE_FILE | sum(1 << bit for bit in range(4, 13)), 2: 1 << 13, 3: TRUNCATE}
+"""The rights to write that each version of Landlock began to know."""
+NET_SINCE, BIND_AND_CONNECT = 4, 3
+SCOPES_SINCE, ABSTRACT_SOCKETS_AND_SIGNALS = 6, 3
+UNREADABLE = b"unreadable"
+"""What is said in the place of a status where namespaces hide files that the program needs."""
+REPLIES = 3
+CAPBSET_DROP, CAPABILITIES = 24, range(64)
+KEPT_CAPABILITIES = (1, 2, 3)
+"""CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH, CAP_FOWNER: the superuser reads files of others; Landlock bounds writing."""
+
+LIBC = ctypes.CDLL(None, use_errno=True)
+
+
+def main() -> None:
+    """Start what the command line describes, and end when that has ended."""
+    plan = json.loads(sys.argv[1])
+    prctl(SET_PDEATHSIG, signal.SIGKILL)
+    prctl(SET_CHILD_SUBREAPER, 1)
+    separate = bool(plan["namespaces"]) and separated()
+    if separate and not all(os.access(path, os.R_OK) for path in plan["readable"]):
+        os.write(plan["status"], UNREADABLE)
+        os._exit(0)
+    prctl(SET_DUMPABLE, 0)
+    first = os.fork()
+    if first == 0:
+        look_after(plan, separate)
+    os.close(plan["status"])
+    os.waitpid(first, 0)
+    os._exit(0)
+
+
+def prctl(option: int, value: int) -> None:
+    """Ask for something that not every kernel has."""
+    with suppress(AttributeError):
+        LIBC.prctl(option, value, 0, 0, 0)
+
+
+def separated() -> bool:
+    """Leave the caller's namespaces; False where that is not allowed, and then nothing has changed."""
+    user, group = os.getuid(), os.getgid()
+    try:
+        if LIBC.unshare(NEW_USER | NEW_PID | NEW_NET | NEW_IPC | NEW_NS):
+            return False
+    except AttributeError:
+        return False
+    for name, text in (("setgroups", "deny"), ("uid_map", f"{user} {user} 1"), ("gid_map", f"{group} {group} 1")):
+        with open(f"/proc/self/{name}", "w") as file:  # noqa: PTH123
+            file.write(text)
+    LIBC.mount(b"none", b"/", None, PRIVATE, None)
+    for place in MOUNTED_OVER:
+        LIBC.mount(b"tmpfs", place.encode(), b"tmpfs", NO_SUID_NO_DEVICES, SHARED_MEMORY)
+    return True
+
+
+def look_after(plan: dict[str, Any], separate: bool) -> None:
+    """Start the program, take the ends of all that comes here, and tell of the program's; then end with what is left.
+
+    Where there are namespaces this is their first process, and the kernel ends all others with it.
+    """
+    prctl(SET_PDEATHSIG, signal.SIGKILL)
+    if separate:
+        LIBC.mount(b"proc", b"/proc", b"proc", NO_SUID_NO_DEVICES, None)
+    program = os.fork()
+    if program == 0:
+        become(plan, separate)
+    for descriptor in plan["pass"]:
+        os.close(descriptor)
+    while True:
+        pid, status = os.wait()
+        if pid == program:
+            os.write(plan["status"], str(os.waitstatus_to_exitcode(status)).encode())
+            os._exit(0)
+
+
+def become(plan: dict[str, Any], separate: bool) -> None:
+    """Become the program."""
+    os.setsid()
+    replies, output = plan["pass"]
+    os.dup2(output, 2)
+    os.dup2(output if plan["replies"] != 1 else replies, 1)
+    if plan["replies"] != 1:
+        replies = os.dup(replies) if replies == REPLIES else replies
+        os.dup2(replies, REPLIES)
+    os.chdir(plan["folder"])
+    for name, most in plan["limits"].items():
+        with suppress(ValueError, OSError, AttributeError):
+            resource.setrlimit(getattr(resource, name), (most, most))
+    for capability in CAPABILITIES:
+        if capability not in KEPT_CAPABILITIES:
+            prctl(CAPBSET_DROP, capability)
+    prctl(SET_NO_NEW_PRIVS, 1)
+    prctl(SET_DUMPABLE, 1)
+    confine(plan["root"], MOUNTED_OVER[:1] if separate else ())
+    os.closerange(REPLIES + 1 if plan["replies"] != 1 else REPLIES, 256)
+    try:
+        os.execve(plan["words"][0], plan["words"], plan["environment"])
+    except OSError as problem:
+        os.write(2, f"{plan['words'][0]}: {problem.strerror}".encode())
+    os._exit(127)
+
+
+def confine(root: str, others: tuple[str, ...]) -> None:
+    """Have the kernel refuse writing but below `root` and `others`, TCP, and signals to others, as far as it can."""
+    with suppress(OSError, AttributeError):
+        version = LIBC.syscall(CREATE_RULESET, None, ctypes.c_size_t(0), VERSION)
+        if version < 1:
+            return
+        writing = sum(rights for since, rights in WRITING.items() if since <= version)
+        net = BIND_AND_CONNECT if version >= NET_SINCE else 0
+        scopes = ABSTRACT_SOCKETS_AND_SIGNALS if version >= SCOPES_SINCE else 0
+        known = 3 if scopes else 2 if net else 1
+        rules = (ctypes.c_uint64 * known)(*(writing, net, scopes)[:known])
+        ruleset = LIBC.syscall(CREATE_RULESET, rules, ctypes.c_size_t(8 * known), 0)
+        for path, rights in ((root, writing), *((other, writing) for other in others), ("/dev/null", WRITE_FILE)):
+            place = os.open(path, os.O_PATH | os.O_CLOEXEC)
+            beneath = rights.to_bytes(8, sys.byteorder) + place.to_bytes(4, sys.byteorder)
+            LIBC.syscall(ADD_RULE, ruleset, PATH_BENEATH, beneath, 0)
+            os.close(place)
+        LIBC.syscall(RESTRICT_SELF, ruleset, 0)
+        os.close(ruleset)
+
+
+if __name__ == "__main__":
+    main()

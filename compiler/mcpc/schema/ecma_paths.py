@@ -1,0 +1,218 @@
+"""How many ways Python's `re` can have under way in a text: a proof that looking for a pattern takes linear time.
+
+Each step of the matcher is a step of a way through the pattern's automaton, and it takes no way twice.  So the steps at
+one character are at most the ways that have read the text up to it.  They are counted for every text at once: sets of
+places, each with the number of ways that lead to it, are followed through all characters.  If there are few such sets,
+and few ways in each, the time is linear, with a known factor.
+
+A match ends the search.  So ways that begin at a place where no match begins are counted by themselves, up to where any
+of them is complete; and those of the one place where a match begins without the others.
+
+Whatever is not proved here is taken to take long.  How long a text may be that nevertheless cannot, is the other
+question: `safe_steps`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import lru_cache
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from mcpc.schema.ecma_automaton import TooLargeError, automaton
+from mcpc.schema.ecma_classes import classes
+from mcpc.schema.ecma_tree import Choice, Group, Look, Node, Place, Repeat, Sequence, Set, children, nodes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from mcpc.schema.ecma_automaton import Automaton
+
+COPIES = (64, 12, 4, 1)
+"""How often something may repeat to be looked at copy by copy; fewer, if the pattern is too large so."""
+MOST_PLACES, MOST_EDGES = 10_000, 60_000
+MOST_WAYS = 16
+"""Ways at one character with which the time still counts as linear."""
+MOST_TRIES = 256
+"""What all of them may go on to try there."""
+MOST_SETS = 2_000
+MOST_WORK = 500_000
+"""Steps from a place to another in a proof."""
+MOST_BEHIND = 16
+"""Ways to read what a look-behind looks for, at each place of the text."""
+LONGEST = 4_096
+"""Longer texts are not asked about."""
+MOST_ROUNDS = 200
+"""How long the ways of a pattern without loops may be to be counted out."""
+
+Counts = tuple[tuple[int, int], ...]
+"""Places, and the number of ways that lead to each."""
+
+
+class UnprovedError(Exception):
+    """The sets of places become too many, or the ways in one."""
+
+
+def is_linear(root: Node) -> bool:
+    """Tell whether it is proved that looking for `root` takes few steps for each character of any text."""
+    if _is_plain(root):
+        return True
+    given = _automaton(root)
+    if given is None or _behind(root) > MOST_BEHIND:
+        return False
+    return _steps(given, MOST_TRIES * MOST_ROUNDS, MOST_ROUNDS)[1] or _are_few(given)
+
+
+def _is_plain(root: Node) -> bool:
+    """Tell whether there is one way to read anything, and a short one: the usual `^name$`."""
+    parts = list(islice(nodes(root), 2 * MOST_WAYS))
+    return len(parts) < 2 * MOST_WAYS and all(isinstance(part, Set | Sequence | Group | Place) for part in parts)
+
+
+def _are_few(given: Automaton) -> bool:
+    """Tell whether it is proved that there are few ways at each character."""
+    count = _Count(given)
+    try:
+        alone = count.most(alone=True)
+        others = count.most(alone=False) if given.restart and not (given.is_exact and given.finds_nothing) else 1
+    except UnprovedError:
+        return False
+    return alone * others <= MOST_WAYS
+
+
+def safe_steps(root: Node, most_steps: int) -> tuple[int, ...]:
+    """Return how many steps the worst text takes, by its length (0, 1, 2, …), as long as they are so few.
+
+    Each way is taken to meet the text that is worst for it alone, so that the steps may be far fewer.
+    """
+    given = _automaton(root)
+    behind = _behind(root)
+    if given is None or behind > MOST_BEHIND:
+        return ()
+    factor = max(1, behind)
+    return tuple(steps * factor for steps in _steps(given, most_steps // factor, LONGEST)[0])
+
+
+@lru_cache(maxsize=64)
+def _automaton(root: Node) -> Automaton | None:
+    counts = [max(node.least, node.most or 0) for node in nodes(root) if isinstance(node, Repeat)]
+    for copies in dict.fromkeys(min(copies, max(counts, default=0)) for copies in COPIES):
+        try:
+            return automaton(root, copies, MOST_PLACES, MOST_EDGES)
+        except TooLargeError:
+            continue
+    return None
+
+
+def _behind(root: Node) -> int:
+    """Return in how many ways look-behinds may be read."""
+    return sum(_ways(node.item) for node in nodes(root) if isinstance(node, Look) and not node.is_ahead)
+
+
+def _ways(node: Node) -> int:
+    """Return in how many ways `node`, which is of one length, can be read."""
+    if isinstance(node, Choice):
+        return sum(map(_ways, node.branches))
+    ways = 1
+    for child in children(node):
+        ways = min(ways * _ways(child), MOST_BEHIND + 1)
+    return min(ways ** min(node.least, MOST_BEHIND), MOST_BEHIND + 1) if isinstance(node, Repeat) else ways
+
+
+@dataclass
+class _Count:
+    """The ways through one automaton."""
+
+    given: Automaton
+    tries: list[int] = field(init=False)
+    members: tuple[int, ...] = field(init=False)
+    work: int = 0
+
+    def __post_init__(self) -> None:
+        self.members = classes(self.given.sets).members
+        self.tries = [sum(row.values()) + 1 for row in self.given.after]
+
+    def most(self, alone: bool) -> int:
+        """Return the most ways at one character: of one place where a match may begin (`alone`), or of all together."""
+        given = self.given
+        begun = {**given.restart, **given.start}
+        first = given.start if not alone else {place: max(given.restart.get(place, 0), begun[place]) for place in begun}
+        waiting = list(self.following((), first, not alone))
+        seen = set(waiting)
+        most = 1
+        while waiting:
+            counts = waiting.pop()
+            most = max(most, sum(number for _, number in counts))
+            if most > MOST_WAYS or sum(number * self.tries[place] for place, number in counts) > MOST_TRIES:
+                raise UnprovedError
+            for following in self.following(counts, {} if alone else given.restart, not alone):
+                if following not in seen:
+                    seen.add(following)
+                    waiting.append(following)
+            if len(seen) > MOST_SETS:
+                raise UnprovedError
+        return most
+
+    def following(self, counts: Counts, begin: dict[int, int], ends: bool) -> Iterator[Counts]:
+        """Yield what each class of characters makes of `counts`, where more ways `begin`; none if that `ends` it."""
+        reached = dict(begin)
+        self.work += len(counts)
+        for place, number in counts:
+            for other, ways in self.given.after[place].items():
+                reached[other] = reached.get(other, 0) + number * ways
+        final = self.given.final if ends and self.given.is_exact else frozenset[int]()
+        bits = sum(1 << place for place in reached)
+        for members in dict.fromkeys(member & bits for member in self.members):
+            self.work += members.bit_count() + 1
+            if self.work > MOST_WORK:
+                raise UnprovedError
+            places = [place for place in reached if members >> place & 1]
+            if final.isdisjoint(places):
+                yield tuple(sorted((place, reached[place]) for place in places))
+
+
+MOST_SUMS = 2_000_000
+"""Sums that are made to find a length."""
+
+
+def _steps(given: Automaton, most_steps: int, longest: int) -> tuple[list[int], bool]:
+    """Return the steps of texts by their lengths, and whether those of longer ones are few for each character, too.
+
+    The latter is so where no way is longer than the last of these texts.
+    """
+    sets = classes(given.sets).members
+    rows = [_choices(row, sets) for row in given.after]
+    start, restart = _choices(given.start, sets), _choices(given.restart, sets)
+    size = sum(len(choice) for row in (*rows, start, restart) for choice in row[1]) + len(rows) + 1
+    steps = [1] * len(rows)
+    found: list[int] = []
+    before = 0
+    while len(found) < min(longest, MOST_SUMS // size):
+        # `steps[p]`: what may follow in the next `len(found)` characters once p has read one
+        before += _most(restart, steps)
+        total = before + _most(start, steps)
+        if total > most_steps:
+            break
+        found.append(total)
+        following = [_most(row, steps) for row in rows]
+        if following == steps:
+            each = _most(restart, steps) + _most(start, steps) // len(found)
+            if each <= MOST_TRIES or not given.restart:
+                return found, each <= MOST_TRIES
+        steps = following
+    return found, False
+
+
+Choices = tuple[int, list[list[tuple[int, int]]]]
+"""How many ways are tried, and which of them can go on together: places and numbers of ways."""
+
+
+def _choices(row: dict[int, int], sets: tuple[int, ...]) -> Choices:
+    bits = sum(1 << place for place in row)
+    together = {members & bits for members in sets}
+    largest = [one for one in together if not any(one != other and one & other == one for other in together)]
+    return sum(row.values()) + 1, [[(place, row[place]) for place in row if one >> place & 1] for one in largest]
+
+
+def _most(choices: Choices, steps: list[int]) -> int:
+    return choices[0] + max((sum(ways * steps[place] for place, ways in choice) for choice in choices[1]), default=0)

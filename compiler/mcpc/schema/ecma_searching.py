@@ -1,0 +1,80 @@
+"""How a pattern is looked for when a call comes: by `re` alone, or guarded, so that no text can take long.
+
+By `re` alone where it is proved that this takes linear time.  Otherwise `re` judges the texts that are short enough,
+and a matcher that takes linear time the others; where there can be no matcher, longer texts are refused.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from mcpc.schema.ecma import parse, translate
+from mcpc.schema.ecma_extent import begins_the_text, ends_the_text, longest
+from mcpc.schema.ecma_matcher import table
+from mcpc.schema.ecma_paths import is_linear, safe_steps
+from mcpc.schema.ecma_trim import literal_first, trimmed
+from mcpc.schema.ecma_writer import written
+
+if TYPE_CHECKING:
+    from mcpc.schema.ecma_matcher import Table
+    from mcpc.schema.ecma_tree import Node
+
+OF_RE, OF_MATCHERS = 500_000, 1_000_000
+"""Steps of some ten nanoseconds that guarded patterns may take for one value, by either way: fifteen milliseconds."""
+FUND = OF_RE + OF_MATCHERS
+STEPS_OF_RE = 10
+"""What a step of a way through the pattern costs at most: that is for groups in loops."""
+SURELY = OF_MATCHERS // 10
+"""A text with as many characters is within the fund if it is the only one, unless it is made to need many states."""
+
+
+@dataclass(frozen=True, slots=True)
+class Guard:
+    """`re` judges texts of up to `length` characters, others a matcher with a `table`, if there is one.
+
+    `costs`: the steps that count for a text, by the bits that its length has; `most`: as many characters are judged.
+    """
+
+    length: int
+    costs: tuple[int, ...]
+    table: Table | None
+    most: int
+
+
+@dataclass(frozen=True, slots=True)
+class Searching:
+    """What `re` is given, and where it looks: all over the text, or only at its beginning, or at its `end`.
+
+    `end`: so many characters; 0 if a match may end anywhere.  `guard`: what is done so that no text takes long; None if
+    none can.
+    """
+
+    text: str
+    is_at_beginning: bool
+    end: int
+    guard: Guard | None
+
+
+@lru_cache(maxsize=4096)
+def searching(pattern: str) -> Searching:
+    """Return how an ECMA-262 pattern is looked for; raise PatternError if it cannot be."""
+    translate(pattern)
+    root = trimmed(parse(pattern))
+    if begins_the_text(root):
+        return Searching(written(root), True, 0, guard(root))
+    end = longest(root) if ends_the_text(root) else None
+    return Searching(written(literal_first(root) if end is None else root), False, end or 0, guard(root))
+
+
+def guard(root: Node) -> Guard | None:
+    """Return how texts are kept from taking long, None if they cannot."""
+    if is_linear(root):
+        return None
+    steps = safe_steps(root, OF_RE // STEPS_OF_RE)
+    length = max(len(steps) - 1, 0)
+    bits = range(length.bit_length() + 1) if steps else ()
+    costs = tuple(STEPS_OF_RE * steps[min((1 << number) - 1, length)] for number in bits)
+    rows = table(root)
+    return Guard(length if steps else -1, costs, rows, max(length, SURELY if rows else 0))

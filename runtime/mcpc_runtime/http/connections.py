@@ -1,0 +1,22 @@
+"""How many connections a process takes: as many as it is told, or as its limit of descriptors has room for."""
+
+from __future__ import annotations
+
+import resource
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from mcpc_runtime.http.settings import Settings
+
+RESERVED = 64
+"""Descriptors of the server's own; a quarter of all is left to what calls need."""
+
+
+def most_connections(settings: Settings) -> int:
+    """Return how many connections there may be at once."""
+    if settings.max_connections:
+        return settings.max_connections
+    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft == resource.RLIM_INFINITY:
+        return 1 << 20
+    return max(16, soft - soft // 4 - RESERVED)

@@ -1,0 +1,68 @@
+"""Let the second of a signal end the process, whatever runs in it: the system does it, without Python.
+
+A handler that Python calls cannot run while something holds the interpreter's lock for good, such as a regular
+expression or a foreign function.  So the handler of the first signal is installed with SA_RESETHAND: when the signal
+comes, the system puts the default action back, and that ends the process when it comes again.  The supervisor is a
+process apart; it ends and removes all that is left.
+"""
+
+from __future__ import annotations
+
+import posix
+import sys
+
+from mcpc_runtime.protocol.rows import resolve
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any
+
+RESET_HANDLER, ON_STACK = 0x80000000, 0x08000000
+LAYOUTS = {
+    "linux x86_64": (136, RESET_HANDLER, ON_STACK),
+    "linux aarch64": (136, RESET_HANDLER, ON_STACK),
+    "linux riscv64": (136, RESET_HANDLER, ON_STACK),
+    "darwin x86_64": (12, 4, 1),
+    "darwin arm64": (12, 4, 1),
+}
+"""By system and processor: where `struct sigaction` has its flags, SA_RESETHAND, and SA_ONSTACK, which Python sets."""
+SIZE = 256
+FLAGS_SIZE = 4
+
+
+def end_at_second(numbers: Iterable[int]) -> bool:
+    """Have these signals, whose handlers are installed, end the process when they come again.
+
+    False where that cannot be: on a system that is not in the table, without `_ctypes`, and in the first process of a
+    container, which no signal's default action ends.
+    """
+    layout = LAYOUTS.get(f"{sys.platform} {posix.uname().machine}")
+    if layout is None or posix.getpid() == 1:
+        return False
+    try:
+        foreign = Foreign()
+    except (ImportError, OSError):
+        return False
+    return all(foreign.reset_when_it_comes(number, *layout) for number in numbers)
+
+
+class Foreign:
+    """`sigaction` of the C library; `_ctypes` alone costs a fifth of `ctypes`.  Raise ImportError without it."""
+
+    def __init__(self) -> None:
+        self._address = resolve("_ctypes:dlsym")(resolve("_ctypes:dlopen")(None, 0), "sigaction")
+        self._call = resolve("_ctypes:call_function")
+        byte = type("Byte", (resolve("_ctypes:_SimpleCData"),), {"_type_": "B"})
+        self._action: Any = (byte * SIZE)()  # type: ignore[operator]
+
+    def reset_when_it_comes(self, number: int, place: int, reset: int, on_stack: int) -> bool:
+        """Set SA_RESETHAND for one signal; False if the structure is not what the table says."""
+        if self._call(self._address, (number, None, self._action)) != 0:
+            return False
+        view = memoryview(self._action).cast("B")[place : place + FLAGS_SIZE]
+        flags = int.from_bytes(view, sys.byteorder)
+        if not flags & on_stack:
+            return False
+        view[:] = (flags | reset).to_bytes(FLAGS_SIZE, sys.byteorder)
+        return bool(self._call(self._address, (number, self._action, None)) == 0)

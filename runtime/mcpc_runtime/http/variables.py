@@ -1,0 +1,64 @@
+"""The variables that begin with MCPC_: those that mean something, and what is said of any other when serving begins.
+
+A misspelt variable is passed over like any that is not ours; were it the one that names the tokens, the server would be
+open without a word.
+"""
+
+from __future__ import annotations
+
+from mcpc_runtime.http.words import OPTIONS, variable
+from mcpc_runtime.protocol.rows import resolve
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+PREFIX = "MCPC_"
+READ = frozenset(
+    (
+        "MCPC_BUILT_FROM",
+        "MCPC_CALL_LOG",
+        "MCPC_CALL_LOG_VALUES",
+        "MCPC_INTROSPECT_CREDENTIALS",
+        "MCPC_RUNTIME_CACHE",
+        "MCPC_STATE_KEYS",
+        "MCPC_TASKS_LEASE",
+        "MCPC_TOKENS",
+        "MCPC_TOOLBOX_HOME",
+        "MCPC_TOOLBOX_LOG",
+        "MCPC_WITHOUT",
+    )
+)
+"""What the runtime reads beside the variables of options."""
+GIVEN = frozenset(
+    (
+        "MCPC_ADDRESSES",
+        "MCPC_ANSWERS",
+        "MCPC_CALL",
+        "MCPC_HOME",
+        "MCPC_NOTES",
+        "MCPC_PYTHON",
+        "MCPC_TOOL",
+        "MCPC_URI",
+    )
+)
+"""What handlers find: a server that one of them starts has them, too."""
+COMPILER = frozenset(("MCPC_CACHE_DIR", "MCPC_TRACEBACK"))
+GUARDS = frozenset(("MCPC_ISSUER", "MCPC_TOKENS", "MCPC_TOKEN_FILE"))
+"""Without any of these nobody is asked for a token."""
+
+
+def known() -> frozenset[str]:
+    """Return the names that mean something."""
+    return READ | GIVEN | COMPILER | frozenset(map(variable, OPTIONS))
+
+
+def unknown(environment: Iterable[str], *, guarded: bool) -> Iterator[str]:
+    """Yield what is said of variables that mean nothing; `guarded`: tokens are asked for."""
+    names = known()
+    for name in sorted(name for name in environment if name.startswith(PREFIX) and name not in names):
+        near: list[str] = resolve("difflib:get_close_matches")(name, sorted(names - GIVEN), 1)
+        shown = "".join(letter if letter.isprintable() else "?" for letter in name)
+        yield f"the variable {shown} means nothing to this server{f'; did you mean {near[0]}?' if near else ''}"
+        if not guarded and near and near[0] in GUARDS:
+            yield f"so no token is asked for: everybody who can connect may call (meant to be closed? set {near[0]})"

@@ -1,0 +1,69 @@
+"""Folders and files that nobody else can change, or put something else in the place of."""
+
+from __future__ import annotations
+
+import os
+import stat
+
+from mcpc_runtime.protocol.rows import resolve
+
+OTHERS = stat.S_IWGRP | stat.S_IWOTH
+
+
+class UnusableError(Exception):
+    """A folder cannot be used; the message says which, and why."""
+
+
+def make_missing(path: str) -> None:
+    """Make a folder and those above it, each for us alone (`os.makedirs` would leave those to the umask)."""
+    if not os.path.isdir(path):
+        make_missing(os.path.dirname(path))
+        try:
+            os.mkdir(path, 0o700)
+        except FileExistsError:
+            if not os.path.isdir(path):
+                raise NotADirectoryError(20, "Not a directory", path) from None
+
+
+def refuse_shared(path: str) -> None:
+    """Refuse a folder if somebody else could put another one in its place, or in that of one above it."""
+    while True:
+        found = os.lstat(path)
+        if path != "/" and found.st_uid not in (0, os.geteuid()):
+            raise UnusableError(f"{path} belongs to another user")
+        theirs = stat.S_IWOTH if found.st_mode & stat.S_IWGRP and is_own_group(found.st_gid) else OTHERS
+        if found.st_mode & theirs and not found.st_mode & stat.S_ISVTX:
+            raise UnusableError(f"{path} can be written to by others")
+        if path == "/":
+            return
+        path = os.path.dirname(path)
+
+
+def is_own_group(number: int) -> bool:
+    """Tell whether a group is this user's alone: it has the user's name, and no other member."""
+    try:
+        user = resolve("pwd:getpwuid")(os.geteuid()).pw_name
+        group = resolve("grp:getgrgid")(number)
+    except (KeyError, ImportError):
+        return False
+    return bool(group.gr_name == user and set(group.gr_mem) <= {user})
+
+
+def refuse_others(path: str, found: os.stat_result) -> None:
+    """Refuse what is not ours, or what others may write to."""
+    if found.st_uid != os.geteuid():
+        raise UnusableError(f"{path} belongs to another user")
+    if found.st_mode & OTHERS:
+        raise UnusableError(f"{path} can be written to by others")
+
+
+def make_own(path: str) -> None:
+    """Make a folder, or see to it that the one which is there is ours alone."""
+    try:
+        os.mkdir(path, 0o700)
+    except FileExistsError:
+        found = os.lstat(path)
+        if not stat.S_ISDIR(found.st_mode):
+            kind = "a symlink" if stat.S_ISLNK(found.st_mode) else "no folder"
+            raise UnusableError(f"{path} is {kind}") from None
+        refuse_others(path, found)

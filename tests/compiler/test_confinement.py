@@ -1,0 +1,285 @@
+"""Hostile files of a project, imported at the build: each is ended in time and named, and leaves nothing behind."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from mcpc import confinement
+from mcpc.confinement import launcher, processes
+from processes import running
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+TOOLS = "from mcpc import tool\n@tool\ndef fine() -> str:\n    'Is fine.'\n    return ''\n"
+WRONG = '{"resources": [{"uri": "x://y", "name": "other", "description": "d", "nonsense": 1}]}'
+"""Another problem of the project, which has to be reported beside."""
+MARK = "from mcpc import prompt\n@prompt\ndef ask() -> str:\n    'Asks.'\n    return ''\n"
+LANDLOCK = launcher.LIBC.syscall(launcher.CREATE_RULESET, None, launcher.ctypes.c_size_t(0), launcher.VERSION)
+"""Which version of Landlock there is."""
+
+HOSTILE = {
+    "reads the parent's environment": (
+        (
+            "import os\npid = os.getppid()\nfound = []\n"
+            "for name in [str(pid), *filter(str.isdigit, os.listdir('/proc'))]:\n"
+            "    try: found.append(open(f'/proc/{name}/environ', 'rb').read())\n"
+            "    except OSError: pass\n"
+            "assert not any(b's3cret' in one for one in found), 'the secret of the parent'\n"
+        ),
+        None,
+    ),
+    "writes to the caller's home": (
+        "import os\nopen(CALLERS_HOME + '/left', 'w')\n",
+        "it raises PermissionError",
+    ),
+    "writes to a home of its own": (
+        (
+            "import os, pathlib\npathlib.Path('~/left').expanduser().write_text('x')\n"
+            "pathlib.Path('~/.cache/mcpc').expanduser().mkdir(parents=True)\nassert CALLERS_HOME != os.environ['HOME']\n"
+        ),
+        None,
+    ),
+    "poisons mcpc's cache": (
+        "import os\nos.makedirs(CALLERS_CACHE + '/builds')\n",
+        "it raises PermissionError",
+    ),
+    "leaves a daemon": (
+        "import subprocess\nsubprocess.run(['setsid', '-f', 'env', '-i', 'sleep', '33.77'], check=True)\n",
+        None,
+    ),
+    "writes without end": (
+        "import os\nwhile True:\n    os.write(1, b'x' * 65536)\n",
+        "it wrote more than 64 MiB to its output",
+    ),
+    "takes memory": ("held = bytearray(3 << 30)\n", "it raises MemoryError"),
+    "takes memory in many processes": (
+        (
+            "import os, time\nfor _ in range(8):\n    if os.fork() == 0:\n        held = bytearray(b'x') * (40 << 20)\n"
+            "        time.sleep(60)\ntime.sleep(60)\n"
+        ),
+        "of memory",
+    ),
+    "forks without end": (
+        "import os, time\nfor _ in range(600):\n    if os.fork() == 0:\n        time.sleep(77)\n        os._exit(0)\ntime.sleep(77)\n",
+        "it started more than 64 processes",
+    ),
+    "forks into sessions of their own": (
+        (
+            "import os, time\nfor _ in range(600):\n    if os.fork() == 0:\n        os.setsid()\n        time.sleep(77)\n        os._exit(0)\n"
+            "time.sleep(77)\n"
+        ),
+        "it started more than 64 processes",
+    ),
+    "connects": (
+        "import socket\nsocket.create_connection(('127.0.0.1', LISTENING), 5)\n",
+        "it raises",
+    ),
+    "never ends": (
+        (
+            "import signal, time\nfor number in range(1, 65):\n    try: signal.signal(number, signal.SIG_IGN)\n    except (OSError, ValueError): pass\n"
+            "while True:\n    try:\n        time.sleep(9)\n    except BaseException:\n        pass\n"
+        ),
+        "it was not imported in",
+    ),
+    "kills its parent and its group": (
+        "import os, signal, time\nos.kill(os.getppid(), signal.SIGKILL)\nos.killpg(0, signal.SIGKILL)\n",
+        "it ",
+    ),
+    "kills all it can": (
+        "import os, signal\ntry: os.kill(COMPILER, signal.SIGKILL)\nexcept OSError: pass\nraise ValueError('still here')\n",
+        "it ",
+    ),
+    "fills the temporary folder": (
+        "import os, tempfile\nwith open(os.path.join(tempfile.gettempdir(), 'big'), 'wb') as file:\n    while True: file.write(bytes(1 << 20))\n",
+        "it raises OSError",
+    ),
+    "fills the temporary folder with many files": (
+        "import os, tempfile\nfor number in range(10**6):\n    with open(f'{tempfile.gettempdir()}/{number}', 'wb') as file: file.write(bytes(1 << 20))\n",
+        "it wrote more than",
+    ),
+    "reads the terminal": (
+        "import sys\nassert sys.stdin.read() == ''\nopen('/dev/tty').read()\n",
+        "it raises OSError",
+    ),
+    "ends well before its time": ("import os\nos._exit(0)\n", "it ended the process with status 0"),
+    "says what is no answer": (
+        'import os\nos.write(3, b\'nonsense\\n{"path": 7}\\n[1]\\n{"end": true, "strays": 3}\\n\')\nos._exit(0)\n',
+        "what it answers",
+    ),
+    "forges the end": (
+        (
+            'import os\nos.write(3, b\'{"path": "prompts.py", "marks": [{"definition": 1}], "servers": {}, "failure": null}\\n\'\n'
+            '    b\'{"end": true, "strays": []}\\n\')\nimport time\ntime.sleep(99)\n'
+        ),
+        "what it answers",
+    ),
+    "closes what it answers on": ("import os, time\nos.closerange(0, 99)\ntime.sleep(99)\n", "it "),
+}
+
+
+@pytest.fixture
+def listening() -> Iterator[tuple[int, list[int]]]:
+    """Give a port at which connections are counted."""
+    hits: list[int] = []
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        server.settimeout(0.2)
+        ends = threading.Event()
+
+        def count() -> None:
+            while not ends.is_set():
+                try:
+                    connection, _ = server.accept()
+                except TimeoutError:
+                    continue
+                hits.append(1)
+                connection.close()
+
+        thread = threading.Thread(target=count)
+        thread.start()
+        yield server.getsockname()[1], hits
+        ends.set()
+        thread.join()
+
+
+BY_LANDLOCK = frozenset(
+    {
+        "connects",
+        "forks into sessions of their own",
+        "kills its parent and its group",
+        "leaves a daemon",
+        "poisons mcpc's cache",
+        "reads the parent's environment",
+        "writes to the caller's home",
+    }
+)
+"""What is tried without namespaces, too."""
+WITHOUT = "run = confinement._run; confinement._run = lambda job, namespaces: run(job, namespaces=False)"
+
+CHECK = """
+import sys
+sys.path[:0] = {paths!r}
+from mcpc import confinement, asked
+from mcpc.introspection import process
+process.SECONDS, process.LATE = 3, "it was not imported in 3 seconds"
+confinement.MEMORY_BYTES = {memory}
+confinement.FOLDER_BYTES, confinement.FILE_BYTES = 128 << 20, 32 << 20
+{last}
+from mcpc.cli import main
+sys.argv = ["mcpc", "check", sys.argv[1], "--format", "json"]
+main()
+"""
+
+
+def left(folder: Path) -> set[str]:
+    """Return all the files below a folder."""
+    return {str(path.relative_to(folder)) for path in folder.rglob("*")}
+
+
+@pytest.mark.skipif(LANDLOCK < 4, reason="the kernel has no Landlock that knows of TCP")
+@pytest.mark.parametrize(
+    ("kind", "namespaces"), [*((kind, True) for kind in HOSTILE), *((kind, False) for kind in sorted(BY_LANDLOCK))]
+)
+def test_a_hostile_file_is_ended_and_named_and_leaves_nothing(
+    tmp_path: Path, listening: tuple[int, list[int]], kind: str, namespaces: bool
+) -> None:
+    text, message = HOSTILE[kind]
+    port, hits = listening
+    home, cache, temporary, project = (tmp_path / name for name in ("home", "cache", "tmp", "project"))
+    for folder in (home, cache, temporary, project):
+        folder.mkdir()
+    names = f"CALLERS_HOME, CALLERS_CACHE, LISTENING = {str(home)!r}, {str(cache)!r}, {port}\n"
+    names += f"COMPILER = {os.getpid()}\n"
+    (project / "prompts.py").write_text(MARK + names + text)
+    (project / "tools.py").write_text(TOOLS)
+    (project / "server.json").write_text('{"serverInfo": {"name": "s", "version": "1"}}')
+    (project / "resources.json").write_text(WRONG)
+    paths = [path for path in sys.path if Path(path).is_absolute()]
+    memory = 256 << 20 if "in many" in kind else confinement.MEMORY_BYTES
+    program = CHECK.format(paths=paths, memory=memory, last="" if namespaces else WITHOUT)
+    environment = {
+        **os.environ,
+        "HOME": str(home),
+        "MCPC_CACHE_DIR": str(cache),
+        "TMPDIR": str(temporary),
+        "SECRET": "s3cret",
+    }
+    began = time.monotonic()
+    done = subprocess.run(
+        [sys.executable, "-c", program, str(project)],
+        env=environment,
+        capture_output=True,
+        timeout=120,
+        start_new_session=True,
+    )
+    found = json.loads(done.stdout)["diagnostics"]
+    about = [row["message"] for row in found if row["code"] == "MCP216"]
+    assert time.monotonic() - began < 90
+    assert [message in one for one in about] == [True] if message else about == [], (about, done.stderr[-2000:])
+    assert all(one.startswith("`prompts.py` cannot be imported: ") for one in about)
+    assert any("nonsense" in row["message"] for row in found), "the other problem of the project"
+    assert hits == []
+    assert not [path for path in left(temporary) | left(home) | left(cache) if "bytecode" not in path], left(tmp_path)
+    assert not running("sleep", "33.77")
+
+
+def job(tmp_path: Path, text: str, seconds: float = 30) -> confinement.Job:
+    """Return a job that is a program in Python."""
+    return confinement.Job([sys.executable, "-I", "-c", text], tmp_path, tmp_path, seconds)
+
+
+def test_a_program_answers_and_its_end_is_told(tmp_path: Path) -> None:
+    outcome = confinement.run(job(tmp_path, "import os\nos.write(3, b'yes')\nprint('said')\nraise SystemExit(3)"))
+    assert (outcome.answer, outcome.output, outcome.status, outcome.why) == (b"yes", b"said\n", 3, "")
+    assert outcome.how == "it ended the process with status 3"
+
+
+def test_a_program_that_is_not_there_is_told(tmp_path: Path) -> None:
+    (tmp_path / "it").write_text("no program")
+    outcome = confinement.run(confinement.Job([str(tmp_path / "it")], tmp_path, tmp_path, 30))
+    assert outcome.status == 127
+    assert b"Permission denied" in outcome.output
+
+
+def test_without_what_the_kernel_offers_a_program_runs_and_is_ended(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = confinement._run
+    monkeypatch.setattr(confinement, "_run", lambda job, namespaces: real(job, namespaces=False))
+    text = "import os, subprocess\nsubprocess.run(['setsid', '-f', 'env', '-i', 'sleep', '33.79'], check=True)\nos.write(3, b'x')"
+    assert confinement.run(job(tmp_path, text)).answer == b"x"
+    assert not running("sleep", "33.79")
+
+
+def test_what_cannot_be_read_in_namespaces_is_run_without_them(tmp_path: Path) -> None:
+    one = job(tmp_path, "import os\nos.write(3, b'yes')")
+    hidden = confinement.Job(one.words, one.root, one.folder, 30, readable=[str(tmp_path / "is not there")])
+    assert confinement.run(hidden).answer == b"yes"
+
+
+def test_the_compiler_is_as_it_was_afterwards(tmp_path: Path) -> None:
+    def state() -> tuple[int, int]:
+        adopts = launcher.ctypes.c_int(7)
+        processes.prctl(processes.GET_CHILD_SUBREAPER, launcher.ctypes.byref(adopts))
+        return processes.prctl(processes.GET_DUMPABLE, 0), adopts.value
+
+    before = state()
+    confinement.run(job(tmp_path, "pass"))
+    assert state() == before
+
+
+def test_children_from_before_are_let_be(tmp_path: Path) -> None:
+    with subprocess.Popen(["sleep", "44.5"]) as other:
+        confinement.run(job(tmp_path, "pass"))
+        assert other.poll() is None
+        other.kill()

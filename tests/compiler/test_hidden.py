@@ -1,0 +1,55 @@
+"""Hidden characters by property: what is refused, and what scripts and emoji need."""
+
+import sys
+
+import pytest
+import regex
+
+from mcpc.sources.hidden import hidden, what
+
+SHOWN = {
+    "emoji": "❤️ 👩‍💻 👨‍👩‍👧‍👦 ✔︎ 🏳️‍🌈 👩🏽‍🚀 ❤️‍🔥",
+    "keycaps": "1️⃣ #️⃣",
+    "Persian": "می‌خواهم",
+    "Hindi": "क्‍ष क्‌ष",
+    "Mongolian": "ᠠ᠋",
+    "Arabic signs of numbers": "\u0600123",
+    "line breaks": "a\nb\r\n\tc",
+    "accents": "é e\u0301 日本語 한국어 עברית",
+}
+REFUSED = [0xAD, 0x3164, 0x2800, 0x2062, 0x2028, 0x2029, 0x34F, 0x180E, 0x17B4, 0xFFF9, 0xFFFB, 0xE000, 0xFFFE, 0x1D173]
+REFUSED += [0x1BCA0, 0xE0100, 0xE01EF, 0xFE00, 0xFE0F, 0x200D, 0x200C, 0x202E, 0x61C, 0x115F, 0xFFA0, 0xFFF0, 0xE0FFF]
+REFUSED += [0x10FFFF, 0xF0000, 0xE0041, 0x206A, 0xD800, 0, 0x9F]
+
+
+@pytest.mark.parametrize("name", SHOWN)
+def test_what_people_write_is_allowed(name: str) -> None:
+    assert hidden(SHOWN[name]) == []
+
+
+@pytest.mark.parametrize("code", REFUSED, ids=lambda code: f"U+{code:04X}")
+def test_what_cannot_be_seen_is_found_and_named(code: int) -> None:
+    assert hidden(f"é {chr(code)}b") == [chr(code)]
+    assert what(chr(code))
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["a\u200db", "a\u200c", "❤️️", "❤\ufe0f\ufe0f", "1\ufe0f", "क्\u200d\u200d", "👩\u200d", "a\ufe0f", "ж\u200d"],
+    ids=ascii,
+)
+def test_joiners_and_selectors_that_join_nothing_are_found(text: str) -> None:
+    assert len(hidden(text)) == 1
+
+
+def test_everything_that_unicode_ignores_is_found() -> None:
+    ignored = regex.compile(r"[\p{Default_Ignorable_Code_Point}\p{Bidi_Control}\p{Noncharacter_Code_Point}\p{Co}]")
+    points = "".join(map(chr, range(sys.maxunicode + 1)))
+    missing = [f"U+{ord(one):04X}" for one in ignored.findall(points) if hidden(f"é {one} ") != [one]][:20]
+    assert missing == []
+
+
+def test_controls_may_be_left_out() -> None:
+    assert hidden("a\x00é", controls=False) == []
+    assert hidden("a\x00", controls=False) == []
+    assert hidden("a\x00\u200bé", controls=False) == ["\u200b"]

@@ -1,0 +1,56 @@
+"""A folder that is no project is answered by what is in it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+from artifact import SOURCES
+from mcpc.frontends import recognise
+from mcpc.options import Options
+from projects import tree
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+MARKS = "from fastmcp import FastMCP\nmcp = FastMCP('x')\n@mcp.tool\ndef a(): ...\n"
+
+
+def told(files: dict[str, str]) -> tuple[str, str, str]:
+    found, (problem,) = recognise(tree(files), Options())
+    assert (found, problem.code) == ((), "MCP009")
+    return problem.message, problem.span.path if problem.span else "", problem.hint
+
+
+def test_a_file_with_marks_in_another_place_is_named() -> None:
+    message, path, hint = told({"src/app/deep.py": MARKS, "main.py": MARKS, "README.md": "@mcp.tool"})
+    assert path == "main.py"
+    assert "`main.py` marks functions" in message
+    assert "rename it to `server.py`" in hint
+
+
+def test_a_folder_without_marks_is_told_what_is_looked_for() -> None:
+    message, path, hint = told({"main.py": "import flask\n@app.tool\ndef a(): ...\n"})
+    assert (message, path) == ("no project was recognised here", "")
+    assert "`mcpc new`" in hint
+
+
+def test_who_runs_a_marked_file_is_told_how_it_is_served(tmp_path: Path) -> None:
+    (tmp_path / "server.py").write_text("from mcpc import Server\nmcp = Server('x')\n")
+    (tmp_path / "importer.py").write_text("import server\n")
+    said = {}
+    for name in ("server.py", "importer.py"):
+        done = subprocess.run(
+            [sys.executable, name],
+            cwd=tmp_path,
+            env={**os.environ, "PYTHONPATH": SOURCES},
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=True,
+        )
+        said[name] = done.stderr
+    assert said["server.py"].endswith("server.py defines a server and does not serve: `mcpc run` in its folder does\n")
+    assert said["importer.py"] == ""

@@ -1,0 +1,120 @@
+"""Which files of a folder are part of a project: `.gitignore`, `exclude`, `include`, and what looks like a secret."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from artifact import build, carried
+from mcpc.options import Options
+from mcpc.pipeline import analyse
+from mcpc.sources import read_tree
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+SERVER = json.dumps({"serverInfo": {"name": "demo", "version": "1.0.0"}})
+TOOLS = json.dumps({"tools": [{"name": "hello", "description": "Say hello.", "inputSchema": {"type": "object"}}]})
+PROJECT = {"server.json": SERVER, "tools.json": TOOLS, "tools.py": 'def hello():\n    return "hello"\n'}
+KEY = "-----BEGIN OPENSSH PRIVATE KEY-----\nx\n"
+
+
+def write(folder: Path, files: Mapping[str, str]) -> Path:
+    for name, text in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    return folder
+
+
+def settings(**patterns: list[str]) -> str:
+    return f"[tool.mcpc]\n{''.join(f'{name} = {json.dumps(value)}{chr(10)}' for name, value in patterns.items())}"
+
+
+def read(folder: Path, files: Mapping[str, str]) -> list[str]:
+    tree, problems = read_tree(write(folder, files))
+    assert problems == ()
+    return [path for path in tree.files if path not in ("pyproject.toml", "server.json")]
+
+
+IGNORED: dict[str, tuple[dict[str, str], list[str]]] = {
+    "names": ({".gitignore": "*.log\nbuild/\n", "a.log": "", "build/x": "", "sub/build/y": "", "kept": ""}, ["kept"]),
+    "from the top": ({".gitignore": "/data\n", "data/x": "", "sub/data": ""}, ["sub/data"]),
+    "again, but": ({".gitignore": "*.txt\n!kept.txt\n", "a.txt": "", "kept.txt": ""}, ["kept.txt"]),
+    "nearest first": ({".gitignore": "*.txt\n", "sub/.gitignore": "!*.txt\n", "a.txt": "", "sub/b.txt": ""}, ["sub/b.txt"]),
+    "comments": ({".gitignore": "# kept\n\n", "kept": ""}, ["kept"]),
+    "in a folder": ({"sub/.gitignore": "x\n", "x": "", "sub/x": "", "sub/y": ""}, ["sub/y", "x"]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", IGNORED)
+def test_gitignore_is_honoured(name: str, tmp_path: Path) -> None:
+    files, expected = IGNORED[name]
+    assert read(tmp_path, files) == expected
+
+
+def test_a_gitignore_above_the_project_means_nothing(tmp_path: Path) -> None:
+    write(tmp_path, {".gitignore": "*\n"})
+    (tmp_path / "project").mkdir()
+    assert read(tmp_path / "project", {"kept": ""}) == ["kept"]
+
+
+def test_the_order_of_settings(tmp_path: Path) -> None:
+    files = {
+        ".gitignore": "dist/\n",
+        "dist/bundle.js": "",
+        "dist/other.js": "",
+        "tests/test_x.py": "",
+        "notes.md": "",
+        "pyproject.toml": settings(exclude=["tests/", "*.md"], include=["dist/bundle.js", "notes.md"]),
+    }
+    assert read(tmp_path, files) == ["dist/bundle.js"]
+
+
+def test_server_json_has_the_same_settings(tmp_path: Path) -> None:
+    said = {"serverInfo": {}, "_meta": {"mcpc/files": {"exclude": ["*.md"]}}}
+    both = {"server.json": json.dumps(said), "pyproject.toml": settings(exclude=["*.txt"])}
+    assert read(tmp_path, {**both, "a.md": "", "a.txt": "", "a.csv": ""}) == ["a.csv"]
+
+
+@pytest.mark.parametrize("value", ['"tests"', "[1]", "[[]]", '[""]', '["!"]'])
+def test_a_setting_that_is_no_list_of_patterns(value: str, tmp_path: Path) -> None:
+    _, problems = read_tree(write(tmp_path, {"pyproject.toml": f"[tool.mcpc]\nexclude = {value}\n"}))
+    assert [problem.code for problem in problems] == ["MCP413"]
+
+
+@pytest.mark.parametrize("text", ["[tool", "", "tool = 1\n", "[tool]\nmcpc = 1\n"])
+def test_files_that_are_not_whole_are_left_to_others(text: str, tmp_path: Path) -> None:
+    write(tmp_path, {"pyproject.toml": text, "server.json": "{"})
+    assert read_tree(tmp_path)[1] == ()
+
+
+def codes(project: Path) -> list[str]:
+    return [problem.code for problem in analyse(*read_tree(project), Options()).diagnostics]
+
+
+@pytest.mark.parametrize("name", [".env", ".env.local", "id_rsa", ".netrc", ".npmrc", "key.pem", "store.p12"])
+def test_a_secret_is_an_error_unless_it_is_left_out_or_named(name: str, tmp_path: Path) -> None:
+    assert codes(write(tmp_path / "project", {**PROJECT, name: KEY})) == ["MCP713"]
+    for settled in (
+        {".gitignore": f"{name}\n"},
+        {"pyproject.toml": settings(exclude=[name])},
+        {"pyproject.toml": settings(include=[name])},
+    ):
+        other = write(tmp_path / f"left-{len(str(settled))}", {**PROJECT, name: KEY, **settled})
+        assert codes(other) == []
+
+
+def test_a_secret_that_is_named_goes_along(tmp_path: Path) -> None:
+    files = {**PROJECT, ".env": "A=b", "notes.md": "", "pyproject.toml": settings(include=[".env"], exclude=["*.md"])}
+    names = carried(build(write(tmp_path / "project", files), tmp_path / "server.pyz"))
+    assert "handlers/.env" in names
+    assert "handlers/notes.md" not in names
+
+
+def test_a_certificate_is_no_secret(tmp_path: Path) -> None:
+    files = {**PROJECT, "ca.pem": "-----BEGIN CERTIFICATE-----\nx\n", ".env.example": "A=\n"}
+    assert codes(write(tmp_path, files)) == []

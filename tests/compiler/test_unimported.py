@@ -1,0 +1,64 @@
+"""`--no-import`: what the syntax of marked files shows, and that none of the project's code runs."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+SERVER = """import os
+from mcpc import Context, Field, Server
+open({place!r}, "w").close()
+mcp = Server("shown", instructions="Be kind.")
+NAME = "computed"
+
+
+@mcp.tool(title="Add")
+def add(a: int, b: str = "x", context: Context = None, *, c) -> int:
+    \"\"\"Add.\"\"\"
+    return a
+
+
+@mcp.resource("users://{{id}}", description="One.")
+def user(id: str) -> str:
+    return id
+
+
+@mcp.prompt(name=NAME)
+def ask(topic: str) -> str:
+    \"\"\"Ask.\"\"\"
+    return topic
+"""
+
+
+def mcpc(*words: str) -> subprocess.CompletedProcess:
+    return subprocess.run([sys.executable, "-m", "mcpc", *words], capture_output=True, text=True, timeout=200)
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    (tmp_path / "project").mkdir()
+    (tmp_path / "project/server.py").write_text(SERVER.format(place=str(tmp_path / "ran")))
+    return tmp_path / "project"
+
+
+def test_a_project_is_checked_without_being_run(project: Path) -> None:
+    done = mcpc("check", "--no-import", str(project))
+    assert done.returncode == 0, done.stderr
+    assert "MCP716" in done.stderr
+    assert not (project.parent / "ran").exists()
+
+
+def test_what_the_syntax_shows_is_shown(project: Path) -> None:
+    done = mcpc("show", "--no-import", str(project))
+    assert done.returncode == 0, done.stderr
+    for text in ("shown", "add", "Add.", "{a: integer, b?: string, c: anything}", "users://{id}", "ask"):
+        assert text in done.stdout, done.stdout
+
+
+def test_nothing_is_built_of_it(project: Path) -> None:
+    done = mcpc("build", "--no-import", str(project), "-o", str(project.parent / "server.pyz"))
+    assert done.returncode == 2
+    assert "--no-import" in done.stderr
+    assert not (project.parent / "server.pyz").exists()
+    assert not (project.parent / "ran").exists()

@@ -1,0 +1,166 @@
+"""Chunked bodies: what is taken is taken as h11 takes it, and nothing is decoded before it was asked for."""
+
+from __future__ import annotations
+
+import socket
+from contextlib import suppress
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import h11
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from artifact import build
+from mcpc_runtime.http.embedded.chunks import (
+    FREE_FRAMING,
+    LARGEST_CHUNK,
+    LONGEST_LINE,
+    MOST_AT_ONCE,
+    ChunkedBody,
+    ChunkError,
+)
+from serving import served
+from talking import connect, write_project
+
+if TYPE_CHECKING:
+    from serving import Served
+
+HEAD = b"POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n"
+
+
+def decoded(*pieces: bytes) -> tuple[bytes, bool]:
+    """The data of a body that comes in these pieces, and whether it has come to its end."""
+    body, data = ChunkedBody(), b""
+    for piece in pieces:
+        body.feed(piece)
+        while not body.is_starved:
+            data += body.decode()
+    return data, body.ended
+
+
+def by_h11(sent: bytes) -> tuple[bytes, bool]:
+    connection, data = h11.Connection(h11.SERVER), b""
+    connection.receive_data(HEAD + sent)
+    assert type(connection.next_event()) is h11.Request
+    while type(event := connection.next_event()) is h11.Data:
+        data += bytes(event.data)
+    return data, type(event) is h11.EndOfMessage
+
+
+def chunk(data: bytes, extension: bytes = b"") -> bytes:
+    return b"%x%b\r\n%b\r\n" % (len(data), extension, data)
+
+
+SIZES = st.sampled_from(
+    [b"0", b"1", b"3", b"03", b"A", b"0x1", b"+1", b"-1", b"1_0", b" 1", b"1 ", b"", b"g", b"\xc2\xb2"]
+)
+EXTENSIONS = st.sampled_from([b"", b";a", b";a=b", b";", b" ;a", b";a\n", b";a\rb", b";\x00", b"; \xe9", b" \t"])
+ENDS = st.sampled_from([b"\r\n", b"\r\n", b"\n", b"\r", b"", b"\r\n\r\n"])
+ODD = st.lists(
+    st.builds(lambda *parts: b"".join(parts), SIZES, EXTENSIONS, ENDS, st.binary(max_size=4), ENDS), max_size=4
+).map(b"".join)
+GOOD = st.lists(st.binary(min_size=1, max_size=40).map(chunk), max_size=5).map(
+    lambda found: b"".join(found) + b"0\r\n\r\n"
+)
+
+
+@settings(max_examples=600, deadline=None)
+@given(sent=ODD | GOOD | st.binary(max_size=30))
+@example(sent=b"1\r\na\r\n0\r\nX: y\r\n\r\n")
+@example(sent=b"1\r\na\r\n0\r\n\n")
+def test_what_is_taken_h11_takes_in_the_same_way(sent: bytes) -> None:
+    try:
+        found = decoded(sent)
+    except ChunkError:
+        return
+    assert found == by_h11(sent)
+
+
+@settings(max_examples=100, deadline=None)
+@given(parts=st.lists(st.binary(min_size=1, max_size=60), max_size=6), cuts=st.lists(st.integers(0, 400), max_size=5))
+def test_the_pieces_that_a_body_comes_in_make_no_difference(parts: list[bytes], cuts: list[int]) -> None:
+    sent = b"".join(map(chunk, parts)) + b"0;last\r\n\r\n"
+    marks = [0, *sorted(min(cut, len(sent)) for cut in cuts), len(sent)]
+    assert decoded(*[sent[a:b] for a, b in pairwise(marks)]) == (b"".join(parts), True)
+    assert decoded(*[sent[at : at + 1] for at in range(len(sent))]) == (b"".join(parts), True)
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        b"1\na", b"1\r\nab\r\n", b"0x1\r\n", b"+1\r\n", b"-1\r\n", b"1_0\r\n", b" 1\r\n", b"\r\n", b"g\r\n", b"1;a\n", b"1;a\rb\r\n",
+        b"1;\x00\r\n", b"1 ;a\r\n", b"0\r\nX: y\r\n\r\n", b"0\r\n\n", b"000000000000000000001\r\n", b"%x\r\n" % (LARGEST_CHUNK + 1),
+        b"1;" + b"a" * LONGEST_LINE, b"1;" + b"a" * LONGEST_LINE + b"\r\n", b"f" * 30, b"1\r\na\n", b"1\r\na\rb",
+    ],
+)  # fmt: skip
+def test_what_is_malformed_is_refused_as_soon_as_that_is_seen(sent: bytes) -> None:
+    with pytest.raises(ChunkError):
+        decoded(sent)
+    with pytest.raises(ChunkError):
+        decoded(*[sent[at : at + 1] for at in range(len(sent))])
+
+
+def test_what_stands_behind_the_body_is_ignored() -> None:
+    assert decoded(chunk(b"abc") + b"0\r\n\r\nGET / HTTP/1.1\r\n") == (b"abc", True)
+
+
+def test_a_body_of_tiny_chunks_is_refused_after_a_few_kilobytes() -> None:
+    body = ChunkedBody()
+    body.feed(chunk(b"x") * 600_000)
+    taken = 0
+    with pytest.raises(ChunkError, match="too small"):
+        while not body.is_starved:
+            taken += len(body.decode())
+    assert taken < FREE_FRAMING
+
+
+@pytest.mark.parametrize("size", [5, 16, 4096])
+def test_a_body_of_chunks_that_clients_make_is_taken(size: int) -> None:
+    data = b"x" * size * 20_000
+    assert decoded(chunk(b"x" * size) * 20_000 + b"0\r\n\r\n") == (data, True)
+
+
+def test_no_more_is_decoded_at_once_than_was_settled() -> None:
+    body = ChunkedBody()
+    body.feed(chunk(b"12345678") * MOST_AT_ONCE * 2)
+    assert len(body.decode()) == 8 * MOST_AT_ONCE
+    assert not body.is_starved
+    assert len(body.decode()) == 8 * MOST_AT_ONCE
+
+
+TOKEN = "0123456789abcdef0123456789abcdef0123"
+POST = "POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
+TINY = chunk(b"x") * 43_000 + b"0\r\n\r\n"
+MARGIN = 10
+"""Between the times that two bodies take: 300 when all was decoded, 1.1 now, 3 promised."""
+
+
+def cpu_seconds(server: Served, head: str, times: int = 30) -> float:
+    """The CPU time of the server's thread for these many requests, each answered with 401 or 400."""
+    before = 0
+    for number in range(times + 1):
+        if number == 1:  # what is imported for the first is not counted
+            before = int(Path(f"/proc/{server.process.pid}/schedstat").read_text().split()[0])
+        with connect(server, 30) as connection, suppress(OSError):
+            with suppress(OSError):
+                connection.sendall(head.encode() + b"\r\n" + TINY)
+            assert connection.recv(12) in (b"HTTP/1.1 401", b"HTTP/1.1 400")
+            connection.shutdown(socket.SHUT_WR)
+            while connection.recv(1 << 16):
+                pass
+    return (int(Path(f"/proc/{server.process.pid}/schedstat").read_text().split()[0]) - before) / 1e9
+
+
+@pytest.mark.skipif(not Path("/proc/self/schedstat").exists(), reason="the time of another process is not known here")
+@pytest.mark.parametrize("needs_token", [True, False])
+def test_a_body_of_tiny_chunks_costs_little_more_than_as_many_bytes(tmp_path: Path, needs_token: bool) -> None:
+    artifact = build(write_project(tmp_path / "project"), tmp_path / "server.pyz", "--http")
+    tokens = tmp_path / "tokens"
+    tokens.write_text(f"tenant {TOKEN}\n")
+    tokens.chmod(0o600)
+    with served(artifact, *(("--token-file", str(tokens)) if needs_token else ())) as server:
+        plain = cpu_seconds(server, POST + f"Content-Length: {len(TINY)}\r\n")
+        assert cpu_seconds(server, POST + "Transfer-Encoding: chunked\r\n") < MARGIN * plain

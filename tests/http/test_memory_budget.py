@@ -1,0 +1,133 @@
+"""The memory budget: who may hold how much, what each thing is charged, and that all of it is released."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mcpc_runtime.http.memory_budget import (
+    CONNECTIONS,
+    CONNECTIONS_PART,
+    MIB,
+    SMALL,
+    VALUE_COST,
+    MemoryBudget,
+    cost_of,
+)
+from mcpc_runtime.http.streams import PIECE, Pipe
+from mcpc_runtime.protocol.values import MOST_VALUES, WINDOW, has_too_many_values, structure_outside_strings
+
+USABLE = 96 * MIB
+LIMIT = 128 * MIB
+
+
+def filled(budget: MemoryBudget, principal: str | None) -> int:
+    """Charge a principal as much as it may hold, and return how much that is."""
+    while budget.charge(principal, MIB):
+        pass
+    return budget.held_by(principal)
+
+
+def test_one_principal_alone_may_hold_half() -> None:
+    assert filled(MemoryBudget(LIMIT), "a") == USABLE // 2
+
+
+def test_whoever_comes_next_finds_as_much_as_the_others_left_to_everybody() -> None:
+    budget = MemoryBudget(LIMIT)
+    filled(budget, "a")
+    assert filled(budget, "b") == USABLE // 4
+    assert filled(budget, "c") == USABLE // 8
+    assert budget.held < budget.limit
+
+
+def test_all_clients_without_a_name_are_one_that_may_hold_all() -> None:
+    assert filled(MemoryBudget(LIMIT), "") == USABLE
+
+
+def test_connections_that_asked_nothing_yet_may_hold_a_part() -> None:
+    budget = MemoryBudget(LIMIT)
+    assert filled(budget, CONNECTIONS) == USABLE // CONNECTIONS_PART
+    assert budget.charge("a", 10 * MIB)
+
+
+def test_what_is_released_can_be_charged_again() -> None:
+    budget = MemoryBudget(LIMIT)
+    account = budget.account("a")
+    assert account.set(40 * MIB)
+    assert not account.charge(20 * MIB)
+    assert account.set(10 * MIB)
+    assert budget.held == 10 * MIB
+    account.clear()
+    account.clear()
+    assert budget.held == budget.held_by("a") == 0
+
+
+@settings(max_examples=200, deadline=None)
+@given(steps=st.lists(st.tuples(st.sampled_from(["", "a", "b"]), st.integers(-30, 60)), max_size=30))
+def test_the_sum_is_that_of_all_accounts(steps: list[tuple[str, int]]) -> None:
+    budget = MemoryBudget(LIMIT)
+    accounts = {name: budget.account(name) for name in ("", "a", "b")}
+    for name, size in steps:
+        account = accounts[name]
+        account.charge(size * MIB) if size > 0 else account.release(-size * MIB)
+        assert budget.held == sum(one.held for one in accounts.values()) <= USABLE
+    for account in accounts.values():
+        account.clear()
+    assert budget.held == 0
+
+
+def test_a_message_costs_what_its_values_do() -> None:
+    assert cost_of(b" " * SMALL) >= SMALL
+    assert cost_of(b"[" + b"{}," * 100_000 + b"0]") > 200_000 * VALUE_COST
+    assert cost_of('"é"'.encode() * 10_000) > 2 * cost_of(b'"ee"' * 10_000)
+
+
+@pytest.mark.parametrize(
+    ("text", "many"),
+    [
+        (b"[" + b"{}," * MOST_VALUES + b"0]", True),
+        (b"[" + b'"a",' * MOST_VALUES + b"0]", True),
+        (b'{"csv":"' + b"1,2,3\\n" * MOST_VALUES + b'"}', False),
+        (b'["' + b'\\\\\\"{' * MOST_VALUES + b'"]', False),
+        (b"[" + b"1," * (MOST_VALUES - 2) + b"1]", False),
+        (b" " * (2 * MOST_VALUES), False),
+    ],
+    ids=["objects", "texts", "commas in a text", "escapes", "just as many", "blanks"],
+)
+def test_only_what_is_structure_is_counted(text: bytes, many: bool) -> None:
+    assert has_too_many_values(text) is many
+
+
+@settings(max_examples=100, deadline=None)
+@given(before=st.integers(WINDOW - 8, WINDOW + 8), inside=st.text(alphabet='a,"\\{:', max_size=12))
+def test_a_text_that_lies_across_windows_is_one(before: int, inside: str) -> None:
+    quoted = inside.replace("\\", "\\\\").replace('"', '\\"')
+    assert structure_outside_strings(b"[" + b" " * before + f'"{quoted}",{{}}]'.encode()) == 3
+
+
+def test_a_pipe_charges_what_it_has_and_ends_where_there_is_no_room() -> None:
+    budget = MemoryBudget(LIMIT)
+    pipe = Pipe(budget.account("a"))
+    pipe.write(b"x" * MIB)
+    held = budget.held
+    assert held > MIB
+    taken = pipe._take()
+    assert (len(taken), budget.held) < (PIECE + 1, held)
+    while not pipe.gone:
+        pipe.write(b"x" * MIB)
+    assert budget.held == 0
+
+
+def test_a_pipe_sends_all_that_was_written_in_pieces() -> None:
+    budget = MemoryBudget(LIMIT)
+    pipe = Pipe(budget.account("a"))
+    events = [b"a" * 10, b"b" * (3 * PIECE + 5), b"c", b"d" * PIECE]
+    for event in events:
+        pipe.write(event)
+    pieces = []
+    while pipe.size:
+        pieces.append(pipe._take())
+    assert b"".join(pieces) == b"".join(events)
+    assert max(map(len, pieces)) == PIECE
+    assert budget.held == 0

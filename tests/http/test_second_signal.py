@@ -1,0 +1,111 @@
+"""A second SIGTERM ends the process whatever runs in it, and nothing is left."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from artifact import build
+from processes import is_gone, wait_for
+from serving import served
+from talking import connect, request
+
+if TYPE_CHECKING:
+    from serving import Served
+
+HOLDER = '''
+import ctypes
+import os
+import subprocess
+import sys
+
+from mcpc import tool
+
+
+@tool(inline=True)
+def hold(seconds: int, mark: str) -> str:
+    """Sleep in a foreign function, with the interpreter's lock held."""
+    with open(mark, "w") as file:
+        file.write("began")
+    ctypes.PyDLL(None).sleep(seconds)
+    return "waited"
+
+
+@tool
+def wait(seconds: int, mark: str) -> str:
+    """Start a process, and wait."""
+    child = subprocess.Popen(["sleep", str(seconds)])
+    with open(mark + ".new", "w") as file:
+        file.write(f"{os.getpid()} {child.pid}")
+    os.rename(mark + ".new", mark)
+    child.wait()
+    return "waited"
+'''
+WITHIN = 3.0
+"""Seconds; the promise is one, a busy machine may take longer."""
+
+
+@pytest.fixture(scope="module")
+def artifact(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("holder")
+    project = folder / "project"
+    project.mkdir()
+    (project / "server.json").write_text('{"serverInfo": {"name": "holder", "version": "1.0.0"}}')
+    (project / "tools.py").write_text(HOLDER)
+    return build(project, folder / "holder.pyz", "--http")
+
+
+def ends_at_the_second(server: Served, number: signal.Signals) -> None:
+    server.process.send_signal(number)
+    time.sleep(0.3)
+    assert server.process.poll() is None, "the first one lets calls end"
+    server.process.send_signal(number)
+    assert server.process.wait(WITHIN) == -number
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_second_signal_ends_a_server_whose_lock_is_held(
+    artifact: Path, tmp_path: Path, number: signal.Signals
+) -> None:
+    with served(artifact, "--grace", "60") as server, connect(server) as held, connect(server) as other:
+        other.sendall(request("wait", seconds=60, mark=str(tmp_path / "wait")))
+        below = [int(pid) for pid in wait_for(tmp_path / "wait").split()]
+        held.sendall(request("hold", seconds=60, mark=str(tmp_path / "hold")))
+        wait_for(tmp_path / "hold")
+        ends_at_the_second(server, number)
+        assert all(map(is_gone, below)), "nothing is left behind"
+
+
+def test_a_lock_that_is_taken_after_the_first_signal_is_no_way_out(artifact: Path, tmp_path: Path) -> None:
+    """The call is under way when the first signal comes, and takes the lock only then."""
+    with served(artifact, "--grace", "60") as server, connect(server) as other, connect(server) as held:
+        other.sendall(request("wait", seconds=60, mark=str(tmp_path / "wait")))
+        wait_for(tmp_path / "wait")
+        head, body = request("hold", seconds=60, mark=str(tmp_path / "hold")).split(b"\r\n\r\n")
+        held.sendall(head + b"\r\n\r\n" + body[:10])
+        time.sleep(0.2)
+        server.process.terminate()
+        time.sleep(0.3)
+        held.sendall(body[10:])
+        time.sleep(0.5)
+        server.process.terminate()
+        assert server.process.wait(WITHIN) == -signal.SIGTERM
+
+
+def test_where_it_cannot_be_set_the_handler_stays() -> None:
+    code = (
+        "import signal, sys; sys.platform = 'other'\n"
+        "from mcpc_runtime.http.embedded.second_signal import end_at_second\n"
+        "signal.signal(signal.SIGTERM, lambda *_: print('came', flush=True))\n"
+        "print(end_at_second([signal.SIGTERM])); signal.raise_signal(signal.SIGTERM); signal.raise_signal(signal.SIGTERM)"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2] / "runtime")}
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment)
+    assert done.stdout.split() == ["False", "came", "came"]

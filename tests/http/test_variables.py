@@ -1,0 +1,72 @@
+"""Variables that begin with MCPC_: each that the runtime reads is known, and any other is told of when serving begins."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+
+from mcpc_runtime.http.variables import COMPILER, GIVEN, READ, known, unknown
+from mcpc_runtime.http.words import OPTIONS, variable
+from needs import ROOT
+from serving import served
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+NAME = re.compile(r"MCPC_[A-Z]+(?:_[A-Z]+)*")
+LISTED = "runtime/mcpc_runtime/http/variables.py"
+
+
+def named(folder: str, endings: tuple[str, ...]) -> set[str]:
+    """The names that the files of a folder mention."""
+    files = [file for file in (ROOT / folder).rglob("*") if file.suffix in endings and file != ROOT / LISTED]
+    return {name for file in files for name in NAME.findall(file.read_text(encoding="utf-8"))}
+
+
+def test_what_the_runtime_names_is_what_is_known() -> None:
+    options = set(map(variable, OPTIONS))
+    mentioned = named("runtime", (".py",)) | (named("templates", (".py", ".bash", ".sh", ".mjs", ".j2")) & known())
+    assert mentioned - known() == set(), "a variable that is read, and that a server would call unknown"
+    assert (READ | GIVEN) - mentioned == set(), "a variable that nothing reads any more"
+    assert not (READ | GIVEN | COMPILER) & options
+
+
+def test_what_the_compiler_reads_is_known() -> None:
+    text = "".join(file.read_text() for file in (ROOT / "compiler/mcpc").rglob("*.py"))
+    read = set(re.findall(r"environ(?:\.get)?[\[(]\"(MCPC_[A-Z_]+)", text))
+    assert read <= known()
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("MCPC_TOKENFILE", "MCPC_TOKEN_FILE"),
+        ("MCPC_TOKEN", "MCPC_TOKENS"),
+        ("MCPC_ISSUERS", "MCPC_ISSUER"),
+        ("MCPC_ALLOWHOST", "MCPC_ALLOW_HOST"),
+        ("MCPC_CALLLOG", "MCPC_CALL_LOG"),
+    ],
+)
+def test_a_misspelt_name_is_told_with_the_right_one(name: str, meant: str) -> None:
+    said = list(unknown([name, "MCPC_PATH", "PATH"], guarded=True))
+    assert said == [f"the variable {name} means nothing to this server; did you mean {meant}?"]
+
+
+def test_what_is_like_no_name_is_told_without_one() -> None:
+    assert list(unknown(["MCPC_QQQQQQ\n"], guarded=False)) == ["the variable MCPC_QQQQQQ? means nothing to this server"]
+
+
+def test_a_misspelt_variable_of_tokens_is_said_to_leave_the_server_open(everything_server: Path) -> None:
+    with served(everything_server, environment={"MCPC_TOKENFILE": "tokens"}) as server:
+        said = server.errors.read_text()
+    assert "the variable MCPC_TOKENFILE means nothing to this server; did you mean MCPC_TOKEN_FILE?\n" in said
+    assert "so no token is asked for: everybody who can connect may call" in said
+
+
+def test_where_tokens_are_asked_for_it_is_not_said_that_none_is(everything_server: Path) -> None:
+    tokens = "ann the-token-of-ann-0123456789"
+    with served(everything_server, environment={"MCPC_TOKENFILE": "tokens", "MCPC_TOKENS": tokens}) as server:
+        said = server.errors.read_text()
+    assert "did you mean MCPC_TOKEN_FILE?" in said and "no token is asked for" not in said

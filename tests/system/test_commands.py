@@ -1,0 +1,151 @@
+"""What commands print: names of files from where they run, one document for programs, nothing that a terminal obeys."""
+
+import hashlib
+import json
+import os
+import subprocess
+import sys
+import zipfile
+from importlib import metadata
+from pathlib import Path
+
+import pytest
+
+from artifact import build, mcpc
+from needs import ROOT
+
+SERVER = """from mcpc import Server
+
+mcp = Server("one", version="1")
+
+
+@mcp.tool
+def greet(name: str) -> str:
+    \"\"\"Greet.\"\"\"
+    return name
+"""
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    folder = tmp_path / "repository/servers/one"
+    folder.mkdir(parents=True)
+    (folder / "server.py").write_text(SERVER)
+    return folder
+
+
+@pytest.fixture
+def broken(tmp_path: Path) -> Path:
+    folder = tmp_path / "repository/servers/broken"
+    folder.mkdir(parents=True)
+    (folder / "server.json").write_text("{\n  'serverInfo': 1}")
+    return folder
+
+
+def check(*words: object, cwd: Path) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "mcpc", "check", *map(str, words)]
+    return subprocess.run(command, cwd=cwd, capture_output=True, text=True, timeout=120, check=False)
+
+
+@pytest.mark.parametrize(
+    ("where", "given", "shown"),
+    [("", "servers/broken", "servers/broken/"), ("servers", "broken", "broken/"), ("servers/broken", ".", ""),
+     ("servers/broken", "../broken", ""), ("servers/one", "../broken", "../broken/")],
+)  # fmt: skip
+def test_problems_name_files_from_where_the_command_runs(project, broken, where: str, given: str, shown: str) -> None:
+    place = f"{shown}server.json"
+    cwd = broken.parents[1] / where
+    assert f"--> {place}:2:3" in check(given, cwd=cwd).stderr
+    assert f"file={place},line=2,col=3," in check(given, "--format", "github", cwd=cwd).stdout
+    assert json.loads(check(given, "--format", "json", cwd=cwd).stdout)["diagnostics"][-1]["file"] == place
+    (run,) = json.loads(check(given, "--format", "sarif", cwd=cwd).stdout)["runs"]
+    assert run["results"][-1]["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] == place
+    assert run["originalUriBaseIds"]["WORKINGDIRECTORY"]["uri"] == cwd.as_uri() + "/"
+
+
+def test_a_build_for_programs_is_one_document_that_says_what_was_written(project: Path, tmp_path: Path) -> None:
+    target = tmp_path / "out/r1/server.pyz"
+    done = mcpc("build", project, "-o", target, "--format", "json")
+    assert done.returncode == 0, done.stderr
+    said = json.loads(done.stdout)
+    assert said["errors"] == 0
+    found = said["built"]
+    assert found["sha256"] == hashlib.sha256(target.read_bytes()).hexdigest()
+    assert (found["path"], found["bytes"], found["tools"]) == (str(target), target.stat().st_size, 1)
+    assert found["name"] and found["contentDigest"]
+
+
+def test_a_requirement_without_a_version_is_told_once_with_the_version_found(tmp_path: Path) -> None:
+    text = 'import click\nfrom mcpc import Server, tool\nserver = Server("one", version="1")\n\n\n@tool\ndef name() -> str:\n    """Name it."""\n    return click.__name__\n'
+    (tmp_path / "server.py").write_text(text)
+    (tmp_path / "requirements.txt").write_text("click\n")
+    done = mcpc("build", tmp_path, "-o", tmp_path / "built.pyz", "--format", "json")
+    assert done.returncode == 0, done.stderr
+    (told,) = json.loads(done.stdout)["diagnostics"]
+    assert (told["code"], told["hint"]) == ("MCP404", f"name one: `click=={metadata.version('click')}`")
+
+
+def test_a_build_for_people_ends_with_a_line_that_counts(project: Path, tmp_path: Path) -> None:
+    done = mcpc("build", project, "-o", tmp_path / "s.pyz")
+    last = done.stderr.splitlines()[-1]
+    assert last.startswith(f"built {tmp_path}/s.pyz: 1 tool, 0 prompts, ")
+    assert last.endswith(" s") and " MB in " in last
+
+
+def test_a_target_below_a_file_is_refused_before_the_build(project: Path, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    done = mcpc("build", project, "-o", tmp_path / "file/s.pyz")
+    assert done.returncode == 2
+    assert "is not a folder" in done.stderr
+
+
+HOSTILE = "x\x1b[2J\x1b]0;pwn\x07\u202e\x9b"
+
+
+def test_inspecting_a_hostile_file_commands_no_terminal(project: Path, tmp_path: Path) -> None:
+    target = build(project, tmp_path / "s.pyz")
+    other = tmp_path / "hostile.pyz"
+    with zipfile.ZipFile(target) as archive, zipfile.ZipFile(other, "w") as changed:
+        for entry in archive.infolist():
+            data = archive.read(entry)
+            if entry.filename == "META-INF/build.json":
+                data = json.dumps({**json.loads(data), "name": HOSTILE, "version": HOSTILE}).encode()
+            changed.writestr(entry.filename, data)
+    for words in ((), ("--tool", "greet"), ("--format", "json")):
+        done = mcpc("inspect", other, *words)
+        assert done.returncode == 0, done.stderr
+        assert all(char == "\n" or char.isprintable() for char in done.stdout)
+    assert json.loads(mcpc("inspect", other, "--format", "json").stdout)["name"] == HOSTILE
+
+
+def test_a_file_that_unpacks_to_gigabytes_is_refused_unread(project: Path, tmp_path: Path) -> None:
+    target = build(project, tmp_path / "s.pyz")
+    bomb = tmp_path / "bomb.pyz"
+    with zipfile.ZipFile(target) as archive, zipfile.ZipFile(bomb, "w", zipfile.ZIP_DEFLATED) as changed:
+        for entry in archive.infolist():
+            if entry.filename != "mcpc_app/blob":
+                changed.writestr(entry.filename, archive.read(entry), zipfile.ZIP_STORED)
+        with changed.open("mcpc_app/blob", "w") as blob:
+            for _ in range(300):
+                blob.write(bytes(1 << 20))
+    program = (
+        "import resource, sys; resource.setrlimit(resource.RLIMIT_AS, (1 << 28, 1 << 28)); sys.argv = sys.argv[1:]"
+    )
+    program += "; from mcpc.__main__ import main; main()"
+    path = os.pathsep.join((str(ROOT / "compiler"), str(ROOT / "runtime")))
+    done = subprocess.run(
+        [sys.executable, "-c", program, "mcpc", "inspect", str(bomb)],
+        capture_output=True, text=True, timeout=120, check=False, env={**os.environ, "PYTHONPATH": path},
+    )  # fmt: skip
+    assert done.returncode == 2, done.stderr
+    assert "no longer whole" in done.stderr
+
+
+@pytest.mark.parametrize("command", ["inspect", "check", "build", "call", "export"])
+def test_the_help_of_a_command_begins_with_its_own_options(command: str) -> None:
+    lines = mcpc(command, "--help").stdout.splitlines()
+    own, shared, others = (lines.index(title) for title in (
+        "Options:", "Project options:", "Options for projects of other systems:"))  # fmt: skip
+    assert own < shared < others
+    assert shared - own <= 14
+    assert max(map(len, lines)) <= 80

@@ -1,0 +1,41 @@
+"""`mcpc inspect --files` lists what is packed: path, size and why, of a project and of a built file."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from artifact import build, carried, mcpc
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+FILES = {
+    "server.json": '{"serverInfo": {"name": "demo", "version": "1.0.0"}}',
+    "tools.json": '{"tools": [{"name": "hello", "description": "Say hello.", "inputSchema": {"type": "object"}}]}',
+    "tools.py": "def hello():\n    return 'hello'\n",
+    "data/words.txt": "hello\n",
+    "notes.md": "not meant for anybody else\n",
+    ".gitignore": "notes.md\n",
+}
+
+
+def test_what_is_packed_is_listed(tmp_path: Path) -> None:
+    project = tmp_path / "project"
+    for name, text in FILES.items():
+        (project / name).parent.mkdir(parents=True, exist_ok=True)
+        (project / name).write_text(text)
+    made = build(project, tmp_path / "server.pyz")
+    of_project = mcpc("inspect", "--files", "--format", "json", project)
+    of_file = mcpc("inspect", "--files", "--format", "json", made)
+    rows = json.loads(of_file.stdout)
+    assert json.loads(of_project.stdout) == rows
+    assert {row["path"] for row in rows} == {*carried(made)} - {"mcpc_runtime/sources.zip", "handlers.zip"}
+    assert all(row["why"] for row in rows)
+    by_path = {row["path"]: row for row in rows}
+    assert by_path["handlers/data/words.txt"]["size"] == len(FILES["data/words.txt"])
+    assert "handlers/notes.md" not in by_path
+    text = mcpc("inspect", "--files", made).stdout
+    assert "6  handlers/data/words.txt  a file of the project" in text
+    assert "mcpc_runtime/  the runtime  (" in text
+    assert text.splitlines()[-1].endswith(f"  {len(rows)} files")

@@ -1,0 +1,79 @@
+"""README's first five minutes, word for word, with each template, where there is no jq."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from artifact import SOURCES
+from mcpc.cli.new import TEMPLATES
+from needs import ROOT
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+BLOCK = re.compile(r"^## Five minutes\n+```console\n(.*?)^```", re.MULTILINE | re.DOTALL)
+PROGRAMS = ("bash", "sh", "env", "df")
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> str:
+    """A folder with the compiler, this Python, and what every system has; without jq."""
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    for program in PROGRAMS:
+        (folder / program).symlink_to(shutil.which(program) or "")
+    (folder / "python3").symlink_to(sys.executable)
+    (folder / "mcpc").write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m mcpc "$@"\n')
+    (folder / "mcpc").chmod(0o755)
+    return str(folder)
+
+
+def run(command: str, folder: Path, path: str) -> str:
+    environment = {**os.environ, "PATH": path, "PYTHONPATH": SOURCES, "MCPC_CACHE_DIR": str(folder / "cache")}
+    done = subprocess.run(
+        shlex.split(command, comments=True),
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+        stdin=subprocess.DEVNULL,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.mark.parametrize("template", TEMPLATES)
+def test_the_first_five_minutes_of_the_readme(template: str, tmp_path: Path, path: str) -> None:
+    found = BLOCK.search((ROOT / "README.md").read_text())
+    assert found is not None
+    said = wanted = ""
+    for line in found[1].splitlines():
+        if line.startswith("$ "):
+            command = line[2:].replace("mcpc new my-server", f"mcpc new my-server --template {template}")
+            assert wanted in said
+            said, wanted = run(command, tmp_path, path), ""
+        else:
+            wanted += f"{line}\n"
+    assert wanted
+    assert said == wanted
+
+
+def test_the_prompt_of_the_bash_template_escapes_what_it_is_given(tmp_path: Path, path: str) -> None:
+    run("mcpc new my-server --template bash", tmp_path, path)
+    said = run("""mcpc prompt my-server introduce 'name=A "B" C'""", tmp_path, path)
+    assert said == 'user:\nWrite a two-sentence introduction of A "B" C.\n'
+
+
+def test_no_template_names_an_older_revision() -> None:
+    for file in (ROOT / "templates/new").rglob("server.json"):
+        assert "protocolVersion" not in file.read_text(), file

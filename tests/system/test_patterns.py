@@ -1,0 +1,131 @@
+"""No argument holds a server: while it judges the worst of a megabyte, pings and probes are answered.
+
+The bounds are wide, for slow machines; without a guard each row takes from ten seconds to centuries.  `bench/patterns.py`
+measures.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import threading
+import time
+import urllib.request
+from typing import TYPE_CHECKING
+
+import pytest
+
+from artifact import build, carried, mcpc
+from mcpc.schema import compile as validator
+from serving import served
+from system import mixed
+from system.hostile_patterns import ROWS, call, write_project
+from talking import META, VERSION
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from serving import Served
+
+SECONDS = 5.0
+
+
+@pytest.fixture(scope="module")
+def artifact(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("patterns")
+    return build(write_project(folder / "project"), folder / "server.pyz", "--http")
+
+
+@pytest.fixture(scope="module")
+def listening(artifact: Path) -> Iterator[Served]:
+    with served(artifact) as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def piped(artifact: Path) -> Iterator[subprocess.Popen[bytes]]:
+    argv = [sys.executable, str(artifact)]
+    with subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as server:
+        assert server.stdin and server.stdout
+        server.stdin.write(mixed.lines(("initialize", mixed.HELLO)))
+        server.stdin.flush()
+        server.stdout.readline()
+        yield server
+        server.kill()
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_a_ping_behind_the_worst_argument_is_answered(name: str, piped: subprocess.Popen[bytes]) -> None:
+    assert piped.stdin and piped.stdout
+    begun = time.monotonic()
+    piped.stdin.write(call(name, 7) + b"\n" + b'{"jsonrpc":"2.0","id":8,"method":"ping"}\n')
+    piped.stdin.flush()
+    replies = {reply["id"]: reply for reply in (json.loads(piped.stdout.readline()) for _ in range(2))}
+    assert time.monotonic() - begun < SECONDS
+    assert replies[8]["result"] == {}
+    expected = validator(ROWS[name][0]).accepts(ROWS[name][1])
+    assert replies[7]["result"].get("isError", False) is not expected
+    assert len(json.dumps(replies[7])) < 20_000
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_a_probe_beside_the_worst_argument_is_answered(name: str, listening: Served) -> None:
+    headers = {
+        "Content-Type": "application/json",
+        "Accept": "application/json, text/event-stream",
+        "MCP-Protocol-Version": VERSION,
+        "Mcp-Method": "tools/call",
+        "Mcp-Name": name,
+    }
+    statuses: list[int] = []
+
+    def ask() -> None:
+        request = urllib.request.Request(listening.url, call(name, 7, META), headers)
+        with urllib.request.urlopen(request, timeout=60) as answer:
+            answer.read()
+            statuses.append(answer.status)
+
+    asking = threading.Thread(target=ask)
+    begun = time.monotonic()
+    asking.start()
+    while asking.is_alive():
+        with urllib.request.urlopen(f"{listening.root}/healthz", timeout=SECONDS) as answer:
+            assert answer.status == 200
+    assert time.monotonic() - begun < SECONDS
+    assert statuses == [200]
+
+
+def test_a_text_that_is_too_long_is_a_problem_like_any_other(piped: subprocess.Popen[bytes]) -> None:
+    assert piped.stdin and piped.stdout
+    piped.stdin.write(call("cubic_read_whole", 9) + b"\n")
+    piped.stdin.flush()
+    result = json.loads(piped.stdout.readline())["result"]
+    assert result["isError"] is True
+    assert result["content"][0]["text"] == (
+        "Invalid arguments for cubic_read_whole: 1 problem; fix and call again\n"
+        "- /x: the text is too long to be matched against its pattern; at most 100000 characters can be"
+    )
+    (problem,) = result["_meta"]["mcpc/problems"]
+    assert (problem["path"], problem["keyword"], problem["expected"]) == ("/x", "patternLength", 100_000)
+
+
+def test_an_exponential_pattern_without_a_bound_ends_the_build(tmp_path: Path) -> None:
+    project = write_project(tmp_path / "project")
+    tools = json.loads((project / "tools.json").read_text())
+    tools["tools"][0]["inputSchema"]["properties"]["x"] = {"type": "string", "pattern": "^(a+)+$"}
+    (project / "tools.json").write_text(json.dumps(tools))
+    done = mcpc("check", project)
+    assert done.returncode == 1
+    assert "MCP118" in done.stderr + done.stdout
+
+
+def test_what_reads_long_texts_is_carried_only_by_a_server_that_needs_it(artifact: Path, tmp_path: Path) -> None:
+    project = write_project(tmp_path / "project")
+    tools = json.loads((project / "tools.json").read_text())
+    for tool in tools["tools"]:
+        tool["inputSchema"]["properties"]["x"] = {"type": "string", "pattern": "^[a-z]+$"}
+    (project / "tools.json").write_text(json.dumps(tools))
+    assert "mcpc_runtime/patterns.py" in carried(artifact)
+    assert "mcpc_runtime/patterns.py" not in carried(build(project, tmp_path / "server.pyz"))

@@ -1,0 +1,275 @@
+"""A built file starts by its own first lines: under every shell, wherever it lies, and with the right Python."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+import zipfile
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from artifact import build, converse, mcpc
+from chroots import new_root, put_python, run_in
+from mcpc.pack.prologue import prologue
+from needs import needs
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    Json = Any
+
+EXACT = f"python3.{sys.version_info.minor}"
+ANOTHER = f"python3.{25 - sys.version_info.minor}"
+"""A minor version that is looked for, and is not this one."""
+SHELLS = {"dash": ["dash"], "bash": ["bash", "--posix"], "BusyBox": ["busybox", "sh"]}
+TEXT = 'it\'s "quoted" $HOME `id` $(id) * ? [x] \\ ; & | <> # %s {x}\n\ttwo  lines Ünïcödé 工程 🦆 -x --'
+HELLO = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "0"}}
+TOOLS = '''"""Tools."""
+
+import sys
+
+from mcpc import Server, tool
+
+mcp = Server("prologue", version="1.0.0")
+
+
+@tool(inline=True)
+def echo(text: str) -> str:
+    """Return the text."""
+    return text
+
+
+@tool
+def place(text: str) -> str:
+    """Return what this Python is."""
+    return f"{sys.flags.isolated} {sys.flags.no_site}"
+'''
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A built file with two tools."""
+    folder = tmp_path_factory.mktemp("prologue")
+    project = folder / "project"
+    project.mkdir()
+    (project / "tools.py").write_text(TOOLS)
+    return build(project, folder / "server.pyz")
+
+
+def echoed(argv: list[str | Path], **how: Any) -> str:
+    """Return what a built file's `echo` says to a text with every kind of character."""
+    done = converse([*argv, "call", "echo", "--json", json.dumps({"text": TEXT})], b"", **how)
+    assert (done.returncode, done.stderr if done.returncode else b"") == (0, b"")
+    return (done.stdout + done.stderr).decode()
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+def test_every_shell_starts_it_and_passes_all_arguments(shell: str, server: Path) -> None:
+    needs(SHELLS[shell][0])
+    assert TEXT in echoed([*SHELLS[shell], "-", server])
+
+
+NAMES = {
+    "spaces": "a folder/my server.pyz",
+    "quotes": "it's \"quoted\"/'server'.pyz",
+    "shell": "$HOME `id` $(id) ; & | < > * ? [x] \\ !/server.pyz",
+    "letters": "Ünïcödé 工程 🦆/sérver.pyz",
+    "dash": "-c/-c.pyz",
+    "line break": "two\nlines/server\n.pyz",
+}
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+@pytest.mark.parametrize("name", NAMES)
+def test_it_starts_wherever_it_lies(name: str, shell: str, server: Path, tmp_path: Path) -> None:
+    needs(SHELLS[shell][0])
+    place = tmp_path / NAMES[name]
+    place.parent.mkdir(parents=True)
+    shutil.copy(server, place)
+    assert TEXT in echoed([*SHELLS[shell], "-", place])
+    assert TEXT in echoed([*SHELLS[shell], "-", place.name], cwd=place.parent)
+    link = tmp_path / "link"
+    link.symlink_to(place)
+    assert TEXT in echoed([*SHELLS[shell], "-", link])
+
+
+@pytest.mark.parametrize("name", [NAMES["spaces"], NAMES["letters"], "-c/-c.pyz"])
+def test_it_is_found_on_path(name: str, server: Path, tmp_path: Path) -> None:
+    place = tmp_path / name
+    place.parent.mkdir(parents=True)
+    shutil.copy(server, place)
+    environment = {**os.environ, "PATH": f"{place.parent}:{os.environ['PATH']}"}
+    assert TEXT in echoed(["sh", "-c", '"$0" "$@"', place.name], env=environment)
+    nearby = {**os.environ, "PATH": f":{os.environ['PATH']}"}  # an empty element is the current folder
+    assert TEXT in echoed(["sh", "-c", '"$0" "$@"', place.name], env=nearby, cwd=place.parent)
+
+
+def test_python_is_isolated_and_reads_no_site(server: Path, tmp_path: Path) -> None:
+    (tmp_path / "zipimport.py").write_text("raise SystemExit('a module of the folder was imported')\n")
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    done = converse([server, "call", "place", "text=x"], b"", cwd=tmp_path, env=environment)
+    assert done.stdout.decode().split()[-2:] == ["1", "1"], done.stderr
+
+
+def test_nothing_of_the_shell_is_inherited(server: Path) -> None:
+    """Neither the script's descriptor nor a variable of the search reaches the server."""
+    program = "import os,sys;print(sorted(os.listdir('/proc/self/fd')),[n for n in os.environ if 'mcpc_' in n])"
+    script = prologue().replace(prologue().split('-ISc "')[1].split('" "$0"')[0], program)
+    for shell in SHELLS.values():
+        if shutil.which(shell[0]):
+            done = subprocess.run([*shell, "-c", script], capture_output=True, text=True, check=True)
+            assert done.stdout == "['0', '1', '2', '3'] []\n"  # 3 is the listing itself
+
+
+def test_it_stays_an_archive_for_python(server: Path) -> None:
+    assert server.read_bytes().startswith(b"#!/bin/sh -\n")
+    with zipfile.ZipFile(server) as archive:
+        assert archive.testzip() is None
+    assert TEXT in echoed([sys.executable, server])
+
+
+def test_the_script_is_clean() -> None:
+    needs("shellcheck")
+    for script in (prologue(), prologue("/opt/python/bin/python3"), prologue("pypy3")):
+        done = subprocess.run(
+            ["shellcheck", "-s", "sh", "-"], input=script, capture_output=True, text=True, check=False
+        )
+        assert done.stdout == ""
+
+
+@pytest.mark.parametrize("named", ["python3.99", "/nowhere/python3"])
+def test_a_named_interpreter_that_is_missing_is_one_line(named: str, server: Path, tmp_path: Path) -> None:
+    made = tmp_path / "named.pyz"
+    made.write_bytes(prologue(named).encode() + b"PK")
+    made.chmod(0o755)
+    done = converse([made], b"")
+    assert (done.returncode, done.stdout) == (8, b"")
+    assert done.stderr.startswith(f"this server needs {named}, which ".encode())
+    assert done.stderr.count(b"\n") == 1
+
+
+def test_a_named_interpreter_is_taken(server: Path, tmp_path: Path) -> None:
+    project = server.parent / "project"
+    for word in (sys.executable, "a-python"):
+        (tmp_path / "a-python").unlink(missing_ok=True)
+        (tmp_path / "a-python").symlink_to(sys.executable)
+        made = build(project, tmp_path / "server.pyz", "--python", word)
+        environment = {**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}"}
+        assert TEXT in echoed([made], env=environment)
+    done = mcpc("build", project, "-o", tmp_path / "x.pyz", "--python", "bin/python3")
+    assert done.returncode == 2
+    assert "absolute path" in done.stderr
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """A root folder with BusyBox and a script that prints which Python was found."""
+    place = new_root(tmp_path / "root")
+    (place / "server.pyz").write_bytes(prologue().encode() + b"PK\0")
+    (place / "server.pyz").chmod(0o755)
+    return place
+
+
+def put(root: Path, place: str, *, is_old: bool = False) -> None:
+    """Put a program into a root folder that is a Python to the search, and prints where it lies."""
+    path = root / place.lstrip("/")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    verdict = int(is_old)
+    path.write_text(f'#!/bin/sh\ncase $2 in *version_info*) exit {verdict};; esac\necho {shlex.quote(place)} "$3"\n')
+    path.chmod(0o755)
+
+
+def found(root: Path, environment: Mapping[str, str], cwd: str = "/") -> str:
+    """Return which Python the search finds."""
+    done = run_in(root, ["/server.pyz"], environment, cwd=cwd)
+    assert (done.returncode, done.stderr) == (0, b"")
+    place, file = done.stdout.decode().split()
+    assert file == "/server.pyz"
+    return place
+
+
+def test_without_any_python_one_line_says_so(root: Path) -> None:
+    put(root, "/usr/bin/python3", is_old=True)
+    for environment in ({}, {"PATH": ""}, {"PATH": "/usr/bin:/bin"}, {"PATH": "/nowhere"}):
+        done = run_in(root, ["/server.pyz"], environment)
+        said = "this server needs Python 3.11 or newer; none was found on PATH or in the usual folders\n"
+        assert (done.returncode, done.stdout, done.stderr.decode()) == (8, b"", said)
+
+
+def test_the_version_of_the_bytecode_comes_first(root: Path) -> None:
+    put(root, "/usr/bin/python3")
+    put(root, f"/opt/newer/{ANOTHER}")
+    path = {"PATH": "/opt/newer:/usr/bin:/bin"}
+    assert found(root, path) == "/usr/bin/python3"
+    put(root, f"/usr/local/bin/{EXACT}")
+    assert found(root, path) == f"/usr/local/bin/{EXACT}"
+    put(root, f"/opt/newer/{EXACT}")
+    assert found(root, path) == f"/opt/newer/{EXACT}"
+
+
+def test_one_that_is_too_old_is_passed_over(root: Path) -> None:
+    put(root, "/usr/bin/python3", is_old=True)
+    put(root, f"/usr/bin/{ANOTHER}")
+    assert found(root, {"PATH": "/usr/bin:/bin"}) == f"/usr/bin/{ANOTHER}"
+
+
+@pytest.mark.parametrize("folder", [
+    "/opt/homebrew/bin", "/usr/local/bin", "/opt/local/bin", "/home/me/.local/bin", "/home/me/.pyenv/shims",
+    f"/Library/Frameworks/Python.framework/Versions/{EXACT.removeprefix('python')}/bin",
+])  # fmt: skip
+def test_folders_that_a_graphical_client_does_not_name(folder: str, root: Path) -> None:
+    put(root, "/usr/bin/python3", is_old=True)
+    put(root, f"{folder}/{EXACT}")
+    assert found(root, {"PATH": "/usr/bin:/bin:/usr/sbin:/sbin", "HOME": "/home/me"}) == f"{folder}/{EXACT}"
+
+
+def test_a_shim_of_a_version_that_is_not_selected_is_passed_over(root: Path) -> None:
+    put(root, f"/home/me/.pyenv/shims/{EXACT}", is_old=True)
+    put(root, "/usr/bin/python3")
+    assert found(root, {"PATH": "/home/me/.pyenv/shims:/usr/bin"}) == "/usr/bin/python3"
+
+
+def test_the_current_folder_is_never_searched(root: Path) -> None:
+    put(root, f"/project/{EXACT}")
+    put(root, f"/project/bin/{EXACT}")
+    put(root, "/usr/bin/python3")
+    for path in (":/usr/bin", "/usr/bin:", ".:/usr/bin", "bin:/usr/bin", "::"):
+        assert found(root, {"PATH": path}, cwd="/project") == "/usr/bin/python3"
+
+
+def test_the_installer_of_macos_is_not_opened(root: Path) -> None:
+    """Without its command line tools /usr/bin/python3 opens a window; `xcode-select -p` fails then."""
+    put(root, "/usr/bin/python3")
+    put(root, f"/opt/homebrew/bin/{ANOTHER}")
+    (root / "usr/bin/xcode-select").write_text("#!/bin/sh\nexit 2\n")
+    (root / "usr/bin/xcode-select").chmod(0o755)
+    assert found(root, {"PATH": "/usr/bin:/bin"}) == f"/opt/homebrew/bin/{ANOTHER}"
+
+
+@pytest.mark.parametrize("place", ["/usr/bin/python3", f"/usr/local/bin/{EXACT}"])
+def test_it_serves_in_a_container_of_alpines_tools(place: str, server: Path, tmp_path: Path) -> None:
+    """The shell and every other program are BusyBox's; only Python is not."""
+    root = new_root(tmp_path / "root")
+    put_python(root, place)
+    shutil.copy(server, root / "server.pyz")
+    said = run_in(root, ["/usr/bin/env", "-S", "sh"], {"PATH": "/usr/bin:/bin"})
+    assert b"invalid option" in said.stderr  # what a first line with `env -S` would meet here
+    calls = [
+        {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": HELLO},
+        *(
+            {"jsonrpc": "2.0", "id": n, "method": "tools/call", "params": {"name": name, "arguments": {"text": TEXT}}}
+            for n, name in enumerate(("echo", "place"), 1)
+        ),
+    ]
+    lines = b"".join(json.dumps(call).encode() + b"\n" for call in calls)
+    done = run_in(root, ["/server.pyz"], {"PATH": "/usr/bin:/bin"}, lines)
+    assert (done.returncode, done.stderr) == (0, b"")
+    results = {reply["id"]: reply["result"] for reply in map(json.loads, done.stdout.splitlines())}
+    assert results[1]["content"][0]["text"] == TEXT
+    assert results[2]["content"][0]["text"].split()[-2:] == ["1", "1"]
