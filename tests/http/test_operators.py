@@ -8,6 +8,7 @@ import os
 import re
 import select
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -52,9 +53,13 @@ def artifact(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def ask(server: Served, method: str, path: str, body: bytes = b"", **headers: str) -> tuple[int, bytes]:
-    """Send a request whose header names have `_` for `-`; return the status and the body of its answer."""
+    """Send a request whose header names have `_` for `-`, in one piece; return the status and body of its answer."""
     connection = http.client.HTTPConnection(urlsplit(server.url).netloc, timeout=PATIENCE)
+    connection.connect()
+    # The client sends head and body apart, and a request without a good token is answered by its head alone.
+    connection.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_CORK, 1)
     connection.request(method, path, body or None, {name.replace("_", "-"): value for name, value in headers.items()})
+    connection.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_CORK, 0)
     answer = connection.getresponse()
     found = answer.status, answer.read()
     connection.close()
