@@ -21,6 +21,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from slack import slack
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
@@ -55,8 +57,8 @@ def short(value: object, limit: int = 300) -> str:
 
 
 def until(condition: Callable[[], Any], seconds: float) -> Any:
-    """Poll for something; return it, or the last false answer when the time is over."""
-    deadline = time.monotonic() + seconds
+    """Poll for something; return it, or the last false answer when the time, which slack multiplies, is over."""
+    deadline = time.monotonic() + seconds * slack()
     while not (found := condition()) and time.monotonic() < deadline:
         time.sleep(POLL_SECONDS)
     return found
@@ -301,6 +303,7 @@ class Server:
 
     def wait(self, identifier: Any, seconds: float = 10.0) -> Message:
         """Return the reply to a request; raise Fault if there is none in time."""
+        seconds *= slack()
         reply = self.wait_if(identifier, seconds)
         require(reply is not None, f"no reply to {identifier!r} in {seconds:g} s", self.state())
         assert reply is not None
@@ -318,7 +321,7 @@ class Server:
     def wait_count(self, count: int, seconds: float) -> int:
         """Wait for so many lines; return how many there are."""
         with self.replies.changed:
-            self.replies.changed.wait_for(lambda: self.replies.lines >= count or self.replies.ended, seconds)
+            self.replies.changed.wait_for(lambda: self.replies.lines >= count or self.replies.ended, seconds * slack())
             return self.replies.lines
 
     def ask(self, method: str, params: Any = None, seconds: float = 10.0, identifier: Any = None) -> Message:
@@ -429,6 +432,7 @@ class Server:
 
     def ends(self, seconds: float) -> int:
         """Return its exit status; raise Fault if it does not end in time."""
+        seconds *= slack()
         try:
             self.status = self.process.wait(seconds)
         except subprocess.TimeoutExpired:
@@ -453,7 +457,7 @@ class Server:
             left = self.left(ORPHAN_SECONDS)
             problems += [f"left behind: {process}" for process in left[:5]]
             for thread in self._threads:
-                thread.join(2)
+                thread.join(2 * slack())
             if any(thread.is_alive() for thread in self._threads):
                 problems.append("somebody still holds the server's standard output or error")
             problems += [f"no message: {line!r}" for line in self.replies.dirt[:3]]

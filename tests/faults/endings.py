@@ -11,7 +11,8 @@ from faults import soak
 from faults.client import HANDSHAKE, good, require, until
 from faults.forms import APART, BASH, INLINE
 from faults.handlers import still_serving, stubborn
-from faults.trial import SLACK, SOAK, Case, within
+from faults.trial import SOAK, Case, within
+from slack import slack
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -82,11 +83,11 @@ def closed_output(trial: Trial) -> None:
             time.sleep(0.3)
         server.close_output()
         began = time.monotonic()
-        while server.process.poll() is None and time.monotonic() - began < 5 * SLACK:
+        while server.process.poll() is None and time.monotonic() - began < 5 * slack():
             server.write(server.line("tools/list", id="gone"))
             time.sleep(0.05)
-        server.ends(5 * SLACK)
-        require(not server.left(1 * SLACK), "an orphan")
+        server.ends(5)
+        require(not server.left(1), "an orphan")
 
 
 def signalled(number: int, *, status: bool = True) -> Callable[[Trial], None]:

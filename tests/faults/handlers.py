@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from faults.client import HANDSHAKE, Peak, failed, good, require, text, until
 from faults.forms import APART, BASH, INLINE, PYTHON
-from faults.trial import SLACK, Case, within
+from faults.trial import Case, within
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -63,7 +63,7 @@ def flood(mib: int, to: str, growth: float) -> Callable[[Trial], None]:
         trial.warm(server)
         peak = Peak(server.pid)
         began = time.monotonic()
-        reply = server.call("flood", 60 * SLACK, mib=mib, to=to)
+        reply = server.call("flood", 60, mib=mib, to=to)
         took = within(server, 60, began)
         grown = peak.growth()
         still_serving(server)
@@ -109,7 +109,7 @@ def stubborn_cancelled(trial: Trial) -> None:
     require(until(lambda: stubborn(server), 10), "its child never came")
     began = time.monotonic()
     server.notify("notifications/cancelled", {"requestId": identifier})
-    require(until(lambda: not stubborn(server), 12 * SLACK), "its child runs on")
+    require(until(lambda: not stubborn(server), 12), "its child runs on")
     trial.note = f"{within(server, 4, began):.2f} s"
     still_serving(server)
     require(server.wait_if(identifier, 0) is None, "a cancelled call was answered")
@@ -127,9 +127,9 @@ def stubborn_end(trial: Trial) -> None:
     require(until(lambda: stubborn(server), 10), "its child never came")
     began = time.monotonic()
     server.close_input()
-    server.ends(12 * SLACK)
+    server.ends(12)
     trial.note = f"{within(server, 5, began):.2f} s"
-    require(not server.left(1.0 * SLACK), "an orphan")
+    require(not server.left(1.0), "an orphan")
 
 
 def daemon(trial: Trial) -> None:
@@ -141,8 +141,8 @@ def daemon(trial: Trial) -> None:
     still_serving(server)
     began = time.monotonic()
     server.close_input()
-    server.ends(5 * SLACK)
-    require(not server.left(1.0 * SLACK), "the daemon lives on")
+    server.ends(5)
+    require(not server.left(1.0), "the daemon lives on")
     trial.note = f"reply {took:.2f} s, gone {time.monotonic() - began:.2f} s"
 
 
@@ -196,7 +196,7 @@ def head_of_line(tool: str) -> Callable[[Trial], None]:
             if not (trial.form == INLINE and tool == "burn"):
                 server.result("echo", text="beside")
             slowest = max(slowest, within(server, 1, began))
-        good(server.wait(held, 30 * SLACK), tool)
+        good(server.wait(held, 30), tool)
         trial.bases.pop(server.pid)
         trial.note = f"{slowest * 1e3:.0f} ms"
 
@@ -211,7 +211,7 @@ def change(trial: Trial) -> None:
     if trial.form == BASH:
         require(text(server.result("where")) == before, "the next call sees the change")
     server.signal(signal.SIGTERM)
-    require(server.ends(5 * SLACK) != 0, "SIGTERM ended it with 0")
+    require(server.ends(5) != 0, "SIGTERM ended it with 0")
 
 
 def no_input(trial: Trial) -> None:
@@ -231,7 +231,7 @@ def limited(how: str) -> Callable[[Trial], None]:
         server = trial.start(warm=True)
         beside = [server.start_call("sleep", seconds=2.5) for _ in range(3)]
         began = time.monotonic()
-        words = failed(server.call("never", 10 * SLACK, how=how))
+        words = failed(server.call("never", 10, how=how))
         took = time.monotonic() - began
         require(took >= 0.9, "it was ended before its time")
         within(server, 6, began)
@@ -252,8 +252,8 @@ def limited_end(trial: Trial) -> None:
     """Nothing of a call that was over its limit is left, and its place is free again."""
     server = trial.start(warm=True)
     for _ in range(3):
-        failed(server.call("never", 10 * SLACK, how="stubborn"))
-    require(until(lambda: not stubborn(server), 4 * SLACK), "its children run on")
+        failed(server.call("never", 10, how="stubborn"))
+    require(until(lambda: not stubborn(server), 4), "its children run on")
     still_serving(server)
     if trial.form != BASH:
         trial.bases.pop(server.pid)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from faults.client import HANDSHAKE, Fault, require, until
 from faults.forms import APART, INLINE
-from faults.trial import SLACK, Case
+from faults.trial import Case
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -143,7 +143,7 @@ class Injected:
         assert server is not None
         self.trial.servers.remove(server)
         self.trial.bases.pop(server.pid, None)
-        server.end(6 * SLACK)
+        server.end(6)
 
     def strike(self, function: str, number: int, error: str, *, fresh: bool) -> bool:
         """Have the n-th call fail during one call of a tool; say whether it came to that."""
@@ -153,7 +153,7 @@ class Injected:
         self.plan.with_suffix(".new").rename(self.plan)
         calls = [server.start_call("echo", text="x"), server.start_call("sleep", seconds=0.01)]
         answers = [
-            until(lambda call=call: server.wait_if(call, 0.05) or server.process.poll() is not None, 8 * SLACK)
+            until(lambda call=call: server.wait_if(call, 0.05) or server.process.poll() is not None, 8)
             for call in calls
         ]
         struck = bool(self.fired.exists())

@@ -17,7 +17,8 @@ from faults.client import HANDSHAKE, Peak, failed, good, require, text, until
 from faults.endings import all_kinds
 from faults.forms import APART, BASH, INLINE, PYTHON
 from faults.handlers import LIMIT_WORDS, still_serving
-from faults.trial import SLACK, Case, within
+from faults.trial import Case, within
+from slack import slack
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -63,7 +64,7 @@ def killed_parts(kind: str) -> Callable[[Trial], None]:
         if server.process.poll() is None:
             for identifier in sent:
                 require(
-                    server.wait_if(identifier, 15 * SLACK) is not None, f"no answer to {identifier}", server.state()
+                    server.wait_if(identifier, 15 * slack()) is not None, f"no answer to {identifier}", server.state()
                 )
             still_serving(server)
         else:
@@ -85,7 +86,7 @@ def killed_in_call(trial: Trial) -> None:
     for process in parts(server)["supervisor"]:
         os.kill(process.pid, signal.SIGKILL)
     require(
-        server.wait_if(call, 10 * SLACK) is not None or server.process.poll() is not None, "no answer", server.state()
+        server.wait_if(call, 10 * slack()) is not None or server.process.poll() is not None, "no answer", server.state()
     )
     if server.process.poll() is None:
         still_serving(server)
@@ -140,7 +141,7 @@ def without(ways: str) -> Callable[[Trial], None]:
             call = server.start_call("child")
             time.sleep(0.3)
             server.notify("notifications/cancelled", {"requestId": call})
-        words = failed(server.call("never", 15 * SLACK, how="sleep"))
+        words = failed(server.call("never", 15, how="sleep"))
         require(any(word in words for word in LIMIT_WORDS), words)
         still_serving(server)
 
@@ -153,7 +154,7 @@ def no_input_at_all(trial: Trial) -> None:
         server = trial.start(shake=False, before=f"import os; [os.close(n) for n in {closed}]")
         server.write(server.line("tools/list", id=1))
         server.close_input()
-        server.ends(5 * SLACK)
+        server.ends(5)
 
 
 def gibibyte(trial: Trial) -> None:
@@ -163,7 +164,7 @@ def gibibyte(trial: Trial) -> None:
     trial.warm(server)
     peak = Peak(server.pid)
     began = time.monotonic()
-    reply = server.call("flood", 60 * SLACK, mib=1024, to=to)
+    reply = server.call("flood", 60, mib=1024, to=to)
     took = time.monotonic() - began
     grown = peak.growth()
     good(reply)
@@ -190,7 +191,7 @@ def limits_at_once(trial: Trial) -> None:
     beside = server.start_call("sleep", seconds=2)
     began = time.monotonic()
     for call in calls:
-        words = failed(server.wait(call, 20 * SLACK))
+        words = failed(server.wait(call, 20))
         require(any(word in words for word in LIMIT_WORDS), "it does not name the limit:", words)
     took = within(server, 8, began)
     good(server.wait(beside))
@@ -226,7 +227,7 @@ def progress_flood(trial: Trial) -> None:
     call = server.request("tools/call", params)
     time.sleep(0.2)
     began = time.monotonic()
-    server.alive(10 * SLACK)
+    server.alive(10)
     beside = time.monotonic() - began
     good(server.wait(call, 90), "the call that floods")
     grown = peak.growth()
@@ -278,7 +279,7 @@ def nothing_written(trial: Trial) -> None:
     failed(server.call("never", 15, how="sleep"))
     still_serving(server)
     server.close_input()
-    server.ends(6 * SLACK)
+    server.ends(6)
     server.left(3)
     found = [path for path in server.folder.rglob("*") if path not in (server.home, server.temporary)]
     require(not found, "files were written:", found)
@@ -296,7 +297,7 @@ def flagged(*flags: str) -> Callable[[Trial], None]:
         failed(server.call("fail", 20, how="exit"))
         server.result("noise") if trial.form == INLINE else server.call("noise")
         server.close_input()
-        require(server.ends(6 * SLACK) == 0, f"it ended with {server.status}", server.state())
+        require(server.ends(6) == 0, f"it ended with {server.status}", server.state())
         require(b"Warning" not in server.errors, "a warning:", server.state())
 
     return run
@@ -330,7 +331,7 @@ def hostile_place(trial: Trial) -> None:
             served = trial.start(argv=argv, cwd=place, environment=environment)
             still_serving(served)
             served.close_input()
-            served.ends(6 * SLACK)
+            served.ends(6)
         imported = (place / "imported").exists()
         require(not imported, "a hostile module was imported")
 
@@ -366,7 +367,7 @@ def serve_from(trial: Trial, argv: list[str], **options: Any) -> None:
     server = trial.start(argv=argv, **options)
     require(server.result("echo", text="x")["structuredContent"] == {"text": "x"}, argv)
     server.close_input()
-    require(server.ends(6 * SLACK) == 0, f"{argv} ended with {server.status}", server.state())
+    require(server.ends(6) == 0, f"{argv} ended with {server.status}", server.state())
 
 
 def replaced(trial: Trial) -> None:
@@ -382,7 +383,7 @@ def replaced(trial: Trial) -> None:
     failed(server.call("echo"))
     good(server.ask("tools/list"))
     server.close_input()
-    server.ends(6 * SLACK)
+    server.ends(6)
 
 
 def identifier(words: str) -> str:

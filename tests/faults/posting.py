@@ -13,7 +13,7 @@ from faults.client import HANDSHAKE, STATELESS, good, require, text, until
 from faults.conversation import sleeping
 from faults.forms import APART, FORMS, PYTHON
 from faults.handlers import still_serving, stubborn
-from faults.trial import FULL, SLACK, Case, within
+from faults.trial import FULL, Case, within
 from knocks import ACCEPTED, HOSTS, LEGACY, ORIGINS, TYPES, mirrors, request, stateless
 
 if TYPE_CHECKING:
@@ -164,7 +164,7 @@ def goes_away(trial: Trial) -> None:
             site.notify("notifications/cancelled", {"requestId": identifier})
         else:
             site.leave(identifier)  # type: ignore[attr-defined]
-        require(until(lambda there=there: not there(site), 12 * SLACK), "its child runs on")
+        require(until(lambda there=there: not there(site), 12), "its child runs on")
         trial.note += f"{tool} {within(site, 12, began):.2f} s  "
         require(site.wait_if(identifier, 0) is None, "a cancelled call was answered")
     still_serving(site)
@@ -209,7 +209,7 @@ def told_to_stop(trial: Trial) -> None:
     require(until(lambda: stubborn(site) and sleeping(site), 10), "its children never came", site.state())
     began = time.monotonic()
     site.signal(signal.SIGTERM)
-    require(site.ends(12 * SLACK) == 0, f"it ended with {site.status}")
+    require(site.ends(12) == 0, f"it ended with {site.status}")
     trial.note = f"{within(site, 12 if FULL else 5, began):.2f} s"
     require(not site.left(1), "an orphan")
     answers = [site.wait_if(identifier, 1) for identifier in calls]

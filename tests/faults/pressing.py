@@ -24,9 +24,10 @@ from faults.client import STATELESS, require, resident, until
 from faults.forms import PYTHON
 from faults.framing import serves
 from faults.site import END, bytes_of
-from faults.trial import FULL, SLACK, Case, Lacking, within
+from faults.trial import FULL, Case, Lacking, within
 from knocks import mirrors, stateless
 from networks import SERVER, ip, network
+from slack import slack
 from talking import answer, connect, everything, head, request, status_of
 
 if TYPE_CHECKING:
@@ -183,7 +184,7 @@ def slow(trial: Trial) -> None:
         f"{most} held; {len(taken)} echoes: median {statistics.median(taken) * 1000:.1f}, 90 % {usual * 1000:.0f}, "
     )
     trial.note += f"99 % {rare * 1000:.0f}, slowest {taken[-1] * 1000:.0f} ms; all ended after {ended:.0f} s"
-    require(usual <= 0.1 * SLACK, trial.note)  # the slowest are the machine's own where it has more to do
+    require(usual <= 0.1 * slack(), trial.note)  # the slowest are the machine's own where it has more to do
 
 
 def slow_body(trial: Trial) -> None:
@@ -346,7 +347,7 @@ def vanish(trial: Trial, site: Site, passes: Callable[[bool], None]) -> None:
         passes(False)
         began = time.monotonic()
         wanted = MOST_SECONDS if FULL else COMMENT_SECONDS + VANISHED_SECONDS + 1
-        require(until(lambda: not site.connections(), wanted * SLACK), site.connections(), "connections are held")
+        require(until(lambda: not site.connections(), wanted), site.connections(), "connections are held")
         took = within(site, wanted, began)
     passes(True)
     serves(site)

@@ -14,13 +14,12 @@ from typing import TYPE_CHECKING, Any
 from faults import forms
 from faults.client import HANDSHAKE, STATELESS, Fault, Server, require, until
 from faults.site import Site
+from slack import slack
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 BOTH = (HANDSHAKE, STATELESS)
-SLACK = float(os.environ.get("TESTS_SLACK", 0)) or max(2.0, 2.0 * os.getloadavg()[0] / (os.cpu_count() or 1))
-"""By how much a loaded machine may be slower than what is required: the more, the more it has to do now."""
 SOAK = int(os.environ.get("TESTS_SOAK", "20000"))
 """How many calls the soaks make in all."""
 FULL = os.environ.get("TESTS_FULL") == "1"
@@ -124,7 +123,7 @@ class Trial:
         base = self.bases.get(server.pid)
         if base is None or server.process.poll() is not None:
             return
-        until(lambda: server.descriptors() <= base, SETTLE_SECONDS * SLACK)
+        until(lambda: server.descriptors() <= base, SETTLE_SECONDS)
         require(server.descriptors() <= base, f"{server.descriptors()} descriptors are open, {base} before")
 
     def finish(self) -> None:
@@ -140,7 +139,7 @@ class Trial:
             except Fault as fault:
                 problems.append(str(fault))
             try:
-                server.end(6.0 * SLACK)
+                server.end(6.0)
             except Fault as fault:
                 problems.append(str(fault))
         require(not problems, "; ".join(problems))
@@ -155,7 +154,7 @@ class Trial:
 def within(server: Server, seconds: float, began: float) -> float:
     """Return the seconds since `began`; raise Fault if they are too many."""
     took = time.monotonic() - began
-    require(took <= seconds * SLACK, f"it took {took:.2f} s, and may take {seconds:g}", server.state())
+    require(took <= seconds * slack(), f"it took {took:.2f} s, and may take {seconds:g}", server.state())
     return took
 
 
@@ -178,4 +177,4 @@ def close_shared() -> None:
     """End the servers that were shared, and judge what is left of them."""
     while SHARED:
         _, site = SHARED.popitem()
-        site.end(6.0 * SLACK)
+        site.end(6.0)
