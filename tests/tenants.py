@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import multiprocessing
+import select
 from contextlib import contextmanager
 from http.client import HTTPConnection, HTTPResponse
 from typing import TYPE_CHECKING, Any
@@ -118,6 +120,19 @@ class Tenant:
             data = [line[6:] for line in data.splitlines() if line.startswith(b"data: {")][-1]
         return answer.status, json.loads(data) if data else {}
 
+    def connect(self) -> socket.socket:
+        """Return a new connection, without anything that reads or writes HTTP."""
+        connection = self.connection()
+        connection.connect()
+        return connection.sock
+
+    def raw(self, method: str, params: dict[str, Any]) -> bytes:
+        """Return a request as it is sent, head and body."""
+        body = json.dumps(stateless(method, params)).encode()
+        pairs = self.headers(*mirrors(method, params), ("content-length", str(len(body)))).items()
+        lines = [f"POST {self._where.path} HTTP/1.1", f"host: {self._where.netloc}", *map(": ".join, pairs)]
+        return "\r\n".join([*lines, "", ""]).encode() + body
+
     def ask(self, method: str, params: dict[str, Any] | None = None, **capabilities: Any) -> dict[str, Any]:
         """Send a request of the stateless era; return its answer."""
         message = stateless(method, params, **capabilities)
@@ -181,3 +196,37 @@ def slow_calls(tenant: Tenant, kind: str, count: int) -> Iterator[None]:
     finally:
         for one in sockets:
             one.close()
+
+
+@contextmanager
+def calls_without_pause(tenant: Tenant, connections: int) -> Iterator[Any]:
+    """Send the same quick call over every connection, and again as soon as it is answered; yield how many answers came.
+
+    `value` of what is yielded is that number now.  One process sends all, and does little else.
+    """
+    context = multiprocessing.get_context("fork")
+    answered = context.Value("Q", 0, lock=False)
+    process = context.Process(target=call_again_and_again, args=(tenant, connections, answered), daemon=True)
+    process.start()
+    try:
+        yield answered
+    finally:
+        process.kill()
+        process.join()
+
+
+def call_again_and_again(tenant: Tenant, connections: int, answered: Any) -> None:
+    sent = tenant.raw("tools/call", {"name": "echo", "arguments": {"text": "x"}})
+    poll = select.poll()
+    sockets = {}
+    for _ in range(connections):
+        one = tenant.connect()
+        sockets[one.fileno()] = one
+        poll.register(one, select.POLLIN)
+        one.sendall(sent)
+    while True:
+        for number, _ in poll.poll():
+            if not sockets[number].recv(1 << 16):
+                raise ConnectionError("the server ended a connection")
+            answered.value += 1
+            sockets[number].sendall(sent)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import statistics
 import threading
 import time
 from typing import TYPE_CHECKING
@@ -11,7 +12,7 @@ import pytest
 
 from artifact import build
 from serving import served
-from tenants import B_ONLY_ECHO, QUICK, TOKENS, WATCHED, A, B, Tenant, slow_calls, write_project
+from tenants import B_ONLY_ECHO, QUICK, TOKENS, WATCHED, A, B, Tenant, calls_without_pause, slow_calls, write_project
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -57,6 +58,21 @@ def test_slow_calls_of_one_leave_room_for_anothers(a: Tenant, b: Tenant, kind: s
         began = time.monotonic()
         assert {name: b.call(name, text="x") for name in QUICK.values()} == expected
         assert time.monotonic() - began < AT_ONCE
+
+
+@pytest.mark.parametrize("kind", QUICK)
+def test_a_call_waits_for_few_of_those_that_another_makes_without_pause(a: Tenant, b: Tenant, kind: str) -> None:
+    connections = 64
+    passed = []
+    with calls_without_pause(a, connections) as answered:
+        while not answered.value:
+            time.sleep(0.01)
+        for _ in range(100):
+            before = answered.value
+            b.call(QUICK[kind], text="x")
+            passed.append(answered.value - before)
+    assert answered.value > connections
+    assert statistics.median(passed) < connections / 4, passed
 
 
 def test_who_has_too_many_calls_waits_and_is_served_in_the_end(a: Tenant, b: Tenant) -> None:

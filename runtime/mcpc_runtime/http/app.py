@@ -14,6 +14,7 @@ from mcpc_runtime.http.auth.principals import SEND_TOKEN
 from mcpc_runtime.http.bodies import read_body
 from mcpc_runtime.http.elder import ASKED_BY, Elders
 from mcpc_runtime.http.endpoint import ALLOW, Anybody, Endpoint
+from mcpc_runtime.http.fair_turns import FairTurns
 from mcpc_runtime.http.guard import Guard
 from mcpc_runtime.http.refusals import FIRST, REGISTRATION, SENT, WELL_KNOWN, Refusals, asked_of
 from mcpc_runtime.http.replies import JSON, METHODS, PLAIN, PROTECTED, RETRY, preflight, refuse, respond
@@ -65,6 +66,7 @@ class Application:
         self._endpoints: dict[str, Endpoint] = {}
         self._elders: Elders | None = None
         self._rotation: Any = None
+        self._turns: FairTurns | None = None
         self._others: dict[str, Callable[[Message, Receive, Send], Awaitable[None]]] = {}
         self._peers = resolve(PEERS)(settings.allowed_ips, settings.proxies) if settings.allowed_ips else None
         self._said: dict[tuple[tuple[bytes, bytes], ...], Said] = {}
@@ -87,6 +89,8 @@ class Application:
 
     def begin(self) -> None:
         """Be ready for requests, in the loop that runs."""
+        if self.settings.authenticator is not None:
+            self._turns = FairTurns()
         for path, image in self._images.items():
             image.endpoint = path
             stage = Stage(image, self.settings)
@@ -184,11 +188,24 @@ class Application:
         if authenticator is None:
             return endpoint.post(said, body, client=client), said.shared
         found = authenticator.check(said.pairs, endpoint.path, client)
-        if hasattr(found, "__await__"):
-            return Later(partial(endpoint.post, said, body, client=client), found), said.shared
         if hasattr(found, "status"):
             return Stranger(found).refusal, said.shared
-        return endpoint.post(said, body, found, client), said.shared
+        is_known = not hasattr(found, "__await__")
+        if is_known and (self._turns is None or self._turns.admits(found.name)):
+            return endpoint.post(said, body, found, client), said.shared
+        later = self.in_turn(found) if is_known else self._when_known(found)
+        return Later(partial(endpoint.post, said, body, client=client), later), said.shared
+
+    async def _when_known(self, found: Awaitable[Any]) -> Any:
+        """Return a principal when its request may begin, or a refusal."""
+        principal = await found
+        return principal if hasattr(principal, "status") else await self.in_turn(principal)
+
+    async def in_turn(self, principal: Any) -> Any:
+        """Return a principal when its request may begin."""
+        if self._turns is not None:
+            await self._turns.begin(principal.name)
+        return principal
 
     def said(self, scope: Message) -> Said:
         """Return what a request's head says."""
@@ -223,6 +240,7 @@ class Application:
         account = self.settings.budget.account(principal.name)
         try:
             body = await self._body(receive, said.length, account)
+            await self.in_turn(principal)
         finally:
             account.clear()
         if type(body) is not bytes:

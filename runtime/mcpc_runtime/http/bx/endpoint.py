@@ -149,6 +149,7 @@ class Endpoint:
         made: Any = None
         try:
             body = await self._read(receive, fields, account)
+            await self._application.in_turn(principal)
             sender = Sender(principal, scope.get("client"), account)
             made = self._posted(body, fields, sender) if type(body) is bytes else body
         finally:

@@ -1,0 +1,80 @@
+"""Which requests begin in one turn of the event loop where several principals ask: one of each.
+
+A principal that sends one request after the other over many connections would else have the loop, and the workers
+behind it, deal with all of those before another's one.  What waits begins in later turns, each principal's in the order
+in which it came.  While one principal asks alone, nothing waits.  O(1) for a request, and O(principals that wait) for a
+turn; what waits is bounded by the connections, each of which has one request under way.
+"""
+
+from __future__ import annotations
+
+from asyncio import get_running_loop
+
+from mcpc_runtime.shares import FairQueue
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from asyncio import Future
+
+CONTENTION_SECONDS = 1.0
+"""A principal asks alone if no other one has asked for so long."""
+
+
+class FairTurns:
+    """The turns of one loop."""
+
+    __slots__ = ("_begun", "_contended_until", "_last", "_loop", "_queue", "_scheduled")
+
+    def __init__(self) -> None:
+        self._loop = get_running_loop()
+        self._queue = FairQueue()
+        self._begun: set[str] = set()
+        self._last = ""
+        self._contended_until = 0.0
+        self._scheduled = False
+
+    def admits(self, principal: str) -> bool:
+        """Tell whether a request of a principal begins now; if not, it may `begin` later."""
+        now = self._loop.time()
+        if principal != self._last:
+            self._last = principal
+            self._contended_until = now + CONTENTION_SECONDS
+        elif now > self._contended_until and not self._queue:
+            return True
+        if principal in self._begun or principal in self._queue:
+            return False
+        self._begun.add(principal)
+        self._schedule()
+        return True
+
+    async def begin(self, principal: str) -> None:
+        """Return when a request of a principal may begin."""
+        if self.admits(principal):
+            return
+        turn: Future[None] = self._loop.create_future()
+        self._queue.put(principal, turn)
+        self._schedule()
+        try:
+            await turn
+        finally:
+            self._queue.discard(principal, turn)
+
+    def _schedule(self) -> None:
+        if not self._scheduled:
+            self._scheduled = True
+            self._loop.call_soon(self._next)
+
+    def _next(self) -> None:
+        """Begin a turn: of each principal one request that waits may begin."""
+        self._scheduled = False
+        self._begun.clear()
+        while (found := self._queue.take(self._has_not_begun)) is not None:
+            principal, turn = found
+            if not turn.done():
+                self._begun.add(principal)
+                turn.set_result(None)
+        if self._begun:
+            self._schedule()
+
+    def _has_not_begun(self, principal: str) -> bool:
+        return principal not in self._begun
