@@ -37,6 +37,7 @@ START_PATH = (
     "mcpc_runtime.protocol.jsonrpc",
     "mcpc_runtime.protocol.effects",
     "mcpc_runtime.protocol.session",
+    "mcpc_runtime.opened",
     "mcpc_runtime.image",
     "mcpc_runtime.transports",
     "mcpc_runtime.transports.stdio",
