@@ -113,6 +113,7 @@ def earlier_schema(revision: str) -> dict[str, Any]:
     if revision in BATCHES:
         whole = named["JSONRPCMessage"]
         whole["anyOf"] = [*whole["anyOf"], {"type": "array", "items": {"anyOf": whole["anyOf"]}}]
+        named["JSONRPCBatchResponse"] = {"type": "array", "items": {"$ref": "#/$defs/JSONRPCResponse"}}
     return without_dangling(schema)
 
 

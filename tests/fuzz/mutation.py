@@ -138,7 +138,7 @@ def smeared(chance: random.Random, whole: bytes, corpus: list[bytes], words: tup
 
 
 def fuzz(subject: Subject, seconds: float, seed: int) -> tuple[int, int, int]:
-    """Fuzz for so long; return how many inputs were tried and kept, and how many lines they reached.
+    """Fuzz for so long, and until every seed was tried; return how many inputs were tried and kept, and how many lines they reached.
 
     Each input that fails is raised with what it was.
     """
@@ -148,7 +148,7 @@ def fuzz(subject: Subject, seconds: float, seed: int) -> tuple[int, int, int]:
     tried, seeds = 0, len(corpus)
     deadline = time.monotonic() + seconds
     before = sys.gettrace()
-    while time.monotonic() < deadline:
+    while tried <= seeds or time.monotonic() < deadline:
         data = corpus[tried] if tried < seeds else changed(chance, corpus, subject.words)
         # Tracing costs ten times the work: every eighth input is traced, and all seeds.
         traced = tried < seeds or tried % 8 == 0

@@ -262,7 +262,8 @@ def test_streams_end_with_their_answers(cancels: bool) -> None:
             valid(STATELESS, "CancelledNotification", message)
             assert message["params"]["_meta"] == {ID: message["params"]["requestId"]}
         else:
-            valid(STATELESS, "SubscriptionsListenResultResponse", message)
+            valid(STATELESS, "JSONRPCResultResponse", message)
+            valid(STATELESS, "SubscriptionsListenResult", message["result"])
             assert message["result"]["_meta"][ID] == message["id"] and message["result"]["resultType"] == "complete"
     finals = [effect for effect in effects if type(effect) is Send]
     assert [effect.request.identifier for effect in finals] == ["one", 2]  # type: ignore[union-attr]
