@@ -6,6 +6,7 @@ shows the smallest schema and value of it.
 
 from __future__ import annotations
 
+import copy
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -101,7 +102,7 @@ def judge_examples(tally: Tally, name: str, schema: Any) -> None:
         deadline=None,
         suppress_health_check=list(HealthCheck),
     )
-    @given(from_schema(schema))
+    @given(from_schema(copy.deepcopy(schema)))  # it puts what is referred to into what it is given
     def judged(value: Any) -> None:
         assert agreed(validator, value), f"{name} refuses {value!r}: {validator.errors(value)}"
         differential.judged(tally, schema, draft, [value, values.changed(value)])
