@@ -76,6 +76,24 @@ def note(name: str) -> str:
     return name
 ''',
 }
+PROJECT["tools.json"] = json.dumps(
+    {
+        "tools": [
+            {
+                "name": "write",
+                "description": "Write so many bytes, and wait.",
+                "inputSchema": {"type": "object", "properties": {"size": {"type": "integer"}}, "required": ["size"]},
+            }
+        ]
+    }
+)
+PROJECT["tools.bash"] = """
+tool_write() {
+  local size=${1##*: }
+  head -c "${size%%[!0-9]*}" /dev/zero | tr '\\0' x
+  sleep 4
+}
+"""
 PROJECT["server.json"] = json.dumps(
     {"serverInfo": {"name": "memory", "version": "1.0.0"}, "capabilities": {"resources": {"subscribe": True}}}
 )
@@ -196,6 +214,13 @@ def streams_not_read(attack: Attack) -> None:
         attack.send(request)
 
 
+def written_output(attack: Attack) -> None:
+    """150 calls of a Bash function that writes 8 MB and goes on."""
+    request = called("attacker", "write", size=8 * MIB)
+    for _ in range(attack.times(150)):
+        attack.send(request)
+
+
 def many_values(attack: Attack) -> None:
     """Bodies of 17.8 MB: empty objects, objects of one member, distinct keys, a matrix."""
     size = int(17.8e6)
@@ -266,6 +291,7 @@ CASES: dict[str, Callable[[Attack], None]] = {
     "long task ids": long_task_ids,
     "waiting calls": waiting_calls,
     "streams not read": streams_not_read,
+    "written output": written_output,
     "many values": many_values,
     "values within bounds": values_within_bounds,
     "watched uris": watched_uris,

@@ -15,6 +15,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from mcpc_runtime.commands import Account
     from mcpc_runtime.protocol.jsonrpc import Json
 
 OUTPUT_LIMIT = 18 << 20
@@ -25,14 +26,20 @@ NOTE_LIMIT = 1 << 20
 READ_SIZE = 1 << 16
 TURN_COST = 128
 """What it takes to keep a piece of another stream, beside it: a handler may change streams with every byte."""
+CROWDED = "the server's memory limit leaves no room for what the handler writes; call again later"
 
 
 class Capture:
-    """The outputs of one call, in the order they arrived.  Memory: at most OUTPUT_LIMIT, however small the pieces."""
+    """The outputs of one call, in the order they arrived.  Memory: at most OUTPUT_LIMIT, however small the pieces.
 
-    __slots__ = ("_dropped", "_pieces", "_size", "complained", "printed")
+    `account`: what is charged for them, if anything is; without room in it nothing is kept, and the call has failed.
+    """
 
-    def __init__(self) -> None:
+    __slots__ = ("_account", "_dropped", "_is_crowded", "_pieces", "_size", "complained", "printed")
+
+    def __init__(self, account: Account | None = None) -> None:
+        self._account = account
+        self._is_crowded = False
         self._pieces: list[tuple[bool, bytearray]] = []
         self._size = 0
         self._dropped = 0
@@ -47,14 +54,24 @@ class Capture:
         if len(kept) < len(data):
             self._drop(len(data) - len(kept))
 
+    def _has_room(self, size: int) -> bool:
+        """Charge what is to be kept; where there is no room for it, keep nothing at all from now on."""
+        if self._account is not None and not self._is_crowded and not self._account.charge(size):
+            self._is_crowded = True
+            self._pieces.clear()
+            self._account.clear()
+        return not self._is_crowded
+
     def _keep(self, printed: bool, data: bytes) -> None:
-        self._size += len(data)
         is_same = bool(self._pieces) and self._pieces[-1][0] == printed
+        size = len(data) + (0 if is_same else TURN_COST)
+        if not self._has_room(size):
+            return
+        self._size += size
         if is_same and len(self._pieces[-1][1]) < READ_SIZE:
             self._pieces[-1][1].extend(data)
         else:
             self._pieces.append((printed, bytearray(data)))
-            self._size += 0 if is_same else TURN_COST
 
     def _drop(self, size: int) -> None:
         """Count what is not kept; the first time, keep no more than the head of what was."""
@@ -64,6 +81,8 @@ class Capture:
             spare = min(len(piece), self._size - HEAD_LIMIT)
             self._dropped += spare
             self._size -= spare
+            if self._account is not None:
+                self._account.release(spare)
             if spare < len(piece):
                 self._pieces.append((printed, piece[: len(piece) - spare]))
 
@@ -79,7 +98,7 @@ class Capture:
 
     def completed(self, status: int, problem: str = "") -> Completed:
         """Return what the call amounts to; nothing is kept here any longer."""
-        result = Completed(problem)
+        result = Completed(problem or (CROWDED if self._is_crowded else ""))
         result.status = status
         pieces, self._pieces = self._pieces, []
         result.output = b"".join(data for _, data in pieces)

@@ -16,8 +16,24 @@ from __future__ import annotations
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from typing import Protocol
 
     from mcpc_runtime.protocol.jsonrpc import Json
+
+    class Account(Protocol):
+        """What counts the bytes that are kept for one call, and refuses to keep too many."""
+
+        def charge(self, size: int) -> bool:
+            """Keep so many bytes more; False if there is no room for them."""
+
+        def release(self, size: int) -> None:
+            """Keep so many bytes less."""
+
+        def clear(self) -> None:
+            """Keep nothing."""
+
+        def end(self) -> None:
+            """Keep nothing, now and later."""
 
 
 MARK = "MCPC_CALL"
@@ -31,12 +47,13 @@ class Command:
 
     `data` comes on descriptor 3; `told`, if it is not None, on standard input, which is otherwise at its end.
     `environment`: the number of one in the index, in whose place `exact` may be another; `more` is put on top of it.
-    `refusal`: why it cannot be run at all.
+    `refusal`: why it cannot be run at all.  `account`: what is charged for the output while it is kept.
     """
 
-    __slots__ = ("argv", "data", "directory", "environment", "exact", "merged", "more", "refusal", "told")
+    __slots__ = ("account", "argv", "data", "directory", "environment", "exact", "merged", "more", "refusal", "told")
 
     def __init__(self, argv: list[str], environment: int, more: Mapping[bytes, bytes]) -> None:
+        self.account: Account | None = None
         self.argv = argv
         self.environment = environment
         self.exact: Mapping[bytes, bytes] | None = None
@@ -53,13 +70,14 @@ class ShellCall:
 
     `variables`: shell variables by name, each a text or a list of texts; `exported`: texts that programs find too.
     `merged`: both outputs are one.  `slice`: as much of the libraries as an isolated one needs, nothing for all.
-    `refusal`: why it cannot be called at all.
+    `refusal`: why it cannot be called at all.  `account`: as that of a command.
     """
 
-    __slots__ = ("argument", "calls_tools", "environment", "exported", "file", "function", "isolated", "merged",
-                 "refusal", "slice", "traps", "variables")  # fmt: skip
+    __slots__ = ("account", "argument", "calls_tools", "environment", "exported", "file", "function", "isolated",
+                 "merged", "refusal", "slice", "traps", "variables")  # fmt: skip
 
     def __init__(self, file: str, function: str, argument: bytes, environment: int) -> None:
+        self.account: Account | None = None
         self.file = file
         self.function = function
         self.argument = argument

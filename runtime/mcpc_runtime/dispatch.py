@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
+    from mcpc_runtime.commands import Account
     from mcpc_runtime.engine import Engine
     from mcpc_runtime.protocol.effects import Call, Effect, Ending
     from mcpc_runtime.protocol.jsonrpc import Json
@@ -57,6 +58,7 @@ class Dispatcher:
         self._runners: dict[str, Any] = {}
         self._ways: dict[tuple[str, bool], Way] = {}
         self._works: dict[Call, Work] = {}
+        self._account: Callable[[str], Account] | None = getattr(engine, "account", None)
         self._places = (getattr(engine, "places", None) or Places)()
         self._filling = False
         self._deadlines = Deadlines(self.reactor, self._expire)
@@ -250,7 +252,7 @@ class Dispatcher:
             return
         way = work.way = self._way(definition.contract, bool(definition.inline))
         self._time(work, way)
-        command = way.prepare(call, self.engine.image)
+        command = self._prepared(work, way)
         work.runner = way.runner
 
         def done(result: Any) -> None:
@@ -265,6 +267,13 @@ class Dispatcher:
                 self.engine.ask(lambda: done(work.job.returned))  # after what it said
         else:
             work.job = way.runner.start(command, done, note)
+
+    def _prepared(self, work: Work, way: Way) -> Any:
+        """Return what the call's runner is asked, with an account for the output if that is kept here."""
+        command = way.prepare(work.call, self.engine.image)
+        if self._account is not None and hasattr(command, "account"):
+            work.account = command.account = self._account(work.call.request.session.principal)
+        return command
 
     def _time(self, work: Work, way: Way) -> None:
         """Give a call the time that its contract has for it."""
@@ -377,6 +386,8 @@ class Dispatcher:
         """Note that a call is over, and with it every call it made; return whether it had been begun."""
         work.over = True
         del self._works[work.call]
+        if work.account is not None:
+            work.account.end()
         has_run: bool = self._places.leave(work)
         if has_run:
             self._deadlines.remove(work, work.limit)

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
+    from mcpc_runtime.commands import Account
     from mcpc_runtime.protocol.effects import Call, Ending
     from mcpc_runtime.protocol.jsonrpc import Json
 
@@ -27,15 +28,16 @@ class Work:
     `answer`: for a call that another one made (`parent`), what takes its result.  `questions`: what takes the answers
     to what it asks the client, by number; `open`: how many of those wait, with those of calls that it made; `asked`:
     what its definition asks before it is run is answered.  `seconds` are its own limit, `limit` the one that holds now:
-    while it waits for a person, that is a longer one.
+    while it waits for a person, that is a longer one.  `account`: what is charged for what its handler writes.
     """
 
-    __slots__ = ("answer", "asked", "began", "call", "children", "held", "job", "limit", "open", "over", "parent",
-                 "questions", "runner", "seconds", "told", "way")  # fmt: skip
+    __slots__ = ("account", "answer", "asked", "began", "call", "children", "held", "job", "limit", "open", "over",
+                 "parent", "questions", "runner", "seconds", "told", "way")  # fmt: skip
 
     def __init__(
         self, call: Call, answer: Callable[[dict[str, Json]], None] | None = None, parent: Work | None = None
     ) -> None:
+        self.account: Account | None = None
         self.call = call
         self.answer = answer
         self.parent = parent

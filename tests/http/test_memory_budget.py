@@ -6,12 +6,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from mcpc_runtime.capture import CROWDED, HEAD_LIMIT, OUTPUT_LIMIT, TURN_COST, Capture
 from mcpc_runtime.http.memory_budget import (
     CONNECTIONS,
     CONNECTIONS_PART,
     MIB,
     SMALL,
     VALUE_COST,
+    Account,
     MemoryBudget,
     cost_of,
 )
@@ -49,6 +51,15 @@ def test_connections_that_asked_nothing_yet_may_hold_a_part() -> None:
     budget = MemoryBudget(LIMIT)
     assert filled(budget, CONNECTIONS) == USABLE // CONNECTIONS_PART
     assert budget.charge("a", 10 * MIB)
+
+
+def test_what_is_sent_over_connections_leaves_room_for_new_ones() -> None:
+    budget = MemoryBudget(LIMIT)
+    while budget.charge(CONNECTIONS, MIB, budget.for_new_connections):
+        pass
+    assert budget.held_by(CONNECTIONS) == USABLE // CONNECTIONS_PART - budget.for_new_connections
+    assert budget.charge(CONNECTIONS, budget.for_new_connections)
+    assert not budget.charge(CONNECTIONS, 1)
 
 
 def test_what_is_released_can_be_charged_again() -> None:
@@ -131,3 +142,43 @@ def test_a_pipe_sends_all_that_was_written_in_pieces() -> None:
     assert b"".join(pieces) == b"".join(events)
     assert max(map(len, pieces)) == PIECE
     assert budget.held == 0
+
+
+def captured(budget: MemoryBudget, principal: str = "a") -> tuple[Capture, Account]:
+    account = budget.account(principal)
+    return Capture(account), account
+
+
+def test_what_a_handler_writes_is_charged_while_it_is_kept() -> None:
+    budget = MemoryBudget(LIMIT)
+    capture, account = captured(budget)
+    capture.print(b"x" * 1000)
+    capture.complain(b"y" * 10)
+    assert budget.held == account.held == 1010 + 2 * TURN_COST
+    completed = capture.completed(0)
+    assert (completed.problem, completed.printed, completed.errors) == ("", b"x" * 1000, b"y" * 10)
+    account.end()
+    assert budget.held == 0
+    capture.print(b"late")
+    assert budget.held == 0, "what comes after the end is not kept"
+
+
+def test_without_room_for_what_a_handler_writes_the_call_fails_and_keeps_nothing() -> None:
+    budget = MemoryBudget(32 * MIB)
+    capture, _ = captured(budget)
+    for _ in range(13):  # a principal alone may hold half of three quarters
+        capture.print(b"x" * MIB)
+    assert budget.held == 0
+    capture.print(b"x")
+    completed = capture.completed(0)
+    assert (completed.output, budget.held) == (b"", 0)
+    assert completed.problem == CROWDED
+
+
+def test_of_a_flood_the_head_alone_is_charged() -> None:
+    budget = MemoryBudget(8 * OUTPUT_LIMIT)
+    capture, account = captured(budget)
+    for _ in range(OUTPUT_LIMIT // MIB + 1):
+        capture.print(b"x" * MIB)
+    assert account.held == HEAD_LIMIT
+    assert len(capture.completed(0).output) == HEAD_LIMIT - TURN_COST

@@ -11,11 +11,12 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "bench"))
 
 import memory_limit as bench
 
-LIMIT = 32 << 20
+LIMIT = 48 << 20
 SCALE = 0.1
 MOST_REFUSED = {
     "unfinished bodies": "503",
     "waiting calls": "503",
+    "written output": "200",
     "values within bounds": "503",
     "watched uris": "refused",
 }

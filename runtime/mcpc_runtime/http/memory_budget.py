@@ -19,8 +19,12 @@ CONNECTIONS = None
 """On whose behalf bytes are kept of which it is not known whose they are: those that no request was made of yet."""
 CONNECTIONS_PART = 4
 """Those may be a quarter of the budget."""
+NEW_CONNECTIONS_PART = 4
+"""Of that quarter, a quarter is for connections alone, not for what was sent over them: a new one finds room."""
 CONNECTION_COST = 16 << 10
-"""What a connection takes, the system's buffers aside."""
+"""What a connection takes with a small request, the system's buffers aside."""
+FREE_AHEAD = 4096
+"""So much of what was sent over a connection is part of that."""
 WAITING_COST = 16 << 10
 """What a request costs that waits for its answer, beside its body: its task, its timers, its connection's buffers."""
 EVENT_COST = 64
@@ -47,14 +51,22 @@ class MemoryBudget:
         """Return how many bytes are kept on behalf of a principal."""
         return self._by_principal.get(principal, 0)
 
-    def charge(self, principal: str | None, size: int) -> bool:
-        """Take note that so many bytes will be kept; False if that is too much, and then nothing is noted."""
+    @property
+    def for_new_connections(self) -> int:
+        """How many bytes of the connections' part are for connections alone."""
+        return self._usable // CONNECTIONS_PART // NEW_CONNECTIONS_PART
+
+    def charge(self, principal: str | None, size: int, leaving: int = 0) -> bool:
+        """Take note that so many bytes will be kept; False if that is too much, and then nothing is noted.
+
+        `leaving`: so much of what the principal may hold stays free.
+        """
         total, own = self.held + size, self._by_principal.get(principal, 0) + size
         if principal is CONNECTIONS:
             most = self._usable // CONNECTIONS_PART
         else:
             most = self._usable - total if principal else self._usable
-        if total > self._usable or own > most:
+        if total > self._usable or own > most - leaving:
             return False
         self.held = total
         self._by_principal[principal] = own
@@ -80,16 +92,17 @@ class Account:
     `due`: what is to be charged when it is known that the thing will be kept for longer.
     """
 
-    __slots__ = ("_budget", "_principal", "due", "held")
+    __slots__ = ("_budget", "_has_ended", "_principal", "due", "held")
 
     def __init__(self, budget: MemoryBudget, principal: str | None) -> None:
         self._budget = budget
         self._principal = principal
+        self._has_ended = False
         self.held = self.due = 0
 
-    def charge(self, size: int) -> bool:
-        """Keep so many bytes more; False if that is too much."""
-        if not self._budget.charge(self._principal, size):
+    def charge(self, size: int, leaving: int = 0) -> bool:
+        """Keep so many bytes more; False if that is too much, or leaves less than `leaving` to its principal."""
+        if self._has_ended or not self._budget.charge(self._principal, size, leaving):
             return False
         self.held += size
         return True
@@ -109,7 +122,14 @@ class Account:
 
     def clear(self) -> None:
         """Keep nothing."""
-        self.release(self.held)
+        if self.held:
+            self._budget.release(self._principal, self.held)
+            self.held = 0
+
+    def end(self) -> None:
+        """Keep nothing, now and later."""
+        self._has_ended = True
+        self.clear()
 
 
 def cost_of(body: bytes) -> int:

@@ -161,15 +161,13 @@ class Post:
         """Take the answer to one of the requests."""
         if self.feed is None:
             self.code = effect.code
-            self.lines.append(self._charged(effect))
+            self.lines.append(effect.data if len(effect.data) <= WAITING_COST else self._charged(effect))
         else:
             self.feed.put(effect.data)
         self.forget()
 
     def _charged(self, effect: Send) -> bytes:
-        """Return an answer, charged until it is sent if it is large; an error in its place if there is no room."""
-        if len(effect.data) <= WAITING_COST:
-            return effect.data
+        """Return a large answer, charged until it is sent; an error in its place if there is no room."""
         self.output = self.output or self._stage.settings.budget.account(self.session.principal)
         if self.output.charge(2 * len(effect.data)):  # it is joined with others, or put into an event
             return effect.data
@@ -191,7 +189,8 @@ class Post:
         if self.account is not None:
             self.account.clear()
         self._stage.posts.pop(self, None)
-        self._stage.listen_no_more(self.session)
+        if self._stage.listening:
+            self._stage.listen_no_more(self.session)
         if self.lease is not None:
             self.lease.cancel()
         if self.conversation is not None:

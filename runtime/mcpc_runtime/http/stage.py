@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any, Protocol
 
+    from mcpc_runtime.http.memory_budget import Account
     from mcpc_runtime.http.settings import Settings
     from mcpc_runtime.image import Image
     from mcpc_runtime.protocol.effects import Call, Effect, Publish
@@ -159,6 +160,10 @@ class Stage:
             resolve(STARTING)(image)
         if settings.events:
             self.events = resolve(EVENTS)(settings.events, server_name(image), image.archive, self.hear)
+
+    def account(self, principal: str) -> Account:
+        """Return what the output of a principal's call is charged to while it is kept."""
+        return self.settings.budget.account(principal)
 
     def no_stream(self, principal: str) -> str:
         """Return why no more streams that stay open are to be begun for a principal, or nothing."""

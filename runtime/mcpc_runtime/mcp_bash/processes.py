@@ -51,10 +51,13 @@ class Processes:
         path = f"{home}/{script.file}"
         shells = self._shells_of(home, found[0]) if script.facts.get("fork") else None
         if shells is not None:
-            job = shells.start(resolve(CALL)(path, found[1], home, 0), done, pass_over)
+            call = resolve(CALL)(path, found[1], home, 0)
+            call.account = script.account
+            job = shells.start(call, done, pass_over)
             return job, lambda: shells.stop(job)
         command = Command(self._words_of(path), 0, {})
         command.exact, command.directory, command.told = {**found[0], **found[1]}, home, b""
+        command.account = script.account
         job = self.alone.start(command, done, pass_over)
         return job, lambda: self.alone.stop(job)
 

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from mcpc_runtime.commands import Completed
+    from mcpc_runtime.commands import Account, Completed
     from mcpc_runtime.mcp_bash.settings import Settings
     from mcpc_runtime.protocol.jsonrpc import Json
 
@@ -26,13 +26,14 @@ class Script:
 
     `file`: its path below the project.  `arguments` and `meta` are JSON, `token` is that of the client's wish to hear
     of progress.  `elicits`: the client can be asked for input; `asks_roots`: and for its roots, which `roots` are if it
-    was asked before, and `remember` takes if it was not.
+    was asked before, and `remember` takes if it was not.  `account`: what is charged for what it writes.
     """
 
-    __slots__ = ("arguments", "asks_roots", "elicits", "facts", "file", "meta", "name", "remember", "roots", "settings",
-                 "token")  # fmt: skip
+    __slots__ = ("account", "arguments", "asks_roots", "elicits", "facts", "file", "meta", "name", "remember", "roots",
+                 "settings", "token")  # fmt: skip
 
     def __init__(self, settings: Settings, file: str, name: str, facts: dict[str, Any]) -> None:
+        self.account: Account | None = None
         self.settings = settings
         self.file = file
         self.name = name

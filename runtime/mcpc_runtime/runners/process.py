@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Any
 
-    from mcpc_runtime.commands import Command
+    from mcpc_runtime.commands import Account, Command
     from mcpc_runtime.host import Host
     from mcpc_runtime.supervision.client import Child
 
@@ -41,11 +41,17 @@ class Job:
 
     __slots__ = ("capture", "child", "done", "feeds", "is_over", "mark", "note", "status", "streams")
 
-    def __init__(self, mark: str, done: Callable[[Completed], None], note: Callable[[Any], None]) -> None:
+    def __init__(
+        self,
+        mark: str,
+        done: Callable[[Completed], None],
+        note: Callable[[Any], None],
+        account: Account | None = None,
+    ) -> None:
         self.mark = mark
         self.done: Callable[[Completed], None] | None = done
         self.note = note
-        self.capture = Capture()
+        self.capture = Capture(account)
         self.streams: dict[int, Take] = {}
         self.feeds: dict[int, memoryview] = {}
         self.child: Child | None = None
@@ -71,7 +77,7 @@ class ProcessRunner:
             done(Completed(command.refusal))
             return None
         self._number += 1
-        job = Job(f"{posix.getpid()}.p{self._number}", done, note)
+        job = Job(f"{posix.getpid()}.p{self._number}", done, note, command.account)
         ours: list[int] = []
         theirs: list[int] = []
         try:

@@ -105,7 +105,7 @@ class Job:
         self._replies = -1
         self.begun: Callable[[Job], None] = forget
         self.call = call
-        self.capture = Capture()
+        self.capture = Capture(call.account)
         self.child: Child | None = None
         self.done: Callable[[Completed], None] | None = done
         self.held: dict[int, int] = {}

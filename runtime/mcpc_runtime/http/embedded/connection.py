@@ -18,7 +18,7 @@ from mcpc_runtime.http.bodies import FULL, no_room
 from mcpc_runtime.http.embedded.chunks import ChunkedBody
 from mcpc_runtime.http.embedded.cycle import Cycle, head_of
 from mcpc_runtime.http.embedded.heads import CHUNKED, END, BadRequestError, Head, look_at_beginning, parse
-from mcpc_runtime.http.memory_budget import CONNECTION_COST, CONNECTIONS
+from mcpc_runtime.http.memory_budget import CONNECTION_COST, CONNECTIONS, FREE_AHEAD
 from mcpc_runtime.http.replies import PIECE, respond
 
 TYPE_CHECKING = False
@@ -104,7 +104,8 @@ class Connection(H11Protocol):
             self.cycle.feed_chunks(data)
         else:
             self._take(self.cycle, data)
-        self._charge_or_refuse()
+        if self._held or self._charged != CONNECTION_COST or (self.cycle is not None and self.cycle.held):
+            self._charge_or_refuse()
 
     def _charge_or_refuse(self) -> None:
         if not self._leaving and not self._charge():
@@ -113,9 +114,11 @@ class Connection(H11Protocol):
     def _charge(self) -> bool:
         """Charge what this connection takes now; False if there is no room for it."""
         cycle = self.cycle
-        size = CONNECTION_COST + len(self._held) + (0 if cycle is None else cycle.held)
+        sent = max(0, len(self._held) + (0 if cycle is None else cycle.held) - FREE_AHEAD)
+        size = CONNECTION_COST + sent
         if size > self._charged:
-            if not self._budget.charge(CONNECTIONS, size - self._charged):
+            leaving = self._budget.for_new_connections if sent else 0
+            if not self._budget.charge(CONNECTIONS, size - self._charged, leaving):
                 return False
         elif size < self._charged:
             self._budget.release(CONNECTIONS, self._charged - size)
@@ -215,7 +218,8 @@ class Connection(H11Protocol):
         async def serve(_: Message, __: Receive, send: Send) -> None:
             account = self._budget.account(CONNECTIONS)
             try:
-                await respond(send, (status, headers + more, body) if account.charge(len(body)) else no_room())
+                has_room = account.charge(len(body), self._budget.for_new_connections)
+                await respond(send, (status, headers + more, body) if has_room else no_room())
             finally:
                 account.clear()
 
@@ -286,7 +290,8 @@ class Connection(H11Protocol):
     def answered(self, cycle: Cycle) -> None:
         """Go on after an answer that a coroutine gave."""
         self.cycle = None
-        self._charge()
+        if self._charged != CONNECTION_COST:
+            self._charge()
         if cycle.more:
             self._leave()
             return
