@@ -81,13 +81,14 @@ def hangup() -> bool:
     module = "select"
     ends = posix.pipe()
     try:
-        waiting = resolve(f"{module}:poll")()
-        waiting.register(ends[0], 0)
+        try:
+            waiting = resolve(f"{module}:poll")()
+            waiting.register(ends[0], 0)
+        finally:
+            posix.close(ends[1])
+        return bool(waiting.poll(0))
     finally:
-        posix.close(ends[1])
-    told = bool(waiting.poll(0))
-    posix.close(ends[0])
-    return told
+        posix.close(ends[0])
 
 
 PROBES: dict[str, Callable[[], bool]] = {

@@ -639,3 +639,85 @@ def test_a_fork_server_does_not_grow(forked) -> None:
         with open(f"/proc/{each.server_pid()}/statm") as file:
             sizes.append(int(file.read().split()[1]))
     assert sizes[2] <= sizes[1] + 16
+
+
+def test_a_fork_server_that_was_started_in_part_is_never_lost(forked, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The process that passes descriptors runs already when there is no room for the other one."""
+    each = forked("tool() { echo fine; }")
+    supervisor, spawned = each.host.supervisor, 0
+    real = supervisor.spawn
+
+    def spawn(*words: object) -> object:
+        nonlocal spawned
+        spawned += 1
+        if spawned == 2:
+            raise OSError(24, "Too many open files")
+        return real(*words)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(supervisor, "spawn", spawn)
+        with pytest.raises(OSError, match="Too many"):
+            each.begin(each.call(), [])
+    assert supervisor._children, "one of the two was started"
+    each.turn_until(lambda: not supervisor._children)
+    assert (each.runner._servers, each.runner._unfit) == ({}, {})
+    assert each.one().printed == b"fine\n"
+
+
+def ready_passing(each: Shells) -> passing.Passing:
+    """What passes descriptors to the only fork server, with all its sets ready."""
+    (server,) = each.runner._servers.values()
+    each.turn_until(lambda: len(server._passing._ready) == passing.READY)
+    return server._passing
+
+
+def test_a_process_that_passes_no_more_has_no_sets_for_calls(forked) -> None:
+    each = forked("tool() { echo fine; }")
+    each.one()
+    found = ready_passing(each)
+    (server,) = each.runner._servers.values()
+    held = [end for ends in found._ready for end in (*ends.held.values(), *ends.ours.values())]
+    before = descriptors()
+    pid = int(found._ready[0].place.strip(b"/"))
+    os.kill(pid, signal.SIGKILL)
+    deadline = time.monotonic() + DEADLINE_SECONDS
+    while not found._is_over and time.monotonic() < deadline:
+        found._hear()  # before the supervisor tells of its end
+    assert (found.is_ready, server.is_full, server.is_over) == (False, True, False)
+    assert descriptors() == before - len(held) - 1
+    assert each.one().printed == b"fine\n"
+
+
+def test_letting_go_of_sets_takes_one_timer(forked) -> None:
+    each = forked("tool() { echo fine; }")
+    each.one()
+    found = ready_passing(each)
+    each.turn_until(lambda: not found._forgotten)
+    for number in range(5):
+        found.forget(b"%0*d" % (passing.NUMBER, number))
+        found._forgotten.clear()  # as sending the next set does
+    assert sum(callback == found._forget for _, _, callback in each.reactor._timers) == 1
+    found.forget(b"%0*d" % (passing.NUMBER, 0))
+    each.turn_until(lambda: not found._forgotten)
+
+
+def test_a_call_that_cannot_be_written_is_let_go(forked, monkeypatch: pytest.MonkeyPatch) -> None:
+    each = forked("tool() { echo fine; }")
+    each.one()
+    found = ready_passing(each)
+    (server,) = each.runner._servers.values()
+    forgotten: list[bytes] = []
+    real, forget, taken = os.write, found.forget, found._ready[0].number
+
+    def write(descriptor: int, data: bytes) -> int:
+        if descriptor == server._calls:
+            raise OSError(24, "Too many open files")
+        return real(descriptor, data)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(forkserver.posix, "write", write)
+        patch.setattr(found, "forget", lambda number: (forgotten.append(number), forget(number)))
+        with pytest.raises(OSError, match="Too many"):
+            each.begin(each.call(), [])
+    assert forgotten == [taken] and not server.waiting
+    assert each.one().printed == b"fine\n"

@@ -6,6 +6,7 @@ import errno
 import os
 import resource
 import signal
+import socket
 from typing import TYPE_CHECKING
 
 import pytest
@@ -119,6 +120,25 @@ def test_a_supervisor_that_hangs_holds_the_end_up_only_so_long(token: Token, mon
     os.kill(supervisor._pid, signal.SIGSTOP)
     supervisor.close()
     assert not token.alive()
+
+
+def test_a_supervisor_without_room_for_its_descriptors_leaves_none_open(monkeypatch: pytest.MonkeyPatch) -> None:
+    real, tries = client.duplicate, []
+
+    def duplicate(descriptor: int) -> int:
+        tries.append(descriptor)
+        if len(tries) == 2:
+            raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
+        return real(descriptor)
+
+    monkeypatch.setattr(client, "given", lambda place, number: (place, {number: 2}))
+    monkeypatch.setattr(client, "duplicate", duplicate)
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        before = os.listdir("/proc/self/fd")
+        with pytest.raises(OSError, match="Too many open files"):
+            client.spawned(theirs)
+        assert os.listdir("/proc/self/fd") == before
 
 
 def test_no_signal_goes_to_everybody() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import os
 import posix
 
 import pytest
@@ -52,3 +53,10 @@ def test_a_full_table_of_files_says_nothing(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(posix, "memfd_create", refusing(errno.EMFILE))
     assert ways.has("memfd")
     assert "memfd" not in ways.known
+
+
+def test_a_probe_that_fails_leaves_nothing_open(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = os.listdir("/proc/self/fd")
+    monkeypatch.setattr(ways, "resolve", lambda _: refusing(errno.ENOMEM))
+    assert ways.has("hangup")
+    assert os.listdir("/proc/self/fd") == before

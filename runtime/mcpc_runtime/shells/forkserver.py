@@ -58,6 +58,7 @@ class ForkServer:
         try:
             self._start(libraries, opened)
         except BaseException:
+            self.is_over = True  # what was started already may still tell of its end
             for descriptor in opened:
                 close(descriptor)
             raise
@@ -100,12 +101,12 @@ class ForkServer:
         pieces = [head, job.mark.encode(), call.function.encode(), call.argument, b"1" if call.traps else b""]
         try:
             job.tell(texts_of(pieces + variable_texts(call)))
+            self._ask_for_spare()
+            posix.write(self._calls, line_of(head, ends))
         except OSError:
             self._passing.forget(job.passed)
             raise
         job.begun = self._begun
-        self._ask_for_spare()
-        posix.write(self._calls, line_of(head, ends))
         if not self.waiting:
             self._moved = monotonic()
         self.waiting[number] = job

@@ -71,7 +71,7 @@ class Passing:
 
     def __init__(self, host: Host, environment: Mapping[bytes, bytes], ended: Callable[[int, str], None]) -> None:
         self._reactor = host.reactor
-        self._is_filling = self._is_over = False
+        self._is_filling = self._is_forgetting = self._is_over = False
         self._number = 0
         self._sent: dict[bytes, Ends] = {}
         self._ready: list[Ends] = []
@@ -104,10 +104,15 @@ class Passing:
     def forget(self, number: bytes) -> None:
         """Have the other process let go of a set: with the next one that it is sent, or in a while."""
         self._forgotten.append(number)
-        if len(self._forgotten) == 1:
+        self._forget_later()
+
+    def _forget_later(self) -> None:
+        if not self._is_forgetting:
+            self._is_forgetting = True
             self._reactor.after(FORGET_SECONDS, self._forget)
 
     def _forget(self) -> None:
+        self._is_forgetting = False
         some, self._forgotten = self._forgotten[:MOST_FORGOTTEN], self._forgotten[MOST_FORGOTTEN:]
         try:
             if some:
@@ -117,7 +122,7 @@ class Passing:
         except OSError:
             return  # it has ended
         if self._forgotten:
-            self._reactor.after(FORGET_SECONDS, self._forget)
+            self._forget_later()
 
     def close(self) -> None:
         """Let go of all sets that no call has."""
@@ -173,7 +178,10 @@ class Passing:
         self._sent.update((ends.number, ends) for ends in made)
 
     def _hear(self) -> None:
-        """Take what sets are called in the other process; if it cannot be heard, end it and the fork server."""
+        """Take what sets are called in the other process.
+
+        If it cannot be heard, no call gets a set any more; the supervisor then tells of its end.
+        """
         try:
             data = self._socket.recv(ROOM)
         except BlockingIOError:
@@ -181,9 +189,7 @@ class Passing:
         except OSError:
             data = b""
         if not data:
-            self._is_over = True
-            self._reactor.forget(self._socket.fileno())
-            self._socket.close()
+            self.close()
             return
         for start in range(0, len(data), LINE):
             ends = self._sent.pop(data[start : start + NUMBER], None)

@@ -255,8 +255,10 @@ def spawned(theirs: _socket.socket) -> int:
     place, files = given(PLACE, ARCHIVE)
     argv = [sys.executable or "python3", "-I", "-S", "-c", BOOT, place, str(posix.getpid())]
     wanted = {3: theirs.fileno(), **files}
-    high = {number: duplicate(descriptor) for number, descriptor in wanted.items()}
+    high: dict[int, int] = {}
     try:
+        for number, descriptor in wanted.items():
+            high[number] = duplicate(descriptor)
         return posix.posix_spawnp(
             argv[0],
             argv,
