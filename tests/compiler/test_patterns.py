@@ -53,6 +53,8 @@ NOT_LINEAR = [
     "^(?:a?){20}a{20}$",
     "^(?=(a|aa)+$)a*b$",
     "(?:ab|[a-c]){5000}x",
+    r"\ba|a[ab]*c",
+    r"(?<=[ab]{20000}c)b",
 ]
 
 
@@ -66,6 +68,21 @@ def test_any_other_is_guarded(pattern: str) -> None:
     guard = searching(pattern).guard
     assert guard is not None
     assert guard.length < 5000
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    ["^(?:[a-z]?){70}$", r"^(?:\w+|-?){70}!", "(?:a?){65}c", r"(?:(?:\ba)?){3000}-", r"(?:\b){999999}x"],
+)
+def test_re_is_given_no_text_where_rounds_that_may_be_empty_are_not_counted(pattern: str) -> None:
+    guard = searching(pattern).guard
+    assert guard is not None
+    assert guard.length < 0
+
+
+@pytest.mark.parametrize(("text", "is_valid"), [("a-" * 7 + "x", True), ("a-" * 7 + "y", False), ("ax", False)])
+def test_many_rounds_that_read_nothing_are_matched_as_one(text: str, is_valid: bool) -> None:
+    assert validator({"pattern": r"(?:\b){999999}x$"}).accepts(text) is is_valid
 
 
 @pytest.mark.parametrize(

@@ -30,6 +30,9 @@ ROWS: dict[str, tuple[dict[str, Any], Any]] = {
     "reference": ({"pattern": r"^(a+)\1$"}, "a" * (MEGABYTE - 1)),
     "names": ({"patternProperties": {"^a*a*b$": {"type": "string"}}}, {"a" * (MEGABYTE - 1): "x"}),
     "alternatives": ({"anyOf": [{"pattern": "^a*a*b$"}, {"pattern": "^a*a*c$"}]}, "a" * (MEGABYTE - 1) + "b"),
+    "boundary": ({"pattern": r"\ba|a[ab]*c"}, "x" + "a" * (MEGABYTE - 1)),
+    "rounds": ({"pattern": r"(?:\b){999999}x"}, "a " * (MEGABYTE // 2)),
+    "read_behind": ({"pattern": "(?<=[ab]{60}c)b"}, "abc" * (MEGABYTE // 3)),
     "equal_hashes": ({"items": {"type": "integer"}, "uniqueItems": True}, [HUGE * n for n in range(1, MEGABYTE // 26)]),
 }
 """By the name of the tool: what its argument `x` must be, and the worst `x`."""

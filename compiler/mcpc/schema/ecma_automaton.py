@@ -94,11 +94,18 @@ class Builder:
             _possible(restart),
             frozenset(place for place, ways in part.last.items() if frozenset() in ways),
             frozenset() in part.empty,
-            self.is_exact(),
+            self.is_exact(part),
         )
 
-    def is_exact(self) -> bool:
-        """Tell whether nothing was left out or taken for more than it is."""
+    def is_exact(self, part: Part) -> bool:
+        r"""Tell whether nothing was left out or taken for more than it is; `part`: the whole pattern.
+
+        What a later match begins behind is not known, so that a place that it begins with only on `\b` or `\B` is taken
+        for more.
+        """
+        for ways in part.first.values():
+            if not any(conditions.isdisjoint("bB") for conditions in ways):
+                return False
         repeats = [node for node in nodes(self.root) if isinstance(node, Repeat)]
         is_copied = all(max(node.least, node.most or 0) <= self.copies for node in repeats)
         return is_copied and not any(isinstance(node, Look | Reference) for node in nodes(self.root))
@@ -214,7 +221,7 @@ _PARTS: dict[type[Node], Callable[[Builder, Any], Part]] = {
     Set: Builder.set,
     Sequence: Builder.sequence,
     Choice: lambda builder, node: _either([builder.part(branch) for branch in node.branches]),
-    Repeat: Builder.repeat,
+    Repeat: lambda builder, node: builder.repeat(node),
     Group: lambda builder, node: builder.part(node.item),
     Look: lambda builder, node: builder.look(node),
     Place: lambda _, node: Part({}, {}, {frozenset(node.kind): 1}),

@@ -1,4 +1,4 @@
-"""How far a match can reach: how long it may be, and whether it begins or ends only where the text does."""
+"""How far a match can reach: how long it may be, whether it may be empty, begins or ends only where the text does."""
 
 from __future__ import annotations
 
@@ -44,6 +44,23 @@ def _of(made: Callable[[list[int]], int], lengths: Iterable[int | None]) -> int 
 
 def _bounded(length: int) -> int | None:
     return length if length <= MOST_CHARACTERS else None
+
+
+def can_be_empty(node: Node) -> bool:
+    """Tell whether a match may be the empty text, if only at some places of a text."""
+    match node:
+        case Set():
+            return False
+        case Group():
+            return can_be_empty(node.item)
+        case Choice():
+            return any(map(can_be_empty, node.branches))
+        case Sequence():
+            return all(map(can_be_empty, node.items))
+        case Repeat():
+            return node.least == 0 or can_be_empty(node.item)
+        case _:
+            return True
 
 
 def ends_the_text(node: Node) -> bool:

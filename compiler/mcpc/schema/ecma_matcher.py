@@ -7,18 +7,21 @@ must be known of the rest of the text, for each place and each look-ahead, is th
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from mcpc.schema.ecma_automaton import Builder, Part, TooLargeError, Ways
 from mcpc.schema.ecma_classes import classes
 from mcpc.schema.ecma_sets import WORD
+from mcpc.schema.ecma_tree import Repeat, Set, nodes
 
 if TYPE_CHECKING:
     from mcpc.schema.ecma_tree import Look, Node, Reference
 
 MOST_PLACES, MOST_EDGES = 600, 40_000
 EVERY_COPY = 1_000
+"""How often something may repeat: more copies have more places than there may be."""
 MOST_CONDITIONS = 8
 """Sets of conditions under which a place may follow another."""
 
@@ -73,6 +76,17 @@ class _Tables(Builder):
 
     def reference(self, node: Reference) -> Part:
         raise IrregularError
+
+    def repeat(self, node: Repeat) -> Part:
+        """Return rounds, each looked at: an answer must not be that of other counts.
+
+        Rounds that cannot read anything all stand at one place, so that one of them says what any number says.
+        """
+        if not any(isinstance(inner, Set) for inner in nodes(node.item)):
+            node = replace(node, least=min(node.least, 1), most=1 if node.most is None else min(node.most, 1))
+        if max(node.least, node.most or 0) > self.copies:
+            raise TooLargeError
+        return super().repeat(node)
 
     def table(self) -> Table:
         """Return the tables."""

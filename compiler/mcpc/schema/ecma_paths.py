@@ -21,6 +21,8 @@ from typing import TYPE_CHECKING
 
 from mcpc.schema.ecma_automaton import TooLargeError, automaton
 from mcpc.schema.ecma_classes import classes
+from mcpc.schema.ecma_extent import can_be_empty
+from mcpc.schema.ecma_machine import width
 from mcpc.schema.ecma_tree import Choice, Group, Look, Node, Place, Repeat, Sequence, Set, children, nodes
 
 if TYPE_CHECKING:
@@ -40,6 +42,8 @@ MOST_WORK = 500_000
 """Steps from a place to another in a proof."""
 MOST_BEHIND = 16
 """Ways to read what a look-behind looks for, at each place of the text."""
+MOST_READ_BEHIND = 64
+"""Characters that are read again at each place of the text, in all of these ways, if the time counts as linear."""
 LONGEST = 4_096
 """Longer texts are not asked about."""
 MOST_ROUNDS = 200
@@ -58,7 +62,8 @@ def is_linear(root: Node) -> bool:
     if _is_plain(root):
         return True
     given = _automaton(root)
-    if given is None or _behind(root) > MOST_BEHIND:
+    behind = _behind(root)
+    if given is None or behind is None or behind > MOST_READ_BEHIND:
         return False
     return _steps(given, MOST_TRIES * MOST_ROUNDS, MOST_ROUNDS)[1] or _are_few(given)
 
@@ -87,7 +92,7 @@ def safe_steps(root: Node, most_steps: int) -> tuple[int, ...]:
     """
     given = _automaton(root)
     behind = _behind(root)
-    if given is None or behind > MOST_BEHIND:
+    if given is None or behind is None:
         return ()
     factor = max(1, behind)
     return tuple(steps * factor for steps in _steps(given, most_steps // factor, LONGEST)[0])
@@ -95,8 +100,19 @@ def safe_steps(root: Node, most_steps: int) -> tuple[int, ...]:
 
 @lru_cache(maxsize=64)
 def _automaton(root: Node) -> Automaton | None:
+    """Return the automaton in which ways are counted; None if it is too large, or would have fewer ways than `re`.
+
+    Rounds that there must be are taken by `re` even if they read nothing.  Where they are not looked at one by one, the
+    ways in which a text may be shared out among them are not counted; and where there are very many, not even the steps
+    that read nothing are few.
+    """
+    most_empty, empty_rounds = _empty(root)
+    if empty_rounds > COPIES[0]:
+        return None
     counts = [max(node.least, node.most or 0) for node in nodes(root) if isinstance(node, Repeat)]
     for copies in dict.fromkeys(min(copies, max(counts, default=0)) for copies in COPIES):
+        if copies < most_empty:
+            return None
         try:
             return automaton(root, copies, MOST_PLACES, MOST_EDGES)
         except TooLargeError:
@@ -104,9 +120,36 @@ def _automaton(root: Node) -> Automaton | None:
     return None
 
 
-def _behind(root: Node) -> int:
-    """Return in how many ways look-behinds may be read."""
-    return sum(_ways(node.item) for node in nodes(root) if isinstance(node, Look) and not node.is_ahead)
+def _empty(node: Node) -> tuple[int, int]:
+    """Return how many rounds there must be of what may be empty: the most by one repetition, and by nested ones."""
+    inner = [_empty(child) for child in children(node)]
+    by_one, nested = max((one for one, _ in inner), default=0), max((rounds for _, rounds in inner), default=1)
+    if isinstance(node, Repeat) and node.least > 1 and can_be_empty(node.item):
+        return max(by_one, node.least), nested * node.least
+    return by_one, nested
+
+
+def _behind(root: Node) -> int | None:
+    """Return how many characters look-behinds may read at each place of a text; None if in too many ways."""
+    looks = [node for node in nodes(root) if isinstance(node, Look) and not node.is_ahead]
+    if sum(_ways(look.item) for look in looks) > MOST_BEHIND:
+        return None
+    if any(isinstance(node, Repeat) for look in looks for inner in _looks(look.item) for node in nodes(inner.item)):
+        return None
+    return _read_behind(root)
+
+
+def _looks(root: Node) -> Iterator[Look]:
+    return (node for node in nodes(root) if isinstance(node, Look))
+
+
+def _read_behind(node: Node) -> int:
+    """Return how many characters look-behinds in `node` may read at a place; in a counted loop, once for each round."""
+    if isinstance(node, Look) and not node.is_ahead:
+        ahead = sum(sum(1 for _ in nodes(look.item)) for look in _looks(node.item))
+        return _ways(node.item) * max(1, width(node.item) + ahead)
+    found = sum(map(_read_behind, children(node)))
+    return found * node.least if isinstance(node, Repeat) and node.least > 1 and can_be_empty(node.item) else found
 
 
 def _ways(node: Node) -> int:

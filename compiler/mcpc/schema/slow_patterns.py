@@ -69,12 +69,13 @@ def _exponential(pattern: str, span: Span, verdict: Verdict) -> Diagnostic:
 def _guarded(pattern: str, span: Span, guard: Guard, verdict: Verdict | None) -> Diagnostic:
     """Return what is said of a pattern that is not sure to take linear time; what is done about it, in any case."""
     name = f"the pattern `{_shown(pattern)}`"
-    if guard.length < 0:
+    if guard.length < 0 and guard.table is None:
         return diagnose("MCP159", span, f"{name} is too large to say how long looking for it takes", hint=SIMPLER)
     if guard.table is None:
         message = f"{name} is matched against texts of at most {guard.length} characters; longer ones are refused"
         return diagnose("MCP158", span, message, hint=f"{BOUND}, or do without references and look-behinds")
-    done = f"texts of more than {guard.length} characters are matched by an automaton instead, up to some {guard.most}"
+    texts = f"texts of more than {guard.length} characters" if guard.length >= 0 else "all texts"
+    done = f"{texts} are matched by an automaton instead, up to some {guard.most}"
     if verdict is not None:
         message = f"{name} can take {verdict.cost} steps for n characters"
         return diagnose("MCP119", span, message, hint=f"{_example(verdict)}; {done}; {BOUND}")
