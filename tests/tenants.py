@@ -31,7 +31,7 @@ TOOLS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "echo": (TEXT, {}), "slow": (NUMBER, {}),
     "quick": (TEXT, INLINE), "held": (NUMBER, INLINE),
     "say": (TEXT, {}), "rest": (TEXT, {}),
-    "job": (NUMBER, TASK), "speak": (NUMBER, {}), "change": (TEXT, {}),
+    "job": (NUMBER, TASK), "speak": (NUMBER, {}), "change": (TEXT, {}), "late": (NUMBER, {}),
 }  # fmt: skip
 PYTHON = '''
 import time
@@ -46,6 +46,9 @@ def speak(ctx: Context, number=0):
     """Say something first, so that the answer is an event, and then an answer of so many characters."""
     ctx.report_progress(1, 2)
     return "x" * int(number)
+def late(number=0):
+    """Answer with so many characters, after a moment."""
+    time.sleep(0.4); return "x" * int(number)
 def change(ctx: Context, text=""):
     ctx.resource_updated(text)
     return "changed"

@@ -24,8 +24,8 @@ HEAD_LIMIT = 2 << 20
 """Of a longer one so much is kept: it is a flood, and nobody will read it."""
 NOTE_LIMIT = 1 << 20
 READ_SIZE = 1 << 16
-TURN_COST = 128
-"""What it takes to keep a piece of another stream, beside it: a handler may change streams with every byte."""
+PIECE_COST = 128
+"""What it takes to keep a piece, beside its bytes: a handler may change streams with every byte."""
 CROWDED = "the server's memory limit leaves no room for what the handler writes; call again later"
 
 
@@ -47,7 +47,7 @@ class Capture:
 
     def take(self, printed: bool, data: bytes) -> None:
         """Keep what was written to standard output (`printed`) or standard error, as far as there is room."""
-        room = max(0, (OUTPUT_LIMIT if not self._dropped else HEAD_LIMIT) - self._size)
+        room = 0 if self._dropped else max(0, OUTPUT_LIMIT - self._size)
         kept = data[:room] if len(data) > room else data
         if kept:
             self._keep(printed, kept)
@@ -63,12 +63,13 @@ class Capture:
         return not self._is_crowded
 
     def _keep(self, printed: bool, data: bytes) -> None:
-        is_same = bool(self._pieces) and self._pieces[-1][0] == printed
-        size = len(data) + (0 if is_same else TURN_COST)
+        last = self._pieces[-1] if self._pieces else None
+        fits = last is not None and last[0] == printed and len(last[1]) < READ_SIZE
+        size = len(data) + (0 if fits else PIECE_COST)
         if not self._has_room(size):
             return
         self._size += size
-        if is_same and len(self._pieces[-1][1]) < READ_SIZE:
+        if fits:
             self._pieces[-1][1].extend(data)
         else:
             self._pieces.append((printed, bytearray(data)))
@@ -79,12 +80,15 @@ class Capture:
         while first and self._size > HEAD_LIMIT and self._pieces:
             printed, piece = self._pieces.pop()
             spare = min(len(piece), self._size - HEAD_LIMIT)
-            self._dropped += spare
-            self._size -= spare
-            if self._account is not None:
-                self._account.release(spare)
+            freed = spare
             if spare < len(piece):
                 self._pieces.append((printed, piece[: len(piece) - spare]))
+            else:
+                freed += PIECE_COST
+            self._dropped += spare
+            self._size -= freed
+            if self._account is not None:
+                self._account.release(freed)
 
     def print(self, data: bytes) -> None:
         """Keep what was written to standard output."""

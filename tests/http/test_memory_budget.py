@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mcpc_runtime.capture import CROWDED, HEAD_LIMIT, OUTPUT_LIMIT, TURN_COST, Capture
+from mcpc_runtime.capture import CROWDED, HEAD_LIMIT, OUTPUT_LIMIT, PIECE_COST, Capture
 from mcpc_runtime.http.memory_budget import (
     CONNECTIONS,
     CONNECTIONS_PART,
@@ -22,6 +22,8 @@ from mcpc_runtime.protocol.values import MOST_VALUES, WINDOW, has_too_many_value
 
 USABLE = 96 * MIB
 LIMIT = 128 * MIB
+ROOM = USABLE * 15 // 16
+"""What is left to everybody but new connections."""
 
 
 def filled(budget: MemoryBudget, principal: str | None) -> int:
@@ -32,19 +34,19 @@ def filled(budget: MemoryBudget, principal: str | None) -> int:
 
 
 def test_one_principal_alone_may_hold_half() -> None:
-    assert filled(MemoryBudget(LIMIT), "a") == USABLE // 2
+    assert filled(MemoryBudget(LIMIT), "a") == ROOM // 2
 
 
 def test_whoever_comes_next_finds_as_much_as_the_others_left_to_everybody() -> None:
     budget = MemoryBudget(LIMIT)
     filled(budget, "a")
-    assert filled(budget, "b") == USABLE // 4
-    assert filled(budget, "c") == USABLE // 8
+    assert filled(budget, "b") == ROOM // 4 // MIB * MIB
+    assert filled(budget, "c") == ROOM // 8 // MIB * MIB
     assert budget.held < budget.limit
 
 
 def test_all_clients_without_a_name_are_one_that_may_hold_all() -> None:
-    assert filled(MemoryBudget(LIMIT), "") == USABLE
+    assert filled(MemoryBudget(LIMIT), "") == ROOM
 
 
 def test_connections_that_asked_nothing_yet_may_hold_a_part() -> None:
@@ -154,7 +156,7 @@ def test_what_a_handler_writes_is_charged_while_it_is_kept() -> None:
     capture, account = captured(budget)
     capture.print(b"x" * 1000)
     capture.complain(b"y" * 10)
-    assert budget.held == account.held == 1010 + 2 * TURN_COST
+    assert budget.held == account.held == 1010 + 2 * PIECE_COST
     completed = capture.completed(0)
     assert (completed.problem, completed.printed, completed.errors) == ("", b"x" * 1000, b"y" * 10)
     account.end()
@@ -181,4 +183,20 @@ def test_of_a_flood_the_head_alone_is_charged() -> None:
     for _ in range(OUTPUT_LIMIT // MIB + 1):
         capture.print(b"x" * MIB)
     assert account.held == HEAD_LIMIT
-    assert len(capture.completed(0).output) == HEAD_LIMIT - TURN_COST
+    capture.print(b"late")
+    output = capture.completed(0).output
+    assert HEAD_LIMIT - 4 * PIECE_COST < len(output) < HEAD_LIMIT and b"late" not in output
+
+
+@pytest.mark.parametrize("size", [100, 500, 2000])
+def test_of_a_flood_on_both_streams_the_head_is_kept(size: int) -> None:
+    budget = MemoryBudget(8 * OUTPUT_LIMIT)
+    capture, account = captured(budget)
+    for number in range(OUTPUT_LIMIT // size + 1):
+        (capture.complain if number % 2 else capture.print)(b"%010d" % number + b"x" * (size - 10))
+    assert account.held <= HEAD_LIMIT
+    output = capture.completed(0).output
+    assert HEAD_LIMIT // 3 < len(output) <= HEAD_LIMIT
+    assert [output[at : at + 10] for at in range(0, len(output) - 10, size)] == [
+        b"%010d" % number for number in range(len(range(0, len(output) - 10, size)))
+    ]

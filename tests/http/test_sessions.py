@@ -495,3 +495,14 @@ def agreed(image: Image) -> Session:
     session = Session(image)
     session.wire = image.wire("2025-11-25")
     return session
+
+
+def test_a_session_that_was_forgotten_has_nothing_kept_for_it():
+    """A call that ends after it would otherwise charge what nobody releases."""
+    settings = Settings()
+    session = Session(sample())
+    session.account = settings.budget.account("")
+    assert session.account.charge(100)
+    sessions.release(session)
+    assert not session.account.charge(100)
+    assert settings.budget.held == 0

@@ -329,7 +329,8 @@ def test_memory_does_not_depend_on_what_a_handler_writes(script: str, size: int)
             status, kept, dropped, grown = map(int, file.read().split())
         os.waitpid(pid, 0)
     assert (status, kept + dropped) == (0, size)
-    assert abs(kept - min(size, capture.HEAD_LIMIT)) <= capture.TURN_COST
+    pieces = capture.HEAD_LIMIT // capture.READ_SIZE + 1
+    assert abs(kept - min(size, capture.HEAD_LIMIT)) <= pieces * capture.PIECE_COST
     assert grown < (capture.OUTPUT_LIMIT + (8 << 20)) // 1024
 
 
@@ -339,7 +340,7 @@ def test_memory_does_not_depend_on_what_a_handler_writes(script: str, size: int)
 def test_of_a_long_output_the_head_is_kept_and_the_rest_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(capture, "OUTPUT_LIMIT", 1000)
     monkeypatch.setattr(capture, "HEAD_LIMIT", 1000)
-    monkeypatch.setattr(capture, "TURN_COST", 0)
+    monkeypatch.setattr(capture, "PIECE_COST", 0)
     found = Capture()
     for _ in range(5):
         found.take(True, b"x" * 300)
@@ -352,7 +353,7 @@ def test_of_a_long_output_the_head_is_kept_and_the_rest_counted(monkeypatch: pyt
 def test_an_output_is_whole_up_to_the_limit_and_over_it_only_its_head(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(capture, "OUTPUT_LIMIT", 1000)
     monkeypatch.setattr(capture, "HEAD_LIMIT", 250)
-    monkeypatch.setattr(capture, "TURN_COST", 0)
+    monkeypatch.setattr(capture, "PIECE_COST", 0)
     for size, kept in ((999, 999), (1000, 1000), (1001, 250), (5000, 250)):
         for step in (1, 7, 100, 1000, 5000):
             found = Capture()

@@ -4,14 +4,22 @@ from __future__ import annotations
 
 import json
 from functools import cache
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from images import MODERN, archive, ask, image_of, request
-from mcpc_runtime.protocol.effects import Publish, Say, Send
+from mcpc_runtime.http.memory_budget import MemoryBudget
+from mcpc_runtime.protocol.effects import Failure, Publish, Say, Send
 from mcpc_runtime.protocol.session import Session
-from mcpc_runtime.protocol.subscriptions import MOST_STREAMS, MOST_WATCHED, close_listening, status_event
+from mcpc_runtime.protocol.subscriptions import (
+    MOST_STREAMS,
+    MOST_WATCHED,
+    close_listening,
+    status_event,
+    subscribed,
+)
 from messages import HANDSHAKE, STATELESS, valid
 
 if TYPE_CHECKING:
@@ -126,6 +134,19 @@ def test_so_many_resources_are_watched_and_no_more() -> None:
     assert "result" in ask(session, request("resources/unsubscribe", {"uri": "users://5"}))
     assert "result" in ask(session, request("resources/subscribe", {"uri": "users://more"}))
     assert len(session.watched) == MOST_WATCHED
+
+
+def test_without_room_a_client_is_told_that_it_is_not_subscribed() -> None:
+    """At once, and after the resource was read."""
+    session = handshaken()
+    session.account = MemoryBudget().account("a")
+    session.account.end()
+    refused = ask(session, request("resources/subscribe", {"uri": "test://a"}))["error"]
+    call = SimpleNamespace(request=SimpleNamespace(session=session, params={"uri": "test://a"}))
+    answer = subscribed(call, SimpleNamespace())  # type: ignore[arg-type]
+    assert isinstance(answer, Failure)
+    assert (answer.code, answer.message) == (refused["code"], refused["message"])
+    assert session.watched == {}
 
 
 @pytest.mark.parametrize("method", ["resources/subscribe", "resources/unsubscribe", "subscriptions/listen"])

@@ -11,11 +11,12 @@ from functools import partial
 
 from mcpc_runtime.errors import tell
 from mcpc_runtime.http.auth.principals import SEND_TOKEN
-from mcpc_runtime.http.bodies import read_body
+from mcpc_runtime.http.bodies import no_room, read_body
 from mcpc_runtime.http.elder import ASKED_BY, Elders
 from mcpc_runtime.http.endpoint import ALLOW, Anybody, Endpoint
 from mcpc_runtime.http.fair_turns import FairTurns
 from mcpc_runtime.http.guard import Guard
+from mcpc_runtime.http.memory_budget import CONNECTIONS, WAITING_COST
 from mcpc_runtime.http.refusals import FIRST, REGISTRATION, SENT, WELL_KNOWN, Refusals, asked_of
 from mcpc_runtime.http.replies import JSON, METHODS, PLAIN, PROTECTED, RETRY, preflight, refuse, respond
 from mcpc_runtime.http.said import Said
@@ -193,8 +194,9 @@ class Application:
         is_known = not hasattr(found, "__await__")
         if is_known and (self._turns is None or self._turns.admits(found.name)):
             return endpoint.post(said, body, found, client), said.shared
-        later = self.in_turn(found) if is_known else self._when_known(found)
-        return Later(partial(endpoint.post, said, body, client=client), later), said.shared
+        account = self.settings.budget.account(found.name if is_known else CONNECTIONS)
+        later = partial(self.in_turn, found) if is_known else partial(self._when_known, found)
+        return Later(partial(endpoint.post, said, body, client=client), later, account, len(body)), said.shared
 
     async def _when_known(self, found: Awaitable[Any]) -> Any:
         """Return a principal when its request may begin, or a refusal."""
@@ -240,16 +242,18 @@ class Application:
         account = self.settings.budget.account(principal.name)
         try:
             body = await self._body(receive, said.length, account)
+            if type(body) is not bytes:
+                return body
             await self.in_turn(principal)
+            if len(body) <= LARGE:
+                account.clear()  # what takes it charges all that it costs
+                return self._taken(endpoint, said, body, principal, scope)
+            async with self._large:
+                await sleep(0)  # one such message in a turn of the loop: others wait for one, not for all
+                account.clear()
+                return self._taken(endpoint, said, body, principal, scope)
         finally:
             account.clear()
-        if type(body) is not bytes:
-            return body
-        if len(body) <= LARGE:
-            return self._taken(endpoint, said, body, principal, scope)
-        async with self._large:
-            await sleep(0)  # one such message in a turn of the loop: others wait for one, not for all
-            return self._taken(endpoint, said, body, principal, scope)
 
     def _taken(self, endpoint: Endpoint, said: Said, body: bytes, principal: Any, scope: Message) -> Any:
         """Return what a body comes to; that of a refused request is kept for the line that tells of it."""
@@ -357,8 +361,11 @@ class Application:
         account = self.settings.budget.account(principal.name)
         try:
             body = await self._body(receive, said.length, account)
+            if type(body) is not bytes:
+                return body
+            await self.in_turn(principal)
             account.clear()
-            return self._elders.post(scope["query_string"], body, principal) if type(body) is bytes else body
+            return self._elders.post(scope["query_string"], body, principal)
         finally:
             account.clear()
 
@@ -433,17 +440,28 @@ class Stranger:
 
 
 class Later:
-    """A request whose sender is still being asked about: what will say who it is, and what takes its body then."""
+    """A request that waits for its turn, or for an answer about who sends it.
 
-    def __init__(self, post: Callable[[Any], Any], found: Any) -> None:
+    `found` says who that is when it may begin, and `post` takes its body then; until then `account` is charged for it.
+    """
+
+    def __init__(
+        self, post: Callable[[Any], Any], found: Callable[[], Awaitable[Any]], account: Account, size: int
+    ) -> None:
         self._post = post
         self._found = found
+        self._account = account
+        self._size = WAITING_COST + size
 
     async def serve(self, receive: Receive, send: Send, more: Pairs) -> None:
-        """Answer when it is known."""
-        found = await self._found
+        """Answer when it may begin; at once if there is no room for it to wait."""
+        has_room = self._account.charge(self._size)
+        try:
+            found = await self._found()  # it is asked in any case: somebody may be answering already
+        finally:
+            self._account.clear()
         refused = Stranger(found).refusal if hasattr(found, "status") else None
-        made: Any = refused or self._post(found)
+        made: Any = refused or (self._post(found) if has_room else no_room())
         if type(made) is tuple:
             status, headers, body = made
             await respond(send, (status, headers + more, body))

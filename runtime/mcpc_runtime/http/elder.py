@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import posix
 
-from mcpc_runtime.http.bodies import refuse_values
+from mcpc_runtime.http.bodies import no_room, refuse_values
 from mcpc_runtime.http.endpoint import forbidden
+from mcpc_runtime.http.memory_budget import WAITING_COST, cost_of
 from mcpc_runtime.http.replies import EVENTS, accepted, error, refuse, without_null
 from mcpc_runtime.http.stage import received
 from mcpc_runtime.http.streams import Pipe, stream
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
+    from mcpc_runtime.http.memory_budget import Account
     from mcpc_runtime.http.replies import Client, Pairs, Receive, Reply
     from mcpc_runtime.http.replies import Send as SendMessage
     from mcpc_runtime.http.stage import Stage
@@ -39,7 +41,7 @@ class Elder:
     `principal`: whose token opened it; its stream ends with that.
     """
 
-    __slots__ = ("_end", "_stage", "client", "pipe", "principal", "session", "token")
+    __slots__ = ("_accounts", "_end", "_stage", "client", "pipe", "principal", "session", "token")
 
     def __init__(
         self, stage: Stage, session: Session, token: str, principal: Any, end: Callable[[Elder], None]
@@ -51,18 +53,39 @@ class Elder:
         self.session = session
         self.token = token
         self.pipe = Pipe(stage.settings.budget.account(session.principal))
+        self._accounts: dict[object, Account] = {}
 
-    def receive(self, message: Json) -> None:
-        """Take a message; what it is answered comes on the stream."""
+    def receive(self, message: dict[str, Json], cost: int) -> bool:
+        """Take a message; what it is answered comes on the stream.  False if there is no room for it to wait.
+
+        `cost`: what it takes until it is answered, in bytes.
+        """
+        identifier = message.get("id") if "method" in message else None
+        if type(identifier) in (str, int) and identifier not in self._accounts:
+            account = self._stage.settings.budget.account(self.session.principal)
+            if not account.charge(cost):
+                return False
+            self._accounts[identifier] = account
         effects = received(self.session, message, self)
         for effect in effects:
             if type(effect) is Send and effect.request is None:
                 self.say(without_null(effect.data))
         self._stage.perform(effects)
+        for waiting in self._accounts.keys() - self.session.running.keys():
+            self.settled(waiting)
+        return True
+
+    def settled(self, identifier: object) -> None:
+        """Charge a request no longer."""
+        account = self._accounts.pop(identifier, None)
+        if account is not None:
+            account.clear()
 
     def answer(self, effect: Send) -> None:
         """Say the answer to a request."""
         self.say(effect.data)
+        if effect.request is not None:
+            self.settled(effect.request.identifier)
 
     def say(self, line: bytes) -> None:
         """Say something."""
@@ -92,6 +115,8 @@ class Elder:
             lease.cancel()
             self._stage.end_stream(self.session.principal)
             self._end(self)
+            for identifier in list(self._accounts):
+                self.settled(identifier)
 
 
 class Elders:
@@ -140,5 +165,4 @@ class Elders:
         if forbids:
             return forbids
         elder.session.allows = principal.allows
-        elder.receive(message)
-        return accepted()
+        return accepted() if elder.receive(message, WAITING_COST + cost_of(body)) else no_room(message.get("id"))

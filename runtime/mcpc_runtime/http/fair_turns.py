@@ -3,7 +3,7 @@
 A principal that sends one request after the other over many connections would else have the loop, and the workers
 behind it, deal with all of those before another's one.  What waits begins in later turns, each principal's in the order
 in which it came.  While one principal asks alone, nothing waits.  O(1) for a request, and O(principals that wait) for a
-turn; what waits is bounded by the connections, each of which has one request under way.
+turn; what waits is charged to its principal in the memory budget.
 """
 
 from __future__ import annotations

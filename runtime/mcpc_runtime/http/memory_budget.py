@@ -20,7 +20,7 @@ CONNECTIONS = None
 CONNECTIONS_PART = 4
 """Those may be a quarter of the budget."""
 NEW_CONNECTIONS_PART = 4
-"""Of that quarter, a quarter is for connections alone, not for what was sent over them: a new one finds room."""
+"""Of that quarter, a quarter is for connections alone, not for what is sent over them: a new one finds room."""
 CONNECTION_COST = 16 << 10
 """What a connection takes with a small request, the system's buffers aside."""
 FREE_AHEAD = 4096
@@ -63,10 +63,12 @@ class MemoryBudget:
         """
         total, own = self.held + size, self._by_principal.get(principal, 0) + size
         if principal is CONNECTIONS:
-            most = self._usable // CONNECTIONS_PART
+            room = self._usable
+            most = room // CONNECTIONS_PART
         else:
-            most = self._usable - total if principal else self._usable
-        if total > self._usable or own > most - leaving:
+            room = self._usable - max(0, self.for_new_connections - self._by_principal.get(CONNECTIONS, 0))
+            most = room - total if principal else room
+        if total > room or own > most - leaving:
             return False
         self.held = total
         self._by_principal[principal] = own

@@ -135,6 +135,8 @@ class Post:
     def settle(self) -> Reply | Post:
         """Return the answer if it is ready, else this, from now on known as one that waits."""
         if not self.left and self.feed is None:
+            if self.output is not None:
+                self.output.clear()
             return self.reply()
         if self.left:
             self._stage.posts[self] = None
@@ -158,7 +160,10 @@ class Post:
         return status, JSON, without_null(line) if self.code else line
 
     def answer(self, effect: Send) -> None:
-        """Take the answer to one of the requests."""
+        """Take the answer to one of the requests; without a client or a stream to send it on, it is not kept."""
+        if self.gone and self.feed is None:
+            self.forget()
+            return
         if self.feed is None:
             self.code = effect.code
             self.lines.append(effect.data if len(effect.data) <= WAITING_COST else self._charged(effect))
@@ -208,7 +213,8 @@ class Post:
 
     def part(self, seconds: float) -> None:
         """Let the client come back for the rest, if its revision has that."""
-        if not self._is_primed or not self._said.streams or self.left <= 0:
+        is_lost = self.gone and self.feed is None
+        if not self._is_primed or not self._said.streams or self.left <= 0 or is_lost:
             return
         if self.feed is None:
             self._commit()

@@ -309,9 +309,9 @@ class Sessions:
 
 
 def release(session: Session) -> None:
-    """Release what was charged for what a session keeps."""
+    """Release what was charged for what a session keeps; a call that ends only now has nothing kept for it."""
     if session.account is not None:
-        session.account.clear()
+        session.account.end()
 
 
 def name_of(token: str) -> str:

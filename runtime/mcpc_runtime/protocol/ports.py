@@ -46,6 +46,9 @@ class Account(Protocol):
     def clear(self) -> None:
         """Keep nothing."""
 
+    def end(self) -> None:
+        """Keep nothing, now and later."""
+
 
 class Definition(Protocol):
     """A tool, a prompt, a resource, or what completes an argument."""

@@ -70,10 +70,11 @@ def watch(session: Session, uri: str) -> bool:
     return True
 
 
-def subscribed(call: Call, outcome: ResourceOutcome) -> bytes:
-    """Have the client told when a resource changes that was read."""
+def subscribed(call: Call, outcome: ResourceOutcome) -> bytes | Failure:
+    """Have the client told when a resource changes that was read; a failure if there is no room to watch it."""
     session, uri = call.request.session, str(call.request.params["uri"])
-    watch(session, uri)
+    if not watch(session, uri):
+        return Failure(INTERNAL_ERROR, f"Internal error: {NO_ROOM}")
     return named(session.image, uri)
 
 

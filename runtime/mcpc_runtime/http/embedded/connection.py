@@ -108,8 +108,20 @@ class Connection(H11Protocol):
             self._charge_or_refuse()
 
     def _charge_or_refuse(self) -> None:
-        if not self._leaving and not self._charge():
+        if self._leaving or self._charge():
+            return
+        if self.cycle is None or not self.cycle.started:
             self.refuse(503, FULL)
+        elif self.cycle.held:
+            self.abort()
+        else:  # the answer goes on, and the connection ends with it
+            self._held, self._ends = b"", True
+            self.pause()
+
+    def body_taken(self) -> None:
+        """Charge the body no longer, which the application has now."""
+        if self._charged != CONNECTION_COST:
+            self._charge()
 
     def _charge(self) -> bool:
         """Charge what this connection takes now; False if there is no room for it."""
