@@ -383,6 +383,23 @@ def test_the_others_answer_although_one_fails() -> None:
     }
 
 
+def test_a_file_has_no_hand_in_what_the_next_process_is_asked() -> None:
+    text = """
+import os, pathlib
+from mcpc import tool
+@tool
+def a(): ...
+for place in pathlib.Path("..").resolve().rglob("questions*"):
+    place.unlink()
+pathlib.Path("../questions.json").mkdir()
+os._exit(4)
+"""
+    answers = asked({"prompts.py": text, "tools.py": "from mcpc import tool\n@tool\ndef b(): ..."}).files
+    failure = answers["prompts.py"].failure
+    assert failure is not None and failure.message == "it ended the process with status 4"
+    assert answers["tools.py"].failure is None and len(answers["tools.py"].marks) == 1
+
+
 def test_what_a_file_sees(monkeypatch: pytest.MonkeyPatch) -> None:
     """It has no input, no secrets of the caller's, no descriptors; what it prints goes nowhere near the answer."""
     monkeypatch.setenv("A_SECRET", "secret")

@@ -20,7 +20,9 @@ def told(files: dict[str, str]) -> list[str]:
     return [problem.span.path for problem in problems if problem.code == "MCP713" and problem.span is not None]
 
 
-@pytest.mark.parametrize("path", [".env", "tools/t/.env.local", "lib/id_rsa", ".netrc", ".env.example.local"])
+@pytest.mark.parametrize(
+    "path", [".env", "tools/t/.env.local", "lib/id_rsa", ".netrc", ".env.example.local", "lib/a.ppk"]
+)
 def test_a_file_of_secrets_that_goes_along(path: str) -> None:
     assert told({**MCP_BASH, path: "x"}) == [path]
 

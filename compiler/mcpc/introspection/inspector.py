@@ -42,12 +42,12 @@ class TooLateError(BaseException):
     """The time is over; not an Exception, for those are often caught and passed over."""
 
 
-def main(root: str, descriptor: str) -> None:
-    """Answer the questions in `root` over a descriptor, and end."""
+def main(root: str, descriptor: str, place: str) -> None:
+    """Answer the questions in the file `place` about the project in `root` over a descriptor, and end."""
     replies = int(descriptor)
     os.set_inheritable(replies, False)
     folder = os.path.join(root, "project")  # noqa: PTH118 - as it stands in tracebacks
-    questions = json.loads(Path(root, "questions.json").read_text(encoding="utf-8"))
+    questions = json.loads(Path(place).read_text(encoding="utf-8"))
     become_the_server(folder)
     known: set[int] = set()
     modules: list[types.ModuleType] = []

@@ -37,7 +37,7 @@ DESCRIBING = ("pydantic", "pydantic-core", "docstring-parser")
 LAST = b'{"end"'
 HUNG, CRASHED = "Timeout (", "Fatal Python error: "
 """How `faulthandler` begins to tell where Python was, when it took too long or crashed."""
-BOOT = "import sys;sys.path[:0]=sys.argv[3:];from mcpc.introspection.inspector import main;main(*sys.argv[1:3])"
+BOOT = "import sys;sys.path[:0]=sys.argv[4:];from mcpc.introspection.inspector import main;main(*sys.argv[1:4])"
 ISOLATED = ("-P", "-s", "-B", "-W", "ignore")
 """As `-I`, but with the variables of `environment`, which is all there is: one seed of hashes, one text encoding."""
 
@@ -125,16 +125,17 @@ def question(file: MarkedFile) -> Json:
 
 
 def run(files: Sequence[MarkedFile], root: Path, packages: Sequence[str]) -> Outcome:
-    """Return what the process says, and how it ended."""
-    questions: list[Json] = [question(file) for file in files]
-    (root / "questions.json").unlink(missing_ok=True)
-    (root / "questions.json").write_text(json.dumps(questions), encoding="utf-8")
+    """Return what the process says, and how it ended; its questions are where no process of the project may write."""
+    asks: list[Json] = [question(file) for file in files]
     mine = [str(Path(module.__file__ or "").parent.parent) for module in (mcpc, mcpc_runtime)]
-    words = [sys.executable, *ISOLATED, "-c", BOOT, str(root), str(REPLIES), *packages, *mine]
     seconds = SECONDS * len(files) + GRACE_SECONDS
-    needed = [*packages, *mine]
-    job = Job(words, root, root / "project", seconds, {"PYTHONHASHSEED": "0"}, needed, is_whole=is_whole)
-    return confinement.run(job)
+    with tempfile.TemporaryDirectory(prefix="mcpc-", ignore_cleanup_errors=True) as folder:
+        questions = Path(folder).resolve() / "questions.json"
+        questions.write_text(json.dumps(asks), encoding="utf-8")
+        words = [sys.executable, *ISOLATED, "-c", BOOT, str(root), str(REPLIES), str(questions), *packages, *mine]
+        needed = [str(questions), *packages, *mine]
+        job = Job(words, root, root / "project", seconds, {"PYTHONHASHSEED": "0"}, needed, is_whole=is_whole)
+        return confinement.run(job)
 
 
 def is_whole(data: bytes | bytearray) -> bool:

@@ -20,8 +20,8 @@ HARMLESS = (".example", ".sample", ".template", ".dist", ".defaults")
 KEYS = frozenset(
     {"id_rsa", "id_dsa", "id_ecdsa", "id_ed25519", ".netrc", ".npmrc", ".pypirc", ".pgpass", ".git-credentials"}
 )
-STORES = (".p12", ".pfx", ".jks", ".kdbx")
-MAY_BE_KEYS = (".pem", ".key", ".ppk")
+STORES = (".p12", ".pfx", ".jks", ".kdbx", ".ppk")
+MAY_BE_KEYS = (".pem", ".key")
 PRIVATE = b"PRIVATE KEY"
 """What a file with one of those endings has in it if it is a private key, and no certificate."""
 HINT = (
