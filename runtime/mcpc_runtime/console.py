@@ -309,7 +309,9 @@ def answer(image: Image, archive: str, method: str, params: dict[str, Any], know
         return reply.get("result")
     asked = params.get("name") or params.get("uri")
     lists = f"mcpc inspect {origin.project}" if origin.project else f"{archive} list"
-    hint = "" if asked is None or asked in known else meant(asked, known) or f"; `{lists}` names them all"
+    hint = ""
+    if asked is not None and known and asked not in known:
+        hint = meant(asked, known) or f"; `{lists}` names them all"
     sys.stderr.write(shown(f"error {reply['error']['code']}: {reply['error']['message']}{hint}\n", sys.stderr))
     return None
 

@@ -77,6 +77,7 @@ def test_pylock_comes_first() -> None:
     ("uv__lock", "["), ("uv__lock", "package = 1\n"), ("uv__lock", "[[package]]\nname = 'x'\n"),
     ("pylock__toml", "["), ("pylock__toml", "lock-version = '9.0'\n"),
     ("pylock__toml", PYLOCK.replace('"httpx"', "1")),
+    ("uv__lock", UV.replace('"1.26.0"', '"1.0 # no version"')),
 ])  # fmt: skip
 def test_a_lock_that_cannot_be_read(name: str, text: str) -> None:
     assert asked(requirements__txt="httpx\n", **{name: text})[1] == ["MCP414", "MCP404"]

@@ -24,7 +24,7 @@ from mcpc.diagnostics import (
     in_order,
 )
 from mcpc.diagnostics.formats import FORMATS, located, render_text
-from mcpc.diagnostics.formats.visible import WIDTH, excerpt, visible
+from mcpc.diagnostics.formats.visible import WIDTH, excerpt, visible, wrapped
 from mcpc.sources import Source, parse_json
 
 PAGES = Path(codes.__file__).with_name("pages")
@@ -262,6 +262,15 @@ def test_nothing_reaches_the_terminal_that_could_command_it(text: str, start: in
     assert all(char == "\n" or char.isprintable() for char in report)
     assert all(line == line.rstrip() for line in report.splitlines())
     report.encode()
+
+
+@pytest.mark.parametrize(("text", "width", "lines"), [
+    ("one two three", 8, ["one two", "  three"]), ("  one two", 6, ["  one", "  two"]),
+    ("a-very-long-word b", 4, ["a-very-long-word", "  b"]), ("one two", 0, ["one two"]), ("", 8, [""]),
+    ("ああ ああ", 8, ["ああ", "  ああ"]),
+])  # fmt: skip
+def test_text_is_wrapped_between_words(text: str, width: int, lines: list[str]) -> None:
+    assert wrapped(text, width, "  ") == lines
 
 
 def test_visible_is_short() -> None:

@@ -18,6 +18,8 @@ from click.testing import CliRunner
 
 from artifact import SOURCES, build
 from mcpc.cli import cli
+from mcpc.cli.explain import filled
+from mcpc.diagnostics import CODES, explain
 
 TOOLS = '''
 import asyncio
@@ -389,6 +391,24 @@ def test_a_project_that_finds_no_room_is_not_begun(tmp_path: Path, monkeypatch: 
     assert done.exit_code == USAGE
     assert done.stderr.splitlines()[-1] == f"Error: cannot write {tmp_path / 'new'}: No space left on device"
     assert list((tmp_path / "new").iterdir()) == []
+
+
+def test_explanations_fit_a_narrow_terminal() -> None:
+    long = [
+        line
+        for code in CODES
+        for paragraph in explain(code).split("\n\n")
+        if not paragraph.startswith(" ")
+        for line in filled(paragraph, 60).splitlines()
+        if len(line) > 60 and " " in line.strip()
+    ]
+    assert not long
+    lists = explain("MCP125").split("\n\n")[2]
+    assert [line[:6] for line in filled(lists, 60).splitlines() if line.startswith("-")] == [
+        "- `tex",
+        "- `roo",
+        "- `com",
+    ]
 
 
 def test_a_code_that_nobody_knows_leads_to_the_list() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import zipfile
 from typing import TYPE_CHECKING
 
 from artifact import build, carried, mcpc
@@ -20,11 +21,15 @@ FILES = {
 }
 
 
-def test_what_is_packed_is_listed(tmp_path: Path) -> None:
-    project = tmp_path / "project"
+def write(project: Path) -> Path:
     for name, text in FILES.items():
         (project / name).parent.mkdir(parents=True, exist_ok=True)
         (project / name).write_text(text)
+    return project
+
+
+def test_what_is_packed_is_listed(tmp_path: Path) -> None:
+    project = write(tmp_path / "project")
     made = build(project, tmp_path / "server.pyz")
     of_project = mcpc("inspect", "--files", "--format", "json", project)
     of_file = mcpc("inspect", "--files", "--format", "json", made)
@@ -39,3 +44,24 @@ def test_what_is_packed_is_listed(tmp_path: Path) -> None:
     assert "6  handlers/data/words.txt  a file of the project" in text
     assert "mcpc_runtime/  the runtime  (" in text
     assert text.splitlines()[-1].endswith(f"  {len(rows)} files")
+
+
+def test_what_serves_over_http_is_listed_by_file(tmp_path: Path) -> None:
+    made = build(write(tmp_path / "project"), tmp_path / "server.pyz", "--http")
+    rows = json.loads(mcpc("inspect", "--files", "--format", "json", made).stdout)
+    paths = {row["path"] for row in rows}
+    assert "serving/uvicorn/server.py" in paths
+    assert not any(path.endswith(".zip") for path in paths)
+
+
+def test_a_damaged_file_is_said_to_be_so(tmp_path: Path) -> None:
+    made = build(write(tmp_path / "project"), tmp_path / "server.pyz")
+    with zipfile.ZipFile(made) as archive:
+        start = archive.getinfo("mcpc_runtime/sources.zip").header_offset
+    data = bytearray(made.read_bytes())
+    data[start + 60 : start + 260] = bytes(200)
+    made.write_bytes(data)
+    done = mcpc("inspect", "--files", made)
+    assert done.returncode == 2
+    assert "cannot be read" in done.stderr
+    assert "Traceback" not in done.stderr

@@ -134,6 +134,12 @@ def test_it_stays_an_archive_for_python(server: Path) -> None:
     assert TEXT in echoed([sys.executable, server])
 
 
+def test_a_path_with_the_words_of_the_script_stays_as_it_is() -> None:
+    written = prologue("/opt/START/NAMES/FOLDERS/python3")
+    assert "for mcpc_folder in /opt/START/NAMES/FOLDERS; do" in written
+    assert written.count("zipimport.zipimporter") == 1
+
+
 def test_the_script_is_clean() -> None:
     needs("shellcheck")
     for script in (prologue(), prologue("/opt/python/bin/python3"), prologue("pypy3")):

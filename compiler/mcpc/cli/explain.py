@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import json
+import re
 import shutil
 import sys
 import textwrap
@@ -15,6 +16,8 @@ from mcpc.diagnostics import CODES, explain
 
 WRITTEN = 120
 """So wide pages are written."""
+ITEM = re.compile(r"\n(?=- )")
+"""Where an item of a list begins."""
 
 
 @click.command()
@@ -43,4 +46,19 @@ def wrapped(page: str) -> str:
     if width >= WRITTEN:
         return page
     paragraphs = page.removesuffix("\n").split("\n\n")
-    return "\n\n".join(one if one.startswith(" ") else textwrap.fill(one, width) for one in paragraphs) + "\n"
+    return "\n\n".join(one if one.startswith(" ") else filled(one, width) for one in paragraphs) + "\n"
+
+
+def filled(paragraph: str, width: int) -> str:
+    """Return a paragraph, or a list with a line for each item, in lines of this width; no word is cut."""
+    items = ITEM.split(paragraph)
+    return "\n".join(
+        textwrap.fill(
+            item,
+            width,
+            subsequent_indent="  " if item.startswith("- ") else "",
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
+        for item in items
+    )

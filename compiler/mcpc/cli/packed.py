@@ -7,13 +7,21 @@ import zipfile
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
+import click
+
+from mcpc.cli.artifact import BROKEN, stored
 from mcpc.diagnostics.formats.visible import visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-INNER = {"mcpc_runtime/sources.zip": "", "handlers.zip": "handlers/"}
+INNER = {
+    "mcpc_runtime/sources.zip": "",
+    "handlers.zip": "handlers/",
+    "serving/sources.zip": "serving/",
+    "serving/bytecode.zip": "serving/",
+}
 """Archives in a built file, and the folder whose files they are."""
 REASONS = (
     ("handlers/.mcpc/", "what another system's scripts find beside themselves"),
@@ -33,8 +41,11 @@ GROUPED = ("site/", "serving/", "mcpc_app/", "mcpc_runtime", "META-INF/", "handl
 
 def packed_files(path: Path) -> list[dict[str, Any]]:
     """Return every file in a built file, in the order of the paths."""
-    with zipfile.ZipFile(path) as archive:
-        found = [*_files(archive, "")]
+    try:
+        with zipfile.ZipFile(path) as archive:
+            found = [*_files(archive, "")]
+    except BROKEN as problem:
+        raise click.UsageError(f"{path} cannot be read: {type(problem).__name__}: {problem}") from None
     rows = [{"path": name, "size": size, "why": reason(name)} for name, size in sorted(found)]
     return [row for row in rows if row["path"] not in INNER]
 
@@ -45,7 +56,7 @@ def _files(archive: zipfile.ZipFile, place: str) -> Iterator[tuple[str, int]]:
             continue
         yield f"{place}{info.filename}", info.file_size
         if not place and info.filename in INNER:
-            with zipfile.ZipFile(io.BytesIO(archive.read(info))) as inner:
+            with zipfile.ZipFile(io.BytesIO(stored(archive, info.filename))) as inner:
                 yield from _files(inner, INNER[info.filename])
 
 

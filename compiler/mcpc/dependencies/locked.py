@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from packaging import requirements as pep508
 from packaging.pylock import Pylock, PylockValidationError
 from packaging.specifiers import SpecifierSet
+from packaging.version import Version
 
 from mcpc.dependencies.spelling import normalised, pinned_version
 from mcpc.diagnostics import Span, diagnose
@@ -35,13 +36,13 @@ def locked_versions(tree: SourceTree) -> tuple[Mapping[str, str], Diagnostics]:
     if source is None:
         return {}, ()
     try:
-        named = [*versions(source)]
-    except (tomllib.TOMLDecodeError, PylockValidationError, AttributeError, TypeError, KeyError) as problem:
+        named = [(normalised(name), str(Version(version))) for name, version in versions(source)]
+    except (ValueError, PylockValidationError, AttributeError, TypeError, KeyError) as problem:
         words = str(problem) or type(problem).__name__
         return {}, (diagnose("MCP414", Span(source.path), f"`{source.path}` is no lock: {words}", "", AGAIN),)
     chosen: dict[str, set[str]] = {}
     for name, version in named:
-        chosen.setdefault(normalised(name), set()).add(version)
+        chosen.setdefault(name, set()).add(version)
     return {name: next(iter(found)) for name, found in chosen.items() if len(found) == 1}, ()
 
 

@@ -12,6 +12,7 @@ does not run (a version manager's shim for a version that is not selected).
 
 from __future__ import annotations
 
+import re
 import shlex
 import sys
 from dataclasses import dataclass
@@ -57,9 +58,7 @@ def prologue(python: str = "") -> str:
         "REQUIRED": search.required,
     }
     script = text("prologue.sh").decode()
-    for name, value in values.items():
-        script = script.replace(name, value)
-    return script
+    return re.sub("|".join(values), lambda found: values[found[0]], script)
 
 
 def search_of(python: str) -> Search:

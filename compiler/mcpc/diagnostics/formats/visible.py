@@ -59,15 +59,18 @@ def wrapped(text: str, width: int, indent: str) -> list[str]:
     A word that is longer has a line to itself.  A width of 0 is none: the text stays one line.
     """
     lines: list[str] = []
-    line, used = "", 0
+    line: str | None
+    line, used = None, 0
     for word in text.split(" ") if width else [text]:
         columns = _width(_cells(word))
-        if line.strip() and used + 1 + columns > width:
+        if line is None:
+            line, used = word, columns
+        elif line.strip() and used + 1 + columns > width:
             lines.append(line)
             line, used = indent + word, len(indent) + columns
         else:
-            line, used = (f"{line} {word}", used + 1 + columns) if line else (word, columns)
-    return [*lines, line]
+            line, used = f"{line} {word}", used + 1 + columns
+    return [*lines, line or ""]
 
 
 def excerpt(text: str, start: int, end: int, width: int = WIDTH) -> Excerpt:
