@@ -1,4 +1,4 @@
-"""Turns of the event loop by principal: which request begins now, which later, and in which order."""
+"""Turns of the event loop, and a lock, by principal: which request begins now, which later, and in which order."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from mcpc_runtime.http import fair_turns
-from mcpc_runtime.http.fair_turns import FairTurns
+from mcpc_runtime.http.fair_turns import FairLock, FairTurns
 
 if TYPE_CHECKING:
     import pytest
@@ -67,3 +67,42 @@ def test_a_request_that_is_given_up_takes_no_turn() -> None:
         return found
 
     assert asyncio.run(run()) == ["b1", "a1", "a3"]
+
+
+def test_a_lock_is_held_by_one_and_goes_round_the_principals() -> None:
+    async def run() -> list[str]:
+        lock, found = FairLock(), list[str]()
+
+        async def hold(name: str) -> None:
+            async with lock.of(name[0]):
+                found.append(name)
+                await asyncio.sleep(0)
+                assert found[-1] == name, "two held it"
+
+        tasks = [asyncio.ensure_future(hold(name)) for name in ("a1", "a2", "a3", "a4", "b1", "c1", "b2")]
+        await asyncio.sleep(0)
+        tasks[2].cancel()
+        await asyncio.wait(tasks)
+        return found
+
+    assert asyncio.run(run()) == ["a1", "a2", "b1", "c1", "a4", "b2"]
+
+
+def test_a_lock_that_was_given_to_a_task_that_is_cancelled_goes_on() -> None:
+    async def run() -> list[str]:
+        lock, found = FairLock(), list[str]()
+
+        async def hold(name: str) -> None:
+            async with lock.of(name):
+                found.append(name)
+
+        async with lock.of("a"):
+            tasks = [asyncio.ensure_future(hold(name)) for name in "bcd"]
+            await asyncio.sleep(0)
+        tasks[0].cancel()  # after it was given the lock, before it knows
+        tasks[1].cancel()
+        await asyncio.wait(tasks)
+        async with lock.of("e"):
+            return found
+
+    assert asyncio.run(asyncio.wait_for(run(), 10)) == ["d"]

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
+from typing import Any
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mcpc_runtime.capture import CROWDED, HEAD_LIMIT, OUTPUT_LIMIT, PIECE_COST, Capture
+from mcpc_runtime.http.long_replies import in_pieces
 from mcpc_runtime.http.memory_budget import (
     CONNECTIONS,
     CONNECTIONS_PART,
@@ -117,6 +121,25 @@ def test_only_what_is_structure_is_counted(text: bytes, many: bool) -> None:
 def test_a_text_that_lies_across_windows_is_one(before: int, inside: str) -> None:
     quoted = inside.replace("\\", "\\\\").replace('"', '\\"')
     assert structure_outside_strings(b"[" + b" " * before + f'"{quoted}",{{}}]'.encode()) == 3
+
+
+@pytest.mark.parametrize(("taken", "status"), [(10 * MIB, 200), (ROOM // 2 - MIB, 503)])
+def test_a_long_reply_is_charged_to_who_asked_until_it_is_sent(taken: int, status: int) -> None:
+    budget = MemoryBudget(LIMIT)
+    budget.charge("a", taken)
+    sent: list[dict[str, Any]] = []
+
+    async def send(message: dict[str, Any]) -> None:
+        assert budget.held_by("a") == taken + (2 * MIB if status == 200 else 0)
+        assert budget.held_by(CONNECTIONS) == 0
+        sent.append(message)
+
+    reply = (200, [], b"x" * (2 * MIB))
+    asyncio.run(in_pieces(reply, budget, "a").serve(send, send, [(b"x", b"y")]))
+    assert sent[0]["status"] == status
+    assert status != 200 or sum(len(message["body"]) for message in sent[1:]) == 2 * MIB
+    assert budget.held == taken
+    assert in_pieces((200, [], b"x" * 1000), budget, "a")[0] == 200
 
 
 def test_a_pipe_charges_what_it_has_and_ends_where_there_is_no_room() -> None:

@@ -6,7 +6,7 @@ of its body, then who sends it, then the body.  An answer that is ready is sent 
 
 from __future__ import annotations
 
-from asyncio import Lock, get_running_loop, sleep, timeout
+from asyncio import get_running_loop, sleep, timeout
 from functools import partial
 
 from mcpc_runtime.errors import tell
@@ -14,8 +14,9 @@ from mcpc_runtime.http.auth.principals import SEND_TOKEN
 from mcpc_runtime.http.bodies import no_room, read_body
 from mcpc_runtime.http.elder import ASKED_BY, Elders
 from mcpc_runtime.http.endpoint import ALLOW, Anybody, Endpoint
-from mcpc_runtime.http.fair_turns import FairTurns
+from mcpc_runtime.http.fair_turns import FairLock, FairTurns
 from mcpc_runtime.http.guard import Guard
+from mcpc_runtime.http.long_replies import in_pieces
 from mcpc_runtime.http.memory_budget import CONNECTIONS, WAITING_COST
 from mcpc_runtime.http.refusals import FIRST, REGISTRATION, SENT, WELL_KNOWN, Refusals, asked_of
 from mcpc_runtime.http.replies import JSON, METHODS, PLAIN, PROTECTED, RETRY, preflight, refuse, respond
@@ -71,7 +72,7 @@ class Application:
         self._others: dict[str, Callable[[Message, Receive, Send], Awaitable[None]]] = {}
         self._peers = resolve(PEERS)(settings.allowed_ips, settings.proxies) if settings.allowed_ips else None
         self._said: dict[tuple[tuple[bytes, bytes], ...], Said] = {}
-        self._large = Lock()
+        self._large = FairLock()
         self.refusals = Refusals(self._known_paths, self._asked)
 
     @property
@@ -187,16 +188,20 @@ class Application:
             return refusal, said.shared
         authenticator = self.settings.authenticator
         if authenticator is None:
-            return endpoint.post(said, body, client=client), said.shared
+            return self._replied(endpoint, said, body, client, Anybody), said.shared
         found = authenticator.check(said.pairs, endpoint.path, client)
         if hasattr(found, "status"):
             return Stranger(found).refusal, said.shared
         is_known = not hasattr(found, "__await__")
         if is_known and (self._turns is None or self._turns.admits(found.name)):
-            return endpoint.post(said, body, found, client), said.shared
+            return self._replied(endpoint, said, body, client, found), said.shared
         account = self.settings.budget.account(found.name if is_known else CONNECTIONS)
         later = partial(self.in_turn, found) if is_known else partial(self._when_known, found)
-        return Later(partial(endpoint.post, said, body, client=client), later, account, len(body)), said.shared
+        return Later(partial(self._replied, endpoint, said, body, client), later, account, len(body)), said.shared
+
+    def _replied(self, endpoint: Endpoint, said: Said, body: bytes, client: Client, principal: Any) -> Any:
+        """Return what a whole body comes to: a reply, or what serves one."""
+        return in_pieces(endpoint.post(said, body, principal, client), self.settings.budget, principal.name)
 
     async def _when_known(self, found: Awaitable[Any]) -> Any:
         """Return a principal when its request may begin, or a refusal."""
@@ -248,7 +253,7 @@ class Application:
             if len(body) <= LARGE:
                 account.clear()  # what takes it charges all that it costs
                 return self._taken(endpoint, said, body, principal, scope)
-            async with self._large:
+            async with self._large.of(principal.name):
                 await sleep(0)  # one such message in a turn of the loop: others wait for one, not for all
                 account.clear()
                 return self._taken(endpoint, said, body, principal, scope)
@@ -257,7 +262,7 @@ class Application:
 
     def _taken(self, endpoint: Endpoint, said: Said, body: bytes, principal: Any, scope: Message) -> Any:
         """Return what a body comes to; that of a refused request is kept for the line that tells of it."""
-        made = endpoint.post(said, body, principal, scope.get("client"))
+        made = self._replied(endpoint, said, body, scope.get("client"), principal)
         if type(made) is tuple and made[0] >= FIRST:
             scope[SENT] = body
         return made

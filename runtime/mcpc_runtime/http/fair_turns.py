@@ -9,12 +9,14 @@ turn; what waits is charged to its principal in the memory budget.
 from __future__ import annotations
 
 from asyncio import get_running_loop
+from contextlib import asynccontextmanager
 
 from mcpc_runtime.shares import FairQueue
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from asyncio import Future
+    from collections.abc import AsyncIterator
 
 CONTENTION_SECONDS = 1.0
 """A principal asks alone if no other one has asked for so long."""
@@ -78,3 +80,46 @@ class FairTurns:
 
     def _has_not_begun(self, principal: str) -> bool:
         return principal not in self._begun
+
+
+class FairLock:
+    """A lock that those who wait for it get in turn by principal.  Every operation is O(1)."""
+
+    __slots__ = ("_is_held", "_queue")
+
+    def __init__(self) -> None:
+        self._queue = FairQueue()
+        self._is_held = False
+
+    @asynccontextmanager
+    async def of(self, principal: str) -> AsyncIterator[None]:
+        """Hold the lock for a principal while the block runs."""
+        await self._acquire(principal)
+        try:
+            yield
+        finally:
+            self._release()
+
+    async def _acquire(self, principal: str) -> None:
+        if not self._is_held:
+            self._is_held = True
+            return
+        turn: Future[None] = get_running_loop().create_future()
+        self._queue.put(principal, turn)
+        try:
+            await turn
+        except BaseException:
+            if turn.done() and not turn.cancelled():
+                self._release()  # it was given just now
+            else:
+                self._queue.discard(principal, turn)
+            raise
+
+    def _release(self) -> None:
+        """Give the lock to the next one that waits."""
+        while (found := self._queue.take()) is not None:
+            _, turn = found
+            if not turn.done():
+                turn.set_result(None)
+                return
+        self._is_held = False

@@ -127,6 +127,13 @@ def fail(task: Task, why: str, now: int) -> Task:
     return closed(move(task, FAILED, now), why)
 
 
+def unkept(task: Task, why: str) -> Task:
+    """End a task, or change its end, because what a step made of it cannot be kept."""
+    task.status, task.result, task.answers = FAILED, None, {}
+    task.error = {"code": -32603, "message": f"Internal error: {why}"}
+    return closed(task, why)
+
+
 def release(task: Task, fence: int, now: int) -> Task:
     """Let go of a task because its owner ends: somebody else may run it again at once, or it ends."""
     held(task, fence)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from operator import itemgetter
 from time import time
 
-from mcpc_runtime.protocol.course import StaleError, from_record
+from mcpc_runtime.protocol.course import StaleError, from_record, unkept
 from mcpc_runtime.protocol.jsonrpc import encode, parse
 from mcpc_runtime.shares import TIMES_FREE, Holdings
 
@@ -71,11 +71,15 @@ MOST_OPEN = 1000
 MOST_KEPT = 100_000
 """So many tasks may be kept, of which one principal may have three times what others still find room for."""
 MOST_BYTES = 256 << 20
-"""Of tasks in this process's memory: with more, no new ones are taken until some are forgotten."""
+"""Of tasks in this process's memory, shared by the same rule: without room no task is taken, and no result kept."""
 PARSED_FACTOR = 4
 """What arguments take, parsed, over their text, about."""
+FREE_GROWTH = 1024
+"""A task may grow by so much in any case: by its status, by who runs it."""
 CALL = "call "
 TOO_MUCH_KEPT = f"tasks of {MOST_BYTES >> 20} MiB are kept already; some are forgotten every hour"
+TOO_MUCH_YOURS = "tasks of yours take {} MiB, which is your share; some are forgotten every hour"
+NO_ROOM = "the memory for tasks leaves no room for what is to be kept of this one"
 TOO_MANY_OPEN = f"{MOST_OPEN} tasks are under way already; wait until one has ended"
 TOO_MANY_YOURS = "{} tasks of yours are kept already, which is your share; some are forgotten every hour"
 TOO_MANY_KEPT = f"{MOST_KEPT} tasks are kept already; some are forgotten every hour"
@@ -101,14 +105,28 @@ class Memory:
         self._calls: dict[str, Kept] = {}
         self._facts: dict[str, tuple[str, bool, int, int]] = {}  # principal, is over, lease, expires
         self._open, self._kept = Holdings(), Holdings()
+        self._bytes = Holdings()
         self._sizes: dict[str, int] = {}
-        self.size = 0
-        """How many bytes are kept of all tasks and what they call, about."""
 
-    def _weigh(self, identifier: str, size: int) -> None:
+    @property
+    def size(self) -> int:
+        """How many bytes are kept of all tasks and what they call, about."""
+        return self._bytes.total
+
+    def _weigh(self, identifier: str, principal: str, size: int) -> None:
         """Count the bytes of one task."""
-        self.size += size - self._sizes.get(identifier, 0)
-        self._sizes[identifier] = size
+        self._bytes.add(principal, size - self._sizes.pop(identifier, 0))
+        if size:
+            self._sizes[identifier] = size
+
+    def _lack(self, principal: str, size: int) -> str:
+        """Return why so many bytes more may not be kept, or nothing."""
+        kept, theirs = self._bytes.total + size, self._bytes.of(principal) + size
+        if kept > MOST_BYTES:
+            return TOO_MUCH_KEPT
+        if theirs > TIMES_FREE * (MOST_BYTES - kept):
+            return TOO_MUCH_YOURS.format(theirs - size >> 20)
+        return ""
 
     def now(self) -> int:
         """Return this machine's time."""
@@ -118,13 +136,14 @@ class Memory:
         """Keep a new task."""
         under_way = self._open.of(task.principal)
         refuse_too_many(under_way, self._kept.of(task.principal), self._kept.total)
-        called = len(encode(call))
-        if self.size + called > MOST_BYTES:
-            raise FullError(TOO_MUCH_KEPT)
+        size = len(encode(call)) * PARSED_FACTOR
+        lack = self._lack(task.principal, size)
+        if lack:
+            raise FullError(lack)
         turn(task, under_way)
-        self._put(task)
+        self._put(task, dump(task))
         self._calls[task.identifier] = call
-        self._weigh(CALL + task.identifier, called * PARSED_FACTOR)
+        self._weigh(CALL + task.identifier, task.principal, size)
 
     def read(self, identifier: str) -> Task | None:
         """Return a task."""
@@ -139,17 +158,21 @@ class Memory:
         return self._calls[identifier]
 
     def change(self, identifier: str, step: Step) -> Task | None:
-        """Do a step."""
+        """Do a step; a task that there is no room for any more ends with that."""
         task = self.read(identifier)
         if task is not None:
             task = step(task, self.now())
-            self._put(task)
+            data = dump(task)
+            growth = len(data) - self._sizes[identifier]
+            if growth > FREE_GROWTH and self._lack(task.principal, growth):
+                data = dump(task := unkept(task, NO_ROOM))
+            self._put(task, data)
         return task
 
-    def _put(self, task: Task) -> None:
+    def _put(self, task: Task, data: bytes) -> None:
         self._count(task.identifier, -1)
-        data = self._tasks[task.identifier] = dump(task)
-        self._weigh(task.identifier, len(data))
+        self._tasks[task.identifier] = data
+        self._weigh(task.identifier, task.principal, len(data))
         self._facts[task.identifier] = task.principal, task.over, task.lease, task.expires
         self._count(task.identifier, 1)
 
@@ -162,9 +185,12 @@ class Memory:
     def remove(self, identifier: str) -> None:
         """Forget a task."""
         self._count(identifier, -1)
+        if identifier in self._facts:
+            principal = self._facts[identifier][0]
+            self._weigh(identifier, principal, 0)
+            self._weigh(CALL + identifier, principal, 0)
         for kept in (self._tasks, self._calls, self._facts):
             kept.pop(identifier, None)
-        self.size -= self._sizes.pop(identifier, 0) + self._sizes.pop(CALL + identifier, 0)
 
     def due(self, most: int, without: Collection[str] = ()) -> list[Task]:
         """Return tasks that nobody runs."""
@@ -185,7 +211,7 @@ class Memory:
             task = self.read(identifier)
             if task is not None and not task.over and task.fence == fence:
                 task.lease = self.now() + milliseconds
-                self._put(task)
+                self._put(task, dump(task))
                 renewed[identifier] = task
         return renewed
 

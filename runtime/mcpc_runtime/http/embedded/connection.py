@@ -14,12 +14,11 @@ from struct import pack
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from mcpc_runtime.errors import tell
-from mcpc_runtime.http.bodies import FULL, no_room
+from mcpc_runtime.http.bodies import FULL
 from mcpc_runtime.http.embedded.chunks import ChunkedBody
 from mcpc_runtime.http.embedded.cycle import Cycle, head_of
 from mcpc_runtime.http.embedded.heads import CHUNKED, END, BadRequestError, Head, look_at_beginning, parse
 from mcpc_runtime.http.memory_budget import CONNECTION_COST, CONNECTIONS, FREE_AHEAD
-from mcpc_runtime.http.replies import PIECE, respond
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -210,10 +209,7 @@ class Connection(H11Protocol):
         if found is None:
             self._serve(Cycle(self, head, body, more=more), self.app)
         elif type(found[0]) is tuple:
-            if len(found[0][2]) > PIECE:
-                self._serve(Cycle(self, head, None), self._in_pieces(*found))
-            else:
-                self._reply(head, *found)
+            self._reply(head, *found)
         else:
             made, headers = found
 
@@ -222,20 +218,6 @@ class Connection(H11Protocol):
                 await made.serve(receive, watched, headers)
 
             self._serve(Cycle(self, head, None), serve)
-
-    def _in_pieces(self, reply: tuple[int, Pairs, bytes], more: Pairs) -> Application:
-        """Return what sends a long answer that is there, charged until the client has taken it."""
-        status, headers, body = reply
-
-        async def serve(_: Message, __: Receive, send: Send) -> None:
-            account = self._budget.account(CONNECTIONS)
-            try:
-                has_room = account.charge(len(body), self._budget.for_new_connections)
-                await respond(send, (status, headers + more, body) if has_room else no_room())
-            finally:
-                account.clear()
-
-        return serve
 
     def _serve(self, cycle: Cycle, application: Application) -> None:
         """Have a request answered by a coroutine."""
