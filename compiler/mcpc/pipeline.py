@@ -8,7 +8,7 @@ Problems are collected on the way; a stage that cannot go on ends it, with every
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from mcpc.dependencies import carry
@@ -54,7 +54,6 @@ def read(root: Path) -> tuple[SourceTree, Diagnostics]:
 
 def analyse(tree: SourceTree, found: Diagnostics, options: Options, progress: Progress = silent) -> Checked:
     """Understand and check a project that was read."""
-    tree = replace(tree, imports=options.imports)
     progress("parsing")
     definition, problems = understand(tree, options)
     found += problems

@@ -50,7 +50,7 @@ HELP = """{name} {version}: a Model Context Protocol server in one file
   {file} serve --http [HOST:]PORT     serve over HTTP; `serve --help` lists the options
 
 {values}
-A client is told to start it like this:
+An entry for it in a client's configuration:
   {{"mcpServers": {{"{name}": {{"command": "{python}", "args": ["{path}"]}}}}}}
 """
 PROJECT_HELP = """{name} {version}: a Model Context Protocol server, built from {project}

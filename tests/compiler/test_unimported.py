@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from needs import ROOT, needs_node
+
 SERVER = """import os
 from mcpc import Context, Field, Server
 open({place!r}, "w").close()
@@ -56,9 +58,20 @@ def test_what_the_syntax_shows_is_shown(project: Path) -> None:
         assert text in done.stdout, done.stdout
 
 
-def test_nothing_is_built_of_it(project: Path) -> None:
-    done = mcpc("build", "--no-import", str(project), "-o", str(project.parent / "server.pyz"))
+@pytest.mark.parametrize("command", ["build", "models"])
+def test_nothing_is_made_of_it(project: Path, command: str) -> None:
+    done = mcpc(command, "--no-import", str(project), "-o", str(project.parent / "server.pyz"))
     assert done.returncode == 2
     assert "--no-import" in done.stderr
     assert not (project.parent / "server.pyz").exists()
     assert not (project.parent / "ran").exists()
+
+
+def test_modules_of_toolbox_are_not_imported_either(tmp_path: Path) -> None:
+    needs_node()
+    for command, status in (("check", 0), ("build", 2)):
+        words = ["-o", str(tmp_path / "server.pyz")] if command == "build" else []
+        done = mcpc(command, "--no-import", str(ROOT / "examples/toolbox"), *words)
+        assert done.returncode == status, done.stderr
+        assert ("MCP716" in done.stderr) == (command == "check")
+    assert not (tmp_path / "server.pyz").exists()

@@ -125,6 +125,7 @@ def test_help_names_every_option(artifact: Path) -> None:
     found = ran(artifact, "serve", "--help")
     assert found.returncode == SUCCESS
     assert "--allow-origin ORIGIN" in found.stdout
+    assert max(map(len, found.stdout.splitlines()[1:])) <= 80
     client = json.loads(found.stdout[found.stdout.index("  {") : found.stdout.index("\n\nSIGHUP")])
     (entry,) = client["mcpServers"].values()
     assert entry["type"] == "http" and entry["headers"] == {"Authorization": "Bearer TOKEN"}

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 STANDARD_OUTPUT = "-"
 FAMILIES = ("MCP0", "MCP1")
-HANDLERS_MISSING = "MCP004"
+HANDLERS_MISSING, UNIMPORTED = "MCP004", "MCP716"
 
 
 @report.command()
@@ -52,6 +52,7 @@ def command(target: str, output: str, **given: Any) -> None:
     tree, found = pipeline.read(project)
     options = report.options_of(given)
     server, found = understood(tree, found, options)
+    report.refuse_unimported(options, found)
     classes = made(server, every_tool(server)) if server and not has_errors(found) else ()
     found = in_order((*found, *map(missing, filter(lambda model: model.problem, classes))))
     report.report(report.worth_telling(found, output), tree.files, output, project)
@@ -73,7 +74,7 @@ def understood(tree: SourceTree, found: Diagnostics, options: Options) -> tuple[
 
 def matters(problem: Diagnostic, server: Server | None) -> bool:
     """Say whether a problem is one of definitions."""
-    return problem.code.startswith(FAMILIES) and not (server and problem.code == HANDLERS_MISSING)
+    return problem.code.startswith((*FAMILIES, UNIMPORTED)) and not (server and problem.code == HANDLERS_MISSING)
 
 
 def missing(model: Model) -> Diagnostic:

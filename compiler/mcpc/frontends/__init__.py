@@ -46,6 +46,7 @@ SHOWN = 3
 
 def understand(tree: SourceTree, options: Options) -> tuple[Definition | None, Diagnostics]:
     """Return what the project at `tree` defines, in whatever formats, and what is wrong with it."""
+    tree = replace(tree, imports=options.imports)
     found, problems = recognise(tree, options)
     parsed = [frontend.parse(tree, options) for frontend in found]
     problems += tuple(problem for _, wrong in parsed for problem in wrong)

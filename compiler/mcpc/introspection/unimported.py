@@ -15,7 +15,7 @@ from mcpc.introspection.process import Answer, Answers
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from mcpc.diagnostics import Diagnostics
+    from mcpc.diagnostics import Diagnostic, Diagnostics
     from mcpc.introspection.model import Mark, MarkedFile
     from mcpc.sources import Json
 
@@ -36,10 +36,13 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 def read(files: Sequence[MarkedFile]) -> tuple[Answers, Diagnostics]:
     """Return the answers of files that are not imported, and a word about each."""
-    problems = tuple(
-        diagnose("MCP716", Span(file.source.path), f"`{file.source.path}` was not imported", "", HINT) for file in files
-    )
+    problems = tuple(was_not_imported(file.source.path) for file in files)
     return Answers({file.source.path: answer(file) for file in files}), problems
+
+
+def was_not_imported(path: str) -> Diagnostic:
+    """Return what is said of a file that defines what only an import shows."""
+    return diagnose("MCP716", Span(path), f"`{path}` was not imported", "", HINT)
 
 
 def answer(file: MarkedFile) -> Answer:

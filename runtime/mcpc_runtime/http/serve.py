@@ -36,16 +36,19 @@ FACETS = "mcpc_runtime.http.facets:facets"
 MCP_BASH, GUARD = "mcp_bash", "mcpc_runtime.remote_token:guard"
 HELP = """usage: {file} serve --http [HOST:]PORT [OPTION ...]
 
-Serve over HTTP until asked to stop: SIGTERM lets calls end, a second one does not.  Without a host only this machine
-can connect.  Each option has a variable that means the same: MCPC_TOKEN_FILE is --token-file.
+Serve over HTTP until asked to stop: SIGTERM lets calls end, a second one does
+not.  Without a host only this machine can connect.  Each option has a variable
+that means the same: MCPC_TOKEN_FILE is --token-file.
 
 """
 CLIENT = """
-A client is told of it like this; where no token is asked for, without the headers:
+An entry for it in a client's configuration, without the headers where no token
+is asked for:
   {{"mcpServers": {{{name}: {{"type": "http", "url": "http://127.0.0.1:8000/mcp",
     "headers": {{"Authorization": "Bearer TOKEN"}}}}}}}}
 
-SIGHUP has the token file read again; that happens within seconds of a change, too.
+SIGHUP has the token file read again; that happens within seconds of a change,
+too.
 """
 
 

@@ -257,6 +257,7 @@ def _flag(name: str, value: str) -> bool:
 
 
 def options_in_words() -> str:
-    """Return the options as rows of a help page."""
+    """Return the options as rows of a help page for 80 columns."""
+    fill: Callable[..., str] = resolve("textwrap:fill")
     rows = ((f"{word} {called}".rstrip(), says) for word, (_, _, called, _, says) in OPTIONS.items())
-    return "".join(f"    {words:<29}{says}\n" for words, says in rows)
+    return "".join(fill(f"  {words:<27}{says}", 80, subsequent_indent=" " * 29) + "\n" for words, says in rows)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from mcpc.diagnostics import Span, diagnose
 from mcpc.frontends.toolbox.naming import stem
+from mcpc.introspection.unimported import was_not_imported
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from mcpc.sources import Source, SourceTree
 
 LOCK = "package-lock.json"
+UNIMPORTED = "`--no-import` was given"
 
 
 def left_out(bundled: Bundle, tree: SourceTree) -> Iterator[Diagnostic]:
@@ -43,6 +45,8 @@ def one(entry: str, fault: Fault, bundled: Bundle, tree: SourceTree) -> Diagnost
 
 def not_imported(source: Source, offered: Description, native: tuple[str, ...] = ()) -> Diagnostic:
     """Return why a module that was bundled cannot be imported; `native`: packages of machine code that it imports."""
+    if offered.failure == UNIMPORTED:
+        return was_not_imported(source.path)
     span = _in(source, *offered.place)
     said = next(iter(offered.failure.splitlines()), "")[:LONGEST]
     if native:

@@ -24,6 +24,7 @@ from mcpc.diagnostics import Span, diagnose
 from mcpc.frontends.toolbox.naming import schema_of, stem
 from mcpc.frontends.toolbox.shaping import shaped
 from mcpc.introspection.process import ISOLATED, copy
+from mcpc.introspection.unimported import was_not_imported
 from mcpc.ir import PythonFunction
 
 if TYPE_CHECKING:
@@ -103,7 +104,9 @@ def read(source: Source, tree: SourceTree) -> tuple[object, Function | None, Dia
     try:
         return (ast.literal_eval(written[-1]) if written else None), functions[-1], ()
     except ValueError:
-        schema, why = asked(source, tree) if tree.imports else (None, "`--no-import` was given")
+        if not tree.imports:
+            return None, None, (was_not_imported(source.path),)
+        schema, why = asked(source, tree)
     if why:
         message = f"`{stem(source.path)}` cannot be imported, and is left out: {why}"
         return None, None, (diagnose("MCP250", schema_of(source), message),)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from mcpc.bundling import Description, NodeError, bundle, describe
 from mcpc.bundling.node import program
 from mcpc.diagnostics import Span, diagnose
-from mcpc.frontends.toolbox.faults import left_out, not_imported, unlocked
+from mcpc.frontends.toolbox.faults import UNIMPORTED, left_out, not_imported, unlocked
 from mcpc.frontends.toolbox.handled import CONTRACT, HANDLERS, existing, handled, probe
 from mcpc.frontends.toolbox.naming import ENDINGS, schema_of, stem
 from mcpc.frontends.toolbox.shaping import shaped
@@ -90,7 +90,7 @@ def module_of(path: str) -> str:
 
 def unimported(names: Sequence[str]) -> dict[str, Description]:
     """Return what is known of modules that are not imported: nothing."""
-    return {name: Description(failure="`--no-import` was given") for name in names}
+    return {name: Description(failure=UNIMPORTED) for name in names}
 
 
 def described(bundled: Bundle, entries: Sequence[str], handlers: Mapping[str, str]) -> dict[str, Description]:
