@@ -13,7 +13,7 @@ from mcpc.schema import compile as validator
 from mcpc.schema.ecma import PatternError, parse, translate
 from mcpc.schema.ecma_machine import Machine
 from mcpc.schema.ecma_matcher import table
-from mcpc.schema.ecma_paths import is_linear, safe_steps
+from mcpc.schema.ecma_paths import is_linear, safe_steps, steps_behind
 from mcpc.schema.ecma_searching import searching
 from mcpc.schema.ecma_trim import trimmed
 from mcpc.schema.ecma_writer import written
@@ -54,7 +54,7 @@ NOT_LINEAR = [
     "^(?=(a|aa)+$)a*b$",
     "(?:ab|[a-c]){5000}x",
     r"\ba|a[ab]*c",
-    r"(?<=[ab]{20000}c)b",
+    "(?<=[ab]{20000}c)b",
 ]
 
 
@@ -68,6 +68,15 @@ def test_any_other_is_guarded(pattern: str) -> None:
     guard = searching(pattern).guard
     assert guard is not None
     assert guard.length < 5000
+
+
+@pytest.mark.parametrize(
+    ("pattern", "least"), [("(?<=[ab]{16}c)b", 10_000), ("^[a-z-]+(?<!-)$", 100_000), (r"^(a+)\1$", 100)]
+)
+def test_what_is_guarded_without_an_automaton_takes_texts_of_some_length(pattern: str, least: int) -> None:
+    guard = searching(pattern).guard
+    assert guard is not None
+    assert guard.length >= least
 
 
 @pytest.mark.parametrize(
@@ -216,6 +225,28 @@ def test_no_short_text_takes_more_steps_than_is_said() -> None:
             # an instruction is no step of a way: those between two characters are several
             assert machine.count(text) <= 30 * steps[len(text)] + 200, (pattern, text)
     assert tried > 100
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        "(?<=[ab]{7}c)b",
+        "(?<!-)b",
+        "^[a-z-]+(?<!-)$",
+        "(?<=(?:[ab][ab]|[ac]b)(?:[ab]b|ac)c)b",
+        "(?:(?<=[ab]{7}c)b|b(?<=[ab]{7}c))c",
+        "(?<=[ab]{60}c)b",
+        "(?<=(?=[ab])[ab](?=[ab])[ab]c)b",
+        "^(?:a(?<=[ab]{3}a)|b)+c",
+    ],
+)
+def test_a_character_takes_no_more_steps_than_look_behinds_are_counted_for(pattern: str) -> None:
+    source = random.Random(3)
+    root = trimmed(parse(pattern))
+    machine = Machine(root, 10**7)
+    for _ in range(100):
+        text = ("".join(source.choices("abc-", k=source.randint(1, 4))) * 300)[:300]
+        assert machine.count(text) <= 300 * 6 * steps_behind(root), text  # a step takes as long as some instructions
 
 
 EMAIL = r"^[^\s@]+@[^\s@]+\.[^\s@]+$"

@@ -42,8 +42,6 @@ MOST_WORK = 500_000
 """Steps from a place to another in a proof."""
 MOST_BEHIND = 16
 """Ways to read what a look-behind looks for, at each place of the text."""
-MOST_READ_BEHIND = 64
-"""Characters that are read again at each place of the text, in all of these ways, if the time counts as linear."""
 LONGEST = 4_096
 """Longer texts are not asked about."""
 MOST_ROUNDS = 200
@@ -62,10 +60,22 @@ def is_linear(root: Node) -> bool:
     if _is_plain(root):
         return True
     given = _automaton(root)
-    behind = _behind(root)
-    if given is None or behind is None or behind > MOST_READ_BEHIND:
+    if given is None or _behind(root) != 0:
         return False
-    return _steps(given, MOST_TRIES * MOST_ROUNDS, MOST_ROUNDS)[1] or _are_few(given)
+    return _is_short(given) or _few(given) > 0
+
+
+def steps_behind(root: Node) -> int:
+    """Return how many steps each character takes at most where look-behinds read it again; 0 if that is not proved.
+
+    In each way that leads to a character they may read as many as they are wide, two of them in a step.
+    """
+    given = _automaton(root)
+    behind = _behind(root)
+    if given is None or not behind:
+        return 0
+    ways = _few(given) or (MOST_TRIES if _is_short(given) else 0)
+    return ways + -(-ways * behind // 2)
 
 
 def _is_plain(root: Node) -> bool:
@@ -74,15 +84,20 @@ def _is_plain(root: Node) -> bool:
     return len(parts) < 2 * MOST_WAYS and all(isinstance(part, Set | Sequence | Group | Place) for part in parts)
 
 
-def _are_few(given: Automaton) -> bool:
-    """Tell whether it is proved that there are few ways at each character."""
+def _is_short(given: Automaton) -> bool:
+    """Tell whether no way is long, and few are tried at each character."""
+    return _steps(given, MOST_TRIES * MOST_ROUNDS, MOST_ROUNDS)[1]
+
+
+def _few(given: Automaton) -> int:
+    """Return how many ways there are at most at each character; 0 if it is not proved that they are few."""
     count = _Count(given)
     try:
         alone = count.most(alone=True)
         others = count.most(alone=False) if given.restart and not (given.is_exact and given.finds_nothing) else 1
     except UnprovedError:
-        return False
-    return alone * others <= MOST_WAYS
+        return 0
+    return alone * others if alone * others <= MOST_WAYS else 0
 
 
 def safe_steps(root: Node, most_steps: int) -> tuple[int, ...]:
@@ -95,7 +110,8 @@ def safe_steps(root: Node, most_steps: int) -> tuple[int, ...]:
     if given is None or behind is None:
         return ()
     factor = max(1, behind)
-    return tuple(steps * factor for steps in _steps(given, most_steps // factor, LONGEST)[0])
+    found, _ = _steps(given, most_steps // factor, LONGEST, until_few=False)
+    return tuple(steps * factor for steps in found)
 
 
 @lru_cache(maxsize=64)
@@ -218,10 +234,10 @@ MOST_SUMS = 2_000_000
 """Sums that are made to find a length."""
 
 
-def _steps(given: Automaton, most_steps: int, longest: int) -> tuple[list[int], bool]:
+def _steps(given: Automaton, most_steps: int, longest: int, until_few: bool = True) -> tuple[list[int], bool]:
     """Return the steps of texts by their lengths, and whether those of longer ones are few for each character, too.
 
-    The latter is so where no way is longer than the last of these texts.
+    The latter is so where no way is longer than the last of these texts, and is looked for only with `until_few`.
     """
     sets = classes(given.sets).members
     rows = [_choices(row, sets) for row in given.after]
@@ -238,7 +254,7 @@ def _steps(given: Automaton, most_steps: int, longest: int) -> tuple[list[int], 
             break
         found.append(total)
         following = [_most(row, steps) for row in rows]
-        if following == steps:
+        if until_few and following == steps:
             each = _most(restart, steps) + _most(start, steps) // len(found)
             if each <= MOST_TRIES or not given.restart:
                 return found, each <= MOST_TRIES

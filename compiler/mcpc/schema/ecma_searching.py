@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from mcpc.schema.ecma import parse, translate
 from mcpc.schema.ecma_extent import begins_the_text, ends_the_text, longest
 from mcpc.schema.ecma_matcher import table
-from mcpc.schema.ecma_paths import is_linear, safe_steps
+from mcpc.schema.ecma_paths import is_linear, safe_steps, steps_behind
 from mcpc.schema.ecma_trim import literal_first, trimmed
 from mcpc.schema.ecma_writer import written
 
@@ -72,6 +72,11 @@ def guard(root: Node) -> Guard | None:
     """Return how texts are kept from taking long, None if they cannot."""
     if is_linear(root):
         return None
+    each = steps_behind(root)
+    if each:
+        length = OF_RE // each
+        costs = tuple(each * min((1 << number) - 1, length) for number in range(length.bit_length() + 1))
+        return Guard(length, costs, None, length)
     steps = safe_steps(root, OF_RE // STEPS_OF_RE)
     length = max(len(steps) - 1, 0)
     bits = range(length.bit_length() + 1) if steps else ()

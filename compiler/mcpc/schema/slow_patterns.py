@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from mcpc.sources import Node
 
 SHOWN = 40
+LONG = 10_000
+"""Where `re` is given texts of so many characters, nothing is said of those that are longer."""
 BOUND = "bound the text with `maxLength`"
 
 
@@ -56,7 +58,7 @@ def _slow(pattern: str, span: Span, longest: int | None) -> Iterator[Diagnostic]
     verdict = backtracking(pattern, longest)
     if verdict is not None and verdict.degree is None:
         yield _exponential(pattern, span, verdict)
-    elif longest is None or longest > max(guard.length, 0):
+    elif (longest is None or longest > max(guard.length, 0)) and guard.length < LONG:
         yield _guarded(pattern, span, guard, verdict)
 
 
