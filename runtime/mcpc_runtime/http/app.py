@@ -16,10 +16,10 @@ from mcpc_runtime.http.elder import ASKED_BY, Elders
 from mcpc_runtime.http.endpoint import ALLOW, Anybody, Endpoint
 from mcpc_runtime.http.fair_turns import FairLock, FairTurns
 from mcpc_runtime.http.guard import Guard
-from mcpc_runtime.http.long_replies import in_pieces
+from mcpc_runtime.http.long_replies import LongReply
 from mcpc_runtime.http.memory_budget import CONNECTIONS, WAITING_COST
 from mcpc_runtime.http.refusals import FIRST, REGISTRATION, SENT, WELL_KNOWN, Refusals, asked_of
-from mcpc_runtime.http.replies import JSON, METHODS, PLAIN, PROTECTED, RETRY, preflight, refuse, respond
+from mcpc_runtime.http.replies import JSON, METHODS, PIECE, PLAIN, PROTECTED, RETRY, preflight, refuse, respond
 from mcpc_runtime.http.said import Said
 from mcpc_runtime.http.stage import Stage
 from mcpc_runtime.image import Image
@@ -201,7 +201,10 @@ class Application:
 
     def _replied(self, endpoint: Endpoint, said: Said, body: bytes, client: Client, principal: Any) -> Any:
         """Return what a whole body comes to: a reply, or what serves one."""
-        return in_pieces(endpoint.post(said, body, principal, client), self.settings.budget, principal.name)
+        made = endpoint.post(said, body, principal, client)
+        if type(made) is tuple and len(made[2]) > PIECE:
+            return LongReply(made, self.settings.budget.account(principal.name))
+        return made
 
     async def _when_known(self, found: Awaitable[Any]) -> Any:
         """Return a principal when its request may begin, or a refusal."""

@@ -3,25 +3,16 @@
 from __future__ import annotations
 
 from mcpc_runtime.http.bodies import no_room
-from mcpc_runtime.http.replies import PIECE, respond
+from mcpc_runtime.http.replies import respond
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
-    from mcpc_runtime.http.memory_budget import Account, MemoryBudget
+    from mcpc_runtime.http.memory_budget import Account
     from mcpc_runtime.http.replies import Pairs, Receive, Reply, Send
 
 
-def in_pieces(made: Any, budget: MemoryBudget, principal: str) -> Any:
-    """Return what a request came to; instead of a reply that is long, what sends it."""
-    if type(made) is tuple and len(made[2]) > PIECE:
-        return LongReply(made, budget.account(principal))
-    return made
-
-
 class LongReply:
-    """A long answer that is there."""
+    """A long answer that is there; `account`: that of the principal."""
 
     __slots__ = ("_account", "_reply")
 

@@ -39,22 +39,24 @@ WIDE_FACTOR = 4
 class MemoryBudget:
     """How much of the limit is held, and by whom.  O(1) for each charge; it remembers who holds something."""
 
-    __slots__ = ("_by_principal", "_usable", "held", "limit")
+    __slots__ = ("_by_principal", "_plenty", "_usable", "for_new_connections", "held", "limit")
 
     def __init__(self, limit: int = USUAL_LIMIT) -> None:
         self.limit = limit
         self._usable = limit - min(RESERVE, limit // RESERVE_PART)
+        self._plenty = self._usable // 4
+        self.for_new_connections = self._usable // CONNECTIONS_PART // NEW_CONNECTIONS_PART
+        """How many bytes of the connections' part are for connections alone."""
         self.held = 0
         self._by_principal: dict[str | None, int] = {}
+
+    def has_plenty(self, size: int) -> bool:
+        """Tell whether any principal may surely hold so many bytes more."""
+        return self.held + size <= self._plenty
 
     def held_by(self, principal: str | None) -> int:
         """Return how many bytes are kept on behalf of a principal."""
         return self._by_principal.get(principal, 0)
-
-    @property
-    def for_new_connections(self) -> int:
-        """How many bytes of the connections' part are for connections alone."""
-        return self._usable // CONNECTIONS_PART // NEW_CONNECTIONS_PART
 
     def charge(self, principal: str | None, size: int, leaving: int = 0) -> bool:
         """Take note that so many bytes will be kept; False if that is too much, and then nothing is noted.
@@ -91,7 +93,7 @@ class MemoryBudget:
 class Account:
     """The bytes that one thing keeps on behalf of a principal; it has to be cleared in the end.
 
-    `due`: what is to be charged when it is known that the thing will be kept for longer.
+    `due`: what is to be charged as soon as it is known that the thing will be kept for longer.
     """
 
     __slots__ = ("_budget", "_has_ended", "_principal", "due", "held")
@@ -108,6 +110,18 @@ class Account:
             return False
         self.held += size
         return True
+
+    def admit(self) -> bool:
+        """Charge what is due, or leave it due where there is plenty of room; False if there is no room for it."""
+        if self._budget.has_plenty(self.due):
+            return True
+        due, self.due = self.due, 0
+        return self.charge(due)
+
+    def settle(self) -> None:
+        """Charge what was left due, which fits but for what was charged since it was admitted."""
+        due, self.due = self.due, 0
+        self.charge(due)
 
     def release(self, size: int) -> None:
         """Keep so many bytes less."""

@@ -90,8 +90,8 @@ class Post:
         return self.settle()
 
     def _admit(self) -> bool:
-        """Charge what a request takes that waits for its answer; without room for it nothing is kept or begun."""
-        if self.account is None or self.account.charge(self.account.due):
+        """See that there is room for a request that waits for its answer; without it nothing is kept or begun."""
+        if self.account is None or self.account.admit():
             return True
         for identifier in self.identifiers:
             self.session.drop(identifier)
@@ -139,6 +139,8 @@ class Post:
                 self.output.clear()
             return self.reply()
         if self.left:
+            if self.account is not None:
+                self.account.settle()
             self._stage.posts[self] = None
             if self.session.listening:
                 self._stage.listen(self.session, float("inf"))
