@@ -76,6 +76,11 @@ class MemoryBudget:
         self._by_principal[principal] = own
         return True
 
+    def hold(self, principal: str | None, size: int) -> None:
+        """Take note of so many bytes for which there was plenty of room."""
+        self.held += size
+        self._by_principal[principal] = self._by_principal.get(principal, 0) + size
+
     def release(self, principal: str | None, size: int) -> None:
         """Take note that so many bytes are kept no longer."""
         left = self._by_principal.get(principal, 0) - size
@@ -119,9 +124,11 @@ class Account:
         return self.charge(due)
 
     def settle(self) -> None:
-        """Charge what was left due, which fits but for what was charged since it was admitted."""
-        due, self.due = self.due, 0
-        self.charge(due)
+        """Charge what was left due."""
+        if self.due:
+            self._budget.hold(self._principal, self.due)
+            self.held += self.due
+            self.due = 0
 
     def release(self, size: int) -> None:
         """Keep so many bytes less."""
