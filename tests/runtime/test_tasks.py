@@ -4,11 +4,12 @@ import json
 import os
 import queue
 import signal
+import sqlite3
 import subprocess
 import sys
 import threading
 import time
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 
 import pytest
 
@@ -547,13 +548,34 @@ def test_what_was_answered_is_not_asked_again_by_who_takes_over(server, tmp_path
         assert (done["status"], "kept" in str(done.get("result"))) == ("completed", True)
 
 
+def stop(process, store):
+    """Stop a server at a moment at which it does not hold the lock of the store's file: nobody could do anything then."""
+    while True:
+        process.send_signal(signal.SIGSTOP)
+        if not store.startswith("sqlite:") or is_free(store.removeprefix("sqlite:")):
+            return
+        process.send_signal(signal.SIGCONT)
+        time.sleep(0.01)
+
+
+def is_free(path):
+    """Tell whether the lock of a file of SQLite can be had, soon."""
+    with closing(sqlite3.connect(path, timeout=2, isolation_level=None)) as file:
+        try:
+            file.execute("BEGIN EXCLUSIVE")
+        except sqlite3.OperationalError:
+            return False
+        file.execute("ROLLBACK")
+        return True
+
+
 def test_who_was_away_too_long_finds_its_task_with_another_and_changes_nothing(server, tmp_path, store):
     """Stop the owner's process longer than its lease: when it goes on, what it brings is refused."""
     with clients(server, tmp_path, store, count=2) as (one, other):
         task = one.task("work", seconds=0.6, label="w")
         other.get(task)
         wait_for_mark(one, "begin w")
-        one.process.send_signal(signal.SIGSTOP)
+        stop(one.process, store)
         done = other.until(task)
         assert done["status"] == "completed"
         one.process.send_signal(signal.SIGCONT)
