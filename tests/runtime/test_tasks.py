@@ -552,6 +552,7 @@ def stop(process, store):
     """Stop a server at a moment at which it does not hold the lock of the store's file: nobody could do anything then."""
     while True:
         process.send_signal(signal.SIGSTOP)
+        os.waitpid(process.pid, os.WUNTRACED)  # all its threads have stopped
         if not store.startswith("sqlite:") or is_free(store.removeprefix("sqlite:")):
             return
         process.send_signal(signal.SIGCONT)
