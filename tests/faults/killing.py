@@ -13,7 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from faults.client import HANDSHAKE, Peak, failed, good, require, text, until
+from faults.client import HANDSHAKE, Fault, Peak, failed, good, require, text, until
 from faults.endings import all_kinds
 from faults.forms import APART, BASH, INLINE, PYTHON
 from faults.handlers import LIMIT_WORDS, still_serving
@@ -66,13 +66,27 @@ def killed_parts(kind: str) -> Callable[[Trial], None]:
                 require(
                     server.wait_if(identifier, 15 * slack()) is not None, f"no answer to {identifier}", server.state()
                 )
-            still_serving(server)
+            serves_on(server)
         else:
             require(server.ends(1) != 0, "it ended with 0")
         trial.bases.clear()
         trial.note = f"{struck} killed, {sum('error' in (server.wait_if(one, 0) or {}) for one in sent)} errors"
 
     return run
+
+
+def serves_on(server: Server) -> None:
+    """Raise Fault unless calls are served soon: the next one may still meet the end of what the last kill left alone."""
+
+    def is_serving() -> bool:
+        try:
+            still_serving(server)
+        except Fault:
+            return False
+        return True
+
+    until(is_serving, 3)
+    still_serving(server)
 
 
 def killed_in_call(trial: Trial) -> None:
@@ -89,7 +103,7 @@ def killed_in_call(trial: Trial) -> None:
         server.wait_if(call, 10 * slack()) is not None or server.process.poll() is not None, "no answer", server.state()
     )
     if server.process.poll() is None:
-        still_serving(server)
+        serves_on(server)
     trial.bases.clear()
 
 
