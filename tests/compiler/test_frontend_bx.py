@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from hashlib import sha256
 from typing import Any
 
@@ -348,5 +349,7 @@ def test_boxlang_code_is_told_with_what_it_would_be() -> None:
 
 def test_hostile_boxlang_code_takes_no_time() -> None:
     text = "/*" * 200_000 + "@mcpTool function f(" + "(" * 200_000
+    begun = time.process_time()
     recognise(tree({"A.bx": text, "B.bxs": "@mcpTool " * 50_000}), PLAIN)
-    checked({"B.bxs": "@mcpTool function a( " * 2_000})
+    checked({"B.bxs": "@mcpTool function a( " * 40_000})
+    assert time.process_time() - begun < 20  # it is well below one; what is not linear takes minutes

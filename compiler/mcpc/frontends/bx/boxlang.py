@@ -65,8 +65,9 @@ def untranslated(tree: SourceTree) -> Iterator[Diagnostic]:
 def _of_file(source: Source) -> Iterator[Diagnostic]:
     text = COMMENT.sub(_blank, source.text)
     marks = list(MARK.finditer(text))[:MOST]
+    end = text.rfind(")") + 1  # behind it no function is whole, and each would be looked through to the end of the file
     for mark in marks:
-        function = FUNCTION.search(text, mark.end())
+        function = FUNCTION.search(text, mark.end(), end)
         written = f"@mcp_{mark['kind'].lower()}"
         hint = f"in a Python file: `from mcpc import {written[1:]}`, then `{written}` above a function"
         if function is not None:
