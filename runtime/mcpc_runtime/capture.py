@@ -15,7 +15,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from mcpc_runtime.commands import Account
+    from mcpc_runtime.protocol.accounts import Account
     from mcpc_runtime.protocol.jsonrpc import Json
 
 OUTPUT_LIMIT = 18 << 20

@@ -16,25 +16,9 @@ from __future__ import annotations
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from typing import Protocol
 
+    from mcpc_runtime.protocol.accounts import Account
     from mcpc_runtime.protocol.jsonrpc import Json
-
-    class Account(Protocol):
-        """What counts the bytes that are kept for one call, and refuses to keep too many."""
-
-        def charge(self, size: int) -> bool:
-            """Keep so many bytes more; False if there is no room for them."""
-
-        def release(self, size: int) -> None:
-            """Keep so many bytes less."""
-
-        def clear(self) -> None:
-            """Keep nothing."""
-
-        def end(self) -> None:
-            """Keep nothing, now and later."""
-
 
 MARK = "MCPC_CALL"
 """The variable that says for which call a process runs: by it, whatever a call started can be found and ended."""

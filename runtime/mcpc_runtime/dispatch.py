@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from mcpc_runtime.commands import Account
     from mcpc_runtime.engine import Engine
+    from mcpc_runtime.protocol.accounts import Account
     from mcpc_runtime.protocol.effects import Call, Effect, Ending
     from mcpc_runtime.protocol.jsonrpc import Json
     from mcpc_runtime.protocol.session import Session

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mcpc_runtime.capture import CROWDED, HEAD_LIMIT, OUTPUT_LIMIT, PIECE_COST, Capture
-from mcpc_runtime.http.long_replies import LongReply
+from mcpc_runtime.http.deferred_replies import LongReply
 from mcpc_runtime.http.memory_budget import (
     CONNECTIONS,
     CONNECTIONS_PART,

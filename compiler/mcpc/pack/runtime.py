@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from mcpc.ir import Server
 
 START = "__main__.py"
-ONLY_FOR_TYPE_CHECKERS = frozenset({"mcpc_runtime/protocol/ports.py"})
+ONLY_FOR_TYPE_CHECKERS = frozenset({"mcpc_runtime/protocol/accounts.py", "mcpc_runtime/protocol/ports.py"})
 START_PATH = (
     "mcpc_app",
     "mcpc_app.index",

@@ -11,13 +11,13 @@ from functools import partial
 
 from mcpc_runtime.errors import tell
 from mcpc_runtime.http.auth.principals import SEND_TOKEN
-from mcpc_runtime.http.bodies import no_room, read_body
+from mcpc_runtime.http.bodies import read_body
+from mcpc_runtime.http.deferred_replies import DeferredRequest, LongReply, Unauthorized
 from mcpc_runtime.http.elder import ASKED_BY, Elders
 from mcpc_runtime.http.endpoint import ALLOW, Anybody, Endpoint
 from mcpc_runtime.http.fair_turns import FairLock, FairTurns
 from mcpc_runtime.http.guard import Guard
-from mcpc_runtime.http.long_replies import LongReply
-from mcpc_runtime.http.memory_budget import CONNECTIONS, WAITING_COST
+from mcpc_runtime.http.memory_budget import CONNECTIONS
 from mcpc_runtime.http.refusals import FIRST, REGISTRATION, SENT, WELL_KNOWN, Refusals, asked_of
 from mcpc_runtime.http.replies import JSON, METHODS, PIECE, PLAIN, PROTECTED, RETRY, preflight, refuse, respond
 from mcpc_runtime.http.said import Said
@@ -191,13 +191,15 @@ class Application:
             return self._replied(endpoint, said, body, client, Anybody), said.shared
         found = authenticator.check(said.pairs, endpoint.path, client)
         if hasattr(found, "status"):
-            return Stranger(found).refusal, said.shared
+            return Unauthorized(found).refusal, said.shared
         is_known = not hasattr(found, "__await__")
         if is_known and (self._turns is None or self._turns.admits(found.name)):
             return self._replied(endpoint, said, body, client, found), said.shared
         account = self.settings.budget.account(found.name if is_known else CONNECTIONS)
         later = partial(self.in_turn, found) if is_known else partial(self._when_known, found)
-        return Later(partial(self._replied, endpoint, said, body, client), later, account, len(body)), said.shared
+        return DeferredRequest(
+            partial(self._replied, endpoint, said, body, client), later, account, len(body)
+        ), said.shared
 
     def _replied(self, endpoint: Endpoint, said: Said, body: bytes, client: Client, principal: Any) -> Any:
         """Return what a whole body comes to: a reply, or what serves one."""
@@ -275,11 +277,11 @@ class Application:
         return await read_body(receive, length, self.settings.body_limit, self.settings.body_seconds, account)
 
     async def _who(self, said: Said, path: str, client: Client) -> Any:
-        """Return on whose behalf a request is, or a `Stranger`."""
+        """Return on whose behalf a request is, or a `Unauthorized`."""
         found = self.settings.authenticator.check(said.pairs, path, client)
         if hasattr(found, "__await__"):
             found = await found
-        return Stranger(found) if hasattr(found, "status") else found
+        return Unauthorized(found) if hasattr(found, "status") else found
 
     async def _otherwise(self, scope: Message, receive: Receive, send: Send, said: Said) -> None:
         """Answer whatever is not a message to an endpoint."""
@@ -334,7 +336,7 @@ class Application:
             return refuse(404, self._nothing_at(scope["path"]))
         is_asked = self.settings.authenticator is not None
         principal = await self._who(said, path, scope.get("client")) if is_asked else Anybody
-        if isinstance(principal, Stranger):
+        if isinstance(principal, Unauthorized):
             return principal.refusal
         if elder is not None:
             return await self._by_elder(scope, receive, said, principal)
@@ -438,40 +440,3 @@ def is_far(scope: Message) -> bool:
         return False
     host: str = client[0].removeprefix("::ffff:")
     return not (host.startswith("127.") or host in ("::1", ""))
-
-
-class Stranger:
-    """Somebody who is not let in; `refusal`: the answer."""
-
-    def __init__(self, refusal: Any) -> None:
-        self.refusal: Reply = (refusal.status, [*PROTECTED, *refusal.headers], refusal.body)
-
-
-class Later:
-    """A request that waits for its turn, or for an answer about who sends it.
-
-    `found` says who that is when it may begin, and `post` takes its body then; until then `account` is charged for it.
-    """
-
-    def __init__(
-        self, post: Callable[[Any], Any], found: Callable[[], Awaitable[Any]], account: Account, size: int
-    ) -> None:
-        self._post = post
-        self._found = found
-        self._account = account
-        self._size = WAITING_COST + size
-
-    async def serve(self, receive: Receive, send: Send, more: Pairs) -> None:
-        """Answer when it may begin; at once if there is no room for it to wait."""
-        has_room = self._account.charge(self._size)
-        try:
-            found = await self._found()  # it is asked in any case: somebody may be answering already
-        finally:
-            self._account.clear()
-        refused = Stranger(found).refusal if hasattr(found, "status") else None
-        made: Any = refused or (self._post(found) if has_room else no_room())
-        if type(made) is tuple:
-            status, headers, body = made
-            await respond(send, (status, headers + more, body))
-        else:
-            await made.serve(receive, send, more)

@@ -21,6 +21,8 @@ CONNECTIONS_PART = 4
 """Those may be a quarter of the budget."""
 NEW_CONNECTIONS_PART = 4
 """Of that quarter, a quarter is for connections alone, not for what is sent over them: a new one finds room."""
+PLENTY_PART = 4
+"""While no more than this part is held, there is room for whatever one small request needs."""
 CONNECTION_COST = 16 << 10
 """What a connection takes with a small request, the system's buffers aside."""
 FREE_AHEAD = 4096
@@ -44,7 +46,7 @@ class MemoryBudget:
     def __init__(self, limit: int = USUAL_LIMIT) -> None:
         self.limit = limit
         self._usable = limit - min(RESERVE, limit // RESERVE_PART)
-        self._plenty = self._usable // 4
+        self._plenty = self._usable // PLENTY_PART
         self.for_new_connections = self._usable // CONNECTIONS_PART // NEW_CONNECTIONS_PART
         """How many bytes of the connections' part are for connections alone."""
         self.held = 0
@@ -109,9 +111,9 @@ class Account:
         self._has_ended = False
         self.held = self.due = 0
 
-    def charge(self, size: int, leaving: int = 0) -> bool:
-        """Keep so many bytes more; False if that is too much, or leaves less than `leaving` to its principal."""
-        if self._has_ended or not self._budget.charge(self._principal, size, leaving):
+    def charge(self, size: int) -> bool:
+        """Keep so many bytes more; False if that is too much."""
+        if self._has_ended or not self._budget.charge(self._principal, size):
             return False
         self.held += size
         return True

@@ -10,8 +10,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from mcpc_runtime.commands import Account, Completed
+    from mcpc_runtime.commands import Completed
     from mcpc_runtime.mcp_bash.settings import Settings
+    from mcpc_runtime.protocol.accounts import Account
     from mcpc_runtime.protocol.jsonrpc import Json
 
     Roots = list[tuple[str, str, str]]

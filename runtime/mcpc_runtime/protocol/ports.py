@@ -33,23 +33,6 @@ class Validator(Protocol):
         """Put defaults in the place of what is missing, if the schema has any."""
 
 
-class Account(Protocol):
-    """What notes how many bytes a conversation has kept for it."""
-
-    def charge(self, size: int) -> bool:
-        """Keep so many bytes more; False if there is no room for them."""
-        ...
-
-    def release(self, size: int) -> None:
-        """Keep so many bytes less."""
-
-    def clear(self) -> None:
-        """Keep nothing."""
-
-    def end(self) -> None:
-        """Keep nothing, now and later."""
-
-
 class Definition(Protocol):
     """A tool, a prompt, a resource, or what completes an argument."""
 

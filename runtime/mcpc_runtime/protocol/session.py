@@ -33,9 +33,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
+    from mcpc_runtime.protocol.accounts import Account
     from mcpc_runtime.protocol.effects import Effect, Ending, Publish
     from mcpc_runtime.protocol.jsonrpc import Json
-    from mcpc_runtime.protocol.ports import Account, Image, Wire
+    from mcpc_runtime.protocol.ports import Image, Wire
 
 FINISH = "mcpc_runtime.protocol.calls:finish"
 NOTE = "mcpc_runtime.protocol.notes:note"

@@ -22,8 +22,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Any
 
-    from mcpc_runtime.commands import Account, Command
+    from mcpc_runtime.commands import Command
     from mcpc_runtime.host import Host
+    from mcpc_runtime.protocol.accounts import Account
     from mcpc_runtime.supervision.client import Child
 
     Take = Callable[[bytes], None]
