@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import sys
 
-from mcpc_runtime.context import Cancelled, Context, ProtocolError, ToolError, elicitation, roots, sampling
-from mcpc_runtime.protocol.rows import resolve
+from mcpc_runtime.context import Context, elicitation, roots, sampling
+from mcpc_runtime.handler_errors import Cancelled, ProtocolError, ToolError
+from mcpc_runtime.lazy import lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -119,6 +120,10 @@ if TYPE_CHECKING:
     def Field(default: Any = ..., *, default_factory: Callable[[], Any] | None = None, **_says: Any) -> Any:  # noqa: N802
         """State what a parameter must be beyond its type: `limit: int = …(10, ge=1, description="how many")`."""
 
+    from mcpc_runtime.bindings.toolbox import call_tool_handler as toolbox_call_tool_handler
+else:
+    toolbox_call_tool_handler = lazy("mcpc_runtime.bindings.toolbox:call_tool_handler", "toolbox_call_tool_handler")
+
 
 __all__ = [
     "MARK",
@@ -143,7 +148,6 @@ __all__ = [
 ]
 
 MARK = "__mcpc__"
-CALL_TOOL = "mcpc_runtime.bindings.toolbox:call_tool_handler"
 PUBLIC = tuple(name for name in __all__ if name not in ("MARK", "PUBLIC"))
 """What `from mcpc import ...` finds."""
 
@@ -226,7 +230,7 @@ mcp_resource: StatedMark = stating("mcp_resource")
 
 def call_tool_handler(request: dict[str, Any], caller: str) -> Any:
     """Return what another tool answers to one that keeps ToolBox's contract; an `async` function awaits it."""
-    return resolve(CALL_TOOL)(request, caller)
+    return toolbox_call_tool_handler(request, caller)
 
 
 class Server:

@@ -13,7 +13,7 @@ import zipfile
 
 from mcpc_runtime.host import Host
 from mcpc_runtime.image import Definition
-from mcpc_runtime.protocol.rows import resolve
+from mcpc_runtime.lazy import lazy
 from mcpc_runtime.reactor import Reactor
 from mcpc_runtime.requirements import Requirements, found
 from mcpc_runtime.testimony import MANIFEST, ask, facts, listed, manifest, opening
@@ -26,6 +26,12 @@ if TYPE_CHECKING:
     from mcpc_runtime.image import Image
 
     Check = Callable[[Image], list[str]]
+    from mcpc_runtime import health
+    from mcpc_runtime.layer.tags import fitting, refusal
+else:
+    fitting = lazy("mcpc_runtime.layer.tags:fitting")
+    refusal = lazy("mcpc_runtime.layer.tags:refusal")
+    health = lazy("mcpc_runtime.health")
 
 
 def verified(image: Image, verify: Check) -> list[str]:
@@ -152,7 +158,6 @@ def unfit_packages(image: Image) -> list[str]:
     if not facts(image).get("packages"):
         return []
     parcels = json.loads(image.entry("site/.layer.json"))["parcels"]
-    fitting, refusal = resolve("mcpc_runtime.layer.tags:fitting"), resolve("mcpc_runtime.layer.tags:refusal")
     unfit = [parcel for parcel in parcels if fitting(parcel["variants"]) is None]
     return [f"{parcel['name']}: {refusal(parcel['variants'])}" for parcel in unfit]
 
@@ -211,15 +216,13 @@ CHECKS: tuple[tuple[str, Check], ...] = (
     ("every protocol revision answers", broken_conversation),
 )
 HEALTHY = "the project's own health checks pass"
-HEALTH = "mcpc_runtime.health:has_checks", "mcpc_runtime.health:unhealthy"
 
 
 def checks_of(image: Image) -> tuple[tuple[str, Check], ...]:
     """Return what is looked at: what every server has, and what a project brought for itself."""
-    has_checks, unhealthy = HEALTH
-    if "mcp_bash" not in image.index or not resolve(has_checks)(image):
+    if "mcp_bash" not in image.index or not health.has_checks(image):
         return CHECKS
-    return (*CHECKS, (HEALTHY, resolve(unhealthy)))
+    return (*CHECKS, (HEALTHY, health.unhealthy))
 
 
 NOTES: tuple[tuple[str, Check], ...] = (

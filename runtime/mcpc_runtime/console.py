@@ -12,6 +12,7 @@ import sys
 from mcpc_runtime.argument_values import ValuesError, arguments, pairs
 from mcpc_runtime.checking import HEALTHY, NOTES, checks_of, some, verified
 from mcpc_runtime.engine import Engine
+from mcpc_runtime.lazy import lazy
 from mcpc_runtime.printing import (
     printable,
     put_contents,
@@ -23,16 +24,28 @@ from mcpc_runtime.printing import (
     shown,
 )
 from mcpc_runtime.protocol.facts import CAPABILITIES_KEY, LOG_LEVEL_KEY, MAX_MESSAGE_BYTES, VERSION_KEY
-from mcpc_runtime.protocol.rows import resolve
 from mcpc_runtime.protocol.session import Session
 from mcpc_runtime.testimony import facts, listed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
+    from difflib import get_close_matches
+    from shlex import quote
+    from shutil import get_terminal_size
+    from textwrap import wrap
     from typing import Any
 
+    from mcpc_runtime.http import serve as http_serve
     from mcpc_runtime.image import Image
+    from mcpc_runtime.mcp_bash.starting import hidden
+else:
+    get_close_matches = lazy("difflib:get_close_matches")
+    get_terminal_size = lazy("shutil:get_terminal_size")
+    hidden = lazy("mcpc_runtime.mcp_bash.starting:hidden")
+    quote = lazy("shlex:quote")
+    wrap = lazy("textwrap:wrap")
+    http_serve = lazy("mcpc_runtime.http.serve", "http_serve")
 
 SUCCESS, FINDINGS, USAGE, TOOL_ERROR, NOT_RUNNABLE, INTERRUPTED = 0, 1, 2, 5, 8, 130
 
@@ -103,7 +116,7 @@ def run(image: Image, archive: str, words: list[str]) -> int:
 
 def meant(word: str, known: Iterable[str]) -> str:
     """Return a question about what was meant by a word that nobody knows, or nothing."""
-    near: list[str] = resolve("difflib:get_close_matches")(word, known, 1)
+    near: list[str] = get_close_matches(word, known, 1)
     return f"; did you mean {near[0]}?" if near else ""
 
 
@@ -129,15 +142,14 @@ origin = Origin()
 def project_of_environment() -> str:
     """Return the project that `mcpc` says it built, quoted for a shell; handlers do not find the variable."""
     found: bytes = posix.environ.pop(PROJECT.encode(), b"")
-    return resolve("shlex:quote")(found.decode("utf-8", "replace")) if found else ""
+    return quote(found.decode("utf-8", "replace")) if found else ""
 
 
 def fitting(text: str) -> str:
     """Return a help text as wide as the terminal, if that is narrower than the text; what is copied stays whole."""
-    width: int = resolve("shutil:get_terminal_size")((WRITTEN, 0)).columns
+    width: int = get_terminal_size((WRITTEN, 0)).columns
     if width >= WRITTEN or not (sys.stdout.isatty() or sys.stderr.isatty()):
         return text
-    wrap: Callable[..., list[str]] = resolve("textwrap:wrap")
     lines: list[str] = []
     for line in text.split(VALUES)[0].splitlines():
         command, _, said = line[2:].partition("  ")
@@ -277,11 +289,11 @@ def list_definitions(image: Image, archive: str, words: list[str]) -> int:
             sys.stdout.write(f"{word} {printable(item[key])}  {summary}\n")
     if MCP_BASH in image.index:
         sys.stdout.flush()
-        sys.stderr.write(resolve(HIDDEN)(image, [tool["name"] for tool in found["tools"]]))
+        sys.stderr.write(hidden(image, [tool["name"] for tool in found["tools"]]))
     return SUCCESS
 
 
-MCP_BASH, HIDDEN = "mcp_bash", "mcpc_runtime.mcp_bash.starting:hidden"
+MCP_BASH = "mcp_bash"
 READ = {"resources": ("resource", "uri"), "resourceTemplates": ("template", "uriTemplate")}
 """The lists of what clients read: what one of them is called, and the member by which it is asked for."""
 
@@ -376,7 +388,7 @@ def json_object(text: str) -> dict[str, Any]:
 def serve(image: Image, archive: str, words: list[str]) -> int:
     """Serve over HTTP, if what that takes is carried."""
     try:
-        command: Callable[[Image, str, list[str]], int] = resolve("mcpc_runtime.http.serve:command")
+        command = http_serve.command
     except ModuleNotFoundError:
         sys.stderr.write("error: this file serves over standard input and output only; `mcpc build --http` adds HTTP\n")
         return NOT_RUNNABLE

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from mcpc_runtime.protocol.rows import resolve
+from mcpc_runtime.lazy import lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from binascii import b2a_base64
+
     from mcpc_runtime.protocol.jsonrpc import Json
+    from mcpc_runtime.protocol.media import is_textual
+else:
+    b2a_base64 = lazy("binascii:b2a_base64")
+    is_textual = lazy("mcpc_runtime.protocol.media:is_textual")
 
 PLAIN, BYTES = "text/plain", "application/octet-stream"
-IS_TEXTUAL = "mcpc_runtime.protocol.media:is_textual"
-TO_BASE64 = "binascii:b2a_base64"
 
 
 def base64_of(data: bytes) -> str:
     """Return bytes in base64."""
-    encoded: bytes = resolve(TO_BASE64)(data, newline=False)
+    encoded: bytes = b2a_base64(data, newline=False)
     return encoded.decode()
 
 
@@ -24,7 +28,7 @@ def contents_of(uri: str, mime: str, data: bytes, end: bytes = b"") -> Json:
 
     Of a text the `end` is left out that nearly every program puts there.
     """
-    if resolve(IS_TEXTUAL)(mime):
+    if is_textual(mime):
         try:
             return {"uri": uri, "mimeType": mime or PLAIN, "text": data.removesuffix(end).decode()}
         except UnicodeDecodeError:

@@ -7,7 +7,8 @@ returns something to wait for.
 
 from __future__ import annotations
 
-from mcpc_runtime.protocol.rows import resolve
+from mcpc_runtime.handler_errors import Cancelled, ToolError
+from mcpc_runtime.lazy import lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,42 +26,14 @@ if TYPE_CHECKING:
         def ask(self, note: dict[str, Any], read: Callable[[Any], Any]) -> Any:
             """Send a note that is answered; return what `read` makes of that, or on the loop something to await."""
 
+    from mcpc_runtime import questions as question_forms
+    from mcpc_runtime.protocol.capabilities import supports as capabilities_supports
+else:
+    capabilities_supports = lazy("mcpc_runtime.protocol.capabilities:supports", "capabilities_supports")
+    question_forms = lazy("mcpc_runtime.questions", "question_forms")
 
-QUESTIONS = "mcpc_runtime.questions:"
-SUPPORTS = "mcpc_runtime.protocol.capabilities:supports"
+
 LISTS = ("tools", "prompts", "resources")
-
-
-class Cancelled(BaseException):
-    """The call was cancelled, or its time is over; not an Exception, for those are often caught and passed over."""
-
-
-class ToolError(Exception):
-    """A failure whose text the caller is told as it is."""
-
-
-class ProtocolError(Exception):
-    """The request ends with this JSON-RPC error, instead of a result that says that it failed."""
-
-    def __init__(self, code: int, message: str, data: Any = None) -> None:
-        super().__init__(message)
-        self.code = code
-        self.message = message
-        self.data = data
-
-
-class AskError(ToolError):
-    """The client did not answer what it was asked: it would not, or its answer cannot be used."""
-
-    def __init__(self, code: int, message: str, data: Any = None) -> None:
-        Exception.__init__(self, message)
-        self.code = code
-        self.message = message
-        self.data = data
-
-
-class UnsupportedError(AskError, ProtocolError):
-    """The client cannot be asked this; a handler that lets it pass ends the request with the error that says so."""
 
 
 class Done:
@@ -78,13 +51,13 @@ DONE = Done()
 
 def elicitation(message: str, schema: Any = None, *, url: str = "") -> dict[str, Any]:
     """Return a question for the user, to be given to `Context.ask`: a form, or an address to visit."""
-    made: dict[str, Any] = resolve(f"{QUESTIONS}elicitation")(message, schema, url)
+    made: dict[str, Any] = question_forms.elicitation(message, schema, url)
     return made
 
 
 def sampling(messages: Any, **params: Any) -> dict[str, Any]:
     """Return a question for the client's model, to be given to `Context.ask`."""
-    made: dict[str, Any] = resolve(f"{QUESTIONS}sampling")(messages, params)
+    made: dict[str, Any] = question_forms.sampling(messages, params)
     return made
 
 
@@ -184,7 +157,7 @@ class Context:
 
         Also of an extension, by its identifier.
         """
-        has: bool = resolve(SUPPORTS)(self._client, name)
+        has: bool = capabilities_supports(self._client, name)
         return has
 
     def elicit(self, message: str, schema: Any = None, *, key: str = "", url: str = "", **more: Any) -> Any:
@@ -193,30 +166,30 @@ class Context:
         What is returned has `action` (`accept`, `decline` or `cancel`) and `data`.  A call may be run again from its
         beginning when the answer comes: what it does before it asks must bear that.
         """
-        question, read = resolve(f"{QUESTIONS}form")(message, schema, url, more)
+        question, read = question_forms.form(message, schema, url, more)
         return self._question("elicitation", key, question, read)
 
     def sample(self, messages: Any, *, key: str = "", **params: Any) -> Any:
         """Ask the client's model: a text, or messages.  What is returned has `text`, `content` and `model`."""
-        return self._question("sampling", key, sampling(messages, **params), resolve(f"{QUESTIONS}Sampled"))
+        return self._question("sampling", key, sampling(messages, **params), question_forms.Sampled)
 
     def list_roots(self, key: str = "") -> Any:
         """Ask where the user works: a list of objects with `uri`, and perhaps `name`."""
-        return self._question("roots", key, roots(), resolve(f"{QUESTIONS}roots_of"))
+        return self._question("roots", key, roots(), question_forms.roots_of)
 
     def ask(self, questions: Mapping[str, Mapping[str, Any]]) -> Any:
         """Ask several things at once; return the answers by the same keys, as the client gave them.
 
         Questions are what `elicitation`, `sampling` and `roots` return.
         """
-        return self._port.ask({"ask": dict(questions)}, resolve(f"{QUESTIONS}answered"))
+        return self._port.ask({"ask": dict(questions)}, question_forms.answered)
 
     def _question(self, kind: str, key: str, question: dict[str, Any], read: Callable[[Any], Any]) -> Any:
         """Ask one thing.  A key that the handler does not give counts: in another run it must be the same."""
         if not key:
             number = self._asked[kind] = self._asked.get(kind, 0) + 1
             key = f"{kind}-{number}"
-        answered = resolve(f"{QUESTIONS}answered")
+        answered = question_forms.answered
         return self._port.ask({"ask": {key: question}}, lambda given: read(answered(given)[key]))
 
     def resource_updated(self, uri: str) -> Done:

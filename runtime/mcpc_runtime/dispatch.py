@@ -12,12 +12,11 @@ from time import monotonic
 
 from mcpc_runtime.contracts import CONTRACTS, Way
 from mcpc_runtime.deadlines import Deadlines
-from mcpc_runtime.engine import internal_error
 from mcpc_runtime.errors import errors, tell
 from mcpc_runtime.hearing import Hearing
 from mcpc_runtime.host import Host
-from mcpc_runtime.protocol.effects import Failure
-from mcpc_runtime.protocol.rows import resolve
+from mcpc_runtime.lazy import lazy, resolve
+from mcpc_runtime.protocol.effects import Failure, internal_error
 from mcpc_runtime.work import Places, Work, goes_straight, refusal
 
 TYPE_CHECKING = False
@@ -25,23 +24,31 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from mcpc_runtime.engine import Engine
+    from mcpc_runtime.asking import Asking
+    from mcpc_runtime.calllog import call_logs
+    from mcpc_runtime.interfaces import Driver
     from mcpc_runtime.protocol.accounts import Account
+    from mcpc_runtime.protocol.calls import result as calls_result
+    from mcpc_runtime.protocol.calls import result_within
     from mcpc_runtime.protocol.effects import Call, Effect, Ending
     from mcpc_runtime.protocol.jsonrpc import Json
     from mcpc_runtime.protocol.session import Session
+    from mcpc_runtime.protocol.tasks import lacking as tasks_lacking
+    from mcpc_runtime.straight import Straight
+    from mcpc_runtime.tasks.keeper import Keeper
+else:
+    Asking = lazy("mcpc_runtime.asking:Asking")
+    Keeper = lazy("mcpc_runtime.tasks.keeper:Keeper")
+    Straight = lazy("mcpc_runtime.straight:Straight")
+    call_logs = lazy("mcpc_runtime.calllog:call_logs")
+    calls_result = lazy("mcpc_runtime.protocol.calls:result", "calls_result")
+    result_within = lazy("mcpc_runtime.protocol.calls:result_within")
+    tasks_lacking = lazy("mcpc_runtime.protocol.tasks:lacking", "tasks_lacking")
 
-STRAIGHT = "mcpc_runtime.straight:Straight"
 INLINE = "mcpc_runtime.runners.inline:InlineRunner"
 TASKS = "mcpc_runtime.runners.tasks:TaskRunner"
 CALL_LOG_VARIABLE = b"MCPC_CALL_LOG"
-CALL_LOG = "mcpc_runtime.calllog:call_logs"
-RESULT = "mcpc_runtime.protocol.calls:result"
-RESULT_WITHIN = "mcpc_runtime.protocol.calls:result_within"
-ASKING = "mcpc_runtime.asking:Asking"
 STATE, RESPONSES = "requestState", "inputResponses"
-KEEPER = "mcpc_runtime.tasks.keeper:Keeper"
-TASK_LACKING = "mcpc_runtime.protocol.tasks:lacking"
 REQUIREMENTS = "mcpc_runtime.requirements:Requirements"
 NO_ROOM = (EAGAIN, EMFILE, ENFILE, ENOMEM)
 """How the system says that it cannot start something now, but perhaps when something else has ended."""
@@ -50,7 +57,7 @@ NO_ROOM = (EAGAIN, EMFILE, ENFILE, ENOMEM)
 class Dispatcher:
     """The calls of one server.  Everything here happens with the engine's lock held."""
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: Driver) -> None:
         errors.prepare()
         self.engine = engine
         self.reactor = engine.watch()
@@ -62,7 +69,7 @@ class Dispatcher:
         self._places = (getattr(engine, "places", None) or Places)()
         self._filling = False
         self._deadlines = Deadlines(self.reactor, self._expire)
-        self._observers: list[Any] = resolve(CALL_LOG)() if CALL_LOG_VARIABLE in posix.environ else []
+        self._observers: list[Any] = call_logs() if CALL_LOG_VARIABLE in posix.environ else []
         self._hearing = Hearing(self)
         self._asking: Any = None
         self._keeper: Any = None
@@ -190,14 +197,14 @@ class Dispatcher:
     def asking(self) -> Any:
         """What asks clients for what calls want of them."""
         if self._asking is None:
-            self._asking = resolve(ASKING)(self)
+            self._asking = Asking(self)
         return self._asking
 
     @property
     def tasks(self) -> Any:
         """What keeps the calls that clients were given a task for."""
         if self._keeper is None:
-            self._keeper = resolve(KEEPER)(self.engine, self)
+            self._keeper = Keeper(self.engine, self)
         return self._keeper
 
     def is_crowded(self, principal: str) -> bool:
@@ -238,7 +245,7 @@ class Dispatcher:
         """Hand a call to its runner, after what its definition asks first, and as a task if it is one."""
         call, definition = work.call, work.call.definition
         may_be_task = bool(definition.task) and not call.is_task and not call.chain
-        refused = resolve(TASK_LACKING)(call) if may_be_task else None
+        refused = tasks_lacking(call) if may_be_task else None
         if refused is not None:
             self.end(work, refused, "refused")
             return
@@ -292,7 +299,7 @@ class Dispatcher:
     def _inline(self) -> Any:
         if self.straight is None:
             runner = self._runner(INLINE)
-            self.straight = resolve(STRAIGHT)(self.engine, runner, self._adopt)
+            self.straight = Straight(self.engine, runner, self._adopt)
         return self.straight
 
     def adopt(self) -> None:
@@ -358,7 +365,7 @@ class Dispatcher:
         self._forget(work)
         self._record(work, status or ("error" if getattr(ending, "is_error", False) else "success"), ending)
         if work.answer is not None:
-            work.answer(resolve(RESULT_WITHIN)(work.call, ending))
+            work.answer(result_within(work.call, ending))
         elif work.call.is_task:
             self.tasks.finish(work.call, made(work.call, ending))
         else:
@@ -421,7 +428,7 @@ class Dispatcher:
 def made(call: Call, ending: Ending) -> bytes | Failure:
     """Return the result of a task's call, or the error that it ends with."""
     try:
-        found: bytes | Failure = resolve(RESULT)(call, ending)
+        found: bytes | Failure = calls_result(call, ending)
     except Exception as problem:
         return internal_error(problem)
     return found

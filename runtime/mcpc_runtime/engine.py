@@ -12,9 +12,8 @@ from __future__ import annotations
 import gc
 from _thread import allocate_lock
 
-from mcpc_runtime.protocol.effects import Failure, Send, Start, Stop
-from mcpc_runtime.protocol.facts import INTERNAL_ERROR
-from mcpc_runtime.protocol.rows import resolve
+from mcpc_runtime.lazy import lazy
+from mcpc_runtime.protocol.effects import Send, Start, Stop, internal_error
 from mcpc_runtime.transports.stdio import Broken, Closed
 
 TYPE_CHECKING = False
@@ -22,19 +21,30 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
+    from mcpc_runtime import turns
+    from mcpc_runtime.dispatch import Dispatcher
+    from mcpc_runtime.errors import tell
+    from mcpc_runtime.hangups import watch_end
     from mcpc_runtime.image import Image
+    from mcpc_runtime.performing import perform
     from mcpc_runtime.protocol.effects import Call, Effect, Publish
+    from mcpc_runtime.protocol.jsonrpc import encode
     from mcpc_runtime.protocol.session import Session
+    from mcpc_runtime.protocol.subscriptions import close_listening
     from mcpc_runtime.reactor import Reactor
     from mcpc_runtime.transports.stdio import Channel
+    from mcpc_runtime.ways import has
+else:
+    Dispatcher = lazy("mcpc_runtime.dispatch:Dispatcher")
+    Reactor = lazy("mcpc_runtime.reactor:Reactor")
+    close_listening = lazy("mcpc_runtime.protocol.subscriptions:close_listening")
+    encode = lazy("mcpc_runtime.protocol.jsonrpc:encode")
+    has = lazy("mcpc_runtime.ways:has")
+    perform = lazy("mcpc_runtime.performing:perform")
+    tell = lazy("mcpc_runtime.errors:tell")
+    watch_end = lazy("mcpc_runtime.hangups:watch_end")
+    turns = lazy("mcpc_runtime.turns")
 
-ENCODE = "mcpc_runtime.protocol.jsonrpc:encode"
-TELL = "mcpc_runtime.errors:tell"
-CLOSE_LISTENING = "mcpc_runtime.protocol.subscriptions:close_listening"
-MORE = "mcpc_runtime.performing:perform"
-HAS = "mcpc_runtime.ways:has"
-WATCH_END = "mcpc_runtime.hangups:watch_end"
-DEPOSED = "mcpc_runtime.turns:Deposed"
 MOST_FAILURES = 100
 """So many turns may fail one after the other; then nothing will ever be right again."""
 BROKEN = 74
@@ -91,7 +101,7 @@ class Engine:
             self.work()
             collect_garbage()
             self._drive()
-        except resolve(DEPOSED):  # another thread serves on; this one was in an inline handler for long
+        except turns.Deposed:  # another thread serves on; this one was in an inline handler for long
             self.ended.acquire()
         finally:
             if self.dispatcher is not None:
@@ -104,7 +114,7 @@ class Engine:
             self.dispatcher.adopt()
             self.work()
             self._drive()
-        except resolve(DEPOSED):
+        except turns.Deposed:
             raise
         except BaseException as problem:
             self._break(problem)
@@ -122,7 +132,7 @@ class Engine:
                 self._turn(self.reactor)
             self.work()
         if self.session.listening and not self.over:
-            self.effects += resolve(CLOSE_LISTENING)(self.session, True)
+            self.effects += close_listening(self.session, True)
             self.work()
 
     def _turn(self, reactor: Reactor) -> None:
@@ -131,7 +141,7 @@ class Engine:
             reactor.turn(self.lock if self.shared else None)
         except Exception as problem:
             self.failures += 1
-            resolve(TELL)(f"the server goes on after {type(problem).__name__}: {problem}")
+            tell(f"the server goes on after {type(problem).__name__}: {problem}")
             if self.failures > MOST_FAILURES:
                 self._break(problem)
         else:
@@ -161,7 +171,7 @@ class Engine:
     def _break(self, problem: BaseException) -> None:
         """End, because there is no way to the client any more."""
         self.over, self.status = True, BROKEN
-        resolve(TELL)(str(problem))
+        tell(str(problem))
 
     def ask(self, task: Callable[[], None]) -> None:
         """Have something done by the thread that serves, the lock held by the caller."""
@@ -220,7 +230,7 @@ class Engine:
             if self.dispatcher is not None:
                 self.dispatcher.stop(effect.call)
         else:
-            resolve(MORE)(self, effect)
+            perform(self, effect)
 
     def _fail(self, call: Call, problem: Exception) -> list[Effect]:
         """Return the answer to a call that could not be started; what makes answers may not be there to be read."""
@@ -230,7 +240,7 @@ class Engine:
         except ImportError:
             identifier = call.request.identifier
             self.session.running.pop(identifier, None)
-            return self.session.refuse_broken(resolve(ENCODE)({"id": identifier}), problem)
+            return self.session.refuse_broken(encode({"id": identifier}), problem)
 
     def _start(self, call: Call) -> None:
         self.prepare().start(call)
@@ -239,13 +249,13 @@ class Engine:
         """Return what drives handlers."""
         if self.dispatcher is None:
             self.watch()
-            self.dispatcher = resolve("mcpc_runtime.dispatch:Dispatcher")(self)
+            self.dispatcher = Dispatcher(self)
         return self.dispatcher
 
     def watch(self) -> Reactor:
         """Wait for more than the client's input from now on; return the reactor."""
         if self.reactor is None:
-            self.reactor = resolve("mcpc_runtime.reactor:Reactor")()
+            self.reactor = Reactor()
             if self.channel.ended:
                 self._end_of_input()
             else:
@@ -260,10 +270,10 @@ class Engine:
                 reactor.watch(self.channel.descriptor, 1, self._read)
             elif self.hung_up:
                 reactor.forget(self.channel.descriptor)  # its end would be told again and again
-            elif resolve(HAS)("hangup"):
+            elif has("hangup"):
                 reactor.watch(self.channel.descriptor, 0, self._hung_up)
             else:
-                resolve(WATCH_END)(reactor, self.channel.descriptor, self._is_full, self._hung_up)
+                watch_end(reactor, self.channel.descriptor, self._is_full, self._hung_up)
         reactor.watch(self.channel.output, 4, self._resume)
 
     def _is_full(self) -> bool:
@@ -301,8 +311,3 @@ def collect_garbage() -> None:
     """Have garbage looked for from now on, but not in what the start made (see `__main__.py`)."""
     gc.freeze()
     gc.enable()
-
-
-def internal_error(problem: object) -> Failure:
-    """Return the answer to a request that this server failed to answer."""
-    return Failure(INTERNAL_ERROR, f"Internal error: {type(problem).__name__}: {problem}")

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import posix
 
-from mcpc_runtime.protocol.rows import resolve
+from mcpc_runtime.lazy import lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-PATIENT = "mcpc_runtime.patience:patient"
+    from mcpc_runtime.patience import patient
+else:
+    patient = lazy("mcpc_runtime.patience:patient")
 
 
 class Errors:
@@ -42,7 +44,7 @@ class Errors:
         """Open what is written to, if it is not open yet; somebody else may have filled it already."""
         if self._put is None:
             try:
-                self._put, self._descriptor = resolve(PATIENT)(posix.dup(2))
+                self._put, self._descriptor = patient(posix.dup(2))
             except OSError:  # no descriptor is free: better to lose words than to wait
                 return
 

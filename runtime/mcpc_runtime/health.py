@@ -9,16 +9,19 @@ import posix
 
 from mcpc_runtime.commands import Command
 from mcpc_runtime.host import Host
-from mcpc_runtime.protocol.rows import resolve
+from mcpc_runtime.lazy import lazy
 from mcpc_runtime.reactor import Reactor
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from mcpc_runtime.commands import Completed
     from mcpc_runtime.image import Image
+    from mcpc_runtime.runners.process import ProcessRunner
+    from mcpc_runtime.unpacking import folder
+else:
+    ProcessRunner = lazy("mcpc_runtime.runners.process:ProcessRunner")
+    folder = lazy("mcpc_runtime.unpacking:folder")
 
-PROCESSES = "mcpc_runtime.runners.process:ProcessRunner"
-FOLDER = "mcpc_runtime.unpacking:folder"
 FORMAT, SAID = "mcp_bash", "health"
 SCRIPT, FUNCTIONS = "server.d/health-checks.sh", ".mcpc/mcp-bash/lib/health.sh"
 RUN = '. "$1" && shift && . "$1" >&2'
@@ -49,18 +52,18 @@ def run(image: Image) -> Completed | None:
     host = Host(Reactor(), image)
     found: list[Completed | None] = []
     try:
-        home: str = resolve(FOLDER)(image)
+        home: str = folder(image)
         command = Command(["bash", "--norc", "-c", RUN, "health", f"{home}/{FUNCTIONS}", f"{home}/{SCRIPT}"], 0, {})
         place = home.encode("utf-8", "surrogateescape")
         command.exact = {**posix.environ, b"MCPBASH_PROJECT_ROOT": place}
         command.told = b""
         command.directory = home
-        runner = resolve(PROCESSES)(host)
+        runner = ProcessRunner(host)
         job = runner.start(command, found.append, lambda note: None)
         host.reactor.after(SECONDS, lambda: found.append(None))
         while not found:
             host.reactor.turn()
-        if found[0] is None:
+        if found[0] is None and job is not None:
             runner.stop(job)
     finally:
         host.close()

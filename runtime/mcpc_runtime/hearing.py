@@ -9,18 +9,20 @@ from __future__ import annotations
 from time import monotonic
 
 from mcpc_runtime.errors import tell
+from mcpc_runtime.lazy import lazy
 from mcpc_runtime.protocol.effects import Part, Publish
-from mcpc_runtime.protocol.rows import resolve
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
+    from mcpc_runtime.protocol.calls import call_within
     from mcpc_runtime.protocol.jsonrpc import Json
     from mcpc_runtime.work import Work
+else:
+    call_within = lazy("mcpc_runtime.protocol.calls:call_within")
 
-CALL_WITHIN = "mcpc_runtime.protocol.calls:call_within"
 LISTS = ("tools", "prompts", "resources")
 PROGRESS_SECONDS = 0.05
 """Progress of one call is told at most so often; of what is told faster only the last is."""
@@ -97,7 +99,7 @@ class Hearing:
             if not work.over:
                 work.runner.answer(work.job, said.get("reply"), result)
 
-        made = resolve(CALL_WITHIN)(work.call.request.session, work.call, said["call"], said.get("arguments"))
+        made = call_within(work.call.request.session, work.call, said["call"], said.get("arguments"))
         if isinstance(made, str):
             answer({"content": [{"type": "text", "text": made}], "isError": True})
         else:

@@ -5,16 +5,21 @@ from __future__ import annotations
 import posix
 
 from mcpc_runtime.errors import errors
-from mcpc_runtime.protocol.rows import resolve
+from mcpc_runtime.lazy import lazy
 from mcpc_runtime.reactor import READABLE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from mcpc_runtime.environments import environment as environments_environment
+    from mcpc_runtime.environments import hide
     from mcpc_runtime.image import Image
     from mcpc_runtime.reactor import Reactor
     from mcpc_runtime.supervision.client import Supervisor
+else:
+    Supervisor = lazy("mcpc_runtime.supervision.client:Supervisor")
+    environments_environment = lazy("mcpc_runtime.environments:environment", "environments_environment")
+    hide = lazy("mcpc_runtime.environments:hide")
 
-HIDE = "mcpc_runtime.environments:hide"
 READ_SIZE = 1 << 16
 
 
@@ -29,13 +34,13 @@ class Host:
         self._environments: dict[int, dict[bytes, bytes]] = {}
         tokens = image.index["bx"]["tokens"] if "bx" in image.index else ()
         if tokens:
-            resolve(HIDE)([value for kind, value, _ in tokens if kind != "digest"])
+            hide([value for kind, value, _ in tokens if kind != "digest"])
 
     @property
     def supervisor(self) -> Supervisor:
         """The supervisor; what its children write to standard error passes through here, and never has to wait."""
         if self._supervisor is None:
-            self._supervisor = resolve("mcpc_runtime.supervision.client:Supervisor")(self.reactor)
+            self._supervisor = Supervisor(self.reactor)
             self._supervisor.errors = self.errors
         return self._supervisor
 
@@ -54,7 +59,7 @@ class Host:
         found = self._environments.get(number)
         if found is None:
             inherit, names = self.image.index["environments"][number]
-            made: dict[bytes, bytes] = resolve("mcpc_runtime.environments:environment")(inherit, names)
+            made: dict[bytes, bytes] = environments_environment(inherit, names)
             found = self._environments[number] = made
         return found
 

@@ -10,9 +10,9 @@ import marshal
 import posix
 from _frozen_importlib_external import MAGIC_NUMBER  # importlib.util would cost 3 ms
 
+from mcpc_runtime.lazy import lazy
 from mcpc_runtime.opened import ChangedError, state, watch
 from mcpc_runtime.protocol.jsonrpc import encode, parse
-from mcpc_runtime.protocol.rows import resolve
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,12 +31,17 @@ if TYPE_CHECKING:
     Running = tuple[float, bool | str, bool, int, tuple[tuple[str, str], ...]]
     Record = tuple[Any, ...]
     """See `mcpc.emit.records`."""
+    from hashlib import sha256
+
+    from mcpc_runtime.protocol.matching import match
+else:
+    match = lazy("mcpc_runtime.protocol.matching:match")
+    sha256 = lazy("hashlib:sha256")
 
 USUAL = (60.0, False, False, 0, ())
 """How a handler is run whose record does not say: time limit, inline, isolated, environment, requirements."""
 LONGEST_KEY = 255
 """A longer name stands in a table as its digest."""
-MATCH = "mcpc_runtime.protocol.matching:match"
 NO_STRUCTURED, STRUCTURED_OBJECTS, STRUCTURED_ANY = range(3)
 
 
@@ -237,7 +242,7 @@ class Image:
 
     def template(self, uri: str) -> tuple[Definition, dict[str, Json]] | None:
         """Return the first template that `uri` matches, and its variables; raise ValueError if those are refused."""
-        matched = resolve(MATCH)(self.templates, uri)
+        matched = match(self.templates, uri)
         if matched is None:
             return None
         row, variables = matched
@@ -265,7 +270,7 @@ class Image:
         if not buckets:
             return None
         if len(key) > LONGEST_KEY:
-            key = b"sha256:" + resolve("hashlib:sha256")(key).hexdigest().encode()
+            key = b"sha256:" + sha256(key).hexdigest().encode()
         bounds = self.read(table + 4 * (int.from_bytes(key, "little") % buckets), 8)
         start = int.from_bytes(bounds[:4], "little")
         entries = self.read(start, int.from_bytes(bounds[4:], "little") - start)

@@ -6,8 +6,8 @@ import posix
 
 from mcpc_runtime.engine import Engine
 from mcpc_runtime.image import open_image
+from mcpc_runtime.lazy import lazy
 from mcpc_runtime.protocol.facts import MAX_MESSAGE_BYTES
-from mcpc_runtime.protocol.rows import resolve
 from mcpc_runtime.protocol.session import Session
 from mcpc_runtime.transports.stdio import Channel
 
@@ -15,22 +15,25 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, NoReturn
 
+    from mcpc_runtime.console import greet, run
     from mcpc_runtime.image import Image
+    from mcpc_runtime.mcp_bash.starting import start
+else:
+    greet = lazy("mcpc_runtime.console:greet")
+    run = lazy("mcpc_runtime.console:run")
+    start = lazy("mcpc_runtime.mcp_bash.starting:start")
 
-CONSOLE = "mcpc_runtime.console:run"
-GREET = "mcpc_runtime.console:greet"
 MCP_BASH = "mcp_bash"
-STARTING = "mcpc_runtime.mcp_bash.starting:start"
 
 
 def main(archive: str, words: list[str], loader: Any, index: dict[str, Any]) -> NoReturn:
     """Run the server in `archive`; leave without the interpreter's own farewell, which costs a quarter of its life."""
     image = open_image(loader, index)
     if words:
-        status = resolve(CONSOLE)(image, archive, words)
+        status = run(image, archive, words)
     else:
         if posix.isatty(0):
-            resolve(GREET)(image, archive)
+            greet(image, archive)
         status = serve(image)
     posix._exit(status)
 
@@ -39,7 +42,7 @@ def serve(image: Image) -> int:
     """Serve standard input and output to its end; return the exit status, which after Ctrl-C is the shell's own 130."""
     try:
         if MCP_BASH in image.index:
-            resolve(STARTING)(image)
+            start(image)
         engine = Engine(image, Session(image), Channel(MAX_MESSAGE_BYTES), MAX_MESSAGE_BYTES)
         engine.leave = posix._exit
         engine.run()

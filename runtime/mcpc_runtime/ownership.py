@@ -5,7 +5,15 @@ from __future__ import annotations
 import os
 import stat
 
-from mcpc_runtime.protocol.rows import resolve
+from mcpc_runtime.lazy import lazy
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from grp import getgrgid
+    from pwd import getpwuid
+else:
+    getgrgid = lazy("grp:getgrgid")
+    getpwuid = lazy("pwd:getpwuid")
 
 OTHERS = stat.S_IWGRP | stat.S_IWOTH
 
@@ -42,8 +50,8 @@ def refuse_shared(path: str) -> None:
 def is_own_group(number: int) -> bool:
     """Tell whether a group is this user's alone: it has the user's name, and no other member."""
     try:
-        user = resolve("pwd:getpwuid")(os.geteuid()).pw_name
-        group = resolve("grp:getgrgid")(number)
+        user = getpwuid(os.geteuid()).pw_name
+        group = getgrgid(number)
     except (KeyError, ImportError):
         return False
     return bool(group.gr_name == user and set(group.gr_mem) <= {user})

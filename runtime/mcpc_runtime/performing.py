@@ -3,25 +3,16 @@
 from __future__ import annotations
 
 from mcpc_runtime.errors import tell
+from mcpc_runtime.lazy import lazy
 from mcpc_runtime.protocol.effects import Give, Look, Publish, Tell
-from mcpc_runtime.protocol.rows import resolve
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Protocol
-
+    from mcpc_runtime.interfaces import Driver
     from mcpc_runtime.protocol.effects import Effect
-
-    class Driver(Protocol):
-        """What drives a server."""
-
-        dispatcher: Any
-
-        def publish(self, event: Publish) -> None:
-            """Tell every client that wants to know of a change."""
-
-
-WATCH = "mcpc_runtime.watching:watch"
+    from mcpc_runtime.watching import watch
+else:
+    watch = lazy("mcpc_runtime.watching:watch")
 
 
 def perform(driver: Driver, effect: Effect) -> None:
@@ -31,6 +22,6 @@ def perform(driver: Driver, effect: Effect) -> None:
     elif isinstance(effect, Publish):
         driver.publish(effect)
     elif isinstance(effect, Look):
-        resolve(WATCH)(driver)
+        watch(driver)
     elif isinstance(effect, Give) and driver.dispatcher is not None:
         driver.dispatcher.give(effect.call, effect.reply, effect.value)

@@ -8,11 +8,14 @@ from __future__ import annotations
 import json
 import sys
 
-from mcpc_runtime.protocol.rows import resolve
+from mcpc_runtime.lazy import lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from base64 import b64decode
     from typing import Any, TextIO
+else:
+    b64decode = lazy("base64:b64decode")
 
 
 def printable(text: str) -> str:
@@ -91,7 +94,7 @@ def put_contents(result: dict[str, Any]) -> None:
             end = "\n" if sys.stdout.isatty() and not content["text"].endswith("\n") else ""
             put_text(f"{content['text']}{end}")
             continue
-        data = resolve("base64:b64decode")(content["blob"])
+        data = b64decode(content["blob"])
         if sys.stdout.isatty():
             kind = content.get("mimeType", "application/octet-stream")
             sys.stdout.write(f"({len(data)} bytes of {printable(kind)}: redirect standard output into a file)\n")

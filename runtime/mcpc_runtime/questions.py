@@ -6,9 +6,9 @@ user said is turned back into what was asked for, so that a handler never reads 
 
 from __future__ import annotations
 
-from mcpc_runtime.context import AskError, UnsupportedError
+from mcpc_runtime.handler_errors import AskError, UnsupportedError
+from mcpc_runtime.lazy import lazy
 from mcpc_runtime.protocol.facts import INVALID_PARAMS, MISSING_CAPABILITY
-from mcpc_runtime.protocol.rows import resolve
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,6 +18,13 @@ if TYPE_CHECKING:
     Object = dict[str, Any]
     Shape = tuple[Object, Callable[[Object], Any]]
     """A schema, and what makes a value of the content that fits it."""
+    import dataclasses
+    from typing import get_args, get_origin, get_type_hints
+else:
+    get_args = lazy("typing:get_args")
+    get_origin = lazy("typing:get_origin")
+    get_type_hints = lazy("typing:get_type_hints")
+    dataclasses = lazy("dataclasses")
 
 VALUE = "value"
 """The one field of a form that asks for one value."""
@@ -154,7 +161,7 @@ def field_of(wanted: Any) -> tuple[Object, Callable[[Any], Any]]:
         members: list[Any] = list(wanted.__members__.values())
         enum: Object = {"type": "string", "enum": [str(member.value) for member in members]}
         return enum, lambda said: next(member for member in members if str(member.value) == said)
-    origin, arguments = resolve("typing:get_origin")(wanted), resolve("typing:get_args")(wanted)
+    origin, arguments = get_origin(wanted), get_args(wanted)
     if origin is list and arguments:
         one, build = field_of(arguments[0])
         return {"type": "array", "items": one}, lambda said: [build(item) for item in said]
@@ -187,8 +194,8 @@ def same(value: Any) -> Any:
 
 def class_form(kind: Any) -> Shape:
     """Return the form of a dataclass: a field for each of its fields, required if it has no default."""
-    hints = resolve("typing:get_type_hints")(kind, include_extras=True)
-    missing = resolve("dataclasses:MISSING")
+    hints = get_type_hints(kind, include_extras=True)
+    missing = dataclasses.MISSING
     properties: Object = {}
     builds: dict[str, Callable[[Any], Any]] = {}
     required = []
@@ -226,7 +233,7 @@ def bare(hint: Any) -> tuple[Any, bool, Object]:
         found["description"] = said if isinstance(said, str) else found["description"]
         says.update({name: text for name, text in found.items() if isinstance(text, str)})
     hint = getattr(hint, "__origin__", hint) if says or hasattr(hint, "__metadata__") else hint
-    arguments = resolve("typing:get_args")(hint)
+    arguments = get_args(hint)
     if type(None) in arguments:
         (wanted,) = (one for one in arguments if one is not type(None))
         return wanted, True, says

@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
-from mcpc_runtime.protocol.rows import resolve
+from mcpc_runtime.lazy import lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
+    from urllib.parse import unquote
 
-BRING = "mcpc_runtime.layer.serving:bring"
+    import redis
+    from redis import exceptions
+
+    from mcpc_runtime.layer.serving import bring
+else:
+    bring = lazy("mcpc_runtime.layer.serving:bring")
+    unquote = lazy("urllib.parse:unquote")
+    redis = lazy("redis")
+    exceptions = lazy("redis.exceptions")
+
 SCHEMES = ("redis", "rediss", "unix", "valkey", "valkeys")
 NOT_CARRIED = "this server was built without Redis (`mcpc build --redis`)"
 ANSWER_SECONDS = 3.0
@@ -46,17 +56,17 @@ def connect(url: str, archive: str) -> Any:
 def package(archive: str) -> Any:
     """Return the class of connections, which the archive brings if it is not there; raise ImportError."""
     try:
-        return resolve("redis:Redis")
+        return redis.Redis
     except ImportError:
         if not archive:
             raise
-        resolve(BRING)(archive)
-        return resolve("redis:Redis")
+        bring(archive)
+        return redis.Redis
 
 
 def failures() -> tuple[type[Exception], ...]:
     """Return what is raised when something is wrong with Redis, or with the way to it."""
-    return (resolve("redis.exceptions:RedisError"), OSError)
+    return (exceptions.RedisError, OSError)
 
 
 def without_secrets(problem: object, url: str) -> str:
@@ -64,6 +74,6 @@ def without_secrets(problem: object, url: str) -> str:
     words = str(problem).replace(url, "(its address)")
     login, at, _ = url.partition("//")[2].rpartition("@")
     secret = login.partition(":")[2] if at else ""
-    for one in (secret, resolve("urllib.parse:unquote")(secret)):
+    for one in (secret, unquote(secret)):
         words = words.replace(one, "***") if one else words
     return words

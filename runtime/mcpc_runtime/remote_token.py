@@ -9,20 +9,23 @@ import posix
 from time import monotonic
 
 from mcpc_runtime.errors import tell
+from mcpc_runtime.lazy import lazy
 from mcpc_runtime.protocol.effects import Failure
 from mcpc_runtime.protocol.facts import INVALID_PARAMS
-from mcpc_runtime.protocol.rows import resolve
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from _operator import _compare_digest
+
     from mcpc_runtime.image import Image
     from mcpc_runtime.protocol.effects import Request
+else:
+    _compare_digest = lazy("_operator:_compare_digest")
 
 TOKEN, KEY, OTHER_KEY = b"MCPBASH_REMOTE_TOKEN", b"MCPBASH_REMOTE_TOKEN_KEY", b"MCPBASH_REMOTE_TOKEN_FALLBACK_KEY"
 MOST_FAILURES = b"MCPBASH_REMOTE_TOKEN_MAX_FAILURES_PER_MIN"
 USUAL_KEY, USUAL_OTHER_KEY, USUAL_FAILURES = "mcpbash/remoteToken", "remoteToken", 10
 SHORTEST, USAGE = 32, 2
-SAME = "_operator:_compare_digest"
 REFUSED, THROTTLED = "Remote token missing or invalid", "Remote token missing or invalid (throttled)"
 TOO_SHORT = "MCPBASH_REMOTE_TOKEN has fewer than 32 characters, which keeps nobody out: nothing is served"
 MINUTE = 60.0
@@ -42,7 +45,7 @@ class Guard:
         meta = request.params.get("_meta")
         given = [meta.get(key) for key in self._keys] if type(meta) is dict else []
         presented = next((value for value in given if type(value) is str and value), "")
-        if resolve(SAME)(self._token, presented.encode("utf-8", "surrogatepass")):
+        if _compare_digest(self._token, presented.encode("utf-8", "surrogatepass")):
             return None
         return Failure(INVALID_PARAMS, self._words())
 

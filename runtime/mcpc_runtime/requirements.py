@@ -9,7 +9,7 @@ from __future__ import annotations
 import posix
 
 from mcpc_runtime.commands import Command
-from mcpc_runtime.protocol.rows import resolve
+from mcpc_runtime.lazy import lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,8 +28,11 @@ if TYPE_CHECKING:
         environment: int
         requires: tuple[Wanted, ...]
 
+    from mcpc_runtime.runners.process import ProcessRunner
+else:
+    ProcessRunner = lazy("mcpc_runtime.runners.process:ProcessRunner")
 
-RUNNER = "mcpc_runtime.runners.process:ProcessRunner"
+
 USUAL_PATH = b"/usr/local/bin:/usr/bin:/bin"
 SECONDS = 5.0
 """How long a program may take to tell its version."""
@@ -77,7 +80,7 @@ class Requirements:
     def run(self, command: Command, done: Callable[[Completed], None]) -> Callable[[], None]:
         """Run a command; return what ends it."""
         if self._runner is None:
-            self._runner = resolve(RUNNER)(self._host)
+            self._runner = ProcessRunner(self._host)
         job = self._runner.start(command, done, lambda said: None)
         return lambda: self._runner.stop(job)
 

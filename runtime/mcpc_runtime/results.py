@@ -6,6 +6,7 @@ And what each of them means: a handler says as much as it likes, and what it doe
 from __future__ import annotations
 
 from mcpc_runtime.contents import BYTES, PLAIN, contents_of
+from mcpc_runtime.lazy import lazy
 from mcpc_runtime.protocol.effects import (
     ABSENT,
     CompletionOutcome,
@@ -17,15 +18,19 @@ from mcpc_runtime.protocol.effects import (
 )
 from mcpc_runtime.protocol.facts import INTERNAL_ERROR
 from mcpc_runtime.protocol.jsonrpc import ParseError, encode, parse
-from mcpc_runtime.protocol.rows import resolve
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from binascii import a2b_base64
     from collections.abc import Callable
 
     from mcpc_runtime.commands import Completed
     from mcpc_runtime.protocol.effects import Call, Ending
     from mcpc_runtime.protocol.jsonrpc import Json
+    from mcpc_runtime.protocol.resources import unknown
+else:
+    a2b_base64 = lazy("binascii:a2b_base64")
+    unknown = lazy("mcpc_runtime.protocol.resources:unknown")
 
 CONTENT_FIELDS = {
     "text": ("text",),
@@ -40,10 +45,8 @@ VALUES_FIELDS = {"values", "total", "hasMore"}
 BLOB = "mcpc/blob"
 """The one member of what stands for bytes that a function returned: they, in base64."""
 JSON = "application/json"
-UNKNOWN = "mcpc_runtime.protocol.resources:unknown"
 NO_SUCH = 66
 """The status by which a program says that there is no such resource (EX_NOINPUT)."""
-FROM_BASE64 = "binascii:a2b_base64"
 
 
 def as_text(value: Json) -> Json:
@@ -189,8 +192,10 @@ def is_contents(value: Json) -> bool:
 
 def is_base64(value: Json) -> bool:
     """Tell whether a text is base64, strictly."""
+    if type(value) is not str:
+        return False
     try:
-        resolve(FROM_BASE64)(value, strict_mode=True)
+        a2b_base64(value, strict_mode=True)
     except ValueError:
         return False
     return True
@@ -219,7 +224,7 @@ def program_ending(call: Call, completed: Completed, said: str) -> Ending:
     is_resource = call.request.method == "resources/read"
     problem = said or f"status {completed.status}" if completed.status else ""
     if is_resource and completed.status == NO_SUCH:
-        failure: Failure = resolve(UNKNOWN)(call.request)
+        failure: Failure = unknown(call.request)
         return failure
     if completed.dropped and not problem:
         problem = "the output is larger than what is kept of it"

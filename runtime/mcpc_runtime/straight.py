@@ -7,8 +7,8 @@ dispatcher's, with a limit and all else; by then what a task costs does not matt
 from __future__ import annotations
 
 from mcpc_runtime.contracts.python import conclude
-from mcpc_runtime.engine import internal_error
 from mcpc_runtime.protocol.calls import finish_text
+from mcpc_runtime.protocol.effects import internal_error
 from mcpc_runtime.runners.inline import InlineCall
 
 TYPE_CHECKING = False
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from mcpc_runtime.commands import Returned
-    from mcpc_runtime.engine import Engine
+    from mcpc_runtime.interfaces import Driver
     from mcpc_runtime.protocol.effects import Call, Effect
     from mcpc_runtime.protocol.session import Session
     from mcpc_runtime.runners.inline import InlineRunner
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 class Straight:
     """Runs inline handlers that want nothing but their arguments."""
 
-    def __init__(self, engine: Engine, runner: InlineRunner, adopt: Callable[[Call, InlineCall], None]) -> None:
+    def __init__(self, engine: Driver, runner: InlineRunner, adopt: Callable[[Call, InlineCall], None]) -> None:
         self._engine = engine
         self._runner = runner
         self._adopt = adopt

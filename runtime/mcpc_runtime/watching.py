@@ -7,9 +7,9 @@ that is all.  What belongs to others (a page, a repository) is not asked for aga
 from __future__ import annotations
 
 from mcpc_runtime.errors import tell
+from mcpc_runtime.lazy import lazy
 from mcpc_runtime.protocol.effects import Publish
 from mcpc_runtime.protocol.resources import locate
-from mcpc_runtime.protocol.rows import resolve
 from mcpc_runtime.providers.wanted import digest, first_seen
 
 TYPE_CHECKING = False
@@ -17,11 +17,15 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Any
 
+    from mcpc_runtime.contracts.mcp_bash_resource import looked_at
+    from mcpc_runtime.interfaces import Driver
+    from mcpc_runtime.mcp_bash.settings import settings_of
     from mcpc_runtime.protocol.session import Session
+else:
+    looked_at = lazy("mcpc_runtime.contracts.mcp_bash_resource:looked_at")
+    settings_of = lazy("mcpc_runtime.mcp_bash.settings:settings_of")
 
-SETTINGS = "mcpc_runtime.mcp_bash.settings:settings_of"
 INTERVAL, USUAL_SECONDS = "MCPBASH_RESOURCES_POLL_INTERVAL_SECS", 2
-LOOKED_AT = "mcpc_runtime.contracts.mcp_bash_resource:looked_at"
 CONTRACT = "mcp_bash_resource"
 MOST_WATCHED = 1000
 """So many resources are looked at, over all conversations."""
@@ -33,9 +37,9 @@ watchers: dict[Any, Watcher] = {}
 """The one of each server that has any."""
 
 
-def watch(driver: Any) -> None:
+def watch(driver: Driver) -> None:
     """Look from now on whether what clients of a server watch is another."""
-    seconds = resolve(SETTINGS)(driver.image).number(INTERVAL, USUAL_SECONDS)
+    seconds = settings_of(driver.image).number(INTERVAL, USUAL_SECONDS)
     if not seconds:
         return
     if driver not in watchers:
@@ -57,7 +61,7 @@ def watched(sessions: Iterable[Session]) -> list[str]:
 class Watcher:
     """Looks at what is watched, in the thread that serves."""
 
-    def __init__(self, driver: Any, seconds: int) -> None:
+    def __init__(self, driver: Driver, seconds: int) -> None:
         self._driver = driver
         self._seconds = seconds
         self._runner: Any = driver.prepare().runner_of(CONTRACT)
@@ -121,7 +125,7 @@ class Watcher:
     def _asked(self, uri: str) -> Any:
         try:
             found = locate(self._driver.image, uri)
-            return None if found is None else resolve(LOOKED_AT)(self._driver.image, found[0], uri)
+            return None if found is None else looked_at(self._driver.image, found[0], uri)
         except (ValueError, OSError):
             return None
 

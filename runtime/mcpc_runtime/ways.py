@@ -10,11 +10,19 @@ import posix
 import sys
 from errno import EMFILE, ENFILE, ENOMEM
 
-from mcpc_runtime.protocol.rows import resolve
+from mcpc_runtime.lazy import lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import _socket
+    import select
     from collections.abc import Callable
+
+    from mcpc_runtime.platforms import c_library
+else:
+    c_library = lazy("mcpc_runtime.platforms.c_library")
+    _socket = lazy("_socket")
+    select = lazy("select")
 
 WITHOUT = b"MCPC_WITHOUT"
 MEMORY_FILE_SIZE = 64 << 20
@@ -53,7 +61,7 @@ def pidfd() -> bool:
 def subreaper() -> bool:
     """A process can be given the orphans among its descendants; it takes a call that only the C library knows."""
     try:
-        return bool(resolve("_ctypes:dlsym")(resolve("_ctypes:dlopen")(None, 0), "prctl"))
+        return bool(c_library.address_of("prctl"))
     except ImportError:
         posix.close(posix.open("/dev/null", posix.O_RDONLY))  # is it not there, or was there no room to load it?
         return False
@@ -61,9 +69,8 @@ def subreaper() -> bool:
 
 def seqpacket() -> bool:
     """A socket between processes can keep messages apart."""
-    module = "_socket"
     try:
-        ends = resolve(f"{module}:socketpair")(resolve(f"{module}:AF_UNIX"), resolve(f"{module}:SOCK_SEQPACKET"))
+        ends = _socket.socketpair(_socket.AF_UNIX, _socket.SOCK_SEQPACKET)
     except (AttributeError, ImportError):
         return False
     for end in ends:
@@ -78,11 +85,10 @@ def closerange() -> bool:
 
 def hangup() -> bool:
     """The end of a descriptor is told even to those who ask `poll` for nothing else."""
-    module = "select"
     ends = posix.pipe()
     try:
         try:
-            waiting = resolve(f"{module}:poll")()
+            waiting = select.poll()
             waiting.register(ends[0], 0)
         finally:
             posix.close(ends[1])

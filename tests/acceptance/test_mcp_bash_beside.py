@@ -225,7 +225,7 @@ def test_nobody_else_carries_any_of_it(tmp_path: Path) -> None:
     names = carried(build(project, tmp_path / "s.pyz"))
     assert "handlers/.mcpc/mcp-bash/providers/git.sh" in names
     assert "handlers/.mcpc/mcp-bash/sdk/tool-sdk.sh" not in names  # no file can mean it
-    assert "mcpc_runtime/runners/mcp_bash.py" not in names  # there is no tool
+    assert "mcpc_runtime/mcp_bash/runner.py" not in names  # there is no tool
 
 
 def test_the_files_of_a_project_are_one_entry(tmp_path: Path) -> None:

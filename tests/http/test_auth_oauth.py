@@ -9,6 +9,7 @@ import hashlib
 import hmac
 import itertools
 import json
+import sys
 import time
 import warnings
 from typing import TYPE_CHECKING, Any
@@ -33,6 +34,7 @@ from mcpc_runtime.http.auth.principals import (
     UnavailableError,
 )
 from mcpc_runtime.http.settings import Settings
+from mcpc_runtime.lazy import lazy
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -853,9 +855,7 @@ def test_our_own_tokens_and_the_issuer_s_serve_side_by_side(issuer: Issuer) -> N
 def test_without_the_packages_it_is_said_how_to_carry_them(issuer: Issuer, monkeypatch: pytest.MonkeyPatch) -> None:
     from mcpc_runtime.http.auth import jwt as ours  # noqa: PLC0415
 
-    def lacking(row: str) -> object:
-        raise ModuleNotFoundError("No module named 'jwt'", name="jwt")
-
-    monkeypatch.setattr(ours, "resolve", lacking)
+    monkeypatch.setitem(sys.modules, "jwt", None)
+    monkeypatch.setattr(ours, "PyJWT", lazy("jwt:PyJWT"))
     with pytest.raises(MisconfiguredError, match="jwt: build with --oauth"):
         gate_of(issuer)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING
 
 import pytest
@@ -15,6 +16,7 @@ from issuer import serving
 from mcpc_runtime.http import spans
 from mcpc_runtime.http.auth.principals import MisconfiguredError
 from mcpc_runtime.http.spans import Spans
+from mcpc_runtime.lazy import lazy
 from mcpc_runtime.protocol.calls import call_within
 from mcpc_runtime.protocol.effects import Call, Failure, Request, text_outcome
 from mcpc_runtime.protocol.traces import trace_of
@@ -181,11 +183,9 @@ def test_so_many_are_open_and_closing_ends_them(taken: Taken, monkeypatch: pytes
 
 
 def test_without_the_packages_it_is_said_how_to_carry_them(monkeypatch: pytest.MonkeyPatch) -> None:
-    def lacking(row: str) -> object:
-        raise ModuleNotFoundError("No module named 'opentelemetry'", name="opentelemetry.sdk")
-
-    monkeypatch.setattr(spans, "resolve", lacking)
-    with pytest.raises(MisconfiguredError, match=r"opentelemetry\.sdk: build with --otel"):
+    monkeypatch.setitem(sys.modules, "opentelemetry.sdk.resources", None)
+    monkeypatch.setattr(spans, "resources", lazy("opentelemetry.sdk.resources"))
+    with pytest.raises(MisconfiguredError, match=r"opentelemetry\.sdk\.resources: build with --otel"):
         spans.spans_of("server", "1")
 
 

@@ -99,5 +99,5 @@ def test_marks_import_next_to_nothing() -> None:
         text=True,
     )
     ours = ("mcpc_runtime", "mcpc_runtime.authoring", "mcpc_runtime.context")
-    found = {"__future__", *ours, "mcpc_runtime.protocol", "mcpc_runtime.protocol.rows"}
+    found = {"__future__", *ours, "mcpc_runtime.handler_errors", "mcpc_runtime.lazy"}
     assert eval(done.stdout) == found, done.stderr

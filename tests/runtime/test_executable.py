@@ -55,7 +55,7 @@ def ended(name: str, *what: Any, **more: Any) -> Any:
 
 
 def test_arguments_are_told_and_nowhere_else(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(executable, "resolve", lambda name: lambda image: "/place")
+    monkeypatch.setattr(executable, "folder", lambda image: "/place")
     command = executable.prepare(call("plain", text="sécret\n", deep={"a": [1, None, 1.5]}), IMAGE)
     assert command.told == '{"text":"sécret\\n","deep":{"a":[1,null,1.5]}}\n'.encode()
     assert command.argv == ["/place/bin/run", "--one", "$two; three"]

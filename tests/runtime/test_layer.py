@@ -309,8 +309,8 @@ def test_a_group_with_other_members_may_not_write_above(tmp_path: Path, monkeypa
     groups = {"own": SimpleNamespace(gr_name="me", gr_mem=["me"]), "users": SimpleNamespace(gr_name="users", gr_mem=[])}
     groups["shared"] = SimpleNamespace(gr_name="me", gr_mem=["me", "you"])
     for name, group in groups.items():
-        rows = {"pwd:getpwuid": lambda number: user, "grp:getgrgid": lambda number, group=group: group}
-        monkeypatch.setattr(ownership, "resolve", rows.__getitem__)
+        monkeypatch.setattr(ownership, "getpwuid", lambda number: user)
+        monkeypatch.setattr(ownership, "getgrgid", lambda number, group=group: group)
         if name == "own":
             private(str(tmp_path / "home"), (name,))
         else:

@@ -9,16 +9,8 @@ from typing import Annotated, Any, Literal
 import pydantic
 import pytest
 
-from mcpc_runtime.context import (
-    AskError,
-    Context,
-    ProtocolError,
-    ToolError,
-    UnsupportedError,
-    elicitation,
-    roots,
-    sampling,
-)
+from mcpc_runtime.context import Context, elicitation, roots, sampling
+from mcpc_runtime.handler_errors import AskError, ProtocolError, ToolError, UnsupportedError
 from messages import valid
 
 REVISIONS = ("2025-11-25", "2026-07-28")

@@ -51,10 +51,10 @@ class Stripping(ast.NodeTransformer):
             return ast.copy_location(ast.Pass(), node)
         return self.generic_visit(ast.copy_location(ast.Assign([node.target], node.value), node))
 
-    def visit_If(self, node: ast.If) -> ast.AST:
-        """Drop `if TYPE_CHECKING`."""
+    def visit_If(self, node: ast.If) -> ast.AST | list[ast.stmt]:
+        """Drop `if TYPE_CHECKING`, and keep what is there otherwise."""
         if isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
-            return ast.copy_location(ast.Pass(), node)
+            return node.orelse or ast.copy_location(ast.Pass(), node)
         return self.generic_visit(node)
 
     def visit_ImportFrom(self, node: ast.ImportFrom) -> ast.AST:

@@ -26,16 +26,23 @@ if TYPE_CHECKING:
     from mcpc.ir import Server
 
 START = "__main__.py"
-ONLY_FOR_TYPE_CHECKERS = frozenset({"mcpc_runtime/protocol/accounts.py", "mcpc_runtime/protocol/ports.py"})
+ONLY_FOR_TYPE_CHECKERS = frozenset(
+    {
+        "mcpc_runtime/interfaces.py",
+        "mcpc_runtime/protocol/accounts.py",
+        "mcpc_runtime/protocol/ports.py",
+    }
+)
 START_PATH = (
     "mcpc_app",
     "mcpc_app.index",
     "mcpc_runtime",
     "mcpc_runtime.protocol",
     "mcpc_runtime.protocol.facts",
-    "mcpc_runtime.protocol.rows",
+    "mcpc_runtime.lazy",
     "mcpc_runtime.protocol.jsonrpc",
     "mcpc_runtime.protocol.effects",
+    "mcpc_runtime.protocol.session_state",
     "mcpc_runtime.protocol.session",
     "mcpc_runtime.opened",
     "mcpc_runtime.image",
@@ -68,7 +75,7 @@ FOR_TASKS = (
     "tasks/sqlite.py",
     "tasks/store.py",
 )
-FOR_MCP_BASH = ("contracts/mcp_bash.py", "runners/mcp_bash.py")
+FOR_MCP_BASH = ("contracts/mcp_bash.py", "mcp_bash/runner.py")
 FROM_MCP_BASH = frozenset({"mcp_bash", "mcp_bash_completion", "mcp_bash_prompt", "mcp_bash_resource"})
 """The contracts of mcp-bash."""
 READY: frozenset[str] = frozenset({"known", "mcp_bash_prompt"})
@@ -81,7 +88,7 @@ FOR_PROVIDERS = (
     "health.py",
     "providers/",
     "remote_token.py",
-    "runners/providers.py",
+    "providers/runner.py",
     "watching.py",
 )
 RUNTIME = "mcpc_runtime"

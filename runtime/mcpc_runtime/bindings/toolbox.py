@@ -11,8 +11,8 @@ import sys
 from _contextvars import ContextVar
 from time import gmtime, time
 
+from mcpc_runtime.lazy import lazy
 from mcpc_runtime.protocol.jsonrpc import encode, quote
-from mcpc_runtime.protocol.rows import resolve
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,6 +22,11 @@ if TYPE_CHECKING:
     from mcpc_runtime.context import Context
 
     Result = dict[str, Any]
+    from asyncio import run
+    from traceback import format_exception
+else:
+    format_exception = lazy("traceback:format_exception")
+    run = lazy("asyncio:run")
 
 current: ContextVar[tuple[Context, str]] = ContextVar("toolbox")
 """The context of the call that runs, and the log that its own calls are written to."""
@@ -29,7 +34,6 @@ modules: dict[str, Any] = {}
 """Those of which a function was called."""
 APPENDING = posix.O_WRONLY | posix.O_APPEND | posix.O_CREAT | posix.O_CLOEXEC
 PRIVATE = 0o600
-TRACE = "traceback:format_exception"
 
 
 def call(function: Callable[..., Any], arguments: dict[str, Any], more: dict[str, Any], tool: str) -> Any:
@@ -94,7 +98,7 @@ class Entry:
 
     def failed(self, problem: Exception) -> Result:
         """Log a call that failed, and return its result."""
-        trace = "".join(resolve(TRACE)(problem))
+        trace = "".join(format_exception(problem))
         self.write({"stat": "error", "err": str(problem), "trace": trace, "cost": self.cost})
         return refused(str(problem))
 
@@ -138,7 +142,7 @@ def destroy() -> None:
         try:
             value: Any = end() if end is not None else None
             if hasattr(value, "__await__"):
-                resolve("asyncio:run")(finished(value))
+                run(finished(value))
         except Exception as problem:  # noqa: BLE001 - one that fails keeps no other from being destroyed
             posix.write(2, f"{name} could not be destroyed: {problem}\n".encode("utf-8", "backslashreplace"))
 

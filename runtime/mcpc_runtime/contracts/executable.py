@@ -12,10 +12,10 @@ from __future__ import annotations
 import _signal  # type: ignore[import-not-found]
 
 from mcpc_runtime.commands import Command
+from mcpc_runtime.lazy import lazy
 from mcpc_runtime.protocol.effects import Failure, Outcome, text, text_outcome
 from mcpc_runtime.protocol.facts import INTERNAL_ERROR
 from mcpc_runtime.protocol.jsonrpc import ParseError, encode, parse
-from mcpc_runtime.protocol.rows import resolve
 from mcpc_runtime.protocol.traces import trace_of
 from mcpc_runtime.results import is_result, program_ending, prompt_outcome, uri_of, whole_result
 
@@ -25,8 +25,10 @@ if TYPE_CHECKING:
     from mcpc_runtime.image import Image
     from mcpc_runtime.protocol.effects import Call, Ending
     from mcpc_runtime.protocol.jsonrpc import Json
+    from mcpc_runtime.unpacking import folder
+else:
+    folder = lazy("mcpc_runtime.unpacking:folder")
 
-FOLDER = "mcpc_runtime.unpacking:folder"
 BROKEN_OUTPUT = "Internal error: tool output does not match outputSchema"
 BROKEN_PROMPT = "Internal error: prompt execution failed"
 ANSWERS = b"mcpc_answers"
@@ -37,7 +39,7 @@ MOST_ANSWERED = 120_000
 def prepare(call: Call, image: Image) -> Command:
     """Return the command: the program where it was unpacked, its own words, and the arguments for it to read."""
     file, words = call.definition.handler
-    home: str = resolve(FOLDER)(image)
+    home: str = folder(image)
     more = {b"MCPC_TOOL": call.definition.name.encode(), b"MCPC_HOME": home.encode("utf-8", "surrogateescape")}
     given = {**more, **trace_of(call), **uri_of(call)}
     command = Command([f"{home}/{file}", *words], call.definition.environment, given)

@@ -11,18 +11,25 @@ from hashlib import sha256
 
 from mcpc_runtime.commands import Command
 from mcpc_runtime.image import Definition
+from mcpc_runtime.lazy import lazy
 from mcpc_runtime.protocol.effects import Call, CompletionOutcome, Failure, Ready
 from mcpc_runtime.protocol.facts import INTERNAL_ERROR, INVALID_PARAMS
 from mcpc_runtime.protocol.jsonrpc import ParseError, encode, parse
-from mcpc_runtime.protocol.rows import resolve
 from mcpc_runtime.providers import surroundings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from base64 import urlsafe_b64decode, urlsafe_b64encode
+    from json import dumps
+
     from mcpc_runtime.commands import Completed
     from mcpc_runtime.image import Image
     from mcpc_runtime.protocol.effects import Ending, Request
     from mcpc_runtime.protocol.jsonrpc import Json
+else:
+    dumps = lazy("json:dumps")
+    urlsafe_b64decode = lazy("base64:urlsafe_b64decode")
+    urlsafe_b64encode = lazy("base64:urlsafe_b64encode")
 
 CONTRACT = "mcp_bash_completion"
 USUAL, MOST = 5, 100
@@ -32,7 +39,6 @@ LONGEST_WORDS = 2000
 LONGEST_CURSOR = 1024
 LATEST = 1 << 31
 TO_BASE64, FROM_BASE64 = "base64:urlsafe_b64encode", "base64:urlsafe_b64decode"
-SORTED = "json:dumps"
 FOLDERS = {
     "MCP_PROMPT_REL_PATH": ("MCP_PROMPT_PATH", "prompts"),
     "MCP_RESOURCE_REL_PATH": ("MCP_RESOURCE_PATH", "resources"),
@@ -51,7 +57,7 @@ def prepare(call: Call, image: Image) -> Command:
     folder = surroundings.home(image)
     start = offset(call.request, name)
     given = typed(call)
-    normal = resolve(SORTED)(given, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    normal = dumps(given, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
     told = {
         "MCP_COMPLETION_NAME": name,
         "MCP_COMPLETION_ARGS_JSON": encode(given).decode(),
@@ -99,7 +105,7 @@ def offset(request: Request, name: str) -> int:
     if type(cursor) is not str or len(cursor) > LONGEST_CURSOR or not cursor.isascii():
         return -1
     try:
-        said = parse(resolve(FROM_BASE64)(cursor + "=" * (-len(cursor) % 4)))
+        said = parse(urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))
     except (ParseError, ValueError):
         return -1
     start = said.get("offset") if type(said) is dict and said.get("name") == name else None
@@ -108,7 +114,7 @@ def offset(request: Request, name: str) -> int:
 
 def cursor_of(name: str, start: int) -> str:
     """Return the cursor of a page."""
-    encoded: bytes = resolve(TO_BASE64)(encode({"name": name, "offset": start}))
+    encoded: bytes = urlsafe_b64encode(encode({"name": name, "offset": start}))
     return encoded.decode().rstrip("=")
 
 

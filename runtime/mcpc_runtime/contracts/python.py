@@ -10,10 +10,10 @@ that there is no such resource, and other values are JSON; one that completes an
 from __future__ import annotations
 
 from mcpc_runtime.commands import Invocation
+from mcpc_runtime.lazy import lazy
 from mcpc_runtime.protocol.capabilities import declared
 from mcpc_runtime.protocol.effects import ABSENT, Failure, Outcome, text_outcome
 from mcpc_runtime.protocol.facts import INTERNAL_ERROR, INVALID_PARAMS
-from mcpc_runtime.protocol.rows import resolve
 from mcpc_runtime.results import (
     as_text,
     completion_outcome,
@@ -33,10 +33,13 @@ if TYPE_CHECKING:
     from mcpc_runtime.image import Image
     from mcpc_runtime.protocol.effects import Call, Ending
     from mcpc_runtime.protocol.jsonrpc import Json
+    from mcpc_runtime.protocol.raised import ending
+    from mcpc_runtime.protocol.resources import unknown
+else:
+    ending = lazy("mcpc_runtime.protocol.raised:ending")
+    unknown = lazy("mcpc_runtime.protocol.resources:unknown")
 
 COMPLETE = "completion/complete"
-RAISED = "mcpc_runtime.protocol.raised:ending"
-UNKNOWN = "mcpc_runtime.protocol.resources:unknown"
 
 
 def prepare(call: Call, image: Image) -> Invocation:
@@ -61,7 +64,7 @@ def prepare(call: Call, image: Image) -> Invocation:
 def conclude(call: Call, returned: Returned) -> Ending:
     """Return what the function's end means."""
     if returned.raised is not None:
-        made: Ending = resolve(RAISED)(call, returned.raised)
+        made: Ending = ending(call, returned.raised)
         return made
     if call.is_tool:
         return conclude_tool(call, returned)
@@ -102,7 +105,7 @@ def conclude_resource(call: Call, returned: Returned) -> Ending:
     if returned.problem:
         return Failure(INTERNAL_ERROR, f"Internal error: the resource cannot be read: {returned.problem}")
     if returned.value is None:
-        failure: Failure = resolve(UNKNOWN)(call.request)
+        failure: Failure = unknown(call.request)
         return failure
     outcome = resource_outcome(call, returned.value)
     return outcome or Failure(INTERNAL_ERROR, "Internal error: the resource cannot be read: `contents` are malformed")

@@ -23,22 +23,30 @@ from mcpc_runtime.http.replies import JSON, METHODS, PIECE, PLAIN, PROTECTED, RE
 from mcpc_runtime.http.said import Said
 from mcpc_runtime.http.stage import Stage
 from mcpc_runtime.image import Image
+from mcpc_runtime.lazy import lazy
 from mcpc_runtime.opened import CHANGED, is_changed
-from mcpc_runtime.protocol.rows import resolve
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
     from typing import Any
 
+    from mcpc_runtime.http.bx.endpoint import mount
     from mcpc_runtime.http.memory_budget import Account
+    from mcpc_runtime.http.metrics import Metrics
+    from mcpc_runtime.http.peers import Peers
     from mcpc_runtime.http.replies import Client, Message, Pairs, Receive, Reply, Send
+    from mcpc_runtime.http.rotation import Rotation
+    from mcpc_runtime.http.rotation import reload as rotation_reload
     from mcpc_runtime.http.settings import Settings
+else:
+    Metrics = lazy("mcpc_runtime.http.metrics:Metrics")
+    Peers = lazy("mcpc_runtime.http.peers:Peers")
+    Rotation = lazy("mcpc_runtime.http.rotation:Rotation")
+    mount = lazy("mcpc_runtime.http.bx.endpoint:mount")
+    rotation_reload = lazy("mcpc_runtime.http.rotation:reload", "rotation_reload")
 
-METRICS = "mcpc_runtime.http.metrics:Metrics"
-PEERS = "mcpc_runtime.http.peers:Peers"
-ROTATION, RELOAD = "mcpc_runtime.http.rotation:Rotation", "mcpc_runtime.http.rotation:reload"
-BX, MOUNT_BX = "bx", "mcpc_runtime.http.bx.endpoint:mount"
+BX = "bx"
 UNKNOWN_PEER = "this address may not ask: --allow-ip names those that may"
 MOST_SAID, LONGEST_SAID = 512, 2048
 """So many heads are remembered, of so many bytes: a client sends the same one again and again."""
@@ -63,14 +71,14 @@ class Application:
         self.is_ready = True
         self._is_stopping = False
         self._is_closed = settings.authenticator is None and not settings.open
-        self.metrics = settings.metrics or (resolve(METRICS)() if settings.has_metrics else None)
+        self.metrics = settings.metrics or (Metrics() if settings.has_metrics else None)
         self._images = {settings.path: images} if isinstance(images, Image) else dict(images)
         self._endpoints: dict[str, Endpoint] = {}
         self._elders: Elders | None = None
         self._rotation: Any = None
         self._turns: FairTurns | None = None
         self._others: dict[str, Callable[[Message, Receive, Send], Awaitable[None]]] = {}
-        self._peers = resolve(PEERS)(settings.allowed_ips, settings.proxies) if settings.allowed_ips else None
+        self._peers = Peers(settings.allowed_ips, settings.proxies) if settings.allowed_ips else None
         self._said: dict[tuple[tuple[bytes, bytes], ...], Said] = {}
         self._large = FairLock()
         self.refusals = Refusals(self._known_paths, self._asked)
@@ -105,18 +113,18 @@ class Application:
             self._endpoints[path] = self._endpoints[path.rstrip("/") + "/"] = Endpoint(stage, path, self.metrics)
         written_for_bx = [stage for stage in self.stages if BX in stage.image.index]
         if written_for_bx:
-            self._others = resolve(MOUNT_BX)(self, written_for_bx[0])
+            self._others = mount(self, written_for_bx[0])
         if self.settings.sse and self.stages:
             self._elders = Elders(self.stages[0])
         if self.settings.authenticator is not None and self.stages:
             self.settings.authenticator.address = self.stages[0].address
         watched = getattr(self.settings.authenticator, "watched", None)
         if watched is not None:
-            self._rotation = resolve(ROTATION)(watched, self.stages)
+            self._rotation = Rotation(watched, self.stages)
 
     def reload(self) -> None:
         """Read again what can change while the server runs, which is the file of tokens."""
-        resolve(RELOAD)(self._rotation)
+        rotation_reload(self._rotation)
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
         """Answer one request, or live and end with the server."""

@@ -14,10 +14,10 @@ from mcpc_runtime.http.memory_budget import WAITING_COST
 from mcpc_runtime.http.replies import EVENTS, JSON, STATUS, STATUS_BEFORE, accepted, respond, without_null
 from mcpc_runtime.http.stage import received
 from mcpc_runtime.http.streams import Feed, Pipe, leaving
+from mcpc_runtime.lazy import lazy
 from mcpc_runtime.protocol.effects import Send
 from mcpc_runtime.protocol.facts import INTERNAL_ERROR
 from mcpc_runtime.protocol.jsonrpc import error_line
-from mcpc_runtime.protocol.rows import resolve
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,8 +32,10 @@ if TYPE_CHECKING:
     from mcpc_runtime.protocol.effects import Effect
     from mcpc_runtime.protocol.jsonrpc import Json
     from mcpc_runtime.protocol.session import Session
+    from mcpc_runtime.protocol.subscriptions import close_listening
+else:
+    close_listening = lazy("mcpc_runtime.protocol.subscriptions:close_listening")
 
-CLOSE_LISTENING = "mcpc_runtime.protocol.subscriptions:close_listening"
 QUICK_SECONDS = 0.05
 """So long nobody looks whether the client is still there."""
 SHORT = 8
@@ -312,7 +314,7 @@ class Post:
 
     def end_listening(self) -> None:
         """End subscriptions as the server's own wish (2026-07-28, Subscriptions): the result, then the end."""
-        self._stage.perform(resolve(CLOSE_LISTENING)(self.session, False))
+        self._stage.perform(close_listening(self.session, False))
 
     def abandon(self, why: str) -> None:
         """Answer with an error, and end the handlers."""

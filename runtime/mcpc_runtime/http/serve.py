@@ -15,25 +15,50 @@ from mcpc_runtime.http.auth.principals import MisconfiguredError, NotCarriedErro
 from mcpc_runtime.http.words import SettingError, options_in_words, settings_from
 from mcpc_runtime.identity import server_name
 from mcpc_runtime.image import open_image
-from mcpc_runtime.protocol.rows import resolve
+from mcpc_runtime.lazy import lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable
     from typing import Any
 
+    from mcpc_runtime import redis
+    from mcpc_runtime.http.app import Application
+    from mcpc_runtime.http.auth.configure import authenticator
+    from mcpc_runtime.http.bx.doors import authenticator as bx_authenticator
+    from mcpc_runtime.http.embedded import server
+    from mcpc_runtime.http.embedded.parts import prepare
+    from mcpc_runtime.http.facets import facets
     from mcpc_runtime.http.settings import Settings
+    from mcpc_runtime.http.spans import spans_of
+    from mcpc_runtime.http.variables import unknown
     from mcpc_runtime.image import Image
+    from mcpc_runtime.layer.serving import bring
+    from mcpc_runtime.redis import connect
+    from mcpc_runtime.remote_token import guard
+    from mcpc_runtime.seals import seals
+    from mcpc_runtime.tasks.places import open_store
+else:
+    Application = lazy("mcpc_runtime.http.app:Application")
+    authenticator = lazy("mcpc_runtime.http.auth.configure:authenticator")
+    bring = lazy("mcpc_runtime.layer.serving:bring")
+    connect = lazy("mcpc_runtime.redis:connect")
+    facets = lazy("mcpc_runtime.http.facets:facets")
+    guard = lazy("mcpc_runtime.remote_token:guard")
+    bx_authenticator = lazy("mcpc_runtime.http.bx.doors:authenticator", "bx_authenticator")
+    open_store = lazy("mcpc_runtime.tasks.places:open_store")
+    prepare = lazy("mcpc_runtime.http.embedded.parts:prepare")
+    seals = lazy("mcpc_runtime.seals:seals")
+    spans_of = lazy("mcpc_runtime.http.spans:spans_of")
+    unknown = lazy("mcpc_runtime.http.variables:unknown")
+    redis = lazy("mcpc_runtime.redis")
+    server = lazy("mcpc_runtime.http.embedded.server")
 
 SUCCESS, USAGE, UNREACHABLE, NOT_RUNNABLE = 0, 2, 4, 8
 EXPORTED = {"state_keys_file": "MCPC_STATE_KEYS_FILE", "tasks": "MCPC_TASKS", "events": "MCPC_EVENTS"}
 """What others read from the environment, which a word sets for them."""
-BX, TOKENS_OF_BX = "bx", "mcpc_runtime.http.bx.doors:authenticator"
-UNKNOWN = "mcpc_runtime.http.variables:unknown"
-SPANS = "mcpc_runtime.http.spans:spans_of"
-SERVER = "mcpc_runtime.http.embedded.server:run"
-FACETS = "mcpc_runtime.http.facets:facets"
-MCP_BASH, GUARD = "mcp_bash", "mcpc_runtime.remote_token:guard"
+BX = "bx"
+MCP_BASH = "mcp_bash"
 HELP = """usage: {file} serve --http [HOST:]PORT [OPTION ...]
 
 Serve over HTTP until asked to stop: SIGTERM lets calls end, a second one does
@@ -95,24 +120,24 @@ def made(image: Image, settings: Settings) -> tuple[Any, Settings]:
     reachable(settings, image)
     images = {settings.path: image}
     if "facets" in image.index:
-        images.update(resolve(FACETS)(image))
+        images.update(facets(image))
     for path, file in settings.also:
         if path in images:
             raise RefusedError(USAGE, f"--also {path}: there is another server under this path")
         images[path] = another(path, file, image)
     for one in images.values():
         if MCP_BASH in one.index:
-            resolve(GUARD)(one)
+            guard(one)
     if settings.authenticator is not None:
         tell_of_strangers(settings.authenticator.named(), images.values())
     if BX in image.index and settings.bx_path in images:
         raise RefusedError(USAGE, f"--bx-path {settings.bx_path}: an endpoint of MCP is under this path")
-    return resolve("mcpc_runtime.http.app:Application")(images, settings), settings
+    return Application(images, settings), settings
 
 
 def tell_of_variables(settings: Settings) -> None:
     """Tell of variables that look like ours and mean nothing: mostly their name was misspelt."""
-    for line in resolve(UNKNOWN)(os.environ, guarded=settings.authenticator is not None):
+    for line in unknown(os.environ, guarded=settings.authenticator is not None):
         tell(line)
 
 
@@ -148,10 +173,10 @@ def secured(settings: Settings, image: Image) -> Settings:
     To let everybody in unasked is refused.
     """
     try:
-        found = resolve("mcpc_runtime.http.auth.configure:authenticator")(settings, os.environ)
+        found = authenticator(settings, os.environ)
         if found is None and BX in image.index:
-            found = resolve(TOKENS_OF_BX)(image.index[BX], os.environ)
-        resolve("mcpc_runtime.seals:seals")()
+            found = bx_authenticator(image.index[BX], os.environ)
+        seals()
     except NotCarriedError as problem:
         raise RefusedError(NOT_RUNNABLE, str(problem)) from None
     except (MisconfiguredError, ValueError) as problem:
@@ -166,15 +191,15 @@ def reachable(settings: Settings, image: Image) -> None:
     """Refuse to serve with a store of tasks, or a carrier of changes, that can never be used."""
     wires = [image.wire(version) for version in image.stateless_versions]
     if settings.tasks and any("tasks/get" in wire.methods for wire in wires):
-        store = resolve("mcpc_runtime.tasks.places:open_store")(server_name(image), image.archive)
+        store = open_store(server_name(image), image.archive)
         reason = getattr(store, "reason", "")
         store.close()
         if reason:
             raise RefusedError(NOT_RUNNABLE, f"--tasks: {reason}")
     if settings.events:
         try:
-            resolve("mcpc_runtime.redis:connect")(settings.events, image.archive).close()
-        except resolve("mcpc_runtime.redis:RedisError") as problem:
+            connect(settings.events, image.archive).close()
+        except redis.RedisError as problem:
             raise RefusedError(NOT_RUNNABLE, f"--events: {problem}") from None
 
 
@@ -184,7 +209,7 @@ def traced(settings: Settings, image: Image) -> Settings:
         return settings
     known = json.loads(image.entry("META-INF/build.json"))
     try:
-        return settings.but(spans=resolve(SPANS)(known["name"], known["version"]))
+        return settings.but(spans=spans_of(known["name"], known["version"]))
     except MisconfiguredError as problem:
         raise RefusedError(NOT_RUNNABLE, str(problem)) from None
 
@@ -222,9 +247,9 @@ def another(path: str, file: str, image: Image) -> Image:
 def carried(archive: str) -> Any:
     """Return what serves, out of the packages that the file carries for it."""
     try:
-        resolve("mcpc_runtime.layer.serving:bring")(archive)
-        resolve("mcpc_runtime.http.embedded.parts:prepare")()
-        return resolve(SERVER)
+        bring(archive)
+        prepare()
+        return server.run
     except ModuleNotFoundError as problem:
         words = f"this file does not carry {problem.name}: build it with `mcpc build --http`"
         raise RefusedError(NOT_RUNNABLE, words) from None

@@ -14,8 +14,8 @@ from hashlib import sha256
 from time import monotonic
 
 from mcpc_runtime.http.streams import Feed
+from mcpc_runtime.lazy import lazy
 from mcpc_runtime.protocol.purposes import purpose
-from mcpc_runtime.protocol.rows import resolve
 from mcpc_runtime.protocol.session import Session
 from mcpc_runtime.shares import Holdings
 
@@ -36,8 +36,11 @@ if TYPE_CHECKING:
         def end_streams(self) -> None:
             """End what stays open for ever."""
 
+    from mcpc_runtime.seals import seals
+else:
+    seals = lazy("mcpc_runtime.seals:seals")
 
-SEALS = "mcpc_runtime.seals:seals"
+
 PURPOSE = "session"
 LONGEST_TOKEN = 256
 VALID_SECONDS = 30 * 86400.0
@@ -127,7 +130,7 @@ class Sessions:
 
     @property
     def _seals(self) -> Any:
-        return resolve(SEALS)()
+        return seals()
 
     def find(self, token: str, principal: str) -> Conversation | None:
         """Return the conversation an id stands for; None for an id that is forged, ended, old or somebody else's."""

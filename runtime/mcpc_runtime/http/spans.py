@@ -7,14 +7,34 @@ put in that place (W3C Trace Context).  Names and attributes: the semantic conve
 from __future__ import annotations
 
 from mcpc_runtime.http.auth.principals import MisconfiguredError
+from mcpc_runtime.lazy import lazy
 from mcpc_runtime.protocol.effects import Failure
-from mcpc_runtime.protocol.rows import resolve
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from opentelemetry import trace
+    from opentelemetry.baggage.propagation import W3CBaggagePropagator
+    from opentelemetry.context import Context
+    from opentelemetry.exporter.otlp.proto.http import trace_exporter
+    from opentelemetry.sdk import resources
+    from opentelemetry.sdk import trace as sdk_trace
+    from opentelemetry.sdk.trace import export
+    from opentelemetry.trace import status
+    from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
+
     from mcpc_runtime.protocol.effects import Call, Ending
+else:
+    Context = lazy("opentelemetry.context:Context")
+    TraceContextTextMapPropagator = lazy("opentelemetry.trace.propagation.tracecontext:TraceContextTextMapPropagator")
+    W3CBaggagePropagator = lazy("opentelemetry.baggage.propagation:W3CBaggagePropagator")
+    trace = lazy("opentelemetry.trace")
+    status = lazy("opentelemetry.trace.status")
+    resources = lazy("opentelemetry.sdk.resources")
+    export = lazy("opentelemetry.sdk.trace.export")
+    trace_exporter = lazy("opentelemetry.exporter.otlp.proto.http.trace_exporter")
+    sdk_trace = lazy("opentelemetry.sdk.trace", "sdk_trace")
 
 CARRIED = ("traceparent", "tracestate", "baggage")
 MOST_OPEN = 8192
@@ -32,13 +52,13 @@ class Spans:
         self._provider = provider
         self._tracer = provider.get_tracer("mcpc")
         self._propagators = [
-            resolve("opentelemetry.trace.propagation.tracecontext:TraceContextTextMapPropagator")(),
-            resolve("opentelemetry.baggage.propagation:W3CBaggagePropagator")(),
+            TraceContextTextMapPropagator(),
+            W3CBaggagePropagator(),
         ]
-        self._inside: Any = resolve("opentelemetry.trace:set_span_in_context")
-        self._server: Any = resolve("opentelemetry.trace:SpanKind").SERVER
-        self._internal: Any = resolve("opentelemetry.trace:SpanKind").INTERNAL
-        self._error: Any = resolve("opentelemetry.trace.status:StatusCode").ERROR
+        self._inside: Any = trace.set_span_in_context
+        self._server: Any = trace.SpanKind.SERVER
+        self._internal: Any = trace.SpanKind.INTERNAL
+        self._error: Any = status.StatusCode.ERROR
         self._open: dict[Call, Any] = {}
 
     def began(self, call: Call) -> None:
@@ -50,7 +70,7 @@ class Spans:
         params = call.request.params
         meta = params.get("_meta")
         carrier = {name: meta[name] for name in CARRIED if type(meta.get(name)) is str} if type(meta) is dict else {}
-        context = resolve("opentelemetry.context:Context")()
+        context = Context()
         for propagator in self._propagators:
             context = propagator.extract(carrier, context)
         span = self._open[call] = self._tracer.start_span(
@@ -103,10 +123,10 @@ def attributes(call: Call) -> dict[str, str]:
 def spans_of(name: str, version: str) -> Spans:
     """Return what makes spans and sends them where the OTEL_… variables say; raise MisconfiguredError."""
     try:
-        resource = resolve("opentelemetry.sdk.resources:Resource")
-        provider = resolve("opentelemetry.sdk.trace:TracerProvider")
-        batches = resolve("opentelemetry.sdk.trace.export:BatchSpanProcessor")
-        exporter = resolve("opentelemetry.exporter.otlp.proto.http.trace_exporter:OTLPSpanExporter")
+        resource = resources.Resource
+        provider = sdk_trace.TracerProvider
+        batches = export.BatchSpanProcessor
+        exporter = trace_exporter.OTLPSpanExporter
     except ImportError as problem:
         raise MisconfiguredError(f"spans need {problem.name or problem}: build with --otel") from None
     told = resource.create({})

@@ -12,7 +12,6 @@ from asyncio import get_running_loop
 from collections import deque
 from time import time
 
-from mcpc_runtime.engine import internal_error
 from mcpc_runtime.errors import tell
 from mcpc_runtime.http.aside import Aside
 from mcpc_runtime.http.connections import most_connections
@@ -20,9 +19,9 @@ from mcpc_runtime.http.fair_places import FairPlaces
 from mcpc_runtime.http.reactor import LoopReactor
 from mcpc_runtime.http.sessions import Sessions
 from mcpc_runtime.identity import server_name
-from mcpc_runtime.protocol.effects import Part, Say, Send, Start, Stop
+from mcpc_runtime.lazy import lazy
+from mcpc_runtime.protocol.effects import Part, Say, Send, Start, Stop, internal_error
 from mcpc_runtime.protocol.jsonrpc import encode
-from mcpc_runtime.protocol.rows import resolve
 from mcpc_runtime.shares import TIMES_FREE, Shares
 
 TYPE_CHECKING = False
@@ -48,13 +47,20 @@ if TYPE_CHECKING:
         def abandon(self, why: str) -> None:
             """Answer it with an error."""
 
+    from mcpc_runtime.dispatch import Dispatcher
+    from mcpc_runtime.events import Events
+    from mcpc_runtime.http.peers import Peers
+    from mcpc_runtime.mcp_bash.starting import start
+    from mcpc_runtime.performing import perform as performing_perform
+else:
+    Dispatcher = lazy("mcpc_runtime.dispatch:Dispatcher")
+    Events = lazy("mcpc_runtime.events:Events")
+    Peers = lazy("mcpc_runtime.http.peers:Peers")
+    performing_perform = lazy("mcpc_runtime.performing:perform", "performing_perform")
+    start = lazy("mcpc_runtime.mcp_bash.starting:start")
 
-MORE = "mcpc_runtime.performing:perform"
-DISPATCHER = "mcpc_runtime.dispatch:Dispatcher"
-EVENTS = "mcpc_runtime.events:Events"
-PEERS = "mcpc_runtime.http.peers:Peers"
+
 MCP_BASH = "mcp_bash"
-STARTING = "mcpc_runtime.mcp_bash.starting:start"
 SWEEP_SECONDS = 30.0
 LONGEST_SECONDS = 86_400.0
 """How long a stream may stay open at most: its client opens another one."""
@@ -147,7 +153,7 @@ class Stage:
         self.listening: dict[Session, float] = {}
         self.streams = 0
         self.leases: dict[Lease, None] = {}
-        self.peers = resolve(PEERS)((), settings.proxies) if settings.proxies else None
+        self.peers = Peers((), settings.proxies) if settings.proxies else None
         most = min(settings.max_streams, most_connections(settings))
         self.stream_shares = Shares(most, TIMES_FREE if is_shared else most)
         self.is_ending = self.is_closed = False
@@ -157,9 +163,9 @@ class Stage:
         self._thread = get_ident()
         self._sweep()
         if MCP_BASH in image.index:
-            resolve(STARTING)(image)
+            start(image)
         if settings.events:
-            self.events = resolve(EVENTS)(settings.events, server_name(image), image.archive, self.hear)
+            self.events = Events(settings.events, server_name(image), image.archive, self.hear)
 
     def account(self, principal: str) -> Account:
         """Return what the output of a principal's call is charged to while it is kept."""
@@ -301,7 +307,7 @@ class Stage:
             if effect.request.origin is not None:
                 effect.request.origin.part(effect.seconds)
         else:
-            resolve(MORE)(self, effect)
+            performing_perform(self, effect)
 
     def _say(self, effect: Say) -> None:
         """Say something on the stream of the request it is about; on one of the conversation's, if it is about none."""
@@ -322,7 +328,7 @@ class Stage:
         if self.is_closed:
             raise RuntimeError("the server was stopped")
         if self.dispatcher is None:
-            self.dispatcher = resolve(DISPATCHER)(self)
+            self.dispatcher = Dispatcher(self)
             for observer in self.observers:
                 self.dispatcher.observe(observer)
         return self.dispatcher

@@ -7,11 +7,14 @@ open without a word.
 from __future__ import annotations
 
 from mcpc_runtime.http.words import OPTIONS, variable
-from mcpc_runtime.protocol.rows import resolve
+from mcpc_runtime.lazy import lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+    from difflib import get_close_matches
+else:
+    get_close_matches = lazy("difflib:get_close_matches")
 
 PREFIX = "MCPC_"
 READ = frozenset(
@@ -57,7 +60,7 @@ def unknown(environment: Iterable[str], *, guarded: bool) -> Iterator[str]:
     """Yield what is said of variables that mean nothing; `guarded`: tokens are asked for."""
     names = known()
     for name in sorted(name for name in environment if name.startswith(PREFIX) and name not in names):
-        near: list[str] = resolve("difflib:get_close_matches")(name, sorted(names - GIVEN), 1)
+        near: list[str] = get_close_matches(name, sorted(names - GIVEN), 1)
         shown = "".join(letter if letter.isprintable() else "?" for letter in name)
         yield f"the variable {shown} means nothing to this server{f'; did you mean {near[0]}?' if near else ''}"
         if not guarded and near and near[0] in GUARDS:

@@ -7,12 +7,17 @@ from __future__ import annotations
 
 from mcpc_runtime.http.memory_budget import LEAST_LIMIT
 from mcpc_runtime.http.settings import DEFAULTS, Settings
-from mcpc_runtime.protocol.rows import resolve
+from mcpc_runtime.lazy import lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
+    from ipaddress import ip_network
+    from textwrap import fill
     from typing import Any
+else:
+    ip_network = lazy("ipaddress:ip_network")
+    fill = lazy("textwrap:fill")
 
 
 class SettingError(Exception):
@@ -70,7 +75,7 @@ def file(text: str) -> str:
 def network(text: str) -> str:
     """Return a network, which may be one address."""
     try:
-        return str(resolve("ipaddress:ip_network")(text, strict=False))
+        return str(ip_network(text, strict=False))
     except ValueError:
         raise ValueError("expected an address or a network such as 10.0.0.0/8") from None
 
@@ -258,6 +263,5 @@ def _flag(name: str, value: str) -> bool:
 
 def options_in_words() -> str:
     """Return the options as rows of a help page for 80 columns."""
-    fill: Callable[..., str] = resolve("textwrap:fill")
     rows = ((f"{word} {called}".rstrip(), says) for word, (_, _, called, _, says) in OPTIONS.items())
     return "".join(fill(f"  {words:<27}{says}", 80, subsequent_indent=" " * 29) + "\n" for words, says in rows)

@@ -12,7 +12,7 @@ from importlib.machinery import ModuleSpec, PathFinder
 from zipimport import ZipImportError, zipimporter
 
 from mcpc_runtime.layer.metadata import InArchive
-from mcpc_runtime.protocol.rows import resolve
+from mcpc_runtime.lazy import lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,6 +22,16 @@ if TYPE_CHECKING:
     from mcpc_runtime.layer.parcels import Variant
 
     Parcel = dict[str, Any]
+    from importlib.metadata import PathDistribution
+
+    from mcpc_runtime.layer.parcels import spec_of
+    from mcpc_runtime.layer.tags import fitting as tags_fitting
+    from mcpc_runtime.layer.tags import refusal
+else:
+    PathDistribution = lazy("importlib.metadata:PathDistribution")
+    refusal = lazy("mcpc_runtime.layer.tags:refusal")
+    spec_of = lazy("mcpc_runtime.layer.parcels:spec_of")
+    tags_fitting = lazy("mcpc_runtime.layer.tags:fitting", "tags_fitting")
 
 SITE = "site"
 INDEX = ".layer.json"
@@ -63,17 +73,17 @@ class Finder:
         for name, folder in self._metadata.items():
             if wanted in (None, name):
                 place = InArchive(self._loader, f"{self._archive}/{self._folder}/{folder}")
-                yield resolve("importlib.metadata:PathDistribution")(place)
+                yield PathDistribution(place)
 
     def _in_parcel(self, name: str, parcel: Parcel, path: Sequence[str] | None) -> ModuleSpec | None:
-        fitting: Variant | None = resolve("mcpc_runtime.layer.tags:fitting")(parcel["variants"])
+        fitting: Variant | None = tags_fitting(parcel["variants"])
         if fitting is not None:
-            spec: ModuleSpec | None = resolve("mcpc_runtime.layer.parcels:spec_of")(name, fitting, self._read)
+            spec: ModuleSpec | None = spec_of(name, fitting, self._read)
             return spec
         instead = PathFinder.find_spec(name, path)
         if instead is not None and instead.loader is not None:
             return instead  # there is the same in Python
-        raise ImportError(f"{name}: {resolve('mcpc_runtime.layer.tags:refusal')(parcel['variants'])}", name=name)
+        raise ImportError(f"{name}: {refusal(parcel['variants'])}", name=name)
 
     def _read(self, path: str) -> bytes:
         data: bytes = self._loader.get_data(f"{self._archive}/{self._folder}/{path}")

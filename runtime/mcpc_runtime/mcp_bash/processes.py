@@ -10,9 +10,9 @@ import posix
 
 from mcpc_runtime import ways
 from mcpc_runtime.commands import Command
+from mcpc_runtime.lazy import lazy
 from mcpc_runtime.mcp_bash.environment import OURS
 from mcpc_runtime.mcp_bash.preparing import pass_over
-from mcpc_runtime.protocol.rows import resolve
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,10 +24,16 @@ if TYPE_CHECKING:
     from mcpc_runtime.mcp_bash.scripts import Script
 
     Variables = Mapping[bytes, bytes]
+    from mcpc_runtime.runners.process import ProcessRunner
+    from mcpc_runtime.runners.shell import ShellRunner
+    from mcpc_runtime.shells.scripts import fits, libraries, script_call
+else:
+    ProcessRunner = lazy("mcpc_runtime.runners.process:ProcessRunner")
+    ShellRunner = lazy("mcpc_runtime.runners.shell:ShellRunner")
+    fits = lazy("mcpc_runtime.shells.scripts:fits")
+    libraries = lazy("mcpc_runtime.shells.scripts:libraries")
+    script_call = lazy("mcpc_runtime.shells.scripts:script_call")
 
-PROCESS = "mcpc_runtime.runners.process:ProcessRunner"
-SHELL = "mcpc_runtime.runners.shell:ShellRunner"
-LIBRARIES, CALL, FITS = (f"mcpc_runtime.shells.scripts:{name}" for name in ("libraries", "script_call", "fits"))
 PROGRAMS = (b"#!", b"\x7fELF", b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe")
 """How a file begins that the system can run itself."""
 
@@ -37,7 +43,7 @@ class Processes:
 
     def __init__(self, host: Host) -> None:
         self._host = host
-        self.alone = resolve(PROCESS)(host)
+        self.alone = ProcessRunner(host)
         self._shells: tuple[str, Any] = "", None
         self._words: dict[str, list[str]] = {}
 
@@ -51,7 +57,7 @@ class Processes:
         path = f"{home}/{script.file}"
         shells = self._shells_of(home, found[0]) if script.facts.get("fork") else None
         if shells is not None:
-            call = resolve(CALL)(path, found[1], home, 0)
+            call = script_call(path, found[1], home, 0)
             call.account = script.account
             job = shells.start(call, done, pass_over)
             return job, lambda: shells.stop(job)
@@ -59,7 +65,7 @@ class Processes:
         command.exact, command.directory, command.told = {**found[0], **found[1]}, home, b""
         command.account = script.account
         job = self.alone.start(command, done, pass_over)
-        return job, lambda: self.alone.stop(job)
+        return job, lambda: None if job is None else self.alone.stop(job)
 
     def close(self) -> None:
         """Leave the processes to the supervisor."""
@@ -73,9 +79,9 @@ class Processes:
             if self._shells[1] is not None:
                 self._shells[1].close()
             made = None
-            if ways.has("proc") and ways.has("memfd") and resolve(FITS)(variables):
-                given = resolve(LIBRARIES)(f"{home}/{OURS}/sdk", lambda number: variables)
-                made = resolve(SHELL)(self._host, given)
+            if ways.has("proc") and ways.has("memfd") and fits(variables):
+                given = libraries(f"{home}/{OURS}/sdk", lambda number: variables)
+                made = ShellRunner(self._host, given)
             self._shells = home, made
         return self._shells[1]
 

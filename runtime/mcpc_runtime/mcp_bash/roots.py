@@ -8,16 +8,19 @@ from __future__ import annotations
 import posix
 
 from mcpc_runtime.errors import tell
+from mcpc_runtime.lazy import lazy
 from mcpc_runtime.protocol.jsonrpc import encode
-from mcpc_runtime.protocol.rows import resolve
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from posixpath import realpath
+
     from mcpc_runtime.mcp_bash.scripts import Roots
     from mcpc_runtime.mcp_bash.settings import Settings
     from mcpc_runtime.protocol.jsonrpc import Json
+else:
+    realpath = lazy("posixpath:realpath")
 
-REAL_PATH = "posixpath:realpath"
 SCHEME, LOCAL = "file://", ("", "localhost")
 UNRESERVED = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/")
 told: set[str] = set()
@@ -92,7 +95,7 @@ def real(path: str) -> str:
     if not path.startswith("/") or "\0" in path or "\n" in path:
         return ""
     try:
-        place: str = resolve(REAL_PATH)(path)
+        place: str = realpath(path)
     except (OSError, ValueError):
         return ""
     return place

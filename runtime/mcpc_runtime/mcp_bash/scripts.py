@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from mcpc_runtime.lazy import lazy
 from mcpc_runtime.protocol.jsonrpc import encode
-from mcpc_runtime.protocol.rows import resolve
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
     Roots = list[tuple[str, str, str]]
     """Each root's uri, name and path."""
-
-
-CANONICAL = "mcpc_runtime.protocol.asks:canonical"
+    from mcpc_runtime.protocol.asks import canonical
+else:
+    canonical = lazy("mcpc_runtime.protocol.asks:canonical")
 
 
 class Script:
@@ -78,5 +78,5 @@ class Ran:
 
 def sorted_json(value: Json) -> bytes:
     """Return a value as JSON, its keys in order."""
-    written: bytes = resolve(CANONICAL)(value)
+    written: bytes = canonical(value)
     return written or encode(value)

@@ -5,18 +5,23 @@ A project with a policy of its own decides call by call, so that nothing can be 
 
 from __future__ import annotations
 
+from mcpc_runtime.lazy import lazy
 from mcpc_runtime.mcp_bash.policy import NOTHING_ALLOWED
 from mcpc_runtime.mcp_bash.settings import settings_of
-from mcpc_runtime.protocol.rows import resolve
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from typing import Any
 
+    from mcpc_runtime.errors import tell
+    from mcpc_runtime.remote_token import guard
+else:
+    guard = lazy("mcpc_runtime.remote_token:guard")
+    tell = lazy("mcpc_runtime.errors:tell")
+
 TOKEN = "MCPBASH_REMOTE_TOKEN"
 STRANGERS = "no tool may be called, for MCPBASH_TOOL_ALLOWLIST names none (only * alone stands for all): "
-GUARD, TELL = "mcpc_runtime.remote_token:guard", "mcpc_runtime.errors:tell"
 
 
 class Shown:
@@ -37,12 +42,12 @@ def start(image: Any) -> None:
     """Have lists show what may be called, and say so if that is nothing."""
     settings = settings_of(image)
     if settings.text(TOKEN):
-        resolve(GUARD)(image)
+        guard(image)
     if settings.said.get("policy") or settings.policy.allows_everything:
         return
     image.shown = Shown(image)
     if settings.policy.words is None:
-        resolve(TELL)(NOTHING_ALLOWED)
+        tell(NOTHING_ALLOWED)
     elif not settings.policy.is_pattern:
         tell_of_strangers(image, settings.policy.words)
 
@@ -50,7 +55,7 @@ def start(image: Any) -> None:
 def tell_of_strangers(image: Any, words: Iterable[str]) -> None:
     """Say so if no word of a list is a tool's name; one that is ends the search."""
     if not any(image.tool(word) is not None for word in words):
-        resolve(TELL)(f"{STRANGERS}{' '.join(sorted(words))}")
+        tell(f"{STRANGERS}{' '.join(sorted(words))}")
 
 
 def hidden(image: Any, names: Sequence[str]) -> str:

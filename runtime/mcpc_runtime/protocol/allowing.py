@@ -6,10 +6,10 @@ so that nobody goes on in the list of somebody else, and no cache may show one t
 
 from __future__ import annotations
 
+from mcpc_runtime.lazy import lazy
 from mcpc_runtime.protocol.effects import Failure
 from mcpc_runtime.protocol.facts import INVALID_PARAMS
 from mcpc_runtime.protocol.jsonrpc import parse, scan
-from mcpc_runtime.protocol.rows import resolve
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,21 +17,22 @@ if TYPE_CHECKING:
 
     from mcpc_runtime.protocol.effects import Request
     from mcpc_runtime.protocol.ports import Wire
-    from mcpc_runtime.protocol.session import Session
+    from mcpc_runtime.protocol.session_state import SessionState
 
     Pages = dict[str | None, bytes]
     """Each page's result by the cursor that asks for it."""
+    from hashlib import sha256
+else:
+    sha256 = lazy("hashlib:sha256")
 
 METHOD = "tools/list"
-DIGEST = "hashlib:sha256"
-"""Slow to import, and not needed for a list of one page."""
 PUBLIC, PRIVATE = b'"cacheScope":"public"', b'"cacheScope":"private"'
 MOST_KEPT = 16
 """So many lists are kept: of as many allow-lists, not of as many clients."""
 kept: dict[tuple[Wire, Callable[[str], bool]], Pages] = {}
 
 
-def list_tools(session: Session, request: Request) -> bytes | Failure:
+def list_tools(session: SessionState, request: Request) -> bytes | Failure:
     """Return the page that a client asks for, of the tools it may see."""
     allows, shown = session.allows or everything, session.image.shown or everything
     found = kept.pop((request.wire, allows), None)
@@ -107,5 +108,5 @@ def items(result: bytes) -> list[tuple[str, bytes]]:
 def fingerprint_of(wire: Wire, names: list[str]) -> str:
     """Return what tells this list from any other."""
     built = bytes(wire.lists[METHOD][3])  # type: ignore[call-overload]
-    digest = resolve(DIGEST)(b"\n".join([built, *(name.encode("utf-8", "surrogatepass") for name in names)]))
+    digest = sha256(b"\n".join([built, *(name.encode("utf-8", "surrogatepass") for name in names)]))
     return str(digest.hexdigest()[:12])

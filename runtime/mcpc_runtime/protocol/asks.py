@@ -9,13 +9,13 @@ the client claims is judged as an answer to the question that is asked now, and 
 
 from __future__ import annotations
 
+from mcpc_runtime.lazy import lazy
 from mcpc_runtime.protocol.capabilities import PARTS_SINCE, needed, required, supports
 from mcpc_runtime.protocol.capabilities import declared as capabilities_of
 from mcpc_runtime.protocol.effects import Failure, Give, Ready, Say, text_outcome
 from mcpc_runtime.protocol.facts import INTERNAL_ERROR, INVALID_PARAMS, MISSING_CAPABILITY
 from mcpc_runtime.protocol.jsonrpc import encode, notification_line, parse, quote, refuse_value
 from mcpc_runtime.protocol.purposes import purpose
-from mcpc_runtime.protocol.rows import resolve
 
 try:
     from _json import make_encoder
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from mcpc_runtime.protocol.effects import Call, Effect, Ending
     from mcpc_runtime.protocol.jsonrpc import Json
-    from mcpc_runtime.protocol.session import Session
+    from mcpc_runtime.protocol.session_state import SessionState
 
     Object = dict[str, Json]
     Questions = dict[str, tuple[str, Object]]
@@ -53,12 +53,17 @@ if TYPE_CHECKING:
             """Return what nobody has had before."""
             ...
 
+    from mcpc_runtime.protocol.answers import malformed, seen, unfit
+    from mcpc_runtime.protocol.inquiries import complaint
+    from mcpc_runtime.protocol.inquiries import shown as inquiries_shown
+else:
+    complaint = lazy("mcpc_runtime.protocol.inquiries:complaint")
+    inquiries_shown = lazy("mcpc_runtime.protocol.inquiries:shown", "inquiries_shown")
+    malformed = lazy("mcpc_runtime.protocol.answers:malformed")
+    seen = lazy("mcpc_runtime.protocol.answers:seen")
+    unfit = lazy("mcpc_runtime.protocol.answers:unfit")
 
-COMPLAINT = "mcpc_runtime.protocol.inquiries:complaint"
-SHOWN = "mcpc_runtime.protocol.inquiries:shown"
-MALFORMED = "mcpc_runtime.protocol.answers:malformed"
-UNFIT = "mcpc_runtime.protocol.answers:unfit"
-SEEN = "mcpc_runtime.protocol.answers:seen"
+
 PURPOSE = "ask"
 STATE, RESPONSES = "requestState", "inputResponses"
 MAY_ASK = ("tools/call", "prompts/get", "resources/read")
@@ -129,7 +134,7 @@ def wrong(call: Call, requests: Object) -> str:
     for key, question in requests.items():
         if type(key) is not str or not 0 < len(key) <= LONGEST_KEY:
             return f"the key of a question has 1 to {LONGEST_KEY} characters"
-        problem = resolve(COMPLAINT)(question, call.request.wire)
+        problem = complaint(question, call.request.wire)
         if problem:
             return f"the question `{key}` cannot be asked: {problem}"
     return ""
@@ -175,14 +180,14 @@ def recorded(call: Call, prefix: str, questions: Questions) -> Object | Failure:
         if f"{prefix}{key}" not in answers:
             continue
         answer = answers[f"{prefix}{key}"]
-        problem = resolve(MALFORMED)(method, params, answer)
+        problem = malformed(method, params, answer)
         if problem:
             words = f"Invalid params: the answer to `{prefix}{key}` is none: {problem}"
             return Failure(INVALID_PARAMS, words)
-        if resolve(UNFIT)(method, params, answer):
+        if unfit(method, params, answer):
             forget(root_of(call), f"{prefix}{key}")
         else:
-            found[key] = resolve(SEEN)(method, params, answer)
+            found[key] = seen(method, params, answer)
     return found
 
 
@@ -224,7 +229,7 @@ def input_required(call: Call, prefix: str, questions: Questions, seals: Seals) 
 
 def shown(call: Call, method: str, params: Object, seals: Seals) -> Object:
     """Return a question's params as the call's revision has them."""
-    made: Object = resolve(SHOWN)(method, params, call.request.wire, seals.unique)
+    made: Object = inquiries_shown(method, params, call.request.wire, seals.unique)
     has_parts = call.request.wire.version >= PARTS_SINCE
     if "includeContext" in made and has_parts and not supports(capabilities_of(call.request), "sampling.context"):
         del made["includeContext"]
@@ -303,7 +308,7 @@ def request_line(identifier: str, method: str, params: Object) -> bytes:
     return b'{"jsonrpc":"2.0","id":%b,"method":%b,"params":%b}\n' % words
 
 
-def take_response(session: Session, message: Object) -> list[Effect]:
+def take_response(session: SessionState, message: Object) -> list[Effect]:
     """Take what the client answers to a request of ours; what nobody waits for is passed over."""
     identifier = message.get("id")
     round_: Round | None = session.asked.pop(identifier, None) if type(identifier) is str else None
@@ -314,10 +319,10 @@ def take_response(session: Session, message: Object) -> list[Effect]:
     error = error_of(message["error"]) if "error" in message else None
     if error is None:
         answer = message["result"]
-        problem = resolve(MALFORMED)(method, params, answer) or resolve(UNFIT)(method, params, answer)
+        problem = malformed(method, params, answer) or unfit(method, params, answer)
         error = failed(INVALID_PARAMS, f"the client's answer to `{key}` cannot be used: {problem}") if problem else None
         if not problem:
-            round_.answers[key] = resolve(SEEN)(method, params, answer)
+            round_.answers[key] = seen(method, params, answer)
     if error is not None:
         return [*close(session, round_), Give(round_.call, round_.number, error)]
     if round_.open:
@@ -336,7 +341,7 @@ def error_of(error: Json) -> Object:
     )
 
 
-def close(session: Session, round_: Round) -> list[Effect]:
+def close(session: SessionState, round_: Round) -> list[Effect]:
     """Return what tells the client that a round's open questions need no answer any more."""
     effects: list[Effect] = []
     for identifier in round_.open:

@@ -8,23 +8,27 @@ from mcpc_runtime.protocol.jsonrpc import error_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from mcpc_runtime.protocol.effects import Call, Effect
     from mcpc_runtime.protocol.jsonrpc import Json
-    from mcpc_runtime.protocol.session import Session
+    from mcpc_runtime.protocol.session_state import SessionState
+
+    Receive = Callable[[Json, Batch | None], list[Effect]]
 
 MOST = 256
 """So many messages may a batch have: what is answered to one can be many times as long as the message."""
 
 
-def receive_batch(session: Session, messages: list[Json]) -> list[Effect]:
-    """Return the effects of an array of messages."""
+def receive_batch(session: SessionState, messages: list[Json], receive: Receive) -> list[Effect]:
+    """Return the effects of an array of messages, each of which `receive` takes."""
     reason = refusal(session, messages)
     if reason:
         return [Send(error_line(None, INVALID_REQUEST, f"Invalid request: {reason}"), None, INVALID_REQUEST)]
     batch = Batch()
     effects: list[Effect] = []
     for message in messages:
-        for effect in session.receive_message(message, batch):
+        for effect in receive(message, batch):
             if type(effect) is Send:
                 batch.replies.append(effect.data)
             else:
@@ -32,7 +36,7 @@ def receive_batch(session: Session, messages: list[Json]) -> list[Effect]:
     return [*effects, *answers(batch)]
 
 
-def refusal(session: Session, messages: list[Json]) -> str:
+def refusal(session: SessionState, messages: list[Json]) -> str:
     """Return why an array is not taken as a whole, or nothing."""
     if not messages:
         return "the batch is empty"

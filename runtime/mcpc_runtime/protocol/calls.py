@@ -6,26 +6,33 @@ arguments are, because a model can mend those.
 
 from __future__ import annotations
 
+from mcpc_runtime.lazy import lazy, resolve
 from mcpc_runtime.protocol.batches import close_batch
 from mcpc_runtime.protocol.effects import ABSENT, Call, Failure, Look, Outcome, Ready, Send, Tell, text, text_outcome
 from mcpc_runtime.protocol.facts import INTERNAL_ERROR, INVALID_PARAMS, LOG_LEVELS
 from mcpc_runtime.protocol.jsonrpc import encode, error_line, quote, result_line
-from mcpc_runtime.protocol.rows import resolve
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
+    from mcpc_runtime.protocol.complaint import explain, lines
+    from mcpc_runtime.protocol.downgrade import downgrade
     from mcpc_runtime.protocol.effects import Effect, Ending, PromptOutcome, Request
     from mcpc_runtime.protocol.jsonrpc import Json
+    from mcpc_runtime.protocol.known import answer as known_answer
+    from mcpc_runtime.protocol.notes import note
     from mcpc_runtime.protocol.ports import Definition, Validator, Wire
-    from mcpc_runtime.protocol.session import Session
+    from mcpc_runtime.protocol.session_state import SessionState
+else:
+    downgrade = lazy("mcpc_runtime.protocol.downgrade:downgrade")
+    explain = lazy("mcpc_runtime.protocol.complaint:explain")
+    known_answer = lazy("mcpc_runtime.protocol.known:answer", "known_answer")
+    lines = lazy("mcpc_runtime.protocol.complaint:lines")
+    note = lazy("mcpc_runtime.protocol.notes:note")
 
-EXPLAIN = "mcpc_runtime.protocol.complaint:explain"
-LINES = "mcpc_runtime.protocol.complaint:lines"
-DOWNGRADE = "mcpc_runtime.protocol.downgrade:downgrade"
-KNOWN, KNOWN_ANSWER = "known", "mcpc_runtime.protocol.known:answer"
+KNOWN = "known"
 SUBSCRIBE = "resources/subscribe"
 MOST_LINKS = 16
 """How deep tools may call each other: a circle ends there."""
@@ -34,7 +41,7 @@ UNCHECKED_PROMPTS = frozenset({"mcp_bash_prompt"})
 """Contracts whose prompts take arguments that nobody declared, and of any type: only what is required is asked for."""
 
 
-def set_level(session: Session, request: Request) -> bytes | Failure:
+def set_level(session: SessionState, request: Request) -> bytes | Failure:
     """Take the least severe level the client wants to see."""
     level = request.params.get("level")
     if level not in LOG_LEVELS:
@@ -43,7 +50,7 @@ def set_level(session: Session, request: Request) -> bytes | Failure:
     return b"{}"
 
 
-def call_tool(session: Session, request: Request) -> bytes | Failure | Call:
+def call_tool(session: SessionState, request: Request) -> bytes | Failure | Call:
     """Find the tool, have its arguments decided, and start it."""
     name = request.params.get("name")
     if type(name) is not str:
@@ -59,7 +66,7 @@ def call_tool(session: Session, request: Request) -> bytes | Failure | Call:
     schema = tool.input
     if schema is None or schema.accepts(arguments):
         if tool.contract == KNOWN:
-            known: bytes = resolve(KNOWN_ANSWER)(request, tool)
+            known: bytes = known_answer(request, tool)
             return known
         complete = None if schema is None else schema.complete
         return Call(request, tool, complete(arguments) if complete else arguments)
@@ -70,7 +77,7 @@ def rejected(request: Request, name: str, arguments: dict[str, Json], schema: Va
     """Return the result that says what is wrong with the arguments: a text for models, and JSON beside it."""
     if "tool_arguments_rejected" in request.session.image.refusals:
         return refuse(request, "tool_arguments_rejected")
-    complaint, meta = resolve(EXPLAIN)(name, arguments, schema.errors(arguments))
+    complaint, meta = explain(name, arguments, schema.errors(arguments))
     outcome = Outcome([text(complaint)], is_error=True)
     outcome.meta = meta
     return tool_result(request, outcome)
@@ -88,7 +95,7 @@ def legal(name: str) -> bool:
     return 0 < len(name) <= 128 and name.isascii() and name.translate(PUNCTUATION).isalnum()
 
 
-def get_prompt(session: Session, request: Request) -> bytes | Failure | Call:
+def get_prompt(session: SessionState, request: Request) -> bytes | Failure | Call:
     """Find the prompt, check its arguments (strings, the required ones, no others), and start it."""
     name = request.params.get("name")
     refusals = session.image.refusals
@@ -105,7 +112,7 @@ def get_prompt(session: Session, request: Request) -> bytes | Failure | Call:
     if type(arguments) is not dict:
         return Failure(INVALID_PARAMS, "Invalid params: arguments must be a JSON object")
     if prompt.contract == KNOWN:
-        known: bytes = resolve(KNOWN_ANSWER)(request, prompt)
+        known: bytes = known_answer(request, prompt)
         return known
     complaint = prompt_complaint(prompt, arguments)
     if complaint:
@@ -125,7 +132,7 @@ def prompt_complaint(prompt: Definition, arguments: dict[str, Json]) -> str:
     return f"missing required argument {missing[0]!r}" if missing else ""
 
 
-def finish(session: Session, call: Call, ending: Ending) -> list[Effect]:
+def finish(session: SessionState, call: Call, ending: Ending) -> list[Effect]:
     """Return the effects of a handler's end; none if its call was cancelled.
 
     The call counts as running until its answer is made: if making it fails, it can still be answered with that.
@@ -143,7 +150,7 @@ def finish(session: Session, call: Call, ending: Ending) -> list[Effect]:
     effects: list[Effect] = []
     log = answer.log if isinstance(answer, Failure) else ending.log
     if log and (session.log_level is not None or request.wire.stateless):  # noise, for those who ask for it
-        effects += session.note(call, {"log": "warning", "data": log})
+        effects += note(session, call, {"log": "warning", "data": log})
     del session.running[request.identifier]
     told: list[Effect] = [Tell(answer.log)] if isinstance(answer, Failure) and answer.log else []
     if request.method == SUBSCRIBE and not code:
@@ -164,7 +171,7 @@ def result(call: Call, ending: Ending) -> bytes | Failure:
     return made
 
 
-def call_within(session: Session, parent: Call, name: Json, arguments: Json) -> Call | str:
+def call_within(session: SessionState, parent: Call, name: Json, arguments: Json) -> Call | str:
     """Return the call that a tool makes of another one, or why it cannot be made.
 
     It speaks the newest revision, whatever the client does, and is answered to the tool alone.
@@ -173,14 +180,13 @@ def call_within(session: Session, parent: Call, name: Json, arguments: Json) -> 
     if len(chain) >= MOST_LINKS:
         return f"tools have called each other {MOST_LINKS} deep: {' > '.join(chain)}"
     tool = session.image.tool(name) if type(name) is str else None
-    if tool is None:
+    if tool is None or type(name) is not str:
         return f"Unknown tool: {name if type(name) is str else encode(name).decode()}"
     given = {} if arguments is None else arguments
     if type(given) is not dict:
         return "the arguments of a tool are an object"
     if tool.input is not None and not tool.input.accepts(given):
-        complaint: str = resolve(EXPLAIN)(name, given, tool.input.errors(given))[0]
-        return complaint
+        return explain(name, given, tool.input.errors(given))[0]
     complete = tool.input and tool.input.complete
     call = Call(parent.request, tool, complete(given) if complete else given)
     call.chain = chain
@@ -202,7 +208,7 @@ def result_within(call: Call, ending: Ending) -> dict[str, Json]:
     return {**result, "_meta": outcome.meta} if outcome.meta else result
 
 
-def finish_text(session: Session, call: Call, string: str) -> list[Effect]:
+def finish_text(session: SessionState, call: Call, string: str) -> list[Effect]:
     """Return the effects of a tool's end whose answer is one text: what `finish` does, by the shortest way."""
     request = call.request
     if request.batch is not None or session.running.get(request.identifier) is not call:
@@ -237,7 +243,7 @@ def mismatch(name: str, schema: Validator, structured: object) -> str:
     head = f"tool {name}: its output does not match its outputSchema"
     if structured is ABSENT:
         return f"{head}: it has no structured content"
-    return "\n".join([head, *resolve(LINES)(structured, schema.errors(structured))[0]])
+    return "\n".join([head, *lines(structured, schema.errors(structured))[0]])
 
 
 def tool_result(request: Request, outcome: Outcome) -> bytes:
@@ -269,7 +275,7 @@ def shown(content: list[Json], wire: Wire) -> list[Json]:
     """Return content blocks as a revision may show them: a kind it does not know becomes text."""
     for block in content:
         if type(block) is not dict or block.get("type") not in wire.content:
-            return [resolve(DOWNGRADE)(block, wire.content) for block in content]
+            return [downgrade(block, wire.content) for block in content]
     return content
 
 

@@ -6,9 +6,9 @@ anywhere; a handler chooses itself.  At most a hundred are shown, and how many t
 
 from __future__ import annotations
 
+from mcpc_runtime.lazy import resolve
 from mcpc_runtime.protocol.effects import Call, CompletionOutcome, Failure
 from mcpc_runtime.protocol.facts import INVALID_PARAMS
-from mcpc_runtime.protocol.rows import resolve
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from mcpc_runtime.protocol.effects import Request
     from mcpc_runtime.protocol.jsonrpc import Json
     from mcpc_runtime.protocol.ports import Image
-    from mcpc_runtime.protocol.session import Session
+    from mcpc_runtime.protocol.session_state import SessionState
 
 MOST_VALUES = 100
 OTHERWISE = {"mcp_bash": "mcpc_runtime.contracts.mcp_bash_completion:otherwise"}
@@ -26,7 +26,7 @@ CONTEXT_SINCE = "2025-06-18"
 """The first revision in which a client says what it has chosen for other arguments."""
 
 
-def complete(session: Session, request: Request) -> bytes | Failure | Call:
+def complete(session: SessionState, request: Request) -> bytes | Failure | Call:
     """Return the values that fit what was typed, or the handler that knows them."""
     try:
         kind, name, argument, value = asked(request.params)

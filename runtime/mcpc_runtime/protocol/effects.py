@@ -7,6 +7,8 @@ come in: what a handler's run amounted to.
 
 from __future__ import annotations
 
+from mcpc_runtime.protocol.facts import INTERNAL_ERROR
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
@@ -247,6 +249,11 @@ class Failure:
 if TYPE_CHECKING:
     Effect = Send | Start | Stop | Give | Part | Publish | Look | Tell
     Ending = Outcome | PromptOutcome | ResourceOutcome | CompletionOutcome | Ready | Failure
+
+
+def internal_error(problem: object) -> Failure:
+    """Return the answer to a request that this server failed to answer."""
+    return Failure(INTERNAL_ERROR, f"Internal error: {type(problem).__name__}: {problem}")
 
 
 def text(string: str) -> Json:

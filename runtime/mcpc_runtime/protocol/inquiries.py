@@ -6,8 +6,8 @@ sees it.  What a revision does not know of a question is left out, or said in th
 
 from __future__ import annotations
 
+from mcpc_runtime.lazy import lazy
 from mcpc_runtime.protocol.capabilities import PARTS_SINCE
-from mcpc_runtime.protocol.rows import resolve
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,8 +18,10 @@ if TYPE_CHECKING:
     from mcpc_runtime.protocol.ports import Wire
 
     Params = dict[str, Json]
+    from mcpc_runtime.protocol.downgrade import downgrade
+else:
+    downgrade = lazy("mcpc_runtime.protocol.downgrade:downgrade")
 
-DOWNGRADE = "mcpc_runtime.protocol.downgrade:downgrade"
 PRIMITIVES = ("string", "number", "integer", "boolean")
 BOUNDS = ("minLength", "maxLength", "minimum", "maximum", "minItems", "maxItems")
 ROLES = ("user", "assistant")
@@ -165,7 +167,6 @@ def show_sampling(params: Params, wire: Wire, unique: Callable[[], str]) -> Para
     if wire.version >= PARTS_SINCE:
         return params
     messages: Any = params["messages"]
-    downgrade = resolve(DOWNGRADE)
     pairs = [(message, block) for message in messages for block in blocks(message)]
     params["messages"] = [{**message, "content": downgrade(block, wire.content)} for message, block in pairs]
     return params

@@ -14,13 +14,13 @@ if TYPE_CHECKING:
     from typing import Any
 
     from mcpc_runtime.protocol.effects import Request
-    from mcpc_runtime.protocol.session import Session
+    from mcpc_runtime.protocol.session_state import SessionState
 
 KNOWN = "known"
 """The argument of the call that lists: the resources that were built in."""
 
 
-def list_resources(session: Session, request: Request) -> bytes | Failure | Call:
+def list_resources(session: SessionState, request: Request) -> bytes | Failure | Call:
     """Return a page of resources, or what has the rest of the last one."""
     method = request.method
     page = request.wire.page(method, request.params.get("cursor"))

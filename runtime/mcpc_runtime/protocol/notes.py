@@ -13,7 +13,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from mcpc_runtime.protocol.effects import Call, Effect, Request
     from mcpc_runtime.protocol.jsonrpc import Json
-    from mcpc_runtime.protocol.session import Session
+    from mcpc_runtime.protocol.session_state import SessionState
 
 USUAL_LEVEL = "info"
 """What a client of the handshake era sees that never said; a stateless request that does not say wants none."""
@@ -21,7 +21,7 @@ OTHER_LEVELS = {"warn": "warning", "err": "error", "fatal": "critical", "trace":
 """What other systems call a level."""
 
 
-def note(session: Session, call: Call, said: dict[str, Json]) -> list[Effect]:
+def note(session: SessionState, call: Call, said: dict[str, Json]) -> list[Effect]:
     """Return the effects of one note; what is no note, or not asked for, has none."""
     if session.running.get(call.request.identifier) is None or call.is_task:
         return []
@@ -47,7 +47,7 @@ def progress(call: Call, said: dict[str, Json]) -> list[Effect]:
     return [Say(notification_line("notifications/progress", params), call.request.session, call.request)]
 
 
-def log(session: Session, call: Call, said: dict[str, Json]) -> list[Effect]:
+def log(session: SessionState, call: Call, said: dict[str, Json]) -> list[Effect]:
     """Return a log message, if the client wants its level; a level nobody knows is `info`."""
     level = said["log"]
     name = OTHER_LEVELS.get(level, level) if type(level) is str else "info"
@@ -69,7 +69,7 @@ def number(value: Json) -> int | float | None:
     return value if type(value) is int or type(value) is float else None
 
 
-def shows_log(session: Session, request: Request, level: str) -> bool:
+def shows_log(session: SessionState, request: Request, level: str) -> bool:
     """Tell whether the client wants to see a message of this level about this request."""
     if not request.wire.logging:
         return False

@@ -6,10 +6,10 @@ says: -32002 in the handshake era, an invalid parameter in the stateless one.  A
 
 from __future__ import annotations
 
+from mcpc_runtime.lazy import resolve
 from mcpc_runtime.protocol.effects import Call, Failure
 from mcpc_runtime.protocol.facts import INVALID_PARAMS, RESOURCE_NOT_FOUND
 from mcpc_runtime.protocol.matching import LONGEST, complaint, file_complaint
-from mcpc_runtime.protocol.rows import resolve
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,19 +19,20 @@ if TYPE_CHECKING:
     from mcpc_runtime.protocol.effects import Request, ResourceOutcome
     from mcpc_runtime.protocol.jsonrpc import Json
     from mcpc_runtime.protocol.ports import Definition, Image
-    from mcpc_runtime.protocol.session import Session
+    from mcpc_runtime.protocol.session_state import SessionState
 
 PUBLIC, PRIVATE = b'"cacheScope":"public"', b'"cacheScope":"private"'
 PATH = "path"
 """The argument of a call that reads a file."""
-FORMAT, BY_NAME = "mcp_bash", "mcpc_runtime.contracts.mcp_bash_resource:named"
-"""A format in which a client may name a resource instead, and what finds it then."""
+FORMAT = "mcp_bash"
+BY_NAME = {FORMAT: "mcpc_runtime.contracts.mcp_bash_resource:named"}
+"""By the format in which a client may name a resource instead: what finds it then."""
 MISSING = "Invalid params: `uri` must be a string"
 UNLISTED = {FORMAT: "mcpc_runtime.contracts.mcp_bash_resource:unlisted"}
 """By what the index says of a format: what finds resources that nobody listed."""
 
 
-def read(session: Session, request: Request) -> bytes | Failure | Call:
+def read(session: SessionState, request: Request) -> bytes | Failure | Call:
     """Return the contents of the resource that the request names, or what has them."""
     found = find(session.image, request)
     if isinstance(found, Failure):
@@ -48,7 +49,7 @@ def find(image: Image, request: Request) -> tuple[Definition, dict[str, Json]] |
     """Return the resource that a request names, and the arguments its handler is called with."""
     uri = request.params.get("uri")
     if uri is None and FORMAT in image.index:
-        uri = resolve(BY_NAME)(request)
+        uri = resolve(BY_NAME[FORMAT])(request)
         if uri is None:
             return Failure(*image.refusals.get("resource_uri_missing", (INVALID_PARAMS, MISSING)))
     try:

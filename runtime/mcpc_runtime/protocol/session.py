@@ -7,6 +7,7 @@ What each method needs stands in tables; what a revision shows was decided when 
 
 from __future__ import annotations
 
+from mcpc_runtime.lazy import lazy, resolve
 from mcpc_runtime.protocol.effects import Batch, Call, Failure, Request, Send, Start, Stop
 from mcpc_runtime.protocol.facts import (
     CAPABILITIES_KEY,
@@ -26,82 +27,55 @@ from mcpc_runtime.protocol.jsonrpc import (
     parse,
     result_line,
 )
-from mcpc_runtime.protocol.rows import resolve
+from mcpc_runtime.protocol.session_state import SessionState
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any
 
-    from mcpc_runtime.protocol.accounts import Account
+    from mcpc_runtime.protocol.allowing import list_tools, privately
+    from mcpc_runtime.protocol.asks import take_response
+    from mcpc_runtime.protocol.batches import close_batch, receive_batch
+    from mcpc_runtime.protocol.calls import finish as calls_finish
     from mcpc_runtime.protocol.effects import Effect, Ending, Publish
     from mcpc_runtime.protocol.jsonrpc import Json
-    from mcpc_runtime.protocol.ports import Image, Wire
+    from mcpc_runtime.protocol.notes import note as notes_note
+    from mcpc_runtime.protocol.ports import Wire
+    from mcpc_runtime.protocol.subscriptions import changed as subscriptions_changed
+    from mcpc_runtime.protocol.values import has_too_many_values
+else:
+    calls_finish = lazy("mcpc_runtime.protocol.calls:finish", "calls_finish")
+    close_batch = lazy("mcpc_runtime.protocol.batches:close_batch")
+    has_too_many_values = lazy("mcpc_runtime.protocol.values:has_too_many_values")
+    list_tools = lazy("mcpc_runtime.protocol.allowing:list_tools")
+    notes_note = lazy("mcpc_runtime.protocol.notes:note", "notes_note")
+    privately = lazy("mcpc_runtime.protocol.allowing:privately")
+    receive_batch = lazy("mcpc_runtime.protocol.batches:receive_batch")
+    subscriptions_changed = lazy("mcpc_runtime.protocol.subscriptions:changed", "subscriptions_changed")
+    take_response = lazy("mcpc_runtime.protocol.asks:take_response")
 
-FINISH = "mcpc_runtime.protocol.calls:finish"
-NOTE = "mcpc_runtime.protocol.notes:note"
-RECEIVE_BATCH = "mcpc_runtime.protocol.batches:receive_batch"
-CLOSE_BATCH = "mcpc_runtime.protocol.batches:close_batch"
-TAKE_RESPONSE = "mcpc_runtime.protocol.asks:take_response"
-ALLOWED_TOOLS = "mcpc_runtime.protocol.allowing:list_tools"
-PRIVATELY = "mcpc_runtime.protocol.allowing:privately"
-CHANGED = "mcpc_runtime.protocol.subscriptions:changed"
 ROOTS_CHANGED = "notifications/roots/list_changed"
 STATELESS_ONLY = ("server/discover", "subscriptions/listen")
-HAS_TOO_MANY_VALUES, MOST_VALUES = "mcpc_runtime.protocol.values:has_too_many_values", 1 << 19
+MOST_VALUES = 1 << 19
 TOO_MANY_VALUES = f"Invalid request: a message has at most {MOST_VALUES} values"
 TOO_LARGE = "Invalid request: the message is larger than %d bytes"
 
 
-class Session:
-    """The state of one client's conversation; `receive` and `finish` turn what happens into effects.
+class Session(SessionState):
+    """One conversation; `receive` and `finish` turn what happens into effects."""
 
-    `wire`, `log_level`, `capabilities` and `watched` (uris) are what a client of the handshake era said last;
-    `listening` are the subscriptions of the stateless one by their ids; `asked` are our own requests to the client.
-    `principal`: on whose behalf, as far as the transport knows; `account`: what notes the
-    bytes that are kept of it, if somebody counts them; `allows`: which tools that one may see, all if None.
-    `roots`: what the client has answered when it was asked for its roots, as whoever asked understood it.
-    """
-
-    __slots__ = (
-        "account",
-        "allows",
-        "asked",
-        "capabilities",
-        "image",
-        "listening",
-        "log_level",
-        "principal",
-        "roots",
-        "running",
-        "watched",
-        "wire",
-    )
-
-    def __init__(self, image: Image) -> None:
-        self.image = image
-        self.wire: Wire | None = None
-        self.log_level: str | None = None
-        self.running: dict[str | int, Call] = {}
-        self.listening: dict[str | int, Request] = {}
-        self.capabilities: dict[str, Json] = {}
-        self.asked: dict[str | int, Any] = {}
-        self.watched: dict[str, None] = {}
-        self.principal = ""
-        self.account: Account | None = None
-        self.roots: Any = None
-        self.allows: Callable[[str], bool] | None = None
+    __slots__ = ()
 
     def receive(self, data: bytes) -> list[Effect]:
         """Return the effects of one line."""
-        if len(data) > MOST_VALUES and resolve(HAS_TOO_MANY_VALUES)(data):
+        if len(data) > MOST_VALUES and has_too_many_values(data):
             return refused(None, INVALID_REQUEST, TOO_MANY_VALUES)
         try:
             message = parse(data)
         except ParseError as problem:
             return refused(None, PARSE_ERROR, f"Parse error: {problem}")
         if type(message) is list:
-            effects: list[Effect] = resolve(RECEIVE_BATCH)(self, message)
+            effects: list[Effect] = receive_batch(self, message, self.receive_message)
             return effects
         return self.receive_message(message, None)
 
@@ -165,7 +139,7 @@ class Session:
         """Take what the client answers to a request of ours; what nobody asked for is passed over."""
         if not self.asked:
             return []
-        effects: list[Effect] = resolve(TAKE_RESPONSE)(self, message)
+        effects: list[Effect] = take_response(self, message)
         return effects
 
     def _envelope(self, method: str, params: dict[str, Json]) -> Wire | Failure:
@@ -183,10 +157,6 @@ class Session:
             data: Json = {"supported": list(self.image.stateless_versions), "requested": version}
             return Failure(UNSUPPORTED_PROTOCOL_VERSION, f"Unsupported protocol version: {version}", data)
         return self.image.wire(version)
-
-    def handshake_wire(self) -> Wire:
-        """Return the wire of messages that do not name a version."""
-        return self.wire or self.image.wire(self.image.handshake_versions[-1])
 
     def _answer(self, request: Request) -> Answer:
         wire, method = request.wire, request.method
@@ -221,23 +191,23 @@ class Session:
         call = self.running.pop(identifier, None)
         if call is None or call.is_task:
             return []
-        return [Stop(call), *resolve(CLOSE_BATCH)(call, None)]
+        return [Stop(call), *close_batch(call, None)]
 
     def changed(self, event: Publish) -> list[Effect]:
         """Return what this client is told of a change, if it wants to know."""
         if not self.listening and not self.watched and self.wire is None:
             return []
-        effects: list[Effect] = resolve(CHANGED)(self, event)
+        effects: list[Effect] = subscriptions_changed(self, event)
         return effects
 
     def _list(self, request: Request) -> bytes | Failure:
         if request.method == "tools/list" and not (self.allows is None and self.image.shown is None):
-            allowed: bytes | Failure = resolve(ALLOWED_TOOLS)(self, request)
+            allowed: bytes | Failure = list_tools(self, request)
             return allowed
         cursor = request.params.get("cursor")
         page = request.wire.page(request.method, cursor)
         if page is not None and self.principal and request.wire.stateless and request.method == "tools/list":
-            page = resolve(PRIVATELY)(page)
+            page = privately(page)
         return page if page is not None else Failure(INVALID_PARAMS, "Invalid params: unknown cursor")
 
     def initialize(self, request: Request) -> bytes | Failure:
@@ -253,12 +223,12 @@ class Session:
 
     def note(self, call: Call, said: dict[str, Json]) -> list[Effect]:
         """Return the effects of what a handler says while it runs: progress, or a log message."""
-        effects: list[Effect] = resolve(NOTE)(self, call, said)
+        effects: list[Effect] = notes_note(self, call, said)
         return effects
 
     def finish(self, call: Call, ending: Ending) -> list[Effect]:
         """Return the effects of a handler's end; none if its call was cancelled."""
-        effects: list[Effect] = resolve(FINISH)(self, call, ending)
+        effects: list[Effect] = calls_finish(self, call, ending)
         return effects
 
 

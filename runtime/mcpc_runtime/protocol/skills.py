@@ -8,10 +8,10 @@ from mcpc_runtime.protocol.facts import INVALID_PARAMS
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from mcpc_runtime.protocol.effects import Request
-    from mcpc_runtime.protocol.session import Session
+    from mcpc_runtime.protocol.session_state import SessionState
 
 
-def get(session: Session, request: Request) -> bytes | Failure:
+def get(session: SessionState, request: Request) -> bytes | Failure:
     """Return the entry of the skill whose SKILL.md has the uri."""
     found = look_up(session, request, "skills")
     if isinstance(found, Failure):
@@ -19,7 +19,7 @@ def get(session: Session, request: Request) -> bytes | Failure:
     return b'{"skill":%b%b}' % (found, request.wire.cache)
 
 
-def read_directory(session: Session, request: Request) -> bytes | Failure:
+def read_directory(session: SessionState, request: Request) -> bytes | Failure:
     """Return the children of a folder; there is one page, so no cursor was ever given out."""
     if request.params.get("cursor") is not None:
         return Failure(INVALID_PARAMS, "Invalid params: unknown cursor")
@@ -29,7 +29,7 @@ def read_directory(session: Session, request: Request) -> bytes | Failure:
     return b'{"resources":%b%b}' % (found, request.wire.cache)
 
 
-def look_up(session: Session, request: Request, table: str) -> bytes | Failure:
+def look_up(session: SessionState, request: Request, table: str) -> bytes | Failure:
     """Return what the table has for the request's uri, as JSON."""
     uri = request.params.get("uri")
     if type(uri) is not str:

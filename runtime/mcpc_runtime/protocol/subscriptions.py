@@ -6,6 +6,7 @@ on it carries the id of the request that opened it, and it ends with that reques
 
 from __future__ import annotations
 
+from mcpc_runtime.lazy import lazy
 from mcpc_runtime.protocol.effects import Call, Failure, Look, Say, Send
 from mcpc_runtime.protocol.facts import (
     CAPABILITIES_KEY,
@@ -16,14 +17,17 @@ from mcpc_runtime.protocol.facts import (
 )
 from mcpc_runtime.protocol.jsonrpc import encode, notification_line, result_line
 from mcpc_runtime.protocol.resources import find, locate
-from mcpc_runtime.protocol.rows import resolve
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from mcpc_runtime.protocol.effects import Effect, Publish, Request, ResourceOutcome
     from mcpc_runtime.protocol.jsonrpc import Json
     from mcpc_runtime.protocol.ports import Image, Wire
-    from mcpc_runtime.protocol.session import Session
+    from mcpc_runtime.protocol.session_state import SessionState
+    from mcpc_runtime.protocol.tasks import missing, seen_by
+else:
+    missing = lazy("mcpc_runtime.protocol.tasks:missing")
+    seen_by = lazy("mcpc_runtime.protocol.tasks:seen_by")
 
 MOST_WATCHED = 1000
 """So many resources a conversation may watch, and a stream's filter may name."""
@@ -36,8 +40,6 @@ MOST_STREAMS = 1000
 """So many streams a conversation may have open."""
 LISTS = {"tools": "toolsListChanged", "prompts": "promptsListChanged", "resources": "resourcesListChanged"}
 """By the list that changes: how a filter asks for that."""
-TOLD_OF_TASK = "mcpc_runtime.protocol.tasks:told"
-MISSING_TASKS = "mcpc_runtime.protocol.tasks:missing"
 WATCHED, TASKS = "resourceSubscriptions", "taskIds"
 FORMAT, UNTOLD = "mcp_bash", frozenset({"mcp_bash_resource"})
 """What the index calls a format whose resources change without anybody's telling, and their contracts."""
@@ -46,7 +48,7 @@ NAMING, NAMED, NAMES = "mcp-bash", "subscriptionId", "sub-"
 UPDATED, ACKNOWLEDGED = "notifications/resources/updated", "notifications/subscriptions/acknowledged"
 
 
-def subscribe(session: Session, request: Request) -> bytes | Failure | Call:
+def subscribe(session: SessionState, request: Request) -> bytes | Failure | Call:
     """Have the client told when a resource changes; one whose changes nobody tells is read first, to compare it."""
     found = find(session.image, request)
     if isinstance(found, Failure):
@@ -62,7 +64,7 @@ def subscribe(session: Session, request: Request) -> bytes | Failure | Call:
     return named(session.image, uri)
 
 
-def watch(session: Session, uri: str) -> bool:
+def watch(session: SessionState, uri: str) -> bool:
     """Watch a resource; False if the transport has no room for its uri."""
     if uri not in session.watched and session.account is not None and not session.account.charge(len(uri) + KEPT_COST):
         return False
@@ -89,7 +91,7 @@ def names_subscriptions(image: Image) -> bool:
     return said is not None and said.get("dialect") == NAMING
 
 
-def unsubscribe(session: Session, request: Request) -> bytes | Failure:
+def unsubscribe(session: SessionState, request: Request) -> bytes | Failure:
     """Have the client told no more; whether it was told before does not matter."""
     name = request.params.get(NAMED)
     if type(name) is str and "uri" not in request.params and names_subscriptions(session.image):
@@ -106,7 +108,7 @@ def unsubscribe(session: Session, request: Request) -> bytes | Failure:
     return b"{}"
 
 
-def listen(session: Session, request: Request) -> list[Effect] | Failure:
+def listen(session: SessionState, request: Request) -> list[Effect] | Failure:
     """Open a stream: say what of its filter is honoured, and answer nothing until it ends."""
     wanted = request.params.get("notifications")
     if len(session.listening) >= MOST_STREAMS:
@@ -117,7 +119,7 @@ def listen(session: Session, request: Request) -> list[Effect] | Failure:
     if problem:
         return Failure(INVALID_PARAMS, f"Invalid params: `notifications.{problem}")
     if wanted.get(TASKS) and knows_tasks(request.wire.capabilities()) and not knows_tasks(client_capabilities(request)):
-        refusal: Failure = resolve(MISSING_TASKS)()
+        refusal: Failure = missing()
         return refusal
     filtered = honoured(session.image, request, wanted)
     request.params["notifications"] = filtered  # all that is kept of what was asked for
@@ -180,17 +182,17 @@ def is_resource(image: Image, uri: Json) -> bool:
         return False
 
 
-def on_stream(session: Session, request: Request, method: str, params: dict[str, Json]) -> Say:
+def on_stream(session: SessionState, request: Request, method: str, params: dict[str, Json]) -> Say:
     """Return a notification on the stream that a request opened."""
     meta: Json = {SUBSCRIPTION_KEY: request.identifier}
     return Say(notification_line(method, {**params, "_meta": meta}), session, request)
 
 
-def changed(session: Session, event: Publish) -> list[Effect]:
+def changed(session: SessionState, event: Publish) -> list[Effect]:
     """Return what a conversation is told of a change."""
     if event.kind == "task":
-        told: list[Effect] = resolve(TOLD_OF_TASK)(session, event)
-        return told
+        task = seen_by(session, event)
+        return [] if task is None else status_event(session, event.uri, task)
     effects: list[Effect] = []
     method = UPDATED if event.kind == "resource" else f"notifications/{event.kind}/list_changed"
     params: dict[str, Json] = {"uri": event.uri} if event.kind == "resource" else {}
@@ -202,7 +204,7 @@ def changed(session: Session, event: Publish) -> list[Effect]:
     return effects
 
 
-def wants(session: Session, event: Publish) -> bool:
+def wants(session: SessionState, event: Publish) -> bool:
     """Tell whether a client of the handshake era is told: of what it watches, and of lists if that was promised."""
     if event.kind == "resource":
         return event.uri in session.watched
@@ -222,13 +224,13 @@ def kept(request: Request, member: str) -> list[Json] | dict[str, Json]:
     return filtered.get(member, []) if member and type(filtered) is dict else filtered  # type: ignore[return-value]
 
 
-def status_event(session: Session, task: str, params: dict[str, Json]) -> list[Effect]:
+def status_event(session: SessionState, task: str, params: dict[str, Json]) -> list[Effect]:
     """Return what streams are told of a task whose status is another one; `params` are the task as it is now."""
     streams = [request for request in session.listening.values() if task in kept(request, TASKS)]
     return [on_stream(session, request, "notifications/tasks", params) for request in streams]
 
 
-def close_listening(session: Session, cancels: bool) -> list[Effect]:
+def close_listening(session: SessionState, cancels: bool) -> list[Effect]:
     """End every stream in good order; on a channel that they share (`cancels`) each is called off first."""
     effects: list[Effect] = []
     for identifier, request in session.listening.items():

@@ -10,16 +10,14 @@ from datetime import UTC, datetime
 from mcpc_runtime.protocol.course import COMPLETED, FAILED, INPUT_REQUIRED, KEPT_MS
 from mcpc_runtime.protocol.effects import Call, Failure, Publish, text_outcome
 from mcpc_runtime.protocol.facts import CAPABILITIES_KEY, INVALID_PARAMS, MISSING_CAPABILITY, TASKS_EXTENSION
-from mcpc_runtime.protocol.rows import resolve
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from mcpc_runtime.protocol.course import Task
-    from mcpc_runtime.protocol.effects import Effect, Outcome, Request
+    from mcpc_runtime.protocol.effects import Outcome, Request
     from mcpc_runtime.protocol.jsonrpc import Json
-    from mcpc_runtime.protocol.session import Session
+    from mcpc_runtime.protocol.session_state import SessionState
 
-STATUS_EVENT = "mcpc_runtime.protocol.subscriptions:status_event"
 POLL_MS = 1000
 """How often a client should look."""
 OPERATION_SECONDS = 15.0
@@ -80,17 +78,16 @@ def status_event(task: Task, now: int) -> TaskChanged:
     return TaskChanged(task.identifier, task.principal, task.tool, detailed(task, now))
 
 
-def may_see(session: Session, principal: str, tool: str) -> bool:
+def may_see(session: SessionState, principal: str, tool: str) -> bool:
     """Tell whether a conversation may know of a principal's task of this tool."""
     return session.principal == principal and (session.allows is None or session.allows(tool))
 
 
-def told(session: Session, event: TaskChanged) -> list[Effect]:
-    """Return what a conversation is told of a task: nothing if it may not see it."""
-    if not may_see(session, event.principal, event.tool):
-        return []
-    effects: list[Effect] = resolve(STATUS_EVENT)(session, event.uri, event.task)
-    return effects
+def seen_by(session: SessionState, event: Publish) -> dict[str, Json] | None:
+    """Return what a conversation may know of a task that changed; None if it may not see it."""
+    if not isinstance(event, TaskChanged) or not may_see(session, event.principal, event.tool):
+        return None
+    return event.task
 
 
 class Operation:
@@ -136,17 +133,17 @@ def lacking(call: Call) -> Outcome | Failure | None:
     return text_outcome(words, is_error=True)
 
 
-def get(session: Session, request: Request) -> Failure | Call:
+def get(session: SessionState, request: Request) -> Failure | Call:
     """Look at a task."""
     return operation(request)
 
 
-def cancel(session: Session, request: Request) -> Failure | Call:
+def cancel(session: SessionState, request: Request) -> Failure | Call:
     """Have a task end, if it has not yet."""
     return operation(request)
 
 
-def update(session: Session, request: Request) -> Failure | Call:
+def update(session: SessionState, request: Request) -> Failure | Call:
     """Take answers of the client, each an object."""
     responses = request.params.get("inputResponses")
     checked = operation(request)

@@ -5,15 +5,20 @@ from __future__ import annotations
 import posix
 from errno import ELOOP, ENOTDIR
 
-from mcpc_runtime.protocol.rows import resolve
+from mcpc_runtime.lazy import lazy
 from mcpc_runtime.providers.wanted import FAILED, MISSING, OUTSIDE, TOO_LARGE, Brought, too_large
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from mcpc_runtime.providers.wanted import File
+    from os.path import realpath
 
-OPEN_BELOW = "mcpc_runtime.runners.files:open_below"
-OUT = "mcpc_runtime.runners.files:RefusedError"
+    from mcpc_runtime.providers.wanted import File
+    from mcpc_runtime.runners import files
+    from mcpc_runtime.runners.files import open_below
+else:
+    open_below = lazy("mcpc_runtime.runners.files:open_below")
+    realpath = lazy("os.path:realpath")
+    files = lazy("mcpc_runtime.runners.files")
 
 
 def file(asked: File) -> Brought:
@@ -28,7 +33,7 @@ def file(asked: File) -> Brought:
 
 def real(path: str) -> str:
     """Return a folder's path without links."""
-    found_path: str = resolve("os.path:realpath")(path)
+    found_path: str = realpath(path)
     return found_path
 
 
@@ -43,8 +48,8 @@ def below(path: str, root: str) -> str | None:
 def read(folder: str, path: str, most: int) -> Brought:
     """Return what a file has; no step of its path may be a link."""
     try:
-        opened: int = resolve(OPEN_BELOW)(folder or "/", path)
-    except resolve(OUT) as problem:
+        opened: int = open_below(folder or "/", path)
+    except files.RefusedError as problem:
         return Brought(OUTSIDE, words=f"{path}: {problem.strerror}")
     except OSError as problem:
         status = OUTSIDE if problem.errno in (ELOOP, ENOTDIR) else MISSING

@@ -9,9 +9,9 @@ from __future__ import annotations
 import posix
 
 from mcpc_runtime.environments import environment
+from mcpc_runtime.lazy import lazy
 from mcpc_runtime.mcp_bash.environment import json_tool as found_json_tool
 from mcpc_runtime.mcp_bash.settings import settings_of
-from mcpc_runtime.protocol.rows import resolve
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,8 +19,10 @@ if TYPE_CHECKING:
     from typing import Any
 
     from mcpc_runtime.image import Image
+    from mcpc_runtime.unpacking import folder as unpacking_folder
+else:
+    unpacking_folder = lazy("mcpc_runtime.unpacking:folder", "unpacking_folder")
 
-FOLDER = "mcpc_runtime.unpacking:folder"
 FRAMEWORK = ".mcpc/mcp-bash"
 """Where below the project's folder that lies which a project looks for in its framework."""
 KEPT = (
@@ -73,7 +75,7 @@ def in_dialect(image: Image) -> bool:
 
 def home(image: Image) -> str:
     """Return the project's folder."""
-    found: str = resolve(FOLDER)(image)
+    found: str = unpacking_folder(image)
     return found
 
 

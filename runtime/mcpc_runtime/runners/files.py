@@ -14,7 +14,6 @@ from _thread import start_new_thread
 from errno import EAGAIN, EISDIR, ELOOP, ENAMETOOLONG, ENOENT, ENOTDIR
 
 from mcpc_runtime.commands import Found
-from mcpc_runtime.protocol.rows import resolve
 from mcpc_runtime.reactor import READABLE, hang_bell
 
 TYPE_CHECKING = False
@@ -52,20 +51,20 @@ class Job:
 
 
 class FileRunner:
-    """Reads files, or brings what else has to be waited for: `row` names the function that does, in a thread.
+    """Reads files, or brings what else has to be waited for: `read` is called in a thread.
 
     Memory: what is read at once, and what has been and was not taken.
     """
 
-    def __init__(self, host: Host, row: str = "") -> None:
+    def __init__(self, host: Host, read: Callable[[Any], Any] | None = None) -> None:
         self._host = host
-        self._row = row
+        self._read_one = read or read_below
         self._waiting: deque[Job] = deque()
         self._ended: deque[Job] = deque()
         self._threads = 0
         self._bell: tuple[int, int] | None = None
 
-    def start(self, reading: Reading, done: Callable[[Found], None], note: Callable[[Any], None]) -> Job:
+    def start(self, reading: Any, done: Callable[[Found], None], note: Callable[[Any], None]) -> Job:
         """Read a file; raise OSError if there can be no thread for it now."""
         if self._bell is None:
             self._bell = hang_bell()
@@ -105,7 +104,7 @@ class FileRunner:
     def _read(self, job: Job) -> None:
         """Read a file, in a thread of its own, and ring."""
         try:
-            job.found = resolve(self._row)(job.reading) if self._row else read(job.reading.folder, job.reading.path)
+            job.found = self._read_one(job.reading)
         except Exception as problem:  # noqa: BLE001 - whatever it is, it is this file's, and the thread has to ring
             job.found = Found(problem=f"{type(problem).__name__}: {problem}")
         self._ended.append(job)
@@ -133,6 +132,11 @@ class FileRunner:
             self._begin()
         except OSError:
             self._host.reactor.after(RETRY_SECONDS, self._go_on)
+
+
+def read_below(reading: Reading) -> Found:
+    """Read a file below its folder."""
+    return read(reading.folder, reading.path)
 
 
 def read(folder: str, path: str) -> Found:

@@ -13,9 +13,10 @@ from _thread import allocate_lock
 
 from mcpc_runtime.bindings import BINDINGS, ArgumentError
 from mcpc_runtime.commands import Returned
-from mcpc_runtime.context import Cancelled, Context
+from mcpc_runtime.context import Context
+from mcpc_runtime.handler_errors import Cancelled
+from mcpc_runtime.lazy import lazy, resolve
 from mcpc_runtime.protocol.jsonrpc import parse
-from mcpc_runtime.protocol.rows import resolve
 from mcpc_runtime.turns import Turns
 from mcpc_runtime.worker.interruption import Region
 from mcpc_runtime.worker.replies import error_of, is_meant, message_of, report, written
@@ -44,9 +45,12 @@ if TYPE_CHECKING:
         def ask(self, task: Callable[[], None]) -> None:
             """Have something done by the thread that serves, the lock held by the caller."""
 
+    from mcpc_runtime.worker.process import carry
+else:
+    carry = lazy("mcpc_runtime.worker.process:carry")
+
 
 LOOP = "loop"
-CARRY = "mcpc_runtime.worker.process:carry"
 NO_SURPRISE = (str, int, bool, type(None))
 """What is JSON as it is."""
 
@@ -105,7 +109,7 @@ class InlineRunner:
             if f"{self._archive}/handlers" not in sys.path:
                 sys.stdout = sys.stderr
                 sys.path.insert(0, f"{self._archive}/handlers")
-                resolve(CARRY)(self._archive)
+                carry(self._archive)
             module = handler[0].removesuffix(".py").replace("/", ".")
             found = self._functions[handler] = resolve(f"{module}:{handler[1]}")
         return found

@@ -8,9 +8,9 @@ from __future__ import annotations
 import posix
 
 from mcpc_runtime.commands import Returned
+from mcpc_runtime.lazy import lazy
 from mcpc_runtime.node.child import Child, Job
 from mcpc_runtime.node.places import HOME, LOG, home, log
-from mcpc_runtime.protocol.rows import resolve
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,8 +20,10 @@ if TYPE_CHECKING:
     from mcpc_runtime.host import Host
     from mcpc_runtime.node.child import NodeCall
     from mcpc_runtime.protocol.jsonrpc import Json
+    from mcpc_runtime.unpacking import folder as unpacking_folder
+else:
+    unpacking_folder = lazy("mcpc_runtime.unpacking:folder", "unpacking_folder")
 
-FOLDER = "mcpc_runtime.unpacking:folder"
 MOST_FAILED_STARTS = 3
 RETRY_SECONDS = 0.05
 
@@ -48,7 +50,7 @@ class NodeRunner:
         if child is None:
             self._number += 1
             mark = f"{posix.getpid()}.n{self._number}"
-            folder: str = resolve(FOLDER)(self._host.image)
+            folder: str = unpacking_folder(self._host.image)
             given = {**self._host.environment(environment), **self._places()}
             child = self._children[environment] = Child(self, self._host, folder, given, mark)
         return child

@@ -5,7 +5,7 @@ Its law: nothing of the environment decides how Bash reads a library or finds a 
 
 from __future__ import annotations
 
-from mcpc_runtime.protocol.rows import resolve
+from mcpc_runtime.lazy import lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,8 +24,11 @@ if TYPE_CHECKING:
         def environment(self, number: int, /) -> Mapping[bytes, bytes]: ...
         def texts(self, part: bytes = b"") -> list[bytes]: ...
 
+    from mcpc_runtime.unpacking import folder as unpacking_folder
+else:
+    unpacking_folder = lazy("mcpc_runtime.unpacking:folder", "unpacking_folder")
 
-FOLDER = "mcpc_runtime.unpacking:folder"
+
 PLACE = "mcpc_app/bash/"
 LAUNCHER = "launcher.bash"
 LINE = b": line "
@@ -78,7 +81,7 @@ class Libraries:
         if part:
             return [*read, part]
         if index.get("unpack"):  # a library asks where it lies
-            folder: str = resolve(FOLDER)(self._host.image)
+            folder: str = unpacking_folder(self._host.image)
             return [*read, *(b"source -- " + quoted(f"{folder}/{path}".encode()) for path in index["shell"])]
         return [*read, *(self._entry(f"handlers/{path}").removeprefix(BYTE_ORDER_MARK) for path in index["shell"])]
 
@@ -94,7 +97,7 @@ class Libraries:
         names = [*index["prelude"], *(["mcpc"] if any(len(value) > VARIABLE_LIMIT for _, value in self._given) else [])]
         places = [(f"/dev/fd{'/.' * number}/9", name) for number, name in enumerate((*names, *index["shell"]))]
         if index.get("unpack"):
-            folder: str = resolve(FOLDER)(self._host.image)
+            folder: str = unpacking_folder(self._host.image)
             places += [(f"{folder}/{path}", path) for path in index["shell"]]
         for place, name in places:
             data = data.replace(place.encode() + LINE, name.encode("utf-8", "replace") + LINE)

@@ -6,7 +6,7 @@ import posix
 from errno import EMFILE
 
 from mcpc_runtime import ways
-from mcpc_runtime.protocol.rows import resolve
+from mcpc_runtime.platforms import c_library
 
 SET_CHILD_SUBREAPER, SET_DUMPABLE = 36, 4
 
@@ -32,7 +32,7 @@ def control(option: int, value: int) -> bool:
     if not ways.has("subreaper"):
         return False
     try:
-        prctl = resolve("_ctypes:dlsym")(resolve("_ctypes:dlopen")(None, 0), "prctl")
+        prctl = c_library.address_of("prctl")
     except ImportError:
         raise OSError(EMFILE, posix.strerror(EMFILE)) from None
-    return bool(resolve("_ctypes:call_function")(prctl, (option, value, 0, 0, 0)) == 0)
+    return c_library.call(prctl, (option, value, 0, 0, 0)) == 0

@@ -36,23 +36,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any, Protocol
 
-    from mcpc_runtime.image import Image
+    from mcpc_runtime.interfaces import Driver
     from mcpc_runtime.protocol.course import Step
     from mcpc_runtime.protocol.effects import Call, Effect, Ending, Request
     from mcpc_runtime.protocol.jsonrpc import Json
     from mcpc_runtime.protocol.session import Session
-    from mcpc_runtime.reactor import Reactor
     from mcpc_runtime.tasks.store import Kept, Store
-
-    class Driver(Protocol):
-        """What drives a server."""
-
-        image: Image
-        effects: list[Effect]
-
-        def watch(self) -> Reactor:
-            """Return the reactor."""
-            ...
 
     class Calls(Protocol):
         """Where calls run."""

@@ -9,18 +9,24 @@ from __future__ import annotations
 import os
 
 from mcpc_runtime.errors import tell
+from mcpc_runtime.lazy import lazy
 from mcpc_runtime.ownership import UnusableError, refuse_shared
-from mcpc_runtime.protocol.rows import resolve
 from mcpc_runtime.redis import NOT_CARRIED, is_address
 from mcpc_runtime.tasks.store import Memory, Refusing, StoreError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from hashlib import sha256
+
+    from mcpc_runtime.tasks.redis import Redis
+    from mcpc_runtime.tasks.sqlite import Sqlite
     from mcpc_runtime.tasks.store import Store
+else:
+    Redis = lazy("mcpc_runtime.tasks.redis:Redis")
+    Sqlite = lazy("mcpc_runtime.tasks.sqlite:Sqlite")
+    sha256 = lazy("hashlib:sha256")
 
 VARIABLE = "MCPC_TASKS"
-SQLITE = "mcpc_runtime.tasks.sqlite:Sqlite"
-REDIS = "mcpc_runtime.tasks.redis:Redis"
 MEMORY_ONLY = "tasks are kept in memory only, and end with this server"
 MOST_LETTERS = 64
 
@@ -85,7 +91,7 @@ def file_name(name: str, archive: str) -> str:
     """Return the name of a server's file: it is the same for all that is ever built to this place under this name."""
     letters = "".join(letter if letter.isalnum() and letter.isascii() else "-" for letter in name)[:MOST_LETTERS]
     whole = f"{name}\n{os.path.realpath(archive)}".encode("utf-8", "backslashreplace")
-    return f"{letters}-{resolve('hashlib:sha256')(whole).hexdigest()[:16]}.db"
+    return f"{letters}-{sha256(whole).hexdigest()[:16]}.db"
 
 
 def writable(folder: str) -> bool:
@@ -100,7 +106,7 @@ def writable(folder: str) -> bool:
 def sqlite(path: str) -> Store:
     """Return the store in this file."""
     try:
-        store: Store = resolve(SQLITE)(path)
+        store: Store = Sqlite(path)
     except ImportError as problem:
         raise StoreError(f"this Python has no SQLite ({problem})") from None
     return store
@@ -109,7 +115,7 @@ def sqlite(path: str) -> Store:
 def redis(url: str, name: str, archive: str) -> Store:
     """Return the store in this Redis."""
     try:
-        store: Store = resolve(REDIS)(url, name, archive)
+        store: Store = Redis(url, name, archive)
     except ImportError:
         raise StoreError(NOT_CARRIED) from None
     return store

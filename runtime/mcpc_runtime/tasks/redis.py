@@ -10,19 +10,25 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 
+from mcpc_runtime.lazy import lazy
 from mcpc_runtime.protocol.course import StaleError
 from mcpc_runtime.protocol.jsonrpc import encode
-from mcpc_runtime.protocol.rows import resolve
 from mcpc_runtime.redis import RedisError, connect, failures, without_secrets
 from mcpc_runtime.tasks.store import StoreError, dump, load, load_call, refuse_too_many, turn
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
+    from hashlib import sha256
     from typing import Any
+
+    from redis import exceptions
 
     from mcpc_runtime.protocol.course import Step, Task
     from mcpc_runtime.tasks.store import Kept
+else:
+    sha256 = lazy("hashlib:sha256")
+    exceptions = lazy("redis.exceptions")
 
 TRIES = 50
 MOST_NEWS = 1000
@@ -43,7 +49,7 @@ class Redis:
         except RedisError as problem:
             raise StoreError(str(problem)) from None
         self._errors = failures()
-        self._conflict: type[Exception] = resolve("redis.exceptions:WatchError")
+        self._conflict: type[Exception] = exceptions.WatchError
         self._news: Any = None
         self._own: dict[str, int] = {}
 
@@ -210,7 +216,7 @@ class Redis:
 
     def _of(self, principal: str, kind: str = "of") -> str:
         """Return the name of a principal's tasks: those under way (`of`), or all that are kept (`kept`)."""
-        digest = resolve("hashlib:sha256")(principal.encode("utf-8", "backslashreplace")).hexdigest()
+        digest = sha256(principal.encode("utf-8", "backslashreplace")).hexdigest()
         return f"{self._prefix}{kind}:{digest}"
 
     @contextmanager

@@ -9,11 +9,19 @@ from __future__ import annotations
 
 import posix
 
-from mcpc_runtime.protocol.rows import resolve
+from mcpc_runtime.lazy import lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from select import select
+    from time import sleep
+
+    from mcpc_runtime.patience import patient
+else:
+    patient = lazy("mcpc_runtime.patience:patient")
+    select = lazy("select:select")
+    sleep = lazy("time:sleep")
 
 READ_SIZE = 1 << 16
 FITS = 1 << 16
@@ -70,7 +78,7 @@ class Channel:
         try:
             data = posix.read(self.descriptor, READ_SIZE)
         except BlockingIOError:  # a client may share its end of the pipe with something that does not block
-            resolve("select:select")((self.descriptor,), (), ())
+            select((self.descriptor,), (), ())
             return []
         except ConnectionResetError:  # a socket whose other end went without reading what we wrote
             data = b""
@@ -143,11 +151,11 @@ class Channel:
         self._failures += 1
         if problem.errno not in PASSING or self._failures > TRIES:
             raise Broken(f"the client cannot be {what}: {problem.strerror}") from None
-        resolve("time:sleep")(MOMENT)
+        sleep(MOMENT)
 
     def _patiently(self) -> None:
         """Write from now on in a way that never blocks, whatever the client does."""
-        self._put, self.output = resolve("mcpc_runtime.patience:patient")(self.output)
+        self._put, self.output = patient(self.output)
 
 
 def shield() -> None:

@@ -12,8 +12,9 @@ from _contextvars import Context as Variables
 from _thread import allocate_lock
 
 from mcpc_runtime.bindings import BINDINGS, ArgumentError
-from mcpc_runtime.context import Cancelled, Context
-from mcpc_runtime.protocol.rows import resolve
+from mcpc_runtime.context import Context
+from mcpc_runtime.handler_errors import Cancelled
+from mcpc_runtime.lazy import resolve
 from mcpc_runtime.worker.interruption import Region
 from mcpc_runtime.worker.replies import failed, is_meant, report, said
 

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from _thread import allocate_lock, get_ident, start_new_thread
 
-from mcpc_runtime.protocol.rows import resolve
+from mcpc_runtime.lazy import lazy
 from mcpc_runtime.worker.replies import report
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import asyncio
+    from asyncio import new_event_loop, set_event_loop
     from collections.abc import Callable, Coroutine
     from typing import Any
+else:
+    new_event_loop = lazy("asyncio:new_event_loop")
+    set_event_loop = lazy("asyncio:set_event_loop")
 
 
 class Coroutines:
@@ -44,13 +48,13 @@ class Coroutines:
     def _running(self) -> asyncio.AbstractEventLoop:
         with self._lock:
             if self._loop is None:
-                self._loop = resolve("asyncio:new_event_loop")()
+                self._loop = new_event_loop()
                 start_new_thread(self._run, (self._loop,))
             return self._loop
 
     def _run(self, loop: asyncio.AbstractEventLoop) -> None:
         self._thread = get_ident()
-        resolve("asyncio:set_event_loop")(loop)
+        set_event_loop(loop)
         while True:
             try:
                 loop.run_forever()

@@ -12,8 +12,8 @@ import sys
 from _signal import SIGINT, SIGTERM, signal  # type: ignore[import-not-found]
 from _thread import RLock, start_new_thread
 
+from mcpc_runtime.lazy import lazy
 from mcpc_runtime.opened import refuse_changed, watch
-from mcpc_runtime.protocol.rows import resolve
 from mcpc_runtime.turns import Turns
 from mcpc_runtime.worker.calls import Call
 from mcpc_runtime.worker.coroutines import Coroutines
@@ -25,9 +25,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
+    from mcpc_runtime import layer
+    from mcpc_runtime.bindings import toolbox
+else:
+    layer = lazy("mcpc_runtime.layer")
+    toolbox = lazy("mcpc_runtime.bindings.toolbox")
+
 CALLS, REPLIES, WORDS, ARCHIVE = 3, 4, 5, 6
 BROKEN = 70
-LAST_WORDS = "mcpc_runtime.bindings.toolbox:destroy"
 
 
 def main(archive: str, way: str, *known: str) -> None:
@@ -57,7 +62,7 @@ def main(archive: str, way: str, *known: str) -> None:
 def carry(archive: str) -> None:
     """Put the packages in reach that the archive carries, if it carries any: then it has the module for it, too."""
     try:
-        activate = resolve("mcpc_runtime.layer:activate")
+        activate = layer.activate
     except ModuleNotFoundError:
         return
     activate(archive)
@@ -93,7 +98,7 @@ class Worker:
     def prepare_to_leave(self) -> None:
         """See to it that modules can let go of what they hold, if a contract of the server's has a word for that."""
         try:
-            self._last_words = resolve(LAST_WORDS)
+            self._last_words = toolbox.destroy
         except ModuleNotFoundError:
             return
         signal(SIGTERM, lambda *_: self.leave())

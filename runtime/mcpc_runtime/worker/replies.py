@@ -11,8 +11,8 @@ import sys
 from _thread import allocate_lock
 from select import POLLOUT, poll
 
+from mcpc_runtime.lazy import lazy
 from mcpc_runtime.protocol.jsonrpc import encode, parse, quote
-from mcpc_runtime.protocol.rows import resolve
 
 try:
     from _json import make_encoder
@@ -21,8 +21,16 @@ except ImportError:  # an interpreter without the C accelerator: slower, and the
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from binascii import b2a_base64
     from collections.abc import Callable
+    from traceback import format_exception
     from typing import Any
+
+    from mcpc_runtime.bindings.models import dump
+else:
+    b2a_base64 = lazy("binascii:b2a_base64")
+    dump = lazy("mcpc_runtime.bindings.models:dump")
+    format_exception = lazy("traceback:format_exception")
 
 FRAME_LIMIT = 64 << 20
 PIECE = 4096
@@ -37,7 +45,7 @@ SPECIAL: tuple[tuple[str, dict[str, str]], ...] = (
 MEANT = ("ToolError", "ProtocolError", "Cancelled", "CancelledError")
 BLOB, TO_BASE64 = "mcpc/blob", "binascii:b2a_base64"
 """What the contents of a resource are that a function returned as bytes; see `mcpc_runtime.results.BLOB`."""
-OURS, DUMP = "mcpc_app.models.", "mcpc_runtime.bindings.models:dump"
+OURS = "mcpc_app.models."
 """Models that were generated from a schema leave out what the schema would not want to find."""
 
 
@@ -81,7 +89,7 @@ def said(number: int, what: bytes, value: Any) -> bytes:
 def written(value: Any) -> bytes:
     """Return a value as JSON; raise what JSON, or the value itself, has against it.  Bytes are what stands for them."""
     if isinstance(value, bytes | bytearray | memoryview):
-        value = {BLOB: resolve(TO_BASE64)(value, newline=False).decode()}
+        value = {BLOB: b2a_base64(value, newline=False).decode()}
     writer = make_encoder({}, plain, quote, None, ":", ",", False, False, False)
     return "".join(writer(value, 0)).encode("utf-8", "backslashreplace")
 
@@ -109,7 +117,7 @@ def error_of(problem: BaseException) -> dict[str, Any] | None:
 def plain(value: Any) -> Any:
     """Return what JSON can carry of an object that is no JSON value; raise TypeError if it does not say."""
     if any(kind.__module__.startswith(OURS) for kind in type(value).__mro__):
-        return resolve(DUMP)(value)
+        return dump(value)
     for method, keywords in SPECIAL:
         say: Callable[..., Any] | None = getattr(value, method, None)
         if say is not None and not isinstance(value, type):
@@ -141,7 +149,7 @@ def message_of(problem: BaseException) -> str:
 def report(problem: BaseException) -> None:
     """Write the traceback to standard error, for the person who runs the server, as far as it is read."""
     try:
-        lines = resolve("traceback:format_exception")(problem)
+        lines = format_exception(problem)
         sys.stderr.flush()
     except Exception:  # noqa: BLE001 - an exception of the handler's may fail in this, too
         return

@@ -13,16 +13,28 @@ from mcpc_runtime.http.auth.principals import MisconfiguredError
 from mcpc_runtime.http.auth.secret_files import read_secret
 from mcpc_runtime.http.auth.token_file import TokenFile
 from mcpc_runtime.http.auth.tokens import tokens_from
-from mcpc_runtime.protocol.rows import resolve
+from mcpc_runtime.lazy import lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-    from mcpc_runtime.http.auth.oauth import OAuth
+    from mcpc_runtime.http.auth.fetching import checked_url
+    from mcpc_runtime.http.auth.introspection import Introspection
+    from mcpc_runtime.http.auth.jwt import Signed
+    from mcpc_runtime.http.auth.keys import keys_from
+    from mcpc_runtime.http.auth.oauth import OAuth, Resource, Scopes
     from mcpc_runtime.http.auth.tokens import Tokens
     from mcpc_runtime.http.settings import Settings
+else:
+    Introspection = lazy("mcpc_runtime.http.auth.introspection:Introspection")
+    OAuth = lazy("mcpc_runtime.http.auth.oauth:OAuth")
+    Resource = lazy("mcpc_runtime.http.auth.oauth:Resource")
+    Scopes = lazy("mcpc_runtime.http.auth.oauth:Scopes")
+    Signed = lazy("mcpc_runtime.http.auth.jwt:Signed")
+    checked_url = lazy("mcpc_runtime.http.auth.fetching:checked_url")
+    keys_from = lazy("mcpc_runtime.http.auth.keys:keys_from")
 
 TOKENS, CREDENTIALS = "MCPC_TOKENS", "MCPC_INTROSPECT_CREDENTIALS"
 NOT_QUOTED = frozenset('"\\ ')
@@ -50,11 +62,11 @@ def chosen_tokens(environment: Mapping[str, str]) -> Tokens | None:
 
 def oauth(settings: Settings, environment: Mapping[str, str], hides: bool) -> OAuth:
     """Return what takes the tokens of an authorization server."""
-    issuer: str = resolve("mcpc_runtime.http.auth.fetching:checked_url")(settings.issuer, "the issuer")
-    scopes = resolve("mcpc_runtime.http.auth.oauth:Scopes")(settings.scopes)
+    issuer: str = checked_url(settings.issuer, "the issuer")
+    scopes = Scopes(settings.scopes)
     verifier = verifier_of(settings, environment, issuer)
     resources = {path: resource(settings, path, issuer, scopes) for path in (settings.path, *dict(settings.also))}
-    made: OAuth = resolve("mcpc_runtime.http.auth.oauth:OAuth")(issuer, verifier, resources, scopes, hides=hides)
+    made: OAuth = OAuth(issuer, verifier, resources, scopes, hides=hides)
     return made
 
 
@@ -73,7 +85,7 @@ def resource(settings: Settings, path: str, issuer: str, scopes: Any) -> Any:
     if path != settings.path:
         parts = urlsplit(url)
         url = f"{parts.scheme}://{parts.netloc}{path}"
-    made = resolve("mcpc_runtime.http.auth.oauth:Resource")(url, path, issuer, scopes)
+    made = Resource(url, path, issuer, scopes)
     if settings.audience and path == settings.path:
         made.audiences = frozenset({settings.audience})
     return made
@@ -82,8 +94,8 @@ def resource(settings: Settings, path: str, issuer: str, scopes: Any) -> Any:
 def verifier_of(settings: Settings, environment: Mapping[str, str], issuer: str) -> Any:
     """Return what knows whether a token is genuine: the issuer's keys, or the issuer itself."""
     if not settings.introspect:
-        keys = resolve("mcpc_runtime.http.auth.keys:keys_from")(settings.jwks, issuer)
-        return resolve("mcpc_runtime.http.auth.jwt:Signed")(issuer, keys, settings.algorithms)
+        keys = keys_from(settings.jwks, issuer)
+        return Signed(issuer, keys, settings.algorithms)
     if settings.jwks or settings.algorithms:
         raise MisconfiguredError(
             "tokens are either asked about or verified here: keys and introspection exclude each other"
@@ -92,4 +104,4 @@ def verifier_of(settings: Settings, environment: Mapping[str, str], issuer: str)
     client = read_secret(file) if file else environment.get(CREDENTIALS, "")
     if not client:
         raise MisconfiguredError(f"introspection needs a client: --introspect-client FILE, or {CREDENTIALS}")
-    return resolve("mcpc_runtime.http.auth.introspection:Introspection")(issuer, settings.introspect, client)
+    return Introspection(issuer, settings.introspect, client)

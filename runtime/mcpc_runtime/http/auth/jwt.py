@@ -11,15 +11,23 @@ from time import time
 from mcpc_runtime.http.auth.claims import LEEWAY_SECONDS, check_audience, check_times
 from mcpc_runtime.http.auth.keys import FITTING
 from mcpc_runtime.http.auth.principals import InvalidTokenError, MisconfiguredError, NotCarriedError, UnavailableError
-from mcpc_runtime.protocol.rows import resolve
+from mcpc_runtime.lazy import lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Awaitable
     from typing import Any
 
+    import jwt
+    from cryptography.hazmat.primitives.asymmetric import rsa
+    from jwt import PyJWT
+
     from mcpc_runtime.http.auth.claims import Claims
     from mcpc_runtime.http.auth.keys import Keys
+else:
+    PyJWT = lazy("jwt:PyJWT")
+    jwt = lazy("jwt")
+    rsa = lazy("cryptography.hazmat.primitives.asymmetric.rsa")
 
 USUAL_ALGORITHMS = ("RS256", "ES256", "EdDSA")
 REQUIRED = ["iss", "aud", "exp"]
@@ -40,10 +48,10 @@ class Signed:
                     f"{algorithm!r} is no algorithm to be relied on; there are {', '.join(FITTING)}"
                 )
         try:
-            self._jwt: Any = resolve("jwt:PyJWT")()
-            self._read_header: Any = resolve("jwt:get_unverified_header")
-            self._wrong: Any = resolve("jwt.exceptions:PyJWTError")
-            resolve("cryptography.hazmat.primitives.asymmetric.rsa:RSAPublicKey")
+            self._jwt: Any = PyJWT()
+            self._read_header: Any = jwt.get_unverified_header
+            self._wrong: Any = jwt.PyJWTError
+            self._rsa: Any = rsa.RSAPublicKey
         except ImportError as problem:
             raise NotCarriedError(f"signed tokens need {problem.name or problem}: build with --oauth") from None
 

@@ -12,8 +12,8 @@ from urllib.parse import urlsplit
 
 from mcpc_runtime.http.auth.fetching import checked_url, fetch
 from mcpc_runtime.http.auth.principals import MisconfiguredError, UnavailableError
+from mcpc_runtime.lazy import lazy
 from mcpc_runtime.protocol.jsonrpc import ParseError, parse
-from mcpc_runtime.protocol.rows import resolve
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from mcpc_runtime.protocol.jsonrpc import Json
 
     Load = Callable[[], Awaitable[bytes]]
+    from jwt import PyJWK
+else:
+    PyJWK = lazy("jwt:PyJWK")
 
 FITTING: dict[str, tuple[str, str | None]] = {
     **{f"{family}{size}": ("RSA", None) for family in ("RS", "PS") for size in (256, 384, 512)},
@@ -101,7 +104,7 @@ class Keys:
         made = self._made.get((candidates[0], algorithm))
         if made is None:
             public = {name: self._keys[candidates[0]].get(name) for name in PUBLIC}
-            made = resolve("jwt:PyJWK")({name: value for name, value in public.items() if value is not None}, algorithm)
+            made = PyJWK({name: value for name, value in public.items() if value is not None}, algorithm)
             self._made[candidates[0], algorithm] = made
         return made
 

@@ -10,7 +10,13 @@ import asyncio
 from collections import deque
 
 from mcpc_runtime.http.auth.principals import UnavailableError
-from mcpc_runtime.protocol.rows import resolve
+from mcpc_runtime.lazy import lazy
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ipaddress import ip_network
+else:
+    ip_network = lazy("ipaddress:ip_network")
 
 MOST, MOST_OF_ONE = 12, 4
 """So many unknown tokens are asked about at once, and so many that one address sent."""
@@ -76,6 +82,6 @@ def source_of(address: str) -> str:
     if ":" not in address:
         return address
     try:
-        return str(resolve("ipaddress:ip_network")((address.partition("%")[0], NETWORK_BITS), strict=False))
+        return str(ip_network((address.partition("%")[0], NETWORK_BITS), strict=False))
     except ValueError:
         return address

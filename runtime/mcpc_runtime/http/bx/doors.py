@@ -9,22 +9,24 @@ from mcpc_runtime.http.auth.authenticator import Authenticator
 from mcpc_runtime.http.auth.principals import MisconfiguredError, Principal
 from mcpc_runtime.http.auth.tokens import LEAST, Tokens
 from mcpc_runtime.http.guard import origin as parsed_origin
+from mcpc_runtime.lazy import lazy
 from mcpc_runtime.protocol.globs import Tools
-from mcpc_runtime.protocol.rows import resolve
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from hashlib import sha256
     from typing import Any
 
     from mcpc_runtime.http.replies import Pairs
+else:
+    sha256 = lazy("hashlib:sha256")
 
 KEY_HEADER, AUTHORIZATION = b"x-api-key", b"authorization"
 SCHEME = b"Bearer "
 LOOPBACK = ("127.0.0.1/32", "::1/128")
 """Who may ask where the project does not say."""
 EVERYTHING = (("*",), ())
-DIGEST = "hashlib:sha256"
 
 
 def authenticator(settings: Mapping[str, Any], environment: Mapping[str, str]) -> Authenticator | None:
@@ -46,7 +48,7 @@ def digest_of(variable: str, environment: Mapping[str, str]) -> bytes:
     if len(token) < LEAST or not token.isascii():
         words = f"a token has {LEAST} characters or more, and nobody can guess it"
         raise MisconfiguredError(f"the variable {variable} has no good token: {words}")
-    made: bytes = resolve(DIGEST)(token.encode("ascii")).digest()
+    made: bytes = sha256(token.encode("ascii")).digest()
     return made
 
 

@@ -26,13 +26,24 @@ from mcpc_runtime.protocol.session import Session
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any
+    from typing import Any, Protocol
 
-    from mcpc_runtime.http.app import Application
+    from mcpc_runtime.http.guard import Guard
     from mcpc_runtime.http.memory_budget import Account
     from mcpc_runtime.http.replies import Message, Pairs, Receive, Reply, Send
+    from mcpc_runtime.http.settings import Settings
     from mcpc_runtime.http.stage import Stage
     from mcpc_runtime.protocol.jsonrpc import Json
+
+    class Application(Protocol):
+        """What answers all requests of a server, of which this endpoint is a part."""
+
+        settings: Settings
+        guard: Guard
+
+        async def in_turn(self, principal: Any) -> Any:
+            """Return a principal when its request may begin."""
+
 
 ABSENT = object()
 JSON, EVENT = b"application/json", b"text/event-stream"

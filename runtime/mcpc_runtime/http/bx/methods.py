@@ -6,6 +6,7 @@ and so is what there is not.  Pure: nothing here waits, or knows of HTTP.
 
 from __future__ import annotations
 
+from mcpc_runtime.lazy import lazy
 from mcpc_runtime.protocol.effects import Failure
 from mcpc_runtime.protocol.facts import (
     INTERNAL_ERROR,
@@ -15,7 +16,6 @@ from mcpc_runtime.protocol.facts import (
     RESOURCE_NOT_FOUND,
 )
 from mcpc_runtime.protocol.jsonrpc import encode, parse
-from mcpc_runtime.protocol.rows import resolve
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,10 +26,12 @@ if TYPE_CHECKING:
     from mcpc_runtime.protocol.jsonrpc import Json
 
     Object = dict[str, Json]
+    from mcpc_runtime.protocol.complaint import explain
+else:
+    explain = lazy("mcpc_runtime.protocol.complaint:explain")
 
 FAILED, NOT_FOUND, UNAUTHORIZED = -32000, -32001, -32002
 VERSION = "2024-11-05"
-EXPLAIN = "mcpc_runtime.protocol.complaint:explain"
 KINDS = ("tools", "resources", "prompts")
 NAMED = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
 """What a request has to say, in the parameter of this name."""
@@ -157,7 +159,7 @@ def call_tool(desk: Desk, params: Object, allows: Callable[[str], bool] | None) 
         return Failure(INVALID_PARAMS, "Invalid params: `arguments` must be an object")
     schema = tool.input
     if schema is not None and not schema.accepts(arguments):
-        complaint: str = resolve(EXPLAIN)(name, arguments, schema.errors(arguments))[0]
+        complaint: str = explain(name, arguments, schema.errors(arguments))[0]
         return Failure(INVALID_PARAMS, f"Invalid params: {complaint}")
     return Asked("tools/call", {"name": name, "arguments": arguments}, told)
 

@@ -7,7 +7,7 @@ more get pages of their own here, always; what asyncio receives into is smaller,
 
 from __future__ import annotations
 
-from mcpc_runtime.protocol.rows import resolve
+from mcpc_runtime.platforms import c_library
 
 MMAP_THRESHOLD = -3
 LARGE = 1 << 20
@@ -16,7 +16,7 @@ LARGE = 1 << 20
 def return_large_blocks() -> bool:
     """Have large blocks returned when they are freed; False where the C library has no such option."""
     try:
-        mallopt = resolve("_ctypes:dlsym")(resolve("_ctypes:dlopen")(None, 0), "mallopt")
+        mallopt = c_library.address_of("mallopt")
     except (ImportError, OSError):
         return False
-    return bool(resolve("_ctypes:call_function")(mallopt, (MMAP_THRESHOLD, LARGE)))
+    return bool(c_library.call(mallopt, (MMAP_THRESHOLD, LARGE)))

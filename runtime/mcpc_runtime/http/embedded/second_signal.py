@@ -11,12 +11,16 @@ from __future__ import annotations
 import posix
 import sys
 
-from mcpc_runtime.protocol.rows import resolve
+from mcpc_runtime.lazy import lazy
+from mcpc_runtime.platforms import c_library
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import _ctypes
     from collections.abc import Iterable
     from typing import Any
+else:
+    _ctypes = lazy("_ctypes")
 
 RESET_HANDLER, ON_STACK = 0x80000000, 0x08000000
 LAYOUTS = {
@@ -51,18 +55,17 @@ class Foreign:
     """`sigaction` of the C library; `_ctypes` alone costs a fifth of `ctypes`.  Raise ImportError without it."""
 
     def __init__(self) -> None:
-        self._address = resolve("_ctypes:dlsym")(resolve("_ctypes:dlopen")(None, 0), "sigaction")
-        self._call = resolve("_ctypes:call_function")
-        byte = type("Byte", (resolve("_ctypes:_SimpleCData"),), {"_type_": "B"})
+        self._address = c_library.address_of("sigaction")
+        byte = type("Byte", (_ctypes._SimpleCData,), {"_type_": "B"})
         self._action: Any = (byte * SIZE)()  # type: ignore[operator]
 
     def reset_when_it_comes(self, number: int, place: int, reset: int, on_stack: int) -> bool:
         """Set SA_RESETHAND for one signal; False if the structure is not what the table says."""
-        if self._call(self._address, (number, None, self._action)) != 0:
+        if c_library.call(self._address, (number, None, self._action)) != 0:
             return False
         view = memoryview(self._action).cast("B")[place : place + FLAGS_SIZE]
         flags = int.from_bytes(view, sys.byteorder)
         if not flags & on_stack:
             return False
         view[:] = (flags | reset).to_bytes(FLAGS_SIZE, sys.byteorder)
-        return bool(self._call(self._address, (number, self._action, None)) == 0)
+        return c_library.call(self._address, (number, self._action, None)) == 0

@@ -5,7 +5,7 @@ What the network is asked for has threads of its own, so that a host that does n
 
 from __future__ import annotations
 
-from mcpc_runtime.protocol.rows import resolve
+from mcpc_runtime.lazy import lazy
 from mcpc_runtime.providers.wanted import FAILED, UNREACHABLE, Brought, File, Page, Repository, Script
 
 TYPE_CHECKING = False
@@ -13,15 +13,20 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from mcpc_runtime.commands import Command, Completed
+    from mcpc_runtime.commands import Completed
     from mcpc_runtime.host import Host
 
     Done = Callable[[Brought], None]
     Note = Callable[[Any], None]
+    from mcpc_runtime.providers import fetching, reading
+    from mcpc_runtime.runners.files import FileRunner
+    from mcpc_runtime.runners.process import ProcessRunner
+else:
+    FileRunner = lazy("mcpc_runtime.runners.files:FileRunner")
+    ProcessRunner = lazy("mcpc_runtime.runners.process:ProcessRunner")
+    reading = lazy("mcpc_runtime.providers.reading")
+    fetching = lazy("mcpc_runtime.providers.fetching")
 
-THREADS = "mcpc_runtime.runners.files:FileRunner"
-PROCESSES = "mcpc_runtime.runners.process:ProcessRunner"
-FILE, NETWORK = "mcpc_runtime.providers.reading:file", "mcpc_runtime.providers.fetching:network"
 ADDRESSES = b"MCPC_ADDRESSES"
 """The variable that says where a repository's host is."""
 LONGEST_WORDS = 2000
@@ -43,7 +48,8 @@ class ProviderRunner:
 
     def __init__(self, host: Host) -> None:
         self._host = host
-        self._runners: dict[str, Any] = {}
+        self._processes: ProcessRunner | None = None
+        self._threads: dict[Callable[[Any], Brought], FileRunner] = {}
 
     def start(self, wanted: Any, done: Done, note: Note) -> Job:
         """Begin to bring it; raise OSError if there is no room for that now."""
@@ -59,17 +65,18 @@ class ProviderRunner:
 
     def close(self) -> None:
         """Leave nothing open."""
-        for runner in self._runners.values():
-            runner.close()
+        for runner in (self._processes, *self._threads.values()):
+            if runner is not None:
+                runner.close()
 
     def _hand_over(self, job: Job, wanted: Brought, done: Done) -> None:
         done(wanted)
 
     def _read(self, job: Job, wanted: File, done: Done) -> None:
-        self._run(job, FILE, wanted, done)
+        self._run_in_thread(job, reading.file, wanted, done)
 
     def _fetch(self, job: Job, wanted: Page, done: Done) -> None:
-        self._run(job, NETWORK, wanted, done)
+        self._run_in_thread(job, fetching.network, wanted, done)
 
     def _get(self, job: Job, wanted: Repository, done: Done) -> None:
         """Find the host of a repository, then get a file of it from there."""
@@ -84,18 +91,22 @@ class ProviderRunner:
             except OSError as problem:
                 done(Brought(UNREACHABLE, words=str(problem.strerror)))
 
-        self._run(job, NETWORK, wanted, go_on)
+        self._run_in_thread(job, fetching.network, wanted, go_on)
 
     def _call(self, job: Job, wanted: Script | Repository, done: Done) -> None:
-        self._run(job, PROCESSES, wanted.command, lambda completed: done(brought_by(completed)))
+        if self._processes is None:
+            self._processes = ProcessRunner(self._host)
+        job.runner = self._processes
+        job.inner = self._processes.start(wanted.command, lambda completed: done(brought_by(completed)), ignore)
 
-    def _run(self, job: Job, row: str, wanted: File | Page | Repository | Command, done: Any) -> None:
-        runner = self._runners.get(row)
+    def _run_in_thread(
+        self, job: Job, read: Callable[[Any], Brought], wanted: File | Page | Repository, done: Done
+    ) -> None:
+        runner = self._threads.get(read)
         if runner is None:
-            runner = resolve(PROCESSES)(self._host) if row == PROCESSES else resolve(THREADS)(self._host, row)
-            self._runners[row] = runner
+            runner = self._threads[read] = FileRunner(self._host, read)
         job.runner = runner
-        job.inner = runner.start(wanted, done if row == PROCESSES else lambda found: done(checked(found)), ignore)
+        job.inner = runner.start(wanted, lambda found: done(checked(found)), ignore)
 
 
 def ignore(said: Any) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from mcpc_runtime.capture import Notes, read_some
 from mcpc_runtime.commands import Reading
+from mcpc_runtime.lazy import lazy
 from mcpc_runtime.mcp_bash.embedding import found_below, named, steps
 from mcpc_runtime.mcp_bash.environment import forbidden, of_call
 from mcpc_runtime.mcp_bash.files import Folders, cancel
@@ -17,7 +18,6 @@ from mcpc_runtime.mcp_bash.questions import ROOTS_KEY, answer_to, note_of, quest
 from mcpc_runtime.mcp_bash.roots import fallbacks, of_client
 from mcpc_runtime.mcp_bash.scripts import Ran
 from mcpc_runtime.mcp_bash.verdicts import INVALID_PARAMS
-from mcpc_runtime.protocol.rows import resolve
 from mcpc_runtime.reactor import READABLE
 
 TYPE_CHECKING = False
@@ -30,9 +30,12 @@ if TYPE_CHECKING:
     from mcpc_runtime.mcp_bash.files import CallFolder
     from mcpc_runtime.mcp_bash.scripts import Embedded, Roots, Script
     from mcpc_runtime.protocol.jsonrpc import Json
+    from mcpc_runtime.runners.files import FileRunner
+    from mcpc_runtime.unpacking import folder
+else:
+    FileRunner = lazy("mcpc_runtime.runners.files:FileRunner")
+    folder = lazy("mcpc_runtime.unpacking:folder")
 
-FILES = "mcpc_runtime.runners.files:FileRunner"
-FOLDER = "mcpc_runtime.unpacking:folder"
 ROOTS_SECONDS = 5.0
 LOOK_SECONDS = 0.025
 """How soon a question is seen that a script wrote without saying so on its stream."""
@@ -96,7 +99,7 @@ class McpBashRunner:
         if words:
             job.refuse(INVALID_PARAMS, words)
             return job
-        job.home = resolve(FOLDER)(self._host.image)
+        job.home = folder(self._host.image)
         self._preparation.environment(script, job.home, lambda: self._later(job, self._with_policy))
         return job
 
@@ -252,7 +255,7 @@ class McpBashRunner:
     def _embed(self, job: Job, ran: Ran, wanted: bytes) -> None:
         """Read the files that the answer is to have, one after the other."""
         if self._reader is None:
-            self._reader = resolve(FILES)(self._host)
+            self._reader = FileRunner(self._host)
         found, ran.warnings = found_below(job.roots or [], job.home, named(wanted))
         self._read_next(job, ran, found, EMBEDDED_LIMIT)
 
