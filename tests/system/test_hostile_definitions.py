@@ -162,14 +162,16 @@ def contents(data: bytes) -> dict[str, bytes]:
 
 
 @cache
-def benign(pattern: str = "") -> dict[str, bytes]:
-    """The entries of a server that means no harm; the runtime holds more if there is a pattern that `re` is slow for."""
-    return contents(archive(in_python(pattern)).data)
+def benign(pattern: str = "", alternatives: bool = False) -> dict[str, bytes]:
+    """The entries of a server that means no harm; the runtime holds more for slow patterns and for alternatives."""
+    return contents(archive(in_python(pattern, alternatives)).data)
 
 
-def in_python(pattern: str = "") -> dict[str, str | bytes]:
+def in_python(pattern: str = "", alternatives: bool = False) -> dict[str, str | bytes]:
     """Return a project of one Python tool that means no harm."""
-    schema = {"type": "object", "properties": {"text": {"pattern": pattern}} if pattern else {}}
+    schema: dict[str, Any] = {"type": "object", "properties": {"text": {"pattern": pattern}} if pattern else {}}
+    if alternatives:
+        schema["anyOf"] = [{"required": ["a"]}, {"required": ["b"]}]
     kept = {path: text for path, text in mixed.FILES.items() if not path.startswith(("tools.d/", "tools.bash"))}
     tools = {"tools": [{"name": "count", "description": "Counts.", "inputSchema": schema}]}
     return {**kept, "tools.json": json.dumps(tools), "tools.py": "def count(**given): pass\n"}
@@ -252,7 +254,9 @@ def assert_printable(text: str) -> None:
 
 def only_data_differs(entries: dict[str, bytes], project: Hostile) -> None:
     """Compare every entry that is not data with that of a benign server, byte for byte."""
-    expected = benign("^a*a*b$" if b"mcpc_runtime/patterns" in entries["mcpc_runtime/sources.zip"] else "")
+    runtime = entries["mcpc_runtime/sources.zip"]
+    pattern = "^a*a*b$" if b"mcpc_runtime/patterns" in runtime else ""
+    expected = benign(pattern, b"mcpc_runtime/protocol/alternatives" in runtime)
     assert code_names(entries) == code_names(expected)
     changed = [name for name in code_names(expected) if entries[name] != expected[name] and name != START]
     assert changed == []

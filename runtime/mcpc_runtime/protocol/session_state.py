@@ -7,9 +7,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
+    from mcpc_runtime.protocol.accounts import Account
     from mcpc_runtime.protocol.effects import Call, Request
     from mcpc_runtime.protocol.jsonrpc import Json
-    from mcpc_runtime.protocol.accounts import Account
     from mcpc_runtime.protocol.ports import Image, Wire
 
 
