@@ -1,6 +1,6 @@
 # Each target is one command on a fresh machine: it makes .venv first, and says what it installs.  `make` lists them.
 .DEFAULT_GOAL := help
-.PHONY: help demo test reference check lint bench conformance faults fuzz golden lock lowest deps clean venv
+.PHONY: help demo test tests reference check lint bench conformance faults fuzz golden lock lowest deps clean venv
 RUN := .venv/bin/python
 UV := uv==0.13.8
 
@@ -16,10 +16,13 @@ demo: venv  ## build examples/files and hold a conversation with it
 reference: venv  ## download the reference data that tests compare with
 	@.ci/reference $(RUN) .cache/reference
 
-test: venv reference  ## run the tests
-	@$(RUN) -m pytest -q -n auto
+test: venv reference  ## run the tests that are not slow: what guards daily work
+	@$(RUN) -m pytest -q -n auto --dist worksteal -m 'not slow'
 
-check: lint test  ## run every check, then the tests
+tests: venv reference  ## run every test
+	@$(RUN) -m pytest -q -n auto --dist worksteal
+
+check: lint tests  ## run every check, then every test
 
 lint: venv  ## run every check but the tests
 	.venv/bin/ruff check .
@@ -28,6 +31,7 @@ lint: venv  ## run every check but the tests
 	.venv/bin/lint-imports
 	.venv/bin/vulture
 	.venv/bin/codespell
+	@cd tests && ../$(RUN) -m vocabulary
 	@if command -v shellcheck >/dev/null; then \
 	  echo shellcheck; shellcheck .ci/* $$(find examples templates compiler -name '*.sh' -o -name '*.bash'); \
 	elif [ "$$TESTS_REQUIRE_ALL" = 1 ]; then echo 'shellcheck is not installed'; exit 1; \

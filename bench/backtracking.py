@@ -1,4 +1,4 @@
-"""How long `re` takes for patterns that were judged slow: each row is a pattern, and seconds for ever more repetitions.
+"""Measure how `re` scales for patterns that were rejected as slow: one row per pattern, seconds by repetitions.
 
 .venv/bin/python bench/backtracking.py [PATTERN...]
 """
@@ -13,8 +13,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT / "compiler"), str(ROOT / "runtime")]
 
-from mcpc.schema.backtracking import backtracking  # noqa: E402
-from mcpc.schema.ecma import translate  # noqa: E402
+from mcpc.schema.ecma.backtracking import backtracking  # noqa: E402
+from mcpc.schema.ecma.translation import translate  # noqa: E402
 
 PATTERNS = ["^(a+)+$", "(a|aa)+$", "((a?)*x)*y", r"^(\w+\s?)*$", "foo.*bar.*baz", r"\s*,?\s*,?\s*$", "^[a-z]+$"]
 ENOUGH = 0.5

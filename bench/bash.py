@@ -1,10 +1,10 @@
-"""Measure calls of Bash tools, over `posix_spawn` of /bin/true with two pipes, measured in the same rounds.
+"""Measure calls of Bash tools as multiples of `posix_spawn` of /bin/true with two pipes, in the same rounds.
 
     python bench/bash.py [--functions 1,30,300,1000] [--rounds N]
 
-Rows: a call of a trivial function in a warm server; the same with `isolated`, in a shell of its own; what a fresh
-`bash -c :` takes.  Then the calls a second with WINDOW under way, a 4 MiB argument, and the resident memory of all
-processes.  Leaves with status 1 if a goal is missed.
+Rows: a call of a trivial function in a warm server; the same with `isolated`, in a separate shell; a fresh `bash -c :`.
+Then the calls per second with WINDOW calls in progress, a 4 MiB argument, and the resident memory of all processes.
+Exits with status 1 if a goal is missed.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ FLOOD = 400
 MEBIBYTE = 1 << 20
 LARGE_SECONDS = 1.0
 GOALS = {300: 1.5, 1000: 2.0}
-"""A call of a trivial function over the unit, by the number of functions in the library."""
+"""A call of a trivial function as a multiple of the unit, by the number of functions in the library."""
 FILLER = """helper_{number}() {{
   local first=$1 second=${{2:-}} line
   if [[ -z $first ]]; then printf 'nothing to do\\n' >&2; return 1; fi
@@ -49,7 +49,7 @@ tool_size() { printf '%s' "${#1}"; }
 
 
 def project(functions: int) -> Path:
-    """Return a project whose library has so many functions."""
+    """Return a project whose library has `functions` functions."""
     schema = {"type": "object", "properties": {"text": {"type": "string"}}}
     tools = [{"name": name, "description": "Answer.", "inputSchema": schema} for name in ("echo", "alone", "size")]
     tools[1]["_meta"] = {"mcpc/handler": {"isolated": True}}
@@ -63,7 +63,7 @@ def project(functions: int) -> Path:
 
 
 def spawned(argv: list[str]) -> float:
-    """Return the seconds of a process with two pipes, both read to their ends, in a group of its own."""
+    """Return the seconds of a process with two pipes, both read to their ends, in a new process group."""
     began = time.perf_counter()
     output, their_output = os.pipe()
     errors, their_errors = os.pipe()
@@ -91,7 +91,7 @@ def large(server: wire.Server) -> float:
 
 
 def resident(server: wire.Server) -> float:
-    """Return the resident memory in MB, once no child of the last calls is ending any more."""
+    """Return the resident memory in MB, after all children of the last calls have ended."""
     while True:
         try:
             return server.memory()
@@ -100,7 +100,7 @@ def resident(server: wire.Server) -> float:
 
 
 def measure(functions: int, rounds: int) -> bool:
-    """Measure a library of so many functions, print it, and tell whether its goals are met."""
+    """Measure a library with `functions` functions, print the rows, and tell whether the goals are met."""
     folder, target = project(functions), places.CACHE / f"bash-{functions}.pyz"
     places.build(folder, target, places.CACHE / "builds")
     server = wire.Server([str(target)], places.environment())

@@ -1,7 +1,8 @@
-"""Measure what chunked bodies cost a server: `python bench/chunked.py`.
+"""Measure the cost of chunked bodies for a server: `python bench/chunked.py`.
 
-The CPU time of the server's process for a body of one-byte chunks, over that for as many bytes with a Content-Length:
-without a token, with one, and where none is needed; and how long another client waits meanwhile.
+The CPU time of the server's process for a body of one-byte chunks, over that of the same number of bytes with a
+Content-Length: without a token, with a token, and where none is required; and the waiting time of another client
+meanwhile.
 """
 
 from __future__ import annotations
@@ -17,9 +18,9 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 
-from artifact import build
-from serving import Served, served
-from talking import connect, write_project
+from support.artifact import build
+from support.serving import Served, served
+from support.talking import connect, write_project
 
 TOKEN = "0123456789abcdef0123456789abcdef0123"
 HEAD = "POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
@@ -34,7 +35,7 @@ def cpu_ms(server: Served) -> float:
 
 
 def send(server: Served, data: bytes) -> None:
-    """Send a request, and read until the server has closed."""
+    """Send a request, and read until the server closes the connection."""
     with connect(server, 30) as connection, suppress(OSError):
         with suppress(OSError):
             connection.sendall(data)
@@ -45,7 +46,7 @@ def send(server: Served, data: bytes) -> None:
 
 
 def cost(server: Served, data: bytes) -> float:
-    """Return the CPU time that a request costs."""
+    """Return the CPU time of a request."""
     send(server, data)
     before = cpu_ms(server)
     for _ in range(TIMES):
@@ -54,7 +55,7 @@ def cost(server: Served, data: bytes) -> float:
 
 
 def waits(server: Served, data: bytes) -> float:
-    """Return the longest time in milliseconds that another client waits while four send this all the time."""
+    """Return the longest waiting time in milliseconds of another client while four send this continuously."""
     ends = threading.Event()
 
     def flood() -> None:

@@ -1,9 +1,8 @@
-"""How fast a tenant is answered while another is at its worst: `python bench/fairness.py [--seconds N] [--file FILE]`.
+"""Measure a tenant's latency while another one overloads the server: `bench/fairness.py [--seconds N] [--file FILE]`.
 
-A server over HTTP with two tokens.  B calls `echo` by a worker, by Bash and inline, one call after the other over one
-connection, first with nobody else there and then while A holds all that it is given; the two are measured in
-alternation, and what counts is the ratio.  The goal is 3.  `--file`: a server that was built before of the same project
-(`tests/tenants.py`), to compare two states.
+A server over HTTP with two tokens. B calls `echo` in a worker, in Bash and inline, sequentially over one connection,
+first alone and then while A uses all of its limits; the two are measured in alternation, and the ratio counts. The goal
+is 3. `--file`: an earlier build of the same project (`tests/support/tenants.py`), to compare two versions.
 """
 
 from __future__ import annotations
@@ -21,8 +20,8 @@ from typing import TYPE_CHECKING
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tests"))
 
-from serving import served  # noqa: E402
-from tenants import QUICK, TOKENS, A, B, Tenant, calls_without_pause, slow_calls, write_project  # noqa: E402
+from support.serving import served  # noqa: E402
+from support.tenants import QUICK, TOKENS, A, B, Tenant, calls_without_pause, slow_calls, write_project  # noqa: E402
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -34,7 +33,7 @@ SETTLE_SECONDS = 3.0
 
 @contextmanager
 def sessions(a: Tenant) -> Iterator[None]:
-    """Have A make more sessions of which something is kept than may be."""
+    """Let A create more stored sessions than allowed."""
     for _ in range(4200):
         a.initialize()
         a.say("logging/setLevel", level="error")
@@ -43,7 +42,7 @@ def sessions(a: Tenant) -> Iterator[None]:
 
 @contextmanager
 def tasks(a: Tenant) -> Iterator[None]:
-    """Have A begin as many tasks as it may."""
+    """Let A start as many tasks as allowed."""
     while "error" not in a.task(number=600):
         pass
     yield
@@ -51,7 +50,7 @@ def tasks(a: Tenant) -> Iterator[None]:
 
 @contextmanager
 def streams(a: Tenant) -> Iterator[None]:
-    """Have A open streams until it is refused."""
+    """Let A open streams until it is refused."""
     opened = []
     while True:
         opened.append(a.listen())
@@ -64,7 +63,7 @@ def streams(a: Tenant) -> Iterator[None]:
 
 @contextmanager
 def calls(a: Tenant, kind: str) -> Iterator[None]:
-    """Have A call 300 handlers that take long."""
+    """Let A call 300 slow handlers."""
     with slow_calls(a, kind, 300):
         time.sleep(SETTLE_SECONDS)
         yield
@@ -72,7 +71,7 @@ def calls(a: Tenant, kind: str) -> Iterator[None]:
 
 @contextmanager
 def everything(a: Tenant) -> Iterator[None]:
-    """Have A call 100 slow handlers of each kind."""
+    """Let A call 100 slow handlers of each kind."""
     with ExitStack() as stack:
         for kind in QUICK:
             stack.enter_context(slow_calls(a, kind, 100))
@@ -82,7 +81,7 @@ def everything(a: Tenant) -> Iterator[None]:
 
 @contextmanager
 def flood(a: Tenant) -> Iterator[None]:
-    """Have A call the quick handler of a worker without pause, over 32 connections."""
+    """Let A call a worker's fast handler continuously over 32 connections."""
     with calls_without_pause(a, 32):
         time.sleep(SETTLE_SECONDS)
         yield
@@ -101,7 +100,7 @@ LOADS: dict[str, Callable[[Tenant], object]] = {
 
 
 def latencies(b: Tenant, tool: str, seconds: float) -> list[float]:
-    """Return how long B's calls take, in milliseconds."""
+    """Return the durations of B's calls, in milliseconds."""
     found, until = [], time.perf_counter() + seconds
     while time.perf_counter() < until or len(found) < 20:
         began = time.perf_counter()
@@ -116,7 +115,7 @@ def quantiles(times: list[float]) -> tuple[float, float]:
 
 
 def measure(file: Path, load: str, seconds: float) -> None:
-    """Print what one load of A's does to B's calls of each kind."""
+    """Print how one load of A affects B's calls of each kind."""
     quiet: dict[str, list[float]] = {kind: [] for kind in QUICK}
     busy: dict[str, list[float]] = {kind: [] for kind in QUICK}
     for _ in range(ROUNDS):
@@ -146,7 +145,7 @@ def build(folder: Path) -> Path:
 
 
 def main() -> None:
-    """Measure every load, or those that are named."""
+    """Measure every load, or the named ones."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seconds", type=float, default=1.0, help="of each measurement")
     parser.add_argument("--file", type=Path, help="a server that was built before")

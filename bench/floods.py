@@ -1,4 +1,4 @@
-"""What large things cost, and how fast a server ends: `python bench/floods.py [FORM ...]`.
+"""Measure the cost of large data, and how fast a server ends: `python bench/floods.py [FORM ...]`.
 
 1 GiB written by a handler, a request line of 64 MiB, arguments of 4 and 16 MiB, the end of the input and SIGTERM, idle
 and with 64 children that ignore signals.
@@ -44,7 +44,7 @@ def row(form: str, what: str, value: str, goal: str, met: bool) -> None:
 
 @contextmanager
 def growth(server: wire.Server) -> Iterator[list[float]]:
-    """Measure by how many MiB the memory of a server's own process grows at most."""
+    """Measure the maximum growth in MiB of the memory of a server's own process."""
     over = threading.Event()
     found: list[float] = []
 
@@ -98,7 +98,7 @@ def line(form: str) -> None:
 
 
 def arguments(form: str) -> None:
-    """Send large arguments; a digest tells whether they arrived as they were."""
+    """Send large arguments; a digest verifies that they arrived unchanged."""
     server = started(form)
     began = time.perf_counter()
     server.ask("tools/call", {"name": "size", "arguments": {"text": "x" * (4 * MIB)}})
@@ -142,7 +142,7 @@ def ending(form: str, children: int, number: int) -> None:
 
 
 def stubborn(server: wire.Server) -> int:
-    """Return how many children there are that ignore signals."""
+    """Return the number of children that ignore signals."""
     found = 0
     for pid in wire.family(server.pid):
         try:
@@ -153,7 +153,7 @@ def stubborn(server: wire.Server) -> int:
 
 
 def main() -> int:
-    """Measure what is asked for."""
+    """Run the selected measurements."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("forms", nargs="*", choices=[*handlers.FORMS, []], help="all of them if none is named")
     for form in parser.parse_args().forms or handlers.FORMS:

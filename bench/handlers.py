@@ -1,4 +1,4 @@
-"""A server whose handlers sleep, burn, flood and ignore signals: in Bash, in Python, and inline."""
+"""A server whose handlers sleep, use CPU, write much and ignore signals: in Bash, in Python, and inline."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def stubborn():
 
 
 def server(form: str) -> Path:
-    """Return a server of one form, built now if it is not the one that would be."""
+    """Return a server of one form, built now unless an up-to-date build exists."""
     tools = [
         {
             "name": name,

@@ -1,6 +1,7 @@
-"""How long a ping waits while handlers keep a server busy: `python bench/latency.py [--seconds 5] [FORM ...]`.
+"""Measure the latency of pings while handlers keep a server busy: `python bench/latency.py [--seconds 5] [FORM ...]`.
 
-Pings go out every 5 ms, each once the last was answered.  Printed are milliseconds: median, 99th percentile, most.
+Pings are sent every 5 ms, each after the answer to the last. Printed are milliseconds: median, 99th percentile,
+maximum.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ GOALS = {"idle": 0.0, "a handler sleeps": 10.0, "a handler burns CPU": 40.0, "20
 
 
 class Busy:
-    """A server, and the calls with which it is kept busy."""
+    """A server and the calls that keep it busy."""
 
     def __init__(self, form: str) -> None:
         self.server = wire.Server([str(places.clean_python()), str(handlers.server(form))], places.environment())
@@ -28,14 +29,14 @@ class Busy:
             self.server.ask("tools/call", {"name": "echo", "arguments": {"text": "x"}})
 
     def keep(self, tool: str, seconds: int, count: int) -> None:
-        """Start so many calls of a tool."""
+        """Start `count` calls of a tool."""
         for _ in range(count):
             self.server.number += 1
             params = {"name": tool, "arguments": {"seconds": seconds}}
             self.server.write(wire.request(self.server.number, "tools/call", params))
 
     def pings(self, seconds: float) -> list[float]:
-        """Return how long pings took, for so long."""
+        """Return the latencies of pings during `seconds`."""
         taken = []
         end = time.perf_counter() + seconds
         while (began := time.perf_counter()) < end:
@@ -68,7 +69,7 @@ def rows(form: str, seconds: int) -> None:
 
 
 def main() -> int:
-    """Measure what is asked for."""
+    """Run the selected measurements."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("forms", nargs="*", choices=[*handlers.FORMS, []], help="all of them if none is named")
     parser.add_argument("--seconds", type=int, default=5)

@@ -1,10 +1,10 @@
-"""Measure a trivial tool of an mcp-bash project, over `posix_spawn` of /bin/true with two pipes, in the same rounds.
+"""Measure a trivial tool of an mcp-bash project as multiples of `posix_spawn` of /bin/true, in the same rounds.
 
     TESTS_MCP_BASH=FOLDER python bench/mcp_bash.py [--rounds N] [--peer-rounds N]
 
-The tool reads the SDK, asks for an argument and answers with mcp_result_success.  Rows: a call that a fork server runs;
-the same tool where it wants a process of its own; that process alone; and mcp-bash itself in FOLDER, if it is named.
-Leaves with status 1 if a goal is missed: MOST times /bin/true, and a LEAST of mcp-bash's own time.
+The tool sources the SDK, reads an argument and answers with mcp_result_success. Rows: a call run by a fork server; the
+same tool in a separate process; that process alone; and mcp-bash itself in FOLDER, if it is set. Exits with status 1 if
+a goal is missed: at most MAX_RATIO times /bin/true, and MIN_SPEEDUP times as fast as mcp-bash.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-MOST = 4.0
-LEAST = 100.0
+MAX_RATIO = 4.0
+MIN_SPEEDUP = 100.0
 WINDOW = 8
 FLOOD = 400
 TOOL = """#!/usr/bin/env bash
@@ -39,7 +39,7 @@ ALLOWED = {"MCPBASH_TOOL_ALLOW_DEFAULT": "allow"}
 
 
 def project() -> Path:
-    """Return a project of two tools; the one that asks for its process gets one of its own."""
+    """Return a project of two tools, one of which runs in a separate process."""
     folder = places.CACHE / "mcp-bash/project"
     shutil.rmtree(folder, ignore_errors=True)
     for name, text in NAMES.items():
@@ -55,7 +55,7 @@ def project() -> Path:
 
 
 def process(folder: Path) -> Callable[[], float]:
-    """Return what measures the tool's process alone."""
+    """Return a function that measures the tool's process alone."""
     sdk = places.ROOT / "templates/mcp_bash/sdk"
     os.environ.update(MCP_SDK=str(sdk), MCP_TOOL_ARGS_JSON='{"text":"x"}')
     return lambda: spawned([str(folder / "tools/hello/tool.sh")])
@@ -111,14 +111,14 @@ def report(times: dict[str, list[float]], rate: float) -> bool:
         print(f"  {name:<28}{middle / unit:>9.2f}x  ({middle * 1e3:.2f} ms, least {min(taken) * 1e3:.2f})")
     call = statistics.median(times["call"])
     print(f"  {rate:,.0f} calls/s with {WINDOW} under way")
-    met = call / unit <= MOST
-    print(f"  call <= {MOST:g}x /bin/true: {'met' if met else 'MISSED'}")
+    met = call / unit <= MAX_RATIO
+    print(f"  call <= {MAX_RATIO:g}x /bin/true: {'met' if met else 'MISSED'}")
     if "mcp-bash" not in times:
         print("  mcp-bash: not measured, TESTS_MCP_BASH names no folder")
         return met
     faster = statistics.median(times["mcp-bash"]) / call
-    print(f"  {faster:,.0f}x as fast as mcp-bash, goal {LEAST:g}: {'met' if faster >= LEAST else 'MISSED'}")
-    return met and faster >= LEAST
+    print(f"  {faster:,.0f}x as fast as mcp-bash, goal {MIN_SPEEDUP:g}: {'met' if faster >= MIN_SPEEDUP else 'MISSED'}")
+    return met and faster >= MIN_SPEEDUP
 
 
 if __name__ == "__main__":

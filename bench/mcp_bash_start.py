@@ -1,11 +1,11 @@
-"""Count and time the start of a project of mcp-bash, over a Python that does nothing: initialize, tools/list, the end.
+"""Count and time the start of an mcp-bash project over an idle Python: initialize, tools/list, end of input.
 
     python bench/mcp_bash_start.py [--tools N] [--rounds N]
 
-Every tool reads the SDK and has a description beside it.  Rows: who runs the server allows everything, lists all tools,
-allows nothing, which is told on standard error; and a project of our own format with as many tools.  Instructions need
-valgrind and do not depend on the machine's load; times are pairs in the same rounds.  Leaves with status 1 if a
-count is over the limit that every start has.
+Every tool sources the SDK and has a metadata file. Rows: the policy allows everything, lists all tools, or allows
+nothing, which is reported on standard error; and a native project with as many tools. Instruction counts need valgrind
+and do not depend on the machine's load; times are pairs in the same rounds. Exits with status 1 if a count exceeds the
+limit of every start.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ mcp_result_success "$(mcp_json_obj message "$(mcp_args_get .text)")"
 
 
 def names(count: int) -> list[str]:
-    """Return the names of so many tools."""
+    """Return the names of `count` tools."""
     return [f"tool-{number:05d}" for number in range(count)]
 
 
 def write_project(folder: Path, count: int) -> Path:
-    """Write a project of so many tools."""
+    """Write a project with `count` tools."""
     shutil.rmtree(folder, ignore_errors=True)
     (folder / "server.d").mkdir(parents=True)
     (folder / "server.d/server.meta.json").write_text(json.dumps({"name": "bench", "version": "1.0.0"}))
@@ -60,7 +60,7 @@ def built(name: str, project: Path) -> str:
 
 
 def rows(count: int) -> dict[str, tuple[str, Mapping[str, str]]]:
-    """Return each server, with the variables that it finds."""
+    """Return each server with its environment variables."""
     native = built("starts-native", places.write_project(places.CACHE / f"projects/{count}", count))
     ours = built("starts-mcp-bash", write_project(places.CACHE / f"projects/mcp-bash-{count}", count))
     return {
@@ -83,7 +83,7 @@ def lifetime(server: str, variables: Mapping[str, str]) -> float:
 
 
 def counted(servers: Mapping[str, tuple[str, Mapping[str, str]]]) -> bool:
-    """Print what each start costs in instructions; tell whether all keep the limit."""
+    """Print the instruction count of each start; tell whether all are within the limit."""
     bare, _ = startup_instructions.instructions([str(places.clean_python()), *startup_instructions.BARE])
     kept = True
     for name, (server, variables) in servers.items():
@@ -97,7 +97,7 @@ def counted(servers: Mapping[str, tuple[str, Mapping[str, str]]]) -> bool:
 
 
 def timed(servers: Mapping[str, tuple[str, Mapping[str, str]]], rounds: int) -> None:
-    """Print what each start takes, in pairs with a Python that does nothing."""
+    """Print the time of each start, in pairs with an idle Python."""
     argv = [str(places.clean_python()), "-I", "-c", "pass"]
     measures: dict[str, Callable[[], float]] = {"python": lambda: wire.lifetime(argv, places.environment())}
     measures |= {name: (lambda row=row: lifetime(*row)) for name, row in servers.items()}  # type: ignore[misc]

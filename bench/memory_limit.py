@@ -1,8 +1,8 @@
-"""Measure what clients can make a server keep: `python bench/memory_limit.py [--limit SIZE] [--quick] [CASE ...]`.
+"""Measure the memory that clients can make a server use: `bench/memory_limit.py [--limit SIZE] [--quick] [CASE ...]`.
 
-Each case is one way of making a server keep much, by one principal with a token; a server of its own is started for it.
-Printed are the peak of the server's memory (VmHWM) against the limit and 64 MB, what was refused, how long another
-principal waits for `echo` and `ping` meanwhile, and what the budget holds when all clients have gone.
+Each case is one way to use much memory, by one principal with a token, on a new server. Printed are the peak of the
+server's memory (VmHWM) against the limit plus 64 MB, refused requests, the latency of `echo` and `ping` for another
+principal, and the charge of the budget after all clients have disconnected.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from typing import TYPE_CHECKING, Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 
-from artifact import build
-from serving import Served, served
-from talking import connect
+from support.artifact import build
+from support.serving import Served, served
+from support.talking import connect
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -101,7 +101,7 @@ PROJECT["server.json"] = json.dumps(
 
 @dataclass(slots=True)
 class Attack:
-    """One case under way: the connections that are open, and what was answered to them."""
+    """A running case: its open connections, and counts of answers."""
 
     server: Served
     scale: float
@@ -110,18 +110,18 @@ class Attack:
     connections: list[socket.socket] = field(default_factory=list)
 
     def times(self, number: int) -> int:
-        """Return how often something is done at this scale."""
+        """Return a number of repetitions, adapted to the scale."""
         return max(2, int(number * self.scale))
 
     def connect(self) -> socket.socket:
-        """Return a connection, which stays open."""
+        """Return a new connection, which stays open."""
         found: socket.socket = self.open.enter_context(connect(self.server, 60))
         found.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 14)
         self.connections.append(found)
         return found
 
     def send(self, *parts: bytes) -> None:
-        """Send these bytes on a connection of their own; nothing is read."""
+        """Send bytes on a new connection; nothing is read."""
         with suppress(OSError):
             connection = self.connect()
             for part in parts:
@@ -132,7 +132,7 @@ class Attack:
         self.answered[status] = self.answered.get(status, 0) + 1
 
     def look(self) -> None:
-        """Count what was answered until now."""
+        """Count the answers received so far."""
         for connection in self.connections:
             connection.settimeout(0.05)
             with suppress(OSError):
@@ -157,7 +157,7 @@ def head(length: int, who: str, *more: str) -> bytes:
 
 
 def posted(who: str, method: str, params: dict[str, Any] | None = None, *more: str) -> bytes:
-    """Return a whole request of the stateless era."""
+    """Return a complete request of the stateless era."""
     body = stateless(method, params)
     name = (params or {}).get("name")
     lines = [f"MCP-Protocol-Version: {MODERN}", f"Mcp-Method: {method}", *([f"Mcp-Name: {name}"] if name else [])]
@@ -165,12 +165,12 @@ def posted(who: str, method: str, params: dict[str, Any] | None = None, *more: s
 
 
 def called(who: str, tool: str, **arguments: Any) -> bytes:
-    """Return a call as a whole request."""
+    """Return a complete request that calls a tool."""
     return posted(who, "tools/call", {"name": tool, "arguments": arguments})
 
 
 def answer(connection: socket.socket) -> tuple[int, dict[str, str], bytes]:
-    """Return one answer that has a length or is an empty one."""
+    """Return one answer, with a length or without a body."""
     data = b""
     while b"\r\n\r\n" not in data:
         part = connection.recv(1 << 16)
@@ -186,14 +186,14 @@ def answer(connection: socket.socket) -> tuple[int, dict[str, str], bytes]:
 
 
 def unfinished_bodies(attack: Attack) -> None:
-    """30 bodies of 17 MB, all but their last byte."""
+    """30 bodies of 17 MB without their last byte."""
     body = b" " * (17 * 1000 * 1000 - 1)
     for _ in range(attack.times(30)):
         attack.send(head(len(body) + 1, "attacker"), body)
 
 
 def long_task_ids(attack: Attack) -> None:
-    """15 streams with an id of a task of 16 MB."""
+    """15 streams with a task id of 16 MB."""
     wanted = {"notifications": {"taskIds": ["x" * (16 * MIB)]}}
     request = posted("attacker", "subscriptions/listen", wanted)
     for _ in range(attack.times(15)):
@@ -208,14 +208,14 @@ def waiting_calls(attack: Attack) -> None:
 
 
 def streams_not_read(attack: Attack) -> None:
-    """40 answers of 8 MB, which nobody reads."""
+    """40 answers of 8 MB that no client reads."""
     request = called("attacker", "big", size=8 * MIB)
     for _ in range(attack.times(40)):
         attack.send(request)
 
 
 def written_output(attack: Attack) -> None:
-    """150 calls of a Bash function that writes 8 MB and goes on."""
+    """150 calls of a Bash function that writes 8 MB and continues."""
     request = called("attacker", "write", size=8 * MIB)
     for _ in range(attack.times(150)):
         attack.send(request)
@@ -232,14 +232,14 @@ def many_values(attack: Attack) -> None:
 
 
 def values_within_bounds(attack: Attack) -> None:
-    """20 bodies with as many values as are allowed, one after the other and beside each other."""
+    """20 bodies with the maximum number of values, in sequence and in parallel."""
     body = b"[" + b'{"":0},' * 174_000 + b"0]"
     for _ in range(attack.times(20)):
         attack.send(head(len(body), "attacker"), body)
 
 
 def watched_uris(attack: Attack) -> None:
-    """400 sessions that watch 1,000 uris of 4 KB each; they are ended when all is over."""
+    """400 sessions that subscribe to 1,000 URIs of 4 KB each; they are ended at the end."""
     for number in range(attack.times(400)):
         session, is_full = watch(attack, number)
         attack.open.callback(end_session, attack.server, session)
@@ -256,7 +256,7 @@ def end_session(server: Served, session: str) -> None:
 
 
 def watch(attack: Attack, number: int) -> tuple[str, bool]:
-    """Begin a session, and watch what it may; return its header, and whether it was refused more."""
+    """Start a session with the maximum of subscriptions; return its header, and whether more were refused."""
     params = {"protocolVersion": LEGACY, "capabilities": {}, "clientInfo": {"name": "x", "version": "1"}}
     begin = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params}).encode()
     connection = connect(attack.server, 60)
@@ -279,7 +279,7 @@ def watch(attack: Attack, number: int) -> tuple[str, bool]:
 
 
 def many_connections(attack: Attack) -> None:
-    """300 connections that send half a megabyte ahead of an answer which does not come."""
+    """300 connections that send half a megabyte before their answer."""
     request = called("attacker", "slow", seconds=8)
     ahead = b"POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 400000\r\n\r\n" + b" " * 300_000
     for _ in range(attack.times(300)):
@@ -300,7 +300,7 @@ CASES: dict[str, Callable[[Attack], None]] = {
 
 
 class Polite(threading.Thread):
-    """Another principal, who calls `echo` and sends a ping all the time."""
+    """Another principal, which calls `echo` and pings continuously."""
 
     def __init__(self, server: Served) -> None:
         super().__init__(daemon=True)
@@ -310,7 +310,7 @@ class Polite(threading.Thread):
         self.failed: list[str] = []
 
     def run(self) -> None:
-        """Call until told to end."""
+        """Call until stopped."""
         while not self._ends.is_set():
             for request in (called("polite", "echo", text="hello"), posted("polite", "tools/list")):
                 self._ask(request)
@@ -329,13 +329,13 @@ class Polite(threading.Thread):
         self.times.append(time.perf_counter() - began)
 
     def end(self) -> None:
-        """End."""
+        """Stop."""
         self._ends.set()
         self.join()
 
 
 def memory(server: Served, name: str) -> int:
-    """Return a number of bytes of the server's status: VmHWM is the peak, VmRSS what it is now."""
+    """Return a byte count from the server's status: VmHWM is the peak, VmRSS the current value."""
     status = Path(f"/proc/{server.process.pid}/status").read_text()
     found = re.search(rf"{name}:\s+(\d+) kB", status)
     assert found is not None
@@ -343,7 +343,7 @@ def memory(server: Served, name: str) -> int:
 
 
 def charged(server: Served) -> int:
-    """Return what the budget holds; one that is full refuses this request as well, and it is sent again."""
+    """Return the charge of the budget; a full budget refuses this request, which is then repeated."""
     request = urllib.request.Request(f"{server.root}/metrics", headers={"Authorization": f"Bearer {TOKENS['polite']}"})
     until = time.monotonic() + 30
     while True:
@@ -359,7 +359,7 @@ def charged(server: Served) -> int:
 
 
 def watched_charge(server: Served) -> int:
-    """Return the most that the budget holds for some seconds: handlers take their time."""
+    """Return the maximum charge of the budget during some seconds, because handlers take time."""
     most, until = 0, time.monotonic() + SETTLE_SECONDS
     while time.monotonic() < until:
         most = max(most, charged(server))
@@ -369,7 +369,7 @@ def watched_charge(server: Served) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What one case came to, in bytes and seconds."""
+    """The result of one case, in bytes and seconds."""
 
     base: int
     peak: int
@@ -381,7 +381,7 @@ class Result:
 
 
 def run(artifact: Path, tokens: Path, limit: int, case: Callable[[Attack], None], scale: float) -> Result:
-    """Run one case against a server of its own."""
+    """Run one case against a new server."""
     options = ("--token-file", str(tokens), "--memory-limit", str(limit), "--metrics")
     with served(artifact, *options) as server:
         quiet = charged(server)
@@ -413,12 +413,12 @@ def prepare(folder: Path) -> tuple[Path, Path]:
 
 
 def size(text: str) -> int:
-    """Return a size of a number that may end with K, M or G."""
+    """Return a size, written as a number with an optional K, M or G."""
     return int(text[:-1]) << UNITS[text[-1]] if text[-1] in UNITS else int(text)
 
 
 def main() -> int:
-    """Measure, and print; 1 if a promise is not kept."""
+    """Measure and print; return 1 if a limit is exceeded."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--limit", type=size, default=512 * MIB)
     parser.add_argument("--quick", action="store_true")

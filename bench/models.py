@@ -1,11 +1,11 @@
-"""Measure how long models take: 1,000 schemas, no two alike, built with the models of all, and the file of all.
+"""Measure models: 1,000 distinct schemas, built with all models, and the models module of all.
 
     python bench/models.py [--rounds N] [--tools N]
 
-What is compared is measured in turn: compiling all schemas and making their models alone, a whole build with nothing
-kept from another one, the same without models, the same with models that were generated before, and `mcpc models` with
-nothing kept.  A build with models carries pydantic, which the first build of all installs; it is not measured.  Leaves
-with status 1 if schemas and models alone take longer than their goal.
+Measured in alternation: compiling all schemas and creating their models alone, a whole build without caches, the same
+without models, the same with cached models, and `mcpc models` without caches. A build with models bundles pydantic,
+which the first build installs and which is not measured. Exits with status 1 if schemas and models alone take longer
+than their goal.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ PLAIN = "def {name}(**given: object) -> object:\n    return given\n\n\n"
 
 
 def schema(number: int) -> dict[str, object]:
-    """Return a schema that no other number has: limits, a choice, a list, an object inside, something nullable."""
+    """Return a distinct schema per number: limits, a choice, a list, a nested object, a nullable value."""
     options = {
         "deep": {"type": "boolean"},
         "tags": {"type": "array", "items": {"type": "string"}, "maxItems": number + 1},
@@ -53,7 +53,7 @@ def schema(number: int) -> dict[str, object]:
 
 
 def project(name: str, tools: int, *, typed: bool) -> Path:
-    """Write a project with so many tools, whose handlers take models or do not."""
+    """Write a project with `tools` tools, whose handlers take models or not."""
     folder = FOLDER / name
     folder.mkdir(parents=True, exist_ok=True)
     numbers = range(tools)
@@ -75,7 +75,7 @@ def project(name: str, tools: int, *, typed: bool) -> Path:
 
 
 def built(folder: Path, *, keep_models: bool = False) -> float:
-    """Return the seconds of a build for which only packages are kept, and generated models if they shall be."""
+    """Return the seconds of a build with only packages cached, and generated models if `keep_models`."""
     cache = FOLDER / "cache"
     for kept in ("builds",) if keep_models else ("builds", "models"):
         shutil.rmtree(cache / kept, ignore_errors=True)
@@ -83,7 +83,7 @@ def built(folder: Path, *, keep_models: bool = False) -> float:
 
 
 def written(folder: Path) -> float:
-    """Return the seconds of `mcpc models` with nothing kept."""
+    """Return the seconds of `mcpc models` without caches."""
     shutil.rmtree(FOLDER / "cache/models", ignore_errors=True)
     sources = os.pathsep.join((str(places.ROOT / "compiler"), str(places.ROOT / "runtime")))
     variables = {**os.environ, "PYTHONPATH": sources, "MCPC_CACHE_DIR": str(FOLDER / "cache")}
@@ -94,7 +94,7 @@ def written(folder: Path) -> float:
 
 
 def compiled(folder: Path) -> float:
-    """Return the seconds in which a new process compiles all schemas and makes their models, with nothing kept."""
+    """Return the seconds in which a new process compiles all schemas and creates their models, without caches."""
     shutil.rmtree(FOLDER / "cache/models", ignore_errors=True)
     sources = os.pathsep.join((str(places.ROOT / "compiler"), str(places.ROOT / "runtime")))
     variables = {**os.environ, "PYTHONPATH": sources, "MCPC_CACHE_DIR": str(FOLDER / "cache")}
@@ -104,7 +104,7 @@ def compiled(folder: Path) -> float:
 
 
 def measured(tools: int, rounds: int) -> Iterator[tuple[str, list[float]]]:
-    """Yield what was measured, each with its times."""
+    """Yield each measurement with its times."""
     typed, plain = project("typed", tools, typed=True), project("plain", tools, typed=False)
     built(typed)
     measures: dict[str, Callable[[], float]] = {

@@ -1,10 +1,9 @@
 """Measure servers over HTTP: `python bench/over_http.py [--quick] [--seconds N] [NAME ...]`.
 
-A tool that does nothing, called over 32 connections that are kept, by `wrk`; and the time from the spawn to the first
-200.  mcpc serves by itself, with the tool in its own process, in a worker and on the loop, and under granian on uvloop
-and a process for each processor; the others are FastMCP and the SDKs.  All are measured in turn, round by round; what
-counts are ratios over FastMCP in the same run.  Stateless requests of 2026-07-28, or where a server knows them not, of
-2025-06-18.
+An empty tool, called over 32 persistent connections by `wrk`; and the time from the spawn to the first 200. mcpc serves
+directly, with the tool inline, in a worker and on the loop, and under granian with uvloop and one process per
+processor; the others are FastMCP and the SDKs. All are measured in alternation; ratios over FastMCP in the same run
+count. Stateless requests of 2026-07-28, or of 2025-06-18 for servers without that revision.
 """
 
 from __future__ import annotations
@@ -33,11 +32,11 @@ if TYPE_CHECKING:
 
 CONNECTIONS = 32
 START_SECONDS = 30.0
-PATIENCE = 0.0005
+POLL_SECONDS = 0.0005
 FASTMCP, GRANIAN = "FastMCP", "mcpc under granian"
 EMBEDDED = "mcpc"
 RATE_GOALS = {EMBEDDED: 8, GRANIAN: 30}
-"""Calls a second over FastMCP's."""
+"""Calls per second over FastMCP's."""
 START_GOAL_SECONDS = 0.25
 MODERN, LEGACY = "2026-07-28", "2025-06-18"
 META = "io.modelcontextprotocol/"
@@ -46,7 +45,7 @@ RATE = re.compile(r"Requests/sec:\s+([\d.]+)")
 
 @dataclass(slots=True)
 class Contender:
-    """A server: how it is started, which revision it is asked in, and what was measured of it."""
+    """A server: its command, the revision of its requests, and its measurements."""
 
     argv: list[str]
     version: str = MODERN
@@ -76,7 +75,7 @@ class Contender:
 
 
 def contenders() -> Iterator[tuple[str, Contender]]:
-    """Yield what can be measured here."""
+    """Yield the servers that can be measured here."""
     python = str(places.clean_python())
     inline, worker, loop = built(True), built(False), built("loop")
     serve = ["serve", "--http", "127.0.0.1:{port}"]
@@ -103,7 +102,7 @@ def contenders() -> Iterator[tuple[str, Contender]]:
 
 
 def built(inline: bool | str) -> Path:
-    """Return a server with one tool, built now if it is not the one that would be."""
+    """Return a server with one tool, built now unless an up-to-date build exists."""
     name = f"http-{inline}".lower()
     target = places.CACHE / f"server-{name}.pyz"
     project = places.write_project(places.CACHE / f"projects/{name}", 1, inline=inline)
@@ -113,7 +112,7 @@ def built(inline: bool | str) -> Path:
 
 @contextmanager
 def started(one: Contender) -> Iterator[tuple[int, float]]:
-    """Start a server; give its port, and the seconds from its spawn to its first 200."""
+    """Start a server; yield its port, and the seconds from its spawn to its first 200."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
@@ -127,7 +126,7 @@ def started(one: Contender) -> Iterator[tuple[int, float]]:
         while not is_answered(one, port):
             if process.poll() is not None or time.perf_counter() - began > START_SECONDS:
                 sys.exit(f"{argv} does not answer (status {process.poll()})")
-            time.sleep(PATIENCE)
+            time.sleep(POLL_SECONDS)
         yield port, time.perf_counter() - began
     finally:
         process.terminate()
@@ -139,7 +138,7 @@ def started(one: Contender) -> Iterator[tuple[int, float]]:
 
 
 def is_answered(one: Contender, port: int) -> bool:
-    """Tell whether a call is answered as it should be; False if nobody listens yet."""
+    """Tell whether a call is answered correctly; False if the port is not open yet."""
     try:
         with socket.create_connection(("127.0.0.1", port), timeout=START_SECONDS) as connection:
             lines = ["POST /mcp HTTP/1.1", f"Host: 127.0.0.1:{port}", f"Content-Length: {len(one.body)}"]
@@ -154,7 +153,7 @@ def is_answered(one: Contender, port: int) -> bool:
 
 
 def rate(one: Contender, port: int, seconds: int) -> float:
-    """Return the calls a second that a server answers."""
+    """Return the calls per second that a server answers."""
     with tempfile.NamedTemporaryFile("w", suffix=".lua") as script:
         script.write('wrk.method = "POST"\n')
         script.writelines(f'wrk.headers["{name}"] = "{value}"\n' for name, value in one.headers.items())
@@ -169,7 +168,7 @@ def rate(one: Contender, port: int, seconds: int) -> float:
 
 
 def measure(field_of: dict[str, Contender], rounds: int, seconds: int) -> None:
-    """Measure all of them once a round, every second round backwards."""
+    """Measure all servers once per round, every second round in reverse order."""
     for number in range(rounds):
         for one in list(field_of.values())[:: -1 if number % 2 else 1]:
             with started(one) as (port, took):
@@ -178,7 +177,7 @@ def measure(field_of: dict[str, Contender], rounds: int, seconds: int) -> None:
 
 
 def rows(field_of: dict[str, Contender]) -> Iterator[Row]:
-    """Yield what was found."""
+    """Yield the results."""
     unit = statistics.median(field_of[FASTMCP].rates) if FASTMCP in field_of else None
     for name, one in field_of.items():
         middle, start = statistics.median(one.rates), min(one.starts)

@@ -1,12 +1,12 @@
-"""How long a ping waits while a server is fed arguments that are the worst for its patterns.
+"""Measure the latency of pings while a server receives worst-case arguments for its patterns.
 
     python bench/patterns.py [--seconds 5] [NAME ...]
 
-Each row of `tests/system/hostile_patterns.py` is a tool and an argument of a megabyte for it.  It is sent again as soon
-as it is answered; meanwhile a `ping` goes out every 5 ms over the same pipes, and over HTTP a request for `/healthz`
-over another connection.  Printed are milliseconds, median and 99th percentile, how many times the median of a quiet
-server the latter is, and the processor's milliseconds that one call cost the server, pings included: these do not grow
-with what else the machine does.  Exit status 1 if a 99th percentile is above 50 ms.
+Each row of `tests/system/hostile_patterns.py` is a tool and an argument of a megabyte for it. It is sent again after
+each answer; meanwhile a `ping` is sent every 5 ms over the same pipes, and over HTTP a request for `/healthz` over
+another connection. Printed are milliseconds, median and 99th percentile, the latter as a multiple of an idle server's
+median, and the CPU milliseconds per call, including pings, which do not depend on the machine's load. Exit status 1 if
+a 99th percentile is above 50 ms.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ import wire
 
 sys.path.append(str(places.ROOT / "tests"))
 
-from serving import Served, served
+from support.serving import Served, served
+from support.talking import META, VERSION
 from system.hostile_patterns import ROWS, call, write_project
-from talking import META, VERSION
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -48,7 +48,7 @@ HEADERS = {
 
 
 def sampled(ask: Callable[[], None], seconds: float) -> list[float]:
-    """Return how many milliseconds each question took, asked again and again for so long."""
+    """Return the milliseconds of each request, repeated for `seconds`."""
     taken = []
     end = time.perf_counter() + seconds
     while (began := time.perf_counter()) < end or len(taken) < 2:
@@ -59,7 +59,7 @@ def sampled(ask: Callable[[], None], seconds: float) -> list[float]:
 
 
 class Piped:
-    """A server on pipes; calls are fed between the pings, the next as soon as one was answered."""
+    """A server on pipes; calls are sent between pings, the next one after each answer."""
 
     def __init__(self, artifact: Path) -> None:
         self.server = wire.Server([str(places.clean_python()), str(artifact)], places.environment())
@@ -70,7 +70,7 @@ class Piped:
         threading.Thread(target=self.read, daemon=True).start()
 
     def read(self) -> None:
-        """Hand out replies."""
+        """Distribute replies."""
         while True:
             identifier = json.loads(self.server.line()).get("id")
             if identifier in self.replies:
@@ -84,7 +84,7 @@ class Piped:
         answered.wait()
 
     def ping(self) -> None:
-        """Ask whether the server is there."""
+        """Send a ping and wait for its reply."""
         self.server.number += 1
         self.ask(wire.request(self.server.number, "ping", {}), self.server.number)
 
@@ -94,7 +94,7 @@ class Piped:
 
 
 class Listening:
-    """A server over HTTP: one connection for calls, another for probes."""
+    """A server over HTTP: one connection for calls, another one for probes."""
 
     def __init__(self, server: Served) -> None:
         place = urlsplit(server.url)
@@ -103,7 +103,7 @@ class Listening:
         self.probes, self.calls = (http.client.HTTPConnection(place.hostname or "", place.port) for _ in range(2))
 
     def ping(self) -> None:
-        """Ask whether the server is there."""
+        """Send a probe and wait for its reply."""
         self.probes.request("GET", "/healthz")
         self.probes.getresponse().read()
 
@@ -114,7 +114,7 @@ class Listening:
 
 
 def fed(server: Piped | Listening, name: str, seconds: float) -> tuple[list[float], int]:
-    """Return the latencies of pings while a tool is called again and again, and how often it was."""
+    """Return the latencies of pings while a tool is called repeatedly, and the number of calls."""
     ended = threading.Event()
     count = 0
 
@@ -134,7 +134,7 @@ def fed(server: Piped | Listening, name: str, seconds: float) -> tuple[list[floa
 
 
 def processor(pid: int) -> float:
-    """Return how many milliseconds of a processor a process has used."""
+    """Return the CPU milliseconds of a process."""
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return 1e3 * (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
@@ -158,7 +158,7 @@ def rows(title: str, server: Piped | Listening, names: list[str], seconds: float
 
 
 def main() -> int:
-    """Measure what the words name, or everything."""
+    """Measure the named rows, or all."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--seconds", type=float, default=5.0)
     parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(ROWS))

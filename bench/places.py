@@ -1,4 +1,4 @@
-"""What is measured: a Python with nothing installed, and projects of any size.  All of it lies in .cache/bench."""
+"""Subjects of the measurements: a Python without packages, and projects of any size, all in .cache/bench."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ KEPT_VARIABLES = ("HOME", "LANG", "LC_ALL", "TMPDIR")
 
 
 def clean_python() -> Path:
-    """Return a Python that has nothing installed: whatever a site-packages holds may slow every start."""
+    """Return a Python without installed packages, which may slow every start."""
     base = Path(
         getattr(sys, "_base_executable", "") or sys.executable
     )  # the interpreter itself, behind environments and shims
@@ -30,19 +30,19 @@ def clean_python() -> Path:
 
 
 def environment() -> dict[str, str]:
-    """Return a small environment in which `python3` is the clean one, and peers are quiet."""
+    """Return a small environment in which `python3` is the clean one, and peers print no banner."""
     kept = {name: os.environ[name] for name in KEPT_VARIABLES if name in os.environ}
     path = f"{clean_python().parent}{os.pathsep}{os.environ['PATH']}"
     return {**kept, "PATH": path, "FASTMCP_LOG_LEVEL": "ERROR", "FASTMCP_CHECK_FOR_UPDATES": "off"}
 
 
 def tool_names(count: int) -> list[str]:
-    """Return the names of so many tools."""
+    """Return the names of `count` tools."""
     return [f"{PYTHON_ECHO}_{number:05d}" if number else PYTHON_ECHO for number in range(count)]
 
 
 def write_project(folder: Path, count: int, *, inline: bool | str = False) -> Path:
-    """Write a project with so many echoing Python tools, perhaps inline ones, and one in Bash."""
+    """Write a project with `count` echoing Python tools, inline or not, and one in Bash."""
     names = tool_names(count)
     tools = [{"name": name, "description": "Return the text.", "inputSchema": SCHEMA} for name in (*names, BASH_ECHO)]
     if inline:
@@ -62,7 +62,7 @@ def write_project(folder: Path, count: int, *, inline: bool | str = False) -> Pa
 
 
 def build(project: Path, target: Path, cache: Path, *options: str) -> float:
-    """Build a project with `mcpc build`; return the seconds the command took."""
+    """Build a project with `mcpc build`; return the seconds of the command."""
     argv = [sys.executable, "-m", "mcpc", "build", str(project), "-o", str(target), "--quiet", *options]
     sources = os.pathsep.join((str(ROOT / "compiler"), str(ROOT / "runtime")))
     variables = {**os.environ, "PYTHONPATH": sources, "MCPC_CACHE_DIR": str(cache)}

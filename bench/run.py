@@ -1,11 +1,11 @@
-"""Measure built servers against what a bare Python costs, and against other servers, all in one run: `make bench`.
+"""Measure built servers against a bare Python and other servers, all in one run: `make bench`.
 
     python bench/run.py [--quick] [SECTION ...]
 
-Sections: start, memory, calls, scale, builds, validators, instructions; all of them if none is named.  What is
-compared is measured in turn, round by round, so that whatever else the machine does hits all alike; a ratio is one of
-medians, and a start meets its goal only if that of the least times does too.  Milliseconds are this machine's; only
-ratios say anything elsewhere.  Peers are measured where their packages are installed.
+Sections: start, memory, calls, scale, builds, validators, instructions; all by default. Measurements alternate round by
+round, so that the machine's load affects all equally; a ratio is one of medians, and a start meets its goal only if the
+ratio of minimums does too. Milliseconds are this machine's; only ratios are comparable elsewhere. Peers are measured if
+their packages are installed.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ WINDOW = 64
 
 @dataclass(frozen=True, slots=True)
 class Effort:
-    """How often things are measured."""
+    """How often each measurement is repeated."""
 
     starts: int
     peer_starts: int
@@ -60,7 +60,7 @@ QUICK = Effort(11, 3, 300, 3000, 20, (10, 1000), (1000,), 5)
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A figure, and the goal it is held against, if it has one."""
+    """A result with its goal, if it has one."""
 
     name: str
     value: str
@@ -68,13 +68,13 @@ class Row:
     met: bool | None = None
 
     def __str__(self) -> str:
-        """Return the row as it is printed."""
+        """Return the row in printed form."""
         verdict = {None: "", True: "met", False: "MISSED"}[self.met]
         return f"  {self.name:<50}{self.value:<62}{self.goal:<10}{verdict}".rstrip()
 
 
 def goal(name: str, value: float, limit: float, unit: str, more: str = "") -> Row:
-    """Return a row with a limit that its value should not be over."""
+    """Return a row with an upper limit."""
     text = f"{value:.2f}{unit}" + (f"  ({more})" if more else "")
     return Row(name, text, f"<= {limit:g}{unit}", value <= limit)
 
@@ -85,12 +85,12 @@ def middle(times: Sequence[float]) -> float:
 
 
 def milliseconds(times: Sequence[float]) -> str:
-    """Return the median and the least of some times."""
+    """Return the median and the minimum of some times."""
     return f"{middle(times) * 1e3:.1f} ms, least {min(times) * 1e3:.1f}"
 
 
 class Bench:
-    """What all sections share: the servers under test, the peers that are here, how much effort to spend."""
+    """Shared state of all sections: the servers under test, the available peers, the effort."""
 
     def __init__(self, effort: Effort) -> None:
         self.effort = effort
@@ -100,7 +100,7 @@ class Bench:
         self.peers = dict(installed_peers())
 
     def built(self, tools: int, *, inline: bool = False) -> Path:
-        """Return a server with so many tools, built now if it is not the one that would be."""
+        """Return a server with `tools` tools, built now unless an up-to-date build exists."""
         name = f"inline-{tools}" if inline else f"{tools}"
         target = places.CACHE / f"server-{name}.pyz"
         project = places.write_project(places.CACHE / f"projects/{name}", tools, inline=inline)
@@ -119,7 +119,7 @@ class Bench:
         return took
 
     def alternate(self, measures: Mapping[str, Callable[[], float]], rounds: int) -> dict[str, list[float]]:
-        """Take every measure once a round, every second round backwards."""
+        """Run every measurement once per round, every second round in reverse order."""
         times: dict[str, list[float]] = {name: [] for name in measures}
         for number in range(rounds):
             for name in list(measures)[:: -1 if number % 2 else 1]:
@@ -128,7 +128,7 @@ class Bench:
 
 
 def installed_peers() -> Iterator[tuple[str, list[str]]]:
-    """Yield the peers that can be run here, and how."""
+    """Yield the peers that are installed here, with their commands."""
     for name, (package, file) in PYTHON_PEERS.items():
         if importlib.util.find_spec(package):
             yield name, [sys.executable, str(PEERS / file)]
@@ -141,7 +141,7 @@ def installed_peers() -> Iterator[tuple[str, list[str]]]:
 
 
 def node_modules() -> Path | None:
-    """Return a folder in which the TypeScript peers find their packages, installed as their lock says."""
+    """Return a folder with the packages of the TypeScript peers, installed from their lock file."""
     if not (shutil.which("node") and shutil.which("npm")):
         print(Row("TypeScript SDKs", "skipped: node and npm are not installed"))
         return None
@@ -161,9 +161,9 @@ def node_modules() -> Path | None:
 
 
 def start(bench: Bench) -> Iterator[Row]:
-    """From the spawn to the reply to `initialize`, over the whole life of a Python that does nothing.
+    """From the spawn to the reply to `initialize`, over the whole life of an idle Python.
 
-    `python3 ARCHIVE` has Python import what it runs archives with, whatever is in them: an empty one says how long.
+    `python3 ARCHIVE` imports Python's own modules for running archives: an empty archive measures their cost.
     """
     ours = {"./server.pyz": ([bench.server], 1.0), "python3 server.pyz": ([bench.python, bench.server], 1.35)}
     pass_argv = [bench.python, "-I", "-c", "pass"]
@@ -214,7 +214,7 @@ def memory(bench: Bench) -> Iterator[Row]:
 
 
 def calls(bench: Bench) -> Iterator[Row]:
-    """Calls one after the other, and with 64 under way, over the same bytes through `cat`."""
+    """Sequential calls, and calls with 64 in progress, over the same bytes through `cat`."""
     cat = round_trips(bench.spawn(["cat"]), bench.effort.calls)
     flooded = echoed(bench.spawn(["cat"]), bench.effort.flood)
     yield Row("cat", f"{cat * 1e6:.0f} us one by one, {1 / flooded:,.0f}/s with {WINDOW} under way: the unit")
@@ -242,13 +242,13 @@ def calls(bench: Bench) -> Iterator[Row]:
 
 
 CALL_GOALS = {"Python tool": 2.5, "Python tool, inline": 1.3}
-"""One call after the other, over `cat`."""
+"""Sequential calls, over `cat`."""
 RATE_GOALS = {"Python tool": 20, "Python tool, inline": 100}
-"""Calls a second over FastMCP's."""
+"""Calls per second over FastMCP's."""
 
 
 def called(server: wire.Server, tool: str, count: int, flood: int) -> tuple[float, float]:
-    """Return the median seconds of a call, and the seconds a call with many under way."""
+    """Return the median seconds of a call, and the seconds per call with many in progress."""
     server.start()
     for _ in range(min(WARM_UP, count)):
         server.call(tool)
@@ -277,14 +277,14 @@ def cat_trip(cat: wire.Server, number: int) -> float:
 
 
 def echoed(cat: wire.Server, count: int) -> float:
-    """Return the seconds a request with many under way through `cat`."""
+    """Return the seconds per request with many in progress through `cat`."""
     taken = cat.flood("echo", count, WINDOW)
     cat.close()
     return taken
 
 
 def scale(bench: Bench) -> Iterator[Row]:
-    """What more tools cost: at the start, in the list, and at the first call of one of them."""
+    """The cost of more tools: at the start, in the list, and at the first call of one of them."""
     servers = {tools: str(bench.built(tools)) for tools in bench.effort.sizes}
     measures = {str(tools): lambda path=path: bench.start([path]) for tools, path in servers.items()}
     times = bench.alternate(measures, bench.effort.starts)
@@ -299,7 +299,7 @@ def scale(bench: Bench) -> Iterator[Row]:
 
 
 def first_call(bench: Bench, path: str, tools: int) -> tuple[float, float]:
-    """Return the median seconds of a tool's first call, and of its later ones, in a server that has answered others."""
+    """Return the median seconds of a tool's first call, and of later ones, in a warm server."""
     names = places.tool_names(tools)
     first, warm = [], []
     server = bench.spawn([path])
@@ -314,7 +314,7 @@ def first_call(bench: Bench, path: str, tools: int) -> tuple[float, float]:
 
 
 def builds(bench: Bench) -> Iterator[Row]:
-    """The whole `mcpc build` command, with nothing cached and with nothing changed."""
+    """The whole `mcpc build` command, without cache and with nothing changed."""
     for tools in bench.effort.builds:
         project = places.write_project(places.CACHE / f"projects/{tools}", tools)
         with tempfile.TemporaryDirectory() as folder:
@@ -332,9 +332,9 @@ def builds(bench: Bench) -> Iterator[Row]:
 
 
 def validators(bench: Bench) -> Iterator[Row]:
-    """Judging arguments, over what a compiled validator takes; and loading the validators of real tools."""
+    """Validating arguments, over a plain compiled validator; and loading the validators of real tools."""
     for figure in validation.hot(bench.effort.judgements):
-        least = validation.LEAST.get(figure.name)
+        least = validation.MIN_RATIOS.get(figure.name)
         wanted = "" if least is None else f">= {least:g}x"
         yield Row(f"{figure.case}: {figure.name}", validation.told(figure), wanted, figure.is_met)
     found = validation.cold(bench.effort.judgements)
@@ -368,7 +368,7 @@ SECTIONS: dict[str, Callable[[Bench], Iterator[Row]]] = {
 
 
 def main() -> None:
-    """Measure and print, a row as soon as it is known."""
+    """Measure, and print each row as soon as it is available."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("sections", nargs="*", metavar="SECTION", help=", ".join(SECTIONS))
     parser.add_argument("--quick", action="store_true", help="fewer rounds, and no server of 10,000 tools")

@@ -2,9 +2,9 @@
 
     python bench/startup_instructions.py [SERVER] [--limit RATIO]
 
-Prints the count over that of `python3 -I -S -c pass`, and ends with status 1 if it is over the limit.  Unlike a time, a
-count does not depend on the machine's load, so it can guard the start.  SERVER is a built file; a small one is built if
-none is named.  Needs valgrind, and Linux.
+Prints the count over that of `python3 -I -S -c pass`, and exits with status 1 if it exceeds the limit. A count does not
+depend on the machine's load, so it can guard the start. SERVER is a built file; by default a small one is built. Needs
+valgrind, and Linux.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ NOTHING: Mapping[str, str] = MappingProxyType({})
 
 
 def instructions(argv: Sequence[str], variables: Mapping[str, str] = NOTHING) -> tuple[int, bytes]:
-    """Return the instructions a command and its children executed on the conversation, and its output.
+    """Return the instructions of a command and its children for the conversation, and its output.
 
-    It finds `variables` beside the usual environment.
+    `variables` are added to the standard environment.
     """
     with tempfile.TemporaryDirectory() as folder:
         valgrind = ["valgrind", "--tool=callgrind", "--trace-children=yes", "--callgrind-out-file=/dev/null"]

@@ -1,10 +1,10 @@
-"""Measure the first call of a handler with a pydantic model, out of one file that carries pydantic.
+"""Measure the first call of a handler with a pydantic model, from one file that bundles pydantic.
 
     python bench/typed.py [--rounds N]
 
-What is compared is measured in turn: the first call after the start with the native parts extracted already and with
-none, the second call, and a Python that does nothing but import pydantic from a folder.  Leaves with status 1 if the
-first call takes longer than its goal, or if a later start extracts anything again.
+Measured in alternation: the first call after the start with and without extracted native modules, the second call, and
+a Python that only imports pydantic from a folder. Exits with status 1 if the first call takes longer than its goal, or
+if a later start extracts anything again.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def project() -> Path:
 
 
 def calls(path: Path) -> tuple[float, float, float]:
-    """Start the server; return the seconds to its first answer, of its first call, and of the one after."""
+    """Start the server; return the seconds to its first answer, of its first call, and of the next one."""
     environment = {**places.environment(), "MCPC_RUNTIME_CACHE": str(EXTRACTED)}
     server = wire.Server([str(places.clean_python()), str(path)], environment)
     took = server.start(), server.call("echo"), server.call("echo")
@@ -66,7 +66,7 @@ def calls(path: Path) -> tuple[float, float, float]:
 
 
 def extracted() -> dict[str, tuple[int, int]]:
-    """Return what lies in the folder of native parts: inode and time of each file."""
+    """Return the content of the folder of native modules: inode and time of each file."""
     files = (path for path in EXTRACTED.rglob("*") if path.is_file())
     return {str(path): (path.stat().st_ino, path.stat().st_mtime_ns) for path in files}
 

@@ -1,10 +1,10 @@
-"""Measure compiled validators against others, in turn in one process; and what loading them costs in a new one.
+"""Compare compiled validators with others, alternating in one process; and measure loading them in a new one.
 
     python bench/validation.py [--quick]
 
-Four schemas, from one of a single property to one of every common keyword, each with arguments that fit and arguments
-that do not.  What counts is how often the time of a compiled validator goes into another's.  Then the validators of
-many real tools are loaded out of a built file, by a Python that has just been started.
+Four schemas, from one with a single property to one with every common keyword, each with valid and invalid arguments.
+The result is the ratio of another validator's time to that of the compiled one. Then the validators of many real tools
+are loaded from a built file, by a new Python process.
 """
 
 from __future__ import annotations
@@ -35,16 +35,16 @@ REAL_TOOLS = places.ROOT.parent / "shared/data/real-tools.json"
 COLD = Path(__file__).resolve().parent / "peers/cold_validators.py"
 FOLDER = places.CACHE / "validation"
 OURS = "mcpc"
-LEAST = {"pydantic": 2.0, "fastjsonschema": 5.0, "jsonschema": 70.0}
-"""How many times as long another must take to accept what is valid."""
+MIN_RATIOS = {"pydantic": 2.0, "fastjsonschema": 5.0, "jsonschema": 70.0}
+"""Minimum ratio of another validator's time to accept a valid value."""
 IMPORT_MS, FIRST_MS = 1.0, 0.2
 SLICE = 0.002
-"""Seconds that one measure takes, by calling often enough."""
+"""Seconds of one measurement, reached by repeated calls."""
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A schema, arguments it accepts, and arguments it refuses."""
+    """A schema with valid and invalid arguments."""
 
     schema: Json
     valid: Json
@@ -53,7 +53,7 @@ class Case:
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """Nanoseconds a validator takes, and how many times those of mcpc that is: by medians, and by the least times."""
+    """Nanoseconds of a validator, and their ratio to those of mcpc: by medians, and by minimums."""
 
     case: str
     name: str
@@ -65,14 +65,14 @@ class Figure:
 
     @property
     def is_met(self) -> bool | None:
-        """Whether mcpc is as fast as it should be beside this one, if anything is said of that."""
-        least = LEAST.get(self.name)
+        """Whether mcpc is fast enough beside this one, if there is a goal."""
+        least = MIN_RATIOS.get(self.name)
         return None if least is None else min(self.slower, self.slower_least) >= least
 
 
 @dataclass(frozen=True, slots=True)
 class Cold:
-    """Milliseconds of a new process: to load all validators, and to judge for the first time; and its memory."""
+    """Milliseconds of a new process to load all validators and to validate for the first time; and its memory."""
 
     tools: int
     load: float
@@ -156,7 +156,7 @@ REAL: dict[str, tuple[str, str, Json, Json]] = {
 
 
 def cases() -> dict[str, Case]:
-    """Return the schemas: one is written here, the others are real tools', if their definitions are here."""
+    """Return the schemas: one is written here, the others are of real tools, if their definitions are here."""
     found = {"typical": Case(TYPICAL_SCHEMA, TYPICAL, {**TYPICAL, "target": {"kind": "url", "path": "a"}})}
     if REAL_TOOLS.exists():
         tools = json.loads(REAL_TOOLS.read_text(encoding="utf-8"))
@@ -167,20 +167,20 @@ def cases() -> dict[str, Case]:
 
 
 def of_mcpc(schema: Json) -> Judge:
-    """Return the predicate."""
+    """Return the compiled predicate."""
     accepts: Judge = importlib.import_module("mcpc.schema").compile(schema).accepts
     return accepts
 
 
 def of_mcpc_with_complaints(schema: Json) -> Judge:
-    """Return what a call does: the predicate, and the collector after a rejection."""
+    """Return the function of a call: the predicate, and the collector after a rejection."""
     validator = importlib.import_module("mcpc.schema").compile(schema)
     accepts, errors = validator.accepts, validator.errors
     return lambda value: accepts(value) or errors(value)
 
 
 def of_pydantic(schema: Json) -> Judge:
-    """Return the validation of a model that was generated from the schema."""
+    """Return the validation by a model generated from the schema."""
     generator = importlib.import_module("datamodel_code_generator")
     source = generator.generate(
         json.dumps(schema),
@@ -205,7 +205,7 @@ def of_pydantic(schema: Json) -> Judge:
 
 
 def of_fastjsonschema(schema: Json) -> Judge:
-    """Return the generated function, which puts no defaults into what it judges."""
+    """Return the generated function, without filling in defaults."""
     judge: Judge = importlib.import_module("fastjsonschema").compile(schema, use_default=False)
     return judge
 
@@ -234,7 +234,7 @@ VALIDATORS: dict[str, Callable[[Json], Judge]] = {
 
 
 def accepts(judge: Judge, value: Json) -> bool:
-    """Say whether a validator accepts, whichever way it says so."""
+    """Tell whether a validator accepts, by a return value or an exception."""
     try:
         answer = judge(value)
     except ValueError:
@@ -243,7 +243,7 @@ def accepts(judge: Judge, value: Json) -> bool:
 
 
 def spent(judge: Judge, value: Json, count: int) -> float:
-    """Return the nanoseconds of the processor a call takes, over so many; other processes take only the clock's."""
+    """Return the CPU nanoseconds per call; other processes affect only the wall clock."""
     began = time.process_time_ns()
     for _ in repeat(None, count):
         try:  # noqa: SIM105 - a context manager would cost more than some of what is measured
@@ -254,12 +254,12 @@ def spent(judge: Judge, value: Json, count: int) -> float:
 
 
 def calls_in(judge: Judge, value: Json) -> int:
-    """Return how many calls fill the time of one measure."""
+    """Return the number of calls that fill the time of one measurement."""
     return max(1, int(SLICE * 1e9 / min(spent(judge, value, 3) for _ in range(5))))
 
 
 def compared(case: Case, rounds: int) -> dict[str, tuple[list[float], list[float]]]:
-    """Return the nanoseconds of every validator, for the valid and for the invalid value, taken in turn."""
+    """Return the nanoseconds of every validator, for the valid and for the invalid value, in alternation."""
     judges = {name: make(case.schema) for name, make in VALIDATORS.items()}
     wrong = [name for name, judge in judges.items() if not accepts(judge, case.valid) or accepts(judge, case.invalid)]
     if wrong:
@@ -274,7 +274,7 @@ def compared(case: Case, rounds: int) -> dict[str, tuple[list[float], list[float
 
 
 def hot(rounds: int) -> Iterator[Figure]:
-    """Yield what every validator takes for every case; nothing is collected meanwhile."""
+    """Yield the result of every validator for every case, with garbage collection off."""
     for case, given in cases().items():
         gc.collect()
         gc.disable()
@@ -287,7 +287,7 @@ def hot(rounds: int) -> Iterator[Figure]:
 
 
 def figure(case: str, name: str, found: Mapping[str, tuple[list[float], list[float]]]) -> Figure:
-    """Return what is told of one validator."""
+    """Return the result of one validator."""
     (valid, invalid), (ours, ours_invalid) = found[name], found[OURS]
     middle, middle_invalid = statistics.median(valid), statistics.median(invalid)
     return Figure(
@@ -302,7 +302,7 @@ def figure(case: str, name: str, found: Mapping[str, tuple[list[float], list[flo
 
 
 def write_real_project(folder: Path) -> Path:
-    """Write a project with all real tools, each under its server's name."""
+    """Write a project with all real tools, each named after its server."""
     tools = [
         {**tool, "name": f"{server}_{tool['name'].replace('-', '_')}"}
         for server, offered in json.loads(REAL_TOOLS.read_text(encoding="utf-8")).items()
@@ -321,7 +321,7 @@ def write_real_project(folder: Path) -> Path:
 
 
 def example(schema: Mapping[str, Json]) -> Json:
-    """Return a value that a simple schema accepts, with everything that it requires."""
+    """Return a value with all required members that a simple schema accepts."""
     if "const" in schema or "enum" in schema:
         return schema.get("const", next(iter(schema.get("enum", ())), None))
     for keyword in ("anyOf", "oneOf"):
@@ -353,7 +353,7 @@ def cold(rounds: int) -> Cold | None:
 
 
 def cold_run(server: Path, values: str) -> dict[str, float]:
-    """Return the figures of one new process."""
+    """Return the results of one new process."""
     argv = [str(places.clean_python()), "-I", "-S", str(COLD), str(server)]
     done = subprocess.run(argv, input=values, capture_output=True, text=True, check=True, env=places.environment())
     found: dict[str, float] = json.loads(done.stdout)
@@ -369,24 +369,24 @@ def main() -> int:
     for found in hot(rounds):
         missed += found.is_met is False
         verdict = {None: "", True: "  met", False: "  MISSED"}[found.is_met]
-        print(f"  {found.case:<28}{found.name:<24}{told(found)}{verdict}")
+        print(f"  {found.case:<28}{found.name:<24}{figure_text(found)}{verdict}")
     start = cold(rounds)
     if start:
         missed += start.load > IMPORT_MS or start.slowest_first > FIRST_MS
-        print(f"  {told_cold(start)}")
+        print(f"  {cold_text(start)}")
     return 1 if missed else 0
 
 
-def told(figure: Figure) -> str:
-    """Return a figure in words."""
+def figure_text(figure: Figure) -> str:
+    """Return a result as text."""
     return (
         f"valid {figure.valid:,.0f} ns {figure.slower:.1f}x (least {figure.slower_least:.1f}x), "
         f"invalid {figure.invalid:,.0f} ns {figure.slower_invalid:.1f}x"
     )
 
 
-def told_cold(found: Cold) -> str:
-    """Return the figures of a new process in words."""
+def cold_text(found: Cold) -> str:
+    """Return the results of a new process as text."""
     return (
         f"{found.tools} validators loaded in {found.load:.2f} ms (found in {found.find:.2f} ms, {found.kib:.0f} KiB), "
         f"first validation {found.first:.4f} ms, the slowest {found.slowest_first:.3f} ms"

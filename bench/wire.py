@@ -1,6 +1,6 @@
-"""A client that costs next to nothing: JSON lines over two pipes, replies told apart by their ids.
+"""A client with minimal cost: JSON lines over two pipes, with replies matched by id.
 
-Everything is timed from the outside, with one clock, around `posix_spawn` and plain reads and writes.  Linux.
+All times are taken from the outside, with one clock, around `posix_spawn` and plain reads and writes. Linux.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 CHUNK = 1 << 20
 FIRST_ID = 10_000_000
-"""Ids are all equally long, so that none is the beginning of another."""
+"""All ids have the same length, so that none is a prefix of another."""
 CLIENT = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "bench", "version": "1"}}
 FIVE_SECONDS = 5.0
 
@@ -34,7 +34,7 @@ INITIALIZED = b'{"jsonrpc":"2.0","method":"notifications/initialized"}\n'
 
 @dataclass(slots=True)
 class Server:
-    """A server that was just spawned.  `began`: the clock before it was."""
+    """A server that was just spawned.  `began`: the clock before the spawn."""
 
     argv: Sequence[str]
     environment: Mapping[str, str]
@@ -46,7 +46,7 @@ class Server:
     number: int = field(default=FIRST_ID)
 
     def __post_init__(self) -> None:
-        """Spawn it, its standard error thrown away."""
+        """Spawn it, with its standard error discarded."""
         theirs_in, self.to = os.pipe()
         self.of, theirs_out = os.pipe()
         actions = [
@@ -60,7 +60,7 @@ class Server:
         os.close(theirs_out)
 
     def write(self, data: bytes) -> None:
-        """Write all of it."""
+        """Write all bytes."""
         while data:
             data = data[os.write(self.to, data) :]
 
@@ -90,14 +90,14 @@ class Server:
         return self.reply_to(self.number)
 
     def start(self) -> float:
-        """Shake hands; return the seconds from the spawn to the reply to `initialize`."""
+        """Do the handshake; return the seconds from the spawn to the reply to `initialize`."""
         self.ask("initialize", CLIENT)
         took = time.perf_counter() - self.began
         self.write(INITIALIZED)
         return took
 
     def call(self, tool: str) -> float:
-        """Call an echoing tool; return the seconds it took."""
+        """Call an echoing tool; return the seconds."""
         self.number += 1
         line = request(self.number, "tools/call", {"name": tool, "arguments": {"text": "hi"}})
         began = time.perf_counter()
@@ -109,7 +109,7 @@ class Server:
         return took
 
     def flood(self, tool: str, count: int, window: int) -> float:
-        """Call a tool `count` times, `window` calls under way at once; return the seconds a call."""
+        """Call a tool `count` times, `window` calls in progress at once; return the seconds per call."""
         params = {"name": tool, "arguments": {"text": "hi"}}
         lines = [request(self.number + 1 + index, "tools/call", params) for index in range(count)]
         self.number += count
@@ -131,7 +131,7 @@ class Server:
         return sum(map(resident, family(self.pid))) / 1e6
 
     def close(self) -> None:
-        """End it by the end of its input; kill it if that is not enough."""
+        """End it by the end of its input; kill it if that does not suffice."""
         os.close(self.to)
         deadline = time.perf_counter() + FIVE_SECONDS
         while os.waitpid(self.pid, os.WNOHANG)[0] == 0:
@@ -144,7 +144,7 @@ class Server:
 
 
 def family(pid: int) -> list[int]:
-    """Return a process and everything below it."""
+    """Return a process and all of its descendants."""
     tasks = Path(f"/proc/{pid}/task")
     children = [child for task in tasks.glob("*/children") for child in task.read_text().split()]
     return [pid, *(member for child in children for member in family(int(child)))]

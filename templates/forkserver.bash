@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# What `bash --norc --noprofile -c` runs to read libraries once and call functions of them, each in a child of its own:
+# What `bash --norc --noprofile -c` runs to read libraries once and call functions of them, each in a separate child:
 #
 #   $0    the name of the library's file, for messages
 #   fd 3  texts that each end with a null byte: the libraries in the order to read them
@@ -8,7 +8,7 @@
 #         notes and answers, and 8 for the process that has them, each filled up with slashes
 #   fd 6  where `ready` is written once the libraries have been read
 #
-# Its law: a function finds the shell that launcher.bash would give it, and nothing it changes is seen by the next.  A
+# Rule: a function finds the shell that launcher.bash would give it, and nothing it changes is seen by the next.  A
 # child opens what belongs to its call by itself, so that no other process has it.  A call's texts: its number, mark,
 # function and argument, `1` if a second child watches the function, then a name, a count and so many values for each
 # variable (`=` counts one value that is no array, `+` one that is exported).  On its notes a child says `pid N` first

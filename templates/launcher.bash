@@ -10,7 +10,7 @@
 #   fd 3  texts that each end with a null byte: the libraries in the order to read them, then the function's argument
 #   fd 7 and 8 are the function's: its notes, and answers of other tools
 #
-# Its law: the function finds a shell that has read the library as `source` would, and of this text no variable and no
+# Rule: the function finds a shell that has read the library as `source` would, and of this text no variable and no
 # open file.  Status: the function's own; 127 there is no such function; 126 it could not be called.
 # A regular file as fd 3 is read at once; from a pipe Bash reads byte by byte: 16 MiB take 3 s instead of 0.1 s.
 

@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # The functions that the tools and prompts of an mcbox project expect to find.
 #
-# Its law: reading this defines functions and does nothing else, not even start a process; every function bears
+# Rule: reading this defines functions and does nothing else, not even start a process; every function bears
 # `set -o errexit -o nounset -o pipefail`; only those that read JSON need jq, and say so if it is missing.
 # Names that begin with `__mcpc_` are its own.
 

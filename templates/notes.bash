@@ -2,8 +2,8 @@
 # What a function may say and ask while it runs: progress, log messages, what has changed; the server's other tools,
 # and the client.
 #
-# Its law: reading this defines functions and does nothing else, and they start no process.  A note is one JSON object in
-# one line on the descriptor that MCPC_NOTES names; without that variable nobody listens, and nothing is said.
+# Rule: reading this defines functions and does nothing else, and they start no process.  A note is one JSON object in
+# one line on the descriptor that MCPC_NOTES names; without that variable nothing is written.
 # It is read after mcbox.bash, which writes JSON strings for it.  Names that begin with `__mcpc_` are its own.
 
 # mcpc_json_string TEXT: prints TEXT as a JSON string.
@@ -48,14 +48,14 @@ mcpc_log() {
   __mcpc_note "{\"log\":\"$1\",\"data\":$__mcpc_string}"
 }
 
-# mcpc_updated URI: tells whoever wants to know that a resource has new contents.
+# mcpc_updated URI: notifies subscribed clients that a resource has changed.
 mcpc_updated() {
   local __mcpc_string
   __mcpc_json_string "${1-}"
   __mcpc_note "{\"updated\":$__mcpc_string}"
 }
 
-# mcpc_changed LIST: tells whoever wants to know that the list of tools, prompts or resources is another one.
+# mcpc_changed LIST: notifies clients that the list of tools, prompts or resources has changed.
 mcpc_changed() {
   case ${1-} in
     tools | prompts | resources) __mcpc_note "{\"changed\":\"$1\"}" ;;
@@ -106,7 +106,7 @@ mcpc_ask() {
 }
 
 # mcpc_elicit KEY MESSAGE [SCHEMA]: asks the user, by a form if there is a SCHEMA for one; prints what was filled in as
-# a JSON object.  0 accepted, 1 declined, 2 dismissed, 3 nobody could be asked.
+# a JSON object.  0 accepted, 1 declined, 2 dismissed, 3 no client can be asked.
 mcpc_elicit() {
   local LC_ALL=C __mcpc_digit __mcpc_text __mcpc_string schema=${3:-'{"type":"object","properties":{}}'}
   __mcpc_json_string "${2-}"

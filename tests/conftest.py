@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import gc
 import os
+import shutil
 import signal
+import tempfile
+import zlib
 from collections import Counter
 from typing import TYPE_CHECKING
 
@@ -12,15 +15,15 @@ import pytest
 import uvicorn as _whole  # noqa: F401 - before the server's own way to its parts, for clients that want all of it
 from hypothesis import HealthCheck, settings
 
-from artifact import build
-from needs import ROOT, needs
-from serving import served
+from support.artifact import STORE, build
+from support.needs import ROOT, needs
+from support.serving import served
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from serving import Served
+    from support.serving import Served
 
 # A machine that does other things as well is slow, and no test of ours says how fast one is.
 settings.register_profile("mcpc", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -36,6 +39,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--accept", action="store_true", help="write golden files instead of comparing with them")
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """Make the folder of what is built in this run, which every process of it knows by a variable."""
+    if not hasattr(config, "workerinput"):
+        folder = os.environ[STORE] = tempfile.mkdtemp(prefix="mcpc-builds-")
+        config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))
+
+
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers() -> int:
     """Return how many tests run at once: a third of their time is waiting for processes and clocks."""
@@ -43,14 +53,31 @@ def pytest_xdist_auto_num_workers() -> int:
     return min((processors * 3 + 1) // 2, MOST_WORKERS)
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Run nothing under `--accept` but what compares with golden files, and one test of those that lack a checkout."""
+    mark_slow(items)
     others = set(without_checkout(items))
     if config.getoption("--accept"):
         others |= {item for item in items if "golden" not in getattr(item, "fixturenames", ())}
     if others:
         config.hook.pytest_deselected(items=[item for item in items if item in others])
         items[:] = [item for item in items if item not in others]
+
+
+def mark_slow(items: list[pytest.Item]) -> None:
+    """Mark as slow what `sampled(COUNT)` leaves out: all cases of a test but one in COUNT, the same ones in every run."""
+    cases: dict[str, list[pytest.Item]] = {}
+    for item in items:
+        if item.get_closest_marker("sampled"):
+            cases.setdefault(item.nodeid.partition("[")[0], []).append(item)
+    for name, found in cases.items():
+        mark = found[0].get_closest_marker("sampled")
+        assert mark is not None
+        count = min(mark.args[0], len(found))
+        for number, item in enumerate(found):
+            if number % count != zlib.crc32(name.encode()) % count:
+                item.add_marker(pytest.mark.slow)
 
 
 def without_checkout(items: list[pytest.Item]) -> Iterator[pytest.Item]:

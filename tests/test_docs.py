@@ -19,11 +19,12 @@ from typing import TYPE_CHECKING, NamedTuple
 import click
 import pytest
 
-from artifact import SOURCES
 from mcpc.cli import COMMANDS, cli
 from mcpc.diagnostics.codes import CODES
-from mcpc_runtime.http.words import options_in_words, settings_from
-from needs import ROOT, needs, needs_node
+from mcpc_runtime.http.options import help_page
+from mcpc_runtime.http.settings import OPTIONS, settings_from
+from support.artifact import SOURCES
+from support.needs import ROOT, needs, needs_node
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -110,7 +111,7 @@ def test_codes_that_are_named_exist(page: str) -> None:
 
 @pytest.mark.parametrize("page", ("README.md", *GUIDES))
 def test_options_that_are_named_exist(page: str) -> None:
-    known = {*options_of_mcpc(), *OPTION.findall(options_in_words()), *OF_OTHERS}
+    known = {*options_of_mcpc(), *OPTION.findall(help_page(OPTIONS)), *OF_OTHERS}
     named = {option for span in SPAN.findall(prose(page)) for option in OPTION.findall(span)}
     assert named <= known
 

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from artifact import build
-from conversations import held_again
-from needs import ROOT, needs
+from support.artifact import build
+from support.conversations import held_again
+from support.needs import ROOT, needs
 
 if TYPE_CHECKING:
     from collections.abc import Callable

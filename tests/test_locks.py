@@ -12,7 +12,7 @@ import pytest
 from packaging.requirements import Requirement
 
 from mcpc import DISTRIBUTION
-from needs import ROOT
+from support.needs import ROOT
 
 PROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text())
 NEEDED = [*PROJECT["project"]["dependencies"], *PROJECT["build-system"]["requires"]]

@@ -5,8 +5,8 @@ import json
 import jsonschema
 import pytest
 
-from needs import SHARED
-from reference import NOT_YET, PACKAGED_REVISIONS, definitions, earlier_schema, protocol_schema
+from support.needs import SHARED
+from support.reference import NOT_YET, PACKAGED_REVISIONS, definitions, earlier_schema, protocol_schema
 
 NEXT = dict(zip(NOT_YET, (PACKAGED_REVISIONS[0], *NOT_YET), strict=False))
 NOT_COMPARED = {"jsonrpc", "id", "_meta"}

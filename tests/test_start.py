@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from artifact import build, converse
-from interpreters import VERSIONS, answering, interpreters
-from needs import ROOT, python
+from support.artifact import build, converse
+from support.interpreters import VERSIONS, answering, interpreters
+from support.needs import ROOT, python
 
 STATELESS = {"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {}}
 REQUESTS: tuple[tuple[str, dict[str, Any]], ...] = (

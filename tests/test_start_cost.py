@@ -7,7 +7,7 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING
 
-from needs import ROOT, needs
+from support.needs import ROOT, needs
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -16,10 +16,10 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from artifact import build, converse
-from images import MODERN, request
-from needs import ROOT
-from reference import protocol_schema
+from support.artifact import build, converse
+from support.images import MODERN, request
+from support.needs import ROOT
+from support.reference import protocol_schema
 
 REVISIONS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28")
 PING = b'{"jsonrpc":"2.0","id":"last","method":"ping"}\n'

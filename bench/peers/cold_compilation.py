@@ -1,8 +1,8 @@
-"""Compile every schema of a project and make its models, in a process that has done neither; print the seconds.
+"""Compile every schema of a project and create its models, in a new process; print the seconds.
 
     python bench/peers/cold_compilation.py PROJECT
 
-Reading the project, packing and everything else a build does comes before the clock is started, or not at all.
+Reading the project, packing and other steps of a build are not measured.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ import time
 from pathlib import Path
 
 from mcpc import pipeline
-from mcpc.frontends import recognise
+from mcpc.frontends import select_frontends
 from mcpc.lower import lower
-from mcpc.models import every_tool, made
+from mcpc.models import build_models, tool_names
 from mcpc.options import Options
 from mcpc.schema import compile_of
 
@@ -24,8 +24,8 @@ def main() -> None:
     """Measure and print."""
     gc.disable()  # as `mcpc` does
     options = Options()
-    tree, found = pipeline.read(Path(sys.argv[1]))
-    front_end, _ = recognise(tree, options)
+    tree, found = pipeline.read_project(Path(sys.argv[1]))
+    front_end, _ = select_frontends(tree, options)
     assert front_end is not None, found
     definition, _ = front_end.parse(tree, options)
     assert definition is not None
@@ -34,7 +34,7 @@ def main() -> None:
     began = time.perf_counter()
     compiled = [compile_of(schema) for tool in server.tools for schema in (tool.input, tool.output) if schema]
     between = time.perf_counter()
-    models = made(server, every_tool(server))
+    models = build_models(server, tool_names(server))
     ended = time.perf_counter()
     assert all(modules for modules, _ in compiled)
     assert not any(model.problem for model in models)

@@ -1,8 +1,8 @@
-"""Load every validator of a built server in a Python that has just been started, and print what it cost.
+"""Load every validator of a built server in a new Python process, and print the cost.
 
     python3 -I -S cold_validators.py SERVER < VALUES
 
-VALUES: arguments that each tool accepts, by its name, as JSON.
+VALUES: valid arguments of each tool, by its name, as JSON.
 """
 
 import gc
@@ -18,11 +18,11 @@ LOADER = zipimport.zipimporter(ARCHIVE)
 
 from mcpc_app.index import INDEX  # noqa: E402
 
-from mcpc_runtime.image import Validator, open_image  # noqa: E402
+from mcpc_runtime.image.image import Validator, open_image  # noqa: E402
 
 
 def resident() -> int:
-    """Return the KiB of memory this process holds."""
+    """Return the KiB of memory of this process."""
     descriptor = posix.open("/proc/self/statm", posix.O_RDONLY)
     pages = int(posix.read(descriptor, 100).split()[1])
     posix.close(descriptor)
@@ -30,7 +30,7 @@ def resident() -> int:
 
 
 def main() -> None:
-    """Find, load, judge; each once."""
+    """Find, load and run each validator once."""
     import json  # noqa: PLC0415 - after the rest, for it is no part of a server
 
     values = json.load(sys.stdin)
@@ -54,7 +54,7 @@ def main() -> None:
 
 
 def judged(validator: "Validator | None", value: object) -> float:
-    """Return the seconds of the first question that is asked of a validator."""
+    """Return the seconds of the first validation by a validator."""
     began = time.perf_counter()
     answer = validator is None or validator.accepts(value)
     took = time.perf_counter() - began

@@ -7,7 +7,7 @@ from importlib import import_module
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from mcpc_runtime.authoring import (
+    from mcpc_runtime.handlers.python.authoring import (
         Cancelled,
         Context,
         Field,
@@ -56,29 +56,29 @@ def __dir__() -> list[str]:
     return sorted({*globals(), *__all__})
 
 
-def _told_at_exit() -> None:
-    """Have a person who runs a file of a project by itself told how it is served, once; importing it says nothing."""
-    global _is_told
-    if not _is_told:
-        _is_told = True
-        import_module("atexit").register(_tell, getattr(sys.modules.get("__main__"), "__file__", ""))
+def _register_exit_report() -> None:
+    """Report once, when the process ends, that a project file was run directly; an import reports nothing."""
+    global _is_registered
+    if not _is_registered:
+        _is_registered = True
+        import_module("atexit").register(_report_direct_run, getattr(sys.modules.get("__main__"), "__file__", ""))
 
 
-_is_told = False
+_is_registered = False
 
 
-def _tell(file: str) -> None:
-    """Say how a file is served, if it was run itself and marks functions; Python forgets its name before this."""
-    authoring = sys.modules.get("mcpc_runtime.authoring")
+def _report_direct_run(file: str) -> None:
+    """Report how `file` is served if it was run directly and defines a server; called when Python exits."""
+    authoring = sys.modules.get("mcpc_runtime.handlers.python.authoring")
     main = vars(sys.modules["__main__"]) if authoring and "__main__" in sys.modules else {}
     kinds = (authoring.Server,) if authoring else ()
-    if file and any(isinstance(one, kinds) or hasattr(one, "__mcpc__") for one in main.values()):
-        sys.stderr.write(f"{file} defines a server and does not serve: `mcpc run` in its folder does\n")
+    if file and any(isinstance(item, kinds) or hasattr(item, "__mcpc__") for item in main.values()):
+        sys.stderr.write(f"{file} only defines a server: run `mcpc run` in its folder to serve it\n")
 
 
 def __getattr__(name: str) -> object:
-    """Return what a project's own files import from here; the compiler itself never asks."""
+    """Return a name that project files import from `mcpc`; the compiler itself uses none of them."""
     if name in __all__:
-        _told_at_exit()
-        return getattr(import_module("mcpc_runtime.authoring"), name)
+        _register_exit_report()
+        return getattr(import_module("mcpc_runtime.handlers.python.authoring"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,7 +1,7 @@
-"""Builds that were made before: the same sources, options, compiler and interpreter make the same bytes.
+"""Cache of finished builds: the same sources, options, compiler and interpreter produce the same bytes.
 
-An entry is found by the digest of everything that decides a build, and is believed only if it still has the digest it
-was stored with.  A cache that cannot be read or written is no problem of the build's.
+An entry is found by the digest of all inputs of the build, and used only if its own digest is still correct. A cache
+that cannot be read or written does not fail the build.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from typing import TYPE_CHECKING
 import mcpc
 import mcpc_runtime
 from mcpc import introspection
+from mcpc.cache_dir import load_entry as kept
+from mcpc.cache_dir import store_entry
 from mcpc.diagnostics import Diagnostic, Severity, Span
-from mcpc.emit.templates import folder
-from mcpc.frontends import decisive
-from mcpc.kept import keep
-from mcpc.kept import load as kept
-from mcpc.pack.archive import Entry, content_digest, digest
-from mcpc.pack.manifest import line
+from mcpc.emit.templates import template_folder
+from mcpc.frontends import build_inputs
+from mcpc.pack.archive import ArchiveEntry, content_digest, sha256_hex
+from mcpc.pack.manifest import checksum_line
 
 if TYPE_CHECKING:
     from mcpc.diagnostics import Diagnostics
@@ -40,8 +40,8 @@ MANIFEST = "META-INF/manifest.sha256"
 
 
 @dataclass(frozen=True, slots=True)
-class Build:
-    """A finished build: the artifact, its content digest, what it holds, and what was said about it."""
+class CachedBuild:
+    """A finished build: the artifact, its content digest, its counts, and its diagnostics."""
 
     data: bytes
     content_digest: str
@@ -55,8 +55,8 @@ class Build:
 
 @cache
 def compiler_digest() -> str:
-    """Return the digest of the compiler itself: a changed compiler has made none of these builds."""
-    roots = (Path(mcpc.__file__).parent, Path(mcpc_runtime.__file__).parent, folder())
+    """Return the digest of the compiler's own files: a changed compiler does not use earlier entries."""
+    roots = (Path(mcpc.__file__).parent, Path(mcpc_runtime.__file__).parent, template_folder())
     files = sorted(path for root in roots for path in root.rglob("*") if path.suffix in DECISIVE)
     summary = hashlib.sha256()
     for path in files:
@@ -64,18 +64,18 @@ def compiler_digest() -> str:
     return summary.hexdigest()
 
 
-def installed_here() -> list[str]:
-    """Return the packages beside the compiler, each as its folder of metadata is called: with its version."""
+def installed_packages() -> list[str]:
+    """Return the packages installed beside the compiler: the names of their metadata folders, with versions."""
     return sorted({path.name for entry in sys.path for path in Path(entry or ".").glob("*.dist-info")})
 
 
-def key(tree: SourceTree, found: Diagnostics, options: Options) -> str:
-    """Return the digest of everything that decides a build.  O(bytes of the sources)."""
+def cache_key(tree: SourceTree, found: Diagnostics, options: Options) -> str:
+    """Return the digest of all inputs of a build.  O(bytes of the sources)."""
     summary = hashlib.sha256()
-    # Without a Bash to ask, a build has another warning.
-    machine = sys.version, shutil.which("bash") is not None, introspection.decisive(tree)
-    known = compiler_digest(), machine, installed_here()
-    asked = [*known, decisive(tree), asdict(options), [asdict(problem) for problem in found]]
+    # Without Bash, a build has other warnings.
+    machine = sys.version, shutil.which("bash") is not None, introspection.build_inputs(tree)
+    known = compiler_digest(), machine, installed_packages()
+    asked = [*known, build_inputs(tree), asdict(options), [asdict(problem) for problem in found]]
     summary.update(json.dumps(asked, sort_keys=True).encode())
     for path, source in tree.files.items():
         summary.update(
@@ -85,35 +85,35 @@ def key(tree: SourceTree, found: Diagnostics, options: Options) -> str:
     return summary.hexdigest()
 
 
-def load(name: str) -> Build | None:
-    """Return the build stored under `name`, if there is one and it is whole."""
+def load_build(name: str) -> CachedBuild | None:
+    """Return the build stored under `name`, or None if it is missing or damaged."""
     stored = kept(KIND, name)
     with suppress(ValueError, KeyError, TypeError):
         head, _, data = (stored or b"").partition(b"\n")
         facts = json.loads(head)
-        build = Build(data=data, diagnostics=tuple(map(diagnostic, facts.pop("diagnostics"))), **facts)
+        build = CachedBuild(data=data, diagnostics=tuple(map(diagnostic_from_row, facts.pop("diagnostics"))), **facts)
         return build if is_as_built(build) else None
     return None
 
 
-def is_as_built(build: Build) -> bool:
-    """Tell whether an archive holds what its manifest and its digest say.  O(its bytes)."""
+def is_as_built(build: CachedBuild) -> bool:
+    """Tell whether an archive matches its manifest and its digest.  O(its bytes)."""
     with suppress(zipfile.BadZipFile, KeyError, UnicodeDecodeError), zipfile.ZipFile(io.BytesIO(build.data)) as packed:
-        entries = [Entry(name, packed.read(name)) for name in packed.namelist()]
-        lines = sorted(line(entry.name, digest(entry.data)) for entry in entries if entry.name != MANIFEST)
+        entries = [ArchiveEntry(name, packed.read(name)) for name in packed.namelist()]
+        lines = sorted(checksum_line(entry.name, sha256_hex(entry.data)) for entry in entries if entry.name != MANIFEST)
         told = sorted(packed.read(MANIFEST).decode().splitlines())
         return lines == told and content_digest(entries) == build.content_digest
     return False
 
 
-def diagnostic(row: dict[str, str]) -> Diagnostic:
-    """Return a diagnostic from what was stored of it."""
+def diagnostic_from_row(row: dict[str, str]) -> Diagnostic:
+    """Return a diagnostic from its stored form."""
     span = Span(**row.pop("span")) if row["span"] else row.pop("span")  # type: ignore[arg-type]
     return Diagnostic(severity=Severity(row.pop("severity")), span=span, **row)  # type: ignore[arg-type]
 
 
-def store(name: str, build: Build) -> None:
-    """Keep a build under `name`."""
+def store_build(name: str, build: CachedBuild) -> None:
+    """Store a build under `name`."""
     facts = asdict(build)
     data = facts.pop("data")
-    keep(KIND, name, json.dumps(facts).encode() + b"\n" + data)
+    store_entry(KIND, name, json.dumps(facts).encode() + b"\n" + data)

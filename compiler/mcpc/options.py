@@ -1,4 +1,4 @@
-"""What the person who builds may choose, and the environment variables that mean the same."""
+"""Build options, and the environment variables that set them."""
 
 from __future__ import annotations
 
@@ -13,24 +13,22 @@ DIALECTS = ("mcp", "mcbox", "bx-mcp", "blueprints", "toolbox", "mcp-bash")
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """Build options.  Page sizes: 0 is no paging.  `python`: what starts the artifact; empty is any that is found.
+    """Build options.  A page size of 0 disables paging.  `python`: the interpreter of the artifact; empty to search.
 
-    `validate`: input schemas decide also where a project's own system only shows them.  `assert_formats`: `format`
-    decides, instead of only describing.  `defaults`: a tool's handler finds the defaults of its input schema in place
-    of what the caller left out.  `platforms`: the platforms native modules are carried for, as wheels name them
-    (`manylinux2014_x86_64`); none is the platform and the Python of the build.
+    `validate`: check input schemas even for systems that only list them. `assert_formats`: enforce `format`.
+    `defaults`: fill in defaults of the input schema before a handler is called. `platforms`: platform tags of the
+    native modules to bundle (`manylinux2014_x86_64`); empty for the platform and the Python of the build.
 
-    `allow`: tools that calls are let through to, where a project's own system lets none through by itself (`*` in a
-    pattern is anything).  `hooks`: a project's own program may say at the build what there is.  `kb`: the folder of
-    the project that is the knowledge base.
+    `allow`: patterns of tools that may be called, for systems that allow none by default. `hooks`: run a program of the
+    project during the build to list definitions. `kb`: the folder of the knowledge base.
 
-    `live`: the next build takes the place of this one while clients look on, so that any list may change, and one that
-    is empty now be filled.
+    `live`: a later build may replace this one while clients are connected, so that any list may change, also one that
+    is empty now.
 
-    `imports`: files of the project are imported, confined, where nothing else tells what they define.
+    `imports`: import project files, confined, where their definitions cannot be determined otherwise.
 
-    What the server itself carries, beside what its handlers need: `http` to serve over HTTP, `oauth` to take signed
-    tokens there, `otel` to tell of it as spans, `redis` to keep tasks where several replicas find them.
+    Bundled for the server itself: `http` to serve over HTTP, `oauth` to accept signed tokens there, `otel` to export
+    spans, `redis` to share tasks between replicas.
     """
 
     format: str = ""
@@ -58,7 +56,7 @@ class Options:
 
     @property
     def serving(self) -> tuple[str, ...]:
-        """What the server itself carries; what is for HTTP brings HTTP."""
+        """What is bundled for the server itself; options that need HTTP include it."""
         http = self.http or self.oauth or self.otel
         chosen = {"http": http, "oauth": self.oauth, "otel": self.otel, "redis": self.redis}
         return tuple(name for name, is_chosen in chosen.items() if is_chosen)
@@ -72,7 +70,7 @@ VARIABLES = {
 }
 
 
-def from_environment(environment: Mapping[str, str]) -> dict[str, str | int]:
+def options_from_environment(environment: Mapping[str, str]) -> dict[str, str | int]:
     """Return the option values that `environment` sets; raise ValueError naming a variable with a bad value."""
     chosen: dict[str, str | int] = {}
     for variable, option in VARIABLES.items():
@@ -84,5 +82,5 @@ def from_environment(environment: Mapping[str, str]) -> dict[str, str | int]:
         elif text.isdecimal():
             chosen[option] = int(text)
         else:
-            raise ValueError(f"{variable} is {text!r}; expected a number of definitions a page, or 0 for no paging")
+            raise ValueError(f"{variable} is {text!r}; expected a number of definitions per page, or 0 for no paging")
     return chosen

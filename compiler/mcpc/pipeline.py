@@ -1,9 +1,9 @@
-"""The whole compiler, in the order it happens: every stage is a function from one frozen value to the next.
+"""The complete compiler as a sequence of stages: each is a function from one frozen value to the next.
 
-    path ─read─▶ SourceTree ─parse─▶ Definition ─lower─▶ Server ─carry─▶ Server ─check─▶ CheckedServer
+    path ─read─▶ SourceTree ─parse─▶ Definition ─lower─▶ Server ─bundle─▶ Server ─check─▶ CheckedServer
          ─emit─▶ Modules ─pack─▶ Archive
 
-Problems are collected on the way; a stage that cannot go on ends it, with everything found so far.
+Each stage returns its diagnostics; a stage that cannot continue ends the pipeline with all diagnostics so far.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from mcpc.dependencies import carry
+from mcpc.dependencies import include_packages
 from mcpc.diagnostics import has_errors, in_order
 from mcpc.emit import emit
-from mcpc.frontends import understand
+from mcpc.frontends import frontends_of, parse_project
 from mcpc.lower import lower
-from mcpc.pack import pack
-from mcpc.passes import check
+from mcpc.pack import pack_server
+from mcpc.passes import PASSES, check_server
 from mcpc.sources import read_tree
 
 if TYPE_CHECKING:
@@ -27,15 +27,15 @@ if TYPE_CHECKING:
     from mcpc.diagnostics import Diagnostics
     from mcpc.ir import CheckedServer, Server
     from mcpc.options import Options
-    from mcpc.pack import Archive
+    from mcpc.pack import BuiltArchive
     from mcpc.sources import Source, SourceTree
 
     Progress = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
-    """What is known of a project: its server as far as it could be understood, and every problem, in order."""
+class CheckResult:
+    """The result of checking a project: its server as far as it was understood, and all diagnostics, sorted."""
 
     sources: Mapping[str, Source]
     diagnostics: Diagnostics
@@ -43,39 +43,40 @@ class Checked:
     checked: CheckedServer | None = None
 
 
-def silent(stage: str) -> None:
+def no_progress(stage: str) -> None:
     """Report no progress."""
 
 
-def read(root: Path) -> tuple[SourceTree, Diagnostics]:
-    """Read a project once; nothing after this touches the file system."""
+def read_project(root: Path) -> tuple[SourceTree, Diagnostics]:
+    """Read a project once; later stages do not access the file system."""
     return read_tree(root)
 
 
-def analyse(tree: SourceTree, found: Diagnostics, options: Options, progress: Progress = silent) -> Checked:
-    """Understand and check a project that was read."""
+def analyse(tree: SourceTree, found: Diagnostics, options: Options, progress: Progress = no_progress) -> CheckResult:
+    """Parse, lower and check a project that was read."""
     progress("parsing")
-    definition, problems = understand(tree, options)
+    definition, problems = parse_project(tree, options)
     found += problems
     if definition is None:
-        return Checked(tree.files, in_order(found))
+        return CheckResult(tree.files, in_order(found))
     server, problems = lower(definition, options)
     found += problems
     if server is None:
-        return Checked(tree.files, in_order(found))
-    progress("carrying packages")
-    server, problems = carry(server, tree, options)
+        return CheckResult(tree.files, in_order(found))
+    progress("bundling packages")
+    server, problems = include_packages(server, tree, options)
     found += problems
     progress("checking")
-    checked, problems = check(server)
+    own = (each for frontend in frontends_of(server.format) for each in frontend.passes)
+    checked, problems = check_server(server, passes=(*PASSES, *own))
     found += problems
     refused = has_errors(found, strict=options.strict)
-    return Checked(tree.files, in_order(found), server, None if refused else checked)
+    return CheckResult(tree.files, in_order(found), server, None if refused else checked)
 
 
-def compile_server(checked: CheckedServer, options: Options, progress: Progress = silent) -> Archive:
-    """Make the artifact of a server in which no problem was found."""
+def compile_server(checked: CheckedServer, options: Options, progress: Progress = no_progress) -> BuiltArchive:
+    """Build the artifact of a checked server."""
     progress("generating")
     modules = emit(checked)
     progress("packing")
-    return pack(checked, modules, options.python)
+    return pack_server(checked, modules, options.python)

@@ -1,7 +1,7 @@
-"""Every program that the compiler starts: one table of them, one way to start each.
+"""All programs that the compiler starts: one table, and the functions that start them.
 
-No module of a project is importable in a Python that is started here, no program begins in the caller's working folder,
-and each finds the variables that its row names, unless it is what the user asked to run.
+No module of a project is importable in a Python that is started here, no program starts in the caller's working folder,
+and each gets the environment variables of its row, unless it is the program that the user asked to run.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-EVERYTHING = ("*",)
+ALL_VARIABLES = ("*",)
 LOCALE = ("LANG", "LANGUAGE", "LC_*", "TZ")
-PERSON = ("HOME", "LOGNAME", "PATH", "TMPDIR", "USER", "XDG_CACHE_HOME", "XDG_CONFIG_DIRS", "XDG_CONFIG_HOME")
+USER_VARIABLES = ("HOME", "LOGNAME", "PATH", "TMPDIR", "USER", "XDG_CACHE_HOME", "XDG_CONFIG_DIRS", "XDG_CONFIG_HOME")
 NETWORK = ("*_PROXY", "*_proxy", "CURL_CA_BUNDLE", "REQUESTS_CA_BUNDLE", "SSL_CERT_DIR", "SSL_CERT_FILE")
 LOADER = ("DYLD_LIBRARY_PATH", "LD_LIBRARY_PATH")
-"""Where a Python that was built elsewhere finds its own library."""
+"""Variables by which a Python built elsewhere finds its standard library."""
 KEYRING = ("DBUS_SESSION_BUS_ADDRESS", "NETRC", "XDG_DATA_HOME", "XDG_RUNTIME_DIR")
-"""How pip finds credentials of registries that are kept outside of its configuration."""
-ELSEWHERE = ("PIP_PREFIX", "PIP_PYTHON", "PIP_QUIET", "PIP_REQUIRE_VIRTUALENV", "PIP_ROOT", "PIP_TARGET", "PIP_USER")
-"""What would have pip install in another place, or say nothing."""
+"""Variables by which pip finds credentials that are stored outside its configuration."""
+PIP_EXCLUDED = ("PIP_PREFIX", "PIP_PYTHON", "PIP_QUIET", "PIP_REQUIRE_VIRTUALENV", "PIP_ROOT", "PIP_TARGET", "PIP_USER")
+"""Variables that would make pip install elsewhere or print nothing."""
 FILES = re.compile(r"PIP_(?:CERT|CLIENT_CERT|CACHE_DIR|CONFIG_FILE|CONSTRAINT|FIND_LINKS)|.*_CA_BUNDLE|SSL_CERT_\w+")
 """Variables that may name files relative to the caller's working folder."""
 NPM_USERCONFIG = "npm_config_userconfig"
@@ -38,65 +38,67 @@ NPMRC_NAME = re.compile(r"\$\{(\w+)[^}]*\}")
 
 
 @dataclass(frozen=True, slots=True)
-class Program:
-    """One program: whose code it runs, and which variables of the caller it finds (names, with `*` for any text)."""
+class ProgramEnvironment:
+    """One program: whose code it runs, and which variables of the caller it gets (names; `*` matches any text)."""
 
     runs: str
     finds: tuple[str, ...] = ("PATH",)
     without: tuple[str, ...] = ()
 
 
-PROGRAMS: dict[str, Program] = {
-    "pip": Program("pip of this Python", ("PIP_*", *PERSON, *LOCALE, *NETWORK, *LOADER, *KEYRING), ELSEWHERE),
-    "npm": Program(
-        "npm, without scripts of packages",
-        ("NPM_*", "npm_config_*", "NODE_AUTH_TOKEN", "NODE_EXTRA_CA_CERTS", *PERSON, *LOCALE, *NETWORK),
+PROGRAMS: dict[str, ProgramEnvironment] = {
+    "pip": ProgramEnvironment(
+        "pip of this Python", ("PIP_*", *USER_VARIABLES, *LOCALE, *NETWORK, *LOADER, *KEYRING), PIP_EXCLUDED
     ),
-    "node": Program("our own programs for Node: esbuild, and what bundles are"),
-    "node --version": Program("Node alone"),
-    "bash -n": Program("Bash, which only reads", ()),
-    "built file": Program("a built file, before it takes its name: no handler", ()),
-    "confined": Program("the project's code, by `mcpc.confinement`"),
-    "compiler": Program("this compiler, in `mcpc dev`", EVERYTHING),
-    "server": Program("a built file with its handlers, because the user asked for that", EVERYTHING),
+    "npm": ProgramEnvironment(
+        "npm, without scripts of packages",
+        ("NPM_*", "npm_config_*", "NODE_AUTH_TOKEN", "NODE_EXTRA_CA_CERTS", *USER_VARIABLES, *LOCALE, *NETWORK),
+    ),
+    "node": ProgramEnvironment("our own programs for Node: esbuild, and what bundles are"),
+    "node --version": ProgramEnvironment("Node alone"),
+    "bash -n": ProgramEnvironment("Bash, which only reads", ()),
+    "built file": ProgramEnvironment("a built file, before it takes its name: no handler", ()),
+    "confined": ProgramEnvironment("the project's code, by `mcpc.confinement`"),
+    "compiler": ProgramEnvironment("this compiler, in `mcpc dev`", ALL_VARIABLES),
+    "server": ProgramEnvironment("a built file with its handlers, because the user asked for that", ALL_VARIABLES),
 }
 
 
-def python(*words: str) -> list[str]:
-    """Return the command line of a Python that imports from itself and its own packages only."""
+def python_command(*words: str) -> list[str]:
+    """Return the command line of a Python that imports only its own modules and packages."""
     return [sys.executable, "-I", *words]
 
 
-def environment(name: str, more: Mapping[str, str] | None = None) -> dict[str, str]:
-    """Return all that a program finds: the caller's variables of its row, and `more`."""
+def program_environment(name: str, more: Mapping[str, str] | None = None) -> dict[str, str]:
+    """Return the environment of a program: the caller's variables of its row, and `more`."""
     program = PROGRAMS[name]
-    finds = (*program.finds, *(_named_by_npmrc() if name == "npm" else ()))
+    finds = (*program.finds, *(_npmrc_variables() if name == "npm" else ()))
     found = {
-        variable: _anywhere(variable, value)
+        variable: _absolute_paths(variable, value)
         for variable, value in os.environ.items()
         if variable not in program.without and any(fnmatchcase(variable, pattern) for pattern in finds)
     }
-    if program.finds == EVERYTHING:
+    if program.finds == ALL_VARIABLES:
         return {**os.environ, **(more or {})}
     if "PATH" in program.finds:
         found.setdefault("PATH", os.defpath)
     return {**found, **(more or {})}
 
 
-def run(
+def run_program(
     name: str, words: Sequence[str], seconds: float, *, told: bytes = b"", **options: Any
 ) -> subprocess.CompletedProcess[bytes]:
-    """Run a program to its end, in a fresh folder if no `cwd` is given; raise TimeoutError after so many seconds."""
+    """Run a program to its end, in a temporary folder unless `cwd` is given; raise TimeoutError after `seconds`."""
     if "cwd" not in options:
         with tempfile.TemporaryDirectory(prefix="mcpc-") as made:
-            return run(name, words, seconds, told=told, cwd=made, **options)
-    with start(name, words, start_new_session=True, **options) as process:
+            return run_program(name, words, seconds, told=told, cwd=made, **options)
+    with start_program(name, words, start_new_session=True, **options) as process:
         try:
             printed, errors = process.communicate(told, seconds)
         except subprocess.TimeoutExpired:
             _end(process)
             raise TimeoutError(f"it took longer than {seconds:g} seconds") from None
-        except BaseException:  # an interrupt does not come to the program, which is in a session of its own
+        except BaseException:  # an interrupt does not reach the program, which is in a separate session
             _end(process)
             raise
     return subprocess.CompletedProcess([*words], process.returncode, printed, errors)
@@ -107,21 +109,21 @@ def _end(process: subprocess.Popen[bytes]) -> None:
         os.killpg(process.pid, signal.SIGKILL)
 
 
-def start(
+def start_program(
     name: str, words: Sequence[str], *, more: Mapping[str, str] | None = None, **options: Any
 ) -> subprocess.Popen[bytes]:
-    """Start a program; `options` are those of Popen, pipes for all three streams if nothing is said of them."""
+    """Start a program; `options` are those of Popen, with pipes for all three streams by default."""
     streams = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
-    return subprocess.Popen(words, env=environment(name, more), **{**streams, **options})
+    return subprocess.Popen(words, env=program_environment(name, more), **{**streams, **options})
 
 
-def attend(name: str, words: Sequence[str], more: Mapping[str, str] | None = None) -> int:
-    """Run what the user asked for in the foreground, with the user's own streams; return its status."""
-    return subprocess.run(words, env=environment(name, more), check=False).returncode
+def run_in_foreground(name: str, words: Sequence[str], more: Mapping[str, str] | None = None) -> int:
+    """Run a program with the user's own streams, and return its exit status."""
+    return subprocess.run(words, env=program_environment(name, more), check=False).returncode
 
 
-def _anywhere(variable: str, value: str) -> str:
-    """Return a value in which files are named so that they are found from another working folder."""
+def _absolute_paths(variable: str, value: str) -> str:
+    """Return a value whose relative file names are replaced by absolute ones."""
     if FILES.fullmatch(variable) is None:
         return value
     return " ".join(os.path.realpath(word) if _is_relative_file(word) else word for word in value.split(" "))
@@ -131,8 +133,8 @@ def _is_relative_file(word: str) -> bool:
     return bool(word) and not os.path.isabs(word) and Path(word).exists()  # noqa: PTH117 - a word, maybe no path
 
 
-def _named_by_npmrc() -> tuple[str, ...]:
-    """Return the variables that the user's own configuration of npm refers to."""
+def _npmrc_variables() -> tuple[str, ...]:
+    """Return the variables that the user's npm configuration refers to."""
     place = os.environ.get("NPM_CONFIG_USERCONFIG") or os.environ.get(NPM_USERCONFIG) or "~/.npmrc"
     with suppress(OSError, RuntimeError):
         return tuple(NPMRC_NAME.findall(Path(place).expanduser().read_text("utf-8", "replace")))

@@ -1,6 +1,7 @@
-"""`python -m mcpc` has Python look for modules in the working folder first; this takes that folder off the path.
+"""Remove the working folder from Python's module search path; `python -m mcpc` puts it first.
 
-A project may have a `json.py` or a `click.py`, and the compiler is started inside projects.  Imported before all else.
+A project may have a `json.py` or a `click.py`, and the compiler is started inside projects. This module is imported
+first.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A built file is started once before it is called built: what does not answer is never left behind."""
+"""Smoke test: a built file is started once before it gets its name; a file that does not answer is not kept."""
 
 from __future__ import annotations
 
@@ -23,31 +23,33 @@ REQUESTS: tuple[tuple[str, dict[str, object]], ...] = (
 
 
 class SmokeError(Exception):
-    """The file does not serve; the message says what it did instead."""
+    """The built file does not serve; the message describes what it did instead."""
 
 
 def smoke(path: Path) -> None:
-    """Start the file in an empty folder, with an empty environment; raise SmokeError unless it answers as it must."""
+    """Start the file in an empty folder, with an empty environment; raise SmokeError unless it answers correctly."""
     lines = [
         json.dumps({"jsonrpc": "2.0", "id": number, "method": method, "params": params})
         for number, (method, params) in enumerate(REQUESTS)
     ]
     argv = [sys.executable, "-ISc", START, str(path.resolve())]
     try:
-        done = programs.run("built file", argv, SECONDS, more={"PATH": "/usr/bin:/bin"}, told="\n".join(lines).encode())
+        done = programs.run_program(
+            "built file", argv, SECONDS, more={"PATH": "/usr/bin:/bin"}, told="\n".join(lines).encode()
+        )
     except TimeoutError:
-        raise SmokeError(f"it did not answer in {SECONDS} seconds") from None
+        raise SmokeError(f"no answer in {SECONDS} seconds") from None
     replies = done.stdout.splitlines()
     if done.returncode or len(replies) != len(REQUESTS):
         said = done.stderr.decode(errors="replace").strip() or "nothing"
-        raise SmokeError(f"it ended with status {done.returncode} after {len(replies)} answers and said: {said}")
+        raise SmokeError(f"exit status {done.returncode} after {len(replies)} answers; output: {said}")
     for (method, _), reply in zip(REQUESTS, replies, strict=True):
         if not is_result(reply):
-            raise SmokeError(f"it answered {method} with {reply.decode(errors='replace')}")
+            raise SmokeError(f"unexpected answer to {method}: {reply.decode(errors='replace')}")
 
 
 def is_result(line: bytes) -> bool:
-    """Tell whether a line is a response that carries a result."""
+    """Tell whether a line is a response with a result."""
     try:
         message = json.loads(line)
     except ValueError:

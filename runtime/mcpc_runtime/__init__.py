@@ -1,10 +1,10 @@
-"""What every built server carries: the protocol, its transports, and the runners of its handlers.
+"""The runtime of every built server: the protocol, its transports, and the runners of its handlers.
 
-Standard library only, and of that only what the request at hand needs: the modules on the start path import nothing
-but C modules of the interpreter, everything else is a dotted name that is resolved when it is first used.
+Standard library only, and of that only what the current request needs: the modules on the start path import only C
+modules of the interpreter; all others are imported when they are first used.
 
-In an archive the bytecode of all these modules is one entry, because a start takes as long as the archive has entries.
-Their sources are another one, an archive by itself: for any other Python, and for people.
+In an archive the bytecode of all these modules is one entry, because the start time grows with the number of entries.
+Their sources are another entry, a nested archive, for any other Python and for readers.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ BYTECODE, SOURCES = "mcpc_runtime/bytecode", "mcpc_runtime/sources.zip"
 HEAD = len(MAGIC_NUMBER) + 4
 
 
-class Kept:
+class RuntimeFinder:
     """Finds the runtime's modules in the entry BYTECODE of an archive, or for another Python in SOURCES.
 
-    BYTECODE begins with the magic number of its Python and the length of a table, module: (whether it is a package,
-    place, length); then come the modules.
+    BYTECODE has the magic number of its Python, the length of a table, the table (module: whether it is a package,
+    offset, length), and then the modules.
     """
 
     def __init__(self, loader: Any) -> None:
@@ -42,7 +42,7 @@ class Kept:
     def find_spec(
         self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        """Return where a module is; None for what is not here."""
+        """Return the spec of a module; None for modules of other packages."""
         if not name.startswith("mcpc_runtime."):
             return None
         if self._table is None:
@@ -51,11 +51,11 @@ class Kept:
         if row is None:
             return None
         spec = ModuleSpec(name, self, is_package=row[0])  # type: ignore[arg-type]
-        place = f"{self._loader.archive}/{name.replace('.', '/')}"
-        spec.origin = f"{place}/__init__.py" if row[0] else f"{place}.py"
+        path = f"{self._loader.archive}/{name.replace('.', '/')}"
+        spec.origin = f"{path}/__init__.py" if row[0] else f"{path}.py"
         spec.has_location = True
         if spec.submodule_search_locations is not None:
-            spec.submodule_search_locations.append(place)
+            spec.submodule_search_locations.append(path)
         return spec
 
     def _read(self) -> Table:
@@ -70,31 +70,31 @@ class Kept:
         return found
 
     def _read_sources(self) -> Table:
-        """Return the same for the sources: slower, and for any Python."""
+        """Return the same table for the sources: slower, and for any Python."""
         self._is_source = True
-        packed = self._loader.get_data(f"{self._loader.archive}/{SOURCES}")
-        parts: list[bytes] = []
+        archive = self._loader.get_data(f"{self._loader.archive}/{SOURCES}")
+        texts: list[bytes] = []
         found: Table = {}
-        with __import__("zipfile").ZipFile(__import__("io").BytesIO(packed)) as sources:
+        with __import__("zipfile").ZipFile(__import__("io").BytesIO(archive)) as sources:
             for file in sources.namelist():
                 name = file.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
                 text = sources.read(file)
-                found[name] = file.endswith("/__init__.py"), sum(map(len, parts)), len(text)
-                parts.append(text)
-        self._data = b"".join(parts)
+                found[name] = file.endswith("/__init__.py"), sum(map(len, texts)), len(text)
+                texts.append(text)
+        self._data = b"".join(texts)
         return found
 
     def create_module(self, spec: ModuleSpec) -> None:
-        """Leave it to the importer."""
+        """Use the default module of the importer."""
 
     def exec_module(self, module: ModuleType) -> None:
         """Run a module."""
-        _, place, length = (self._table or {})[module.__name__]
-        body = self._data[place : place + length]
+        _, offset, length = (self._table or {})[module.__name__]
+        body = self._data[offset : offset + length]
         label = f"server.pyz/{module.__name__.replace('.', '/')}"
         code = compile(body, label, "exec", dont_inherit=True) if self._is_source else marshal.loads(body)
-        exec(code, module.__dict__)  # noqa: S102 - the archive's own
+        exec(code, module.__dict__)  # noqa: S102 - code of the archive itself
 
 
 if hasattr(globals().get("__loader__"), "archive"):
-    sys.meta_path.insert(0, Kept(globals()["__loader__"]))
+    sys.meta_path.insert(0, RuntimeFinder(globals()["__loader__"]))

@@ -1,14 +1,15 @@
-"""Imports that are done when what they name is first used, so that a start does not pay for them.
+"""Lazy imports: a module is imported when one of its names is first used, so that the start does not pay for it.
 
-A type checker sees the import itself, in the branch that is for it alone; the other branch says the same as a string:
+A type checker sees the import itself, in its own branch; the other branch names the same as a string:
 
     if TYPE_CHECKING:
         from mcpc_runtime.protocol.calls import finish
     else:
         finish = lazy("mcpc_runtime.protocol.calls:finish")
 
-`finish(…)` imports the module, puts the function in the place of the `lazy` one, and calls it.  A string without a
-colon names a module: its attributes can be used as usual.  Rows of tables are strings, too; `resolve` imports one.
+`finish(…)` imports the module, replaces the `lazy` object by the function, and calls it. A string without a colon names
+a module: its attributes can be used as usual. Rows of tables are strings, too; `resolve` imports one. A table of
+functions that are only called may contain `lazy` objects.
 """
 
 from __future__ import annotations
@@ -19,40 +20,47 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-known: dict[str, Any] = {}
+resolved_rows: dict[str, Any] = {}
 
 
 def resolve(row: str) -> Any:
-    """Return what `package.module:name` names."""
-    if row not in known:
+    """Return the object that `package.module:name` names."""
+    if row not in resolved_rows:
         module, _, name = row.partition(":")
-        known[row] = getattr(__import__(module, fromlist=[name]), name)
-    return known[row]
+        resolved_rows[row] = getattr(__import__(module, fromlist=[name]), name)
+    return resolved_rows[row]
+
+
+def call_rows(rows: tuple[str, ...], *arguments: Any) -> list[Any]:
+    """Call the function of each row; return the results."""
+    return [resolve(row)(*arguments) for row in rows]
 
 
 class lazy:  # noqa: N801 - it stands where an import would
-    """A module, or a function or class of one, that is imported when it is first used.
+    """A module, or a function or class in one, that is imported when it is first used.
 
-    `alias`: what it is called in the module that uses it, if that is not its name.
+    `alias`: its name in the module that uses it, if that differs from its own name.
     """
 
-    __slots__ = ("_alias", "_globals", "_module", "_name")
+    __slots__ = ("_alias", "_globals", "_module", "_name", "_object")
 
     def __init__(self, target: str, alias: str = "") -> None:
         self._module, _, self._name = target.partition(":")
         self._alias = alias or self._name or target.rpartition(".")[2]
         self._globals = _getframe(1).f_globals
+        self._object: Any = None
 
     def _import(self) -> Any:
-        module = __import__(self._module, fromlist=[self._name or "__name__"])
-        found = getattr(module, self._name) if self._name else module
+        if self._object is None:
+            module = __import__(self._module, fromlist=[self._name or "__name__"])
+            self._object = getattr(module, self._name) if self._name else module
         if self._globals.get(self._alias) is self:
-            self._globals[self._alias] = found
-        return found
+            self._globals[self._alias] = self._object
+        return self._object
 
-    def __call__(self, *words: Any, **more: Any) -> Any:
-        """Import what is called, and call it."""
-        return self._import()(*words, **more)
+    def __call__(self, *arguments: object, **options: object) -> Any:
+        """Import the function or class, and call it."""
+        return self._import()(*arguments, **options)
 
     def __getattr__(self, name: str) -> Any:
         """Import the module, or the class, whose attribute is used."""

@@ -1,36 +1,33 @@
-"""Where a built server begins: no words serve standard input and output, any word is for the console."""
+"""Starts a built server: without arguments it serves standard input and output, else it runs a console command."""
 
 from __future__ import annotations
 
 import posix
 
-from mcpc_runtime.engine import Engine
-from mcpc_runtime.image import open_image
-from mcpc_runtime.lazy import lazy
-from mcpc_runtime.protocol.facts import MAX_MESSAGE_BYTES
+from mcpc_runtime.image.image import open_image
+from mcpc_runtime.lazy import call_rows, lazy
+from mcpc_runtime.protocol.constants import MAX_MESSAGE_BYTES
 from mcpc_runtime.protocol.session import Session
+from mcpc_runtime.server.stdio_driver import StdioDriver
 from mcpc_runtime.transports.stdio import Channel
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, NoReturn
+    from zipimport import zipimporter
 
-    from mcpc_runtime.console import greet, run
-    from mcpc_runtime.image import Image
-    from mcpc_runtime.mcp_bash.starting import start
+    from mcpc_runtime.cli.console import greet, run
+    from mcpc_runtime.image.image import Image
 else:
-    greet = lazy("mcpc_runtime.console:greet")
-    run = lazy("mcpc_runtime.console:run")
-    start = lazy("mcpc_runtime.mcp_bash.starting:start")
-
-MCP_BASH = "mcp_bash"
+    greet = lazy("mcpc_runtime.cli.console:greet")
+    run = lazy("mcpc_runtime.cli.console:run")
 
 
-def main(archive: str, words: list[str], loader: Any, index: dict[str, Any]) -> NoReturn:
-    """Run the server in `archive`; leave without the interpreter's own farewell, which costs a quarter of its life."""
+def main(archive: str, arguments: list[str], loader: zipimporter, index: dict[str, Any]) -> NoReturn:
+    """Run the server in `archive`, and exit without the interpreter's own shutdown, which takes long."""
     image = open_image(loader, index)
-    if words:
-        status = run(image, archive, words)
+    if arguments:
+        status = run(image, archive, arguments)
     else:
         if posix.isatty(0):
             greet(image, archive)
@@ -39,13 +36,12 @@ def main(archive: str, words: list[str], loader: Any, index: dict[str, Any]) -> 
 
 
 def serve(image: Image) -> int:
-    """Serve standard input and output to its end; return the exit status, which after Ctrl-C is the shell's own 130."""
+    """Serve standard input and output until the client ends; return the exit status, 130 after Ctrl-C."""
     try:
-        if MCP_BASH in image.index:
-            start(image)
-        engine = Engine(image, Session(image), Channel(MAX_MESSAGE_BYTES), MAX_MESSAGE_BYTES)
-        engine.leave = posix._exit
-        engine.run()
+        call_rows(image.hooks("start"), image)
+        driver = StdioDriver(image, Session(image), Channel(MAX_MESSAGE_BYTES), MAX_MESSAGE_BYTES)
+        driver.leave = posix._exit
+        driver.run()
     except KeyboardInterrupt:
         return 130
-    return engine.status
+    return driver.status

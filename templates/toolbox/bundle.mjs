@@ -1,5 +1,5 @@
 // Makes modules that need no others of a project's tools: one an entry, and what several share once, with esbuild.
-// A tool that cannot be bundled is told of, and left out; the others are bundled without it.
+// A tool that cannot be bundled is reported and left out; the others are bundled without it.
 
 import { readFileSync } from "node:fs";
 import { pathToFileURL } from "node:url";

@@ -261,7 +261,7 @@ output.on("error", () => process.exit(0));
 try {
   process.loadEnvFile?.();
 } catch {
-  // there is none where the server was started, which is usual
+  // there is none where the server was started, which is normal
 }
 const around = surround(import.meta.url, process.env.MCPC_TOOLBOX_HOME, process.env.MCPC_TOOLBOX_LOG, {
   callToolHandler,

@@ -1,5 +1,5 @@
-// Says what the bundled tools of a project offer: each is imported, in this process of its own, and looked at.
-// A line of JSON for each goes to a descriptor of its own; what a tool prints goes nowhere near it.
+// Describes the bundled tools of a project: each is imported in this separate process, and described.
+// A line of JSON for each is written to a separate descriptor; the output of tools goes elsewhere.
 
 import { writeSync } from "node:fs";
 import { pathToFileURL } from "node:url";

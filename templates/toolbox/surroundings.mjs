@@ -58,7 +58,7 @@ function tried(make) {
   }
 }
 
-// A line that cannot be written is no reason for a tool to fail; the person who runs the server is told.
+// A line that cannot be written is no reason for a tool to fail; it is reported to the operator.
 function logTo(file) {
   const now = (entry) => {
     try {

@@ -9,20 +9,21 @@ from __future__ import annotations
 import base64
 import json
 import os
-import urllib.error
-import urllib.request
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
-from artifact import build, carried, converse, mcpc
-from serving import served
+from support import posts
+from support.artifact import build, carried, converse, mcpc
+from support.files import write_files
+from support.serving import served
+from support.stdio import conversation, initialization, numbered
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from serving import Served
+    from support.serving import Served
 
 GUIDE = "# guide\nline, and no more: ü\n\n"
 LISTS = ("tools", "resources", "prompts", "custom_tools", "custom_resources", "custom_prompts")
@@ -100,16 +101,6 @@ PIXEL = b"\x89PNG\xff"
 ALL = {"mixed", "empty", "data", "b_tool", "relay"}
 
 
-def write(folder: Path, files: dict[str, object]) -> Path:
-    """Write a project: objects as JSON, texts and bytes as they are."""
-    for path, said in files.items():
-        place = folder / path
-        place.parent.mkdir(parents=True, exist_ok=True)
-        data = said if isinstance(said, bytes) else (said if isinstance(said, str) else json.dumps(said)).encode()
-        place.write_bytes(data)
-    return folder
-
-
 def feature(said: dict[str, object]) -> dict[str, object]:
     """A feature file with all six lists."""
     return {**{key: [] for key in LISTS}, **said}
@@ -125,7 +116,7 @@ def knowledge_base(folder: Path) -> Path:
         "p.png": PIXEL,
         "custom/relay.py": RELAY,
     }
-    return write(folder, files)
+    return write_files(folder, files)
 
 
 @pytest.fixture(scope="session")
@@ -156,16 +147,9 @@ def ask(
     server: Path, *requests: tuple[str, object], version: str = "2025-11-25", cwd: Path | None = None
 ) -> list[dict]:
     """The replies to these requests, in their order, after a handshake."""
-    client = {"protocolVersion": version, "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
-    lines = [
-        json.dumps({"jsonrpc": "2.0", "id": number, "method": method} | ({} if params is None else {"params": params}))
-        for number, (method, params) in enumerate([("initialize", client), *requests])
-    ]
-    done = converse([server], "\n".join(lines).encode() + b"\n", cwd=cwd)
-    assert done.returncode == 0, done.stderr
+    done, said = conversation(server, numbered([("initialize", initialization(version)), *requests]), cwd=cwd)
     assert done.stderr == b""
-    said = [json.loads(line) for line in done.stdout.splitlines()]
-    assert len(said) == len(lines), "nothing but answers is on standard output"
+    assert len(said) == len(requests) + 1, "nothing but answers is on standard output"
     return sorted(said, key=lambda reply: reply["id"])[1:]
 
 
@@ -232,14 +216,9 @@ def test_case_5_a_capability_for_each_kind_and_no_promise_of_changes(plain: Path
 
 def post(live: Served, path: str, message: dict, session: str = "") -> tuple[int, str, dict]:
     """The status, the session and the body of an answer."""
-    headers = {"content-type": "application/json", "accept": "application/json, text/event-stream"}
     names = {"mcp-session-id": session, "mcp-protocol-version": "2025-06-18"} if session else {}
-    asked = urllib.request.Request(live.root + path, json.dumps(message).encode(), {**headers, **names})
-    try:
-        with urllib.request.urlopen(asked, timeout=20) as answer:
-            return answer.status, answer.headers.get("mcp-session-id", ""), json.loads(answer.read())
-    except urllib.error.HTTPError as refused:
-        return refused.code, "", json.loads(refused.read() or b"{}")
+    answer = posts.post(live.root + path, message, **names)
+    return answer.status, answer.headers.get("mcp-session-id", ""), json.loads(answer.body or b"{}")
 
 
 def begin(live: Served, path: str) -> tuple[str, dict]:
@@ -398,7 +377,7 @@ def test_case_11_an_unknown_tool(plain: Path, exact: Path) -> None:
 def test_case_12_an_unknown_custom_tool_is_a_warning(servers: dict[str, Path]) -> None:
     told = mcpc("check", servers["project"])
     assert told.returncode == 0
-    assert "warning[MCP272]: nothing implements the custom tool `missing_custom`" in told.stderr
+    assert "warning[MCP272]: the custom tool `missing_custom` is not implemented" in told.stderr
     assert result(call(servers["mcp"], "b_tool"))
 
 
@@ -479,7 +458,7 @@ STARTER: dict[str, object] = {
 
 @pytest.mark.parametrize("files", [STARTER, ENTERPRISE], ids=["starter", "enterprise"])
 def test_case_13_the_documented_shapes_build(tmp_path: Path, files: dict[str, object]) -> None:
-    server = build(write(tmp_path / "kb", files), tmp_path / "s.pyz", "--strict")
+    server = build(write_files(tmp_path / "kb", files), tmp_path / "s.pyz", "--strict")
     listed = result(ask(server, ("resources/list", None))[0])["resources"]
     for resource in listed:
         (read,) = ask(server, ("resources/read", {"uri": resource["uri"]}))
@@ -537,7 +516,7 @@ BROKEN: dict[str, tuple[dict[str, object], tuple[str, ...]]] = {
 def test_case_15_what_is_wrong_is_told_at_the_build(tmp_path: Path, case: str) -> None:
     """A missing list is a warning, and empty, because the documentation has files without them; `--strict` refuses it."""
     files, words = BROKEN[case]
-    project = write(knowledge_base(tmp_path / "kb"), files)
+    project = write_files(knowledge_base(tmp_path / "kb"), files)
     (tmp_path / "x").write_text("beside the project")
     done = mcpc("build", project, "-o", tmp_path / "s.pyz", "--strict", "--no-smoke")
     assert done.returncode == 1
@@ -547,10 +526,10 @@ def test_case_15_what_is_wrong_is_told_at_the_build(tmp_path: Path, case: str) -
 
 
 def test_only_such_servers_carry_what_answers_for_them(servers: dict[str, Path], tmp_path: Path) -> None:
-    own = {"mcpc_runtime/contracts/known.py", "mcpc_runtime/protocol/known.py", "mcpc_runtime/runners/ready.py"}
+    own = {"mcpc_runtime/handlers/static/contract.py", "mcpc_runtime/protocol/static_results.py"}
     assert own <= set(carried(servers["mcp"]))
-    assert "mcpc_runtime/http/facets.py" in carried(servers["http"])
-    other = write(
+    assert "mcpc_runtime/http/virtual_servers.py" in carried(servers["http"])
+    other = write_files(
         tmp_path / "p",
         {
             "server.json": {"serverInfo": {"name": "n", "version": "1"}},
@@ -559,7 +538,7 @@ def test_only_such_servers_carry_what_answers_for_them(servers: dict[str, Path],
         },
     )
     names = set(carried(build(other, tmp_path / "o.pyz", "--http")))
-    assert not names & {*own, "mcpc_runtime/http/facets.py"}
+    assert not names & {*own, "mcpc_runtime/http/virtual_servers.py"}
 
 
 NATIVE = '''from helpers.words import WORD
@@ -579,7 +558,7 @@ def test_with_our_own_format_in_one_project(tmp_path: Path) -> None:
         "tools.py": NATIVE,
         "helpers/words.py": 'WORD = "word"\n',
     }
-    project = write(knowledge_base(tmp_path / "p"), files)
+    project = write_files(knowledge_base(tmp_path / "p"), files)
     server = build(project, tmp_path / "s.pyz")
     listed, said, known = ask(
         server, ("tools/list", None), ("tools/call", {"name": "say"}), ("tools/call", {"name": "b_tool"})

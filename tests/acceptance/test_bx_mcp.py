@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from artifact import build, converse
-from needs import ROOT, needs
-from serving import served
+from support.artifact import build
+from support.needs import ROOT, needs
+from support.serving import served
+from support.stdio import replies
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -341,12 +342,7 @@ def test_the_example_is_what_its_settings_say(servers: dict[str, Path]) -> None:
 
 def test_over_pipes_the_dialect_has_the_codes(servers: dict[str, Path]) -> None:
     calls = [("nothing", {}), ("cache_clear", {}), ("runtime_echo", {"text": 1}), ("runtime_echo", {"text": "t"})]
-    lines = [
-        json.dumps({"jsonrpc": "2.0", "id": n, "method": "tools/call", "params": {"name": name, "arguments": given}})
-        for n, (name, given) in enumerate(calls)
-    ]
-    done = converse([servers["dialect"]], "\n".join(lines).encode() + b"\n")
-    replies = sorted(map(json.loads, done.stdout.splitlines()), key=lambda reply: reply["id"])
-    assert [reply.get("error", {}).get("code") for reply in replies] == [-32001, -32000, -32602, None]
-    assert replies[1]["error"]["message"] == "RuntimeError: the cache default is locked"
-    assert replies[3]["result"]["content"] == [{"type": "text", "text": "t"}]
+    said = replies(servers["dialect"], [("tools/call", {"name": name, "arguments": given}) for name, given in calls])
+    assert [reply.get("error", {}).get("code") for reply in said] == [-32001, -32000, -32602, None]
+    assert said[1]["error"]["message"] == "RuntimeError: the cache default is locked"
+    assert said[3]["result"]["content"] == [{"type": "text", "text": "t"}]

@@ -13,8 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from artifact import build, converse, mcpc
-from needs import needs
+from support.artifact import build, converse, mcpc
+from support.needs import needs
+from support.stdio import replies
 
 PROJECT = Path(__file__).parent / "mcbox"
 REJECTED = "Invalid params: tool arguments do not match inputSchema"
@@ -39,14 +40,7 @@ def plain(servers: dict[str, Path]) -> Path:
 
 def ask(server: Path, *requests: tuple[str, object], **how: object) -> list[dict]:
     """The replies to these requests, in their order."""
-    lines = [
-        json.dumps({"jsonrpc": "2.0", "id": number, "method": method} | ({} if params is None else {"params": params}))
-        for number, (method, params) in enumerate(requests)
-    ]
-    done = converse([server], "\n".join(lines).encode() + b"\n", **how)
-    assert done.returncode == 0, done.stderr
-    replies = {reply["id"]: reply for reply in map(json.loads, done.stdout.splitlines())}
-    return [replies[number] for number in range(len(requests))]
+    return replies(server, requests, **how)
 
 
 def call(server: Path, name: str, arguments: object = None) -> dict:

@@ -8,23 +8,22 @@ from __future__ import annotations
 
 import json
 import time
-import urllib.error
-import urllib.request
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from artifact import build
-from mcp_bash_client import ABOUT, ALLOW, BASH, SDK, clients, error, text, write
-from needs import needs
-from serving import served
-from supervised import until
+from support.artifact import build
+from support.mcp_bash_client import ABOUT, ALLOW, BASH, SDK, clients, error, text, write
+from support.needs import needs
+from support.posts import post_stateless
+from support.processes import until
+from support.serving import served
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from mcp_bash_client import Client
+    from support.mcp_bash_client import Client
 
 MODERN = "2026-07-28"
 ENVELOPE = {
@@ -319,25 +318,12 @@ def test_the_dialects_refusals(servers, client) -> None:
 def test_over_http(servers) -> None:
     meta = {"io.modelcontextprotocol/protocolVersion": MODERN, "io.modelcontextprotocol/clientCapabilities": {}}
     with served(servers["plain"], environment={"MCPBASH_TOOL_ALLOWLIST": "say hello"}) as server:
-        listed = post(server.url, "tools/list", {"_meta": meta})
+        listed = post_stateless(server.url, "tools/list", {"_meta": meta}).message
         assert {tool["name"] for tool in listed["result"]["tools"]} == {"say", "hello"}
-        assert text(post(server.url, "tools/call", {"name": "say", "arguments": {"value": "x"}, "_meta": meta}))
-        refused = post(server.url, "tools/call", {"name": "fails", "arguments": {}, "_meta": meta})
+        assert text(
+            post_stateless(
+                server.url, "tools/call", {"name": "say", "arguments": {"value": "x"}, "_meta": meta}
+            ).message
+        )
+        refused = post_stateless(server.url, "tools/call", {"name": "fails", "arguments": {}, "_meta": meta}).message
         assert error(refused) == (-32602, "Tool 'fails' blocked by policy (not in MCPBASH_TOOL_ALLOWLIST)")
-
-
-def post(url: str, method: str, params: dict[str, Any]) -> dict:
-    head = {
-        "Content-Type": "application/json",
-        "Accept": "application/json, text/event-stream",
-        "MCP-Protocol-Version": MODERN,
-        "Mcp-Method": method,
-    }
-    if "name" in params:
-        head["Mcp-Name"] = params["name"]
-    body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).encode()
-    try:
-        with urllib.request.urlopen(urllib.request.Request(url, body, head), timeout=20) as answer:
-            return json.loads(answer.read())
-    except urllib.error.HTTPError as problem:
-        return json.loads(problem.read())

@@ -7,23 +7,22 @@ from __future__ import annotations
 
 import io
 import json
-import urllib.error
-import urllib.request
 import zipfile
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from artifact import build, carried, mcpc
-from mcp_bash_client import ALLOW, BASH, clients, error, text, write
-from needs import needs
-from serving import served
+from support.artifact import build, carried, mcpc
+from support.mcp_bash_client import ALLOW, BASH, clients, error, text, write
+from support.needs import needs
+from support.posts import post_stateless
+from support.serving import served
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from mcp_bash_client import Client
+    from support.mcp_bash_client import Client
 
 MODERN = {
     "io.modelcontextprotocol/protocolVersion": "2026-07-28",
@@ -189,20 +188,8 @@ KEY = "k" * 40
 
 
 def post(url: str, method: str, token: str, **params: Any) -> dict:
-    meta = {**MODERN, **({"mcpbash/remoteToken": token} if token else {})}
-    body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": {**params, "_meta": meta}}).encode()
-    head = {
-        "Content-Type": "application/json",
-        "Accept": "application/json, text/event-stream",
-        "MCP-Protocol-Version": "2026-07-28",
-        "Mcp-Method": method,
-        **({"Mcp-Name": params.get("name") or params["uri"]} if params else {}),
-    }
-    try:
-        with urllib.request.urlopen(urllib.request.Request(url, body, head), timeout=20) as answer:
-            return json.loads(answer.read())
-    except urllib.error.HTTPError as problem:
-        return json.loads(problem.read())
+    meta = {"_meta": {"mcpbash/remoteToken": token}} if token else {}
+    return post_stateless(url, method, {**params, **meta}).message
 
 
 def test_a_part_of_a_server_is_under_its_token_and_has_nothing_of_the_rest(tmp_path: Path) -> None:
@@ -225,7 +212,7 @@ def test_nobody_else_carries_any_of_it(tmp_path: Path) -> None:
     names = carried(build(project, tmp_path / "s.pyz"))
     assert "handlers/.mcpc/mcp-bash/providers/git.sh" in names
     assert "handlers/.mcpc/mcp-bash/sdk/tool-sdk.sh" not in names  # no file can mean it
-    assert "mcpc_runtime/mcp_bash/runner.py" not in names  # there is no tool
+    assert "mcpc_runtime/systems/mcp_bash/runner.py" not in names  # there is no tool
 
 
 def test_the_files_of_a_project_are_one_entry(tmp_path: Path) -> None:

@@ -17,14 +17,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
-from artifact import build
-from mcp_bash_client import ALLOW, clients, error
-from needs import needs
+from support.artifact import build
+from support.mcp_bash_client import ALLOW, clients, error
+from support.needs import needs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from mcp_bash_client import Client
+    from support.mcp_bash_client import Client
 
 VARIABLE = "TESTS_MCP_BASH"
 pytestmark = pytest.mark.checkout(VARIABLE)
@@ -405,11 +405,11 @@ def test_03_is_stopped(built: Callable[..., Path], client: Any) -> None:
     server.start()
     number = server.begin("tools/call", {"name": "example-slow", "arguments": {}, **TOKEN})
     while not notes(server, "progress"):
-        server.read()
+        server.message()
     server.send({"method": "notifications/cancelled", "params": {"requestId": number}})
     server.said.clear()
     with pytest.raises(AssertionError, match="nothing came"):
-        server.read(3.0)
+        server.message(3.0)
     assert server.said == []
 
 

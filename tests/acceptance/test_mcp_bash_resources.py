@@ -10,8 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from artifact import build, converse
-from needs import needs
+from support.artifact import build
+from support.files import write_files
+from support.needs import needs
+from support.stdio import initialization, replies
 
 Files = dict[str, str]
 GREETING = "Hello from a resource file"
@@ -141,15 +143,6 @@ PROJECTS = {
 ALLOW = {"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": "/tmp", "MCPBASH_TOOL_ALLOW_DEFAULT": "allow"}
 
 
-def write(folder: Path, files: Files) -> Path:
-    for name, text in files.items():
-        file = folder / name
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(text)
-        file.chmod(0o755 if name.endswith(".sh") else 0o644)
-    return folder
-
-
 class Servers:
     """Every project, built in either way when it is first asked for."""
 
@@ -159,7 +152,7 @@ class Servers:
 
     def __call__(self, name: str, dialect: str = "mcp") -> Path:
         if (name, dialect) not in self._built:
-            project = write(self._folder / f"{name}-{dialect}", PROJECTS[name])
+            project = write_files(self._folder / f"{name}-{dialect}", PROJECTS[name])
             target = self._folder / f"{name}-{dialect}.pyz"
             self._built[name, dialect] = build(project, target, "--dialect", dialect)
         return self._built[name, dialect]
@@ -173,16 +166,8 @@ def servers(tmp_path_factory: pytest.TempPathFactory) -> Servers:
 
 def ask(server: Path, *requests: tuple[str, object], more: dict[str, str] | None = None) -> list[dict]:
     """The replies to these requests, in their order, after a handshake."""
-    hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
-    rows = [("initialize", hello), *requests]
-    lines = [
-        json.dumps({"jsonrpc": "2.0", "id": number, "method": method, "params": params})
-        for number, (method, params) in enumerate(rows)
-    ]
-    done = converse([server], "\n".join(lines).encode() + b"\n", env={**ALLOW, **(more or {})})
-    assert done.returncode == 0, done.stderr
-    replies = {reply["id"]: reply for reply in map(json.loads, done.stdout.splitlines()) if "id" in reply}
-    return [replies[number] for number in range(1, len(rows))]
+    rows = [("initialize", initialization("2025-06-18")), *requests]
+    return replies(server, rows, env={**ALLOW, **(more or {})})[1:]
 
 
 def read(server: Path, uri: str, **how: object) -> dict:

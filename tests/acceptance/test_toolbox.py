@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from artifact import build, converse, mcpc
-from needs import ROOT, lacking, needs, needs_node
-from serving import served
+from support.artifact import build, converse, mcpc
+from support.needs import ROOT, lacking, needs, needs_node
+from support.serving import served
 
 PROJECT = Path(__file__).parent / "toolbox"
 ORIGINAL = "TESTS_TOOLBOX"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from needs import ROOT, lacking, needs
+from support.needs import ROOT, lacking, needs
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -9,7 +9,7 @@ import random
 from pathlib import Path
 from typing import Any
 
-from supervised import until
+from support.processes import until
 
 HANDSHAKE, STATELESS = "2025-11-25", "2026-07-28"
 INVALID_PARAMS = -32602

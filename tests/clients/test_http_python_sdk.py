@@ -15,7 +15,7 @@ from clients.everything import FORM, HANDSHAKE, NAME, QUESTION, SAMPLE, STATELES
 if TYPE_CHECKING:
     from collections.abc import Awaitable
 
-    from serving import Served
+    from support.serving import Served
 
 MODES = {"legacy": HANDSHAKE, "auto": STATELESS, STATELESS: STATELESS}
 

@@ -14,7 +14,9 @@ from clients.everything import FORM, HANDSHAKE, NAME, QUESTION, SAMPLE, STATELES
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from serving import Served
+    from support.serving import Served
+
+pytestmark = pytest.mark.sampled(2)
 
 MODES = {"v1": HANDSHAKE, "legacy": HANDSHAKE, "auto": STATELESS, STATELESS: STATELESS}
 

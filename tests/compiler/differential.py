@@ -22,10 +22,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # when this is run
 
 from mcpc.schema import SchemaError
 from mcpc.schema import compile as compiled
-from oracles import RUST, Difference, answers, explanation, oracles
-from random_schemas import DRAFTS, Generator
-from random_values import Values
-from suite_adapter import agreed
+from support.oracles import RUST, Difference, answers, explanation, oracles
+from support.random_schemas import DRAFTS, Generator
+from support.random_values import Values
+from support.suite_adapter import agreed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -6,9 +6,9 @@ import json
 
 import pytest
 
-from images import archive, image_of
-from mcpc.ir.printer import show
-from projects import SERVER_JSON, Files, checked, lowered, marked, places
+from mcpc.ir.printer import print_server
+from support.images import archive, image_of
+from support.projects import SERVER_JSON, Files, checked, lowered, marked, places
 
 TEXT = '{"type": "string"}'
 FORM = f'{{"type": "object", "properties": {{"name": {TEXT}}}, "required": ["name"]}}'
@@ -55,8 +55,9 @@ def test_questions_are_kept_as_they_are_sent() -> None:
     ]
     assert json.loads(asks[0][2])["message"] == "Who, {file}?"
     assert asks[2][2] == b"{}"
-    assert "  asks who: elicitation/create\n  asks what: sampling/createMessage\n  asks where: roots/list\n" in show(
-        server.server
+    assert (
+        "  asks who: elicitation/create\n  asks what: sampling/createMessage\n  asks where: roots/list\n"
+        in print_server(server.server)
     )
     assert image_of(archive(files).data).tool("x").asks == asks
 
@@ -294,5 +295,5 @@ def test_a_header_knows_the_way_to_its_argument() -> None:
     server, problems = checked(files)
     assert server is not None, problems
     assert server.server.tools[0].headers == (("Region", ("a", "b")), ("C", ("c",)))
-    assert "  header Region is a.b\n  header C is c\n" in show(server.server)
+    assert "  header Region is a.b\n  header C is c\n" in print_server(server.server)
     assert image_of(archive(files).data).tool("x").headers == (("Region", ("a", "b")), ("C", ("c",)))

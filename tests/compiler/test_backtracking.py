@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from mcpc.schema.backtracking import MOST_STEPS, backtracking
-from mcpc.schema.ecma import parse, translate
-from mcpc.schema.ecma_ambiguity import Attack
-from mcpc.schema.ecma_loops import loops
-from mcpc.schema.ecma_machine import Machine
-from mcpc.schema.ecma_trim import trimmed
+from mcpc.schema.ecma.ambiguity import ReDoSWitness
+from mcpc.schema.ecma.backtracking import MAX_STEPS, backtracking
+from mcpc.schema.ecma.machine import Machine
+from mcpc.schema.ecma.translation import parse, translate
+from mcpc.schema.ecma.trim import trimmed
+from mcpc.schema.graph import cycles
 from mcpc.schema.slow_patterns import slow_patterns
-from reference import real_tools, schema_suite
-from schemas import node_of
+from support.reference import real_tools, schema_suite
+from support.schemas import node_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -91,7 +91,7 @@ def test_an_exponential_pattern_is_found_with_a_text_that_shows_it(pattern: str)
     assert verdict is not None
     assert (verdict.degree, verdict.cost) == (None, "O(2^n)")
     assert len(verdict.example) < 60
-    assert Machine(trimmed(parse(pattern)), MOST_STEPS).count(verdict.example) >= MOST_STEPS
+    assert Machine(trimmed(parse(pattern)), MAX_STEPS).count(verdict.example) >= MAX_STEPS
 
 
 @pytest.mark.parametrize(("pattern", "degree"), POLYNOMIAL.items())
@@ -254,10 +254,10 @@ def test_steps_are_counted_as_the_matcher_takes_them() -> None:
 
 
 def test_an_attack_is_a_text_with_repetitions() -> None:
-    attack = Attack(("x", "y", "z"), ("ab", "c"))
+    attack = ReDoSWitness(("x", "y", "z"), ("ab", "c"))
     assert [attack.text(0), attack.text(2), attack.ending("!").text(1)] == ["xyz", "xababyccz", "xabycz!"]
 
 
 def test_loops_come_after_those_they_lead_to() -> None:
-    assert loops([[1], [2, 0], [3], [3, 4], []]) == [frozenset({3}), frozenset({0, 1})]
-    assert loops([]) == []
+    assert cycles({0: [1], 1: [2, 0], 2: [3], 3: [3, 4], 4: []}) == [frozenset({3}), frozenset({0, 1})]
+    assert cycles({}) == []

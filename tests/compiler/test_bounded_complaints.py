@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from schemas import compiled, functions
+from support.schemas import compiled, functions
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from mcpc.schema import Question, compile_schema
+from mcpc.schema import CompileRequest, compile_schema
 from mcpc.schema.bundle import self_contained
 from mcpc.schema.resources import Files
 from mcpc.sources import Source
-from schemas import functions, node_of
+from support.schemas import functions, node_of
 
 POINT = {
     "$id": "https://example.com/point",
@@ -60,7 +60,7 @@ def test_what_is_joined_stands_by_itself_and_means_the_same(schema: Any, good: A
     accepts, _ = functions(modules)
     assert accepts(good)
     assert not accepts(bad)
-    apart, _ = compile_schema(node_of(schema), Question(remotes=files()))
+    apart, _ = compile_schema(node_of(schema), CompileRequest(remotes=files()))
     assert apart
     assert [functions(apart)[0](one) for one in (good, bad)] == [True, False]
 

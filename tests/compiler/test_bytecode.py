@@ -12,9 +12,9 @@ from types import CodeType
 
 import pytest
 
-from interpreters import interpreters
-from mcpc.emit.bytecode import code_of, dump, parts, without_columns
-from needs import ROOT
+from mcpc.emit.bytecode import code_of, dump_code, shareable_parts, without_columns
+from support.interpreters import interpreters
+from support.needs import ROOT
 
 MODULES = [
     "json.decoder",
@@ -23,7 +23,7 @@ MODULES = [
     "asyncio.base_events",
     "typing",
     "mcpc.lower.handlers",
-    "mcpc_runtime.engine",
+    "mcpc_runtime.server.stdio_driver",
 ]
 STORING = ("STORE_NAME", "STORE_GLOBAL", "IMPORT_NAME", "SETUP_ANNOTATIONS")
 RUNTIME = sorted((ROOT / "runtime").rglob("*.py"))
@@ -75,8 +75,8 @@ import hashlib, json, sys
 sys.path[:0] = json.loads(sys.argv[1])
 from pathlib import Path
 {before}
-from mcpc.emit.bytecode import code_of, dump
-print(hashlib.sha256(b"".join(dump(code_of(Path(f).read_bytes(), "server.pyz/x.py", strip=True)) for f in sys.argv[2:])).hexdigest())
+from mcpc.emit.bytecode import code_of, dump_code
+print(hashlib.sha256(b"".join(dump_code(code_of(Path(f).read_bytes(), "server.pyz/x.py", strip=True)) for f in sys.argv[2:])).hexdigest())
 """
 ALL_INTERNED = """
 import ast
@@ -109,6 +109,7 @@ SURROUNDINGS = [
 ]
 
 
+@pytest.mark.slow
 def test_the_same_bytes_whatever_the_process_did_before() -> None:
     paths = json.dumps([str(ROOT / "compiler"), str(ROOT / "runtime")])
     found = set()
@@ -120,6 +121,7 @@ def test_the_same_bytes_whatever_the_process_did_before() -> None:
     assert len(found) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("version", ["3.11", "3.12", "3.13"])
 def test_the_same_bytes_in_each_python_whatever_was_interned(version: str) -> None:
     python = interpreters().get(version)
@@ -127,7 +129,8 @@ def test_the_same_bytes_in_each_python_whatever_was_interned(version: str) -> No
         pytest.skip(f"there is no Python {version}")
     alone = f"made = __import__('runpy').run_path({str(ROOT / 'compiler/mcpc/emit/bytecode.py')!r})"
     program = ELSEWHERE.replace(
-        "from mcpc.emit.bytecode import code_of, dump", f"{alone}; code_of, dump = made['code_of'], made['dump']"
+        "from mcpc.emit.bytecode import code_of, dump_code",
+        f"{alone}; code_of, dump_code = made['code_of'], made['dump_code']",
     )
     paths = json.dumps([str(ROOT / "compiler"), str(ROOT / "runtime")])
     found = set()
@@ -140,10 +143,10 @@ def test_the_same_bytes_in_each_python_whatever_was_interned(version: str) -> No
 
 def test_texts_are_interned_by_what_they_are() -> None:
     source = b"def f(x):\n    return x, '~', 'a text', 'name', {'a b', '~'}, ('a text', 'inner text')\n"
-    plain = dump(code_of(source, "label", strip=True))
+    plain = dump_code(code_of(source, "label", strip=True))
     for text in ("~", "a text", "inner text", "a b"):
         sys.intern(text)
-    assert dump(code_of(source, "label", strip=True)) == plain
+    assert dump_code(code_of(source, "label", strip=True)) == plain
     names: dict = {}
     exec(marshal.loads(plain), names)
     assert names["f"](1) == (1, "~", "a text", "name", {"a b", "~"}, ("a text", "inner text"))
@@ -152,5 +155,5 @@ def test_texts_are_interned_by_what_they_are() -> None:
 def test_what_is_dumped_can_be_loaded_and_is_the_same() -> None:
     for file in RUNTIME:
         code = code_of(file.read_bytes(), "label", strip=True)
-        assert marshal.loads(dump(code)) == code
-        assert list(parts(code))
+        assert marshal.loads(dump_code(code)) == code
+        assert list(shareable_parts(code))

@@ -2,8 +2,8 @@
 
 import pytest
 
-from mcpc.pack.carried import GATES, START_PATH, runtime_texts
-from mcpc.pack.closure import closure, edges
+from mcpc.pack.carried import GATES, START_MODULES, runtime_texts
+from mcpc.pack.closure import edges, module_closure
 
 TABLE = '''"""Rows, as `mcpc_runtime.docs` has them."""
 
@@ -52,33 +52,34 @@ def test_only_rows_in_use_are_followed() -> None:
     assert "mcpc_runtime.three" in set(edges(TABLE))
 
 
-def test_closure_enters_no_closed_package_and_brings_packages() -> None:
-    """A module brings the packages it is in; what only a closed package leads to is left out."""
+def test_closed_modules_are_left_out_with_what_imports_them() -> None:
+    """A module brings its packages; a closed one is left out, and so is what cannot be imported without it."""
     sources = {
         "mcpc_runtime": "",
-        "mcpc_runtime.a": "import mcpc_runtime.b.c",
+        "mcpc_runtime.a": 'b = lazy("mcpc_runtime.b.c:b")',
         "mcpc_runtime.b": "import mcpc_runtime.d",
         "mcpc_runtime.b.c": "import mcpc_runtime.e.f",
-        "mcpc_runtime.d": "import mcpc_runtime.a",
+        "mcpc_runtime.d": 'a = lazy("mcpc_runtime.a:a")',
         "mcpc_runtime.e": "",
         "mcpc_runtime.e.f": "",
     }
-    assert closure(sources, ["mcpc_runtime.a"], {}, frozenset()) == set(sources)
-    assert closure(sources, ["mcpc_runtime.a"], {}, frozenset({"mcpc_runtime.e"})) == set(sources) - {
-        "mcpc_runtime.e",
-        "mcpc_runtime.e.f",
+    assert module_closure(sources, ["mcpc_runtime.a"], {}, frozenset()) == set(sources)
+    without = module_closure(sources, ["mcpc_runtime.a"], {}, frozenset({"mcpc_runtime.e"}))
+    assert without == {"mcpc_runtime", "mcpc_runtime.a"}
+    assert module_closure(sources, ["mcpc_runtime.d"], {}, frozenset({"mcpc_runtime.e"})) == {
+        *without,
+        "mcpc_runtime.d",
     }
-    assert closure(sources, ["mcpc_runtime.a"], {}, frozenset({"mcpc_runtime.b"})) == {"mcpc_runtime", "mcpc_runtime.a"}
 
 
 def test_every_gate_and_every_module_of_the_start_exists() -> None:
     """A gate that names nothing would close nothing."""
-    ours = {name for name in (*GATES, *START_PATH) if name.startswith("mcpc_runtime")}
+    ours = {name for name in (*GATES, *START_MODULES) if name.startswith("mcpc_runtime")}
     assert ours <= set(runtime_texts())
 
 
 def test_every_gate_is_needed() -> None:
     """Without its gate, each gated module is reached from the start of any server."""
     texts = runtime_texts()
-    everything = closure(texts, START_PATH, {}, frozenset())
+    everything = module_closure(texts, START_MODULES, {}, frozenset())
     assert set(GATES) <= everything

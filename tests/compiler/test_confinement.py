@@ -16,10 +16,12 @@ import pytest
 
 from mcpc import confinement
 from mcpc.confinement import launcher, processes
-from processes import running
+from support.processes import running
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+pytestmark = pytest.mark.sampled(3)
 
 TOOLS = "from mcpc import tool\n@tool\ndef fine() -> str:\n    'Is fine.'\n    return ''\n"
 WRONG = '{"resources": [{"uri": "x://y", "name": "other", "description": "d", "nonsense": 1}]}'
@@ -90,7 +92,7 @@ HOSTILE = {
             "import signal, time\nfor number in range(1, 65):\n    try: signal.signal(number, signal.SIG_IGN)\n    except (OSError, ValueError): pass\n"
             "while True:\n    try:\n        time.sleep(9)\n    except BaseException:\n        pass\n"
         ),
-        "it was not imported in",
+        "the import took longer than",
     ),
     "kills its parent and its group": (
         "import os, signal, time\nos.kill(os.getppid(), signal.SIGKILL)\nos.killpg(0, signal.SIGKILL)\n",
@@ -169,9 +171,9 @@ WITHOUT = "run = confinement._run; confinement._run = lambda job, namespaces: ru
 CHECK = """
 import sys
 sys.path[:0] = {paths!r}
-from mcpc import confinement, asked
+from mcpc import confinement
 from mcpc.introspection import process
-process.SECONDS, process.LATE = 3, "it was not imported in 3 seconds"
+process.SECONDS, process.LATE = 3, "the import took longer than 3 seconds"
 confinement.MEMORY_BYTES = {memory}
 confinement.FOLDER_BYTES, confinement.FILE_BYTES = 128 << 20, 32 << 20
 {last}
@@ -233,20 +235,22 @@ def test_a_hostile_file_is_ended_and_named_and_leaves_nothing(
     assert not running("sleep", "33.77")
 
 
-def job(tmp_path: Path, text: str, seconds: float = 30) -> confinement.Job:
+def job(tmp_path: Path, text: str, seconds: float = 30) -> confinement.ConfinedProgram:
     """Return a job that is a program in Python."""
-    return confinement.Job([sys.executable, "-I", "-c", text], tmp_path, tmp_path, seconds)
+    return confinement.ConfinedProgram([sys.executable, "-I", "-c", text], tmp_path, tmp_path, seconds)
 
 
 def test_a_program_answers_and_its_end_is_told(tmp_path: Path) -> None:
-    outcome = confinement.run(job(tmp_path, "import os\nos.write(3, b'yes')\nprint('said')\nraise SystemExit(3)"))
+    outcome = confinement.run_confined(
+        job(tmp_path, "import os\nos.write(3, b'yes')\nprint('said')\nraise SystemExit(3)")
+    )
     assert (outcome.answer, outcome.output, outcome.status, outcome.why) == (b"yes", b"said\n", 3, "")
     assert outcome.how == "it ended the process with status 3"
 
 
 def test_a_program_that_is_not_there_is_told(tmp_path: Path) -> None:
     (tmp_path / "it").write_text("no program")
-    outcome = confinement.run(confinement.Job([str(tmp_path / "it")], tmp_path, tmp_path, 30))
+    outcome = confinement.run_confined(confinement.ConfinedProgram([str(tmp_path / "it")], tmp_path, tmp_path, 30))
     assert outcome.status == 127
     assert b"Permission denied" in outcome.output
 
@@ -257,14 +261,14 @@ def test_without_what_the_kernel_offers_a_program_runs_and_is_ended(
     real = confinement._run
     monkeypatch.setattr(confinement, "_run", lambda job, namespaces: real(job, namespaces=False))
     text = "import os, subprocess\nsubprocess.run(['setsid', '-f', 'env', '-i', 'sleep', '33.79'], check=True)\nos.write(3, b'x')"
-    assert confinement.run(job(tmp_path, text)).answer == b"x"
+    assert confinement.run_confined(job(tmp_path, text)).answer == b"x"
     assert not running("sleep", "33.79")
 
 
 def test_what_cannot_be_read_in_namespaces_is_run_without_them(tmp_path: Path) -> None:
     one = job(tmp_path, "import os\nos.write(3, b'yes')")
-    hidden = confinement.Job(one.words, one.root, one.folder, 30, readable=[str(tmp_path / "is not there")])
-    assert confinement.run(hidden).answer == b"yes"
+    hidden = confinement.ConfinedProgram(one.words, one.root, one.folder, 30, readable=[str(tmp_path / "is not there")])
+    assert confinement.run_confined(hidden).answer == b"yes"
 
 
 def test_the_compiler_is_as_it_was_afterwards(tmp_path: Path) -> None:
@@ -274,12 +278,12 @@ def test_the_compiler_is_as_it_was_afterwards(tmp_path: Path) -> None:
         return processes.prctl(processes.GET_DUMPABLE, 0), adopts.value
 
     before = state()
-    confinement.run(job(tmp_path, "pass"))
+    confinement.run_confined(job(tmp_path, "pass"))
     assert state() == before
 
 
 def test_children_from_before_are_let_be(tmp_path: Path) -> None:
     with subprocess.Popen(["sleep", "44.5"]) as other:
-        confinement.run(job(tmp_path, "pass"))
+        confinement.run_confined(job(tmp_path, "pass"))
         assert other.poll() is None
         other.kill()

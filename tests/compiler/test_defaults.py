@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from mcpc.options import Options
-from mcpc.schema import Question, compile_schema
-from projects import SERVER_JSON, lowered
-from schemas import node_of
+from mcpc.schema import CompileRequest, compile_schema
+from support.projects import SERVER_JSON, lowered
+from support.schemas import node_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from mcpc.diagnostics import Diagnostics
     from mcpc.schema import CompiledSchema
 
-COMPLETES = Question(completes=True)
+COMPLETES = CompileRequest(completes=True)
 DRAFT_7 = "http://json-schema.org/draft-07/schema#"
 
 
@@ -166,9 +166,9 @@ def test_only_what_changes_is_copied() -> None:
 
 # Text with marks at the defaults that are reported.
 UNFIT = [
-    ('{"properties": {"next": {"$ref": "#", "default": «{}»}}}', "without end"),
+    ('{"properties": {"next": {"$ref": "#", "default": «{}»}}}', "endlessly"),
     (('{"properties": {"a": {"$ref": "#/$defs/a"}}, "$defs": {"a": {"properties": {"b": {"$ref": "#/$defs/b"}}, "default": «{}»}, '
-     '"b": {"default": «{}», "properties": {"a": {"$ref": "#/$defs/a"}}}}}'), "without end"),
+     '"b": {"default": «{}», "properties": {"a": {"$ref": "#/$defs/a"}}}}}'), "endlessly"),
     ('{"properties": {"deep": {"default": «' + "[" * 65 + "]" * 65 + "»}}}", "nested deeper than 64 levels"),
 ]  # fmt: skip
 

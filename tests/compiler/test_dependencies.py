@@ -7,23 +7,29 @@ from types import SimpleNamespace
 
 import pytest
 
-from mcpc.dependencies import carry, requirements
-from mcpc.dependencies.closure import closure
-from mcpc.dependencies.installer import essence
-from mcpc.dependencies.needs import scripts
-from mcpc.dependencies.parcels import apart, extension_name, looks_beside_itself, module_name, namespaces
-from mcpc.dependencies.platforms import Target, accepted, markers, target
-from mcpc.dependencies.tree import UnfitError
+from mcpc.dependencies import include_packages, read_requirements
+from mcpc.dependencies.closure import find_closure
+from mcpc.dependencies.installed_files import UnfitPackageError
+from mcpc.dependencies.installer import shorten_errors
+from mcpc.dependencies.native_packages import (
+    extension_name,
+    module_name,
+    namespace_packages,
+    reads_own_files,
+    split_package,
+)
+from mcpc.dependencies.needs import handler_files
+from mcpc.dependencies.platforms import Target, accepted_tags, marker_values, parse_target
 from mcpc.diagnostics import Diagnostic
 from mcpc.options import Options
-from projects import SERVER_JSON, lowered, marked, places, tree
+from support.projects import SERVER_JSON, lowered, marked, places, tree
 
 SCRIPT = "# /// script\n# dependencies = [\n#   {0},\n# ]\n# ///\nimport sys\n"
 
 
-def asked(files: dict[str, str | bytes], *scripts: str):
+def asked(files: dict[str, str | bytes], *handler_files: str):
     project = tree(files)
-    found, problems = requirements(project, [project.files[path] for path in scripts])
+    found, problems = read_requirements(project, [project.files[path] for path in handler_files])
     return [(one.text, one.hashes) for one in found], places(problems, files), problems
 
 
@@ -139,7 +145,7 @@ def test_whatever_a_handler_is_for_its_file_may_ask_for_packages() -> None:
     }
     server, problems = lowered(files)
     assert server is not None, problems
-    assert {one.path for one in scripts(server)} == {"prompts.py", "resources.py", "completions.py"}
+    assert {one.path for one in handler_files(server)} == {"prompts.py", "resources.py", "completions.py"}
 
 
 def test_a_script_s_mistakes_are_where_they_are() -> None:
@@ -159,7 +165,7 @@ def test_two_blocks_of_metadata_are_one_too_many() -> None:
 
 def test_what_is_to_be_extracted_is_known_of_the_requirement() -> None:
     table = "[project]\ndependencies = ['A.b==1', 'c==1']\n[tool.mcpc]\nextract = ['a-b']\n"
-    found, problems = requirements(tree({"pyproject.toml": table}))
+    found, problems = read_requirements(tree({"pyproject.toml": table}))
     assert problems == ()
     assert [(one.name, one.extracted) for one in found] == [("a-b", True), ("c", False)]
 
@@ -176,7 +182,7 @@ PLATFORMS = {
 @pytest.mark.parametrize("tag", PLATFORMS)
 def test_a_platform_is_what_wheels_call_it(tag: str) -> None:
     platform, version = PLATFORMS[tag]
-    assert target(tag, "3.11" if "-cp" not in tag else "") == Target(platform, version)
+    assert parse_target(tag, "3.11" if "-cp" not in tag else "") == Target(platform, version)
 
 
 WRONG_PLATFORMS = ("win_amd64", "linux", "x86_64", "manylinux2014", "manylinux2015_x86_64", "darwin_arm64",
@@ -185,7 +191,7 @@ WRONG_PLATFORMS = ("win_amd64", "linux", "x86_64", "manylinux2014", "manylinux20
 
 @pytest.mark.parametrize("tag", WRONG_PLATFORMS)
 def test_a_platform_that_is_none_is_refused_even_if_nothing_is_carried(tag: str) -> None:
-    found = target(tag)
+    found = parse_target(tag)
     assert isinstance(found, Diagnostic)
     assert found.code == "MCP406"
     files = {
@@ -195,15 +201,17 @@ def test_a_platform_that_is_none_is_refused_even_if_nothing_is_carried(tag: str)
     }
     server, _ = lowered(files)
     assert server is not None
-    assert [problem.code for problem in carry(server, tree(files), Options(platforms=(tag,)))[1]] == ["MCP406"]
+    assert [problem.code for problem in include_packages(server, tree(files), Options(platforms=(tag,)))[1]] == [
+        "MCP406"
+    ]
 
 
 def test_a_platform_takes_the_wheels_of_older_libraries() -> None:
-    assert accepted("manylinux2014_x86_64")[:2] == ("manylinux_2_17_x86_64", "manylinux2014_x86_64")
-    assert "manylinux2010_x86_64" in accepted("manylinux_2_28_x86_64")
-    assert "manylinux_2_28_x86_64" not in accepted("manylinux2014_x86_64")
-    assert accepted("musllinux_1_2_aarch64") == tuple(f"musllinux_1_{minor}_aarch64" for minor in (2, 1, 0))
-    assert accepted("macosx_11_0_arm64") == ("macosx_11_0_arm64",)
+    assert accepted_tags("manylinux2014_x86_64")[:2] == ("manylinux_2_17_x86_64", "manylinux2014_x86_64")
+    assert "manylinux2010_x86_64" in accepted_tags("manylinux_2_28_x86_64")
+    assert "manylinux_2_28_x86_64" not in accepted_tags("manylinux2014_x86_64")
+    assert accepted_tags("musllinux_1_2_aarch64") == tuple(f"musllinux_1_{minor}_aarch64" for minor in (2, 1, 0))
+    assert accepted_tags("macosx_11_0_arm64") == ("macosx_11_0_arm64",)
 
 
 def package(name: str, version: str, *needs: str):
@@ -216,19 +224,22 @@ def test_a_closure_follows_markers_and_extras_of_the_machine_asked_for() -> None
         "b": package("b", "2.1", "a"),
         "d": package("d", "1"),
     }
-    linux, mac = markers(Target("manylinux2014_x86_64", "3.11")), markers(Target("macosx_11_0_arm64", "3.11"))
-    assert sorted(closure(["a"], there.get, linux).found) == ["a", "b"]
-    assert sorted(closure(["a[more]"], there.get, linux).found) == ["a", "b", "d"]
-    assert closure(["a"], there.get, mac).missing == [("a", "c")]
-    assert closure(["b<2"], there.get, linux).missing == [("", "b<2")]
+    linux, mac = (
+        marker_values(Target("manylinux2014_x86_64", "3.11")),
+        marker_values(Target("macosx_11_0_arm64", "3.11")),
+    )
+    assert sorted(find_closure(["a"], there.get, linux).found) == ["a", "b"]
+    assert sorted(find_closure(["a[more]"], there.get, linux).found) == ["a", "b", "d"]
+    assert find_closure(["a"], there.get, mac).missing == [("a", "c")]
+    assert find_closure(["b<2"], there.get, linux).missing == [("", "b<2")]
 
 
 def test_pip_is_quoted_without_addresses_and_at_no_length() -> None:
     said = "WARNING: x\nERROR: HTTP error while getting https://user:secret@example.org/a\nnoise\nERROR: No match\n"
-    assert essence(said) == "HTTP error while getting …; No match"
-    assert essence("ERROR: HASHES:\n    a==1:\n        Expected x\n\nnoise") == "HASHES: a==1: Expected x"
-    assert essence("only\nthis") == "only; this"
-    assert len(essence("ERROR: " + "x" * 10000)) <= 600
+    assert shorten_errors(said) == "HTTP error while getting …; No match"
+    assert shorten_errors("ERROR: HASHES:\n    a==1:\n        Expected x\n\nnoise") == "HASHES: a==1: Expected x"
+    assert shorten_errors("only\nthis") == "only; this"
+    assert len(shorten_errors("ERROR: " + "x" * 10000)) <= 600
 
 
 def test_pip_is_quoted_with_the_newest_versions_and_the_end_of_what_it_says() -> None:
@@ -238,12 +249,12 @@ def test_pip_is_quoted_with_the_newest_versions_and_the_end_of_what_it_says() ->
         f"ERROR: Could not find a version that satisfies the requirement a==9 (from versions: {versions})\n"
         "ERROR: No matching distribution found for a==9\n"
     )
-    assert essence(said) == (
+    assert shorten_errors(said) == (
         "Could not find a version that satisfies the requirement a==9"
         " (from versions: …, 1.495, 1.496, 1.497, 1.498, 1.499); No matching distribution found for a==9"
     )
-    assert essence(f"ERROR: {'x' * 1000} the end").endswith("xxx the end")
-    assert essence(f"ERROR: the beginning {'x' * 1000}").startswith("the beginning xxx")
+    assert shorten_errors(f"ERROR: {'x' * 1000} the end").endswith("xxx the end")
+    assert shorten_errors(f"ERROR: the beginning {'x' * 1000}").startswith("the beginning xxx")
 
 
 def test_pip_is_quoted_with_what_conflicts() -> None:
@@ -256,7 +267,7 @@ def test_pip_is_quoted_with_what_conflicts() -> None:
         "Collecting click\n\nThe conflict is caused by:\n    The user requested click==8.0.0\n"
         "    flask 3.0.0 depends on click>=8.1.3\n\nTo fix this you could try to:\n1. loosen\n"
     )
-    assert essence(said, noted, ["click==8.0.0", "flask==3.0.0"]) == (
+    assert shorten_errors(said, noted, ["click==8.0.0", "flask==3.0.0"]) == (
         "Cannot install flask==3.0.0 and click==8.0.0 because these package versions have conflicting dependencies;"
         " The user requested click==8.0.0, flask 3.0.0 depends on click>=8.1.3"
     )
@@ -278,7 +289,7 @@ def test_what_a_file_is_imported_as(path: str) -> None:
 
 def test_a_folder_with_modules_and_no_init_is_only_a_name() -> None:
     files = ["g/x/__init__.py", "g/x/y.py", "g/z.py", "h/__init__.py", "h/i/j.py", "d/data.txt"]
-    assert namespaces(files) == {"g", "h.i"}
+    assert namespace_packages(files) == {"g", "h.i"}
 
 
 @pytest.mark.parametrize(
@@ -293,7 +304,7 @@ def test_a_folder_with_modules_and_no_init_is_only_a_name() -> None:
     ],
 )
 def test_a_package_that_reads_files_by_their_place(files: dict[str, bytes], answer: bool) -> None:
-    assert looks_beside_itself(files) is answer
+    assert reads_own_files(files) is answer
 
 
 def wheel(name: str, tag: str, files: dict[str, bytes]):
@@ -310,7 +321,7 @@ NATIVE = {LINUX: "a/n.cpython-311-x86_64-linux-gnu.so", MAC: "a/n.cpython-311-da
 
 def test_what_is_the_same_everywhere_is_carried_once() -> None:
     wheels = [wheel("a", tag, {"a/__init__.py": b"1", NATIVE[tag]: tag.encode()}) for tag in (LINUX, MAC)]
-    parts = apart(wheels, extracted=False)
+    parts = split_package(wheels, extracted=False)
     assert sorted(parts.plain) == ["a-1.dist-info/WHEEL", "a/__init__.py"]
     assert [(one.tags, list(one.files)) for one in parts.variants] == [
         ((MAC,), [NATIVE[MAC]]),
@@ -321,7 +332,7 @@ def test_what_is_the_same_everywhere_is_carried_once() -> None:
 
 def test_what_differs_between_platforms_is_carried_for_each() -> None:
     wheels = [wheel("a", tag, {"a/__init__.py": tag.encode(), NATIVE[tag]: b""}) for tag in (LINUX, MAC)]
-    parts = apart(wheels, extracted=False)
+    parts = split_package(wheels, extracted=False)
     assert sorted(parts.plain) == ["a-1.dist-info/WHEEL"]
     assert [sorted(one.files) for one in parts.variants] == [
         ["a/__init__.py", NATIVE[MAC]],
@@ -331,12 +342,12 @@ def test_what_differs_between_platforms_is_carried_for_each() -> None:
 
 
 def test_the_same_wheel_for_two_platforms_is_one() -> None:
-    parts = apart([wheel("a", "py3-none-any", {"a.py": b"1"})] * 2, extracted=False)
+    parts = split_package([wheel("a", "py3-none-any", {"a.py": b"1"})] * 2, extracted=False)
     assert parts.variants == ()
     assert parts.plain["a.py"] == b"1"
 
 
 def test_two_versions_that_nothing_can_tell_apart_are_refused() -> None:
     wheels = [wheel("a", "py3-none-any", {"a.py": data}) for data in (b"1", b"2")]
-    with pytest.raises(UnfitError, match="two platforms"):
-        apart(wheels, extracted=False)
+    with pytest.raises(UnfitPackageError, match="two platforms"):
+        split_package(wheels, extracted=False)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from mcpc import dependencies
-from mcpc.dependencies import requirements
-from projects import tree
+from mcpc.dependencies import read_requirements
+from support.projects import tree
 
 UV = """version = 1
 requires-python = ">=3.11"
@@ -48,7 +48,7 @@ wheels = [{ name = "httpx-0.27.0-py3-none-any.whl", url = "https://example.org/x
 
 def asked(**files: str) -> tuple[list[str], list[str]]:
     project = tree({name.replace("__", "."): text for name, text in files.items()})
-    found, problems = requirements(project)
+    found, problems = read_requirements(project)
     return [one.text for one in found], [problem.code for problem in problems]
 
 
@@ -84,7 +84,7 @@ def test_a_lock_that_cannot_be_read(name: str, text: str) -> None:
 
 
 def test_without_a_lock_the_version_that_was_found_is_named() -> None:
-    _, problems = requirements(tree({"requirements.txt": "Httpx>=0.27\n"}))
+    _, problems = read_requirements(tree({"requirements.txt": "Httpx>=0.27\n"}))
     assert problems[0].hint == "name one: `httpx==…`"
     (told,) = dependencies.with_versions(problems, {"httpx": "0.28.1", "anyio": "4.0"})
     assert told.hint == "name one: `httpx==0.28.1`"

@@ -15,36 +15,38 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from mcpc import kept, programs
-from mcpc.dependencies import carry, requirements, stage, staging
+from mcpc import cache_dir, programs
+from mcpc.dependencies import include_packages, read_requirements, stage_packages, staging
+from mcpc.dependencies.installed_files import UnfitPackageError, copy_package
 from mcpc.dependencies.layer import shiv_contents
-from mcpc.dependencies.tree import UnfitError, copy
-from mcpc.dependencies.typed import misfits, with_pydantic
+from mcpc.dependencies.pydantic_requirement import unsupported_versions, with_pydantic
 from mcpc.options import Options
-from projects import SERVER_JSON, lowered, tree
-from wheels import only, wheel
+from support.projects import SERVER_JSON, lowered, tree
+from support.wheels import only, wheel
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from mcpc.dependencies import Staged
+    from mcpc.dependencies import StagedPackages
     from mcpc.diagnostics import Diagnostics
     from mcpc.ir import Server
 
+pytestmark = pytest.mark.sampled(2)
+
 
 def wanted(*lines: str):
-    found, _ = requirements(tree({"requirements.txt": "\n".join((*lines, ""))}))
+    found, _ = read_requirements(tree({"requirements.txt": "\n".join((*lines, ""))}))
     return found
 
 
-def staged(*lines: str, platform: str = "", python: str = "") -> Staged:
-    found, problems = stage(wanted(*lines), platform=platform, python=python)
+def staged(*lines: str, platform: str = "", python: str = "") -> StagedPackages:
+    found, problems = stage_packages(wanted(*lines), platform=platform, python=python)
     assert found is not None, problems
     return found
 
 
 def refused(*lines: str, platform: str = "") -> Diagnostics:
-    found, problems = stage(wanted(*lines), platform=platform)
+    found, problems = stage_packages(wanted(*lines), platform=platform)
     assert found is None
     return problems
 
@@ -64,7 +66,7 @@ def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def contents(one: Staged) -> dict[str, bytes]:
+def contents(one: StagedPackages) -> dict[str, bytes]:
     return {path.relative_to(one.root).as_posix(): path.read_bytes() for path in one.root.rglob("*") if path.is_file()}
 
 
@@ -75,7 +77,7 @@ def no_pip(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def install(*given: object) -> None:
         raise AssertionError("pip was asked")
 
-    monkeypatch.setattr(staging, "install", install)
+    monkeypatch.setattr(staging, "install_wheels", install)
 
 
 def test_what_lies_beside_the_compiler_needs_no_pip(no_pip: None) -> None:
@@ -162,7 +164,7 @@ def test_requirements_that_no_version_satisfies_are_reported(shop: Path) -> None
 
 def test_pip_that_is_not_there_is_reported(shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     broken = [sys.executable, "-I", "-c", "raise SystemExit('ERROR: out of order')"]
-    monkeypatch.setattr(programs, "python", lambda *_: broken)
+    monkeypatch.setattr(programs, "python_command", lambda *_: broken)
     assert "out of order" in refused("demo==1.0")[0].message
 
 
@@ -197,7 +199,7 @@ def installed(folder: Path, *lines: str) -> metadata.Distribution:
 
 
 FAULTS = {
-    "changed": (lambda place: place.write_text("import os\n"), "not what RECORD says"),
+    "changed": (lambda place: place.write_text("import os\n"), "differs from RECORD"),
     "a symlink": (lambda place: (place.unlink(), place.symlink_to("/etc/passwd")), "is not a file"),
     "missing": (lambda place: place.unlink(), "cannot be read"),
     "a folder": (lambda place: (place.unlink(), place.mkdir()), "is not a file"),
@@ -211,8 +213,8 @@ def test_a_file_that_is_not_what_the_wheel_had_is_refused(name: str, tmp_path: P
     wheel(tmp_path, "demo-base", "1.0", {"demo_base.py": "value = 1\n"})
     one = installed(tmp_path, "demo-base")
     spoil(tmp_path / "target/demo_base.py")
-    with pytest.raises(UnfitError, match=words):
-        copy(one, tmp_path / "copy")
+    with pytest.raises(UnfitPackageError, match=words):
+        copy_package(one, tmp_path / "copy")
 
 
 def test_a_record_leads_nowhere_outside(tmp_path: Path) -> None:
@@ -222,7 +224,7 @@ def test_a_record_leads_nowhere_outside(tmp_path: Path) -> None:
     secret = tmp_path / "secret.py"
     secret.write_text("secret")
     record.write_text(record.read_text() + f"../secret.py,,\n{secret},,\na/../../secret.py,,\n")
-    assert sorted(copy(one, tmp_path / "copy/x").files) == [
+    assert sorted(copy_package(one, tmp_path / "copy/x").files) == [
         "demo_base-1.0.dist-info/METADATA",
         "demo_base-1.0.dist-info/WHEEL",
         "demo_base.py",
@@ -236,8 +238,8 @@ def test_without_a_digest_nothing_is_believed(tmp_path: Path) -> None:
     record = tmp_path / "target/demo_base-1.0.dist-info/RECORD"
     (tmp_path / "target/more.py").write_text("")
     record.write_text(record.read_text() + "more.py,,\n")
-    with pytest.raises(UnfitError, match="no digest"):
-        copy(one, tmp_path / "copy")
+    with pytest.raises(UnfitPackageError, match="no digest"):
+        copy_package(one, tmp_path / "copy")
 
 
 def test_a_checkout_is_no_package(tmp_path: Path) -> None:
@@ -245,18 +247,18 @@ def test_a_checkout_is_no_package(tmp_path: Path) -> None:
     one = installed(tmp_path, "demo-base")
     direct = tmp_path / "target/demo_base-1.0.dist-info/direct_url.json"
     direct.write_text(json.dumps({"url": "file:///x", "dir_info": {"editable": True}}))
-    with pytest.raises(UnfitError, match="wheel"):
-        copy(one, tmp_path / "copy")
+    with pytest.raises(UnfitPackageError, match="wheel"):
+        copy_package(one, tmp_path / "copy")
     direct.unlink()
     (tmp_path / "target/demo_base-1.0.dist-info/RECORD").unlink()
-    with pytest.raises(UnfitError, match="wheel"):
-        copy(one, tmp_path / "copy")
+    with pytest.raises(UnfitPackageError, match="wheel"):
+        copy_package(one, tmp_path / "copy")
 
 
 def test_a_broken_package_beside_the_compiler_is_left_to_pip(shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     one = installed(shop, "demo-base")
     (shop / "target/demo_base.py").write_text("broken")
-    monkeypatch.setattr(staging, "installed", lambda name: one if name == "demo-base" else None)
+    monkeypatch.setattr(staging, "installed_package", lambda name: one if name == "demo-base" else None)
     assert contents(staged(f"demo-base=={one.version}"))["demo_base.py"] == f"value = {one.version[0]}\n".encode()
 
 
@@ -269,7 +271,7 @@ def test_a_folder_that_cannot_be_written_to_is_reported(shop: Path, monkeypatch:
 
 
 def test_what_was_not_used_for_long_goes_first(shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kept, "OTHERS", 2)
+    monkeypatch.setattr(cache_dir, "MAX_ENTRIES", 2)
     one = staged("demo-base==1.0")
     two = staged("demo-base==2.0")
     os.utime(two.root.parent, (1, 1))
@@ -323,7 +325,7 @@ PROJECT: dict[str, str | bytes] = {
 
 
 def test_a_handler_that_asks_for_a_model_has_pydantic_carried(no_pip: None) -> None:
-    server, problems = carry(with_models(PROJECT), tree(PROJECT), Options())
+    server, problems = include_packages(with_models(PROJECT), tree(PROJECT), Options())
     assert problems == ()
     assert server.layer is not None
     assert ("pydantic", metadata.version("pydantic")) in {(one.name, one.version) for one in server.layer.packages}
@@ -334,7 +336,7 @@ def test_a_handler_that_asks_for_a_model_has_pydantic_carried(no_pip: None) -> N
 def test_a_handler_that_asks_for_a_model_needs_the_second_pydantic(shop: Path) -> None:
     wheel(shop, "pydantic", "1.10", {"pydantic.py": ""})
     files = {**PROJECT, "requirements.txt": "# old\npydantic==1.10\n"}
-    server, problems = carry(with_models(files), tree(files), Options())
+    server, problems = include_packages(with_models(files), tree(files), Options())
     assert [(problem.code, problem.span and problem.span.start) for problem in problems] == [("MCP403", 6)]
     assert server.layer is not None
     assert not server.layer.complete
@@ -348,7 +350,7 @@ def test_the_project_s_own_pydantic_is_taken_if_it_is_the_second() -> None:
 def test_another_pydantic_than_the_second_makes_no_models(shop: Path) -> None:
     wheel(shop, "pydantic", "1.10", {"pydantic.py": ""})
     own = wanted("pydantic==1.10")
-    problems = misfits([staged("pydantic==1.10")], own)
+    problems = unsupported_versions([staged("pydantic==1.10")], own)
     assert [(problem.code, problem.span) for problem in problems] == [("MCP403", own[0].span)]
 
 

@@ -9,29 +9,31 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from mcpc.dev.building import Facts, Made, Problem, report_of
+from mcpc.dev.building import BuildFacts, BuildProblem, BuildResult, parse_report
 from mcpc.dev.calls import CallLines, CallWatch
-from mcpc.dev.reporting import Reporter, changes
+from mcpc.dev.messages import build_text
+from mcpc.dev.reporting import Reporter, describe_changes
 from mcpc.dev.screen import Screen
-from mcpc.dev.words import in_plain_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-GOOD = Made(Path("built.pyz"), seconds=0.4)
+GOOD = BuildResult(Path("built.pyz"), seconds=0.4)
 
 
-def facts(code: str = "", content: str = "", **lists: list[dict[str, Any]]) -> Facts:
+def facts(code: str = "", content: str = "", **lists: list[dict[str, Any]]) -> BuildFacts:
     names = tuple(str(tool["name"]) for tool in lists.get("tools", []))
-    return Facts("native", {kind: json.dumps(items) for kind, items in lists.items()}, names, code, content)
+    return BuildFacts("native", {kind: json.dumps(items) for kind, items in lists.items()}, names, code, content)
 
 
 def tools(*names: str) -> list[dict[str, Any]]:
     return [{"name": name, "description": name} for name in names]
 
 
-def problem(message: str, severity: str = "warning") -> Problem:
-    return Problem("MCP103", severity, "server.json", message, f"{severity}: {message}", f"\x1b[1m{message}\x1b[0m")
+def problem(message: str, severity: str = "warning") -> BuildProblem:
+    return BuildProblem(
+        "MCP103", severity, "server.json", message, f"{severity}: {message}", f"\x1b[1m{message}\x1b[0m"
+    )
 
 
 @pytest.mark.parametrize(
@@ -53,13 +55,13 @@ def problem(message: str, severity: str = "warning") -> Problem:
         (facts(tools=tools("a\x1b[2J")), facts(tools=[]), "-a<U+001B>[2J"),
     ],
 )
-def test_changes_are_named(earlier: Facts, later: Facts, expected: str) -> None:
-    assert changes(earlier, later) == expected
+def test_changes_are_named(earlier: BuildFacts, later: BuildFacts, expected: str) -> None:
+    assert describe_changes(earlier, later) == expected
 
 
 def test_of_many_changes_the_first_are_named() -> None:
     later = facts(tools=tools(*(f"t{number}" for number in range(500))))
-    assert changes(facts(), later) == ", ".join(f"+t{number}" for number in range(10)) + " and 490 more"
+    assert describe_changes(facts(), later) == ", ".join(f"+t{number}" for number in range(10)) + " and 490 more"
 
 
 @pytest.fixture
@@ -74,8 +76,8 @@ def told(pipe: tuple[int, int]) -> str:
     return os.read(pipe[0], 1 << 16).decode()
 
 
-def made(*problems: Problem, more: str = "", fails: bool = False) -> Made:
-    return Made(None if fails else GOOD.path, int(fails), problems=problems, more=more, seconds=0.4)
+def made(*problems: BuildProblem, more: str = "", fails: bool = False) -> BuildResult:
+    return BuildResult(None if fails else GOOD.path, int(fails), problems=problems, more=more, seconds=0.4)
 
 
 def test_warnings_are_counted_with_their_repetitions(pipe: tuple[int, int]) -> None:
@@ -83,7 +85,7 @@ def test_warnings_are_counted_with_their_repetitions(pipe: tuple[int, int]) -> N
     reporter.first(made(problem("one"), problem("one")))
     assert told(pipe) == "warning: one\n\nwarning: one\nmcpc dev: built in 0.4 s: 0 tools; 2 warnings\n"
     reporter.rebuilt(facts(), made(problem("one"), problem("one"), problem("one")))
-    said = "warning: one\nmcpc dev: rebuilt in 0.4 s: nothing changed; 1 new warning; 2 warnings as before\n"
+    said = "warning: one\nmcpc dev: rebuilt in 0.4 s: nothing changed; 1 new warning; 2 warnings unchanged\n"
     assert told(pipe) == said
 
 
@@ -95,7 +97,7 @@ def test_errors_are_told_again_and_warnings_beside_them_are_not(pipe: tuple[int,
         reporter.failed(made(problem("old"), problem("bad", "error"), fails=True))
         first, last = told(pipe).splitlines()
         assert first == "error: bad"
-        assert last.endswith("says more; the project cannot be built; the last build serves on")
+        assert last.endswith("`; the build failed; the last successful build keeps serving")
         assert last.startswith("mcpc dev: 1 error, 1 warning; ")
 
 
@@ -109,18 +111,20 @@ def test_warnings_that_end_a_strict_build_are_told(pipe: tuple[int, int]) -> Non
 def test_a_failure_without_problems_shows_its_words(pipe: tuple[int, int]) -> None:
     reporter = Reporter(Screen(False, pipe[1]))
     reporter.failed(made(more="Error: p does not exist\n", fails=True))
-    assert told(pipe) == ("Error: p does not exist\nmcpc dev: the project cannot be built; the last build serves on\n")
-    assert reporter.rebuilt(facts(), made()) == "rebuilt in 0.4 s: no problems any more; nothing changed"
+    assert told(pipe) == (
+        "Error: p does not exist\nmcpc dev: the build failed; the last successful build keeps serving\n"
+    )
+    assert reporter.rebuilt(facts(), made()) == "rebuilt in 0.4 s: all problems fixed; nothing changed"
 
 
 def test_a_report_that_was_cut_short_is_text() -> None:
-    assert report_of(b'[{"code":', b"killed") == ((), '[{"code":killed')
-    assert report_of(b"", b"Error: x") == ((), "Error: x")
+    assert parse_report(b'[{"code":', b"killed") == ((), '[{"code":killed')
+    assert parse_report(b"", b"Error: x") == ((), "Error: x")
 
 
 def test_the_answer_to_a_call_for_a_build_is_plain_text() -> None:
     failed = made(problem("bad", "error"), fails=True)
-    assert in_plain_words(failed) == "the project cannot be built; the last build serves on\n\nerror: bad"
+    assert build_text(failed) == "the build failed; the last successful build keeps serving\n\nerror: bad"
 
 
 def test_a_pipe_that_nobody_reads_is_not_waited_for(pipe: tuple[int, int]) -> None:

@@ -23,8 +23,8 @@ from mcpc.diagnostics import (
     has_errors,
     in_order,
 )
-from mcpc.diagnostics.formats import FORMATS, located, render_text
-from mcpc.diagnostics.formats.visible import WIDTH, excerpt, visible, wrapped
+from mcpc.diagnostics.formats import FORMATS, relocate_paths, render_text
+from mcpc.diagnostics.formats.visible import DEFAULT_WIDTH, excerpt, visible, wrapped
 from mcpc.sources import Source, parse_json
 
 PAGES = Path(codes.__file__).with_name("pages")
@@ -130,7 +130,7 @@ error[MCP104]: two tools are called `echo`
   |              ^^^^^^
   = help: rename one of them
 
-2 errors, 1 warning; `mcpc explain MCP102` says more
+2 errors, 1 warning; see `mcpc explain MCP102`
 """
     )
 
@@ -152,7 +152,7 @@ error[MCP006]: it is a named pipe
 note[MCP203]: not read
  --> gone
 
-2 errors, 1 note; `mcpc explain MCP009` says more
+2 errors, 1 note; see `mcpc explain MCP009`
 """
     )
 
@@ -171,7 +171,7 @@ error[MCP205]: odd
 100 | x = y
     |     ^
 
-1 error; `mcpc explain MCP205` says more
+1 error; see `mcpc explain MCP205`
 """
     )
 
@@ -217,7 +217,7 @@ def long_line(before: int, marked: int, after: int) -> tuple[str, str]:
     """Return the window of a line and what is under its carets."""
     text = "first\n" + "b" * before + "M" * marked + "a" * after + "\nlast"
     found = excerpt(text, 6 + before, 6 + before + marked)
-    assert len(found.line) <= WIDTH + 2
+    assert len(found.line) <= DEFAULT_WIDTH + 2
     return found.line, found.line[found.indent : found.indent + found.marked]
 
 
@@ -240,7 +240,7 @@ def long_line(before: int, marked: int, after: int) -> tuple[str, str]:
 def test_a_long_line_is_shown_around_the_place(before: int, marked: int, after: int, line: str) -> None:
     shown, under = long_line(before, marked, after)
     assert shown == line
-    assert under == "M" * min(marked, WIDTH)
+    assert under == "M" * min(marked, DEFAULT_WIDTH)
 
 
 def test_a_file_of_one_line_is_not_walked_through() -> None:
@@ -395,10 +395,10 @@ def test_names_of_files_from_another_folder() -> None:
         diagnose("MCP203", None, "n"),
         diagnose("MCP009", Span(""), "p"),
     )
-    moved, files = located(found, sources(**{"b.json": "abcdefgh"}), "../a")
+    moved, files = relocate_paths(found, sources(**{"b.json": "abcdefgh"}), "../a")
     assert [problem.span and problem.span.path for problem in moved] == ["../a/b.json", None, "../a"]
     assert list(files) == ["../a/b.json"]
-    assert located(found, {}, ".") == (found, {})
+    assert relocate_paths(found, {}, ".") == (found, {})
 
 
 @pytest.mark.parametrize("width", [40, 80, 200])

@@ -8,9 +8,11 @@ import unicodedata
 
 import pytest
 
-from mcpc.schema.ecma_properties import TABLES, code_points
-from mcpc.schema.ecma_sets import LAST, complement, contains, intersection, union
-from needs import needs
+from mcpc.schema.ecma.code_point_sets import LAST, complement, contains, intersection, union
+from mcpc.schema.ecma.unicode_properties import TABLES, code_points
+from support.needs import needs
+
+pytestmark = pytest.mark.sampled(3)
 
 CHANGED = {"Diacritic", "Dia"} | {
     name

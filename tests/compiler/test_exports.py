@@ -14,15 +14,17 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from artifact import build, mcpc
-from mcpc.exports import EXPORTS, Deployment, UnfitError, base_image
+from mcpc.exports import EXPORTS, Deployment, UnusableValueError, base_image
 from mcpc.exports.kubernetes import document
-from needs import needs
-from talking import write_project
-from wheels import variables, wheel
+from support.artifact import build, mcpc
+from support.needs import needs
+from support.talking import write_project
+from support.wheels import variables, wheel
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+pytestmark = pytest.mark.sampled(2)
 
 PLAIN = Deployment("demo", "1.0.0", host="mcp.example.org", image="registry.example.org/demo:1")
 VERSIONS = ("1.30", "1.34")
@@ -129,7 +131,7 @@ UNFIT: list[dict[str, Any]] = [
 
 @pytest.mark.parametrize("values", UNFIT, ids=str)
 def test_what_could_leave_its_place_is_refused(values: dict[str, Any]) -> None:
-    with pytest.raises(UnfitError):
+    with pytest.raises(UnusableValueError):
         Deployment("demo", "1", **values).checked()
 
 
@@ -156,6 +158,7 @@ def test_yaml_is_read_as_it_was_meant(value: object) -> None:
     assert yaml.safe_load(document(value)) == value  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 def test_the_command_writes_what_it_was_asked_for(tmp_path: Path) -> None:
     project = write_project(tmp_path / "project")
     environment = {"MCPC_CACHE_DIR": str(tmp_path / "cache"), "PATH": os.environ["PATH"]}
@@ -198,7 +201,7 @@ def test_the_image_has_the_python_and_the_machine_that_the_modules_are_for(
 
 
 def test_modules_that_no_container_can_load_are_refused() -> None:
-    with pytest.raises(UnfitError, match=r"macosx_11_0_arm64.*--platform manylinux2014_x86_64"):
+    with pytest.raises(UnusableValueError, match=r"macosx_11_0_arm64.*--platform manylinux2014_x86_64"):
         base_image("3.11.7", ("cp311-cp311-macosx_11_0_arm64",))
 
 
@@ -227,6 +230,7 @@ def test_the_manifest_takes_its_python_from_the_file(tmp_path: Path, cache: Path
     assert f"#     FROM {expected}\n" in made.stdout
 
 
+@pytest.mark.slow
 def test_valkey_is_refused_for_a_file_that_cannot_use_it(tmp_path: Path) -> None:
     project = write_project(tmp_path / "project")
     artifact = build(project, tmp_path / "server.pyz", "--http")

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from mcpc.diagnostics import Severity, has_errors
-from mcpc.frontends import recognise
+from mcpc.frontends import select_frontends
 from mcpc.options import Options
 from mcpc.sources import read_tree
-from projects import SERVER_JSON, Files, checked, lowered, marked, parsed, places, tree
+from support.projects import SERVER_JSON, Files, checked, lowered, marked, parsed, places, tree
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -90,14 +90,14 @@ OTHERS: dict[str, Files] = {
 
 @pytest.mark.parametrize("case", RECOGNISED)
 def test_a_knowledge_base_is_recognised(case: str) -> None:
-    found, problems = recognise(tree(RECOGNISED[case]), Options())
+    found, problems = select_frontends(tree(RECOGNISED[case]), Options())
     assert [frontend.name for frontend in found] == ["blueprints"]
     assert problems == ()
 
 
 @pytest.mark.parametrize("case", OTHERS)
 def test_other_lists_of_servers_are_none(case: str) -> None:
-    found, problems = recognise(tree(OTHERS[case]), Options())
+    found, problems = select_frontends(tree(OTHERS[case]), Options())
     assert [frontend.name for frontend in found] == []
     assert [problem.code for problem in problems] == ["MCP009"]
     assert "--kb" in problems[0].expected
@@ -105,9 +105,9 @@ def test_other_lists_of_servers_are_none(case: str) -> None:
 
 def test_below_a_project_of_our_own_it_may_be_anything() -> None:
     files = {"server.json": SERVER_JSON, "tools.json": '{"tools": []}', "tests/kb/servers.json": SERVERS}
-    assert [frontend.name for frontend in recognise(tree(files), Options())[0]] == ["native"]
+    assert [frontend.name for frontend in select_frontends(tree(files), Options())[0]] == ["native"]
     beside = {"server.json": SERVER_JSON, "servers.json": SERVERS}
-    assert [frontend.name for frontend in recognise(tree(beside), Options())[0]] == ["native", "blueprints"]
+    assert [frontend.name for frontend in select_frontends(tree(beside), Options())[0]] == ["native", "blueprints"]
 
 
 def test_one_of_several_is_chosen_by_its_folder() -> None:
@@ -119,14 +119,14 @@ def test_one_of_several_is_chosen_by_its_folder() -> None:
         assert codes(files, kb=written) == ["MCP270"]
     definition, problems = parsed(files, Options(format="blueprints"))
     assert definition is None
-    assert [(problem.code, problem.hint) for problem in problems] == [("MCP270", "say which one with `--kb FOLDER`")]
+    assert [(problem.code, problem.hint) for problem in problems] == [("MCP270", "choose one with `--kb FOLDER`")]
     assert [problem.code for problem in parsed({"a": ""}, Options(format="blueprints"))[1]] == ["MCP270"]
 
 
 # ---- what is in them
 
 
-def test_the_servers_are_one_and_each_is_a_facet() -> None:
+def test_the_servers_are_one_and_each_is_a_virtual_server() -> None:
     files: Files = {
         "servers.json": json.dumps(
             [
@@ -140,7 +140,7 @@ def test_the_servers_are_one_and_each_is_a_facet() -> None:
     server = server_of(files)
     assert (server.name, server.version) == ("one,two", "1.0.0")
     assert [tool.name for tool in server.tools] == ["t", "u"]
-    assert [(facet.name, facet.path, facet.tools, facet.prompts, facet.resources) for facet in server.facets] == [
+    assert [(each.name, each.path, each.tools, each.prompts, each.resources) for each in server.virtual_servers] == [
         ("one", "/one", ("t", "u"), ("p",), ("r",)),
         ("two", "/deep/two", ("u",), (), ("r",)),
     ]
@@ -185,7 +185,7 @@ def test_a_link_without_a_name_has_its_uri_for_one() -> None:
 
 def test_a_tool_shows_what_it_is_and_checks_nothing() -> None:
     (tool,) = server_of(base(tools=[TOOL])).tools
-    shown = {key: value for key, value in tool.members.value.items() if key != "_meta"}
+    shown = {key: value for key, value in tool.node.value.items() if key != "_meta"}
     schema = {"type": "object", "properties": {}}
     assert shown == {"name": "t", "title": "T", "description": "d", "inputSchema": schema}
     assert not tool.input.decides
@@ -292,8 +292,8 @@ def test_custom_features_are_marked_functions_by_their_ids(home: str) -> None:
     assert [tool.name for tool in server.tools] == ["t", "status"]
     assert server.tools[1].handler.file == HOMES[home]
     assert server.tools[1].input.decides
-    assert server.facets[0].tools == ("t", "status")
-    assert (server.facets[0].prompts, server.facets[0].resources) == (("ask",), ("now",))
+    assert server.virtual_servers[0].tools == ("t", "status")
+    assert (server.virtual_servers[0].prompts, server.virtual_servers[0].resources) == (("ask",), ("now",))
 
 
 def test_a_function_that_no_file_lists_is_not_served() -> None:
@@ -345,7 +345,7 @@ WRONG: dict[str, tuple[str, dict[str, str]]] = {
         {"servers.json": '[{"name": "s", "path": "s", »"feature": [], "features": ["f.json"]}]'},
     ),
     "JSON that is none": ("MCP002", {"servers.json": '»[{"name": "s", "path": "s", "features": ["f.json"]}'}),
-    "a feature file that is not there": (
+    "a feature file that does not exist": (
         "MCP271",
         {"servers.json": '[{"name": "s", "path": "s", "features": ["f.json", »"g.json"]}]'},
     ),
@@ -431,7 +431,7 @@ WRONG: dict[str, tuple[str, dict[str, str]]] = {
                 '{"id": "t", "description": "d", "content": [{"type": "text", "text": »null}]}',
             ),
             "a file without a path": ("MCP102", '{"id": "t", "description": "d", "content": [»{"type": "file"}]}'),
-            "a file that is not there": (
+            "a file that does not exist": (
                 "MCP271",
                 '{"id": "t", "description": "d", "content": [{"type": "file", "path": »"x.md"}]}',
             ),
@@ -596,7 +596,7 @@ def test_ten_thousand_tools_are_read() -> None:
     assert server is not None
     assert problems == ()
     assert len(server.server.tools) == 10_000
-    assert [len(facet.tools) for facet in server.server.facets] == [1000] * 10
+    assert [len(each.tools) for each in server.server.virtual_servers] == [1000] * 10
 
 
 def test_very_many_features_are_each_told() -> None:

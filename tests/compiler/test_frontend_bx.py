@@ -9,11 +9,13 @@ from typing import Any
 
 import pytest
 
-from images import archive, image_of
-from mcpc.frontends import recognise
+from mcpc.frontends import select_frontends
 from mcpc.frontends.bx.settings import read_settings
 from mcpc.options import Options
-from projects import PLAIN, SERVER_JSON, Files, checked, marked, places, tree
+from support.images import archive, image_of
+from support.projects import PLAIN, SERVER_JSON, Files, checked, marked, places, tree
+
+pytestmark = pytest.mark.sampled(2)
 
 TOKEN = "a-token-nobody-guesses-0123"
 TOOL = "from mcpc import mcp_tool\n@mcp_tool('Says hello')\ndef hello(name: str): return name\n"
@@ -53,12 +55,12 @@ def settings_of(**said: Any) -> dict[str, Any]:
     ],
 )
 def test_what_is_recognised(files: Files, formats: list[str]) -> None:
-    assert [one.name for one in recognise(tree(files), PLAIN)[0]] == formats
+    assert [one.name for one in select_frontends(tree(files), PLAIN)[0]] == formats
 
 
 @pytest.mark.parametrize("name", ["bx-mcp", "bx", "boxlang"])
 def test_it_can_be_named(name: str) -> None:
-    found, problems = recognise(tree({}), Options(format=name))
+    found, problems = select_frontends(tree({}), Options(format=name))
     assert ([one.name for one in found], problems) == (["bx-mcp"], ())
 
 
@@ -98,7 +100,7 @@ def ask(topic: str = "", tone: Annotated[str, "how"] = "plain"): return topic
 def test_every_way_of_marking() -> None:
     server = server_of({"things.py": MARKS})
     assert [tool.name for tool in server.tools] == ["plain", "described", "named", "keyed", "both"]
-    nodes: dict[str, Any] = {tool.name: tool.members.value for tool in server.tools}
+    nodes: dict[str, Any] = {tool.name: tool.node.value for tool in server.tools}
     texts = {name: node.get("description") for name, node in nodes.items()}
     assert texts == {
         "plain": "Adds.",
@@ -112,7 +114,7 @@ def test_every_way_of_marking() -> None:
     assert nodes["named"]["_meta"] == {"bxmcp/version": "1.5"}
     assert nodes["keyed"]["annotations"] == {"readOnlyHint": True}
     assert [one.uri for one in server.resources] == ["resource://one", "resource://two"]
-    assert [one.members.value["uriTemplate"] for one in server.templates] == ["config://{key}"]
+    assert [one.node.value["uriTemplate"] for one in server.templates] == ["config://{key}"]
     (prompt,) = server.prompts
     assert [(one.name, one.required) for one in prompt.arguments] == [("topic", True), ("tone", False)]
 
@@ -350,6 +352,6 @@ def test_boxlang_code_is_told_with_what_it_would_be() -> None:
 def test_hostile_boxlang_code_takes_no_time() -> None:
     text = "/*" * 200_000 + "@mcpTool function f(" + "(" * 200_000
     begun = time.process_time()
-    recognise(tree({"A.bx": text, "B.bxs": "@mcpTool " * 50_000}), PLAIN)
+    select_frontends(tree({"A.bx": text, "B.bxs": "@mcpTool " * 50_000}), PLAIN)
     checked({"B.bxs": "@mcpTool function a( " * 40_000})
     assert time.process_time() - begun < 20  # it is well below one; what is not linear takes minutes

@@ -6,10 +6,12 @@ import pytest
 
 import mcpc
 from mcpc import Context
-from mcpc.definitions import Bound
+from mcpc.definitions import DecoratedFunction
 from mcpc.ir import PythonFunction
-from mcpc.ir.printer import show
-from projects import SERVER_JSON, Files, checked, lowered, marked, parsed, places
+from mcpc.ir.printer import print_server
+from support.projects import SERVER_JSON, Files, checked, lowered, marked, parsed, places
+
+pytestmark = pytest.mark.sampled(2)
 
 DEMO = '''"""Handlers."""
 from typing import Annotated
@@ -97,7 +99,7 @@ def test_every_value_knows_its_place() -> None:
     assert [text[member.key_start : member.key_end] for member in properties.members] == ["a", "b"]
     assert tool.bound is not None
     assert (tool.bound.file, tool.bound.function) == ("server.py", "add")
-    assert isinstance(tool.bound, Bound)
+    assert isinstance(tool.bound, DecoratedFunction)
     assert definition.server is not None
     info = definition.server.node.get("serverInfo")
     name = info.get("name") if info else None
@@ -192,7 +194,7 @@ def test_a_project_that_is_still_fastmcps_is_told_the_line_to_change() -> None:
     server, problems = lowered(files)
     assert server is None
     assert places(problems, files) == [("MCP219", *marks[0])]
-    assert problems[0].hint == "write `from mcpc import Server as FastMCP` in its place"
+    assert problems[0].hint == "write `from mcpc import Server as FastMCP` instead"
 
 
 FAULTS = {
@@ -468,7 +470,7 @@ def test_resources_templates_and_completions_are_marked() -> None:
     server, problems = checked({"server.py": READ})
     assert server is not None, problems
     assert problems == ()
-    text = show(server.server)
+    text = print_server(server.server)
     assert (
         text[text.index("resource config") : text.index("file server.py")]
         == """\
@@ -485,7 +487,6 @@ resource template posts "users://{id}/posts{?page}"
   variable id
   variable page?
   description "Posts."
-  _meta {"mcpc/handler": {"timeout": 5}}
 resource template plain "plain://{name}"
   handler python plain(name) in server.py, contract python
   variable name
@@ -555,8 +556,8 @@ def test_constraints_that_no_schema_can_have_are_told_of_each_where_they_are() -
     _, problems = checked(unmarked)
     assert places(problems, unmarked) == [("MCP217", *mark) for mark in marks]
     assert [problem.message for problem in problems][:2] == [
-        "no schema describes `x`: unclosed group",
-        "no schema describes `x`: ValueError: 'ge' must be coercible to an integer",
+        "cannot generate a schema for `x`: unclosed group",
+        "cannot generate a schema for `x`: ValueError: 'ge' must be coercible to an integer",
     ]
 
 

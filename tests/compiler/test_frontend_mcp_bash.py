@@ -9,18 +9,18 @@ from typing import Any
 
 import pytest
 
-from artifact import build, converse, mcpc
-from mcp_bash_projects import HEADER, NAMED, PROJECT, SH, codes, facts, read, sound, values, with_modes
 from mcpc import cache
-from mcpc.frontends import mcp_bash, recognise
-from mcpc.frontends.mcp_bash.reading import beside, inside, stem
-from mcpc.frontends.mcp_bash.sdk import carried
+from mcpc.frontends import mcp_bash, select_frontends
+from mcpc.frontends.mcp_bash.reading import description_paths, path_inside, without_suffix
+from mcpc.frontends.mcp_bash.sdk import sdk_files
 from mcpc.frontends.mcp_bash.server import title_of
-from mcpc.languages.scripts import forkable
+from mcpc.languages.bash.forkable import is_forkable
 from mcpc.options import Options
 from mcpc.sources import read_tree
-from needs import needs
-from projects import Files, checked, parsed, tree
+from support.artifact import build, converse, mcpc
+from support.mcp_bash_projects import HEADER, NAMED, PROJECT, SH, codes, facts, read, sound, values, with_modes
+from support.needs import needs
+from support.projects import Files, checked, parsed, tree
 
 # What is recognised
 
@@ -40,7 +40,7 @@ from projects import Files, checked, parsed, tree
     ],
 )
 def test_is_recognised(files: Files) -> None:
-    found, problems = recognise(tree(files), Options())
+    found, problems = select_frontends(tree(files), Options())
     assert [frontend.name for frontend in found] == ["mcp-bash"]
     assert problems == ()
 
@@ -65,7 +65,7 @@ def test_is_left_alone(files: Files) -> None:
 
 @pytest.mark.parametrize("name", ["mcp-bash", "mcp_bash", "mcpbash"])
 def test_is_taken_by_its_names(name: str) -> None:
-    found, _ = recognise(tree({"README": ""}), Options(format=name))
+    found, _ = select_frontends(tree({"README": ""}), Options(format=name))
     assert [frontend.name for frontend in found] == ["mcp-bash"]
 
 
@@ -174,7 +174,7 @@ def test_everything_is_carried_and_the_library_with_it() -> None:
     paths = [source.path for source in definition.beside]
     assert set(PROJECT) | {"lib/x.sh", "data.bin"} <= set(paths)
     assert ".mcpc/mcp-bash/sdk/tool-sdk.sh" in paths
-    everything = [source.path for source in carried((), forks=True)]
+    everything = [source.path for source in sdk_files((), forks=True)]
     assert everything == sorted(everything)
     assert set(everything) < set(paths)
     assert len(paths) == len(set(paths))
@@ -207,6 +207,32 @@ def test_the_library_is_left_out_where_nothing_can_mean_it(script: str, is_there
 def test_a_file_that_means_the_library_brings_it() -> None:
     files: Files = {**PROJECT, "tools/t/tool.sh": "#!/usr/bin/env python3\n", "lib/deep/x.bin": b"\0source ui-sdk.sh"}
     assert ".mcpc/mcp-bash/sdk/ui-sdk.sh" in {source.path for source in sound(files).beside}
+
+
+@pytest.mark.parametrize(
+    ("script", "is_there"),
+    [
+        ("mcp_result_success '{}'", False),
+        ('echo "$(mcp_args_raw)" "$(mcp_meta_raw)"', False),
+        ("mcp_args_get '.a'", True),
+        ("mcp_meta_get '.a'", True),
+        ("mcp_require_path .a", True),
+        ('f=mcp; "${f}_args_int" .a', True),
+        ('f=args_get; "mcp_$f" .a', True),
+    ],
+)
+def test_filters_in_python_are_carried_if_arguments_are_asked_for(script: str, is_there: bool) -> None:
+    text = f'#!/usr/bin/env bash\nsource "${{MCP_SDK}}/tool-sdk.sh"\nsource ./more.sh\n{script}\n'
+    for name in ("tools/t/tool.sh", "tools/t/more.sh"):  # what a tool reads counts as well
+        paths = {source.path for source in sound({**PROJECT, name: text}).beside}
+        assert ".mcpc/mcp-bash/lib/python/json_answer.py" in paths
+        for module in ("json_filter", "json_filters", "json_functions"):
+            assert (f".mcpc/mcp-bash/lib/python/{module}.py" in paths) is is_there
+
+
+def test_filters_in_python_are_left_out_with_the_library() -> None:
+    files: Files = {**PROJECT, "tools/t/tool.sh": "#!/usr/bin/env python3\nprint('mcp_args_get')\n"}
+    assert not [one.path for one in sound(files).beside if one.path.startswith(".mcpc/mcp-bash/lib/python/")]
 
 
 def test_a_tool_is_what_its_description_says() -> None:
@@ -304,7 +330,9 @@ def test_a_schema_becomes_one_of_an_object(written: dict[str, Any], schema: Any)
 def test_which_files_are_tools(path: str, data: str, mode: int, is_tool: bool) -> None:
     definition, _ = read({path: data}, {path: mode})
     assert [facts(tool)["path"] for tool in definition.tools] == ([path.removeprefix("tools/")] if is_tool else [])
-    assert [tool.node.value["name"] for tool in definition.tools] == ([stem(Path(path).name)] if is_tool else [])
+    assert [tool.node.value["name"] for tool in definition.tools] == (
+        [without_suffix(Path(path).name)] if is_tool else []
+    )
 
 
 def test_tools_are_in_the_order_of_names_and_paths() -> None:
@@ -562,13 +590,13 @@ def test_the_order_of_a_register_is_kept() -> None:
     ],
 )
 def test_paths_stay_inside(home: str, written: str, path: str | None) -> None:
-    assert inside(home, written) == path
+    assert path_inside(home, written) == path
 
 
 def test_where_a_file_is_described() -> None:
-    assert beside("tools/a.b/run.sh") == ("tools/a.b/run.sh.meta.json", "tools/a.b/run.meta.json")
-    assert beside("tools/a.b/run") == ("tools/a.b/run.meta.json",)
-    assert stem("a.b/.x") == "a.b/.x"
+    assert description_paths("tools/a.b/run.sh") == ("tools/a.b/run.sh.meta.json", "tools/a.b/run.meta.json")
+    assert description_paths("tools/a.b/run") == ("tools/a.b/run.meta.json",)
+    assert without_suffix("a.b/.x") == "a.b/.x"
 
 
 # Whole projects
@@ -648,17 +676,17 @@ def test_shipped_examples_are_understood(example: str) -> None:
 
 
 def test_the_name_of_the_folder_decides_a_build() -> None:
-    one, other = (cache.key(with_modes(PROJECT, {}, name), (), Options()) for name in ("a", "b"))
+    one, other = (cache.cache_key(with_modes(PROJECT, {}, name), (), Options()) for name in ("a", "b"))
     assert one != other
-    assert one == cache.key(with_modes(PROJECT, {}, "a"), (), Options())
-    assert one != cache.key(with_modes(PROJECT, {}, "a"), (), Options(allow=("x",)))
-    assert one != cache.key(with_modes(PROJECT, {}, "a"), (), Options(hooks=True))
+    assert one == cache.cache_key(with_modes(PROJECT, {}, "a"), (), Options())
+    assert one != cache.cache_key(with_modes(PROJECT, {}, "a"), (), Options(allow=("x",)))
+    assert one != cache.cache_key(with_modes(PROJECT, {}, "a"), (), Options(hooks=True))
 
 
 @pytest.mark.parametrize("text", [SH, HEADER, '#!/bin/bash\nsource "${MCP_SDK}/tool-sdk.sh"\nmcp_emit_text hi\n'])
 def test_scripts_say_whether_they_may_be_forked(text: str) -> None:
     (tool,) = read({"tools/t/tool.sh": text})[0].tools
-    assert facts(tool)["fork"] is forkable(tree({"tools/t/tool.sh": text}).files["tools/t/tool.sh"])
+    assert facts(tool)["fork"] is is_forkable(tree({"tools/t/tool.sh": text}).files["tools/t/tool.sh"])
 
 
 def test_a_script_that_reads_another_is_judged_with_it() -> None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from mcpc.diagnostics.formats import FORMATS
-from mcpc.frontends import FRONTENDS, recognise
+from mcpc.frontends import FRONTENDS, select_frontends
 from mcpc.options import Options
-from projects import SERVER_JSON, SMOKETEST, Files, Place, parsed, places, tree
+from support.projects import SERVER_JSON, SMOKETEST, Files, Place, parsed, places, tree
 
 TOOL = '{"name": "a", "inputSchema": {"type": "object"}}'
 BASH = "tool_a() { :; }\n"
@@ -26,7 +26,7 @@ def names(files: Files, kind: str) -> list[object]:
     ["server.json", "tools.json", "tools.d/a.json", "prompts.json", "prompts.d/a.json", "tools.bash", "prompts.bash"],
 )
 def test_one_file_of_the_format_is_enough_to_be_recognised(path: str) -> None:
-    found, problems = recognise(tree({path: "{}"}), Options())
+    found, problems = select_frontends(tree({path: "{}"}), Options())
     assert [frontend.name for frontend in found] == ["native"]
     assert problems == ()
 
@@ -35,7 +35,7 @@ def test_one_file_of_the_format_is_enough_to_be_recognised(path: str) -> None:
     "path", ["servers.json", "a/sub/server.json", "tools.d/sub/a.json", "tools.d/a.txt", "tools", "tools.py", "README"]
 )
 def test_other_files_are_no_project(path: str) -> None:
-    found, problems = recognise(tree({path: "{}"}), Options())
+    found, problems = select_frontends(tree({path: "{}"}), Options())
     assert found == ()
     assert [problem.code for problem in problems] == ["MCP009"]
     assert "server.json" in problems[0].expected
@@ -43,7 +43,7 @@ def test_other_files_are_no_project(path: str) -> None:
 
 
 def test_every_format_is_told_of_in_a_line_of_its_own() -> None:
-    _, problems = recognise(tree({"README": ""}), Options())
+    _, problems = select_frontends(tree({"README": ""}), Options())
     lines = FORMATS["text"](problems, {}).splitlines()
     assert lines[1] == "  = expected: one of"
     formats = [line.removeprefix("    - ").partition(":")[0] for line in lines[2:-3]]
@@ -57,23 +57,23 @@ def test_projects_below_a_folder_that_is_none_are_named() -> None:
         "b/src/tools/x.ts": "export const schema = 1\nexport default 1",
         "c/README": "",
     }
-    _, problems = recognise(tree(projects), Options())
-    assert problems[0].hint == "projects lie below it: `a`, `b`; name one of them"
+    _, problems = select_frontends(tree(projects), Options())
+    assert problems[0].hint == "projects in subfolders: `a`, `b`; name one of them"
 
 
 def test_an_empty_directory_is_no_project() -> None:
-    assert [problem.code for problem in recognise(tree({}), Options())[1]] == ["MCP009"]
+    assert [problem.code for problem in select_frontends(tree({}), Options())[1]] == ["MCP009"]
 
 
 @pytest.mark.parametrize("name", ["native", "mcbox"])
 def test_a_format_can_be_forced_by_name_or_alias(name: str) -> None:
-    found, problems = recognise(tree({"README": ""}), Options(format=name))
+    found, problems = select_frontends(tree({"README": ""}), Options(format=name))
     assert found == FRONTENDS[:1]
     assert problems == ()
 
 
 def test_a_format_nobody_knows_is_refused_with_the_nearest() -> None:
-    found, problems = recognise(tree(SMOKETEST), Options(format="nativ"))
+    found, problems = select_frontends(tree(SMOKETEST), Options(format="nativ"))
     assert found == ()
     assert [(problem.code, problem.hint) for problem in problems] == [("MCP009", "did you mean `native`?")]
     assert "`mcbox`" in problems[0].expected

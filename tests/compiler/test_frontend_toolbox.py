@@ -10,20 +10,22 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from artifact import mcpc
-from mcpc.bundling import describing, node
-from mcpc.bundling.npm import essence
-from mcpc.bundling.packages import name_of
-from mcpc.frontends import toolbox, understand
+from mcpc.bundling import module_inspection, node
+from mcpc.bundling.npm import shorten_errors
+from mcpc.bundling.packages import package_name
+from mcpc.frontends import parse_project, toolbox
 from mcpc.options import Options
 from mcpc.sources import SourceTree, read_tree
-from needs import ROOT, needs_node
-from projects import Files, places, tree
+from support.artifact import mcpc
+from support.needs import ROOT, needs_node
+from support.projects import Files, places, tree
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from mcpc.diagnostics import Diagnostics
+
+pytestmark = pytest.mark.sampled(2)
 
 TOOL = """export const schema = {description: "Do it.", type: "object", properties: {}};
 export default async function (request) { return {content: []}; }
@@ -44,15 +46,15 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def _own_cache(kept: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     needs_node()
     monkeypatch.setenv("MCPC_CACHE_DIR", str(kept))
-    node.node.cache_clear()
+    node.node_path.cache_clear()
 
 
 def told(files: Files, options: Options = FORCED) -> Diagnostics:
-    return understand(tree(files), options)[1]
+    return parse_project(tree(files), options)[1]
 
 
 def names(files: Files, options: Options = FORCED) -> list[str]:
-    definition, _ = understand(tree(files), options)
+    definition, _ = parse_project(tree(files), options)
     assert definition is not None
     return [str(tool.node.get("name").value) for tool in definition.tools]  # type: ignore[union-attr]
 
@@ -155,16 +157,17 @@ WRONG: dict[str, tuple[Files, list[tuple[str, str, int, int]]]] = {
 def test_what_is_wrong_is_told(name: str) -> None:
     added, expected = WRONG[name]
     files = {**BESIDE, **added}
-    definition, problems = understand(tree(files), Options(format="toolbox"))
+    definition, problems = parse_project(tree(files), Options(format="toolbox"))
     assert places(problems, files) == expected
     assert definition is not None
     assert "good" in names(files)
     assert all("bad" not in name for name in names(files))
 
 
+@pytest.mark.slow
 def test_a_tool_that_never_ends_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(describing, "SECONDS", 1)
-    monkeypatch.setattr(describing, "GRACE_SECONDS", 1)
+    monkeypatch.setattr(module_inspection, "SECONDS", 1)
+    monkeypatch.setattr(module_inspection, "GRACE_SECONDS", 1)
     files: Files = {
         **BESIDE,
         "src/tools/bad.ts": "while (true);\n" + TOOL,
@@ -199,8 +202,8 @@ def test_esbuild_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     assert found is not None
     (tmp_path / "node").symlink_to(found)
     monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin-without-npm")
-    node.node.cache_clear()
-    node.version.cache_clear()
+    node.node_path.cache_clear()
+    node.program_version.cache_clear()
     assert not told(BESIDE)  # and npm is not asked any more
     monkeypatch.setenv("MCPC_CACHE_DIR", str(tmp_path / "empty"))
     (problem,) = told(BESIDE)
@@ -235,7 +238,7 @@ FLAT = {
 
 
 def described(root: Path) -> tuple[str, list[str]]:
-    definition, problems = understand(read_tree(root)[0], Options())
+    definition, problems = parse_project(read_tree(root)[0], Options())
     assert definition is not None
     shown = {tool.node.get("name").value: tool.node.get("description").value for tool in definition.tools}  # type: ignore[union-attr]
     return str(shown.get("uses", "")), [problem.code for problem in problems]
@@ -258,7 +261,7 @@ def test_a_package_outside_is_refused(tmp_path: Path) -> None:
     project(tmp_path / "p", {**IMPORTS, **FLAT})
     (tmp_path / "p/node_modules/left").rename(tmp_path / "left")
     (tmp_path / "p/node_modules/left").symlink_to("../../left")
-    definition, problems = understand(read_tree(tmp_path / "p")[0], Options())
+    definition, problems = parse_project(read_tree(tmp_path / "p")[0], Options())
     assert definition is not None
     assert [problem.code for problem in problems] == ["MCP409"]
     assert "leads outside of `node_modules`" in problems[0].message
@@ -278,16 +281,16 @@ def test_machine_code_is_told(tmp_path: Path) -> None:
     project(
         tmp_path, {**IMPORTS, **FLAT, "node_modules/left/index.js": left, "node_modules/left/build/left.node": "\0"}
     )
-    _, (problem,) = understand(read_tree(tmp_path)[0], Options())
+    _, (problem,) = parse_project(read_tree(tmp_path)[0], Options())
     assert (problem.code, "`left`" in problem.message) == ("MCP410", True)
 
 
 def test_a_changed_package_is_another_build(tmp_path: Path) -> None:
     found = project(tmp_path, {**IMPORTS, **FLAT})
-    before = toolbox.decisive(found)
+    before = toolbox.build_inputs(found)
     (tmp_path / "node_modules/right/index.js").write_text('exports.side = "another";')
-    assert toolbox.decisive(found) != before
-    assert toolbox.decisive(SourceTree(MappingProxyType({}), "name")) == ("name",)  # nothing of Node
+    assert toolbox.build_inputs(found) != before
+    assert toolbox.build_inputs(SourceTree(MappingProxyType({}), "name")) == ("name",)  # nothing of Node
 
 
 def test_the_same_sources_make_the_same_bytes_anywhere(tmp_path: Path) -> None:
@@ -322,7 +325,7 @@ def test_a_module_of_the_projects_own_keeps_what_else_it_exports() -> None:
         "src/tools/a.ts": 'import { colour, logFile } from "../config.js";\n'
         + TOOL.replace('"Do it."', "`${colour} ${logFile.endsWith('ToolBox.log')}`"),
     }
-    definition, problems = understand(tree(files), Options())
+    definition, problems = parse_project(tree(files), Options())
     assert definition is not None
     assert not problems
     assert definition.tools[0].node.get("description").value == "green true"  # type: ignore[union-attr]
@@ -330,7 +333,7 @@ def test_a_module_of_the_projects_own_keeps_what_else_it_exports() -> None:
 
 def test_the_dialect_lists_as_toolbox_does() -> None:
     files: Files = {"src/tools/a.js": TOOL.replace("{desc", '{name: "b", title: "T", desc')}
-    exact, plain = (understand(tree(files), options)[0] for options in (EXACT, Options()))
+    exact, plain = (parse_project(tree(files), options)[0] for options in (EXACT, Options()))
     assert exact is not None
     assert plain is not None
     (tool,) = exact.tools
@@ -351,9 +354,9 @@ def test_a_description_within_the_schema_is_one_where_it_stays_there() -> None:
     ("specifier", "package"), [("a", "a"), ("a/b/c.js", "a"), ("@s/a", "@s/a"), ("@s/a/b", "@s/a")]
 )
 def test_the_package_of_an_import(specifier: str, package: str) -> None:
-    assert name_of(specifier) == package
+    assert package_name(specifier) == package
 
 
 def test_what_npm_says_names_no_registry() -> None:
     said = "npm error code E404\nnpm error 404 Not Found - GET https://registry.example.org/x - no\nnpm error A complete log"
-    assert essence(said) == "Not Found - GET … - no"
+    assert shorten_errors(said) == "Not Found - GET … - no"

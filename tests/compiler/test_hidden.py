@@ -5,7 +5,7 @@ import sys
 import pytest
 import regex
 
-from mcpc.sources.hidden import hidden, what
+from mcpc.sources.hidden import describe_hidden, hidden_characters
 
 SHOWN = {
     "emoji": "❤️ 👩‍💻 👨‍👩‍👧‍👦 ✔︎ 🏳️‍🌈 👩🏽‍🚀 ❤️‍🔥",
@@ -24,13 +24,13 @@ REFUSED += [0x10FFFF, 0xF0000, 0xE0041, 0x206A, 0xD800, 0, 0x9F]
 
 @pytest.mark.parametrize("name", SHOWN)
 def test_what_people_write_is_allowed(name: str) -> None:
-    assert hidden(SHOWN[name]) == []
+    assert hidden_characters(SHOWN[name]) == []
 
 
 @pytest.mark.parametrize("code", REFUSED, ids=lambda code: f"U+{code:04X}")
 def test_what_cannot_be_seen_is_found_and_named(code: int) -> None:
-    assert hidden(f"é {chr(code)}b") == [chr(code)]
-    assert what(chr(code))
+    assert hidden_characters(f"é {chr(code)}b") == [chr(code)]
+    assert describe_hidden(chr(code))
 
 
 @pytest.mark.parametrize(
@@ -39,17 +39,17 @@ def test_what_cannot_be_seen_is_found_and_named(code: int) -> None:
     ids=ascii,
 )
 def test_joiners_and_selectors_that_join_nothing_are_found(text: str) -> None:
-    assert len(hidden(text)) == 1
+    assert len(hidden_characters(text)) == 1
 
 
 def test_everything_that_unicode_ignores_is_found() -> None:
     ignored = regex.compile(r"[\p{Default_Ignorable_Code_Point}\p{Bidi_Control}\p{Noncharacter_Code_Point}\p{Co}]")
     points = "".join(map(chr, range(sys.maxunicode + 1)))
-    missing = [f"U+{ord(one):04X}" for one in ignored.findall(points) if hidden(f"é {one} ") != [one]][:20]
+    missing = [f"U+{ord(one):04X}" for one in ignored.findall(points) if hidden_characters(f"é {one} ") != [one]][:20]
     assert missing == []
 
 
 def test_controls_may_be_left_out() -> None:
-    assert hidden("a\x00é", controls=False) == []
-    assert hidden("a\x00", controls=False) == []
-    assert hidden("a\x00\u200bé", controls=False) == ["\u200b"]
+    assert hidden_characters("a\x00é", controls=False) == []
+    assert hidden_characters("a\x00", controls=False) == []
+    assert hidden_characters("a\x00\u200bé", controls=False) == ["\u200b"]

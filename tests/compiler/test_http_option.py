@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from artifact import build, carried
-from mcpc.dependencies.serving import HTTP, LEFT_OUT, pinned, pins
+from mcpc.dependencies.serving import HTTP, UNUSED, option_requirements, pinned_requirement
 from mcpc.options import Options
-from mcpc.pack.archive import Entry, archive
-from mcpc.pack.serving import BYTECODE, FOLDER, SOURCES, nested
-from mcpc_runtime.layer.serving import entries
-from talking import write_project
+from mcpc.pack.archive import ArchiveEntry, build_archive
+from mcpc.pack.nested_archives import BYTECODE, FOLDER, SOURCES, nest_entries
+from mcpc_runtime.packages.nested_archives import archive_entries
+from support.artifact import build, carried
+from support.talking import write_project
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -26,12 +26,14 @@ if TYPE_CHECKING:
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("option")
+    folder = tmp_path_factory.mktemp("option")
+    write_project(folder / "project")
+    return folder
 
 
 @pytest.fixture(scope="module")
 def plain(folder: Path) -> Path:
-    return build(write_project(folder / "project"), folder / "plain.pyz")
+    return build(folder / "project", folder / "plain.pyz")
 
 
 @pytest.fixture(scope="module")
@@ -65,7 +67,7 @@ def test_what_is_carried_is_what_serves_and_no_command_line(served: Path) -> Non
             assert {f"{name}c" for name in names if name.endswith(".py")} == set(compiled.namelist())
     packages = {name.partition("/")[0] for name in names if not name.startswith(".")}
     assert {"uvicorn", "h11"} <= packages
-    assert not packages & LEFT_OUT
+    assert not packages & UNUSED
     assert any("LICENSE" in name for name in names)
 
 
@@ -115,9 +117,9 @@ def test_what_is_for_http_brings_http(given: dict[str, bool], carries: tuple[str
 
 @pytest.mark.parametrize("choice", ["http", "oauth", "otel", "redis"])
 def test_every_choice_has_exact_versions(choice: str) -> None:
-    found = list(pins((choice,)))
+    found = list(option_requirements((choice,)))
     assert found
-    assert all("==" in pinned(one) for one in found)
+    assert all("==" in pinned_requirement(one) for one in found)
 
 
 def test_redis_alone_brings_no_http(folder: Path) -> None:
@@ -138,8 +140,8 @@ PROGRAM = """
 import sys
 archive = sys.argv[1]
 sys.path.insert(0, archive)
-from mcpc_runtime.layer.serving import bring
-assert bring(archive) and bring(archive)
+from mcpc_runtime.packages.nested_archives import activate_nested
+assert activate_nested(archive) and activate_nested(archive)
 for name in sys.argv[2:]:
     __import__(name)
     place = sys.modules[name].__file__
@@ -158,14 +160,14 @@ def test_what_is_carried_can_be_imported_where_nothing_is_installed(folder: Path
 
 def test_nested_archives_are_found_where_they_lie() -> None:
     inner = {f"{FOLDER}{name}": name.encode() * 9 for name in ("a.py", "b/é.txt", "a.pyc")}
-    packed = nested({**inner, "other": b"x"})
+    packed = nest_entries({**inner, "other": b"x"})
     assert set(packed) == {"other", SOURCES, BYTECODE}
-    outer = archive([Entry(name, data) for name, data in sorted(packed.items())], "#!first")
+    outer = build_archive([ArchiveEntry(name, data) for name, data in sorted(packed.items())], "#!first")
     with zipfile.ZipFile(io.BytesIO(outer)) as read:
         for name in (SOURCES, BYTECODE):
             information = read.getinfo(name)
             start = outer.index(read.read(name), information.header_offset)
-            for path, entry in entries(read.read(name), start, f"server.pyz/{FOLDER}"):
+            for path, entry in archive_entries(read.read(name), start, f"server.pyz/{FOLDER}"):
                 place, method, packed_size, size, offset, *_ = entry
                 assert place == f"server.pyz/{path}"
                 assert (method, packed_size) == (0, size)
@@ -176,4 +178,4 @@ def test_nested_archives_are_found_where_they_lie() -> None:
 
 
 def test_nothing_is_nested_where_there_is_nothing() -> None:
-    assert nested({"a": b"b"}) == {"a": b"b"}
+    assert nest_entries({"a": b"b"}) == {"a": b"b"}

@@ -11,14 +11,14 @@ import pytest
 import typing_extensions
 from pydantic import BaseModel, Field, TypeAdapter
 
-from mcpc.introspection.inlining import GROWTH, LARGEST, _size, inlined
-from mcpc.introspection.schemas import of_parameters, of_result
+from mcpc.introspection.inlining import MAX_GROWTH, MAX_INLINED_BYTES, _size, inline_definitions
+from mcpc.introspection.schemas import parameter_schema, result_schema
 from mcpc.schema import SchemaError
 from mcpc.schema import compile as compiled
-from random_schemas import Generator
-from random_values import Values
+from support.random_schemas import Generator
+from support.random_values import Values
 
-EMPTY: Any = of_parameters.__globals__["NOTHING"]
+EMPTY: Any = parameter_schema.__globals__["NOTHING"]
 
 
 class Unit(enum.Enum):
@@ -53,7 +53,7 @@ class Tree:
 
 
 def parameters(**hints: Any) -> dict[str, Any]:
-    return of_parameters({name: hint if isinstance(hint, tuple) else (hint, EMPTY) for name, hint in hints.items()})
+    return parameter_schema({name: hint if isinstance(hint, tuple) else (hint, EMPTY) for name, hint in hints.items()})
 
 
 def test_an_enum_and_a_model_are_no_references() -> None:
@@ -76,7 +76,7 @@ def test_assertions_beside_a_reference_hold_beside_the_definition() -> None:
         "properties": {"x": {"$ref": "#/$defs/X", "maximum": 5, "description": "here"}},
         "$defs": {"X": {"type": "integer", "maximum": 9, "minimum": 1, "description": "there"}},
     }
-    shown = inlined(schema)
+    shown = inline_definitions(schema)
     assert shown == {
         "properties": {
             "x": {
@@ -99,7 +99,7 @@ def test_what_leads_back_to_itself_stays() -> None:
 
 
 def test_a_result_is_shown_without_references() -> None:
-    shown, wraps = of_result(list[Place])
+    shown, wraps = result_schema(list[Place])
     assert wraps
     assert "$defs" not in shown
     assert shown["properties"]["result"]["items"]["properties"]["unit"]["enum"] == ["celsius", "fahrenheit"]
@@ -126,9 +126,9 @@ def large(uses: int, bytes_: int) -> dict[str, Any]:
 )
 def test_a_schema_grows_only_so_far(uses: int, size: int, goes: bool) -> None:
     schema = large(uses, size)
-    shown = inlined(schema)
+    shown = inline_definitions(schema)
     assert ("$defs" not in shown) is goes
-    assert _size(shown) <= max(LARGEST, GROWTH * _size(schema))
+    assert _size(shown) <= max(MAX_INLINED_BYTES, MAX_GROWTH * _size(schema))
 
 
 def test_growth_that_multiplies_is_bounded() -> None:
@@ -136,13 +136,13 @@ def test_growth_that_multiplies_is_bounded() -> None:
         f"D{n}": {"properties": {side: {"$ref": f"#/$defs/D{n + 1}"} for side in ("left", "right")}} for n in range(40)
     }
     schema = {"properties": {"x": {"$ref": "#/$defs/D0"}}, "$defs": {**doubled, "D40": {"type": "integer"}}}
-    assert _size(inlined(schema)) <= max(LARGEST, GROWTH * _size(schema))
+    assert _size(inline_definitions(schema)) <= max(MAX_INLINED_BYTES, MAX_GROWTH * _size(schema))
 
 
 def test_a_deep_chain_of_models_stays_as_it_is() -> None:
     chain = {f"D{n}": {"properties": {"next": {"$ref": f"#/$defs/D{n + 1}"}}} for n in range(3000)}
     schema = {"properties": {"x": {"$ref": "#/$defs/D0"}}, "$defs": {**chain, "D3000": {"type": "integer"}}}
-    assert inlined(schema) is schema
+    assert inline_definitions(schema) is schema
 
 
 @pytest.mark.parametrize(
@@ -156,7 +156,7 @@ def test_a_deep_chain_of_models_stays_as_it_is() -> None:
     ids=["into properties", "with an id", "with an anchor", "out of the schema"],
 )
 def test_references_of_other_kinds_are_left_alone(schema: dict[str, Any]) -> None:
-    assert inlined(schema) is schema
+    assert inline_definitions(schema) is schema
 
 
 def test_values_that_look_like_references_are_values() -> None:
@@ -165,7 +165,7 @@ def test_values_that_look_like_references_are_values() -> None:
         "properties": {"$ref": {"$ref": "#/$defs/X"}, "a": {"default": value, "const": value, "x-of-mine": value}},
         "$defs": {"X": {"type": "integer"}},
     }
-    shown = inlined(schema)
+    shown = inline_definitions(schema)
     assert shown["properties"]["a"] == schema["properties"]["a"]
     assert shown["properties"]["$ref"] == {"type": "integer"}
 
@@ -183,7 +183,7 @@ HINTS = [Place, Unit, Tree, Everything, list[Everything], Cat | Dog, Annotated[C
 @pytest.mark.parametrize("hint", HINTS, ids=str)
 def test_both_schemas_accept_the_same_values(hint: Any) -> None:
     written = TypeAdapter(dict[str, hint]).json_schema()
-    shown = inlined(written)
+    shown = inline_definitions(written)
     assert written != shown
     before, after = compiled(written), compiled(shown)
     values = Values(Generator(7), written)
@@ -192,6 +192,7 @@ def test_both_schemas_accept_the_same_values(hint: Any) -> None:
     assert {first for first, _ in judged} == {True, False}
 
 
+@pytest.mark.slow
 def test_random_schemas_accept_the_same_values() -> None:
     changed = 0
     for number in range(300):
@@ -200,7 +201,7 @@ def test_random_schemas_accept_the_same_values() -> None:
         generator.references = [{"$ref": f"#/$defs/{name}"} for name in definitions]
         defined = {name: generator.schema(2) for name in definitions}
         schema = {"allOf": [generator.schema(3), generator.schema(3)], "$defs": defined}
-        shown = inlined(schema)
+        shown = inline_definitions(schema)
         try:
             before = compiled(schema)
         except SchemaError:

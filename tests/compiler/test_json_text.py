@@ -272,7 +272,7 @@ def test_a_key_that_stands_twice() -> None:
     text = '{\n  "name": "a",\n  "n\\u0061me": "b",\n  "x": 1\n}'
     code, marked, message, _, hint = only(text)
     assert (code, marked) == ("MCP003", '"n\\u0061me"')
-    assert message == "the key `name` stands twice in one object"
+    assert message == "duplicate key `name`"
     assert hint == "the first one is on line 2, and only the last would count"
     node, _ = parse(text)
     assert node is not None

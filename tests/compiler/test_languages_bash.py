@@ -11,11 +11,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from mcpc.diagnostics import Severity
-from mcpc.languages import LANGUAGES, bash_syntax
-from mcpc.languages.bash import read
-from mcpc.languages.bash_lexer import scan
+from mcpc.languages import LANGUAGES
+from mcpc.languages.bash import syntax
+from mcpc.languages.bash.lexer import scan_library
+from mcpc.languages.bash.library import read_library
 from mcpc.sources import Source
-from needs import needs
+from support.needs import needs
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -28,7 +29,7 @@ def source(text: str | bytes) -> Source:
 
 
 def names(text: str) -> list[str]:
-    return [word.text for word in scan(text).functions]
+    return [word.text for word in scan_library(text).functions]
 
 
 def problems(text: str | bytes, *codes: str) -> list[tuple[str, int, str]]:
@@ -36,13 +37,13 @@ def problems(text: str | bytes, *codes: str) -> list[tuple[str, int, str]]:
     file = source(text)
     return [
         (problem.code, file.position(problem.span.start)[0], file.text[problem.span.start : problem.span.end])
-        for problem in read(file)[1]
+        for problem in read_library(file)[1]
         if problem.span is not None and (not codes or problem.code in codes)
     ]
 
 
 def the_problem(text: str | bytes) -> Diagnostic:
-    (problem,) = read(source(text))[1]
+    (problem,) = read_library(source(text))[1]
     return problem
 
 
@@ -304,7 +305,7 @@ export -f -- looped chosen
 @pytest.mark.parametrize("library", LIBRARIES)
 def test_bash_defines_the_same(library: str, tmp_path: Path) -> None:
     text = LIBRARIES[library]
-    module, found = read(source(text))
+    module, found = read_library(source(text))
     assert {name: function.exported for name, function in module.functions.items()} == defined(text, tmp_path)
     assert not [problem for problem in found if problem.code == "MCP204"]
 
@@ -322,7 +323,7 @@ def test_bash_defines_the_forms(form: str, tmp_path: Path) -> None:
 
 def test_places() -> None:
     file = source('# größe 😀 \udcff\r\ngröße() { echo "😀"; }\nfunction   b\n{ :; }\n')
-    functions = read(file)[0].functions
+    functions = read_library(file)[0].functions
     places = {name: file.text[function.span.start : function.span.end] for name, function in functions.items()}
     assert places == {"größe": "größe", "b": "b"}
     assert [file.position(function.span.start) for function in functions.values()] == [(2, 1), (3, 12)]
@@ -331,11 +332,11 @@ def test_places() -> None:
 
 def test_the_later_of_two_counts() -> None:
     file = source("a() { :; }\na() { :; }\n")
-    assert file.position(read(file)[0].functions["a"].span.start) == (2, 1)
+    assert file.position(read_library(file)[0].functions["a"].span.start) == (2, 1)
 
 
 def test_a_quoted_name_is_no_function() -> None:
-    assert dict(read(source("'a'() { :; }\n$b() { :; }\n\"c\"() { :; }\n"))[0].functions) == {}
+    assert dict(read_library(source("'a'() { :; }\n$b() { :; }\n\"c\"() { :; }\n"))[0].functions) == {}
 
 
 @pytest.mark.parametrize(
@@ -352,7 +353,7 @@ def test_a_quoted_name_is_no_function() -> None:
     ],
 )
 def test_exported(command: str) -> None:
-    assert read(source(f"a() {{ :; }}\n{command}\n"))[0].functions["a"].exported
+    assert read_library(source(f"a() {{ :; }}\n{command}\n"))[0].functions["a"].exported
 
 
 @pytest.mark.parametrize(
@@ -369,7 +370,7 @@ def test_exported(command: str) -> None:
     ],
 )
 def test_not_exported(command: str) -> None:
-    assert not read(source(f"a() {{ :; }}\n{command}\n"))[0].functions["a"].exported
+    assert not read_library(source(f"a() {{ :; }}\n{command}\n"))[0].functions["a"].exported
 
 
 SYNTAX: dict[str, tuple[str | bytes, int, str, str]] = {
@@ -390,7 +391,7 @@ def test_syntax_errors(case: str) -> None:
     needs("bash")
     text, line, covered, message = SYNTAX[case]
     assert problems(text, "MCP204") == [("MCP204", line, covered)]
-    (problem,) = (problem for problem in read(source(text))[1] if problem.code == "MCP204")
+    (problem,) = (problem for problem in read_library(source(text))[1] if problem.code == "MCP204")
     assert problem.severity is Severity.ERROR
     assert problem.message == message
 
@@ -406,21 +407,21 @@ def test_a_here_document_without_end() -> None:
     needs("bash")
     assert the_problem("cat <<EOF\nx\n").severity is Severity.WARNING
     assert the_problem("cat <<EOF\nx\n").message == "no line `EOF` ends the here-document"
-    swallowed = read(source("f() {\n cat <<EOF\n}\n"))[1]
+    swallowed = read_library(source("f() {\n cat <<EOF\n}\n"))[1]
     assert {problem.severity for problem in swallowed} == {Severity.WARNING, Severity.ERROR}
     assert {problem.code for problem in swallowed} == {"MCP204"}
 
 
 def test_what_is_not_known_is_passed_on() -> None:
     needs("bash")
-    problem, *_ = read(source("[[ a b c ]]\n"))[1]
+    problem, *_ = read_library(source("[[ a b c ]]\n"))[1]
     assert "conditional binary operator expected" in problem.message
     assert "'" not in problem.message
 
 
 def test_extended_patterns_are_read_when_switched_on() -> None:
     needs("bash")
-    assert read(source("shopt -s nullglob extglob\nf() { rm !(a|b); }\n"))[1] == ()
+    assert read_library(source("shopt -s nullglob extglob\nf() { rm !(a|b); }\n"))[1] == ()
     assert problems("f() { rm !(a|b); }\n") == [("MCP204", 1, "f() { rm !(a|b); }")]
 
 
@@ -440,7 +441,7 @@ def test_nothing_is_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
     for variable in ("BASH_ENV", "ENV"):
         monkeypatch.setenv(variable, str(startup))
     monkeypatch.setenv("SHELLOPTS", "xtrace")
-    assert read(source(f"touch {trace}\n$(touch {trace})\ntrap 'touch {trace}' EXIT\n"))[1] == ()
+    assert read_library(source(f"touch {trace}\n$(touch {trace})\ntrap 'touch {trace}' EXIT\n"))[1] == ()
     assert not trace.exists()
 
 
@@ -453,7 +454,7 @@ def fake_bash(folder: Path, monkeypatch: pytest.MonkeyPatch, text: str) -> None:
 
 def test_without_bash(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    module, (problem,) = read(source("f() { :; }\n"))
+    module, (problem,) = read_library(source("f() { :; }\n"))
     assert list(module.functions) == ["f"]
     assert (problem.code, problem.severity) == ("MCP210", Severity.WARNING)
 
@@ -465,7 +466,7 @@ def test_a_bash_that_cannot_be_run(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 def test_a_bash_that_never_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     fake_bash(tmp_path, monkeypatch, "#!/bin/sh\nexec /bin/sleep 60\n")
-    monkeypatch.setattr(bash_syntax, "SECONDS", 0.2)
+    monkeypatch.setattr(syntax, "SECONDS", 0.2)
     assert the_problem("f() { :; }\n").code == "MCP210"
 
 
@@ -511,7 +512,7 @@ LOOKS_FOR_ITSELF = [
 def test_a_library_that_looks_for_files_beside_it(text: str) -> None:
     """By BASH_SOURCE it finds them, for they are unpacked; `$0` is no place."""
     asks = "BASH_SOURCE" in text
-    assert read(Source("tools.bash", text.encode(), 0o644))[0].asks_place is asks
+    assert read_library(Source("tools.bash", text.encode(), 0o644))[0].asks_place is asks
     assert [code for code, _, _ in problems(text)] == ([] if asks else ["MCP211"])
     assert asks or the_problem(text).severity is Severity.WARNING
 
@@ -533,7 +534,7 @@ def test_a_library_that_looks_for_files_beside_it(text: str) -> None:
 )
 def test_a_library_that_does_not(text: str) -> None:
     assert problems(text) == []
-    assert not read(Source("tools.bash", text.encode(), 0o644))[0].asks_place
+    assert not read_library(Source("tools.bash", text.encode(), 0o644))[0].asks_place
 
 
 def test_each_line_is_reported_once() -> None:
@@ -596,7 +597,7 @@ SOUP = st.lists(st.sampled_from(PIECES), max_size=60).map("".join)
 @settings(max_examples=400, deadline=None)
 @given(SOUP | st.text())
 def test_the_lexer_reads_anything(text: str) -> None:
-    found = scan(text)
+    found = scan_library(text)
     for word in found.functions:
         assert 0 <= word.start < word.end <= len(text)
         assert text[word.start : word.end].replace("\\\r\n", "").replace("\\\n", "") == word.text
@@ -614,7 +615,7 @@ def test_a_quoted_here_document_hides_anything(text: str) -> None:
 @given(st.binary() | SOUP.map(lambda text: text.encode("utf-8", "surrogateescape")))
 def test_reading_never_raises(data: bytes) -> None:
     file = source(data)
-    module, found = read(file)
+    module, found = read_library(file)
     spans = [function.span for function in module.functions.values()]
     spans.extend(problem.span for problem in found if problem.span is not None)
     assert all(0 <= span.start <= span.end <= len(file.text) for span in spans)
@@ -632,7 +633,7 @@ def test_the_lexer_takes_linear_time(unit: str) -> None:
     """With the square of the length these would take minutes."""
     text = unit * (200_000 // len(unit)) + ") " * 50_000
     begun = time.process_time()
-    scan(text)
+    scan_library(text)
     assert time.process_time() - begun < 10
 
 

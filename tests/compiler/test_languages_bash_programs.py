@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from mcpc.languages.bash_lexer import scan
-from mcpc.languages.bash_programs import MCBOX, OURS, misspelt, programs
+from mcpc.languages.bash.lexer import scan_library
+from mcpc.languages.bash.programs import MCBOX, OURS, called_programs, misspelt_functions
 from mcpc.sources import Source
-from needs import ROOT
-from projects import SERVER_JSON, checked, marked, places
+from support.needs import ROOT
+from support.projects import SERVER_JSON, checked, marked, places
 
 
 def called(text: str, *declared: str) -> list[str]:
-    return list(programs([Source("tools.bash", text.encode())], declared))
+    return list(called_programs([Source("tools.bash", text.encode())], declared))
 
 
 @pytest.mark.parametrize(
@@ -39,13 +39,13 @@ def test_programs_that_are_not_everywhere_are_found(text: str, wanted: list[str]
 
 def test_the_functions_that_every_library_finds_are_known() -> None:
     for file, known in (("notes.bash", OURS), ("mcbox.bash", MCBOX)):
-        names = {word.text for word in scan((ROOT / "templates" / file).read_text()).functions}
+        names = {word.text for word in scan_library((ROOT / "templates" / file).read_text()).functions}
         assert sorted(name for name in names if not name.startswith("_")) == sorted(known)
 
 
 def test_a_misspelt_function_is_found() -> None:
     source = Source("tools.bash", b"f() { mcpc_progres 1; mcpc_log info x; mcpc_mine; }\nmcpc_mine() { :; }\n")
-    assert list(misspelt([source])) == ["mcpc_progres"]
+    assert list(misspelt_functions([source])) == ["mcpc_progres"]
 
 
 TOOL = """{"tools": [{"name": "a", "description": "A.", "inputSchema": {"type": "object"}}]}"""

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mcpc.languages.bash_lexer import scan
-from mcpc.languages.bash_slices import outline
-from needs import needs
+from mcpc.languages.bash.lexer import scan_library
+from mcpc.languages.bash.slices import outline_libraries
+from support.needs import needs
 
 LIBRARY = """#!/usr/bin/env bash
 set -euo pipefail
@@ -50,7 +50,7 @@ tool_n() { local trap=1; echo "a trap"; }
 
 def kept(library: str, function: str) -> list[str]:
     """Return the functions that a slice defines."""
-    return [word.text for word in scan(outline([library]).slice(function)).functions]
+    return [word.text for word in scan_library(outline_libraries([library]).slice(function)).functions]
 
 
 @pytest.mark.parametrize(
@@ -67,25 +67,25 @@ def test_what_a_slice_has(function: str, functions: list[str]) -> None:
 
 
 def test_a_slice_keeps_its_lines() -> None:
-    lines = outline([LIBRARY]).slice("tool_d").split("\n")
+    lines = outline_libraries([LIBRARY]).slice("tool_d").split("\n")
     assert [(number, line) for number, line in enumerate(lines, 1) if "tool_d" in line] == [(19, "tool_d() { d; }")]
     assert len(lines) == LIBRARY.count("\n") + 2
 
 
 def test_which_functions_may_change_how_their_shell_ends() -> None:
-    trapping = outline([LIBRARY]).trapping()
+    trapping = outline_libraries([LIBRARY]).trapping()
     tools = {name for name in trapping if name.startswith("tool_")}
     assert tools == {"tool_d", "tool_f", "tool_h", "tool_i", "tool_l"}
 
 
 def test_which_functions_may_call_a_tool() -> None:
-    calling = outline([LIBRARY]).mentioning("mcpc_call")
+    calling = outline_libraries([LIBRARY]).mentioning("mcpc_call")
     assert {name for name in calling if name.startswith("tool_")} == {"tool_k", "tool_f"}
 
 
 @pytest.mark.parametrize("top", ["source ./lib.sh", ". lib", 'eval "$x"', '"$command" x', "`$f`", "builtin eval x"])
 def test_a_library_that_may_define_anything_is_taken_whole(top: str) -> None:
-    whole = outline([f"{top}\na() {{ b; }}\nb() {{ :; }}\n"])
+    whole = outline_libraries([f"{top}\na() {{ b; }}\nb() {{ :; }}\n"])
     assert whole.slice("a") == ""
     assert whole.trapping() == {"a", "b"}
 
@@ -94,7 +94,7 @@ def test_a_library_that_may_define_anything_is_taken_whole(top: str) -> None:
     "body", ['"$1"', "$f x", "eval x", "source x", 'x=1 "$f"', "`$f`", 'trap "$f" EXIT', 'if "$f"; then :; fi']
 )
 def test_a_function_that_may_call_anything_takes_all(body: str) -> None:
-    library = outline([f"a() {{ {body}; }}\nb() {{ :; }}\nc() {{ b; }}\n"])
+    library = outline_libraries([f"a() {{ {body}; }}\nb() {{ :; }}\nc() {{ b; }}\n"])
     assert library.slice("a") == ""
     assert library.slice("c") != ""
 
@@ -104,17 +104,17 @@ def test_a_function_that_may_call_anything_takes_all(body: str) -> None:
     ["exec x", "builtin trap x EXIT", "command exec x", "x && exec y", "(trap x EXIT)", '"$(eval x)"', "{ source x; }"],
 )
 def test_what_changes_how_a_shell_ends(body: str) -> None:
-    assert outline([f"a() {{ {body}; }}\nb() {{ a; }}\nc() {{ :; }}\n"]).trapping() == {"a", "b"}
+    assert outline_libraries([f"a() {{ {body}; }}\nb() {{ a; }}\nc() {{ :; }}\n"]).trapping() == {"a", "b"}
 
 
 def test_several_libraries_are_one() -> None:
-    both = outline(["a() { b; }\nz() { :; }\n", "b() { exec x; }\nb() { :; }"])
+    both = outline_libraries(["a() { b; }\nz() { :; }\n", "b() { exec x; }\nb() { :; }"])
     assert both.trapping() == {"a", "b"}
-    assert [word.text for word in scan(both.slice("a")).functions] == ["a", "b", "b"]
+    assert [word.text for word in scan_library(both.slice("a")).functions] == ["a", "b", "b"]
 
 
 def test_a_trap_of_the_library_itself_is_no_function_s() -> None:
-    assert outline(["trap 'echo bye' EXIT\na() { :; }\n"]).trapping() == frozenset()
+    assert outline_libraries(["trap 'echo bye' EXIT\na() { :; }\n"]).trapping() == frozenset()
 
 
 PIECES = st.sampled_from(
@@ -143,8 +143,8 @@ NAMES = st.sampled_from(["a", "b", "c", "d", "e", "tool_x", "f.g", "h-i"])
 def test_a_slice_is_bash_and_defines_what_it_mentions(pieces: list[tuple[str, str, str]], function: str) -> None:
     needs("bash")
     library = "".join(piece.format(n=name, c=called) for piece, name, called in pieces)
-    whole = outline([library])
-    assert "".join(library[chunk.start : chunk.end] for chunk in scan(library).chunks) == library
+    whole = outline_libraries([library])
+    assert "".join(library[chunk.start : chunk.end] for chunk in scan_library(library).chunks) == library
     cut = whole.slice(function)
     with tempfile.TemporaryDirectory() as folder:
         for name, text in (("whole", library), ("cut", cut)):
@@ -171,7 +171,7 @@ def test_it_takes_linear_time() -> None:
     """Ten thousand functions, each calling the next: once for all, and a slice of one."""
     library = "".join(f"f{number}() {{\n  f{number + 1} x\n}}\n" for number in range(10_000)) + "f10000() { exec x; }\n"
     began = time.monotonic()
-    whole = outline([library])
+    whole = outline_libraries([library])
     assert len(whole.trapping()) == 10_001
     assert whole.slice("f9990").count("f9") == 10 + 9
     assert time.monotonic() - began < 20

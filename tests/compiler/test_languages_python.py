@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mcpc.ir import Parameter
+from mcpc.ir import FunctionParameter
 from mcpc.languages import LANGUAGES, imports
 from mcpc.languages.python import read
 from mcpc.sources import Source
@@ -30,19 +30,19 @@ def functions(text: str | bytes) -> dict[str, str]:
 
 SIGNATURES = {
     "nothing": ("", (), False),
-    "one": ("a", (Parameter("a", True),), False),
-    "optional": ("a, b=1", (Parameter("a", True), Parameter("b", False)), False),
-    "positional only": ("a, b=1, /, c=2", (Parameter("a", True, False), Parameter("b", False, False), Parameter("c", False)), False),
-    "keyword only": ("*, a, b=None", (Parameter("a", True), Parameter("b", False)), False),
-    "positional rest": ("a, *rest, b", (Parameter("a", True), Parameter("b", True)), False),
+    "one": ("a", (FunctionParameter("a", True),), False),
+    "optional": ("a, b=1", (FunctionParameter("a", True), FunctionParameter("b", False)), False),
+    "positional only": ("a, b=1, /, c=2", (FunctionParameter("a", True, False), FunctionParameter("b", False, False), FunctionParameter("c", False)), False),
+    "keyword only": ("*, a, b=None", (FunctionParameter("a", True), FunctionParameter("b", False)), False),
+    "positional rest": ("a, *rest, b", (FunctionParameter("a", True), FunctionParameter("b", True)), False),
     "any": ("**rest", (), True),
     "all": (
         "a, /, b, c=1, *d, e, f=2, **g",
-        (Parameter("a", True, False), Parameter("b", True), Parameter("c", False), Parameter("e", True), Parameter("f", False)),
+        (FunctionParameter("a", True, False), FunctionParameter("b", True), FunctionParameter("c", False), FunctionParameter("e", True), FunctionParameter("f", False)),
         True,
     ),
-    "annotated": ("a: int, b: list[str] = (1, 2)[:], *, c: 'x' = lambda d: d", (Parameter("a", True), Parameter("b", False), Parameter("c", False)), False),
-    "unicode": ("größe", (Parameter("größe", True),), False),
+    "annotated": ("a: int, b: list[str] = (1, 2)[:], *, c: 'x' = lambda d: d", (FunctionParameter("a", True), FunctionParameter("b", False), FunctionParameter("c", False)), False),
+    "unicode": ("größe", (FunctionParameter("größe", True),), False),
 }  # fmt: skip
 
 
@@ -105,7 +105,7 @@ def test_what_only_running_could_tell_accepts_anything() -> None:
 def test_the_later_of_two_counts() -> None:
     file = source("def a(b): pass\ntry:\n    def a(c): pass\nexcept E: pass\n")
     (function,) = read(file)[0].functions.values()
-    assert function.parameters == (Parameter("c", True),)
+    assert function.parameters == (FunctionParameter("c", True),)
     assert file.position(function.span.start) == (3, 9)
 
 

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import mcpc.schema
-from mcpc.schema.code import NESTING_LIMIT, Code, fill, indented, joined, literal, numbered
+from mcpc.schema.code import NESTING_LIMIT, PythonCode, fill, indented, join_code, literal, numbered
 
 SCALARS = st.one_of(
     st.none(),
@@ -48,7 +48,7 @@ def same(one: Any, other: Any) -> bool:
 @given(VALUES)
 def test_a_literal_means_the_value_it_was_made_of(value: Any) -> None:
     written = literal(value)
-    assert type(written) is Code
+    assert type(written) is PythonCode
     assert written.isascii()
     assert written.isprintable()
     assert same(ast.literal_eval(written), value)
@@ -90,7 +90,7 @@ class Color(enum.IntEnum):
     "value",
     [
         float("nan"), float("inf"), -float("inf"), [float("nan")], {1, 2}, frozenset(), object(), print, 1j, bytearray(b"a"),
-        range(3), ..., Text("a"), Color.RED, Code("x"), [Code("x")], {Code("x"): 1}, {"a": Text("b")}, iter(()),
+        range(3), ..., Text("a"), Color.RED, PythonCode("x"), [PythonCode("x")], {PythonCode("x"): 1}, {"a": Text("b")}, iter(()),
     ],
 )  # fmt: skip
 def test_what_has_no_literal_is_refused(value: object) -> None:
@@ -110,8 +110,8 @@ def test_nesting_is_limited_to_what_python_can_read() -> None:
 def test_templates_take_code_and_nothing_else() -> None:
     x = fill("x")
     assert fill("%s in %s", literal("a%s{}"), x) == "'a%s{}' in x"
-    assert joined(" and ", [x, literal(1)]) == "x and 1"
-    assert joined(", ", []) == ""
+    assert join_code(" and ", [x, literal(1)]) == "x and 1"
+    assert join_code(", ", []) == ""
     assert numbered("v", 3) == "v3"
     assert indented(2, x) == "        x"
     wrong: Any
@@ -119,10 +119,10 @@ def test_templates_take_code_and_nothing_else() -> None:
         with pytest.raises(TypeError):
             fill("%s", wrong)
         with pytest.raises(TypeError):
-            joined(" ", [x, wrong])
+            join_code(" ", [x, wrong])
 
 
 def test_code_is_made_in_one_module_only() -> None:
     folder = Path(mcpc.schema.__file__).parent
-    makers = [path.name for path in sorted(folder.glob("*.py")) if re.search(r"\bCode\(", path.read_text())]
+    makers = [path.name for path in sorted(folder.rglob("*.py")) if re.search(r"\bPythonCode\(", path.read_text())]
     assert makers == ["code.py"]

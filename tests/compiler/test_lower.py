@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from mcpc.definitions import Definition, Library, ServerDefinition, ToolDefinition
+from mcpc.definitions import Definition, HandlerLibrary, ServerDefinition, ToolDefinition
 from mcpc.ir import BashFunction, PythonFunction, Server
 from mcpc.lower import lower
 from mcpc.options import Options
 from mcpc.sources import Source, parse_json
-from projects import PLAIN, SERVER_JSON, SMOKETEST, Place, lowered, marked, places
+from support.projects import PLAIN, SERVER_JSON, SMOKETEST, Place, lowered, marked, places
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -72,7 +72,7 @@ def test_a_whole_project_gets_its_meaning() -> None:
 def test_what_was_written_is_kept_in_order_and_untouched() -> None:
     server = server_of(SMOKETEST)
     written = json.loads(SMOKETEST["tools.json"])["tools"]
-    assert [json.dumps(one.members.value) for one in server.tools] == [json.dumps(one) for one in written]
+    assert [json.dumps(one.node.value) for one in server.tools] == [json.dumps(one) for one in written]
 
 
 def test_options_reach_the_server() -> None:
@@ -530,7 +530,7 @@ def test_a_definition_without_any_library_is_reported() -> None:
 def test_a_contract_without_variables_gets_none() -> None:
     described, _ = parse_json(Source("server.json", SERVER_JSON.encode()))
     assert described is not None
-    library = Library(Source("l.bash", b": $MCBOX_SERVER_CONFIG\n"), "bash", (), "other")
+    library = HandlerLibrary(Source("l.bash", b": $MCBOX_SERVER_CONFIG\n"), "bash", (), "other")
     definition = Definition("other", ServerDefinition(described), libraries=(library,))
     server, _ = lower(definition, PLAIN)
     assert server is not None

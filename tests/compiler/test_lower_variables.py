@@ -7,7 +7,7 @@ import json
 import pytest
 
 from mcpc.ir import BashFunction
-from projects import SERVER_JSON, lowered
+from support.projects import SERVER_JSON, lowered
 
 STRING = {"type": "string"}
 
@@ -47,17 +47,17 @@ def test_names_that_cannot_be() -> None:
     assert [(code, message) for code, message, _ in said] == [
         ("MCP225", "`größe` of the tool `t` cannot be the name of a shell variable"),
         ("MCP225", "`a b` of the tool `t` cannot be the name of a shell variable"),
-        ("MCP225", "`m-n` and `m_n` of the tool `t` would both be `mcpc_arg_m_n`, so neither is"),
+        ("MCP225", "`m-n` and `m_n` of the tool `t` would both be `mcpc_arg_m_n`, so neither is set"),
     ]
 
 
 def test_a_variable_that_no_schema_has() -> None:
     _, said = variables({"path": STRING}, "echo $mcpc_arg_paht ${mcpc_arg_other_thing}")
     assert said == [
-        ("MCP226", "no argument of any tool or prompt is in `mcpc_arg_paht`", "did you mean `mcpc_arg_path`?"),
+        ("MCP226", "`mcpc_arg_paht` does not match an argument of any tool or prompt", "did you mean `mcpc_arg_path`?"),
         (
             "MCP226",
-            "no argument of any tool or prompt is in `mcpc_arg_other_thing`",
+            "`mcpc_arg_other_thing` does not match an argument of any tool or prompt",
             "an argument has a variable if its schema names it",
         ),
     ]

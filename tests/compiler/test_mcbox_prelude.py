@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from needs import ROOT, needs
+from support.needs import ROOT, needs
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -688,6 +688,7 @@ def test_sixteen_mebibytes() -> None:
     assert launch(COUNT, argument=LARGE) == Ended(0, checksum(LARGE), "")
 
 
+@pytest.mark.slow
 def test_sixteen_mebibytes_through_a_pipe() -> None:
     texts = f"{COUNT}\0{LARGE}\0".encode()
     assert launch_through_a_pipe(texts) == Ended(0, checksum(LARGE), "")

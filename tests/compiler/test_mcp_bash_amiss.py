@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mcp_bash_projects import NAMED, PROJECT, SH, codes, read
 from mcpc.diagnostics import Severity, has_errors
 from mcpc.frontends.mcp_bash import prompts, register, resources, tools
 from mcpc.options import Options
 from mcpc.sources import read_tree
-from needs import needs
-from projects import Files, checked, lowered, marked, places
+from support.mcp_bash_projects import NAMED, PROJECT, SH, codes, read
+from support.needs import needs
+from support.projects import Files, checked, lowered, marked, places
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -292,7 +292,16 @@ ANYTHING = st.recursive(
 )
 FIELDS = st.dictionaries(
     st.sampled_from(
-        [*tools.KNOWN, *prompts.KNOWN, *resources.KNOWN, "roots", "template", "entrypoint", "meta", "config"]
+        [
+            *tools.KNOWN_FIELDS,
+            *prompts.KNOWN_FIELDS,
+            *resources.KNOWN_FIELDS,
+            "roots",
+            "template",
+            "entrypoint",
+            "meta",
+            "config",
+        ]
     ),
     ANYTHING,
     max_size=6,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from needs import ROOT
+from support.needs import ROOT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

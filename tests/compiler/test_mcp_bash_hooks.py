@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from mcp_bash_projects import SH, codes, facts, read, values
 from mcpc.frontends import mcp_bash
 from mcpc.frontends.mcp_bash import hooks
 from mcpc.frontends.mcp_bash.hooks import HookError
 from mcpc.options import Options
 from mcpc.sources import read_tree
-from needs import needs
-from processes import running
-from projects import Files, tree
+from support.mcp_bash_projects import SH, codes, facts, read, values
+from support.needs import needs
+from support.processes import running
+from support.projects import Files, tree
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -72,12 +72,12 @@ def test_what_a_hook_registers_has_an_entry_as_the_registry_would() -> None:
     ("script", "says"),
     [
         ("echo why >&2\nexit 3\n", "ended with status 3: why"),
-        ("kill -KILL $$\n", "was ended by signal 9"),
+        ("kill -KILL $$\n", "was killed by signal 9"),
         ('set -u\necho "$nothing"\n', "ended with status 1"),
-        ("echo hello\n", "prints what is not JSON"),
-        ("echo '[1]'\n", "prints no object"),
-        ("mcp_register_tool '{'\n", "registers something in `tools` that is not JSON"),
-        ("head -c 2000000 /dev/zero\n", "says more than"),
+        ("echo hello\n", "prints output that is not JSON"),
+        ("echo '[1]'\n", "does not print an object"),
+        ("mcp_register_tool '{'\n", "registers an entry in `tools` that is not JSON"),
+        ("head -c 2000000 /dev/zero\n", "prints more than"),
         ("if\n", "ended with status"),
     ],
 )
@@ -91,10 +91,10 @@ def test_a_hook_that_fails_registers_nothing(script: str, says: str) -> None:
 
 
 def test_a_hook_that_does_not_end_is_ended_with_all_it_started(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(hooks, "SECONDS", 0.5)
+    monkeypatch.setattr(hooks, "TIMEOUT_SECONDS", 0.5)
     _, problems = hooked("sleep 600.125 &\nwait\n")
     assert [problem.message for problem in problems if problem.code == "MCP154"] == [
-        "`server.d/register.sh` did not end in 0.5 seconds"
+        "`server.d/register.sh` did not end within 0.5 seconds"
     ]
     assert not running("sleep", "600.125")
 

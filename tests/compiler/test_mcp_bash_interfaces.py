@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from mcp_bash_projects import NAMED, SH, sound, values
 from mcpc.frontends.mcp_bash.pages import PAGES, page
-from needs import needs
-from projects import Files, checked
+from support.mcp_bash_projects import NAMED, SH, sound, values
+from support.needs import needs
+from support.projects import Files, checked
 
 # User interfaces
 

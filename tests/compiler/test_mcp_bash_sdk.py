@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
-from needs import ROOT, needs
+from support.needs import ROOT, needs
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -728,6 +728,7 @@ for MCPC_SCRIPT; do
 done"""
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     ("declared", "value"),
     {"readonly": "5", "declare -i": "5", "declare -ux": "a", "declare -A": "()", "declare -n": "nowhere"}.items(),
@@ -836,6 +837,7 @@ def filters_of(sandbox: Sandbox, tool: str, most: int = 2048) -> list[str]:
     )
 
 
+@pytest.mark.slow
 def test_filters_mean_the_same_everywhere(sandbox: Sandbox):
     """To Bash, to Python, which is used for large arguments or where there is no jq, and to jq."""
     needs("jq")

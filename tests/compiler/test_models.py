@@ -15,22 +15,34 @@ from typing import TYPE_CHECKING, Any
 import pydantic
 import pytest
 
-from kinds import KINDS, Kind
-from mcpc import kept
+from mcpc import cache_dir
 from mcpc.ir import Schema
-from mcpc.models import Model, Wanted, composition, generation, names, store, tool_module, vetting, whole_module
-from mcpc.models.shapes import NoModelError
-from mcpc.models.vetting import VettingError, classes
-from mcpc.models.view import LARGEST, View, view
+from mcpc.models import (
+    Model,
+    ModelRequest,
+    all_tools_module,
+    ast_allowlist,
+    composition,
+    generation,
+    names,
+    store,
+    tool_module,
+)
+from mcpc.models.ast_allowlist import NotAllowedError, checked_classes
+from mcpc.models.view import MAX_SCHEMAS, ModelSchema, model_schema
+from mcpc.models.view_schemas import NoModelError
 from mcpc.schema import SchemaError
 from mcpc.schema import compile as compiled
-from needs import ROOT
-from random_schemas import DRAFTS, Generator
-from random_values import Values
-from schemas import node_of
+from support.kinds import KINDS, Kind
+from support.needs import ROOT
+from support.random_schemas import DRAFTS, Generator
+from support.random_values import Values
+from support.schemas import node_of
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+pytestmark = pytest.mark.sampled(2)
 
 Json = Any
 NUMBERS = count()
@@ -41,8 +53,8 @@ def _own_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MCPC_CACHE_DIR", str(tmp_path / "cache"))
 
 
-def seen(schema: Json, root: str = "ToolInput", *, closed: bool = True) -> View:
-    return view(Schema(node_of(schema), closed=closed), root)
+def seen(schema: Json, root: str = "ToolInput", *, closed: bool = True) -> ModelSchema:
+    return model_schema(Schema(node_of(schema), closed=closed), root)
 
 
 def loaded(text: str) -> types.ModuleType:
@@ -56,9 +68,9 @@ def loaded(text: str) -> types.ModuleType:
 def text_of(schema: Json, *, closed: bool = True) -> str:
     """Return the module of one schema, as it would be in an artifact."""
     shown = seen(schema, closed=closed)
-    (made,) = composition.composed([shown])
+    (made,) = composition.compose_classes([shown])
     assert isinstance(made, dict), made
-    wanted = Wanted("tool", "Tool", "ToolInput", Schema(node_of(schema)), shown)
+    wanted = ModelRequest("tool", "Tool", "ToolInput", Schema(node_of(schema)), shown)
     return tool_module([Model(wanted, made)])
 
 
@@ -269,8 +281,8 @@ REFUSED = [
 
 @pytest.mark.parametrize("source", REFUSED)
 def test_what_no_model_needs_is_refused(source: str) -> None:
-    with pytest.raises(VettingError):
-        classes(source, {"A"})
+    with pytest.raises(NotAllowedError):
+        checked_classes(source, {"A"})
 
 
 def test_what_the_generator_cannot_do_is_told_of_that_schema_alone(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -287,7 +299,7 @@ def test_what_the_generator_cannot_do_is_told_of_that_schema_alone(monkeypatch: 
         seen({"type": "object", "properties": {"x": {"type": "string", **limit}}}, f"T{n}Input")
         for n, limit in enumerate(limits)
     ]
-    made = composition.composed(views)
+    made = composition.compose_classes(views)
     assert [one if isinstance(one, str) else list(one) for one in made] == [
         "KeyError: 'no idea'" if n == 3 else [f"T{n}Input"] for n in range(7)
     ]
@@ -320,7 +332,7 @@ def deep(levels: int) -> dict[str, Json]:
 def test_a_schema_that_unfolds_without_end_has_no_model(schema: dict[str, Json]) -> None:
     with pytest.raises(NoModelError, match="too many schemas"):
         seen(schema)
-    assert LARGEST < 2**30
+    assert MAX_SCHEMAS < 2**30
 
 
 GARBAGE = [
@@ -359,21 +371,22 @@ def test_names_of_classes() -> None:
     assert len(roots) == 2 * len(tools)
     assert all(root.isidentifier() for root in roots)
     assert not [(one, other) for one in roots for other in roots if one != other and other.startswith(one)]
-    assert all(names.owner(f"{root}Input3Output", roots) == tool for root, tool in roots.items())
+    assert all(names.owning_tool(f"{root}Input3Output", roots) == tool for root, tool in roots.items())
 
 
 def test_what_is_generated_beside_a_schema_does_not_change_its_classes() -> None:
-    views = [seen(kind.schema, f"{names.pascal(name)}Input") for name, kind in KINDS.items()]
-    together = composition.composed(views)
-    assert together == [one for shown in views for one in composition.composed([shown])]
-    assert together[::-1] == composition.composed(views[::-1])
+    views = [seen(kind.schema, f"{names.pascal_case(name)}Input") for name, kind in KINDS.items()]
+    together = composition.compose_classes(views)
+    assert together == [one for shown in views for one in composition.compose_classes([shown])]
+    assert together[::-1] == composition.compose_classes(views[::-1])
 
 
+@pytest.mark.slow
 def test_the_same_whatever_the_hash_seed() -> None:
     code = (
-        "import sys;from kinds import KINDS;from schemas import node_of;from mcpc.ir import Schema;"
-        "from mcpc.models.view import view;from mcpc.models.composition import composed;"
-        "print(composed([view(Schema(node_of(k.schema)), f'K{n}Input') for n, k in enumerate(KINDS.values())]))"
+        "import sys;from support.kinds import KINDS;from support.schemas import node_of;from mcpc.ir import Schema;"
+        "from mcpc.models.view import model_schema;from mcpc.models.composition import compose_classes;"
+        "print(compose_classes([model_schema(Schema(node_of(k.schema)), f'K{n}Input') for n, k in enumerate(KINDS.values())]))"
     )
     path = os.pathsep.join(str(ROOT / folder) for folder in ("compiler", "runtime", "tests"))
     said = {
@@ -389,39 +402,39 @@ def test_the_same_whatever_the_hash_seed() -> None:
     assert len(said.pop()) > 1000
 
 
-def views_of(number: int) -> list[View]:
+def views_of(number: int) -> list[ModelSchema]:
     return [seen({"type": "object", "properties": {f"p{n}": {"type": "integer"}}}, f"T{n}Input") for n in range(number)]
 
 
 def test_what_was_generated_is_kept_and_what_is_kept_is_not_generated(monkeypatch: pytest.MonkeyPatch) -> None:
     views = views_of(3)
-    first = composition.composed(views)
-    monkeypatch.setattr(generation, "templates", None)
-    assert composition.composed(views) == first
-    assert composition.composed(views_of(5))[:3] == first, "what only differs in words has the same templates"
+    first = composition.compose_classes(views)
+    monkeypatch.setattr(generation, "generate_templates", None)
+    assert composition.compose_classes(views) == first
+    assert composition.compose_classes(views_of(5))[:3] == first, "what only differs in words has the same templates"
 
 
 def test_as_many_templates_are_made_as_there_are_structures(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[int] = []
-    templates = generation.templates
-    monkeypatch.setattr(generation, "templates", lambda given: asked.append(len(given)) or templates(given))
-    composition.composed(views_of(500))
+    templates = generation.generate_templates
+    monkeypatch.setattr(generation, "generate_templates", lambda given: asked.append(len(given)) or templates(given))
+    composition.compose_classes(views_of(500))
     assert asked == [2]
 
 
 @pytest.mark.parametrize("content", [b"", b"x", b"0" * 64 + b"\n[]", None])
 def test_what_is_kept_is_believed_only_if_it_is_whole(content: bytes | None) -> None:
     views = views_of(3)
-    first = composition.composed(views)
-    (stored,) = (kept.place() / store.KIND).iterdir()
+    first = composition.compose_classes(views)
+    (stored,) = (cache_dir.cache_folder() / store.KIND).iterdir()
     stored.write_bytes(stored.read_bytes()[:-1] if content is None else content)
-    assert composition.composed(views) == first
+    assert composition.compose_classes(views) == first
 
 
 def test_a_store_that_cannot_be_written_is_no_problem(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("MCPC_CACHE_DIR", str(tmp_path / "file"))
-    assert len(composition.composed(views_of(2))) == 2
+    assert len(composition.compose_classes(views_of(2))) == 2
 
 
 RECURSIVE = {
@@ -453,20 +466,24 @@ def test_all_kinds_in_one_module_are_typed_and_readable(tmp_path: Path) -> None:
     models = []
     for number, kind in enumerate(KINDS.values()):
         schema = Schema(node_of(kind.schema), closed=True)
-        wanted = Wanted(f"t{number}", f"T{number}", f"T{number}Input", schema, view(schema, f"T{number}Input"))
-        (made,) = composition.composed([wanted.view])  # type: ignore[list-item]
+        wanted = ModelRequest(
+            f"t{number}", f"T{number}", f"T{number}Input", schema, model_schema(schema, f"T{number}Input")
+        )
+        (made,) = composition.compose_classes([wanted.view])  # type: ignore[list-item]
         assert isinstance(made, dict)
         models.append(Model(wanted, made))
     for number, name in enumerate(RECURSIVE):
         schema = Schema(
             node_of({"type": "object", "properties": {"x": {"$ref": "#/$defs/t"}}, "$defs": RECURSIVE[name]})
         )
-        wanted = Wanted(f"r{number}", f"R{number}", f"R{number}Input", schema, view(schema, f"R{number}Input"))
-        (made,) = composition.composed([wanted.view])  # type: ignore[list-item]
+        wanted = ModelRequest(
+            f"r{number}", f"R{number}", f"R{number}Input", schema, model_schema(schema, f"R{number}Input")
+        )
+        (made,) = composition.compose_classes([wanted.view])  # type: ignore[list-item]
         assert isinstance(made, dict)
         models.append(Model(wanted, made))
     file = tmp_path / "models.py"
-    file.write_text(whole_module(models), encoding="utf-8")
+    file.write_text(all_tools_module(models), encoding="utf-8")
     argv = [sys.executable, "-m", "mypy", "--strict", "--no-incremental", "--cache-dir", os.devnull, str(file)]
     checked = subprocess.run(argv, capture_output=True, text=True, cwd=tmp_path, check=False)
     assert checked.returncode == 0, checked.stdout
@@ -491,7 +508,7 @@ def test_what_is_not_mentioned_imports_no_generator() -> None:
 
 
 def test_the_vetting_keeps_what_it_reads() -> None:
-    made = classes(
+    made = checked_classes(
         "from pydantic import BaseModel\nclass A(BaseModel):\n    x: A | None = None\nA.model_rebuild()\n", {"A"}
     )
-    assert made == {"A": vetting.Class("class A(BaseModel):\n    x: A | None = None", ("BaseModel",), True)}
+    assert made == {"A": ast_allowlist.ModelClass("class A(BaseModel):\n    x: A | None = None", ("BaseModel",), True)}

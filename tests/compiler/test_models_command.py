@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from artifact import mcpc
 from mcpc.languages import MODELS_LINE
-from needs import ROOT
+from support.artifact import mcpc
+from support.needs import ROOT
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -60,6 +60,7 @@ def typed(folder: Path, client: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(argv, capture_output=True, text=True, cwd=folder, check=False)
 
 
+@pytest.mark.slow
 def test_a_file_for_type_checkers(project: Path) -> None:
     target = project / "models.py"
     done = models(project, "-o", target)

@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from images import archive
 from mcpc.diagnostics import in_order
 from mcpc.ir import PythonFunction
 from mcpc.languages import MODELS_LINE
-from mcpc.models import composition, every_tool, made, summary, wanted, whole_module
-from mcpc.passes.models import models as ask_models
-from projects import SERVER_JSON, checked, lowered, marked, places
+from mcpc.models import all_tools_module, build_models, composition, digest_line, model_requests, tool_names
+from mcpc.passes.models import check_models as ask_models
+from support.images import archive
+from support.projects import SERVER_JSON, checked, lowered, marked, places
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from projects import Files
+    from support.projects import Files
 
 TOOLS = [
     {
@@ -53,7 +53,7 @@ def project(code: str, **more: str) -> dict[str, str]:
 def models_file(**more: Any) -> str:
     server, _ = lowered({**project(PLAIN + OTHER), **more})
     assert server is not None
-    return whole_module(made(server, every_tool(server)))
+    return all_tools_module(build_models(server, tool_names(server)))
 
 
 BOUND = {
@@ -126,7 +126,7 @@ def test_the_words_of_a_wrong_model() -> None:
     code = "def file_read(args: 'FileRaedInput') -> 'FileReadInput': pass\n" + PLAIN
     _, problems = checked(project(code))
     first, second = (problem for problem in in_order(problems) if problem.code == "MCP214")
-    assert first.message == "`file_read` takes `FileRaedInput`, and no tool has such a model"
+    assert first.message == "`file_read` takes `FileRaedInput`, which is not the model of a tool"
     assert (first.expected, first.hint) == ("`FileReadInput`", "did you mean `FileReadInput`?")
     assert second.message == "`file_read` returns `FileReadInput`, which is the model of what the tool takes"
     assert second.expected == "`FileReadOutput`"
@@ -194,7 +194,9 @@ def test_a_description_that_no_model_shows_does_not_make_a_file_out_of_date() ->
     )
     assert server is not None
     assert other is not None
-    assert summary(wanted(server, every_tool(server))) == summary(wanted(other, every_tool(other)))
+    assert digest_line(model_requests(server, tool_names(server))) == digest_line(
+        model_requests(other, tool_names(other))
+    )
 
 
 def test_a_schema_without_a_model_is_told_and_its_class_takes_everything() -> None:
@@ -211,6 +213,6 @@ def test_a_schema_without_a_model_is_told_and_its_class_takes_everything() -> No
     assert server is not None
     (problem,) = ask_models(server)
     assert (problem.code, problem.span and problem.span.path) == ("MCP213", "tools.json")
-    (model,) = made(server, server.models)
+    (model,) = build_models(server, server.models)
     assert list(model.classes) == ["DeepInput"]
     assert "extra='allow'" in model.classes["DeepInput"].source

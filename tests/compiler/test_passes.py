@@ -8,8 +8,8 @@ import pytest
 
 from mcpc.diagnostics import Severity, diagnose
 from mcpc.ir import CheckedServer
-from mcpc.passes import PASSES, check
-from projects import SMOKETEST, checked, lowered, marked, places
+from mcpc.passes import PASSES, check_server
+from support.projects import SMOKETEST, checked, lowered, marked, places
 
 INFO = '"serverInfo": {"name": "demo", "version": "1.0.0"}'
 DESCRIPTION = '"description": "What it does."'
@@ -72,9 +72,9 @@ def test_what_was_found_before_is_reported_along_and_forbids_the_server() -> Non
     server, _ = lowered(SMOKETEST)
     assert server is not None
     earlier = diagnose("MCP201", None, "earlier")
-    assert check(server, found=(earlier,)) == (None, (earlier,))
+    assert check_server(server, found=(earlier,)) == (None, (earlier,))
     note = diagnose("MCP203", None, "only a note")
-    assert check(server, found=(note,)) == (CheckedServer(server), (note,))
+    assert check_server(server, found=(note,)) == (CheckedServer(server), (note,))
 
 
 def test_lowering_s_errors_and_the_passes_are_reported_together() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from projects import SERVER_JSON, checked, marked, places
+from support.projects import SERVER_JSON, checked, marked, places
 
 TOOL = """{"name": "%s", "description": "D.", "inputSchema": {"type": "object"}, "_meta": {"mcpc/handler": %s}}"""
 
@@ -63,27 +63,27 @@ def told(text: str, more: dict[str, str] | None = None, **handlers: str) -> list
 
 
 FOR_ALL = '`"_meta": {"mcpc/handlers": {"environment": ["KEY"]}}` in `server.json` for all handlers'
-IN_JSON = f'say `"environment": ["KEY"]` in its `"_meta": {{"mcpc/handler": {{…}}}}`, or {FOR_ALL}'
-IN_EACH = f'say {FOR_ALL}, or `"environment": ["KEY"]` in the `"_meta": {{"mcpc/handler": {{…}}}}` of each'
+IN_JSON = f'add `"environment": ["KEY"]` in its `"_meta": {{"mcpc/handler": {{…}}}}`, or {FOR_ALL}'
+IN_EACH = f'add {FOR_ALL}, or `"environment": ["KEY"]` in the `"_meta": {{"mcpc/handler": {{…}}}}` of each'
 
 
 def test_it_is_the_handlers_own_environment_that_counts() -> None:
     own = "import os\ndef a(): return os.environ['KEY']\ndef b(): ...\n"
     assert told(own, a=KNOWN, b="{}") == []
-    assert told(own, a="{}", b=KNOWN) == [f"`a` does not find the variable `KEY` | {IN_JSON}"]
+    assert told(own, a="{}", b=KNOWN) == [f"`a` does not receive the variable `KEY` | {IN_JSON}"]
 
 
 def test_what_runs_with_the_file_every_handler_needs() -> None:
     top = "import os\nKEY = os.getenv('KEY')\ndef a(): ...\ndef b(): ...\n"
     assert told(top, a=KNOWN, b=KNOWN) == []
-    assert told(top, a=KNOWN, b="{}") == [f"`b` does not find the variable `KEY` | {IN_JSON}"]
+    assert told(top, a=KNOWN, b="{}") == [f"`b` does not receive the variable `KEY` | {IN_JSON}"]
 
 
 def test_what_another_function_reads_one_of_them_needs() -> None:
     helper = "import helper\ndef a(): ...\ndef b(): ...\n"
     beside = {"helper.py": "import os\ndef key(): return os.getenv('KEY')\n"}
     assert told(helper, beside, a=KNOWN, b="{}") == []
-    assert told(helper, beside, a="{}", b="{}") == [f"`a`, `b` do not find the variable `KEY` | {IN_EACH}"]
+    assert told(helper, beside, a="{}", b="{}") == [f"`a`, `b` do not receive the variable `KEY` | {IN_EACH}"]
 
 
 def test_what_no_handler_leads_to_is_nobodys_business() -> None:
@@ -93,7 +93,7 @@ def test_what_no_handler_leads_to_is_nobodys_business() -> None:
 def test_a_mark_is_told_what_to_say() -> None:
     text = "import os\nfrom mcpc import tool\n@tool\ndef a():\n    'A.'\n    return os.getenv('KEY')\n"
     _, problems = checked({"server.json": SERVER_JSON, "tools.py": text})
-    assert [problem.hint for problem in problems] == [f'say `environment=["KEY"]` in its mark, or {FOR_ALL}']
+    assert [problem.hint for problem in problems] == [f'add `environment=["KEY"]` in its decorator, or {FOR_ALL}']
 
 
 HELPERS = {
@@ -148,8 +148,8 @@ HELPERS = {
 def test_every_handler_that_reaches_the_line_is_named_until_each_has_the_variable(name: str) -> None:
     text, more = HELPERS[name]
     none, one = "{}", KNOWN
-    assert told(text, more, a=none, b=none, c=none) == [f"`a`, `b` do not find the variable `KEY` | {IN_EACH}"]
-    assert told(text, more, a=one, b=none, c=none) == [f"`b` does not find the variable `KEY` | {IN_JSON}"]
+    assert told(text, more, a=none, b=none, c=none) == [f"`a`, `b` do not receive the variable `KEY` | {IN_EACH}"]
+    assert told(text, more, a=one, b=none, c=none) == [f"`b` does not receive the variable `KEY` | {IN_JSON}"]
     assert told(text, more, a=one, b=one, c=none) == []
 
 
@@ -160,7 +160,7 @@ def test_what_is_called_when_the_file_is_imported_every_handler_needs() -> None:
         "client = Client()\ndef a(): ...\ndef b(): ...\n"
     )
     for text in (function, instance):
-        assert told(text, a=KNOWN, b="{}") == [f"`b` does not find the variable `KEY` | {IN_JSON}"]
+        assert told(text, a=KNOWN, b="{}") == [f"`b` does not receive the variable `KEY` | {IN_JSON}"]
 
 
 PYTHON = """import os
@@ -184,12 +184,14 @@ def b() -> str:
         (
             "",
             "",
-            ['say `Server(..., environment=["KEY"])` for all handlers, or `environment=["KEY"]` in the mark of each'],
+            [
+                'add `Server(..., environment=["KEY"])` for all handlers, or `environment=["KEY"]` in the decorator of each'
+            ],
         ),
         (
             "",
             "(environment=['KEY'])",
-            ['say `environment=["KEY"]` in its mark, or `Server(..., environment=["KEY"])` for all handlers'],
+            ['add `environment=["KEY"]` in its decorator, or `Server(..., environment=["KEY"])` for all handlers'],
         ),
         (", environment=['KEY']", "", []),
         (", environment=['KEY']", "(environment=['OTHER'])", []),

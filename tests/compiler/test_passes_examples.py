@@ -8,12 +8,12 @@ import sys
 
 import pytest
 
-from mcpc.schema import instances
+from mcpc.schema import jsonschema_oracle
 from mcpc.schema.dialects import DRAFT_2020_12
-from needs import ROOT
-from projects import checked, marked, places
-from reference import real_tools
-from schemas import node_of
+from support.needs import ROOT
+from support.projects import checked, marked, places
+from support.reference import real_tools
+from support.schemas import node_of
 
 DRAFT_7 = "http://json-schema.org/draft-07/schema#"
 
@@ -112,7 +112,7 @@ def test_all_are_reported_in_one_run() -> None:
 
 def test_a_null_in_place_of_nothing_has_a_hint() -> None:
     (problem,) = checked(marked(project(given('"type": "string", "default": »null')))[0])[1]
-    assert problem.hint == "leave `default` out: what is missing needs no default"
+    assert problem.hint == "omit `default`: a value that may be missing needs none"
 
 
 def test_a_schema_that_is_wrong_itself_is_not_asked() -> None:
@@ -123,15 +123,15 @@ def test_a_schema_that_is_wrong_itself_is_not_asked() -> None:
 def test_a_schema_that_leads_everywhere_ends_the_question() -> None:
     steps = {f"d{n}": {"anyOf": [{"$ref": f"#/$defs/d{n + 1}"}] * 2} for n in range(15)}
     schema = {"$ref": "#/$defs/d0", "$defs": {**steps, "d15": {"type": "string"}}}
-    authority = instances.Authority(node_of(schema), DRAFT_2020_12)
+    authority = jsonschema_oracle.ReferenceValidator(node_of(schema), DRAFT_2020_12)
     assert authority.refusal("", "x") is None
-    with pytest.raises(instances.TooLongError):
+    with pytest.raises(jsonschema_oracle.TooLongError):
         authority.refusal("", 1)
 
 
 def test_the_library_is_imported_only_for_a_value_it_must_judge() -> None:
     script = (
-        "import sys\nfrom projects import checked\n"
+        "import sys\nfrom support.projects import checked\n"
         "server, problems = checked({name: text for name, text in %r.items()})\n"
         "assert server is not None, problems\nprint('jsonschema' in sys.modules)"
     )

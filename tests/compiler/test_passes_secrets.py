@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from projects import SMOKETEST, checked
+from support.projects import SMOKETEST, checked
 
 SCRIPT = "#!/bin/sh\necho x\n"
 MCP_BASH = {

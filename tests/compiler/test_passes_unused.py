@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from artifact import mcpc
-from mcpc.dependencies import carry
+from mcpc.dependencies import include_packages
 from mcpc.diagnostics import Severity, Span
 from mcpc.ir import Layer, PackageContents, PackageRequirement
 from mcpc.options import Options
-from mcpc.passes.unused import unused
+from mcpc.passes.unused import check_unused
 from mcpc.sources import Source
-from projects import SERVER_JSON, lowered, places, tree
-from wheels import only, variables, wheel
+from support.artifact import mcpc
+from support.projects import SERVER_JSON, lowered, places, tree
+from support.wheels import only, variables, wheel
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -59,7 +59,7 @@ def noted(
     """Return the notes on a project that asks for some of the packages."""
     wanted = tuple(PackageRequirement(name, Span("requirements.txt"), frozenset(PACKAGES[name])) for name in asked)
     layer = Layer(asked=wanted, contents=known or contents(), files=files or {})
-    return [problem.message for problem in unused(replace(server_of(handler), layer=layer))]
+    return [problem.message for problem in check_unused(replace(server_of(handler), layer=layer))]
 
 
 def test_what_nothing_imports_is_noted_with_what_only_it_brings() -> None:
@@ -74,7 +74,7 @@ def test_what_a_used_requirement_needs_is_not_noted() -> None:
 
 def test_of_a_frozen_list_the_needless_root_is_noted_with_what_it_needs() -> None:
     assert noted(f"import used\n{HANDLER}", *PACKAGES) == [
-        "nothing imports `idle`; without it, and `idle-only` that only it needs, the file is about 20.0 MB smaller"
+        "nothing imports `idle`; without it and `idle-only`, which only it needs, the file is about 20.0 MB smaller"
     ]
 
 
@@ -104,8 +104,8 @@ def test_an_import_however_it_is_written(name: str) -> None:
 
 def test_an_import_in_another_file_of_the_project() -> None:
     layer = Layer(asked=(PackageRequirement("idle", Span("r"), frozenset({"idle"})),), contents=contents())
-    assert unused(replace(server_of(HANDLER, other_py="import idle\n"), layer=layer)) == ()
-    assert len(unused(replace(server_of(HANDLER, other_py="import json\n"), layer=layer))) == 1
+    assert check_unused(replace(server_of(HANDLER, other_py="import idle\n"), layer=layer)) == ()
+    assert len(check_unused(replace(server_of(HANDLER, other_py="import json\n"), layer=layer))) == 1
 
 
 def test_what_only_a_requirement_of_another_name_brings_is_its_use() -> None:
@@ -134,8 +134,8 @@ def test_what_cannot_be_read_leads_to_no_note() -> None:
     layer = Layer(asked=(PackageRequirement("idle", Span("r"), frozenset({"idle"})),), contents=contents())
     server = server_of(HANDLER)
     broken = replace(server.files[0], source=Source("tools.py", b"def (", 0o644))
-    assert unused(replace(server, files=(broken,), layer=layer)) == ()
-    assert unused(replace(server, layer=replace(layer, complete=False))) == ()
+    assert check_unused(replace(server, files=(broken,), layer=layer)) == ()
+    assert check_unused(replace(server, layer=replace(layer, complete=False))) == ()
 
 
 @pytest.fixture
@@ -161,9 +161,9 @@ def test_wheels_that_are_carried_for_nothing(shop: Path) -> None:
     files = {**PROJECT, "tools.py": USING, "requirements.txt": REQUIREMENTS}
     server, problems = lowered(files)
     assert server is not None, problems
-    server, problems = carry(server, tree(files), Options())
+    server, problems = include_packages(server, tree(files), Options())
     assert problems == ()
-    found = unused(server)
+    found = check_unused(server)
     assert places(found, files) == [("MCP412", "requirements.txt", 3, 3)]
     assert found[0].severity is Severity.NOTE
     assert "remove it from `requirements.txt`, unless" in found[0].hint
@@ -216,12 +216,12 @@ def test_a_model_is_a_use_of_pydantic() -> None:
     files = {"server.py": f'{typed}    """A."""\n    return width\n', "requirements.txt": "annotated-types\n"}
     server, problems = lowered(files)
     assert server is not None, problems
-    server, problems = carry(server, tree(files), Options())
+    server, problems = include_packages(server, tree(files), Options())
     assert [one.code for one in problems] == ["MCP404"]
-    assert [one.code for one in unused(server)] == ["MCP412"]
+    assert [one.code for one in check_unused(server)] == ["MCP412"]
     models = replace(
         server.tools[0],
         handler=replace(server.tools[0].handler, binding=("models", "area")),  # type: ignore[type-var]
     )
-    server, problems = carry(replace(server, tools=(models,), layer=None), tree(files), Options())
-    assert unused(server) == ()
+    server, problems = include_packages(replace(server, tools=(models,), layer=None), tree(files), Options())
+    assert check_unused(server) == ()

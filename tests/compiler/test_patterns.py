@@ -10,14 +10,15 @@ from typing import TYPE_CHECKING
 import pytest
 
 from mcpc.schema import compile as validator
-from mcpc.schema.ecma import PatternError, parse, translate
-from mcpc.schema.ecma_machine import Machine
-from mcpc.schema.ecma_matcher import table
-from mcpc.schema.ecma_paths import is_linear, safe_steps, steps_behind
-from mcpc.schema.ecma_searching import searching
-from mcpc.schema.ecma_trim import trimmed
-from mcpc.schema.ecma_writer import written
-from mcpc_runtime.patterns import Matcher
+from mcpc.schema.ecma.machine import Machine
+from mcpc.schema.ecma.matcher import table
+from mcpc.schema.ecma.paths import is_linear, safe_steps, steps_behind
+from mcpc.schema.ecma.pattern_search import searching
+from mcpc.schema.ecma.translation import parse, translate
+from mcpc.schema.ecma.trim import trimmed
+from mcpc.schema.ecma.writer import write_pattern
+from mcpc_runtime.validation.formats.ecma_regex import PatternError
+from mcpc_runtime.validation.patterns import PatternMatcher
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -109,7 +110,7 @@ def test_many_rounds_that_read_nothing_are_matched_as_one(text: str, is_valid: b
     ],
 )
 def test_repetitions_that_do_not_matter_are_left_out(pattern: str, expected: str) -> None:
-    assert written(trimmed(parse(pattern))) == expected
+    assert write_pattern(trimmed(parse(pattern))) == expected
 
 
 def test_a_literal_is_looked_for_first_and_the_end_of_a_text_alone() -> None:
@@ -184,7 +185,7 @@ def test_rewritten_patterns_and_automata_find_what_re_finds() -> None:
         plain, quick = re.compile(translate(pattern), re.ASCII).search, looks_for(pattern)
         rows = table(trimmed(parse(pattern)))
         automata += rows is not None
-        matcher = Matcher(rows, [10**12], 0)
+        matcher = PatternMatcher(rows, [10**12], 0)
         for _ in range(40):
             text = "".join(source.choices("ab \n-é"[: source.randint(1, 6)], k=source.randint(0, 9)))
             expected = plain(text) is not None

@@ -6,15 +6,15 @@ import json
 
 import pytest
 
-from mcpc.ir.printer import show
+from mcpc.ir.printer import print_server
 from mcpc.options import Options
-from projects import PLAIN, SERVER_JSON, SMOKETEST, Files, lowered
+from support.projects import PLAIN, SERVER_JSON, SMOKETEST, Files, lowered
 
 
 def shown(files: Files, options: Options = PLAIN) -> str:
     server, _ = lowered(files, options)
     assert server is not None
-    return show(server)
+    return print_server(server)
 
 
 SMOKE = """\
@@ -62,12 +62,13 @@ BOTH = """\
 server demo 1.0.0
   format native, dialect mcbox
   capabilities {"tools": {}}
+  handlers are given arguments as the client wrote them
   tools in pages of 5
   prompts in pages of 2
   environment MCBOX_PROMPTS_CONFIG: 82 bytes
 tool a.b
   handler async python a_b(x by position, y?, **) in tools.py, contract python
-  input {x: integer, y?: anything} closed
+  input {x: integer, y?: anything} closed without defaults
   title "A"
   annotations {"readOnlyHint": true}
 prompt p

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from mcpc import programs
-from needs import ROOT
-from wheels import wheel
+from support.needs import ROOT
+from support.wheels import wheel
 
 COMPILER = ROOT / "compiler/mcpc"
 STARTING = {"Popen", "call", "check_call", "check_output", "execv", "execve", "execvp", "execvpe", "fork", "forkpty"}
@@ -58,10 +58,10 @@ def test_a_program_finds_the_variables_of_its_row_only(monkeypatch: pytest.Monke
     monkeypatch.setenv("PIP_TARGET", "/elsewhere")
     monkeypatch.setenv("https_proxy", "http://proxy.example:3128")
     for name, program in programs.PROGRAMS.items():
-        found = programs.environment(name)
-        if program.finds != programs.EVERYTHING:
+        found = programs.program_environment(name)
+        if program.finds != programs.ALL_VARIABLES:
             assert not {"MY_SECRET", "PYTHONPATH", "PIP_TARGET"} & found.keys(), name
-    pip = programs.environment("pip")
+    pip = programs.program_environment("pip")
     assert pip["PIP_INDEX_URL"] == "https://registry.example/simple"
     assert pip["https_proxy"] == "http://proxy.example:3128"
     assert {"HOME", "PATH"} <= pip.keys()
@@ -72,14 +72,14 @@ def test_npm_finds_what_the_users_own_configuration_names(tmp_path: Path, monkey
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("MY_TOKEN", "t")
     monkeypatch.setenv("OTHER_TOKEN", "o")
-    found = programs.environment("npm")
+    found = programs.program_environment("npm")
     assert found["MY_TOKEN"] == "t"
     assert "OTHER_TOKEN" not in found
 
 
 def test_a_program_that_takes_too_long_is_ended() -> None:
     with pytest.raises(TimeoutError, match="longer than"):
-        programs.run("node", ["sh", "-c", "sleep 60"], 0.2)
+        programs.run_program("node", ["sh", "-c", "sleep 60"], 0.2)
 
 
 TRAP = "import os\nopen(os.environ.get('TRAP') or {place!r}, 'a').write(__name__ + '\\n')\nraise ImportError('a file of the project')\n"

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from projects import lowered
+from support.projects import lowered
 
 TOOLS = {
     "tools.json": json.dumps({"tools": [{"name": "hello", "description": "Say.", "inputSchema": {"type": "object"}}]}),

@@ -7,10 +7,10 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING
 
-from artifact import SOURCES
-from mcpc.frontends import recognise
+from mcpc.frontends import select_frontends
 from mcpc.options import Options
-from projects import tree
+from support.artifact import SOURCES
+from support.projects import tree
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -19,7 +19,7 @@ MARKS = "from fastmcp import FastMCP\nmcp = FastMCP('x')\n@mcp.tool\ndef a(): ..
 
 
 def told(files: dict[str, str]) -> tuple[str, str, str]:
-    found, (problem,) = recognise(tree(files), Options())
+    found, (problem,) = select_frontends(tree(files), Options())
     assert (found, problem.code) == ((), "MCP009")
     return problem.message, problem.span.path if problem.span else "", problem.hint
 
@@ -27,13 +27,13 @@ def told(files: dict[str, str]) -> tuple[str, str, str]:
 def test_a_file_with_marks_in_another_place_is_named() -> None:
     message, path, hint = told({"src/app/deep.py": MARKS, "main.py": MARKS, "README.md": "@mcp.tool"})
     assert path == "main.py"
-    assert "`main.py` marks functions" in message
+    assert "`main.py` has decorators" in message
     assert "rename it to `server.py`" in hint
 
 
 def test_a_folder_without_marks_is_told_what_is_looked_for() -> None:
     message, path, hint = told({"main.py": "import flask\n@app.tool\ndef a(): ...\n"})
-    assert (message, path) == ("no project was recognised here", "")
+    assert (message, path) == ("no project found here", "")
     assert "`mcpc new`" in hint
 
 
@@ -52,5 +52,5 @@ def test_who_runs_a_marked_file_is_told_how_it_is_served(tmp_path: Path) -> None
             check=True,
         )
         said[name] = done.stderr
-    assert said["server.py"].endswith("server.py defines a server and does not serve: `mcpc run` in its folder does\n")
+    assert said["server.py"].endswith("server.py only defines a server: run `mcpc run` in its folder to serve it\n")
     assert said["importer.py"] == ""

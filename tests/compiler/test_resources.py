@@ -10,14 +10,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from images import MODERN, archive, ask, image_of, request
-from mcpc.ir import BashFunction, Contents, PythonFunction, Root
-from mcpc.ir.printer import show
+from mcpc.ir import BashFunction, PythonFunction, RootFolder, StaticContents
+from mcpc.ir.printer import print_server
 from mcpc.revisions import REVISIONS
-from mcpc.sources.hidden import hidden
+from mcpc.sources.hidden import hidden_characters
 from mcpc_runtime.protocol.session import Session
-from messages import validator
-from projects import SERVER_JSON, Files, checked, lowered, marked, places
+from support.images import MODERN, archive, ask, image_of, request
+from support.messages import validator
+from support.projects import SERVER_JSON, Files, checked, lowered, marked, places
 
 PNG = b"\x89PNG\r\n\x1a\n\0"
 RESOURCES = {
@@ -61,6 +61,7 @@ SHOWN = """\
 server demo 1.0.0
   format native, dialect mcp
   tells of changes: contents
+  resources can be watched
 prompt greet
   handler bash prompt_greet in prompts.bash, contract mcbox
   argument who?
@@ -76,11 +77,9 @@ resource guide "doc://guide"
   text of 8 bytes, text/markdown
   title "Guide"
   description "d"
-  file "docs/guide.md"
 resource logo "img://logo"
   blob of 9 bytes, image/png
   description "d"
-  file "./docs/logo.png"
   size 7
 resource today "log://today"
   file a.txt below $LOGS
@@ -89,7 +88,7 @@ resource now "clock://now"
   handler bash resource_now in resources.bash, contract mcbox
   timeout 5 s
   description "d"
-  _meta {"mcpc/handler": {"timeout": 5}, "x/y": 1}
+  _meta {"x/y": 1}
 resource template user "users://{id}{?page}"
   type application/json
   handler python resource_user(id, page?) in resources.py, contract python
@@ -118,17 +117,17 @@ file resources.py python: 65 bytes
 def test_what_is_written_is_understood() -> None:
     server, problems = checked(FILES)
     assert server is not None, problems
-    assert show(server.server) == SHOWN
+    assert print_server(server.server) == SHOWN
 
 
 def test_contents_are_known_when_the_server_is_built() -> None:
     server, _ = lowered(FILES)
     assert server is not None
     found = {one.name: one.content for one in server.resources}
-    assert found["app"] == Contents("debug = no", is_blob=False, size=10)
-    assert found["guide"] == Contents("# Guide\n", is_blob=False, size=8)
-    assert found["logo"] == Contents(base64.b64encode(PNG).decode(), is_blob=True, size=9)
-    assert found["today"] == Root("$LOGS", "a.txt")
+    assert found["app"] == StaticContents("debug = no", is_blob=False, size=10)
+    assert found["guide"] == StaticContents("# Guide\n", is_blob=False, size=8)
+    assert found["logo"] == StaticContents(base64.b64encode(PNG).decode(), is_blob=True, size=9)
+    assert found["today"] == RootFolder("$LOGS", "a.txt")
     assert found["now"] is None
     handlers = {one.name: one.handler for one in (*server.resources, *server.templates)}
     assert isinstance(handlers["now"], BashFunction)
@@ -560,7 +559,7 @@ def test_what_a_server_has_not_is_not_in_its_index() -> None:
 HOSTILE = (
     st.text(st.characters(exclude_categories=("Cc", "Cs", "Cf", "Co", "Cn")), max_size=60)
     .map(lambda text: f'{text}{{{{ "{{%" }}}} \\ """ \' # {{text}}')
-    .filter(lambda text: not hidden(text))
+    .filter(lambda text: not hidden_characters(text))
 )
 
 

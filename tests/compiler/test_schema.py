@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from mcpc.schema import compile as compile_validator
-from reference import has_real_tools, real_tools
-from schemas import compiled, explained, functions, judge, node_of, problems_of
+from support.reference import has_real_tools, real_tools
+from support.schemas import compiled, explained, functions, judge, node_of, problems_of
 
 DEEP = 100_000
 BIG = 10**30

@@ -10,9 +10,9 @@ import sys
 
 import pytest
 
-from mcpc.schema.emitters import EMITTERS
+from mcpc.schema.codegen.emitters import EMITTERS
 from mcpc.schema.keywords import KEYWORDS
-from schemas import compiled, explained, judge, problems_of
+from support.schemas import compiled, explained, judge, problems_of
 
 
 def test_code_grows_with_the_schema_and_not_with_the_ways_through_it() -> None:

@@ -13,13 +13,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis_jsonschema import from_schema
 
-import oracles
 from compiler import differential
 from mcpc.schema import compile as compiled
-from random_schemas import DRAFTS, Generator
-from random_values import Values
-from reference import has_real_tools, real_tools, schema_suite
-from suite_adapter import agreed
+from support import oracles
+from support.random_schemas import DRAFTS, Generator
+from support.random_values import Values
+from support.reference import has_real_tools, real_tools, schema_suite
+from support.suite_adapter import agreed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -38,6 +38,7 @@ def nothing_unexplained(tally: Tally) -> None:
     assert not tally.differences, shown
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("draft", DRAFTS)
 def test_random_schemas_mean_the_same_to_all(draft: str) -> None:
     tally = differential.run(PAIRS // len(DRAFTS), 0, [draft])
@@ -61,6 +62,7 @@ NOT_MADE = {"$dynamicRef", "$recursiveRef", "additionalItems", "dependencies", "
 """Keywords that a draft does not have although `jsonschema` asks for them in it."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("draft", ["draft2020-12", "draft7"])
 def test_the_suites_schemas_mean_the_same_of_all_its_values(draft: str) -> None:
     tally = differential.run_suite(schema_suite(), draft, SHARE)

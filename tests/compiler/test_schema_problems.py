@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from mcpc.schema import Question, compile_schema
+from mcpc.schema import CompileRequest, compile_schema
 from mcpc.schema.dialects import DIALECTS
-from mcpc.schema.metaschema import check
-from reference import schema_suite
-from schemas import compiled, judge, node_of, problems_of
+from mcpc.schema.metaschema import check_by_metaschema
+from support.reference import schema_suite
+from support.schemas import compiled, judge, node_of, problems_of
 
 if TYPE_CHECKING:
     from mcpc.schema.dialects import Dialect
@@ -173,16 +173,16 @@ def test_the_shape_check_agrees_with_the_metaschema(dialect: Dialect) -> None:
     for keyword in set(dialect.keywords) - extra:
         for value in VALUES:
             node = node_of({keyword: value})
-            codes = {problem.code for problem in compile_schema(node, Question(dialect=dialect))[1]}
-            refused = check(node, dialect) != ()
+            codes = {problem.code for problem in compile_schema(node, CompileRequest(dialect=dialect))[1]}
+            refused = check_by_metaschema(node, dialect) != ()
             if "MCP111" in codes or (keyword == "$schema" and "MCP112" in codes):
                 continue
-            assert ("MCP110" in codes) is refused, (keyword, value, codes, check(node, dialect))
+            assert ("MCP110" in codes) is refused, (keyword, value, codes, check_by_metaschema(node, dialect))
 
 
 def test_the_metaschema_speaks_at_the_place() -> None:
     node = node_of({"type": "object", "properties": {"a": {"minLength": -1}}, "required": ["a", "a"]})
-    spans = [(problem.span.start, problem.span.end) for problem in check(node) if problem.span]
+    spans = [(problem.span.start, problem.span.end) for problem in check_by_metaschema(node) if problem.span]
     text = '{"type": "object", "properties": {"a": {"minLength": -1}}, "required": ["a", "a"]}'
     assert [text[start:end] for start, end in spans] == ["-1", '["a", "a"]']
 
@@ -191,13 +191,13 @@ def test_a_schema_too_deep_for_the_metaschema_is_a_problem_and_no_crash() -> Non
     text = "{}"
     for _ in range(500):
         text = f'{{"not":{text}}}'
-    assert {problem.code for problem in check(node_of(text))} <= {"MCP008"}
+    assert {problem.code for problem in check_by_metaschema(node_of(text))} <= {"MCP008"}
 
 
 def test_the_metaschema_accepts_the_suite() -> None:
     folder = schema_suite() / "tests/draft2020-12"
     text = (folder / "properties.json").read_text()
-    assert all(check(schema) == () for item in node_of(text).items if (schema := item.get("schema")))
+    assert all(check_by_metaschema(schema) == () for item in node_of(text).items if (schema := item.get("schema")))
 
 
 def test_a_pattern_that_can_hang_the_server_is_told_unless_the_length_is_bounded() -> None:

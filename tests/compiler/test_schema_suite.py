@@ -16,16 +16,16 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-import suite_adapter
-from artifact import SOURCES
-from needs import ROOT
-from reference import is_newest_suite, schema_suite
-from schema_suite import run
+from support import suite_adapter
+from support.artifact import SOURCES
+from support.needs import ROOT
+from support.reference import is_newest_suite, schema_suite
+from support.schema_suite import run
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from schema_suite import Context
+    from support.schema_suite import Context
 
 EXPECTED = Path(__file__).parent / "schema_suite_expected"
 DRAFTS = ("draft2020-12", "draft7")
@@ -70,6 +70,7 @@ def digest() -> str:
     return found.hexdigest()
 
 
+@pytest.mark.slow
 def test_what_is_generated_does_not_depend_on_the_order_of_hashes() -> None:
     schema_suite()
     code = "from compiler import test_schema_suite; print(test_schema_suite.digest())"

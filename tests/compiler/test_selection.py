@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from artifact import build, carried
 from mcpc.options import Options
 from mcpc.pipeline import analyse
 from mcpc.sources import read_tree
+from support.artifact import build, carried
+from support.files import write_files
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -22,20 +23,12 @@ PROJECT = {"server.json": SERVER, "tools.json": TOOLS, "tools.py": 'def hello():
 KEY = "-----BEGIN OPENSSH PRIVATE KEY-----\nx\n"
 
 
-def write(folder: Path, files: Mapping[str, str]) -> Path:
-    for name, text in files.items():
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
-    return folder
-
-
 def settings(**patterns: list[str]) -> str:
     return f"[tool.mcpc]\n{''.join(f'{name} = {json.dumps(value)}{chr(10)}' for name, value in patterns.items())}"
 
 
 def read(folder: Path, files: Mapping[str, str]) -> list[str]:
-    tree, problems = read_tree(write(folder, files))
+    tree, problems = read_tree(write_files(folder, files))
     assert problems == ()
     return [path for path in tree.files if path not in ("pyproject.toml", "server.json")]
 
@@ -57,7 +50,7 @@ def test_gitignore_is_honoured(name: str, tmp_path: Path) -> None:
 
 
 def test_a_gitignore_above_the_project_means_nothing(tmp_path: Path) -> None:
-    write(tmp_path, {".gitignore": "*\n"})
+    write_files(tmp_path, {".gitignore": "*\n"})
     (tmp_path / "project").mkdir()
     assert read(tmp_path / "project", {"kept": ""}) == ["kept"]
 
@@ -82,13 +75,13 @@ def test_server_json_has_the_same_settings(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("value", ['"tests"', "[1]", "[[]]", '[""]', '["!"]'])
 def test_a_setting_that_is_no_list_of_patterns(value: str, tmp_path: Path) -> None:
-    _, problems = read_tree(write(tmp_path, {"pyproject.toml": f"[tool.mcpc]\nexclude = {value}\n"}))
+    _, problems = read_tree(write_files(tmp_path, {"pyproject.toml": f"[tool.mcpc]\nexclude = {value}\n"}))
     assert [problem.code for problem in problems] == ["MCP413"]
 
 
 @pytest.mark.parametrize("text", ["[tool", "", "tool = 1\n", "[tool]\nmcpc = 1\n"])
 def test_files_that_are_not_whole_are_left_to_others(text: str, tmp_path: Path) -> None:
-    write(tmp_path, {"pyproject.toml": text, "server.json": "{"})
+    write_files(tmp_path, {"pyproject.toml": text, "server.json": "{"})
     assert read_tree(tmp_path)[1] == ()
 
 
@@ -98,23 +91,23 @@ def codes(project: Path) -> list[str]:
 
 @pytest.mark.parametrize("name", [".env", ".env.local", "id_rsa", ".netrc", ".npmrc", "key.pem", "store.p12"])
 def test_a_secret_is_an_error_unless_it_is_left_out_or_named(name: str, tmp_path: Path) -> None:
-    assert codes(write(tmp_path / "project", {**PROJECT, name: KEY})) == ["MCP713"]
+    assert codes(write_files(tmp_path / "project", {**PROJECT, name: KEY})) == ["MCP713"]
     for settled in (
         {".gitignore": f"{name}\n"},
         {"pyproject.toml": settings(exclude=[name])},
         {"pyproject.toml": settings(include=[name])},
     ):
-        other = write(tmp_path / f"left-{len(str(settled))}", {**PROJECT, name: KEY, **settled})
+        other = write_files(tmp_path / f"left-{len(str(settled))}", {**PROJECT, name: KEY, **settled})
         assert codes(other) == []
 
 
 def test_a_secret_that_is_named_goes_along(tmp_path: Path) -> None:
     files = {**PROJECT, ".env": "A=b", "notes.md": "", "pyproject.toml": settings(include=[".env"], exclude=["*.md"])}
-    names = carried(build(write(tmp_path / "project", files), tmp_path / "server.pyz"))
+    names = carried(build(write_files(tmp_path / "project", files), tmp_path / "server.pyz"))
     assert "handlers/.env" in names
     assert "handlers/notes.md" not in names
 
 
 def test_a_certificate_is_no_secret(tmp_path: Path) -> None:
     files = {**PROJECT, "ca.pem": "-----BEGIN CERTIFICATE-----\nx\n", ".env.example": "A=\n"}
-    assert codes(write(tmp_path, files)) == []
+    assert codes(write_files(tmp_path, files)) == []

@@ -8,8 +8,8 @@ import pytest
 
 from mcpc.emit import skills as emitted
 from mcpc.sources import Source
-from mcpc.sources.frontmatter import MOST_NODES, frontmatter
-from projects import checked, lowered, marked, places
+from mcpc.sources.frontmatter import MAX_NODES, read_frontmatter
+from support.projects import checked, lowered, marked, places
 
 SERVER = '{"serverInfo": {"name": "demo", "version": "1.0.0"}}'
 
@@ -43,7 +43,7 @@ SCALARS = {
 
 @pytest.mark.parametrize("text", SCALARS)
 def test_values_are_read_by_the_core_schema(text):
-    read, problems = frontmatter(Source("SKILL.md", f"---\nkey: {text}\n---\n".encode()))
+    read, problems = read_frontmatter(Source("SKILL.md", f"---\nkey: {text}\n---\n".encode()))
     assert not problems and read is not None
     assert read.value == {"key": SCALARS[text]}
     assert type(read.value["key"]) is type(SCALARS[text])
@@ -60,7 +60,7 @@ WHOLE = {
 
 @pytest.mark.parametrize("text", WHOLE)
 def test_frontmatter_ends_at_the_second_line_of_hyphens(text):
-    read, problems = frontmatter(Source("SKILL.md", text.encode()))
+    read, problems = read_frontmatter(Source("SKILL.md", text.encode()))
     assert not problems and read is not None and read.value == WHOLE[text]
 
 
@@ -91,7 +91,7 @@ BROKEN = {
 
 @pytest.mark.parametrize("text", BROKEN, ids=range(len(BROKEN)))
 def test_what_json_has_no_word_for_is_a_problem(text):
-    read, problems = frontmatter(Source("SKILL.md", text.encode()))
+    read, problems = read_frontmatter(Source("SKILL.md", text.encode()))
     assert [problem.code for problem in problems] == [code for code in (BROKEN[text],) if code]
     assert (read is None) == bool(problems)
     for problem in problems:
@@ -100,14 +100,14 @@ def test_what_json_has_no_word_for_is_a_problem(text):
 
 def test_a_problem_stands_at_its_line():
     source = Source("SKILL.md", b"---\nname: a\nsize: 1\nname: b\n---\n")
-    _, (problem,) = frontmatter(source)
+    _, (problem,) = read_frontmatter(source)
     assert problem.span is not None
     assert source.position(problem.span.start) == (4, 1)
 
 
 def test_many_nodes_are_refused_before_they_cost_anything():
-    text = "---\na: [" + "x," * (MOST_NODES + 1) + "]\n---\n"
-    _, problems = frontmatter(Source("SKILL.md", text.encode()))
+    text = "---\na: [" + "x," * (MAX_NODES + 1) + "]\n---\n"
+    _, problems = read_frontmatter(Source("SKILL.md", text.encode()))
     assert [problem.code for problem in problems] == ["MCP131"]
 
 
@@ -175,7 +175,7 @@ def test_an_entry_lists_every_file_with_digest_and_size():
     server, problems = lowered(FILES)
     assert not problems and server is not None
     refunds, inner = sorted(server.skills, key=lambda one: len(one.uri))
-    entry = emitted.entry(refunds)
+    entry = emitted.skill_entry(refunds)
     assert entry["frontmatter"] == {"name": "refunds", "description": "How we take notes."}
     assert [file["uri"] for file in entry["resources"]] == [
         "skill://acme/refunds/SKILL.md",
@@ -191,13 +191,13 @@ def test_an_entry_lists_every_file_with_digest_and_size():
         "digest": f"sha256:{digest}",
         "size": len(mail),
     }
-    assert [file["uri"] for file in emitted.entry(inner)["resources"]] == ["skill://acme/refunds/inner/SKILL.md"]
+    assert [file["uri"] for file in emitted.skill_entry(inner)["resources"]] == ["skill://acme/refunds/inner/SKILL.md"]
 
 
 def test_folders_have_their_children_once():
     server, _ = lowered(FILES)
     assert server is not None
-    folders = emitted.directories(server)
+    folders = emitted.directory_children(server)
     assert {
         folder: [child["uri"].rpartition("/")[2] for child in children] for folder, children in folders.items()
     } == {

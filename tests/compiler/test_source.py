@@ -117,7 +117,7 @@ def test_files_are_read_in_the_order_of_their_paths(tmp_path: Path) -> None:
     (tmp_path / "run").write_bytes(b"#!\xff\n")
     (tmp_path / "run").chmod(0o750)
     files, problems = read_tree(tmp_path)
-    assert only(problems) == ("MCP502", "b", "`b` and `B` are one file where case does not count")
+    assert only(problems) == ("MCP502", "b", "`b` and `B` are the same file on case-insensitive disks")
     assert list(files.files) == [".env", "B", "a.txt", "a/b/c", "a/z", "b", "run", "é"]
     assert list(files.files) == [file.path for file in files.files.values()]
     assert files.files["run"] == Source("run", b"#!\xff\n", 0o750)

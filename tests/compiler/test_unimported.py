@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from needs import ROOT, needs_node
+from support.needs import ROOT, needs_node
 
 SERVER = """import os
 from mcpc import Context, Field, Server

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from mcpc.ir.uri_templates import LONGEST, TemplateError, parse_template
+from mcpc.ir.uri_templates import MAX_VALUE_LENGTH, TemplateError, parse_template
 
 MATCHES: list[tuple[str, str, dict[str, str] | None]] = [
     # Level 1 and 2 (sections 1.2 and 3.2.2, 3.2.3)
@@ -123,7 +123,7 @@ REFUSED = {
     "x:{?a,b*}": "has an exploded variable beside others",
     "x: {a}": "outside of an expression",
     "x:%4{a}": "two hexadecimal digits",
-    f"x:{'a' * LONGEST}{{b}}": "more than",
+    f"x:{'a' * MAX_VALUE_LENGTH}{{b}}": "more than",
 }
 
 

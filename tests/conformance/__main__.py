@@ -17,10 +17,10 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from artifact import build
 from conformance import suite
-from needs import ROOT
-from serving import served
+from support.artifact import build
+from support.needs import ROOT
+from support.serving import served
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

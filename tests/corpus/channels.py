@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from serving import Served
+    from support.serving import Served
 
 Message = dict[str, Any]
 NAMED = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}

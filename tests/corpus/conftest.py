@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from serving import served
+from support.serving import served
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from serving import Served
+    from support.serving import Served
 
 
 @pytest.fixture(scope="module")

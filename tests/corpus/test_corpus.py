@@ -15,7 +15,9 @@ from corpus.validity import judge
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from serving import Served
+    from support.serving import Served
+
+pytestmark = pytest.mark.sampled(3)
 
 STATUS = {-32700: 400, -32600: 400, -32602: 400, -32020: 400, -32021: 400, -32022: 400, -32601: 404}
 """The HTTP status of each error in the stateless era."""

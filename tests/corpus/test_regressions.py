@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from artifact import converse
 from corpus.cases import CAPABILITIES, INITIALIZED, REVISIONS, STATELESS, encoded, envelope, initialize
 from corpus.channels import Pipes
+from support.artifact import converse
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -15,13 +15,13 @@ import pytest
 from corpus.cases import CAPABILITIES, STATELESS, encoded, envelope
 from corpus.channels import Pipes, Posts, events
 from corpus.validity import judge
-from reference import protocol_examples
+from support.reference import protocol_examples
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from serving import Served
+    from support.serving import Served
 
 Message = dict[str, Any]
 SUBSCRIPTION = "io.modelcontextprotocol/subscriptionId"

@@ -7,7 +7,7 @@ from typing import Any
 
 import jsonschema
 
-from reference import protocol_schema
+from support.reference import protocol_schema
 
 EMPTY = {"PingRequest", "SetLevelRequest", "SubscribeRequest", "UnsubscribeRequest"}
 """Requests whose answer says nothing."""

@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from slack import slack
+from support.slack import slack
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence

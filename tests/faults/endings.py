@@ -12,7 +12,7 @@ from faults.client import HANDSHAKE, good, require, until
 from faults.forms import APART, BASH, INLINE
 from faults.handlers import still_serving, stubborn
 from faults.trial import SOAK, Case, within
-from slack import slack
+from support.slack import slack
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -6,14 +6,13 @@ A form is how handlers are written and run: `bash`, `python` (in a worker), `inl
 from __future__ import annotations
 
 import json
-import os
-import subprocess
 import sys
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-ROOT = Path(__file__).resolve().parents[2]
-SOURCES = os.pathsep.join((str(ROOT / "compiler"), str(ROOT / "runtime")))
+from support import artifact
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 BASH, PYTHON, INLINE = "bash", "python", "inline"
 FORMS = (BASH, PYTHON, INLINE)
@@ -402,14 +401,7 @@ def build_project(files: dict[str, str], folder: Path, name: str, *options: str)
     place.mkdir(parents=True, exist_ok=True)
     for path, content in files.items():
         (place / path).write_text(content, encoding="utf-8")
-    environment = {**os.environ, "PYTHONPATH": SOURCES, "MCPC_CACHE_DIR": str(folder / "cache")}
-    done = subprocess.run(
-        [sys.executable, "-m", "mcpc", "build", str(place), "-o", str(target), *options],
-        capture_output=True, text=True, timeout=120, check=False, env=environment,
-    )  # fmt: skip
-    if done.returncode:
-        raise RuntimeError(f"mcpc build {name} ended with status {done.returncode}:\n{done.stdout}{done.stderr}")
-    return target
+    return artifact.build(place, target, *options)
 
 
 def command(artifact: Path) -> list[str]:

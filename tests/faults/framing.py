@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 from faults.client import STATELESS, Peak, require
 from faults.forms import PYTHON
 from faults.trial import Case, within
-from knocks import ECHO, LADDER, NAMES, mirrors, stateless
-from talking import answer, call, connect, everything, head, request, said, status_of, text_of
+from support.knocks import ECHO, LADDER, NAMES, mirrors, stateless
+from support.talking import answer, call, connect, everything, head, request, said, status_of, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable

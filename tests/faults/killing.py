@@ -18,7 +18,7 @@ from faults.endings import all_kinds
 from faults.forms import APART, BASH, INLINE, PYTHON
 from faults.handlers import LIMIT_WORDS, still_serving
 from faults.trial import Case, within
-from slack import slack
+from support.slack import slack
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -14,7 +14,7 @@ from faults.conversation import sleeping
 from faults.forms import APART, FORMS, PYTHON
 from faults.handlers import still_serving, stubborn
 from faults.trial import FULL, Case, within
-from knocks import ACCEPTED, HOSTS, LEGACY, ORIGINS, TYPES, mirrors, request, stateless
+from support.knocks import ACCEPTED, HOSTS, LEGACY, ORIGINS, TYPES, mirrors, request, stateless
 
 if TYPE_CHECKING:
     from faults.site import Answer, Site

@@ -25,17 +25,17 @@ from faults.forms import PYTHON
 from faults.framing import serves
 from faults.site import END, bytes_of
 from faults.trial import FULL, Case, Lacking, within
-from knocks import mirrors, stateless
-from networks import SERVER, ip, network
-from slack import slack
-from talking import answer, connect, everything, head, request, status_of
+from support.knocks import mirrors, stateless
+from support.networks import SERVER, ip, network
+from support.slack import slack
+from support.talking import answer, connect, everything, head, request, status_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from faults.site import Site
     from faults.trial import Trial
-    from networks import Network
+    from support.networks import Network
 
 over_http = partial(Case, forms=(PYTHON,), eras=(STATELESS,), http=True)
 LIMITS = ("head", "body", "write", "idle")

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any
 
 from faults import forms
 from faults.client import HANDSHAKE, Server, require, until
-from knocks import LEGACY, mirrors, stateless
-from serving import LISTENS, PATIENCE
-from talking import connect, everything, said
+from support.knocks import LEGACY, mirrors, stateless
+from support.serving import LISTENS, PATIENCE
+from support.talking import connect, everything, said
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

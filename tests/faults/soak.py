@@ -16,10 +16,10 @@ from pathlib import Path
 if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from artifact import build
 from faults import forms, soak_http
 from faults.client import HANDSHAKE, Fault, Server, require, resident, until
-from serving import served
+from support.artifact import build
+from support.serving import served
 
 WINDOW = 64
 SAMPLES = 100

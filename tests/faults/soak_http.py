@@ -19,13 +19,13 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from faults.client import below, processes, require, resident, until
-from http_sample import SERVER, TOOLS, project
-from knocks import ECHO, mirrors, request, stateless
+from support.http_sample import SERVER, TOOLS, project
+from support.knocks import ECHO, mirrors, request, stateless
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from serving import Served
+    from support.serving import Served
 
     Deed = Callable[["Visitor"], Awaitable[int]]
 

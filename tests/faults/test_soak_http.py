@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from artifact import build
 from faults import soak_http
 from faults.client import Fault
 from faults.soak_http import LONG, MEBIBYTE, Figures
-from serving import served
+from support.artifact import build
+from support.serving import served
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 REQUESTS = int(os.environ.get("TESTS_SOAK_HTTP", "1000"))
 
 
+@pytest.mark.slow
 def test_nothing_is_left_of_clients_that_leave(tmp_path: Path) -> None:
     with served(soak_http.artifact(tmp_path, build), *soak_http.OPTIONS) as server:
         try:

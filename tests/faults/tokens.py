@@ -13,9 +13,9 @@ from faults.client import STATELESS, require
 from faults.forms import PYTHON
 from faults.site import bytes_of
 from faults.trial import FULL, Case
-from knocks import mirrors, stateless
-from talking import answer, connect
-from timing import LENGTHS, LONG, ROUNDS, tells
+from support.knocks import mirrors, stateless
+from support.talking import answer, connect
+from support.timing import LENGTHS, LONG, ROUNDS, tells
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from faults import forms
 from faults.client import HANDSHAKE, STATELESS, Fault, Server, require, until
 from faults.site import Site
-from slack import slack
+from support.slack import slack
 
 if TYPE_CHECKING:
     from collections.abc import Callable

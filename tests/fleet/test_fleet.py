@@ -13,10 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from artifact import build
 from fleet.load import KINDS, Tally, load
 from fleet.replicas import STORE, Fleet
-from needs import lacking, needs
+from support.artifact import build
+from support.needs import lacking, needs
 
 SECONDS = float(os.environ.get("TESTS_FLEET_SECONDS", "12"))
 WORKERS = 8
@@ -32,6 +32,7 @@ def archive(tmp_path_factory):
     return build(Path(__file__).parent / "project", target, "--http", "--redis")
 
 
+@pytest.mark.slow
 def test_replicas_that_die_lose_nothing(archive, tmp_path):
     with Fleet(archive, tmp_path) as fleet:
         tally, over = Tally(), threading.Event()

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from messages import valid
-from needs import SHARED
+from support.messages import valid
+from support.needs import SHARED
 
 NOBODY = "null"
 CAPABILITIES = "io.modelcontextprotocol/clientCapabilities"

@@ -15,7 +15,6 @@ from system.hostile_formats import Maker, changed, written
 if TYPE_CHECKING:
     import random
     from collections.abc import Callable
-    from pathlib import Path
 
     Json = Any
 
@@ -287,16 +286,6 @@ def toolbox_request(chance: random.Random) -> tuple[str, Json]:
     if kind == 3:
         return "tools/call", {"name": "lists", "arguments": {"value": a_value(chance, RESULTS[7:8])}}
     return "tools/call", {"name": chance.choice(("answers", "says")), "arguments": {"value": value}}
-
-
-def write(files: dict[str, str], folder: Path) -> Path:
-    """Write a project; what is a program can be run."""
-    for path, text in files.items():
-        place = folder / path
-        place.parent.mkdir(parents=True, exist_ok=True)
-        place.write_text(text)
-        place.chmod(0o755 if text.startswith("#!") else 0o644)
-    return folder
 
 
 REQUESTS: dict[str, tuple[dict[str, str], Callable[[random.Random], tuple[str, Json]]]] = {

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from mcpc_runtime import dispatch
+from mcpc_runtime import failures
 from mcpc_runtime.protocol.effects import (
     CompletionOutcome,
     Failure,
@@ -18,13 +18,14 @@ from mcpc_runtime.protocol.effects import (
     ResourceOutcome,
     text,
 )
-from mcpc_runtime.tasks import clerk, keeper
-from mcpc_runtime.tasks.store import Memory
+from mcpc_runtime.server import handler_runners
+from mcpc_runtime.tasks import clerk, manager
+from mcpc_runtime.tasks.store import MemoryStore
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from mcpc_runtime.image import Image
+    from mcpc_runtime.image.image import Image
     from mcpc_runtime.protocol.effects import Call, Ending
 
 MOST_ASKED = 8
@@ -181,23 +182,26 @@ class Clerk:
 
     def __init__(self, reactor: Any, open_store: object, *, is_shared: bool = False) -> None:
         self._reactor = reactor
-        self._store = Memory()
+        self._store = MemoryStore()
 
-    def tell(self, order: Any, done: Callable[[Any], None], principal: str | None = None) -> None:
+    def submit(self, order: Any, done: Callable[[Any], None], principal: str | None = None) -> None:
         """Do it."""
         self._reactor.after(0, partial(done, clerk.attempt(order, self._store)))
+
+    def warn(self, problem: object) -> None:
+        """Log nothing."""
 
     def close(self, last: Any, seconds: float) -> None:
         """Do the last thing."""
         clerk.attempt(last, self._store)
 
 
-def prepare(call: Call, image: Image) -> Call:
+def build_invocation(call: Call, image: Image) -> Call:
     """Give the handler its call."""
     return call
 
 
-def conclude(call: Call, ending: Ending) -> Ending:
+def parse_result(call: Call, ending: Ending) -> Ending:
     """Take how it ended."""
     return ending
 
@@ -206,16 +210,16 @@ def conclude(call: Call, ending: Ending) -> Ending:
 def playing() -> Iterator[Stage]:
     """Have these handlers in the place of all others; what goes wrong in the dispatcher is an exception here."""
     STAGE.jobs = []
-    before = dispatch.CONTRACTS, dispatch.REQUIREMENTS, keeper.Clerk, dispatch.internal_error
+    before = handler_runners.CONTRACTS, handler_runners.REQUIREMENTS, manager.StoreThread, failures.failure_of
     row = ("fuzz.handlers", "fuzz.handlers:Runner")
-    dispatch.CONTRACTS = {name: row if name != "tasks" else kept for name, kept in dispatch.CONTRACTS.items()}
-    dispatch.REQUIREMENTS = "fuzz.handlers:Requirements"
-    keeper.Clerk = Clerk  # type: ignore[misc,assignment]
-    dispatch.internal_error = fault
+    handler_runners.CONTRACTS = dict.fromkeys(handler_runners.CONTRACTS, row)
+    handler_runners.REQUIREMENTS = "fuzz.handlers:Requirements"
+    manager.StoreThread = Clerk  # type: ignore[misc,assignment]
+    failures.failure_of = fault
     try:
         yield STAGE
     finally:
-        dispatch.CONTRACTS, dispatch.REQUIREMENTS, keeper.Clerk, dispatch.internal_error = before  # type: ignore[misc]
+        handler_runners.CONTRACTS, handler_runners.REQUIREMENTS, manager.StoreThread, failures.failure_of = before  # type: ignore[misc]
 
 
 def fault(problem: Any) -> Failure:

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
-from images import archive, image_of
-from needs import ROOT
+from support.images import archive, image_of
+from support.needs import ROOT
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from mcpc_runtime.image import Image
+    from mcpc_runtime.image.image import Image
 
 TEXT = {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}
 COMMAND = {"command": "bin/mixed-content"}

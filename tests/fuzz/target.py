@@ -17,13 +17,13 @@ from typing import TYPE_CHECKING, Any
 from fuzz.books import CAPABILITIES, NOBODY, check, declares, due, is_identifier, key
 from fuzz.handlers import playing
 from fuzz.subject import Subject, image
-from images import MODERN
-from mcpc_runtime.engine import Engine
-from mcpc_runtime.protocol.effects import Say, Send
+from mcpc_runtime.protocol.effects import Call, SendMessage, SendResponse
 from mcpc_runtime.protocol.jsonrpc import ParseError, parse
 from mcpc_runtime.protocol.session import Session
-from mcpc_runtime.protocol.subscriptions import MOST_STREAMS, MOST_WATCHED, close_listening
+from mcpc_runtime.protocol.subscriptions import MAX_STREAMS, MAX_WATCHED, close_listening
+from mcpc_runtime.server.stdio_driver import StdioDriver
 from mcpc_runtime.transports import stdio
+from support.images import MODERN
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -219,8 +219,8 @@ class Clock:
         return len(found)
 
 
-class Driver(Engine):
-    """The engine, without threads and descriptors; what goes wrong in answering is an exception."""
+class Driver(StdioDriver):
+    """The driver, without threads and descriptors; what goes wrong in answering is an exception."""
 
     def __init__(self, books: Books) -> None:
         super().__init__(image(), books.session, Quiet(), LIMIT)  # type: ignore[arg-type]
@@ -232,7 +232,11 @@ class Driver(Engine):
         return self.clock
 
     def _receive(self, line: bytes | None) -> None:
-        self.effects += self.session.refuse_oversize(LIMIT) if line is None else self.session.receive(line)
+        self.post_effects(self.session.refuse_oversize(LIMIT) if line is None else self.session.receive(line))
+
+    def _survive(self, problem: Exception) -> None:
+        """Let everything pass."""
+        raise problem
 
     def _perform(self, effect: Effect) -> None:
         self._books.note(effect)
@@ -240,9 +244,9 @@ class Driver(Engine):
 
     def settle(self) -> None:
         """Do what is to be done at once."""
-        self.work()
+        self.run_queued()
         while self.clock.pass_by(False):
-            self.work()
+            self.run_queued()
 
 
 class Watched(Session):
@@ -284,14 +288,14 @@ class Books:
 
     def note(self, effect: Effect) -> None:
         """Judge what is sent."""
-        if not isinstance(effect, Send):
+        if not isinstance(effect, SendResponse):
             return
         assert effect.data.endswith(b"\n") and effect.data.count(b"\n") == 1, effect.data
         self.lines += 1
         value = json.loads(effect.data)
         for message in value if type(value) is list else [value]:
             assert message["jsonrpc"] == "2.0"
-            self._take(message, effect.request, is_aside=isinstance(effect, Say))
+            self._take(message, effect.request, is_aside=isinstance(effect, SendMessage))
 
     def _take(self, message: Any, request: Request | None, is_aside: bool) -> None:
         if "method" in message:
@@ -341,7 +345,7 @@ class Books:
     def bounded(self) -> None:
         """Hold that nothing is kept that was not asked for, and not too much of that."""
         session = self.session
-        assert len(session.watched) <= MOST_WATCHED and len(session.listening) <= MOST_STREAMS
+        assert len(session.watched) <= MAX_WATCHED and len(session.listening) <= MAX_STREAMS
         assert len(session.asked) <= 64 * max(1, len(session.running))
         still = Counter(key(identifier) for identifier in [*session.running, *session.listening])
         held = Counter(
@@ -395,7 +399,7 @@ def tell(driver: Driver, books: Books, stage: Stage, line: bytes | None) -> None
         line = books.filled(line)[:LIMIT]
     books.read(line)
     driver.lines.append(line)
-    driver.work()
+    driver.run_queued()
 
 
 def obey(driver: Driver, stage: Stage, word: str) -> bool:
@@ -415,23 +419,27 @@ def part(driver: Driver, books: Books, stage: Stage) -> None:
         if not stage.obey("end") and not driver.clock.pass_by(True):
             break
         driver.settle()
-    asking = [call for call in session.running.values() if call.definition.asks]
+    asking = [call for call in session.running.values() if isinstance(call, Call) and call.definition.asks]
     assert len(asking) == len(session.running), "a call that ended is still open"
     for open_call in asking:
-        driver.effects += session.drop(open_call.request.identifier)
+        driver.post_effects(session.drop(open_call.request.identifier))
     driver.settle()
-    driver.effects += close_listening(session, True)
+    driver.post_effects(close_listening(session, True))
     driver.settle()
     books.bounded()
     assert not session.asked and not session.listening
     if driver.dispatcher is not None:
         for _ in range(MOST_ROUNDS):
-            if not driver.dispatcher._works:
+            if not driver.dispatcher.calls:
                 break
             stage.obey("end")
             driver.clock.pass_by(True)
             driver.settle()
-        assert not driver.dispatcher._works and not driver.dispatcher._places.running and not driver.dispatcher._places
+        assert (
+            not driver.dispatcher.calls
+            and not driver.dispatcher._admission.running
+            and not driver.dispatcher._admission
+        )
         driver.dispatcher.close()
 
 

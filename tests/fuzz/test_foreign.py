@@ -13,19 +13,22 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from artifact import build
 from corpus import validity
 from corpus.cases import REVISIONS, STATELESS, encoded, envelope
 from corpus.channels import Pipes
 from fuzz import foreign
-from needs import SHARED, needs, needs_node
-from supervised import Token, until
+from support.artifact import build
+from support.files import write_files
+from support.needs import SHARED, needs, needs_node
+from support.processes import Token, until
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
     Json = Any
+
+pytestmark = pytest.mark.slow
 
 COUNT = int(os.environ.get("TESTS_FOREIGN", "40"))
 QUICK = 3.0
@@ -59,7 +62,7 @@ def artifact_of(name: str, artifacts: dict[str, Path]) -> Path:
     if name == "toolbox":
         needs_node()
     target = artifacts[name]
-    return target if target.exists() else build(foreign.write(foreign.REQUESTS[name][0], target.parent / name), target)
+    return target if target.exists() else build(write_files(target.parent / name, foreign.REQUESTS[name][0]), target)
 
 
 class Talk(Pipes):

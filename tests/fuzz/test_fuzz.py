@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 from fuzz.mutation import STARTS, fuzz
 from fuzz.target import STDIO
 from fuzz.web import WEB
+from mcpc_runtime.http.driver import HttpDriver
 from mcpc_runtime.http.sessions import Sessions
-from mcpc_runtime.http.stage import Stage
-from mcpc_runtime.protocol import asks, calls
+from mcpc_runtime.protocol import calls
+from mcpc_runtime.protocol.client_requests import eras, handshake
 
 if TYPE_CHECKING:
     from fuzz.subject import Subject
@@ -30,12 +31,14 @@ def pieces(subject: Subject, most: int) -> st.SearchStrategy[bytes]:
     return st.lists(piece, max_size=most).map(b"".join)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SUBJECTS)
 def test_good_data_is_taken_in_every_way(name: str) -> None:
     for seed in SUBJECTS[name].seeds:
         assert sum(SUBJECTS[name].run(bytes([start]) + seed) > 0 for start in STARTS)  # type: ignore[operator]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SUBJECTS)
 def test_a_short_run_led_by_coverage_finds_no_crash(name: str) -> None:
     subject = SUBJECTS[name]
@@ -44,12 +47,14 @@ def test_a_short_run_led_by_coverage_finds_no_crash(name: str) -> None:
     assert kept > len(subject.seeds) and lines > 1000
 
 
+@pytest.mark.slow
 @given(HABITS, pieces(STDIO, 20))
 @settings(max_examples=300, deadline=None)
 def test_no_message_made_of_pieces_is_a_crash(how: int, data: bytes) -> None:
     STDIO.run(bytes([how]) + data)
 
 
+@pytest.mark.slow
 @given(HABITS, pieces(WEB, 6))
 @settings(max_examples=100, deadline=None)
 def test_no_request_made_of_pieces_is_a_crash(how: int, data: bytes) -> None:
@@ -57,10 +62,10 @@ def test_no_request_made_of_pieces_is_a_crash(how: int, data: bytes) -> None:
 
 
 FAULTS = {
-    "somebody is asked who cannot answer": ("stdio", asks, "missing", lambda call, questions: None),
-    "a question is not withdrawn": ("stdio", asks, "close", lambda session, round_: []),
+    "somebody is asked who cannot answer": ("stdio", eras, "missing_capabilities", lambda call, questions: None),
+    "a question is not withdrawn": ("stdio", handshake, "cancel_round", lambda session, round_: []),
     "a batch is never answered": ("stdio", calls, "close_batch", lambda call, line: []),
-    "a client that has left is waited for": ("web", Stage, "_stop", lambda self, call: None),
+    "a client that has left is waited for": ("web", HttpDriver, "_stop", lambda self, call: None),
     "a session is kept that does not matter": (
         "web",
         Sessions,

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from fuzz import scripts
-from mcpc.languages import substitutions
-from mcpc.languages.scripts import forkable
-from mcpc.languages.substitutions import without_substitutions
+from mcpc.languages.bash import inline_sdk_calls
+from mcpc.languages.bash.forkable import is_forkable
+from mcpc.languages.bash.inline_sdk_calls import without_substitutions
 from mcpc.sources import Source
-from needs import ROOT, needs
+from support.needs import ROOT, needs
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -64,7 +64,7 @@ done
 def compiled(text: str) -> bytes:
     """Return what a script becomes, nothing if that is itself."""
     source = Source("tools/a/tool.sh", text.encode())
-    if not forkable(source, {"library.sh": [LIBRARY]}):
+    if not is_forkable(source, {"library.sh": [LIBRARY]}):
         return b""
     return without_substitutions(source, [source, *([LIBRARY] if "library.sh" in text else [])])
 
@@ -99,6 +99,7 @@ def compare(folder: Path, first: int, last: int) -> int:
     return count
 
 
+@pytest.mark.slow
 def test_nobody_can_tell(tmp_path: Path) -> None:
     needs("bash")
     assert compare(tmp_path, FIRST, FIRST + COUNT) > COUNT // 3, "too few of them were compiled"
@@ -111,12 +112,13 @@ FAULTS = {
 """Of each the first of the scripts that are looked through, what is spoilt, and by what."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_fault_is_found(fault: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Who watches must be seen to notice."""
     needs("bash")
     first, member, broken = FAULTS[fault]
-    monkeypatch.setattr(substitutions, member, broken)
+    monkeypatch.setattr(inline_sdk_calls, member, broken)
     with pytest.raises(AssertionError, match="becomes"):
         compare(tmp_path, first, first + 40)
 

@@ -21,10 +21,11 @@ from fuzz.books import check, due, key
 from fuzz.handlers import playing
 from fuzz.subject import Subject, image
 from fuzz.target import ABLE, COMPLETION, EVERYTHING, LISTEN, RESPONSES, UPDATE
-from mcpc_runtime.http import app, elder, posts, reactor, stage
+from mcpc_runtime import failures
+from mcpc_runtime.http import app, legacy_sse, post_response
 from mcpc_runtime.http.app import Application
-from mcpc_runtime.http.ladder import is_stateless
-from mcpc_runtime.http.settings import Settings
+from mcpc_runtime.http.header_validation import is_stateless
+from mcpc_runtime.http.settings import HttpSettings
 from mcpc_runtime.protocol.jsonrpc import ParseError, parse
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ BODY_LIMIT = 3000
 GOOD = {"host": "127.0.0.1:8000", "content-type": "application/json", "accept": "application/json, text/event-stream"}
 VERSION = "io.modelcontextprotocol/protocolVersion"
 CAPABILITIES = "io.modelcontextprotocol/clientCapabilities"
-TOLD = (app, elder, posts, reactor, stage)
+TOLD = (app, legacy_sse, post_response, failures)
 
 
 class Warp(asyncio.SelectorEventLoop):
@@ -76,7 +77,8 @@ class Head:
 
     def __init__(self, scope: dict[str, Any]) -> None:
         self.method, self.path, self.headers = scope["method"], scope["path"], scope["headers"]
-        self.known: Any = None
+        self.query = scope.get("query_string", b"")
+        self.parsed: Any = None
 
 
 class Exchange:
@@ -134,18 +136,18 @@ class Exchange:
             found = None
             if at_once and self.scope["method"] == "POST" and self.leave != 0:
                 self.scope["mcpc.head"] = head = Head(self.scope)
-                found = application.at_once(head, self.body)
+                found = application.answer_now(head, self.body)
             if found is None:
                 await application(self.scope, self.receive, self.send)
                 return
             self.parts.clear()
             made, more = found
-            if type(made) is tuple:
+            if type(made) is not tuple:
+                made = await made.serve(self.receive, self.send, more)
+            if made is not None:
                 status, headers, body = made
                 await self.send({"type": "http.response.start", "status": status, "headers": [*headers, *more]})
                 await self.send({"type": "http.response.body", "body": body})
-            else:
-                await made.serve(self.receive, self.send, more)
         except OSError:
             assert self.is_left.is_set() and self.is_strict
 
@@ -231,7 +233,7 @@ class World:
         }
         self.how = how
         self.players = players
-        self.application = Application(image(), Settings(**chosen))
+        self.application = Application(image(), HttpSettings(**chosen))
         self.application.begin()
         self.stage = self.application.stages[0]
         self.exchanges: list[Exchange] = []
@@ -265,7 +267,7 @@ class World:
                 exchange.is_left.set()
         else:
             self.players.obey(word)
-            self.stage.work()
+            self.stage.run_queued()
 
     def filled(self, line: bytes) -> bytes:
         """Return a line with what the server said in the place of words for it."""
@@ -318,7 +320,7 @@ class World:
         """Have every handler end and every client go."""
         for _ in range(4):
             while self.players.obey("end"):
-                self.stage.work()
+                self.stage.run_queued()
                 await asyncio.sleep(0.01)
             await asyncio.sleep(2.0)
         for exchange in self.exchanges:
@@ -346,7 +348,7 @@ class World:
         assert {id(one.session) for one in held.live.values()} == {id(one) for one in held.by_session}
         assert held._held.total == sum(feed.held for feed in held._kept), "what is kept is reckoned"
         assert all(conversation.token in held.live for conversation in held._kept.values()), "of whom nothing is known"
-        assert not self.stage.dispatcher or not self.stage.dispatcher._works
+        assert not self.stage.dispatcher or not self.stage.dispatcher.calls
 
 
 def after(data: bytes, before: bytes, end: bytes, head: bytes = b"") -> bytes:
@@ -395,16 +397,16 @@ def encoded(value: Any) -> bytes:
 def faults() -> Iterator[list[str]]:
     """Gather what is only told, because one fault must not end what serves everybody."""
     found: list[str] = []
-    real = [(module, module.tell) for module in TOLD if hasattr(module, "tell")]
+    real = [(module, module.log_line) for module in TOLD if hasattr(module, "log_line")]
     for module, _ in real:
-        module.tell = lambda text: found.append(text)  # type: ignore[attr-defined]
-    before = posts.QUICK_SECONDS
+        module.log_line = lambda text: found.append(text)  # type: ignore[attr-defined]
+    before = post_response.QUICK_SECONDS
     try:
         yield found
     finally:
-        posts.QUICK_SECONDS = before
-        for module, tell in real:
-            module.tell = tell  # type: ignore[attr-defined]
+        post_response.QUICK_SECONDS = before
+        for module, log_line in real:
+            module.log_line = log_line  # type: ignore[attr-defined]
 
 
 def browse(data: bytes) -> int:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from artifact import mcpc
-from needs import needs
+from support.artifact import mcpc
+from support.needs import needs
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from artifact import mcpc
-from needs import ROOT, needs
+from support.artifact import mcpc
+from support.needs import ROOT, needs
 
 if TYPE_CHECKING:
     from collections.abc import Callable

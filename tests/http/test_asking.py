@@ -4,9 +4,9 @@ import asyncio
 
 import pytest
 
-from asgi import Client, reply, request, served
-from http_sample import sample
-from messages import STATELESS, valid
+from support.asgi import Client, reply, request, served
+from support.http_sample import sample
+from support.messages import STATELESS, valid
 
 ELICITING = ("2025-06-18", "2025-11-25")
 ELICIT = {"name": "elicit", "arguments": {}}

@@ -18,29 +18,29 @@ import jwt
 import pytest
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
-from issuer import Issuer, Key, raw_token, serving
-from mcpc_runtime.http.auth import fetching, keys
+from mcpc_runtime.http.auth import http_client, keys
 from mcpc_runtime.http.auth.configure import authenticator
-from mcpc_runtime.http.auth.fetching import checked_url, fetch
-from mcpc_runtime.http.auth.introspection import KEEP_REFUSED_SECONDS, KEEP_SECONDS, MOST_KEPT, Introspection
-from mcpc_runtime.http.auth.keys import FRESH_SECONDS, PAUSE_SECONDS, STALE_SECONDS, Keys, keys_from
-from mcpc_runtime.http.auth.oauth import WELL_KNOWN
-from mcpc_runtime.http.auth.places import MOST_OF_ONE, MOST_WAITING_OF_ONE, Places, source_of
-from mcpc_runtime.http.auth.principals import (
-    InvalidTokenError,
-    MisconfiguredError,
-    Principal,
-    Refusal,
-    UnavailableError,
+from mcpc_runtime.http.auth.http_client import checked_url, fetch
+from mcpc_runtime.http.auth.introspection import KEEP_REFUSED_SECONDS, KEEP_SECONDS, MAX_CACHED, Introspection
+from mcpc_runtime.http.auth.introspection_limits import (
+    MAX_RUNNING_OF_ONE,
+    MAX_WAITING_OF_ONE,
+    IntrospectionLimits,
+    source_of,
 )
-from mcpc_runtime.http.settings import Settings
+from mcpc_runtime.http.auth.keys import FRESH_SECONDS, PAUSE_SECONDS, STALE_SECONDS, SigningKeys, keys_from
+from mcpc_runtime.http.auth.oauth import WELL_KNOWN
+from mcpc_runtime.http.auth.principals import InvalidTokenError, MisconfiguredError, UnavailableError
+from mcpc_runtime.http.principals import Denied, Principal
+from mcpc_runtime.http.settings import HttpSettings
 from mcpc_runtime.lazy import lazy
+from support.issuer import Issuer, Key, raw_token, serving
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from mcpc_runtime.http.auth.authenticator import Authenticator
+    from mcpc_runtime.http.auth.authenticator import TokenAuthenticator
 
 URL = "https://mcp.example.com/mcp"
 CLIENT = "mcp-server:hunter2 of the client".replace(" ", "-")
@@ -54,26 +54,26 @@ def issuer() -> Iterator[Issuer]:
 
 def gate_of(
     one: Issuer, /, environment: dict[str, str] | None = None, *, hides: bool = False, **more: Any
-) -> Authenticator:
+) -> TokenAuthenticator:
     given = {"url": URL, "issuer": one.url, **more}
     if "introspect" not in given:
         given.setdefault("jwks", f"{one.url}/jwks")
-    made = authenticator(Settings(**given), environment or {}, hides=hides)
+    made = authenticator(HttpSettings(**given), environment or {}, hides=hides)
     assert made is not None
     return made
 
 
-async def decide(gate: Authenticator, token: str, path: str = "/mcp") -> Principal | Refusal:
+async def decide(gate: TokenAuthenticator, token: str, path: str = "/mcp") -> Principal | Denied:
     found = gate.check([(b"authorization", f"Bearer {token}".encode())], path)
-    return found if isinstance(found, (Principal, Refusal)) else await found
+    return found if isinstance(found, (Principal, Denied)) else await found
 
 
-def check(gate: Authenticator, token: str, path: str = "/mcp") -> Principal | Refusal:
+def check(gate: TokenAuthenticator, token: str, path: str = "/mcp") -> Principal | Denied:
     return asyncio.run(decide(gate, token, path))
 
 
-def header(refusal: Principal | Refusal, name: bytes = b"www-authenticate") -> str:
-    assert isinstance(refusal, Refusal)
+def header(refusal: Principal | Denied, name: bytes = b"www-authenticate") -> str:
+    assert isinstance(refusal, Denied)
     return dict(refusal.headers).get(name, b"").decode()
 
 
@@ -99,7 +99,7 @@ def test_each_endpoint_is_a_resource_of_its_own(issuer: Issuer) -> None:
     assert json.loads(gate.document(f"{WELL_KNOWN}/more") or b"")["resource"] == "https://mcp.example.com/more"
     ours, theirs = issuer.token(), issuer.token(aud="https://mcp.example.com/more")
     assert isinstance(check(gate, ours), Principal) and isinstance(check(gate, theirs, "/more"), Principal)
-    assert isinstance(check(gate, theirs), Refusal)
+    assert isinstance(check(gate, theirs), Denied)
     wrong = check(gate, ours, "/more")
     assert 'resource_metadata="https://mcp.example.com/.well-known/oauth-protected-resource/more"' in header(wrong)
 
@@ -113,14 +113,14 @@ def test_behind_a_proxy_the_document_is_found_under_both_paths(issuer: Issuer) -
 def test_without_a_token_the_challenge_leads_to_the_document(issuer: Issuer) -> None:
     gate = gate_of(issuer, scopes=("mcp", "more", "x=y"))
     found = gate.check([], "/mcp")
-    assert isinstance(found, Refusal) and found.status == 401
+    assert isinstance(found, Denied) and found.status == 401
     assert header(found) == f'Bearer resource_metadata="https://mcp.example.com{WELL_KNOWN}/mcp", scope="mcp more"'
 
 
 @pytest.mark.parametrize("value", [b"Bearer", b"Bearer a b", b"Bearer \xff"], ids=repr)
 def test_a_malformed_header_is_400(issuer: Issuer, value: bytes) -> None:
     found = gate_of(issuer).check([(b"authorization", value)], "/mcp")
-    assert isinstance(found, Refusal) and found.status == 400
+    assert isinstance(found, Denied) and found.status == 400
     assert 'error="invalid_request"' in header(found) and "resource_metadata=" in header(found)
 
 
@@ -204,7 +204,7 @@ def test_a_token_with_wrong_claims_is_refused(issuer: Issuer, name: str) -> None
     signed = jwt.PyJWS().encode(json.dumps(claims).encode(), issuer.keys[0].private, "RS256", headers={"kid": "one"})
     for each in (signed, token):
         found = check(gate, each)
-        assert isinstance(found, Refusal) and found.status == 401, name
+        assert isinstance(found, Denied) and found.status == 401, name
         assert 'error="invalid_token"' in header(found) and "resource_metadata=" in header(found)
         assert each not in header(found) and each.encode() not in found.body
 
@@ -279,7 +279,7 @@ def test_no_forgery_is_taken(forgeries: tuple[Issuer, dict[str, str]]) -> None:
     for name, token in tokens.items():
         for _ in range(2):
             found = check(gate, token)
-            assert isinstance(found, Refusal), name
+            assert isinstance(found, Denied), name
             assert found.status in (400, 401), name
             assert token not in header(found) and token.encode() not in found.body, name
     assert isinstance(check(gate, issuer.token()), Principal)
@@ -291,7 +291,7 @@ def test_only_the_algorithms_that_were_chosen_hold(issuer: Issuer) -> None:
     gate = gate_of(issuer, algorithms=("PS256",))
     one = issuer.keys[0]
     assert isinstance(check(gate, one.sign(issuer.claims(), "PS256")), Principal)
-    assert isinstance(check(gate, one.sign(issuer.claims(), "RS256")), Refusal)
+    assert isinstance(check(gate, one.sign(issuer.claims(), "RS256")), Denied)
     for name in ("none", "HS256", "HS512", "rs256", ""):
         with pytest.raises(MisconfiguredError):
             gate_of(issuer, algorithms=("RS256", name))
@@ -325,7 +325,7 @@ def test_a_key_serves_only_what_it_is_made_for(issuer: Issuer) -> None:
     ]
     shared = jwt.encode(claims, b"secretsecretsecretsecret" * 2, "HS256", headers={"kid": "shared"})
     for token in (*bad, shared):
-        assert isinstance(check(gate, token), Refusal)
+        assert isinstance(check(gate, token), Denied)
     assert isinstance(check(gate, issuer.token(1)), Principal)
 
 
@@ -334,7 +334,7 @@ def test_a_token_that_names_no_key_means_the_only_one_that_fits(issuer: Issuer) 
     token = jwt.encode(issuer.claims(), issuer.keys[0].private, "RS256")
     assert isinstance(check(gate, token), Principal)
     issuer.keys.append(Key("rsa", "another"))
-    assert isinstance(check(gate_of(issuer), token), Refusal)
+    assert isinstance(check(gate_of(issuer), token), Denied)
 
 
 # Keys come and go
@@ -369,7 +369,7 @@ class Source:
 X = "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"
 
 
-def known(keys: Keys, name: str) -> bool:
+def known(keys: SigningKeys, name: str) -> bool:
     async def look() -> bool:
         if keys.is_due(name, "EdDSA"):
             await keys.refresh()
@@ -380,7 +380,7 @@ def known(keys: Keys, name: str) -> bool:
 
 def test_a_new_key_is_found_but_not_asked_for_too_often() -> None:
     clock, source = Clock(), Source("old")
-    keys = Keys(source.load, clock)
+    keys = SigningKeys(source.load, clock)
     assert known(keys, "old") and not known(keys, "new") and source.count == 1
     source.names = ("old", "new")
     for _ in range(50):
@@ -394,7 +394,7 @@ def test_a_new_key_is_found_but_not_asked_for_too_often() -> None:
 
 def test_a_key_that_was_withdrawn_is_forgotten() -> None:
     clock, source = Clock(), Source("old", "leaked")
-    keys = Keys(source.load, clock)
+    keys = SigningKeys(source.load, clock)
     assert known(keys, "leaked")
     source.names = ("old",)
     clock.now += FRESH_SECONDS + 1
@@ -403,7 +403,7 @@ def test_a_key_that_was_withdrawn_is_forgotten() -> None:
 
 def test_keys_at_hand_serve_while_new_ones_cannot_be_read_but_not_for_ever() -> None:
     clock, source = Clock(), Source("one")
-    keys = Keys(source.load, clock)
+    keys = SigningKeys(source.load, clock)
     assert known(keys, "one")
     source.fails = True
     clock.now += FRESH_SECONDS + 1
@@ -427,7 +427,7 @@ def test_keys_are_asked_for_once_for_all_who_wait() -> None:
     source = Source("one")
 
     async def all_at_once() -> list[None]:
-        keys = Keys(source.load, Clock())
+        keys = SigningKeys(source.load, Clock())
         first = asyncio.ensure_future(keys.refresh())
         await asyncio.sleep(0)
         first.cancel()  # whoever came first goes; the others still get theirs
@@ -441,7 +441,7 @@ def test_keys_are_asked_for_once_for_all_who_wait() -> None:
 )
 def test_a_document_that_has_no_keys_is_refused(data: bytes, tmp_path: Path) -> None:
     with pytest.raises(ValueError):
-        Keys(Source().load).take(data)
+        SigningKeys(Source().load).take(data)
     place = tmp_path / "keys.json"
     place.write_bytes(data)
     with pytest.raises(MisconfiguredError):
@@ -476,7 +476,7 @@ def test_an_issuer_that_describes_itself_needs_no_place_for_keys(issuer: Issuer)
         bad = json.dumps({**described, "jwks_uri": uri}).encode()
         issuer.answers["/.well-known/openid-configuration"] = (200, {}, bad)
         found = check(gate_of(issuer, jwks=""), issuer.token())
-        assert isinstance(found, Refusal) and found.status == 503
+        assert isinstance(found, Denied) and found.status == 503
 
 
 # Fetching
@@ -502,7 +502,7 @@ def slowly(file: Any) -> None:
 def test_every_fault_of_the_other_side_is_unavailable_and_never_invalid(
     issuer: Issuer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(fetching, "SECONDS", 0.4)
+    monkeypatch.setattr(http_client, "SECONDS", 0.4)
     good = issuer.jwks()[2]
     with serving() as other:
         other.answers["/jwks"] = (200, {}, good)
@@ -524,7 +524,7 @@ def test_every_fault_of_the_other_side_is_unavailable_and_never_invalid(
             issuer.answers["/jwks"] = fault
             begun = time.monotonic()
             found = check(gate_of(issuer), issuer.token())
-            assert isinstance(found, Refusal) and found.status == 503, name
+            assert isinstance(found, Denied) and found.status == 503, name
             assert header(found, b"retry-after") == "5" and header(found) == ""
             assert time.monotonic() - begun < 10, name
         assert other.asked == []
@@ -537,7 +537,7 @@ def test_nobody_listening_is_unavailable() -> None:
     with serving() as gone:
         token = gone.token()
     found = check(gate_of(gone), token)
-    assert isinstance(found, Refusal) and found.status == 503
+    assert isinstance(found, Denied) and found.status == 503
 
 
 def test_so_many_questions_are_open_at_once(issuer: Issuer) -> None:
@@ -547,8 +547,8 @@ def test_so_many_questions_are_open_at_once(issuer: Issuer) -> None:
         return await asyncio.gather(*(fetch(f"{issuer.url}/slow") for _ in range(40)), return_exceptions=True)
 
     results = asyncio.run(many())
-    assert sum(isinstance(one, UnavailableError) for one in results) == 40 - fetching.MOST_AT_ONCE
-    assert fetching.Asked.count == 0
+    assert sum(isinstance(one, UnavailableError) for one in results) == 40 - http_client.MAX_REQUESTS
+    assert http_client.OpenFetches.count == 0
 
 
 # Scopes
@@ -557,7 +557,7 @@ def test_so_many_questions_are_open_at_once(issuer: Issuer) -> None:
 def test_a_token_that_grants_too_little_is_told_what_it_needs(issuer: Issuer) -> None:
     gate = gate_of(issuer, scopes=("mcp", "write_*=files:write", "*_all=admin", "admin>files:write", "admin>mcp"))
     none = check(gate, issuer.token(scope="other"))
-    assert isinstance(none, Refusal) and none.status == 403
+    assert isinstance(none, Denied) and none.status == 403
     assert header(none) == (
         f'Bearer resource_metadata="https://mcp.example.com{WELL_KNOWN}/mcp", scope="mcp", '
         'error="insufficient_scope", error_description="the token does not grant enough"'
@@ -598,7 +598,7 @@ def test_a_scope_that_cannot_be_one_is_refused(issuer: Issuer, scope: str) -> No
 # Introspection
 
 
-def asking(issuer: Issuer, **more: Any) -> Authenticator:
+def asking(issuer: Issuer, **more: Any) -> TokenAuthenticator:
     return gate_of(issuer, {"MCPC_INTROSPECT_CREDENTIALS": CLIENT}, introspect=f"{issuer.url}/introspect", **more)
 
 
@@ -606,7 +606,7 @@ def test_a_token_is_asked_about_once(issuer: Issuer) -> None:
     gate = asking(issuer, scopes=("mcp",))
     issuer.active["opaque"] = issuer.claims(scope="mcp x")
 
-    async def many() -> list[Principal | Refusal]:
+    async def many() -> list[Principal | Denied]:
         return await asyncio.gather(*(decide(gate, "opaque") for _ in range(50)))
 
     found = asyncio.run(many())
@@ -654,12 +654,12 @@ def test_what_is_known_of_a_token_is_not_kept_for_long(issuer: Issuer) -> None:
     assert not verified("short") and verified("long")
     clock.now += KEEP_SECONDS
     assert not verified("long") and not verified("endless")
-    for number in range(MOST_KEPT + 100):
+    for number in range(MAX_CACHED + 100):
         one._keep(b"x%d" % number, {})
-    assert len(one._kept) == MOST_KEPT
-    for number in range(MOST_KEPT + 100):
+    assert len(one._kept) == MAX_CACHED
+    for number in range(MAX_CACHED + 100):
         one._keep(b"bad%d" % number, None)
-    assert len(one._refused) == len(one._kept) == MOST_KEPT, "bad tokens push out no good one"
+    assert len(one._refused) == len(one._kept) == MAX_CACHED, "bad tokens push out no good one"
     assert "long" not in repr((one._kept, one._refused))
 
 
@@ -703,14 +703,14 @@ def test_a_slow_authorization_server_is_there_for_good_tokens_while_others_send_
 
 def test_places_are_given_to_addresses_in_turn() -> None:
     async def scenario() -> None:
-        made, order = Places(), []
+        made, order = IntrospectionLimits(), []
 
         async def ask(source: str) -> None:
             await made.take(source)
             order.append(source)
 
         for source in ("a", "b", "c"):
-            for _ in range(MOST_OF_ONE):
+            for _ in range(MAX_RUNNING_OF_ONE):
                 await made.take(source)
         waiting = [asyncio.ensure_future(ask(source)) for source in ("a", "a", "a", "d", "d", "e")]
         await asyncio.sleep(0)
@@ -725,10 +725,10 @@ def test_places_are_given_to_addresses_in_turn() -> None:
 
 def test_an_address_may_have_only_so_many_questions_wait() -> None:
     async def scenario() -> None:
-        made = Places()
-        waiting = [asyncio.ensure_future(made.take("a")) for _ in range(MOST_OF_ONE + MOST_WAITING_OF_ONE + 5)]
+        made = IntrospectionLimits()
+        waiting = [asyncio.ensure_future(made.take("a")) for _ in range(MAX_RUNNING_OF_ONE + MAX_WAITING_OF_ONE + 5)]
         await asyncio.sleep(0)
-        assert sum(one.done() for one in waiting) == MOST_OF_ONE + 5
+        assert sum(one.done() for one in waiting) == MAX_RUNNING_OF_ONE + 5
         with pytest.raises(UnavailableError):
             await made.take("a")
         await made.take("b")
@@ -762,11 +762,11 @@ def test_an_active_token_with_wrong_claims_is_refused(issuer: Issuer, name: str)
     wrong = {key: value for key, value in {**issuer.claims(), **bad_claims()[name]}.items() if value is not None}
     issuer.active["opaque"] = wrong
     found = check(asking(issuer), "opaque")
-    assert isinstance(found, Refusal) and found.status == 401, name
+    assert isinstance(found, Denied) and found.status == 401, name
 
 
 def test_where_nobody_can_be_asked_no_token_is_wrong(issuer: Issuer, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fetching, "SECONDS", 0.4)
+    monkeypatch.setattr(http_client, "SECONDS", 0.4)
     issuer.active["opaque"] = issuer.claims()
     faults: list[Any] = [
         (500, {}, b'{"active":false}'),
@@ -783,7 +783,7 @@ def test_where_nobody_can_be_asked_no_token_is_wrong(issuer: Issuer, monkeypatch
         issuer.answers["/introspect"] = fault
         gate = asking(issuer)
         found = check(gate, "opaque")
-        assert isinstance(found, Refusal) and found.status == 503, fault
+        assert isinstance(found, Denied) and found.status == 503, fault
         assert b"opaque" not in found.body
     issuer.answers["/introspect"] = issuer.introspect
     assert isinstance(check(gate, "opaque"), Principal), "a failure is not kept"
@@ -795,7 +795,7 @@ def test_whoever_asked_first_may_go(issuer: Issuer) -> None:
     issuer.answers["/introspect"] = lambda body: (time.sleep(0.2), answered(body))[1]
     gate = asking(issuer)
 
-    async def both() -> Principal | Refusal:
+    async def both() -> Principal | Denied:
         first = asyncio.ensure_future(decide(gate, "opaque"))
         second = asyncio.ensure_future(decide(gate, "opaque"))
         await asyncio.sleep(0.05)
@@ -840,7 +840,7 @@ def test_the_address_stands_in_for_what_was_not_said(issuer: Issuer) -> None:
     assert json.loads(gate.document(WELL_KNOWN) or b"")["resource"] == "http://[::1]:8123/mcp"
     gate = gate_of(issuer, url="", audience="api://mine", port=8000)
     assert isinstance(check(gate, issuer.token(aud="api://mine")), Principal)
-    assert isinstance(check(gate, issuer.token(aud="http://127.0.0.1:8000/mcp")), Refusal)
+    assert isinstance(check(gate, issuer.token(aud="http://127.0.0.1:8000/mcp")), Denied)
 
 
 def test_our_own_tokens_and_the_issuer_s_serve_side_by_side(issuer: Issuer) -> None:

@@ -9,19 +9,19 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from asgi import HOST, TYPE, Client, mirrors, reply, request, stateless
-from images import archive, image_of, project, tool
-from issuer import serving
 from mcpc_runtime.http.app import Application
 from mcpc_runtime.http.auth.configure import authenticator
 from mcpc_runtime.http.auth.oauth import WELL_KNOWN
-from mcpc_runtime.http.auth.principals import Refusal, refusal
-from mcpc_runtime.http.settings import Settings
+from mcpc_runtime.http.principals import Denied, deny
+from mcpc_runtime.http.settings import HttpSettings
+from support.asgi import HOST, TYPE, Client, mirrors, reply, request, stateless
+from support.images import archive, image_of, project, tool
+from support.issuer import serving
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from mcpc_runtime.image import Image
+    from mcpc_runtime.image.image import Image
 
 TOKENS = "admin the-token-of-admin;reader the-token-of-reader read_*;other the-token-of-other"
 ADMIN, READER, OTHER = (("authorization", f"Bearer the-token-of-{name}") for name in ("admin", "reader", "other"))
@@ -35,7 +35,7 @@ def image() -> Image:
 
 def run(scenario: Callable[[Client], Awaitable[None]], environment: dict[str, str], **chosen: Any) -> None:
     async def whole() -> None:
-        settings = Settings(grace_seconds=2.0, **chosen)
+        settings = HttpSettings(grace_seconds=2.0, **chosen)
         application = Application(image(), settings.but(authenticator=authenticator(settings, environment)))
         application.begin()
         try:
@@ -235,9 +235,9 @@ class Noting:
     def __init__(self, found: list[str]) -> None:
         self.found = found
 
-    def check(self, token: str, path: str, source: Callable[[], str]) -> Refusal:
+    def check(self, token: str, path: str, source: Callable[[], str]) -> Denied:
         self.found.append(source())
-        return refusal(401)
+        return deny(401)
 
 
 async def nothing() -> Any:

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import json
-import urllib.error
-import urllib.request
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
-from artifact import build
-from images import MODERN, project, tool
-from issuer import serving
-from serving import served
+from support.artifact import build
+from support.images import project, tool
+from support.issuer import serving
+from support.posts import Answer, fetch, post_stateless
+from support.serving import served
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -27,12 +25,7 @@ def artifact(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def status(url: str, token: str = "") -> int:
-    asked = urllib.request.Request(url, headers={"Authorization": f"Bearer {token}"} if token else {})
-    try:
-        with urllib.request.urlopen(asked, timeout=20) as answer:
-            return int(answer.status)
-    except urllib.error.HTTPError as problem:
-        return problem.code
+    return fetch(url, headers={"Authorization": f"Bearer {token}"} if token else {}).status
 
 
 def test_a_token_file_and_metrics_from_the_command_line(artifact: Path, tmp_path: Path) -> None:
@@ -47,21 +40,8 @@ def test_a_token_file_and_metrics_from_the_command_line(artifact: Path, tmp_path
         assert b"the-token-of" not in server.errors.read_bytes()
 
 
-def call(url: str, name: str, token: str) -> tuple[int, Any]:
-    params = {"name": name, "arguments": {}, "_meta": MODERN}
-    body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}).encode()
-    headers = {
-        "Authorization": f"Bearer {token}",
-        "Content-Type": "application/json",
-        "MCP-Protocol-Version": "2026-07-28",
-        "Mcp-Method": "tools/call",
-        "Mcp-Name": name,
-    }
-    try:
-        with urllib.request.urlopen(urllib.request.Request(url, body, headers), timeout=30) as answer:
-            return int(answer.status), json.loads(answer.read())
-    except urllib.error.HTTPError as problem:
-        return problem.code, problem.headers["www-authenticate"]
+def call(url: str, name: str, token: str) -> Answer:
+    return post_stateless(url, "tools/call", {"name": name, "arguments": {}}, authorization=f"Bearer {token}")
 
 
 def test_an_authorization_server_and_a_collector_of_spans(tmp_path: Path) -> None:
@@ -76,15 +56,13 @@ def test_an_authorization_server_and_a_collector_of_spans(tmp_path: Path) -> Non
         given = {"OTEL_EXPORTER_OTLP_ENDPOINT": issuer.url}
         with served(artifact, *options, environment=given) as server:
             for number in range(3):
-                assert call(server.url, "read_a", issuer.token(number, scope="mcp"))[0] == 200
-            refused, how = call(server.url, "write_a", issuer.token(scope="mcp"))
-            assert refused == 403 and 'scope="mcp mcp:write"' in how
-            assert call(server.url, "read_a", issuer.token(aud="https://other.example.com"))[0] == 401
+                assert call(server.url, "read_a", issuer.token(number, scope="mcp")).status == 200
+            refused = call(server.url, "write_a", issuer.token(scope="mcp"))
+            assert refused.status == 403 and 'scope="mcp mcp:write"' in refused.headers["www-authenticate"]
+            assert call(server.url, "read_a", issuer.token(aud="https://other.example.com")).status == 401
             assert status(f"{server.root}/.well-known/oauth-protected-resource/mcp") == 200
-            asked = urllib.request.Request(f"{server.root}/metrics")
-            asked.add_header("Authorization", f"Bearer {issuer.token(scope='mcp')}")
-            with urllib.request.urlopen(asked, timeout=20) as answer:
-                shown = answer.read().decode()
+            bearer = {"authorization": f"Bearer {issuer.token(scope='mcp')}"}
+            shown = fetch(f"{server.root}/metrics", headers=bearer).body.decode()
         assert 'mcpc_requests_total{method="tools/call",status="200"} 3' in shown
         assert 'mcpc_requests_total{method="tools/call",status="403"} 1' in shown
         assert 'mcpc_calls_total{kind="tool",name="read_a",outcome="success"} 3' in shown

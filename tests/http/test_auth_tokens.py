@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING
 import pytest
 
 from mcpc_runtime.http.auth import tokens
-from mcpc_runtime.http.auth.authenticator import Authenticator
+from mcpc_runtime.http.auth.authenticator import TokenAuthenticator
 from mcpc_runtime.http.auth.configure import authenticator
-from mcpc_runtime.http.auth.principals import MisconfiguredError, Principal, Refusal, Tools
+from mcpc_runtime.http.auth.principals import AllowedTools, MisconfiguredError
 from mcpc_runtime.http.auth.secret_files import read_secret
 from mcpc_runtime.http.auth.tokens import tokens_from
-from mcpc_runtime.http.settings import Settings
-from timing import LONG, tells
+from mcpc_runtime.http.principals import Denied, Principal
+from mcpc_runtime.http.settings import HttpSettings
+from support.timing import LONG, tells
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -32,14 +33,14 @@ robot  robots-next-token  read_*,greet
 """
 
 
-def check(*values: str | bytes, name: bytes = b"authorization", text: str = LIST) -> Principal | Refusal:
+def check(*values: str | bytes, name: bytes = b"authorization", text: str = LIST) -> Principal | Denied:
     headers = [(b"host", b"localhost"), *((name, v if isinstance(v, bytes) else v.encode()) for v in values)]
-    found = Authenticator(tokens_from(text, "here")).check(headers, "/mcp")
-    assert isinstance(found, (Principal, Refusal))
+    found = TokenAuthenticator(tokens_from(text, "here")).check(headers, "/mcp")
+    assert isinstance(found, (Principal, Denied))
     return found
 
 
-def challenge_of(refusal: Refusal) -> str:
+def challenge_of(refusal: Denied) -> str:
     return dict(refusal.headers)[b"www-authenticate"].decode()
 
 
@@ -69,7 +70,7 @@ MALFORMED = ["", " ", " " + TOKEN, TOKEN + " x", TOKEN + "\0", "ä", f'"{TOKEN}"
 @pytest.mark.parametrize("value", ABSENT, ids=repr)
 def test_without_a_bearer_token_there_is_a_challenge(value: str) -> None:
     found = check(value)
-    assert isinstance(found, Refusal) and found.status == 401
+    assert isinstance(found, Denied) and found.status == 401
     assert challenge_of(found) == "Bearer"
     words = "send a bearer token in the Authorization header"
     assert json.loads(found.body) == {"error": "Unauthorized", "error_description": words}
@@ -77,21 +78,21 @@ def test_without_a_bearer_token_there_is_a_challenge(value: str) -> None:
 
 def test_without_the_header_there_is_a_challenge() -> None:
     found = check()
-    assert isinstance(found, Refusal) and (found.status, challenge_of(found)) == (401, "Bearer")
+    assert isinstance(found, Denied) and (found.status, challenge_of(found)) == (401, "Bearer")
 
 
 @pytest.mark.parametrize("token", [one for one in WRONG if "," not in one], ids=repr)
 def test_a_wrong_token_is_refused_without_being_repeated(token: str) -> None:
     found = check(f"Bearer {token}")
-    assert isinstance(found, Refusal) and found.status == 401
-    assert challenge_of(found) == 'Bearer error="invalid_token", error_description="nobody has this token"'
+    assert isinstance(found, Denied) and found.status == 401
+    assert challenge_of(found) == 'Bearer error="invalid_token", error_description="unknown token"'
     assert len(token) < 7 or (token.encode() not in found.body and token not in challenge_of(found))
 
 
 @pytest.mark.parametrize("token", MALFORMED, ids=lambda value: repr(value)[:30])
 def test_what_cannot_be_a_token_is_malformed(token: str) -> None:
     found = check(f"Bearer {token}".encode()) if token.strip() else check(b"Bearer  x" if token else b"Bearer\x0b")
-    assert isinstance(found, Refusal) and found.status in (400, 401)
+    assert isinstance(found, Denied) and found.status in (400, 401)
     if token.strip():
         assert found.status == 400 and 'error="invalid_request"' in challenge_of(found)
 
@@ -99,17 +100,17 @@ def test_what_cannot_be_a_token_is_malformed(token: str) -> None:
 def test_two_headers_are_malformed_even_if_both_are_right() -> None:
     for values in ((f"Bearer {TOKEN}",) * 2, (f"Bearer {TOKEN}", "Basic x"), ("", f"Bearer {TOKEN}")):
         found = check(*values)
-        assert isinstance(found, Refusal) and found.status == 400
+        assert isinstance(found, Denied) and found.status == 400
         assert challenge_of(found).startswith('Bearer error="invalid_request"')
 
 
 def test_only_the_header_is_looked_at() -> None:
     """A query never arrives here, by what `check` is given: the path has none, and other headers are passed over."""
     headers = [(b"cookie", f"access_token={TOKEN}".encode()), (b"x-authorization", f"Bearer {TOKEN}".encode())]
-    gate = Authenticator(tokens_from(LIST, "here"))
+    gate = TokenAuthenticator(tokens_from(LIST, "here"))
     for path in ("/mcp", f"/mcp?access_token={TOKEN}", f"/mcp?authorization=Bearer%20{TOKEN}"):
         found = gate.check(headers, path)
-        assert isinstance(found, Refusal) and found.status == 401
+        assert isinstance(found, Denied) and found.status == 401
 
 
 def test_every_digest_is_compared_whatever_the_token(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -170,21 +171,21 @@ def test_a_list_that_cannot_be_read_is_refused_by_its_line(text: str, says: str)
 
 
 def test_patterns_are_names_with_stars_and_nothing_else() -> None:
-    assert Tools(("a.b",))("a.b") and not Tools(("a.b",))("axb")
-    assert Tools(("*",))("any\nthing") and Tools(("a*c",))("abbc") and not Tools(("a*c",))("abb")
-    assert not Tools(())("a") and Tools(("a", "b*")) == Tools(("a", "b*")) != Tools(("a",))
+    assert AllowedTools(("a.b",))("a.b") and not AllowedTools(("a.b",))("axb")
+    assert AllowedTools(("*",))("any\nthing") and AllowedTools(("a*c",))("abbc") and not AllowedTools(("a*c",))("abb")
+    assert not AllowedTools(())("a") and AllowedTools(("a", "b*")) == AllowedTools(("a", "b*")) != AllowedTools(("a",))
 
 
 def test_patterns_mean_what_file_name_patterns_mean() -> None:
     for _ in range(5000):
         pattern = "".join(random.choices("ab*", k=random.randrange(8)))
         name = "".join(random.choices("ab", k=random.randrange(8)))
-        assert Tools((pattern,))(name) == fnmatchcase(name, pattern), (pattern, name)
+        assert AllowedTools((pattern,))(name) == fnmatchcase(name, pattern), (pattern, name)
 
 
 def test_no_name_makes_matching_slow() -> None:
     """With backtracking this would not end."""
-    tools = Tools(("*a*a*a*a*a*a*a*a*b", "*aa*aa*aa*c*"))
+    tools = AllowedTools(("*a*a*a*a*a*a*a*a*b", "*aa*aa*aa*c*"))
     assert not tools("a" * 1_000_000)
     assert tools("a" * 1_000_000 + "b")
 
@@ -199,7 +200,7 @@ def secret(tmp_path: Path) -> Path:
 
 def refused_file(path: object) -> str:
     with pytest.raises(MisconfiguredError) as caught:
-        authenticator(Settings(token_file=str(path)), {})
+        authenticator(HttpSettings(token_file=str(path)), {})
     assert str(path) in str(caught.value)
     return str(caught.value)
 
@@ -207,7 +208,7 @@ def refused_file(path: object) -> str:
 def test_a_file_that_is_ours_alone_is_read(secret: Path) -> None:
     for mode in (0o600, 0o400):
         secret.chmod(mode)
-        gate = authenticator(Settings(token_file=str(secret)), {})
+        gate = authenticator(HttpSettings(token_file=str(secret)), {})
         assert gate is not None
         assert isinstance(gate.check([(b"authorization", f"Bearer {TOKEN}".encode())], "/mcp"), Principal)
 
@@ -246,29 +247,29 @@ def test_newlines_at_the_end_and_a_full_file_are_well(secret: Path) -> None:
     secret.write_text(f"{TOKEN}\n\n")
     assert read_secret(str(secret)) == f"{TOKEN}\n\n"
     secret.write_text("me " + "x" * 4093)
-    assert authenticator(Settings(token_file=str(secret)), {}) is not None
+    assert authenticator(HttpSettings(token_file=str(secret)), {}) is not None
 
 
 def test_a_file_comes_before_the_variable_and_neither_means_nobody_is_asked(secret: Path) -> None:
-    assert authenticator(Settings(), {}) is None
-    gate = authenticator(Settings(), {"MCPC_TOKENS": "me that-of-the-variable"})
-    both = authenticator(Settings(token_file=str(secret)), {"MCPC_TOKENS": "me that-of-the-variable"})
+    assert authenticator(HttpSettings(), {}) is None
+    gate = authenticator(HttpSettings(), {"MCPC_TOKENS": "me that-of-the-variable"})
+    both = authenticator(HttpSettings(token_file=str(secret)), {"MCPC_TOKENS": "me that-of-the-variable"})
     header = [(b"authorization", b"Bearer that-of-the-variable")]
     assert gate is not None and isinstance(gate.check(header, "/mcp"), Principal)
-    assert both is not None and isinstance(both.check(header, "/mcp"), Refusal)
+    assert both is not None and isinstance(both.check(header, "/mcp"), Denied)
     with pytest.raises(MisconfiguredError):
-        authenticator(Settings(), {"MCPC_TOKENS": ""})
+        authenticator(HttpSettings(), {"MCPC_TOKENS": ""})
 
 
 def test_no_secret_is_in_what_can_be_printed(secret: Path) -> None:
-    gate = authenticator(Settings(token_file=str(secret)), {})
+    gate = authenticator(HttpSettings(token_file=str(secret)), {})
     found = gate.check([(b"authorization", f"Bearer {TOKEN}".encode())], "/mcp") if gate else None
     printed = repr([gate, found, gate and gate._tokens]) + str(vars(gate) if gate else "")
     assert TOKEN not in printed and "robots-own-token" not in printed
 
 
 def test_nothing_needs_scopes_where_there_is_no_authorization_server() -> None:
-    gate = Authenticator(tokens_from(LIST, "here"))
+    gate = TokenAuthenticator(tokens_from(LIST, "here"))
     found = gate.check([(b"authorization", f"Bearer {TOKEN}".encode())], "/mcp")
     assert isinstance(found, Principal)
     assert gate.permit(found, "tools/call", "anything") is None

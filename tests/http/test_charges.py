@@ -10,16 +10,18 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from artifact import build
-from knocks import LEGACY, request
-from serving import served
-from slack import slack
-from tenants import TOKENS, A, Tenant, write_project
+from support.artifact import build
+from support.knocks import LEGACY, request
+from support.serving import served
+from support.slack import slack
+from support.tenants import TOKENS, A, Tenant, write_project
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from serving import Served
+    from support.serving import Served
+
+pytestmark = pytest.mark.slow
 
 SIZE = 100_000
 

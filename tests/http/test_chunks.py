@@ -13,20 +13,22 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from artifact import build
 from mcpc_runtime.http.embedded.chunks import (
     FREE_FRAMING,
     LARGEST_CHUNK,
-    LONGEST_LINE,
-    MOST_AT_ONCE,
+    MAX_AT_ONCE,
+    MAX_LINE_LENGTH,
     ChunkedBody,
     ChunkError,
 )
-from serving import served
-from talking import connect, write_project
+from support.artifact import build
+from support.serving import served
+from support.talking import connect, write_project
 
 if TYPE_CHECKING:
-    from serving import Served
+    from support.serving import Served
+
+pytestmark = pytest.mark.sampled(3)
 
 HEAD = b"POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n"
 
@@ -67,6 +69,7 @@ GOOD = st.lists(st.binary(min_size=1, max_size=40).map(chunk), max_size=5).map(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=600, deadline=None)
 @given(sent=ODD | GOOD | st.binary(max_size=30))
 @example(sent=b"1\r\na\r\n0\r\nX: y\r\n\r\n")
@@ -93,7 +96,7 @@ def test_the_pieces_that_a_body_comes_in_make_no_difference(parts: list[bytes], 
     [
         b"1\na", b"1\r\nab\r\n", b"0x1\r\n", b"+1\r\n", b"-1\r\n", b"1_0\r\n", b" 1\r\n", b"\r\n", b"g\r\n", b"1;a\n", b"1;a\rb\r\n",
         b"1;\x00\r\n", b"1 ;a\r\n", b"0\r\nX: y\r\n\r\n", b"0\r\n\n", b"000000000000000000001\r\n", b"%x\r\n" % (LARGEST_CHUNK + 1),
-        b"1;" + b"a" * LONGEST_LINE, b"1;" + b"a" * LONGEST_LINE + b"\r\n", b"f" * 30, b"1\r\na\n", b"1\r\na\rb",
+        b"1;" + b"a" * MAX_LINE_LENGTH, b"1;" + b"a" * MAX_LINE_LENGTH + b"\r\n", b"f" * 30, b"1\r\na\n", b"1\r\na\rb",
     ],
 )  # fmt: skip
 def test_what_is_malformed_is_refused_as_soon_as_that_is_seen(sent: bytes) -> None:
@@ -125,10 +128,10 @@ def test_a_body_of_chunks_that_clients_make_is_taken(size: int) -> None:
 
 def test_no_more_is_decoded_at_once_than_was_settled() -> None:
     body = ChunkedBody()
-    body.feed(chunk(b"12345678") * MOST_AT_ONCE * 2)
-    assert len(body.decode()) == 8 * MOST_AT_ONCE
+    body.feed(chunk(b"12345678") * MAX_AT_ONCE * 2)
+    assert len(body.decode()) == 8 * MAX_AT_ONCE
     assert not body.is_starved
-    assert len(body.decode()) == 8 * MOST_AT_ONCE
+    assert len(body.decode()) == 8 * MAX_AT_ONCE
 
 
 TOKEN = "0123456789abcdef0123456789abcdef0123"
@@ -154,6 +157,7 @@ def cpu_seconds(server: Served, head: str, times: int = 30) -> float:
     return (int(Path(f"/proc/{server.process.pid}/schedstat").read_text().split()[0]) - before) / 1e9
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/schedstat").exists(), reason="the time of another process is not known here")
 @pytest.mark.parametrize("needs_token", [True, False])
 def test_a_body_of_tiny_chunks_costs_little_more_than_as_many_bytes(tmp_path: Path, needs_token: bool) -> None:

@@ -5,11 +5,11 @@ import json
 
 import pytest
 
-from asgi import HOST, TYPE, Client, mirrors, request, served, stateless
-from http_sample import quiet, sample
-from knocks import ACCEPTED, JSON, TYPES
 from mcpc_runtime.http.app import Application
-from mcpc_runtime.http.settings import Settings
+from mcpc_runtime.http.settings import HttpSettings
+from support.asgi import HOST, TYPE, Client, mirrors, request, served, stateless
+from support.http_sample import quiet, sample
+from support.knocks import ACCEPTED, JSON, TYPES
 
 
 @pytest.mark.parametrize(("kind", "status"), TYPES)
@@ -289,7 +289,7 @@ async def test_several_servers_under_their_paths(client: Client):
 
 @served(quiet)
 async def test_the_lifespan_begins_and_ends_the_application(client: Client):
-    application = Application(quiet(), Settings())
+    application = Application(quiet(), HttpSettings())
     said, heard = asyncio.Queue(), asyncio.Queue()
     task = asyncio.create_task(application({"type": "lifespan"}, said.get, heard.put))
     await said.put({"type": "lifespan.startup"})
@@ -303,28 +303,23 @@ async def test_the_lifespan_begins_and_ends_the_application(client: Client):
 
 
 async def served_by(post):
-    """Return an answer that was not ready at once: on a busy machine that can be any handler's."""
-    sent = []
-
-    async def send(message):
-        sent.append(message)
-
-    await post.serve(asyncio.Event().wait, send, [])
-    return sent[0]["status"], sent[0]["headers"], sent[1]["body"]
+    """Return a reply that was not ready at once: on a busy machine that can be any handler's."""
+    return await post.serve(asyncio.Event().wait, None, [])
 
 
-class Head:
+class RequestHead:
     """The head of a request, as a server keeps it."""
 
     def __init__(self, path, headers, method="POST"):
-        self.path, self.headers, self.method, self.known = path, headers, method, None
+        self.path, self.query, self.headers, self.method = path, b"", headers, method
+        self.parsed = None
 
 
 @served(sample)
 async def test_the_shortest_way_answers_the_same(client: Client):
     def head(*more, path="/mcp", method="POST"):
         pairs = [HOST, TYPE, *((name.encode(), value.encode()) for name, value in more)]
-        return Head(path, pairs, method)
+        return RequestHead(path, pairs, method)
 
     application = client.application
     for method, params in (
@@ -336,26 +331,26 @@ async def test_the_shortest_way_answers_the_same(client: Client):
         body = json.dumps(stateless(method, params)).encode()
         kept = head(*mirrors(method, params))
         for _ in range(2):
-            made, more = application.at_once(kept, body)
+            made, more = application.answer_now(kept, body)
             assert more == []
             status, headers, said = made if type(made) is tuple else await served_by(made)
             answer = await client.modern(method, params)
             assert (status, said) == (answer.status, await answer.body())
             assert {name.decode(): value.decode() for name, value in headers}.items() <= answer.headers.items()
-        assert kept.known is application.known(kept)
+        assert kept.parsed.fields == dict(kept.headers)
     params = {"name": "echo", "arguments": {"text": "x"}}
-    post, _ = application.at_once(
+    post, _ = application.answer_now(
         head(*mirrors("tools/call", params)), json.dumps(stateless("tools/call", params)).encode()
     )
     status, _, said = await served_by(post)
     assert (status, json.loads(said)["result"]["content"][0]["text"]) == (200, "x")
     good = mirrors("tools/list")
     for odd in (head(*good, path="/x"), head(*good, method="GET")):
-        assert application.at_once(odd, b"{}") is None
+        assert application.answer_now(odd, b"{}") is None
     for bad, status in ((("origin", "http://evil.example"), 403), (("content-encoding", "gzip"), 415)):
-        assert application.at_once(head(*good, bad), b"{}")[0][0] == status
+        assert application.answer_now(head(*good, bad), b"{}")[0][0] == status
     await application.shutdown()
-    assert application.at_once(head(*good), b"{}") is None
+    assert application.answer_now(head(*good), b"{}") is None
     assert (await client.modern("tools/list")).status == 503
 
 

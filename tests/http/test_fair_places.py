@@ -2,8 +2,8 @@
 
 from types import SimpleNamespace
 
-from mcpc_runtime.http.fair_places import FairPlaces
-from mcpc_runtime.work import MOST_RUNNING, MOST_WAITING
+from mcpc_runtime.http.fair_places import FairAdmission
+from mcpc_runtime.server.running_calls import MAX_RUNNING, MAX_WAITING
 
 
 class Call:
@@ -27,16 +27,16 @@ def begin(places, principal):
 
 
 def test_one_principal_leaves_a_quarter_and_another_begins_at_once():
-    places = FairPlaces()
-    for _ in range(MOST_RUNNING):
+    places = FairAdmission()
+    for _ in range(MAX_RUNNING):
         begin(places, "a")
-    assert (places.running, len(places)) == (MOST_RUNNING * 3 // 4, MOST_RUNNING // 4)
+    assert (places.running, len(places)) == (MAX_RUNNING * 3 // 4, MAX_RUNNING // 4)
     assert places.admits(Call("b")) and not places.is_roomy
 
 
 def test_calls_that_wait_are_begun_in_turn():
-    places = FairPlaces()
-    running = [begin(places, f"p{number}") for number in range(MOST_RUNNING)]
+    places = FairAdmission()
+    running = [begin(places, f"p{number}") for number in range(MAX_RUNNING)]
     for name in ("a", "a", "a", "b", "c"):
         begin(places, name)
     turns = []
@@ -50,29 +50,29 @@ def test_calls_that_wait_are_begun_in_turn():
 
 
 def test_who_has_its_share_of_those_that_wait_is_refused_and_another_waits():
-    places = FairPlaces()
-    for number in range(MOST_RUNNING):
+    places = FairAdmission()
+    for number in range(MAX_RUNNING):
         begin(places, f"p{number}")
     while begin(places, "a"):
         pass
-    assert len(places) == MOST_WAITING * 3 // 4
+    assert len(places) == MAX_WAITING * 3 // 4
     assert "of yours" in places.refusal("a") and not places.refusal("b")
 
 
 def test_a_call_of_another_call_shares_its_place_and_never_waits_for_one():
-    places = FairPlaces()
-    works = [begin(places, "a") for _ in range(MOST_RUNNING)]
+    places = FairAdmission()
+    works = [begin(places, "a") for _ in range(MAX_RUNNING)]
     child = Call("a", parent=works[0])
     places.enter(child)
-    assert places.running == MOST_RUNNING * 3 // 4
+    assert places.running == MAX_RUNNING * 3 // 4
     places.put_back(child)
     assert places.next() is child
     places.enter(child)
-    assert places.leave(child) and places.running == MOST_RUNNING * 3 // 4
+    assert places.leave(child) and places.running == MAX_RUNNING * 3 // 4
 
 
 def test_one_that_is_cancelled_while_it_waits_gives_up_its_turn_and_no_place():
-    places = FairPlaces()
-    works = [begin(places, "a") for _ in range(MOST_RUNNING)]
+    places = FairAdmission()
+    works = [begin(places, "a") for _ in range(MAX_RUNNING)]
     assert not places.leave(works[-1])
-    assert (places.running, len(places)) == (MOST_RUNNING * 3 // 4, MOST_RUNNING // 4 - 1)
+    assert (places.running, len(places)) == (MAX_RUNNING * 3 // 4, MAX_RUNNING // 4 - 1)

@@ -10,15 +10,28 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from artifact import build
-from serving import served
-from tenants import B_ONLY_ECHO, QUICK, TOKENS, WATCHED, A, B, Tenant, calls_without_pause, slow_calls, write_project
+from support.artifact import build
+from support.serving import served
+from support.tenants import (
+    B_ONLY_ECHO,
+    QUICK,
+    TOKENS,
+    WATCHED,
+    A,
+    B,
+    Tenant,
+    calls_without_pause,
+    slow_calls,
+    write_project,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from serving import Served
+    from support.serving import Served
+
+pytestmark = pytest.mark.slow
 
 AT_ONCE = 8.0
 """Seconds within which a call is answered that did not wait for one of those that take a minute."""
@@ -130,7 +143,7 @@ def test_open_tasks_of_one_leave_room_for_anothers(a: Tenant, b: Tenant) -> None
     refusal = {}
     for _ in range(1001):
         refusal = a.task(number=120)
-    assert "1000 tasks are under way already" in refusal["error"]["message"], "the last one is over the share"
+    assert "1000 tasks are running, the maximum" in refusal["error"]["message"], "the last one is over the share"
     task = b.task(number=0)["result"]["taskId"]
     until = time.monotonic() + AT_ONCE
     while b.about("get", task)["result"]["status"] != "completed":

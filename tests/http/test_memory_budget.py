@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mcpc_runtime.capture import CROWDED, HEAD_LIMIT, OUTPUT_LIMIT, PIECE_COST, Capture
+from mcpc_runtime.handlers.output_capture import CHUNK_COST, HEAD_LIMIT, NO_MEMORY, OUTPUT_LIMIT, OutputCapture
 from mcpc_runtime.http.deferred_replies import LongReply
 from mcpc_runtime.http.memory_budget import (
     CONNECTIONS,
@@ -17,12 +17,12 @@ from mcpc_runtime.http.memory_budget import (
     MIB,
     SMALL,
     VALUE_COST,
-    Account,
+    MemoryAccount,
     MemoryBudget,
     cost_of,
 )
-from mcpc_runtime.http.streams import PIECE, Pipe
-from mcpc_runtime.protocol.values import MOST_VALUES, WINDOW, has_too_many_values, structure_outside_strings
+from mcpc_runtime.http.streams import PIECE, SseResponse
+from mcpc_runtime.protocol.values import MAX_VALUES, WINDOW, count_structure_outside_strings, has_too_many_values
 
 USABLE = 96 * MIB
 LIMIT = 128 * MIB
@@ -128,12 +128,12 @@ def test_a_message_costs_what_its_values_do() -> None:
 @pytest.mark.parametrize(
     ("text", "many"),
     [
-        (b"[" + b"{}," * MOST_VALUES + b"0]", True),
-        (b"[" + b'"a",' * MOST_VALUES + b"0]", True),
-        (b'{"csv":"' + b"1,2,3\\n" * MOST_VALUES + b'"}', False),
-        (b'["' + b'\\\\\\"{' * MOST_VALUES + b'"]', False),
-        (b"[" + b"1," * (MOST_VALUES - 2) + b"1]", False),
-        (b" " * (2 * MOST_VALUES), False),
+        (b"[" + b"{}," * MAX_VALUES + b"0]", True),
+        (b"[" + b'"a",' * MAX_VALUES + b"0]", True),
+        (b'{"csv":"' + b"1,2,3\\n" * MAX_VALUES + b'"}', False),
+        (b'["' + b'\\\\\\"{' * MAX_VALUES + b'"]', False),
+        (b"[" + b"1," * (MAX_VALUES - 2) + b"1]", False),
+        (b" " * (2 * MAX_VALUES), False),
     ],
     ids=["objects", "texts", "commas in a text", "escapes", "just as many", "blanks"],
 )
@@ -145,7 +145,7 @@ def test_only_what_is_structure_is_counted(text: bytes, many: bool) -> None:
 @given(before=st.integers(WINDOW - 8, WINDOW + 8), inside=st.text(alphabet='a,"\\{:', max_size=12))
 def test_a_text_that_lies_across_windows_is_one(before: int, inside: str) -> None:
     quoted = inside.replace("\\", "\\\\").replace('"', '\\"')
-    assert structure_outside_strings(b"[" + b" " * before + f'"{quoted}",{{}}]'.encode()) == 3
+    assert count_structure_outside_strings(b"[" + b" " * before + f'"{quoted}",{{}}]'.encode()) == 3
 
 
 @pytest.mark.parametrize(("taken", "status"), [(10 * MIB, 200), (ROOM // 2 - MIB, 503)])
@@ -160,15 +160,15 @@ def test_a_long_reply_is_charged_to_who_asked_until_it_is_sent(taken: int, statu
         sent.append(message)
 
     reply = (200, [], b"x" * (2 * MIB))
-    asyncio.run(LongReply(reply, budget.account("a")).serve(send, send, [(b"x", b"y")]))
-    assert sent[0]["status"] == status
+    refused = asyncio.run(LongReply(reply, budget.account("a")).serve(send, send, [(b"x", b"y")]))
+    assert (sent[0]["status"] if refused is None else refused[0]) == status
     assert status != 200 or sum(len(message["body"]) for message in sent[1:]) == 2 * MIB
     assert budget.held == taken
 
 
 def test_a_pipe_charges_what_it_has_and_ends_where_there_is_no_room() -> None:
     budget = MemoryBudget(LIMIT)
-    pipe = Pipe(budget.account("a"))
+    pipe = SseResponse(budget.account("a"))
     pipe.write(b"x" * MIB)
     held = budget.held
     assert held > MIB
@@ -181,7 +181,7 @@ def test_a_pipe_charges_what_it_has_and_ends_where_there_is_no_room() -> None:
 
 def test_a_pipe_sends_all_that_was_written_in_pieces() -> None:
     budget = MemoryBudget(LIMIT)
-    pipe = Pipe(budget.account("a"))
+    pipe = SseResponse(budget.account("a"))
     events = [b"a" * 10, b"b" * (3 * PIECE + 5), b"c", b"d" * PIECE]
     for event in events:
         pipe.write(event)
@@ -193,22 +193,22 @@ def test_a_pipe_sends_all_that_was_written_in_pieces() -> None:
     assert budget.held == 0
 
 
-def captured(budget: MemoryBudget, principal: str = "a") -> tuple[Capture, Account]:
+def captured(budget: MemoryBudget, principal: str = "a") -> tuple[OutputCapture, MemoryAccount]:
     account = budget.account(principal)
-    return Capture(account), account
+    return OutputCapture(account), account
 
 
 def test_what_a_handler_writes_is_charged_while_it_is_kept() -> None:
     budget = MemoryBudget(LIMIT)
     capture, account = captured(budget)
-    capture.print(b"x" * 1000)
-    capture.complain(b"y" * 10)
-    assert budget.held == account.held == 1010 + 2 * PIECE_COST
+    capture.add_output(b"x" * 1000)
+    capture.add_errors(b"y" * 10)
+    assert budget.held == account.held == 1010 + 2 * CHUNK_COST
     completed = capture.completed(0)
     assert (completed.problem, completed.printed, completed.errors) == ("", b"x" * 1000, b"y" * 10)
     account.end()
     assert budget.held == 0
-    capture.print(b"late")
+    capture.add_output(b"late")
     assert budget.held == 0, "what comes after the end is not kept"
 
 
@@ -216,23 +216,23 @@ def test_without_room_for_what_a_handler_writes_the_call_fails_and_keeps_nothing
     budget = MemoryBudget(32 * MIB)
     capture, _ = captured(budget)
     for _ in range(13):  # a principal alone may hold half of three quarters
-        capture.print(b"x" * MIB)
+        capture.add_output(b"x" * MIB)
     assert budget.held == 0
-    capture.print(b"x")
+    capture.add_output(b"x")
     completed = capture.completed(0)
     assert (completed.output, budget.held) == (b"", 0)
-    assert completed.problem == CROWDED
+    assert completed.problem == NO_MEMORY
 
 
 def test_of_a_flood_the_head_alone_is_charged() -> None:
     budget = MemoryBudget(8 * OUTPUT_LIMIT)
     capture, account = captured(budget)
     for _ in range(OUTPUT_LIMIT // MIB + 1):
-        capture.print(b"x" * MIB)
+        capture.add_output(b"x" * MIB)
     assert account.held == HEAD_LIMIT
-    capture.print(b"late")
+    capture.add_output(b"late")
     output = capture.completed(0).output
-    assert HEAD_LIMIT - 4 * PIECE_COST < len(output) < HEAD_LIMIT and b"late" not in output
+    assert HEAD_LIMIT - 4 * CHUNK_COST < len(output) < HEAD_LIMIT and b"late" not in output
 
 
 @pytest.mark.parametrize("size", [100, 500, 2000])
@@ -240,7 +240,7 @@ def test_of_a_flood_on_both_streams_the_head_is_kept(size: int) -> None:
     budget = MemoryBudget(8 * OUTPUT_LIMIT)
     capture, account = captured(budget)
     for number in range(OUTPUT_LIMIT // size + 1):
-        (capture.complain if number % 2 else capture.print)(b"%010d" % number + b"x" * (size - 10))
+        (capture.add_errors if number % 2 else capture.add_output)(b"%010d" % number + b"x" * (size - 10))
     assert account.held <= HEAD_LIMIT
     output = capture.completed(0).output
     assert HEAD_LIMIT // 3 < len(output) <= HEAD_LIMIT

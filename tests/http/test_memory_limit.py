@@ -11,6 +11,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "bench"))
 
 import memory_limit as bench
 
+pytestmark = pytest.mark.slow
+
 LIMIT = 48 << 20
 SCALE = 0.1
 MOST_REFUSED = {

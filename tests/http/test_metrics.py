@@ -9,16 +9,16 @@ from typing import Any
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from images import small_session
-from mcpc_runtime.http.metrics import BUCKETS, CONTENT_TYPE, MOST_NAMES, Metrics
+from mcpc_runtime.http.metrics import BUCKETS, CONTENT_TYPE, MAX_NAMES, Metrics
 from mcpc_runtime.protocol.effects import Call, Request, text_outcome
+from support.images import small_session
 
 PREFIX = "mcpc_"
 
 
 def call_of(name: str = "echo", method: str = "tools/call") -> Call:
     session = small_session()
-    definition = type("Definition", (), {"name": name})()
+    definition = type("Definition", (), {"name": name, "seconds": 60.0})()
     return Call(Request(session, 1, method, {}, session.image.wire("2026-07-28")), definition, {})
 
 
@@ -96,7 +96,7 @@ def test_calls_are_counted_by_what_was_called_and_how_it_ended() -> None:
 
 def test_a_call_within_another_is_a_tool_s() -> None:
     metrics, call = Metrics(), call_of("inner", "prompts/get")
-    call.chain = ("outer",)
+    call = Call(call.request, call.definition, {}, ("outer",))
     metrics.ended(call, "success", 0.1, None)
     assert ("tool", "inner", "success") in families(metrics)["mcpc_calls_total"]
 
@@ -134,17 +134,17 @@ def test_what_clients_name_does_not_make_it_grow() -> None:
 
 def test_a_large_server_has_only_so_many_names() -> None:
     metrics = Metrics()
-    for number in range(MOST_NAMES + 700):
+    for number in range(MAX_NAMES + 700):
         call = call_of(f"tool_{number}")
         metrics.began(call)
         metrics.ended(call, "success", 0.1, None)
     found = families(metrics)["mcpc_calls_total"]
-    assert len(found) == MOST_NAMES + 1 and found["tool", "other", "success"] == 700
+    assert len(found) == MAX_NAMES + 1 and found["tool", "other", "success"] == 700
     metrics.ended(call_of("tool_3"), "success", 0.1, None)
     assert families(metrics)["mcpc_calls_total"]["tool", "tool_3", "success"] == 2
 
 
-class Head:
+class RequestHead:
     method = "POST"
 
 
@@ -186,27 +186,30 @@ def test_answers_that_are_there_at_once_are_counted_too() -> None:
         metrics = Metrics()
 
         class Later:
-            async def serve(self, receive: Any, send: Any, more: Any) -> None:
+            def __init__(self, *, is_sent: bool) -> None:
+                self.is_sent = is_sent
+
+            async def serve(self, receive: Any, send: Any, more: Any) -> Any:
                 assert more == [(b"x", b"y")]
                 await asyncio.sleep(0.01)
-                await send({"type": "http.response.start", "status": 503})
-
-        def answer(head: Any, body: bytes) -> Any:
-            if body == b"usual way":
-                return None
-            if body != b"refused":
-                metrics.asks({"method": "tools/list"})
-            return (Later() if body == b"later" else (200, [], b"")), [(b"x", b"y")]
+                if self.is_sent:
+                    await send({"type": "http.response.start", "status": 503})
+                    return None
+                return 503, [], b""
 
         async def take(message: Any) -> None:
             assert message["status"] == 503
 
-        assert metrics.at_once(answer, Head(), b"usual way") is None
-        assert metrics.at_once(answer, Head(), b"now") == ((200, [], b""), [(b"x", b"y")])
-        assert metrics.at_once(answer, Head(), b"refused") is not None
-        made, more = metrics.at_once(answer, Head(), b"later") or (None, [])
+        reply: Any = (200, [], b"")
+        begun = metrics.begin("POST")
+        metrics.asks({"method": "tools/list"})
+        assert metrics.count(reply, begun) is reply
+        assert metrics.count(reply, metrics.begin("POST")) is reply
+        metrics.asks({"method": "tools/list"})
+        pending: list[Any] = [metrics.count(Later(is_sent=is_sent), begun) for is_sent in (True, False)]
         assert families(metrics)["mcpc_requests_total"] == {("tools/list", "200"): 1, ("POST", "200"): 1}
-        await asyncio.create_task(made.serve(None, take, more))
-        assert families(metrics)["mcpc_requests_total"]["tools/list", "503"] == 1
+        for number, answer in enumerate(pending, 1):
+            await asyncio.create_task(answer.serve(None, take, [(b"x", b"y")]))
+            assert families(metrics)["mcpc_requests_total"]["tools/list", "503"] == number
 
     asyncio.run(scenario())

@@ -11,12 +11,11 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from prometheus_client.parser import text_string_to_metric_families
 
-from asgi import Client
-from http_sample import sample
 from mcpc_runtime.http.app import Application
-from mcpc_runtime.http.metrics import Metrics
-from mcpc_runtime.http.settings import Settings
-from mcpc_runtime.http.spans import Spans
+from mcpc_runtime.http.settings import HttpSettings
+from mcpc_runtime.http.tracing import CallTracer
+from support.asgi import Client
+from support.http_sample import sample
 
 TRACE, PARENT = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"
 
@@ -33,7 +32,7 @@ async def samples(client: Client) -> dict[str, dict[tuple[str, ...], float]]:
 
 def run(scenario: Any, **chosen: Any) -> None:
     async def whole() -> None:
-        application = Application(sample(), Settings(grace_seconds=2.0, **chosen))
+        application = Application(sample(), HttpSettings(grace_seconds=2.0, **chosen))
         application.begin()
         try:
             async with asyncio.timeout(60):
@@ -68,7 +67,7 @@ def test_what_clients_do_is_counted() -> None:
         assert found["mcpc_calls_started_total"] == {("tool", "echo"): 1, ("tool", "quick"): 2, ("tool", "late"): 1}
         assert found["mcpc_requests_in_flight"] == {(): 0}
 
-    run(scenario, metrics=Metrics(), decide_seconds=0.05)
+    run(scenario, has_metrics=True, decide_seconds=0.05)
 
 
 def test_without_them_there_is_nothing_to_see() -> None:
@@ -91,7 +90,7 @@ def test_every_call_has_a_span_and_its_handler_knows_it() -> None:
             assert json.loads(await answer.body())["result"]["content"][0]["text"] == "x"
         await client.modern("tools/call", {"name": "raised", "arguments": {"text": "x"}})
 
-    run(scenario, spans=Spans(provider))
+    run(scenario, spans=CallTracer(provider))
     one, two, three = exporter.get_finished_spans()
     assert [span.name for span in (one, two, three)] == ["tools/call echo", "tools/call quick", "tools/call raised"]
     for span in (one, two):

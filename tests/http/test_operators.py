@@ -19,15 +19,15 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from artifact import build
-from images import MODERN, project, tool
-from serving import served
+from support.artifact import build
+from support.images import MODERN, project, tool
+from support.serving import served
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from serving import Served
+    from support.serving import Served
 
 ANN, BOB, EVE = "the-token-of-ann-0123456789", "the-token-of-bob-0123456789", "the-token-of-eve-0123456789"
 STAMP = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z "
@@ -214,6 +214,7 @@ WRONG_FILES = {
 }
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", [*WRONG_FILES, "missing"])
 def test_a_token_file_that_became_invalid_changes_nothing_and_is_told_once(
     guarded: Served, secret: Path, name: str
@@ -299,7 +300,7 @@ def test_a_refusal_names_the_tool_of_this_server_and_no_other(guarded: Served) -
 def test_what_clients_ask_of_any_server_is_no_refusal(guarded: Served) -> None:
     bearer = f"Bearer {ANN}"
     status, body = ask(guarded, "GET", "/mcp", authorization=bearer, accept="text/event-stream")
-    assert status == 405 and b"sends no messages over GET; use POST" in body
+    assert status == 405 and b"does not offer the GET event stream" in body
     probes = ("/.well-known/oauth-protected-resource", "/.well-known/oauth-authorization-server/mcp")
     for method, path in [*(("GET", one) for one in probes), ("POST", "/register")]:
         status, body = ask(guarded, method, path)

@@ -12,13 +12,15 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from artifact import build
-from processes import is_gone, wait_for
-from serving import served
-from talking import connect, request
+from support.artifact import build
+from support.processes import is_gone, wait_for
+from support.serving import served
+from support.talking import connect, request
 
 if TYPE_CHECKING:
-    from serving import Served
+    from support.serving import Served
+
+pytestmark = pytest.mark.slow
 
 HOLDER = '''
 import ctypes

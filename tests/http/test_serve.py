@@ -15,16 +15,18 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from artifact import build
-from needs import lacking
-from processes import is_gone, wait_for
-from serving import served
-from talking import answer, connect, everything, request, text_of, write_project
+from support.artifact import build
+from support.needs import lacking
+from support.processes import is_gone, wait_for
+from support.serving import served
+from support.talking import answer, connect, everything, request, text_of, write_project
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from serving import Served
+    from support.serving import Served
+
+pytestmark = pytest.mark.sampled(2)
 
 SUCCESS, USAGE, UNREACHABLE, NOT_RUNNABLE = 0, 2, 4, 8
 
@@ -64,7 +66,7 @@ WRONG = {
     ("serve", "--http", "x"): "[HOST:]PORT",
     ("serve", "--http", "70000"): "[HOST:]PORT",
     ("serve", "--http", "1:2:3"): "brackets",
-    ("serve", "--http", "0", "--nonsense"): "no option",
+    ("serve", "--http", "0", "--nonsense"): "unknown option",
     ("serve", "--http", "0", "--open=1"): "takes no value",
     ("serve", "--http", "0", "--path", "mcp"): "/mcp",
     ("serve", "--http", "0", "--path", "/mcp/"): "/mcp",
@@ -76,7 +78,7 @@ WRONG = {
     ("serve", "--http", "0", "--body-limit", "1e3"): "number",
     ("serve", "--http", "0", "--also", "/x"): "PATH=FILE",
     ("serve", "--http", "0", "--also", "/mcp=x.pyz"): "another server",
-    ("serve", "--http", "0", "--also", "/x=/nowhere"): "no built server",
+    ("serve", "--http", "0", "--also", "/x=/nowhere"): "not a server that mcpc built",
     ("serve", "--http", "0", "--token-file", "/nowhere"): "/nowhere",
 }
 
@@ -169,6 +171,7 @@ KINDS = {
 ANSWERS = {"functions": "bash function", "python": "python function", "tools": "bash tool\n"}
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("first", KINDS)
 def test_servers_whose_handlers_are_run_in_different_ways(folder: Path, first: str) -> None:
     """What runs the handlers of the others need not be carried by the first."""

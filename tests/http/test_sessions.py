@@ -7,19 +7,20 @@ import sys
 
 import pytest
 
-from asgi import LEGACY, Client, mirrors, reply, request, served, stateless
-from http_sample import built, quiet, sample
-from http_sample import image_of as of_file
-from images import archive, image_of, project, tool
-from mcpc_runtime import seals
 from mcpc_runtime.http import sessions
-from mcpc_runtime.http.auth.principals import Principal, refusal
-from mcpc_runtime.http.sessions import Sessions, packed, unpacked
-from mcpc_runtime.http.settings import Settings
-from mcpc_runtime.image import Image
-from mcpc_runtime.protocol.batches import MOST
+from mcpc_runtime.http.auth.authenticator import TokenAuthenticator
+from mcpc_runtime.http.principals import Principal, deny
+from mcpc_runtime.http.sessions import Sessions, pack_capabilities, unpack_capabilities
+from mcpc_runtime.http.settings import HttpSettings
+from mcpc_runtime.image.image import Image
+from mcpc_runtime.protocol.batches import MAX_MESSAGES
 from mcpc_runtime.protocol.session import Session
-from messages import HANDSHAKE, valid
+from mcpc_runtime.replicas import signed_tokens as seals
+from support.asgi import LEGACY, Client, mirrors, reply, request, served, stateless
+from support.http_sample import built, quiet, sample
+from support.http_sample import image_of as of_file
+from support.images import archive, image_of, project, tool
+from support.messages import HANDSHAKE, valid
 
 ECHO = {"name": "echo", "arguments": {"text": "x"}}
 INITIALIZED = {"jsonrpc": "2.0", "method": "notifications/initialized"}
@@ -140,7 +141,7 @@ async def test_an_id_is_random_and_signed(client: Client):
         assert answer.status == 404, place
     for forged in (token + "A", token[:-1], token + "=", token.lower(), " " + token[1:]):
         assert (await client.post(request("ping"), ("mcp-session-id", forged))).status == 404
-    foreign = seals.seals().seal("another purpose", b"x" * 44, 60)
+    foreign = seals.token_signer().sign("another purpose", b"x" * 44, 60)
     assert (await client.post(request("ping"), ("mcp-session-id", foreign))).status == 404
     assert (await client.post(request("ping"), ("mcp-session-id", token))).status == 200
 
@@ -158,13 +159,13 @@ def test_the_client_never_chooses_an_id():
 PROGRAM = """
 import asyncio, json, sys
 sys.path[:0] = {paths!r}
-from asgi import Client, request, reply
-from http_sample import image_of
+from support.asgi import Client, request, reply
+from support.http_sample import image_of
 from mcpc_runtime.http.app import Application
-from mcpc_runtime.http.settings import Settings
-from mcpc_runtime.image import Image
+from mcpc_runtime.http.settings import HttpSettings
+from mcpc_runtime.image.image import Image
 async def main():
-    application = Application(image_of({file!r}), Settings())
+    application = Application(image_of({file!r}), HttpSettings())
     client = Client(application)
     if {token!r}:
         client.session = {token!r}
@@ -209,8 +210,8 @@ def test_another_process_serves_a_session_if_it_has_the_key(keys, status):
     ({"experimental": {"x": "y" * 100}, "elicitation": {"form": 1}}, {"elicitation": {}}),
 ])  # fmt: skip
 def test_an_id_has_room_for_what_we_need_to_know(declared, known):
-    assert len(packed(declared)) == 2
-    assert unpacked(packed(declared)) == known
+    assert len(pack_capabilities(declared)) == 2
+    assert unpack_capabilities(pack_capabilities(declared)) == known
 
 
 @served(sample)
@@ -289,8 +290,8 @@ async def test_what_nobody_asks_about_is_forgotten(client: Client):
 
 def test_an_id_ends_some_day(monkeypatch):
     now = [1000.0]
-    monkeypatch.setattr(seals, "PROCESS", [seals.Seals([b"k" * 32], lambda: now[0])])
-    kept = Sessions(sample(), Settings())
+    monkeypatch.setattr(seals, "PROCESS_SIGNER", [seals.TokenSigner([b"k" * 32], lambda: now[0])])
+    kept = Sessions(sample(), HttpSettings())
     token = kept.mint(Session(sample()))
     assert kept.find(token, "") is not None
     now[0] += sessions.VALID_SECONDS + 2
@@ -298,23 +299,23 @@ def test_an_id_ends_some_day(monkeypatch):
 
 
 def test_what_was_ended_is_remembered_within_bounds(monkeypatch):
-    monkeypatch.setattr(sessions, "MOST_ENDED", 2)
-    kept = Sessions(sample(), Settings())
+    monkeypatch.setattr(sessions, "MAX_ENDED", 2)
+    kept = Sessions(sample(), HttpSettings())
     tokens = [kept.mint(Session(sample())) for _ in range(3)]
     for token in tokens:
         kept.end(kept.find(token, ""))
     assert [kept.find(token, "") is None for token in tokens] == [False, True, True]
 
 
-class Doorman:
+class Doorman(TokenAuthenticator):
     """Lets in who says a name."""
 
     def check(self, headers, path, client=None):
         name = dict(headers).get(b"authorization", b"").decode()
-        return Principal(name) if name else refusal(401, "Bearer")
+        return Principal(name) if name else deny(401, "Bearer")
 
     def permit(self, principal, method, name, path):
-        return refusal(403, "Bearer") if method == "tools/call" and name == "late" else None
+        return deny(403, "Bearer") if method == "tools/call" and name == "late" else None
 
     def document(self, path):
         return b"{}" if path == "/.well-known/oauth-protected-resource" else None
@@ -400,7 +401,7 @@ async def test_batches_where_there_are_any(client: Client):
 async def test_a_batch_is_bounded_and_begins_no_session(client: Client):
     """A message takes two bytes, its refusal a hundred: what may be sent must not decide what is held."""
     await client.initialize("2025-03-26")
-    notes = [INITIALIZED] * MOST
+    notes = [INITIALIZED] * MAX_MESSAGES
     assert (await client.say(notes)).status == 202
     for batch in ([*notes, INITIALIZED], [1] * 100_000):
         answer = await client.say(batch)
@@ -475,8 +476,8 @@ async def test_a_session_and_a_state_of_one_endpoint_are_refused_at_another(clie
 
 
 def test_an_upgraded_replica_takes_the_sessions_of_the_one_before(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(seals, "PROCESS", [seals.Seals([b"k" * 32])])
-    settings = Settings()
+    monkeypatch.setattr(seals, "PROCESS_SIGNER", [seals.TokenSigner([b"k" * 32])])
+    settings = HttpSettings()
     before, after, other = (small(names, name) for names, name in (("a", "small"), ("ab", "small"), ("a", "large")))
     token = Sessions(before, settings).mint(agreed(before))
     found = Sessions(after, settings).find(token, "")
@@ -499,7 +500,7 @@ def agreed(image: Image) -> Session:
 
 def test_a_session_that_was_forgotten_has_nothing_kept_for_it():
     """A call that ends after it would otherwise charge what nobody releases."""
-    settings = Settings()
+    settings = HttpSettings()
     session = Session(sample())
     session.account = settings.budget.account("")
     assert session.account.charge(100)

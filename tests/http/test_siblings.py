@@ -9,15 +9,16 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from asgi import LEGACY, Answer, Client, request, served
-from http_sample import sample
 from mcpc_runtime.http.app import Application
-from mcpc_runtime.http.auth.principals import Principal
-from mcpc_runtime.http.settings import Settings
+from mcpc_runtime.http.auth.authenticator import TokenAuthenticator
+from mcpc_runtime.http.principals import Principal
+from mcpc_runtime.http.settings import HttpSettings
+from support.asgi import LEGACY, Answer, Client, request, served
+from support.http_sample import sample
 
 if TYPE_CHECKING:
-    from mcpc_runtime.http.stage import Stage
-    from mcpc_runtime.protocol.effects import Publish
+    from mcpc_runtime.http.driver import HttpDriver
+    from mcpc_runtime.protocol.effects import PublishChange
 
 ELICIT = {"name": "elicit", "arguments": {}}
 
@@ -25,12 +26,12 @@ ELICIT = {"name": "elicit", "arguments": {}}
 class Wire:
     """Carries events between stages, as Redis does."""
 
-    def __init__(self, own: Stage) -> None:
+    def __init__(self, own: HttpDriver) -> None:
         self.own = own
-        self.others: list[Stage] = []
-        self.said: list[Publish] = []
+        self.others: list[HttpDriver] = []
+        self.said: list[PublishChange] = []
 
-    def publish(self, event: Publish) -> None:
+    def publish(self, event: PublishChange) -> None:
         self.said.append(event)
         for stage in self.others:
             stage.hear(event)
@@ -41,7 +42,7 @@ class Wire:
 
 def sibling(client: Client) -> Client:
     """A client of another process that serves the same, connected with the first."""
-    other = Client(Application(sample(), Settings()))
+    other = Client(Application(sample(), HttpSettings()))
     other.application.begin()
     one, two = client.application.stages[0], other.application.stages[0]
     one.events, two.events = Wire(one), Wire(two)
@@ -110,10 +111,11 @@ async def test_another_session_cannot_answer(client: Client) -> None:
     await other.application.shutdown()
 
 
-class Guard:
+class FakeAuthenticator(TokenAuthenticator):
     """Lets everybody in, for a moment."""
 
     def __init__(self) -> None:
+        super().__init__()
         self.expires = time.time() + 0.3
 
     def check(self, headers: object, path: str, client: object = None) -> Principal:
@@ -129,7 +131,7 @@ class Guard:
         """Have none."""
 
 
-@served(sample, authenticator=Guard())
+@served(sample, authenticator=FakeAuthenticator())
 async def test_a_stream_ends_with_its_token(client: Client) -> None:
     await client.initialize()
     reading = await client.send("GET", *client.names, ("accept", "text/event-stream"))

@@ -3,17 +3,23 @@
 import asyncio
 import json
 from itertools import count
+from types import SimpleNamespace
 
 import pytest
 
-from asgi import HOST, LEGACY, TYPE, Client, mirrors, reply, request, served, stateless
-from http_sample import quiet, sample
-from mcpc_runtime.http import posts, sessions, streams
-from mcpc_runtime.http.posts import Post
-from mcpc_runtime.http.streams import Feed, Pipe
-from messages import HANDSHAKE, STATELESS, valid
+from mcpc_runtime.http import post_response, sessions, streams
+from mcpc_runtime.http.embedded.connection import Connection
+from mcpc_runtime.http.embedded.cycle import RequestCycle
+from mcpc_runtime.http.embedded.request_head import parse
+from mcpc_runtime.http.post_response import PostResponse
+from mcpc_runtime.http.streams import EventStream, SseResponse
+from mcpc_runtime.protocol.session import Session
+from support.asgi import HOST, LEGACY, TYPE, Client, mirrors, reply, request, served, stateless
+from support.http_sample import quiet, sample
+from support.messages import HANDSHAKE, STATELESS, valid
 
 NUMBERS = count(100)
+HEAD = b"POST /mcp HTTP/1.1\r\nHost: x\r\n\r\n"
 
 
 def call(name: str, identifier: object = 1, **arguments) -> dict:
@@ -144,8 +150,8 @@ async def test_a_client_that_takes_nothing_is_given_up(client: Client, tmp_path)
 def test_what_a_client_does_not_take_is_bounded(monkeypatch):
     monkeypatch.setattr(streams, "FAR_BEHIND", 1000)
     monkeypatch.setattr(streams, "TOO_FAR_BEHIND", 5000)
-    feed, notice = Feed(), b'{"jsonrpc":"2.0","method":"x"}\n'
-    feed.pipe = pipe = Pipe()
+    feed, notice = EventStream(), b'{"jsonrpc":"2.0","method":"x"}\n'
+    feed.pipe = pipe = SseResponse()
     for _ in range(1000):
         feed.put(notice)
     assert pipe.size < 1000 + 100
@@ -256,7 +262,7 @@ def test_only_revisions_that_expect_it_are_primed_and_parted(version):
 
 @served(sample, resume_events=3, resume_bytes=10_000)
 async def test_what_is_kept_to_be_resumed_is_bounded(client: Client, monkeypatch):
-    monkeypatch.setattr(sessions, "MOST_FEEDS", 4)
+    monkeypatch.setattr(sessions, "MAX_EVENT_STREAMS", 4)
     await client.initialize()
     kept = client.application.stages[0].sessions
     last = ""
@@ -267,10 +273,10 @@ async def test_what_is_kept_to_be_resumed_is_bounded(client: Client, monkeypatch
     assert len(conversation.feeds) == 4
     assert all(len(feed.events) <= 3 for feed in conversation.feeds.values())
     assert kept._held.total == sum(feed.held for feed in kept._kept) > 0
-    monkeypatch.setattr(sessions, "MOST_HELD", kept._held.total // 2)
+    monkeypatch.setattr(sessions, "MAX_HELD_BYTES", kept._held.total // 2)
     _, last = await parted(client)
     await asyncio.sleep(0.6)
-    assert kept._held.total <= sessions.MOST_HELD
+    assert kept._held.total <= sessions.MAX_HELD_BYTES
     answer = await client.send("GET", *client.names, ("last-event-id", last))
     assert (await answer.messages())[-1]["result"]["content"][0]["text"] == "whole", "the newest is kept"
 
@@ -357,26 +363,64 @@ async def test_a_slow_inline_handler_stops_nobody(client: Client):
 
 
 @served(sample)
-async def test_a_failure_of_ours_is_the_requests_own(client: Client, monkeypatch):
-    stage = client.application.stages[0]
+async def test_a_failure_of_ours_is_the_requests_own_and_is_logged(client: Client, monkeypatch):
+    stage, logged = client.application.stages[0], []
+    monkeypatch.setattr("mcpc_runtime.failures.log_line", logged.append)
 
-    def fail(_):
+    def fail(*_):
         raise ZeroDivisionError("as injected")
 
+    async def works() -> None:
+        (entry,) = logged
+        assert "ZeroDivisionError: as injected" in entry
+        assert "Traceback (most recent call last)" in entry and ", in fail" in entry
+        logged.clear()
+        assert (await client.ask("tools/call", {"name": "echo", "arguments": {"text": "x"}}))["result"]
+
     await client.ask("tools/call", {"name": "echo", "arguments": {"text": "x"}})
-    monkeypatch.setattr(stage.dispatcher, "start", fail)
-    found = await client.ask("tools/call", {"name": "echo", "arguments": {"text": "x"}})
-    assert found["error"]["code"] == -32603
-    monkeypatch.undo()
-    monkeypatch.setattr("mcpc_runtime.protocol.session.Session._answer", lambda *_: fail(0))
-    found = await client.ask("tools/call", {"name": "echo", "arguments": {"text": "x"}})
-    assert found["error"]["code"] == -32603
-    assert "as injected" in found["error"]["message"]
-    monkeypatch.undo()
-    stage.ask(lambda: fail(0))
-    stage.watch().after(0, lambda: fail(0))
-    await asyncio.sleep(0.05)
-    assert (await client.ask("tools/call", {"name": "echo", "arguments": {"text": "x"}}))["result"]
+    for target, name in ((type(stage.dispatcher), "start"), (Session, "_answer")):
+        with monkeypatch.context() as patch:
+            patch.setattr(target, name, fail)
+            found = await client.ask("tools/call", {"name": "echo", "arguments": {"text": "x"}})
+            assert found["error"]["code"] == -32603
+        await works()
+    for have_done in (stage.ask, lambda task: stage.watch().after(0, task)):
+        have_done(fail)
+        await asyncio.sleep(0.05)
+        await works()
+
+
+@pytest.mark.parametrize("started", [False, True])
+def test_an_error_in_a_cycle_is_logged_and_the_connection_lives_or_ends(started, monkeypatch):
+    logged, did = [], []
+    monkeypatch.setattr("mcpc_runtime.failures.log_line", logged.append)
+    connection = SimpleNamespace(
+        described=lambda head: {}, abort=lambda: did.append("abort"), refuse=lambda status, _: did.append(status)
+    )
+    cycle = RequestCycle(connection, parse(HEAD), b"")
+    cycle.started = started
+
+    async def fail(*_):
+        raise ZeroDivisionError("as injected")
+
+    asyncio.run(cycle.run(fail(), []))
+    assert did == ["abort" if started else 500]
+    assert "Traceback" in logged[0] and "as injected" in logged[0]
+
+
+def test_an_error_in_an_answer_without_a_cycle_is_logged_and_refused(monkeypatch):
+    logged, did = [], []
+    monkeypatch.setattr("mcpc_runtime.failures.log_line", logged.append)
+
+    def fail(*_):
+        raise ZeroDivisionError("as injected")
+
+    connection = SimpleNamespace(
+        _answer_now=fail, loop=None, client=None, deadline=0, refuse=lambda status, _: did.append(status)
+    )
+    Connection._begin(connection, parse(HEAD), b"", more=False)
+    assert did == [500]
+    assert "Traceback" in logged[0] and "as injected" in logged[0]
 
 
 @served(sample, grace_seconds=1.5)
@@ -405,5 +449,5 @@ async def test_what_runs_when_the_server_stops_is_answered(client: Client, tmp_p
 
 
 def test_names_of_what_others_rely_on():
-    assert posts.PRIMED_SINCE == LEGACY
-    assert {"answer", "say", "part", "forget"} <= set(dir(Post))
+    assert post_response.PRIMED_SINCE == LEGACY
+    assert {"answer", "say", "close_stream", "forget"} <= set(dir(PostResponse))

@@ -4,10 +4,10 @@ import asyncio
 
 import pytest
 
-from asgi import Client, mirrors, reply, request, served, stateless
-from http_sample import quiet, sample
-from mcpc_runtime.protocol.effects import Publish
-from messages import HANDSHAKE, STATELESS, valid
+from mcpc_runtime.protocol.effects import PublishChange
+from support.asgi import Client, mirrors, reply, request, served, stateless
+from support.http_sample import quiet, sample
+from support.messages import HANDSHAKE, STATELESS, valid
 
 TOOLS = "notifications/tools/list_changed"
 UPDATED = "notifications/resources/updated"
@@ -179,7 +179,7 @@ async def test_a_server_that_never_changes_promises_nothing(client: Client):
         await answer.leave()
     else:
         assert (answer.status, found["error"]["code"]) == (404, -32601)
-    client.application.stages[0].publish(Publish("tools"))
+    client.application.stages[0].publish(PublishChange("tools"))
 
 
 @served(sample)
@@ -190,7 +190,7 @@ async def test_who_reads_too_slowly_is_given_up_not_waited_for(client: Client, m
     (post,) = client.application.stages[0].posts
     stage = client.application.stages[0]
     for _ in range(1000):
-        stage.publish(Publish("tools"))
-    stage.work()
-    assert post.pipe.size < 3000
+        stage.publish(PublishChange("tools"))
+    stage.run_queued()
+    assert post.response.size < 3000
     await answer.leave()

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from mcpc_runtime.http.variables import COMPILER, GIVEN, READ, known, unknown
-from mcpc_runtime.http.words import OPTIONS, variable
-from needs import ROOT
-from serving import served
+from mcpc_runtime.http.settings import OPTIONS
+from mcpc_runtime.http.variables import COMPILER, GIVEN, READ, known_variables, unknown_variables
+from support.needs import ROOT
+from support.serving import served
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -26,9 +26,11 @@ def named(folder: str, endings: tuple[str, ...]) -> set[str]:
 
 
 def test_what_the_runtime_names_is_what_is_known() -> None:
-    options = set(map(variable, OPTIONS))
-    mentioned = named("runtime", (".py",)) | (named("templates", (".py", ".bash", ".sh", ".mjs", ".j2")) & known())
-    assert mentioned - known() == set(), "a variable that is read, and that a server would call unknown"
+    options = {option.variable for option in OPTIONS.values()}
+    mentioned = named("runtime", (".py",)) | (
+        named("templates", (".py", ".bash", ".sh", ".mjs", ".j2")) & known_variables()
+    )
+    assert mentioned - known_variables() == set(), "a variable that is read, and that a server would call unknown"
     assert (READ | GIVEN) - mentioned == set(), "a variable that nothing reads any more"
     assert not (READ | GIVEN | COMPILER) & options
 
@@ -36,7 +38,7 @@ def test_what_the_runtime_names_is_what_is_known() -> None:
 def test_what_the_compiler_reads_is_known() -> None:
     text = "".join(file.read_text() for file in (ROOT / "compiler/mcpc").rglob("*.py"))
     read = set(re.findall(r"environ(?:\.get)?[\[(]\"(MCPC_[A-Z_]+)", text))
-    assert read <= known()
+    assert read <= known_variables()
 
 
 @pytest.mark.parametrize(
@@ -50,12 +52,14 @@ def test_what_the_compiler_reads_is_known() -> None:
     ],
 )
 def test_a_misspelt_name_is_told_with_the_right_one(name: str, meant: str) -> None:
-    said = list(unknown([name, "MCPC_PATH", "PATH"], guarded=True))
+    said = list(unknown_variables([name, "MCPC_PATH", "PATH"], guarded=True))
     assert said == [f"the variable {name} means nothing to this server; did you mean {meant}?"]
 
 
 def test_what_is_like_no_name_is_told_without_one() -> None:
-    assert list(unknown(["MCPC_QQQQQQ\n"], guarded=False)) == ["the variable MCPC_QQQQQQ? means nothing to this server"]
+    assert list(unknown_variables(["MCPC_QQQQQQ\n"], guarded=False)) == [
+        "the variable MCPC_QQQQQQ? means nothing to this server"
+    ]
 
 
 def test_a_misspelt_variable_of_tokens_is_said_to_leave_the_server_open(everything_server: Path) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from mcpc_runtime.argument_values import ValuesError, arguments
+from mcpc_runtime.cli.argument_values import ArgumentValueError, arguments
 
 STRING, INTEGER, NULL = {"type": "string"}, {"type": "integer"}, {"type": "null"}
 ROWS: list[tuple[Any, str, Any]] = [
@@ -60,5 +60,5 @@ def test_an_argument_that_the_tool_does_not_know_is_json_where_it_can_be() -> No
 
 @pytest.mark.parametrize("words", [["x"], ["=5"], ["x=1", "x=2"]], ids=" ".join)
 def test_words_that_are_no_arguments_are_refused(words: list[str]) -> None:
-    with pytest.raises(ValuesError):
+    with pytest.raises(ArgumentValueError):
         arguments(words, {})

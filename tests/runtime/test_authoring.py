@@ -6,9 +6,9 @@ import sys
 import pytest
 
 import mcpc
-from mcpc_runtime import authoring
-from mcpc_runtime.authoring import MARK, Field, Server, completion, prompt, resource, tool
-from needs import ROOT
+from mcpc_runtime.handlers.python import authoring
+from mcpc_runtime.handlers.python.authoring import MARK, Field, Server, completion, prompt, resource, tool
+from support.needs import ROOT
 
 
 def test_a_mark_leaves_the_function_as_it_is() -> None:
@@ -79,7 +79,7 @@ def test_the_compilers_package_has_the_names_and_loads_them_late() -> None:
     code = "import mcpc, sys; print('mcpc_runtime' in sys.modules); from mcpc import tool; print(tool.__module__)"
     paths = f"{ROOT / 'compiler'}:{ROOT / 'runtime'}"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env={"PYTHONPATH": paths})
-    assert done.stdout.split() == ["False", "mcpc_runtime.authoring"], done.stderr
+    assert done.stdout.split() == ["False", "mcpc_runtime.handlers.python.authoring"], done.stderr
 
 
 def test_a_file_that_is_run_says_how_it_is_served(tmp_path) -> None:
@@ -92,12 +92,20 @@ def test_a_file_that_is_run_says_how_it_is_served(tmp_path) -> None:
 
 
 def test_marks_import_next_to_nothing() -> None:
-    code = "import sys; before = set(sys.modules); import mcpc_runtime.authoring; print(set(sys.modules) - before)"
+    code = "import sys; before = set(sys.modules); import mcpc_runtime.handlers.python.authoring; print(set(sys.modules) - before)"
     done = subprocess.run(
         [sys.executable, "-ISc", f"import sys; sys.path.insert(0, {str(ROOT / 'runtime')!r}); {code}"],
         capture_output=True,
         text=True,
     )
-    ours = ("mcpc_runtime", "mcpc_runtime.authoring", "mcpc_runtime.context")
-    found = {"__future__", *ours, "mcpc_runtime.handler_errors", "mcpc_runtime.lazy"}
+    ours = ("mcpc_runtime", "mcpc_runtime.handlers.python.authoring", "mcpc_runtime.handlers.python.context")
+    found = {
+        "__future__",
+        "mcpc_runtime.handlers",
+        "mcpc_runtime.handlers.python",
+        "mcpc_runtime.handlers.python.bindings",
+        *ours,
+        "mcpc_runtime.handlers.python.errors",
+        "mcpc_runtime.lazy",
+    }
     assert eval(done.stdout) == found, done.stderr

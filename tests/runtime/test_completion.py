@@ -8,16 +8,18 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from images import MODERN, archive, ask, image_of, request
-from mcpc_runtime.bindings.named import call
-from mcpc_runtime.commands import Completed, Returned
-from mcpc_runtime.contracts import executable, mcbox, python
-from mcpc_runtime.protocol.effects import CompletionOutcome, Failure, Start
+from mcpc_runtime.handlers.bash import contract as mcbox
+from mcpc_runtime.handlers.executable import contract as executable
+from mcpc_runtime.handlers.invocations import FunctionResult, ProcessResult
+from mcpc_runtime.handlers.python import contract as python
+from mcpc_runtime.handlers.python.bindings.named import call
+from mcpc_runtime.protocol.effects import CompletionOutcome, Failure, StartHandler
 from mcpc_runtime.protocol.session import Session
-from messages import HANDSHAKE, STATELESS, valid
+from support.images import MODERN, archive, ask, image_of, request
+from support.messages import HANDSHAKE, STATELESS, valid
 
 if TYPE_CHECKING:
-    from mcpc_runtime.image import Image
+    from mcpc_runtime.image.image import Image
 
 CITIES = ["Paris", "park", "London Park", "Oslo", "PARMA", "Ω", "straße"]
 MANY = [f"n{number:03}" for number in range(250)]
@@ -145,10 +147,10 @@ def test_what_is_wrong_is_an_invalid_parameter(params: dict, meta: dict) -> None
 @pytest.mark.parametrize("revision", [*HANDSHAKE, STATELESS])
 def test_a_handler_is_given_what_was_typed_and_what_was_chosen_where_that_is_said(revision: str) -> None:
     started = complete(PROMPT, "alive", "x", revision, context={"arguments": {"city": "Oslo"}})
-    assert isinstance(started, Start)
+    assert isinstance(started, StartHandler)
     chosen = {"city": "Oslo"} if revision >= "2025-06-18" else {}
     assert started.call.arguments == {"value": "x", "arguments": chosen}
-    invocation = python.prepare(started.call, image())  # type: ignore[arg-type]
+    invocation = python.build_invocation(started.call, image())  # type: ignore[arg-type]
     assert invocation.arguments == {"value": "x", "context_arguments": chosen}
     assert (invocation.binding, invocation.name) == (["named"], "travel alive")
 
@@ -169,7 +171,7 @@ RETURNED: list[tuple[Any, list[str], int | None, bool]] = [
 
 @pytest.mark.parametrize(("value", "found", "total", "more"), RETURNED, ids=repr)
 def test_what_a_function_returns_are_values(value: Any, found: list[str], total: int | None, more: bool) -> None:
-    outcome = python.conclude(started(), Returned(value))
+    outcome = python.parse_result(started(), FunctionResult(value))
     assert isinstance(outcome, CompletionOutcome)
     assert (outcome.values, outcome.total, outcome.more) == (found, total, more)
 
@@ -178,7 +180,7 @@ def test_what_a_function_returns_are_values(value: Any, found: list[str], total:
     "value", [5, [5], {}, {"other": []}, {"values": "x"}, {"values": ["a"], "x": 1}, [["a"]]], ids=repr
 )
 def test_what_are_no_values_is_the_servers_own_failure(value: Any) -> None:
-    failure = python.conclude(started(), Returned(value))
+    failure = python.parse_result(started(), FunctionResult(value))
     assert isinstance(failure, Failure) and failure.code == -32603
 
 
@@ -197,19 +199,19 @@ PRINTED = [
 @pytest.mark.parametrize(("printed", "found"), PRINTED, ids=repr)
 @pytest.mark.parametrize("contract", [executable, mcbox])
 def test_what_a_program_prints_are_values(contract: Any, printed: bytes, found: list[str]) -> None:
-    result = Completed()
+    result = ProcessResult()
     result.printed, result.status = printed, 0
-    outcome = contract.conclude(started(), result)
+    outcome = contract.parse_result(started(), result)
     assert outcome.values == found
 
 
 def test_a_failure_of_a_handler_is_the_requests_error() -> None:
-    result = Completed()
+    result = ProcessResult()
     result.output, result.errors, result.status = b"wrong", b"wrong", 66
     for failure in (
-        python.conclude(started(), Returned(problem="ValueError: wrong")),
-        executable.conclude(started(), result),
-        mcbox.conclude(started(), result),
+        python.parse_result(started(), FunctionResult(problem="ValueError: wrong")),
+        executable.parse_result(started(), result),
+        mcbox.parse_result(started(), result),
     ):
         assert isinstance(failure, Failure)
         assert failure.code == -32603 and "wrong" in failure.message

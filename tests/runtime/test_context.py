@@ -5,7 +5,7 @@ import pickle
 
 import pytest
 
-from mcpc_runtime.context import Cancelled, Context, ToolError, checked
+from mcpc_runtime.handlers.python.context import Cancelled, Context, ToolError, successful_result
 
 
 class Port:
@@ -69,7 +69,7 @@ def test_what_it_knows():
         context.raise_if_cancelled()
     assert context.call_tool("other") == {"content": []}
     assert port.said == [{"call": "other", "arguments": {}}]
-    with pytest.raises(TypeError, match="a log message has no colour"):
+    with pytest.raises(TypeError, match="unknown options of a log message: colour"):
         context.info("x", colour="red")
     with pytest.raises(TypeError):
         pickle.dumps(context)
@@ -92,8 +92,8 @@ RESULTS = [
 @pytest.mark.parametrize(("result", "problem"), RESULTS)
 def test_an_error_of_another_tool_is_raised(result, problem):
     if not problem:
-        assert checked(result) is result
+        assert successful_result(result) is result
         return
     with pytest.raises(ToolError) as raised:
-        checked(result)
+        successful_result(result)
     assert str(raised.value) == problem

@@ -7,25 +7,25 @@ from typing import Any
 
 import pytest
 
-from mcpc_runtime.commands import Completed
-from mcpc_runtime.contracts.mcbox import conclude
+from mcpc_runtime.handlers.bash.contract import parse_result
+from mcpc_runtime.handlers.invocations import ProcessResult
 from mcpc_runtime.protocol.effects import Failure, Outcome
 
 
 def ended(status: int, output: bytes = b"", **kind: bool) -> Any:
-    completed = Completed()
+    completed = ProcessResult()
     completed.status, completed.output, completed.printed = status, output, output
     request = SimpleNamespace(session=SimpleNamespace(image=SimpleNamespace(refusals={})))
     call: Any = SimpleNamespace(**{"is_tool": False, "is_prompt": False, "request": request, **kind})
-    return conclude(call, completed)
+    return parse_result(call, completed)
 
 
 @pytest.mark.parametrize(
     ("status", "output", "text"),
     [
-        (1, b"", "ended with status 1 and wrote nothing"),
-        (3, b" \n", "ended with status 3 and wrote nothing"),
-        (-9, b"", "ended by signal 9 and wrote nothing"),
+        (1, b"", "ended with status 1 without output"),
+        (3, b" \n", "ended with status 3 without output"),
+        (-9, b"", "ended by signal 9 without output"),
         (1, b"no match\n", "no match"),
     ],
 )
@@ -39,4 +39,4 @@ def test_a_failed_tool_says_something(status: int, output: bytes, text: str) -> 
 def test_a_failed_prompt_says_its_status() -> None:
     failure = ended(4, is_prompt=True)
     assert isinstance(failure, Failure)
-    assert failure.message.endswith("prompt execution failed: ended with status 4 and wrote nothing")
+    assert failure.message.endswith("prompt execution failed: ended with status 4 without output")

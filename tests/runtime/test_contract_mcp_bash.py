@@ -10,20 +10,24 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from mcpc_runtime.commands import Completed
-from mcpc_runtime.contracts import mcp_bash
-from mcpc_runtime.mcp_bash import files, outputs, roots
-from mcpc_runtime.mcp_bash.embedding import named
-from mcpc_runtime.mcp_bash.environment import of_server
-from mcpc_runtime.mcp_bash.policy import Policy, matches
-from mcpc_runtime.mcp_bash.questions import answer_to, question_of
-from mcpc_runtime.mcp_bash.scripts import Embedded, Ran
-from mcpc_runtime.mcp_bash.settings import Settings
-from mcpc_runtime.mcp_bash.verdicts import verdict
-from mcpc_runtime.protocol.effects import ABSENT, Call, Failure, Outcome, Ready, Request
+from mcpc_runtime.handlers.invocations import ProcessResult
+from mcpc_runtime.protocol.effects import ABSENT, Call, Failure, FinishedResult, Outcome, Request
+from mcpc_runtime.protocol.globs import matches
+from mcpc_runtime.systems.mcp_bash import contract as mcp_bash
+from mcpc_runtime.systems.mcp_bash import files, roots
+from mcpc_runtime.systems.mcp_bash import script_output as outputs
+from mcpc_runtime.systems.mcp_bash.elicitation import encode_answer, parse_elicitation
+from mcpc_runtime.systems.mcp_bash.embedded_resources import parse_file_list
+from mcpc_runtime.systems.mcp_bash.environment import server_environment
+from mcpc_runtime.systems.mcp_bash.policy import Policy
+from mcpc_runtime.systems.mcp_bash.policy_result import parse_policy_result
+from mcpc_runtime.systems.mcp_bash.scripts import EmbeddedFile, ScriptResult
+from mcpc_runtime.systems.mcp_bash.settings import McpBashSettings
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+pytestmark = pytest.mark.sampled(2)
 
 SCHEMA = {"type": "object", "required": ["a"], "properties": {"a": {"type": "integer"}, "b": {"type": "string"}}}
 
@@ -65,11 +69,13 @@ def call(params: dict[str, Any] | None = None, *, dialect: str = "mcp", stateles
     return Call(request, Definition(**facts), {})  # type: ignore[arg-type]
 
 
-def ran(printed: bytes = b"", errors: bytes = b"", status: int = 0, error: bytes = b"", dropped: int = 0) -> Ran:
-    completed = Completed()
+def ran(
+    printed: bytes = b"", errors: bytes = b"", status: int = 0, error: bytes = b"", dropped: int = 0
+) -> ScriptResult:
+    completed = ProcessResult()
     completed.printed, completed.errors, completed.status = printed, errors, status
     completed.sizes, completed.dropped = (len(printed), len(errors)), dropped
-    made = Ran(completed)
+    made = ScriptResult(completed)
     made.error = error
     return made
 
@@ -80,7 +86,7 @@ def failure(found: Any) -> tuple[int, str, Any]:
 
 
 LATE = ("result", "Tool timed out after 5s")
-ENDINGS: list[tuple[str, Ran, dict[str, Any], tuple[Any, ...]]] = [
+ENDINGS: list[tuple[str, ScriptResult, dict[str, Any], tuple[Any, ...]]] = [
     ("an error of its own", ran(b"x", error=b'{"code":-32000,"message":"m","data":[1]}'), {}, (-32000, "m", [1])),
     ("whatever the status", ran(b"", b"e", 9, b'{"code":7.0,"message":"m"}'), {}, (7, "m", None)),
     ("no code", ran(error=b'{"message":"m"}'), {}, (-32603, "Tool failed", '{"message":"m"}')),
@@ -108,8 +114,8 @@ ENDINGS: list[tuple[str, Ran, dict[str, Any], tuple[Any, ...]]] = [
 
 
 @pytest.mark.parametrize(("what", "became", "facts", "wanted"), ENDINGS, ids=[row[0] for row in ENDINGS])
-def test_what_an_end_means(what: str, became: Ran, facts: dict[str, Any], wanted: tuple[Any, ...]) -> None:
-    found = mcp_bash.conclude(call(**facts), became)
+def test_what_an_end_means(what: str, became: ScriptResult, facts: dict[str, Any], wanted: tuple[Any, ...]) -> None:
+    found = mcp_bash.parse_result(call(**facts), became)
     if wanted[0] == "result":
         assert isinstance(found, Outcome)
         assert (found.is_error, found.content[0]["text"]) == (True, wanted[1])
@@ -122,7 +128,7 @@ def test_what_an_end_means(what: str, became: Ran, facts: dict[str, Any], wanted
     [(b"", ABSENT), (b"text\n", ABSENT), (b"5", ABSENT), (b"[1]", ABSENT), (b'{"a":1}\n', {"a": 1}), (b"\xff", ABSENT)],
 )
 def test_what_is_printed_is_the_text_as_it_is(printed: bytes, structured: object) -> None:
-    found = mcp_bash.conclude(call(), ran(printed, b"note\n"))
+    found = mcp_bash.parse_result(call(), ran(printed, b"note\n"))
     assert isinstance(found, Outcome)
     assert found.content == [{"type": "text", "text": printed.decode(errors="replace")}]
     assert found.structured == structured
@@ -133,12 +139,12 @@ def test_a_whole_result() -> None:
     blocks = [{"type": "text", "text": "t"}, {"type": "odd"}, 5]
     printed = {"content": blocks, "isError": False, "structuredContent": {"a": 1}, "_meta": {"k": 1, "exitCode": 9,
                "ui/resourceUri": "ui://s/t"}}  # fmt: skip
-    found = mcp_bash.conclude(call(), ran(json.dumps(printed).encode()))
+    found = mcp_bash.parse_result(call(), ran(json.dumps(printed).encode()))
     assert isinstance(found, Outcome)
     assert [one["type"] for one in found.content] == ["text", "text", "text"]
     assert (found.structured, found.is_error) == ({"a": 1}, False)
     assert found.meta == {"k": 1, "exitCode": 0, "ui": {"resourceUri": "ui://s/t"}}
-    no_flag = mcp_bash.conclude(call(), ran(b'{"content": []}'))
+    no_flag = mcp_bash.parse_result(call(), ran(b'{"content": []}'))
     assert isinstance(no_flag, Outcome) and no_flag.structured == {"content": []}
 
 
@@ -151,35 +157,35 @@ def test_a_whole_result() -> None:
     ],
 )  # fmt: skip
 def test_the_dialect_looks_at_a_schema_as_mcp_bash_does(printed: bytes, fits: bool) -> None:
-    found = mcp_bash.conclude(call(output=True, dialect="mcp-bash"), ran(printed))
-    assert isinstance(found, Ready if fits else Failure)
-    loose = mcp_bash.conclude(call(output=True, dialect="mcp-bash", schema={"type": "array"}), ran(b"[]"))
-    assert isinstance(loose, Ready)
+    found = mcp_bash.parse_result(call(output=True, dialect="mcp-bash"), ran(printed))
+    assert isinstance(found, FinishedResult if fits else Failure)
+    loose = mcp_bash.parse_result(call(output=True, dialect="mcp-bash", schema={"type": "array"}), ran(b"[]"))
+    assert isinstance(loose, FinishedResult)
 
 
 def test_in_the_stateless_era_the_dialect_is_the_protocols(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert isinstance(mcp_bash.conclude(call(dialect="mcp-bash"), ran(b"x")), Ready)
-    assert isinstance(mcp_bash.conclude(call(dialect="mcp-bash", stateless=True), ran(b"x")), Outcome)
-    reserved = mcp_bash.conclude(call(stateless=True), ran(error=b'{"code":-32055,"message":"custom"}'))
+    assert isinstance(mcp_bash.parse_result(call(dialect="mcp-bash"), ran(b"x")), FinishedResult)
+    assert isinstance(mcp_bash.parse_result(call(dialect="mcp-bash", stateless=True), ran(b"x")), Outcome)
+    reserved = mcp_bash.parse_result(call(stateless=True), ran(error=b'{"code":-32055,"message":"custom"}'))
     assert isinstance(reserved, Outcome) and reserved.is_error  # that code means something else there
 
 
 def test_too_much_output(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MCPBASH_MAX_TOOL_OUTPUT_SIZE", "10")
-    assert failure(mcp_bash.conclude(call(), ran(b"x" * 11)))[1] == "Tool output exceeded 10 bytes"
-    assert failure(mcp_bash.conclude(call(), ran(b"x", b"e" * 11)))[1] == "Tool stderr exceeded 10 bytes"
+    assert failure(mcp_bash.parse_result(call(), ran(b"x" * 11)))[1] == "Tool output exceeded 10 bytes"
+    assert failure(mcp_bash.parse_result(call(), ran(b"x", b"e" * 11)))[1] == "Tool stderr exceeded 10 bytes"
     monkeypatch.setenv("MCPBASH_MAX_TOOL_STDERR_SIZE", "20")
-    assert isinstance(mcp_bash.conclude(call(), ran(b"x" * 10, b"e" * 20)), Outcome)
+    assert isinstance(mcp_bash.parse_result(call(), ran(b"x" * 10, b"e" * 20)), Outcome)
     monkeypatch.setenv("MCPBASH_MAX_TOOL_OUTPUT_SIZE", "99999999999")
-    assert failure(mcp_bash.conclude(call(), ran(b"x", dropped=5)))[1] == "Tool output exceeded 18874368 bytes"
+    assert failure(mcp_bash.parse_result(call(), ran(b"x", dropped=5)))[1] == "Tool output exceeded 18874368 bytes"
 
 
 def test_the_tail_of_standard_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MCPBASH_TOOL_STDERR_TAIL_LIMIT", "3")
-    found = mcp_bash.conclude(call(), ran(b"", b"abcdef"))
+    found = mcp_bash.parse_result(call(), ran(b"", b"abcdef"))
     assert isinstance(found, Outcome) and found.meta["stderr"] == "def"
     monkeypatch.setenv("MCPBASH_TOOL_STDERR_CAPTURE", "false")
-    found = mcp_bash.conclude(call(), ran(b"", b"abcdef"))
+    found = mcp_bash.parse_result(call(), ran(b"", b"abcdef"))
     assert isinstance(found, Outcome) and found.meta == {"exitCode": 0}
 
 
@@ -187,11 +193,11 @@ def test_files_in_an_answer() -> None:
     became = ran(b"ok")
     for path, mime, data in [("/r/a.txt", "", b"text\n"), ("/r/b", "", b"\0\1"), ("/r/c", "text/html", b"\xff"),
                              ("/r/d.png", "", b"PNG"), ("/r/e", "text/html;profile=mcp-app", b"<p>")]:  # fmt: skip
-        file = Embedded(path, mime, f"file://{path}")
+        file = EmbeddedFile(path, mime, f"file://{path}")
         file.data = data
         became.embedded.append(file)
     became.warnings = ["one was left out"]
-    found = mcp_bash.conclude(call(), became)
+    found = mcp_bash.parse_result(call(), became)
     assert isinstance(found, Outcome)
     made = [block["resource"] for block in found.content[1:]]
     assert [(one["mimeType"], one.get("text"), one.get("blob")) for one in made] == [
@@ -238,7 +244,8 @@ class Work:
     """A call that is under way, as its expiry looks at it."""
 
     def __init__(self, of: Call, began: float, errors: bytes = b"") -> None:
-        self.call, self.began = of, began
+        self.call = self.handler_call = of
+        self.began = began
         self.job = type("Job", (), {"errors": lambda self: errors})()
 
 
@@ -285,7 +292,7 @@ def test_modes_of_the_environment() -> None:
 
     def found(**more: str) -> dict[bytes, bytes]:
         environ = {**given, **{name.encode(): value.encode() for name, value in more.items()}}
-        return of_server(Settings(Image(), environ), "/home", {b"SET": b"by env.sh"})
+        return server_environment(McpBashSettings(Image(), environ), "/home", {b"SET": b"by env.sh"})
 
     minimal = found()
     assert (minimal[b"MCP_X"], minimal[b"MCPBASH_Y"], minimal[b"SET"]) == (b"3", b"4", b"by env.sh")
@@ -310,7 +317,7 @@ def test_modes_of_the_environment() -> None:
     ],
 )  # fmt: skip
 def test_the_path_of_a_root(uri: str, path: str) -> None:
-    assert roots.path_of(uri) == path
+    assert roots.file_uri_path(uri) == path
 
 
 def test_roots_are_what_is_there(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
@@ -318,17 +325,17 @@ def test_roots_are_what_is_there(tmp_path: Path, capfd: pytest.CaptureFixture[st
     (tmp_path / "link").symlink_to(tmp_path / "real")
     answer = {"roots": [{"uri": f"file://{tmp_path}/link", "name": "L"}, {"uri": f"file://{tmp_path}/real"},
                         {"uri": "file:///nowhere/at/all"}, {"uri": 5}, "x"]}  # fmt: skip
-    found = roots.of_client(answer)  # type: ignore[arg-type]
+    found = roots.parse_client_roots(answer)  # type: ignore[arg-type]
     assert found == [(f"file://{tmp_path}/link", "L", f"{tmp_path}/real")]
-    assert roots.variables(found)[b"MCP_ROOTS_COUNT"] == b"1"
-    assert roots.root_above(found, f"{tmp_path}/real/x") == f"{tmp_path}/real"
-    assert roots.root_above(found, f"{tmp_path}/realx") is None
-    assert roots.root_above([("", "", "/")], "/x") == "/"
-    settings = Settings(Image(roots=[["real", "R"], ["gone", ""]]), {})
-    assert roots.fallbacks(settings, str(tmp_path)) == [(f"file://{tmp_path}/real", "R", f"{tmp_path}/real")]
-    settings = Settings(Image(), {b"MCPBASH_ROOTS": f"{tmp_path}/real:/".encode()})
-    assert [path for _, _, path in roots.fallbacks(settings, "/")] == [f"{tmp_path}/real", "/"]
-    assert [path for _, _, path in roots.fallbacks(Settings(Image(), {}), str(tmp_path))] == [str(tmp_path)]
+    assert roots.root_variables(found)[b"MCP_ROOTS_COUNT"] == b"1"
+    assert roots.containing_root(found, f"{tmp_path}/real/x") == f"{tmp_path}/real"
+    assert roots.containing_root(found, f"{tmp_path}/realx") is None
+    assert roots.containing_root([("", "", "/")], "/x") == "/"
+    settings = McpBashSettings(Image(roots=[["real", "R"], ["gone", ""]]), {})
+    assert roots.fallback_roots(settings, str(tmp_path)) == [(f"file://{tmp_path}/real", "R", f"{tmp_path}/real")]
+    settings = McpBashSettings(Image(), {b"MCPBASH_ROOTS": f"{tmp_path}/real:/".encode()})
+    assert [path for _, _, path in roots.fallback_roots(settings, "/")] == [f"{tmp_path}/real", "/"]
+    assert [path for _, _, path in roots.fallback_roots(McpBashSettings(Image(), {}), str(tmp_path))] == [str(tmp_path)]
 
 
 @pytest.mark.parametrize(
@@ -345,26 +352,26 @@ def test_roots_are_what_is_there(tmp_path: Path, capfd: pytest.CaptureFixture[st
     ],
 )
 def test_files_that_are_named(data: bytes, rows: list[Any]) -> None:
-    assert named(data) == rows
+    assert parse_file_list(data) == rows
 
 
 @pytest.mark.parametrize("data", [b"", b"no", b"[]", b"{}", b'{"message":5}'])
 def test_what_is_no_question(data: bytes) -> None:
-    assert question_of(data, 1) is None
+    assert parse_elicitation(data, 1) is None
 
 
 def test_questions_and_answers() -> None:
-    asked = question_of(b'{"message":"m","schema":{"type":"object"},"mode":"form"}', 2)
+    asked = parse_elicitation(b'{"message":"m","schema":{"type":"object"},"mode":"form"}', 2)
     assert asked is not None
     assert asked["reply"] == 2
     assert asked["ask"]["elicit-2"]["params"]["requestedSchema"] == {"type": "object"}  # type: ignore[index,call-overload]
-    url = question_of(b'{"message":"m","url":"https://x","mode":"url"}', 1)
+    url = parse_elicitation(b'{"message":"m","url":"https://x","mode":"url"}', 1)
     assert url is not None
     assert url["ask"]["elicit-1"]["params"] == {"mode": "url", "message": "m", "url": "https://x"}  # type: ignore[index,call-overload]
     given = {"answers": {"elicit-1": {"action": "accept", "content": {"a": 1}, "more": 2}}}
-    assert json.loads(answer_to(given, 1)) == {"action": "accept", "content": {"a": 1}}  # type: ignore[arg-type]
-    assert json.loads(answer_to({"error": {"code": -32021}}, 1)) == {"action": "decline", "content": None}
-    assert json.loads(answer_to({"error": {"code": -1}}, 1)) == {"action": "error", "content": None}
+    assert json.loads(encode_answer(given, 1)) == {"action": "accept", "content": {"a": 1}}  # type: ignore[arg-type]
+    assert json.loads(encode_answer({"error": {"code": -32021}}, 1)) == {"action": "decline", "content": None}
+    assert json.loads(encode_answer({"error": {"code": -1}}, 1)) == {"action": "error", "content": None}
 
 
 @pytest.mark.parametrize(
@@ -374,15 +381,15 @@ def test_questions_and_answers() -> None:
         (b'denied\000-5\0no\0{"a":1}\0', 0, (-5, "no", {"a": 1})),
         (b"denied\0000\0\0text\0", 0, (-32602, "Tool 't' blocked by policy", "text")),
         (b"denied\000nonsense\0no\0\0", 0, (-32602, "no", None)),
-        (b"", 0, (-32603, "Tool 't' blocked by policy: the policy could not be asked", None)),
-        (b"allowed", 0, (-32603, "Tool 't' blocked by policy: the policy could not be asked", None)),
-        (b"allowed\0000\0\0\0", 1, (-32603, "Tool 't' blocked by policy: the policy could not be asked", None)),
+        (b"", 0, (-32603, "Tool 't' blocked by policy: the policy script failed", None)),
+        (b"allowed", 0, (-32603, "Tool 't' blocked by policy: the policy script failed", None)),
+        (b"allowed\0000\0\0\0", 1, (-32603, "Tool 't' blocked by policy: the policy script failed", None)),
     ],
 )
 def test_verdicts(printed: bytes, status: int, wanted: Any) -> None:
-    completed = Completed()
+    completed = ProcessResult()
     completed.printed, completed.status = printed, status
-    assert verdict("t", completed) == wanted
+    assert parse_policy_result("t", completed) == wanted
 
 
 def test_the_folder_of_a_call(tmp_path: Path) -> None:
@@ -400,8 +407,8 @@ def test_the_folder_of_a_call(tmp_path: Path) -> None:
         trap()
         assert folder.read("error") == b""  # no link is followed, and nothing waited for
         os.rename(place / "error", place / f"trap{time.monotonic_ns()}")
-    (place / "error").write_bytes(b"x" * (files.SAID_LIMIT + 5))
-    assert len(folder.read("error")) == files.SAID_LIMIT
+    (place / "error").write_bytes(b"x" * (files.READ_LIMIT + 5))
+    assert len(folder.read("error")) == files.READ_LIMIT
     assert folder.write("answer", b"{}") == str(place / "answer").encode()
     assert folder.take("answer") == b"{}"
     assert not (place / "answer").exists()
@@ -411,11 +418,11 @@ def test_the_folder_of_a_call(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("data", [b'"isError"', b'{"isError": true', b'\xff"isError"', b'{"isError":true,"content":1}'])
 def test_what_is_no_result_of_a_failure(data: bytes) -> None:
-    assert outputs.is_error_result(data) is None
+    assert outputs.find_error_result(data) is None
 
 
 def test_folders_of_calls_that_are_over_serve_again(tmp_path: Path) -> None:
-    pool = files.Folders()
+    pool = files.CallFolders()
     first, second = pool.take(str(tmp_path)), pool.take(str(tmp_path))
     (tmp_path / ".mcpc/calls/w1/deep").mkdir()
     (tmp_path / ".mcpc/calls/w1/deep/file").write_text("left by a tool")
@@ -430,6 +437,6 @@ def test_folders_of_calls_that_are_over_serve_again(tmp_path: Path) -> None:
     with pytest.raises(FileExistsError):  # a folder that others may enter is no call's
         pool.take(str(tmp_path))
     assert pool.take(str(tmp_path)).place.endswith("/w5")
-    for one in [pool.take(str(tmp_path)) for _ in range(files.MOST_SPARE + 5)]:
+    for one in [pool.take(str(tmp_path)) for _ in range(files.MAX_SPARE + 5)]:
         pool.give_back(one)
-    assert len(list((tmp_path / ".mcpc/calls").iterdir())) == files.MOST_SPARE + 2
+    assert len(list((tmp_path / ".mcpc/calls").iterdir())) == files.MAX_SPARE + 2

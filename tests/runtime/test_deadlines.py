@@ -2,8 +2,8 @@
 
 import time
 
-from mcpc_runtime.deadlines import Deadlines
-from mcpc_runtime.reactor import Reactor
+from mcpc_runtime.platforms.posix.reactor import Reactor
+from mcpc_runtime.server.running_calls import Deadlines
 
 
 class Clock:

@@ -9,9 +9,9 @@ from typing import Any, cast
 
 import pytest
 
-from mcpc_runtime import environments
-from mcpc_runtime.environments import MINIMAL, SECRETS, environment
-from mcpc_runtime.host import Host
+from mcpc_runtime.handlers.runner_context import RunnerContext
+from mcpc_runtime.platforms import environments
+from mcpc_runtime.platforms.environments import MINIMAL, SECRETS, environment
 
 HERE = {
     b"PATH": b"/bin",
@@ -87,6 +87,8 @@ def test_variables_that_a_project_names_for_tokens_are_nobody_elses(monkeypatch:
     monkeypatch.setattr(environments, "more_secrets", set())
     monkeypatch.setattr(posix, "environ", {**HERE, b"MY_TOKEN": b"key"})
     assert environment(True, ())[b"MY_TOKEN"] == b"key"
+    rows = {"secret_variables": ("mcpc_runtime.systems.bx.variables:secret_variables",)}
+    hooks = lambda name: rows.get(name, ())  # noqa: E731
     index = {"bx": {"tokens": [("variable", "MY_TOKEN", ()), ("digest", "00", ())]}, "environments": [(True, ())]}
-    host = Host(cast("Any", None), cast("Any", SimpleNamespace(index=index)))
+    host = RunnerContext(cast("Any", None), cast("Any", SimpleNamespace(hooks=hooks, index=index)))
     assert b"MY_TOKEN" not in host.environment(0)

@@ -7,11 +7,11 @@ from contextlib import closing
 import pytest
 import redis
 
-from mcpc_runtime import events as module
-from mcpc_runtime.events import Events
-from mcpc_runtime.protocol.effects import Publish
-from mcpc_runtime.redis import RedisError
-from redises import PASSWORD, RedisServer
+from mcpc_runtime.protocol.effects import PublishChange
+from mcpc_runtime.replicas import events as module
+from mcpc_runtime.replicas.events import ReplicaEvents
+from mcpc_runtime.replicas.redis_connection import RedisError
+from support.redises import PASSWORD, RedisServer
 
 
 @pytest.fixture
@@ -23,7 +23,7 @@ def server(tmp_path):
 
 @pytest.fixture(autouse=True)
 def quick(monkeypatch):
-    monkeypatch.setattr(module, "AGAIN_SECONDS", 0.05)
+    monkeypatch.setattr(module, "RETRY_SECONDS", 0.05)
     monkeypatch.setattr(module, "LISTEN_SECONDS", 0.05)
 
 
@@ -31,8 +31,8 @@ class Other:
     """A server that is told of changes."""
 
     def __init__(self, url, name="name"):
-        self.heard: queue.Queue[Publish] = queue.Queue()
-        self.events = Events(url, name, "", self.heard.put)
+        self.heard: queue.Queue[PublishChange] = queue.Queue()
+        self.events = ReplicaEvents(url, name, "", self.heard.put)
 
     def close(self):
         self.events.close()
@@ -52,10 +52,10 @@ class Other:
 def test_others_are_told_and_one_is_not_told_of_its_own(server):
     with closing(Other(server.url)) as one, closing(Other(server.url)) as other:
         one.listens(), other.listens()
-        one.events.publish(Publish("resource", "test://é"))
-        one.events.publish(Publish("tools"))
+        one.events.publish(PublishChange("resource", "test://é"))
+        one.events.publish(PublishChange("tools"))
         assert [other.next(), other.next()] == [("resource", "test://é"), ("tools", "")]
-        other.events.publish(Publish("prompts"))
+        other.events.publish(PublishChange("prompts"))
         assert one.next() == ("prompts", "")
         assert one.heard.empty()
 
@@ -63,9 +63,9 @@ def test_others_are_told_and_one_is_not_told_of_its_own(server):
 def test_servers_of_another_name_and_tasks_are_not_told_of(server):
     with closing(Other(server.url)) as one, closing(Other(server.url, "other")) as other:
         one.listens(), other.listens()
-        one.events.publish(Publish("tools"))
-        other.events.publish(Publish("task", "secret"))
-        other.events.publish(Publish("prompts"))
+        one.events.publish(PublishChange("tools"))
+        other.events.publish(PublishChange("task", "secret"))
+        other.events.publish(PublishChange("prompts"))
         time.sleep(0.3)
         assert (one.heard.empty(), other.heard.empty()) == (True, True)
 
@@ -85,7 +85,7 @@ def test_what_nobody_of_us_says_is_passed_over(server, message):
 
 def test_redis_that_goes_away_and_comes_back_holds_up_nothing(server, monkeypatch):
     told = []
-    monkeypatch.setattr(module, "tell", told.append)
+    monkeypatch.setattr(module, "log_line", told.append)
     with closing(Other(server.url)) as one, closing(Other(server.url)) as other:
         one.listens(), other.listens()
         server.stop()
@@ -95,12 +95,12 @@ def test_redis_that_goes_away_and_comes_back_holds_up_nothing(server, monkeypatc
             time.sleep(0.01)
         began = time.monotonic()
         for _ in range(5000):
-            one.events.publish(Publish("tools"))
+            one.events.publish(PublishChange("tools"))
         assert time.monotonic() - began < 5
-        assert one.events._waiting.qsize() <= module.MOST_WAITING
+        assert one.events._queue.qsize() <= module.MAX_QUEUED
         server.start()
         one.listens(), other.listens()
-        one.events.publish(Publish("resource", "test://later"))
+        one.events.publish(PublishChange("resource", "test://later"))
         while other.next() != ("resource", "test://later"):
             continue
     assert not any(PASSWORD in words or server.url in words for words in told)
@@ -108,4 +108,4 @@ def test_redis_that_goes_away_and_comes_back_holds_up_nothing(server, monkeypatc
 
 def test_an_address_that_is_none_is_refused_at_once():
     with pytest.raises(RedisError):
-        Events("redis://host:port", "name", "", lambda event: None)
+        ReplicaEvents("redis://host:port", "name", "", lambda event: None)

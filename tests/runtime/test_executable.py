@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from images import archive, image_of
-from mcpc_runtime.commands import Completed
-from mcpc_runtime.contracts import executable
+from mcpc_runtime.handlers.executable import contract as executable
+from mcpc_runtime.handlers.invocations import ProcessResult
 from mcpc_runtime.protocol.effects import ABSENT, Call, Failure, Outcome, PromptOutcome, Request
 from mcpc_runtime.protocol.session import Session
+from support.images import archive, image_of
 
 if TYPE_CHECKING:
-    from projects import Files
+    from support.projects import Files
 
 SCRIPT = "#!/bin/sh\ncat\n"
 META = {"mcpc/handler": {"command": ["bin/run", "--one", "$two; three"]}}
@@ -43,23 +43,23 @@ def call(name: str, **arguments: Any) -> Call:
     return Call(request, definition, arguments)  # type: ignore[arg-type]
 
 
-def completed(printed: bytes = b"", errors: bytes = b"", status: int = 0, dropped: int = 0) -> Completed:
-    result = Completed()
+def completed(printed: bytes = b"", errors: bytes = b"", status: int = 0, dropped: int = 0) -> ProcessResult:
+    result = ProcessResult()
     result.printed, result.errors, result.output = printed, errors, printed + errors
     result.status, result.dropped = status, dropped
     return result
 
 
 def ended(name: str, *what: Any, **more: Any) -> Any:
-    return executable.conclude(call(name), completed(*what, **more))
+    return executable.parse_result(call(name), completed(*what, **more))
 
 
 def test_arguments_are_told_and_nowhere_else(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(executable, "folder", lambda image: "/place")
-    command = executable.prepare(call("plain", text="sécret\n", deep={"a": [1, None, 1.5]}), IMAGE)
-    assert command.told == '{"text":"sécret\\n","deep":{"a":[1,null,1.5]}}\n'.encode()
+    monkeypatch.setattr(executable, "extracted_folder", lambda image: "/place")
+    command = executable.build_invocation(call("plain", text="sécret\n", deep={"a": [1, None, 1.5]}), IMAGE)
+    assert command.stdin == '{"text":"sécret\\n","deep":{"a":[1,null,1.5]}}\n'.encode()
     assert command.argv == ["/place/bin/run", "--one", "$two; three"]
-    assert dict(command.more) == {b"MCPC_TOOL": b"plain", b"MCPC_HOME": b"/place"}
+    assert dict(command.extra) == {b"MCPC_TOOL": b"plain", b"MCPC_HOME": b"/place"}
     assert (command.directory, command.merged, command.data) == ("", False, b"")
 
 
@@ -104,7 +104,7 @@ def test_structured_output_is_one_json_value(value: object) -> None:
 def test_structured_output_that_is_none(printed: bytes) -> None:
     outcome = ended("shaped", printed, b"log")
     assert type(outcome) is Failure
-    assert "it is not one JSON value" in outcome.message
+    assert "it is not a single JSON value" in outcome.message
     assert outcome.log == "log"
 
 
@@ -112,24 +112,24 @@ def test_structured_output_that_is_none(printed: bytes) -> None:
     ("end", "text"),
     [
         (completed(b"out\n", b"err\n", 3), "out\nerr"),
-        (completed(b"", b"", 3), "ended with status 3 and wrote nothing"),
+        (completed(b"", b"", 3), "ended with status 3 without output"),
         (completed(b"", b"", -9), "ended by SIGKILL"),
         (completed(b"half", b"", -11), "half\n[ended by SIGSEGV]"),
         (completed(b"", b"", -63), "ended by signal 63"),
         (completed(b"x", b"", 1, dropped=7), "x\n[7 more bytes were dropped]"),
     ],
 )
-def test_failures_say_what_happened(end: Completed, text: str) -> None:
-    outcome: Any = executable.conclude(call("plain"), end)
+def test_failures_say_what_happened(end: ProcessResult, text: str) -> None:
+    outcome: Any = executable.parse_result(call("plain"), end)
     assert outcome.is_error is True
     assert outcome.content == [{"type": "text", "text": text}]
-    failure: Any = executable.conclude(call("asks"), end)
+    failure: Any = executable.parse_result(call("asks"), end)
     assert type(failure) is Failure
     assert failure.message == f"Internal error: prompt execution failed: {text}"
 
 
 def test_what_cannot_be_started() -> None:
-    outcome: Any = executable.conclude(call("plain"), Completed("cannot run x"))
+    outcome: Any = executable.parse_result(call("plain"), ProcessResult("cannot run x"))
     assert (type(outcome), outcome.message) == (Failure, "Internal error: cannot run x")
 
 

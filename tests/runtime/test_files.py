@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from artifact import build
-from images import MODERN, archive, image_of, request
-from mcpc_runtime.commands import Found, Reading
-from mcpc_runtime.host import Host
-from mcpc_runtime.reactor import Reactor
-from mcpc_runtime.runners import files
-from mcpc_runtime.runners.files import FILE_LIMIT, FileRunner, read
-from needs import needs
+from mcpc_runtime.handlers.files import runner as files
+from mcpc_runtime.handlers.files.runner import FILE_LIMIT, FileRunner, read_file_below
+from mcpc_runtime.handlers.invocations import FileRead, FileResult
+from mcpc_runtime.handlers.runner_context import RunnerContext
+from mcpc_runtime.platforms.posix.reactor import Reactor
+from support.artifact import build
+from support.images import MODERN, archive, image_of, request
+from support.needs import needs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -42,8 +42,8 @@ def root(tmp_path: Path) -> Path:
     return inside
 
 
-def found(root: Path, path: str) -> Found:
-    return read(str(root), path)
+def found(root: Path, path: str) -> FileResult:
+    return read_file_below(str(root), path)
 
 
 def test_files_below_the_folder_are_read(root: Path) -> None:
@@ -57,12 +57,12 @@ def test_the_folder_may_be_a_link_and_may_be_named_by_a_variable(root: Path, mon
     (root.parent / "link").symlink_to(root)
     assert found(root.parent / "link", "plain.txt").data == b"plain"
     monkeypatch.setitem(files.posix.environ, b"DOCS", os.fsencode(root))
-    assert read("$DOCS", "plain.txt").data == b"plain"
+    assert read_file_below("$DOCS", "plain.txt").data == b"plain"
     for wrong in (b"", b"relative", b"."):
         monkeypatch.setitem(files.posix.environ, b"DOCS", wrong)
-        assert "DOCS" in read("$DOCS", "plain.txt").problem
+        assert "DOCS" in read_file_below("$DOCS", "plain.txt").problem
     monkeypatch.delitem(files.posix.environ, b"DOCS")
-    problem = read("$DOCS", "plain.txt")
+    problem = read_file_below("$DOCS", "plain.txt")
     assert problem.problem and not problem.missing
 
 
@@ -100,7 +100,7 @@ def test_a_file_with_a_second_name_is_refused(root: Path) -> None:
     """R04: it may be one outside."""
     os.link(root.parent / "outside" / "secret.txt", root / "hard.txt")
     outcome = found(root, "hard.txt")
-    assert outcome.missing and "second name" in outcome.problem
+    assert outcome.missing and "hard links" in outcome.problem
     os.unlink(root.parent / "outside" / "secret.txt")
     assert found(root, "hard.txt").data == SECRET
 
@@ -115,14 +115,14 @@ def test_what_is_no_regular_file_is_refused_at_once(root: Path) -> None:
             outcome = found(root, path)
             assert outcome.missing and "regular" in outcome.problem
         for path in ("null", "zero", "full", "tty", "stdin"):
-            outcome = read("/dev", path)
+            outcome = read_file_below("/dev", path)
             assert outcome.missing
         assert time.monotonic() - began < 10
 
 
 def test_a_fifo_put_in_the_place_of_a_file_is_not_waited_for(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """R06: between the look at the file and its opening."""
-    real = files.judge
+    real = files.refuse_irregular
     looked: list[Any] = []
 
     def judge(status: os.stat_result) -> None:
@@ -132,7 +132,7 @@ def test_a_fifo_put_in_the_place_of_a_file_is_not_waited_for(root: Path, monkeyp
         looked.append(status)
         real(status)
 
-    monkeypatch.setattr(files, "judge", judge)
+    monkeypatch.setattr(files, "refuse_irregular", judge)
     assert found(root, "plain.txt").missing
     assert len(looked) == 2
 
@@ -192,10 +192,10 @@ def test_what_the_system_has_against_it_is_said(root: Path, monkeypatch: pytest.
 
     with monkeypatch.context() as patch:
         patch.setattr(files.posix, "read", failing)
-        assert found(root, "plain.txt").problem == "it cannot be read: Input/output error"
+        assert found(root, "plain.txt").problem == "cannot be read: Input/output error"
     with monkeypatch.context() as patch:
         patch.setattr(files.posix, "open", failing)
-        assert found(root, "plain.txt").problem == "it cannot be opened: Input/output error"
+        assert found(root, "plain.txt").problem == "cannot be opened: Input/output error"
     assert found(root, "plain.txt").data == b"plain"
 
 
@@ -268,13 +268,13 @@ class Running:
     def __init__(self, root: Path) -> None:
         self.root = root
         self.reactor = Reactor()
-        self.runner = FileRunner(Host(self.reactor, SimpleNamespace(index={})))  # type: ignore[arg-type]
-        self.done: dict[str, Found] = {}
+        self.runner = FileRunner(RunnerContext(self.reactor, SimpleNamespace(hooks=lambda name: (), index={})))  # type: ignore[arg-type]
+        self.done: dict[str, FileResult] = {}
 
     def start(self, path: str, name: str = "") -> Any:
-        return self.runner.start(Reading(str(self.root), path), lambda found: self.take(name or path, found), print)
+        return self.runner.start(FileRead(str(self.root), path), lambda found: self.take(name or path, found), print)
 
-    def take(self, name: str, found: Found) -> None:
+    def take(self, name: str, found: FileResult) -> None:
         assert name not in self.done
         self.done[name] = found
 
@@ -284,7 +284,7 @@ class Running:
         self.reactor.turn()
         assert not late.is_set(), "nothing came"
 
-    def read(self, path: str) -> Found:
+    def read(self, path: str) -> FileResult:
         self.start(path)
         while path not in self.done:
             self.turn()
@@ -304,21 +304,21 @@ def test_the_runner_brings_back_every_file_once(root: Path) -> None:
 @pytest.fixture
 def stuck(monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Event]:
     """A disk that does not answer until the event."""
-    answer, real = threading.Event(), files.read
+    answer, real = threading.Event(), files.read_file_below
 
-    def slow(folder: str, path: str) -> Found:
+    def slow(folder: str, path: str) -> FileResult:
         if path == "slow":
             answer.wait(30)
         return real(folder, path)
 
-    monkeypatch.setattr(files, "read", slow)
+    monkeypatch.setattr(files, "read_file_below", slow)
     yield answer
     answer.set()
 
 
 def test_a_slow_disk_holds_nobody_else(root: Path, stuck: threading.Event) -> None:
     running = Running(root)
-    jobs = [running.start("slow", f"slow{number}") for number in range(files.MOST_AT_ONCE - 1)]
+    jobs = [running.start("slow", f"slow{number}") for number in range(files.MAX_THREADS - 1)]
     assert running.read("plain.txt").data == b"plain"
     assert running.done == {}
     for job in jobs:
@@ -330,13 +330,13 @@ def test_a_slow_disk_holds_nobody_else(root: Path, stuck: threading.Event) -> No
 
 def test_what_waits_is_read_when_there_is_room_unless_it_was_stopped(root: Path, stuck: threading.Event) -> None:
     running = Running(root)
-    for number in range(files.MOST_AT_ONCE):
+    for number in range(files.MAX_THREADS):
         running.start("slow", f"slow{number}")
     waiting = [running.start("plain.txt", f"waiting{number}") for number in range(10)]
     running.runner.stop(waiting[3])
     assert running.done == {}
     stuck.set()
-    while len(running.done) < files.MOST_AT_ONCE + 9:
+    while len(running.done) < files.MAX_THREADS + 9:
         running.turn()
     assert "waiting3" not in running.done
 
@@ -441,4 +441,4 @@ def test_only_servers_that_read_files_carry_what_reads_them() -> None:
     )
     for name, there in ((DOCS["resources.json"], True), (None, False)):
         built = archive({**DOCS, "resources.json": name}).data if name else plain.data
-        assert (b"mcpc_runtime/runners/files" in image_of(built).entry("mcpc_runtime/bytecode")) is there
+        assert (b"mcpc_runtime/handlers/files" in image_of(built).entry("mcpc_runtime/bytecode")) is there

@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from artifact import build
-from mcpc_runtime.hangups import has_ended, watch_end, watched
-from mcpc_runtime.reactor import Reactor
+from mcpc_runtime.platforms.posix.hangups import has_ended, watch_end, watched
+from mcpc_runtime.platforms.posix.reactor import Reactor
+from support.artifact import build
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+pytestmark = pytest.mark.slow
 
 TOOL = '''"""A tool."""
 

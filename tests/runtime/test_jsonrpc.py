@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from interpreters import interpreters
-from mcpc_runtime.protocol import jsonrpc, slow_json
+from mcpc_runtime.protocol import json_fallback, jsonrpc
 from mcpc_runtime.protocol.jsonrpc import ParseError, encode, error_line, parse, result_line
+from support.interpreters import interpreters
 
 GOOD = [
     (b"{}", {}),
@@ -80,8 +80,8 @@ def test_lines() -> None:
 
 @given(JSON)
 def test_without_the_accelerator_the_same(value: object) -> None:
-    scan = slow_json.make_scanner(type("Context", (jsonrpc.Scanning,), {"memo": {}}))
-    encoded = slow_json.make_encoder(None, jsonrpc.refuse_value, jsonrpc.quote, None, ":", ",", False, False, False)
+    scan = json_fallback.make_scanner(type("Context", (jsonrpc.ScannerContext,), {"memo": {}}))
+    encoded = json_fallback.make_encoder(None, jsonrpc.refuse_value, jsonrpc.quote, None, ":", ",", False, False, False)
     text = "".join(encoded(value, 0))
     assert text == "".join(jsonrpc.encode_value(value, 0))
     assert scan(text, 0) == (value, len(text))

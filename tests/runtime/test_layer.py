@@ -20,10 +20,18 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from mcpc_runtime import ownership
-from mcpc_runtime.layer import Finder, activate, folders, parcels, tags
-from mcpc_runtime.layer.folders import VARIABLE, UnusableError, folder, name_of, private, roots
-from needs import ROOT
+from mcpc_runtime.packages import PackageFinder, activate_packages, folders, tags
+from mcpc_runtime.packages import native_packages as parcels
+from mcpc_runtime.packages.folders import (
+    CACHE_VARIABLE,
+    UnusableFolderError,
+    cache_roots,
+    digest_name,
+    extract_folder,
+    make_private_folder,
+)
+from mcpc_runtime.platforms.posix import private_files as ownership
+from support.needs import ROOT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -40,7 +48,7 @@ def state(root: Path) -> dict[str, tuple[int, int, bytes]]:
 
 def put(root: Path) -> Path:
     """Return the folder that the files were extracted to."""
-    return Path(folder(str(root), FILES, CONTENTS.__getitem__)).resolve()
+    return Path(extract_folder(str(root), FILES, CONTENTS.__getitem__)).resolve()
 
 
 def no_read(path: str) -> bytes:
@@ -50,7 +58,7 @@ def no_read(path: str) -> bytes:
 def test_a_private_folder_is_made_for_its_owner_only(tmp_path: Path) -> None:
     previous = os.umask(0)
     try:
-        path = Path(private(str(tmp_path / "not/yet"), ("mcpc", "native")))
+        path = Path(make_private_folder(str(tmp_path / "not/yet"), ("mcpc", "native")))
     finally:
         os.umask(previous)
     assert path == tmp_path / "not/yet/mcpc/native"
@@ -71,11 +79,11 @@ def shared_above(place: Path) -> None:
 UNSAFE: dict[str, tuple[Callable[[Path], object], str]] = {
     "a symlink": (link, "is a symlink"),
     "a symlink to nowhere": (lambda place: place.symlink_to("nowhere"), "is a symlink"),
-    "a file": (lambda place: place.write_text(""), "is no folder"),
-    "writable for all": (lambda place: (place.mkdir(), place.chmod(0o777)), "can be written to by others"),
-    "writable for a group": (lambda place: (place.mkdir(), place.chmod(0o770)), "can be written to by others"),
-    "sticky and writable for all": (lambda place: (place.mkdir(), place.chmod(0o1777)), "can be written to by others"),
-    "below one that is writable for all": (shared_above, "can be written to by others"),
+    "a file": (lambda place: place.write_text(""), "is not a folder"),
+    "writable for all": (lambda place: (place.mkdir(), place.chmod(0o777)), "is writable by other users"),
+    "writable for a group": (lambda place: (place.mkdir(), place.chmod(0o770)), "is writable by other users"),
+    "sticky and writable for all": (lambda place: (place.mkdir(), place.chmod(0o1777)), "is writable by other users"),
+    "below one that is writable for all": (shared_above, "is writable by other users"),
 }
 
 
@@ -85,53 +93,53 @@ def test_a_folder_that_others_could_change_is_refused(name: str, tmp_path: Path)
     base = tmp_path / "base"
     base.mkdir()
     prepare(base / "native")
-    with pytest.raises(UnusableError, match=words):
-        private(str(base), ("native",))
+    with pytest.raises(UnusableFolderError, match=words):
+        make_private_folder(str(base), ("native",))
     assert not list((base / "elsewhere").glob("*"))
 
 
 def test_a_folder_of_somebody_else_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "native").mkdir(0o700)
     monkeypatch.setattr(os, "geteuid", lambda: os.getuid() + 1)
-    with pytest.raises(UnusableError, match="belongs to another user"):
-        private(str(tmp_path), ("native",))
+    with pytest.raises(UnusableFolderError, match="is owned by another user"):
+        make_private_folder(str(tmp_path), ("native",))
 
 
 def test_a_file_system_that_runs_nothing_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "statvfs", lambda path: SimpleNamespace(f_flag=getattr(os, "ST_NOEXEC", 8)))
     monkeypatch.setattr(os, "ST_NOEXEC", 8, raising=False)
-    with pytest.raises(UnusableError, match="nothing may be run"):
-        private(str(tmp_path), ("native",))
+    with pytest.raises(UnusableFolderError, match="noexec"):
+        make_private_folder(str(tmp_path), ("native",))
 
 
 @pytest.mark.parametrize("base", ["/proc/none", "/dev/null/x"])
 def test_where_nothing_can_be_made_the_system_s_reason_is_given(base: str) -> None:
-    with pytest.raises(UnusableError, match=r"^/.*: \w"):
-        private(base, ("native",))
+    with pytest.raises(UnusableFolderError, match=r"^/.*: \w"):
+        make_private_folder(base, ("native",))
 
 
 def test_the_places_to_try(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in (VARIABLE, "XDG_CACHE_HOME", "TMPDIR"):
+    for name in (CACHE_VARIABLE, "XDG_CACHE_HOME", "TMPDIR"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("HOME", "/home/x")
     own = (f"mcpc-{os.geteuid()}", "native")
-    assert list(roots()) == [("/home/x/.cache", ("mcpc", "native")), ("/tmp", own)]
+    assert list(cache_roots()) == [("/home/x/.cache", ("mcpc", "native")), ("/tmp", own)]
     monkeypatch.setenv("XDG_CACHE_HOME", "relative")
     monkeypatch.setenv("TMPDIR", "/var/tmp")
-    assert list(roots()) == [("/home/x/.cache", ("mcpc", "native")), ("/var/tmp", own)]
+    assert list(cache_roots()) == [("/home/x/.cache", ("mcpc", "native")), ("/var/tmp", own)]
     monkeypatch.setenv("XDG_CACHE_HOME", "/cache")
-    assert next(roots()) == ("/cache", ("mcpc", "native"))
-    monkeypatch.setenv(VARIABLE, "/my/own/")
-    assert list(roots()) == [("/my", ("own",))]
+    assert next(cache_roots()) == ("/cache", ("mcpc", "native"))
+    monkeypatch.setenv(CACHE_VARIABLE, "/my/own/")
+    assert list(cache_roots()) == [("/my", ("own",))]
 
 
 def test_files_are_extracted_once(tmp_path: Path) -> None:
     place = put(tmp_path)
-    assert place.name == name_of(FILES)
+    assert place.name == digest_name(FILES)
     assert {path.relative_to(place).as_posix(): path.read_bytes() for path in place.rglob("*.so")} == CONTENTS
     assert {stat.S_IMODE(path.stat().st_mode) for path in place.rglob("*.so")} == {0o600}
     before = state(tmp_path)
-    assert Path(folder(str(tmp_path), FILES, no_read)).resolve() == place
+    assert Path(extract_folder(str(tmp_path), FILES, no_read)).resolve() == place
     assert state(tmp_path) == before
     assert [path.name for path in tmp_path.iterdir()] == [place.name]
 
@@ -179,8 +187,8 @@ def test_what_was_changed_is_replaced(name: str, tmp_path: Path) -> None:
 
 
 def test_what_does_not_stay_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(folders, "verified", lambda path, files: -1)
-    with pytest.raises(UnusableError, match="does not stay"):
+    monkeypatch.setattr(folders, "open_verified", lambda path, files: -1)
+    with pytest.raises(UnusableFolderError, match="does not keep"):
         put(tmp_path)
 
 
@@ -197,11 +205,11 @@ SOURCES = str(ROOT / "runtime")
 EXTRACT = """
 import sys, hashlib
 sys.path.insert(0, sys.argv[1])
-from mcpc_runtime.layer.folders import folder
+from mcpc_runtime.packages.folders import extract_folder
 contents = {f"pkg/{n}.so": bytes([n]) * 300000 for n in range(8)}
 files = {path: hashlib.sha256(data).hexdigest() for path, data in contents.items()}
 for _ in range(int(sys.argv[3])):
-    place = folder(sys.argv[2], files, contents.__getitem__)
+    place = extract_folder(sys.argv[2], files, contents.__getitem__)
     for path, data in contents.items():
         with open(place + "/" + path, "rb") as file:
             assert file.read() == data
@@ -227,7 +235,7 @@ import os, sys, hashlib, time
 sys.path.insert(0, sys.argv[1])
 if os.geteuid() == 0:
     os.setgroups([]); os.setgid(100); os.setuid(65534)
-from mcpc_runtime.layer import folders
+from mcpc_runtime.packages import folders
 if sys.argv[3] == "unguarded":
     folders.refuse_shared = lambda path: None
 contents = {"pkg/native.so": b"good" * 20000}
@@ -236,12 +244,12 @@ found = {"good": 0, "evil": 0, "refused": 0}
 until = time.monotonic() + 4
 while time.monotonic() < until and found["evil"] == 0:
     try:
-        place = folders.folder(folders.private(sys.argv[2], ("mcpc", "native")), files, contents.__getitem__)
+        place = folders.extract_folder(folders.make_private_folder(sys.argv[2], ("mcpc", "native")), files, contents.__getitem__)
         with open(place + "/pkg/native.so", "rb") as file:
             found["good" if file.read() == contents["pkg/native.so"] else "evil"] += 1
         if place.startswith("/proc/"):
             os.close(int(place.rpartition("/")[2]))
-    except (folders.UnusableError, OSError):
+    except (folders.UnusableFolderError, OSError):
         found["refused"] += 1
 print(found)
 """
@@ -262,6 +270,7 @@ while True:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("guarded", ["guarded", "unguarded"])
 def test_what_was_verified_is_what_is_loaded_while_another_user_swaps_folders(guarded: str) -> None:
     with tempfile.TemporaryDirectory(prefix="mcpc-swapped-") as made:
@@ -312,10 +321,10 @@ def test_a_group_with_other_members_may_not_write_above(tmp_path: Path, monkeypa
         monkeypatch.setattr(ownership, "getpwuid", lambda number: user)
         monkeypatch.setattr(ownership, "getgrgid", lambda number, group=group: group)
         if name == "own":
-            private(str(tmp_path / "home"), (name,))
+            make_private_folder(str(tmp_path / "home"), (name,))
         else:
-            with pytest.raises(UnusableError, match="can be written to by others"):
-                private(str(tmp_path / "home"), (name,))
+            with pytest.raises(UnusableFolderError, match="is writable by other users"):
+                make_private_folder(str(tmp_path / "home"), (name,))
 
 
 def test_a_full_disk_leaves_nothing_and_says_so(tmp_path: Path) -> None:
@@ -323,7 +332,7 @@ def test_a_full_disk_leaves_nothing_and_says_so(tmp_path: Path) -> None:
     argv = [sys.executable, "-I", "-c", limited + EXTRACT, SOURCES, str(tmp_path), "1"]
     done = subprocess.run(argv, capture_output=True, text=True, check=False, timeout=60)
     assert done.returncode == 1
-    assert "UnusableError" in done.stderr
+    assert "UnusableFolderError" in done.stderr
     assert "File too large" in done.stderr
     assert list(tmp_path.iterdir()) == []
 
@@ -359,8 +368,8 @@ def archive(path: Path, *, tag: str = HERE, data: bytes | None = None, files: di
 TRY = """
 import sys
 sys.path.insert(0, sys.argv[1])
-from mcpc_runtime.layer import activate
-activate(sys.argv[2])
+from mcpc_runtime.packages import activate_packages
+activate_packages(sys.argv[2])
 before = set(sys.modules)
 exec(sys.argv[3])
 """
@@ -379,27 +388,29 @@ def tried(path: Path, code: str, **environment: str) -> subprocess.CompletedProc
 def test_a_native_module_is_extracted_by_its_import_and_by_no_other(tmp_path: Path) -> None:
     path = archive(tmp_path / "a.pyz", files=PURE)
     native = tmp_path / "native"
-    done = tried(path, "import pydantic_core; print(sorted(set(sys.modules) - before))", **{VARIABLE: str(native)})
+    done = tried(
+        path, "import pydantic_core; print(sorted(set(sys.modules) - before))", **{CACHE_VARIABLE: str(native)}
+    )
     assert done.returncode == 0, done.stderr
-    assert "mcpc_runtime.layer.folders" not in done.stdout
+    assert "mcpc_runtime.packages.folders" not in done.stdout
     assert not native.exists()
-    done = tried(path, IMPORT, **{VARIABLE: str(native)})
+    done = tried(path, IMPORT, **{CACHE_VARIABLE: str(native)})
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith(str(native))
     assert done.stderr == ""
     before = state(native)
-    assert tried(path, IMPORT, **{VARIABLE: str(native)}).stdout == done.stdout
+    assert tried(path, IMPORT, **{CACHE_VARIABLE: str(native)}).stdout == done.stdout
     assert state(native) == before
 
 
 def test_a_changed_extracted_module_is_never_loaded(tmp_path: Path) -> None:
     path = archive(tmp_path / "a.pyz", files=PURE)
     native = tmp_path / "native"
-    done = tried(path, IMPORT, **{VARIABLE: str(native)})
+    done = tried(path, IMPORT, **{CACHE_VARIABLE: str(native)})
     assert done.returncode == 0, done.stderr
     place = Path(done.stdout.split()[0])
     place.write_bytes(b"not a library")
-    assert tried(path, IMPORT, **{VARIABLE: str(native)}).stdout == done.stdout
+    assert tried(path, IMPORT, **{CACHE_VARIABLE: str(native)}).stdout == done.stdout
     assert place.read_bytes() == Path(str(LIBRARY)).read_bytes()
 
 
@@ -407,11 +418,11 @@ def test_a_changed_extracted_module_is_never_loaded(tmp_path: Path) -> None:
 def test_where_no_folder_will_do_a_module_is_loaded_from_memory_and_told(tmp_path: Path) -> None:
     path = archive(tmp_path / "a.pyz", files=PURE)
     (tmp_path / "native").symlink_to(tmp_path)
-    done = tried(path, IMPORT, **{VARIABLE: str(tmp_path / "native")})
+    done = tried(path, IMPORT, **{CACHE_VARIABLE: str(tmp_path / "native")})
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("/memfd:")
     assert f"{tmp_path}/native is a symlink" in done.stderr
-    assert VARIABLE in done.stderr
+    assert CACHE_VARIABLE in done.stderr
     assert len(done.stderr.splitlines()) == 1
     done = tried(path, IMPORT, HOME="/dev/null", TMPDIR="/dev/null")
     assert done.returncode == 0, done.stderr
@@ -431,28 +442,28 @@ def test_where_nothing_will_do_the_error_says_why_and_what_to_set(
 ) -> None:
     variant = {"tags": [HERE], "folder": "x", "files": FILES}
     single = {**variant, "files": {"pkg/native.so": FILES["pkg/native.so"]}}
-    monkeypatch.setenv(VARIABLE, "/dev/null/native")
-    with pytest.raises(ImportError, match=rf"Not a directory.*set {VARIABLE} to a folder"):
-        parcels.spec_of("pkg.native", variant, CONTENTS.__getitem__)
+    monkeypatch.setenv(CACHE_VARIABLE, "/dev/null/native")
+    with pytest.raises(ImportError, match=rf"Not a directory.*set {CACHE_VARIABLE} to your own folder"):
+        parcels.find_module_spec("pkg.native", variant, CONTENTS.__getitem__)
     monkeypatch.delattr(os, "memfd_create", raising=False)
-    with pytest.raises(ImportError, match=rf"no files in memory; set {VARIABLE}"):
-        parcels.spec_of("pkg.native", single, lambda path: CONTENTS[path.removeprefix("x/")])
+    with pytest.raises(ImportError, match=rf"does not support files in memory; set {CACHE_VARIABLE}"):
+        parcels.find_module_spec("pkg.native", single, lambda path: CONTENTS[path.removeprefix("x/")])
 
 
 def test_a_broken_entry_is_never_extracted(tmp_path: Path) -> None:
     path = archive(tmp_path / "a.pyz", files=PURE, data=b"broken")
-    done = tried(path, IMPORT, **{VARIABLE: str(tmp_path / "native")})
+    done = tried(path, IMPORT, **{CACHE_VARIABLE: str(tmp_path / "native")})
     assert done.returncode == 1
-    assert f"ImportError: site/.extracted/x/{NATIVE} is not what was built" in done.stderr
+    assert f"ImportError: site/.extracted/x/{NATIVE} has a wrong checksum" in done.stderr
     assert list((tmp_path / "native").iterdir()) == []
 
 
 def test_a_module_for_another_machine_says_for_which_and_what_this_is(tmp_path: Path) -> None:
     path = archive(tmp_path / "a.pyz", files=PURE, tag="cp399-cp399-manylinux_2_17_mips")
-    done = tried(path, IMPORT, **{VARIABLE: str(tmp_path / "native")})
+    done = tried(path, IMPORT, **{CACHE_VARIABLE: str(tmp_path / "native")})
     assert done.returncode == 1
     error = done.stderr.splitlines()[-1]
-    assert "carries it for cp399-cp399-manylinux_2_17_mips" in error
+    assert "contains it for cp399-cp399-manylinux_2_17_mips" in error
     assert f"Python {sys.version_info[0]}.{sys.version_info[1]}" in error
     assert not (tmp_path / "native").exists()
 
@@ -488,11 +499,11 @@ def test_names_that_packages_share_and_metadata_are_found(tmp_path: Path) -> Non
 
 def test_what_carries_nothing_is_left_alone(tmp_path: Path) -> None:
     before = list(sys.path), list(sys.meta_path)
-    activate(str(tmp_path))
-    activate(str(tmp_path / "missing.pyz"))
+    activate_packages(str(tmp_path))
+    activate_packages(str(tmp_path / "missing.pyz"))
     with zipfile.ZipFile(tmp_path / "a.pyz", "w") as packed:
         packed.writestr("x.py", "")
-    activate(str(tmp_path / "a.pyz"))
+    activate_packages(str(tmp_path / "a.pyz"))
     assert (list(sys.path), list(sys.meta_path)) == before
 
 
@@ -501,7 +512,7 @@ def machine(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., None]]:
     def become(system: str, arch: str, *, libc: tuple[int, int] | None = None, release: str = "6.1") -> None:
         monkeypatch.setattr(sys, "platform", system)
         monkeypatch.setattr(os, "uname", lambda: SimpleNamespace(machine=arch, release=release))
-        monkeypatch.setattr(tags, "glibc", lambda: libc)
+        monkeypatch.setattr(tags, "glibc_version", lambda: libc)
 
     yield become
 
@@ -533,7 +544,7 @@ def test_which_platforms_fit(
     platform: str, system: str, arch: str, more: dict, answer: bool, machine: Callable
 ) -> None:
     machine(system, arch, **more)
-    assert tags.fits(f"py3-none-{platform}") is answer
+    assert tags.matches_tag(f"py3-none-{platform}") is answer
 
 
 PYTHONS = [
@@ -545,22 +556,22 @@ PYTHONS = [
 
 @pytest.mark.parametrize(("tag", "answer"), PYTHONS)
 def test_which_pythons_fit(tag: str, answer: bool) -> None:
-    assert tags.fits(f"{tag}-any") is answer
+    assert tags.matches_tag(f"{tag}-any") is answer
 
 
 def test_this_machine_fits_the_wheels_that_were_installed_on_it() -> None:
     lines = (metadata.distribution("pydantic-core").read_text("WHEEL") or "").splitlines()
     found = [line.removeprefix("Tag: ") for line in lines if line.startswith("Tag: ")]
-    assert tags.fitting([{"tags": ["cp399-cp399-any"]}, {"tags": found}]) == {"tags": found}
-    assert tags.fitting([{"tags": ["cp399-cp399-any"]}]) is None
+    assert tags.find_variant([{"tags": ["cp399-cp399-any"]}, {"tags": found}]) == {"tags": found}
+    assert tags.find_variant([{"tags": ["cp399-cp399-any"]}]) is None
 
 
 def test_the_version_of_the_library_is_read_from_the_system() -> None:
-    found = tags.glibc()
+    found = tags.glibc_version()
     assert found is None or found >= (2, 5)
 
 
 def test_a_finder_knows_nothing_of_other_names(tmp_path: Path) -> None:
     index = {"modules": {}, "namespaces": [], "metadata": {}, "parcels": []}
-    assert Finder("x", None, index).find_spec("json") is None  # type: ignore[arg-type]
+    assert PackageFinder("x", None, index).find_spec("json") is None  # type: ignore[arg-type]
     importlib.invalidate_caches()

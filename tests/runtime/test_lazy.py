@@ -10,7 +10,7 @@ import pytest
 
 from mcpc_runtime import lazy as module
 from mcpc_runtime.lazy import lazy
-from needs import ROOT
+from support.needs import ROOT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

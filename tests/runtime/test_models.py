@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from mcpc_runtime.bindings import models
-from mcpc_runtime.worker.replies import plain
+from mcpc_runtime.handlers.python.bindings import models
+from mcpc_runtime.handlers.python.worker.replies import plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -48,14 +48,14 @@ PACKAGE = "mcpc_app.models"
 
 
 @pytest.fixture
-def found() -> Iterator[models.Models]:
+def found() -> Iterator[models.ModelClasses]:
     places = {"Tool": (0, len(SOURCE)), "Broken": (len(SOURCE), len(SOURCE + BROKEN))}
-    yield models.Models(PACKAGE, Loader(), "folder", {"Input": "Tool", "Item": "Tool", "Bad": "Broken"}, places)
+    yield models.ModelClasses(PACKAGE, Loader(), "folder", {"Input": "Tool", "Item": "Tool", "Bad": "Broken"}, places)
     for name in places:
         sys.modules.pop(f"{PACKAGE}.{name}", None)
 
 
-def test_a_class_is_made_once_whoever_asks_first(found: models.Models) -> None:
+def test_a_class_is_made_once_whoever_asks_first(found: models.ModelClasses) -> None:
     seen: list[Any] = []
     threads = [threading.Thread(target=lambda: seen.append(found.find("Input"))) for _ in range(8)]
     for thread in threads:
@@ -67,12 +67,12 @@ def test_a_class_is_made_once_whoever_asks_first(found: models.Models) -> None:
     assert found.find("Item").__module__ == "mcpc_app.models.Tool"
 
 
-def test_a_name_that_is_no_class(found: models.Models) -> None:
-    with pytest.raises(AttributeError, match="mentions a model Nothing"):
+def test_a_name_that_is_no_class(found: models.ModelClasses) -> None:
+    with pytest.raises(AttributeError, match="unknown model Nothing"):
         found.find("Nothing")
 
 
-def test_a_module_that_fails_is_not_left_behind(found: models.Models) -> None:
+def test_a_module_that_fails_is_not_left_behind(found: models.ModelClasses) -> None:
     for _ in range(2):
         with pytest.raises(RuntimeError, match="once"):
             found.find("Bad")
@@ -87,12 +87,12 @@ def test_a_module_that_fails_is_not_left_behind(found: models.Models) -> None:
         {"a b": None, "a_b": "another"},
     ],
 )
-def test_what_was_absent_stays_absent(found: models.Models, value: dict[str, Any]) -> None:
+def test_what_was_absent_stays_absent(found: models.ModelClasses, value: dict[str, Any]) -> None:
     model = found.find("Input").model_validate(value, by_alias=True, by_name=False)
     assert json.loads(json.dumps([model], default=plain)) == [value]
 
 
-def test_what_is_changed_in_place_counts_as_set(found: models.Models) -> None:
+def test_what_is_changed_in_place_counts_as_set(found: models.ModelClasses) -> None:
     model = found.find("Input")(item={}, items=[{}], next={}, more=1)
     model.item.tags.append("a")
     model.next.n = 2
@@ -100,14 +100,16 @@ def test_what_is_changed_in_place_counts_as_set(found: models.Models) -> None:
     assert models.dump(model) == {"item": {"tags": ["a"]}, "items": [{"tags": ["b"]}], "next": {"n": 2}, "more": 1}
 
 
-def test_a_class_made_from_a_model_is_one(found: models.Models) -> None:
+def test_a_class_made_from_a_model_is_one(found: models.ModelClasses) -> None:
     class Own(found.find("Input")):  # type: ignore[misc]
         pass
 
     assert plain(Own(n=3)) == {"n": 3}
 
 
-def test_a_refusal_is_told_in_words_and_at_most_five(found: models.Models, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_refusal_is_told_in_words_and_at_most_five(
+    found: models.ModelClasses, monkeypatch: pytest.MonkeyPatch
+) -> None:
     module = type(sys)("some.models")
     module.Input = found.find("Input")  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "some.models", module)
@@ -122,7 +124,7 @@ def test_a_refusal_is_told_in_words_and_at_most_five(found: models.Models, monke
 
 
 def test_a_function_of_its_own_that_raises_is_not_taken_for_a_refusal(
-    found: models.Models, monkeypatch: pytest.MonkeyPatch
+    found: models.ModelClasses, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     module = type(sys)("some.models")
     module.Input = found.find("Input")  # type: ignore[attr-defined]

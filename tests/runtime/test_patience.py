@@ -6,8 +6,8 @@ import socket
 
 import pytest
 
-from mcpc_runtime import errors as module
-from mcpc_runtime.patience import patient
+from mcpc_runtime import operator_log as module
+from mcpc_runtime.platforms.posix.nonblocking_writer import patient
 
 
 def fill(put, descriptor: int, data: bytes) -> int:
@@ -65,7 +65,7 @@ def test_errors_that_nobody_reads_are_counted(monkeypatch: pytest.MonkeyPatch) -
     reading, writing = os.pipe()
     real = os.dup
     monkeypatch.setattr(module.posix, "dup", lambda number: real(writing))
-    errors = module.Errors()
+    errors = module.StandardError()
     for _ in range(100):
         errors.write(b"x" * 5000)
     kept = b""

@@ -13,19 +13,22 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from mcpc_runtime import capture, ways
-from mcpc_runtime.capture import Capture, Notes
-from mcpc_runtime.commands import Command, Completed
-from mcpc_runtime.host import Host
-from mcpc_runtime.reactor import Reactor
-from mcpc_runtime.runners import process
-from mcpc_runtime.runners.process import Job, ProcessRunner
-from mcpc_runtime.supervision import client
-from supervised import RUNTIME, nothing_left, until
+from mcpc_runtime.handlers import output_capture as capture
+from mcpc_runtime.handlers.executable import runner as process
+from mcpc_runtime.handlers.executable.runner import ProcessJob, ProcessRunner
+from mcpc_runtime.handlers.invocations import Command, ProcessResult
+from mcpc_runtime.handlers.output_capture import NoteReader, OutputCapture
+from mcpc_runtime.handlers.runner_context import RunnerContext
+from mcpc_runtime.platforms.posix import system_features as ways
+from mcpc_runtime.platforms.posix.reactor import Reactor
+from mcpc_runtime.platforms.posix.supervision import client
+from support.processes import RUNTIME, nothing_left, until
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
+
+pytestmark = pytest.mark.sampled(3)
 
 
 def shell(script: str, data: bytes = b"", *, merged: bool = False) -> Command:
@@ -39,7 +42,7 @@ def shell(script: str, data: bytes = b"", *, merged: bool = False) -> Command:
 def program(script: str, told: bytes = b"", *, merged: bool = False) -> Command:
     """A command as an executable is started: it is told something, and its errors are errors."""
     command = Command(["bash", "--norc", "-c", script], 0, {})
-    command.told = told
+    command.stdin = told
     command.merged = merged
     return command
 
@@ -49,19 +52,19 @@ class Calls:
 
     def __init__(self, environment: dict[bytes, bytes]) -> None:
         self.reactor = Reactor()
-        image = SimpleNamespace(index={"environments": ()})
-        self.host = Host(self.reactor, image)
+        image = SimpleNamespace(hooks=lambda name: (), index={"environments": ()})
+        self.host = RunnerContext(self.reactor, image)
         self.host._environments[0] = environment
         self.runner = ProcessRunner(self.host)
-        self.done: dict[int, Completed] = {}
+        self.done: dict[int, ProcessResult] = {}
         self.notes: dict[int, list[object]] = {}
         self.order: list[object] = []
 
-    def start(self, command: Command) -> Job:
+    def start(self, command: Command) -> ProcessJob:
         number = len(self.notes)
         self.notes[number] = []
 
-        def done(completed: Completed) -> None:
+        def done(completed: ProcessResult) -> None:
             assert number not in self.done
             self.done[number] = completed
             self.order.append("done")
@@ -80,7 +83,7 @@ class Calls:
 
         until(turned)
 
-    def run(self, *commands: Command) -> list[Completed]:
+    def run(self, *commands: Command) -> list[ProcessResult]:
         first = len(self.notes)
         for command in commands:
             self.start(command)
@@ -162,7 +165,7 @@ def test_a_program_that_is_not_there_is_told(calls: Calls) -> None:
 def test_where_it_runs_and_what_it_finds(calls: Calls, tmp_path: Path) -> None:
     command = program('echo "$PWD $more ${MCPC_CALL%.*} $MCPC_NOTES"')
     command.directory = str(tmp_path)
-    command.more = {b"more": "é".encode()}
+    command.extra = {b"more": "é".encode()}
     (done,) = calls.run(command)
     assert done.printed.decode() == f"{tmp_path} é {os.getpid()} 5\n"
 
@@ -286,19 +289,19 @@ FLOOD = """
 import os, sys
 sys.path.insert(0, sys.argv[1])
 from types import SimpleNamespace
-from mcpc_runtime.commands import Command
-from mcpc_runtime.host import Host
-from mcpc_runtime.reactor import Reactor
-from mcpc_runtime.runners.process import ProcessRunner
+from mcpc_runtime.handlers.invocations import Command
+from mcpc_runtime.handlers.runner_context import RunnerContext
+from mcpc_runtime.platforms.posix.reactor import Reactor
+from mcpc_runtime.handlers.executable.runner import ProcessRunner
 def peak():
     return int(next(l for l in open("/proc/self/status") if l.startswith("VmHWM")).split()[1])
-host = Host(Reactor(), SimpleNamespace(index={"environments": ()}))
+host = RunnerContext(Reactor(), SimpleNamespace(hooks=lambda name: (), index={"environments": ()}))
 host._environments[0] = dict(os.environb)
 found = []
 runner = ProcessRunner(host)
 def run(script):
     command = Command(["bash", "-c", script], 0, {})
-    command.told = b""
+    command.stdin = b""
     found.clear()
     runner.start(command, found.append, found.append)
     while not found:
@@ -311,6 +314,7 @@ host.close()
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("script", "size"),
     [
@@ -330,7 +334,7 @@ def test_memory_does_not_depend_on_what_a_handler_writes(script: str, size: int)
         os.waitpid(pid, 0)
     assert (status, kept + dropped) == (0, size)
     pieces = capture.HEAD_LIMIT // capture.READ_SIZE + 1
-    assert abs(kept - min(size, capture.HEAD_LIMIT)) <= pieces * capture.PIECE_COST
+    assert abs(kept - min(size, capture.HEAD_LIMIT)) <= pieces * capture.CHUNK_COST
     assert grown < (capture.OUTPUT_LIMIT + (8 << 20)) // 1024
 
 
@@ -340,11 +344,11 @@ def test_memory_does_not_depend_on_what_a_handler_writes(script: str, size: int)
 def test_of_a_long_output_the_head_is_kept_and_the_rest_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(capture, "OUTPUT_LIMIT", 1000)
     monkeypatch.setattr(capture, "HEAD_LIMIT", 1000)
-    monkeypatch.setattr(capture, "PIECE_COST", 0)
-    found = Capture()
+    monkeypatch.setattr(capture, "CHUNK_COST", 0)
+    found = OutputCapture()
     for _ in range(5):
-        found.take(True, b"x" * 300)
-        found.take(False, b"y" * 50)
+        found.add(True, b"x" * 300)
+        found.add(False, b"y" * 50)
     done = found.completed(0)
     assert (len(done.printed), len(done.errors), done.dropped) == (900, 100, 750)
     assert done.output == (b"x" * 300 + b"y" * 50) * 2 + b"x" * 300
@@ -353,12 +357,12 @@ def test_of_a_long_output_the_head_is_kept_and_the_rest_counted(monkeypatch: pyt
 def test_an_output_is_whole_up_to_the_limit_and_over_it_only_its_head(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(capture, "OUTPUT_LIMIT", 1000)
     monkeypatch.setattr(capture, "HEAD_LIMIT", 250)
-    monkeypatch.setattr(capture, "PIECE_COST", 0)
+    monkeypatch.setattr(capture, "CHUNK_COST", 0)
     for size, kept in ((999, 999), (1000, 1000), (1001, 250), (5000, 250)):
         for step in (1, 7, 100, 1000, 5000):
-            found = Capture()
+            found = OutputCapture()
             for at in range(0, size, step):
-                found.take(at // step % 3 > 0, (b"%05d" % at).ljust(step, b"x")[:step][: size - at])
+                found.add(at // step % 3 > 0, (b"%05d" % at).ljust(step, b"x")[:step][: size - at])
             done = found.completed(0)
             assert (len(done.output), done.dropped) == (kept, size - kept), (size, step)
 
@@ -366,17 +370,17 @@ def test_an_output_is_whole_up_to_the_limit_and_over_it_only_its_head(monkeypatc
 def test_small_pieces_in_turn_take_no_more_memory_than_large_ones(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(capture, "OUTPUT_LIMIT", 100_000)
     monkeypatch.setattr(capture, "HEAD_LIMIT", 100_000)
-    found = Capture()
+    found = OutputCapture()
     for _ in range(10_000):
-        found.take(True, b"x")
-        found.take(False, b"y")
-    assert len(found._pieces) < 1000
+        found.add(True, b"x")
+        found.add(False, b"y")
+    assert len(found._chunks) < 1000
     done = found.completed(0)
     assert len(done.output) + done.dropped == 20_000
-    found = Capture()
+    found = OutputCapture()
     for _ in range(100_000):
-        found.take(True, b"\n")
-    assert len(found._pieces) == 2
+        found.add(True, b"\n")
+    assert len(found._chunks) == 2
     assert found.completed(0).dropped < 1000
 
 
@@ -384,7 +388,7 @@ def test_a_note_that_is_too_long_is_dropped_and_the_next_is_not(monkeypatch: pyt
     monkeypatch.setattr(capture, "NOTE_LIMIT", 100)
     notes: list[object] = []
     words: list[bytes] = []
-    reader = Notes(notes.append, words.append)
+    reader = NoteReader(notes.append, words.append)
     for piece in (b'{"a":"', b"x" * 500, b"x" * 60, b'"}\n{"b":1}\nword\n\n{"c"', b":2", b"}\n[3]\n"):
         reader.feed(piece)
     assert (notes, words) == ([{"b": 1}, {"c": 2}], [b"word", b"[3]"])

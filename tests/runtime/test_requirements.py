@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from mcpc_runtime import requirements
-from mcpc_runtime.host import Host
-from mcpc_runtime.reactor import Reactor
-from mcpc_runtime.requirements import Requirements, found, numbers, version_in
+from mcpc_runtime.handlers import program_requirements as requirements
+from mcpc_runtime.handlers.program_requirements import ProgramRequirements, find_program, parse_version, version_numbers
+from mcpc_runtime.handlers.runner_context import RunnerContext
+from mcpc_runtime.platforms.posix.reactor import Reactor
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     ],
 )
 def test_the_version_in_what_a_program_says(output: str, version: str) -> None:
-    assert version_in(output.encode("utf-8")) == version
+    assert parse_version(output.encode("utf-8")) == version
 
 
 @pytest.mark.parametrize(
@@ -49,7 +49,7 @@ def test_the_version_in_what_a_program_says(output: str, version: str) -> None:
      ("1.6.0", "1.6", True), ("0", "0.0", True), ("1.6", "1.6.1", False)],
 )  # fmt: skip
 def test_versions_are_compared_number_by_number(told: str, wanted: str, will_do: bool) -> None:
-    assert (numbers(told) >= numbers(wanted)) is will_do
+    assert (version_numbers(told) >= version_numbers(wanted)) is will_do
 
 
 def program(folder: Path, name: str, body: str) -> Path:
@@ -67,10 +67,10 @@ def test_a_program_is_found_as_a_shell_would(tmp_path: Path) -> None:
     (first / "folder").mkdir()
     place = program(second, "tool", "")
     path = {b"PATH": f"{tmp_path}/gone:{first}:{second}".encode()}
-    assert found("tool", path) == str(place)
-    assert found("folder", path) == found("absent", path) == ""
-    assert found("sh", {}) != ""
-    assert found("sh", {b"PATH": b"/nowhere"}) == ""
+    assert find_program("tool", path) == str(place)
+    assert find_program("folder", path) == find_program("absent", path) == ""
+    assert find_program("sh", {}) != ""
+    assert find_program("sh", {b"PATH": b"/nowhere"}) == ""
 
 
 class Shop:
@@ -79,9 +79,9 @@ class Shop:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         environment = {**os.environb, b"PATH": f"{folder}:/usr/bin:/bin".encode()}
-        self.host = Host(Reactor(), SimpleNamespace(index={"environments": ()}))  # type: ignore[arg-type]
+        self.host = RunnerContext(Reactor(), SimpleNamespace(hooks=lambda name: (), index={"environments": ()}))  # type: ignore[arg-type]
         self.host._environments[0] = environment
-        self.requirements = Requirements(self.host)
+        self.requirements = ProgramRequirements(self.host)
         self.questions: list[Any] = []
 
     def ask(self, *wanted: tuple[str, str]) -> str:
@@ -122,7 +122,7 @@ def test_what_is_lacking_is_said_and_asked_for_again(shop: Shop) -> None:
     assert shop.ask(("sh", ""), ("tool", "1.9")) == "tool >= 1.9, which is not installed"
     assert shop.ask(("tool", "")) == "tool, which is not installed"
     shop.counting("tool", "1.5")
-    assert shop.ask(("tool", "1.9")) == "tool >= 1.9, which is 1.5 here"
+    assert shop.ask(("tool", "1.9")) == "tool >= 1.9, which is installed in version 1.5"
     shop.counting("tool", "2.0")
     assert shop.ask(("tool", "1.9")) == ""
     (shop.folder / "tool").unlink()
@@ -147,13 +147,13 @@ def test_a_program_that_reads_finds_nothing_to_read(shop: Shop) -> None:
 
 def test_no_version_is_told(shop: Shop) -> None:
     program(shop.folder, "tool", "echo hello")
-    assert shop.ask(("tool", "1")) == "tool >= 1, which is here, and tells no version"
+    assert shop.ask(("tool", "1")) == "tool >= 1, which is installed, but prints no version"
 
 
 def test_one_that_never_ends_is_given_up(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(requirements, "SECONDS", 0.2)
+    monkeypatch.setattr(requirements, "VERSION_SECONDS", 0.2)
     program(shop.folder, "tool", f"echo $$ >{shop.folder}/pid; exec sleep 600")
-    assert "did not tell its version in 0.2 seconds" in shop.ask(("tool", "1"))
+    assert "did not print its version within 0.2 seconds" in shop.ask(("tool", "1"))
     shop.host.close()
     written = (shop.folder / "pid").read_text() if (shop.folder / "pid").exists() else ""
     deadline = time.monotonic() + 10

@@ -11,16 +11,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from images import MODERN, archive, ask, image_of, request
-from mcpc_runtime.commands import Completed, Found, Returned
-from mcpc_runtime.contracts import executable, file, mcbox, python
-from mcpc_runtime.protocol import matching
-from mcpc_runtime.protocol.effects import Call, Failure, Request, ResourceOutcome, Start
+from mcpc_runtime.handlers.bash import contract as mcbox
+from mcpc_runtime.handlers.executable import contract as executable
+from mcpc_runtime.handlers.files import contract as file
+from mcpc_runtime.handlers.invocations import FileResult, FunctionResult, ProcessResult
+from mcpc_runtime.handlers.python import contract as python
+from mcpc_runtime.protocol import uri_matching
+from mcpc_runtime.protocol.effects import Call, Failure, Request, ResourceOutcome, StartHandler
 from mcpc_runtime.protocol.session import Session
-from messages import HANDSHAKE, STATELESS, valid
+from support.images import MODERN, archive, ask, image_of, request
+from support.messages import HANDSHAKE, STATELESS, valid
 
 if TYPE_CHECKING:
-    from mcpc_runtime.image import Image
+    from mcpc_runtime.image.image import Image
 
 LONG = "test://" + "x" * 400
 HANDLED = {
@@ -115,7 +118,7 @@ CALLED: list[tuple[str, str, dict]] = [
 def test_a_handler_is_given_decoded_data(uri: str, contract: str, arguments: dict) -> None:
     for revision in ("2025-11-25", STATELESS):
         start = read(uri, revision)
-        assert isinstance(start, Start)
+        assert isinstance(start, StartHandler)
         assert (start.call.definition.contract, start.call.arguments) == (contract, arguments)
 
 
@@ -173,14 +176,14 @@ def test_a_uri_that_is_missing_is_an_invalid_parameter() -> None:
 def test_no_text_breaks_the_reading(text: str) -> None:
     for uri in (text, f"test://{text}", f"users://{text}/profile", f"file:///docs/{text}", f"deep://x/{text}"):
         reply = read(uri)
-        if isinstance(reply, Start) and reply.call.definition.contract == "file":
+        if isinstance(reply, StartHandler) and reply.call.definition.contract == "file":
             path = reply.call.arguments["path"]
             assert "\0" not in path and all(part not in ("", ".", "..") for part in path.split("/"))
 
 
 @given(st.text(st.characters(codec="utf-8")))
 def test_decoding_is_the_inverse_of_encoding(text: str) -> None:
-    assert matching.decoded("".join(f"%{byte:02x}" for byte in text.encode())) == text
+    assert uri_matching.decode_escapes("".join(f"%{byte:02x}" for byte in text.encode())) == text
 
 
 def start(uri: str, method: str = "resources/read", revision: str = "2025-11-25") -> Call:
@@ -217,7 +220,7 @@ PYTHON: list[tuple[str, object, list[dict]]] = [
 
 @pytest.mark.parametrize(("uri", "value", "contents"), PYTHON, ids=repr)
 def test_what_a_function_returns_becomes_contents(uri: str, value: Any, contents: list[dict]) -> None:
-    outcome = python.conclude(start(uri), Returned(value))
+    outcome = python.parse_result(start(uri), FunctionResult(value))
     assert isinstance(outcome, ResourceOutcome)
     assert outcome.contents == contents
 
@@ -228,7 +231,7 @@ MALFORMED = [[], {}, "x", [1], [{}], [{"text": 1}], [{"text": "x", "blob": "AA==
 
 @pytest.mark.parametrize("contents", MALFORMED, ids=repr)
 def test_malformed_contents_are_the_servers_own_failure(contents: Any) -> None:
-    failure = python.conclude(start("test://live"), Returned({"contents": contents}))
+    failure = python.parse_result(start("test://live"), FunctionResult({"contents": contents}))
     assert isinstance(failure, Failure) and failure.code == -32603
 
 
@@ -236,10 +239,10 @@ def test_malformed_contents_are_the_servers_own_failure(contents: Any) -> None:
 def test_a_handler_that_has_nothing_says_that_there_is_none(revision: str, code: int) -> None:
     call = start("test://live", revision=revision)
     for failure in (
-        python.conclude(call, Returned(None)),
-        executable.conclude(call, completed(status=66)),
-        mcbox.conclude(call, completed(b"x", status=66)),
-        file.conclude(Call(call.request, call.definition, {"path": "x"}), Found(missing=True)),
+        python.parse_result(call, FunctionResult(None)),
+        executable.parse_result(call, completed(status=66)),
+        mcbox.parse_result(call, completed(b"x", status=66)),
+        file.parse_result(Call(call.request, call.definition, {"path": "x"}), FileResult(missing=True)),
     ):
         assert isinstance(failure, Failure)
         assert (failure.code, failure.data) == (code, {"uri": "test://live"})
@@ -247,18 +250,18 @@ def test_a_handler_that_has_nothing_says_that_there_is_none(revision: str, code:
 
 def test_a_failure_of_a_handler_is_the_requests_error() -> None:
     for failure in (
-        python.conclude(start("test://live"), Returned(problem="ValueError: wrong")),
-        executable.conclude(start("test://live"), completed(errors=b"wrong\n", status=1)),
-        mcbox.conclude(start("test://live"), completed(errors=b"wrong\n", status=1)),
+        python.parse_result(start("test://live"), FunctionResult(problem="ValueError: wrong")),
+        executable.parse_result(start("test://live"), completed(errors=b"wrong\n", status=1)),
+        mcbox.parse_result(start("test://live"), completed(errors=b"wrong\n", status=1)),
     ):
         assert isinstance(failure, Failure)
         assert failure.code == -32603 and "wrong" in failure.message
-    refused = python.conclude(start("test://live"), Returned(refused="/id: received x; no number"))
+    refused = python.parse_result(start("test://live"), FunctionResult(refused="/id: received x; no number"))
     assert isinstance(refused, Failure) and refused.code == -32602
 
 
-def completed(printed: bytes = b"", errors: bytes = b"", status: int = 0, dropped: int = 0) -> Completed:
-    result = Completed()
+def completed(printed: bytes = b"", errors: bytes = b"", status: int = 0, dropped: int = 0) -> ProcessResult:
+    result = ProcessResult()
     result.printed, result.errors, result.output = printed, errors, printed + errors
     result.status, result.dropped = status, dropped
     return result
@@ -284,14 +287,14 @@ PRINTED: list[tuple[str, bytes, list[dict]]] = [
 @pytest.mark.parametrize(("uri", "printed", "contents"), PRINTED, ids=repr)
 @pytest.mark.parametrize("contract", [executable, mcbox])
 def test_what_a_program_prints_becomes_contents(contract: Any, uri: str, printed: bytes, contents: list[dict]) -> None:
-    outcome = contract.conclude(start(uri), completed(printed, b"noise"))
+    outcome = contract.parse_result(start(uri), completed(printed, b"noise"))
     assert outcome.contents == contents
     assert outcome.log == "noise"
 
 
 def test_an_output_that_was_cut_is_no_resource() -> None:
     for contract in (executable, mcbox):
-        failure = contract.conclude(start("test://live"), completed(b"x", dropped=5))
+        failure = contract.parse_result(start("test://live"), completed(b"x", dropped=5))
         assert isinstance(failure, Failure) and failure.code == -32603
 
 
@@ -310,7 +313,7 @@ FOUND = [
 def test_what_a_file_has_becomes_contents(path: str, data: bytes, contents: dict) -> None:
     call = start("test://fixed")
     call.arguments["path"] = path
-    outcome = file.conclude(call, Found(data))
+    outcome = file.parse_result(call, FileResult(data))
     assert isinstance(outcome, ResourceOutcome)
     assert outcome.contents == [contents]
 
@@ -318,10 +321,10 @@ def test_what_a_file_has_becomes_contents(path: str, data: bytes, contents: dict
 def test_why_a_file_was_refused_is_for_whoever_runs_the_server() -> None:
     call = start("test://fixed")
     call.arguments["path"] = "a"
-    failure = file.conclude(call, Found(missing=True, problem="it is no regular file"))
+    failure = file.parse_result(call, FileResult(missing=True, problem="not a regular file"))
     assert isinstance(failure, Failure)
-    assert failure.message == "Resource not found: test://fixed" and "no regular file" in failure.log
-    broken = file.conclude(call, Found(problem="it is larger than 16 MiB"))
+    assert failure.message == "Resource not found: test://fixed" and "not a regular file" in failure.log
+    broken = file.parse_result(call, FileResult(problem="larger than 16 MiB"))
     assert isinstance(broken, Failure) and broken.code == -32603 and "16 MiB" in broken.message
 
 
@@ -344,21 +347,21 @@ def test_a_handlers_contents_are_what_the_revision_says(revision: str) -> None:
 def test_tools_that_a_resource_calls_are_tools() -> None:
     """A call within another's request is concluded as what it is."""
     inner = start("test://live")
-    inner.chain = ("outer",)
-    outcome = python.conclude(inner, Returned("text"))
+    inner = Call(inner.request, inner.definition, {}, ("outer",))
+    outcome = python.parse_result(inner, FunctionResult("text"))
     assert outcome.content == [{"type": "text", "text": "text"}]  # type: ignore[union-attr]
     for contract in (executable, mcbox):
-        assert contract.conclude(inner, completed(b"text")).content == [{"type": "text", "text": "text"}]
+        assert contract.parse_result(inner, completed(b"text")).content == [{"type": "text", "text": "text"}]
     prompted = start("test://live", "prompts/get")
-    prompted.chain = ("outer",)
-    assert python.conclude(prompted, Returned(problem="x")).is_error  # type: ignore[union-attr]
+    prompted = Call(prompted.request, prompted.definition, {}, ("outer",))
+    assert python.parse_result(prompted, FunctionResult(problem="x")).is_error  # type: ignore[union-attr]
 
 
 def test_bytes_are_no_answer_of_a_tool() -> None:
     call = start("test://live", "tools/call")
-    outcome = python.conclude(call, Returned({"mcpc/blob": "AAH/"}))
+    outcome = python.parse_result(call, FunctionResult({"mcpc/blob": "AAH/"}))
     assert outcome.is_error  # type: ignore[union-attr]
-    assert "JSON cannot carry" in outcome.content[0]["text"]  # type: ignore[union-attr,index,call-overload,operator]
+    assert "cannot be written as JSON" in outcome.content[0]["text"]  # type: ignore[union-attr,index,call-overload,operator]
 
 
 def test_programs_find_the_uri() -> None:
@@ -366,7 +369,7 @@ def test_programs_find_the_uri() -> None:
     shell["resources.json"] = json.dumps({"resources": [{"uri": "test://live", "name": "live", "description": "d"}]})
     built = image_of(archive(shell).data)
     begun = ask(Session(built), request("resources/read", {"uri": "test://live"}))
-    command = mcbox.prepare(begun.call, built)
+    command = mcbox.build_invocation(begun.call, built)
     assert command.exported[b"MCPC_URI"] == b"test://live" and not command.merged
 
 
@@ -385,6 +388,7 @@ def many() -> Image:
     return image_of(archive({"server.json": FILES["server.json"], **files}, resources_page_size=1000).data)
 
 
+@pytest.mark.slow
 def test_very_many_resources_are_listed_page_by_page_and_read(many: Image) -> None:
     """R08."""
     session, cursor, seen = Session(many), None, []
@@ -401,6 +405,7 @@ def test_very_many_resources_are_listed_page_by_page_and_read(many: Image) -> No
     assert ask(session, request("resources/read", {"uri": f"test://{MANY}"}))["error"]["code"] == -32002
 
 
+@pytest.mark.slow
 def test_a_cursor_that_was_not_given_out_here_is_refused(many: Image) -> None:
     """R08: forged, foreign, out of bounds, of another build."""
     given = ask(Session(many), request("resources/list"))["result"]["nextCursor"]

@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from artifact import build, mcpc
-from needs import needs_node
+from support.artifact import build, mcpc
+from support.needs import needs_node
+from support.processes import is_alive
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -155,14 +156,7 @@ def failed(result: dict[str, Any]) -> str:
     return text(result)
 
 
-def alive(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    return True
-
-
+@pytest.mark.slow
 def test_one_process_runs_calls_side_by_side(client: Client) -> None:
     began = time.monotonic()
     numbers = [client.send("sleeps", ms=2000) for _ in range(20)]
@@ -188,14 +182,14 @@ def test_a_tool_that_never_waits_is_ended_with_its_process(client: Client) -> No
     stuck = client.send("spins", seconds=1)
     time.sleep(0.3)
     after = client.send("pid")  # not begun: it goes to the next process
-    assert "its limit is 1 s" in failed(client.reply(stuck))
+    assert "its timeout is 1 s" in failed(client.reply(stuck))
     assert int(text(client.reply(after))) != before
-    assert not alive(before)
+    assert not is_alive(before)
 
 
 def test_a_call_that_is_too_slow_is_the_only_one_that_ends(client: Client) -> None:
     before = text(client.call("pid"))
-    assert "its limit is 0.5 s" in failed(client.reply(client.send("sleeps", seconds=0.5, ms=60_000)))
+    assert "its timeout is 0.5 s" in failed(client.reply(client.send("sleeps", seconds=0.5, ms=60_000)))
     time.sleep(1.5)
     assert text(client.call("pid")) == before
 
@@ -251,7 +245,7 @@ def test_what_a_result_has_besides_stays(client: Client) -> None:
 @pytest.mark.parametrize("tool", ["noise", "closes"])
 def test_a_tool_that_takes_the_servers_line(client: Client, tool: str) -> None:
     before = text(client.call("pid"))
-    assert "the process of the tools ended" in failed(client.call(tool))
+    assert "the tool process ended" in failed(client.call(tool))
     assert text(client.call("pid")) != before
 
 
@@ -266,7 +260,7 @@ def test_every_tool_is_destroyed_at_the_end(client: Client) -> None:
     errors = client.end()
     assert errors.count("holds lets go") == 1
     assert "holds_on could not be destroyed: never" in errors
-    assert not alive(pid)
+    assert not is_alive(pid)
 
 
 def test_a_server_that_is_killed_leaves_nothing(client: Client) -> None:
@@ -274,9 +268,9 @@ def test_a_server_that_is_killed_leaves_nothing(client: Client) -> None:
     client.process.send_signal(signal.SIGKILL)
     client.process.wait()
     until = time.monotonic() + 10
-    while alive(pid) and time.monotonic() < until:
+    while is_alive(pid) and time.monotonic() < until:
         time.sleep(0.05)
-    assert not alive(pid)
+    assert not is_alive(pid)
 
 
 def test_places_can_be_written_to(client: Client) -> None:
@@ -330,7 +324,7 @@ def test_without_a_node_that_will_do(artifact: Path, begin: Callable[..., Client
         (programs / "node").chmod(0o755)
     other = begin(PATH=str(programs))
     words = failed(other.call("pid"))
-    assert words.startswith("pid needs node")
+    assert words.startswith("pid requires node")
     assert "20.0" in words
     other.end()
     checked = subprocess.run(
@@ -350,6 +344,6 @@ def test_only_such_servers_carry_it(tmp_path: Path) -> None:
     listed = subprocess.run(
         ["unzip", "-p", tmp_path / "s.pyz", "mcpc_runtime/sources.zip"], capture_output=True, check=True
     )
-    assert b"mcpc_runtime/worker/process.py" in listed.stdout
-    assert b"mcpc_runtime/node/" not in listed.stdout
+    assert b"mcpc_runtime/handlers/python/worker/process.py" in listed.stdout
+    assert b"mcpc_runtime/systems/toolbox/node/" not in listed.stdout
     assert b"bindings/toolbox.py" not in listed.stdout

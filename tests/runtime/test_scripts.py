@@ -11,19 +11,19 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from mcpc.languages.scripts import forkable
+from mcpc.languages.bash.forkable import is_forkable
 from mcpc.sources import Source
-from mcpc_runtime.host import Host
-from mcpc_runtime.reactor import Reactor, close
-from mcpc_runtime.runners.shell import ShellRunner
-from mcpc_runtime.shells import scripts
-from needs import ROOT, needs
+from mcpc_runtime.handlers.bash.runner import ShellRunner
+from mcpc_runtime.handlers.bash.shells import scripts
+from mcpc_runtime.handlers.runner_context import RunnerContext
+from mcpc_runtime.platforms.posix.reactor import Reactor, close
+from support.needs import ROOT, needs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from mcpc_runtime.commands import Completed
+    from mcpc_runtime.handlers.invocations import ProcessResult
 
 SDK = ROOT / "templates/mcp_bash/sdk"
 DEADLINE_SECONDS = 60
@@ -103,8 +103,8 @@ class Scripts:
         self.base = {name.encode(): value.encode() for name, value in base.items()}
         self.more = {b"MCP_TOOL_ARGS_JSON": b'{"list":[1,2],"name":"W\xc3\xb6rld"}', b"MCP_TOOL_NAME": b"a 'name'"}
         self.reactor = Reactor()
-        self.host = Host(self.reactor, SimpleNamespace(index={"environment": ()}))  # type: ignore[arg-type]
-        self.runner = ShellRunner(self.host, scripts.libraries(str(SDK), lambda number: self.base))
+        self.host = RunnerContext(self.reactor, SimpleNamespace(hooks=lambda name: (), index={"environment": ()}))  # type: ignore[arg-type]
+        self.runner = ShellRunner(self.host, scripts.script_libraries(str(SDK), lambda number: self.base))
 
     def write(self, text: str, name: str = "tool.sh", head: str = "#!/usr/bin/env bash\n") -> Path:
         place = self.home / name
@@ -112,7 +112,7 @@ class Scripts:
         place.chmod(0o755)
         return place
 
-    def begin(self, place: Path, done: list[Completed]) -> object:
+    def begin(self, place: Path, done: list[ProcessResult]) -> object:
         call = scripts.script_call(str(place), self.more, str(self.home), 0)
         return self.runner.start(call, done.append, lambda note: None)
 
@@ -123,8 +123,8 @@ class Scripts:
             self.reactor.after(0.05, lambda: None)
             self.reactor.turn()
 
-    def run(self, place: Path) -> Completed:
-        done: list[Completed] = []
+    def run(self, place: Path) -> ProcessResult:
+        done: list[ProcessResult] = []
         self.begin(place, done)
         self.turn_until(lambda: done)
         return done[0]
@@ -145,7 +145,7 @@ class Scripts:
     def close(self) -> None:
         self.runner.close()
         self.host.close()
-        for descriptor in (self.host.errors, self.host._reading):
+        for descriptor in (self.host.errors, self.host._read_end):
             self.reactor.forget(descriptor)
             close(descriptor)
 
@@ -158,10 +158,11 @@ def runner(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scripts]:
     made.close()
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("text", SAME.values(), ids=SAME.keys())
 def test_a_child_does_what_a_process_does(runner: Scripts, text: str):
     place = runner.write(text)
-    assert forkable(Source("tools/tool.sh", place.read_bytes())) == ("PPID" not in text and "if then" not in text)
+    assert is_forkable(Source("tools/tool.sh", place.read_bytes())) == ("PPID" not in text and "if then" not in text)
     completed = runner.run(place)
     assert (completed.status, completed.printed, completed.errors) == runner.own(place)
     assert completed.problem == ""
@@ -184,7 +185,7 @@ def test_a_fresh_shell_does_it_too(runner: Scripts):
             place = runner.write(text)
             call = scripts.script_call(str(place), runner.more, str(runner.home), 0)
             call.isolated = True
-            done: list[Completed] = []
+            done: list[ProcessResult] = []
             runner.runner.start(call, done.append, lambda note: None)
             runner.turn_until(lambda done=done: done)
             status = done[0].status if done[0].status >= 0 else 128 - done[0].status
@@ -224,7 +225,7 @@ def test_many_at_once(runner: Scripts):
     places = [
         runner.write(f"sleep 0.0{number % 5}; echo {number}; exit {number}", f"{number}.sh") for number in range(40)
     ]
-    ended: list[list[Completed]] = [[] for _ in places]
+    ended: list[list[ProcessResult]] = [[] for _ in places]
     for place, done in zip(places, ended, strict=True):
         runner.begin(place, done)
     runner.turn_until(lambda: all(ended))
@@ -272,7 +273,7 @@ def test_without_a_fork_server_a_script_is_run_all_the_same(tmp_path: Path, vers
             text.replace("[0] < 5", "[0] < 500") if version == "too old" else text
         )
     made = Scripts(tmp_path)
-    made.runner = ShellRunner(made.host, scripts.libraries(str(sdk), lambda number: made.base))
+    made.runner = ShellRunner(made.host, scripts.script_libraries(str(sdk), lambda number: made.base))
     try:
         place = made.write("echo all the same; exit 3")
         completed = made.run(place)
@@ -282,6 +283,6 @@ def test_without_a_fork_server_a_script_is_run_all_the_same(tmp_path: Path, vers
 
 
 def test_an_environment_that_decides_how_bash_behaves():
-    assert scripts.fits([b"PATH", b"MCP_SDK"])
-    assert not scripts.fits([b"PATH", b"BASH_ENV"])
-    assert not scripts.fits([b"BASH_FUNC_f%%"])
+    assert scripts.allows_forking([b"PATH", b"MCP_SDK"])
+    assert not scripts.allows_forking([b"PATH", b"BASH_ENV"])
+    assert not scripts.allows_forking([b"BASH_FUNC_f%%"])

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from images import MODERN, ask, image_of, request, small_archive, small_session
-from mcpc_runtime.protocol.batches import MOST
-from mcpc_runtime.protocol.effects import Failure, Outcome, PromptOutcome, Send, Start, Stop, text
+from mcpc_runtime.protocol.batches import MAX_MESSAGES
+from mcpc_runtime.protocol.effects import Failure, Outcome, PromptOutcome, SendResponse, StartHandler, StopHandler, text
 from mcpc_runtime.protocol.session import Session
+from support.images import MODERN, ask, image_of, request, small_archive, small_session
 
 HANDSHAKE = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
 
@@ -154,8 +154,10 @@ def test_a_list_shows_what_its_revision_knows() -> None:
 
 def call(session: Session, message: dict, ending: object) -> list[dict]:
     start = ask(session, message)
-    assert isinstance(start, Start), start
-    return [json.loads(effect.data) for effect in session.finish(start.call, ending) if isinstance(effect, Send)]
+    assert isinstance(start, StartHandler), start
+    return [
+        json.loads(effect.data) for effect in session.finish(start.call, ending) if isinstance(effect, SendResponse)
+    ]
 
 
 ECHO = {"name": "echo", "arguments": {"text": "x"}}
@@ -225,7 +227,7 @@ def test_a_cancelled_call_is_stopped_and_never_answered() -> None:
     start = ask(session, request("tools/call", ECHO, identifier="c"))
     note = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": "c"}}
     effects = session.receive(json.dumps(note).encode())
-    assert [type(effect) for effect in effects] == [Stop]
+    assert [type(effect) for effect in effects] == [StopHandler]
     assert session.finish(start.call, Outcome([])) == []
     assert session.running == {}
 
@@ -234,7 +236,7 @@ def test_an_id_in_flight_is_not_taken_twice_and_ids_keep_their_types() -> None:
     session = small_session()
     first = ask(session, request("tools/call", ECHO, identifier=7))
     other = ask(session, request("tools/call", ECHO, identifier="7"))
-    assert isinstance(first, Start) and isinstance(other, Start)
+    assert isinstance(first, StartHandler) and isinstance(other, StartHandler)
     assert ask(session, request("ping", identifier=7))["error"]["code"] == -32600
     assert json.loads(session.finish(first.call, Outcome([]))[0].data)["id"] == 7
     assert json.loads(session.finish(other.call, Outcome([]))[0].data)["id"] == "7"
@@ -288,9 +290,9 @@ def test_a_stateless_request_is_no_part_of_a_batch() -> None:
 def test_a_batch_is_bounded() -> None:
     session = small_session()
     ask(session, initialize("2025-03-26"))
-    (effect,) = batch(session, *[1] * MOST)
-    assert len(json.loads(effect.data)) == MOST
-    (effect,) = batch(session, *[1] * (MOST + 1))
+    (effect,) = batch(session, *[1] * MAX_MESSAGES)
+    assert len(json.loads(effect.data)) == MAX_MESSAGES
+    (effect,) = batch(session, *[1] * (MAX_MESSAGES + 1))
     assert json.loads(effect.data)["error"]["code"] == -32600
 
 
@@ -319,7 +321,7 @@ def test_a_batch_whose_last_call_is_cancelled_is_answered() -> None:
     batch(session, request("ping", identifier=1), request("tools/call", ECHO, 2))
     note = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 2}}
     stop, send = session.receive(json.dumps(note).encode())
-    assert isinstance(stop, Stop) and isinstance(send, Send)
+    assert isinstance(stop, StopHandler) and isinstance(send, SendResponse)
     assert [reply["id"] for reply in json.loads(send.data)] == [1]
 
 
@@ -336,6 +338,7 @@ def test_what_the_server_fails_on_is_an_internal_error_of_that_request() -> None
     assert json.loads(session.refuse_broken(b"[1]", ValueError("why"))[0].data)["id"] is None
 
 
+@pytest.mark.slow
 @given(
     st.recursive(
         st.none() | st.booleans() | st.integers() | st.text(),
@@ -378,7 +381,7 @@ def test_any_request_has_exactly_one_answer(method: str, params: dict) -> None:
 def test_source_validators_decide_as_the_bytecode_does() -> None:
     for same in (True, False):
         session = Session(image_of(small_archive().data, same_python=same))
-        assert isinstance(ask(session, request("tools/call", ECHO)), Start)
+        assert isinstance(ask(session, request("tools/call", ECHO)), StartHandler)
         assert ask(session, request("tools/call", {"name": "echo", "arguments": {}}, 2))["result"]["isError"] is True
 
 

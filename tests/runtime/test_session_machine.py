@@ -16,12 +16,23 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from fuzz.subject import image
-from images import MODERN
-from mcpc_runtime.protocol import asks
-from mcpc_runtime.protocol.effects import Failure, Give, Outcome, Publish, Say, Send, Start, Stop, Tell, text
+from mcpc_runtime.protocol.client_requests import eras, handshake, stateless
+from mcpc_runtime.protocol.effects import (
+    DeliverAnswer,
+    Failure,
+    LogToOperator,
+    Outcome,
+    PublishChange,
+    SendMessage,
+    SendResponse,
+    StartHandler,
+    StopHandler,
+    text,
+)
 from mcpc_runtime.protocol.session import Session
-from mcpc_runtime.seals import Seals
+from mcpc_runtime.replicas.signed_tokens import TokenSigner
 from mcpc_runtime.transports.stdio import Channel
+from support.images import MODERN
 
 if TYPE_CHECKING:
     from mcpc_runtime.protocol.effects import Call, Effect
@@ -55,7 +66,8 @@ HOWS = st.sampled_from(["good", "good", "unfit", "error", "nothing"])
 CAPABILITIES = st.sampled_from([{}, {"elicitation": {}, "roots": {}}, {"roots": {}}, {"elicitation": True}])
 URIS = st.sampled_from(["test://plain", "test://static-text", "test://template/7/data"])
 EVENTS = st.one_of(
-    URIS.map(lambda uri: Publish("resource", uri)), st.sampled_from(["tools", "prompts", "resources"]).map(Publish)
+    URIS.map(lambda uri: PublishChange("resource", uri)),
+    st.sampled_from(["tools", "prompts", "resources"]).map(PublishChange),
 )
 LISTS = {"tools": "toolsListChanged", "prompts": "promptsListChanged"}
 """What the server promises to tell of."""
@@ -72,7 +84,7 @@ class Conversation(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         self.session = Session(image())
-        self.seals = Seals([b"a key of sixteen bytes"])
+        self.seals = TokenSigner([b"a key of sixteen bytes"])
         self.version = ""
         self.capabilities: dict[str, Any] = {}
         self.number = 0
@@ -95,7 +107,7 @@ class Conversation(RuleBasedStateMachine):
         """Take effects as the engine does; return the messages that were sent."""
         sent: list[Any] = []
         for effect in effects:
-            if isinstance(effect, Send):
+            if isinstance(effect, SendResponse):
                 assert effect.data.endswith(b"\n") and effect.data.count(b"\n") == 1
                 value = json.loads(effect.data)
                 sent.append(value)
@@ -104,26 +116,26 @@ class Conversation(RuleBasedStateMachine):
                     if "method" not in message:
                         assert ("result" in message) != ("error" in message)
                         self.answered[key(message["id"])] = self.answered.get(key(message["id"]), 0) + 1
-            elif isinstance(effect, Start):
+            elif isinstance(effect, StartHandler):
                 self.calls.append(effect.call)
                 self.open[key(effect.call.request.identifier)] = effect.call
-            elif isinstance(effect, Stop):
+            elif isinstance(effect, StopHandler):
                 assert self.open.pop(key(effect.call.request.identifier)) is effect.call
                 self.cancelled.add(id(effect.call))
                 self.withdraw(effect.call)
-            elif isinstance(effect, Give):
+            elif isinstance(effect, DeliverAnswer):
                 self.given.append((effect.reply, effect.value))
             else:
-                assert isinstance(effect, Tell)
+                assert isinstance(effect, LogToOperator)
         return sent
 
     def withdraw(self, call: Call) -> None:
         """End a call's questions, as whoever runs it does: each is called off, once."""
         rounds = [number for number, (asker, _) in self.rounds.items() if asker is call]
         open_ones = {identifier for number in rounds for identifier in self.rounds.pop(number)[1]}
-        effects = asks.withdraw(call)
+        effects = handshake.withdraw_requests(call)
         sent = [json.loads(effect.data) for effect in effects]
-        assert all(isinstance(effect, Say) and effect.request is call.request for effect in effects)
+        assert all(isinstance(effect, SendMessage) and effect.request is call.request for effect in effects)
         assert [message["method"] for message in sent] == ["notifications/cancelled"] * len(open_ones)
         assert {message["params"]["requestId"] for message in sent} == open_ones
         for identifier in open_ones:
@@ -237,7 +249,7 @@ class Conversation(RuleBasedStateMachine):
         keys = {name if again else f"{name}{self.number}": QUESTIONS[name] for name in names}
         known = self.answers.setdefault(call, {})
         fresh = [name for name in keys if name not in known]
-        made = asks.ask(call, self.number, keys, self.seals)
+        made = eras.ask_client(call, self.number, keys, self.seals)
         if not all(self.can_be_asked(call, name) for name in names):
             assert made["error"]["code"] == -32021, made
         elif not fresh:
@@ -300,7 +312,7 @@ class Conversation(RuleBasedStateMachine):
         if len(self.calls) == before:
             return
         call = self.calls[-1]
-        refused = asks.resume(call, self.seals)
+        refused = stateless.resume_call(call, self.seals)
         if refused is None:
             assert not how and tool == asker and set(call.answers) == set(keys)
             self.answers[call] = kinds
@@ -338,7 +350,7 @@ class Conversation(RuleBasedStateMachine):
             self.streams[key(identifier)] = identifier, wanted
 
     @rule(event=EVENTS)
-    def change(self, event: Publish) -> None:
+    def change(self, event: PublishChange) -> None:
         """Something changes: who wants to know is told, once on each stream, and nobody else."""
         sent = self.perform(self.session.changed(event))
         ids = [message["params"].get("_meta", {}).get("io.modelcontextprotocol/subscriptionId", ()) for message in sent]

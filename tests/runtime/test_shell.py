@@ -11,14 +11,18 @@ from types import SimpleNamespace
 
 import pytest
 
-from mcpc_runtime.commands import Completed, ShellCall
-from mcpc_runtime.host import Host
-from mcpc_runtime.reactor import Reactor, close
-from mcpc_runtime.runners import shell
-from mcpc_runtime.runners.shell import ShellRunner
-from mcpc_runtime.shells import forkserver, passing
-from mcpc_runtime.shells.job import TEXTS
-from needs import ROOT, needs
+from mcpc_runtime.handlers.bash import runner as shell
+from mcpc_runtime.handlers.bash.runner import ShellRunner
+from mcpc_runtime.handlers.bash.shells import descriptor_passing as passing
+from mcpc_runtime.handlers.bash.shells import fork_server as forkserver
+from mcpc_runtime.handlers.bash.shells.job import TEXTS_FD
+from mcpc_runtime.handlers.invocations import ProcessResult, ShellCall
+from mcpc_runtime.handlers.runner_context import RunnerContext
+from mcpc_runtime.platforms.posix.reactor import Reactor, close
+from support.needs import ROOT, needs
+from support.processes import is_alive
+
+pytestmark = pytest.mark.sampled(3)
 
 FORKED = "forked"
 WAYS = {FORKED: {}, "fresh": {}, "no memfd": {"MCPC_WITHOUT": "memfd"}, "no proc": {"MCPC_WITHOUT": "proc"}}
@@ -38,7 +42,9 @@ class Shells:
         }
         self.isolated = isolated
         self.reactor = Reactor()
-        self.host = Host(self.reactor, SimpleNamespace(index=index, entry=lambda name: entry(entries, name)))  # type: ignore[arg-type]
+        self.host = RunnerContext(
+            self.reactor, SimpleNamespace(hooks=lambda name: (), index=index, entry=lambda name: entry(entries, name))
+        )  # type: ignore[arg-type]
         self.runner = ShellRunner(self.host)
         self.notes: list[dict] = []
 
@@ -49,7 +55,7 @@ class Shells:
             setattr(call, name, value)
         return call
 
-    def begin(self, call: ShellCall, done: list[Completed]) -> object:
+    def begin(self, call: ShellCall, done: list[ProcessResult]) -> object:
         return self.runner.start(call, done.append, self.notes.append)
 
     def turn_until(self, condition, seconds: float = DEADLINE_SECONDS) -> None:
@@ -59,14 +65,14 @@ class Shells:
             self.reactor.after(0.05, lambda: None)
             self.reactor.turn()
 
-    def run(self, *calls: ShellCall) -> list[Completed]:
-        ended: list[list[Completed]] = [[] for _ in calls]
+    def run(self, *calls: ShellCall) -> list[ProcessResult]:
+        ended: list[list[ProcessResult]] = [[] for _ in calls]
         for call, done in zip(calls, ended, strict=True):
             self.begin(call, done)
         self.turn_until(lambda: all(ended))
         return [done[0] for done in ended]
 
-    def one(self, function: str = "tool", argument: str = "{}", **more: object) -> Completed:
+    def one(self, function: str = "tool", argument: str = "{}", **more: object) -> ProcessResult:
         return self.run(self.call(function, argument, **more))[0]
 
     def server_pid(self) -> int:
@@ -77,7 +83,7 @@ class Shells:
     def close(self) -> None:
         self.runner.close()
         self.host.close()
-        for descriptor in (self.host.errors, self.host._reading):  # which a server keeps to its end
+        for descriptor in (self.host.errors, self.host._read_end):  # which a server keeps to its end
             self.reactor.forget(descriptor)
             close(descriptor)
 
@@ -104,14 +110,6 @@ def is_shell(pid: int) -> bool:
         with open(f"/proc/{pid}/environ", "rb") as file:
             return b"\0MCPC_CALL=%d." % os.getpid() in b"\0" + file.read()
     except OSError:
-        return False
-
-
-def is_alive(pid: int) -> bool:
-    try:
-        with open(f"/proc/{pid}/stat") as file:
-            return file.read().rpartition(")")[2].split()[0] not in "ZX"
-    except (FileNotFoundError, ProcessLookupError):
         return False
 
 
@@ -163,7 +161,7 @@ def forked(monkeypatch: pytest.MonkeyPatch):
     assert children() <= alive
 
 
-def seen(done: Completed) -> tuple[int, bytes, bytes]:
+def seen(done: ProcessResult) -> tuple[int, bytes, bytes]:
     return done.status, done.printed, done.errors
 
 
@@ -388,6 +386,7 @@ def test_nothing_of_the_environment_has_a_hand_in_it(shells, monkeypatch: pytest
     assert seen(each.one()) == (0, b"hellono\n", b"")
 
 
+@pytest.mark.slow
 def test_sixteen_mebibytes(shells) -> None:
     text = "é\\\n\"'$x " * (16 * 1024 * 1024 // 9)
     each = shells('tool() { printf %s "$1" | sha256sum; }')
@@ -412,7 +411,7 @@ def test_many_at_once_are_each_their_own(shells) -> None:
 
 def test_two_hundred_in_flight(forked) -> None:
     each = forked('tool() { sleep 2; echo "$1"; }')
-    done: list[list[Completed]] = [[] for _ in range(200)]
+    done: list[list[ProcessResult]] = [[] for _ in range(200)]
     for number in range(200):
         each.begin(each.call(argument=str(number)), done[number])
     each.turn_until(lambda: all(done))
@@ -432,7 +431,7 @@ def test_a_stopped_call_is_gone(shells, body: str, tmp_path) -> None:
     if "setsid" in body and os.environ.get("MCPC_WITHOUT") == "proc":
         pytest.skip("without /proc only a group can be found")
     each = shells(f"tool() {{ echo $BASHPID >{tmp_path}/pid; {body}; }}; other() {{ echo fine; }}")
-    done: list[Completed] = []
+    done: list[ProcessResult] = []
     job = each.begin(each.call(traps="trap" in body), done)
     each.turn_until(lambda: (tmp_path / "pid").exists() and (tmp_path / "pid").read_text().strip())
     pid = int((tmp_path / "pid").read_text())
@@ -450,7 +449,7 @@ def test_a_daemon_without_session_parent_and_mark_ends_with_its_stopped_call(she
         f"tool() {{ env -i setsid -f bash -c 'echo $$ >{tmp_path}/pid; exec sleep 100 >&- 2>&-'; sleep 100; }};"
         "other() { echo fine; }"
     )
-    done: list[Completed] = []
+    done: list[ProcessResult] = []
     job = each.begin(each.call(), done)
     each.turn_until(lambda: (tmp_path / "pid").exists() and (tmp_path / "pid").read_text().strip())
     pid = int((tmp_path / "pid").read_text())
@@ -462,7 +461,7 @@ def test_a_daemon_without_session_parent_and_mark_ends_with_its_stopped_call(she
 
 def test_a_call_that_is_stopped_before_it_began_never_runs(forked, tmp_path) -> None:
     each = forked(f"sleep 0.5; tool() {{ touch {tmp_path}/ran; }}; other() {{ echo fine; }}")
-    done: list[Completed] = []
+    done: list[ProcessResult] = []
     job = each.begin(each.call(), done)
     each.runner.stop(job)
     assert each.one("other").printed == b"fine\n"
@@ -495,7 +494,7 @@ def test_calls_of_other_tools(shells) -> None:
     each = shells(
         "tool() { mcpc_call other '{\"a\":\n 1}'; echo $?; mcpc_call fails || echo failed; mcpc_call broken '{'; echo $?; }"
     )
-    done: list[Completed] = []
+    done: list[ProcessResult] = []
     job = each.begin(each.call(calls_tools=True), done)
     for expected, text, is_error in (("other", "x" * 100_000 + "\n é", False), ("fails", "no", True)):
         each.turn_until(lambda: each.notes)
@@ -519,7 +518,7 @@ def test_without_a_server_notes_are_nothing() -> None:
 def test_a_fork_server_that_is_killed_is_replaced_and_running_calls_finish(forked) -> None:
     each = forked('tool() { sleep 1; echo "$1"; }; quick() { echo "$1"; }')
     each.one("quick")
-    done: list[list[Completed]] = [[] for _ in range(8)]
+    done: list[list[ProcessResult]] = [[] for _ in range(8)]
     for number in range(8):
         each.begin(each.call(argument=str(number)), done[number])
         if number == 3:
@@ -577,11 +576,11 @@ def test_a_call_whose_child_was_lost_before_it_began_runs_once(
     (server,) = each.runner._servers.values()
     for pid in (spare_of(each.server_pid()), each.server_pid()):
         os.kill(pid, signal.SIGSTOP)
-    done: list[Completed] = []
+    done: list[ProcessResult] = []
     job = each.begin(each.call(argument="1"), done)
-    assert len(os.read(server._unbegun, 1000)) == forkserver.LINE
+    assert len(os.read(server._unbegun, 1000)) == forkserver.LINE_LENGTH
     each.turn_until(lambda: server.is_over)
-    assert os.fstat(job.held[TEXTS]).st_size == shell.NUMBER_LENGTH
+    assert os.fstat(job.shell_ends[TEXTS_FD]).st_size == shell.NUMBER_LENGTH
     each.turn_until(lambda: done)
     assert (tmp_path / "ran").read_text() == "0\n1\n"
 
@@ -599,13 +598,13 @@ def test_a_system_without_room_leaves_nothing_open(forked, monkeypatch: pytest.M
     each = forked("tool() { echo fine; }")
     each.one()
     (server,) = each.runner._servers.values()
-    each.turn_until(lambda: len(server._passing._ready) == passing.READY)
+    each.turn_until(lambda: len(server._passing._ready) == passing.MAX_READY)
     before = descriptors()
-    for module, name in (("capture", "pipe"), ("capture", "memfd_create")):
+    for module, name in (("handlers.output_capture", "pipe"), ("handlers.output_capture", "memfd_create")):
         for failing in range(1, 4):
             with monkeypatch.context() as patch:
                 fail_nth(patch, module, name, failing)
-                done: list[Completed] = []
+                done: list[ProcessResult] = []
                 try:
                     each.begin(each.call(), done)
                 except OSError:
@@ -660,14 +659,14 @@ def test_a_fork_server_that_was_started_in_part_is_never_lost(forked, monkeypatc
             each.begin(each.call(), [])
     assert supervisor._children, "one of the two was started"
     each.turn_until(lambda: not supervisor._children)
-    assert (each.runner._servers, each.runner._unfit) == ({}, {})
+    assert (each.runner._servers, each.runner._fresh_until) == ({}, {})
     assert each.one().printed == b"fine\n"
 
 
-def ready_passing(each: Shells) -> passing.Passing:
+def ready_passing(each: Shells) -> passing.DescriptorPassing:
     """What passes descriptors to the only fork server, with all its sets ready."""
     (server,) = each.runner._servers.values()
-    each.turn_until(lambda: len(server._passing._ready) == passing.READY)
+    each.turn_until(lambda: len(server._passing._ready) == passing.MAX_READY)
     return server._passing
 
 
@@ -676,13 +675,13 @@ def test_a_process_that_passes_no_more_has_no_sets_for_calls(forked) -> None:
     each.one()
     found = ready_passing(each)
     (server,) = each.runner._servers.values()
-    held = [end for ends in found._ready for end in (*ends.held.values(), *ends.ours.values())]
+    held = [end for ends in found._ready for end in (*ends.shell_ends.values(), *ends.own_ends.values())]
     before = descriptors()
-    pid = int(found._ready[0].place.strip(b"/"))
+    pid = int(found._ready[0].process.strip(b"/"))
     os.kill(pid, signal.SIGKILL)
     deadline = time.monotonic() + DEADLINE_SECONDS
     while not found._is_over and time.monotonic() < deadline:
-        found._hear()  # before the supervisor tells of its end
+        found._receive()  # before the supervisor tells of its end
     assert (found.is_ready, server.is_full, server.is_over) == (False, True, False)
     assert descriptors() == before - len(held) - 1
     assert each.one().printed == b"fine\n"
@@ -694,10 +693,10 @@ def test_letting_go_of_sets_takes_one_timer(forked) -> None:
     found = ready_passing(each)
     each.turn_until(lambda: not found._forgotten)
     for number in range(5):
-        found.forget(b"%0*d" % (passing.NUMBER, number))
+        found.forget(b"%0*d" % (passing.NUMBER_WIDTH, number))
         found._forgotten.clear()  # as sending the next set does
     assert sum(callback == found._forget for _, _, callback in each.reactor._timers) == 1
-    found.forget(b"%0*d" % (passing.NUMBER, 0))
+    found.forget(b"%0*d" % (passing.NUMBER_WIDTH, 0))
     each.turn_until(lambda: not found._forgotten)
 
 

@@ -9,9 +9,9 @@ from functools import cache
 
 import pytest
 
-from images import MODERN, archive, image_of
-from mcpc_runtime.protocol.effects import Send
+from mcpc_runtime.protocol.effects import SendResponse
 from mcpc_runtime.protocol.session import Session
+from support.images import MODERN, archive, image_of
 
 FILES = {
     "server.json": '{"serverInfo": {"name": "skilled", "version": "1.0"}}',
@@ -35,7 +35,7 @@ def ask(method: str, version: str = "2026-07-28", **params: object) -> dict:
     if version != "2026-07-28":
         session.wire = session.image.wire(version)
     (effect,) = session.receive(json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": given}).encode())
-    assert isinstance(effect, Send)
+    assert isinstance(effect, SendResponse)
     return json.loads(effect.data)
 
 

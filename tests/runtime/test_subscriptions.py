@@ -9,21 +9,21 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from images import MODERN, archive, ask, image_of, request
 from mcpc_runtime.http.memory_budget import MemoryBudget
-from mcpc_runtime.protocol.effects import Failure, Publish, Say, Send
+from mcpc_runtime.protocol.effects import Failure, PublishChange, SendMessage, SendResponse
 from mcpc_runtime.protocol.session import Session
 from mcpc_runtime.protocol.subscriptions import (
-    MOST_STREAMS,
-    MOST_WATCHED,
+    MAX_STREAMS,
+    MAX_WATCHED,
     close_listening,
-    status_event,
-    subscribed,
+    finish_subscription,
+    task_messages,
 )
-from messages import HANDSHAKE, STATELESS, valid
+from support.images import MODERN, archive, ask, image_of, request
+from support.messages import HANDSHAKE, STATELESS, valid
 
 if TYPE_CHECKING:
-    from mcpc_runtime.image import Image
+    from mcpc_runtime.image.image import Image
     from mcpc_runtime.protocol.effects import Effect
 
 ID = "io.modelcontextprotocol/subscriptionId"
@@ -65,14 +65,19 @@ def handshaken(revision: str = "2025-11-25", kind: str = "telling") -> Session:
 
 
 def decoded(effects: list[Effect]) -> list[dict]:
-    return [json.loads(effect.data) for effect in effects if isinstance(effect, Send)]
+    return [json.loads(effect.data) for effect in effects if isinstance(effect, SendResponse)]
 
 
 def listen(session: Session, identifier: object = 1, **wanted: Any) -> dict:
     return ask(session, request("subscriptions/listen", {"notifications": wanted, "_meta": MODERN}, identifier))
 
 
-EVENTS = (Publish("resource", "test://a"), Publish("tools"), Publish("prompts"), Publish("resources"))
+EVENTS = (
+    PublishChange("resource", "test://a"),
+    PublishChange("tools"),
+    PublishChange("prompts"),
+    PublishChange("resources"),
+)
 LIST_CHANGED = {"tools": "Tool", "prompts": "Prompt", "resources": "Resource"}
 
 
@@ -91,7 +96,7 @@ def test_a_client_that_watches_is_told_until_it_does_not(revision: str) -> None:
     (message,) = decoded(session.changed(EVENTS[0]))
     assert valid(revision, "ResourceUpdatedNotification", message)["params"] == {"uri": "test://a"}
     valid(revision, "JSONRPCMessage", message)
-    assert decoded(session.changed(Publish("resource", "test://b"))) == []
+    assert decoded(session.changed(PublishChange("resource", "test://b"))) == []
     for _ in range(2):
         reply = ask(session, request("resources/unsubscribe", {"uri": "test://a"}))
         assert valid(revision, "EmptyResult", reply["result"]) == {}
@@ -104,7 +109,7 @@ def test_a_client_is_told_of_the_lists_that_were_said_to_change(revision: str) -
     assert told(session) == [("notifications/tools/list_changed", None), ("notifications/resources/list_changed", None)]
     for event in (EVENTS[1], EVENTS[3]):
         (effect,) = session.changed(event)
-        assert isinstance(effect, Say) and effect.session is session and effect.request is None
+        assert isinstance(effect, SendMessage) and effect.session is session and effect.request is None
         valid(revision, f"{LIST_CHANGED[event.kind]}ListChangedNotification", json.loads(effect.data))
 
 
@@ -126,14 +131,14 @@ def test_only_what_is_there_can_be_watched(method: str, uri: object, code: int) 
 
 def test_so_many_resources_are_watched_and_no_more() -> None:
     session = handshaken()
-    for number in range(MOST_WATCHED):
+    for number in range(MAX_WATCHED):
         assert "result" in ask(session, request("resources/subscribe", {"uri": f"users://{number}"}))
     refused = ask(session, request("resources/subscribe", {"uri": "users://more"}))["error"]
     assert refused["code"] == -32602 and "1000" in refused["message"]
     assert "result" in ask(session, request("resources/subscribe", {"uri": "users://5"})), "it is watched already"
     assert "result" in ask(session, request("resources/unsubscribe", {"uri": "users://5"}))
     assert "result" in ask(session, request("resources/subscribe", {"uri": "users://more"}))
-    assert len(session.watched) == MOST_WATCHED
+    assert len(session.watched) == MAX_WATCHED
 
 
 def test_without_room_a_client_is_told_that_it_is_not_subscribed() -> None:
@@ -143,7 +148,7 @@ def test_without_room_a_client_is_told_that_it_is_not_subscribed() -> None:
     session.account.end()
     refused = ask(session, request("resources/subscribe", {"uri": "test://a"}))["error"]
     call = SimpleNamespace(request=SimpleNamespace(session=session, params={"uri": "test://a"}))
-    answer = subscribed(call, SimpleNamespace())  # type: ignore[arg-type]
+    answer = finish_subscription(call, SimpleNamespace())  # type: ignore[arg-type]
     assert isinstance(answer, Failure)
     assert (answer.code, answer.message) == (refused["code"], refused["message"])
     assert session.watched == {}
@@ -184,7 +189,7 @@ def test_a_stream_begins_with_what_is_honoured_and_has_nothing_else(
     (effect,) = session.receive(
         json.dumps(request("subscriptions/listen", {"notifications": wanted, "_meta": MODERN}, identifier)).encode()
     )
-    assert isinstance(effect, Say) and effect.request is not None and effect.request.identifier == identifier
+    assert isinstance(effect, SendMessage) and effect.request is not None and effect.request.identifier == identifier
     message = valid(STATELESS, "SubscriptionsAcknowledgedNotification", json.loads(effect.data))
     assert message["params"] == {"notifications": honoured, "_meta": {ID: identifier}}
     assert told(session) == [(f"notifications/{method}", identifier) for method in methods]
@@ -196,7 +201,7 @@ def test_everything_on_a_stream_is_what_the_revision_says() -> None:
     kinds = []
     for event in EVENTS:
         for effect in session.changed(event):
-            assert isinstance(effect, Say) and effect.request is session.listening["s"]
+            assert isinstance(effect, SendMessage) and effect.request is session.listening["s"]
             name = f"{LIST_CHANGED[event.kind]}ListChanged" if event.kind in LIST_CHANGED else "ResourceUpdated"
             message = valid(STATELESS, f"{name}Notification", json.loads(effect.data))
             assert message["params"]["_meta"] == {ID: "s"}
@@ -223,7 +228,7 @@ WRONG = [
     None, 5, [], "x", {"toolsListChanged": 1}, {"toolsListChanged": "true"}, {"promptsListChanged": None},
     {"resourcesListChanged": {}}, {"resourceSubscriptions": "test://a"}, {"resourceSubscriptions": [5]},
     {"resourceSubscriptions": {}}, {"resourceSubscriptions": None}, {"taskIds": [None]}, {"taskIds": 5}, {"taskIds": ["x" * 201]},
-    {"resourceSubscriptions": ["test://a"] * (MOST_WATCHED + 1)},
+    {"resourceSubscriptions": ["test://a"] * (MAX_WATCHED + 1)},
 ]  # fmt: skip
 
 
@@ -250,7 +255,7 @@ def test_an_id_of_an_open_stream_is_not_taken_twice() -> None:
 
 def test_so_many_streams_are_open_and_no_more() -> None:
     session = Session(image())
-    for number in range(MOST_STREAMS):
+    for number in range(MAX_STREAMS):
         assert "params" in listen(session, number)
     assert listen(session, "more")["error"]["code"] == -32602
     session.drop(5)
@@ -286,7 +291,7 @@ def test_streams_end_with_their_answers(cancels: bool) -> None:
             valid(STATELESS, "JSONRPCResultResponse", message)
             valid(STATELESS, "SubscriptionsListenResult", message["result"])
             assert message["result"]["_meta"][ID] == message["id"] and message["result"]["resultType"] == "complete"
-    finals = [effect for effect in effects if type(effect) is Send]
+    finals = [effect for effect in effects if type(effect) is SendResponse]
     assert [effect.request.identifier for effect in finals] == ["one", 2]  # type: ignore[union-attr]
     assert session.listening == {} and close_listening(session, cancels) == [] and told(session) == []
 
@@ -302,7 +307,7 @@ def test_streams_are_told_of_the_tasks_they_name(monkeypatch: pytest.MonkeyPatch
     asked = {"notifications": {"taskIds": ["t1", "t2"]}, "_meta": meta}
     reply = ask(session, request("subscriptions/listen", asked, "with"))
     assert reply["params"]["notifications"] == {"taskIds": ["t1", "t2"]}
-    (message,) = decoded(status_event(session, "t1", {"taskId": "t1", "status": "completed"}))
+    (message,) = decoded(task_messages(session, "t1", {"taskId": "t1", "status": "completed"}))
     assert message["method"] == "notifications/tasks"
     assert message["params"] == {"taskId": "t1", "status": "completed", "_meta": {ID: "with"}}
-    assert status_event(session, "t3", {}) == []
+    assert task_messages(session, "t3", {}) == []

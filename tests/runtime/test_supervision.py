@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from mcpc_runtime import ways
-from mcpc_runtime.reactor import Reactor
-from mcpc_runtime.supervision import client, process
-from mcpc_runtime.supervision.client import Child, Supervisor
-from mcpc_runtime.supervision.subtree import Snapshot, mark_of, started, status
-from supervised import RUNTIME, Token, is_alive, nothing_left, until
+from mcpc_runtime.platforms.posix import system_features as ways
+from mcpc_runtime.platforms.posix.reactor import Reactor
+from mcpc_runtime.platforms.posix.supervision import client, process
+from mcpc_runtime.platforms.posix.supervision.client import SupervisedProcess, Supervisor
+from mcpc_runtime.platforms.posix.supervision.subtree import ProcessSnapshot, mark_of, started, status
+from support.processes import RUNTIME, Token, is_alive, nothing_left, until
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -43,7 +43,7 @@ class Server:
         self.reactor = Reactor()
         self.supervisor = Supervisor(self.reactor)
         self.token = token
-        self.ended: dict[Child, tuple[int, str]] = {}
+        self.ended: dict[SupervisedProcess, tuple[int, str]] = {}
 
     def spawn(
         self,
@@ -52,9 +52,9 @@ class Server:
         directory: str = "",
         more: dict[bytes, bytes] | None = None,
         descriptors: dict[int, int] | None = None,
-    ) -> Child:
+    ) -> SupervisedProcess:
         environment = {**self.token.environment, b"MCPC_CALL": mark.encode(), **(more or {})}
-        holder: list[Child] = []
+        holder: list[SupervisedProcess] = []
         child = self.supervisor.spawn(
             list(argv),
             environment,
@@ -105,7 +105,7 @@ def server(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> I
 def not_a_subreaper() -> None:
     """Make the test runner what it was, and take the ends of the orphans it was given."""
     ctypes.CDLL(None).prctl(36, 0, 0, 0, 0)
-    for pid, parent in Snapshot().zombies.items():
+    for pid, parent in ProcessSnapshot().zombies.items():
         if parent == os.getpid():
             client.reap(pid)
 
@@ -138,7 +138,7 @@ class TestStarting:
             (("/etc/passwd",), "cannot run /etc/passwd: Permission denied"),
             (("bash", "a\0b"), "cannot run bash: embedded null byte"),
             (("true", "x" * 200_000), "cannot run true: Argument list too long"),
-            ((), "cannot run nothing: no program is named"),
+            ((), "cannot run nothing: missing program name"),
         ],
     )
     def test_what_cannot_run_is_told(self, server: Server, argv: tuple[str, ...], problem: str) -> None:
@@ -149,7 +149,7 @@ class TestStarting:
         script = tmp_path / "script"
         script.write_text("#!/no/such/interpreter\n")
         script.chmod(0o700)
-        assert server.run(str(script))[1].endswith("the interpreter that its first line names is not there")
+        assert server.run(str(script))[1].endswith("the interpreter in its first line does not exist")
 
     def test_the_program_is_looked_for_where_it_will_itself(self, server: Server, tmp_path: Path) -> None:
         (tmp_path / "own").write_text("#!/bin/sh\nexit 3\n")
@@ -239,6 +239,7 @@ class TestStarting:
 # How they end
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 class TestEnding:
     @pytest.mark.parametrize("form", FORMS)
@@ -349,7 +350,7 @@ class TestEnding:
         assert server.run("bash", "-c", "exit 5") == (5, "")
         assert server.supervisor._pid != first
         if way != "subreaper":
-            zombies = [pid for pid, parent in Snapshot().zombies.items() if parent == os.getpid()]
+            zombies = [pid for pid, parent in ProcessSnapshot().zombies.items() if parent == os.getpid()]
             assert [status(pid) for pid in zombies] == []
 
     def test_a_child_from_before_is_let_be(self, server: Server) -> None:
@@ -410,9 +411,9 @@ def state_of(pid: int) -> str:
 PROGRAM = """
 import os, sys
 sys.path.insert(0, sys.argv[1])
-from mcpc_runtime.reactor import Reactor
-from mcpc_runtime.supervision import client
-from mcpc_runtime.supervision.folders import FOLDERS
+from mcpc_runtime.platforms.posix.reactor import Reactor
+from mcpc_runtime.platforms.posix.supervision import client
+from mcpc_runtime.platforms.posix.supervision.folders import FOLDERS
 if sys.argv[2] == "spawned":
     client._thread._count = lambda: 1
 FOLDERS += sys.argv[3:4]

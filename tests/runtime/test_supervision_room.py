@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from mcpc_runtime.reactor import Reactor
-from mcpc_runtime.supervision import client, ending, process
-from mcpc_runtime.supervision.client import Supervisor
-from mcpc_runtime.supervision.subtree import signal_group
-from supervised import Token, nothing_left, until
+from mcpc_runtime.platforms.posix.reactor import Reactor
+from mcpc_runtime.platforms.posix.supervision import client, ending, process
+from mcpc_runtime.platforms.posix.supervision.client import Supervisor
+from mcpc_runtime.platforms.posix.supervision.subtree import signal_group
+from support.processes import Token, nothing_left, until
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -90,7 +90,7 @@ def test_what_waits_for_room_can_be_stopped(token: Token, forked: None, monkeypa
     ended: list[tuple[int, str]] = []
     supervisor.spawn(["true"], {b"MCPC_CALL": b"1.a"}, {3: 2}, lambda *what: ended.append(what))
     supervisor.end(0, "1.a")
-    assert wait(reactor, ended) == (-1, "it was stopped before it was started")
+    assert wait(reactor, ended) == (-1, "stopped before it started")
     supervisor.close()
 
 
@@ -144,5 +144,10 @@ def test_a_supervisor_without_room_for_its_descriptors_leaves_none_open(monkeypa
 def test_no_signal_goes_to_everybody() -> None:
     for pid in (0, 1, -1):
         assert not signal_group(pid, signal.SIGTERM)
-    family = ending.Family(os.getppid(), adopts=False)
-    assert family.signal([ending.Ending(0, b""), ending.Ending(1, b""), ending.Ending(os.getppid(), b"")], 0) == []
+    family = ending.ProcessGroups(os.getppid(), adopts=False)
+    assert (
+        family.signal(
+            [ending.Termination(0, b""), ending.Termination(1, b""), ending.Termination(os.getppid(), b"")], 0
+        )
+        == []
+    )

@@ -8,7 +8,7 @@ import os
 
 import pytest
 
-from mcpc_runtime.supervision import wire
+from mcpc_runtime.platforms.posix.supervision import wire
 
 
 def descriptors() -> set[str]:
@@ -18,7 +18,7 @@ def descriptors() -> set[str]:
 def test_frames_arrive_whole_however_they_are_cut(monkeypatch: pytest.MonkeyPatch) -> None:
     for size in (1, 2, 5, 7, 100):
         monkeypatch.setattr(wire, "READ_SIZE", size)
-        ours, theirs = map(wire.Wire, _socket.socketpair())
+        ours, theirs = map(wire.DescriptorSocket, _socket.socketpair())
         sent = [("a", b"x" * length) for length in (0, 1, 50, 300)]
         found = []
         for number, message in enumerate(sent):
@@ -36,7 +36,7 @@ def test_frames_arrive_whole_however_they_are_cut(monkeypatch: pytest.MonkeyPatc
 
 
 def test_a_kept_message_without_room_for_its_descriptors_is_not_sent(monkeypatch: pytest.MonkeyPatch) -> None:
-    ours, theirs = map(wire.Wire, _socket.socketpair())
+    ours, theirs = map(wire.DescriptorSocket, _socket.socketpair())
     while not ours.pending:
         ours.send((b"x" * 60_000,))
     before = descriptors()

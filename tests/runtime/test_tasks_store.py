@@ -12,17 +12,17 @@ from pathlib import Path
 
 import pytest
 
-from mcpc_runtime.protocol import course
-from mcpc_runtime.protocol.course import StaleError, Task
-from mcpc_runtime.redis import RedisError, connect, without_secrets
+from mcpc_runtime.protocol import task_state
+from mcpc_runtime.protocol.task_state import StaleTaskError, Task
+from mcpc_runtime.replicas.redis_connection import RedisError, connect_redis, hide_secrets
 from mcpc_runtime.tasks import places
 from mcpc_runtime.tasks import store as stores
 from mcpc_runtime.tasks.places import file_name, open_store
-from mcpc_runtime.tasks.redis import Redis
-from mcpc_runtime.tasks.sqlite import Sqlite, make_safe
-from mcpc_runtime.tasks.store import FullError, Memory, StoreError
-from needs import ROOT
-from redises import PASSWORD, RedisServer
+from mcpc_runtime.tasks.redis import RedisStore
+from mcpc_runtime.tasks.sqlite import SqliteStore, make_safe
+from mcpc_runtime.tasks.store import MemoryStore, StoreError, StoreFullError
+from support.needs import ROOT
+from support.redises import PASSWORD, RedisServer
 
 CALL = {"version": "2026-07-28", "arguments": {"x": "é\ud800"}, "meta": {}}
 
@@ -37,13 +37,13 @@ def redis_server(tmp_path_factory):
 @pytest.fixture(autouse=True)
 def all_closed(monkeypatch):
     """Close whatever file a test opened and left open."""
-    opened, connect = [], Sqlite._connect
+    opened, connect = [], SqliteStore._connect
 
     def remembering(store):
         opened.append(store)
         return connect(store)
 
-    monkeypatch.setattr(Sqlite, "_connect", remembering)
+    monkeypatch.setattr(SqliteStore, "_connect", remembering)
     yield
     for store in opened:
         store.close()
@@ -52,11 +52,11 @@ def all_closed(monkeypatch):
 def opener(kind, request, folder):
     """What opens the same store again, as another server does; the memory of a process has only one."""
     if kind == "memory":
-        one = Memory()
+        one = MemoryStore()
         return lambda: one
     if kind == "sqlite":
-        return partial(Sqlite, str(folder / "folder" / "tasks.db"))
-    return partial(Redis, request.getfixturevalue("redis_server").url, folder.name, "")
+        return partial(SqliteStore, str(folder / "folder" / "tasks.db"))
+    return partial(RedisStore, request.getfixturevalue("redis_server").url, folder.name, "")
 
 
 @pytest.fixture(params=["memory", "sqlite", "redis"])
@@ -80,12 +80,12 @@ def task_of(store, name="a", principal="", lease=5000, **more):
 def test_what_is_kept_is_there_whole(opening):
     store = opening()
     assert store.read("a") is None
-    assert store.change("a", course.cancel) is None
+    assert store.change("a", task_state.cancel) is None
     task = task_of(store, answers={"k": {"deep": ["é", 1.5, None]}})
     store.add(task, CALL)
     assert opening().read("a").record() == task.record()
     assert opening().called("a") == CALL
-    done = store.change("a", lambda one, now: course.finish(one, 1, {"content": []}, None, now))
+    done = store.change("a", lambda one, now: task_state.finish(one, 1, {"content": []}, None, now))
     assert opening().read("a").record() == done.record()
 
 
@@ -93,8 +93,8 @@ def test_a_step_that_cannot_be_done_changes_nothing(opening):
     store = opening()
     store.add(task_of(store), CALL)
     before = store.read("a").record()
-    with pytest.raises(StaleError):
-        store.change("a", lambda one, now: course.finish(one, 7, {}, None, now))
+    with pytest.raises(StaleTaskError):
+        store.change("a", lambda one, now: task_state.finish(one, 7, {}, None, now))
     assert store.read("a").record() == before
 
 
@@ -103,9 +103,9 @@ def test_what_nobody_runs_is_found_and_what_somebody_runs_is_not(opening):
     store.add(task_of(store, "lives"), CALL)
     store.add(task_of(store, "dead", lease=-1), CALL)
     store.add(task_of(store, "over", lease=-1), CALL)
-    store.change("over", course.cancel)
+    store.change("over", task_state.cancel)
     assert [task.identifier for task in store.due(9)] == ["dead"]
-    taken = store.change("dead", lambda one, now: course.claim(one, "x", now + 5000, now))
+    taken = store.change("dead", lambda one, now: task_state.acquire(one, "x", now + 5000, now))
     assert (taken.status, store.due(9)) == ("failed", [])
 
 
@@ -113,7 +113,7 @@ def test_a_lease_is_put_off_only_by_who_has_it(opening):
     store = opening()
     store.add(task_of(store, "a", lease=-1, again=True), CALL)
     store.add(task_of(store, "b", lease=-1, again=True), CALL)
-    store.change("b", lambda one, now: course.claim(one, "other", now - 1, now))
+    store.change("b", lambda one, now: task_state.acquire(one, "other", now - 1, now))
     assert list(store.renew({"a": 1, "b": 1, "c": 1}, 5000)) == ["a"]
     assert [task.identifier for task in opening().due(9)] == ["b"]
     assert store.read("a").lease > store.now()
@@ -121,15 +121,15 @@ def test_a_lease_is_put_off_only_by_who_has_it(opening):
 
 def test_what_need_not_be_kept_is_forgotten(opening):
     store = opening()
-    then = store.now() - 2 * course.KEPT_MS
+    then = store.now() - 2 * task_state.RETENTION_MS
     old = task_of(store, "old", created=then, updated=then)
     store.add(old, CALL)
     store.add(task_of(store, "new"), CALL)
-    store.change("new", course.cancel)
-    finished = course.finish(old, 1, {}, None, old.created)
+    store.change("new", task_state.cancel)
+    finished = task_state.finish(old, 1, {}, None, old.created)
     store.change("old", lambda one, now: finished)
     assert store.read("old") is None
-    assert store.change("old", course.cancel) is None
+    assert store.change("old", task_state.cancel) is None
     store.due(9)
     assert store.read("new") is not None
 
@@ -140,7 +140,7 @@ def test_what_is_removed_is_gone(opening):
     store.remove("a")
     store.remove("a")
     assert (store.read("a"), store.due(9)) == (None, [])
-    with pytest.raises(StaleError):
+    with pytest.raises(StaleTaskError):
         store.called("a")
 
 
@@ -149,10 +149,10 @@ def test_one_principal_cannot_fill_it(opening, monkeypatch):
     store = opening()
     store.add(task_of(store, "a", "eve"), CALL)
     store.add(task_of(store, "b", "eve"), CALL)
-    with pytest.raises(FullError):
+    with pytest.raises(StoreFullError):
         store.add(task_of(store, "c", "eve"), CALL)
     store.add(task_of(store, "d", "bob"), CALL)
-    store.change("a", course.cancel)
+    store.change("a", task_state.cancel)
     store.add(task_of(store, "e", "eve"), CALL)
 
 
@@ -161,8 +161,8 @@ def test_it_has_an_end(opening, monkeypatch):
     store = opening()
     for name in "ab":
         store.add(task_of(store, name), CALL)
-        store.change(name, course.cancel)
-    with pytest.raises(FullError):
+        store.change(name, task_state.cancel)
+    with pytest.raises(StoreFullError):
         store.add(task_of(store, "c"), CALL)
 
 
@@ -170,11 +170,11 @@ def test_what_others_change_is_news_and_what_one_changes_oneself_is_not(shared):
     mine, other = shared(), shared()
     mine.add(task_of(mine, "a"), CALL)
     mine.news(), other.news()
-    mine.change("a", lambda one, now: course.ask(one, 1, {"k": {}}, now))
+    mine.change("a", lambda one, now: task_state.request_input(one, 1, {"k": {}}, now))
     assert mine.news() == []
     assert [(task.identifier, task.status) for task in wait_for_news(other)] == [("a", "input_required")]
     assert other.news() == []
-    other.change("a", lambda one, now: course.update(one, {"k": {"v": 1}}, now))
+    other.change("a", lambda one, now: task_state.add_responses(one, {"k": {"v": 1}}, now))
     assert [task.answers for task in wait_for_news(mine)] == [{"k": {"v": 1}}]
 
 
@@ -198,9 +198,9 @@ def test_of_many_who_take_a_task_one_gets_it(shared):
         barrier.wait()
         for number in range(10):
             try:
-                task = own.change(f"t{number}", lambda one, now: course.claim(one, me, now + 60_000, now))
+                task = own.change(f"t{number}", lambda one, now: task_state.acquire(one, me, now + 60_000, now))
                 taken.append((task.identifier, me, task.fence))
-            except StaleError:
+            except StaleTaskError:
                 continue
         own.close()
 
@@ -220,7 +220,7 @@ def test_steps_at_the_same_time_are_all_done(shared):
     def answer(numbers):
         own = shared()
         for number in numbers:
-            own.change("a", lambda one, now, key=str(number): course.update(one, {key: {"n": key}}, now))
+            own.change("a", lambda one, now, key=str(number): task_state.add_responses(one, {key: {"n": key}}, now))
         own.close()
 
     threads = [threading.Thread(target=answer, args=(range(start, 40, 4),)) for start in range(4)]
@@ -234,7 +234,7 @@ def test_steps_at_the_same_time_are_all_done(shared):
 
 def test_the_file_is_its_owners_alone_and_is_not_made_before_there_is_a_task(tmp_path):
     path = tmp_path / "folder" / "tasks.db"
-    store = Sqlite(str(path))
+    store = SqliteStore(str(path))
     assert (store.read("a"), store.due(9), store.news(), store.renew({"a": 1}, 5)) == (None, [], [], {})
     assert not path.parent.exists()
     before = os.umask(0)
@@ -248,14 +248,14 @@ def test_the_file_is_its_owners_alone_and_is_not_made_before_there_is_a_task(tmp
 
 
 def test_what_another_process_has_made_since_is_seen(tmp_path):
-    first, second = Sqlite(str(tmp_path / "tasks.db")), Sqlite(str(tmp_path / "tasks.db"))
+    first, second = SqliteStore(str(tmp_path / "tasks.db")), SqliteStore(str(tmp_path / "tasks.db"))
     assert first.read("a") is None
     second.add(task_of(second), CALL)
     assert first.read("a") is not None
 
 
 def test_a_full_disk_is_told_and_what_was_kept_before_is_there(tmp_path):
-    store = Sqlite(str(tmp_path / "tasks.db"))
+    store = SqliteStore(str(tmp_path / "tasks.db"))
     store.add(task_of(store, "a"), CALL)
     store._open.execute("PRAGMA max_page_count = 12")
     with pytest.raises(StoreError, match=r"tasks\.db: database or disk is full"):
@@ -269,7 +269,7 @@ def test_a_broken_file_is_told_and_left_as_it_is(tmp_path, content):
     path = tmp_path / "tasks.db"
     path.write_bytes(content)
     path.chmod(0o600)
-    store = Sqlite(str(path))
+    store = SqliteStore(str(path))
     for use in (lambda: store.add(task_of(store), CALL), lambda: store.read("a"), lambda: store.due(1)):
         with pytest.raises(StoreError, match=r"tasks\.db: "):
             use()
@@ -277,7 +277,7 @@ def test_a_broken_file_is_told_and_left_as_it_is(tmp_path, content):
 
 
 def test_a_broken_record_is_told(tmp_path):
-    store = Sqlite(str(tmp_path / "tasks.db"))
+    store = SqliteStore(str(tmp_path / "tasks.db"))
     store.add(task_of(store), CALL)
     with closing(sqlite3.connect(tmp_path / "tasks.db", isolation_level=None)) as other:
         other.execute("UPDATE tasks SET state = X'7b'")
@@ -289,7 +289,7 @@ def test_a_file_of_another_format_is_told(tmp_path):
     with closing(sqlite3.connect(tmp_path / "tasks.db", isolation_level=None)) as other:
         other.execute("PRAGMA user_version = 99")
     (tmp_path / "tasks.db").chmod(0o600)
-    store = Sqlite(str(tmp_path / "tasks.db"))
+    store = SqliteStore(str(tmp_path / "tasks.db"))
     with pytest.raises(StoreError, match="format 99"):
         store.add(task_of(store), CALL)
 
@@ -299,8 +299,8 @@ def test_a_file_that_others_may_read_is_refused(tmp_path, spoil):
     path = tmp_path / "tasks.db"
     path.touch()
     spoil(path)
-    with pytest.raises(StoreError, match="nobody else"):
-        Sqlite(str(path)).add(task_of(Memory()), CALL)
+    with pytest.raises(StoreError, match="only this user"):
+        SqliteStore(str(path)).add(task_of(MemoryStore()), CALL)
 
 
 @pytest.mark.parametrize("kind", ["link", "folder", "pipe"])
@@ -309,31 +309,31 @@ def test_what_is_no_regular_file_is_refused(tmp_path, kind):
     (tmp_path / "target").touch(0o600)
     {"link": lambda: path.symlink_to("target"), "folder": path.mkdir, "pipe": lambda: os.mkfifo(path)}[kind]()
     with pytest.raises(StoreError):
-        Sqlite(str(path)).add(task_of(Memory()), CALL)
+        SqliteStore(str(path)).add(task_of(MemoryStore()), CALL)
     assert (tmp_path / "target").read_bytes() == b""
 
 
 def test_a_file_that_is_locked_too_long_is_told(tmp_path, monkeypatch):
     monkeypatch.setattr("mcpc_runtime.tasks.sqlite.BUSY_SECONDS", 0.1)
-    store = Sqlite(str(tmp_path / "tasks.db"))
+    store = SqliteStore(str(tmp_path / "tasks.db"))
     store.add(task_of(store), CALL)
     other = sqlite3.connect(tmp_path / "tasks.db", isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
     with pytest.raises(StoreError, match="locked"):
-        store.change("a", course.cancel)
+        store.change("a", task_state.cancel)
     assert store.read("a").status == "working"
     other.execute("ROLLBACK")
     other.close()
-    assert store.change("a", course.cancel).status == "cancelled"
+    assert store.change("a", task_state.cancel).status == "cancelled"
 
 
 WRITER = """
 import os, sys
 sys.path[:0] = {path!r}
-from mcpc_runtime.protocol import course
-from mcpc_runtime.protocol.course import Task
-from mcpc_runtime.tasks.sqlite import Sqlite
-store = Sqlite(sys.argv[1])
+from mcpc_runtime.protocol import task_state
+from mcpc_runtime.protocol.task_state import Task
+from mcpc_runtime.tasks.sqlite import SqliteStore
+store = SqliteStore(sys.argv[1])
 for number in range(10_000):
     task = Task(f"t{{number}}", "", "tool", store.now())
     store.add(task, {{"arguments": {{}}}})
@@ -351,7 +351,7 @@ def test_what_was_taken_survives_the_process(tmp_path):
     said += [int(line) for line in writer.stdout.read().split()]
     writer.wait()
     writer.stdout.close()
-    store = Sqlite(str(path))
+    store = SqliteStore(str(path))
     assert all(store.read(f"t{number}") is not None for number in said)
     assert len(store.due(20_000)) - len(said) in (0, 1)
     assert store._open.execute("PRAGMA integrity_check").fetchone() == ("ok",)
@@ -359,7 +359,7 @@ def test_what_was_taken_survives_the_process(tmp_path):
 
 def test_redis_that_goes_away_is_told_without_the_password_and_comes_back(tmp_path):
     server = RedisServer(tmp_path / "redis")
-    store = Redis(server.url, "name", "")
+    store = RedisStore(server.url, "name", "")
     store.add(task_of(store), CALL)
     store.news()
     server.stop()
@@ -371,8 +371,8 @@ def test_redis_that_goes_away_is_told_without_the_password_and_comes_back(tmp_pa
     server.start()
     assert store.read("a").status == "working"
     store.news()
-    other = Redis(server.url, "name", "")
-    other.change("a", course.cancel)
+    other = RedisStore(server.url, "name", "")
+    other.change("a", task_state.cancel)
     assert [task.status for task in wait_for_news(store)] == ["cancelled"]
     other.close()
     store.close()
@@ -382,12 +382,12 @@ def test_redis_that_goes_away_is_told_without_the_password_and_comes_back(tmp_pa
 def test_a_wrong_password_is_told_and_not_shown(redis_server):
     url = redis_server.url.replace(PASSWORD, "wrong-and-secret")
     with pytest.raises(StoreError) as told:
-        Redis(url, "name", "").read("a")
+        RedisStore(url, "name", "").read("a")
     assert "wrong-and-secret" not in str(told.value)
 
 
 def test_servers_of_other_names_do_not_see_each_other(redis_server):
-    one, other = Redis(redis_server.url, "one", ""), Redis(redis_server.url, "other", "")
+    one, other = RedisStore(redis_server.url, "one", ""), RedisStore(redis_server.url, "other", "")
     one.add(task_of(one, "secret", lease=-1), CALL)
     assert (other.read("secret"), other.due(9)) == (None, [])
 
@@ -402,18 +402,23 @@ def test_servers_of_other_names_do_not_see_each_other(redis_server):
     ],
 )
 def test_no_secret_is_said(url, words):
-    said = without_secrets(f"{words} of {url}", url)
+    said = hide_secrets(f"{words} of {url}", url)
     assert not any(secret in said for secret in ("p%40ss", "p@ss", "secret", "cret"))
 
 
 def test_an_address_that_is_none_is_told():
-    with pytest.raises(RedisError, match="no address"):
-        connect("redis://host:port", "")
+    with pytest.raises(RedisError, match="not a Redis address"):
+        connect_redis("redis://host:port", "")
 
 
 @pytest.mark.parametrize(
     ("chosen", "kind"),
-    [("memory:", Memory), ("sqlite:/x/tasks.db", Sqlite), ("", Sqlite), ("valkey://127.0.0.1:1", Redis)],
+    [
+        ("memory:", MemoryStore),
+        ("sqlite:/x/tasks.db", SqliteStore),
+        ("", SqliteStore),
+        ("valkey://127.0.0.1:1", RedisStore),
+    ],
 )
 def test_what_the_environment_says_is_taken(monkeypatch, tmp_path, chosen, kind):
     monkeypatch.setenv("MCPC_TASKS", chosen)
@@ -443,14 +448,14 @@ def test_a_server_without_redis_says_how_to_have_it(tmp_path):
 def test_without_a_place_for_a_file_tasks_are_in_memory_and_somebody_is_told(tmp_path, monkeypatch):
     monkeypatch.delenv("MCPC_TASKS", raising=False)
     told = []
-    monkeypatch.setattr("mcpc_runtime.tasks.places.tell", told.append)
+    monkeypatch.setattr("mcpc_runtime.tasks.places.log_line", told.append)
     for state in ("", "relative"):
         monkeypatch.setenv("XDG_STATE_HOME", state)
         monkeypatch.setenv("HOME", "")
-        assert type(open_store("name", "")) is Memory
+        assert type(open_store("name", "")) is MemoryStore
     (tmp_path / "file").touch()
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "file"))
-    assert type(open_store("name", "")) is Memory
+    assert type(open_store("name", "")) is MemoryStore
     assert len(told) == 3
     assert all("in memory only" in words for words in told)
 
@@ -494,8 +499,8 @@ def test_who_keeps_its_share_is_refused_and_another_is_not(opening, monkeypatch)
     store = opening()
     for number in range(6):
         store.add(task_of(store, f"a{number}", "a"), CALL)
-        store.change(f"a{number}", course.cancel)
-    with pytest.raises(FullError, match="6 tasks of yours"):
+        store.change(f"a{number}", task_state.cancel)
+    with pytest.raises(StoreFullError, match="6 of your tasks"):
         store.add(task_of(store, "a6", "a"), CALL)
     store.add(task_of(store, "b0", "b"), CALL)
     for number in range(6):
@@ -504,7 +509,7 @@ def test_who_keeps_its_share_is_refused_and_another_is_not(opening, monkeypatch)
 
 
 def test_memory_parses_no_other_task_for_a_new_one(monkeypatch):
-    store = Memory()
+    store = MemoryStore()
     for name in "abc":
         store.add(task_of(store, name, "eve"), CALL)
     monkeypatch.setattr(stores, "load", lambda data: pytest.fail("a task was parsed"))
@@ -512,11 +517,11 @@ def test_memory_parses_no_other_task_for_a_new_one(monkeypatch):
 
 
 def test_memory_counts_its_bytes_and_takes_no_more_than_it_may(monkeypatch):
-    store = Memory()
+    store = MemoryStore()
     store.add(task_of(store, "a", "eve"), CALL)
     assert store.size > 0
     monkeypatch.setattr(stores, "MOST_BYTES", store.size)
-    with pytest.raises(FullError, match="MiB"):
+    with pytest.raises(StoreFullError, match="MiB"):
         store.add(task_of(store, "b", "bob"), CALL)
     store.remove("a")
     assert store.size == 0
@@ -527,18 +532,18 @@ LARGE = {"content": [{"type": "text", "text": "x" * 5000}]}
 
 
 def finished(result):
-    return lambda one, now: course.finish(one, 1, result, None, now)
+    return lambda one, now: task_state.finish(one, 1, result, None, now)
 
 
 def test_memory_keeps_no_result_that_it_has_no_room_for(monkeypatch):
-    store = Memory()
+    store = MemoryStore()
     for name in "ab":
         store.add(task_of(store, name, "eve"), CALL)
     monkeypatch.setattr(stores, "MOST_BYTES", 10_000)
     assert store.change("a", finished(LARGE)).status == "completed"
     ended = store.change("b", finished(LARGE))
     assert (ended.status, ended.result, ended.owner) == ("failed", None, "")
-    assert "no room" in ended.error["message"]
+    assert "not enough task memory" in ended.error["message"]
     assert store.read("b").record() == ended.record()
     assert store.size < 10_000
     for name in "ab":
@@ -548,12 +553,12 @@ def test_memory_keeps_no_result_that_it_has_no_room_for(monkeypatch):
 
 def test_who_keeps_its_share_of_memory_is_refused_and_another_is_not(monkeypatch):
     monkeypatch.setattr(stores, "MOST_BYTES", 12_000)
-    store = Memory()
+    store = MemoryStore()
     for number in range(5):
         store.add(task_of(store, f"e{number}", "eve"), CALL)
     store.change("e0", finished(LARGE))
     assert store.change("e1", finished(LARGE)).status == "failed"
-    with pytest.raises(FullError, match="your share"):
+    with pytest.raises(StoreFullError, match="the maximum per user"):
         store.add(task_of(store, "e5", "eve"), {**CALL, "arguments": {"x": "x" * 500}})
     store.add(task_of(store, "b0", "bob"), {**CALL, "arguments": {"x": "x" * 200}})
 
@@ -576,9 +581,9 @@ def test_a_store_is_in_memory_where_others_could_replace_it(
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     monkeypatch.delenv("XDG_STATE_HOME", raising=False)
     said: list[str] = []
-    monkeypatch.setattr(places, "tell", said.append)
-    assert type(places.usual("demo", "/server.pyz")) is places.Memory
-    assert "can be written to by others" in said[0]
+    monkeypatch.setattr(places, "log_line", said.append)
+    assert type(places.usual("demo", "/server.pyz")) is places.MemoryStore
+    assert "is writable by other users" in said[0]
     assert not (tmp_path / "home/.local/state").exists()
     (tmp_path / "home/.local").chmod(0o700)
-    assert type(places.usual("demo", "/server.pyz")) is not places.Memory
+    assert type(places.usual("demo", "/server.pyz")) is not places.MemoryStore

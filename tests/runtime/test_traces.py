@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from artifact import build, converse
-from images import MODERN, request, small_session
 from mcpc_runtime.protocol.effects import Call, Request
-from mcpc_runtime.protocol.traces import trace_of
-from needs import needs
+from mcpc_runtime.protocol.traces import trace_variables
+from support.artifact import build, converse
+from support.images import MODERN, request, small_session
+from support.needs import needs
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -26,7 +26,7 @@ def traced(meta: object) -> dict[bytes, bytes]:
     session = small_session()
     params = {} if meta is None else {"_meta": meta}
     wire = session.image.wire("2026-07-28")
-    return trace_of(Call(Request(session, 1, "tools/call", params, wire), session.image.tool("echo"), {}))
+    return trace_variables(Call(Request(session, 1, "tools/call", params, wire), session.image.tool("echo"), {}))
 
 
 def test_what_has_the_form_of_a_trace_is_passed_on() -> None:

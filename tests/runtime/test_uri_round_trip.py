@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from mcpc.ir.uri_templates import RESERVED, TemplateError, UriTemplate, parse_template
-from mcpc_runtime.protocol.matching import complaint, match
+from mcpc_runtime.protocol.uri_matching import match_template, uri_problem
 
 LONG = 20_000
 """So many characters that what is not linear would take minutes."""
@@ -117,8 +117,8 @@ def test_what_was_expanded_is_read_again(made: tuple[str, list[Any], dict[str, V
     text, parts, values = made
     template = parsed(text)
     uri = expand(parts, values)
-    assert not complaint(uri), uri
-    found = match((row(template),), uri)
+    assert not uri_problem(uri), uri
+    found = match_template((row(template),), uri)
     assert found is not None, (template.pattern, uri)
     prefixes = {name: prefix for _, names in parts for name, prefix, _ in names}
     assert found[1] == {name: cut(value, prefixes[name]) for name, value in values.items() if value is not None}, uri

@@ -8,18 +8,19 @@ from types import SimpleNamespace
 
 import pytest
 
-from mcpc_runtime import ways
-from mcpc_runtime.commands import Invocation, Returned
-from mcpc_runtime.host import Host
-from mcpc_runtime.reactor import Reactor
-from mcpc_runtime.runners import worker
-from mcpc_runtime.runners.worker import WorkerRunner
-from mcpc_runtime.worker import remote
-from mcpc_runtime.worker.replies import Replies
+from mcpc_runtime.handlers.invocations import FunctionResult, Invocation
+from mcpc_runtime.handlers.python import runner as worker
+from mcpc_runtime.handlers.python.runner import WorkerRunner
+from mcpc_runtime.handlers.python.worker import remote
+from mcpc_runtime.handlers.python.worker.replies import ReplyWriter
+from mcpc_runtime.handlers.runner_context import RunnerContext
+from mcpc_runtime.platforms.posix import system_features as ways
+from mcpc_runtime.platforms.posix.reactor import Reactor
+from support.processes import is_alive
 
 HANDLERS = """
 import asyncio, ctypes, dataclasses, datetime, os, pathlib, signal, sys, threading, time
-from mcpc_runtime.context import Cancelled, ToolError
+from mcpc_runtime.handlers.python.context import Cancelled, ToolError
 state = []
 ran = []
 def echo(**given): return given
@@ -107,11 +108,13 @@ class Server:
         (folder / "handlers").mkdir()
         (folder / "handlers/tools.py").write_text(HANDLERS)
         (folder / "handlers/broken.py").write_text("import nothing_of_this_name\n")
-        runtime = Path(worker.__file__).parents[1]
+        runtime = Path(worker.__file__).parents[2]
         (folder / "mcpc_runtime").symlink_to(runtime)
         self.reactor = Reactor()
         index = {"environments": ((False, ()), (True, ()))}
-        self.host = Host(self.reactor, SimpleNamespace(archive=str(folder), index=index))
+        self.host = RunnerContext(
+            self.reactor, SimpleNamespace(hooks=lambda name: (), archive=str(folder), index=index)
+        )
         self.runner = WorkerRunner(self.host)
         self.notes: list = []
 
@@ -121,8 +124,8 @@ class Server:
             setattr(invocation, name, value)
         return self.runner.start(invocation, done, self.notes.append)
 
-    def run(self, *calls: tuple, **more) -> list[Returned]:
-        done: dict[int, Returned] = {}
+    def run(self, *calls: tuple, **more) -> list[FunctionResult]:
+        done: dict[int, FunctionResult] = {}
         for number, (function, arguments) in enumerate(calls):
             self.start(function, arguments, lambda returned, number=number: done.__setitem__(number, returned), **more)
         self.wait(lambda: len(done) == len(calls))
@@ -143,14 +146,6 @@ class Server:
     def pass_time(self, seconds: float) -> None:
         end = time.monotonic() + seconds
         self.wait(lambda: time.monotonic() > end)
-
-
-def is_alive(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    return "Z" not in Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2][:3]
 
 
 def descriptors() -> set[str]:
@@ -201,7 +196,7 @@ PROBLEMS = [
     ("fail", {}, "ValueError: no good"),
     ("silent", {}, "KeyError"),
     ("leave", {}, "SystemExit: bye"),
-    ("odd", {}, "TypeError: the handler returned a object, which JSON cannot carry"),
+    ("odd", {}, "TypeError: the handler returned a object, which cannot be written as JSON"),
     ("infinite", {}, "ValueError: Out of range float values are not JSON compliant"),
     ("missing", {}, "AttributeError: module 'tools' has no attribute 'missing'"),
     ("slow", {"second": 1}, "TypeError: slow() got an unexpected keyword argument 'second'"),
@@ -211,7 +206,7 @@ PROBLEMS = [
     ("handle", {}, "ValueError: signal only works in main thread"),
     ("self_cancelled", {}, "Cancelled"),
     ("exits", {}, "SystemExit: soon"),
-    ("large", {"size": 65 << 20}, "ValueError: the result takes 65 MiB, and 64 MiB is the most"),
+    ("large", {"size": 65 << 20}, "ValueError: the result takes 65 MiB; the maximum is 64 MiB"),
 ]
 
 
@@ -251,19 +246,20 @@ def test_calls_run_beside_each_other(server: Server, function: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("function", "reason"), [("die", "with status 7"), ("killed", "by signal 9"), ("crash", "by signal 11")]
+    ("function", "reason"),
+    [("die", "exited with status 7"), ("killed", "was killed by signal 9"), ("crash", "was killed by signal 11")],
 )
 def test_a_death_is_the_answer_of_those_it_took_and_the_next_call_works(
     each_way: Server, function: str, reason: str
 ) -> None:
     slow, dead = each_way.run(("slow", {"seconds": 20}), (function, {}))
-    assert slow.problem == dead.problem == f"the handler's process was ended {reason}"
+    assert slow.problem == dead.problem == f"the handler's process {reason}"
     assert each_way.value("echo", a=1) == {"a": 1}
 
 
 def test_a_handler_that_closes_everything_takes_only_its_worker_with_it(server: Server) -> None:
     (returned,) = server.run(("close_all", {}))
-    assert returned.problem.startswith("the handler's process was ended")
+    assert returned.problem.startswith("the handler's process ")
     assert server.value("echo", a=1) == {"a": 1}
 
 
@@ -281,7 +277,7 @@ def test_more_calls_than_the_socket_holds(each_way: Server) -> None:
 
 @pytest.mark.parametrize("function", ["slow", "soon"])
 def test_a_stopped_call_is_not_reported(server: Server, function: str) -> None:
-    reported: list[Returned] = []
+    reported: list[FunctionResult] = []
     job = server.start(function, {"seconds": 0.3}, reported.append)
     server.runner.stop(job)
     server.run(("slow", {"seconds": 0.6}))
@@ -337,7 +333,7 @@ def test_calls_that_are_stopped_before_they_begin_never_do(each_way: Server) -> 
 @pytest.mark.parametrize("function", ["slow", "stubborn"])
 def test_a_call_that_does_not_end_loses_its_worker(each_way: Server, function: str) -> None:
     first = each_way.value("process")
-    beside: list[Returned] = []
+    beside: list[FunctionResult] = []
     stuck = each_way.start(function, {"seconds": 60}, pytest.fail)
     each_way.start("slow", {"seconds": 4}, beside.append)
     each_way.pass_time(0.2)
@@ -353,7 +349,7 @@ def test_a_call_that_does_not_end_loses_its_worker(each_way: Server, function: s
 
 def test_a_handler_that_lets_nothing_else_run_holds_up_nobody(server: Server) -> None:
     first = server.value("process")
-    held: list[Returned] = []
+    held: list[FunctionResult] = []
     server.start("hold", {"seconds": 8}, held.append)
     returned = server.run(*(("count", {"value": number}) for number in range(50)), ("process", {}))
     assert not held
@@ -366,7 +362,7 @@ def test_a_handler_that_lets_nothing_else_run_holds_up_nobody(server: Server) ->
 @pytest.mark.parametrize("function", ["hold_and_die", "hold"])
 def test_no_call_is_lost_and_none_runs_twice(each_way: Server, function: str, tmp_path: Path) -> None:
     each_way.value("echo")
-    held: list[Returned] = []
+    held: list[FunctionResult] = []
     holding = tmp_path / "holding"
     job = each_way.start(function, {"seconds": 1.2, "holding": str(holding)}, held.append)
     each_way.wait(holding.exists)
@@ -382,8 +378,8 @@ def test_no_call_is_lost_and_none_runs_twice(each_way: Server, function: str, tm
 def test_a_worker_that_never_starts_is_told_and_not_tried_for_ever(server: Server, tmp_path: Path) -> None:
     (tmp_path / "mcpc_runtime").unlink()
     for returned in (*server.run(("echo", {}), ("echo", {})), *server.run(("echo", {}))):
-        assert returned.problem == "the process for Python handlers does not start: it was ended with status 1"
-    (tmp_path / "mcpc_runtime").symlink_to(Path(worker.__file__).parents[1])
+        assert returned.problem == "the Python worker process does not start: it exited with status 1"
+    (tmp_path / "mcpc_runtime").symlink_to(Path(worker.__file__).parents[2])
     assert server.value("echo", a=1) == {"a": 1}
 
 
@@ -431,8 +427,8 @@ def test_more_notes_than_a_pipe_holds(server: Server) -> None:
 
 @pytest.mark.parametrize("function", ["ask", "ask_async"])
 def test_a_handler_calls_another_tool(server: Server, function: str) -> None:
-    def answered(result: dict) -> Returned:
-        returned: list[Returned] = []
+    def answered(result: dict) -> FunctionResult:
+        returned: list[FunctionResult] = []
         server.notes.clear()
         job = server.start(function, {"name": "other"}, returned.append, context="ctx")
         server.wait(lambda: server.notes)
@@ -461,7 +457,7 @@ def test_a_call_that_comes_after_close_starts_no_process(server: Server) -> None
     """What was waiting in the loop when the server stopped is answered, and opens nothing that nobody would close."""
     server.runner.close()
     before = descriptors()
-    answers: list[Returned] = []
+    answers: list[FunctionResult] = []
     server.start("text", {}, answers.append)
     assert [answer.problem for answer in answers] == ["the server is stopping"]
     assert descriptors() == before
@@ -470,7 +466,7 @@ def test_a_call_that_comes_after_close_starts_no_process(server: Server) -> None
 def test_a_server_that_has_gone_is_told_nothing() -> None:
     reading, writing = os.pipe()
     os.close(reading)
-    replies = Replies(writing)
+    replies = ReplyWriter(writing)
     ended = [False]
     replies.send(b"{}", ended, last=True)
     replies.tell(b"{}")

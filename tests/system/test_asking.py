@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import select
 import subprocess
 import sys
 import time
@@ -16,8 +14,9 @@ import pytest
 from mcp import Client as PythonClient
 from mcp import StdioServerParameters
 
-from artifact import build
-from needs import ROOT, needs
+from support.artifact import build
+from support.needs import ROOT, needs
+from support.stdio import StdioClient, initialization
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -242,59 +241,30 @@ def servers(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     return {name: build(folder / name, folder / f"{name}.pyz") for name in ("python", "bash")}
 
 
-class Client:
-    """A client with raw pipes, in one era."""
+class Client(StdioClient):
+    """A client in one era."""
 
     def __init__(self, server: Path, version: str = LEGACY, capabilities: Any = None, **environment: str) -> None:
         self.version = version
         self.capabilities = ALL if capabilities is None else capabilities
-        self.process = subprocess.Popen(
-            [sys.executable, server],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            env={**os.environ, **environment},
-        )
-        self.pending = b""
-        self.number = 0
         self.asked: list[dict[str, Any]] = []
+        super().__init__(server, environment=environment)
         if version != MODERN:
-            client = {"name": "t", "version": "1"}
-            given = {"protocolVersion": version, "capabilities": self.capabilities, "clientInfo": client}
-            self.until(self.send("initialize", given))
+            self.ask("initialize", initialization(version, self.capabilities))
 
-    def raw(self, message: dict[str, Any]) -> None:
-        assert self.process.stdin is not None
-        self.process.stdin.write(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n")
-        self.process.stdin.flush()
-
-    def send(self, method: str, params: dict[str, Any]) -> int:
-        self.number += 1
+    def begin(self, method: str, params: Any = None) -> int:
         if self.version == MODERN:
             prefix = "io.modelcontextprotocol/"
             meta = {f"{prefix}protocolVersion": MODERN, f"{prefix}clientCapabilities": self.capabilities}
             params = {"_meta": meta, **params}
-        self.raw({"id": self.number, "method": method, "params": params})
-        return self.number
-
-    def message(self, seconds: float = 30) -> dict[str, Any]:
-        assert self.process.stdout is not None
-        end = time.monotonic() + seconds
-        while b"\n" not in self.pending:
-            ready, _, _ = select.select([self.process.stdout], [], [], max(0, end - time.monotonic()))
-            assert ready, "nothing came"
-            data = os.read(self.process.stdout.fileno(), 1 << 16)
-            assert data, self.process.stderr.read() if self.process.stderr else "it ended"
-            self.pending += data
-        line, _, self.pending = self.pending.partition(b"\n")
-        return json.loads(line)
+        return super().begin(method, params)
 
     def until(self, number: int, answer: Answer | None = None) -> dict[str, Any]:
         """The reply to a request; what the server asks before it is answered."""
         while (found := self.message()).get("id") != number or "method" in found:
             if "method" in found and "id" in found and answer is not None:
                 self.asked.append(found)
-                self.raw({"id": found["id"], **answer(found)})
+                self.send({"id": found["id"], **answer(found)})
         return found
 
     def run(
@@ -303,7 +273,7 @@ class Client:
         """The last reply to a call, whose questions are answered as its era has them."""
         params: dict[str, Any] = {"name": name, "arguments": arguments}
         for _ in range(10):
-            reply = self.until(self.send(method, params), answer)
+            reply = self.until(self.begin(method, params), answer)
             result = reply.get("result", {})
             if result.get("resultType") != "input_required":
                 return reply
@@ -316,16 +286,6 @@ class Client:
     def text(self, name: str, answer: Answer, **arguments: Any) -> str:
         reply = self.run(name, answer, **arguments)
         return reply["result"]["content"][0]["text"]
-
-    def end(self) -> tuple[bytes, bytes]:
-        said, complained = self.process.communicate(timeout=30)
-        assert self.process.returncode == 0, complained
-        return self.pending + said, complained
-
-    def close(self) -> None:
-        if self.process.returncode is None:
-            self.process.kill()
-            self.process.communicate()
 
 
 @pytest.fixture
@@ -431,10 +391,10 @@ def test_a_client_that_refuses_or_answers_garbage(connect: Callable[..., Client]
     client = connect()
     cases: dict[str, dict[str, Any]] = {
         "User rejected": {"error": {"code": -1, "message": "User rejected"}},
-        "cannot be used: its `action`": {"result": {"action": "nod"}},
-        "cannot be used: `name` must be a string": {"result": {"action": "accept", "content": {"name": 7}}},
-        "cannot be used: `name` is missing": {"result": {"action": "accept"}},
-        "cannot be used: it must be an object": {"result": [1]},
+        ": its `action`": {"result": {"action": "nod"}},
+        ": `name` must be a string": {"result": {"action": "accept", "content": {"name": 7}}},
+        ": `name` is missing": {"result": {"action": "accept"}},
+        ": it must be an object": {"result": [1]},
     }
     for form in ("worker", "loop", "inline"):
         for words, answer in cases.items():
@@ -451,13 +411,13 @@ def test_a_client_that_refuses_or_answers_garbage(connect: Callable[..., Client]
 def test_a_call_that_is_cancelled_while_it_asks(connect: Callable[..., Client], form: str) -> None:
     language, name = asker(form)
     client = connect(language)
-    number = client.send("tools/call", {"name": name, "arguments": {}})
+    number = client.begin("tools/call", {"name": name, "arguments": {}})
     request = client.message()
     assert request["method"] == "elicitation/create"
-    client.raw({"method": "notifications/cancelled", "params": {"requestId": number}})
+    client.send({"method": "notifications/cancelled", "params": {"requestId": number}})
     notice = client.message()
     assert (notice["method"], notice["params"]["requestId"]) == ("notifications/cancelled", request["id"])
-    client.raw({"id": request["id"], **filled(request)})
+    client.send({"id": request["id"], **filled(request)})
     assert client.text(name, filled) == "accept Ann"
 
 
@@ -465,10 +425,10 @@ def test_a_call_that_is_cancelled_while_it_asks(connect: Callable[..., Client], 
 def test_a_client_that_leaves_while_it_is_asked(connect: Callable[..., Client], form: str) -> None:
     language, name = asker(form)
     client = connect(language)
-    client.send("tools/call", {"name": name, "arguments": {}})
+    client.begin("tools/call", {"name": name, "arguments": {}})
     assert client.message()["method"] == "elicitation/create"
     said, complained = client.end()
-    assert b"1 call not finished" in complained and b"Traceback" not in complained
+    assert b"1 call did not finish" in complained and b"Traceback" not in complained
     assert b'"result"' not in said
 
 
@@ -562,13 +522,13 @@ KEYS = "one key of sixteen bytes, another key of them"
 
 
 def begun(client: Client, name: str = "who_worker") -> dict[str, Any]:
-    return client.until(client.send("tools/call", {"name": name, "arguments": {}}))["result"]
+    return client.until(client.begin("tools/call", {"name": name, "arguments": {}}))["result"]
 
 
 def continued(client: Client, state: str, name: str = "who_worker") -> dict[str, Any]:
     answers = {"who": {"action": "accept", "content": {"name": "Ann"}}}
     params = {"name": name, "arguments": {}, "requestState": state, "inputResponses": answers}
-    return client.until(client.send("tools/call", params))
+    return client.until(client.begin("tools/call", params))
 
 
 def test_processes_with_one_key_file_continue_each_other_s_conversations(
@@ -594,13 +554,13 @@ def test_keys_that_cannot_be_used_are_not_used(connect: Callable[..., Client], t
     keys.write_text("the first key of them all\n")
     keys.chmod(0o644)
     for given, words in (
-        ({"MCPC_STATE_KEYS_FILE": str(keys)}, "open to others"),
-        ({"MCPC_STATE_KEYS": "short"}, "it needs 16 or more"),
+        ({"MCPC_STATE_KEYS_FILE": str(keys)}, "accessed by other users"),
+        ({"MCPC_STATE_KEYS": "short"}, "at least 16 are required"),
     ):
         client = connect("python", MODERN, **given)
-        reply = client.until(client.send("tools/call", {"name": "who_worker", "arguments": {}}))
+        reply = client.until(client.begin("tools/call", {"name": "who_worker", "arguments": {}}))
         assert reply["error"]["code"] == -32603
-        again = client.until(client.send("tools/call", {"name": "who_worker", "arguments": {}, "requestState": "x"}))
+        again = client.until(client.begin("tools/call", {"name": "who_worker", "arguments": {}, "requestState": "x"}))
         assert again["error"]["code"] == -32603
         _, complained = client.end()
         assert words in complained.decode()

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from artifact import build, converse
-from needs import needs
+from support.artifact import build
+from support.needs import needs
+from support.stdio import exchange, initialization
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -93,9 +94,8 @@ def environment(request: pytest.FixtureRequest) -> dict[str, str]:
 def ask(server: Path, environment: dict[str, str], *calls: tuple[str, object], token: object = None) -> list[dict]:
     """Everything the server says to these calls: notifications, and replies."""
     meta = {} if token is None else {"_meta": {"progressToken": token}}
-    client = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
     messages = [
-        {"id": 0, "method": "initialize", "params": client},
+        {"id": 0, "method": "initialize", "params": initialization()},
         {"method": "notifications/initialized"},
         {"id": -1, "method": "logging/setLevel", "params": {"level": "debug"}},
     ]
@@ -103,10 +103,7 @@ def ask(server: Path, environment: dict[str, str], *calls: tuple[str, object], t
         {"id": number, "method": "tools/call", "params": {"name": name, "arguments": arguments, **meta}}
         for number, (name, arguments) in enumerate(calls, 1)
     ]
-    lines = b"".join(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n" for message in messages)
-    done = converse([server], lines, env=environment)
-    assert done.returncode == 0, done.stderr
-    return [json.loads(line) for line in done.stdout.splitlines()][2:]
+    return exchange(server, messages, env=environment)[2:]
 
 
 def result(server: Path, environment: dict[str, str], name: str, arguments: object = None) -> tuple[str, bool]:
@@ -143,7 +140,7 @@ def test_arguments_as_variables(server: Path, environment: dict[str, str]) -> No
 
 
 def test_a_null_character_is_refused_by_name(server: Path, environment: dict[str, str]) -> None:
-    refusal = "the argument `text` has a null character or half a character, which no shell variable can hold"
+    refusal = "the argument `text` has a null character or an unpaired surrogate, which a shell variable cannot hold"
     for text in ("a\0b", "\ud800"):
         assert result(server, environment, "digest", {"text": text}) == (refusal, True)
 

@@ -16,10 +16,12 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from artifact import SOURCES, build
 from mcpc.cli import cli
-from mcpc.cli.explain import filled
+from mcpc.cli.explain import fill_paragraph
 from mcpc.diagnostics import CODES, explain
+from support.artifact import SOURCES, build
+
+pytestmark = pytest.mark.sampled(3)
 
 TOOLS = '''
 import asyncio
@@ -152,12 +154,12 @@ def ran(server: Path, *words: str) -> subprocess.CompletedProcess[str]:
 
 SLIPS = {
     ("serv",): (USAGE, "did you mean serve?"),
-    ("zzz",): (USAGE, "'zzz' is no command of this server\n"),
+    ("zzz",): (USAGE, "unknown command 'zzz'\n"),
     ("call", "gret", "name=x"): (TOOL_ERROR, "error -32602: Unknown tool: gret; did you mean greet?\n"),
-    ("call", "zzz"): (TOOL_ERROR, "server.pyz list` names them all\n"),
+    ("call", "zzz"): (TOOL_ERROR, "server.pyz list` prints all names\n"),
     ("call", "greet", "Ada"): (USAGE, "error: 'Ada' is not NAME=VALUE\n"),
     ("call", "greet", "name=a", "name=b"): (USAGE, "error: name is given twice"),
-    ("read",): (USAGE, "error: read needs the uri of a resource\n"),
+    ("read",): (USAGE, "error: read needs the URI of a resource\n"),
     ("read", "docs://gide"): (TOOL_ERROR, "Resource not found: docs://gide; did you mean docs://guide?\n"),
     ("prompt",): (USAGE, "error: prompt needs the name of a prompt\n"),
     ("prompt", "asks"): (TOOL_ERROR, "Unknown prompt: asks; did you mean ask?\n"),
@@ -305,8 +307,8 @@ def test_a_project_answers_as_its_built_file(server: Path, project: Path) -> Non
     ("words", "said"),
     [
         (("call", "{}", "greet", "Ada"), "mcpc call {} TOOL [NAME=VALUE ...]"),
-        (("call", "{}", "zzz"), "; `mcpc inspect {}` names them all"),
-        (("read", "{}", "zzz:"), "; `mcpc inspect {}` names them all"),
+        (("call", "{}", "zzz"), "; `mcpc inspect {}` prints all names"),
+        (("read", "{}", "zzz:"), "; `mcpc inspect {}` prints all names"),
     ],
     ids=["call", "unknown tool", "unknown resource"],
 )
@@ -399,12 +401,12 @@ def test_explanations_fit_a_narrow_terminal() -> None:
         for code in CODES
         for paragraph in explain(code).split("\n\n")
         if not paragraph.startswith(" ")
-        for line in filled(paragraph, 60).splitlines()
+        for line in fill_paragraph(paragraph, 60).splitlines()
         if len(line) > 60 and " " in line.strip()
     ]
     assert not long
     lists = explain("MCP125").split("\n\n")[2]
-    assert [line[:6] for line in filled(lists, 60).splitlines() if line.startswith("-")] == [
+    assert [line[:6] for line in fill_paragraph(lists, 60).splitlines() if line.startswith("-")] == [
         "- `tex",
         "- `roo",
         "- `com",
@@ -414,4 +416,4 @@ def test_explanations_fit_a_narrow_terminal() -> None:
 def test_a_code_that_nobody_knows_leads_to_the_list() -> None:
     done = CliRunner().invoke(cli, ["explain", "nonsense"], prog_name="mcpc")
     assert done.exit_code == USAGE
-    assert "there is no code nonsense; `mcpc explain` lists them all" in done.stderr
+    assert "unknown code nonsense; run `mcpc explain` for a list" in done.stderr

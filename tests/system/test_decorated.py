@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from artifact import build, carried, converse, mcpc
 from mcpc.schema import compile as compile_schema
-from needs import ROOT
+from support.artifact import build, carried, mcpc
+from support.needs import ROOT
+from support.stdio import initialization, replies
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -148,15 +149,8 @@ class Artifact:
 
     def ask(self, requests: Sequence[tuple[str, Any]], version: str = "2025-11-25") -> list[Any]:
         """Return the results of some requests."""
-        client = {"protocolVersion": version, "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
-        rows = [{"id": 0, "method": "initialize", "params": client}, {"method": "notifications/initialized"}]
-        rows += [
-            {"id": number, "method": method, "params": params} for number, (method, params) in enumerate(requests, 1)
-        ]
-        lines = "".join(json.dumps({"jsonrpc": "2.0", **row}) + "\n" for row in rows)
-        done = converse([sys.executable, self.path], lines.encode())
-        answers = {answer.get("id"): answer for answer in map(json.loads, done.stdout.splitlines())}
-        return [answers[number].get("result", answers[number]) for number in range(1, len(requests) + 1)]
+        rows = [("initialize", initialization(version)), *requests]
+        return [answer.get("result", answer) for answer in replies([sys.executable, self.path], rows)[1:]]
 
     def call(self, calls: Sequence[tuple[str, Any]], version: str = "2025-11-25") -> list[Any]:
         """Return the results of some calls."""
@@ -285,7 +279,7 @@ def test_faults_of_a_call(types: Artifact) -> None:
     assert no_integer["isError"]
     assert wrong["error"]["message"].endswith("tool output does not match outputSchema")
     assert odd["isError"]
-    assert "object, which JSON cannot carry" in odd["content"][0]["text"]
+    assert "object, which cannot be written as JSON" in odd["content"][0]["text"]
     assert fails["content"][0]["text"] == "ValueError: not today"
 
 
@@ -306,14 +300,14 @@ def test_prompts(types: Artifact) -> None:
 
 def test_the_artifact_carries_what_it_needs_and_no_more(types: Artifact, tmp_path: Path) -> None:
     names = entries(types.path)
-    wanted = {"mcpc/__init__.py", "mcpc_runtime/authoring.py", *BINDINGS}
+    wanted = {"mcpc/__init__.py", "mcpc_runtime/handlers/python/authoring.py", *BINDINGS}
     assert wanted <= names
     assert not [name for name in names if "pydantic" in name]
     plain = build(ROOT / "templates/new/python", tmp_path / "plain.pyz")
     assert not wanted & entries(plain)
 
 
-BINDINGS = [f"mcpc_runtime/bindings/{name}.py" for name in ("conversion", "dumping", "hints")]
+BINDINGS = [f"mcpc_runtime/handlers/python/bindings/{name}.py" for name in ("conversion", "dumping", "hints")]
 
 
 def entries(artifact: Path) -> set[str]:
@@ -445,6 +439,7 @@ def both(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
     return name, made, json.loads(done.stdout)
 
 
+@pytest.mark.sampled(3)
 def test_a_moved_file_offers_the_same(both: tuple[str, Artifact, Any]) -> None:
     _, made, theirs = both
     tools, prompts = made.ask([("tools/list", {}), ("prompts/list", {})])

@@ -26,10 +26,10 @@ import anyio
 import pytest
 from mcp import Client, StdioServerParameters
 
-from artifact import SOURCES
-from needs import needs
-from supervised import is_alive
-from talking import META
+from support.artifact import SOURCES
+from support.needs import needs
+from support.processes import is_alive
+from support.talking import META
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -261,6 +261,7 @@ def test_what_is_saved_is_served_in_the_same_conversation(project: Path) -> None
         assert talk.end() == 0
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("mode", ["legacy", "2026-07-28"])
 def test_the_official_client_talks_on_across_an_edit_of_bash(mode: str, tmp_path: Path) -> None:
     needs("bash", "jq")
@@ -313,7 +314,7 @@ def test_an_edit_that_cannot_be_built_changes_nothing_and_is_told(project: Path)
         refused = talk.ask("tools/call", {"name": "mcpc_reload"})["result"]
         assert refused["isError"] is True
         told = refused["content"][0]["text"]
-        assert told.startswith("the project cannot be built; the last build serves on\n\nerror[MCP205]: ")
+        assert told.startswith("the build failed; the last successful build keeps serving\n\nerror[MCP205]: ")
         assert "tools.py:" in told
         write(project, "two")
         changed_to(talk, "two")
@@ -333,6 +334,7 @@ def rebuilt(talk: Talk, count: int) -> str:
     return str(found[-1])
 
 
+@pytest.mark.slow
 def test_each_rebuild_says_what_it_changed(project: Path) -> None:
     with dev(project) as talk:
         talk.greet()
@@ -352,19 +354,19 @@ def test_each_rebuild_says_what_it_changed(project: Path) -> None:
         assert "packing" not in talk.errors.read_text()
 
 
+@pytest.mark.slow
 def test_an_error_that_is_gone_is_said_to_be_gone(project: Path) -> None:
     with dev(project) as talk:
         talk.greet()
         write(project, "one", "def broken(:\n")
-        talk.wait_for(
-            "1 error; `mcpc explain MCP205` says more; the project cannot be built; the last build serves on\n"
-        )
+        talk.wait_for("1 error; see `mcpc explain MCP205`; the build failed; the last successful build keeps serving\n")
         write(project, "one")
-        assert rebuilt(talk, 1) == "no problems any more; nothing changed"
+        assert rebuilt(talk, 1) == "all problems fixed; nothing changed"
         write(project, "two")
         assert rebuilt(talk, 2) == "handlers changed"
 
 
+@pytest.mark.slow
 def test_a_warning_is_told_once_while_it_stays(project: Path) -> None:
     unknown = SERVER.removesuffix("}") + ', "first": 1}'
     (project / "server.json").write_text(unknown)
@@ -373,16 +375,16 @@ def test_a_warning_is_told_once_while_it_stays(project: Path) -> None:
         talk.wait_for("4 tools; 1 warning\n")
         assert talk.errors.read_text().count("warning[MCP103]") == 1
         write(project, "two")
-        assert rebuilt(talk, 1) == "handlers changed; 1 warning as before"
+        assert rebuilt(talk, 1) == "handlers changed; 1 warning unchanged"
         (project / "server.json").write_text("\n" + unknown.replace('"first"', '"second": 2, "first"'))
-        assert rebuilt(talk, 2).endswith("; 1 new warning; 1 warning as before")
+        assert rebuilt(talk, 2).endswith("; 1 new warning; 1 warning unchanged")
         write(project, "two", "def broken(:\n")
-        talk.wait_for("the last build serves on")
+        talk.wait_for("keeps serving")
         write(project, "two")
-        assert rebuilt(talk, 3) == "no errors any more; nothing changed; 2 warnings as before"
+        assert rebuilt(talk, 3) == "all errors fixed; nothing changed; 2 warnings unchanged"
         assert talk.errors.read_text().count("warning[MCP103]") == 2
         (project / "server.json").write_text(SERVER)
-        assert rebuilt(talk, 4).startswith("no problems any more; ")
+        assert rebuilt(talk, 4).startswith("all problems fixed; ")
 
 
 CALL = r"(?m)^\d\d:\d\d:\d\d {} {} \d+ ms$"
@@ -395,6 +397,7 @@ def fails() -> str:
 '''
 
 
+@pytest.mark.slow
 def test_each_call_has_a_line_without_values(project: Path) -> None:
     write(project, "one", FAILS)
     with dev(project) as talk:
@@ -420,6 +423,7 @@ def test_each_call_has_a_line_without_values(project: Path) -> None:
         assert "secret value" not in said
 
 
+@pytest.mark.slow
 def test_a_client_that_never_reads_standard_error_is_served_on(project: Path) -> None:
     (project.parent / "temporary").mkdir()
     process = subprocess.Popen(
@@ -445,6 +449,7 @@ def test_a_client_that_never_reads_standard_error_is_served_on(project: Path) ->
         process.stderr.close()
 
 
+@pytest.mark.slow
 def test_on_a_terminal_a_good_build_has_a_green_tick_and_a_bad_one_a_red_cross(project: Path) -> None:
     (project.parent / "temporary").mkdir()
     ours, theirs = os.openpty()
@@ -462,7 +467,7 @@ def test_on_a_terminal_a_good_build_has_a_green_tick_and_a_bad_one_a_red_cross(p
         said = shown(ours, "4 tools\r\n")
         assert "\x1b[Kmcpc dev: \x1b[32m✓\x1b[0m built in " in said
         write(project, "one", "x" * 60 + " = 1\ndef broken(:    " + "# much more text " * 9 + "\n")
-        said = shown(ours, "serves on\r\n")
+        said = shown(ours, "keeps serving\r\n")
         assert "\x1b[1;31merror[MCP205]" in said
         assert "\x1b[31m✗\x1b[0m 1 error; " in said
         assert "\x1b[2J" not in said, "what the person has on the screen stays"
@@ -470,7 +475,7 @@ def test_on_a_terminal_a_good_build_has_a_green_tick_and_a_bad_one_a_red_cross(p
         assert len(excerpts) == 1
         assert len(excerpts[0]) <= 80
         write(project, "one")
-        assert "\x1b[32m✓\x1b[0m rebuilt in " in shown(ours, "no problems any more; nothing changed\r\n")
+        assert "\x1b[32m✓\x1b[0m rebuilt in " in shown(ours, "all problems fixed; nothing changed\r\n")
         assert process.stdin is not None
         process.stdin.close()
         assert process.wait(PATIENCE) == 0
@@ -492,6 +497,7 @@ def shown(terminal: int, end: str) -> str:
     return said.decode()
 
 
+@pytest.mark.slow
 def test_a_client_that_does_not_listen_is_told_nothing_of_problems(project: Path) -> None:
     with dev(project) as talk:
         talk.greet()
@@ -501,6 +507,7 @@ def test_a_client_that_does_not_listen_is_told_nothing_of_problems(project: Path
         assert [one for one in talk.others if "method" in one] == []
 
 
+@pytest.mark.slow
 def test_a_project_that_goes_and_comes_again(project: Path) -> None:
     with dev(project) as talk:
         talk.greet()
@@ -512,6 +519,7 @@ def test_a_project_that_goes_and_comes_again(project: Path) -> None:
         changed_to(talk, "two")
 
 
+@pytest.mark.slow
 def test_a_project_that_never_stood_still_is_served_as_it_is_in_the_end(project: Path) -> None:
     with dev(project) as talk:
         talk.greet()
@@ -522,6 +530,7 @@ def test_a_project_that_never_stood_still_is_served_as_it_is_in_the_end(project:
         assert "internal error" not in talk.errors.read_text()
 
 
+@pytest.mark.slow
 def test_files_that_no_build_reads_are_passed_over(project: Path) -> None:
     with dev(project) as talk:
         talk.greet()
@@ -536,6 +545,7 @@ def test_files_that_no_build_reads_are_passed_over(project: Path) -> None:
         assert talk.call("parent") == before, "no other server came"
 
 
+@pytest.mark.slow
 def test_calls_under_way_end_where_they_began_and_later_ones_wait(project: Path) -> None:
     with dev(project) as talk:
         talk.greet()
@@ -550,6 +560,7 @@ def test_calls_under_way_end_where_they_began_and_later_ones_wait(project: Path)
         assert talk.call("says") == "two"
 
 
+@pytest.mark.slow
 def test_calls_that_do_not_end_are_answered_when_their_time_is_over(project: Path) -> None:
     with dev(project) as talk:
         talk.greet()
@@ -562,6 +573,7 @@ def test_calls_that_do_not_end_are_answered_when_their_time_is_over(project: Pat
         assert talk.call("says") == "two"
 
 
+@pytest.mark.slow
 def test_two_that_ask_for_a_build_at_once_both_get_one_that_began_after(project: Path) -> None:
     with dev(project) as talk:
         talk.greet()
@@ -590,6 +602,7 @@ def test_a_server_that_is_killed_is_started_again_by_the_next_request(project: P
         talk.wait_for("starts it again")
 
 
+@pytest.mark.slow
 def test_a_stream_of_the_stateless_era_lives_through_builds(project: Path) -> None:
     with dev(project) as talk:
         wanted = {"toolsListChanged": True, "promptsListChanged": True}
@@ -608,6 +621,7 @@ def test_a_stream_of_the_stateless_era_lives_through_builds(project: Path) -> No
         assert talk.others == []
 
 
+@pytest.mark.slow
 def test_ids_stay_apart_by_their_kind_and_lines_of_16_mebibytes_pass(project: Path) -> None:
     with dev(project) as talk:
         talk.greet()
@@ -632,6 +646,7 @@ def test_what_is_no_message_is_answered_by_the_server(project: Path) -> None:
         assert talk.call("says") == "one"
 
 
+@pytest.mark.slow
 def test_a_batch_is_counted_by_its_requests(project: Path) -> None:
     with dev(project) as talk:
         talk.ask("initialize", {**STARTS, "protocolVersion": "2025-03-26"})
@@ -644,6 +659,7 @@ def test_a_batch_is_counted_by_its_requests(project: Path) -> None:
         changed_to(talk, "two")
 
 
+@pytest.mark.slow
 def test_what_the_client_watches_is_watched_in_the_next_server_too(project: Path) -> None:
     resources = '''
 from mcpc import Context, resource
@@ -675,6 +691,7 @@ async def touch(context: Context) -> str:
         assert talk.told("notifications/resources/updated")["params"] == {"uri": "a://b"}
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGKILL])
 def test_whatever_ends_it_ends_the_server(project: Path, number: signal.Signals) -> None:
     with dev(project) as talk:
@@ -695,6 +712,7 @@ def test_whatever_ends_it_ends_the_server(project: Path, number: signal.Signals)
             shutil.rmtree(folder)
 
 
+@pytest.mark.slow
 def test_a_client_that_goes_during_a_build_is_not_waited_for(project: Path) -> None:
     with dev(project) as talk:
         talk.greet()
@@ -714,6 +732,7 @@ def test_without_a_first_build_there_is_nothing_to_serve(project: Path, content:
         talk.wait_for(words)
 
 
+@pytest.mark.slow
 def test_options_of_a_build_hold_for_every_build(project: Path) -> None:
     with dev(project, "--tools-page-size", "2", "--strict", "--no-defaults") as talk:
         talk.greet()
@@ -735,6 +754,7 @@ def test_a_tool_of_the_project_keeps_its_name(project: Path) -> None:
         assert talk.call("mcpc_reload") == "new"
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("address", ["0", "70000", "x", "host:", ":"])
 def test_an_address_that_is_none_is_refused(project: Path, address: str) -> None:
     with dev(project, "--http", address) as talk:
@@ -751,7 +771,7 @@ def test_over_http_each_build_has_the_same_port(project: Path) -> None:
         over_http(port, "one")
         write(project, "two")
         over_http(port, "two")
-        talk.wait_for("s: no problems any more; handlers changed\n")
+        talk.wait_for("s: all problems fixed; handlers changed\n")
         until = time.monotonic() + PATIENCE
         while len(re.findall(CALL.format("says", "ok"), talk.errors.read_text())) < 3:
             assert time.monotonic() < until, talk.errors.read_text()
@@ -760,6 +780,7 @@ def test_over_http_each_build_has_the_same_port(project: Path) -> None:
         assert talk.process.wait(PATIENCE) == 128 + signal.SIGTERM
 
 
+@pytest.mark.slow
 def test_over_http_a_project_without_tools_is_served(project: Path) -> None:
     (project / "tools.py").unlink()
     (project / "server.json").write_text('{"serverInfo": {"name": "dev", "version": "1"}}')
@@ -811,6 +832,7 @@ export async function destroy() { fs.appendFileSync(process.env.DESTROYED, 'WORD
 """
 
 
+@pytest.mark.slow
 def test_tools_of_toolbox_are_let_go_once_and_reload_by_their_own_name(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

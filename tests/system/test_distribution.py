@@ -12,11 +12,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from artifact import build
-from needs import ROOT
+from support.artifact import build
+from support.needs import ROOT
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+pytestmark = pytest.mark.slow
 
 PURL = "pkg:pypi/mcp-compiler@"
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from artifact import build, converse
-from needs import needs
+from support.artifact import build, converse
+from support.needs import needs
 
 if TYPE_CHECKING:
     from pathlib import Path

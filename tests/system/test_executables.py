@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from artifact import build, converse, mcpc
-from needs import needs
+from support.artifact import build, converse, mcpc
+from support.needs import needs
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -176,7 +176,7 @@ def test_a_time_limit(server: Path, tmp_path: Path) -> None:
 def test_requirements(server: Path, tmp_path: Path) -> None:
     told = Told(server, [("lacking", {}), ("satisfied", {}), ("satisfied", {})], tmp_path)
     assert told.replies[0]["result"]["isError"] is True
-    assert told.text(0) == "lacking needs no-such-program >= 2, which is not installed"
+    assert told.text(0) == "lacking requires no-such-program >= 2, which is not installed"
     assert (told.text(1), told.text(2)) == ("{}", "{}")
 
 
@@ -206,15 +206,17 @@ def test_check_says_what_is_missing(server: Path) -> None:
     done = converse([sys.executable, server, "check", "--json"], b"")
     found = {check["name"]: check["problems"] for check in json.loads(done.stdout)["checks"]}
     assert done.returncode == 1
-    assert found["the programs its handlers need are here"] == ["lacking: no-such-program >= 2, which is not installed"]
-    assert found["the programs it brings can be run"] == ["bin/interpreter: /no/such/interpreter is not here"]
+    assert found["required programs are installed"] == ["lacking: no-such-program >= 2, which is not installed"]
+    assert found["interpreters of bundled programs are installed"] == [
+        "bin/interpreter: /no/such/interpreter is not installed"
+    ]
     assert [name for name, problems in found.items() if problems] == list(found)[1:3]
 
 
 def test_info_and_inspect_say_what_is_unusual(server: Path) -> None:
     told = converse([sys.executable, server, "info"], b"").stdout.decode()
-    assert "limit     0.5 s for slow\n" in told
-    assert "needs     cat, bash >= 3 for satisfied\n" in told
+    assert "timeout   0.5 s for slow\n" in told
+    assert "requires  cat, bash >= 3 for satisfied\n" in told
     facts = json.loads(converse([sys.executable, server, "info", "--json"], b"").stdout)
     assert facts["running"][0] == {"of": ["slow"], "timeout": 0.5}
     shown = mcpc("inspect", server).stdout

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import json
 import resource
-import subprocess
-import sys
 from contextlib import contextmanager
-from threading import Timer
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from artifact import build
+from support.artifact import build
+from support.stdio import StdioClient
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -63,60 +61,24 @@ def built(folder: Path, name: str, files: dict[str, str]) -> Path:
     return build(folder / name, folder / f"{name}.pyz")
 
 
-class Client:
-    """A client of a server on pipes."""
-
-    def __init__(self, process: subprocess.Popen[str]) -> None:
-        self.process = process
-        self._number = 0
+class Client(StdioClient):
+    """A client that calls tools with large arguments."""
 
     def call(self, name: str, size: int) -> dict[str, Any]:
-        self._number += 1
-        params = {"name": name, "arguments": {"text": "z" * size}}
-        self._say({"jsonrpc": "2.0", "id": self._number, "method": "tools/call", "params": params})
-        return self._hear()
-
-    def begin(self) -> None:
-        info = {"name": "test", "version": "1"}
-        params = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": info}
-        self._say({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params})
-        self._hear()
-        self._say({"jsonrpc": "2.0", "method": "notifications/initialized"})
-
-    def _say(self, message: dict[str, Any]) -> None:
-        assert self.process.stdin is not None
-        self.process.stdin.write(json.dumps(message) + "\n")
-        self.process.stdin.flush()
-
-    def _hear(self) -> dict[str, Any]:
-        assert self.process.stdout is not None
-        answer: dict[str, Any] = json.loads(self.process.stdout.readline())
-        return answer
+        return self.ask("tools/call", {"name": name, "arguments": {"text": "z" * size}})
 
 
 @contextmanager
 def talking(artifact: Path, limit: int | None = None) -> Iterator[Client]:
     """Start a server that may write files of at most so many bytes."""
-    process = subprocess.Popen(
-        [sys.executable, artifact],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-        preexec_fn=None if limit is None else lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)),
-    )
-    guard = Timer(60, process.kill)
-    guard.start()
+    limited = None if limit is None else lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+    client = Client(artifact, preexec_fn=limited)
     try:
-        client = Client(process)
-        client.begin()
+        client.initialize()
         yield client
+        client.end()
     finally:
-        guard.cancel()
-        assert process.stdin is not None
-        assert process.stdout is not None
-        process.stdin.close()
-        process.wait(20)
-        process.stdout.close()
+        client.close()
 
 
 def text_of(answer: dict[str, Any]) -> str:

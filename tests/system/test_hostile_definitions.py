@@ -24,26 +24,26 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from artifact import build, converse
-from images import MODERN, archive, ask, image_of, request
 from mcpc import pipeline
 from mcpc.diagnostics import has_errors
 from mcpc.diagnostics.formats import FORMATS
 from mcpc.emit import bytecode
-from mcpc.ir.printer import show
+from mcpc.ir.printer import print_server
 from mcpc.options import Options
 from mcpc.pack import runtime
-from mcpc_runtime.protocol.effects import Start
+from mcpc_runtime.protocol.effects import StartHandler
 from mcpc_runtime.protocol.session import Session
-from needs import needs
-from projects import tree
+from support.artifact import build, converse
+from support.images import MODERN, archive, ask, image_of, request
+from support.needs import needs
+from support.projects import tree
 from system import hostile, mixed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from types import CodeType
 
-    from mcpc_runtime.image import Image
+    from mcpc_runtime.image.image import Image
     from system.hostile import Hostile
 
     Json = Any
@@ -84,11 +84,11 @@ GENERATED = re.compile(
     r"(?:accepts|errors|complete|evaluated|beside)(?:_[0-9]+)?|search_[0-9]+|C[0-9]+|[fikmnstv][0-9]+"
     r"|(?:quick|linear)_[0-9]+|x|path|found|depth|seen|new|LEFT|STEPS"
 )
-MODULES = frozenset(("mcpc_runtime", "protocol", "alternatives", "formats", "patterns"))
+MODULES = frozenset(("mcpc_runtime", "protocol", "union_errors", "validation", "formats", "patterns"))
 IMPORTS = {
-    "mcpc_runtime.protocol.alternatives": ("nearest",),
-    "mcpc_runtime.formats": ("FORMATS",),
-    "mcpc_runtime.patterns": ("Matcher", "complaints"),
+    "mcpc_runtime.protocol.union_errors": ("closest_branch_errors",),
+    "mcpc_runtime.validation.formats": ("FORMATS",),
+    "mcpc_runtime.validation.patterns": ("PatternMatcher", "pattern_errors"),
 }
 SUPPORT = frozenset(
     re.findall(
@@ -96,7 +96,7 @@ SUPPORT = frozenset(
         """search same distinct identity multiple step nearest wanted distance number text pattern one other kind items
         value room name item scale digits exponent whole fraction shift branches wants keyword keywords at want values
         weight is_constant is_near n match _ re key kinds i k v w branches about has_format FORMATS get copy
-        first pair pairs allowance parts part left error complaints Matcher""",
+        first pair pairs allowance parts part left error pattern_errors union_errors closest_branch_errors PatternMatcher validation""",
     )
 )
 BUILTINS = frozenset(
@@ -177,6 +177,7 @@ def in_python(pattern: str = "", alternatives: bool = False) -> dict[str, str | 
     return {**kept, "tools.json": json.dumps(tools), "tools.py": "def count(**given): pass\n"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("first", range(0, COUNT, BUNCH))
 def test_hostile_projects_are_refused_or_served_as_written(first: int) -> None:
     for seed in range(first, min(first + BUNCH, COUNT)):
@@ -187,6 +188,7 @@ def test_hostile_projects_are_refused_or_served_as_written(first: int) -> None:
             raise
 
 
+@pytest.mark.slow
 def test_most_projects_are_built_and_many_are_not() -> None:
     """Projects that were all refused, or all built, would prove little."""
     seeds = range(100)
@@ -194,7 +196,7 @@ def test_most_projects_are_built_and_many_are_not() -> None:
     assert len(seeds) * 0.5 < len(built) < len(seeds) * 0.95
 
 
-def analysed(project: Hostile) -> pipeline.Checked:
+def analysed(project: Hostile) -> pipeline.CheckResult:
     return pipeline.analyse(tree(project.files), (), options(project))
 
 
@@ -208,7 +210,7 @@ def judge(project: Hostile, chance: random.Random) -> None:
     assert has_errors(found.diagnostics) == (found.checked is None)
     reported(found)
     if found.server is not None:
-        assert_printable(show(found.server))
+        assert_printable(print_server(found.server))
     if found.checked is None:
         return
     entries = contents(pipeline.compile_server(found.checked, options(project)).data)
@@ -228,7 +230,7 @@ def judge(project: Hostile, chance: random.Random) -> None:
         calls_are_decided(image, tool, chance)
 
 
-def reported(found: pipeline.Checked) -> None:
+def reported(found: pipeline.CheckResult) -> None:
     """Report the problems in every format; no line of any is a definition's own."""
     errors = sum(problem.severity == "error" for problem in found.diagnostics)
     texts = {name: render(found.diagnostics, found.sources) for name, render in FORMATS.items()}
@@ -255,8 +257,8 @@ def assert_printable(text: str) -> None:
 def only_data_differs(entries: dict[str, bytes], project: Hostile) -> None:
     """Compare every entry that is not data with that of a benign server, byte for byte."""
     runtime = entries["mcpc_runtime/sources.zip"]
-    pattern = "^a*a*b$" if b"mcpc_runtime/patterns" in runtime else ""
-    expected = benign(pattern, b"mcpc_runtime/protocol/alternatives" in runtime)
+    pattern = "^a*a*b$" if b"mcpc_runtime/validation/patterns" in runtime else ""
+    expected = benign(pattern, b"mcpc_runtime/protocol/union_errors" in runtime)
     assert code_names(entries) == code_names(expected)
     changed = [name for name in code_names(expected) if entries[name] != expected[name] and name != START]
     assert changed == []
@@ -456,7 +458,7 @@ def calls_are_decided(image: Image, tool: Json, chance: random.Random) -> None:
         params = {"name": tool["name"], "arguments": arguments, "_meta": MODERN}
         reply = ask(session, request("tools/call", params, number))
         if definition.input.accepts(arguments):
-            assert isinstance(reply, Start)
+            assert isinstance(reply, StartHandler)
             assert reply.call.definition.name == tool["name"]
             assert completed(reply.call.arguments, arguments, list(defaults_in(tool["inputSchema"])))
         else:
@@ -466,7 +468,7 @@ def calls_are_decided(image: Image, tool: Json, chance: random.Random) -> None:
     names = (tool["name"] + " ", chance.choice(hostile.ATTACKS), chance.choice(hostile.REFUSED), "\udcff")
     for number, name in enumerate(names, SAMPLES):
         reply = ask(session, request("tools/call", {"name": name, "arguments": {}, "_meta": MODERN}, number))
-        assert isinstance(reply, Start | dict)
+        assert isinstance(reply, StartHandler | dict)
         assert image.tool(name) is not None or (isinstance(reply, dict) and reply["error"]["code"] == -32602)
 
 
@@ -597,6 +599,7 @@ def replies(server: Path, *requests: tuple[str, dict[str, Json]]) -> dict[int, J
     return {(reply := json.loads(line))["id"]: reply for line in done.stdout.splitlines()}
 
 
+@pytest.mark.slow
 def test_hostile_projects_are_served_by_real_processes(tmp_path: Path) -> None:
     built = (seed for seed in range(1_000) if analysed(hostile.make(seed)).checked is not None)
     for seed in [next(built) for _ in range(3)]:

@@ -20,10 +20,10 @@ import pytest
 from click.testing import CliRunner
 
 from corpus import validity
-from images import MODERN
 from mcpc.cli import cli
 from mcpc.pack import runtime
-from needs import SHARED, needs, needs_node
+from support.images import MODERN
+from support.needs import SHARED, needs, needs_node
 from system import hostile, hostile_formats, mixed
 from system.test_hostile_definitions import code_once, pyc_once
 
@@ -78,6 +78,7 @@ def compiled_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(runtime, "pyc", pyc_once)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "first"), BUNCHES)
 def test_hostile_projects_are_refused_or_served(name: str, first: int, tmp_path: Path) -> None:
     NEEDED.get(name, lambda _: None)("bash")
@@ -235,6 +236,7 @@ def judged(revision: str, message: Json, method: str) -> None:
         validity.judge(revision, message, method)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "count"), [("mcp-bash", 30), ("blueprints", 60)])
 def test_most_projects_are_served_and_many_are_refused(name: str, count: int, tmp_path: Path) -> None:
     """Projects that were all refused, or all built, would prove little."""

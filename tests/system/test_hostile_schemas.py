@@ -14,14 +14,16 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from artifact import SOURCES, converse
 from mcpc.diagnostics import CODES
+from support.artifact import SOURCES, converse
 from system import mixed
 from system.hostile_schemas import HOSTILE, Hostile
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
+
+pytestmark = pytest.mark.slow
 
 SECONDS = 20
 """Of a processor, in which even the worst schema has been judged."""

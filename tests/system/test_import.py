@@ -10,12 +10,15 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from artifact import build, mcpc
-from needs import ROOT, needs
+from support.artifact import build, mcpc
+from support.files import write_files
+from support.needs import ROOT, needs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
+
+pytestmark = pytest.mark.sampled(3)
 
 NO_ARGUMENTS = {"type": "object", "properties": {}}
 META = {
@@ -165,17 +168,6 @@ PROJECTS: dict[str, tuple[Any, tuple[tuple[str, dict[str, Any]], ...], tuple[str
 }
 
 
-def write(folder: Path, files: dict[str, Any]) -> Path:
-    for path, value in files.items():
-        place = folder / path
-        place.parent.mkdir(parents=True, exist_ok=True)
-        data = value if isinstance(value, bytes) else (value if isinstance(value, str) else json.dumps(value)).encode()
-        place.write_bytes(data)
-        if data.startswith(b"#!"):
-            place.chmod(0o755)
-    return folder
-
-
 def asked(artifact: Path, *requests: tuple[str, dict[str, Any]]) -> list[dict[str, Any]]:
     """Return the answers to requests, each in both eras; a method that is not there is an answer, too."""
     found: list[dict[str, Any]] = []
@@ -206,13 +198,13 @@ def both(requests: tuple[tuple[str, dict[str, Any]], ...]) -> Iterator[tuple[str
 def test_what_is_imported_builds_and_answers_as_before(name: str, tmp_path: Path) -> None:
     needs("bash", "jq", *(["node", "npm"] if name == "toolbox" else []))
     files, calls, gone = PROJECTS[name]
-    project = ROOT / files if isinstance(files, str) else write(tmp_path / "project", files)
+    project = ROOT / files if isinstance(files, str) else write_files(tmp_path / "project", files)
     imported = tmp_path / "imported"
     before = {path: path.read_bytes() for path in project.rglob("*") if path.is_file()}
     done = mcpc("import", project, "-o", imported)
     assert done.returncode == 0, done.stderr
     assert {path: path.read_bytes() for path in project.rglob("*") if path.is_file()} == before
-    assert "is shown otherwise" not in done.stderr
+    assert "is shown differently" not in done.stderr
     page = (imported / "IMPORT.md").read_text()
     for path in gone:
         assert not (imported / path).exists()
@@ -235,7 +227,7 @@ def sorted_lists(answer: dict[str, Any]) -> dict[str, Any]:
 
 
 def test_an_import_of_an_import_changes_nothing(tmp_path: Path) -> None:
-    write(tmp_path / "project", NATIVE)
+    write_files(tmp_path / "project", NATIVE)
     for source, target in (("project", "one"), ("one", "two")):
         assert mcpc("import", tmp_path / source, "-o", tmp_path / target).returncode == 0
     files = [sorted(tmp_path.joinpath(name).rglob("*")) for name in ("one", "two")]
@@ -250,20 +242,20 @@ def test_an_import_of_an_import_changes_nothing(tmp_path: Path) -> None:
 
 
 def test_what_has_no_word_is_told_and_written_down(tmp_path: Path) -> None:
-    write(tmp_path / "project", BLUEPRINTS)
+    write_files(tmp_path / "project", BLUEPRINTS)
     done = mcpc("import", tmp_path / "project", "-o", tmp_path / "imported")
     assert "MCP281" in done.stderr
-    assert "`one` has no path of its own (`/one`)" in (tmp_path / "imported/IMPORT.md").read_text()
+    assert "`one` no longer has a separate path (`/one`)" in (tmp_path / "imported/IMPORT.md").read_text()
 
 
 @pytest.mark.parametrize("what", ["file", "full", "link", "inside"])
 def test_nothing_is_written_where_something_is(what: str, tmp_path: Path) -> None:
-    project = write(tmp_path / "project", NATIVE)
+    project = write_files(tmp_path / "project", NATIVE)
     target = project / "sub" if what == "inside" else tmp_path / "target"
     if what == "file":
         target.write_text("mine")
     if what == "full":
-        write(target, {"mine": "mine"})
+        write_files(target, {"mine": "mine"})
     if what == "link":
         (tmp_path / "elsewhere").mkdir()
         target.symlink_to(tmp_path / "elsewhere")
@@ -274,7 +266,7 @@ def test_nothing_is_written_where_something_is(what: str, tmp_path: Path) -> Non
 
 
 def test_an_empty_folder_is_taken_and_one_that_cannot_be_written_is_told(tmp_path: Path) -> None:
-    project = write(tmp_path / "project", NATIVE)
+    project = write_files(tmp_path / "project", NATIVE)
     (tmp_path / "empty").mkdir()
     assert mcpc("import", project, "-o", tmp_path / "empty").returncode == 0
     assert (tmp_path / "empty/server.json").exists()
@@ -285,7 +277,7 @@ def test_an_empty_folder_is_taken_and_one_that_cannot_be_written_is_told(tmp_pat
 
 
 def test_a_project_with_errors_is_not_imported(tmp_path: Path) -> None:
-    project = write(tmp_path / "project", {**NATIVE, "tools.bash": "tool_b() { echo b; }\n"})
+    project = write_files(tmp_path / "project", {**NATIVE, "tools.bash": "tool_b() { echo b; }\n"})
     done = mcpc("import", project, "-o", tmp_path / "target")
     assert done.returncode == 1
     assert "MCP201" in done.stderr
@@ -293,14 +285,14 @@ def test_a_project_with_errors_is_not_imported(tmp_path: Path) -> None:
 
 
 WRONG: dict[str, tuple[dict[str, Any], str]] = {
-    "no such system": ({"contract": "mcp-basic"}, "nothing here was written for `mcp-basic`"),
-    "no such script": ({"contract": "mcp-bash"}, "`mcp-bash` has nothing of this name here"),
+    "no such system": ({"contract": "mcp-basic"}, "the project has no part written for `mcp-basic`"),
+    "no such script": ({"contract": "mcp-bash"}, "`mcp-bash` has no script of this name here"),
     "no text": ({"contract": 1}, "`contract` must be a string"),
     "content of no kind": ({"content": [{"type": "film"}]}, "`type` is `film`"),
     "content without its part": ({"content": [{"type": "image", "data": "aGk="}]}, "has no `mimeType`"),
     "content that is no object": ({"content": ["text"]}, "an item of `content` must be an object"),
     "content that is no list": ({"content": "text"}, "`content` must be an array"),
-    "messages of a tool": ({"messages": []}, "mcpc knows no field `messages`"),
+    "messages of a tool": ({"messages": []}, "unknown field `messages`"),
 }
 
 
@@ -308,7 +300,7 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
 def test_what_a_handler_says_wrongly_has_its_place(case: str, tmp_path: Path) -> None:
     said, words = WRONG[case]
     tool = {"name": "tell", "description": "d", "inputSchema": NO_ARGUMENTS, "_meta": {"mcpc/handler": said}}
-    project = write(tmp_path / "project", {**BASH, "tools.json": {"tools": [tool]}})
+    project = write_files(tmp_path / "project", {**BASH, "tools.json": {"tools": [tool]}})
     done = mcpc("check", project, "--format", "json")
     found = [one for one in json.loads(done.stdout)["diagnostics"] if words in one["message"]]
     assert done.returncode == 1
@@ -319,7 +311,7 @@ def test_what_a_handler_says_wrongly_has_its_place(case: str, tmp_path: Path) ->
 def test_a_definition_takes_the_place_of_the_one_it_is_lent_from(tmp_path: Path) -> None:
     said = {"mcpc/handler": {"contract": "mcp-bash", "validate": True, "timeout": 3}}
     tool = {"name": "say", "description": "Ours", "inputSchema": NO_ARGUMENTS, "_meta": said}
-    project = write(tmp_path / "project", {**BASH, "tools.json": {"tools": [tool]}})
+    project = write_files(tmp_path / "project", {**BASH, "tools.json": {"tools": [tool]}})
     artifact = build(project, tmp_path / "server.pyz")
     listed, _, refused, _ = asked(artifact, ("tools/list", {}), SAY)[2:]
     assert [(one["name"], one["description"]) for one in listed["result"]["tools"]] == [("say", "Ours")]

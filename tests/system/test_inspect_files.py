@@ -6,7 +6,8 @@ import json
 import zipfile
 from typing import TYPE_CHECKING
 
-from artifact import build, carried, mcpc
+from support.artifact import build, carried, mcpc
+from support.files import write_files
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -21,15 +22,8 @@ FILES = {
 }
 
 
-def write(project: Path) -> Path:
-    for name, text in FILES.items():
-        (project / name).parent.mkdir(parents=True, exist_ok=True)
-        (project / name).write_text(text)
-    return project
-
-
 def test_what_is_packed_is_listed(tmp_path: Path) -> None:
-    project = write(tmp_path / "project")
+    project = write_files(tmp_path / "project", FILES)
     made = build(project, tmp_path / "server.pyz")
     of_project = mcpc("inspect", "--files", "--format", "json", project)
     of_file = mcpc("inspect", "--files", "--format", "json", made)
@@ -41,13 +35,13 @@ def test_what_is_packed_is_listed(tmp_path: Path) -> None:
     assert by_path["handlers/data/words.txt"]["size"] == len(FILES["data/words.txt"])
     assert "handlers/notes.md" not in by_path
     text = mcpc("inspect", "--files", made).stdout
-    assert "6  handlers/data/words.txt  a file of the project" in text
-    assert "mcpc_runtime/  the runtime  (" in text
+    assert "6  handlers/data/words.txt  project file: handlers may read it" in text
+    assert "mcpc_runtime/  runtime  (" in text
     assert text.splitlines()[-1].endswith(f"  {len(rows)} files")
 
 
 def test_what_serves_over_http_is_listed_by_file(tmp_path: Path) -> None:
-    made = build(write(tmp_path / "project"), tmp_path / "server.pyz", "--http")
+    made = build(write_files(tmp_path / "project", FILES), tmp_path / "server.pyz", "--http")
     rows = json.loads(mcpc("inspect", "--files", "--format", "json", made).stdout)
     paths = {row["path"] for row in rows}
     assert "serving/uvicorn/server.py" in paths
@@ -55,7 +49,7 @@ def test_what_serves_over_http_is_listed_by_file(tmp_path: Path) -> None:
 
 
 def test_a_damaged_file_is_said_to_be_so(tmp_path: Path) -> None:
-    made = build(write(tmp_path / "project"), tmp_path / "server.pyz")
+    made = build(write_files(tmp_path / "project", FILES), tmp_path / "server.pyz")
     with zipfile.ZipFile(made) as archive:
         start = archive.getinfo("mcpc_runtime/sources.zip").header_offset
     data = bytearray(made.read_bytes())

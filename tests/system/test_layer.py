@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from artifact import build, carried, converse, mcpc
-from interpreters import VERSIONS
 from mcpc.pack.prologue import START
-from needs import python
-from wheels import variables, wheel
+from support.artifact import build, carried, converse, mcpc
+from support.interpreters import VERSIONS
+from support.needs import python
+from support.wheels import variables, wheel
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -94,7 +94,7 @@ def test_what_is_in_the_file(typed: Path) -> None:
     assert len(native) == 1
     assert native[0].startswith("site/.extracted/pydantic-core-cp3")
     assert not [name for name in found if name.startswith("site/bin") or "__pycache__" in name]
-    assert "mcpc_runtime/layer/__init__.py" in found
+    assert "mcpc_runtime/packages/__init__.py" in found
     licences = [name for name in found if re.search(r"^site/pydantic-[^/]*dist-info/licenses/", name)]
     assert licences
 
@@ -110,7 +110,7 @@ def test_what_the_file_says_of_itself(typed: Path) -> None:
     assert rows["pydantic"]["licenses"] == [{"expression": "MIT"}]
     assert {"mcpc-runtime", "pydantic-core", "annotated-types", "typing-extensions"} <= rows.keys()
     shown = subprocess.run([sys.executable, typed, "info"], capture_output=True, text=True, check=True).stdout
-    assert f"carries   annotated-types {metadata.version('annotated-types')}, " in shown
+    assert f"packages  annotated-types {metadata.version('annotated-types')}, " in shown
     assert "native    cp3" in shown
     checked = subprocess.run([sys.executable, typed, "check"], capture_output=True, text=True, check=False)
     assert checked.returncode == 0, checked.stdout
@@ -131,12 +131,12 @@ def test_another_python_is_told_what_the_file_was_built_for(version: str, typed:
     done = called(typed, tmp_path / "native", python(version))
     assert done.returncode == 5
     own = f"cp{OWN.replace('.', '')}"
-    assert f"the server carries it for {own}-{own}-" in done.stdout
-    assert f"and this is Python {version} on" in done.stdout
+    assert f"the server contains it for {own}-{own}-" in done.stdout
+    assert f"but this is Python {version} on" in done.stdout
     argv = [python(version), typed, "check"]
     checked = subprocess.run(argv, capture_output=True, text=True, check=False)
     assert checked.returncode == 1
-    assert "failed  the packages it carries are for this machine\n        pydantic-core: the server" in checked.stdout
+    assert "failed  bundled packages match this machine\n        pydantic-core: the server" in checked.stdout
 
 
 CALL = [
@@ -154,13 +154,13 @@ def test_the_process_that_speaks_the_protocol_imports_nothing_of_it(typed: Path,
     done = converse(argv, "\n".join((*lines, "")).encode(), env={"MCPC_RUNTIME_CACHE": str(tmp_path / "native")})
     assert json.loads(done.stdout.splitlines()[1])["result"]["content"][0]["text"] == '{"area":6.0}'
     imported = [line.rpartition("|")[2].strip() for line in done.stderr.decode().splitlines() if "|" in line]
-    assert "mcpc_runtime.runners.worker" in imported
-    assert not [name for name in imported if name.startswith(("mcpc_runtime.layer", "pydantic", "typing"))]
+    assert "mcpc_runtime.handlers.python.runner" in imported
+    assert not [name for name in imported if name.startswith(("mcpc_runtime.packages", "pydantic", "typing"))]
 
 
 def test_a_server_that_needs_nothing_carries_nothing(tmp_path: Path) -> None:
     path = build(written(tmp_path / "project", "def area(): return 1\n"), tmp_path / "plain.pyz")
-    assert not [name for name in names(path) if name.startswith(("site/", "mcpc_runtime/layer"))]
+    assert not [name for name in names(path) if name.startswith(("site/", "mcpc_runtime/packages"))]
     with zipfile.ZipFile(path) as archive:
         facts = json.loads(archive.read("META-INF/build.json"))
     assert "packages" not in facts
@@ -277,7 +277,7 @@ def test_a_module_that_will_not_be_there_names_the_package_that_has_it(tmp_path:
     assert done.returncode == 1
     assert f"add `PyYAML=={metadata.version('PyYAML')}` to `requirements.txt`" in done.stderr
     assert f"add `{PIN}` to `requirements.txt`" in done.stderr
-    assert "add the package that has it to `requirements.txt`" in done.stderr
+    assert "add the package that contains it to `requirements.txt`" in done.stderr
 
 
 def test_the_project_s_own_module_comes_before_a_package_of_its_name(shop: Path, tmp_path: Path) -> None:

@@ -7,12 +7,12 @@ import os
 import select
 import subprocess
 import sys
-import time
 from typing import TYPE_CHECKING
 
 import pytest
 
-from artifact import build
+from support.artifact import build
+from support.stdio import StdioClient
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -92,49 +92,12 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return build(project, tmp_path_factory.mktemp("built") / "live.pyz")
 
 
-class Client:
-    """A client with raw pipes."""
-
-    def __init__(self, server: Path, **environment: str) -> None:
-        self.process = subprocess.Popen(
-            [sys.executable, server],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            env={**os.environ, **environment},
-        )
-        assert self.process.stdout is not None
-        self.pending = b""
-        self.number = 0
-
-    def send(self, method: str, params: dict, *, identifier: object = None) -> int:
-        self.number += 1
-        body = {"jsonrpc": "2.0", "method": method, "params": params}
-        if not method.startswith("notifications/"):
-            body["id"] = self.number if identifier is None else identifier
-        self.raw(json.dumps(body).encode() + b"\n")
-        return self.number
-
-    def raw(self, data: bytes) -> None:
-        assert self.process.stdin is not None
-        self.process.stdin.write(data)
-        self.process.stdin.flush()
+class Client(StdioClient):
+    """A client that calls tools."""
 
     def call(self, tool: str, arguments: dict, meta: dict | None = None) -> int:
         params = {"name": tool, "arguments": arguments}
-        return self.send("tools/call", params if meta is None else {**params, "_meta": meta})
-
-    def message(self, seconds: float = 20) -> dict:
-        assert self.process.stdout is not None
-        deadline = time.monotonic() + seconds
-        while b"\n" not in self.pending:
-            ready, _, _ = select.select([self.process.stdout], [], [], max(0, deadline - time.monotonic()))
-            assert ready, "nothing came"
-            data = os.read(self.process.stdout.fileno(), 1 << 16)
-            assert data, self.process.stderr.read() if self.process.stderr else "it ended"
-            self.pending += data
-        line, _, self.pending = self.pending.partition(b"\n")
-        return json.loads(line)
+        return self.begin("tools/call", params if meta is None else {**params, "_meta": meta})
 
     def until(self, identifier: int) -> tuple[dict, list[dict]]:
         """The reply to a request, and every message before it."""
@@ -147,33 +110,27 @@ class Client:
         result = self.until(identifier)[0]["result"]
         return result["content"][0]["text"]
 
-    def end(self) -> str:
-        _, said = self.process.communicate(timeout=20)
-        assert self.process.returncode == 0
-        return said.decode()
-
 
 @pytest.fixture
 def client(server: Path) -> Iterator[Client]:
     """A client of that server."""
     made = Client(server)
     yield made
-    made.process.kill()
-    made.process.communicate()
+    made.close()
 
 
 @pytest.mark.parametrize("tool", ["brief", "brief_inline"])
 def test_a_call_over_its_limit_is_a_tool_error_and_the_next_works(client: Client, tool: str) -> None:
     reply, _ = client.until(client.call(tool, {"n": 5}))
     assert reply["result"]["isError"] is True
-    assert reply["result"]["content"][0]["text"] == f"{tool} was stopped: its limit is 0.3 s"
+    assert reply["result"]["content"][0]["text"] == f"{tool} was stopped: its timeout is 0.3 s"
     assert client.text(client.call(tool, {"n": 0})) == "slept 0"
 
 
 @pytest.mark.parametrize("tool", ["sleep", "sleep_inline"])
 def test_a_request_may_ask_for_less_time(client: Client, tool: str) -> None:
     reply, _ = client.until(client.call(tool, {"n": 5}, {"mcpc/timeout": 0.2}))
-    assert reply["result"]["content"][0]["text"] == f"{tool} was stopped: its limit is 0.2 s"
+    assert reply["result"]["content"][0]["text"] == f"{tool} was stopped: its timeout is 0.2 s"
     assert client.text(client.call("brief", {"n": 0}, {"mcpc/timeout": 1e9})) == "slept 0"
     assert client.text(client.call("brief", {"n": 0}, {"mcpc/timeout": "soon"})) == "slept 0"
 
@@ -182,8 +139,8 @@ def test_a_request_may_ask_for_less_time(client: Client, tool: str) -> None:
 def test_others_are_served_meanwhile_and_a_cancelled_call_is_never_answered(client: Client, tool: str) -> None:
     slow = client.call(tool, {"n": 0.6})
     also = client.call(tool, {"n": 0.8})
-    client.send("notifications/cancelled", {"requestId": slow})
-    ping = client.send("ping", {})
+    client.send({"method": "notifications/cancelled", "params": {"requestId": slow}})
+    ping = client.begin("ping", {})
     assert client.message()["id"] == ping
     assert client.message()["id"] == also
     assert client.text(client.call("echo", {"a": 1})) == '{"a":1}'
@@ -217,7 +174,7 @@ def test_more_calls_than_can_wait_are_refused_and_none_is_lost(client: Client) -
     for number in range(5000):
         params = {"name": "sleep", "arguments": {"n": 0.3}}
         lines.append(json.dumps({"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": params}))
-    client.raw("".join(f"{line}\n" for line in lines).encode())
+    client.write("".join(f"{line}\n" for line in lines).encode())
     replies = [client.message() for _ in lines]
     assert sorted(reply["id"] for reply in replies) == list(range(5000))
     refused = [reply["result"] for reply in replies if reply["result"].get("isError")]
@@ -239,7 +196,7 @@ def test_logs_come_in_order_and_from_the_wanted_level_on(client: Client, tool: s
     said = {"debug": "a", "info": "b", "warning": {"c": 1}, "error": "d", "unheard-of": "e"}
     _, before = client.until(client.call(tool, said))
     assert [message["params"]["data"] for message in before] == ["b", {"c": 1}, "d", "e"], "as long as nobody asks"
-    client.until(client.send("logging/setLevel", {"level": "warning"}))
+    client.until(client.begin("logging/setLevel", {"level": "warning"}))
     _, before = client.until(client.call(tool, said))
     assert [message["params"] for message in before] == [
         {"level": "warning", "logger": tool, "data": {"c": 1}},
@@ -265,13 +222,13 @@ def test_a_tool_calls_a_tool(client: Client, tool: str, callee: str) -> None:
 def test_a_circle_of_tools_ends(client: Client) -> None:
     reply, _ = client.until(client.call("recurse", {}))
     assert reply["result"]["isError"] is True
-    assert "tools have called each other 16 deep: recurse > recurse" in reply["result"]["content"][0]["text"]
+    assert "tool calls are nested more than 16 deep: recurse > recurse" in reply["result"]["content"][0]["text"]
     assert client.text(client.call("echo", {})) == "{}"
 
 
 def test_the_call_log(server: Path, tmp_path: Path) -> None:
     log = tmp_path / "calls.jsonl"
-    client = Client(server, MCPC_CALL_LOG=str(log))
+    client = Client(server, environment={"MCPC_CALL_LOG": str(log)})
     client.text(client.call("delegate", {"tool": "sleep", "given": {"n": 0}}, {"traceparent": "00-ab-cd-01"}))
     client.text(client.call("echo", {"secret": "é" * 10}))
     client.until(client.call("delegate", {"tool": "nobody"}))
@@ -297,16 +254,16 @@ def test_the_call_log(server: Path, tmp_path: Path) -> None:
 
 
 def test_the_call_log_shows_values_only_on_request_and_may_go_to_standard_error(server: Path) -> None:
-    client = Client(server, MCPC_CALL_LOG="stderr", MCPC_CALL_LOG_VALUES="1")
+    client = Client(server, environment={"MCPC_CALL_LOG": "stderr", "MCPC_CALL_LOG_VALUES": "1"})
     client.text(client.call("echo", {"a": [1]}))
-    assert json.loads(client.end().splitlines()[0])["arguments"] == {"a": [1]}
+    assert json.loads(client.end()[1].splitlines()[0])["arguments"] == {"a": [1]}
 
 
 def test_a_call_log_that_cannot_be_written_is_told_once(server: Path, tmp_path: Path) -> None:
-    client = Client(server, MCPC_CALL_LOG=str(tmp_path))
+    client = Client(server, environment={"MCPC_CALL_LOG": str(tmp_path)})
     assert client.text(client.call("sleep", {"n": 0})) == "slept 0"
     assert client.text(client.call("sleep", {"n": 0})) == "slept 0"
-    assert client.end().count("the call log") == 1
+    assert client.end()[1].count(b"cannot write the call log") == 1
 
 
 def resident(pid: int) -> int:
@@ -344,7 +301,7 @@ def test_a_client_that_does_not_read_loses_nothing_and_costs_no_memory(client: C
         reply = client.message()
         assert reply["result"]
         found.append(reply["id"])
-    client.raw(rest)
+    client.write(rest)
     assert client.until(sent[-1])[0]["result"]
     assert sorted(found) == sent[:-1]
 

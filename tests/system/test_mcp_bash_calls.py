@@ -12,18 +12,18 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from artifact import build
-from mcp_bash_client import ALLOW, BASH, SDK, clients, error, text, write
-from mcpc.languages.scripts import forkable
+from mcpc.languages.bash.forkable import is_forkable
 from mcpc.sources import Source
-from needs import needs
-from supervised import until
+from support.artifact import build
+from support.mcp_bash_client import ALLOW, BASH, SDK, clients, error, text, write
+from support.needs import needs
+from support.processes import until
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from mcp_bash_client import Client
+    from support.mcp_bash_client import Client
 
 TOOLS: dict[str, tuple[str, dict[str, Any]]] = {
     "roots": (BASH + 'printf "%s|%s|%s" "$MCP_ROOTS_COUNT" "$MCP_ROOTS_PATHS" "$MCP_ROOTS_JSON"\n', {}),
@@ -161,7 +161,7 @@ def test_what_the_project_sets_can_be_left_out(tmp_path: Path, client) -> None:
     one = client(made)
     one.start()
     numbers = [one.begin("tools/call", {"name": "variables", "arguments": {}}) for _ in range(5)]
-    found = {one.read()["id"] for _ in numbers}
+    found = {one.message()["id"] for _ in numbers}
     assert found == set(numbers)
     assert file.read_text() == "x\n"  # once, however many wait for it
     without = client(made, **ALLOW, MCPBASH_NO_ENV_FILE="1")
@@ -197,7 +197,7 @@ def test_a_policy_of_the_project(tmp_path: Path, client) -> None:
     assert text(one.call("meta")) == "ran\n"
     assert one.call("coded")["error"] == {"code": -32011, "message": "not coded", "data": {"k": 1}}
     assert error(one.call("other")) == (-32602, "Tool 'other' blocked by policy")
-    assert error(one.call("dies")) == (-32603, "Tool 'dies' blocked by policy: the policy could not be asked")
+    assert error(one.call("dies")) == (-32603, "Tool 'dies' blocked by policy: the policy script failed")
     assert b"to standard output" not in json.dumps(one.said).encode()
 
 
@@ -233,17 +233,17 @@ def test_who_may_call_nothing_is_told_why(tmp_path: Path) -> None:
     made = own(tmp_path, tools)
     listed = console(made, "list")
     assert listed.stdout.count("tool ") == 2  # a person sees what there is, and on standard error who may call it
-    assert listed.stderr.startswith("note: clients see no tool of these: no tool may be called")
+    assert listed.stderr.startswith("note: clients do not see any of these tools: no tool is allowed to be called")
     assert "--allow NAME" in listed.stderr
     some = console(made, "list", MCPBASH_TOOL_ALLOWLIST="two")
-    assert some.stderr == "note: clients do not see, for they are not allowed: one\n"
+    assert some.stderr == "note: hidden from clients because not allowed: one\n"
     assert console(made, "list", MCPBASH_TOOL_ALLOWLIST="*").stderr == ""
     assert console(made, "list", MCPBASH_TOOL_ALLOW_DEFAULT="allow").stderr == ""
 
 
 def test_a_list_that_names_no_tool_is_told_of_at_the_start(tmp_path: Path) -> None:
     made = own(tmp_path, {"one": (BASH + "echo ran\n", {})})
-    said = "no tool may be called, for MCPBASH_TOOL_ALLOWLIST names none (only * alone stands for all): "
+    said = "no tool is allowed to be called: MCPBASH_TOOL_ALLOWLIST matches none (only a single * allows all): "
     assert console(made, MCPBASH_TOOL_ALLOWLIST="o* One,two").stderr == f"{said}One o* two\n"
     assert console(made, MCPBASH_TOOL_ALLOWLIST="o* one").stderr == ""
     assert console(made, MCPBASH_TOOL_ALLOWLIST="one").stderr == ""
@@ -256,12 +256,12 @@ def test_a_build_says_that_nothing_is_allowed_yet(tmp_path: Path) -> None:
     for options, is_told in (((), True), (("--allow", "one", "-o", "../own.pyz"), False), (("-q",), False)):
         run = subprocess.run([*command, *options], capture_output=True, text=True, cwd=project)
         assert ("try `../own.pyz list`" in run.stderr) == ("../own.pyz" in options)
-        assert (run.returncode, "note: clients will see none of the tools" in run.stderr) == (0, is_told)
+        assert (run.returncode, "note: clients will not see the tools" in run.stderr) == (0, is_told)
 
 
 def test_a_child_of_a_shell_finds_what_a_process_of_its_own_does(tmp_path: Path, client) -> None:
     tool = BASH + 'env -0 | tr "\\n\\0" " \\n" | sort; echo "$0 $# $PWD"; wc -c; exit 0\n'
-    assert forkable(Source("tools/shows/tool.sh", tool.encode(), 0o755))
+    assert is_forkable(Source("tools/shows/tool.sh", tool.encode(), 0o755))
     made = own(tmp_path, {"shows": (tool, {})})
     found = []
     for without in ("", "proc,memfd"):  # without them no script is run in a child of a shell
@@ -353,7 +353,7 @@ def test_questions(server: Path, client) -> None:
 def test_calls_at_once_have_files_of_their_own(plain: Client) -> None:
     began = time.monotonic()
     numbers = [plain.begin("tools/call", {"name": "together", "arguments": {"n": n}}) for n in range(6)]
-    replies = [plain.read() for _ in numbers]
+    replies = [plain.message() for _ in numbers]
     assert {reply["id"] for reply in replies} == set(numbers)
     said = [text(reply).split(" ") for reply in replies]
     assert {json.loads(given)["n"] for given, _ in said} == set(range(6))

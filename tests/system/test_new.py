@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from artifact import SOURCES
 from mcpc.cli.new import TEMPLATES
-from needs import ROOT
+from support.artifact import SOURCES
+from support.needs import ROOT
 
 if TYPE_CHECKING:
     from pathlib import Path

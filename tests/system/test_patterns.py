@@ -16,18 +16,20 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from artifact import build, carried, mcpc
 from mcpc.schema import compile as validator
-from serving import served
+from support.artifact import build, carried, mcpc
+from support.serving import served
+from support.talking import META, VERSION
 from system import mixed
 from system.hostile_patterns import ROWS, call, write_project
-from talking import META, VERSION
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from serving import Served
+    from support.serving import Served
+
+pytestmark = pytest.mark.sampled(4)
 
 SECONDS = 5.0
 
@@ -127,5 +129,5 @@ def test_what_reads_long_texts_is_carried_only_by_a_server_that_needs_it(artifac
     for tool in tools["tools"]:
         tool["inputSchema"]["properties"]["x"] = {"type": "string", "pattern": "^[a-z]+$"}
     (project / "tools.json").write_text(json.dumps(tools))
-    assert "mcpc_runtime/patterns.py" in carried(artifact)
-    assert "mcpc_runtime/patterns.py" not in carried(build(project, tmp_path / "server.pyz"))
+    assert "mcpc_runtime/validation/patterns.py" in carried(artifact)
+    assert "mcpc_runtime/validation/patterns.py" not in carried(build(project, tmp_path / "server.pyz"))

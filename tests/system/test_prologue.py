@@ -13,16 +13,18 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from artifact import build, converse, mcpc
-from chroots import new_root, put_python, run_in
-from mcpc.pack.prologue import prologue
-from needs import needs
+from mcpc.pack.prologue import shell_prologue
+from support.artifact import build, converse, mcpc
+from support.chroots import new_root, put_python, run_in
+from support.needs import needs
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
     Json = Any
+
+pytestmark = pytest.mark.sampled(3)
 
 EXACT = f"python3.{sys.version_info.minor}"
 ANOTHER = f"python3.{25 - sys.version_info.minor}"
@@ -120,7 +122,7 @@ def test_python_is_isolated_and_reads_no_site(server: Path, tmp_path: Path) -> N
 def test_nothing_of_the_shell_is_inherited(server: Path) -> None:
     """Neither the script's descriptor nor a variable of the search reaches the server."""
     program = "import os,sys;print(sorted(os.listdir('/proc/self/fd')),[n for n in os.environ if 'mcpc_' in n])"
-    script = prologue().replace(prologue().split('-ISc "')[1].split('" "$0"')[0], program)
+    script = shell_prologue().replace(shell_prologue().split('-ISc "')[1].split('" "$0"')[0], program)
     for shell in SHELLS.values():
         if shutil.which(shell[0]):
             done = subprocess.run([*shell, "-c", script], capture_output=True, text=True, check=True)
@@ -135,14 +137,14 @@ def test_it_stays_an_archive_for_python(server: Path) -> None:
 
 
 def test_a_path_with_the_words_of_the_script_stays_as_it_is() -> None:
-    written = prologue("/opt/START/NAMES/FOLDERS/python3")
+    written = shell_prologue("/opt/START/NAMES/FOLDERS/python3")
     assert "for mcpc_folder in /opt/START/NAMES/FOLDERS; do" in written
     assert written.count("zipimport.zipimporter") == 1
 
 
 def test_the_script_is_clean() -> None:
     needs("shellcheck")
-    for script in (prologue(), prologue("/opt/python/bin/python3"), prologue("pypy3")):
+    for script in (shell_prologue(), shell_prologue("/opt/python/bin/python3"), shell_prologue("pypy3")):
         done = subprocess.run(
             ["shellcheck", "-s", "sh", "-"], input=script, capture_output=True, text=True, check=False
         )
@@ -152,7 +154,7 @@ def test_the_script_is_clean() -> None:
 @pytest.mark.parametrize("named", ["python3.99", "/nowhere/python3"])
 def test_a_named_interpreter_that_is_missing_is_one_line(named: str, server: Path, tmp_path: Path) -> None:
     made = tmp_path / "named.pyz"
-    made.write_bytes(prologue(named).encode() + b"PK")
+    made.write_bytes(shell_prologue(named).encode() + b"PK")
     made.chmod(0o755)
     done = converse([made], b"")
     assert (done.returncode, done.stdout) == (8, b"")
@@ -177,7 +179,7 @@ def test_a_named_interpreter_is_taken(server: Path, tmp_path: Path) -> None:
 def root(tmp_path: Path) -> Path:
     """A root folder with BusyBox and a script that prints which Python was found."""
     place = new_root(tmp_path / "root")
-    (place / "server.pyz").write_bytes(prologue().encode() + b"PK\0")
+    (place / "server.pyz").write_bytes(shell_prologue().encode() + b"PK\0")
     (place / "server.pyz").chmod(0o755)
     return place
 

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import json
-import os
-import select
-import subprocess
-import sys
 import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from artifact import build
+from support.artifact import build
+from support.stdio import StdioClient
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
     from pathlib import Path
 
 SERVER = """
@@ -102,66 +99,21 @@ def die_again(n): return die_again(n + 1) + "x"
 """
 
 
-class Client:
-    """Speaks to a server line by line."""
+class Client(StdioClient):
+    """A client that calls tools in a session."""
 
     def __init__(self, path: Path, **more: str) -> None:
-        self.process = subprocess.Popen(
-            [sys.executable, path],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            env={**os.environ, **more},
-        )
-        self.number = 0
-        self.rest = b""
-        self.lines: list[dict[str, Any]] = []
-        client = {"name": "test", "version": "1"}
-        self.ask("initialize", {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client})
-        self.send({"method": "notifications/initialized"})
+        super().__init__(path, environment=more)
+        self.initialize()
 
-    def send(self, message: dict[str, Any]) -> None:
-        assert self.process.stdin is not None
-        self.process.stdin.write(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n")
-        self.process.stdin.flush()
-
-    def begin(self, name: str, *, token: str = "", **arguments: Any) -> int:
-        self.number += 1
+    def start(self, name: str, *, token: str = "", **arguments: Any) -> int:
         meta = {"_meta": {"progressToken": token}} if token else {}
-        params = {"name": name, "arguments": arguments, **meta}
-        self.send({"id": self.number, "method": "tools/call", "params": params})
-        return self.number
-
-    def ask(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
-        self.number += 1
-        self.send({"id": self.number, "method": method, "params": params})
-        return self.answer(self.number)
-
-    def answer(self, number: int) -> dict[str, Any]:
-        return next(line for line in self.until(lambda line: line.get("id") == number) if line.get("id") == number)
-
-    def until(self, wanted: Callable[[dict[str, Any]], bool], seconds: float = 30) -> list[dict[str, Any]]:
-        """Read until a line is as wanted; return all lines there ever were."""
-        deadline = time.monotonic() + seconds
-        assert self.process.stdout is not None
-        while not any(map(wanted, self.lines)):
-            ready, _, _ = select.select([self.process.stdout], [], [], max(0, deadline - time.monotonic()))
-            assert ready, self.lines
-            data = os.read(self.process.stdout.fileno(), 1 << 16)
-            assert data, "the server ended"
-            *lines, self.rest = (self.rest + data).split(b"\n")
-            self.lines += [json.loads(line) for line in lines]
-        return self.lines
+        return self.begin("tools/call", {"name": name, "arguments": arguments, **meta})
 
     def call(self, name: str, **arguments: Any) -> Any:
         """Return what a call says: its text, or the error's."""
-        result = self.answer(self.begin(name, **arguments))["result"]
+        result = self.reply(self.start(name, **arguments))["result"]
         return result["content"][0]["text"] if result["content"] else None
-
-    def close(self) -> bytes:
-        _, errors = self.process.communicate(timeout=30)
-        assert self.process.returncode == 0
-        return errors
 
 
 @pytest.fixture(scope="module")
@@ -176,63 +128,63 @@ def artifact(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def client(artifact: Path, request: pytest.FixtureRequest) -> Iterator[Client]:
     made = Client(artifact, APP_KEY="k", A_SECRET="s", **({"MCPC_WITHOUT": request.param} if request.param else {}))
     yield made
-    made.close()
+    made.end()
 
 
 def test_notes_come_while_the_handler_runs_and_never_after_its_answer(client: Client) -> None:
     client.ask("logging/setLevel", {"level": "info"})
-    begun = len(client.lines)
-    number = client.begin("tell", token="t")
-    client.answer(number)
-    kinds = [line.get("method", "answer").rpartition("/")[2] for line in client.lines[begun:]]
+    begun = len(client.said)
+    number = client.start("tell", token="t")
+    client.reply(number)
+    kinds = [line.get("method", "answer").rpartition("/")[2] for line in client.said[begun:]]
     assert kinds[-1] == "answer"
-    progress = [line["params"]["message"] for line in client.lines if line.get("method") == "notifications/progress"]
+    progress = [line["params"]["message"] for line in client.said if line.get("method") == "notifications/progress"]
     assert progress == ["step 0", "step 1", "step 2"]
-    said = [line["params"]["data"] for line in client.lines if line.get("method") == "notifications/message"]
+    said = [line["params"]["data"] for line in client.said if line.get("method") == "notifications/message"]
     assert said == ["at 0", "at 1", "at 2"]
     time.sleep(0.3)
     client.call("echo", text="x")
-    assert "too late" not in json.dumps(client.lines)
+    assert "too late" not in json.dumps(client.said)
 
 
 def test_a_cancelled_call_is_told_and_its_worker_stays(client: Client) -> None:
     first = client.call("process")
-    number = client.begin("wait")
+    number = client.start("wait")
     time.sleep(0.2)
     client.send({"method": "notifications/cancelled", "params": {"requestId": number}})
     deadline = time.monotonic() + 10
     while client.call("remembered") != '["cancelled"]':
         assert time.monotonic() < deadline
     assert client.call("process") == first
-    assert all(line.get("id") != number for line in client.lines)
+    assert all(line.get("id") != number for line in client.said)
 
 
 def test_a_call_over_its_time_is_answered_and_loses_its_worker(client: Client) -> None:
     first = client.call("process")
-    beside = client.begin("later", text="beside", seconds=5)
+    beside = client.start("later", text="beside", seconds=5)
     assert "1 s" in client.call("late")
     deadline = time.monotonic() + 10
     while client.call("process") == first:
         assert time.monotonic() < deadline
-    assert client.answer(beside)["result"]["content"][0]["text"] == "beside"
+    assert client.reply(beside)["result"]["content"][0]["text"] == "beside"
 
 
 def test_200_sleeping_calls_hold_up_nobody(client: Client) -> None:
     client.call("later", text="x", seconds=0)
-    numbers = [client.begin("later", text=str(index), seconds=6) for index in range(200)]
+    numbers = [client.start("later", text=str(index), seconds=6) for index in range(200)]
     began = time.monotonic()
     assert client.call("echo", text="quick") == "quick"
     assert time.monotonic() - began < 6
     for index, number in enumerate(numbers):
-        assert client.answer(number)["result"]["content"][0]["text"] == str(index)
+        assert client.reply(number)["result"]["content"][0]["text"] == str(index)
 
 
 ENDS = [
     ("exit", "SystemExit: 3"),
     ("interrupt", "KeyboardInterrupt"),
     ("recursion", "RecursionError: maximum recursion depth exceeded"),
-    ("leave", "the handler's process was ended with status 3"),
-    ("kill", "the handler's process was ended by signal 9"),
+    ("leave", "the handler's process exited with status 3"),
+    ("kill", "the handler's process was killed by signal 9"),
     ("fork", "alive"),
 ]
 

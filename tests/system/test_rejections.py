@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from artifact import build, converse
 from mcpc.revisions import REVISIONS
-from needs import needs
+from support.artifact import build, converse
+from support.needs import needs
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -201,7 +201,7 @@ OUTPUTS: list[tuple[str, object, str]] = [
     ("python_output", {"length": "three"}, '- /length: received "three" (string); expected integer'),
     ("python_output", {"size": 3}, '- /: missing required property "length"'),
     ("python_output", None, "- /: received null (null); expected object; leave it out if it is optional"),
-    ("python_output", {"content": []}, "it has no structured content"),
+    ("python_output", {"content": []}, "it lacks structured content"),
     ("python_output", {"content": [], "structuredContent": {"length": 1.5}}, "received 1.5 (number); expected integer"),
     ("bash_output", {"length": 1.5}, "- /length: received 1.5 (number); expected integer"),
     ("list_output", [1, "2"], '- /1: received "2" (string); expected integer; write it without quotes, 2'),

@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from artifact import SOURCES
-from interpreters import VERSIONS, interpreters
-from needs import ROOT, needs
+from support.artifact import SOURCES
+from support.interpreters import VERSIONS, interpreters
+from support.needs import ROOT, needs
 from system import mixed
 
 if TYPE_CHECKING:
@@ -186,6 +186,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
     return make(tmp_path_factory.mktemp("reproducible") / "plain", PLAIN)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", WAYS)
 def test_every_way_leads_to_the_same_file(name: str, made: Made, tmp_path: Path) -> None:
     other = make(tmp_path / "base", WAYS[name])
@@ -338,6 +339,7 @@ def build_facts(path: Path) -> dict[str, object]:
     return facts
 
 
+@pytest.mark.slow
 def test_every_python_builds_from_the_same_sources(tmp_path: Path) -> None:
     """What differs between two interpreters' builds is bytecode, and what says whose bytecode it is."""
     if len(interpreters()) < len(VERSIONS):

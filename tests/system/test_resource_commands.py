@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from artifact import build, converse, mcpc
-from mcpc.cli.artifact import argv
-from needs import needs
+from mcpc.cli.artifact import start_command
+from support.artifact import build, converse, mcpc
+from support.needs import needs
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -98,7 +98,7 @@ def test_a_built_file_checks_itself(server: Path) -> None:
 
 
 def test_a_check_looks_for_what_resources_need(server: Path, tmp_path: Path) -> None:
-    done = converse(argv(server, "check"), b"", env={"PATH": str(tmp_path), "HOME": str(tmp_path)})
+    done = converse(start_command(server, "check"), b"", env={"PATH": str(tmp_path), "HOME": str(tmp_path)})
     assert b"clock://now" in done.stdout
     assert b"bash" in done.stdout
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from artifact import build
+from support.artifact import build
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

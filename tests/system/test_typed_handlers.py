@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from artifact import build, carried, converse, mcpc
+from support.artifact import build, carried, mcpc
+from support.stdio import conversation, initialization, numbered
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -114,15 +115,10 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def call(server: Path, *calls: tuple[str, dict[str, Any]]) -> list[dict[str, Any]]:
     """Return the results of calls made one after the other, and in `[-1]` what was said on standard error."""
-    hello = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
-    lines = [{"jsonrpc": "2.0", "id": -1, "method": "initialize", "params": hello}]
-    lines += [
-        {"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": {"name": name, "arguments": arguments}}
-        for number, (name, arguments) in enumerate(calls)
-    ]
-    done = converse([sys.executable, server], b"".join(json.dumps(line).encode() + b"\n" for line in lines))
-    answers = {answer["id"]: answer.get("result", answer) for answer in map(json.loads, done.stdout.splitlines())}
-    return [*(answers[number] for number in range(len(calls))), {"stderr": done.stderr.decode()}]
+    rows = [("tools/call", {"name": name, "arguments": arguments}) for name, arguments in calls]
+    done, said = conversation([sys.executable, server], numbered([("initialize", initialization()), *rows]))
+    answers = {answer["id"]: answer.get("result", answer) for answer in said}
+    return [*(answers[number] for number in range(1, len(calls) + 1)), {"stderr": done.stderr.decode()}]
 
 
 def test_a_handler_gets_a_model_and_gives_one_back(server: Path) -> None:
@@ -159,9 +155,7 @@ def test_what_only_the_model_refuses_is_told_in_words(server: Path) -> None:
     refused, told = call(server, ("file_read", {"path": "p", "big": 1e308}))
     assert refused["isError"]
     text = refused["content"][0]["text"]
-    assert text.startswith(
-        "The arguments have the form the tool asks for, but FileReadInput does not take them:\n- /big: "
-    )
+    assert text.startswith("The arguments match the tool's schema, but FileReadInput rejects them:\n- /big: ")
     assert "Traceback" not in told["stderr"]
 
 
@@ -190,6 +184,6 @@ def test_the_artifact_has_one_entry_of_models_and_a_door_to_them(server: Path) -
         "mcpc_app/models/__init__.pyc",
         "mcpc_app/models/sources",
     ]
-    assert "mcpc_runtime/bindings/models.py" in carried(server)
+    assert "mcpc_runtime/handlers/python/bindings/models.py" in carried(server)
     assert b"class" not in door.replace(b"classes", b"")
     assert b"PlainInput" not in index

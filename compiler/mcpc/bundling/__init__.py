@@ -1,12 +1,21 @@
-"""JavaScript and TypeScript as modules that need nothing beside them: made at the build, by esbuild, in Node.
+"""JavaScript and TypeScript as self-contained modules: bundled during the build, by esbuild, in Node.
 
-    files ─scan─▶ packages that they import ─npm─▶ a folder of the cache ─bundle─▶ modules ─describe─▶ what they offer
+    files ─scan─▶ imported packages ─npm─▶ a cache folder ─bundle_modules─▶ modules ─describe_modules─▶ descriptions
 
-Nothing here runs in a server: what is needed to bundle comes from npm, at the versions and hashes of `npm/`, once.
+Nothing here runs in a server: the bundler is installed by npm once, at the versions and hashes of `npm/`.
 """
 
-from mcpc.bundling.bundle import Bundle, Fault, bundle
-from mcpc.bundling.describing import Description, describe
-from mcpc.bundling.node import OLDEST, NodeError, decisive
+from mcpc.bundling.bundle import Bundle, BundleError, bundle_modules
+from mcpc.bundling.module_inspection import Description, describe_modules
+from mcpc.bundling.node import OLDEST_NODE, NodeError, build_inputs
 
-__all__ = ["OLDEST", "Bundle", "Description", "Fault", "NodeError", "bundle", "decisive", "describe"]
+__all__ = [
+    "OLDEST_NODE",
+    "Bundle",
+    "BundleError",
+    "Description",
+    "NodeError",
+    "build_inputs",
+    "bundle_modules",
+    "describe_modules",
+]

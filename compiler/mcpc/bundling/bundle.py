@@ -1,7 +1,7 @@
-"""A project's modules and the packages they import become modules that need nothing beside them.
+"""Bundling of a project's modules and the packages they import into self-contained modules.
 
-The project is written down anew, with what ToolBox's own modules are replaced by in their places, and bundled there:
-every path that could be part of what is made is the same for the same sources.
+The project is copied to a new folder, with replacements of ToolBox's own modules, and bundled there: every path that
+could be part of the output is the same for the same sources.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mcpc.bundling.node import MODULES, NodeError, program, run
-from mcpc.bundling.npm import esbuild, obtainable
-from mcpc.bundling.packages import OutsideError, has_all, name_of, put
+from mcpc.bundling.node import MODULES, NodeError, mcpc_program, run_node
+from mcpc.bundling.npm import esbuild_module, install_possible
+from mcpc.bundling.packages import OutsidePackagesError, copy_with_requirements, has_packages, package_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -23,24 +23,24 @@ if TYPE_CHECKING:
     from mcpc.sources import SourceTree
 
 SCRIPTS = (".ts", ".js", ".mts", ".mjs", ".cts", ".cjs", ".tsx", ".jsx", ".json")
-"""What can be bundled of a project."""
-VIRTUAL = {
+"""Files of a project that can be bundled."""
+REPLACED_MODULES = {
     "src/handler/ToolHandler": "ToolHandler.mjs",
     "src/config": "config.mjs",
     "src/logService": "logService.mjs",
 }
-"""ToolBox's own modules, by their paths without an ending, and what stands for them."""
+"""ToolBox's own modules, by their paths without a suffix, and their replacements."""
 EXPORTED = re.compile(r"^[^\S\n]*export\s+(?:async\s+)?(?:const|let|var|function\*?|class)\s+([\w$]+)", re.MULTILINE)
-OWN = ".own"
+ORIGINAL_SUFFIX = ".own"
 ENDINGS = (".ts", ".js", ".mts", ".mjs")
-INSIDE = re.compile(r"node_modules/((?:@[^/]+/)?[^/]+)/(?!.*node_modules/)")
+PACKAGE_PATH = re.compile(r"node_modules/((?:@[^/]+/)?[^/]+)/(?!.*node_modules/)")
 
 
 @dataclass(frozen=True, slots=True)
-class Fault:
-    """Why an entry cannot be bundled: what is wrong, and at which file, line and column of the project, if there.
+class BundleError:
+    """Why an entry cannot be bundled: the message, and the file, line and column of the project, if known.
 
-    `package`: the one that it is about.
+    `package`: the package that it is about.
     """
 
     message: str
@@ -48,125 +48,125 @@ class Fault:
     line: int = 0
     column: int = 0
     package: str = ""
-    native: bool = False
+    native_packages: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Bundle:
-    """The modules by their paths, the maps of their lines beside them, and why some entries are not among them.
+    """The modules by path, their source maps, and errors of entries that could not be bundled.
 
-    `lacking`: packages that cannot be had, with the reason; `unlocked`: those whose versions nobody wrote down;
-    `native`: by entry, those it imports that were made for one kind of machine.
+    `lacking`: unavailable packages, with the reason; `unlocked`: packages without fixed versions; `native_packages`: by
+    entry, its imported packages with machine code.
     """
 
     modules: Mapping[str, bytes]
     maps: Mapping[str, bytes]
-    faults: Mapping[str, tuple[Fault, ...]]
+    faults: Mapping[str, tuple[BundleError, ...]]
     lacking: Mapping[str, str] = field(default_factory=dict)
     unlocked: tuple[str, ...] = ()
     native: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
-def bundle(tree: SourceTree, entries: Sequence[str]) -> Bundle:
-    """Return the modules of a project's `entries`; raise NodeError if there is nothing here that could make them."""
+def bundle_modules(tree: SourceTree, entries: Sequence[str]) -> Bundle:
+    """Return the modules of a project's `entries`; raise NodeError if the bundler is not available."""
     with tempfile.TemporaryDirectory(prefix="mcpc-") as made:
         folder = Path(made).resolve()
-        write(tree, folder)
-        bundler = esbuild()
-        scanned = ask(folder, entries, bundler, external=True)
-        wanted = imported(scanned["metafile"])
-        lacking, unlocked = supply(tree, wanted, folder)
-        said = ask(folder, entries, bundler, external=False)
-        compiled = native(folder)
+        write_project(tree, folder)
+        bundler = esbuild_module()
+        scanned = run_esbuild(folder, entries, bundler, external=True)
+        wanted = imported_packages(scanned["metafile"])
+        lacking, unlocked = supply_packages(tree, wanted, folder)
+        said = run_esbuild(folder, entries, bundler, external=False)
+        compiled = native_packages(folder)
     outputs = {path: text.encode() for path, text in said["outputs"]}
-    faults = {entry: tuple(fault(error) for error in errors) for entry, errors in said["failed"].items()}
+    faults = {entry: tuple(parse_error(error) for error in errors) for entry, errors in said["failed"].items()}
     return Bundle(
         modules={path: data for path, data in sorted(outputs.items()) if not path.endswith(".map")},
         maps={path: data for path, data in sorted(outputs.items()) if path.endswith(".map")},
         faults=faults,
         lacking=lacking,
         unlocked=unlocked,
-        native={entry: needed(entry, said["metafile"], compiled) for entry in entries},
+        native={entry: packages_in_module(entry, said["metafile"], compiled) for entry in entries},
     )
 
 
-def write(tree: SourceTree, folder: Path) -> None:
-    """Write down what may be bundled of a project, and what stands for ToolBox's own modules."""
+def write_project(tree: SourceTree, folder: Path) -> None:
+    """Write the files of a project that can be bundled, and the replacements of ToolBox's own modules."""
     for path, source in tree.files.items():
         if path.endswith(SCRIPTS):
-            stem, ending = split(path)
-            place = folder / (f"{stem}{OWN}{ending}" if stem in VIRTUAL else path)
+            stem, ending = split_suffix(path)
+            place = folder / (f"{stem}{ORIGINAL_SUFFIX}{ending}" if stem in REPLACED_MODULES else path)
             place.parent.mkdir(parents=True, exist_ok=True)
             place.write_bytes(source.data)
-    for stem, name in VIRTUAL.items():
+    for stem, name in REPLACED_MODULES.items():
         place = folder / f"{stem}.js"
         place.parent.mkdir(parents=True, exist_ok=True)
-        place.write_bytes(program(name) + more_of(tree, stem, program(name)))
+        place.write_bytes(mcpc_program(name) + further_exports(tree, stem, mcpc_program(name)))
 
 
-def split(path: str) -> tuple[str, str]:
-    """Return a path without its ending, and that."""
+def split_suffix(path: str) -> tuple[str, str]:
+    """Return a path without its suffix, and the suffix."""
     stem, dot, ending = path.rpartition(".")
     return stem, dot + ending
 
 
-def more_of(tree: SourceTree, stem: str, ours: bytes) -> bytes:
-    """Return what has a module export the rest of a project's own version, if that has more than ours."""
+def further_exports(tree: SourceTree, stem: str, ours: bytes) -> bytes:
+    """Return code that exports the rest of a project's own version of a module, if it has more than the replacement."""
     for ending in ENDINGS:
         own = tree.get(stem + ending)
         names = set(EXPORTED.findall(own.text)) if own is not None else set()
         if any(re.search(rf"\b{re.escape(name)}\b", ours.decode()) is None for name in names):
-            return f'\nexport * from "./{stem.rpartition("/")[2]}{OWN}.js";\n'.encode()
+            return f'\nexport * from "./{stem.rpartition("/")[2]}{ORIGINAL_SUFFIX}.js";\n'.encode()
     return b""
 
 
-def ask(folder: Path, entries: Sequence[str], bundler: Path, *, external: bool) -> dict[str, Any]:
-    """Return what esbuild made of the entries, and what it has against some of them."""
-    (folder / "bundle.mjs").write_bytes(program("bundle.mjs"))
+def run_esbuild(folder: Path, entries: Sequence[str], bundler: Path, *, external: bool) -> dict[str, Any]:
+    """Return esbuild's output for the entries, and its errors."""
+    (folder / "bundle.mjs").write_bytes(mcpc_program("bundle.mjs"))
     question = {"entries": [*entries], "external": external, "esbuild": str(bundler)}
     try:
-        said: dict[str, Any] = json.loads(run(["bundle.mjs"], folder, json.dumps(question).encode()))
+        said: dict[str, Any] = json.loads(run_node(["bundle.mjs"], folder, json.dumps(question).encode()))
     except NodeError as problem:
         raise NodeError(f"esbuild failed: {problem}") from None
     return said
 
 
-def imported(metafile: dict[str, Any]) -> tuple[str, ...]:
-    """Return the packages that a project's own modules import; what begins otherwise is Node's own, or a file."""
-    paths = {one["path"] for entry in metafile["inputs"].values() for one in entry["imports"] if one.get("external")}
-    names = {name_of(path) for path in paths if not path.startswith((".", "/", "node:", "<"))}
-    return tuple(sorted(name for name in names if name not in BUILTIN))
+def imported_packages(metafile: dict[str, Any]) -> tuple[str, ...]:
+    """Return the packages that a project's modules import, without Node's built-in modules and files."""
+    paths = {item["path"] for entry in metafile["inputs"].values() for item in entry["imports"] if item.get("external")}
+    names = {package_name(path) for path in paths if not path.startswith((".", "/", "node:", "<"))}
+    return tuple(sorted(name for name in names if name not in BUILTIN_MODULES))
 
 
-def supply(tree: SourceTree, wanted: Sequence[str], folder: Path) -> tuple[dict[str, str], tuple[str, ...]]:
-    """Put the packages that are wanted beside what is bundled: the project's own, else what npm can install.
+def supply_packages(tree: SourceTree, wanted: Sequence[str], folder: Path) -> tuple[dict[str, str], tuple[str, ...]]:
+    """Copy the required packages beside the bundled files: from the project, else installed by npm.
 
-    Return what cannot be had, with the reasons, and what has no version that was written down.
+    Return the unavailable packages, with the reasons, and those without a fixed version.
     """
     root = Path(tree.root) if tree.root else None
-    if root is not None and has_all(root, wanted):
-        return outside(root, wanted, folder), ()
-    specs = dict(declared(tree))
+    if root is not None and has_packages(root, wanted):
+        return copy_packages(root, wanted, folder), ()
+    specs = dict(declared_packages(tree))
     asked = {name: specs[name] for name in wanted if name in specs}
     lock = tree.get("package-lock.json")
-    place, lacking = obtainable(asked, lock.data if lock else b"")
+    place, lacking = install_possible(asked, lock.data if lock else b"")
     lacking |= {name: "`package.json` does not name it" for name in wanted if name not in specs}
     if place is not None:
-        lacking |= outside(place, [name for name in asked if name not in lacking], folder)
+        lacking |= copy_packages(place, [name for name in asked if name not in lacking], folder)
     return lacking, tuple(asked) if place is not None and lock is None else ()
 
 
-def outside(root: Path, wanted: Sequence[str], folder: Path) -> dict[str, str]:
-    """Put packages beside what is bundled; return those that cannot be, with the reasons."""
+def copy_packages(root: Path, wanted: Sequence[str], folder: Path) -> dict[str, str]:
+    """Copy packages beside the bundled files; return those that cannot be copied, with the reasons."""
     try:
-        put(root, wanted, folder)
-    except OutsideError as problem:
+        copy_with_requirements(root, wanted, folder)
+    except OutsidePackagesError as problem:
         return dict.fromkeys(wanted, str(problem))
     return {}
 
 
-def declared(tree: SourceTree) -> Iterator[tuple[str, str]]:
-    """Yield the packages that a project names, each with the versions that will do."""
+def declared_packages(tree: SourceTree) -> Iterator[tuple[str, str]]:
+    """Yield the packages that a project declares, each with the allowed versions."""
     source = tree.get("package.json")
     try:
         said = json.loads(source.data) if source else {}
@@ -179,31 +179,31 @@ def declared(tree: SourceTree) -> Iterator[tuple[str, str]]:
                 yield name, spec
 
 
-def fault(error: dict[str, Any]) -> Fault:
-    """Return what esbuild has against an entry."""
+def parse_error(error: dict[str, Any]) -> BundleError:
+    """Return an error of esbuild about an entry."""
     where = error["location"] or {}
-    path = str(where.get("file", "")).replace(f"{OWN}.", ".")
+    path = str(where.get("file", "")).replace(f"{ORIGINAL_SUFFIX}.", ".")
     unresolved = re.match(r'Could not resolve "([^"./][^"]*)"', error["text"])
-    package = name_of(unresolved[1]) if unresolved else package_of(path)
+    package = package_name(unresolved[1]) if unresolved else package_of(path)
     line, column = int(where.get("line", 0)), int(where.get("column", 0)) + 1
-    return Fault(error["text"], path, line, column, package)
+    return BundleError(error["text"], path, line, column, package)
 
 
-def native(folder: Path) -> frozenset[str]:
-    """Return the packages beside what was bundled that have machine code, or are to be compiled."""
+def native_packages(folder: Path) -> frozenset[str]:
+    """Return the copied packages that have machine code, or are compiled at installation."""
     places = (path.parent for path in (folder / MODULES).rglob("package.json"))
     found = (place for place in places if (place / "binding.gyp").exists() or any(place.rglob("*.node")))
     return frozenset(package_of(f"{place.relative_to(folder).as_posix()}/") for place in found)
 
 
 def package_of(path: str) -> str:
-    """Return the package that a file belongs to, nothing if it is the project's own."""
-    match = INSIDE.search(path)
+    """Return the package that a file belongs to, an empty string for the project's files."""
+    match = PACKAGE_PATH.search(path)
     return match[1] if match else ""
 
 
-def needed(entry: str, metafile: dict[str, Any], packages: frozenset[str]) -> tuple[str, ...]:
-    """Return those of the packages that a module is made of, in part."""
+def packages_in_module(entry: str, metafile: dict[str, Any], packages: frozenset[str]) -> tuple[str, ...]:
+    """Return those of the packages whose code is part of a module."""
     seen: set[str] = set()
     todo = [entry]
     while todo:
@@ -211,13 +211,13 @@ def needed(entry: str, metafile: dict[str, Any], packages: frozenset[str]) -> tu
         if path not in seen:
             seen.add(path)
             imports = metafile["inputs"].get(path, {}).get("imports", ())
-            todo += [one["path"] for one in imports if not one.get("external")]
+            todo += [item["path"] for item in imports if not item.get("external")]
     return tuple(sorted({package_of(path) for path in seen} & packages))
 
 
-BUILTIN = frozenset(
+BUILTIN_MODULES = frozenset(
     """assert async_hooks buffer child_process cluster console constants crypto dgram diagnostics_channel dns domain
     events fs http http2 https inspector module net os path perf_hooks process punycode querystring readline repl stream
     string_decoder sys timers tls trace_events tty url util v8 vm wasi worker_threads zlib""".split()  # noqa: SIM905
 )
-"""What Node has itself."""
+"""Built-in modules of Node."""

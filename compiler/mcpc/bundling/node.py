@@ -1,4 +1,4 @@
-"""Node at the build: which one, whether it is new enough, and a program run in it to its end."""
+"""Node during the build: its path, its version, and how a program is run in it."""
 
 from __future__ import annotations
 
@@ -17,52 +17,54 @@ if TYPE_CHECKING:
 
     from mcpc.sources import SourceTree
 
-OLDEST = "20.0"
+OLDEST_NODE = "20.0"
 """The oldest Node that tools are built for, and run in."""
-PLACES = (Path(mcpc.__file__).parent / "templates", Path(mcpc.__file__).parents[2] / "templates")
-"""Where our own programs are: in an installed package, and in a checkout."""
+TEMPLATE_FOLDERS = (Path(mcpc.__file__).parent / "templates", Path(mcpc.__file__).parents[2] / "templates")
+"""Folders of mcpc's programs: in an installed package, and in a checkout."""
 VERSION = re.compile(r"v?(\d+)\.(\d+)")
-SECONDS = 120
+TIMEOUT_SECONDS = 120
 MODULES = "node_modules"
 
 
 class NodeError(Exception):
-    """What is needed to bundle is not here, or does not work; the message says what."""
+    """Something that bundling needs is missing or does not work; the message describes it."""
 
 
-def program(name: str) -> bytes:
-    """Return one of our own programs for Node."""
-    return next(place for place in PLACES if place.is_dir()).joinpath("toolbox", name).read_bytes()
+def mcpc_program(name: str) -> bytes:
+    """Return one of mcpc's programs for Node."""
+    return next(place for place in TEMPLATE_FOLDERS if place.is_dir()).joinpath("toolbox", name).read_bytes()
 
 
 @cache
-def node() -> str:
+def node_path() -> str:
     """Return the path of Node; raise NodeError if there is none, or only one that is too old."""
     found = shutil.which("node")
     if found is None:
-        raise NodeError(f"Node is not on PATH: tools in JavaScript are bundled, and run, by Node {OLDEST} or newer")
-    said = version(found)
+        raise NodeError(
+            f"Node is not on PATH: tools in JavaScript are bundled, and run, by Node {OLDEST_NODE} or newer"
+        )
+    said = program_version(found)
     match = VERSION.match(said)
-    if match is None or int(match[1]) < int(OLDEST.partition(".")[0]):
-        raise NodeError(f"{found} is {said or 'no Node'}: tools in JavaScript need Node {OLDEST} or newer")
+    if match is None or int(match[1]) < int(OLDEST_NODE.partition(".")[0]):
+        raise NodeError(f"{found} is {said or 'not Node'}: tools in JavaScript need Node {OLDEST_NODE} or newer")
     return found
 
 
 @cache
-def version(path: str) -> str:
-    """Return what a program says of its version, nothing if it does not."""
+def program_version(path: str) -> str:
+    """Return the version that a program prints, or an empty string."""
     try:
-        done = programs.run("node --version", [path, "--version"], 20)
+        done = programs.run_program("node --version", [path, "--version"], 20)
     except OSError:
         return ""
     return done.stdout.decode(errors="replace").strip()
 
 
-def run(words: Sequence[str], folder: Path, told: bytes = b"", *, more: Mapping[str, str] | None = None) -> bytes:
-    """Return what a program of ours prints, run in Node; raise NodeError if it does not end well."""
-    chosen = {**environment(folder), **(more or {})}
+def run_node(words: Sequence[str], folder: Path, told: bytes = b"", *, more: Mapping[str, str] | None = None) -> bytes:
+    """Return the output of an mcpc program in Node; raise NodeError if it fails."""
+    chosen = {**build_environment(folder), **(more or {})}
     try:
-        done = programs.run("node", [node(), *words], SECONDS, cwd=folder, more=chosen, told=told)
+        done = programs.run_program("node", [node_path(), *words], TIMEOUT_SECONDS, cwd=folder, more=chosen, told=told)
     except TimeoutError as problem:
         raise NodeError(str(problem)) from None
     if done.returncode:
@@ -70,22 +72,22 @@ def run(words: Sequence[str], folder: Path, told: bytes = b"", *, more: Mapping[
     return done.stdout
 
 
-def environment(folder: Path) -> dict[str, str]:
-    """Return the whole environment of a process of the build: nothing of the caller's but where programs are."""
+def build_environment(folder: Path) -> dict[str, str]:
+    """Return the complete environment of a build process: of the caller's variables only PATH."""
     fixed = {"HOME": str(folder), "TMPDIR": str(folder), "LANG": "C.UTF-8", "TZ": "UTC"}
     return {"PATH": os.environ.get("PATH", os.defpath), **fixed}
 
 
-def decisive(tree: SourceTree) -> tuple[str, ...]:
-    """Return what decides the bundles of a project beside its sources: Node, and the packages that lie beside them.
+def build_inputs(tree: SourceTree) -> tuple[str, ...]:
+    """Return what a project's bundles depend on besides its sources: Node, and the packages beside them.
 
-    O(files of those packages): each is known by its size and the time of its last change.
+    O(files of those packages): each is identified by its size and modification time.
     """
     found = shutil.which("node")
-    return (version(found) if found else "", *(packages(Path(tree.root)) if tree.root else ()))
+    return (program_version(found) if found else "", *(package_files(Path(tree.root)) if tree.root else ()))
 
 
-def packages(root: Path) -> tuple[str, ...]:
+def package_files(root: Path) -> tuple[str, ...]:
     """Return every file of the packages beside a project, with its size and time."""
     rows = []
     for folder, folders, files in os.walk(root / MODULES):

@@ -1,7 +1,7 @@
-"""The packages that lie beside a project, put where it is bundled: those that are needed, and what they need in turn.
+"""Copy of a project's Node packages to the bundling folder: required ones, and their requirements.
 
-They keep their places below `node_modules`, so that what is made of them names the same paths wherever it is built.  A
-symlink is followed as far as it stays below that folder, as package managers make them; one that leaves it is refused.
+They keep their paths below `node_modules`, so that the output contains the same paths wherever it is built.  A symlink
+is followed inside that folder, as package managers create them; one that leaves it is refused.
 """
 
 from __future__ import annotations
@@ -18,47 +18,47 @@ from mcpc.bundling.node import MODULES
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-NEEDS = ("dependencies", "peerDependencies", "optionalDependencies")
+REQUIREMENT_KEYS = ("dependencies", "peerDependencies", "optionalDependencies")
 
 
-class OutsideError(Exception):
-    """A package lies outside the folder of packages."""
+class OutsidePackagesError(Exception):
+    """A package is outside the folder of packages."""
 
 
-def name_of(specifier: str) -> str:
+def package_name(specifier: str) -> str:
     """Return the package that an import names."""
     parts = specifier.split("/")
     return "/".join(parts[: 2 if specifier.startswith("@") else 1])
 
 
-def has_all(root: Path, wanted: Iterable[str]) -> bool:
-    """Tell whether the packages lie beside a project."""
+def has_packages(root: Path, wanted: Iterable[str]) -> bool:
+    """Tell whether the packages are installed in a project."""
     return all((root / MODULES / name / "package.json").is_file() for name in wanted)
 
 
-def put(root: Path, wanted: Iterable[str], target: Path) -> None:
-    """Put packages of `root`, and all that they need, at the same places below `target`; raise OutsideError."""
+def copy_with_requirements(root: Path, wanted: Iterable[str], target: Path) -> None:
+    """Copy packages of `root`, and their requirements, to the same paths below `target`; raise OutsidePackagesError."""
     base = (root / MODULES).resolve()
     todo = [(base, name) for name in wanted]
     seen: set[Path] = set()
     while todo:
         where, name = todo.pop()
-        found = located(base, where, name)
+        found = find_package(base, where, name)
         if found is None:
             continue  # whoever imports it is told at that import
         real = found.resolve()
         if not real.is_relative_to(base):
-            raise OutsideError(f"`{name}` leads outside of `{MODULES}`")
+            raise OutsidePackagesError(f"`{name}` leads outside of `{MODULES}`")
         if found != real:
-            link(found, base, target)
+            copy_symlink(found, base, target)
         if real not in seen:
             seen.add(real)
-            copy(real, target / MODULES / real.relative_to(base))
-            todo += [(real, need) for need in needs(real)]
+            copy_package(real, target / MODULES / real.relative_to(base))
+            todo += [(real, need) for need in requirements_of(real)]
 
 
-def located(base: Path, where: Path, name: str) -> Path | None:
-    """Return the package that code at `where` gets under a name, as Node looks for it."""
+def find_package(base: Path, where: Path, name: str) -> Path | None:
+    """Return the package that code at `where` imports by a name, with Node's lookup."""
     for above in (where, *where.parents):
         if not above.is_relative_to(base):
             return None
@@ -68,17 +68,17 @@ def located(base: Path, where: Path, name: str) -> Path | None:
     return None
 
 
-def needs(package: Path) -> Iterator[str]:
-    """Yield the names of what a package needs."""
+def requirements_of(package: Path) -> Iterator[str]:
+    """Yield the names of a package's requirements."""
     with suppress(OSError, ValueError):
         said = json.loads((package / "package.json").read_bytes())
-        for key in NEEDS:
+        for key in REQUIREMENT_KEYS:
             rows = said.get(key) if isinstance(said, dict) else None
             yield from rows if isinstance(rows, dict) else ()
 
 
-def link(found: Path, base: Path, target: Path) -> None:
-    """Make the same symlink: where a package is found that lies elsewhere."""
+def copy_symlink(found: Path, base: Path, target: Path) -> None:
+    """Create the same symlink to a package."""
     place = target / MODULES / found.relative_to(base)
     place.parent.mkdir(parents=True, exist_ok=True)
     if not place.is_symlink():
@@ -86,19 +86,19 @@ def link(found: Path, base: Path, target: Path) -> None:
         place.symlink_to(os.path.relpath(there, place.parent))
 
 
-def copy(package: Path, place: Path) -> None:
-    """Put one package's own files at a place; what lies in its `node_modules` are packages of their own."""
+def copy_package(package: Path, place: Path) -> None:
+    """Copy one package's files; its `node_modules` are separate packages."""
     for folder, folders, files in os.walk(package):
         if Path(folder) == package and MODULES in folders:
             folders.remove(MODULES)
         there = place / Path(folder).relative_to(package)
         there.mkdir(parents=True, exist_ok=True)
         for name in files:
-            put_file(Path(folder) / name, there / name, package)
+            copy_file(Path(folder) / name, there / name, package)
 
 
-def put_file(file: Path, place: Path, package: Path) -> None:
-    """Put one file at a place, without a copy of its content where the system can; nothing but files of the package."""
+def copy_file(file: Path, place: Path, package: Path) -> None:
+    """Copy or hard-link one file of the package; other files are ignored."""
     if not file.is_file() or not file.resolve().is_relative_to(package):
         return
     try:

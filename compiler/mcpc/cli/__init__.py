@@ -1,7 +1,7 @@
-"""The command line.  Each command is a row here and a file beside it, imported when it is called.
+"""The command line.  Each command is a row here and a module in this package, imported when it is used.
 
 Exit codes: 0 success, 1 problems found, 2 wrong usage, 4 a server did not start or answer, 5 a tool failed, 8 the
-artifact cannot run here, 70 a bug of mcpc, 128 and a signal's number for what was ended by one (130: Ctrl-C).
+artifact cannot run here, 70 a bug of mcpc, 128 plus the signal's number after a signal (130: Ctrl-C).
 """
 
 from __future__ import annotations
@@ -16,52 +16,53 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mcpc import __version__
+from mcpc.cli import messages
 
 if TYPE_CHECKING:
     from types import FrameType, TracebackType
 
 COMMANDS = {
-    "new": "Start a project.",
-    "check": "Find every problem of a project, and build nothing.",
+    "new": "Create a new project.",
+    "check": "Check a project without building it.",
     "build": "Compile a project into one executable file.",
     "run": "Build a project and serve it over standard input and output.",
-    "dev": "Serve a project while it is written: what is saved is served.",
-    "import": "Write a project of any format in the native one.",
+    "dev": "Serve a project and rebuild it when files change.",
+    "import": "Convert a project of any format to the native format.",
     "call": "Call one tool of a project or a built file.",
     "read": "Print one resource of a project or a built file.",
     "prompt": "Print one prompt of a project or a built file.",
     "inspect": "Show what a project or a built file offers.",
-    "show": "Show how a project was understood.",
-    "models": "Write the types of a project's tools as Python classes.",
-    "export": "Write how a server is run: for Kubernetes, behind nginx.",
-    "explain": "Explain the code of a problem.",
+    "show": "Show how mcpc reads a project.",
+    "models": "Write the input and output types of tools as Python classes.",
+    "export": "Write deployment files for Kubernetes or nginx.",
+    "explain": "Explain a diagnostic code.",
 }
 
 MODULES = {"import": "import_"}
-"""The files of commands whose names are words of Python's own."""
+"""Modules of commands whose names are Python keywords or builtins."""
 
 USAGE, INTERNAL_ERROR, INTERRUPTED = 2, 70, 128 + signal.SIGINT
-TRACEBACK = "MCPC_TRACEBACK"
-"""Set, this variable makes a bug of mcpc show where it is."""
+TRACEBACK_VARIABLE = "MCPC_TRACEBACK"
+"""Environment variable: if it is set, an internal error prints its traceback."""
 
 
 class Commands(click.Group):
-    """The commands by name; a command's own file is read only when it runs or is asked for its help."""
+    """The group of commands; a command's module is imported only to run it or to print its help."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Return the names in the order a person meets them."""
+        """Return the names in the order of the help."""
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Return a command, imported now."""
+        """Import and return a command."""
         if cmd_name not in COMMANDS:
-            near = importlib.import_module("difflib").get_close_matches(cmd_name, COMMANDS, 1)
-            ctx.fail(f"no such command: {cmd_name}" + (f"; did you mean {near[0]}?" if near else ""))
+            near = importlib.import_module("mcpc.diagnostics.suggestions").nearest(cmd_name, COMMANDS)
+            ctx.fail(messages.UNKNOWN_COMMAND.format(name=cmd_name) + (f"; did you mean {near}?" if near else ""))
         command: click.Command = importlib.import_module(f"mcpc.cli.{MODULES.get(cmd_name, cmd_name)}").command
         return command
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run a command; Ctrl-C ends it as other signals do, and is no problem that was found."""
+        """Run a command.  Ctrl-C ends it as other signals do, and is not reported as an error."""
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt:
@@ -83,22 +84,22 @@ def cli() -> None:
 
 
 def main() -> None:
-    """Run the command line; a bug is told as one, and never as a bare traceback."""
-    sys.excepthook = tell
-    gc.disable()  # what a build makes lives to its end; looking for garbage in it takes a quarter of its time
+    """Run the command line.  An internal error is reported as one, without a bare traceback."""
+    sys.excepthook = report_exception
+    gc.disable()  # objects of a build live to its end; garbage collection would take a quarter of its time
     for number in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, leave)
+        signal.signal(number, exit_on_signal)
     cli(prog_name="mcpc")
 
 
-def leave(number: int, _frame: FrameType | None) -> None:
-    """End by a signal as by an exception, so that nothing half made stays behind."""
+def exit_on_signal(number: int, _frame: FrameType | None) -> None:
+    """Turn a signal into an exception, so that temporary files are removed."""
     sys.exit(128 + number)
 
 
-def tell(kind: type[BaseException], problem: BaseException, trace: TracebackType | None) -> None:
-    """Say in words what nobody expected: the machine's refusal as such, anything else as the bug it is."""
-    if os.environ.get(TRACEBACK):
+def report_exception(kind: type[BaseException], problem: BaseException, trace: TracebackType | None) -> None:
+    """Report an unexpected exception: an OSError as a message, anything else as a bug of mcpc."""
+    if os.environ.get(TRACEBACK_VARIABLE):
         sys.__excepthook__(kind, problem, trace)
     if isinstance(problem, KeyboardInterrupt):
         sys.exit(INTERRUPTED)
@@ -106,6 +107,6 @@ def tell(kind: type[BaseException], problem: BaseException, trace: TracebackType
         where = f"{os.fsdecode(problem.filename)}: " if isinstance(problem.filename, str | bytes) else ""
         click.echo(f"mcpc: {where}{problem.strerror or problem}", err=True)
         sys.exit(USAGE)
-    click.echo(f"mcpc: internal error: {kind.__name__}: {problem}", err=True)
-    click.echo(f"This is a bug of mcpc, not of the project; with {TRACEBACK}=1 it shows where.", err=True)
+    words = messages.INTERNAL_ERROR.format(kind=kind.__name__, problem=problem, variable=TRACEBACK_VARIABLE)
+    click.echo(words, err=True)
     sys.exit(INTERNAL_ERROR)

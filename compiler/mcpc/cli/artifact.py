@@ -1,4 +1,4 @@
-"""A built file as others see it: read without being run, or started as a process."""
+"""Access to a built file: read it without running it, or start it as a process."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import click
 
 from mcpc import programs
-from mcpc.cli import report
-from mcpc.cli.making import make, write
+from mcpc.cli import command_options, messages
+from mcpc.cli.build_steps import build_project, write_artifact
 from mcpc.pack.prologue import START
 
 if TYPE_CHECKING:
@@ -24,85 +24,85 @@ if TYPE_CHECKING:
 
 
 FACTS = "META-INF/build.json"
-PROJECT = "MCPC_BUILT_FROM"
-"""The variable by which a built file is told of what project it was made just now."""
-BROKEN = (
+PROJECT_VARIABLE = "MCPC_BUILT_FROM"
+"""Environment variable with the path of the project from which a temporary artifact was built."""
+READ_ERRORS = (
     *(zipfile.BadZipFile, zlib.error, OSError, EOFError, NotImplementedError),
     *(ValueError, SyntaxError, LookupError, TypeError, AttributeError, RecursionError, MemoryError, StopIteration),
 )
-"""How reading a file fails that is no built server, or one of which something was changed."""
+"""Exceptions raised when a file is not a built server or is damaged."""
 
 
 @contextmanager
-def built(target: Path, given: dict[str, Any]) -> Iterator[Path]:
-    """Give the path of a built file: the target itself, or one made of the project for as long as it is needed."""
+def built_artifact(target: Path, given: dict[str, Any]) -> Iterator[Path]:
+    """Yield the path of a built file: the target itself, or a temporary one built from the project."""
     if target.is_file():
-        refuse_others(target)
+        require_artifact(target)
         yield target
         return
-    build = make(target, report.options_of(given), "text")
+    build = build_project(target, command_options.read_options(given), "text")
     with tempfile.TemporaryDirectory(prefix="mcpc-") as folder:
         path = Path(folder) / "server.pyz"
-        write(build, path, tried=False)
+        write_artifact(build, path, tried=False)
         yield path
 
 
-def asked(target: Path, given: dict[str, Any], *words: str) -> NoReturn:
-    """Run a built file, or one made of a project, with the words of one of its commands; leave with its status."""
-    with built(target, given) as path:
-        status = programs.attend("server", argv(path, *words), environment(target))
+def run_artifact_command(target: Path, given: dict[str, Any], *words: str) -> NoReturn:
+    """Run a command of a built file, or of one built from a project, and exit with its status."""
+    with built_artifact(target, given) as path:
+        status = programs.run_in_foreground("server", start_command(path, *words), artifact_environment(target))
     raise click.exceptions.Exit(status)
 
 
-def environment(target: Path) -> dict[str, str]:
-    """Return the variable that tells a built file of the project it was made of: its own place is gone soon."""
-    return {} if target.is_file() else {PROJECT: str(target)}
+def artifact_environment(target: Path) -> dict[str, str]:
+    """Return the variable that names the project of a temporary artifact."""
+    return {} if target.is_file() else {PROJECT_VARIABLE: str(target)}
 
 
-def refuse_others(path: Path) -> None:
-    """Refuse a file that is no built server: starting it would only show how it fails."""
+def require_artifact(path: Path) -> None:
+    """Raise a usage error if a file is not a built server."""
     try:
         with zipfile.ZipFile(path) as archive:
             archive.getinfo(FACTS)
     except (zipfile.BadZipFile, KeyError, OSError, ValueError):
-        raise click.UsageError(f"{path} is not a file that mcpc built") from None
+        raise click.UsageError(messages.NOT_BUILT_BY_MCPC.format(path=path)) from None
 
 
-def argv(path: Path, *words: str) -> list[str]:
-    """Return the command that starts a built file with this very interpreter, as its own first lines would."""
+def start_command(path: Path, *words: str) -> list[str]:
+    """Return the command that starts a built file with this interpreter, as its own shell prologue would."""
     return [sys.executable, "-ISc", START, str(path.resolve()), *words]
 
 
-def contents(path: Path) -> dict[str, Any]:
-    """Return what a built file says of itself and offers, without running anything of it."""
+def artifact_contents(path: Path) -> dict[str, Any]:
+    """Return the build facts and the lists of a built file, without running it."""
     try:
         with zipfile.ZipFile(path) as archive:
-            facts: dict[str, Any] = json.loads(stored(archive, FACTS))
-            index = index_of(stored(archive, "mcpc_app/index.py"))
-            blob = stored(archive, "mcpc_app/blob")
+            facts: dict[str, Any] = json.loads(stored_entry(archive, FACTS))
+            index = parse_index(stored_entry(archive, "mcpc_app/index.py"))
+            blob = stored_entry(archive, "mcpc_app/blob")
         newest = index["revisions"][index["stateless_versions"][-1]]
-        return facts | {row[0].decode(): items(row, blob) for row in newest["lists"].values()}
-    except BROKEN:
-        raise click.UsageError(f"{path} is not a file that mcpc built, or no longer whole") from None
+        return facts | {row[0].decode(): list_items(row, blob) for row in newest["lists"].values()}
+    except READ_ERRORS:
+        raise click.UsageError(messages.DAMAGED.format(path=path)) from None
 
 
-def stored(archive: zipfile.ZipFile, name: str) -> bytes:
-    """Return an entry; one that is compressed is not of mcpc's making, and could be of any size."""
+def stored_entry(archive: zipfile.ZipFile, name: str) -> bytes:
+    """Return an uncompressed entry; mcpc writes no compressed ones, whose size would be unbounded."""
     entry = archive.getinfo(name)
     if entry.compress_type != zipfile.ZIP_STORED or entry.file_size != entry.compress_size:
         raise zipfile.BadZipFile(f"{name} is compressed")
     return archive.read(entry)
 
 
-def index_of(source: bytes) -> dict[str, Any]:
-    """Return the index's value: it is a literal, and is read as one."""
+def parse_index(source: bytes) -> dict[str, Any]:
+    """Return the index as a value; it is parsed as a literal, not executed."""
     assignment = next(node for node in ast.parse(source).body if isinstance(node, ast.Assign))
     index: dict[str, Any] = ast.literal_eval(assignment.value)
     return index
 
 
-def items(row: tuple[Any, ...], blob: bytes) -> list[Any]:
-    """Return the items of a list, of all its pages."""
+def list_items(row: tuple[Any, ...], blob: bytes) -> list[Any]:
+    """Return the items of all pages of a list."""
     _, pages, table, *_ = row
     found: list[Any] = []
     for number in range(pages):

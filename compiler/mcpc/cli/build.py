@@ -11,66 +11,75 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from mcpc.cli import report
-from mcpc.cli.making import destination, found_or_made, write
-from mcpc.diagnostics.formats import located
+from mcpc.cli import command_options, messages, report
+from mcpc.cli.build_steps import load_or_build, output_path, write_artifact
+from mcpc.diagnostics.formats import relocate_paths
 from mcpc.diagnostics.formats.blocks import BLOCKS
 from mcpc.diagnostics.formats.visible import visible
 
 if TYPE_CHECKING:
-    from mcpc.cache import Build
+    from mcpc.cache import CachedBuild
 
-WORTH_A_LINE = ("MCP712",)
-"""Notes without which who starts the file for the first time would wonder."""
+REPORTED_NOTES = ("MCP712",)
+"""Codes of notes that a build prints, because they matter at the first start of the file."""
 
-HEAVY = 1_000_000
-"""A note about more bytes of the built file than that is told at a build."""
+HEAVY_BYTES = 1_000_000
+"""A build prints a note that concerns more bytes of the built file than this."""
 
 
-def one_command(context: click.Context, option: click.Parameter, value: str | None) -> str | None:
-    """Refuse what is no command and no absolute path of an interpreter."""
+def validate_python_option(context: click.Context, option: click.Parameter, value: str | None) -> str | None:
+    """Return a command or an absolute path of an interpreter; refuse other values."""
     if value is None:
         return None
     if not value or set(value) & set("\"'\\$#%`") or any(map(str.isspace, value)) or not value.isprintable():
-        raise click.BadParameter("expected a command or a path without spaces, quotes and other special characters")
+        raise click.BadParameter(messages.PYTHON_EXPECTED)
     if "/" in value and not value.startswith("/"):
-        raise click.BadParameter("expected a command, or an absolute path: the file is started from any folder")
+        raise click.BadParameter(messages.PYTHON_PATH_EXPECTED)
     return value
 
 
-@report.command()
-@report.PROJECT
+@command_options.command()
+@command_options.PROJECT_ARGUMENT
 @click.option("-o", "--output", "target", type=click.Path(path_type=Path), default="server.pyz", show_default=True)
-@click.option("--python", metavar="COMMAND", callback=one_command, help="The Python that starts the file (any found).")
-@click.option("--no-smoke", is_flag=True, help="Do not start the built file once before it is put in place.")
-@click.option("--live", is_flag=True, hidden=True, help="Promise that lists change, as `mcpc dev` has it.")
-@click.option("--blocks", type=int, hidden=True, help="Report problems as `mcpc dev` reads them, for so many columns.")
-@click.option("-q", "--quiet", is_flag=True, help="Say nothing of a build without problems.")
-@report.build_options
-@report.FORMAT_OPTION
+@click.option(
+    "--python",
+    metavar="COMMAND",
+    callback=validate_python_option,
+    help="Python that runs the built file (default: any found).",
+)
+@click.option("--no-smoke", is_flag=True, help="Skip the test start of the built file.")
+@click.option("--live", is_flag=True, hidden=True, help="Announce list changes, as `mcpc dev` needs.")
+@click.option(
+    "--blocks", type=int, hidden=True, help="Report problems in the form that `mcpc dev` reads, for this many columns."
+)
+@click.option("-q", "--quiet", is_flag=True, help="Print nothing if there are no problems.")
+@command_options.build_options
+@command_options.FORMAT_OPTION
 def command(target: Path, output: str, no_smoke: bool, quiet: bool, **given: Any) -> None:
     """Compile PROJECT (a folder; this one by default) into one executable file.
 
-    The file is written whole or not at all: with an error, one that is already there stays as it was.
+    The file is written atomically: after an error, an existing file is unchanged.
     """
     started = time.monotonic()
     project, width = given.pop("project"), given.pop("blocks")
     output = output if width is None else f"{BLOCKS}{width}"
-    place = destination(target)
-    build, files = found_or_made(project, report.options_of(given), output, place, quiet)
-    told = report.worth_telling(build.diagnostics, output, heavy=0 if quiet else HEAVY)
+    place = output_path(target)
+    build, files = load_or_build(project, command_options.read_options(given), output, place, quiet)
+    told = report.notable_diagnostics(build.diagnostics, output, heavy=0 if quiet else HEAVY_BYTES)
     if output != "json":
         report.report(told, files, output, project)
-    write(build, place, tried=not no_smoke)
+    write_artifact(build, place, tried=not no_smoke)
     if output == "json":
-        problems = json.loads(report.rendered(*located(told, files, report.from_here(project)), output))
-        click.echo(json.dumps({**problems, "built": facts(build, target)}, indent=2, ensure_ascii=False))
+        problems = json.loads(
+            report.render_machine_format(*relocate_paths(told, files, report.relative_to_cwd(project)), output)
+        )
+        click.echo(json.dumps({**problems, "built": build_facts(build, target)}, indent=2, ensure_ascii=False))
     elif output == "text" and not quiet:
-        say(build, target, time.monotonic() - started)
+        print_summary(build, target, time.monotonic() - started)
 
 
-def facts(build: Build, target: Path) -> dict[str, Any]:
-    """Return what a program wants to know of a file that was built."""
+def build_facts(build: CachedBuild, target: Path) -> dict[str, Any]:
+    """Return the facts about a built file as JSON for programs."""
     return {
         "path": str(target),
         "name": build.name,
@@ -84,16 +93,16 @@ def facts(build: Build, target: Path) -> dict[str, Any]:
     }
 
 
-def say(build: Build, target: Path, seconds: float) -> None:
-    """Tell a person what was built; the last line counts what is in it."""
+def print_summary(build: CachedBuild, target: Path, seconds: float) -> None:
+    """Print what was built; the last line counts its definitions."""
     for note in build.diagnostics:
-        if note.code in WORTH_A_LINE:
+        if note.code in REPORTED_NOTES:
             click.echo(f"note: {visible(note.message)}: {visible(note.hint)}", err=True)
     is_a_path = target.is_absolute() or target.parts[0] == ".."
     started_as = shlex.quote(str(target) if is_a_path else f"./{target}")
     click.echo(f"{visible(build.name)} {visible(build.version)}; try `{started_as} list`", err=True)
     click.echo(f"sha256 {hashlib.sha256(build.data).hexdigest()}", err=True)
-    offers = report.offered(build.tools, build.prompts, build.resources)
-    tick = click.style("built", fg="green", bold=True) if report.colourful() else "built"
+    offers = report.count_definitions(build.tools, build.prompts, build.resources)
+    tick = click.style("built", fg="green", bold=True) if report.has_colours() else "built"
     size = f"{len(build.data) / 1_000_000:.1f} MB"
     click.echo(f"{tick} {target}: {offers}, {size} in {seconds:.1f} s", err=True)

@@ -7,22 +7,22 @@ from typing import Any
 
 import click
 
-from mcpc.cli import report
-from mcpc.cli.artifact import asked
+from mcpc.cli import command_options
+from mcpc.cli.artifact import run_artifact_command
 
 
-@report.command(context_settings={"ignore_unknown_options": True})
+@command_options.command(context_settings={"ignore_unknown_options": True})
 @click.argument("target", type=click.Path(path_type=Path, exists=True))
 @click.argument("tool")
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
-@report.build_options
+@command_options.build_options
 def command(target: Path, tool: str, arguments: tuple[str, ...], **given: Any) -> None:
-    """Call TOOL of TARGET, a project's folder or a built file.
+    """Call TOOL of TARGET, a project folder or a built file.
 
-    ARGUMENTS are NAME=VALUE, or `--json OBJECT` for all of them ("-": from standard input). A VALUE is a string where
-    the tool's schema allows only strings, and JSON where it allows none. Where it allows both, or anything, it is JSON
-    if that is of an allowed type (a string in quotes, too), else a string.
+    ARGUMENTS are NAME=VALUE, or `--json OBJECT` for all of them ("-": from standard input). A VALUE is a string if the
+    tool's schema allows only strings, and JSON if it does not allow strings. If the schema allows both, VALUE is read
+    as JSON if the result has an allowed type (also a string in quotes), otherwise as a string.
 
     Progress and log messages go to standard error while the call runs.
     """
-    asked(target, given, "call", tool, *arguments)
+    run_artifact_command(target, given, "call", tool, *arguments)

@@ -6,22 +6,22 @@ from typing import Any
 
 import click
 
-from mcpc.cli import report
-from mcpc.cli.making import analyse
+from mcpc.cli import command_options, report
+from mcpc.cli.build_steps import analyse_arguments
 from mcpc.diagnostics.formats.visible import visible
 
 
-@report.command()
-@report.PROJECT
-@report.build_options
-@report.FORMAT_OPTION
+@command_options.command()
+@command_options.PROJECT_ARGUMENT
+@command_options.build_options
+@command_options.FORMAT_OPTION
 def command(output: str, **given: Any) -> None:
-    """Find every problem of PROJECT (a folder; this one by default), and build nothing."""
+    """Check PROJECT (a folder; this one by default) without building it."""
     project = given["project"]
-    analysed, options = analyse(given)
+    analysed, options = analyse_arguments(given)
     report.report(analysed.diagnostics, analysed.sources, output, project)
-    report.end_if_refused(analysed.diagnostics, options)
+    report.exit_if_refused(analysed.diagnostics, options)
     if output == "text" and analysed.server is not None:
         server = analysed.server
-        offers = report.offered(len(server.tools), len(server.prompts), len(server.readable))
+        offers = report.count_definitions(len(server.tools), len(server.prompts), len(server.readable))
         click.echo(f"{visible(server.name)} {visible(server.version)}: {offers}", err=True)

@@ -12,98 +12,98 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from mcpc.cli import report
-from mcpc.cli.artifact import argv, contents
-from mcpc.dev.building import Builder, Facts
+from mcpc.cli import command_options, messages, report
+from mcpc.cli.artifact import artifact_contents, start_command
+from mcpc.dev.building import BuildFacts, ProjectBuilder
 from mcpc.dev.calls import CallLines, CallPipe, CallWatch
-from mcpc.dev.listening import Listener, Start
-from mcpc.dev.proxy import Proxy, Telling
+from mcpc.dev.http_server import Listener, ServerCommand
+from mcpc.dev.messages import LISTS
+from mcpc.dev.proxy import Messages, Proxy
 from mcpc.dev.reporting import HEAD, Reporter
 from mcpc.dev.screen import Screen
-from mcpc.dev.watching import Watcher
-from mcpc.dev.words import LISTS
+from mcpc.dev.watching import ProjectWatcher
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from mcpc.dev.building import Made
+    from mcpc.dev.building import BuildResult
 
-MOST_PORT = 65_535
-HANDLERS = "handlers/"
-"""Where in a built file the handlers' code is."""
-BESIDE = "META-INF/"
-"""What tells of a built file and is not served."""
+MAX_PORT = 65_535
+HANDLERS_FOLDER = "handlers/"
+"""Folder of the handlers' code in a built file."""
+METADATA_FOLDER = "META-INF/"
+"""Folder of a built file with its metadata, which is not served."""
 
 
-def address(_context: click.Context, _option: click.Parameter, value: str | None) -> str | None:
-    """Return the address to serve at, with its host: the loopback if none is said."""
+def parse_address(_context: click.Context, _option: click.Parameter, value: str | None) -> str | None:
+    """Return the address to serve at, with its host (default: the loopback address)."""
     if value is None:
         return None
     host, _, port = value.rpartition(":")
-    if not port.isdecimal() or not 0 < int(port) <= MOST_PORT:
-        raise click.BadParameter(f"expected PORT or HOST:PORT, with a port from 1 to {MOST_PORT}")
+    if not port.isdecimal() or not 0 < int(port) <= MAX_PORT:
+        raise click.BadParameter(messages.ADDRESS_EXPECTED.format(most=MAX_PORT))
     return f"{host or '127.0.0.1'}:{port}"
 
 
-@report.command()
-@report.PROJECT
-@click.option("--http", "at", metavar="[HOST:]PORT", callback=address, help="Serve over HTTP at this address instead.")
-@report.build_options
+@command_options.command()
+@command_options.PROJECT_ARGUMENT
+@click.option("--http", "at", metavar="[HOST:]PORT", callback=parse_address, help="Serve over HTTP at this address.")
+@command_options.build_options
 def command(project: Path, at: str | None, **given: Any) -> None:
-    """Serve PROJECT (a folder; this one by default) while it is written: what is saved is served.
+    """Serve PROJECT (a folder; this one by default) and rebuild it when files change.
 
-    To a client this is one server over standard input and output.  A build that fails changes nothing and is told of on
-    standard error; one that succeeds takes over once the calls under way have ended.  The tool `mcpc_reload` asks for
-    the next build.
+    Clients see one server over standard input and output.  If a build fails, the errors are printed on standard error
+    and the last build keeps serving.  If it succeeds, it takes over when the running calls have ended.  The tool
+    `mcpc_reload` starts a build.
     """
-    root = report.project_folder(project).resolve()
-    words = [*worded(given), *(["--http"] if at else ["--live"]), "--", str(root)]
+    root = command_options.project_folder(project).resolve()
+    words = [*option_arguments(given), *(["--http"] if at else ["--live"]), "--", str(root)]
     with tempfile.TemporaryDirectory(prefix="mcpc-dev-") as folder:
-        place, screen = Path(folder), Screen(report.colourful())
-        builder = Builder(words, place, facts)
+        place, screen = Path(folder), Screen(report.has_colours())
+        builder = ProjectBuilder(words, place, read_build_facts)
         if at:
             pipe = CallPipe(place, CallLines(screen))
-            start = Start(lambda path: argv(path, "serve", "--http", at), pipe.variables)
+            start = ServerCommand(lambda path: start_command(path, "serve", "--http", at), pipe.variables)
             serve_http(builder, root, start, screen)
         else:
-            serve(builder, root, screen)
+            serve_stdio(builder, root, screen)
 
 
-# Whether anything is served over HTTP is said by the address.
+# The address decides whether the project is served over HTTP.
 command.params = [option for option in command.params if option.name != "http"]
 
 
-def worded(given: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the options of a build as they are written on a command line."""
+def option_arguments(given: Mapping[str, Any]) -> Iterator[str]:
+    """Yield build options in the form of command-line arguments."""
     for option in click.get_current_context().command.params:
         value = given.get(option.name or "")
         if not isinstance(option, click.Option) or value in (None, "", ()):
             continue
-        for one in value if isinstance(value, tuple) else (value,):
+        for item in value if isinstance(value, tuple) else (value,):
             yield option.opts[0]
-            yield from () if option.is_flag else (str(one),)
+            yield from () if option.is_flag else (str(item),)
 
 
-def facts(path: Path) -> Facts:
-    """Return what a built file is made of, its lists, and the names of its tools; nothing of it runs."""
-    found = contents(path)
-    # A kind that a server does not offer has a number in the build's facts, and no list.
+def read_build_facts(path: Path) -> BuildFacts:
+    """Return the format, lists, tool names and digests of a built file, without running it."""
+    found = artifact_contents(path)
+    # A kind without definitions has a count in the build facts, but no list.
     items = {name: found[name] if isinstance(found.get(name), list) else [] for name in LISTS}
     lists = {name: json.dumps(listed) for name, listed in items.items()}
     names = tuple(str(tool["name"]) for tool in items["tools"])
     with zipfile.ZipFile(path) as archive:
         entries = [(entry.filename, entry.CRC, entry.file_size) for entry in archive.infolist()]
-    code = [entry for entry in entries if entry[0].startswith(HANDLERS)]
-    served = [entry for entry in entries if not entry[0].startswith(BESIDE)]
-    return Facts(str(found["format"]), lists, names, repr(code), repr(served))
+    code = [entry for entry in entries if entry[0].startswith(HANDLERS_FOLDER)]
+    served = [entry for entry in entries if not entry[0].startswith(METADATA_FOLDER)]
+    return BuildFacts(str(found["format"]), lists, names, repr(code), repr(served))
 
 
-def serve(builder: Builder, root: Path, screen: Screen) -> None:
-    """Serve standard input and output."""
+def serve_stdio(builder: ProjectBuilder, root: Path, screen: Screen) -> None:
+    """Serve over standard input and output."""
     reporter = Reporter(screen)
-    proxy = Proxy(builder, argv, root, Telling(reporter, CallWatch(CallLines(screen)), screen))
-    watcher = Watcher(root, proxy.changed)
-    first = built(builder, reporter, screen)
+    proxy = Proxy(builder, start_command, root, Messages(reporter, CallWatch(CallLines(screen)), screen))
+    watcher = ProjectWatcher(root, proxy.changed)
+    first = first_build(builder, reporter, screen)
     watcher.start()
     client = os.fdopen(os.dup(0), "rb")
     threading.Thread(target=proxy.read, args=(client,), daemon=True).start()
@@ -111,18 +111,18 @@ def serve(builder: Builder, root: Path, screen: Screen) -> None:
     watcher.stop()
 
 
-def serve_http(builder: Builder, root: Path, start: Start, screen: Screen) -> None:
+def serve_http(builder: ProjectBuilder, root: Path, start: ServerCommand, screen: Screen) -> None:
     """Serve over HTTP."""
     reporter = Reporter(screen)
     listener = Listener(builder, start, reporter, screen)
-    watcher = Watcher(root, listener.changed)
-    first = built(builder, reporter, screen)
+    watcher = ProjectWatcher(root, listener.changed)
+    first = first_build(builder, reporter, screen)
     watcher.start()
     listener.run(first)
 
 
-def built(builder: Builder, reporter: Reporter, screen: Screen) -> Made:
-    """Return the first build; without one there is nothing to serve."""
+def first_build(builder: ProjectBuilder, reporter: Reporter, screen: Screen) -> BuildResult:
+    """Return the first build; exit if it fails."""
     screen.working(f"{HEAD}building …")
     try:
         first = builder.build()

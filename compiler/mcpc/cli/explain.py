@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import json
 import re
 import shutil
@@ -11,20 +10,21 @@ import textwrap
 
 import click
 
-from mcpc.cli import report
+from mcpc.cli import command_options, messages
 from mcpc.diagnostics import CODES, explain
+from mcpc.diagnostics.suggestions import nearest
 
-WRITTEN = 120
-"""So wide pages are written."""
-ITEM = re.compile(r"\n(?=- )")
-"""Where an item of a list begins."""
+PAGE_WIDTH = 120
+"""Width of the lines in the pages' sources."""
+LIST_ITEM = re.compile(r"\n(?=- )")
+"""Matches the beginning of a list item."""
 
 
 @click.command()
 @click.argument("code", default="")
-@report.JSON_OPTION
+@command_options.JSON_OPTION
 def command(code: str, output: str) -> None:
-    """Explain the code of a problem, as `mcpc explain MCP110`; without a code, list them all."""
+    """Explain a diagnostic code, for example `mcpc explain MCP110`; without a code, list all codes."""
     wanted = code.upper()
     if not code:
         rows = {name: {"severity": row.severity, "title": row.title} for name, row in CODES.items()}
@@ -32,26 +32,26 @@ def command(code: str, output: str) -> None:
         click.echo(json.dumps(rows, indent=2) + "\n" if output == "json" else lines, nl=False)
         return
     if wanted not in CODES:
-        near = difflib.get_close_matches(wanted, CODES, 1)
-        hint = f"did you mean {near[0]}?" if near else "`mcpc explain` lists them all"
-        raise click.UsageError(f"there is no code {code}; {hint}")
+        near = nearest(wanted, CODES)
+        hint = f"did you mean {near}?" if near else "run `mcpc explain` for a list"
+        raise click.UsageError(messages.UNKNOWN_CODE.format(code=code, hint=hint))
     row = CODES[wanted]
     facts = {"code": wanted, "severity": row.severity, "title": row.title, "text": explain(wanted)}
-    click.echo(json.dumps(facts, indent=2) + "\n" if output == "json" else wrapped(explain(wanted)), nl=False)
+    click.echo(json.dumps(facts, indent=2) + "\n" if output == "json" else wrap_page(explain(wanted)), nl=False)
 
 
-def wrapped(page: str) -> str:
-    """Return a page as wide as the terminal, if that is narrower than the page; indented lines stay as they are."""
-    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else WRITTEN
-    if width >= WRITTEN:
+def wrap_page(page: str) -> str:
+    """Return a page wrapped to a narrower terminal; indented lines stay as they are."""
+    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else PAGE_WIDTH
+    if width >= PAGE_WIDTH:
         return page
     paragraphs = page.removesuffix("\n").split("\n\n")
-    return "\n\n".join(one if one.startswith(" ") else filled(one, width) for one in paragraphs) + "\n"
+    return "\n\n".join(item if item.startswith(" ") else fill_paragraph(item, width) for item in paragraphs) + "\n"
 
 
-def filled(paragraph: str, width: int) -> str:
-    """Return a paragraph, or a list with a line for each item, in lines of this width; no word is cut."""
-    items = ITEM.split(paragraph)
+def fill_paragraph(paragraph: str, width: int) -> str:
+    """Return a paragraph or list wrapped to a width, each item on a new line; words are not cut."""
+    items = LIST_ITEM.split(paragraph)
     return "\n".join(
         textwrap.fill(
             item,

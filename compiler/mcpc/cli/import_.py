@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mcpc import pipeline
-from mcpc.cli import report
+from mcpc.cli import command_options, messages, report
 from mcpc.diagnostics.formats.visible import visible
 from mcpc.importing import translate
-from mcpc.importing.comparing import differing
-from mcpc.importing.telling import NAME, told
+from mcpc.importing.diff import list_differences
+from mcpc.importing.report import NAME, import_report
 from mcpc.sources import Source
 
 if TYPE_CHECKING:
@@ -30,61 +30,63 @@ if TYPE_CHECKING:
     from mcpc.sources import SourceTree
 
 
-@report.command()
-@report.PROJECT
+@command_options.command()
+@command_options.PROJECT_ARGUMENT
 @click.option("-o", "--output", "target", type=click.Path(path_type=Path), required=True, help="A new or empty folder.")
-@report.build_options
-@report.FORMAT_OPTION
+@command_options.build_options
+@command_options.FORMAT_OPTION
 def command(project: Path, target: Path, output: str, **given: Any) -> None:
-    """Write PROJECT, of any format, in the native one.
+    """Convert PROJECT, of any format, to the native format.
 
-    The new folder is a project that builds to a server with the same tools, prompts and resources; IMPORT.md in it says
-    what became of each definition.  PROJECT stays as it is.
+    The new folder is a project that builds to a server with the same tools, prompts and resources.  Its IMPORT.md lists
+    how each definition was converted.  PROJECT is not changed.
     """
-    options = report.options_of(given)
-    root = report.project_folder(project)
-    refuse(target, root)
-    tree, found = pipeline.read(root)
+    options = command_options.read_options(given)
+    root = command_options.project_folder(project)
+    check_target(target, root)
+    tree, found = pipeline.read_project(root)
     analysed = pipeline.analyse(tree, found, options)
-    report.report(report.worth_telling(analysed.diagnostics, output), analysed.sources, output, root)
+    report.report(report.notable_diagnostics(analysed.diagnostics, output), analysed.sources, output, root)
     if analysed.checked is None:
         raise click.exceptions.Exit(report.FINDINGS)
     report.refuse_unimported(options, analysed.diagnostics)
     translation = translate(tree, options)
-    # What nobody gave a name is called as its folder: it has to be right where it will lie.
-    differences = compared(translation, analysed, replace(tree, name=target.resolve().name), options)
+    # A server without a name is named by its folder, so the target folder's name is used.
+    differences = compare_projects(translation, analysed, replace(tree, name=target.resolve().name), options)
     report.report((*translation.lost, *differences), translation.files, output, target)
-    page = Source(NAME, told(translation, differences), 0o644)
-    write({**translation.files, NAME: page}, target)
+    page = Source(NAME, import_report(translation, differences), 0o644)
+    write_project({**translation.files, NAME: page}, target)
     if output == "text":
-        say(translation, target)
+        print_summary(translation, target)
 
 
-def refuse(target: Path, root: Path) -> None:
-    """Refuse a place at which something lies, or that is a part of the project."""
+def check_target(target: Path, root: Path) -> None:
+    """Refuse a target folder that exists or is inside the project."""
     if target.is_symlink() or (target.exists() and (not target.is_dir() or any(target.iterdir()))):
-        raise click.UsageError(f"{target} is there already; an import wants a new or an empty folder")
+        raise click.UsageError(messages.ALREADY_EXISTS.format(path=target))
     if target.resolve().is_relative_to(root.resolve()):
-        raise click.UsageError(f"{target} lies in the project; expected a folder outside of it")
+        raise click.UsageError(messages.INSIDE_PROJECT.format(path=target))
 
 
-def compared(translation: Translation, before: pipeline.Checked, tree: SourceTree, options: Options) -> Diagnostics:
-    """Return what clients are shown otherwise; leave if what would be written is no project without errors."""
+def compare_projects(
+    translation: Translation, before: pipeline.CheckResult, tree: SourceTree, options: Options
+) -> Diagnostics:
+    """Return the differences that clients see; exit if the new project has errors."""
     imported = replace(tree, files=MappingProxyType(dict(translation.files)))
     again = pipeline.analyse(imported, (), replace(options, format="", kb=""))
     if again.server is None or again.checked is None or before.server is None:
         report.report(again.diagnostics, again.sources, "text")
-        click.echo("Error: what is written here has no native form that builds; nothing was written", err=True)
+        click.echo(messages.IMPORT_DOES_NOT_BUILD, err=True)
         raise click.exceptions.Exit(report.FINDINGS)
-    return tuple(differing(before.server, again.server))
+    return tuple(list_differences(before.server, again.server))
 
 
-def write(files: Mapping[str, Source], target: Path) -> None:
-    """Write a project: whole, or not at all."""
+def write_project(files: Mapping[str, Source], target: Path) -> None:
+    """Write a project atomically."""
     try:
         folder = Path(tempfile.mkdtemp(dir=target.absolute().parent, prefix=".mcpc-"))
     except OSError as problem:
-        raise click.UsageError(f"cannot write {target}: {problem.strerror}") from None
+        raise click.UsageError(messages.CANNOT_WRITE.format(path=target, problem=problem.strerror)) from None
     try:
         for path, source in files.items():
             place = folder / path
@@ -94,17 +96,17 @@ def write(files: Mapping[str, Source], target: Path) -> None:
         folder.chmod(0o755)
         folder.replace(target)
     except OSError as problem:
-        raise click.UsageError(f"cannot write {target}: {problem.strerror}") from None
+        raise click.UsageError(messages.CANNOT_WRITE.format(path=target, problem=problem.strerror)) from None
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def say(translation: Translation, target: Path) -> None:
-    """Say in a few lines what was done."""
+def print_summary(translation: Translation, target: Path) -> None:
+    """Print a short summary of the import."""
     counts = Counter((row.target, row.runs.partition(",")[0]) for row in translation.rows)
     for (file, runs), count in counts.items():
         click.echo(f"{visible(str(target / file))}: {count}, {runs}", err=True)
     for path in translation.left_out:
-        click.echo(f"{visible(path)}: said in ours now", err=True)
+        click.echo(messages.CONVERTED.format(path=visible(path)), err=True)
     build = f"mcpc build {shlex.quote(str(target))} -o server.pyz"
-    click.echo(f"{target / NAME} says what became of each; now: {build}", err=True)
+    click.echo(messages.NEXT_AFTER_IMPORT.format(path=target / NAME, command=build), err=True)

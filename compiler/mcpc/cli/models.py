@@ -1,7 +1,7 @@
 """`mcpc models`.
 
-Only definitions and schemas matter here: handlers may be missing or wrong, as they are before there is a file of models
-that they can import.
+Only definitions and schemas matter here: handlers may still be missing or wrong, because they may import the module
+that this command writes.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mcpc import pipeline
-from mcpc.cli import report
-from mcpc.cli.making import destination, umask
+from mcpc.cli import command_options, messages, report
+from mcpc.cli.build_steps import current_umask, output_path
 from mcpc.diagnostics import diagnose, has_errors, in_order
-from mcpc.frontends import understand
+from mcpc.frontends import parse_project
 from mcpc.languages import MODELS_LINE
 from mcpc.lower import lower
-from mcpc.models import every_tool, made, whole_module
-from mcpc.passes.names import names
-from mcpc.passes.schemas import schemas
+from mcpc.models import all_tools_module, build_models, tool_names
+from mcpc.passes.names import check_names
+from mcpc.passes.schemas import check_schemas
 
 if TYPE_CHECKING:
     from mcpc.diagnostics import Diagnostic, Diagnostics
@@ -36,70 +36,70 @@ FAMILIES = ("MCP0", "MCP1")
 HANDLERS_MISSING, UNIMPORTED = "MCP004", "MCP716"
 
 
-@report.command()
-@report.PROJECT
-@click.option("-o", "--output", "target", default=STANDARD_OUTPUT, show_default=True, help="The file to write.")
-@report.build_options
-@report.FORMAT_OPTION
+@command_options.command()
+@command_options.PROJECT_ARGUMENT
+@click.option("-o", "--output", "target", default=STANDARD_OUTPUT, show_default=True, help="File to write.")
+@command_options.build_options
+@command_options.FORMAT_OPTION
 def command(target: str, output: str, **given: Any) -> None:
     """Write the types of the tools of PROJECT (a folder; this one by default) as pydantic classes.
 
-    A handler that names one as the type of its parameter is given its arguments in it; editors, type checkers and
-    typed clients use the file itself.
+    A handler whose parameter has such a class as its type receives its arguments as an instance of it.  Editors, type
+    checkers and typed clients use the file itself.
     """
-    place = None if target == STANDARD_OUTPUT else earlier(destination(Path(target)))
-    project = report.project_folder(given.pop("project"))
-    tree, found = pipeline.read(project)
-    options = report.options_of(given)
-    server, found = understood(tree, found, options)
+    place = None if target == STANDARD_OUTPUT else output_file(output_path(Path(target)))
+    project = command_options.project_folder(given.pop("project"))
+    tree, found = pipeline.read_project(project)
+    options = command_options.read_options(given)
+    server, found = analyse_definitions(tree, found, options)
     report.refuse_unimported(options, found)
-    classes = made(server, every_tool(server)) if server and not has_errors(found) else ()
-    found = in_order((*found, *map(missing, filter(lambda model: model.problem, classes))))
-    report.report(report.worth_telling(found, output), tree.files, output, project)
-    report.end_if_refused(found, options)
-    text = whole_module(classes)
+    classes = build_models(server, tool_names(server)) if server and not has_errors(found) else ()
+    found = in_order((*found, *map(missing_model, filter(lambda model: model.problem, classes))))
+    report.report(report.notable_diagnostics(found, output), tree.files, output, project)
+    report.exit_if_refused(found, options)
+    text = all_tools_module(classes)
     if place is None:
         click.echo(text, nl=False)
     else:
-        write(text, place)
+        write_text(text, place)
 
 
-def understood(tree: SourceTree, found: Diagnostics, options: Options) -> tuple[Server | None, Diagnostics]:
-    """Return the server of a project, and what is wrong with its definitions and their schemas."""
-    definition, problems = understand(tree, options)
+def analyse_definitions(tree: SourceTree, found: Diagnostics, options: Options) -> tuple[Server | None, Diagnostics]:
+    """Return the server of a project, and the diagnostics of its definitions and schemas."""
+    definition, problems = parse_project(tree, options)
     server, more = lower(definition, options) if definition else (None, ())
-    asked = (*names(server), *schemas(server)) if server else ()
-    return server, tuple(one for one in (*found, *problems, *more, *asked) if matters(one, server))
+    asked = (*check_names(server), *check_schemas(server)) if server else ()
+    return server, tuple(item for item in (*found, *problems, *more, *asked) if is_about_definitions(item, server))
 
 
-def matters(problem: Diagnostic, server: Server | None) -> bool:
-    """Say whether a problem is one of definitions."""
+def is_about_definitions(problem: Diagnostic, server: Server | None) -> bool:
+    """Tell whether a diagnostic is about definitions."""
     return problem.code.startswith((*FAMILIES, UNIMPORTED)) and not (server and problem.code == HANDLERS_MISSING)
 
 
-def missing(model: Model) -> Diagnostic:
-    """Return the problem of a schema without a model."""
-    message = f"no model can be made of this schema of `{model.wanted.tool}`: {model.problem}"
-    return diagnose("MCP213", model.wanted.schema.node.span, message, "", f"`{model.wanted.root}` takes every object")
+def missing_model(model: Model) -> Diagnostic:
+    """Return the diagnostic for a schema that has no model."""
+    message = f"cannot generate a model for this schema of `{model.wanted.tool}`: {model.problem}"
+    return diagnose("MCP213", model.wanted.schema.node.span, message, "", f"`{model.wanted.root}` accepts every object")
 
 
-def earlier(place: Path) -> Path:
-    """Return where to write, which is not in the place of a file that holds something else."""
+def output_file(place: Path) -> Path:
+    """Return the path to write to; refuse to overwrite a file that contains something else."""
     if place.exists() and place.read_bytes().lstrip() and not place.read_bytes().startswith(MODELS_LINE.encode()):
-        raise click.UsageError(f"{place} was not written by `mcpc models`; expected another name")
+        raise click.UsageError(messages.NOT_MODELS.format(path=place))
     return place
 
 
-def write(text: str, place: Path) -> None:
-    """Write a file whole or not at all."""
+def write_text(text: str, place: Path) -> None:
+    """Write a file atomically."""
     try:
         descriptor, name = tempfile.mkstemp(dir=place.parent, prefix=".mcpc-", suffix=".py")
         try:
             with os.fdopen(descriptor, "w", encoding="utf-8", newline="\n") as file:
                 file.write(text)
-            Path(name).chmod(0o666 & ~umask())
+            Path(name).chmod(0o666 & ~current_umask())
             Path(name).replace(place)
         finally:
             Path(name).unlink(missing_ok=True)
     except OSError as problem:
-        raise click.UsageError(f"cannot write {place}: {problem.strerror}") from None
+        raise click.UsageError(messages.CANNOT_WRITE.format(path=place, problem=problem.strerror)) from None

@@ -9,40 +9,47 @@ from pathlib import Path
 
 import click
 
-from mcpc.emit.templates import folder
+from mcpc.cli import messages
+from mcpc.emit.templates import template_folder
 
 TEMPLATES = ("bash", "functions", "python")
-"""Bash functions and JSON; Python functions that say all themselves; Python functions and JSON."""
+"""Bash functions with JSON; decorated Python functions; Python functions with JSON."""
 
-NAMED = "my-server"
-"""What the server of every template is called; a new one is called as its folder, if that is a plain name."""
-PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
+TEMPLATE_SERVER_NAME = "my-server"
+"""The server name in every template; replaced by the folder's name if that is a plain name."""
+PLAIN_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 
 
 @click.command()
 @click.argument("project", type=click.Path(path_type=Path))
 @click.option(
-    "--template", type=click.Choice(TEMPLATES), default="functions", show_default=True, help="What it is written in."
+    "--template", type=click.Choice(TEMPLATES), default="functions", show_default=True, help="Style of the project."
 )
 def command(project: Path, template: str) -> None:
-    """Start a project in the folder PROJECT: a server with a tool and a prompt that work."""
+    """Create a project in the folder PROJECT: a working server with a tool and a prompt."""
     if project.exists() and (not project.is_dir() or any(project.iterdir())):
-        raise click.UsageError(f"{project} is there already; a new project wants a new or an empty folder")
-    files = {path.name: path.read_bytes() for path in (folder() / "new" / template).iterdir() if path.is_file()}
+        raise click.UsageError(messages.ALREADY_EXISTS.format(path=project))
+    files = {
+        path.name: path.read_bytes() for path in (template_folder() / "new" / template).iterdir() if path.is_file()
+    }
     try:
         project.mkdir(parents=True, exist_ok=True)
         for name, data in sorted(files.items()):
-            (project / name).write_bytes(named_after(project.resolve().name, data))
+            (project / name).write_bytes(rename_server(project.resolve().name, data))
     except OSError as problem:
-        for name in files:  # half of a project is not left behind: the next try wants an empty folder
+        for name in files:  # on failure remove all files: the next attempt needs an empty folder
             with suppress(OSError):
                 (project / name).unlink()
-        raise click.UsageError(f"cannot write {project}: {problem.strerror or problem}") from None
+        raise click.UsageError(
+            messages.CANNOT_WRITE.format(path=project, problem=problem.strerror or problem)
+        ) from None
     for name in sorted(files):
         click.echo(project / name, err=True)
-    click.echo(f"\nnow: mcpc build {shlex.quote(str(project))} -o server.pyz && ./server.pyz list", err=True)
+    click.echo(f"\nnext: mcpc build {shlex.quote(str(project))} -o server.pyz && ./server.pyz list", err=True)
 
 
-def named_after(name: str, data: bytes) -> bytes:
-    """Return a file of a template with the server in it called `name`."""
-    return data.replace(f'"{NAMED}"'.encode(), f'"{name}"'.encode()) if PLAIN.fullmatch(name) else data
+def rename_server(name: str, data: bytes) -> bytes:
+    """Return a template file with the server's name replaced by `name`."""
+    return (
+        data.replace(f'"{TEMPLATE_SERVER_NAME}"'.encode(), f'"{name}"'.encode()) if PLAIN_NAME.fullmatch(name) else data
+    )

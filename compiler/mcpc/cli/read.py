@@ -7,15 +7,15 @@ from typing import Any
 
 import click
 
-from mcpc.cli import report
-from mcpc.cli.artifact import asked
+from mcpc.cli import command_options
+from mcpc.cli.artifact import run_artifact_command
 
 
-@report.command()
+@command_options.command()
 @click.argument("target", type=click.Path(path_type=Path, exists=True))
 @click.argument("uri")
 @click.option("--json", "as_json", is_flag=True, help="Print the whole result as JSON.")
-@report.build_options
+@command_options.build_options
 def command(target: Path, uri: str, as_json: bool, **given: Any) -> None:
     """Print the resource URI of TARGET, a project's folder or a built file."""
-    asked(target, given, "read", uri, *(["--json"] if as_json else []))
+    run_artifact_command(target, given, "read", uri, *(["--json"] if as_json else []))

@@ -9,16 +9,18 @@ from typing import Any
 import click
 
 from mcpc import programs
-from mcpc.cli import report
-from mcpc.cli.artifact import argv, built, environment
+from mcpc.cli import command_options, report
+from mcpc.cli.artifact import artifact_environment, built_artifact, start_command
 
 
-@report.command()
+@command_options.command()
 @click.argument("target", type=click.Path(path_type=Path, exists=True), default=Path())
-@report.build_options
+@command_options.build_options
 def command(target: Path, **given: Any) -> None:
     """Serve TARGET, a project's folder (this one by default) or a built file, over standard input and output."""
-    with built(target, given) as path:
-        told = environment(target) if sys.stdin.isatty() else {}  # for a person, whom the server greets
-        status = programs.attend("server", argv(path), told)
+    with built_artifact(target, given) as path:
+        told = (
+            artifact_environment(target) if sys.stdin.isatty() else {}
+        )  # for people, to whom the server prints a hint
+        status = programs.run_in_foreground("server", start_command(path), told)
     raise click.exceptions.Exit(report.UNREACHABLE if status < 0 else status)

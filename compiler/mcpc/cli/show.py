@@ -7,26 +7,26 @@ from typing import Any
 
 import click
 
-from mcpc.cli import report
-from mcpc.cli.making import analyse
-from mcpc.diagnostics.formats import located
-from mcpc.ir.printer import show
+from mcpc.cli import command_options, report
+from mcpc.cli.build_steps import analyse_arguments
+from mcpc.diagnostics.formats import relocate_paths
+from mcpc.ir.printer import print_server
 
 
-@report.command()
-@report.PROJECT
-@report.build_options
-@report.FORMAT_OPTION
+@command_options.command()
+@command_options.PROJECT_ARGUMENT
+@command_options.build_options
+@command_options.FORMAT_OPTION
 def command(output: str, **given: Any) -> None:
-    """Show how PROJECT was understood: every definition, and the function it is bound to."""
+    """Show how mcpc reads PROJECT: every definition, and the function it is bound to."""
     project = given["project"]
-    analysed, options = analyse(given)
-    understood = "" if analysed.server is None else show(analysed.server)
+    analysed, options = analyse_arguments(given)
+    understood = "" if analysed.server is None else print_server(analysed.server)
     if output == "json":
-        named = located(analysed.diagnostics, analysed.sources, report.from_here(project))
-        facts = json.loads(report.rendered(*named, output))
+        named = relocate_paths(analysed.diagnostics, analysed.sources, report.relative_to_cwd(project))
+        facts = json.loads(report.render_machine_format(*named, output))
         click.echo(json.dumps({"server": understood.splitlines(), **facts}, indent=2, ensure_ascii=False))
     else:
-        report.report(report.worth_telling(analysed.diagnostics, output), analysed.sources, output, project)
+        report.report(report.notable_diagnostics(analysed.diagnostics, output), analysed.sources, output, project)
         click.echo(understood if output == "text" else "", nl=False)
-    report.end_if_refused(analysed.diagnostics, options)
+    report.exit_if_refused(analysed.diagnostics, options)

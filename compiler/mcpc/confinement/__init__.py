@@ -1,7 +1,7 @@
-"""Runs a project's code at the build, confined: with bounds on all it can take, and nothing of it left afterwards.
+"""Run project code during a build, confined: with limits on all resources, and with no processes left afterwards.
 
-What bounds it from inside is `launcher`; from outside this module reads what the program says, counts its processes,
-their memory and the files they make, and ends everything that descends from it, however that was detached.
+The limits from inside are set by `launcher`; from outside this module reads the program's output, counts its processes,
+their memory and the files they create, and ends all of its descendants, including detached ones.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from mcpc import programs
 from mcpc.confinement import launcher
-from mcpc.confinement.processes import Descendants, children, guarded, tasks_of_user
+from mcpc.confinement.processes import Descendants, adopt_orphans, children, tasks_of_user
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -25,30 +25,31 @@ if TYPE_CHECKING:
     from typing import Any
 
 REPLIES = launcher.REPLIES
-"""The descriptor on which a program answers, unless it does so on its standard output."""
+"""The descriptor of a program's answer, unless it uses its standard output."""
 ANSWER_BYTES = 64 << 20
 OUTPUT_BYTES = 64 << 20
-OUTPUT_KEPT = 1 << 16
+MAX_OUTPUT_KEPT = 1 << 16
 MEMORY_BYTES = 2 << 30
 FILE_BYTES = 256 << 20
 FOLDER_BYTES = 512 << 20
 FOLDER_FILES = 100_000
 PROCESSES = 64
 THREADS = 512
-"""How many tasks it may add to those of the user; only the superuser is not held to this one by the kernel."""
-LOOK_SECONDS = 0.1
+"""How many threads it may add to those of the user; only the superuser is exempt from this kernel limit."""
+POLL_SECONDS = 0.1
 GRACE_SECONDS = 10
-"""How long a program may take to end that has closed the descriptor on which it answers."""
+"""How long a program may take to end after closing the descriptor of its answer."""
 UNREADABLE = "what it needs cannot be read in namespaces of its own"
-QUIET = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
-"""Libraries of numbers reserve memory for each processor when they are imported."""
+THREAD_LIMITS = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+"""Numeric libraries reserve memory for each processor when they are imported."""
 
 
 @dataclass(frozen=True, slots=True)
-class Job:
-    """A program to be run: `folder` is where it begins, `root` the only folder in which it may write.
+class ConfinedProgram:
+    """A program to run: `folder` is its working folder, `root` the only folder in which it may write.
 
-    `readable`: what it has to be able to read; `is_whole`: tells that it has said all, and need not be waited for.
+    `readable`: paths that it must be able to read; `is_whole`: tells that its answer is complete, so that its end is
+    not awaited.
     """
 
     words: Sequence[str]
@@ -62,8 +63,8 @@ class Job:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
-    """What a program answered, the end of what it wrote besides, and how it ended: its status, or why it was ended."""
+class ProgramOutcome:
+    """The answer of a program, the end of its other output, and its exit status or why it was ended."""
 
     answer: bytes
     output: bytes
@@ -72,30 +73,30 @@ class Outcome:
 
     @property
     def how(self) -> str:
-        """How it ended, in words."""
+        """How it ended, as text."""
         if self.why or self.status is None:
             return self.why or "it took the process's descriptors away"
         named = f"with status {self.status}" if self.status >= 0 else f"by signal {-self.status}"
         return f"it ended the process {named}"
 
 
-def environment(root: Path) -> dict[str, str]:
-    """Return the variables that every confined program finds: a home of its own, and where programs are."""
+def confined_environment(root: Path) -> dict[str, str]:
+    """Return the variables of every confined program: its home folder, and where programs are."""
     for name in ("home", "tmp"):
         (root / name).mkdir(exist_ok=True)
     folders = {"HOME": str(root / "home"), "TMPDIR": str(root / "tmp")}
-    return {"PATH": os.environ.get("PATH", os.defpath), **folders, "LANG": "C.UTF-8", "TZ": "UTC", **QUIET}
+    return {"PATH": os.environ.get("PATH", os.defpath), **folders, "LANG": "C.UTF-8", "TZ": "UTC", **THREAD_LIMITS}
 
 
-def run(job: Job) -> Outcome:
-    """Run a program, and leave nothing of it behind but what it wrote below its folder."""
+def run_confined(job: ConfinedProgram) -> ProgramOutcome:
+    """Run a program, and leave only the files that it wrote below its folder."""
     outcome = _run(job, namespaces=True)
-    # The superuser of a namespace may not read what belongs to others outside of it.
+    # The superuser of a namespace may not read files of users outside of it.
     return _run(job, namespaces=False) if outcome.why == UNREADABLE else outcome
 
 
-def parsed(line: bytes) -> dict[str, Any] | None:
-    """Return the object that a line is, None if a program wrote something else there."""
+def parse_object(line: bytes) -> dict[str, Any] | None:
+    """Return the JSON object in a line, None if it contains anything else."""
     try:
         value = json.loads(line)
     except (ValueError, RecursionError):
@@ -103,15 +104,15 @@ def parsed(line: bytes) -> dict[str, Any] | None:
     return value if isinstance(value, dict) else None
 
 
-def _run(job: Job, *, namespaces: bool) -> Outcome:
-    """Run a program, in namespaces of its own if that is allowed."""
+def _run(job: ConfinedProgram, *, namespaces: bool) -> ProgramOutcome:
+    """Run a program, in separate namespaces if that is allowed."""
     with ExitStack() as stack:
         pipes = [os.pipe() for _ in range(3)]
         ours = [stack.enter_context(os.fdopen(reading, "rb", buffering=0)) for reading, _ in pipes]
         theirs = [writing for _, writing in pipes]
         plan = {
             "words": [*job.words],
-            "environment": {**environment(job.root), **job.variables},
+            "environment": {**confined_environment(job.root), **job.variables},
             "folder": str(job.folder),
             "root": str(job.root),
             "readable": [job.words[0], *job.readable],
@@ -121,11 +122,11 @@ def _run(job: Job, *, namespaces: bool) -> Outcome:
             "limits": _limits(job.seconds),
             "namespaces": namespaces,
         }
-        stack.enter_context(guarded())
+        stack.enter_context(adopt_orphans())
         before = children()
-        words = programs.python("-S", "-B", launcher.__file__, json.dumps(plan))
+        words = programs.python_command("-S", "-B", launcher.__file__, json.dumps(plan))
         try:
-            process = programs.start(
+            process = programs.start_program(
                 "confined",
                 words,
                 stdin=subprocess.DEVNULL,
@@ -160,9 +161,9 @@ def _limits(seconds: float) -> dict[str, int]:
 
 
 class _Watched:
-    """What a program says, and takes, while it runs."""
+    """Output and resource use of a program while it runs."""
 
-    def __init__(self, job: Job, descendants: Descendants) -> None:
+    def __init__(self, job: ConfinedProgram, descendants: Descendants) -> None:
         self._job = job
         self._descendants = descendants
         self._why = ""
@@ -171,15 +172,15 @@ class _Watched:
         self._free = _free(job.root)
         self.answer, self.output, self.status = bytearray(), bytearray(), bytearray()
 
-    def outcome(self) -> Outcome:
-        """Return what became of it."""
+    def outcome(self) -> ProgramOutcome:
+        """Return the outcome of the program."""
         if self.status == launcher.UNREADABLE:
-            return Outcome(b"", b"", None, UNREADABLE)
+            return ProgramOutcome(b"", b"", None, UNREADABLE)
         status = int(self.status) if self.status and not self._why else None
-        return Outcome(bytes(self.answer), bytes(self.output), status, self._why)
+        return ProgramOutcome(bytes(self.answer), bytes(self.output), status, self._why)
 
     def follow(self, streams: dict[int, str]) -> None:
-        """Read all it says until it has ended, has said all, or has to be ended."""
+        """Read its output until it ends, its answer is complete, or it must be ended."""
         deadline = time.monotonic() + self._job.seconds
         looked = time.monotonic()
         with selectors.DefaultSelector() as selector:
@@ -187,21 +188,21 @@ class _Watched:
                 os.set_blocking(descriptor, False)
                 selector.register(descriptor, selectors.EVENT_READ)
             while not self._why and not self._job.is_whole(self.answer):
-                ready = selector.select(LOOK_SECONDS)
+                ready = selector.select(POLL_SECONDS)
                 for key, _ in ready:
                     if not self._take(streams[key.fd], key.fd):
                         selector.unregister(key.fd)
                 now = time.monotonic()
                 if now > deadline:
-                    self._why = f"it did not end in {self._job.seconds:g} seconds"
+                    self._why = f"it did not end within {self._job.seconds:g} seconds"
                 elif self.status and not any(streams[key.fd] != "status" for key, _ in ready):
-                    return  # it has ended, and all that it said was read
-                elif now - looked >= LOOK_SECONDS:
+                    return  # it has ended, and all output was read
+                elif now - looked >= POLL_SECONDS:
                     self._look(now)
                     looked = time.monotonic()
 
     def _take(self, stream: str, descriptor: int) -> bool:
-        """Take what a stream has; False at its end."""
+        """Read available data of a stream; False at its end."""
         data = os.read(descriptor, 1 << 20)
         if stream == "answer":
             self.answer += data
@@ -212,13 +213,13 @@ class _Watched:
             self.status += data
         else:
             self._written += len(data)
-            self.output = (self.output + data)[-OUTPUT_KEPT:]
+            self.output = (self.output + data)[-MAX_OUTPUT_KEPT:]
             if self._written > OUTPUT_BYTES:
                 self._why = f"it wrote more than {OUTPUT_BYTES >> 20} MiB to its output"
         return bool(data)
 
     def _look(self, now: float) -> None:
-        """Look at what it takes, and whether it goes on although it cannot answer any more."""
+        """Check its resource use, and whether it continues although it cannot answer any more."""
         processes, memory = self._descendants.count()
         if processes > PROCESSES:
             self._why = f"it started more than {PROCESSES} processes"
@@ -230,7 +231,7 @@ class _Watched:
             self._why = "it took the process's descriptors away"
 
     def _fills(self) -> bool:
-        """Tell whether its folder has grown too large: measured only once the disk has lost as much."""
+        """Tell whether its folder has grown too large: measured only after the disk has lost as much space."""
         size, files = _free(self._job.root)
         if self._free[0] - size < FOLDER_BYTES and self._free[1] - files < FOLDER_FILES:
             return False
@@ -239,13 +240,13 @@ class _Watched:
 
 
 def _free(folder: Path) -> tuple[int, int]:
-    """Return how many bytes and how many files the disk of a folder has room for."""
+    """Return the free bytes and files on the disk of a folder."""
     found = os.statvfs(folder)
     return found.f_bavail * found.f_frsize, found.f_favail
 
 
 def _used(folder: Path) -> tuple[int, int]:
-    """Return how many bytes the files below a folder take, and how many there are."""
+    """Return the bytes and the number of the files below a folder."""
     size = count = 0
     for root, folders, files in os.walk(folder):
         count += len(folders) + len(files)

@@ -1,10 +1,10 @@
-"""Starts one program that it confines: run as a script, by a Python that has nothing but its standard library.
+"""Launcher of one confined program: run as a script, by a Python that has only its standard library.
 
     compiler ── this process (adopts orphans) ── first process of the namespaces (waits) ── the program
 
-Namespaces, where they are to be had, take away the network, other processes and their files in /proc; Landlock, where
-the kernel has it, writing outside of one folder, TCP, and signals to others; limits of the system bound the rest.  What
-is missing is done without: `mcpc.confinement` watches from outside, too.
+Namespaces, where available, remove the network, other processes and their files in /proc; Landlock, where the kernel
+has it, prevents writing outside of one folder, TCP, and signals to other processes; resource limits bound the rest.
+Missing mechanisms are skipped: `mcpc.confinement` also watches from outside.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from typing import Any
 SET_PDEATHSIG, SET_DUMPABLE, SET_CHILD_SUBREAPER, SET_NO_NEW_PRIVS = 1, 4, 36, 38
 NEW_NS, NEW_IPC, NEW_USER, NEW_PID, NEW_NET = 0x00020000, 0x08000000, 0x10000000, 0x20000000, 0x40000000
 PRIVATE = 1 << 14 | 1 << 18
-"""MS_REC and MS_PRIVATE: what is mounted here is mounted nowhere else."""
+"""MS_REC and MS_PRIVATE: mounts made here do not propagate."""
 NO_SUID_NO_DEVICES = 6
 MOUNTED_OVER = ("/dev/shm", "/dev/pts")
 SHARED_MEMORY = b"size=64m"
@@ -30,11 +30,11 @@ CREATE_RULESET, ADD_RULE, RESTRICT_SELF = 444, 445, 446
 VERSION, PATH_BENEATH = 1, 1
 WRITE_FILE, TRUNCATE = 1 << 1, 1 << 14
 WRITING = {1: WRITE_FILE | sum(1 << bit for bit in range(4, 13)), 2: 1 << 13, 3: TRUNCATE}
-"""The rights to write that each version of Landlock began to know."""
+"""The write access rights that each Landlock version added."""
 NET_SINCE, BIND_AND_CONNECT = 4, 3
 SCOPES_SINCE, ABSTRACT_SOCKETS_AND_SIGNALS = 6, 3
 UNREADABLE = b"unreadable"
-"""What is said in the place of a status where namespaces hide files that the program needs."""
+"""Reported in place of a status if namespaces hide files that the program needs."""
 REPLIES = 3
 CAPBSET_DROP, CAPABILITIES = 24, range(64)
 KEPT_CAPABILITIES = (1, 2, 3)
@@ -44,31 +44,31 @@ LIBC = ctypes.CDLL(None, use_errno=True)
 
 
 def main() -> None:
-    """Start what the command line describes, and end when that has ended."""
+    """Start the program that the command line describes, and end when it has ended."""
     plan = json.loads(sys.argv[1])
     prctl(SET_PDEATHSIG, signal.SIGKILL)
     prctl(SET_CHILD_SUBREAPER, 1)
-    separate = bool(plan["namespaces"]) and separated()
+    separate = bool(plan["namespaces"]) and enter_namespaces()
     if separate and not all(os.access(path, os.R_OK) for path in plan["readable"]):
         os.write(plan["status"], UNREADABLE)
         os._exit(0)
     prctl(SET_DUMPABLE, 0)
     first = os.fork()
     if first == 0:
-        look_after(plan, separate)
+        supervise(plan, separate)
     os.close(plan["status"])
     os.waitpid(first, 0)
     os._exit(0)
 
 
 def prctl(option: int, value: int) -> None:
-    """Ask for something that not every kernel has."""
+    """Set a process option that not every kernel supports."""
     with suppress(AttributeError):
         LIBC.prctl(option, value, 0, 0, 0)
 
 
-def separated() -> bool:
-    """Leave the caller's namespaces; False where that is not allowed, and then nothing has changed."""
+def enter_namespaces() -> bool:
+    """Leave the caller's namespaces; False if that is not allowed, and then nothing has changed."""
     user, group = os.getuid(), os.getgid()
     try:
         if LIBC.unshare(NEW_USER | NEW_PID | NEW_NET | NEW_IPC | NEW_NS):
@@ -84,17 +84,17 @@ def separated() -> bool:
     return True
 
 
-def look_after(plan: dict[str, Any], separate: bool) -> None:
-    """Start the program, take the ends of all that comes here, and tell of the program's; then end with what is left.
+def supervise(plan: dict[str, Any], separate: bool) -> None:
+    """Start the program, reap all orphans, and report the program's status; then end with all that is left.
 
-    Where there are namespaces this is their first process, and the kernel ends all others with it.
+    In a namespace this is the first process, and its end ends all others.
     """
     prctl(SET_PDEATHSIG, signal.SIGKILL)
     if separate:
         LIBC.mount(b"proc", b"/proc", b"proc", NO_SUID_NO_DEVICES, None)
     program = os.fork()
     if program == 0:
-        become(plan, separate)
+        execute(plan, separate)
     for descriptor in plan["pass"]:
         os.close(descriptor)
     while True:
@@ -104,8 +104,8 @@ def look_after(plan: dict[str, Any], separate: bool) -> None:
             os._exit(0)
 
 
-def become(plan: dict[str, Any], separate: bool) -> None:
-    """Become the program."""
+def execute(plan: dict[str, Any], separate: bool) -> None:
+    """Execute the program in this process."""
     os.setsid()
     replies, output = plan["pass"]
     os.dup2(output, 2)
@@ -122,7 +122,7 @@ def become(plan: dict[str, Any], separate: bool) -> None:
             prctl(CAPBSET_DROP, capability)
     prctl(SET_NO_NEW_PRIVS, 1)
     prctl(SET_DUMPABLE, 1)
-    confine(plan["root"], MOUNTED_OVER[:1] if separate else ())
+    restrict(plan["root"], MOUNTED_OVER[:1] if separate else ())
     os.closerange(REPLIES + 1 if plan["replies"] != 1 else REPLIES, 256)
     try:
         os.execve(plan["words"][0], plan["words"], plan["environment"])
@@ -131,8 +131,8 @@ def become(plan: dict[str, Any], separate: bool) -> None:
     os._exit(127)
 
 
-def confine(root: str, others: tuple[str, ...]) -> None:
-    """Have the kernel refuse writing but below `root` and `others`, TCP, and signals to others, as far as it can."""
+def restrict(root: str, others: tuple[str, ...]) -> None:
+    """Let Landlock refuse writing except below `root` and `others`, TCP, and signals to others, as far as supported."""
     with suppress(OSError, AttributeError):
         version = LIBC.syscall(CREATE_RULESET, None, ctypes.c_size_t(0), VERSION)
         if version < 1:

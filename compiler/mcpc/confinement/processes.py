@@ -1,4 +1,4 @@
-"""The processes that a confined program leaves: found from outside, as descendants or as orphans that came to us."""
+"""The processes that a confined program leaves: found from outside, as descendants or adopted orphans."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mcpc_runtime.supervision.subtree import Snapshot, signal_group, signal_one, started
+from mcpc_runtime.platforms.posix.supervision.subtree import ProcessSnapshot, signal_group, signal_one, started
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,7 +22,7 @@ HAS_PROC = Path("/proc/self/stat").exists()
 
 
 def prctl(option: int, value: object) -> int:
-    """Ask the kernel; -1 where it is not Linux."""
+    """Set or get a process option; -1 if this is not Linux."""
     try:
         return int(ctypes.CDLL(None).prctl(option, value, 0, 0, 0))
     except AttributeError:
@@ -30,8 +30,8 @@ def prctl(option: int, value: object) -> int:
 
 
 @contextmanager
-def guarded() -> Iterator[None]:
-    """Adopt orphans, and let no process of the same user read this one's memory and environment, for a while."""
+def adopt_orphans() -> Iterator[None]:
+    """Within this context, adopt orphans, and deny processes of the same user access to this one's memory."""
     adopted = ctypes.c_int(0)
     prctl(GET_CHILD_SUBREAPER, ctypes.byref(adopted))
     dumpable = prctl(GET_DUMPABLE, 0)
@@ -45,28 +45,28 @@ def guarded() -> Iterator[None]:
 
 
 class Descendants:
-    """All that descends from a process that was started here, whoever its parent is by now."""
+    """All descendants of a process that was started here, whatever their current parent is."""
 
     def __init__(self, before: frozenset[int], leader: int) -> None:
         self._before = before
         self._leader = leader
         self._began = started(leader)
 
-    def now(self) -> tuple[Snapshot, set[int]]:
-        """Return the machine's processes, and which of them are meant.  O(processes of the machine)."""
-        snapshot = Snapshot()
+    def now(self) -> tuple[ProcessSnapshot, set[int]]:
+        """Return the machine's processes, and which of them are descendants.  O(processes of the machine)."""
+        snapshot = ProcessSnapshot()
         itself = os.getpid()
         roots = [pid for pid in snapshot.children.get(itself, ()) if pid not in self._before]
         roots = [pid for pid in roots if snapshot.started[pid] >= self._began]
         return snapshot, snapshot.below([self._leader, *roots]) - {itself}
 
     def count(self) -> tuple[int, int]:
-        """Return how many there are, and how many bytes of memory they take together."""
+        """Return their number, and how many bytes of memory they use together."""
         _, found = self.now()
-        return len(found), sum(map(resident, found))
+        return len(found), sum(map(memory_of, found))
 
     def end(self) -> None:
-        """Kill them until there is none, group by group: a group cannot outrun that by forking."""
+        """Kill them until none is left, by process group: a group cannot outrun that by forking."""
         signal_group(self._leader, signal.SIGKILL)
         deadline = time.monotonic() + ENDING_SECONDS
         while HAS_PROC and time.monotonic() < deadline:
@@ -81,8 +81,8 @@ class Descendants:
                 return
             time.sleep(0.002)
 
-    def _reap(self, snapshot: Snapshot) -> bool:
-        """Take the ends of orphans that came here; tell whether there were any."""
+    def _reap(self, snapshot: ProcessSnapshot) -> bool:
+        """Reap exited orphans; tell whether there were any."""
         ours = [
             pid
             for pid, parent in snapshot.zombies.items()
@@ -95,19 +95,19 @@ class Descendants:
 
 
 def children() -> frozenset[int]:
-    """Return the processes that this one has started before, or was given."""
-    return frozenset(Snapshot().children.get(os.getpid(), ())) if HAS_PROC else frozenset()
+    """Return the processes that this one started before, or adopted."""
+    return frozenset(ProcessSnapshot().children.get(os.getpid(), ())) if HAS_PROC else frozenset()
 
 
-def resident(pid: int) -> int:
-    """Return how many bytes of memory a process takes."""
+def memory_of(pid: int) -> int:
+    """Return the resident memory of a process in bytes."""
     with suppress(OSError, IndexError, ValueError):
         return int(Path(f"/proc/{pid}/statm").read_bytes().split()[1]) * PAGE
     return 0
 
 
 def tasks_of_user() -> int:
-    """Return how many threads run for this user, which is what the limit of processes counts."""
+    """Return how many threads run for this user, which the process limit counts."""
     count = 0
     for entry in Path("/proc").iterdir() if HAS_PROC else ():
         with suppress(OSError):

@@ -1,8 +1,8 @@
-"""Media types: one table for what is compiled in and for what a built server reads; none is the machine's own."""
+"""Media types from one table for compiler and runtime; the machine's own table is never used."""
 
 from mcpc_runtime.protocol.media import BINARIES, is_text, media_type
 
 __all__ = ["APP", "APP_SCHEME", "BINARIES", "is_text", "media_type"]
 
 APP_SCHEME, APP = "ui://", "text/html;profile=mcp-app"
-"""User interfaces (`io.modelcontextprotocol/ui`): how their uris begin, and the one type they have."""
+"""User interfaces (`io.modelcontextprotocol/ui`): the scheme of their URIs, and their only media type."""

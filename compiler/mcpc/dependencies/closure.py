@@ -1,4 +1,4 @@
-"""What packages need in their turn, as their own metadata says: a requirement's closure among installed packages."""
+"""Transitive requirements of packages, by the metadata of installed packages."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from packaging.requirements import InvalidRequirement, Requirement
 
-from mcpc.dependencies.spelling import normalised
+from mcpc.dependencies.pep508 import normalised_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -19,20 +19,20 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class Closure:
-    """The packages found, by normalised name, and what is missing: who needs what."""
+    """The packages found, by normalised name, and missing ones: which package needs which requirement."""
 
     found: dict[str, Distribution] = field(default_factory=dict)
     missing: list[tuple[str, str]] = field(default_factory=list)
 
 
-def closure(wanted: Iterable[str], find: Find, markers: Mapping[str, str]) -> Closure:
-    """Return all that the requirements `wanted` lead to, on a machine of which markers find this."""
+def find_closure(wanted: Iterable[str], find: Find, markers: Mapping[str, str]) -> Closure:
+    """Return all packages that the requirements `wanted` lead to, on a machine with these marker values."""
     result = Closure()
     waiting = [("", Requirement(text)) for text in wanted]
     seen: set[tuple[str, str]] = set()
     while waiting:
         by, one = waiting.pop()
-        name = normalised(one.name)
+        name = normalised_name(one.name)
         if not _applies(one, "", markers) or (name, str(one)) in seen:
             continue
         seen.add((name, str(one)))
@@ -41,12 +41,14 @@ def closure(wanted: Iterable[str], find: Find, markers: Mapping[str, str]) -> Cl
             result.missing.append((by, str(one)))
             continue
         result.found[name] = distribution
-        waiting += [(name, needed) for needed in _needed(distribution, one.extras, markers)]
+        waiting += [(name, needed) for needed in _requirements_of(distribution, one.extras, markers)]
     return result
 
 
-def _needed(distribution: Distribution, extras: Iterable[str], markers: Mapping[str, str]) -> list[Requirement]:
-    """Return what a package needs when it is asked for with `extras`; its markers are done with."""
+def _requirements_of(
+    distribution: Distribution, extras: Iterable[str], markers: Mapping[str, str]
+) -> list[Requirement]:
+    """Return the requirements of a package with `extras`, without their markers."""
     found: list[Requirement] = []
     for text in distribution.requires or ():
         try:
@@ -59,5 +61,5 @@ def _needed(distribution: Distribution, extras: Iterable[str], markers: Mapping[
     return found
 
 
-def _applies(one: Requirement, extra: str, markers: Mapping[str, str]) -> bool:
-    return one.marker is None or one.marker.evaluate({**markers, "extra": extra})
+def _applies(requirement: Requirement, extra: str, markers: Mapping[str, str]) -> bool:
+    return requirement.marker is None or requirement.marker.evaluate({**markers, "extra": extra})

@@ -1,4 +1,4 @@
-"""What is asked for, and what was installed for it."""
+"""Data of requirements, and of the packages installed for them."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Requirement:
-    """A package that is asked for.
+class RequestedPackage:
+    """A required package.
 
-    `name` is normalised, `text` the requirement as PEP 508 spells it, `hashes` what its files may be
-    (`sha256:…`), `extracted` whether its files must lie in a folder because it looks for them there.
+    `name` is normalised, `text` the requirement in PEP 508 form, `hashes` the allowed digests of its files
+    (`sha256:…`), `extracted` whether its files must be in a folder because it reads them there.
     """
 
     name: str
@@ -29,9 +29,9 @@ class Requirement:
 
 @dataclass(frozen=True, slots=True)
 class Distribution:
-    """A package that was installed: `tags` are those of its wheel, `files` the digest of each by its path.
+    """An installed package: `tags` are those of its wheel, `files` the digest of each by path.
 
-    `information` is the name of its folder of metadata.
+    `information` is the name of its metadata folder.
     """
 
     name: str
@@ -44,8 +44,8 @@ class Distribution:
 
 
 @dataclass(frozen=True, slots=True)
-class Staged:
-    """A folder of installed packages, for one platform and one Python; `modules` are the top-level names to import."""
+class StagedPackages:
+    """A folder of installed packages, for one platform and one Python; `modules` are their top-level names."""
 
     root: Path
     distributions: tuple[Distribution, ...]

@@ -1,4 +1,4 @@
-"""What the server itself says that it needs: the files of its Python handlers, and whether any wants models."""
+"""Requirements of the server itself: the files of its Python handlers, and whether any of them uses models."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ if TYPE_CHECKING:
     from mcpc.sources import Source
 
 MODELS = "models"
-"""The row of `mcpc_runtime.bindings.BINDINGS` that makes models of a call's arguments."""
+"""The row of `mcpc_runtime.handlers.python.bindings.BINDINGS` that makes models of a call's arguments."""
 
 
 def python_handlers(server: Server) -> Iterator[PythonFunction]:
     """Yield the handlers that are Python functions."""
-    for one in server.definitions:
-        if isinstance(one.handler, PythonFunction):
-            yield one.handler
+    for definition in server.definitions:
+        if isinstance(definition.handler, PythonFunction):
+            yield definition.handler
 
 
-def scripts(server: Server) -> tuple[Source, ...]:
+def handler_files(server: Server) -> tuple[Source, ...]:
     """Return the files of the Python handlers, in the order of their paths."""
     used = {handler.file for handler in python_handlers(server)}
     return tuple(file.source for file in server.files if file.source.path in used)
 
 
 def needs_models(server: Server) -> bool:
-    """Tell whether the project's code mentions a model, or a handler asks for one; models are pydantic's."""
+    """Tell whether the project's code uses a model, or a handler's arguments are one; models need pydantic."""
     return bool(server.models) or any(handler.binding[:1] == (MODELS,) for handler in python_handlers(server))

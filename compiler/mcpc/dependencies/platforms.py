@@ -1,6 +1,6 @@
-"""The platforms a server can run on, by the tags that wheels have for them (PEP 600, PEP 656, and Python's own).
+"""Platforms that a server can run on, by the tags of their wheels (PEP 600, PEP 656, and Python's own).
 
-A platform that is asked for may name a Python as well: `manylinux2014_x86_64-cp312`.
+A requested platform may also name a Python: `manylinux2014_x86_64-cp312`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from mcpc.diagnostics import Diagnostic, diagnose
 
 LEGACY = {"manylinux1": (2, 5), "manylinux2010": (2, 12), "manylinux2014": (2, 17)}
-"""The names that versions of the GNU C library had before they were numbers."""
+"""Names of versions of the GNU C library before they were numbers."""
 OLDEST = {"manylinux": 5, "musllinux": 0}
 LINUX = re.compile(
     r"(?:(?P<libc>manylinux|musllinux)_(?P<major>\d+)_(?P<minor>\d+)|(?P<legacy>manylinux(?:1|2010|2014))|linux)"
@@ -30,7 +30,7 @@ SUPPORTED = (3, 11)
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """Where a server is to run: nothing for this machine, else a platform's tag; and a Python, as `3.12`."""
+    """Where a server will run: a platform's tag, empty for this machine; and a Python, as `3.12`."""
 
     platform: str
     python: str
@@ -42,7 +42,7 @@ class Target:
 
     @property
     def name(self) -> str:
-        """What a person calls it."""
+        """Its name in messages."""
         return f"{self.platform or 'this machine'} with Python {self.python}"
 
 
@@ -50,7 +50,7 @@ HERE_AND_NOW = Target("", HERE)
 """This machine, with this Python."""
 
 
-def target(platform: str, python: str = "") -> Target | Diagnostic:
+def parse_target(platform: str, python: str = "") -> Target | Diagnostic:
     """Return the target that `platform` and `python` name."""
     named = PYTHON.fullmatch(platform)
     tag = named["platform"] if named else platform
@@ -58,14 +58,14 @@ def target(platform: str, python: str = "") -> Target | Diagnostic:
     if WINDOWS.fullmatch(tag):
         return diagnose("MCP406", None, f"a server does not run on `{tag}`", "a tag of Linux or macOS")
     if tag and not LINUX.fullmatch(tag) and not MACOS.fullmatch(tag):
-        return diagnose("MCP406", None, f"`{platform}` is no platform that wheels are made for", EXPECTED)
+        return diagnose("MCP406", None, f"`{platform}` is not a platform tag of wheels", EXPECTED)
     if not re.fullmatch(r"3\.\d+", version) or tuple(map(int, version.split("."))) < SUPPORTED:
         return diagnose("MCP406", None, f"a server does not run on Python {version}", "Python 3.11 or newer")
     return Target(tag, version)
 
 
-def accepted(platform: str) -> tuple[str, ...]:
-    """Return the tags of wheels that a platform takes: its own, and those of every older C library."""
+def accepted_tags(platform: str) -> tuple[str, ...]:
+    """Return the tags of wheels that a platform accepts: its own, and those of older C libraries."""
     found = LINUX.fullmatch(platform)
     if found is None or not (found["libc"] or found["legacy"]):
         return (platform,)
@@ -79,8 +79,8 @@ def accepted(platform: str) -> tuple[str, ...]:
     return tuple(tags)
 
 
-def markers(target: Target) -> dict[str, str]:
-    """Return what the markers of a requirement (PEP 508) find on a target, as far as it is not this machine."""
+def marker_values(target: Target) -> dict[str, str]:
+    """Return the values of requirement markers (PEP 508) on a target that differ from this machine."""
     found = LINUX.fullmatch(target.platform) or MACOS.fullmatch(target.platform)
     known = {"python_version": target.python, "implementation_name": "cpython", "os_name": os.name}
     if target.python != HERE:

@@ -1,7 +1,7 @@
-"""What the server itself carries to serve over HTTP and to speak with others: packages at the versions mcpc names.
+"""Packages that the server itself needs for HTTP and other options, at the versions that mcpc names.
 
-For `http` the versions are those that lie beside the compiler, which its metadata gives a range for; for all else they
-are those of its extras, so they lie beside the compiler, or pip is held to them.
+For `http` the versions are those installed with the compiler, for which its metadata has a range; for other options
+they are those of its extras, installed with the compiler or by pip.
 """
 
 from __future__ import annotations
@@ -13,69 +13,81 @@ from typing import TYPE_CHECKING
 from packaging.requirements import Requirement as Pin
 
 from mcpc import DISTRIBUTION
-from mcpc.dependencies.layer import IN_ARCHIVES, layer, taken_apart
-from mcpc.dependencies.model import Requirement
-from mcpc.dependencies.spelling import normalised
-from mcpc.dependencies.staging import stage
-from mcpc.dependencies.tree import UnfitError
+from mcpc.dependencies.installed_files import UnfitPackageError
+from mcpc.dependencies.layer import HOW_TO_SPLIT, build_layer, split_packages
+from mcpc.dependencies.model import RequestedPackage
+from mcpc.dependencies.pep508 import normalised_name
+from mcpc.dependencies.staging import stage_packages
 from mcpc.diagnostics import diagnose, has_errors
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from mcpc.dependencies.model import Staged
+    from mcpc.dependencies.model import StagedPackages
     from mcpc.diagnostics import Diagnostics
     from mcpc.ir import Server
     from mcpc.options import Options
 
 HTTP = ("h11", "uvicorn")
-LEFT_OUT = frozenset({"click"})
-"""What only the command line of a package imports: its server runs without (see `mcpc_runtime.http.embedded.parts`)."""
-REINSTALL = "install mcpc from its wheel, or again from its sources, so that its metadata says what it needs"
+UNUSED = frozenset({"click"})
+"""Modules that only a package's command line imports: its server runs without it (`http.embedded.uvicorn_import`)."""
+REINSTALL = "reinstall mcpc from its wheel or its sources, so that its metadata lists the requirements"
 
 
-def served(server: Server, options: Options) -> tuple[Server, Diagnostics]:
-    """Return the server with what the options have it carry for itself."""
-    wanted = tuple(Requirement(normalised(one.name), pinned(one)) for one in pins(options.serving))
-    absent = [name for name in options.serving if not any(True for _ in pins((name,)))]
+def with_serving_packages(server: Server, options: Options) -> tuple[Server, Diagnostics]:
+    """Return the server with the packages that the options require."""
+    wanted = tuple(
+        RequestedPackage(normalised_name(requirement.name), pinned_requirement(requirement))
+        for requirement in option_requirements(options.serving)
+    )
+    absent = [name for name in options.serving if not any(True for _ in option_requirements((name,)))]
     if absent:
-        return server, (diagnose("MCP405", None, f"mcpc does not say what `--{absent[0]}` needs", "", REINSTALL),)
-    staged: list[Staged] = []
+        return server, (
+            diagnose("MCP405", None, f"the metadata of mcpc lacks the requirements of `--{absent[0]}`", "", REINSTALL),
+        )
+    staged: list[StagedPackages] = []
     problems: Diagnostics = ()
     for platform in dict.fromkeys(options.platforms or ("",)):
-        found, more = stage(wanted, platform, "")
+        found, more = stage_packages(wanted, platform, "")
         problems += more
-        staged += [without(found)] if found is not None else []
+        staged += [without_unused(found)] if found is not None else []
     if has_errors(problems):
         return server, problems
     try:
-        parts = taken_apart(staged, ())
-    except UnfitError as problem:
-        return server, (*problems, diagnose("MCP407", None, str(problem), "", IN_ARCHIVES))
-    return replace(server, serving=layer(parts, staged, frozenset())), problems
+        parts = split_packages(staged, ())
+    except UnfitPackageError as problem:
+        return server, (*problems, diagnose("MCP407", None, str(problem), "", HOW_TO_SPLIT))
+    return replace(server, serving=build_layer(parts, staged, frozenset())), problems
 
 
-def pins(chosen: Iterable[str]) -> Iterator[Pin]:
-    """Yield what mcpc's metadata names for each choice, with its version."""
+def option_requirements(chosen: Iterable[str]) -> Iterator[Pin]:
+    """Yield the requirements in mcpc's metadata for each option."""
     named = [Pin(text) for text in metadata.requires(DISTRIBUTION) or ()]
     for choice in chosen:
-        for one in named:
-            if normalised(one.name) in HTTP if choice == "http" else _is_of(one, choice):
-                yield one
+        for item in named:
+            if normalised_name(item.name) in HTTP if choice == "http" else _is_of_extra(item, choice):
+                yield item
 
 
-def pinned(one: Pin) -> str:
-    """Return a requirement with one version: its own, or that of what lies beside the compiler."""
-    is_exact = any(specifier.operator == "==" for specifier in one.specifier)
-    return f"{one.name}{one.specifier}" if is_exact else f"{one.name}=={metadata.version(one.name)}"
+def pinned_requirement(requirement: Pin) -> str:
+    """Return a requirement with one version: its own, or the one installed with the compiler."""
+    is_exact = any(specifier.operator == "==" for specifier in requirement.specifier)
+    return (
+        f"{requirement.name}{requirement.specifier}"
+        if is_exact
+        else f"{requirement.name}=={metadata.version(requirement.name)}"
+    )
 
 
-def _is_of(one: Pin, extra: str) -> bool:
-    """Tell whether a requirement is there only for an extra."""
-    marker = one.marker
+def _is_of_extra(requirement: Pin, extra: str) -> bool:
+    """Tell whether a requirement belongs only to an extra."""
+    marker = requirement.marker
     return marker is not None and marker.evaluate({"extra": extra}) and not marker.evaluate({"extra": ""})
 
 
-def without(staged: Staged) -> Staged:
-    """Return what was staged less what is not imported."""
-    return replace(staged, distributions=tuple(one for one in staged.distributions if one.name not in LEFT_OUT))
+def without_unused(staged: StagedPackages) -> StagedPackages:
+    """Return staged packages without those that are not imported."""
+    return replace(
+        staged,
+        distributions=tuple(distribution for distribution in staged.distributions if distribution.name not in UNUSED),
+    )

@@ -1,1 +1,1 @@
-"""Serve a project while it is written: build, serve, watch, and put the next build in the place of the last."""
+"""Serve a project during development: build, serve, watch, and replace the served build after each change."""

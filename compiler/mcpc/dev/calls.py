@@ -1,7 +1,7 @@
-"""A line for each call of a tool or a prompt: time, name, how it ended, milliseconds.  Never a value of an argument.
+"""Log lines for calls of tools and prompts: time, name, status, milliseconds.  Argument values are never logged.
 
-Over standard input and output the messages that pass tell of calls; over HTTP the server's own call log does, which it
-writes into a named pipe.
+Over standard input and output, calls are derived from the messages that pass; over HTTP, from the server's call log,
+which it writes to a named pipe.
 """
 
 from __future__ import annotations
@@ -14,94 +14,94 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from mcpc.dev.words import answered, key, messages, parameters
+from mcpc.dev.messages import answered_requests, id_key, params_of, parse_messages
 from mcpc.diagnostics.formats.visible import visible
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from mcpc.dev.messages import Message
     from mcpc.dev.screen import Screen
-    from mcpc.dev.words import Message
 
 CALL_LOG = "MCPC_CALL_LOG"
 METHODS = {"tools/call": "", "prompts/get": "prompt "}
-"""The requests that are shown, with the word before the name."""
-MOST_CHARACTERS = 80
-"""Of a name: a client may ask for any."""
-LONGEST_LINE = 1 << 20
+"""The methods that are logged, with the label before the name."""
+MAX_NAME_LENGTH = 80
+"""In characters; a client may send any name."""
+MAX_LINE_LENGTH = 1 << 20
 IS_ERROR = re.compile(rb'"isError":\s*true')
 STATUSES = {"success": "ok"}
-"""What the call log calls otherwise."""
+"""Statuses that the call log names differently."""
 
 
 class CallLines:
-    """Writes the lines."""
+    """Writes the log lines."""
 
     def __init__(self, screen: Screen) -> None:
         self._screen = screen
 
     def show(self, name: str, status: str, milliseconds: float) -> None:
-        """Write the line of a call that ended; where nobody reads, it is dropped."""
+        """Write the line of a finished call; it is dropped if standard error is not read."""
         screen = self._screen
         now = screen.paint(time.strftime("%H:%M:%S"), "faint")
         ended = screen.paint(status, "good" if status == "ok" else "bad")
-        screen.write(f"{now} {visible(name, MOST_CHARACTERS)} {ended} {milliseconds:.0f} ms", 0.0)
+        screen.write(f"{now} {visible(name, MAX_NAME_LENGTH)} {ended} {milliseconds:.0f} ms", 0.0)
 
 
 @dataclass(frozen=True, slots=True)
-class Begun:
-    """A call without an answer: its name, and when the server was told of it."""
+class PendingCall:
+    """A call without an answer: its name, and when the server received it."""
 
     name: str
     since: float
 
 
 class CallWatch:
-    """The calls of one conversation, by the messages that pass.  Memory: O(requests without an answer)."""
+    """The open calls of one conversation, derived from its messages.  Memory: O(unanswered requests)."""
 
     def __init__(self, lines: CallLines) -> None:
         self._lines = lines
-        self._begun: dict[str, Begun] = {}
+        self._begun: dict[str, PendingCall] = {}
 
     def asked(self, said: Sequence[Message]) -> None:
-        """Take in what the server is told."""
+        """Record the calls in a message to the server."""
         for message in said:
-            method, params = message.get("method"), parameters(message)
+            method, params = message.get("method"), params_of(message)
             if method == "notifications/cancelled":
-                self.end(key(params.get("requestId")), "cancelled")
+                self.end(id_key(params.get("requestId")), "cancelled")
             elif method in METHODS and "id" in message:
-                name = METHODS[method] + str(params.get("name"))[: MOST_CHARACTERS + 1]
-                self._begun[key(message["id"])] = Begun(name, time.monotonic())
+                name = METHODS[method] + str(params.get("name"))[: MAX_NAME_LENGTH + 1]
+                self._begun[id_key(message["id"])] = PendingCall(name, time.monotonic())
 
     def heard(self, line: bytes) -> None:
-        """Take in what the server says."""
+        """Process a line of the server."""
         if not self._begun:
             return
-        for identifier, is_done in answered(line):
+        for identifier, is_done in answered_requests(line):
             if identifier in self._begun:
-                self.end(identifier, "ok" if is_done and not tells_of_error(line, identifier) else "error")
+                self.end(identifier, "ok" if is_done and not is_tool_error(line, identifier) else "error")
 
     def end(self, identifier: str, status: str) -> None:
-        """Write the line of a call, if it is one."""
+        """Write the line of a finished call."""
         begun = self._begun.pop(identifier, None)
         if begun is not None:
             self._lines.show(begun.name, status, (time.monotonic() - begun.since) * 1000)
 
 
-def tells_of_error(line: bytes, identifier: str) -> bool:
-    """Tell whether the result of a request is a tool's error; a line is only parsed if it may be one."""
+def is_tool_error(line: bytes, identifier: str) -> bool:
+    """Tell whether a result is a tool error; a line is parsed only if it may be one."""
     if IS_ERROR.search(line) is None:
         return False
-    for message in messages(line):
+    for message in parse_messages(line):
         result = message.get("result")
-        if key(message.get("id")) == identifier and isinstance(result, dict):
+        if id_key(message.get("id")) == identifier and isinstance(result, dict):
             return result.get("isError") is True
     return False
 
 
 class CallPipe:
-    """The call log of servers over HTTP, as a named pipe; where the user wants a log, that one is left alone."""
+    """The call log of HTTP servers, read from a named pipe; a log that the user configured is left alone."""
 
     def __init__(self, folder: Path, lines: CallLines) -> None:
         self.variables: dict[str, str] = {}
@@ -110,7 +110,7 @@ class CallPipe:
             path = folder / "calls"
             os.mkfifo(path, 0o600)
             self.variables = {CALL_LOG: str(path)}
-            # Open for writing as well: it has no end when one server has ended and the next one has not begun.
+            # Also open for writing, so that there is no end of file between two servers.
             stream = os.fdopen(os.open(path, os.O_RDWR | os.O_CLOEXEC), "rb", buffering=0)
             threading.Thread(target=self._read, args=(stream,), daemon=True).start()
 
@@ -118,12 +118,12 @@ class CallPipe:
         buffer = b""
         while data := stream.read(1 << 16):
             *whole, buffer = (buffer + data).split(b"\n")
-            buffer = buffer[:LONGEST_LINE]
+            buffer = buffer[:MAX_LINE_LENGTH]
             for line in whole:
                 self._take(line)
 
     def _take(self, line: bytes) -> None:
-        """Write the line of a call; the log also tells of calls that other calls made, and of resources."""
+        """Write the line of a call; nested calls and resources in the log are ignored."""
         try:
             facts = json.loads(line)
             if not isinstance(facts, dict):

@@ -1,4 +1,4 @@
-"""A server that was built, as a process with a pipe on each side; threads move its lines, so that nobody waits."""
+"""The process of a built server, connected by pipes; threads transfer its lines without blocking."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from queue import SimpleQueue
 from typing import IO, TYPE_CHECKING
 
 from mcpc import programs
-from mcpc_runtime.protocol.facts import MAX_MESSAGE_BYTES
+from mcpc_runtime.protocol.constants import MAX_MESSAGE_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-LONGEST_LINE = 2 * MAX_MESSAGE_BYTES
-"""More than any server takes, so that a line cut here is still refused there."""
+MAX_LINE_LENGTH = 2 * MAX_MESSAGE_BYTES
+"""More than a server accepts, so that the server still refuses a line that is cut here."""
 
 
-def lines(stream: IO[bytes], limit: int = -1) -> Iterator[bytes]:
-    """Yield the lines of a stream, each with its end; what is beyond the limit of one is read and dropped."""
+def read_lines(stream: IO[bytes], limit: int = -1) -> Iterator[bytes]:
+    """Yield the lines of a stream with their line ends; the rest of a line beyond the limit is dropped."""
     while line := stream.readline(limit):
         if not line.endswith(b"\n"):
             rest = line
@@ -29,30 +29,30 @@ def lines(stream: IO[bytes], limit: int = -1) -> Iterator[bytes]:
         yield line
 
 
-class Child:
-    """One process that serves; `heard` is called, in another thread, with each line it says, and None at the end."""
+class ServerProcess:
+    """One server process; `heard` is called in another thread with each output line, and None at the end."""
 
-    def __init__(self, argv: Sequence[str], heard: Callable[[Child, bytes | None], None]) -> None:
-        self._process = programs.start("server", argv, stderr=None)
+    def __init__(self, argv: Sequence[str], heard: Callable[[ServerProcess, bytes | None], None]) -> None:
+        self._process = programs.start_program("server", argv, stderr=None)
         self._heard = heard
         self._unsent: SimpleQueue[bytes | None] = SimpleQueue()
         for work in (self._read, self._write):
             threading.Thread(target=work, daemon=True).start()
 
     def send(self, line: bytes) -> None:
-        """Have it hear a line, after those before."""
+        """Queue a line for the server."""
         self._unsent.put(line)
 
     def close(self) -> None:
-        """Let it hear that nothing more will come: it ends in good order."""
+        """Close the server's input: it ends in an orderly way."""
         self._unsent.put(None)
 
     def kill(self) -> None:
-        """End it now; what it started ends with it."""
+        """End it now, with all processes that it started."""
         self._process.kill()
 
     def end(self, seconds: float) -> None:
-        """Ask it to end, and end it if it has not in so many seconds."""
+        """Ask it to end, and kill it after so many seconds."""
         self._process.terminate()
         with suppress(subprocess.TimeoutExpired):
             self._process.wait(seconds)
@@ -60,7 +60,7 @@ class Child:
         self._process.wait()
 
     def status(self, seconds: float) -> int:
-        """Return how it ended; it is made to end if it has only stopped to speak."""
+        """Wait for the exit status; a process that only closed its output is ended."""
         with suppress(subprocess.TimeoutExpired):
             return self._process.wait(seconds)
         self._process.kill()
@@ -69,12 +69,12 @@ class Child:
     def _read(self) -> None:
         stream = self._process.stdout
         with suppress(OSError, ValueError):
-            for line in lines(stream) if stream else ():
+            for line in read_lines(stream) if stream else ():
                 self._heard(self, line)
         self._heard(self, None)
 
     def _write(self) -> None:
-        """Write what comes; one that has ended reads nothing any more, and that is told by its silence."""
+        """Write queued lines; writing stops when the server has ended."""
         stream = self._process.stdin
         with suppress(OSError, ValueError):
             while (line := self._unsent.get()) is not None and stream:

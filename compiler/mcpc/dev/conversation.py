@@ -1,7 +1,7 @@
-"""What a client has said that the next server has to hear, and which of its requests wait for an answer.
+"""State of a client's conversation that the next server needs, and its unanswered requests.
 
-Nothing of the client's is rewritten.  What is said again in its name has ids of ours, and the answers go no further;
-only a stream is opened again under the id that it has, since everything on it carries that.
+Messages of the client are not rewritten. Requests that are repeated for it get new ids, and their answers are not
+passed on; only a stream is reopened with its original id, because its messages contain that id.
 """
 
 from __future__ import annotations
@@ -10,13 +10,22 @@ import secrets
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from mcpc.dev.words import FILTERS, answered, encode, key, list_changed, messages, notification, parameters
-from mcpc_runtime.protocol.facts import LOG_LEVELS, SUBSCRIPTION_KEY
+from mcpc.dev.messages import (
+    FILTERS,
+    answered_requests,
+    encode_message,
+    id_key,
+    list_changed,
+    notification,
+    params_of,
+    parse_messages,
+)
+from mcpc_runtime.protocol.constants import LOG_LEVELS, SUBSCRIPTION_KEY
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from mcpc.dev.words import Message
+    from mcpc.dev.messages import Message
 
 ACKNOWLEDGED = b'{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged"'
 LISTEN, LIST = "subscriptions/listen", "tools/list"
@@ -26,8 +35,9 @@ LISTEN, LIST = "subscriptions/listen", "tools/list"
 class Conversation:
     """The state of one client's conversation.
 
-    `open`: requests without an answer; `streams`: subscriptions of the stateless era; the rest is what a client of the
-    handshake era said, as far as it was heard: `greeting`, whether that was concluded, the log level, what is watched.
+    `open`: unanswered requests; `streams`: subscriptions of the stateless era; the other fields are the state of the
+    handshake era: `greeting` (the initialize request), whether the handshake is complete, log level, and subscribed
+    resources.
     """
 
     open: dict[str, Message] = field(default_factory=dict)
@@ -41,41 +51,41 @@ class Conversation:
     _token: str = field(default_factory=lambda: secrets.token_hex(8))
     _said: int = 0
 
-    def handed_on(self, said: Sequence[Message]) -> None:
-        """Remember what the server has been told."""
-        for message in said:
+    def handed_on(self, batch: Sequence[Message]) -> None:
+        """Record a message that was sent to the server."""
+        for message in batch:
             method = message.get("method")
             if method == "notifications/cancelled":
-                called_off = key(parameters(message).get("requestId"))
+                called_off = id_key(params_of(message).get("requestId"))
                 self.open.pop(called_off, None)
                 self.streams.pop(called_off, None)
             elif method == "notifications/initialized":
                 self.is_greeted = True
             elif method == LISTEN and "id" in message:
-                self.streams[key(message["id"])] = message
+                self.streams[id_key(message["id"])] = message
             elif isinstance(method, str) and "id" in message:
-                self.open[key(message["id"])] = message
+                self.open[id_key(message["id"])] = message
 
-    def waits(self, said: Sequence[Message]) -> bool:
-        """Tell whether a line has a request in it, or calls off one that has not been handed on."""
-        for message in said:
+    def waits(self, batch: Sequence[Message]) -> bool:
+        """Tell whether a line contains a request, or cancels one that has not been sent."""
+        for message in batch:
             if "method" in message and "id" in message:
                 return True
             if message.get("method") == "notifications/cancelled":
-                called_off = key(parameters(message).get("requestId"))
+                called_off = id_key(params_of(message).get("requestId"))
                 return called_off not in self.open and called_off not in self.streams
         return False
 
     def heard(self, line: bytes) -> tuple[bool, bool]:
-        """Take in what the server says; return whether it is for the client, and whether it is a list of tools."""
+        """Process a server message; return whether to forward it, and whether it is a tool list."""
         if self._reopened and line.startswith(ACKNOWLEDGED):
-            meta = parameters(messages(line)[0]).get("_meta", {})
-            stream = key(meta.get(SUBSCRIPTION_KEY))
+            meta = params_of(parse_messages(line)[0]).get("_meta", {})
+            stream = id_key(meta.get(SUBSCRIPTION_KEY))
             is_known = stream in self._reopened
             self._reopened.discard(stream)
             return not is_known, False
         listed = False
-        for identifier, is_done in answered(line):
+        for identifier, is_done in answered_requests(line):
             if identifier in self._ours:
                 self._ours.remove(identifier)
                 return False, False
@@ -88,7 +98,7 @@ class Conversation:
         return True, listed
 
     def _remember(self, request: Message) -> None:
-        method, uri = request["method"], str(parameters(request).get("uri"))
+        method, uri = request["method"], str(params_of(request).get("uri"))
         if method == "initialize":
             self.greeting, self.level = request, None
             self.watched.clear()
@@ -100,31 +110,31 @@ class Conversation:
             self.watched.pop(uri, None)
 
     def again(self) -> Iterator[bytes]:
-        """Yield what a new server has to hear before anything else."""
+        """Yield the messages that a new server needs first."""
         self._ours.clear()
         for request in (self.greeting, self.level, *self.watched.values()):
             if request is not None:
                 self._said += 1
                 identifier = f"mcpc dev {self._token} {self._said}"
-                self._ours.add(key(identifier))
-                yield encode({**request, "id": identifier})
+                self._ours.add(id_key(identifier))
+                yield encode_message({**request, "id": identifier})
             if request is self.greeting and self.is_greeted:
-                yield encode({"jsonrpc": "2.0", "method": "notifications/initialized"})
+                yield encode_message({"jsonrpc": "2.0", "method": "notifications/initialized"})
         self._reopened = set(self.streams)
-        yield from (encode(request) for request in self.streams.values())
+        yield from (encode_message(request) for request in self.streams.values())
 
     def told_of(self, kinds: Sequence[str]) -> Iterator[bytes]:
-        """Yield what a client is told of lists that changed: in the handshake era always, on a stream if it asked."""
+        """Yield notifications of changed lists: always in the handshake era, else on subscribed streams."""
         for kind in kinds:
             if self.greeting is not None:
                 yield list_changed(kind)
             for request in self.streams.values():
-                wanted = parameters(request).get("notifications")
+                wanted = params_of(request).get("notifications")
                 if isinstance(wanted, dict) and wanted.get(FILTERS[kind]) is True:
                     yield list_changed(kind, request["id"])
 
     def told_of_problem(self, text: str) -> Iterator[bytes]:
-        """Yield the log message of a problem, if the client wants to see any that is as grave."""
-        level = parameters(self.level or {}).get("level")
+        """Yield the log message of a problem if the client's log level includes it."""
+        level = params_of(self.level or {}).get("level")
         if level in LOG_LEVELS and LOG_LEVELS.index(level) <= LOG_LEVELS.index("error"):
             yield notification("notifications/message", {"level": "error", "logger": "mcpc dev", "data": text})

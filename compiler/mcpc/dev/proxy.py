@@ -1,10 +1,10 @@
-"""Between one client and the server of the day: lines pass both ways as they are, while builds take each other's place.
+"""Proxy between one client and the current server: lines pass unchanged while builds replace each other.
 
     serving ──a build succeeds──▶ draining ──nothing is open──▶ closing ──it has ended──▶ serving, the new one
                                      └── the rest is answered with an error after GRACE_SECONDS
 
-One thread decides, in the order in which things happen; others move bytes, build and look at files.  From the moment a
-new build is ready, requests wait for it; everything else still goes to the server that it is about.
+One thread makes all decisions, in the order of events; other threads move bytes, build and watch files. Once a new
+build is ready, requests wait for it; all other messages still go to the current server.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ from functools import partial
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING
 
-from mcpc.dev.child import LONGEST_LINE, Child, lines
+from mcpc.dev.child import MAX_LINE_LENGTH, ServerProcess, read_lines
 from mcpc.dev.conversation import Conversation
-from mcpc.dev.words import (
-    differing,
-    extended,
-    is_toolbox,
-    key,
-    messages,
-    parameters,
-    refusal,
-    reloaded,
-    reloads,
+from mcpc.dev.messages import (
+    changed_lists,
+    error_response,
+    extend_tool_list,
+    id_key,
+    params_of,
+    parse_messages,
+    reload_result,
+    reload_tool,
+    reload_tool_names,
 )
 
 if TYPE_CHECKING:
@@ -37,23 +37,23 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import IO
 
-    from mcpc.dev.building import Builder, Made
+    from mcpc.dev.building import BuildResult, ProjectBuilder
     from mcpc.dev.calls import CallWatch
+    from mcpc.dev.messages import Message
     from mcpc.dev.reporting import Reporter
     from mcpc.dev.screen import Screen
-    from mcpc.dev.words import Message
 
 GRACE_SECONDS = 5.0
-"""So long calls may go on in a server whose successor is ready."""
-LAST_SECONDS = 10.0
-"""So long a server may take to end, with what its tools do when they are let go."""
-REPLACED = "Internal error: a new build has taken the place of the server that ran this call"
+"""How long running calls may continue once a new build is ready."""
+STOP_SECONDS = 10.0
+"""How long a server may take to end, including the end of its tools."""
+REPLACED = "Internal error: a new build replaced the server that ran this call"
 DIED = "Internal error: the server ended while it ran this call (status {status})"
 ENDED = "mcpc dev: the server ended with status {status}; the next request starts it again"
 
 
-class State(Enum):
-    """What the server is about to do."""
+class ProxyState(Enum):
+    """The state of the current server."""
 
     SERVING = auto()
     DRAINING = auto()
@@ -62,8 +62,8 @@ class State(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Telling:
-    """Who tells a person what happens: of builds, of calls, of anything else."""
+class Messages:
+    """Output to the user: reports of builds, lines of calls, and other messages."""
 
     reporter: Reporter
     calls: CallWatch
@@ -71,31 +71,31 @@ class Telling:
 
 
 class Proxy:
-    """One client, one project, and one server after another.
+    """One client, one project, and the sequence of its servers.
 
-    `made`: the build that serves, or will in a moment; `callers`: who waits for a build, by how near that is: not yet
-    begun, under way, done and to be served.
+    `made`: the current or next build; `callers`: requests that wait for a build, by its progress: not started, running,
+    finished and about to be served.
     """
 
     def __init__(
-        self, builder: Builder, start: Callable[[Path], Sequence[str]], project: Path, telling: Telling
+        self, builder: ProjectBuilder, start: Callable[[Path], Sequence[str]], project: Path, telling: Messages
     ) -> None:
         self._output = 1
         self.events: SimpleQueue[Callable[[], None]] = SimpleQueue()
         self.talk = Conversation()
-        self.state = State.SERVING
+        self.state = ProxyState.SERVING
         self.over = False
         self._builder, self._start, self._project, self._telling = builder, start, project, telling
-        self._child: Child | None = None
-        self._made: Made | None = None
-        self._next: Made | None = None
+        self._child: ServerProcess | None = None
+        self._made: BuildResult | None = None
+        self._next: BuildResult | None = None
         self._deadline: float | None = None
         self._held: list[bytes] = []
         self._callers: tuple[list[Message], ...] = ([], [], [])
         self._is_building = self._is_stale = self._has_left = False
 
-    def run(self, first: Made, output: int) -> None:
-        """Serve until the client closes its end and has had its answers, or reads no more."""
+    def run(self, first: BuildResult, output: int) -> None:
+        """Serve until the client closes its input and has its answers, or stops reading."""
         self._made, self._output = first, output
         try:
             while not self.over:
@@ -103,17 +103,17 @@ class Proxy:
         finally:
             self._builder.close()
             if self._child is not None:
-                self._child.end(LAST_SECONDS if self.state is State.LEAVING else 2.0)
+                self._child.end(STOP_SECONDS if self.state is ProxyState.LEAVING else 2.0)
 
     def read(self, client: IO[bytes]) -> None:
-        """Take what the client says, to its end; in a thread of its own."""
+        """Read the client's lines to the end, in a separate thread."""
         with suppress(OSError, ValueError):
-            for line in lines(client, LONGEST_LINE):
+            for line in read_lines(client, MAX_LINE_LENGTH):
                 self.events.put(partial(self._said, line))
         self.events.put(self._leave)
 
     def changed(self) -> None:
-        """Have the project built, because its files changed; from any thread."""
+        """Request a build after a file change; callable from any thread."""
         self.events.put(self._build)
 
     def _turn(self) -> None:
@@ -128,99 +128,99 @@ class Proxy:
             self.over = True
 
     def _write(self, *lines: bytes) -> None:
-        """Write to the client at once: what is kept in between would be waited for when this process ends."""
+        """Write to the client unbuffered: buffered data would delay the end of this process."""
         for line in lines:
             view = memoryview(line)
             while view:
                 view = view[os.write(self._output, view) :]
 
     def _said(self, line: bytes) -> None:
-        said = messages(line)
-        if self._is_reload(said):
-            self._callers[0].append(said[0])
+        batch = parse_messages(line)
+        if self._is_reload(batch):
+            self._callers[0].append(batch[0])
             self._build()
-        elif self._calls_off_reload(said):
+        elif self._calls_off_reload(batch):
             return
-        elif self.state is not State.SERVING and self.talk.waits(said):
+        elif self.state is not ProxyState.SERVING and self.talk.waits(batch):
             self._held.append(line)
         else:
-            self._hand_on(line, said)
+            self._hand_on(line, batch)
 
-    def _hand_on(self, line: bytes, said: Sequence[Message]) -> None:
+    def _hand_on(self, line: bytes, batch: Sequence[Message]) -> None:
         if self._child is None:
             self._begin()
-        self.talk.handed_on(said)
-        self._telling.calls.asked(said)
+        self.talk.handed_on(batch)
+        self._telling.calls.asked(batch)
         if self._child is not None:
             self._child.send(line)
-        if self.state is State.DRAINING:
+        if self.state is ProxyState.DRAINING:
             self._close_if_drained()
 
-    def _is_reload(self, said: Sequence[Message]) -> bool:
-        if len(said) != 1 or said[0].get("method") != "tools/call" or "id" not in said[0] or self._made is None:
+    def _is_reload(self, batch: Sequence[Message]) -> bool:
+        if len(batch) != 1 or batch[0].get("method") != "tools/call" or "id" not in batch[0] or self._made is None:
             return False
-        return parameters(said[0]).get("name") in reloads(self._made)
+        return params_of(batch[0]).get("name") in reload_tool_names(self._made)
 
-    def _calls_off_reload(self, said: Sequence[Message]) -> bool:
-        """Forget a call for a build that is not wanted any more."""
-        if len(said) != 1 or said[0].get("method") != "notifications/cancelled":
+    def _calls_off_reload(self, batch: Sequence[Message]) -> bool:
+        """Remove a call that waits for a build and was cancelled."""
+        if len(batch) != 1 or batch[0].get("method") != "notifications/cancelled":
             return False
-        called_off = key(parameters(said[0]).get("requestId"))
+        called_off = id_key(params_of(batch[0]).get("requestId"))
         for callers in self._callers:
             for request in callers:
-                if key(request["id"]) == called_off:
+                if id_key(request["id"]) == called_off:
                     callers.remove(request)
                     return True
         return False
 
     def _leave(self) -> None:
-        """End when nothing is to be done any more: the server answers what it has been asked, and so do builds."""
+        """End when nothing is left to do: the server answers its open requests, and builds finish."""
         self._has_left = True
-        if self.state is not State.SERVING or any(self._callers):
+        if self.state is not ProxyState.SERVING or any(self._callers):
             return
         if self._child is None:
             self.over = True
             return
-        self.state = State.LEAVING
+        self.state = ProxyState.LEAVING
         self._child.close()
 
-    def _heard(self, child: Child, line: bytes | None) -> None:
+    def _heard(self, child: ServerProcess, line: bytes | None) -> None:
         self.events.put(partial(self._take, child, line))
 
-    def _take(self, child: Child, line: bytes | None) -> None:
+    def _take(self, child: ServerProcess, line: bytes | None) -> None:
         if child is not self._child:
             return
         if line is None:
             self._child_ended(child)
-        elif self.state is not State.CLOSING:
+        elif self.state is not ProxyState.CLOSING:
             self._pass_on(line)
 
     def _pass_on(self, line: bytes) -> None:
         self._telling.calls.heard(line)
         is_for_client, is_list = self.talk.heard(line)
         if is_list and self._made is not None:
-            line = extended(line, self._made)
+            line = extend_tool_list(line, self._made)
         if is_for_client:
             self._write(line)
-        if self.state is State.DRAINING:
+        if self.state is ProxyState.DRAINING:
             self._close_if_drained()
 
-    def _child_ended(self, child: Child) -> None:
-        status = child.status(LAST_SECONDS)
+    def _child_ended(self, child: ServerProcess) -> None:
+        status = child.status(STOP_SECONDS)
         self._child = None
-        if self.state is State.LEAVING:
+        if self.state is ProxyState.LEAVING:
             self.over = True
             return
-        if self.state is not State.CLOSING:
+        if self.state is not ProxyState.CLOSING:
             self._telling.screen.write(ENDED.format(status=status))
             self._refuse_open(DIED.format(status=status))
-        if self.state is not State.SERVING:
+        if self.state is not ProxyState.SERVING:
             self._succeed()
 
     def _refuse_open(self, why: str) -> None:
         for identifier, request in self.talk.open.items():
             self._telling.calls.end(identifier, "error")
-            self._write(refusal(request["id"], why))
+            self._write(error_response(request["id"], why))
         self.talk.open.clear()
 
     def _build(self) -> None:
@@ -231,53 +231,53 @@ class Proxy:
         waiting, under_way, _ = self._callers
         under_way += waiting
         waiting.clear()
-        self._builder.begin(lambda made: self.events.put(partial(self._built, made)))
+        self._builder.begin(lambda build: self.events.put(partial(self._built, build)))
 
-    def _built(self, made: Made) -> None:
+    def _built(self, build: BuildResult) -> None:
         self._is_building = False
         _, under_way, _ = self._callers
-        if made.path is None:
-            self._telling.reporter.failed(made)
-            self._write(*self.talk.told_of_problem(made.said))
-            self._answer(under_way, made)
+        if build.path is None:
+            self._telling.reporter.failed(build)
+            self._write(*self.talk.told_of_problem(build.said))
+            self._answer(under_way, build)
         else:
-            made = replace(made, summary=self._telling.reporter.rebuilt(self._newest().facts, made))
-            self._take_over(made)
+            build = replace(build, summary=self._telling.reporter.rebuilt(self._newest().facts, build))
+            self._take_over(build)
         if self._is_stale:
             self._build()
         elif self._has_left:
             self._leave()
 
-    def _take_over(self, made: Made) -> None:
-        """Let a build serve; one that is the same file as the newest only if somebody asked for it."""
+    def _take_over(self, build: BuildResult) -> None:
+        """Serve a new build; a build equal to the newest one is served only on request."""
         _, under_way, done = self._callers
-        if made.path is not None and made.digest == self._newest().digest and not under_way:
-            made.path.unlink(missing_ok=True)
+        if build.path is not None and build.digest == self._newest().digest and not under_way:
+            build.path.unlink(missing_ok=True)
             return
         done += under_way
         under_way.clear()
-        self._replace(made)
+        self._replace(build)
 
-    def _newest(self) -> Made:
+    def _newest(self) -> BuildResult:
         newest = self._next or self._made
         if newest is None:
             raise RuntimeError("nothing was built")
         return newest
 
-    def _answer(self, callers: list[Message], made: Made) -> None:
-        toolbox = self._project if is_toolbox(self._newest().facts) else None
+    def _answer(self, callers: list[Message], build: BuildResult) -> None:
+        tool = reload_tool(self._newest().facts)
         for request in callers:
-            self._write(reloaded(request, made, toolbox))
+            self._write(reload_result(request, build, self._project, tool))
         callers.clear()
 
-    def _replace(self, made: Made) -> None:
-        """Let a build take the place of the one that serves; it may be one that never came to serve."""
+    def _replace(self, build: BuildResult) -> None:
+        """Replace the current build, which may never have been served."""
         if self._next is not None and self._next.path is not None:
             self._next.path.unlink(missing_ok=True)
-        self._next = made
-        if self.state is not State.SERVING:
+        self._next = build
+        if self.state is not ProxyState.SERVING:
             return
-        self.state, self._deadline = State.DRAINING, time.monotonic() + GRACE_SECONDS
+        self.state, self._deadline = ProxyState.DRAINING, time.monotonic() + GRACE_SECONDS
         self._close_if_drained()
 
     def _close_if_drained(self) -> None:
@@ -286,12 +286,12 @@ class Proxy:
         if self._child is None:
             self._succeed()
             return
-        self.state, self._deadline = State.CLOSING, time.monotonic() + LAST_SECONDS
+        self.state, self._deadline = ProxyState.CLOSING, time.monotonic() + STOP_SECONDS
         self._child.close()
 
     def _late(self) -> None:
-        """Wait no longer."""
-        if self.state is State.DRAINING:
+        """End the wait for open calls."""
+        if self.state is ProxyState.DRAINING:
             self._refuse_open(REPLACED)
             self._close_if_drained()
         elif self._child is not None:
@@ -299,14 +299,14 @@ class Proxy:
             self._child.kill()
 
     def _succeed(self) -> None:
-        """Serve the new build: it is told what the client said, the client what is new, and whoever waited goes on."""
+        """Serve the new build: send it the client's state, notify the client, and resume waiting requests."""
         earlier, later = self._made, self._newest()
-        self.state, self._deadline, self._made, self._next = State.SERVING, None, later, None
+        self.state, self._deadline, self._made, self._next = ProxyState.SERVING, None, later, None
         if earlier is not None and earlier.path is not None and earlier is not later:
             earlier.path.unlink(missing_ok=True)
         self._begin()
         if earlier is not None:
-            self._write(*self.talk.told_of(differing(earlier.facts, later.facts)))
+            self._write(*self.talk.told_of(changed_lists(earlier.facts, later.facts)))
         self._answer(self._callers[2], later)
         held, self._held = self._held, []
         for line in held:
@@ -318,6 +318,6 @@ class Proxy:
         path = self._newest().path
         if path is None:
             raise RuntimeError("nothing was built")
-        self._child = Child(self._start(path), self._heard)
+        self._child = ServerProcess(self._start(path), self._heard)
         for line in self.talk.again():
             self._child.send(line)

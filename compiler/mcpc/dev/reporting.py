@@ -1,6 +1,7 @@
-"""What a person is told of each build: what it changed, which problems are new, and that earlier ones are gone.
+"""Report of each build: what it changed, which problems are new, and whether earlier ones are fixed.
 
-A warning that was told is not told again while it stays; errors are, because they are why the last build serves on.
+A warning is reported once while it persists; errors are reported again, because they are why the last build keeps
+serving.
 """
 
 from __future__ import annotations
@@ -14,74 +15,77 @@ from mcpc.diagnostics.formats.visible import visible
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from mcpc.dev.building import Facts, Made, Problem
+    from mcpc.dev.building import BuildFacts, BuildProblem, BuildResult
     from mcpc.dev.screen import Screen
 
 HEAD = "mcpc dev: "
-STAYS = "the project cannot be built; the last build serves on"
-NAMED = {
+STAYS = "the build failed; the last successful build keeps serving"
+NAME_FIELDS = {
     "tools": ("", "name"),
     "prompts": ("prompt ", "name"),
     "resources": ("resource ", "uri"),
     "resourceTemplates": ("resource ", "uriTemplate"),
 }
-"""By the list of a built file: the word before a name in it (none for tools), and the field that holds the name."""
+"""By list of a built file: the label before a name (none for tools), and the field with the name."""
 SEVERITIES = ("error", "warning", "note")
-MOST_NAMES = 10
-MOST_CHARACTERS = 80
-"""Of a name, which may be any text."""
+MAX_NAMES = 10
+MAX_NAME_LENGTH = 80
+"""In characters; a name may be any text."""
 
 
 class Reporter:
-    """Tells of one build after another, and remembers which problems were told."""
+    """Reports builds, and remembers which problems were reported."""
 
     def __init__(self, screen: Screen) -> None:
         self._screen = screen
         self._told: Counter[tuple[str, str, str]] = Counter()
         self._had_problems = self._had_errors = False
 
-    def first(self, made: Made) -> None:
-        """Tell of the first build."""
-        if made.path is None:
-            self._show(made.problems, made.more)
-            self._line(False, "; ".join([*explained(made.problems), "the project cannot be built"]))
+    def first(self, build: BuildResult) -> None:
+        """Report the first build."""
+        if build.path is None:
+            self._show(build.problems, build.more)
+            self._line(False, "; ".join([*summarise_problems(build.problems), "the build failed"]))
             return
-        shown = self._unheard(made.problems)
-        self._show(shown, made.more)
-        self._remember(made)
-        said = f"built in {made.seconds:.1f} s: {offered(made.facts)}"
-        self._line(True, "; ".join([said, *filter(None, [counted(shown)])]))
+        shown = self._unheard(build.problems)
+        self._show(shown, build.more)
+        self._remember(build)
+        text = f"built in {build.seconds:.1f} s: {count_offered(build.facts)}"
+        self._line(True, "; ".join([text, *filter(None, [count_problems(shown)])]))
 
-    def failed(self, made: Made) -> None:
-        """Tell of a build that came to nothing: its errors, and warnings that are new."""
-        unheard = self._unheard(made.problems)
-        errors = [problem for problem in made.problems if problem.severity == "error"]
-        shown = [problem for problem in made.problems if problem in unheard or problem.severity == "error"]
-        self._show(shown if errors else made.problems, made.more)
-        self._told |= Counter(problem.key for problem in made.problems)
+    def failed(self, build: BuildResult) -> None:
+        """Report a failed build: its errors, and new warnings."""
+        unheard = self._unheard(build.problems)
+        errors = [problem for problem in build.problems if problem.severity == "error"]
+        shown = [problem for problem in build.problems if problem in unheard or problem.severity == "error"]
+        self._show(shown if errors else build.problems, build.more)
+        self._told |= Counter(problem.key for problem in build.problems)
         self._had_problems = self._had_errors = True
-        self._line(False, "; ".join([*explained(made.problems), STAYS]))
+        self._line(False, "; ".join([*summarise_problems(build.problems), STAYS]))
 
-    def rebuilt(self, earlier: Facts, made: Made) -> str:
-        """Tell of a build that serves from now on, or is the one that serves; return that in a line."""
-        shown = self._unheard(made.problems)
-        self._show(shown, made.more)
-        relief = self._relief(made)
-        old = len(made.problems) - len(shown)
-        counts = [*filter(None, [counted(shown, "new ")]), *([f"{plural(old, 'warning')} as before"] if old else [])]
-        self._remember(made)
-        said = "; ".join([*relief, changes(earlier, made.facts), *counts])
-        line = f"rebuilt in {made.seconds:.1f} s: {said}"
+    def rebuilt(self, earlier: BuildFacts, build: BuildResult) -> str:
+        """Report a successful build, and return the report's line."""
+        shown = self._unheard(build.problems)
+        self._show(shown, build.more)
+        relief = self._relief(build)
+        old = len(build.problems) - len(shown)
+        counts = [
+            *filter(None, [count_problems(shown, "new ")]),
+            *([f"{plural(old, 'warning')} unchanged"] if old else []),
+        ]
+        self._remember(build)
+        text = "; ".join([*relief, describe_changes(earlier, build.facts), *counts])
+        line = f"rebuilt in {build.seconds:.1f} s: {text}"
         self._line(True, line)
         return line
 
-    def _relief(self, made: Made) -> list[str]:
-        """Say that what the screen still shows is over."""
-        if self._had_problems and not made.problems and not made.more:
-            return ["no problems any more"]
-        return ["no errors any more"] if self._had_errors else []
+    def _relief(self, build: BuildResult) -> list[str]:
+        """Report that problems which are still on the screen are fixed."""
+        if self._had_problems and not build.problems and not build.more:
+            return ["all problems fixed"]
+        return ["all errors fixed"] if self._had_errors else []
 
-    def _unheard(self, problems: Sequence[Problem]) -> list[Problem]:
+    def _unheard(self, problems: Sequence[BuildProblem]) -> list[BuildProblem]:
         left = self._told.copy()
         unheard = []
         for problem in problems:
@@ -91,11 +95,11 @@ class Reporter:
                 unheard.append(problem)
         return unheard
 
-    def _remember(self, made: Made) -> None:
-        self._told = Counter(problem.key for problem in made.problems)
-        self._had_problems, self._had_errors = bool(made.problems or made.more), False
+    def _remember(self, build: BuildResult) -> None:
+        self._told = Counter(problem.key for problem in build.problems)
+        self._had_problems, self._had_errors = bool(build.problems or build.more), False
 
-    def _show(self, problems: Iterable[Problem], more: str) -> None:
+    def _show(self, problems: Iterable[BuildProblem], more: str) -> None:
         blocks = [problem.painted if self._screen.colour else problem.plain for problem in problems]
         self._screen.write("\n\n".join(filter(None, [*blocks, more.strip("\n")])))
 
@@ -103,16 +107,16 @@ class Reporter:
         self._screen.write(f"{HEAD}{self._screen.mark(is_good)}{text}")
 
 
-def changes(earlier: Facts, later: Facts) -> str:
-    """Return what a build changed: `+name` what is new, `-name` what is gone, `~name` what is defined otherwise."""
+def describe_changes(earlier: BuildFacts, later: BuildFacts) -> str:
+    """Return what a build changed: `+name` for new, `-name` for removed, `~name` for changed definitions."""
     signs: dict[str, list[str]] = {"+": [], "-": [], "~": []}
-    for kind in NAMED:
+    for kind in NAME_FIELDS:
         if earlier.lists.get(kind) != later.lists.get(kind):
-            compare(definitions(earlier, kind), definitions(later, kind), signs)
+            compare_names(definitions_by_name(earlier, kind), definitions_by_name(later, kind), signs)
     names = [f"{sign}{name}" for sign, found in signs.items() for name in found]
     if names:
-        rest = len(names) - MOST_NAMES
-        return ", ".join(names[:MOST_NAMES]) + (f" and {rest} more" if rest > 0 else "")
+        rest = len(names) - MAX_NAMES
+        return ", ".join(names[:MAX_NAMES]) + (f" and {rest} more" if rest > 0 else "")
     if earlier.lists != later.lists:
         return "order changed"
     if earlier.code != later.code:
@@ -120,43 +124,43 @@ def changes(earlier: Facts, later: Facts) -> str:
     return "nothing changed" if earlier.content == later.content else "contents changed"
 
 
-def compare(earlier: dict[str, str], later: dict[str, str], signs: dict[str, list[str]]) -> None:
-    """Sort the names of two lists by what became of them."""
+def compare_names(earlier: dict[str, str], later: dict[str, str], signs: dict[str, list[str]]) -> None:
+    """Sort the names of two lists into new, removed and changed."""
     signs["+"] += [name for name in later if name not in earlier]
     signs["-"] += [name for name in earlier if name not in later]
     signs["~"] += [name for name, value in later.items() if name in earlier and earlier[name] != value]
 
 
-def definitions(facts: Facts, kind: str) -> dict[str, str]:
-    """Return the definitions of a list by their names as they are shown."""
-    word, label = NAMED[kind]
+def definitions_by_name(facts: BuildFacts, kind: str) -> dict[str, str]:
+    """Return the definitions of a list by their displayed names."""
+    word, label = NAME_FIELDS[kind]
     found = json.loads(facts.lists.get(kind, "[]"))
-    return {word + visible(str(item.get(label)), MOST_CHARACTERS): json.dumps(item) for item in found}
+    return {word + visible(str(item.get(label)), MAX_NAME_LENGTH): json.dumps(item) for item in found}
 
 
-def offered(facts: Facts) -> str:
-    """Return how many of each kind a built file has; tools always."""
+def count_offered(facts: BuildFacts) -> str:
+    """Return how many definitions of each kind a built file has; tools are always included."""
     numbers = {"tool": len(facts.names)}
-    for kind, (word, _) in NAMED.items():
+    for kind, (word, _) in NAME_FIELDS.items():
         if word:
             numbers[word.strip()] = numbers.get(word.strip(), 0) + len(json.loads(facts.lists.get(kind, "[]")))
     return ", ".join(plural(number, word) for word, number in numbers.items() if number or word == "tool")
 
 
-def counted(problems: Sequence[Problem], word: str = "") -> str:
-    """Return how many problems there are of each severity; nothing if there are none."""
+def count_problems(problems: Sequence[BuildProblem], word: str = "") -> str:
+    """Return the number of problems of each severity as text; empty if there are none."""
     numbers = Counter(problem.severity for problem in problems)
     return ", ".join(plural(numbers[name], word + name) for name in SEVERITIES if numbers[name])
 
 
-def explained(problems: Sequence[Problem]) -> list[str]:
-    """Return how many problems there are, and which command says more; nothing if there are none."""
+def summarise_problems(problems: Sequence[BuildProblem]) -> list[str]:
+    """Return the number of problems and the command that explains them; empty if there are none."""
     if not problems:
         return []
     worst = min(problems, key=lambda problem: SEVERITIES.index(problem.severity))
-    return [counted(problems), f"`mcpc explain {worst.code}` says more"]
+    return [count_problems(problems), f"see `mcpc explain {worst.code}`"]
 
 
 def plural(number: int, word: str) -> str:
-    """Return a number of things."""
+    """Return a number with its noun, in the plural if needed."""
     return f"{number} {word}" if number == 1 else f"{number} {word}s"

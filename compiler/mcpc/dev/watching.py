@@ -1,7 +1,7 @@
-"""Tell when the files of a project are others than before: by looking, since that needs nothing of the system.
+"""Watch a project for file changes by polling, which needs no system service.
 
-What a build passes over is passed over here.  A look costs a `stat` for each file, so looks are as far apart as they
-are dear; a change is told once the files have stood still for a moment, or will not.
+Files that a build ignores are ignored here. A poll costs a `stat` per file, so the interval grows with the cost; a
+change is reported when the files have been stable for a moment, or after a maximum time.
 """
 
 from __future__ import annotations
@@ -18,36 +18,36 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-LOOK_SECONDS = 0.4
-MOMENT_SECONDS = 0.1
-LONGEST_SECONDS = 2.0
-"""Files that never stand still are taken as they are after so long."""
-SHARE = 20
-"""Looking takes at most this part of the time: one in twenty."""
+POLL_SECONDS = 0.4
+SETTLE_SECONDS = 0.1
+MAX_SETTLE_SECONDS = 2.0
+"""After this time, files that keep changing are used as they are."""
+MAX_POLLING_SHARE = 20
+"""Polling takes at most this share of the time: one twentieth."""
 
 Fingerprint = frozenset[tuple[str, int, int, int, int]]
-"""Of each file its path, when it was written, its size, its mode and which file it is."""
+"""For each file: path, modification time, size, mode and inode."""
 
 
 def fingerprint(root: Path) -> Fingerprint:
-    """Return what a project's files look like; nothing if it is not there.  O(files), and no file is opened."""
+    """Return the state of a project's files; empty if the project is missing.  O(files), no file is opened."""
     seen: set[tuple[int, int]] = set()
     found: list[tuple[str, int, int, int, int]] = []
     folders = [os.fspath(root)]
     while folders and len(found) < MAX_ENTRIES:
-        for entry in entries(folders.pop()):
-            status = looked_at(entry)
+        for entry in project_entries(folders.pop()):
+            status = entry_status(entry)
             if status is None:
                 continue
             if stat.S_ISDIR(status.st_mode):
-                folders += fresh(entry, status, seen)
+                folders += unseen_folder(entry, status, seen)
             elif not entry.name.endswith(IGNORED_ENDINGS):
                 found.append((entry.path, status.st_mtime_ns, status.st_size, status.st_mode, status.st_ino))
     return frozenset(found)
 
 
-def entries(folder: str) -> Iterator[os.DirEntry[str]]:
-    """Yield what a folder holds that a build would look at; nothing if it has just gone."""
+def project_entries(folder: str) -> Iterator[os.DirEntry[str]]:
+    """Yield the entries of a folder that a build would read; none if it was removed."""
     try:
         with os.scandir(folder) as found:
             listed = list(found)
@@ -58,8 +58,8 @@ def entries(folder: str) -> Iterator[os.DirEntry[str]]:
             yield entry
 
 
-def looked_at(entry: os.DirEntry[str]) -> os.stat_result | None:
-    """Return what an entry is where symlinks lead, else what the symlink is, None if it has just gone."""
+def entry_status(entry: os.DirEntry[str]) -> os.stat_result | None:
+    """Return the status of an entry after following symlinks, else of the symlink; None if it was removed."""
     for follow in (True, False):
         try:
             return entry.stat(follow_symlinks=follow)
@@ -68,8 +68,8 @@ def looked_at(entry: os.DirEntry[str]) -> os.stat_result | None:
     return None
 
 
-def fresh(entry: os.DirEntry[str], status: os.stat_result, seen: set[tuple[int, int]]) -> list[str]:
-    """Return a folder that is to be looked into: no hidden one, and none twice, since symlinks lead in circles."""
+def unseen_folder(entry: os.DirEntry[str], status: os.stat_result, seen: set[tuple[int, int]]) -> list[str]:
+    """Return a folder to visit: not hidden, and not visited before, since symlinks may form cycles."""
     known = (status.st_dev, status.st_ino)
     if entry.name.startswith(".") or known in seen:
         return []
@@ -77,8 +77,8 @@ def fresh(entry: os.DirEntry[str], status: os.stat_result, seen: set[tuple[int, 
     return [entry.path]
 
 
-class Watcher:
-    """Looks at a project until it is stopped; what is compared with first is what was there when it was made."""
+class ProjectWatcher:
+    """Polls a project until it is stopped; the first comparison is with the state at its creation."""
 
     def __init__(self, root: Path, changed: Callable[[], None]) -> None:
         self._root = root
@@ -87,27 +87,27 @@ class Watcher:
         self._known = fingerprint(root)
 
     def start(self) -> None:
-        """Look from now on, in a thread of its own."""
+        """Start to poll for changes, in a separate thread."""
         threading.Thread(target=self._watch, daemon=True).start()
 
     def stop(self) -> None:
-        """Look no more."""
+        """Stop polling."""
         self._over.set()
 
     def _watch(self) -> None:
-        pause = LOOK_SECONDS
+        pause = POLL_SECONDS
         while not self._over.wait(pause):
             began = time.monotonic()
             found = fingerprint(self._root)
-            pause = max(LOOK_SECONDS, SHARE * (time.monotonic() - began))
+            pause = max(POLL_SECONDS, MAX_POLLING_SHARE * (time.monotonic() - began))
             if found != self._known:
                 self._known = self._settled(found)
                 self._changed()
 
     def _settled(self, found: Fingerprint) -> Fingerprint:
-        """Return what the files look like when nobody writes them any more, or has for too long."""
-        until = time.monotonic() + LONGEST_SECONDS
-        while time.monotonic() < until and not self._over.wait(MOMENT_SECONDS):
+        """Return the files' state when it is stable, or has been changing for too long."""
+        until = time.monotonic() + MAX_SETTLE_SECONDS
+        while time.monotonic() < until and not self._over.wait(SETTLE_SECONDS):
             earlier, found = found, fingerprint(self._root)
             if found == earlier:
                 break

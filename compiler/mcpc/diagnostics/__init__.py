@@ -1,12 +1,12 @@
-"""Problems are values: found anywhere, collected everywhere, reported together."""
+"""Diagnostics as values: returned by every stage, and reported together."""
 
-from mcpc.diagnostics.codes import CODES, Code, explain
+from mcpc.diagnostics.codes import CODES, DiagnosticCode, explain
 from mcpc.diagnostics.model import Diagnostic, Diagnostics, Severity, Span, diagnose, has_errors, in_order
 
 __all__ = [
     "CODES",
-    "Code",
     "Diagnostic",
+    "DiagnosticCode",
     "Diagnostics",
     "Severity",
     "Span",

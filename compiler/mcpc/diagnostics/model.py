@@ -1,14 +1,14 @@
-"""What a problem is: a code, a place, what was found, what was expected, and what to do.
+"""The model of a diagnostic: code, severity, span, message, expectation and hint.
 
-A span is a pair of offsets into the decoded text of one source file (code points, end exclusive); lines and
-columns are worked out only when a problem is shown, so that keeping the place of every field costs two integers.
+A span is a pair of offsets into the decoded text of one source file (code points, end exclusive); lines and columns are
+computed only when a problem is displayed, so that the position of each field costs two integers.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from mcpc.diagnostics.codes import CODES
 
@@ -24,20 +24,41 @@ class Severity(StrEnum):
     NOTE = "note"
 
 
+class NamedText(Protocol):
+    """A source file that spans point into."""
+
+    @property
+    def path(self) -> str:
+        """The path relative to the project."""
+        ...
+
+    def position(self, offset: int) -> tuple[int, int]:
+        """Return the line and column of `offset`, both from 1."""
+        ...
+
+
 @dataclass(frozen=True, slots=True, order=True)
 class Span:
-    """A stretch of one source file: `path` relative to the project, offsets in code points, end exclusive."""
+    """A range of one source file: `path` relative to the project, offsets in code points, end exclusive."""
 
     path: str
     start: int = 0
     end: int = 0
 
+    def place_in(self, sources: Iterable[NamedText]) -> str:
+        """Return `file:line:column` for a hint that names a second position; the file name alone if it is unknown."""
+        for source in sources:
+            if source.path == self.path:
+                line, column = source.position(self.start)
+                return f"{self.path}:{line}:{column}"
+        return self.path
+
 
 @dataclass(frozen=True, slots=True)
 class Diagnostic:
-    """One problem.  `message` says what is wrong; `expected` and `hint` may be empty.
+    """One problem.  `message` describes it; `expected` and `hint` may be empty.
 
-    `size`: how many bytes of the built file it is about, if it is about any.
+    `size`: how many bytes of the built file it concerns, 0 if none.
     """
 
     code: str
@@ -58,7 +79,7 @@ def diagnose(code: str, span: Span | None, message: str, expected: str = "", hin
 
 
 def in_order(diagnostics: Iterable[Diagnostic]) -> Diagnostics:
-    """Return them without repetitions, sorted by file, place and code: the order of a report."""
+    """Return the diagnostics without duplicates, sorted by file, position and code, as in a report."""
     nowhere = Span("")
     return tuple(
         sorted(
@@ -69,6 +90,6 @@ def in_order(diagnostics: Iterable[Diagnostic]) -> Diagnostics:
 
 
 def has_errors(diagnostics: Iterable[Diagnostic], *, strict: bool = False) -> bool:
-    """Tell whether any of them ends the build; under `strict` warnings do too."""
+    """Tell whether any diagnostic fails the build; under `strict` warnings do, too."""
     fatal = (Severity.ERROR, Severity.WARNING) if strict else (Severity.ERROR,)
     return any(problem.severity in fatal for problem in diagnostics)

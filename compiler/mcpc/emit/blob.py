@@ -1,7 +1,7 @@
-"""The blob: every precomputed byte of a server in one entry, each distinct piece once.
+"""The blob: all precomputed bytes of a server in one entry, each distinct piece once.
 
-Pieces are found by offset and length; equal pieces share their place, so five revisions that show the same tool cost
-one.  O(total bytes) to build.
+Pieces are found by offset and length; equal pieces are stored once, so that five revisions of the same tool cost one.
+O(total bytes) to build.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ Reference = tuple[int, int]
 
 
 class Blob:
-    """A growing sequence of pieces; `add` returns where a piece is."""
+    """A growing sequence of pieces; `add` returns the reference to a piece."""
 
     def __init__(self) -> None:
         self._pieces: list[bytes] = []
@@ -18,7 +18,7 @@ class Blob:
         self._size = 0
 
     def add(self, piece: bytes) -> Reference:
-        """Return the place of `piece`, which is put in unless an equal one is there."""
+        """Return the reference to `piece`, which is stored unless an equal one exists."""
         place = self._places.get(piece)
         if place is None:
             place = self._places[piece] = self._size, len(piece)
@@ -27,5 +27,5 @@ class Blob:
         return place
 
     def bytes(self) -> bytes:
-        """Return all of it."""
+        """Return the complete blob."""
         return b"".join(self._pieces)

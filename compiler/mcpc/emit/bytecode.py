@@ -1,12 +1,11 @@
-"""Python source to bytecode that depends on nothing but the source and the interpreter.
+"""Compile Python source to bytecode that depends only on the source and the interpreter.
 
-What only type checkers and readers want (annotations, `if TYPE_CHECKING`, docstrings) is left out of the bytecode; the
-source, which lies beside it, keeps it.
+Annotations, `if TYPE_CHECKING` and docstrings are left out of the bytecode; the source beside it keeps them.
 
-Marshal writes down three things that are the process's and not the code's: whether a string is interned, whether two
-equal objects are one, and whether anything else holds an object.  So what is written is made anew first: names are
-interned, as are the constants that look like names, and no other; equal texts and bytes of a module are one object; and
-everything is held while it is written.
+Marshal output depends on three properties of the process: whether a string is interned, whether two equal objects are
+identical, and whether an object has other references. So values are copied first: names are interned, as are the
+constants that look like names, and no other strings; equal strings and bytes of a module become one object; and all
+objects are referenced while they are written.
 """
 
 from __future__ import annotations
@@ -26,15 +25,15 @@ MAGIC = importlib.util.MAGIC_NUMBER
 UNCHECKED_HASH = (1).to_bytes(4, "little")
 
 
-class Stripping(ast.NodeTransformer):
-    """Takes out what has no effect at run time but costs time to load."""
+class RuntimeStripper(ast.NodeTransformer):
+    """Removes syntax without effect at run time that costs time to load."""
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
-        """Drop the annotations of a signature."""
+        """Remove the annotations of a signature."""
         return self._signature(node)
 
     def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> ast.AST:
-        """Drop the annotations of a signature."""
+        """Remove the annotations of a signature."""
         return self._signature(node)
 
     def _signature(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> ast.AST:
@@ -46,32 +45,32 @@ class Stripping(ast.NodeTransformer):
         return self.generic_visit(node)
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST:
-        """Keep the assignment of an annotated one; a bare annotation does nothing."""
+        """Keep an annotated assignment without its annotation; remove a bare annotation."""
         if node.value is None:
             return ast.copy_location(ast.Pass(), node)
         return self.generic_visit(ast.copy_location(ast.Assign([node.target], node.value), node))
 
     def visit_If(self, node: ast.If) -> ast.AST | list[ast.stmt]:
-        """Drop `if TYPE_CHECKING`, and keep what is there otherwise."""
+        """Remove `if TYPE_CHECKING`, and keep its `else` branch."""
         if isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
             return node.orelse or ast.copy_location(ast.Pass(), node)
         return self.generic_visit(node)
 
     def visit_ImportFrom(self, node: ast.ImportFrom) -> ast.AST:
-        """Drop `from __future__ import annotations`, which has nothing left to act on."""
+        """Remove `from __future__ import annotations`, which has no effect any more."""
         return ast.copy_location(ast.Pass(), node) if node.module == "__future__" else node
 
 
 def code_of(source: bytes, label: str, *, strip: bool) -> CodeType:
-    """Compile a module; `label` is what tracebacks call its file."""
+    """Compile a module; `label` is its file name in tracebacks."""
     tree = ast.parse(source, label)
     if strip:
-        tree = ast.fix_missing_locations(Stripping().visit(tree))
+        tree = ast.fix_missing_locations(RuntimeStripper().visit(tree))
     return without_columns(compile(tree, sys.intern(label), "exec", dont_inherit=True, optimize=2 if strip else 0))
 
 
 def without_columns(code: CodeType) -> CodeType:
-    """Return code that knows its lines and not its columns: they are half of its tables, and not in every build."""
+    """Return code with lines but no columns, which take half of its tables and are optional in Python."""
     constants = tuple(without_columns(item) if isinstance(item, CodeType) else item for item in code.co_consts)
     return code.replace(co_consts=constants, co_linetable=line_table(code))
 
@@ -81,47 +80,40 @@ def line_table(code: CodeType) -> bytes:
     table = bytearray()
     last = code.co_firstlineno
     for start, end, line in code.co_lines():
-        for length in pieces((end - start) // 2):
+        units = (end - start) // 2
+        for place in range(0, units, MAX_UNITS):
+            length = min(MAX_UNITS, units - place)
             if line is None:
                 table.append(0x80 | NO_LOCATION << 3 | length - 1)
             else:
                 table.append(0x80 | NO_COLUMNS << 3 | length - 1)
-                table += signed(line - last)
+                rest = (last - line) << 1 | 1 if line < last else (line - last) << 1
+                while rest > 63:  # six bits a byte, the lowest first, the sign in the lowest bit
+                    table.append(0x40 | rest & 63)
+                    rest >>= 6
+                table.append(rest)
                 last = line
     return bytes(table)
 
 
 NO_COLUMNS, NO_LOCATION = 13, 15
+MAX_UNITS = 8
+"""Code units that one entry of the location table can cover."""
 
 
-def pieces(units: int) -> list[int]:
-    """Cut a number of code units into what one entry can hold."""
-    return [8] * (units // 8) + [units % 8] * bool(units % 8)
-
-
-def signed(number: int) -> bytes:
-    """Return a number as six bits a byte, the lowest first, the sign in the lowest bit."""
-    rest = -number << 1 | 1 if number < 0 else number << 1
-    data = bytearray()
-    while rest > 63:
-        data.append(0x40 | rest & 63)
-        rest >>= 6
-    return bytes((*data, rest))
-
-
-def dump(value: object) -> bytes:
-    """Return a marshalled value, code mostly: the same bytes for the same content, whatever else this process did."""
-    fresh = Fresh().of(value)
-    held = list(parts(fresh))
+def dump_code(value: object) -> bytes:
+    """Return a marshalled value, usually code: the same bytes for the same content, independent of the process."""
+    fresh = ObjectCopier().of(value)
+    held = list(shareable_parts(fresh))
     data = marshal.dumps(fresh)  # type: ignore[arg-type]
     del held
     return data
 
 
-class Fresh:
-    """Makes values anew, so that nothing of them is shared with, or interned by, anything else of this process.
+class ObjectCopier:
+    """Copies values, so that no object is shared with, or interned by, the rest of this process.
 
-    Two equal texts or bytes become one object; of everything else, what was one object stays one.
+    Two equal strings or bytes become one object; other objects keep their identity relations.
     """
 
     def __init__(self) -> None:
@@ -130,7 +122,7 @@ class Fresh:
         self._others: dict[int, tuple[object, object]] = {}
 
     def of(self, value: object) -> object:
-        """Return a value made anew."""
+        """Return a copy of a value."""
         if type(value) is str:
             return self._text(value)
         if type(value) is bytes:
@@ -140,11 +132,11 @@ class Fresh:
         _, made = self._others.get(id(value), (None, None))
         if made is None:
             made = self._code(value) if isinstance(value, CodeType) else type(value)(map(self.of, value))
-            self._others[id(value)] = value, made  # the first is held, so that its number stays its own
+            self._others[id(value)] = value, made  # the original is referenced, so that its id stays unique
         return made
 
     def _text(self, text: str) -> str:
-        """Return a text as the interpreter itself would have it in code: interned if it looks like a name."""
+        """Return a string as the interpreter would have it in code: interned if it looks like a name."""
         if len(text) < 2 or NAME_LIKE.fullmatch(text):
             return sys.intern(text)
         return self._texts.setdefault(text, f"{text}\0"[:-1])
@@ -156,28 +148,28 @@ class Fresh:
             co_name=sys.intern(code.co_name),
             co_qualname=sys.intern(code.co_qualname),
             co_filename=sys.intern(code.co_filename),
-            co_linetable=bytes(bytearray(code.co_linetable)),  # never shared: PYTHONNODEBUGRANGES has Python copy it
+            co_linetable=bytes(bytearray(code.co_linetable)),  # never shared: with PYTHONNODEBUGRANGES Python copies it
             co_exceptiontable=self._bytes.setdefault(code.co_exceptiontable, code.co_exceptiontable),
         )
 
 
 NAME_LIKE = re.compile(r"[A-Za-z0-9_]*")
-"""What CPython takes for a name among constants (`all_name_chars` of Objects/codeobject.c)."""
+"""The constants that CPython interns as names (`all_name_chars` of Objects/codeobject.c)."""
 
 
 def dump_data(value: object) -> bytes:
-    """Return a marshalled value without code, the same whichever Python writes it: version 2 has no references."""
+    """Return a marshalled value without code, the same for every Python: version 2 has no references."""
     return marshal.dumps(value, 2)  # type: ignore[arg-type]
 
 
-def parts(value: object) -> Iterator[object]:
-    """Yield everything a value is made of that marshal could take for shared or not."""
+def shareable_parts(value: object) -> Iterator[object]:
+    """Yield all parts of a value whose identity affects marshal."""
     yield value
     if isinstance(value, CodeType):
         inner = (getattr(value, name) for name in CODE_PARTS)
-        yield from (part for whole in inner for part in parts(whole))
+        yield from (part for whole in inner for part in shareable_parts(whole))
     elif isinstance(value, tuple | frozenset):
-        yield from (part for item in value for part in parts(item))
+        yield from (part for item in value for part in shareable_parts(item))
 
 
 CODE_PARTS = (
@@ -195,5 +187,5 @@ CODE_PARTS = (
 
 
 def pyc(code: CodeType, source: bytes) -> bytes:
-    """Return the file that stands beside a source: hash-based, unchecked, since an archive does not change."""
-    return MAGIC + UNCHECKED_HASH + importlib.util.source_hash(source) + dump(code)
+    """Return the bytecode file for a source: hash-based and unchecked, since an archive does not change."""
+    return MAGIC + UNCHECKED_HASH + importlib.util.source_hash(source) + dump_code(code)

@@ -1,17 +1,17 @@
-"""How a server words its refusals: MCP's own way, or exactly as a system its clients were written for.
+"""Error codes and messages of each dialect: MCP's own, or those of the system that clients were written for.
 
-A situation that a dialect leaves out is answered as MCP says: rejected arguments are then a tool's result, which the
-model can read and act on, and not a protocol error.
+Situations that a dialect does not define are answered as MCP specifies: rejected arguments are then a tool result,
+which the model can read, and not a protocol error.
 """
 
-from mcpc_runtime.protocol.facts import INTERNAL_ERROR, INVALID_PARAMS, RESOURCE_NOT_FOUND
+from mcpc_runtime.protocol.constants import INTERNAL_ERROR, INVALID_PARAMS, RESOURCE_NOT_FOUND
 
 REJECTED = "Invalid params: tool arguments do not match inputSchema"
 FAILED, NOT_FOUND = -32000, -32001
-"""The codes that bx-mcp has for a tool that fails, and for one that there is not."""
+"""The codes of bx-mcp for a tool that fails, and for an unknown tool."""
 
 Refusal = tuple[int, str]
-"""The code of an error, or 0 for a result that is a tool's own error, and the words; `{name}` is what was asked for."""
+"""The code of an error, or 0 for a tool result, and its text; `{name}` is the requested name."""
 
 REFUSALS: dict[str, dict[str, Refusal]] = {
     "mcp": {
@@ -67,4 +67,4 @@ REFUSALS: dict[str, dict[str, Refusal]] = {
     },
 }
 LENIENT_CURSORS = frozenset({"mcbox"})
-"""Dialects in which a cursor that was never given out means the first page."""
+"""Dialects in which an unknown cursor means the first page."""

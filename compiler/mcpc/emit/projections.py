@@ -1,4 +1,4 @@
-"""What each revision shows of a definition: fields it does not know are left out, schemas it cannot read are rewritten.
+"""Project definitions to a revision: unknown fields are left out, schemas it cannot read are rewritten.
 
     2025-11-25  {"name": …, "inputSchema": {"properties": {"any": true}}, "outputSchema": {"type": "array"}}
     becomes     {"name": …, "inputSchema": {"properties": {"any": {}}}}
@@ -10,103 +10,88 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from mcpc.definitions.handling import CONTENTS, OURS
-from mcpc.ir import Contents
-from mcpc.revisions import REVISIONS
-
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
-    from mcpc.ir import Prompt, Resource, ResourceTemplate, Server, Tool
+    from mcpc.ir import FieldOrder, Prompt, PromptArgument, Resource, ResourceTemplate, Server, Tool
     from mcpc.revisions import Revision
     from mcpc.sources import Json
 
 BOOLEAN_SCHEMAS: dict[bool, Json] = {True: {}, False: {"not": {}}}
 
 
-def known_to_any(fields: Callable[[Revision], tuple[str, ...]]) -> frozenset[str]:
-    """Return the fields that at least one revision knows."""
-    return frozenset(field for revision in REVISIONS for field in fields(revision))
+def visible_fields(fields: Mapping[str, Json], order: FieldOrder, revision_fields: tuple[str, ...]) -> dict[str, Json]:
+    """Return the fields that a revision defines or that no revision defines, in their order."""
+    others = {key for key, _ in order.others}
+    return {key: value for key, value in fields.items() if key in revision_fields or key in others}
 
 
-TOOL_FIELDS = known_to_any(lambda revision: revision.tool) | {"execution"}
-"""No revision is shown how a tool is executed: a call is a task by what client and server agree on."""
-PROMPT_FIELDS = known_to_any(lambda revision: revision.prompt)
-ARGUMENT_FIELDS = known_to_any(lambda revision: revision.prompt_argument)
-RESOURCE_FIELDS = known_to_any(lambda revision: revision.resource) | frozenset(CONTENTS)
-TEMPLATE_FIELDS = known_to_any(lambda revision: revision.resource_template) | frozenset(CONTENTS)
-IMPLEMENTATION_FIELDS = known_to_any(lambda revision: revision.implementation)
-
-
-def only(members: Mapping[str, Json], shown: tuple[str, ...], known: frozenset[str]) -> dict[str, Json]:
-    """Return the members that are shown, and those that are nobody's, in their order."""
-    return {name: value for name, value in members.items() if name in shown or name not in known}
-
-
-def for_clients(members: Mapping[str, Json]) -> dict[str, Json]:
-    """Return the members without what their `_meta` tells the compiler alone; one that says nothing else goes, too."""
-    meta = members.get("_meta")
-    if not isinstance(meta, dict) or not any(key.startswith(OURS) for key in meta):
-        return dict(members)
-    theirs = {key: value for key, value in meta.items() if not key.startswith(OURS)}
-    return {key: theirs if key == "_meta" else value for key, value in members.items() if theirs or key != "_meta"}
-
-
-def tool(definition: Tool, revision: Revision) -> dict[str, Json]:
+def project_tool(definition: Tool, revision: Revision) -> dict[str, Json]:
     """Return a tool as `tools/list` of this revision shows it."""
-    members = only(for_clients(as_object(definition.members.value)), revision.tool, TOOL_FIELDS)
+    own: dict[str, Json] = {
+        "name": definition.name,
+        "inputSchema": definition.input.value,
+        "annotations": definition.annotations.fields(),
+    }
+    if definition.output is not None:
+        own["outputSchema"] = definition.output.value
+    members = visible_fields(definition.metadata.fields(own), definition.metadata.order, revision.tool)
     if not revision.boolean_properties:
         for field in ("inputSchema", "outputSchema"):
             if field in members:
                 members[field] = without_boolean_properties(members[field])
-    if not revision.any_output_schema and as_object(members.get("outputSchema")).get("type") != "object":
+    if not revision.any_output_schema and definition.output is not None and definition.output.type != "object":
         members.pop("outputSchema", None)
     return members
 
 
-def prompt(definition: Prompt, revision: Revision) -> dict[str, Json]:
+def project_prompt(definition: Prompt, revision: Revision) -> dict[str, Json]:
     """Return a prompt as `prompts/list` of this revision shows it."""
-    members = only(for_clients(as_object(definition.members.value)), revision.prompt, PROMPT_FIELDS)
-    arguments = members.get("arguments")
-    if isinstance(arguments, list):
-        shown = revision.prompt_argument
-        members["arguments"] = [only(as_object(argument), shown, ARGUMENT_FIELDS) for argument in arguments]
-    return members
+    arguments: list[Json] = [project_prompt_argument(argument, revision) for argument in definition.arguments]
+    own: dict[str, Json] = {"name": definition.name, "arguments": arguments}
+    return visible_fields(definition.metadata.fields(own), definition.metadata.order, revision.prompt)
 
 
-def resource(definition: Resource, revision: Revision) -> dict[str, Json]:
-    """Return a resource as `resources/list` of this revision shows it: with what is known of its content."""
-    members = for_clients(as_object(definition.members.value))
-    if definition.mime:
-        members.setdefault("mimeType", definition.mime)
-    if isinstance(definition.content, Contents):
-        members.setdefault("size", definition.content.size)
-    return only(members, revision.resource, RESOURCE_FIELDS)
+def project_prompt_argument(argument: PromptArgument, revision: Revision) -> dict[str, Json]:
+    """Return an argument of a prompt as this revision shows it."""
+    fields = argument.metadata.fields({"name": argument.name, "required": argument.required})
+    return visible_fields(fields, argument.metadata.order, revision.prompt_argument)
 
 
-def resource_template(definition: ResourceTemplate, revision: Revision) -> dict[str, Json]:
+def project_resource(definition: Resource, revision: Revision) -> dict[str, Json]:
+    """Return a resource as `resources/list` of this revision shows it, with its type and size if known."""
+    own = {**read_fields(definition), "uri": definition.uri, "size": definition.size}
+    return visible_fields(definition.metadata.fields(own), definition.metadata.order, revision.resource)
+
+
+def project_resource_template(definition: ResourceTemplate, revision: Revision) -> dict[str, Json]:
     """Return a template as `resources/templates/list` of this revision shows it."""
-    members = for_clients(as_object(definition.members.value))
-    return only(members, revision.resource_template, TEMPLATE_FIELDS)
+    own = {**read_fields(definition), "uriTemplate": definition.uri.text}
+    return visible_fields(definition.metadata.fields(own), definition.metadata.order, revision.resource_template)
 
 
-def implementation(server: Server, revision: Revision) -> dict[str, Json]:
+def read_fields(definition: Resource | ResourceTemplate) -> dict[str, Json]:
+    """Return the common fields of resources and templates."""
+    annotations = definition.annotations.fields()
+    return {"name": definition.name, "mimeType": definition.mime, "annotations": annotations}
+
+
+def project_implementation(server: Server, revision: Revision) -> dict[str, Json]:
     """Return `serverInfo` as this revision shows it."""
-    info = as_object(as_object(server.node.value).get("serverInfo"))
-    return only(info, revision.implementation, IMPLEMENTATION_FIELDS)
+    return visible_fields(server.info.fields(), server.info.metadata.order, revision.implementation)
 
 
 def without_boolean_properties(schema: Json) -> Json:
     """Return a schema whose root's properties are all objects."""
-    properties = as_object(schema).get("properties")
-    if not isinstance(properties, dict):
+    properties = schema.get("properties") if isinstance(schema, dict) else None
+    if not isinstance(schema, dict) or not isinstance(properties, dict):
         return schema
     rewritten = {
         name: BOOLEAN_SCHEMAS[value] if isinstance(value, bool) else value for name, value in properties.items()
     }
-    return {**as_object(schema), "properties": rewritten}
+    return {**schema, "properties": rewritten}
 
 
 def as_object(value: Json) -> dict[str, Json]:
-    """Return a JSON object, or an empty one in place of anything else."""
+    """Return a JSON object, or an empty one for any other value."""
     return value if isinstance(value, dict) else {}

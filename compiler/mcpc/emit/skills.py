@@ -1,6 +1,6 @@
-"""Skills as clients ask for them: the list with digests and sizes, each entry by its uri, each folder's children.
+"""Emit skills: the list with digests and sizes, each entry by its URI, and each folder's children.
 
-Digests are of the bytes that `resources/read` returns, worked out once, here.
+Digests are of the bytes that `resources/read` returns, and computed here.
 """
 
 from __future__ import annotations
@@ -21,34 +21,35 @@ if TYPE_CHECKING:
 DIRECTORY = "inode/directory"
 
 
-def entry(skill: Skill) -> dict[str, Json]:
-    """Return a skill's entry, as `skills/list` and `skills/get` show it."""
+def skill_entry(skill: Skill) -> dict[str, Json]:
+    """Return a skill's entry, as in `skills/list` and `skills/get`."""
     files: list[Json] = [
-        {"uri": file.uri, "digest": f"sha256:{digest(file)}", "size": len(file.source.data)} for file in skill.files
+        {"uri": file.uri, "digest": f"sha256:{file_digest(file)}", "size": len(file.source.data)}
+        for file in skill.files
     ]
     return {"uri": skill.uri, "frontmatter": skill.frontmatter, "resources": files}
 
 
-def digest(file: SkillFile) -> str:
+def file_digest(file: SkillFile) -> str:
     """Return the SHA-256 of a file's bytes."""
     return hashlib.sha256(file.source.data).hexdigest()
 
 
 def add_skills(server: Server, blob: Blob, compact: Callable[[Json], bytes]) -> dict[str, tuple[int, int]]:
-    """Put every skill's entry and every folder's children into the blob; return the two tables, none without skills."""
+    """Add all skill entries and folder children to the blob; return the two tables, none without skills."""
     if not server.skills:
         return {}
-    entries = {skill.uri: blob.add(compact(entry(skill))) for skill in server.skills}
-    folders = {folder: blob.add(compact(children)) for folder, children in directories(server).items()}
+    entries = {skill.uri: blob.add(compact(skill_entry(skill))) for skill in server.skills}
+    folders = {folder: blob.add(compact(children)) for folder, children in directory_children(server).items()}
     return {"skills": add_table(blob, entries), "directories": add_table(blob, folders)}
 
 
-def directories(server: Server) -> dict[str, list[Json]]:
-    """Return the children of every folder of a skill, as resources: folders first told as such, then by name."""
+def directory_children(server: Server) -> dict[str, list[Json]]:
+    """Return the children of every skill folder as resources: first folders, then files, each by name."""
     found: dict[str, dict[str, Json]] = {}
     for skill in server.skills:
         for file in skill.files:
-            shown: Json = {"uri": file.uri, **shown_file(skill, file)}
+            shown: Json = {"uri": file.uri, **listed_file(skill, file)}
             child = file.uri
             while child != skill.folder:
                 parent = child.rpartition("/")[0]
@@ -63,8 +64,8 @@ def main_file(skill: Skill) -> SkillFile:
     return next(file for file in skill.files if file.uri == skill.uri)
 
 
-def shown_file(skill: Skill, file: SkillFile) -> dict[str, Json]:
-    """Return what a list says of a file: of a SKILL.md the name and the description of its skill."""
+def listed_file(skill: Skill, file: SkillFile) -> dict[str, Json]:
+    """Return the list entry of a file; a SKILL.md has the name and the description of its skill."""
     size = len(file.source.data)
     if file.uri == skill.uri:
         about = {key: skill.frontmatter[key] for key in ("name", "description")}

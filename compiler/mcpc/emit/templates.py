@@ -1,4 +1,4 @@
-"""Templates become source text here, and every value in them goes through `literal`."""
+"""Render templates to source text; every value in them goes through `literal`."""
 
 from __future__ import annotations
 
@@ -8,27 +8,29 @@ import jinja2
 
 from mcpc.schema.code import literal
 
-PLACES = (Path(__file__).parents[1] / "templates", Path(__file__).parents[3] / "templates")
+TEMPLATE_FOLDERS = (Path(__file__).parents[1] / "templates", Path(__file__).parents[3] / "templates")
 """In an installed package, and in a checkout."""
+PRELUDE = "mcbox.bash"
+"""The functions available to every Bash library."""
 
 
-def folder() -> Path:
+def template_folder() -> Path:
     """Return the folder of templates."""
-    return next(place for place in PLACES if place.is_dir())
+    return next(place for place in TEMPLATE_FOLDERS if place.is_dir())
 
 
-def text(name: str) -> bytes:
-    """Return a template file that has nothing to fill in."""
-    return (folder() / name).read_bytes()
+def template_text(name: str) -> bytes:
+    """Return a template file without placeholders."""
+    return (template_folder() / name).read_bytes()
 
 
 def render(name: str, **values: object) -> bytes:
-    """Return a template with its values in place, each as a literal; a missing one is an error."""
+    """Return a template with its values filled in, each as a literal; a missing value is an error."""
     environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(folder()),
+        loader=jinja2.FileSystemLoader(template_folder()),
         undefined=jinja2.StrictUndefined,
         finalize=literal,
         keep_trailing_newline=True,
-        autoescape=False,  # what comes out is Python, and `finalize` is its escaping
+        autoescape=False,  # the output is Python, which `finalize` escapes
     )
     return environment.get_template(name).render(values).encode()

@@ -1,14 +1,14 @@
-"""Compiled schemas as references into the blob: the predicate as source and as bytecode, the collector as source.
+"""Compile schemas to references into the blob: predicates as source and bytecode, collectors as source.
 
-The predicate runs at every call, so it is ready; the collector is wanted only after a rejection, and is then compiled
-on the spot.  Equal schemas are compiled once, equal modules stored once.
+The predicate runs at every call, so it is compiled; the collector is needed only after a rejection, and compiled then.
+Equal schemas are compiled once, equal modules stored once.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from mcpc.emit.bytecode import MAGIC, dump, without_columns
+from mcpc.emit.bytecode import MAGIC, dump_code, without_columns
 from mcpc.schema import compile_of
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ class Validators:
         self._codes: dict[bytes, int] = {}
 
     def add(self, schema: Schema) -> Validator:
-        """Return the references of a schema's modules, which are put into the blob if they are new."""
+        """Return the references of a schema's modules, which are added to the blob if they are new."""
         compiled, problems = compile_of(schema)
         if compiled is None:
             raise ValueError(f"a checked schema does not compile: {problems}")
@@ -39,13 +39,13 @@ class Validators:
 
     def _put(self, compiled: CompiledSchema) -> Validator:
         code = without_columns(compiled.code)
-        number = self._codes.setdefault(dump(code), len(self._codes))
+        number = self._codes.setdefault(dump_code(code), len(self._codes))
         return (self._blob.add(compiled.predicate.encode()), number), self._blob.add(compiled.collector.encode())
 
     def bytecode(self) -> bytes:
         """Return the entry of bytecode: the magic number of its Python, a table of offset and length, the modules.
 
-        It is apart from the blob, so that all but this entry is the same whichever Python built it.
+        It is separate from the blob, so that all other entries are the same for every Python.
         """
         start = len(MAGIC) + 8 * len(self._codes)
         rows, bodies = [MAGIC], []

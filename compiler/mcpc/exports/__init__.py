@@ -1,15 +1,15 @@
-"""How a built server is run by others: configuration written out of what is known of it, to be read before it is used.
+"""Deployment files for a built server, generated from its build facts, to be reviewed before use.
 
-An export is a file here and a row in EXPORTS: a function from a `Deployment` to a text.
+An export is a module here and a row in EXPORTS: a function from a `Deployment` to a text.
 """
 
 from __future__ import annotations
 
 from mcpc.exports.base_image import base_image
-from mcpc.exports.deployment import Deployment, UnfitError
+from mcpc.exports.deployment import Deployment, UnusableValueError
 from mcpc.exports.kubernetes import kubernetes
 from mcpc.exports.nginx import nginx
 
 EXPORTS = {"kubernetes": kubernetes, "nginx": nginx}
 
-__all__ = ["EXPORTS", "Deployment", "UnfitError", "base_image"]
+__all__ = ["EXPORTS", "Deployment", "UnusableValueError", "base_image"]

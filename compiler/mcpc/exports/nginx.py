@@ -1,6 +1,6 @@
-"""A site for nginx in front of replicas: any of them serves any request, so none has to be the same client's again.
+"""An nginx site in front of replicas: any replica serves any request, so that sessions need no affinity.
 
-A request that a replica has not begun to answer goes to another one only if it was not sent: a call may have happened.
+A request is retried on another replica only if it was not sent: a call may have had effects.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 SITE = """# {label} behind nginx, written by `mcpc export nginx`: a file for conf.d or sites-enabled.
 #
-# Each replica is started with the same keys for state, and knows the name that clients use:
+# Start each replica with the same state keys and the host name that clients use:
 #   MCPC_STATE_KEYS_FILE=keys server.pyz serve --http 127.0.0.1:8001 \\
 #     --path {path} --allow-host {host} --token-file tokens
 
@@ -39,14 +39,14 @@ server {{
         proxy_set_header Connection "";
         proxy_set_header Host $host;
 
-        # Streams: what is said is passed on at once, and a silence of an hour ends nothing.
+        # Streams: do not buffer events, and keep idle streams open for an hour.
         proxy_buffering off;
         proxy_cache off;
         gzip off;
         proxy_read_timeout 1h;
         proxy_send_timeout 60s;
 
-        # To another replica where this one cannot be reached or takes no more; never what it may have begun.
+        # Try another replica if this one is unreachable or overloaded; never repeat a request that it may have started.
         proxy_connect_timeout 2s;
         proxy_next_upstream error timeout http_503;
         proxy_next_upstream_tries 3;
@@ -66,7 +66,7 @@ server {{
 """
 
 
-def nginx(one: Deployment) -> str:
-    """Return the site."""
-    servers = "\n".join(f"    server {address} max_fails=1 fail_timeout=2s;" for address in one.upstreams)
-    return SITE.format(label=one.label, host=one.host, path=one.path, servers=servers, listen=80)
+def nginx(deployment: Deployment) -> str:
+    """Return the site configuration."""
+    servers = "\n".join(f"    server {address} max_fails=1 fail_timeout=2s;" for address in deployment.upstreams)
+    return SITE.format(label=deployment.label, host=deployment.host, path=deployment.path, servers=servers, listen=80)

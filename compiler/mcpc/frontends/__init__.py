@@ -1,19 +1,21 @@
-"""The formats a project may be written in; those that recognise a directory read it, each its own files."""
+"""Table of all front ends; every front end that recognises a project folder reads its own files."""
 
 from __future__ import annotations
 
-import difflib
 import re
 from dataclasses import replace
+from functools import reduce
 from itertools import islice
+from operator import or_
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from mcpc.diagnostics import Span, diagnose
+from mcpc.diagnostics.suggestions import did_you_mean
 from mcpc.frontends import blueprints, bx, mcp_bash, native, toolbox
-from mcpc.frontends.frontend import Frontend
-from mcpc.frontends.joining import joined
-from mcpc.frontends.lending import lent
+from mcpc.frontends.external_handlers import attach_external_handlers
+from mcpc.frontends.frontend import BuildOutcome, Frontend, ReloadTool
+from mcpc.frontends.merge import merge_definitions
 from mcpc.sources import SourceTree
 
 if TYPE_CHECKING:
@@ -24,100 +26,152 @@ if TYPE_CHECKING:
     from mcpc.options import Options
     from mcpc.sources import Source
 
-__all__ = ["FRONTENDS", "Frontend", "decisive", "recognise", "understand"]
+__all__ = [
+    "FRONTENDS",
+    "BuildOutcome",
+    "Frontend",
+    "ReloadTool",
+    "build_inputs",
+    "frontends_of",
+    "parse_project",
+    "select_frontends",
+]
 
 
-def called(tree: SourceTree) -> tuple[str, ...]:
-    """Return what a server is called of which nobody says a name."""
+def folder_name(tree: SourceTree) -> tuple[str, ...]:
+    """Return the folder's name: the name of a server that its files do not name."""
     return (tree.name,)
 
 
 FRONTENDS: tuple[Frontend, ...] = (
-    Frontend("native", ("mcbox",), native.recognises, native.parse, native.LOOKS_FOR),
+    Frontend(
+        "native",
+        ("mcbox",),
+        native.recognises,
+        native.parse,
+        native.LOOKS_FOR,
+        dialect=native.DIALECT,
+        dialect_traits=native.DIALECT_TRAITS,
+    ),
     Frontend("blueprints", ("mcp-dev-blueprints",), blueprints.recognises, blueprints.parse, blueprints.LOOKS_FOR),
-    Frontend("bx-mcp", ("bx", "boxlang"), bx.recognises, bx.parse, bx.LOOKS_FOR, called),
-    Frontend("mcp-bash", ("mcp_bash", "mcpbash"), mcp_bash.recognises, mcp_bash.parse, mcp_bash.LOOKS_FOR, called),
-    Frontend("toolbox", (), toolbox.recognises, toolbox.parse, toolbox.LOOKS_FOR, toolbox.decisive),
+    Frontend("bx-mcp", ("bx", "boxlang"), bx.recognises, bx.parse, bx.LOOKS_FOR, folder_name),
+    Frontend(
+        "mcp-bash",
+        ("mcp_bash", "mcpbash"),
+        mcp_bash.recognises,
+        mcp_bash.parse,
+        mcp_bash.LOOKS_FOR,
+        folder_name,
+        dialect=mcp_bash.DIALECT,
+        dialect_traits=mcp_bash.DIALECT_TRAITS,
+        passes=(mcp_bash.allowed_tools,),
+    ),
+    Frontend(
+        "toolbox",
+        (),
+        toolbox.recognises,
+        toolbox.parse,
+        toolbox.LOOKS_FOR,
+        toolbox.build_inputs,
+        dialect=toolbox.DIALECT,
+        dialect_traits=toolbox.DIALECT_TRAITS,
+        reload=toolbox.RELOAD_TOOL,
+    ),
 )
-"""In the order in which their definitions stand in a server."""
-SHOWN = 3
-"""How many projects below a folder that is none are named."""
+"""In the order of their definitions in a server."""
+MAX_SHOWN_PROJECTS = 3
+"""Number of projects in subfolders that are named when the folder itself is not a project."""
 
 
-def understand(tree: SourceTree, options: Options) -> tuple[Definition | None, Diagnostics]:
-    """Return what the project at `tree` defines, in whatever formats, and what is wrong with it."""
+def parse_project(tree: SourceTree, options: Options) -> tuple[Definition | None, Diagnostics]:
+    """Return the merged definition of the project at `tree`, in all its formats, and its problems."""
     tree = replace(tree, imports=options.imports)
-    found, problems = recognise(tree, options)
+    found, problems = select_frontends(tree, options)
     parsed = [frontend.parse(tree, options) for frontend in found]
     problems += tuple(problem for _, wrong in parsed for problem in wrong)
     definitions = [definition for definition, _ in parsed if definition is not None]
     if not definitions:
         return None, problems
-    problems = tuple(problem for problem in problems if not excused(problem, definitions))
-    definitions, borrowed = lent(definitions)
+    problems = tuple(problem for problem in problems if not is_resolved_elsewhere(problem, definitions))
+    definitions, borrowed = attach_external_handlers(definitions)
     problems += borrowed
-    definition, more = joined(definitions)
+    definition, more = merge_definitions(definitions)
     if not definition.described:
-        more = (*more, native.undescribed())
+        more = (*more, native.missing_description())
+    traits = (frontend.dialect_traits for frontend in FRONTENDS if frontend.dialect == options.dialect)
+    definition = replace(definition, traits=reduce(or_, traits, definition.traits))
     return definition, (*problems, *more)
 
 
-def excused(problem: Diagnostic, definitions: Sequence[Definition]) -> bool:
-    """Tell whether what one format misses is there in another: something to offer, or a file whose marks are read."""
-    if problem.message == native.NOTHING:
-        return any(map(offers, definitions))
-    elsewhere = {library.source.path for one in definitions if one.format != "native" for library in one.libraries}
+def frontends_of(formats: str) -> tuple[Frontend, ...]:
+    """Return the front ends that read a project, by its `format`: the names of one or several of them."""
+    names = formats.split("+")
+    return tuple(frontend for frontend in FRONTENDS if frontend.name in names)
+
+
+def is_resolved_elsewhere(problem: Diagnostic, definitions: Sequence[Definition]) -> bool:
+    """Tell whether another format resolves a problem: it offers definitions, or reads the decorated file."""
+    if problem.message == native.NOTHING_DEFINED:
+        return any(map(offers_anything, definitions))
+    elsewhere = {
+        library.source.path
+        for definition in definitions
+        if definition.format != "native"
+        for library in definition.libraries
+    }
     return problem.code == "MCP224" and problem.span is not None and problem.span.path in elsewhere
 
 
-def offers(definition: Definition) -> bool:
-    """Tell whether clients are offered anything."""
+def offers_anything(definition: Definition) -> bool:
+    """Tell whether a definition offers anything to clients."""
     found = (definition.tools, definition.prompts, definition.resources, definition.templates, definition.skills)
     return any(found)
 
 
-def decisive(tree: SourceTree) -> list[tuple[str, ...]]:
-    """Return what decides a build beside the project's files, the options and the machine."""
-    return [frontend.decisive(tree) for frontend in FRONTENDS if frontend.recognises(tree)]
+def build_inputs(tree: SourceTree) -> list[tuple[str, ...]]:
+    """Return what a build depends on besides the project's files, the options and the machine."""
+    return [frontend.build_inputs(tree) for frontend in FRONTENDS if frontend.recognises(tree)]
 
 
-IMPORTING = re.compile(rb"^[ \t]*(?:from|import)\s+(?:fastmcp|mcp|mcpc)\b", re.MULTILINE)
-MARKING = re.compile(rb"^[ \t]*@\w+(?:\.\w+)?\.(?:tool|prompt|resource)\b", re.MULTILINE)
-NAMES = "`server.py`, `tools.py`, `prompts.py`, `resources.py` and `completions.py` of a project's folder"
-FOLDER = "name the folder that it lies in"
+MCP_IMPORT = re.compile(rb"^[ \t]*(?:from|import)\s+(?:fastmcp|mcp|mcpc)\b", re.MULTILINE)
+MCP_DECORATOR = re.compile(rb"^[ \t]*@\w+(?:\.\w+)?\.(?:tool|prompt|resource)\b", re.MULTILINE)
+DEFINITION_FILES = "`server.py`, `tools.py`, `prompts.py`, `resources.py` and `completions.py` of the project folder"
+NAME_THE_FOLDER = "name the folder that contains it"
 
 
-def recognise(tree: SourceTree, options: Options) -> tuple[tuple[Frontend, ...], Diagnostics]:
+def select_frontends(tree: SourceTree, options: Options) -> tuple[tuple[Frontend, ...], Diagnostics]:
     """Return the front ends that read `tree`: the one the options name, else those that recognise something."""
     if options.format or options.kb:
-        return _named(options.format or "blueprints")
+        return _frontend_named(options.format or "blueprints")
     found = tuple(frontend for frontend in FRONTENDS if frontend.recognises(tree))
     if found:
         return found, ()
-    marked = _marked_elsewhere(tree)
+    marked = _decorated_elsewhere(tree)
     if marked:
-        message = f"no project was recognised here: `{marked}` marks functions, and marks are read in {NAMES}"
+        message = f"no project found here: `{marked}` has decorators, but decorators are read in {DEFINITION_FILES}"
         change = "let it import `from mcpc import Server as FastMCP, Context, ToolError`"
-        return (), (diagnose("MCP009", Span(marked), message, "", f"rename it to `server.py`, {change}, and {FOLDER}"),)
+        return (), (
+            diagnose("MCP009", Span(marked), message, "", f"rename it to `server.py`, {change}, and {NAME_THE_FOLDER}"),
+        )
     wanted = "\n- ".join(("one of", *(f"{frontend.name}: {frontend.looks_for}" for frontend in FRONTENDS)))
     below = _projects_below(tree)
-    begin = "`mcpc new` makes a project to begin with"
-    hint = f"projects lie below it: {', '.join(below)}; name one of them" if below else begin
-    return (), (diagnose("MCP009", None, "no project was recognised here", wanted, hint),)
+    begin = "`mcpc new` creates a project"
+    hint = f"projects in subfolders: {', '.join(below)}; name one of them" if below else begin
+    return (), (diagnose("MCP009", None, "no project found here", wanted, hint),)
 
 
-def _marked_elsewhere(tree: SourceTree) -> str:
-    """Return the first Python file that marks functions with a library for MCP, nothing if there is none."""
+def _decorated_elsewhere(tree: SourceTree) -> str:
+    """Return the first Python file with decorators of an MCP library, or an empty string."""
     found = (
         path
         for path, source in tree.files.items()
-        if path.endswith(".py") and MARKING.search(source.data) and IMPORTING.search(source.data)
+        if path.endswith(".py") and MCP_DECORATOR.search(source.data) and MCP_IMPORT.search(source.data)
     )
     return min(found, key=lambda path: (path.count("/"), path), default="")
 
 
 def _projects_below(tree: SourceTree) -> list[str]:
-    """Return some folders of `tree` that are projects, for somebody who names the folder above."""
+    """Return some subfolders of `tree` that are projects, for a hint to name one of them."""
     folders: dict[str, dict[str, Source]] = {}
     for path, source in tree.files.items():
         folder, slash, rest = path.partition("/")
@@ -128,14 +182,12 @@ def _projects_below(tree: SourceTree) -> list[str]:
         for folder, files in folders.items()
         if any(frontend.recognises(SourceTree(MappingProxyType(files), folder)) for frontend in FRONTENDS)
     )
-    return list(islice(found, SHOWN))
+    return list(islice(found, MAX_SHOWN_PROJECTS))
 
 
-def _named(name: str) -> tuple[tuple[Frontend, ...], Diagnostics]:
+def _frontend_named(name: str) -> tuple[tuple[Frontend, ...], Diagnostics]:
     rows = {known: frontend for frontend in FRONTENDS for known in (frontend.name, *frontend.aliases)}
     if name in rows:
         return (rows[name],), ()
-    near = difflib.get_close_matches(name, rows, n=1)
-    hint = f"did you mean `{near[0]}`?" if near else ""
     expected = "one of " + ", ".join(f"`{known}`" for known in rows)
-    return (), (diagnose("MCP009", None, f"there is no format `{name}`", expected, hint),)
+    return (), (diagnose("MCP009", None, f"unknown format `{name}`", expected, did_you_mean(name, rows)),)

@@ -1,29 +1,54 @@
-"""What a front end is: a format's names, how it is recognised, and how it is read into a `Definition`."""
+"""A front end: the names of a format, how it is recognised, and how it is read into a `Definition`."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from mcpc.ir.traits import NO_TRAITS
+
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from mcpc.definitions import Definition
     from mcpc.diagnostics import Diagnostics
+    from mcpc.ir import Server, Traits
     from mcpc.options import Options
     from mcpc.sources import SourceTree
 
 
-def nothing(tree: SourceTree) -> tuple[str, ...]:
-    """Return what decides the build of a project whose files say all."""
+def no_build_inputs(tree: SourceTree) -> tuple[str, ...]:
+    """Return that the build of a project depends on its files only."""
     return ()
 
 
 @dataclass(frozen=True, slots=True)
-class Frontend:
-    """One format.  `looks_for` tells a person which files `recognises` wants to see.
+class BuildOutcome:
+    """The result of a build while a project is served: its output, exit status, and number of tools."""
 
-    `decisive`: what decides the build of such a project beside its files.
+    succeeded: bool
+    output: str
+    status: int
+    tools: int
+    folder: Path
+
+
+@dataclass(frozen=True, slots=True)
+class ReloadTool:
+    """A tool that rebuilds its project, which a built server cannot do: its name and the text it returns."""
+
+    name: str
+    answer: Callable[[BuildOutcome], str]
+
+
+@dataclass(frozen=True, slots=True)
+class Frontend:
+    """One format.  `looks_for` describes for users which files `recognises` looks for.
+
+    `build_inputs`: what the build of such a project depends on besides its files.  `dialect`: the one that is exact for
+    its clients, and `dialect_traits` what it changes.  `passes`: checks of servers for this format alone. `reload`: the
+    tool of such a project that rebuilds it.
     """
 
     name: str
@@ -31,4 +56,8 @@ class Frontend:
     recognises: Callable[[SourceTree], bool]
     parse: Callable[[SourceTree, Options], tuple[Definition | None, Diagnostics]]
     looks_for: str
-    decisive: Callable[[SourceTree], tuple[str, ...]] = nothing
+    build_inputs: Callable[[SourceTree], tuple[str, ...]] = no_build_inputs
+    dialect: str = ""
+    dialect_traits: Traits = NO_TRAITS
+    passes: tuple[Callable[[Server], Diagnostics], ...] = ()
+    reload: ReloadTool | None = None

@@ -1,4 +1,4 @@
-"""What `[project]` of `pyproject.toml` says of the server: its name and version, where nothing nearer says them."""
+"""The server's name and version from `[project]` of `pyproject.toml`, used where no other file defines them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ INFO = "serverInfo"
 
 
 def project_info(tree: SourceTree) -> dict[str, str]:
-    """Return the name and the version of a project, as far as they are written; wrong ones are for other tools."""
+    """Return a project's name and version, as far as they are strings; other tools report invalid ones."""
     source = tree.get(PYPROJECT)
     if source is None:
         return {}
@@ -30,7 +30,7 @@ def project_info(tree: SourceTree) -> dict[str, str]:
 
 
 def with_project(server: ServerDefinition | None, tree: SourceTree) -> ServerDefinition | None:
-    """Return a server with what it does not say of itself, and the project does."""
+    """Return a server with the name and version of the project where it has none."""
     info = project_info(tree)
     if server is None or not info or not isinstance(server.node.value, dict):
         return server
@@ -41,18 +41,18 @@ def with_project(server: ServerDefinition | None, tree: SourceTree) -> ServerDef
     if not isinstance(said.value, dict):
         return server
     missing = {name: value for name, value in info.items() if name not in said.value}
-    return replace(server, node=_with(server.node, INFO, _filled(said, missing))) if missing else server
+    return replace(server, node=_with_member(server.node, INFO, _with_members(said, missing))) if missing else server
 
 
-def _filled(node: Node, values: dict[str, str]) -> Node:
-    """Return an object with more members, at the beginning of the file that says them."""
+def _with_members(node: Node, values: dict[str, str]) -> Node:
+    """Return an object with additional members, at the beginning of the file that defines them."""
     for name, value in values.items():
-        node = _with(node, name, Node(value, PYPROJECT, 0, 0))
+        node = _with_member(node, name, Node(value, PYPROJECT, 0, 0))
     return node
 
 
-def _with(node: Node, key: str, part: Node) -> Node:
-    """Return an object in which a member has another value."""
+def _with_member(node: Node, key: str, part: Node) -> Node:
+    """Return an object in which one member is set."""
     value: dict[str, Json] = {**node.value, key: part.value} if isinstance(node.value, dict) else {key: part.value}
     others = tuple(member for member in node.members if member.key != key)
     found = next((member for member in node.members if member.key == key), None)
@@ -61,9 +61,9 @@ def _with(node: Node, key: str, part: Node) -> Node:
 
 
 def project_server(tree: SourceTree) -> ServerDefinition | None:
-    """Return the server that a project describes which nothing else describes."""
+    """Return the server that `[project]` describes, if nothing else describes it."""
     info = project_info(tree)
     if len(info) < 2:
         return None
     node = Node({}, PYPROJECT, 0, 0)
-    return ServerDefinition(_with(node, INFO, _filled(node, info)), implied=True)
+    return ServerDefinition(_with_member(node, INFO, _with_members(node, info)), implied=True)

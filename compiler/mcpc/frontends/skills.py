@@ -1,4 +1,4 @@
-"""The skills of a project: every folder below `skills/` that has a `SKILL.md`, with all that lies in it.
+"""The skills of a project: every folder below `skills/` with a `SKILL.md`, and all files in it.
 
 skills/git-workflow/SKILL.md                 the skill `skill://git-workflow/SKILL.md`
 skills/acme/refunds/SKILL.md                 the skill `skill://acme/refunds/SKILL.md`
@@ -18,8 +18,8 @@ HOME = "skills/"
 MAIN = "/SKILL.md"
 
 
-def skills(tree: SourceTree) -> tuple[SkillDefinition, ...]:
-    """Return the skills of a project, in the order of their folders; one within another is a file of that, too."""
+def read_skills(tree: SourceTree) -> tuple[SkillDefinition, ...]:
+    """Return a project's skills, ordered by folder; a nested skill is also a file of the outer one."""
     found = [path for path in tree.files if path.startswith(HOME) and path.endswith(MAIN) and path != HOME + MAIN[1:]]
     return tuple(_skill(tree, path.removesuffix(MAIN)) for path in found)
 

@@ -1,5 +1,5 @@
-"""A project of any format, written in our own: what was understood of it, and not its text, decides what is written."""
+"""Import of a project of any format: writes it in the native format, from its parsed definitions."""
 
-from mcpc.importing.translation import Row, Translation, translate
+from mcpc.importing.translation import DefinitionRow, Translation, translate
 
-__all__ = ["Row", "Translation", "translate"]
+__all__ = ["DefinitionRow", "Translation", "translate"]

@@ -1,11 +1,11 @@
-"""What a project means, as files of our own format.
+"""The translation of a project into files of the native format.
 
-    a definition in JSON            in the one file of its kind, as clients are shown it
-    what always answers the same    that answer with it
-    what another system runs        `"contract"` beside it, and its script where that system looks for it, as it was
-    a marked function               where it is: that is our own format already
+    a definition in JSON      in the file of its kind, as clients see it
+    a static answer           in the definition
+    another format's script   at its path, unchanged; the definition has a `"contract"`
+    a decorated function      unchanged
 
-Files are copied byte for byte; only those that said no more than is said now in ours are left out.
+Files are copied byte for byte; only those whose whole meaning is in the new files are left out.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from mcpc.definitions.handling import HANDLER
+from mcpc.definitions.handler_options import HANDLER_KEY
 from mcpc.diagnostics import Span, diagnose
-from mcpc.frontends import recognise, understand
+from mcpc.frontends import parse_project, select_frontends
 from mcpc.frontends.native import SERVER, is_definition
-from mcpc.ir import Foreign
+from mcpc.ir import ExternalHandler
 from mcpc.sources import Source
 
 if TYPE_CHECKING:
@@ -37,15 +37,15 @@ KINDS = {
     "templates": ("resource template", "resources.json", "resourceTemplates"),
     "completions": ("completion", "completions.json", "completions"),
 }
-"""By the field of `Definition`: what a person calls one, the file they go into, the list there."""
-ANSWERS = {"tools": "content", "prompts": "messages", "resources": "contents"}
-"""By what member a definition of a kind says its answer."""
-KNOWN = ("known", "static")
+"""By the field of `Definition`: its name in messages, the file of such definitions, the list in it."""
+ANSWER_MEMBERS = {"tools": "content", "prompts": "messages", "resources": "contents"}
+"""The member with the static answer of a kind."""
+STATIC_CONTRACTS = ("known", "static")
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
-    """What became of one definition: where it was and where it is, and how it is run."""
+class DefinitionRow:
+    """What one definition became: where it was, where it is, and how it is run."""
 
     kind: str
     name: str
@@ -56,18 +56,18 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Translation:
-    """The files of the new project, what became of each definition, which files were left out, what is not carried."""
+    """The files of the new project, how each definition was converted, files left out, and parts that were lost."""
 
     formats: tuple[str, ...]
     files: Mapping[str, Source]
-    rows: tuple[Row, ...]
+    rows: tuple[DefinitionRow, ...]
     left_out: tuple[str, ...]
     lost: Diagnostics
 
 
 def translate(tree: SourceTree, options: Options) -> Translation:
-    """Return a project in which no error was found, in our own format."""
-    found, _ = recognise(tree, options)
+    """Return a project without errors in the native format."""
+    found, _ = select_frontends(tree, options)
     parsed = [frontend.parse(tree, options)[0] for frontend in found]
     parts = [definition for definition in parsed if definition is not None]
     lists: dict[str, dict[str, list[Json]]] = {}
@@ -79,7 +79,7 @@ def translate(tree: SourceTree, options: Options) -> Translation:
         gone.add(server[1])
         lists[SERVER] = server[0]
     files = {path: source for path, source in tree.files.items() if path not in gone}
-    files |= {path: Source(path, text(value), 0o644) for path, value in lists.items()}
+    files |= {path: Source(path, readable_json(value), 0o644) for path, value in lists.items()}
     return Translation(
         formats=tuple(part.format for part in parts),
         files=dict(sorted(files.items())),
@@ -89,67 +89,69 @@ def translate(tree: SourceTree, options: Options) -> Translation:
     )
 
 
-def text(value: Any) -> bytes:
-    """Return JSON as a person would write it."""
+def readable_json(value: Any) -> bytes:
+    """Return JSON in a readable form."""
     return json.dumps(value, indent=2, ensure_ascii=False).encode("utf-8", "backslashreplace") + b"\n"
 
 
-def is_known(part: Definition) -> bool:
-    """Tell whether all that another system's part of a project answers is known."""
-    handlers = [one.handler for kind in KINDS for one in getattr(part, kind)]
+def has_static_answers(part: Definition) -> bool:
+    """Tell whether all handlers of another format's definitions are static answers."""
+    handlers = [item.handler for kind in KINDS for item in getattr(part, kind)]
     return (
         part.format != NATIVE
         and bool(handlers)
-        and all(isinstance(one, Foreign) and one.contract in KNOWN for one in handlers)
+        and all(isinstance(handler, ExternalHandler) and handler.contract in STATIC_CONTRACTS for handler in handlers)
     )
 
 
-def _rows(part: Definition, tree: SourceTree, lists: dict[str, dict[str, list[Json]]]) -> Iterator[Row]:
-    """Yield what becomes of the definitions of a part; put those that are written into the lists of their files."""
+def _rows(part: Definition, tree: SourceTree, lists: dict[str, dict[str, list[Json]]]) -> Iterator[DefinitionRow]:
+    """Yield what becomes of the definitions of a part; add those in JSON to the lists of their files."""
     for field, (kind, file, key) in KINDS.items():
-        for one in getattr(part, field):
-            name = named(one.node.value)
-            if part.format == NATIVE and one.bound is not None:
-                yield Row(kind, name, place(one.node.span, tree), one.bound.file, "a marked function, as it was")
+        for item in getattr(part, field):
+            name = definition_name(item.node.value)
+            if part.format == NATIVE and item.bound is not None:
+                yield DefinitionRow(
+                    kind, name, readable_place(item.node.span, tree), item.bound.file, "a decorated function, unchanged"
+                )
                 continue
-            said, runs = _said(field, one, part)
-            value = {**one.node.value, "_meta": {**one.node.value.get("_meta", {})}}
+            said, runs = _handler_options(field, item, part)
+            value = {**item.node.value, "_meta": {**item.node.value.get("_meta", {})}}
             if said:
-                value["_meta"][HANDLER] = {**value["_meta"].get(HANDLER, {}), **said}
+                value["_meta"][HANDLER_KEY] = {**value["_meta"].get(HANDLER_KEY, {}), **said}
             if not value["_meta"]:
                 del value["_meta"]
             lists.setdefault(file, {}).setdefault(key, []).append(value)
-            yield Row(kind, name, place(one.node.span, tree), file, runs)
+            yield DefinitionRow(kind, name, readable_place(item.node.span, tree), file, runs)
 
 
-def _said(field: str, one: Any, part: Definition) -> tuple[dict[str, Json], str]:
-    """Return what a definition has to say of its handler beside what it says already, and that in words."""
-    handler = one.handler
+def _handler_options(field: str, definition: Any, part: Definition) -> tuple[dict[str, Json], str]:
+    """Return the handler options of a definition besides those it has, and their description."""
+    handler = definition.handler
     if part.format == NATIVE:
         return {}, "as before"
-    if is_known(part):
-        return {ANSWERS[field]: json.loads(handler.facts[0])}, "always answers this"
-    file = one.bound.file if one.bound is not None else handler.file if handler is not None else ""
+    if has_static_answers(part):
+        return {ANSWER_MEMBERS[field]: json.loads(handler.facts[0])}, "constant result"
+    file = definition.bound.file if definition.bound is not None else handler.file if handler is not None else ""
     where = f", `{file}`" if file else ""
     return {"contract": part.format}, f"the contract of {part.format}{where}"
 
 
-def named(node: Any) -> str:
-    """Return what a person calls a definition."""
+def definition_name(node: Any) -> str:
+    """Return the name of a definition in messages."""
     if "ref" in node:
         return f"{node['ref'].get('name') or node['ref'].get('uri')} {node.get('argument', '')}"
     return str(node.get("name") or node.get("uri") or node.get("uriTemplate") or "")
 
 
-def place(span: Span, tree: SourceTree) -> str:
-    """Return a place as a person reads it."""
+def readable_place(span: Span, tree: SourceTree) -> str:
+    """Return a span in readable form."""
     source = tree.get(span.path)
     return span.path if source is None else f"{span.path}:{source.position(span.start)[0]}"
 
 
 def _server(tree: SourceTree, options: Options) -> tuple[Any, str] | None:
-    """Return the server's description and the file that had it; None where a marked file has it."""
-    definition, _ = understand(tree, options)
+    """Return the server's description and the file that had it; None where a decorated file has it."""
+    definition, _ = parse_project(tree, options)
     if definition is None or definition.server is None:
         return None
     server = definition.server
@@ -159,16 +161,16 @@ def _server(tree: SourceTree, options: Options) -> tuple[Any, str] | None:
 
 
 def _replaced(part: Definition) -> Sequence[str]:
-    """Return the files of which nothing is wanted any more: all that it meant is written in ours."""
-    if not is_known(part):
+    """Return the files that are no longer needed: their whole meaning is in the new ones."""
+    if not has_static_answers(part):
         return ()
     libraries = {library.source.path for library in part.libraries}
     return [source.path for source in part.sources if source.path not in libraries]
 
 
 def _lost(part: Definition) -> Iterator[Diagnostic]:
-    """Yield what a part means for which our own format has no word."""
-    for facet in part.facets if is_known(part) else ():
-        message = f"the server `{facet.name}` has no path of its own (`{facet.path}`) any more"
-        hint = "all of them are one server; for one of them alone, import a project that lists only that"
+    """Yield the parts of a definition that the native format cannot express."""
+    for facet in part.virtual_servers if has_static_answers(part) else ():
+        message = f"the server `{facet.name}` no longer has a separate path (`{facet.path}`)"
+        hint = "all of them become one server; to import a single one, import a project that lists only that"
         yield diagnose("MCP281", None, message, "", hint)

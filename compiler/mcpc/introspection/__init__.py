@@ -1,26 +1,26 @@
-"""Definitions that are Python functions: which there are is read from the source, what they offer is asked of Python.
+"""Definitions by Python functions: found in the source, and described by importing it in a separate process.
 
-    Source ─find─▶ MarkedFile ─ask─▶ Answer, one a file: what every marked function offers, or why it cannot be known
+    Source ─find_decorated─▶ DecoratedFile ─describe_files─▶ FileDescription, one a file
 
-Only `ask` runs anything, in a process of its own (`process.py`), and only files in which `find` found a mark.
+Only `describe_files` runs project code, and only files in which `find_decorated` found a decorator.
 """
 
-from mcpc.introspection.marks import find, servers_of
-from mcpc.introspection.meanings import KINDS, STATED
-from mcpc.introspection.model import Mark, MarkedFile, ServerMark
-from mcpc.introspection.process import Answer, Answers, Failure, ask, decisive
+from mcpc.introspection.decorators import find_decorated, server_names
+from mcpc.introspection.model import DecoratedFile, Decorator, ServerObject
+from mcpc.introspection.name_resolution import KEYWORD_KINDS, KINDS
+from mcpc.introspection.process import FileDescription, ImportFailure, ImportResults, build_inputs, describe_files
 
 __all__ = [
+    "KEYWORD_KINDS",
     "KINDS",
-    "STATED",
-    "Answer",
-    "Answers",
-    "Failure",
-    "Mark",
-    "MarkedFile",
-    "ServerMark",
-    "ask",
-    "decisive",
-    "find",
-    "servers_of",
+    "DecoratedFile",
+    "Decorator",
+    "FileDescription",
+    "ImportFailure",
+    "ImportResults",
+    "ServerObject",
+    "build_inputs",
+    "describe_files",
+    "find_decorated",
+    "server_names",
 ]

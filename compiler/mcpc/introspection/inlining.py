@@ -1,11 +1,11 @@
-"""Put definitions in the place of the references to them, in schemas that are derived from type hints.
+"""Inlining of definitions, in place of the references to them, in schemas that are derived from type hints.
 
     {"properties": {"unit": {"$ref": "#/$defs/Unit"}}, "$defs": {"Unit": {"enum": ["C", "F"]}}}
     {"properties": {"unit": {"enum": ["C", "F"]}}}
 
-Several clients cannot read a `$ref`.  The rule: a definition that leads back to itself stays.  One that is used once is
-inlined.  One that is used several times is inlined if the schema then has at most `LARGEST` bytes or `GROWTH` times its
-size, the cheapest first.  Both schemas accept the same values.
+Several clients cannot read a `$ref`.  The rule: a recursive definition is not inlined.  One that is used once is
+inlined.  One that is used several times is inlined if the schema then has at most `MAX_INLINED_BYTES` bytes or
+`MAX_GROWTH` times its size, the cheapest first.  Both schemas accept the same values.
 """
 
 from __future__ import annotations
@@ -20,42 +20,44 @@ if TYPE_CHECKING:
 
     Schema = dict[str, Any]
 
-LARGEST, GROWTH = 4096, 2
-"""A schema may have this size in bytes of JSON when its definitions are inlined, or this many times its own."""
-DEEPEST, MOST = 60, 100
-"""A schema that would be nested more deeply stays as it is; so many definitions that are used several times go."""
+MAX_INLINED_BYTES, MAX_GROWTH = 4096, 2
+"""The maximum size of a schema with inlined definitions, in bytes of JSON, or as a multiple of its original size."""
+MAX_DEPTH, MAX_INLINED = 60, 100
+"""A schema that would be nested more deeply is not changed; so many definitions that are used several times go."""
 PREFIX = "#/$defs/"
-ONE = frozenset(
+SCHEMA_KEYWORDS = frozenset(
     {
         *("additionalProperties", "contains", "contentSchema", "else", "if", "items", "not", "propertyNames", "then"),
         *("unevaluatedItems", "unevaluatedProperties"),
     }
 )
 """Keywords whose value is a schema."""
-MANY = frozenset({"allOf", "anyOf", "oneOf", "prefixItems"})
+SCHEMA_LIST_KEYWORDS = frozenset({"allOf", "anyOf", "oneOf", "prefixItems"})
 """Keywords whose value is a list of schemas."""
-NAMED = frozenset({"$defs", "dependentSchemas", "patternProperties", "properties"})
+SCHEMA_MAP_KEYWORDS = frozenset({"$defs", "dependentSchemas", "patternProperties", "properties"})
 """Keywords whose value is an object of schemas."""
 ANNOTATIONS = frozenset(
     {"$comment", "default", "deprecated", "description", "examples", "readOnly", "title", "writeOnly"}
 )
-"""Keywords that judge nothing: beside a `$ref` they replace those of the definition."""
-FIXED = frozenset({"$anchor", "$dynamicAnchor", "$dynamicRef", "$id", "$recursiveRef", "$schema", "definitions"})
-"""Keywords by which a schema means something else in another place; a schema with one of them is left alone."""
+"""Keywords that do not validate: beside a `$ref` they replace those of the definition."""
+PLACE_DEPENDENT = frozenset(
+    {"$anchor", "$dynamicAnchor", "$dynamicRef", "$id", "$recursiveRef", "$schema", "definitions"}
+)
+"""Keywords whose meaning depends on their place; a schema with one of them is not changed."""
 
 
-def inlined(schema: Schema) -> Schema:
+def inline_definitions(schema: Schema) -> Schema:
     """Return a schema that accepts the same values with as few references as the rule allows."""
-    if not isinstance(schema.get("$defs"), dict) or not _is_plain(schema):
+    if not isinstance(schema.get("$defs"), dict) or not _is_inlinable(schema):
         return schema
     try:
-        made = _without(schema, _used_once(schema))
-        bound = max(LARGEST, GROWTH * _size(schema))
-        for _ in range(MOST):
+        made = _inline(schema, _used_once(schema))
+        bound = max(MAX_INLINED_BYTES, MAX_GROWTH * _size(schema))
+        for _ in range(MAX_INLINED):
             cheapest = _cheapest(made, bound)
             if not cheapest:
                 break
-            made = _without(made, {cheapest})
+            made = _inline(made, {cheapest})
     except RecursionError:
         return schema
     return schema if _is_deep(made) else made
@@ -67,17 +69,17 @@ def _size(schema: Any) -> int:
 
 def _is_deep(schema: Schema) -> bool:
     level: list[Any] = [schema]
-    for _ in range(DEEPEST):
+    for _ in range(MAX_DEPTH):
         holders = (part.values() if isinstance(part, dict) else part for part in level if isinstance(part, dict | list))
         level = [part for holder in holders for part in holder]
     return bool(level)
 
 
-def _is_plain(schema: Schema) -> bool:
-    """Tell whether every reference in a schema leads to one of its own definitions, and no place has a name."""
+def _is_inlinable(schema: Schema) -> bool:
+    """Tell whether every reference leads to one of the schema's definitions, and no subschema has an anchor."""
     known = {f"{PREFIX}{name}" for name in schema["$defs"]}
     for part in _subschemas(schema):
-        if not FIXED.isdisjoint(part) or ("$defs" in part and part is not schema):
+        if not PLACE_DEPENDENT.isdisjoint(part) or ("$defs" in part and part is not schema):
             return False
         if "$ref" in part and str(part["$ref"]) not in known:
             return False
@@ -85,7 +87,7 @@ def _is_plain(schema: Schema) -> bool:
 
 
 def _subschemas(schema: Any) -> Iterator[Schema]:
-    """Yield a schema and all schemas in it; what is `true` or `false` has nothing in it."""
+    """Yield a schema and all its subschemas; `true` and `false` have none."""
     waiting = [schema]
     while waiting:
         part = waiting.pop()
@@ -96,11 +98,11 @@ def _subschemas(schema: Any) -> Iterator[Schema]:
 
 
 def _children(key: str, value: Any) -> list[Any]:
-    if key in ONE:
+    if key in SCHEMA_KEYWORDS:
         return [value]
-    if key in MANY and isinstance(value, list):
+    if key in SCHEMA_LIST_KEYWORDS and isinstance(value, list):
         return value
-    return list(value.values()) if key in NAMED and isinstance(value, dict) else []
+    return list(value.values()) if key in SCHEMA_MAP_KEYWORDS and isinstance(value, dict) else []
 
 
 def _uses(schema: Any) -> dict[str, int]:
@@ -113,32 +115,31 @@ def _uses(schema: Any) -> dict[str, int]:
     return found
 
 
-def _finite(definitions: Mapping[str, Schema]) -> set[str]:
-    """Return the definitions that do not lead back to themselves."""
-    edges: dict[Any, Any] = {name: tuple(_uses(one)) for name, one in definitions.items()}
-    groups: Any = components(edges)
-    return {name for group in groups if not is_cycle(group, edges) for name in group}
+def _non_recursive(definitions: Mapping[str, Schema]) -> set[str]:
+    """Return the definitions that are not recursive."""
+    edges = {name: tuple(_uses(definition)) for name, definition in definitions.items()}
+    return {name for group in components(edges) if not is_cycle(group, edges) for name in group}
 
 
 def _used_once(schema: Schema) -> set[str]:
     """Return the definitions that are used once, or not at all."""
     uses = _uses(schema)
-    return {name for name in _finite(schema["$defs"]) if uses.get(name, 0) <= 1}
+    return {name for name in _non_recursive(schema["$defs"]) if uses.get(name, 0) <= 1}
 
 
 def _cheapest(schema: Schema, bound: int) -> str:
-    """Return the definition whose inlining costs least, if the schema stays within its bound; nothing if none does."""
+    """Return the definition whose inlining costs least, if the schema stays within its bound, or an empty string."""
     definitions = schema.get("$defs", {})
     uses = _uses(schema)
-    costs = sorted(((uses.get(name, 0) - 1) * _size(definitions[name]), name) for name in _finite(definitions))
+    costs = sorted(((uses.get(name, 0) - 1) * _size(definitions[name]), name) for name in _non_recursive(definitions))
     return costs[0][1] if costs and _size(schema) + costs[0][0] <= bound else ""
 
 
-def _without(schema: Schema, names: set[str]) -> Schema:
-    """Return a schema in which some definitions stand wherever they were referred to."""
+def _inline(schema: Schema, names: set[str]) -> Schema:
+    """Return a schema in which some definitions replace their references."""
     definitions = schema["$defs"]
     targets = {name: definitions[name] for name in names}
-    kept = {name: one for name, one in definitions.items() if name not in names}
+    kept = {name: definition for name, definition in definitions.items() if name not in names}
     made: Schema = _replaced({**schema, "$defs": kept}, targets)
     return made if kept else {key: value for key, value in made.items() if key != "$defs"}
 
@@ -150,21 +151,21 @@ def _replaced(schema: Any, targets: Mapping[str, Schema]) -> Any:
     made = {key: _mapped(key, value, lambda part: _replaced(part, targets)) for key, value in schema.items()}
     made = _without_mapping(made, targets)
     name = made["$ref"].removeprefix(PREFIX) if "$ref" in made else ""
-    return merged(made, _replaced(targets[name], targets)) if name in targets else made
+    return merge_reference(made, _replaced(targets[name], targets)) if name in targets else made
 
 
 def _mapped(key: str, value: Any, change: Callable[[Any], Any]) -> Any:
-    if key in ONE:
+    if key in SCHEMA_KEYWORDS:
         return change(value)
-    if key in MANY and isinstance(value, list):
+    if key in SCHEMA_LIST_KEYWORDS and isinstance(value, list):
         return [change(part) for part in value]
-    if key in NAMED and isinstance(value, dict):
+    if key in SCHEMA_MAP_KEYWORDS and isinstance(value, dict):
         return {name: change(part) for name, part in value.items()}
     return value
 
 
 def _without_mapping(schema: Schema, targets: Mapping[str, Schema]) -> Schema:
-    """Return a schema whose `discriminator`, OpenAPI's, does not map to a definition that is gone."""
+    """Return a schema without an OpenAPI `discriminator` that maps to an inlined definition."""
     said = schema.get("discriminator")
     mapping = said.get("mapping") if isinstance(said, dict) else None
     gone = {f"{PREFIX}{name}" for name in targets}
@@ -173,8 +174,8 @@ def _without_mapping(schema: Schema, targets: Mapping[str, Schema]) -> Schema:
     return {key: value for key, value in schema.items() if key != "discriminator"}
 
 
-def merged(referring: Schema, target: Any) -> Any:
-    """Return what a schema with a `$ref` means: the definition holds, and so does what is beside it.
+def merge_reference(referring: Schema, target: Any) -> Any:
+    """Return the meaning of a schema with a `$ref`: the definition, and the keywords beside it.
 
     Annotations beside it replace the definition's; anything else is asserted beside it (`allOf`).
     """

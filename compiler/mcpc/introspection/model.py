@@ -1,4 +1,4 @@
-"""What is read in a file of marked functions: places, and nothing that only running it would tell."""
+"""Data that is read in the source of a file of decorated functions, without running it."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Parameter:
-    """Where a parameter is written: its name, its annotation, its default."""
+class DescribedParameter:
+    """The spans of a parameter: its name, its annotation, its default."""
 
     name: Span
     annotation: Span | None
@@ -22,20 +22,20 @@ class Parameter:
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class Decorator:
     """A function that is a definition.  `span`: the place of its name; `options`: of each keyword's value."""
 
     kind: str
     function: str
     span: Span
     options: Mapping[str, Span]
-    parameters: Mapping[str, Parameter] = field(default_factory=dict)
+    parameters: Mapping[str, DescribedParameter] = field(default_factory=dict)
     docstring: Span | None = None
     returns: Span | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class ServerMark:
+class ServerObject:
     """A `Server(...)` that has a name at the top of its file."""
 
     name: str
@@ -44,16 +44,16 @@ class ServerMark:
 
 
 @dataclass(frozen=True, slots=True)
-class MarkedFile:
-    """What is marked in a file.
+class DecoratedFile:
+    """The decorated functions and servers of a file.
 
-    `runs`: it may be run to learn more; if not, `problems` say why.  `seen`: every function on which a mark was read,
-    be it followed or reported.
+    `runs`: it may be run for descriptions; if not, `problems` have the reason.  `seen`: every function with a
+    decorator, also if it was only reported.
     """
 
     source: Source
-    marks: tuple[Mark, ...]
-    servers: tuple[ServerMark, ...]
+    marks: tuple[Decorator, ...]
+    servers: tuple[ServerObject, ...]
     problems: Diagnostics
     seen: frozenset[str]
     runs: bool

@@ -1,8 +1,8 @@
-"""Which functions of a project lead to which: by the names they mention, read from the syntax, so that nothing is run.
+"""Call graph of a project's functions, by the names they mention, read from the syntax without running it.
 
-A place is a file and a name at its top (a function, a class, a value, something imported).  The name "" is the file as
-it runs when it is imported; `Class.__init__` is what runs when an instance is made, and `name()` is a call of the name,
-which for a class is only that.  What only running would tell (`getattr`, an object that is handed on) is not followed.
+A place is a file and a name at its top level (a function, a class, a value, an import).  The name "" is the file as it
+runs when it is imported; `Class.__init__` runs when an instance is created, and `name()` is a call of the name, which
+for a class is only that.  Dynamic access (`getattr`, an object passed on) is not followed.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ import ast
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from mcpc.introspection.marks import parsed
-from mcpc.introspection.meanings import module_level
-from mcpc.introspection.variables import INITIALIZERS, initializer
+from mcpc.introspection.decorators import parse_python
+from mcpc.introspection.name_resolution import module_level
+from mcpc.introspection.variables import INITIALIZERS, initializer_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -25,12 +25,12 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class Users:
-    """Who mentions each place."""
+    """The places that mention each place."""
 
     of: dict[Place, set[Place]] = field(default_factory=dict)
 
     def add(self, user: Place, used: Place) -> None:
-        """Note that a place mentions another."""
+        """Record that a place mentions another."""
         self.of.setdefault(used, set()).add(user)
 
     def leading_to(self, place: Place) -> set[Place]:
@@ -44,17 +44,17 @@ class Users:
         return found
 
 
-def users(sources: Mapping[str, Source]) -> Users:
-    """Return who mentions what in the Python files of a project."""
+def find_users(sources: Mapping[str, Source]) -> Users:
+    """Return which places mention each other in the Python files of a project."""
     found = Users()
     for path, source in sources.items():
-        tree = parsed(source)
+        tree = parse_python(source)
         if tree is not None:
-            _read(found, _File(path, tree, sources))
+            _read(found, _PythonFile(path, tree, sources))
     return found
 
 
-class _File:
+class _PythonFile:
     """A file, and the modules of the project that its names mean."""
 
     def __init__(self, path: str, tree: ast.Module, sources: Mapping[str, Source]) -> None:
@@ -113,31 +113,31 @@ def _absolute(path: str, module: str, level: int) -> str:
     return ".".join((*parents, *([module] if module else [])))
 
 
-def _read(found: Users, file: _File) -> None:
+def _read(found: Users, file: _PythonFile) -> None:
     path = file.path
     for name, (other, original) in file.imported.items():
         found.add((path, name), (other, original))
-        found.add((path, _call(name)), (other, _call(original)))
+        found.add((path, _call_of(name)), (other, _call_of(original)))
     for node in module_level(file.tree):
         if isinstance(node, ast.ClassDef):
             _read_class(found, file, node)
         for name, part in _named(node):
-            found.add((path, _call(name)), (path, name))
-            _mention(found, file, (path, name), part)
+            found.add((path, _call_of(name)), (path, name))
+            _add_mentions(found, file, (path, name), part)
         if isinstance(node, ast.Call) and (place := file.used(node.func)):
-            found.add((path, ""), (place[0], _call(place[1])))
+            found.add((path, ""), (place[0], _call_of(place[1])))
 
 
-def _read_class(found: Users, file: _File, node: ast.ClassDef) -> None:
-    made = initializer(node.name)
-    found.add((file.path, _call(node.name)), (file.path, made))
+def _read_class(found: Users, file: _PythonFile, node: ast.ClassDef) -> None:
+    made = initializer_name(node.name)
+    found.add((file.path, _call_of(node.name)), (file.path, made))
     found.add((file.path, node.name), (file.path, made))
     for part in (*node.bases, *node.decorator_list, *node.body):
         is_initializer = isinstance(part, ast.FunctionDef) and part.name in INITIALIZERS
-        _mention(found, file, (file.path, made if is_initializer else node.name), part)
+        _add_mentions(found, file, (file.path, made if is_initializer else node.name), part)
 
 
-def _call(name: str) -> str:
+def _call_of(name: str) -> str:
     return f"{name}()"
 
 
@@ -152,7 +152,7 @@ def _named(node: ast.AST) -> Iterator[tuple[str, ast.AST]]:
                 yield target.id, node.value
 
 
-def _mention(found: Users, file: _File, user: Place, part: ast.AST) -> None:
+def _add_mentions(found: Users, file: _PythonFile, user: Place, part: ast.AST) -> None:
     for node in ast.walk(part):
         place = file.used(node) if isinstance(node, ast.Name | ast.Attribute) else None
         if place is not None:

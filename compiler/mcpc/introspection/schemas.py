@@ -1,6 +1,6 @@
-"""The JSON Schema of a function's parameters, and of what it returns, as pydantic describes their types.
+"""JSON Schemas of a function's parameters and result, as pydantic describes their types.
 
-Runs in the process of the project.  Titles that only repeat a name are left out: they cost a model's attention.
+Runs in the process of the project.  Titles that only repeat a name are omitted: they use a model's tokens.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from pydantic.fields import FieldInfo
 from pydantic.json_schema import GenerateJsonSchema
 from pydantic_core import SchemaError
 
-from mcpc.introspection.inlining import inlined
+from mcpc.introspection.inlining import inline_definitions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
 NOTHING = inspect.Parameter.empty
 LISTS = (list, tuple, Sequence, Collection, Iterable)
-WRAPPED = "x-fastmcp-wrap-result"
-"""The key by which clients know that the value of `result` is the whole result."""
-IMPOSSIBLE = (
+WRAPPED_KEY = "x-fastmcp-wrap-result"
+"""The key that tells clients that the value of `result` is the whole result."""
+NO_SCHEMA_ERRORS = (
     ArithmeticError,
     AssertionError,
     AttributeError,
@@ -38,10 +38,10 @@ IMPOSSIBLE = (
     TypeError,
     ValueError,
 )
-"""What is raised for a type that has no schema: by pydantic, and by types that say their own."""
+"""Exceptions for a type without a schema: by pydantic, and by types that define their own."""
 
 
-class Schemas(GenerateJsonSchema):
+class UntitledSchemas(GenerateJsonSchema):
     """Schemas in which no parameter and no field has a title that only repeats its name."""
 
     def field_title_should_be_set(self, schema: Any) -> bool:
@@ -49,29 +49,29 @@ class Schemas(GenerateJsonSchema):
         return False
 
 
-def untitled(schema: dict[str, Any], name: str = "") -> dict[str, Any]:
-    """Return a schema without the titles that are only the names of classes."""
+def without_class_titles(schema: dict[str, Any], name: str = "") -> dict[str, Any]:
+    """Return a schema without titles that are only the names of classes."""
     for key, definition in schema.get("$defs", {}).items():
-        untitled(definition, key)
+        without_class_titles(definition, key)
     if schema.get("title") == name:
         del schema["title"]
     return schema
 
 
-def of_parameters(parameters: Mapping[str, tuple[Any, Any]]) -> dict[str, Any]:
+def parameter_schema(parameters: Mapping[str, tuple[Any, Any]]) -> dict[str, Any]:
     """Return the schema of arguments: each parameter with its hint and its default (`NOTHING` for none)."""
 
     def stand_in(**_: Any) -> None:
         """Have the signature that the schema is of."""
 
     rows = [
-        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, annotation=documented(hint), default=default)
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, annotation=with_description(hint), default=default)
         for name, (hint, default) in parameters.items()
     ]
     shape: Any = stand_in
     shape.__signature__ = inspect.Signature(rows)
     shape.__annotations__ = {row.name: row.annotation for row in rows}
-    made = inlined(untitled(TypeAdapter(shape).json_schema(schema_generator=Schemas)))
+    made = inline_definitions(without_class_titles(TypeAdapter(shape).json_schema(schema_generator=UntitledSchemas)))
     first = {"type": "object", "properties": made.pop("properties", {})}
     return {**first, **{key: made[key] for key in sorted(made, key=ORDER.index) if key != "type"}}
 
@@ -79,8 +79,8 @@ def of_parameters(parameters: Mapping[str, tuple[Any, Any]]) -> dict[str, Any]:
 ORDER = ["type", "required", "additionalProperties", "$defs"]
 
 
-def documented(hint: Any) -> Any:
-    """Return a hint in which `Annotated[str, "text"]` says that the text describes."""
+def with_description(hint: Any) -> Any:
+    """Return a hint in which the text of `Annotated[str, "text"]` is its description."""
     if typing.get_origin(hint) is not Annotated:
         return hint
     texts = [part for part in hint.__metadata__ if isinstance(part, str)]
@@ -89,15 +89,15 @@ def documented(hint: Any) -> Any:
     return Annotated[hint, Field(description=texts[0])]
 
 
-def of_result(hint: Any) -> tuple[dict[str, Any] | None, bool]:
-    """Return the schema of what a function returns, if it says something, and whether it is the one of `result`.
+def result_schema(hint: Any) -> tuple[dict[str, Any] | None, bool]:
+    """Return the schema of a function's result, or None, and whether the result is wrapped in `result`.
 
-    A result with a schema is an object in all revisions that know one: anything else is put into one.
+    A result with a schema is an object in all revisions that have output schemas: any other value is wrapped.
     """
-    if says_nothing(hint):
+    if is_uninformative(hint):
         return None, False
-    made = TypeAdapter(hint).json_schema(mode="serialization", by_alias=False, schema_generator=Schemas)
-    untitled(made, getattr(hint, "__name__", ""))
+    made = TypeAdapter(hint).json_schema(mode="serialization", by_alias=False, schema_generator=UntitledSchemas)
+    without_class_titles(made, getattr(hint, "__name__", ""))
     definitions = made.pop("$defs", {})
     target = made
     while set(target) == {"$ref"}:
@@ -105,11 +105,13 @@ def of_result(hint: Any) -> tuple[dict[str, Any] | None, bool]:
     is_object = target.get("type") == "object"
     root = target if is_object else {"type": "object", "properties": {"result": made}, "required": ["result"]}
     used = {"$defs": definitions} if '"$ref"' in json.dumps(root) else {}
-    return inlined({"type": "object", **root, **used, **({} if is_object else {WRAPPED: True})}), not is_object
+    return inline_definitions(
+        {"type": "object", **root, **used, **({} if is_object else {WRAPPED_KEY: True})}
+    ), not is_object
 
 
-def says_nothing(hint: Any) -> bool:
-    """Tell whether a hint of a result tells a client nothing, or names bytes, which JSON has none of."""
+def is_uninformative(hint: Any) -> bool:
+    """Tell whether a result's hint gives a client no information, or contains bytes, which JSON does not have."""
     if hint in (NOTHING, None, type(None), Any, object) or is_or_has_bytes(hint):
         return True
     kind = typing.get_origin(hint) or hint
@@ -118,14 +120,14 @@ def says_nothing(hint: Any) -> bool:
 
 
 def is_or_has_bytes(hint: Any) -> bool:
-    """Tell whether a hint is bytes, or a choice with them."""
+    """Tell whether a hint is bytes, or a union with them."""
     if typing.get_origin(hint) in (typing.Union, types.UnionType, Annotated):
         return any(map(is_or_has_bytes, typing.get_args(hint)))
     return hint is bytes
 
 
-def resolved(function: Callable[..., Any], annotation: Any) -> Any:
-    """Return what an annotation means, which may be a text."""
+def resolve_annotation(function: Callable[..., Any], annotation: Any) -> Any:
+    """Return the type of an annotation, which may be a string."""
     while hasattr(function, "__wrapped__"):
         function = function.__wrapped__
     holder = types.SimpleNamespace(__annotations__={"it": annotation})

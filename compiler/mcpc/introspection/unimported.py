@@ -1,6 +1,6 @@
-"""What marked functions offer as far as their syntax shows it (`--no-import`): nothing of the project is run.
+"""Description of decorated functions by their syntax alone (`--no-import`): nothing of the project is run.
 
-Names, docstrings and parameters are known; of types those that JSON has itself; options that are written out.
+Names, docstrings, parameters, JSON's own types, and literal options are found.
 """
 
 from __future__ import annotations
@@ -9,14 +9,14 @@ import ast
 from typing import TYPE_CHECKING
 
 from mcpc.diagnostics import Span, diagnose
-from mcpc.introspection.marks import parsed
-from mcpc.introspection.process import Answer, Answers
+from mcpc.introspection.decorators import parse_python
+from mcpc.introspection.process import FileDescription, ImportResults
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from mcpc.diagnostics import Diagnostic, Diagnostics
-    from mcpc.introspection.model import Mark, MarkedFile
+    from mcpc.introspection.model import DecoratedFile, Decorator
     from mcpc.sources import Json
 
 TYPES = {
@@ -27,52 +27,53 @@ TYPES = {
     "list": "array",
     "str": "string",
 }
-WRITTEN = frozenset({"description", "name", "title", "uri"})
-"""Options that are taken if they are written as texts."""
-NAMED = frozenset({"tool", "prompt", "resource"})
-HINT = "what the file computes is not known; without `--no-import` it is imported, confined"
+LITERAL_OPTIONS = frozenset({"description", "name", "title", "uri"})
+"""Options that are used if they are string literals."""
+NAMED_KINDS = frozenset({"tool", "prompt", "resource"})
+HINT = "computed definitions are unknown; without `--no-import` the file is imported in a confined process"
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
-def read(files: Sequence[MarkedFile]) -> tuple[Answers, Diagnostics]:
-    """Return the answers of files that are not imported, and a word about each."""
+def read_without_import(files: Sequence[DecoratedFile]) -> tuple[ImportResults, Diagnostics]:
+    """Return the results of files that are not imported, with a note about each."""
     problems = tuple(was_not_imported(file.source.path) for file in files)
-    return Answers({file.source.path: answer(file) for file in files}), problems
+    return ImportResults({file.source.path: file_description(file) for file in files}), problems
 
 
 def was_not_imported(path: str) -> Diagnostic:
-    """Return what is said of a file that defines what only an import shows."""
+    """Return the note about a file whose definitions only an import would show."""
     return diagnose("MCP716", Span(path), f"`{path}` was not imported", "", HINT)
 
 
-def answer(file: MarkedFile) -> Answer:
-    """Return what one file shows."""
-    tree = parsed(file.source)
+def file_description(file: DecoratedFile) -> FileDescription:
+    """Return the result of one file."""
+    tree = parse_python(file.source)
     functions = {node.name: node for node in tree.body if isinstance(node, Function)} if tree else {}
-    rows = tuple(row(mark, functions.get(mark.function), file) for mark in file.marks)
+    rows = tuple(function_row(mark, functions.get(mark.function), file) for mark in file.marks)
     servers: dict[str, dict[str, Json]] = {
-        server.name: {"said": dict(literals(file, server.options.items())), "problems": []} for server in file.servers
+        server.name: {"said": dict(literal_options(file, server.options.items())), "problems": []}
+        for server in file.servers
     }
     for name, said in servers.items():
         given = said["said"]
         if isinstance(given, dict):
-            given.setdefault("name", positional(tree, name))
-    return Answer(rows, servers)
+            given.setdefault("name", server_name(tree, name))
+    return FileDescription(rows, servers)
 
 
-def row(mark: Mark, function: Function | None, file: MarkedFile) -> dict[str, Json]:
-    """Return what one mark shows."""
+def function_row(mark: Decorator, function: Function | None, file: DecoratedFile) -> dict[str, Json]:
+    """Return the row of one decorated function."""
     kind = mark.kind.removeprefix("mcp_")
-    definition: dict[str, Json] = {"name": mark.function} if kind in NAMED else {}
+    definition: dict[str, Json] = {"name": mark.function} if kind in NAMED_KINDS else {}
     text = ast.get_docstring(function) if function else None
-    if text and kind in NAMED:
+    if text and kind in NAMED_KINDS:
         definition["description"] = text.partition("\n\n")[0]
-    taken = ((name, span) for name, span in mark.options.items() if name in WRITTEN)
-    definition.update(literals(file, taken))
+    taken = ((name, span) for name, span in mark.options.items() if name in LITERAL_OPTIONS)
+    definition.update(literal_options(file, taken))
     if kind == "resource":
         uri = str(definition.pop("uri", f"resource://{mark.function}"))
         definition["uriTemplate" if "{" in uri else "uri"] = uri
-    parameters = list(shown(function)) if function else []
+    parameters = list(client_parameters(function)) if function else []
     if kind == "tool":
         definition["inputSchema"] = {
             "type": "object",
@@ -84,8 +85,8 @@ def row(mark: Mark, function: Function | None, file: MarkedFile) -> dict[str, Js
     return {"definition": definition, "binding": [], "context": "", "problems": []}
 
 
-def shown(function: Function) -> Iterator[tuple[str, dict[str, Json], bool]]:
-    """Yield the parameters that clients fill: name, schema as far as the annotation shows it, whether it is needed."""
+def client_parameters(function: Function) -> Iterator[tuple[str, dict[str, Json], bool]]:
+    """Yield the parameters that clients provide: name, schema, and whether it is required."""
     given = function.args
     positioned = [*given.posonlyargs, *given.args]
     defaults: list[ast.expr | None] = [*[None] * (len(positioned) - len(given.defaults)), *given.defaults]
@@ -97,8 +98,8 @@ def shown(function: Function) -> Iterator[tuple[str, dict[str, Json], bool]]:
             yield parameter.arg, ({"type": kind} if kind else {}), default is None
 
 
-def literals(file: MarkedFile, options: Iterable[tuple[str, Span]]) -> Iterator[tuple[str, Json]]:
-    """Yield the options whose values are written out as texts."""
+def literal_options(file: DecoratedFile, options: Iterable[tuple[str, Span]]) -> Iterator[tuple[str, Json]]:
+    """Yield the options that are string literals."""
     for name, span in options:
         try:
             value = ast.literal_eval(file.source.text[span.start : span.end])
@@ -108,8 +109,8 @@ def literals(file: MarkedFile, options: Iterable[tuple[str, Span]]) -> Iterator[
             yield name, value
 
 
-def positional(tree: ast.Module | None, name: str) -> str:
-    """Return the first argument of the `Server(...)` that is called `name`, if it is a text; else that name."""
+def server_name(tree: ast.Module | None, name: str) -> str:
+    """Return the first argument of the `Server(...)` called `name`, if it is a string literal; else that name."""
     for node in tree.body if tree else ():
         if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call) and node.value.args:
             first = node.value.args[0]

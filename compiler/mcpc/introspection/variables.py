@@ -1,4 +1,4 @@
-"""Which variables of the environment a Python file reads, as far as it names them: nothing is run to know."""
+"""Search for the environment variables that a Python file reads by literal names, without running it."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from mcpc.introspection.marks import parsed
-from mcpc.introspection.places import whole
+from mcpc.introspection.decorators import parse_python
+from mcpc.introspection.spans import node_span
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,16 +18,16 @@ if TYPE_CHECKING:
 
 MENTION = re.compile(rb"\b(?:environb?|getenvb?)\b")
 INITIALIZERS = frozenset({"__init__", "__new__", "__post_init__"})
-"""The methods that run when an instance is made."""
+"""The methods that run when an instance is created."""
 OBJECT, FUNCTION, MODULE = "os.environ", "os.getenv", "os"
 
 
 @dataclass(frozen=True, slots=True)
-class Variable:
+class EnvironmentVariable:
     """A variable that is read.
 
-    `function`: the function at the top of the file that does, the class of whose methods one does, or what makes its
-    instances (`Class.__init__`); nothing for the file itself.
+    `function`: the top-level function that reads it, the class of whose methods one does, or the creation of its
+    instances (`Class.__init__`); empty for the file itself.
     """
 
     name: str
@@ -35,27 +35,27 @@ class Variable:
     function: str
 
 
-def variables(source: Source) -> tuple[Variable, ...]:
-    """Return the variables a file reads and does not set itself, in the order of the file."""
+def read_variables(source: Source) -> tuple[EnvironmentVariable, ...]:
+    """Return the variables that a file reads and does not set itself, in the order of the file."""
     if not MENTION.search(source.data):
         return ()
-    tree = parsed(source)
+    tree = parse_python(source)
     if tree is None:
         return ()
     meanings = dict(_meanings(tree))
-    found: list[Variable] = []
+    found: list[EnvironmentVariable] = []
     own: set[str] = set()
-    for node, function in _walk(tree):
-        read, name = _named(node, meanings)
+    for node, function in _nodes_with_owners(tree):
+        read, name = _variable_access(node, meanings)
         if name is not None and read:
-            found.append(Variable(str(name.value), whole(source, name), function))
+            found.append(EnvironmentVariable(str(name.value), node_span(source, name), function))
         elif name is not None:
             own.add(str(name.value))
-    return tuple(sorted((one for one in found if one.name not in own), key=lambda one: one.span))
+    return tuple(sorted((item for item in found if item.name not in own), key=lambda item: item.span))
 
 
 def _meanings(tree: ast.Module) -> Iterator[tuple[str, str]]:
-    """Yield what the names mean that the file imports of `os`."""
+    """Yield the meanings of the names that the file imports from `os`."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             yield from ((alias.asname or "os", MODULE) for alias in node.names if alias.name == "os")
@@ -64,28 +64,28 @@ def _meanings(tree: ast.Module) -> Iterator[tuple[str, str]]:
             yield from ((name, meaning) for name, meaning in wanted if meaning in (OBJECT, FUNCTION))
 
 
-def initializer(name: str) -> str:
-    """Return what stands for the making of a class's instances."""
+def initializer_name(name: str) -> str:
+    """Return the name that stands for the creation of a class's instances."""
     return f"{name}.__init__"
 
 
-def _walk(tree: ast.Module) -> Iterator[tuple[ast.AST, str]]:
-    """Yield every node with what runs it at the top of the file (see `Variable`); a default belongs to the file."""
+def _nodes_with_owners(tree: ast.Module) -> Iterator[tuple[ast.AST, str]]:
+    """Yield every node with what runs it at the top level (`EnvironmentVariable`); defaults belong to the file."""
     waiting: list[tuple[ast.AST, str, str]] = [(tree, "", "")]
     while waiting:
         node, function, owner = waiting.pop()
         yield node, function
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             waiting += [(child, function, owner) for child in (node.args, *node.decorator_list)]
-            runs = initializer(owner) if node.name in INITIALIZERS else owner
+            runs = initializer_name(owner) if node.name in INITIALIZERS else owner
             waiting += [(child, function or (runs if owner else node.name), owner) for child in node.body]
         else:
             owner = owner or (node.name if isinstance(node, ast.ClassDef) else "")
             waiting += [(child, function, owner) for child in ast.iter_child_nodes(node)]
 
 
-def _named(node: ast.AST, meanings: dict[str, str]) -> tuple[bool, ast.Constant | None]:
-    """Return the text that names a variable, and whether it is read there, not set."""
+def _variable_access(node: ast.AST, meanings: dict[str, str]) -> tuple[bool, ast.Constant | None]:
+    """Return the text that names a variable, and whether it is read, not set."""
     match node:
         case ast.Subscript(value, ast.Constant(str()) as name, context) if _meaning(value, meanings) == OBJECT:
             return isinstance(context, ast.Load), name

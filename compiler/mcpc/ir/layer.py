@@ -1,4 +1,4 @@
-"""The packages that an artifact carries for its handlers, ready to go into it."""
+"""Packages that an artifact bundles for its handlers, ready to be written."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Package:
-    """One package; `tags` say for which Pythons and platforms it is, as its wheels do."""
+    """One package; `tags` are the Python and platform tags of its wheels."""
 
     name: str
     version: str
@@ -25,9 +25,9 @@ class Package:
 
 @dataclass(frozen=True, slots=True)
 class PackageContents:
-    """What a package adds: the top-level names to import, and about how many bytes of the artifact it takes.
+    """The content of a package: its top-level modules, and its approximate size in the artifact, in bytes.
 
-    `uses`: the packages that its metadata names, those of all its extras too; `extends`: the groups of its entry
+    `uses`: the packages that its metadata names, including those of all its extras; `extends`: the groups of its entry
     points, by which other packages find it.
     """
 
@@ -39,7 +39,7 @@ class PackageContents:
 
 @dataclass(frozen=True, slots=True)
 class PackageRequirement:
-    """A requirement of the project, and the names of the packages that are there for it: its own, and all it needs."""
+    """A requirement of the project, and the packages that it brings: the named one and its dependencies."""
 
     name: str
     span: Span | None
@@ -48,12 +48,12 @@ class PackageRequirement:
 
 @dataclass(frozen=True, slots=True)
 class Layer:
-    """All of them: what goes into the artifact under `site/`.
+    """All bundled packages: what is written below `site/`.
 
-    `modules`: the top-level names they can be imported by; `index`: what `mcpc_runtime.layer` needs to know of them;
-    `files`: the bytes of each by its name under `site/`.  `complete` is false where packages are missing for a reason
-    that was reported: which modules there would be, nobody knows.  `asked` and `contents` say what each requirement
-    brings, and what each package is by its name.
+    `modules`: the top-level names that can be imported; `index`: what `mcpc_runtime.packages` reads; `files`: the bytes
+    of each file by its name below `site/`. `complete` is false if packages are missing for a reported reason, so that
+    their modules are unknown. `asked` and `contents`: what each requirement brings, and the content of each package by
+    name.
     """
 
     packages: tuple[Package, ...] = ()

@@ -1,19 +1,31 @@
-"""The nodes of the intermediate representation: frozen, typed, free of any front end's names.
+"""Nodes of the IR: frozen and typed definitions of a server, independent of all project formats.
 
-A node keeps the place it came from, because passes report there; nothing here reads a file or a raw definition.
+A definition keeps its source position for diagnostics; nothing here reads a file or a raw definition.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, Protocol, cast
+from typing import TYPE_CHECKING, Protocol, cast
+
+from mcpc.ir.traits import NO_TRAITS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from mcpc.diagnostics import Span
+    from mcpc.ir.handlers import Handler, HandlerOptions, PlainData
     from mcpc.ir.layer import Layer
+    from mcpc.ir.metadata import (
+        Annotations,
+        Capability,
+        Implementation,
+        Metadata,
+        ToolAnnotations,
+        UserInterface,
+    )
     from mcpc.ir.skills import Skill
+    from mcpc.ir.traits import Traits
     from mcpc.ir.uri_templates import UriTemplate
     from mcpc.sources import Json, Node, Source
 
@@ -22,9 +34,8 @@ if TYPE_CHECKING:
 class Schema:
     """A JSON Schema as written.
 
-    `closed`: arguments the root does not name are refused although it does not say so.  `assert_formats`: `format`
-    decides.  `completes`: defaults are put in the place of what is missing.  `decides`: what breaks it is refused; else
-    it only describes.
+    `closed`: refuse arguments that the root does not name, even if it allows them. `assert_formats`: enforce `format`.
+    `completes`: fill in defaults. `decides`: enforce the schema; else it is only shown to clients.
     """
 
     node: Node
@@ -38,139 +49,43 @@ class Schema:
         """The schema as plain JSON."""
         return self.node.value
 
+    @property
+    def type(self) -> Json:
+        """The `type` of its root, or None."""
+        found = self.node.get("type")
+        return None if found is None else found.value
 
-@dataclass(frozen=True, slots=True)
-class Parameter:
-    """One parameter of a Python handler, as its signature says."""
-
-    name: str
-    required: bool
-    keyword: bool = True
-
-
-@dataclass(frozen=True, slots=True)
-class BashFunction:
-    """A function of a Bash library: called with the arguments as one JSON text.
-
-    `variables`: pairs of a property and the shell variable that holds it, if the function asks for such variables.
-    `traps`: the library sets traps, so that the function's status must be watched from outside.  `calls_tools`: it
-    may call other tools of the server.  `slice`: as much of the library as this function needs, for a shell of its own.
-    """
-
-    function: str
-    file: str
-    span: Span
-    contract: str = "mcbox"
-    variables: tuple[tuple[str, str], ...] = ()
-    traps: bool = False
-    calls_tools: bool = False
-    slice: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class PythonFunction:
-    """A function of a Python module: called with the arguments as keywords, or as `binding` says.
-
-    `binding`: a row of `mcpc_runtime.bindings.BINDINGS` and what it needs to turn arguments into the function's own.
-    `context`: the parameter that wants the call's context, if one does.
-    """
-
-    function: str
-    file: str
-    span: Span
-    parameters: tuple[Parameter, ...] = ()
-    accepts_any: bool = False
-    is_async: bool = False
-    contract: str = "python"
-    binding: tuple[str, ...] = ()
-    context: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Executable:
-    """A file that the system can run: told the arguments on its standard input, it prints the answer."""
-
-    file: str
-    span: Span
-    words: tuple[str, ...] = ()
-    contract: str = "executable"
-
-
-@dataclass(frozen=True, slots=True)
-class Foreign:
-    """A handler as another system has it: only its contract knows what `facts` mean, which are plain data.
-
-    `unpacks`: it wants the project's files on disk.  `compiled`: what its file is in the artifact, nothing if itself.
-    """
-
-    file: str
-    span: Span
-    contract: str
-    facts: tuple[Any, ...] = ()
-    unpacks: bool = False
-    compiled: bytes = b""
-
-
-Handler = BashFunction | PythonFunction | Executable | Foreign
-
-
-@dataclass(frozen=True, slots=True)
-class Environment:
-    """What of the server's environment a handler finds: all of it (`inherit`), or what every program needs and `names`.
-
-    A name may end with `*`.  Values are never known here.
-    """
-
-    inherit: bool = False
-    names: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Requirement:
-    """A program that a handler starts, and the oldest version that will do (digits and dots; nothing for any)."""
-
-    command: str
-    version: str
-    span: Span
-
-    def __str__(self) -> str:
-        """Return it as a project writes it."""
-        return f"{self.command} >= {self.version}" if self.version else self.command
-
-
-@dataclass(frozen=True, slots=True)
-class Running:
-    """How a handler is run.
-
-    `timeout`: seconds.  `inline`: in the server's own process, for speed; `loop`: over HTTP even on the thread that
-    serves everybody.  `isolated`: in a shell of its own.  `task`: whether a call may become a task (`optional`) or
-    always does (`required`).  `asks`: what the client is asked before: key, method, params as JSON.
-    """
-
-    timeout: float = 60.0
-    inline: bool | Literal["loop"] = False
-    isolated: bool = False
-    environment: Environment = Environment()
-    requires: tuple[Requirement, ...] = ()
-    task: str = ""
-    asks: tuple[tuple[str, str, bytes], ...] = ()
+    @property
+    def description(self) -> str:
+        """The `description` of its root, or an empty string."""
+        found = self.node.get("description")
+        return "" if found is None else str(found.value)
 
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """One tool.  `members`: what a list shows of it, in the order written; `handler` is never missing.
+    """One tool.  `node`: its source, for the positions of its fields; `handler` is always present.
 
-    `headers`: the arguments that HTTP clients repeat as headers (`x-mcp-header`): the header's name, the path to it.
+    `headers`: arguments that HTTP clients repeat as headers (`x-mcp-header`): the header's name, the path to the
+    argument.
     """
 
     name: str
     span: Span
-    members: Node
+    node: Node
     input: Schema
     output: Schema | None
     handler: Handler
-    running: Running = Running()
+    running: HandlerOptions
+    metadata: Metadata
+    annotations: ToolAnnotations
     headers: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    interface: UserInterface | None = None
+
+    @property
+    def may_run_again(self) -> bool:
+        """Whether an interrupted call is run again: it became a task, and the tool is repeatable."""
+        return bool(self.running.task) and self.annotations.repeatable
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,6 +95,7 @@ class PromptArgument:
     name: str
     required: bool
     span: Span
+    metadata: Metadata
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,15 +104,16 @@ class Prompt:
 
     name: str
     span: Span
-    members: Node
+    node: Node
     arguments: tuple[PromptArgument, ...]
     handler: Handler
-    running: Running = Running()
+    running: HandlerOptions
+    metadata: Metadata
 
 
 @dataclass(frozen=True, slots=True)
-class Contents:
-    """What a resource is, known when the server is built: a text, or a blob in base64.  `size`: its bytes."""
+class StaticContents:
+    """Content of a resource known at build time: a text, or a blob in base64.  `size`: in bytes."""
 
     data: str
     is_blob: bool
@@ -205,10 +122,10 @@ class Contents:
 
 
 @dataclass(frozen=True, slots=True)
-class Root:
-    """A folder of the machine that serves: its absolute path, or `$` and the variable of the environment that has it.
+class RootFolder:
+    """A folder on the serving machine: its absolute path, or `$` and the environment variable that contains it.
 
-    `path`: the file below it; of a template, the variable that holds that path.
+    `path`: the file below it; for a template, the variable that contains that path.
     """
 
     folder: str
@@ -218,91 +135,100 @@ class Root:
 
 @dataclass(frozen=True, slots=True)
 class Resource:
-    """One resource: either its content is known, or files or a handler have it."""
+    """One resource: its content is static, or comes from files or a handler.
+
+    `size`: the size in bytes shown to clients, as written or as known; None if neither.
+    """
 
     name: str
     uri: str
     span: Span
-    members: Node
+    node: Node
     mime: str
-    content: Contents | Root | None
+    content: StaticContents | RootFolder | None
     handler: Handler | None
-    running: Running = Running()
+    running: HandlerOptions
+    metadata: Metadata
+    annotations: Annotations
+    size: float | None = None
+    interface: UserInterface | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class ResourceTemplate:
-    """Many resources, whose uris a template describes: a handler is given the variables, or files have the contents."""
+    """Resources described by a URI template: a handler gets the variables, or files have the contents."""
 
     name: str
     uri: UriTemplate
     span: Span
-    members: Node
+    node: Node
     mime: str
-    content: Root | None
+    content: RootFolder | None
     handler: Handler | None
-    running: Running = Running()
+    running: HandlerOptions
+    metadata: Metadata
+    annotations: Annotations
 
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """What may stand for an argument of a prompt, or for a variable of a template: known values, or a handler's.
+    """Values for an argument of a prompt or a variable of a template: static values, or a handler's.
 
-    `kind`: `prompt` or `resource`; `ref`: the prompt's name, or the template; `span`: the place of `argument`.
+    `kind`: `prompt` or `resource`; `ref`: the prompt's name, or the template; `span`: the position of `argument`.
     """
 
     kind: str
     ref: str
     argument: str
     span: Span
-    members: Node
+    node: Node
     values: tuple[str, ...]
     handler: Handler | None
-    running: Running = Running()
+    running: HandlerOptions
 
     @property
     def name(self) -> str:
-        """What people call it."""
+        """The name in messages."""
         return f"{self.ref} {self.argument}"
 
     @property
     def key(self) -> str:
-        """What it is found by when the server runs."""
+        """The key by which the runtime finds it."""
         return f"{self.kind}\n{self.ref}\n{self.argument}"
 
 
-class Handled(Protocol):
+class HasHandler(Protocol):
     """A definition of any kind that has a handler."""
 
     @property
     def name(self) -> str:
-        """What people call it."""
+        """The name in messages."""
         ...
 
     @property
     def span(self) -> Span:
-        """Where its name is."""
+        """The position of its name."""
         ...
 
     @property
-    def members(self) -> Node:
-        """What was written of it."""
+    def node(self) -> Node:
+        """Its source."""
         ...
 
     @property
     def handler(self) -> Handler:
-        """What is run."""
+        """The handler that is run."""
         ...
 
     @property
-    def running(self) -> Running:
-        """How it is run."""
+    def running(self) -> HandlerOptions:
+        """The options of the handler."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
-class Facet:
-    """A part of a server that is a server of its own over HTTP, under `path`: the names of what it has."""
+class VirtualServer:
+    """A part of a server with a separate HTTP path: the names of its tools, prompts and resources."""
 
     name: str
     path: str
@@ -313,7 +239,7 @@ class Facet:
 
 @dataclass(frozen=True, slots=True)
 class HandlerFile:
-    """A file that goes into the artifact under `handlers/`, byte for byte unless a handler in it is compiled."""
+    """A file that is written below `handlers/`, unchanged unless a handler in it is compiled."""
 
     source: Source
     language: str = ""
@@ -323,22 +249,23 @@ class HandlerFile:
 class Server:
     """A whole server.
 
-    `shell`: the Bash libraries in the order one shell reads them.  `environment`: variables the handlers find, beside
-    what they inherit.  `unpack`: a library asks for its own place, so that the files are wanted on disk.  `sources`:
-    the files that spans point into, for the problem whose hint names a second place; nothing of them is emitted.
-    `models`: the tools whose models the project's own Python code mentions.  `changes`: what the project's sources say
-    may change while the server runs: `contents` of a resource, or a list (`tools`, `prompts`, `resources`), or lists
-    that are empty yet (`ever`).  `layer`: the packages that handlers find; `serving`: those that the server itself has,
-    for HTTP and what goes with it.
-    `settings`: what a format's own parts of the runtime are told, by their names, as plain data.  `facets`: servers of
-    which this one is all together.  `serves`: the capabilities that a format's own parts have without a definition.
+    `shell`: the Bash libraries in the order in which a shell reads them. `environment`: variables of the handlers
+    beside the inherited ones. `unpack`: a library uses its own path, so that the files are needed on disk. `sources`:
+    the files that spans point into, for hints with a second position; they are not emitted. `models`: the tools whose
+    models the project's Python code mentions. `changes`: what may change while the server runs: `contents` of a
+    resource, a list (`tools`, `prompts`, `resources`), or lists that are still empty (`ever`). `layer`: the packages of
+    handlers; `serving`: those of the server itself, for HTTP and its options. `settings`: settings of the format's own
+    runtime modules, by module name, as plain data. `virtual_servers`: separate servers over HTTP, of which this one is
+    the union. `serves`: capabilities of the format's runtime modules without a definition. `traits`: differences for
+    the server's system. `live_lists`: lists that a handler returns on request: the method, and the URI that identifies
+    the handler.
     """
 
     format: str
     dialect: str
     node: Node
-    name: str
-    version: str
+    info: Implementation
+    metadata: Metadata
     instructions: str
     tools: tuple[Tool, ...]
     prompts: tuple[Prompt, ...]
@@ -358,30 +285,54 @@ class Server:
     unpack: bool = False
     layer: Layer | None = None
     serving: Layer | None = None
-    settings: tuple[tuple[str, Any], ...] = field(default=(), hash=False)  # plain data, of which dicts have no hash
-    facets: tuple[Facet, ...] = ()
+    settings: tuple[tuple[str, Mapping[str, PlainData]], ...] = field(default=(), hash=False)  # dicts have no hash
+    virtual_servers: tuple[VirtualServer, ...] = ()
     serves: frozenset[str] = frozenset()
+    capabilities: tuple[Capability, ...] = ()
+    traits: Traits = NO_TRAITS
+    live_lists: tuple[tuple[str, str], ...] = ()
 
     @property
-    def definitions(self) -> tuple[Handled, ...]:
-        """Everything that has a handler."""
+    def name(self) -> str:
+        """What the server is called."""
+        return self.info.name
+
+    @property
+    def version(self) -> str:
+        """The version of the server."""
+        return self.info.version
+
+    @property
+    def definitions(self) -> tuple[HasHandler, ...]:
+        """All definitions that have a handler."""
         return *self.tools, *self.prompts, *self._others()
 
-    def _others(self) -> Iterator[Handled]:
+    def _others(self) -> Iterator[HasHandler]:
         others: tuple[Resource | ResourceTemplate | Completion, ...] = (*self.readable, *self.completions)
-        for one in others:
-            if one.handler is not None:
-                yield cast("Handled", one)
+        for item in others:
+            if item.handler is not None:
+                yield cast("HasHandler", item)
 
     @property
     def readable(self) -> tuple[Resource | ResourceTemplate, ...]:
-        """What clients read: resources and templates."""
+        """Definitions that clients read: resources and templates."""
         return *self.resources, *self.templates
 
     @property
     def has_resources(self) -> bool:
-        """Whether there is anything for a client to read."""
+        """Whether clients can read anything."""
         return bool(self.resources or self.templates or self.skills) or "resources" in self.serves
+
+    @property
+    def is_watched(self) -> bool:
+        """Whether clients may subscribe to resources: the project sends or declares such notifications."""
+        promised = any(item.name == "resources" and item.subscribe for item in self.capabilities)
+        return promised or "contents" in self.changes
+
+    @property
+    def has_tasks(self) -> bool:
+        """Whether calls of a tool may become tasks."""
+        return any(tool.running.task for tool in self.tools)
 
     @property
     def completes(self) -> bool:

@@ -1,6 +1,6 @@
-"""The representation as text that people read and golden tests compare: one line a fact, in the server's own order.
+"""Print a server as text, for `mcpc show` and golden tests: one fact per line, in the server's own order.
 
-Whatever a project wrote is shown as JSON strings unless it is plain, so that no name can forge a line.
+Text of a project is printed as JSON strings unless it is plain, so that no name can forge a line.
 """
 
 from __future__ import annotations
@@ -9,37 +9,34 @@ import json
 import re
 from typing import TYPE_CHECKING, Any
 
-from mcpc.ir.nodes import BashFunction, Contents, Executable, Foreign, PythonFunction
-from mcpc.ir.usual import USUAL, usual_environment
+from mcpc.ir.defaults import DEFAULT, default_options
+from mcpc.ir.handlers import BashFunction, Executable, ExternalHandler, PythonFunction
+from mcpc.ir.nodes import Resource, StaticContents
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from mcpc.ir.handlers import Environment, FunctionParameter, Handler, HandlerOptions
     from mcpc.ir.nodes import (
         Completion,
-        Environment,
-        Facet,
-        Handler,
         HandlerFile,
-        Parameter,
         Prompt,
-        Resource,
         ResourceTemplate,
-        Root,
-        Running,
+        RootFolder,
         Schema,
         Server,
         Tool,
+        VirtualServer,
     )
-    from mcpc.sources import Json, Node
+    from mcpc.sources import Json
 
 PLAIN = re.compile(r"[A-Za-z0-9_./+#$-]+")
-DEEPEST = 3
-LONGEST = 8
-"""A schema is shown in short: not deeper than this, and not more choices of one value."""
+MAX_SHAPE_DEPTH = 3
+MAX_CHOICES = 8
+"""Limits of a printed schema: depth, and number of alternatives."""
 
 
-def show(server: Server) -> str:
+def print_server(server: Server) -> str:
     """Return the server as text."""
     return "".join(f"{line}\n" for line in _lines(server))
 
@@ -63,39 +60,69 @@ def _lines(server: Server) -> Iterator[str]:
 
 
 def _facts(server: Server) -> Iterator[str]:
-    capabilities = server.node.get("capabilities")
-    if capabilities is not None:
-        yield f"  capabilities {_json(capabilities.value)}"
+    yield from _fields(server.info.fields(), ("name", "version"))
+    if server.capabilities:
+        yield f"  capabilities {_json({item.name: item.settings for item in server.capabilities})}"
     if server.instructions:
         yield f"  instructions {_json(server.instructions)}"
+    yield from _fields(server.metadata.fields({}))
+    yield from _traits(server)
     for kind in ("tools", "prompts", "resources"):
         size = getattr(server, f"{kind}_page_size")
         if size:
             yield f"  {kind} in pages of {size}"
-    if server.changes:
-        yield f"  tells of changes: {', '.join(sorted(server.changes))}"
-    yield from map(_facet, server.facets)
+    yield from _changes(server)
+    yield from map(_virtual_server, server.virtual_servers)
     for name, value in server.environment:
         yield f"  environment {name}: {len(value.encode())} bytes"
-    if server.unpack or any(isinstance(one.handler, Executable) for one in server.definitions):
+    if server.unpack or any(isinstance(item.handler, Executable) for item in server.definitions):
         yield "  files unpacked"
 
 
-def _facet(facet: Facet) -> str:
-    offers = f"{len(facet.tools)} tools, {len(facet.prompts)} prompts, {len(facet.resources)} resources"
-    return f"  over HTTP {_plain(facet.name)} at {_plain(facet.path)}: {offers}"
+def _changes(server: Server) -> Iterator[str]:
+    if server.changes:
+        yield f"  tells of changes: {', '.join(sorted(server.changes))}"
+    if server.is_watched:
+        yield "  resources can be watched"
+
+
+def _traits(server: Server) -> Iterator[str]:
+    """Yield the differences for the server's system, and the settings of its runtime modules."""
+    traits = server.traits
+    for is_set, line in (
+        (traits.unpacks_as_one_entry, "files that are read on disk are one entry"),
+        (traits.announces_extensions, "extensions are announced in every revision"),
+        (traits.describes_in_schema, "input schemas describe their tools"),
+        (traits.keeps_argument_text, "handlers are given arguments as the client wrote them"),
+    ):
+        if is_set:
+            yield f"  {line}"
+    for name, settings in server.settings:
+        yield f"  settings of {_plain(name)}: {', '.join(map(_plain, settings))}"
+    if server.serves:
+        yield f"  serves without definitions: {', '.join(sorted(server.serves))}"
+    for method, uri in server.live_lists:
+        yield f"  {method} asks the handler of {_plain(uri)}"
+
+
+def _virtual_server(each: VirtualServer) -> str:
+    offers = f"{len(each.tools)} tools, {len(each.prompts)} prompts, {len(each.resources)} resources"
+    return f"  over HTTP {_plain(each.name)} at {_plain(each.path)}: {offers}"
 
 
 def _tool(tool: Tool) -> Iterator[str]:
     yield f"tool {_plain(tool.name)}"
     yield f"  handler {_handler(tool.handler)}"
     yield from _running(tool.running, tool.handler)
-    yield f"  input {_schema(tool.input)}"
+    defaults = "" if tool.input.completes or not tool.input.decides else " without defaults"
+    yield f"  input {_schema(tool.input)}{defaults}"
     if tool.output:
         yield f"  output {_schema(tool.output)}"
     for header, path in tool.headers:
         yield f"  header {_plain(header)} is {'.'.join(map(_plain, path))}"
-    yield from _members(tool.members, ("name", "inputSchema", "outputSchema"))
+    if tool.may_run_again:
+        yield "  runs again after an interruption"
+    yield from _fields(tool.metadata.fields({"annotations": tool.annotations.fields()}))
 
 
 def _prompt(prompt: Prompt) -> Iterator[str]:
@@ -104,13 +131,14 @@ def _prompt(prompt: Prompt) -> Iterator[str]:
     yield from _running(prompt.running, prompt.handler)
     for argument in prompt.arguments:
         yield f"  argument {_plain(argument.name)}{'' if argument.required else '?'}"
-    yield from _members(prompt.members, ("name", "arguments"))
+        yield from (f"  {line}" for line in _fields(argument.metadata.fields({})))
+    yield from _fields(prompt.metadata.fields({}))
 
 
 def _resource(resource: Resource) -> Iterator[str]:
     yield f"resource {_plain(resource.name)} {_plain(resource.uri)}"
     yield from _source(resource)
-    yield from _members(resource.members, ("name", "uri", "text", "blob", "root", *_shown_as_type(resource)))
+    yield from _fields(resource.metadata.fields(_read(resource)))
 
 
 def _template(template: ResourceTemplate) -> Iterator[str]:
@@ -118,28 +146,31 @@ def _template(template: ResourceTemplate) -> Iterator[str]:
     yield from _source(template)
     for variable in template.uri.variables:
         yield f"  variable {_plain(variable.name)}{'?' if variable.optional else ''}"
-    yield from _members(template.members, ("name", "uriTemplate", "root", *_shown_as_type(template)))
+    yield from _fields(template.metadata.fields(_read(template)))
 
 
-def _source(one: Resource | ResourceTemplate) -> Iterator[str]:
-    """Yield where the content comes from, and of which type it is."""
-    kind = f", {_plain(one.mime)}" if one.mime else ""
-    if isinstance(one.content, Contents):
-        yield f"  {'blob' if one.content.is_blob else 'text'} of {one.content.size} bytes{kind}"
-    elif one.content is not None:
-        yield f"  {_root(one.content)}{kind}"
+def _source(item: Resource | ResourceTemplate) -> Iterator[str]:
+    """Yield the source of the content, and its media type."""
+    kind = f", {_plain(item.mime)}" if item.mime else ""
+    if isinstance(item.content, StaticContents):
+        yield f"  {'blob' if item.content.is_blob else 'text'} of {item.content.size} bytes{kind}"
+    elif item.content is not None:
+        yield f"  {_root(item.content)}{kind}"
     else:
-        yield from (f"  type {_plain(one.mime)}",) if one.mime else ()
-        yield f"  handler {_handler(one.handler) if one.handler else 'none'}"
-        yield from _running(one.running, one.handler) if one.handler else ()
+        yield from (f"  type {_plain(item.mime)}",) if item.mime else ()
+        yield f"  handler {_handler(item.handler) if item.handler else 'none'}"
+        yield from _running(item.running, item.handler) if item.handler else ()
 
 
-def _root(root: Root) -> str:
+def _root(root: RootFolder) -> str:
     return f"file {_plain(root.path)} below {_plain(root.folder)}"
 
 
-def _shown_as_type(one: Resource | ResourceTemplate) -> tuple[str, ...]:
-    return ("mimeType",) if one.mime else ()
+def _read(item: Resource | ResourceTemplate) -> dict[str, Json]:
+    """Return the fields of a resource or a template that are printed beside the common ones."""
+    known = item.content.size if isinstance(item.content, StaticContents) else None
+    size: dict[str, Json] = {"size": item.size} if isinstance(item, Resource) and item.size != known else {}
+    return {"annotations": item.annotations.fields(), **size}
 
 
 def _completion(completion: Completion) -> Iterator[str]:
@@ -151,15 +182,15 @@ def _completion(completion: Completion) -> Iterator[str]:
         yield from _running(completion.running, completion.handler)
 
 
-def _running(running: Running, handler: Handler) -> Iterator[str]:
-    """Yield what is unusual about the running of a handler; the usual environment is the contract's own."""
-    if running.timeout != USUAL.timeout:
+def _running(running: HandlerOptions, handler: Handler) -> Iterator[str]:
+    """Yield the options of a handler that differ from the defaults."""
+    if running.timeout != DEFAULT.timeout:
         yield f"  timeout {running.timeout:g} s"
-    for way, wanted in (("inline", running.inline), ("isolated", running.isolated)):
+    for field, wanted in (("inline", running.inline), ("isolated", running.isolated)):
         if wanted:
-            yield f"  {way} {wanted}" if isinstance(wanted, str) else f"  {way}"
-    if running.environment != usual_environment(handler):
-        yield f"  finds {environment_in_words(running.environment)}"
+            yield f"  {field} {wanted}" if isinstance(wanted, str) else f"  {field}"
+    if running.environment != default_options(handler).environment:
+        yield f"  finds {describe_environment(running.environment)}"
     if running.requires:
         yield f"  requires {', '.join(map(str, running.requires))}"
     if running.task:
@@ -168,17 +199,16 @@ def _running(running: Running, handler: Handler) -> Iterator[str]:
         yield f"  asks {_plain(key)}: {method}"
 
 
-def environment_in_words(environment: Environment) -> str:
-    """Return what a handler finds of the environment."""
+def describe_environment(environment: Environment) -> str:
+    """Return the environment of a handler as text."""
     if environment.inherit:
         return "the whole environment"
     return ", ".join(("a minimal environment", *environment.names))
 
 
-def _members(node: Node, shown: tuple[str, ...]) -> Iterator[str]:
-    for member in node.members:
-        if member.key not in shown:
-            yield f"  {_plain(member.key)} {_json(member.node.value)}"
+def _fields(fields: dict[str, Json], printed: tuple[str, ...] = ()) -> Iterator[str]:
+    """Yield a line for each field that is not printed otherwise."""
+    yield from (f"  {_plain(key)} {_json(value)}" for key, value in fields.items() if key not in printed)
 
 
 def _file(file: HandlerFile) -> str:
@@ -188,7 +218,7 @@ def _file(file: HandlerFile) -> str:
 
 
 def _handler(handler: Handler) -> str:
-    if not handler.file and not isinstance(handler, Foreign):
+    if not handler.file and not isinstance(handler, ExternalHandler):
         return "none"
     return f"{CALLED[type(handler)](handler)}, contract {handler.contract}"
 
@@ -207,36 +237,39 @@ def _python(handler: PythonFunction) -> str:
     return f"{'async ' if handler.is_async else ''}python {called} in {_plain(handler.file)}"
 
 
-def _foreign(handler: Foreign) -> str:
+def _external(handler: ExternalHandler) -> str:
     compiled = f", compiled to {len(handler.compiled)} bytes" if handler.compiled else ""
+    compiled += ", forks" if handler.forks else ""
     return f"{handler.contract} {_plain(handler.file)}{compiled}" if handler.file else handler.contract
 
 
 CALLED: dict[type, Callable[[Any], str]] = {
     BashFunction: _bash,
     Executable: _executable,
-    Foreign: _foreign,
+    ExternalHandler: _external,
     PythonFunction: _python,
 }
 
 
-def _parameter(parameter: Parameter) -> str:
+def _parameter(parameter: FunctionParameter) -> str:
     return f"{parameter.name}{'' if parameter.required else '?'}{'' if parameter.keyword else ' by position'}"
 
 
 def _schema(schema: Schema) -> str:
-    return f"{_shape(schema.value, 0)}{' closed' if schema.closed else ''}{'' if schema.decides else ' only described'}"
+    decided = "" if schema.decides else " only described"
+    formats = " with formats asserted" if schema.assert_formats else ""
+    return f"{_shape(schema.value, 0)}{' closed' if schema.closed else ''}{decided}{formats}"
 
 
 def _shape(schema: Json, depth: int) -> str:
-    """Return what a schema lets through, in short: `{path: string, limit?: integer}`."""
-    if depth > DEEPEST:
+    """Return a short form of a schema: `{path: string, limit?: integer}`."""
+    if depth > MAX_SHAPE_DEPTH:
         return "…"
     if not isinstance(schema, dict):
         return WORDS.get(str(schema), "?")
-    for keyword, words in CHOICES.items():
+    for keyword, arguments in CHOICES.items():
         if keyword in schema:
-            return words(schema[keyword], depth)
+            return arguments(schema[keyword], depth)
     kinds = schema.get("type", "anything")
     each = [str(kind) for kind in (kinds if isinstance(kinds, list) else [kinds])]
     return " | ".join(SHAPES[kind](schema, depth) if kind in SHAPES else _plain(kind) for kind in each)
@@ -273,7 +306,7 @@ def _enum(values: Json, depth: int) -> str:
 
 
 def _some(choices: list[str]) -> str:
-    return " | ".join([*choices[:LONGEST], *(["…"] if len(choices) > LONGEST else [])])
+    return " | ".join([*choices[:MAX_CHOICES], *(["…"] if len(choices) > MAX_CHOICES else [])])
 
 
 CHOICES: dict[str, Callable[[Json, int], str]] = {

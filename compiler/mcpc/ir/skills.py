@@ -1,4 +1,4 @@
-"""Skills (`io.modelcontextprotocol/skills`): folders of files that tell an agent how something is done."""
+"""Skills (`io.modelcontextprotocol/skills`): folders of instructions for an agent."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class SkillFile:
-    """One file of a skill, byte for byte.  `uri`: by which it is read; `mime`: its media type."""
+    """One file of a skill, unchanged.  `mime`: its media type."""
 
     uri: str
     source: Source
@@ -21,7 +21,7 @@ class SkillFile:
 
 @dataclass(frozen=True, slots=True)
 class Skill:
-    """One skill.  `uri`: its SKILL.md's; `frontmatter`: what that begins with; `files`: all of its files, sorted."""
+    """One skill.  `uri`: that of its SKILL.md; `frontmatter`: of that file; `files`: all files, sorted."""
 
     name: str
     uri: str
@@ -31,5 +31,5 @@ class Skill:
 
     @property
     def folder(self) -> str:
-        """The uri of its folder."""
+        """The URI of its folder."""
         return self.uri.removesuffix("/SKILL.md")

@@ -1,14 +1,14 @@
-"""URI templates (RFC 6570), read backwards: from a uri to the variables it was made of.
+"""URI templates (RFC 6570), matched in reverse: from a URI to the values of its variables.
 
     users://{id}/posts{?page,size}
 
-A pattern matches in time linear in the uri, and a uri in one way only: a value ends where what comes after it can
-begin.  So a value holds no character that may follow it, unless nothing but fixed text comes after (`{name}.json`) or
-only values that do not hold that character (`{+path}/versions/{number}`).  A template that leaves open where a value
-ends is refused.
+A pattern matches in time linear in the URI, and in only one way: a value ends where the text after it can begin. So a
+value contains no character that may follow it, unless only fixed text follows (`{name}.json`), or only values that do
+not contain that character (`{+path}/versions/{number}`). A template that is ambiguous about where a value ends is
+refused.
 
 A variable's kind is the operator of its expression, with `*` if it is a list (`{/path*}`, `{?tags*}`): the list is one
-match, its separators among it.  `{path*}` and `{+path*}` are no lists but one text; the first may hold `/`, too.
+match, including its separators. `{path*}` and `{+path*}` are single texts; the first may also contain `/`.
 """
 
 from __future__ import annotations
@@ -25,28 +25,28 @@ RESERVED = ":/?#[]@!$&'()*+,;="
 UNRESERVED = "-._~"
 ALPHANUMERIC = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
 PLAIN = frozenset(ALPHANUMERIC + UNRESERVED + "!$&'()*+,;=:@%")
-"""What a value holds: what a segment of a path may hold as it is (RFC 3986, section 3.3), which is more than should."""
+"""Characters of a value: those allowed in a path segment (RFC 3986, section 3.3), which is more than RFC 6570 needs."""
 ANY = PLAIN | frozenset("/?#[]")
 QUERY = frozenset(PLAIN | set("/?")) - frozenset("&")
 EXPRESSION = re.compile(r"\{([^{}]*)\}|([{}])")
 OPERATORS = "+#./;?&"
 FUTURE = "=,!@|"
-"""Operators that RFC 6570 keeps for later."""
+"""Operators reserved by RFC 6570."""
 VARIABLE = re.compile(
     r"(?P<name>(?:\w|%[0-9A-Fa-f]{2})+(?:\.(?:\w|%[0-9A-Fa-f]{2})+)*)(?P<more>\*|:[1-9][0-9]{0,3})?", re.ASCII
 )
 SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
-LONGEST = 2048
+MAX_VALUE_LENGTH = 2048
 CHARACTER = (
     "(?:{plain}|%[0-7][0-9A-Fa-f]|%[CDcd][0-9A-Fa-f]%[89ABab][0-9A-Fa-f]"
     "|%[Ee][0-9A-Fa-f](?:%[89ABab][0-9A-Fa-f]){{2}}|%[Ff][0-7](?:%[89ABab][0-9A-Fa-f]){{3}})"
 )
-"""One character of a value, be it written as the bytes it has in UTF-8: `{x:3}` counts these."""
+"""One character of a value, which may be percent-encoded UTF-8: `{x:3}` counts these."""
 
 
 @dataclass(frozen=True, slots=True)
-class Variable:
-    """A variable: its name, its kind, the characters it is cut to (0: all), and whether a uri may be without it."""
+class TemplateVariable:
+    """A variable: name, kind, maximum length in characters (0: none), and whether it may be absent."""
 
     name: str
     kind: str
@@ -57,14 +57,14 @@ class Variable:
 
 @dataclass(frozen=True, slots=True)
 class UriTemplate:
-    """A template.  `pattern`: a regular expression with the groups `v0`, `v1`, … of the variables, for whole uris."""
+    """A template.  `pattern`: a regular expression for whole URIs, with the groups `v0`, `v1`, … of the variables."""
 
     text: str
     pattern: str = ""
-    variables: tuple[Variable, ...] = ()
+    variables: tuple[TemplateVariable, ...] = ()
 
     def match(self, uri: str) -> dict[str, str] | None:
-        """Return the variables as they stand in a uri, or None if it is of another form."""
+        """Return the variables of a URI, or None if it does not match."""
         found = re.match(self.pattern, uri)
         if found is None:
             return None
@@ -73,64 +73,65 @@ class UriTemplate:
 
 
 class TemplateError(Exception):
-    """A text is no template, or none that can be read backwards; the message says why."""
+    """A text is not a template, or cannot be matched in reverse; the message tells why."""
 
 
 @dataclass(slots=True)
-class Part:
+class TemplatePart:
     """A fixed text (`literal`), or an expression.
 
-    `after`: the characters that may follow it; `open_after`: its value may hold those, and ends where it last can.
+    `after`: the characters that may follow it; `open_after`: its value may contain those, and ends at the last possible
+    position.
     """
 
     literal: str = ""
     operator: str = ""
-    variables: tuple[Variable, ...] = ()
+    variables: tuple[TemplateVariable, ...] = ()
     after: frozenset[str] = frozenset()
     open_after: bool = False
     numbers: list[int] = field(default_factory=list)
 
     @property
     def firsts(self) -> frozenset[str]:
-        """The characters it may begin with."""
+        """The characters with which it may begin."""
         if self.literal:
             return frozenset(self.literal[0])
-        return frozenset(self.operator) if self.operator not in ("", "+") else alphabet(self)
+        return frozenset(self.operator) if self.operator not in ("", "+") else value_alphabet(self)
 
     @property
     def may_be_absent(self) -> bool:
-        """Whether a uri may have nothing in its place."""
+        """Whether a URI may leave it out."""
         return not self.literal and self.operator not in ("", "+")
 
 
 def parse_template(text: str) -> UriTemplate:
-    """Return the template that a text is."""
-    if len(text) > LONGEST:
-        raise TemplateError(f"it has more than {LONGEST} characters")
+    """Parse a URI template."""
+    if len(text) > MAX_VALUE_LENGTH:
+        raise TemplateError(f"it has more than {MAX_VALUE_LENGTH} characters")
     parts = list(_parts(text))
     if not parts or not SCHEME.match(parts[0].literal):
         raise TemplateError("it does not begin with a scheme, as in `config://{name}`")
     _number(parts)
-    _look_ahead(parts)
+    _set_following(parts)
     variables = tuple(variable for part in parts for variable in part.variables)
     return UriTemplate(text, "".join(map(_pattern, parts)) + r"\Z", variables)
 
 
-def _parts(text: str) -> Iterator[Part]:
+def _parts(text: str) -> Iterator[TemplatePart]:
     end = 0
     for match in EXPRESSION.finditer(text):
         if match[2]:
             raise TemplateError(f"a `{match[2]}` stands alone at character {match.start() + 1}")
         if match.start() > end:
-            yield Part(literal=_encoded(text[end : match.start()]))
+            yield TemplatePart(literal=_encoded(text[end : match.start()]))
         yield _expression(match[1])
         end = match.end()
     if end < len(text):
-        yield Part(literal=_encoded(text[end:]))
+        yield TemplatePart(literal=_encoded(text[end:]))
 
 
 def _encoded(literal: str) -> str:
-    """Return a fixed text as it stands in a uri; whoever wrote `%20` has written it so."""
+    """Return a fixed text as it appears in a URI; `%20` stays as written."""
     wrong = re.search(r"[\x00-\x20\x7f\"<>\\^`|]", literal)
     if wrong:
         raise TemplateError(f"it holds {wrong[0]!r} outside of an expression")
@@ -139,33 +140,33 @@ def _encoded(literal: str) -> str:
     return quote(literal, safe=RESERVED + UNRESERVED + "%")
 
 
-def _expression(inside: str) -> Part:
+def _expression(inside: str) -> TemplatePart:
     operator = inside[:1] if inside[:1] in OPERATORS else ""
     if inside[:1] in FUTURE and inside:
         raise TemplateError(f"the operator `{inside[0]}` of `{{{inside}}}` has no meaning yet")
     written = inside[len(operator) :].split(",")
     variables = tuple(_variable(word, operator, inside) for word in written)
     if len(variables) > 1 and any(variable.exploded for variable in variables):
-        raise TemplateError(f"`{{{inside}}}` has an exploded variable beside others: nobody can tell which is which")
-    return Part(operator=operator, variables=variables)
+        raise TemplateError(f"`{{{inside}}}` has an exploded variable beside others, which is ambiguous")
+    return TemplatePart(operator=operator, variables=variables)
 
 
-def _variable(word: str, operator: str, inside: str) -> Variable:
+def _variable(word: str, operator: str, inside: str) -> TemplateVariable:
     match = VARIABLE.fullmatch(word)
     if match is None:
-        raise TemplateError(f"`{{{inside}}}` is no expression: {_no_name(word)}")
+        raise TemplateError(f"`{{{inside}}}` is not an expression: {_no_name(word)}")
     more = match["more"] or ""
     longest = int(more[1:]) if more.startswith(":") else 0
     kind = operator + ("*" if more == "*" and operator in EXPLODED else "")
-    return Variable(match["name"], kind, longest, operator not in ("", "+"), more == "*")
+    return TemplateVariable(match["name"], kind, longest, operator not in ("", "+"), more == "*")
 
 
 def _no_name(word: str) -> str:
     return f"no variable is called `{word}`" if word else "a variable's name is missing"
 
 
-def _number(parts: Sequence[Part]) -> None:
-    """Number the variables, of which no two may have one name: two values might not be the same."""
+def _number(parts: Sequence[TemplatePart]) -> None:
+    """Number the variables; duplicate names are refused, because their values might differ."""
     names: list[str] = []
     for part in parts:
         for variable in part.variables:
@@ -175,8 +176,8 @@ def _number(parts: Sequence[Part]) -> None:
             names.append(variable.name)
 
 
-def alphabet(part: Part) -> frozenset[str]:
-    """Return the characters that the values of an expression may hold, wherever it stands."""
+def value_alphabet(part: TemplatePart) -> frozenset[str]:
+    """Return the characters that the values of an expression may contain, at any position."""
     letters = ALPHABETS[part.operator]
     if part.operator in ("", "+", "#") and len(part.variables) > 1:
         letters = letters - frozenset(",")
@@ -198,17 +199,17 @@ ALPHABETS = {
     "&": QUERY,
 }
 EXPLODED = {".": ".", "/": "/", ";": ";", "?": "&", "&": "&"}
-"""The separators, which the one value of an exploded variable holds."""
+"""The separators, which the single value of an exploded variable contains."""
 
 
-def _look_ahead(parts: Sequence[Part]) -> None:
-    """Find out what may follow each expression, and refuse where nobody can tell where a value ends."""
+def _set_following(parts: Sequence[TemplatePart]) -> None:
+    """Compute what may follow each expression, and refuse templates that are ambiguous about the end of a value."""
     for place, part in enumerate(parts):
         if part.literal:
             continue
         following = parts[place + 1 :]
-        part.after = frozenset[str]().union(*(one.firsts for one in _reachable(following)))
-        overlap = alphabet(part) & part.after
+        part.after = frozenset[str]().union(*(item.firsts for item in _reachable(following)))
+        overlap = value_alphabet(part) & part.after
         if not overlap:
             continue
         part.open_after = _can_stay_open(following, overlap)
@@ -226,35 +227,35 @@ def _look_ahead(parts: Sequence[Part]) -> None:
             )
 
 
-def _reachable(following: Sequence[Part]) -> Iterator[Part]:
-    """Yield the parts that may come next: those up to the first one that is always there."""
+def _reachable(following: Sequence[TemplatePart]) -> Iterator[TemplatePart]:
+    """Yield the parts that may come next: those up to the first one that is always present."""
     for part in following:
         yield part
         if not part.may_be_absent:
             return
 
 
-def _can_stay_open(following: Sequence[Part], overlap: frozenset[str]) -> bool:
-    """Tell whether the last place at which the rest fits is found without looking at any character twice.
+def _can_stay_open(following: Sequence[TemplatePart], overlap: frozenset[str]) -> bool:
+    """Tell whether the last position at which the rest matches is found in linear time.
 
-    So it is if only fixed text follows, or if what begins the rest is in none of its values.
+    This holds if only fixed text follows, or if the first characters of the rest occur in none of its values.
     """
     if len(following) == 1 and following[0].literal:
         return True
     if not following[0].literal or overlap - frozenset(following[0].literal[0]):
         return False
-    return all(part.literal or not alphabet(part) & overlap for part in following[1:])
+    return all(part.literal or not value_alphabet(part) & overlap for part in following[1:])
 
 
-def _named(part: Part) -> str:
+def _named(part: TemplatePart) -> str:
     return " and ".join(f"`{variable.name}`" for variable in part.variables)
 
 
-def _next_expression(following: Sequence[Part]) -> Part:
+def _next_expression(following: Sequence[TemplatePart]) -> TemplatePart:
     return next(part for part in following if not part.literal)
 
 
-def _pattern(part: Part) -> str:
+def _pattern(part: TemplatePart) -> str:
     if part.literal:
         return re.escape(part.literal)
     if part.operator in ("?", "&", ";"):
@@ -262,34 +263,34 @@ def _pattern(part: Part) -> str:
     return PATTERNS[part.operator](part)
 
 
-def _value(part: Part, place: int, least: str = "+") -> str:
-    """Return the pattern of one value; possessive, for it can end at one place only, unless it is left open."""
+def _value(part: TemplatePart, place: int, least: str = "+") -> str:
+    """Return the pattern of one value; it is possessive, since it can end at one position only, unless left open."""
     variable, number = part.variables[place], part.numbers[place]
-    letters = alphabet(part) - (frozenset() if part.open_after else part.after)
+    letters = value_alphabet(part) - (frozenset() if part.open_after else part.after)
     if variable.longest:
-        one = CHARACTER.format(plain=_class(letters - frozenset("%")))
+        item = CHARACTER.format(plain=_class(letters - frozenset("%")))
         low = 1 if least == "+" else 0
-        return f"(?P<v{number}>{one}{{{low},{variable.longest}}})"
+        return f"(?P<v{number}>{item}{{{low},{variable.longest}}})"
     return f"(?P<v{number}>{_class(letters)}{least}{'' if part.open_after else '+'})"
 
 
 def _class(letters: frozenset[str]) -> str:
-    """Return a class of characters; letters and digits are in every one."""
+    """Return a character class; letters and digits are always included."""
     others = "".join(re.escape(letter) for letter in sorted(letters - frozenset(ALPHANUMERIC)))
     kept = "".join(letter for letter in ALPHANUMERIC if letter in letters)
     return f"[{'A-Za-z0-9' if kept == ALPHANUMERIC else kept}{others}]"
 
 
-def _simple(part: Part) -> str:
+def _simple(part: TemplatePart) -> str:
     return ",".join(_value(part, place) for place in range(len(part.variables)))
 
 
-def _fragment(part: Part) -> str:
+def _fragment(part: TemplatePart) -> str:
     return f"(?:\\#{_simple(part)})?"
 
 
-def _labels(part: Part) -> str:
-    """Return the pattern of `{.x,y}` and `{/x,y}`: of what is there, the first come first."""
+def _labels(part: TemplatePart) -> str:
+    """Return the pattern of `{.x,y}` and `{/x,y}`: values are assigned to the first variables."""
     pattern = ""
     least = "+" if part.operator == "." else "*"
     for place in reversed(range(len(part.variables))):
@@ -297,27 +298,27 @@ def _labels(part: Part) -> str:
     return pattern
 
 
-def _named_values(part: Part) -> str:
-    """Return the pattern of `{?x,y}`, `{&x,y}` and `{;x,y}`: each may be absent, and they come in any order."""
+def _named_values(part: TemplatePart) -> str:
+    """Return the pattern of `{?x,y}`, `{&x,y}` and `{;x,y}`: each may be absent, in any order."""
     first, between = part.operator, {"?": "&"}.get(part.operator, part.operator)
-    letters = _class(alphabet(part) - part.after)
+    letters = _class(value_alphabet(part) - part.after)
     if part.variables[0].exploded:
         return f"(?:{re.escape(first)}(?P<v{part.numbers[0]}>{letters}*+))?"
     names = "|".join(re.escape(variable.name) for variable in part.variables)
     equals = "(?:=" if part.operator == ";" else "="
     closes = ")?" if part.operator == ";" else ""
-    one = f"(?:{names}){equals}{letters}*+{closes}(?![^{re.escape(between)}{_stops(part)}])"
-    looks = "".join(_look(part, place, letters) for place in range(len(part.variables)))
-    return f"{looks}(?:{re.escape(first)}{one}(?:{re.escape(between)}{one})*+)?"
+    item = f"(?:{names}){equals}{letters}*+{closes}(?![^{re.escape(between)}{_stops(part)}])"
+    looks = "".join(_lookahead(part, place, letters) for place in range(len(part.variables)))
+    return f"{looks}(?:{re.escape(first)}{item}(?:{re.escape(between)}{item})*+)?"
 
 
-def _stops(part: Part) -> str:
-    """Return what may come after the last value, as members of a class."""
+def _stops(part: TemplatePart) -> str:
+    """Return the characters that may follow the last value, as members of a class."""
     return "".join(re.escape(letter) for letter in sorted(part.after))
 
 
-def _look(part: Part, place: int, letters: str) -> str:
-    """Return what finds one named value where the expression begins, wherever in it that stands."""
+def _lookahead(part: TemplatePart, place: int, letters: str) -> str:
+    """Return a lookahead that finds one named value at any position in the expression."""
     first, between = re.escape(part.operator), re.escape({"?": "&"}.get(part.operator, part.operator))
     name, number = re.escape(part.variables[place].name), part.numbers[place]
     value = f"=(?P<v{number}>{letters}*+)"

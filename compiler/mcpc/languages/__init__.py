@@ -1,11 +1,11 @@
-"""How a handler's source file is read: one row a language, a function from a file to its functions and its mistakes."""
+"""Readers of handlers' source files: one row a language, a function from a file to its functions and its mistakes."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from mcpc.languages.bash import read as read_bash
-from mcpc.languages.module import Annotation, Function, Module
+from mcpc.languages.bash.library import read_library as read_bash
+from mcpc.languages.module import Annotation, Function, HandlerModule
 from mcpc.languages.python import MODELS_LINE, imports, is_models_file, loads, mentions
 from mcpc.languages.python import read as read_python
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from mcpc.diagnostics import Diagnostics
     from mcpc.sources import Source
 
-LANGUAGES: dict[str, Callable[[Source], tuple[Module, Diagnostics]]] = {
+LANGUAGES: dict[str, Callable[[Source], tuple[HandlerModule, Diagnostics]]] = {
     "bash": read_bash,
     "python": read_python,
 }
@@ -25,7 +25,7 @@ __all__ = [
     "MODELS_LINE",
     "Annotation",
     "Function",
-    "Module",
+    "HandlerModule",
     "imports",
     "is_models_file",
     "loads",

@@ -1,6 +1,6 @@
-"""How a file is read that the system itself runs: whether it can, by how it begins.
+"""Check whether the system can run a file, by its first line.
 
-Its law: nothing of it is run, and nothing is asked of this machine, for it will run on another.
+The file is not run, and this machine is not examined, because the server runs on another one.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ if TYPE_CHECKING:
 ELF = b"\x7fELF"
 SHEBANG = b"#!"
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-LONGEST = 255
-"""So much of a first line every Linux reads, and older ones no more than 127."""
+MAX_LINE_LENGTH = 255
+"""Length of a first line that every Linux reads; older ones read at most 127."""
 MENDED = "the first line names the interpreter by an absolute path, like `#!/usr/bin/env python3`"
 MARKED, WINDOWS = "a byte order mark stands before its `#!`", "CR LF, which is taken for part of the interpreter's name"
-WAYS = {MARKED: "save it as UTF-8 without a byte order mark", WINDOWS: "save it with Unix line endings"}
-"""How what is not the first line's words is mended, by how the reason ends."""
+FIXES = {MARKED: "save it as UTF-8 without a byte order mark", WINDOWS: "save it with Unix line endings"}
+"""How to fix the first line, by the end of the reason."""
 
 
 def is_binary(source: Source) -> bool:
@@ -26,13 +26,13 @@ def is_binary(source: Source) -> bool:
     return source.data.startswith(ELF)
 
 
-def mended(reason: str) -> str:
-    """Return what to do about a reason for which a file cannot be run."""
-    return next((way for end, way in WAYS.items() if reason.endswith(end)), MENDED)
+def how_to_fix(reason: str) -> str:
+    """Return how to fix a file that cannot be run."""
+    return next((way for end, way in FIXES.items() if reason.endswith(end)), MENDED)
 
 
 def not_runnable(source: Source) -> str:
-    """Return why the system cannot run a file, or nothing."""
+    """Return why the system cannot run a file, or an empty string."""
     data = source.data
     if data.startswith(ELF):
         return ""
@@ -45,4 +45,4 @@ def not_runnable(source: Source) -> str:
         return f"its first line ends with {WINDOWS}"
     if not line.strip(b" \t").startswith(b"/"):
         return "its first line names no interpreter by an absolute path"
-    return f"its first line is longer than {LONGEST} bytes" if len(line) + 2 > LONGEST else ""
+    return f"its first line is longer than {MAX_LINE_LENGTH} bytes" if len(line) + 2 > MAX_LINE_LENGTH else ""

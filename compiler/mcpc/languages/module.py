@@ -1,4 +1,4 @@
-"""What a handler's source file offers: its functions, where they are, and how they may be called."""
+"""Contents of a handler's source file: its functions, where they are, and how they may be called."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from mcpc.diagnostics import Span
-    from mcpc.ir import Parameter
+    from mcpc.ir import FunctionParameter
 
 
 @dataclass(frozen=True, slots=True)
 class Annotation:
-    """The type of a parameter, or of the result under the name `return`, where it is a name.
+    """The type of a parameter, or of the result under the name `return`, if it is a name.
 
-    `origin`: the module the name is imported from, `.` if it is bound in the file itself, nothing if it is not bound.
+    `origin`: the module the name is imported from, `.` if it is defined in the file, empty if it is undefined.
     """
 
     parameter: str
@@ -36,17 +36,17 @@ class Function:
     span: Span
     exported: bool = False
     is_async: bool = False
-    parameters: tuple[Parameter, ...] = ()
+    parameters: tuple[FunctionParameter, ...] = ()
     accepts_any: bool = False
     annotations: tuple[Annotation, ...] = ()
     context: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Module:
-    """The functions of one file by name; of two with one name the later counts, as when the file runs.
+class HandlerModule:
+    """The functions of one file by name; a later definition replaces an earlier one, as when the file runs.
 
-    `asks_place`: it asks where it lies, to find files beside it.
+    `asks_place`: it reads its own path, to find files beside it.
     """
 
     functions: Mapping[str, Function]

@@ -1,7 +1,7 @@
-"""What handlers find in their environment because the system they were written for puts it there.
+"""Environment variables with the project's definitions, for systems whose handlers expect them.
 
-mcbox gives every tool its configuration, as compact JSON, in three variables.  One is kept only if a library names it:
-every variable is copied for every process that a handler starts.
+A variable contains the project's definitions as compact JSON. It is set only if a library names it: every variable is
+copied for every process that a handler starts.
 """
 
 from __future__ import annotations
@@ -15,22 +15,22 @@ if TYPE_CHECKING:
     from mcpc.sources import Json
 
 
-CONTRACT = "mcbox"
-
-
-def environment(definition: Definition) -> tuple[tuple[str, str], ...]:
-    """Return the variables that the definition's libraries ask for."""
+def definition_variables(definition: Definition) -> tuple[tuple[str, str], ...]:
+    """Return the variables that the definition's libraries use."""
     if definition.server is None:
         return ()
     values: dict[str, Json] = {
-        "MCBOX_SERVER_CONFIG": definition.server.node.value,
-        "MCBOX_TOOLS_CONFIG": {"tools": [tool.node.value for tool in definition.tools]},
-        "MCBOX_PROMPTS_CONFIG": {"prompts": [prompt.node.value for prompt in definition.prompts]},
+        "server": definition.server.node.value,
+        "tools": {"tools": [tool.node.value for tool in definition.tools]},
+        "prompts": {"prompts": [prompt.node.value for prompt in definition.prompts]},
     }
-    texts = [
-        library.source.text
-        for library in definition.libraries
-        if library.contract == CONTRACT and library.language == "bash"
-    ]
-    asked = [name for name in values if any(re.search(rf"\b{name}\b", text) for text in texts)]
-    return tuple((name, json.dumps(values[name], ensure_ascii=False, separators=(",", ":"))) for name in asked)
+    libraries = [library for library in definition.libraries if library.language == "bash"]
+    asked = {
+        name: held
+        for library in libraries
+        for name, held in library.variables
+        if any(re.search(rf"\b{name}\b", item.source.text) for item in libraries if item.variables)
+    }
+    return tuple(
+        (name, json.dumps(values[held], ensure_ascii=False, separators=(",", ":"))) for name, held in asked.items()
+    )

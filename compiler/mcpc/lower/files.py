@@ -1,16 +1,16 @@
-"""Which files go along with the handlers.
+"""Select the project's files that are written to the artifact with the handlers.
 
-A library goes along if a handler is in it; Bash libraries go along together, because one shell reads them all, and a
-function of one may use those of another.  A Python handler or a program may import any module of the project and read
-any file beside it, and nobody can tell which: if there is one, everything that is not a definition goes along.  So it
-does if a Bash library asks for its own place.
+A library is included if it contains a handler; Bash libraries are included together, because one shell reads them all,
+and their functions may use each other. A Python handler or a program may import any module of the project and read any
+file, so that with one of these all files except definitions are included. The same holds if a Bash library uses its own
+path.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from mcpc.ir import Executable, Foreign, HandlerFile
+from mcpc.ir import Executable, ExternalHandler, HandlerFile
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,8 +20,12 @@ if TYPE_CHECKING:
 
 
 def handler_files(definition: Definition, handlers: Sequence[Handler], unpack: bool) -> tuple[HandlerFile, ...]:
-    """Return the files, in the order of their paths; `unpack`: a Bash library looks for files beside it."""
-    programs = [handler for handler in handlers if isinstance(handler, (Executable, Foreign)) and wants_files(handler)]
+    """Return the files, sorted by path; `unpack`: a Bash library reads files beside it."""
+    programs = [
+        handler
+        for handler in handlers
+        if isinstance(handler, (Executable, ExternalHandler)) and needs_project_files(handler)
+    ]
     used = {handler.file for handler in handlers if not isinstance(handler, Executable)}
     languages = {library.language for library in definition.libraries if library.source.path in used}
     files = [
@@ -34,7 +38,7 @@ def handler_files(definition: Definition, handlers: Sequence[Handler], unpack: b
     return tuple(sorted(files, key=_path))
 
 
-def wants_files(handler: Executable | Foreign) -> bool:
+def needs_project_files(handler: Executable | ExternalHandler) -> bool:
     """Tell whether a handler may read any file of the project."""
     return isinstance(handler, Executable) or handler.unpacks
 

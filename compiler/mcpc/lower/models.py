@@ -1,20 +1,20 @@
-"""Python functions that ask for a model of their tool's arguments, by the annotation of their one parameter.
+"""Bind Python functions whose only parameter is annotated with a model of their tool's arguments.
 
-A name is taken for a model's if no other module of the project, and not the file itself, gives it another meaning.
+A name is taken for a model's unless the file or another module of the project defines it otherwise.
 """
 
 from __future__ import annotations
 
 import builtins
-import difflib
 import re
 import sys
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from mcpc.diagnostics import diagnose
+from mcpc.diagnostics.suggestions import nearest
 from mcpc.languages import is_models_file, mentions
-from mcpc.models import INPUT, OUTPUT, owner, tool_classes
+from mcpc.models import INPUT, OUTPUT, owning_tool, tool_classes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -26,21 +26,21 @@ if TYPE_CHECKING:
     from mcpc.sources import Source
 
 MODULE = "mcpc_app.models"
-"""Where a server has its models."""
+"""The module with a server's models."""
 WORD = re.compile(r"\w+")
 ALIKE, DISTANT = 0.85, 0.6
-"""How like a model's name one is that must be meant for it, and one that may be."""
-COMPARED = 500
-"""A name is compared with so many at most."""
+"""Minimum similarity to a model's name: of a certain misspelling, and of a possible one."""
+MAX_COMPARISONS = 500
+"""Maximum number of names that a name is compared with."""
 RUN = "`mcpc models` writes a file with all of them"
 
 
 @dataclass(frozen=True, slots=True)
 class Catalog:
-    """The models there are.
+    """The models of a project.
 
-    `owners`: the tool of each class of an input or output; `bases`: what the classes of a tool begin with; `files`: the
-    modules `mcpc models` wrote, `others` those that it did not.
+    `owners`: the tool of each class of an input or output; `bases`: the root class names of a tool; `files`: modules
+    written by `mcpc models`, `others`: modules that were not.
     """
 
     owners: dict[str, str] = field(default_factory=dict)
@@ -49,7 +49,7 @@ class Catalog:
     others: frozenset[str] = frozenset()
 
     def means_model(self, annotation: Annotation) -> bool:
-        """Say whether an annotation names a model, one that there is or one that there is not."""
+        """Tell whether an annotation names a model, existing or not."""
         origin = annotation.origin.lstrip(".")
         if origin in self.files:
             return True
@@ -61,18 +61,18 @@ class Catalog:
         return known or (not origin and annotation.name.endswith((INPUT, OUTPUT)))
 
     def nearest(self, name: str, cutoff: float) -> str:
-        """Return the model whose name is most like this one, nothing if none is."""
-        names = self.owners if len(self.owners) <= COMPARED else ()
-        return next(iter(difflib.get_close_matches(name, names, n=1, cutoff=cutoff)), "")
+        """Return the most similar model name, or an empty string."""
+        names = self.owners if len(self.owners) <= MAX_COMPARISONS else ()
+        return nearest(name, names, cutoff)
 
     def root(self, tool: str, suffix: str) -> str:
-        """Return the class of a tool's input or output, nothing if it has none."""
+        """Return the class of a tool's input or output, or an empty string."""
         name = self.bases.get(tool, "") + suffix
         return name if self.owners.get(name) == tool else ""
 
 
-def catalog(definition: Definition) -> Catalog:
-    """Return the models that the definition's tools have; none if nothing in the project could mention one."""
+def model_catalog(definition: Definition) -> Catalog:
+    """Return the models of the definition's tools; none if no file of the project could use one."""
     sources = (*definition.beside, *(library.source for library in definition.libraries))
     modules = [source for source in sources if source.path.endswith(".py")]
     if not any(suffix in source.text for source in modules for suffix in (INPUT, OUTPUT)):
@@ -91,9 +91,9 @@ def _module(source: Source) -> str:
 
 
 def model_binding(tool: str, function: Function, known: Catalog) -> tuple[tuple[str, ...], Diagnostics]:
-    """Return how a function that asks for a model is called, and what is wrong with what it asks for.
+    """Return how a function with a model parameter is called, and problems of the annotation.
 
-    `tool`: the tool's name, nothing for a prompt.
+    `tool`: the tool's name, empty for a prompt.
     """
     asked = [annotation for annotation in function.annotations if known.means_model(annotation)]
     given = next((annotation for annotation in asked if annotation.parameter != "return"), None)
@@ -107,33 +107,35 @@ def _wrong(tool: str, function: Function, annotation: Annotation, known: Catalog
     own = known.root(tool, OUTPUT if is_result else INPUT)
     expected = f"`{own}`" if own else ""
     if name not in known.owners:
-        if not owner(name, known.owners):
+        if not owning_tool(name, known.owners):
             near = known.nearest(name, DISTANT)
             hint = f"did you mean `{near}`?" if near else RUN
-            yield diagnose("MCP214", annotation.span, f"{subject}, and no tool has such a model", expected, hint)
+            yield diagnose("MCP214", annotation.span, f"{subject}, which is not the model of a tool", expected, hint)
         elif not is_result:
-            yield diagnose("MCP214", annotation.span, f"{subject}, which is only a part of what it is given", expected)
+            yield diagnose(
+                "MCP214", annotation.span, f"{subject}, which is only a part of the model of its arguments", expected
+            )
     elif not tool:
-        yield diagnose("MCP214", annotation.span, f"{subject}, and a prompt has no models")
+        yield diagnose("MCP214", annotation.span, f"{subject}, but prompts do not have models")
     elif name != own:
         message = f"{subject}, the model of another tool's arguments or results (`{known.owners[name]}`)"
         if known.owners[name] == tool:
             message = f"{subject}, which is the model of what the tool {'takes' if is_result else 'returns'}"
         yield diagnose("MCP214", annotation.span, message, expected)
-    others = [one for one in function.parameters if one.name not in (annotation.parameter, function.context)]
+    others = [item for item in function.parameters if item.name not in (annotation.parameter, function.context)]
     if not is_result and (others or function.accepts_any):
-        message = f"{subject} and other parameters: a model has all arguments in it"
+        message = f"{subject} and other parameters: a model contains all arguments"
         yield diagnose("MCP214", annotation.span, message, "one parameter")
 
 
-def mentioned(files: Iterable[HandlerFile], known: Catalog) -> tuple[str, ...]:
-    """Return the tools whose models the project's own code mentions, in the order of the definitions."""
+def mentioned_models(files: Iterable[HandlerFile], known: Catalog) -> tuple[str, ...]:
+    """Return the tools whose models the project's code uses, in the order of the definitions."""
     found = set[str]()
     for file in files:
         source = file.source
         if source.path.endswith(".py") and not is_models_file(source):
             words = {word for word in WORD.findall(source.text) if INPUT in word or OUTPUT in word}
-            candidates = {name: tool for name in words if (tool := owner(name, known.owners))}
+            candidates = {name: tool for name in words if (tool := owning_tool(name, known.owners))}
             names = mentions(source) if candidates else frozenset[str]()
             found.update(tool for name, tool in candidates.items() if name in names)
     return tuple(tool for tool in dict.fromkeys(known.owners.values()) if tool in found)

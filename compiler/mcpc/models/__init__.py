@@ -1,28 +1,28 @@
-"""Pydantic models of what tools take and return, generated from their schemas: for types and comfort, never the gate.
+"""Pydantic models of tools' arguments and results, generated from their schemas: not for validation.
 
-    Schema ─view─▶ View ─structures─▶ datamodel-code-generator ─vetting─▶ templates
-                    └────────────────── values, as literals ───────────────┴─▶ Class, in a module a tool
+    Schema ─view─▶ ModelSchema ─structures─▶ datamodel-code-generator ─ast_allowlist─▶ templates
+                       └───────────────────── values, as literals ───────────────────────┴─▶ class, in a module a tool
 
-The compiled validator decides first; a handler that asks for a model gets it made of arguments that were accepted.  A
-server that asks for none costs none: the generator is imported by the first structure that was never seen before.
+The compiled validator decides first; a handler with a model receives it built from accepted arguments.  A server
+without models has no cost: the generator is imported for the first structure that is not cached.
 """
 
-from mcpc.models.making import Model, Wanted, bases, every_tool, made, wanted
-from mcpc.models.names import INPUT, OUTPUT, owner, tool_classes
-from mcpc.models.text import summary, tool_module, whole_module
+from mcpc.models.build_models import Model, ModelRequest, build_models, class_prefixes, model_requests, tool_names
+from mcpc.models.names import INPUT, OUTPUT, owning_tool, tool_classes
+from mcpc.models.text import all_tools_module, digest_line, tool_module
 
 __all__ = [
     "INPUT",
     "OUTPUT",
     "Model",
-    "Wanted",
-    "bases",
-    "every_tool",
-    "made",
-    "owner",
-    "summary",
+    "ModelRequest",
+    "all_tools_module",
+    "build_models",
+    "class_prefixes",
+    "digest_line",
+    "model_requests",
+    "owning_tool",
     "tool_classes",
     "tool_module",
-    "wanted",
-    "whole_module",
+    "tool_names",
 ]

@@ -1,7 +1,7 @@
-"""datamodel-code-generator, in process: structures become templates of source.
+"""Generation of templates from structures by datamodel-code-generator, in this process.
 
-What it writes is not believed but read: `mcpc.models.vetting` admits a few forms of classes and fields only.  Where it
-cannot do all of them at once, they are taken apart until what it cannot do stands alone.
+Its output is untrusted: `mcpc.models.ast_allowlist` allows only a few forms of classes and fields.  If it cannot
+process all structures at once, they are split until the failing one is alone.
 """
 
 from __future__ import annotations
@@ -16,22 +16,22 @@ from datamodel_code_generator.enums import DataModelType, InputFileType, TargetP
 from datamodel_code_generator.format import PythonVersion
 from datamodel_code_generator.parser import LiteralType
 
+from mcpc.models.ast_allowlist import NotAllowedError, checked_classes
 from mcpc.models.structures import CLASS, FIELD, ROOT
-from mcpc.models.vetting import VettingError, classes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from mcpc.models.shapes import Shape
+    from mcpc.models.ast_allowlist import Classes, Template
     from mcpc.models.structures import Structure
-    from mcpc.models.vetting import Classes, Template
+    from mcpc.models.view_schemas import Shape
     from mcpc.sources import Json
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 FIELDS, NAME, ALIASED, FIELD_NAME = "McpcFields", "McpcMade{}", "MCPC_ALIAS {}", "field_{}"
 
 
-def templates(structures: Sequence[Structure]) -> list[Template | str]:
+def generate_templates(structures: Sequence[Structure]) -> list[Template | str]:
     """Return the template of each structure, or why there is none."""
     if not structures:
         return []
@@ -43,46 +43,46 @@ def templates(structures: Sequence[Structure]) -> list[Template | str]:
         if len(structures) == 1:
             return [f"{type(problem).__name__}: {(str(problem).splitlines() or ['no reason given'])[0]}"]
     half = len(structures) // 2
-    return [*templates(structures[:half]), *templates(structures[half:])]
+    return [*generate_templates(structures[:half]), *generate_templates(structures[half:])]
 
 
 def _templates(structures: Sequence[Structure]) -> list[Template]:
     definitions, aliases = _definitions(structures)
-    made = classes(source(definitions, aliases), definitions.keys())
+    made = checked_classes(generate_source(definitions, aliases), definitions.keys())
     fields = _fields(made)
     found: list[Template] = []
-    for number, one in enumerate(structures):
-        if one.kind == FIELD:
+    for number, item in enumerate(structures):
+        if item.kind == FIELD:
             found.append(fields[FIELD_NAME.format(number)])
         else:
             text = made[NAME.format(number)].source
-            found.append((text if one.kind == ROOT else without_fields(text), None))
+            found.append((text if item.kind == ROOT else without_fields(text), None))
     return found
 
 
 def _definitions(structures: Sequence[Structure]) -> tuple[dict[str, Shape], dict[str, str]]:
-    """Return classes: of each root and head, of all fields together, for each stand-in; and the fields with aliases."""
-    shapes = [json.loads(one.shape) for one in structures]
+    """Return classes: of each root and head, of all fields together, of placeholders; and the fields with aliases."""
+    shapes = [json.loads(item.shape) for item in structures]
     properties: Shape = {}
     required: list[Json] = []
     definitions: dict[str, Shape] = {}
     aliases: dict[str, str] = {}
-    for number, (one, shape) in enumerate(zip(structures, shapes, strict=True)):
-        if one.kind != FIELD:
-            definitions[NAME.format(number)] = shape if one.kind == ROOT else an_object({"x": {}}, [], shape["of"])
+    for number, (entry, shape) in enumerate(zip(structures, shapes, strict=True)):
+        if entry.kind != FIELD:
+            definitions[NAME.format(number)] = shape if entry.kind == ROOT else object_shape({"x": {}}, [], shape["of"])
             continue
-        name = (ALIASED if one.aliased else FIELD_NAME).format(number)
+        name = (ALIASED if entry.aliased else FIELD_NAME).format(number)
         properties[name] = shape
-        required += [name] if one.required else []
-        if one.aliased:
+        required += [name] if entry.required else []
+        if entry.aliased:
             aliases[f"{FIELDS}.{name}"] = FIELD_NAME.format(number)
-    most = max(text.count('"$ref"') for text in (one.shape for one in structures))
-    definitions |= {CLASS.format(number): an_object({"x": {}}, ["x"], True) for number in range(most)}
-    definitions[FIELDS] = an_object(properties, required, True)
+    most = max(text.count('"$ref"') for text in (item.shape for item in structures))
+    definitions |= {CLASS.format(number): object_shape({"x": {}}, ["x"], True) for number in range(most)}
+    definitions[FIELDS] = object_shape(properties, required, True)
     return definitions, aliases
 
 
-def an_object(properties: Shape, required: list[Json], others: Json) -> Shape:
+def object_shape(properties: Shape, required: list[Json], others: Json) -> Shape:
     """Return the shape of an object."""
     return {"type": "object", "properties": properties, "required": required, "additionalProperties": others}
 
@@ -91,11 +91,14 @@ def _fields(made: Classes) -> dict[str, Template]:
     text = made[FIELDS].source
     (node,) = ast.parse(text).body
     if not isinstance(node, ast.ClassDef):
-        raise VettingError("the fields are not in a class")
+        raise NotAllowedError("the fields are not in a class")
     return {
-        one.target.id: (segment(text, one.annotation), None if one.value is None else segment(text, one.value))
-        for one in node.body
-        if isinstance(one, ast.AnnAssign) and isinstance(one.target, ast.Name)
+        item.target.id: (
+            source_segment(text, item.annotation),
+            None if item.value is None else source_segment(text, item.value),
+        )
+        for item in node.body
+        if isinstance(item, ast.AnnAssign) and isinstance(item.target, ast.Name)
     }
 
 
@@ -103,17 +106,17 @@ def without_fields(text: str) -> str:
     """Return the source of a class without its fields: its head."""
     (node,) = ast.parse(text).body
     inner = node.body if isinstance(node, ast.ClassDef) else []
-    end = next(one.lineno for one in inner if isinstance(one, ast.AnnAssign))
+    end = next(item.lineno for item in inner if isinstance(item, ast.AnnAssign))
     return "\n".join(text.split("\n")[: end - 1])
 
 
-def segment(text: str, node: ast.expr) -> str:
+def source_segment(text: str, node: ast.expr) -> str:
     """Return the source of an expression."""
     return ast.get_source_segment(text, node) or ""
 
 
-def source(definitions: Mapping[str, Shape], aliases: Mapping[str, str]) -> str:
-    """Return what the generator writes for some definitions."""
+def generate_source(definitions: Mapping[str, Shape], aliases: Mapping[str, str]) -> str:
+    """Return the generator's output for some definitions."""
     text = generate(
         json.dumps({"$schema": DIALECT, "$defs": definitions}),
         input_file_type=InputFileType.JsonSchema,
@@ -135,5 +138,5 @@ def source(definitions: Mapping[str, Shape], aliases: Mapping[str, str]) -> str:
         use_union_operator=True,
     )
     if not isinstance(text, str):
-        raise VettingError("it is more than one module")
+        raise NotAllowedError("it is more than one module")
     return text

@@ -1,7 +1,7 @@
-"""What classes and fields are called: a name depends on the definitions' own names, never on what else is generated.
+"""Names of classes and fields: each depends only on names in definitions, not on other generated classes.
 
-Every class of a tool begins with the name of its input's class (`FileReadInput`) or of its output's, and no tool's
-begins with another's, so that the tool a class belongs to can be read off its name.
+Every class of a tool begins with the name of its input's class (`FileReadInput`) or of its output's, and with no other
+tool's, so that the name of a class identifies its tool.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ INPUT, OUTPUT = "Input", "Output"
 SUFFIX = re.compile("Input|Output")
 NOT_A_WORD = re.compile(r"[^0-9A-Za-z]+")
 NOT_IN_A_NAME = re.compile(r"\W")
-LONGEST_PART = 40
-"""Of what a definition calls a part, so much goes into the name of its class."""
+MAX_PART_LENGTH = 40
+"""Maximum length of a part's name in the name of its class."""
 
 PROTECTED = ("model_validate", "model_dump")
-"""Pydantic warns of fields that begin like its methods."""
+"""Prefixes of pydantic's methods, for which it warns if a field has them."""
 ATTRIBUTES = frozenset(
     (
         *("construct", "copy", "dict", "from_orm", "json", "model_computed_fields", "model_config"),
@@ -31,51 +31,51 @@ ATTRIBUTES = frozenset(
         *("parse_obj", "parse_raw", "schema", "schema_json", "update_forward_refs", "validate", "root"),
     )
 )
-"""What a model has without its fields."""
-WORDS = frozenset(
+"""Attributes of every model."""
+MODULE_NAMES = frozenset(
     (
         *("Annotated", "Any", "BaseModel", "ConfigDict", "Dict", "Field", "Literal", "RootModel", "bool"),
         *("builtins", "dict", "float", "int", "list", "object", "str", "tuple"),
     )
 )
-"""What generated modules say; a field of such a name would hide it from the annotations after it."""
-TAKEN = ATTRIBUTES | WORDS | frozenset(keyword.kwlist)
+"""Names in generated modules; a field with such a name would hide it from the annotations after it."""
+RESERVED = ATTRIBUTES | MODULE_NAMES | frozenset(keyword.kwlist)
 
 
-def pascal(text: str) -> str:
-    """Return a text as the name of a class would have it: `file_read` is `FileRead`."""
+def pascal_case(text: str) -> str:
+    """Return a text in the form of a class name: `file_read` becomes `FileRead`."""
     return "".join(word[0].upper() + word[1:] for word in NOT_A_WORD.split(text) if word)
 
 
-def part(text: str) -> str:
-    """Return how a part of a definition is called in the name of its class."""
-    return pascal(text)[:LONGEST_PART] or "Part"
+def part_name(text: str) -> str:
+    """Return the name of a definition's part in the name of its class."""
+    return pascal_case(text)[:MAX_PART_LENGTH] or "Part"
 
 
 def tool_classes(tools: Iterable[str]) -> dict[str, str]:
-    """Return for each tool what its classes begin with, before `Input` and `Output`."""
+    """Return for each tool the prefix of its classes, before `Input` and `Output`."""
     found: dict[str, str] = {}
     given, inner = set[str](), set[str]()
-    for tool in sorted(set(tools), key=lambda name: (len(pascal(name)), name)):
+    for tool in sorted(set(tools), key=lambda name: (len(pascal_case(name)), name)):
         found[tool] = next(base for base in _candidates(tool) if _is_free(base, given, inner))
-        for root in roots(found[tool]):
+        for root in root_classes(found[tool]):
             given.add(root)
             inner.update(_beginnings(root))
     return found
 
 
-def roots(base: str) -> tuple[str, str]:
+def root_classes(base: str) -> tuple[str, str]:
     """Return the classes of a tool's input and output."""
     return base + INPUT, base + OUTPUT
 
 
-def owner(name: str, owners: dict[str, str]) -> str:
-    """Return the tool that a class of this name belongs to, or nothing; `owners`: the tool of each root."""
+def owning_tool(name: str, owners: dict[str, str]) -> str:
+    """Return the tool that a class belongs to, or an empty string; `owners`: the tool of each root."""
     return next((owners[start] for start in (*_beginnings(name), name) if start in owners), "")
 
 
 def _candidates(tool: str) -> Iterator[str]:
-    plain = pascal(tool)
+    plain = pascal_case(tool)
     if plain[:1].isalpha():
         yield plain
     yield f"Tool{plain}"
@@ -86,20 +86,20 @@ def _candidates(tool: str) -> Iterator[str]:
 
 
 def _is_free(base: str, given: Collection[str], inner: Collection[str]) -> bool:
-    """Say whether no root would be another one, begin with another one, or be the beginning of another one."""
+    """Tell whether no root would equal, begin with, or be the beginning of another one."""
     return all(
         root not in given and root not in inner and not any(start in given for start in _beginnings(root))
-        for root in roots(base)
+        for root in root_classes(base)
     )
 
 
 def _beginnings(name: str) -> Iterator[str]:
-    """Yield what of a name, and less than all of it, could be a root."""
+    """Yield the proper prefixes of a name that could be a root."""
     return (name[: match.end()] for match in SUFFIX.finditer(name) if match.end() < len(name))
 
 
 def field_names(properties: Iterable[str], classes: Collection[str] = ()) -> dict[str, str]:
-    """Return the field's name for each property that cannot be one itself; `classes` are not hidden by a field."""
+    """Return the field's name for each property that cannot be a field name; `classes` are not hidden by a field."""
     properties = tuple(properties)
     taken = {name for name in properties if _is_plain(name) and name not in classes}
     found: dict[str, str] = {}
@@ -110,7 +110,7 @@ def field_names(properties: Iterable[str], classes: Collection[str] = ()) -> dic
 
 
 def _is_plain(name: str) -> bool:
-    usual = name.isidentifier() and not name.startswith(("_", *PROTECTED)) and name not in TAKEN
+    usual = name.isidentifier() and not name.startswith(("_", *PROTECTED)) and name not in RESERVED
     # Python reads `ﬁ` as `fi`, so that the field would have another name than the property.
     return usual and unicodedata.normalize("NFKC", name) == name
 
@@ -119,7 +119,7 @@ def _identifier(name: str) -> str:
     bare = NOT_IN_A_NAME.sub("_", unicodedata.normalize("NFKC", name)).strip("_")
     if not bare.isidentifier() or bare.startswith(PROTECTED):
         return f"field_{bare}".rstrip("_")
-    return f"{bare}_" if bare in TAKEN else bare
+    return f"{bare}_" if bare in RESERVED else bare
 
 
 def _unused(name: str, taken: set[str]) -> str:

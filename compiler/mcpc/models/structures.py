@@ -1,7 +1,7 @@
-"""What classes are made of, without the words of any schema: the structure of a field, of a class's head, of a root.
+"""Structures of classes, without the texts of schemas: of a field, of a class's head, of a root.
 
 A thousand schemas have a thousand names, texts and limits, and a few dozen structures; only these are generated.  In a
-structure every value has a stand-in, and what it stands in for gets there as a literal (see `mcpc.models.composition`).
+structure every value is a placeholder, which is replaced by a literal (see `mcpc.models.composition`).
 """
 
 from __future__ import annotations
@@ -10,18 +10,18 @@ import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
-from mcpc.models.shapes import UNLIMITED
-from mcpc.schema.code import Code, joined, literal
+from mcpc.models.view_schemas import UNLIMITED
+from mcpc.schema.code import PythonCode, join_code, literal
 
 if TYPE_CHECKING:
-    from mcpc.models.shapes import Shape
+    from mcpc.models.view_schemas import Shape
     from mcpc.sources import Json
 
 FIELD, HEAD, ROOT = "field", "head", "root"
 TEXT, NUMBER, CLASS = "MCPC_{}", 900_000, "McpcClass{}"
-"""The stand-ins of the first, second, … text, number and class of a structure."""
+"""The placeholders of a structure's texts, numbers and classes, each numbered."""
 DEFAULTS: dict[type, Json] = {str: "text", int: 1, float: 1.5, bool: True, list: [], dict: {}}
-"""A default is put in the place of one of its type."""
+"""A default is replaced by one of its type."""
 
 
 class Structure(NamedTuple):
@@ -35,19 +35,19 @@ class Structure(NamedTuple):
 
 @dataclass(slots=True)
 class Values:
-    """What the stand-ins of one structure stand in for, each as it is written; `classes`: the classes it refers to."""
+    """The values of one structure's placeholders, as source text; `classes`: the classes it refers to."""
 
-    written: list[Code] = field(default_factory=list)
+    written: list[PythonCode] = field(default_factory=list)
     classes: list[str] = field(default_factory=list)
 
-    def add(self, value: Code) -> int:
-        """Take a value; return its number."""
+    def add(self, value: PythonCode) -> int:
+        """Add a value; return its number."""
         self.written.append(value)
         return len(self.written) - 1
 
 
 def structure_of(kind: str, shape: Shape, *, required: bool = False, aliased: bool = False) -> tuple[Structure, Values]:
-    """Return the structure of a shape, and the values that were in it."""
+    """Return the structure of a shape, and its values."""
     values = Values()
     bare = _bare(shape, values)
     return Structure(kind, json.dumps(bare, sort_keys=True), required, aliased), values
@@ -56,15 +56,15 @@ def structure_of(kind: str, shape: Shape, *, required: bool = False, aliased: bo
 def _bare(shape: Shape, values: Values) -> Shape:
     # How long a list of places is decides what it is.
     limits = UNLIMITED if "prefixItems" not in shape else frozenset[str]()
-    return {key: _stand_in(key, value, values, limits) for key, value in sorted(shape.items())}
+    return {key: _placeholder(key, value, values, limits) for key, value in sorted(shape.items())}
 
 
-def _stand_in(key: str, value: Json, values: Values, limits: frozenset[str]) -> Json:
+def _placeholder(key: str, value: Json, values: Values, limits: frozenset[str]) -> Json:
     if key == "$ref":
         values.classes.append(str(value).rpartition("/")[2])
         return "#/$defs/" + CLASS.format(len(values.classes) - 1)
     if key == "enum" and isinstance(value, list):
-        members = joined(", ", (literal(one) for one in value if one is not None))
+        members = join_code(", ", (literal(item) for item in value if item is not None))
         return [TEXT.format(values.add(members)), *([None] if None in value else [])]
     if key == "description":
         return TEXT.format(values.add(literal(value)))
@@ -78,4 +78,4 @@ def _stand_in(key: str, value: Json, values: Values, limits: frozenset[str]) -> 
 def _inner(value: Json, values: Values) -> Json:
     if isinstance(value, dict):
         return _bare(value, values)
-    return [_inner(one, values) for one in value] if isinstance(value, list) else value
+    return [_inner(item, values) for item in value] if isinstance(value, list) else value

@@ -1,4 +1,4 @@
-"""Entries to one executable file: same entries, same bytes, whoever packs them, wherever and whenever."""
+"""Write entries to one executable file: equal entries give equal bytes, on every machine and at any time."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ UNIX = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class ArchiveEntry:
     """One file in the archive."""
 
     name: str
     data: bytes
 
 
-def archive(entries: Sequence[Entry], prologue: str) -> bytes:
-    """Return the executable archive: its prologue, if it has one, then the entries, stored, sorted by name."""
+def build_archive(entries: Sequence[ArchiveEntry], prologue: str) -> bytes:
+    """Return the executable archive: its prologue, if any, then the entries, stored, sorted by name."""
     buffer = io.BytesIO()
     buffer.write(prologue.encode())
     with zipfile.ZipFile(buffer, "a", zipfile.ZIP_STORED) as packed:
@@ -37,12 +37,12 @@ def archive(entries: Sequence[Entry], prologue: str) -> bytes:
     return buffer.getvalue()
 
 
-def digest(data: bytes) -> str:
+def sha256_hex(data: bytes) -> str:
     """Return the SHA-256 of some bytes, in hexadecimal."""
     return hashlib.sha256(data).hexdigest()
 
 
-def content_digest(entries: Sequence[Entry]) -> str:
-    """Return the digest of what an archive holds: of its `sha256sum` lines in the order of their names."""
-    lines = (f"{digest(entry.data)}  {entry.name}\n" for entry in sorted(entries, key=lambda e: e.name.encode()))
-    return digest("".join(lines).encode())
+def content_digest(entries: Sequence[ArchiveEntry]) -> str:
+    """Return the digest of an archive's content: of its `sha256sum` lines, sorted by name."""
+    lines = (f"{sha256_hex(entry.data)}  {entry.name}\n" for entry in sorted(entries, key=lambda e: e.name.encode()))
+    return sha256_hex("".join(lines).encode())

@@ -1,6 +1,6 @@
-"""Which modules of the runtime a server carries: the closure of its imports, without what its gates close.
+"""Select the runtime modules that a server needs: the closure of its imports without closed gates.
 
-A gate is a module or package that only some servers use, although the imports of others lead to it, too.
+A gate is a module or package that only some servers use, although other modules import it.
 """
 
 from __future__ import annotations
@@ -10,71 +10,81 @@ from importlib.resources import files
 from typing import TYPE_CHECKING
 
 from mcpc.ir import PythonFunction
-from mcpc.pack.closure import MODULE, closure
+from mcpc.pack.closure import MODULE, eager_closure, module_closure
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from importlib.resources.abc import Traversable
 
-    from mcpc.emit import Module
+    from mcpc.emit import ArtifactFile
     from mcpc.ir import Server
 
-START_PATH = (
+START_MODULES = (
     "mcpc_app",
     "mcpc_app.index",
     "mcpc_runtime",
     "mcpc_runtime.protocol",
-    "mcpc_runtime.protocol.facts",
+    "mcpc_runtime.protocol.constants",
     "mcpc_runtime.lazy",
     "mcpc_runtime.protocol.jsonrpc",
     "mcpc_runtime.protocol.effects",
     "mcpc_runtime.protocol.session_state",
     "mcpc_runtime.protocol.session",
-    "mcpc_runtime.opened",
-    "mcpc_runtime.image",
+    "mcpc_runtime.platforms.artifact_file",
+    "mcpc_runtime.protocol.image",
+    "mcpc_runtime.image.image",
     "mcpc_runtime.transports",
     "mcpc_runtime.transports.stdio",
-    "mcpc_runtime.engine",
+    "mcpc_runtime.server.driver",
+    "mcpc_runtime.server.stdio_driver",
     "mcpc_runtime.main",
 )
-"""What every start imports, each after what it needs."""
+"""The modules that every start imports, each after its dependencies."""
 GENERATED = ("mcpc/", "mcpc_app/")
 """The folders of generated modules."""
-CONTRACTS_OF = {"mcp_bash": frozenset({"mcp_bash_completion", "mcp_bash_resource"})}
-"""The contracts that every server of a system may need, whatever its definitions are."""
-GATES: dict[str, Callable[[Server, Sequence[Module]], bool]] = {
-    "mcpc_runtime.bindings.models": lambda server, _: bool(server.models),
-    "mcpc_runtime.bindings.toolbox": lambda server, _: "toolbox_python" in contracts(server),
-    "mcpc_runtime.health": lambda server, _: is_of(server, "mcp_bash"),
+PACKAGED = ("site/", "serving/")
+"""The folders of packages."""
+BUNDLED = "serving/"
+"""The folder of packages that the runtime itself imports."""
+GATES: dict[str, Callable[[Server, Sequence[ArtifactFile]], bool]] = {
+    "mcpc_runtime.handlers.python.bindings.models": lambda server, _: bool(server.models),
+    "mcpc_runtime.handlers.python.inline_fast_path": lambda server, _: runs_inline(server),
+    "mcpc_runtime.handlers.python.inline_runner": lambda server, _: runs_inline(server),
     "mcpc_runtime.http": lambda server, _: serves_http(server),
-    "mcpc_runtime.http.bx": lambda server, _: is_of(server, "bx"),
-    "mcpc_runtime.http.facets": lambda server, _: bool(server.facets),
-    "mcpc_runtime.layer": lambda _, modules: any(module.name.startswith(("site/", "serving/")) for module in modules),
-    "mcpc_runtime.mcp_bash": lambda server, _: is_of(server, "mcp_bash"),
+    "mcpc_runtime.http.virtual_servers": lambda server, _: bool(server.virtual_servers),
+    "mcpc_runtime.packages": lambda _, modules: any(module.name.startswith(PACKAGED) for module in modules),
     "mcpc_runtime.protocol.completion": lambda server, _: server.completes,
-    "mcpc_runtime.protocol.known": lambda server, _: "known" in contracts(server),
-    "mcpc_runtime.protocol.live": lambda server, _: is_of(server, "live"),
+    "mcpc_runtime.protocol.static_results": lambda server, _: "known" in used_contracts(server),
+    "mcpc_runtime.protocol.dynamic_resource_list": lambda server, _: bool(server.live_lists),
     "mcpc_runtime.protocol.tasks": lambda server, _: has_tasks(server),
-    "mcpc_runtime.remote_token": lambda server, _: is_of(server, "mcp_bash"),
-    "mcpc_runtime.runners.inline": lambda server, _: runs_inline(server),
-    "mcpc_runtime.runners.tasks": lambda server, _: has_tasks(server),
-    "mcpc_runtime.straight": lambda server, _: runs_inline(server),
     "mcpc_runtime.tasks": lambda server, _: has_tasks(server),
-    "mcpc_runtime.tasks.redis": lambda server, _: carries_redis(server),
-    "mcpc_runtime.watching": lambda server, _: is_of(server, "mcp_bash"),
+    "mcpc_runtime.tasks.redis": lambda server, _: has_redis(server),
 }
-"""What is closed to the servers for which its condition does not hold."""
+"""Modules that are closed to the servers for which the condition is false."""
 
 
-def carried(server: Server, generated: Sequence[Module]) -> dict[str, bytes]:
-    """Return the runtime's sources that this server needs, by their names in the archive."""
+def start_modules(server: Server) -> tuple[str, ...]:
+    """Return the modules that the start of a server imports, including those of its hooks."""
+    hooked = (row.partition(":")[0] for hook, row in server.traits.hooks if hook == "start")
+    more = dict.fromkeys(name for module in hooked for name in eager_closure(runtime_texts(), module))
+    *path, main = START_MODULES
+    return (*path, *(name for name in more if name not in START_MODULES), main)
+
+
+def runtime_files(server: Server, generated: Sequence[ArtifactFile]) -> dict[str, bytes]:
+    """Return the runtime sources that this server needs, by their names in the archive."""
     sources = runtime_sources()
     texts = runtime_texts()
     ours = (module.data for module in generated if module.name.startswith(GENERATED))
-    roots = {*START_PATH, *(name for data in ours for name in MODULE.findall(data.decode("utf-8", "replace")))}
-    tables = {"mcpc_runtime.contracts": contracts(server), "mcpc_runtime.bindings": bindings(server)}
+    roots = {*START_MODULES, *(name for data in ours for name in MODULE.findall(data.decode("utf-8", "replace")))}
+    if any(module.name.startswith(BUNDLED) for module in generated):
+        roots.add("mcpc_runtime.packages.nested_archives")
+    tables = {
+        "mcpc_runtime.handlers.contracts": used_contracts(server),
+        "mcpc_runtime.handlers.python.bindings": used_bindings(server),
+    }
     closed = frozenset(name for name, is_open in GATES.items() if not is_open(server, generated))
-    needed = closure(texts, sorted(roots), tables, closed)
+    needed = module_closure(texts, sorted(roots), tables, closed)
     return {name: data for name, data in sources.items() if module_name(name) in needed}
 
 
@@ -100,17 +110,17 @@ def python_files(folder: Traversable, name: str) -> Iterator[tuple[str, bytes]]:
 
 
 def module_name(file: str) -> str:
-    """Return the module that a file of the archive is."""
+    """Return the module name of a file of the archive."""
     return file.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
 
 
 def serves_http(server: Server) -> bool:
-    """Tell whether the server carries what serves over HTTP."""
+    """Tell whether the HTTP server is bundled."""
     return server.serving is not None and "uvicorn" in server.serving.modules
 
 
-def carries_redis(server: Server) -> bool:
-    """Tell whether the server carries the client of Redis."""
+def has_redis(server: Server) -> bool:
+    """Tell whether the Redis client is bundled."""
     return server.serving is not None and "redis" in server.serving.modules
 
 
@@ -124,21 +134,15 @@ def runs_inline(server: Server) -> bool:
     return any(definition.running.inline for definition in server.definitions)
 
 
-def is_of(server: Server, name: str) -> bool:
-    """Tell whether something of the server is written in a format that has its own parts of the runtime."""
-    return name in dict(server.settings)
-
-
-def contracts(server: Server) -> frozenset[str]:
-    """Return the contracts of the server's handlers and of what has its resources' contents."""
+def used_contracts(server: Server) -> frozenset[str]:
+    """Return the contracts of the server's handlers and of its resources' contents."""
     handlers = {definition.handler.contract for definition in server.definitions}
     contents = {readable.content.contract for readable in server.readable if readable.content is not None}
-    systems = (names for system, names in CONTRACTS_OF.items() if is_of(server, system))
-    return frozenset(handlers.union(contents, *systems))
+    return frozenset({*handlers, *contents, *server.traits.contracts})
 
 
-def bindings(server: Server) -> frozenset[str]:
-    """Return the bindings of the server's Python functions: how they are given their arguments."""
+def used_bindings(server: Server) -> frozenset[str]:
+    """Return the bindings of the server's Python functions."""
     handlers = [definition.handler for definition in server.definitions]
     used = {handler.binding[0] for handler in handlers if isinstance(handler, PythonFunction) and handler.binding}
     completing = any(isinstance(completion.handler, PythonFunction) for completion in server.completions)

@@ -1,13 +1,13 @@
-"""The beginning of a built file: a shell script that finds a Python and starts the archive behind it with that.
+"""The prologue of a built file: a shell script that finds a Python and starts the archive behind it.
 
 A first line with `env -S` works with GNU coreutils and FreeBSD only: macOS splits the line at every space, and the
-`env` of BusyBox has no `-S`.  A script for `/bin/sh` works everywhere and starts as fast.  It is read up to `exec`,
-so what follows is never read as a script.
+`env` of BusyBox has no `-S`. A script for `/bin/sh` works everywhere and starts as fast. It is read up to `exec`, so
+what follows is never read as a script.
 
-Searched are absolute folders only: those of PATH, then those that a graphical client's PATH lacks.  The minor version
-that the bytecode is for comes first, in every folder, since any other one compiles the sources at each start.  It is
-started without being asked for its version; anything else that is found is asked, and passed over if it is too old or
-does not run (a version manager's shim for a version that is not selected).
+Only absolute folders are searched: those of PATH, then those that a graphical client's PATH lacks. The minor version of
+the bytecode is searched first, in every folder, since any other one compiles the sources at each start. It is started
+without a version check; any other Python is checked, and skipped if it is too old or does not run (a version manager's
+shim for a version that is not selected).
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ import shlex
 import sys
 from dataclasses import dataclass
 
-from mcpc.emit.templates import text
+from mcpc.emit.templates import template_text
 
 START = "import sys,zipimport;z=zipimport.zipimporter(sys.argv[1]);exec(z.get_code('__main__'))"
-"""Starts the archive that is the first argument with neither `runpy` nor `site` on the way."""
-OTHERS = ("python3", *(f"python3.{minor}" for minor in range(15, 10, -1)))
-"""What is looked for where there is no Python of the minor version that the bytecode is for."""
+"""Starts the archive given as first argument without importing `runpy` and `site`."""
+OTHER_NAMES = ("python3", *(f"python3.{minor}" for minor in range(15, 10, -1)))
+"""Names to search for if the minor version of the bytecode is missing."""
 FOLDERS = (
     "${PATH-}",
     "/opt/homebrew/bin",
@@ -38,8 +38,8 @@ REQUIRED = "Python 3.11 or newer; none was found on PATH or in the usual folders
 
 
 @dataclass(frozen=True, slots=True)
-class Search:
-    """What is looked for, by name and then by folder; the first name is started unasked."""
+class InterpreterSearch:
+    """The names and folders to search; the first name is started without a version check."""
 
     exact: str
     others: tuple[str, ...]
@@ -47,9 +47,9 @@ class Search:
     required: str
 
 
-def prologue(python: str = "") -> str:
-    """Return the beginning of a file for any Python that is new enough, or for `python`, a command or absolute path."""
-    search = search_of(python)
+def shell_prologue(python: str = "") -> str:
+    """Return the prologue for any Python that is new enough, or for `python`, a command or absolute path."""
+    search = interpreter_search(python)
     values = {
         "EXACT": shlex.quote(search.exact),
         "NAMES": " ".join((shlex.quote(search.exact), *search.others)),
@@ -57,16 +57,16 @@ def prologue(python: str = "") -> str:
         "START": START,
         "REQUIRED": search.required,
     }
-    script = text("prologue.sh").decode()
+    script = template_text("prologue.sh").decode()
     return re.sub("|".join(values), lambda found: values[found[0]], script)
 
 
-def search_of(python: str) -> Search:
-    """Return where a file looks for the Python that starts it."""
+def interpreter_search(python: str) -> InterpreterSearch:
+    """Return how a file searches for the Python that starts it."""
     if not python:
         exact = f"python3.{sys.version_info.minor}"
-        return Search(exact, tuple(name for name in OTHERS if name != exact), FOLDERS, REQUIRED)
+        return InterpreterSearch(exact, tuple(name for name in OTHER_NAMES if name != exact), FOLDERS, REQUIRED)
     folder, slash, name = python.rpartition("/")
     if slash:
-        return Search(name, (), (shlex.quote(folder or "/"),), f"{python}, which is not here")
-    return Search(name, (), FOLDERS, f"{python}, which was not found on PATH or in the usual folders")
+        return InterpreterSearch(name, (), (shlex.quote(folder or "/"),), f"{python}, which is not here")
+    return InterpreterSearch(name, (), FOLDERS, f"{python}, which was not found on PATH or in the usual folders")

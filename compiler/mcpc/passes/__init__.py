@@ -1,6 +1,6 @@
-"""Questions asked of a whole server; only one that answers all of them without an error may be emitted.
+"""Checks of a whole server; only a server without errors may be emitted.
 
-A pass sees the representation and nothing else, changes nothing, and depends on no other pass.
+A pass reads only the IR, changes nothing, and does not depend on other passes.
 """
 
 from __future__ import annotations
@@ -10,59 +10,59 @@ from typing import TYPE_CHECKING
 
 from mcpc.diagnostics import has_errors, in_order
 from mcpc.ir import CheckedServer, Server
-from mcpc.passes.allowed import allowed
-from mcpc.passes.apps import apps
-from mcpc.passes.capabilities import capabilities
-from mcpc.passes.completions import completions
-from mcpc.passes.descriptions import descriptions
-from mcpc.passes.environment import environment
-from mcpc.passes.examples import examples
-from mcpc.passes.handlers import handlers
-from mcpc.passes.headers import headers
-from mcpc.passes.models import models
-from mcpc.passes.modules import modules
-from mcpc.passes.names import names
-from mcpc.passes.requires import requires
-from mcpc.passes.resources import resources
-from mcpc.passes.running import running
-from mcpc.passes.schemas import schemas
-from mcpc.passes.secrets import secrets
-from mcpc.passes.text import texts
-from mcpc.passes.unused import unused
+from mcpc.passes.apps import check_apps
+from mcpc.passes.capabilities import check_capabilities
+from mcpc.passes.completions import check_completions
+from mcpc.passes.descriptions import check_descriptions
+from mcpc.passes.environment import check_environment
+from mcpc.passes.examples import check_examples
+from mcpc.passes.handlers import check_handlers
+from mcpc.passes.headers import check_headers
+from mcpc.passes.hidden_characters import check_hidden_characters
+from mcpc.passes.models import check_models
+from mcpc.passes.modules import check_modules
+from mcpc.passes.names import check_names
+from mcpc.passes.requires import check_requirements
+from mcpc.passes.resources import check_uris
+from mcpc.passes.running import check_handler_options
+from mcpc.passes.schemas import check_schemas
+from mcpc.passes.secrets import check_secrets
+from mcpc.passes.unused import check_unused
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from mcpc.diagnostics import Diagnostic, Diagnostics
 
-__all__ = ["PASSES", "Pass", "check"]
+__all__ = ["PASSES", "Pass", "check_server"]
 
 Pass = Callable[[Server], "Diagnostics"]
 
 PASSES: tuple[Pass, ...] = (
-    names,
-    resources,
-    completions,
-    descriptions,
-    schemas,
-    headers,
-    examples,
-    handlers,
-    environment,
-    modules,
-    unused,
-    capabilities,
-    texts,
-    models,
-    running,
-    requires,
-    apps,
-    allowed,
-    secrets,
+    check_names,
+    check_uris,
+    check_completions,
+    check_descriptions,
+    check_schemas,
+    check_headers,
+    check_examples,
+    check_handlers,
+    check_environment,
+    check_modules,
+    check_unused,
+    check_capabilities,
+    check_hidden_characters,
+    check_models,
+    check_handler_options,
+    check_requirements,
+    check_apps,
+    check_secrets,
 )
 
 
-def check(server: Server, *, found: Iterable[Diagnostic] = ()) -> tuple[CheckedServer | None, Diagnostics]:
-    """Return every problem of `server`, those `found` before among them, and the checked server if none is an error."""
-    problems = in_order((*found, *(problem for ask in PASSES for problem in ask(server))))
+def check_server(
+    server: Server, *, found: Iterable[Diagnostic] = (), passes: Iterable[Pass] = PASSES
+) -> tuple[CheckedServer | None, Diagnostics]:
+    """Return all problems of `server`, including those `found` before, and the checked server if none is an error."""
+    problems = in_order((*found, *(problem for ask in passes for problem in ask(server))))
     return None if has_errors(problems) else CheckedServer(server), problems

@@ -1,7 +1,6 @@
-"""Ask whether this server will have every capability that its description declares.
+"""Check that the server implements every declared capability.
 
-A client that believes a capability waits for what never comes, so what this server cannot do is not announced; whoever
-declared it should know.
+A client that relies on a missing capability waits forever, so it is not announced; its author is warned.
 """
 
 from __future__ import annotations
@@ -14,14 +13,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from mcpc.diagnostics import Diagnostic, Diagnostics
-    from mcpc.ir import Server
-    from mcpc.sources import Member
+    from mcpc.ir import Capability, Server
 
 LISTS = ("tools", "prompts", "resources", "completions")
-KEPT = ("logging", "experimental")
+SERVED_CAPABILITIES = ("logging", "experimental")
 
 HINTS = {
-    "extensions": "what a server has of extensions is announced without being named; remove it",
+    "extensions": "extensions are announced automatically; remove it",
     "tasks": "tasks are an extension now, announced when a tool's handler says `task`; remove it",
     "elicitation": "clients declare it, servers do not; remove it",
     "roots": "clients declare it, servers do not; remove it",
@@ -29,32 +27,36 @@ HINTS = {
 }
 
 
-def capabilities(server: Server) -> Diagnostics:
-    """Report capabilities, and promises of tools, that the server will not keep."""
-    declared = server.node.get("capabilities")
+def check_capabilities(server: Server) -> Diagnostics:
+    """Report declared capabilities and notifications that the server does not implement."""
     problems: list[Diagnostic] = []
-    for member in declared.members if declared is not None else ():
-        problems += _list(member, server) if member.key in LISTS else _other(member)
+    for declared in server.capabilities:
+        problems += _list(declared, server) if declared.name in LISTS else _other(declared)
     return tuple(problems)
 
 
-def _list(member: Member, server: Server) -> Iterator[Diagnostic]:
+def _list(declared: Capability, server: Server) -> Iterator[Diagnostic]:
     listed = {
         "tools": bool(server.tools),
         "prompts": bool(server.prompts),
         "resources": server.has_resources,
         "completions": server.completes,
     }
-    changes = member.node.get("listChanged")
-    # A server with none is refused for that; the warning would only repeat it.
-    if any(listed.values()) and not listed[member.key]:
-        yield diagnose("MCP302", member.key_span, f"`{member.key}` is declared, but there are none", "", "remove it")
-    elif changes is not None and changes.value is True and member.key not in server.changes:
-        message = f"the list of {member.key} never changes, but `listChanged` is true"
-        yield diagnose("MCP302", changes.span, message, "", "no handler tells of a change (`list_changed`); remove it")
+    # A server without definitions is refused anyway; the warning would only repeat it.
+    if any(listed.values()) and not listed[declared.name]:
+        yield diagnose("MCP302", declared.span, f"`{declared.name}` is declared, but there are none", "", "remove it")
+    elif declared.list_changed and declared.name not in server.changes:
+        message = f"the list of {declared.name} never changes, but `listChanged` is true"
+        yield diagnose(
+            "MCP302",
+            declared.list_changed_span,
+            message,
+            "",
+            "no handler reports changes (`list_changed`); remove it",
+        )
 
 
-def _other(member: Member) -> Iterator[Diagnostic]:
-    if member.key not in KEPT:
-        hint = HINTS.get(member.key, "remove it")
-        yield diagnose("MCP302", member.key_span, f"this server will not have `{member.key}`", "", hint)
+def _other(declared: Capability) -> Iterator[Diagnostic]:
+    if declared.name not in SERVED_CAPABILITIES:
+        hint = HINTS.get(declared.name, "remove it")
+        yield diagnose("MCP302", declared.span, f"this server will not have `{declared.name}`", "", hint)

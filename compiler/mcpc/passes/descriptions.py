@@ -1,4 +1,4 @@
-"""Ask whether a description says what each tool, prompt and resource is for."""
+"""Check that every tool, prompt and resource has a description."""
 
 from __future__ import annotations
 
@@ -20,30 +20,24 @@ HINTS = {
 }
 
 
-WITHIN = ("toolbox",)
-"""Dialects whose clients find the description of a tool in its schema."""
-
-
-def descriptions(server: Server) -> Diagnostics:
+def check_descriptions(server: Server) -> Diagnostics:
     """Report definitions without a description, or with an empty one."""
+    tools = server.tools
+    if server.traits.describes_in_schema:
+        tools = tuple(tool for tool in tools if not tool.input.description.strip())
     return (
-        *_silent("tool", tuple(tool for tool in server.tools if not _is_described_within(tool, server))),
-        *_silent("prompt", server.prompts),
-        *_silent("resource", server.resources),
-        *_silent("resource template", server.templates),
+        *_undescribed("tool", tools),
+        *_undescribed("prompt", server.prompts),
+        *_undescribed("resource", server.resources),
+        *_undescribed("resource template", server.templates),
     )
 
 
-def _is_described_within(tool: Tool, server: Server) -> bool:
-    said = tool.input.node.get("description")
-    return server.dialect in WITHIN and said is not None and bool(str(said.value).strip())
-
-
-def _silent(kind: str, nodes: tuple[Tool | Prompt | Resource | ResourceTemplate, ...]) -> Iterator[Diagnostic]:
+def _undescribed(kind: str, nodes: tuple[Tool | Prompt | Resource | ResourceTemplate, ...]) -> Iterator[Diagnostic]:
     for node in nodes:
-        description = node.members.get("description")
+        description = node.metadata.description
         if description is None:
             yield diagnose("MCP108", node.span, f"the {kind} `{node.name}` has no description", "", HINTS[kind])
-        elif not str(description.value).strip():
+        elif not description.strip():
             message = f"the description of the {kind} `{node.name}` is empty"
-            yield diagnose("MCP108", description.span, message, "", HINTS[kind])
+            yield diagnose("MCP108", node.node.span_of("description") or node.span, message, "", HINTS[kind])

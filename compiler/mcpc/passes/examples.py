@@ -1,7 +1,7 @@
-"""Ask whether every default and every example is accepted by the schema it stands in.
+"""Check that every default and every example is valid for the schema that contains it.
 
-A value beside nothing but `type` and `enum` is judged here if it is right, as most are.  Every other is judged by the
-`jsonschema` library, which is imported when the first one is found.
+A value beside only `type` and `enum` is checked here if it is valid, as most are. All others are checked by the
+`jsonschema` library, which is imported on demand.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from mcpc.diagnostics import diagnose
 from mcpc.schema import compile_of
 from mcpc.schema.json_types import has_type, types_of
 from mcpc.schema.keywords import KEYWORDS
-from mcpc.schema.search import PLAIN, Search
+from mcpc.schema.subschemas import PLAIN, SubschemaCollector
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -25,18 +25,18 @@ if TYPE_CHECKING:
     from mcpc.ir import Schema, Server
     from mcpc.sources import Node
 
-AUTHORITY = "mcpc.schema.instances"
+AUTHORITY = "mcpc.schema.jsonschema_oracle"
 MENTIONED = ('"default"', '"examples"')
 SIMPLE = frozenset(("type", "enum"))
-ASKED = {"default": ("MCP121", "default"), "examples": ("MCP122", "example")}
-NO_NULL = "leave `default` out: what is missing needs no default"
-MEND = "mend the value, or let the schema accept it"
-SHOWN = 60
+JUDGED_KEYWORDS = {"default": ("MCP121", "default"), "examples": ("MCP122", "example")}
+NO_NULL = "omit `default`: a value that may be missing needs none"
+FIX_HINT = "correct the value, or let the schema accept it"
+MAX_VALUE_LENGTH = 60
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
-    """A value, as what it is given, and the keywords of the schema it stands in."""
+class DefaultOrExample:
+    """A default or example, and the keywords of the schema that contains it."""
 
     keyword: str
     value: Node
@@ -44,8 +44,8 @@ class Given:
     keywords: Mapping[str, Node]
 
 
-def examples(server: Server) -> Diagnostics:
-    """Report defaults and examples that their own schemas refuse."""
+def check_examples(server: Server) -> Diagnostics:
+    """Report defaults and examples that violate their own schemas."""
     problems: dict[object, Diagnostic] = {}
     for tool in server.tools:
         for schema in filter(None, (tool.input, tool.output)):
@@ -56,43 +56,44 @@ def examples(server: Server) -> Diagnostics:
 
 
 def _refused(schema: Schema) -> Iterator[Diagnostic]:
-    """Yield what is wrong with the defaults and examples of one schema."""
-    search = Search(schema.node, PLAIN)
+    """Yield the invalid defaults and examples of one schema."""
+    search = SubschemaCollector(schema.node, PLAIN)
     search.run()
     doubtful = [given for node, keywords in search.schemas.items() for given in _given(node, keywords)]
     if not doubtful:
         return
-    instances = import_module(AUTHORITY)
-    authority = instances.Authority(schema.node, search.homes[schema.node].dialect)
+    oracle = import_module(AUTHORITY)
+    authority = oracle.ReferenceValidator(schema.node, search.homes[schema.node].dialect)
     pointers = _pointers(schema.node, {given.schema for given in doubtful})
     for given in doubtful:
         if given.schema not in pointers:
             continue  # in a metaschema that the schema refers to
         try:
             found = authority.refusal(pointers[given.schema], given.value.value)
-        except instances.TooLongError:
-            message = f"judging this {ASKED[given.keyword][1]} takes too long: its schema leads to too many others"
+        except oracle.TooLongError:
+            kind = JUDGED_KEYWORDS[given.keyword][1]
+            message = f"checking this {kind} takes too long: its schema refers to too many others"
             yield diagnose("MCP008", given.value.span, message)
             return
         if found is not None:
             yield _problem(given, *found)
 
 
-def _given(node: Node, keywords: Mapping[str, Node]) -> Iterator[Given]:
-    """Yield the values that stand in one schema and are not plainly right."""
-    for keyword in ASKED:
+def _given(node: Node, keywords: Mapping[str, Node]) -> Iterator[DefaultOrExample]:
+    """Yield the values in one schema that are not trivially valid."""
+    for keyword in JUDGED_KEYWORDS:
         written = keywords.get(keyword)
         for value in () if written is None else written.items if keyword == "examples" else (written,):
             if not _is_plainly_right(keywords, value):
-                yield Given(keyword, value, node, keywords)
+                yield DefaultOrExample(keyword, value, node, keywords)
 
 
 def _is_plainly_right(keywords: Mapping[str, Node], value: Node) -> bool:
-    """Say whether a value is right by nothing but its type, and the words to choose from."""
+    """Tell whether a value is valid by `type` and `enum` alone."""
     judging = {name for name in keywords if name == "type" or (name in KEYWORDS and KEYWORDS[name].judges)}
     choices = keywords.get("enum")
     is_chosen = choices is None or (
-        isinstance(value.value, str) and value.value in [one.value for one in choices.items]
+        isinstance(value.value, str) and value.value in [item.value for item in choices.items]
     )
     return judging <= SIMPLE and is_chosen and has_type(value.value, types_of(keywords.get("type")))
 
@@ -114,17 +115,17 @@ def _token(name: str) -> str:
     return name.replace("~", "~0").replace("/", "~1")
 
 
-def _problem(given: Given, path: tuple[str | int, ...], reason: str) -> Diagnostic:
-    """Return the problem at the innermost place it is about."""
+def _problem(given: DefaultOrExample, path: tuple[str | int, ...], reason: str) -> Diagnostic:
+    """Return the diagnostic at the innermost position that it concerns."""
     node = given.value
     for step in path:
         node = (node.items[step] if isinstance(step, int) else node.get(step)) or node
-    code, name = ASKED[given.keyword]
-    message = f"this {name} is refused by the schema it stands in: {_shown(node.value)}, but {reason}"
-    hint = NO_NULL if name == "default" and given.value.value is None else MEND
+    code, name = JUDGED_KEYWORDS[given.keyword]
+    message = f"this {name} does not match its schema: {_shown(node.value)}, but {reason}"
+    hint = NO_NULL if name == "default" and given.value.value is None else FIX_HINT
     return diagnose(code, node.span, message, "", hint)
 
 
 def _shown(value: Any) -> str:
     text = json.dumps(value, ensure_ascii=False)
-    return f"`{text if len(text) <= SHOWN else f'{text[:SHOWN]}…'}`"
+    return f"`{text if len(text) <= MAX_VALUE_LENGTH else f'{text[:MAX_VALUE_LENGTH]}…'}`"

@@ -1,6 +1,6 @@
-"""Ask whether HTTP clients will take the arguments that they are to repeat as headers (`x-mcp-header`).
+"""Check that HTTP clients can send the arguments that they repeat as headers (`x-mcp-header`).
 
-They leave a tool out whole if one of them is not as it must be, so that all of this is an error.
+Clients ignore a tool if one of its headers is invalid, so that all problems are errors.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from mcpc.diagnostics import diagnose
 from mcpc.schema import compile_of
-from mcpc.schema.search import PLAIN, Search
+from mcpc.schema.subschemas import PLAIN, SubschemaCollector
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,51 +28,49 @@ BOUNDS = ("default", "const", "enum", "minimum", "maximum", "examples")
 ALLOWED = "letters, digits and ``!#$%&'*+.^_`|~-``"
 
 
-def headers(server: Server) -> Diagnostics:
-    """Report arguments that cannot be headers."""
+def check_headers(server: Server) -> Diagnostics:
+    """Report arguments that cannot be sent as headers."""
     problems: list[Diagnostic] = []
     for tool in server.tools:
         for schema in filter(None, (tool.input, tool.output)):
             if f'"{KEYWORD}"' in json.dumps(schema.value) and compile_of(schema)[0] is not None:
                 is_input = schema is tool.input
-                problems += _wrong(schema, set(_reachable(schema.node)) if is_input else set())
+                problems += _check_schema(schema, set(_reachable(schema.node)) if is_input else set())
     return tuple(problems)
 
 
 def _reachable(schema: Node) -> Iterator[Node]:
-    """Yield the schemas of arguments: those that only `properties` lead to."""
+    """Yield the schemas of arguments: those reached only through `properties`."""
     waiting = [schema]
-    for found in waiting:  # which grows meanwhile
+    for found in waiting:  # grows during the loop
         properties = found.get("properties") if found.kind == "object" else None
         inside = [member.node for member in properties.members] if properties is not None else []
         waiting += inside
         yield from inside
 
 
-def _wrong(schema: Schema, reachable: set[Node]) -> Iterator[Diagnostic]:
-    search = Search(schema.node, PLAIN)
+def _check_schema(schema: Schema, reachable: set[Node]) -> Iterator[Diagnostic]:
+    search = SubschemaCollector(schema.node, PLAIN)
     search.run()
     names: set[str] = set()
     found = ((node, node.get(KEYWORD)) for node in search.schemas if node.kind == "object")
     for node, header in sorted(((node, header) for node, header in found if header), key=lambda row: row[1].span):
         name = header.value
         if node not in reachable:
-            hint = "only an argument can be a header, or what `properties` alone lead to in one"
-            yield diagnose("MCP127", header.span, f"`{KEYWORD}` stands where no header is looked for", "", hint)
+            hint = "only arguments, and properties nested in them through `properties`, can be headers"
+            yield diagnose("MCP127", header.span, f"`{KEYWORD}` has no effect here", "", hint)
         elif not isinstance(name, str) or not TOKEN.fullmatch(name):
-            yield diagnose("MCP127", header.span, f"no header can be called {json.dumps(name)}", ALLOWED)
+            yield diagnose("MCP127", header.span, f"invalid header name {json.dumps(name)}", ALLOWED)
         elif name.lower() in names:
-            message = f"two arguments are the header `{name}`"
-            yield diagnose(
-                "MCP127", header.span, message, "", "headers are the same whatever the case of their letters"
-            )
+            message = f"two arguments use the header `{name}`"
+            yield diagnose("MCP127", header.span, message, "", "header names are case-insensitive")
         else:
             names.add(name.lower())
             yield from _unfit(node, header)
 
 
 def _unfit(node: Node, header: Node) -> Iterator[Diagnostic]:
-    """Yield what the value of a header cannot be."""
+    """Yield the reasons why a value cannot be sent in a header."""
     kind = node.get("type")
     if kind is None or kind.value not in TYPES:
         expected = " or ".join(f'`"type": "{name}"`' for name in TYPES)

@@ -1,8 +1,7 @@
-"""Ask whether every module that a Python handler imports will be there.
+"""Check that every module that a Python handler imports will be available.
 
-It is in the standard library, in the project, or in a package that the project asks for.
-
-Files that a handler's own file leads to must be Python, too; a script that nothing leads to may be what it likes.
+It must be in the standard library, in the project, or in a required package. Files that a handler's file imports must
+be valid Python; other scripts are ignored.
 """
 
 from __future__ import annotations
@@ -10,7 +9,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from mcpc.dependencies.missing import advice
+from mcpc.dependencies.missing import missing_module_hint
 from mcpc.diagnostics import diagnose
 from mcpc.ir import PythonFunction
 from mcpc.languages import LANGUAGES, imports
@@ -21,12 +20,12 @@ if TYPE_CHECKING:
     from mcpc.sources import Source
 
 MODULES = (".py", ".so", ".pyd")
-OURS = "mcpc"
-"""Every server has what its files import of mcpc."""
+MCPC_MODULES = "mcpc"
+"""Modules of mcpc that every server has."""
 
 
-def modules(server: Server) -> Diagnostics:
-    """Report imports that would fail when the server runs."""
+def check_modules(server: Server) -> Diagnostics:
+    """Report imports that would fail at run time."""
     owned = _owned(server)
     carried = server.layer.modules if server.layer else frozenset()
     is_known = server.layer is None or server.layer.complete
@@ -38,25 +37,25 @@ def modules(server: Server) -> Diagnostics:
     problems: list[Diagnostic] = []
     while waiting:
         source = waiting.pop()
-        if source.path not in bound:  # the handlers' own files were read when they were bound
-            problems += broken(source)
+        if source.path not in bound:  # the handlers' own files are checked when they are bound
+            problems += import_error(source)
         for name, span in imports(source) if source.path.endswith(".py") else ():
             if name in owned:
                 waiting += (found for found in owned[name] if found.path not in seen)
                 seen.update(found.path for found in owned[name])
-            elif is_known and name not in carried and name not in sys.stdlib_module_names and name != OURS:
-                hint = advice(name, (*owned, *sorted(carried), *sorted(sys.stdlib_module_names)))
-                problems.append(diagnose("MCP209", span, f"the module `{name}` will not be there", "", hint))
+            elif is_known and name not in carried and name not in sys.stdlib_module_names and name != MCPC_MODULES:
+                hint = missing_module_hint(name, (*owned, *sorted(carried), *sorted(sys.stdlib_module_names)))
+                problems.append(diagnose("MCP209", span, f"the module `{name}` will not be available", "", hint))
     return tuple(problems)
 
 
-def broken(source: Source) -> Diagnostics:
-    """Return why a module of the project's cannot be imported."""
+def import_error(source: Source) -> Diagnostics:
+    """Return why a module of the project cannot be imported, or an empty string."""
     return LANGUAGES["python"](source)[1] if source.path.endswith(".py") else ()
 
 
 def _owned(server: Server) -> dict[str, list[Source]]:
-    """Return the project's own modules: the files of each, a package's being all that lie in it."""
+    """Return the project's own modules with their files; a package has all files below its folder."""
     owned: dict[str, list[Source]] = {}
     for file in server.files:
         if file.source.path.endswith(MODULES):

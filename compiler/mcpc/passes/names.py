@@ -1,4 +1,4 @@
-"""Ask whether every name is one that all clients accept, and whether only one definition has it."""
+"""Check that every name is accepted by all clients, and that no two definitions share a name."""
 
 from __future__ import annotations
 
@@ -6,8 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from mcpc.diagnostics import diagnose
-from mcpc.ir import Foreign
-from mcpc.ir.places import place
+from mcpc.ir import ExternalHandler
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,13 +17,14 @@ if TYPE_CHECKING:
     Named = Tool | Prompt | Resource | ResourceTemplate
 
 ILLEGAL = re.compile(r"[^A-Za-z0-9_.-]")
-LONGEST = 128
-LONGEST_EVERYWHERE = 64
-ALLOWED = f"1 to {LONGEST} of `A-Z a-z 0-9 _ . -`"
+MAX_LENGTH = 128
+MAX_LENGTH_EVERYWHERE = 64
+ACCEPTED_EVERYWHERE = re.compile(rf"[A-Za-z0-9_.-]{{1,{MAX_LENGTH_EVERYWHERE}}}")
+ALLOWED = f"1 to {MAX_LENGTH} of `A-Z a-z 0-9 _ . -`"
 
 
-def names(server: Server) -> Diagnostics:
-    """Report names that repeat, that the protocol does not allow, and that some clients refuse."""
+def check_names(server: Server) -> Diagnostics:
+    """Report names that are duplicate, that the protocol does not allow, or that some clients refuse."""
     kinds: tuple[tuple[str, tuple[Named, ...]], ...] = (
         ("tool", server.tools),
         ("prompt", server.prompts),
@@ -35,17 +35,20 @@ def names(server: Server) -> Diagnostics:
     for kind, nodes in kinds:
         problems += _repeated(kind, nodes, server)
         judge = _illegal if kind in CALLED_BY_NAME else _nameless
-        problems += (problem for node in nodes for problem in judge(kind, node))
+        unusual = [node for node in nodes if not ACCEPTED_EVERYWHERE.fullmatch(node.name)]
+        problems += (problem for node in unusual for problem in judge(kind, node))
     return tuple(problems)
 
 
 CALLED_BY_NAME = ("tool", "prompt")
-"""A resource is asked for by its uri: its name is for people, unless a function has to be found by it."""
+"""Kinds whose name identifies them; a resource is identified by its URI, unless a function is found by its name."""
 
 
 def _nameless(kind: str, node: Named) -> Iterator[Diagnostic]:
-    """Yield what a resource's name cannot be."""
-    wants_function = node.handler is not None and not isinstance(node.handler, Foreign) and not node.handler.file
+    """Yield invalid names of resources."""
+    wants_function = (
+        node.handler is not None and not isinstance(node.handler, ExternalHandler) and not node.handler.file
+    )
     if not node.name.strip():
         yield diagnose("MCP105", node.span, f"the name of a {kind} is empty", "what people call it")
     elif wants_function and ILLEGAL.search(node.name):
@@ -57,8 +60,8 @@ def _repeated(kind: str, nodes: tuple[Named, ...], server: Server) -> Iterator[D
     for node in nodes:
         first = firsts.setdefault(node.name, node)
         if first is not node:
-            hint = f"the first is at {place(first.span, server.sources)}; rename or remove one of them"
-            yield diagnose("MCP104", node.span, f"two {kind}s are called `{node.name}`", "", hint)
+            hint = f"the first is at {first.span.place_in(server.sources)}; rename or remove one of them"
+            yield diagnose("MCP104", node.span, f"two {kind}s have the name `{node.name}`", "", hint)
 
 
 def _illegal(kind: str, node: Named) -> Iterator[Diagnostic]:
@@ -67,11 +70,13 @@ def _illegal(kind: str, node: Named) -> Iterator[Diagnostic]:
     if not node.name:
         yield diagnose("MCP105", node.span, f"{subject} is empty", ALLOWED)
     elif wrong:
-        yield diagnose("MCP105", node.span, f"{subject} contains {_shown(wrong[0])}", ALLOWED, _legal(node.name))
-    elif length > LONGEST:
+        yield diagnose(
+            "MCP105", node.span, f"{subject} contains {_shown(wrong[0])}", ALLOWED, _nearest_allowed(node.name)
+        )
+    elif length > MAX_LENGTH:
         yield diagnose("MCP105", node.span, f"{subject} has {length} characters", ALLOWED)
-    elif length > LONGEST_EVERYWHERE:
-        hint = f"some clients refuse names of more than {LONGEST_EVERYWHERE} characters"
+    elif length > MAX_LENGTH_EVERYWHERE:
+        hint = f"some clients refuse names of more than {MAX_LENGTH_EVERYWHERE} characters"
         yield diagnose("MCP106", node.span, f"{subject} has {length} characters", "", hint)
 
 
@@ -79,7 +84,7 @@ def _shown(character: str) -> str:
     return f"`{character}`" if character.isprintable() and character != " " else f"U+{ord(character):04X}"
 
 
-def _legal(name: str) -> str:
+def _nearest_allowed(name: str) -> str:
     """Return a hint with the nearest name that is allowed."""
     near = ILLEGAL.sub("_", name).strip("_")
     return f"`{near}` would be allowed" if near else ""

@@ -1,14 +1,14 @@
-"""Ask whether every schema compiles, and whether it may stand where it stands."""
+"""Check that every schema compiles, and that it is allowed where it is used."""
 
 from __future__ import annotations
 
 import json
-from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from mcpc.diagnostics import diagnose
+from mcpc.diagnostics.suggestions import did_you_mean
 from mcpc.schema import compile_of
-from mcpc.schema.survey import OPENING
+from mcpc.schema.analysis import OPENING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -16,21 +16,21 @@ if TYPE_CHECKING:
     from mcpc.diagnostics import Diagnostic, Diagnostics
     from mcpc.ir import Schema, Server, Tool
 
-ASK = 'arguments are always an object; write `"type": "object"`'
-FEW = 100
-"""Of more names none is looked for that is like another."""
-SHOWN = "clients of revisions before 2026-07-28 will see neither this schema nor the structure of the result"
+INPUT_HINT = 'arguments are always an object; write `"type": "object"`'
+MAX_COMPARED = 100
+"""With more names than this, no similar name is suggested."""
+OUTPUT_HINT = "clients of revisions before 2026-07-28 will not see this schema or the structured result"
 
 
-def schemas(server: Server) -> Diagnostics:
-    """Report schemas that are wrong in themselves, input that is no object, output that old clients cannot be shown."""
+def check_schemas(server: Server) -> Diagnostics:
+    """Report invalid schemas, input schemas of the wrong type, and output schemas that older clients reject."""
     problems: list[Diagnostic] = []
     for tool in server.tools:
-        problems += _root(tool.input, f"the input schema of `{tool.name}`", "MCP115", ASK)
+        problems += _root(tool.input, f"the input schema of `{tool.name}`", "MCP115", INPUT_HINT)
         problems += compile_of(tool.input)[1]
         problems += _impossible(tool)
         if tool.output:
-            problems += _root(tool.output, f"the output schema of `{tool.name}`", "MCP116", SHOWN)
+            problems += _root(tool.output, f"the output schema of `{tool.name}`", "MCP116", OUTPUT_HINT)
             problems += compile_of(tool.output)[1]
     return tuple(problems)
 
@@ -44,7 +44,7 @@ def _root(schema: Schema, label: str, code: str, hint: str) -> Iterator[Diagnost
 
 
 def _impossible(tool: Tool) -> Iterator[Diagnostic]:
-    """Report arguments that a call must have, and may not: the schema does not name them, and takes no others."""
+    """Report required arguments that the schema neither names nor allows otherwise."""
     root = {member.key: member.node for member in tool.input.node.members}
     more, required = root.get("additionalProperties"), root.get("required")
     takes_more = more.value is not False if more is not None else not tool.input.closed
@@ -56,7 +56,6 @@ def _impossible(tool: Tool) -> Iterator[Diagnostic]:
     for item in required.items:
         name = item.value
         if tool.input.decides and isinstance(name, str) and name not in names:
-            near = get_close_matches(name, names, 1) if len(names) <= FEW else []
-            hint = f"did you mean `{near[0]}`?" if near else f"name `{name}` in `properties`"
-            message = f"`{name}` is required, but no call of `{tool.name}` may have it"
+            hint = did_you_mean(name, names if len(names) <= MAX_COMPARED else (), f"name `{name}` in `properties`")
+            message = f"`{name}` is required, but `{tool.name}` does not allow it"
             yield diagnose("MCP156", item.span, message, "one of the `properties`", hint)

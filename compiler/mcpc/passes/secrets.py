@@ -1,7 +1,7 @@
-"""Ask whether a file that usually holds secrets goes along, to be read by everybody who gets the built file.
+"""Check that no file that usually contains secrets is bundled, unless the project includes it explicitly.
 
-A handler may need it, so the setting `include` can name it; unnamed it is an error, because a folder that was only
-ever served where it lies is now handed on.
+A handler may need such a file, so the setting `include` can name it; otherwise it is an error, because an artifact is
+distributed, unlike the project's folder.
 """
 
 from __future__ import annotations
@@ -23,20 +23,20 @@ KEYS = frozenset(
 STORES = (".p12", ".pfx", ".jks", ".kdbx", ".ppk")
 MAY_BE_KEYS = (".pem", ".key")
 PRIVATE = b"PRIVATE KEY"
-"""What a file with one of those endings has in it if it is a private key, and no certificate."""
+"""Text in a private key file that a certificate does not contain."""
 HINT = (
-    "leave it out by `exclude` in `[tool.mcpc]` of `pyproject.toml` (or `_meta` `mcpc/files` of `server.json`) or by "
-    "`.gitignore`, and give handlers their secrets by variables; if it has to go along, name it in `include` there"
+    "exclude it with `exclude` in `[tool.mcpc]` of `pyproject.toml` (or `_meta` `mcpc/files` of `server.json`) or by "
+    "`.gitignore`, and pass secrets to handlers in environment variables; to include it anyway, name it in `include`"
 )
 
 
-def secrets(server: Server) -> Diagnostics:
-    """Report the files that are called as files of secrets are."""
+def check_secrets(server: Server) -> Diagnostics:
+    """Report files whose names are typical of secrets."""
     return tuple(
         diagnose(
             "MCP713",
             Span(file.source.path),
-            f"`{file.source.path}` goes along, and everybody who has the built file can read it",
+            f"`{file.source.path}` will be included in the built file and readable by anyone who has it",
             "",
             HINT,
         )
@@ -46,7 +46,7 @@ def secrets(server: Server) -> Diagnostics:
 
 
 def is_secret(source: Source) -> bool:
-    """Tell whether a file is called as files of secrets are, or is a private key."""
+    """Tell whether a file has a name typical of secrets, or is a private key."""
     name = source.path.rpartition("/")[2]
     is_environment = name == ENVIRONMENT or name.startswith(f"{ENVIRONMENT}.")
     is_key = name.endswith(STORES) or (name.endswith(MAY_BE_KEYS) and PRIVATE in source.data)

@@ -1,7 +1,7 @@
-"""Find requirements that nothing imports, and say what they cost.
+"""Find requirements that no code imports, and report their size.
 
-An import that only running would show cannot be seen, so it is a note; and a requirement counts as used as well if a
-package that is used names it in its metadata, or mentions an import of it, or is extended by it.
+Dynamic imports cannot be seen, so it is a note; a requirement also counts as used if a used package names it in its
+metadata, mentions an import of it, or is extended by it.
 """
 
 from __future__ import annotations
@@ -22,50 +22,50 @@ if TYPE_CHECKING:
 
 PYDANTIC = "pydantic"
 LOADED_BY_PYTHON = frozenset({"tzdata"})
-"""What the standard library looks for, and nothing else imports."""
-PARCEL = re.compile(r"\.extracted/[^/]+/")
+"""Modules that only the standard library imports."""
+NATIVE_PACKAGE = re.compile(r"\.extracted/[^/]+/")
 IMPORTED = re.compile(rb"\b(?:import|from|import_module\(|__import__\()[ \t]*[\"']?([A-Za-z_]\w*)")
-SHOWN = 4
-"""Of more requirements than that only some are named, and the rest counted."""
+MAX_NAMED = 4
+"""Maximum number of requirements that are named; the others are counted."""
 MEGABYTE_IN_WORDS = 100_000
-"""From here on a size is told in MB."""
+"""From this size on, sizes are printed in MB."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Use:
-    """What is known when one asks which requirements are used: what the project imports, and what is certainly used."""
+    """Facts for the analysis: what the project imports, and which requirements are certainly used."""
 
     layer: Layer
     imported: frozenset[str]
     certain: frozenset[str]
 
     def modules(self, packages: Iterable[str]) -> frozenset[str]:
-        """Return the top-level names that packages have together."""
+        """Return the top-level names of some packages."""
         contents = self.layer.contents
-        return frozenset(name for one in packages if one in contents for name in contents[one].modules)
+        return frozenset(name for package in packages if package in contents for name in contents[package].modules)
 
 
 @dataclass(frozen=True, slots=True)
 class _Saving:
-    """A requirement, the others that only it needs, and about how many bytes smaller the file is without them."""
+    """A requirement, others that only it needs, and the approximate bytes saved without them."""
 
     requirement: PackageRequirement
     others: tuple[str, ...]
     size: int
 
 
-def unused(server: Server) -> Diagnostics:
-    """Report the requirements that nothing imports, each with about the bytes that it alone brings.
+def check_unused(server: Server) -> Diagnostics:
+    """Report the requirements that no code imports, each with the approximate bytes that only it adds.
 
-    O(requirements^2 + bytes of the carried packages), the latter only if there are some.
+    O(requirements^2 + bytes of the bundled packages), the latter only if there are unused ones.
     """
     layer = server.layer
-    if layer is None or not layer.complete or all(one.span is None for one in layer.asked):
+    if layer is None or not layer.complete or all(item.span is None for item in layer.asked):
         return ()
     loaded = [loads(file.source) for file in server.files if _is_python(file.source.path, file.source.data)]
     if any(names is None for names in loaded):
         return ()
-    named = {one.name for one in layer.asked if one.span is None or one.name in LOADED_BY_PYTHON}
+    named = {item.name for item in layer.asked if item.span is None or item.name in LOADED_BY_PYTHON}
     certain = frozenset((*named, PYDANTIC) if needs_models(server) else named)
     use = _Use(layer, frozenset(name for names in loaded for name in names or ()), certain)
     return tuple(map(_note, _savings(layer, _needless(use))))
@@ -76,46 +76,46 @@ def _is_python(path: str, data: bytes) -> bool:
 
 
 def _needless(use: _Use) -> tuple[PackageRequirement, ...]:
-    """Return the requirements that are not used, by the project or by a package that is used."""
+    """Return the requirements that neither the project nor a used package uses."""
     idle = {
-        one.name: one
-        for one in use.layer.asked
-        if one.name not in use.certain and not use.modules((one.name,)) & use.imported
+        item.name: item
+        for item in use.layer.asked
+        if item.name not in use.certain and not use.modules((item.name,)) & use.imported
     }
-    kept = _together(one for one in use.layer.asked if one.name not in idle)
+    kept = _together(item for item in use.layer.asked if item.name not in idle)
     mentions = _mentions(use, use.modules(idle)) if idle.keys() - kept else {}
     while True:
-        found = [one for one in idle.values() if one.name not in kept and _is_reached(use, one, kept, mentions)]
+        found = [item for item in idle.values() if item.name not in kept and _is_reached(use, item, kept, mentions)]
         if not found:
-            return tuple(one for one in idle.values() if one.name not in kept and one.name in use.layer.contents)
+            return tuple(item for item in idle.values() if item.name not in kept and item.name in use.layer.contents)
         kept |= _together(found)
 
 
 def _together(requirements: Iterable[PackageRequirement]) -> frozenset[str]:
-    """Return all that some requirements bring."""
-    return frozenset(name for one in requirements for name in one.brings)
+    """Return all packages that some requirements bring."""
+    return frozenset(name for requirement in requirements for name in requirement.brings)
 
 
-def _is_reached(use: _Use, one: PackageRequirement, kept: frozenset[str], mentions: dict[str, set[str]]) -> bool:
-    """Tell whether something that is used needs what a requirement brings."""
-    contents, own = use.layer.contents, use.modules((one.name,))
-    if use.modules(one.brings - kept) & (use.imported - use.modules(kept)):
-        return True  # the project imports what only this one brings
-    if any(one.name in contents[name].uses or mentions.get(name, set()) & own for name in kept if name in contents):
+def _is_reached(use: _Use, item: PackageRequirement, kept: frozenset[str], mentions: dict[str, set[str]]) -> bool:
+    """Tell whether a used package or the project needs something that a requirement brings."""
+    contents, own = use.layer.contents, use.modules((item.name,))
+    if use.modules(item.brings - kept) & (use.imported - use.modules(kept)):
+        return True  # the project imports a package that only this requirement brings
+    if any(item.name in contents[name].uses or mentions.get(name, set()) & own for name in kept if name in contents):
         return True
-    groups = contents[one.name].extends if one.name in contents else frozenset()
+    groups = contents[item.name].extends if item.name in contents else frozenset()
     return any(group.startswith(module) for group in groups for module in use.modules(kept))
 
 
 def _mentions(use: _Use, names: Collection[str]) -> dict[str, set[str]]:
-    """Return which modules of some `names` the source of each package seems to import."""
+    """Return which modules of `names` the source of each package seems to import."""
     owners: dict[str, list[str]] = {}
     for package, contents in use.layer.contents.items():
         for module in contents.modules:
             owners.setdefault(module, []).append(package)
     found: dict[str, set[str]] = {}
     for path, data in use.layer.files.items():
-        module = PARCEL.sub("", path).partition("/")[0].removesuffix(".py")
+        module = NATIVE_PACKAGE.sub("", path).partition("/")[0].removesuffix(".py")
         if path.endswith(".py") and module in owners:
             imported = {name.decode() for name in IMPORTED.findall(data)} & set(names)
             for package in owners[module]:
@@ -124,41 +124,41 @@ def _mentions(use: _Use, names: Collection[str]) -> dict[str, set[str]]:
 
 
 def _roots(needless: Sequence[PackageRequirement]) -> tuple[PackageRequirement, ...]:
-    """Return the requirements that no other one of them needs; of a circle, the one that comes first."""
+    """Return the requirements that no other one needs; of a cycle, the first one."""
     found: list[PackageRequirement] = []
-    for one in sorted(needless, key=lambda one: (-len(one.brings), one.name)):
-        if all(one.name not in root.brings for root in found):
-            found.append(one)
+    for item in sorted(needless, key=lambda item: (-len(item.brings), item.name)):
+        if all(item.name not in root.brings for root in found):
+            found.append(item)
     return tuple(found)
 
 
 def _savings(layer: Layer, needless: Sequence[PackageRequirement]) -> Iterator[_Saving]:
-    """Yield what would go away, the largest first, for each requirement that brings what no other one does."""
-    names = frozenset(one.name for one in needless)
-    for one in _roots(needless):
-        own = names & one.brings
+    """Yield the savings, the largest first, for each requirement that brings packages of no other one."""
+    names = frozenset(item.name for item in needless)
+    for item in _roots(needless):
+        own = names & item.brings
         stays = _together(other for other in layer.asked if other.name not in own)
-        others = own - stays - {one.name}
-        left = _together(other for other in layer.asked if other.name != one.name and other.name not in others)
-        if one.name not in left:
-            size = sum(layer.contents[name].size for name in one.brings - left)
-            yield _Saving(one, tuple(sorted(others)), size)
+        others = own - stays - {item.name}
+        left = _together(other for other in layer.asked if other.name != item.name and other.name not in others)
+        if item.name not in left:
+            size = sum(layer.contents[name].size for name in item.brings - left)
+            yield _Saving(item, tuple(sorted(others)), size)
 
 
 def _note(saving: _Saving) -> Diagnostic:
-    one, others = saving.requirement, saving.others
-    without = f"without it, and {_listed(others)} that only it needs," if others else "without it"
-    message = f"nothing imports `{one.name}`; {without} the file is about {_in_words(saving.size)} smaller"
-    where = f" from `{one.span.path}`" if one.span is not None else ""
+    item, others = saving.requirement, saving.others
+    without = f"without it and {_listed(others)}, which only it needs," if others else "without it"
+    message = f"nothing imports `{item.name}`; {without} the file is about {_in_words(saving.size)} smaller"
+    where = f" from `{item.span.path}`" if item.span is not None else ""
     hint = f"remove it{where}, unless it is imported by a computed name, or loaded as a plug-in"
-    return replace(diagnose("MCP412", one.span, message, "", hint), size=saving.size)
+    return replace(diagnose("MCP412", item.span, message, "", hint), size=saving.size)
 
 
 def _listed(names: Sequence[str]) -> str:
-    """Return names for a sentence: all of a few, else the first and how many more there are."""
+    """Return names for a sentence: all if few, else the first ones and the number of others."""
     shown = [f"`{name}`" for name in names]
-    if len(names) > SHOWN:
-        shown = [*shown[: SHOWN - 1], f"{len(names) - SHOWN + 1} more"]
+    if len(names) > MAX_NAMED:
+        shown = [*shown[: MAX_NAMED - 1], f"{len(names) - MAX_NAMED + 1} more"]
     return " and ".join(filter(None, (", ".join(shown[:-1]), shown[-1])))
 
 

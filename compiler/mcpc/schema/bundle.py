@@ -1,7 +1,7 @@
-"""A schema that other files of the project are part of, made into one that stands by itself.
+"""Bundling of a schema and the project files that it refers to into one self-contained schema.
 
-Clients are shown it, and they have no files of the project: what a reference leads to comes along under `$defs`, and
-the reference leads there.  Every part keeps the place it was written at, so that diagnostics point into its file.
+Clients have no files of the project: the target of a reference is included under `$defs`, and the reference points
+there.  Every part keeps its original span, so that diagnostics refer to its file.
 
     {"$ref": "schemas/point.json#/x"}    →    {"$ref": "#/$defs/point/x", "$defs": {"point": {…}}}
 """
@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from mcpc.diagnostics import diagnose, has_errors
-from mcpc.schema.search import Question, Search
+from mcpc.schema.subschemas import CompileRequest, SubschemaCollector
 from mcpc.sources import Member, Node
 
 if TYPE_CHECKING:
@@ -26,17 +26,17 @@ if TYPE_CHECKING:
 OUTWARD = re.compile(r'"\$(?:ref|dynamicRef)": "(?!#)')
 OWN_NAME = re.compile(r"[^A-Za-z0-9_]+")
 NAMING = frozenset(("$id", "$schema", "$anchor"))
-"""What a part no longer needs, and must not say, inside another document: each reference is a pointer from its root."""
+"""Keywords that a part must not have inside another document: each reference is a pointer from its root."""
 
 
 def self_contained(root: Node, remotes: Remotes) -> tuple[Node, Diagnostics]:
-    """Return `root` with everything in it that references lead to, or as it is if that cannot be done, and why.
+    """Return `root` with the targets of its references included, or unchanged with the problem if that fails.
 
-    A reference that leads nowhere stays: whoever compiles the schema reports it.
+    An unresolved reference is kept: compiling the schema reports it.
     """
     if not OUTWARD.search(json.dumps(root.value)):
         return root, ()
-    search = Search(root, Question(remotes=remotes))
+    search = SubschemaCollector(root, CompileRequest(remotes=remotes))
     search.run()
     if not search.foreign or has_errors(search.problems):
         return root, tuple(problem for problem in search.problems if problem.span and problem.span.path != root.path)
@@ -44,7 +44,7 @@ def self_contained(root: Node, remotes: Remotes) -> tuple[Node, Diagnostics]:
     return (root, problems) if problems else (_Bundle(search).whole(), ())
 
 
-def _unbundled(search: Search) -> Iterator[Diagnostic]:
+def _unbundled(search: SubschemaCollector) -> Iterator[Diagnostic]:
     home = search.homes[search.root]
     for document, resource in search.foreign.items():
         if resource.dialect is not home.dialect:
@@ -56,9 +56,9 @@ def _unbundled(search: Search) -> Iterator[Diagnostic]:
 
 
 class _Bundle:
-    """The making of one document out of several."""
+    """Creation of one document from several."""
 
-    def __init__(self, search: Search) -> None:
+    def __init__(self, search: SubschemaCollector) -> None:
         self.root = search.root
         self.search = search
         lone = search.homes[search.root].dialect.lone_reference

@@ -1,7 +1,7 @@
-"""The door from a schema's values to source text: `literal` is the only way through it.
+"""Python source text as a type, `PythonCode`, and `literal`, the only way from a schema's values to source text.
 
-Text that is already Python has the type `Code`; templates take nothing else, so a value that was not passed through
-`literal` raises instead of becoming source.
+Text that is already Python has the type `PythonCode`; templates take nothing else, so a value that was not passed
+through `literal` raises instead of becoming source.
 """
 
 from __future__ import annotations
@@ -16,43 +16,43 @@ NESTING_LIMIT = 64
 """How deep a literal may be nested; Python's own parser gives up a little above it."""
 
 _LONG = 10**4000
-"""From here on integers are written in hexadecimal, which Python reads and writes without a limit of digits."""
+"""Larger integers are written in hexadecimal, which Python reads and writes without a limit of digits."""
 
 
-class Code(str):
+class PythonCode(str):
     """Python source text.  Only this module makes one."""
 
     __slots__ = ()
 
 
-def literal(value: object) -> Code:
+def literal(value: object) -> PythonCode:
     """Return `value` as an ASCII Python literal; raise TypeError for what has none, ValueError if nested too deeply."""
-    return Code(_written(value, NESTING_LIMIT))
+    return PythonCode(_written(value, NESTING_LIMIT))
 
 
-def fill(template: LiteralString, *parts: Code) -> Code:
+def fill(template: LiteralString, *parts: PythonCode) -> PythonCode:
     """Return `template` with `parts` for each `%s`; raise TypeError for a part that is not code."""
     for part in parts:
-        if type(part) is not Code:
+        if type(part) is not PythonCode:
             raise TypeError(f"a {type(part).__name__} is not code")
-    return Code(template % parts)
+    return PythonCode(template % parts)
 
 
-def joined(separator: LiteralString, parts: Iterable[Code]) -> Code:
+def join_code(separator: LiteralString, parts: Iterable[PythonCode]) -> PythonCode:
     """Return `parts` with `separator` between them; raise TypeError for a part that is not code."""
     parts = tuple(parts)
     for part in parts:
-        if type(part) is not Code:
+        if type(part) is not PythonCode:
             raise TypeError(f"a {type(part).__name__} is not code")
-    return Code(separator.join(parts))
+    return PythonCode(separator.join(parts))
 
 
-def numbered(prefix: LiteralString, number: int) -> Code:
+def numbered(prefix: LiteralString, number: int) -> PythonCode:
     """Return an identifier: identifiers are counters and never come from a name of the schema."""
     return fill(prefix + "%s", literal(number))
 
 
-def indented(levels: int, text: Code) -> Code:
+def indented(levels: int, text: PythonCode) -> PythonCode:
     """Return a line of code at a level of indentation."""
     return fill("    " * levels + "%s", text)
 

@@ -1,4 +1,4 @@
-"""From a schema as written to the sources of its two modules, or to everything that is wrong with it."""
+"""Compile a schema: return the sources of its two modules, or everything that is wrong with it."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from mcpc.diagnostics import in_order
-from mcpc.schema.defaults import NONE, defaults_of
-from mcpc.schema.emit import module
-from mcpc.schema.search import PLAIN, Question
-from mcpc.schema.survey import survey
+from mcpc.schema.analysis import analyse
+from mcpc.schema.codegen.defaults import NONE, defaults_of
+from mcpc.schema.codegen.emit import module
+from mcpc.schema.subschemas import PLAIN, CompileRequest
 
 if TYPE_CHECKING:
     from types import CodeType
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 
 LABEL = sys.intern("server.pyz/mcpc_app/validator.py")
 """What tracebacks call a generated module: the same wherever it was built."""
-MOST = 50
-"""As many problems are reported of one schema."""
+MAX_PROBLEMS = 50
+"""Maximum number of reported problems of one schema."""
 
-compiled: dict[tuple[Question, str], CompiledSchema] = {}
-"""What was compiled before in this process: the pass that judges schemas, and then the emitter, ask for each."""
+compiled: dict[tuple[CompileRequest, str], CompiledSchema] = {}
+"""Cache of this process: the pass that checks schemas, and then the emitter, compile each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +43,8 @@ class CompiledSchema:
 
 
 def compile_of(schema: Schema) -> tuple[CompiledSchema | None, Diagnostics]:
-    """Return the modules of a server's schema as `compile_schema` does, with everything that is known of it."""
-    question = Question(
+    """Return the compiled modules of a server's schema (see `compile_schema`)."""
+    question = CompileRequest(
         closed=schema.closed,
         completes=schema.completes,
         assert_formats=schema.assert_formats,
@@ -52,17 +52,17 @@ def compile_of(schema: Schema) -> tuple[CompiledSchema | None, Diagnostics]:
     return compile_schema(schema.node, question)
 
 
-def compile_schema(schema: Node, question: Question = PLAIN) -> tuple[CompiledSchema | None, Diagnostics]:
-    """Return the modules of `schema`, None if anything is wrong with it, and what is.
+def compile_schema(schema: Node, question: CompileRequest = PLAIN) -> tuple[CompiledSchema | None, Diagnostics]:
+    """Return the modules of `schema`, None if it has errors, and its problems.
 
-    A schema without a problem is compiled once, wherever it stands; one with problems has them at its own places, and
-    one that other files are part of may mean something else there.
+    A schema without problems is compiled once for all its places; one with problems has them at each place, and one
+    with references to other files may differ at each place.
     """
     key = question, json.dumps(schema.value)
     known = compiled.get(key)
     if known is not None:
         return known, ()
-    surveyed, problems = survey(schema, question)
+    surveyed, problems = analyse(schema, question)
     problems = _first(problems)
     if surveyed is None:
         return None, problems
@@ -79,10 +79,10 @@ def compile_schema(schema: Node, question: Question = PLAIN) -> tuple[CompiledSc
 
 
 def _first(problems: Diagnostics) -> Diagnostics:
-    """Return as many problems as tell an author anything new, errors before all others."""
-    if len(problems) <= MOST:
+    """Return a limited number of problems, errors first."""
+    if len(problems) <= MAX_PROBLEMS:
         return problems
-    return in_order(sorted(problems, key=lambda problem: problem.severity != "error")[:MOST])
+    return in_order(sorted(problems, key=lambda problem: problem.severity != "error")[:MAX_PROBLEMS])
 
 
 def _compiled(source: str) -> CodeType:

@@ -1,7 +1,7 @@
-"""Boolean expressions of generated code, each in two texts: what holds, and what holds if it does not.
+"""Boolean expressions of generated code, each in two texts: the condition and its negation.
 
-A negation is thus never a `not (...)` around a whole expression: `type(x) is str and len(x) < 9` fails when
-`type(x) is not str or len(x) >= 9`.
+A negation is thus never a `not (...)` around an expression: `type(x) is str and len(x) < 9` becomes `type(x) is not str
+or len(x) >= 9`.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, LiteralString
 
-from mcpc.schema.code import Code, fill, joined
+from mcpc.schema.code import PythonCode, fill, join_code
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Condition:
-    """`yes` is true exactly when `no` is false.  `bond`: what joins the parts of `yes` (`and`, `or`, or nothing).
+    """`yes` is true exactly when `no` is false.  `bond`: the operator in `yes` (`and`, `or`, or none).
 
     `ALWAYS` and `NEVER` are the only conditions of their kind, to be compared with `is`.
     """
 
-    yes: Code
-    no: Code
+    yes: PythonCode
+    no: PythonCode
     bond: str = ""
 
 
@@ -31,12 +31,12 @@ ALWAYS = Condition(fill("True"), fill("False"))
 NEVER = Condition(ALWAYS.no, ALWAYS.yes)
 
 
-def atom(yes: LiteralString, no: LiteralString, *parts: Code) -> Condition:
+def atom(yes: LiteralString, no: LiteralString, *parts: PythonCode) -> Condition:
     """Return the condition of two templates that are filled with the same `parts`."""
     return Condition(fill(yes, *parts), fill(no, *parts))
 
 
-def holds(expression: Code) -> Condition:
+def holds(expression: PythonCode) -> Condition:
     """Return the condition that `expression`, a call or a name, is true."""
     return Condition(expression, fill("not %s", expression))
 
@@ -71,11 +71,11 @@ def _bound(conditions: tuple[Condition, ...], bond: str) -> Condition:
         return parts[0] if parts else neutral
     dual = _DUAL[bond]
     return Condition(
-        joined(_JOINT[bond], [_part(part.yes, part.bond == dual) for part in parts]),
-        joined(_JOINT[dual], [_part(part.no, part.bond == dual) for part in parts]),
+        join_code(_JOINT[bond], [_part(part.yes, part.bond == dual) for part in parts]),
+        join_code(_JOINT[dual], [_part(part.no, part.bond == dual) for part in parts]),
         bond,
     )
 
 
-def _part(text: Code, enclosed: bool) -> Code:
+def _part(text: PythonCode, enclosed: bool) -> PythonCode:
     return fill("(%s)", text) if enclosed else text

@@ -1,7 +1,7 @@
-"""The drafts of JSON Schema that are compiled, as differences from 2020-12, and their keywords in the words of 2020-12.
+"""The supported drafts of JSON Schema, as differences from 2020-12, and their keywords converted to 2020-12.
 
-A draft is a row: its keywords, and the few rules in which drafts differ.  `canonical` rewrites what an earlier draft
-says into keywords of 2020-12, so that nothing after it knows that there are drafts.
+A draft is a row: its keywords, and a few rules in which drafts differ.  `canonical` converts keywords of an earlier
+draft to those of 2020-12, so that later stages do not know about drafts.
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from mcpc.schema.keyword_shapes import BOOLEAN, REFERENCE, SCHEMA, SCHEMA_OR_SCHEMAS, STRING
 from mcpc.schema.keywords import KEYWORDS, Keyword
-from mcpc.schema.shapes import BOOLEAN, REFERENCE, SCHEMA, SCHEMA_OR_SCHEMAS, STRING
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 class Dialect:
     """One draft.
 
-    `lone_reference`: nothing beside `$ref` counts.  `fragment_names`: `$id` may be `#name`, which only names the place.
-    `counts_contained`: an item that `contains` accepted is evaluated.
+    `lone_reference`: keywords beside `$ref` are ignored.  `fragment_names`: `$id` may be `#name`, which only names the
+    place. `counts_contained`: an item that `contains` accepted is evaluated.
     """
 
     name: str
@@ -78,7 +78,7 @@ DRAFT_06 = replace(
     keywords=_without(_KEYWORDS_07, "if", "then", "else", "contentEncoding", "contentMediaType", "$comment"),
 )
 DIALECTS = {dialect.uri: dialect for dialect in (DRAFT_2020_12, DRAFT_2019_09, DRAFT_07, DRAFT_06)}
-"""By the URI that `$schema` has for it, without the empty fragment."""
+"""By their URI in `$schema`, without the empty fragment."""
 
 DRAFT_BY_NAME = {
     "draft2020-12": DRAFT_2020_12,
@@ -118,11 +118,11 @@ VOCABULARIES: dict[str, tuple[str, ...]] = {
     "https://json-schema.org/draft/2019-09/vocab/format": ("format",),
     "https://json-schema.org/draft/2019-09/vocab/content": _CONTENT,
 }
-"""The keywords of each vocabulary that a metaschema of one's own may name in `$vocabulary`."""
+"""The keywords of each vocabulary that a custom metaschema may name in `$vocabulary`."""
 
 
 def canonical(written: Mapping[str, Node], dialect: Dialect) -> dict[str, Node]:
-    """Return the keywords of a schema in the words of 2020-12."""
+    """Return the keywords of a schema in the form of 2020-12."""
     if dialect.lone_reference and "$ref" in written:
         return {"$ref": written["$ref"]}
     keywords = dict(written)
@@ -146,7 +146,7 @@ def _place_items(keywords: dict[str, Node]) -> None:
 
 
 def _part_dependencies(keywords: dict[str, Node]) -> None:
-    """`dependencies` becomes `dependentRequired` where it has names, `dependentSchemas` where it has a schema."""
+    """`dependencies` becomes `dependentRequired` for names, `dependentSchemas` for schemas."""
     node = keywords.pop("dependencies")
     names = tuple(member for member in node.members if member.node.kind == "array")
     schemas = tuple(member for member in node.members if member.node.kind != "array")

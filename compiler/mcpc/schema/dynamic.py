@@ -1,8 +1,8 @@
-"""References whose target depends on the way that led to them, made into references that have one target.
+"""Conversion of `$dynamicRef`, whose target depends on the path that led to it, to references with one target.
 
-`$dynamicRef` leads to the outermost resource on the way that has its `$dynamicAnchor`.  The ways are few: what matters
-of one is only where each name leads from there.  So a schema that can be reached in two such ways is written twice, and
-nothing is left to decide when a value is judged.
+`$dynamicRef` refers to the outermost resource on the path that has its `$dynamicAnchor`.  There are few relevant paths:
+of each, only the target of each name matters.  So a schema that is reached by two such paths is copied, and nothing
+remains to be decided when a value is validated.
 
     {$id: tree, $dynamicAnchor: node, properties: {child: {$dynamicRef: #node}}}    reached by itself: child is a tree
     {$id: strict, $dynamicAnchor: node, $ref: tree, unevaluatedProperties: false}   reached from here: child is strict
@@ -20,56 +20,56 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from mcpc.diagnostics import Diagnostic
-    from mcpc.schema.resources import Resource
-    from mcpc.schema.search import Search
+    from mcpc.schema.resources import SchemaResource
+    from mcpc.schema.subschemas import SubschemaCollector
     from mcpc.sources import Node
 
     Scope = frozenset[tuple[str, Node]]
     """Where each name leads: the outermost place on the way that has it."""
 
-LIMIT = 20_000
-"""How many schemas the copies may become together."""
+MAX_SCHEMAS = 20_000
+"""Maximum number of schemas in all copies."""
 JUDGING = frozenset(name for name, row in KEYWORDS.items() if row.judges or name in ("then", "else"))
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
-    """A schema without references that depend on the way: as `Search` has it, or in copies."""
+class ResolvedSchema:
+    """A schema without path-dependent references: as `SubschemaCollector` has it, or with copies."""
 
     root: Node
     schemas: Mapping[Node, Mapping[str, Node]]
     targets: Mapping[Node, Node]
-    homes: Mapping[Node, Resource]
+    homes: Mapping[Node, SchemaResource]
 
 
-def specialised(search: Search) -> Written | Diagnostic:
-    """Return the schema with every target decided, or the problem that there are too many ways through it."""
+def specialised(search: SubschemaCollector) -> ResolvedSchema | Diagnostic:
+    """Return the schema with every target resolved, or the problem that there are too many paths."""
     if not search.dynamic:
-        return Written(search.root, search.schemas, search.targets, search.homes)
+        return ResolvedSchema(search.root, search.schemas, search.targets, search.homes)
     copies = _Copies(search)
     copies.run()
-    if len(copies.made) > LIMIT:
-        message = f"its dynamic references lead in too many ways: more than {LIMIT} schemas"
+    if len(copies.made) > MAX_SCHEMAS:
+        message = f"its dynamic references lead in too many ways: more than {MAX_SCHEMAS} schemas"
         return diagnose("MCP008", search.root.span, message)
-    return Written(copies.root, copies.schemas, copies.targets, copies.homes)
+    return ResolvedSchema(copies.root, copies.schemas, copies.targets, copies.homes)
 
 
 class _Copies:
     """The copies of a schema's parts, one for each scope in which a part is reached."""
 
-    def __init__(self, search: Search) -> None:
+    def __init__(self, search: SubschemaCollector) -> None:
         self.search = search
         self.wanted = frozenset(search.dynamic.values())
         self.made: dict[tuple[Node, Scope], Node] = {}
         self.waiting: list[tuple[Node, Scope]] = []
         self.schemas: dict[Node, dict[str, Node]] = {}
         self.targets: dict[Node, Node] = {}
-        self.homes: dict[Node, Resource] = {}
+        self.homes: dict[Node, SchemaResource] = {}
         self.root = self.copy(search.root, frozenset())
 
     def run(self) -> None:
         """Write one copy after the other."""
-        while self.waiting and len(self.made) <= LIMIT:
+        while self.waiting and len(self.made) <= MAX_SCHEMAS:
             node, scope = self.waiting.pop()
             copy = self.made[node, scope]
             keywords = self.search.schemas[node]

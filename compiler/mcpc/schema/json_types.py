@@ -1,6 +1,6 @@
-"""The types of JSON as tests on Python values, which are of exact types because a JSON parser made them.
+"""Tests of JSON types on Python values, whose types are exact because a JSON parser created them.
 
-A number with a zero fraction is an integer; a boolean is no number.
+A number with a zero fraction is an integer; a boolean is not a number.
 """
 
 from __future__ import annotations
@@ -12,28 +12,28 @@ from mcpc.schema.conditions import NEVER, Condition, atom, every, some
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from mcpc.schema.code import Code
+    from mcpc.schema.code import PythonCode
     from mcpc.sources import Json, Node
 
 EVERY_TYPE = ("null", "boolean", "object", "array", "number", "string")
 
 
-def is_number(value: Code) -> Condition:
+def is_number(value: PythonCode) -> Condition:
     """Return the test for a number."""
     return some((_is_int(value), atom("type(%s) is float", "type(%s) is not float", value)))
 
 
-def is_integer(value: Code) -> Condition:
+def is_integer(value: PythonCode) -> Condition:
     """Return the test for a number without a fraction."""
     is_float = atom("type(%s) is float", "type(%s) is not float", value)
     return some((_is_int(value), every((is_float, atom("%s.is_integer()", "not %s.is_integer()", value)))))
 
 
-def _is_int(value: Code) -> Condition:
+def _is_int(value: PythonCode) -> Condition:
     return atom("type(%s) is int", "type(%s) is not int", value)
 
 
-TESTS: dict[str, Callable[[Code], Condition]] = {
+TESTS: dict[str, Callable[[PythonCode], Condition]] = {
     "null": lambda value: atom("%s is None", "%s is not None", value),
     "boolean": lambda value: atom("type(%s) is bool", "type(%s) is not bool", value),
     "object": lambda value: atom("type(%s) is dict", "type(%s) is not dict", value),
@@ -44,7 +44,7 @@ TESTS: dict[str, Callable[[Code], Condition]] = {
 }
 
 
-def is_one_of(types: Iterable[str], value: Code) -> Condition:
+def is_one_of(types: Iterable[str], value: PythonCode) -> Condition:
     """Return the test for any of `types`."""
     return some(TESTS[name](value) for name in types) if types else NEVER
 
@@ -58,7 +58,7 @@ def types_of(node: Node | None) -> tuple[str, ...]:
 
 
 def has_type(value: Json, types: Iterable[str]) -> bool:
-    """Say whether `value` is of one of `types`."""
+    """Tell whether `value` is of one of `types`."""
     return any(_CONSTANT_TESTS[name](value) for name in types)
 
 

@@ -1,15 +1,14 @@
-"""What each keyword of JSON Schema 2020-12 is: the shape of its value, and what it judges.
+"""Table of the keywords of JSON Schema 2020-12: the shape of each one's value, and the type that it validates.
 
-Every keyword of the standard is a row.  Order is the order in which a compiled schema asks: cheap questions first, and
-last those that want to know what all others have looked at.  How a row becomes code stands in `emitters`; how other
-drafts differ, in `dialects`.
+Every keyword of the standard is a row.  A compiled schema checks in this order: cheap checks first, and last those that
+need the results of all others.  `emitters` has the code of each row; `dialects` the differences of other drafts.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from mcpc.schema.shapes import (
+from mcpc.schema.keyword_shapes import (
     ANCHOR,
     ANYTHING,
     BOOLEAN,
@@ -33,18 +32,18 @@ from mcpc.schema.shapes import (
     STRING,
     TYPES,
     VOCABULARIES,
-    Shape,
+    KeywordShape,
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Keyword:
-    """One row.  `judges`: the JSON type it applies to, `any`, or nothing for what judges by itself nothing.
+    """One row.  `judges`: the JSON type it applies to, `any`, or empty for a keyword that validates nothing itself.
 
-    `earlier`: a kind of value that an earlier draft allowed, and what is written instead of it now.
+    `earlier`: a kind of value that an earlier draft allowed, and its replacement.
     """
 
-    shape: Shape
+    shape: KeywordShape
     judges: str = ""
     earlier: tuple[str, str] = ("", "")
 

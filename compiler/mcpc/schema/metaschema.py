@@ -1,7 +1,7 @@
-"""A draft's metaschema as the authority on what a schema is, asked through the `jsonschema` library.
+"""Validation of a schema by its draft's metaschema, through the `jsonschema` library.
 
-Asking it takes milliseconds a schema and a tenth of a second to begin, so a build does not: `survey` checks the same
-shapes itself, and the tests hold the two together.  Only whoever wants the authority's own word imports this module.
+It takes milliseconds for each schema and a tenth of a second to start, so a build does not use it: `analysis` checks
+the same shapes itself, and the tests compare the two.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ VALIDATORS = {
     DRAFT_06: Draft6Validator(Draft6Validator.META_SCHEMA),
 }
 SHOWN = 200
-"""A complaint quotes the value it is about, which may be of any length."""
+"""Maximum length of the value in a message."""
 
 
-def check(node: Node, dialect: Dialect = DRAFT_2020_12) -> Diagnostics:
-    """Return what the metaschema says against the schema `node`, each complaint at the value it is about."""
+def check_by_metaschema(node: Node, dialect: Dialect = DRAFT_2020_12) -> Diagnostics:
+    """Return the metaschema's errors about the schema `node`, each at its value."""
     try:
         return in_order(map(_complaint(node), VALIDATORS[dialect].iter_errors(node.value)))
     except RecursionError:
@@ -49,7 +49,7 @@ def _complaint(node: Node) -> Callable[[ValidationError], Diagnostic]:
 
 
 def _at(node: Node, path: Iterable[str | int]) -> Node:
-    """Return the node at `path`, or the last one on the way that there is."""
+    """Return the node at `path`, or its last existing ancestor."""
     for step in path:
         inner = node.items[step] if isinstance(step, int) and step < len(node.items) else node.get(str(step))
         node = inner or node

@@ -1,7 +1,7 @@
-"""Where a reference leads: schemas by the URIs they have, and the places in them by name or by JSON Pointer.
+"""Resolution of references: schemas by URI, and places in them by name or by JSON Pointer.
 
-A resource is a schema with a URI of its own: a whole document, or a part of one that says `$id`.  URIs are names here
-and nothing more: what is not in the project, in the schema itself or among the metaschemas does not exist.
+A resource is a schema with its own URI: a whole document, or a part with `$id`.  URIs are only names here: only schemas
+of the project, parts of the schema itself, and metaschemas are found.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ INDEX = re.compile(r"0|[1-9][0-9]*")
 ESCAPE = re.compile("~([01])")
 UNESCAPED = {"0": "~", "1": "/"}
 PROJECT = "file:///"
-"""Files of a project are named as if it were a whole file system: a reference to one is its relative path."""
+"""Base URI of the project's files: a reference to one is its relative path."""
 SPECIFICATIONS = "jsonschema_specifications"
 METASCHEMAS = {
     "http://json-schema.org/draft-06/schema": "draft6/metaschema.json",
@@ -46,15 +46,15 @@ METASCHEMAS = {
         for name in names
     },
 }
-"""Where the package of the specifications' own files has each metaschema."""
+"""The path of each metaschema in the package of the specifications' files."""
 
 
 @dataclass(slots=True, eq=False)
-class Resource:
+class SchemaResource:
     """One schema with a URI.
 
-    `asserts`: `format` decides in it.  `names`: places by their `$anchor`; `dynamic` those of them that a reference
-    finds in whatever resource is outermost, by `$dynamicAnchor` (the one without a name is `$recursiveAnchor`).
+    `asserts`: `format` is asserted in it.  `names`: places by their `$anchor`; `dynamic`: those of them that a
+    reference finds in the outermost resource, by `$dynamicAnchor` (the one without a name is `$recursiveAnchor`).
     """
 
     uri: str
@@ -66,14 +66,14 @@ class Resource:
 
 
 class Remotes(Protocol):
-    """Schemas by the URIs that references lead to them with: files of the project, never of the network."""
+    """Schemas by the URIs of references to them: files of the project, never of the network."""
 
     def get(self, uri: str) -> Node | None:
         """Return the schema that has this URI."""
 
 
-def absolute(base: str, reference: str) -> tuple[str, str]:
-    """Return the URI and the fragment that `reference` means where `base` is the URI (RFC 3986, section 5)."""
+def resolve_uri(base: str, reference: str) -> tuple[str, str]:
+    """Return the URI and the fragment of `reference` relative to `base` (RFC 3986, section 5)."""
     reference, _, fragment = reference.partition("#")
     if not reference:
         return base, unquote(fragment)
@@ -81,12 +81,12 @@ def absolute(base: str, reference: str) -> tuple[str, str]:
 
 
 def uri_of_file(path: str) -> str:
-    """Return the URI a file of the project has."""
+    """Return the URI of a project file."""
     return PROJECT + quote(path)
 
 
 def metaschema(uri: str) -> Node | None:
-    """Return the metaschema of this URI, one of those that the `jsonschema-specifications` package brings."""
+    """Return the metaschema of this URI from the `jsonschema-specifications` package."""
     name = METASCHEMAS.get(uri)
     found = name and importlib.util.find_spec(SPECIFICATIONS)
     if not name or not found or not found.origin:
@@ -95,19 +95,19 @@ def metaschema(uri: str) -> Node | None:
     return parse_json(Source(uri, path.read_bytes()))[0]
 
 
-def unescaped(token: str) -> str:
-    """Return the property name that a token of a JSON Pointer (RFC 6901) means."""
+def unescape_token(token: str) -> str:
+    """Return the property name of a JSON Pointer token (RFC 6901)."""
     return ESCAPE.sub(lambda match: UNESCAPED[match[1]], token)
 
 
 def item_at(node: Node, token: str) -> Node | None:
-    """Return the item of an array that a token of a JSON Pointer means; None if it means none."""
+    """Return the array item of a JSON Pointer token, or None."""
     is_index = INDEX.fullmatch(token) and len(token) < 10
     return node.items[int(token)] if is_index and int(token) < len(node.items) else None
 
 
-def document(value: Json | Node, name: str) -> Node | None:
-    """Return a schema given as plain JSON as if it had been read from a file `name`; None if it is no JSON."""
+def parse_document(value: Json | Node, name: str) -> Node | None:
+    """Return a schema in plain JSON as if it had been read from a file `name`; None if it is not JSON."""
     if not isinstance(value, dict | list | bool | str | int | float | None):
         return value
     text = json.dumps(value, allow_nan=False)
@@ -115,9 +115,9 @@ def document(value: Json | Node, name: str) -> Node | None:
 
 
 class Files:
-    """The JSON files of a project by the URIs that lead to them: their path, or the `$id` at their root.
+    """The JSON files of a project by URI: their path, or the `$id` at their root.
 
-    Nothing is parsed before the first reference asks.
+    Files are parsed at the first reference.
     """
 
     def __init__(self, sources: Iterable[Source]) -> None:
@@ -146,7 +146,7 @@ def _own_name(node: Node) -> str:
 
 
 class Documents:
-    """Schemas given as plain JSON by their URIs, each parsed when it is first asked for."""
+    """Schemas in plain JSON by URI, each parsed when it is first used."""
 
     def __init__(self, schemas: Mapping[str, Json]) -> None:
         self._schemas = schemas
@@ -155,5 +155,5 @@ class Documents:
     def get(self, uri: str) -> Node | None:
         """Return the schema that has this URI."""
         if uri not in self._nodes:
-            self._nodes[uri] = document(self._schemas[uri], uri) if uri in self._schemas else None
+            self._nodes[uri] = parse_document(self._schemas[uri], uri) if uri in self._schemas else None
         return self._nodes[uri]

@@ -1,4 +1,4 @@
-"""What to say of patterns on which `re` can take long, where no bound beside them makes them harmless."""
+"""Diagnostics for patterns for which `re` can take long, and whose texts are not bounded."""
 
 from __future__ import annotations
 
@@ -6,22 +6,22 @@ import json
 from typing import TYPE_CHECKING
 
 from mcpc.diagnostics import diagnose
-from mcpc.schema.backtracking import backtracking
-from mcpc.schema.ecma import PatternError
-from mcpc.schema.ecma_searching import searching
-from mcpc.schema.shapes import MANY
+from mcpc.schema.ecma.backtracking import backtracking
+from mcpc.schema.ecma.pattern_search import searching
+from mcpc.schema.keyword_shapes import MAX_PATTERNS
+from mcpc_runtime.validation.formats.ecma_regex import PatternError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from mcpc.diagnostics import Diagnostic, Span
-    from mcpc.schema.backtracking import Verdict
-    from mcpc.schema.ecma_searching import Guard
+    from mcpc.schema.ecma.backtracking import Verdict
+    from mcpc.schema.ecma.pattern_search import PatternGuard
     from mcpc.sources import Node
 
 SHOWN = 40
 LONG = 10_000
-"""Where `re` is given texts of so many characters, nothing is said of those that are longer."""
+"""Length of texts for which patterns are reported; longer texts are not considered."""
 BOUND = "bound the text with `maxLength`"
 
 
@@ -32,12 +32,12 @@ def slow_patterns(keywords: Mapping[str, Node]) -> Iterator[Diagnostic]:
         yield from _slow(pattern.value, pattern.span, _longest(keywords))
     names = keywords.get("propertyNames")
     longest = _longest({member.key: member.node for member in names.members}) if names is not None else None
-    for member in named.members if named is not None and len(named.members) <= MANY else ():
+    for member in named.members if named is not None and len(named.members) <= MAX_PATTERNS else ():
         yield from _slow(member.key, member.key_span, longest)
 
 
 def _longest(keywords: Mapping[str, Node]) -> int | None:
-    """Return how long a text may be that other keywords accept."""
+    """Return the maximum length of a text that other keywords accept."""
     bound, constant, constants = (keywords.get(keyword) for keyword in ("maxLength", "const", "enum"))
     values = [constant.value] if constant is not None else [item.value for item in constants.items] if constants else []
     if values:
@@ -68,8 +68,8 @@ def _exponential(pattern: str, span: Span, verdict: Verdict) -> Diagnostic:
     return diagnose("MCP118", span, message, hint=hint)
 
 
-def _guarded(pattern: str, span: Span, guard: Guard, verdict: Verdict | None) -> Diagnostic:
-    """Return what is said of a pattern that is not sure to take linear time; what is done about it, in any case."""
+def _guarded(pattern: str, span: Span, guard: PatternGuard, verdict: Verdict | None) -> Diagnostic:
+    """Return the problem of a pattern that may not take linear time, with what is done about it."""
     name = f"the pattern `{_shown(pattern)}`"
     if guard.length < 0 and guard.table is None:
         return diagnose("MCP159", span, f"{name} is too large to say how long looking for it takes", hint=SIMPLER)

@@ -1,4 +1,4 @@
-"""A schema as plain JSON to a validator that can be asked at once: what `mcpc.schema.compile` is."""
+"""Validators of schemas in plain JSON, which can be called directly: the result of `mcpc.schema.compile`."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 from mcpc.diagnostics import diagnose
 from mcpc.schema.compilation import compile_schema
 from mcpc.schema.dialects import DIALECTS, DRAFT_2020_12, DRAFT_BY_NAME
-from mcpc.schema.resources import Documents, document
-from mcpc.schema.search import Question
+from mcpc.schema.resources import Documents, parse_document
+from mcpc.schema.subschemas import CompileRequest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
     """A JSON Pointer to what is wrong, the keyword that says so, and what it expects."""
 
 NAME = "schema.json"
-"""What diagnostics call a schema that is in no file."""
+"""Name in diagnostics of a schema without a file."""
 
 
 class SchemaError(ValueError):
-    """A schema that cannot be compiled.  `diagnostics`: everything that is wrong with it."""
+    """A schema that cannot be compiled.  `diagnostics`: all its problems."""
 
     def __init__(self, diagnostics: Diagnostics) -> None:
         super().__init__("\n".join(problem.message for problem in diagnostics if problem.severity == "error"))
@@ -36,8 +36,8 @@ class SchemaError(ValueError):
 class Validator:
     """A compiled schema.
 
-    `accepts(instance)` decides; `errors(instance)` lists every complaint, and is empty exactly if the instance is
-    accepted.  An instance is what a JSON parser makes: dict, list, str, int, float, bool and None themselves.
+    `accepts(instance)` validates; `errors(instance)` lists every error, and is empty exactly if the instance is valid.
+    An instance is a JSON parser's output: dict, list, str, int, float, bool and None themselves.
     """
 
     def __init__(self, modules: CompiledSchema, diagnostics: Diagnostics) -> None:
@@ -47,7 +47,7 @@ class Validator:
         self._errors: Callable[[Any], list[Complaint]] | None = None
 
     def errors(self, instance: Any) -> list[Complaint]:
-        """Return what is wrong with `instance`: where, by which keyword, and what was expected."""
+        """Return the errors of `instance`: where, by which keyword, and what was expected."""
         if self.accepts(instance):  # of a valid value with very many parts the collector would say `work`
             return []
         if self._errors is None:
@@ -60,12 +60,12 @@ def compile(
 ) -> Validator:
     """Compile a JSON Schema; raise SchemaError with every problem if it cannot be compiled exactly.
 
-    `remotes`: schemas by the URIs that references lead to them with; nothing is ever fetched.  `draft`: what a schema
-    without `$schema` is written in (`draft2020-12`, `draft2019-09`, `draft7`, `draft6`, or a metaschema's URI).
-    `assert_format`: `format` decides, instead of only describing.
+    `remotes`: schemas by the URIs of references to them; nothing is ever fetched.  `draft`: the dialect of a schema
+    without `$schema` (`draft2020-12`, `draft2019-09`, `draft7`, `draft6`, or a metaschema's URI). `assert_format`:
+    `format` is asserted, instead of only an annotation.
     """
-    node = document(schema, NAME)
-    question = Question(assert_formats=assert_format, dialect=_dialect(draft), remotes=Documents(remotes or {}))
+    node = parse_document(schema, NAME)
+    question = CompileRequest(assert_formats=assert_format, dialect=_dialect(draft), remotes=Documents(remotes or {}))
     if node is None:
         raise SchemaError((diagnose("MCP110", None, "the schema is no JSON value"),))
     modules, problems = compile_schema(node, question)
@@ -79,7 +79,7 @@ def _dialect(draft: str | None) -> Dialect:
         return DRAFT_2020_12
     found = DRAFT_BY_NAME.get(draft) or DIALECTS.get(draft.removesuffix("#"))
     if found is None:
-        raise ValueError(f"there is no draft {draft!r}; expected one of {', '.join(DRAFT_BY_NAME)}")
+        raise ValueError(f"unknown draft {draft!r}; expected one of {', '.join(DRAFT_BY_NAME)}")
     return found
 
 

@@ -1,4 +1,4 @@
-"""Files as they were read: bytes, text and lines; JSON as a tree in which every value knows its place."""
+"""Source files as they were read: bytes, text and lines; JSON as a tree with the position of every value."""
 
 from mcpc.sources.encoding import judge_encoding
 from mcpc.sources.json_text import parse_json

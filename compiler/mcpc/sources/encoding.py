@@ -1,4 +1,4 @@
-"""Judge whether a file is text: UTF-8 without a byte order mark, every wrong byte reported at its place."""
+"""Check that a file is UTF-8 text without a byte order mark; every wrong byte is reported at its position."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ if TYPE_CHECKING:
 
 BYTE_ORDER_MARK = "\ufeff"
 MAX_PLACES = 10
-"""As many places of one file are reported: a file in another encoding has a wrong byte in every line."""
+"""Maximum number of reported positions per file: a file in another encoding has wrong bytes in every line."""
 
 WIDE = re.compile(rb"[^\0]\0|\0+[^\0]")
 WRONG_BYTES = re.compile("[\udc80-\udcff]+")
 
 
 def judge_encoding(source: Source) -> tuple[Diagnostics, bool]:
-    """Return what is wrong with the encoding of `source`, and whether most of it can be read as text all the same."""
+    """Return what is wrong with the encoding of `source`, and whether most of it is still readable as text."""
     if source.data.startswith((b"\xff\xfe", b"\xfe\xff")) or WIDE.match(source.data):
         hint = "save it as UTF-8"
         return (diagnose("MCP001", Span(source.path), "the file is encoded in UTF-16 or UTF-32", "UTF-8", hint),), False

@@ -1,12 +1,12 @@
-"""The YAML between the first two `---` lines of a Markdown file, as JSON, with a place for every key.
+"""YAML frontmatter of a Markdown file (between the first two `---` lines) as JSON, with the position of every key.
 
     ---                               {"name": "git-workflow", "description": "…"}
     name: git-workflow
     description: …
     ---
 
-Scalars are read as YAML 1.2's core schema has them (`yes` is a string, a date is a string), because clients are shown
-the frontmatter as it is and compare it with their own reading.  What JSON has no word for is a problem, not a guess.
+Scalars are parsed by the core schema of YAML 1.2 (`yes` is a string, a date is a string), because clients receive the
+frontmatter and compare it with their own parse. YAML that JSON cannot represent is a problem, and is not guessed.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from mcpc.sources.source import Source
 
 FENCED = re.compile(r"\A\ufeff?---[ \t]*\r?\n(.*?)(?:\r?\n)?^---[ \t]*\r?$", re.DOTALL | re.MULTILINE)
-MOST_NODES = 10_000
-DEEPEST = 64
+MAX_NODES = 10_000
+MAX_DEPTH = 64
 FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?\Z")
 CORE: tuple[tuple[str, re.Pattern[str], str | None], ...] = (
     ("null", re.compile(r"(?:~|null|Null|NULL|)\Z"), None),
@@ -36,12 +36,12 @@ CORE: tuple[tuple[str, re.Pattern[str], str | None], ...] = (
     ("int", re.compile(r"(?:[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+)\Z"), "-+0123456789"),
     ("float", FLOAT, "-+.0123456789"),
 )
-"""YAML 1.2, section 10.3.2: what an unquoted scalar is, by what it looks like; anything else is a string."""
+"""YAML 1.2, section 10.3.2: the type of an unquoted scalar by its form; anything else is a string."""
 
 
 @dataclass(frozen=True, slots=True)
 class Frontmatter:
-    """What was written: the object, and the place of each of its members."""
+    """Parsed frontmatter: the object, and the positions of its members."""
 
     value: dict[str, Json]
     places: Mapping[str, Span]
@@ -49,7 +49,7 @@ class Frontmatter:
 
 
 class _CoreLoader(yaml.SafeLoader):
-    """Composes nodes by the core schema; nothing is ever constructed by YAML's own rules."""
+    """Composes nodes by the core schema; YAML's own constructors are never used."""
 
     yaml_implicit_resolvers: dict[str | None, list[tuple[str, re.Pattern[str]]]] = {}  # noqa: RUF012 - as the base has it
 
@@ -59,7 +59,7 @@ for _tag, _pattern, _first in CORE:
 
 
 class _RefusedError(Exception):
-    """A node that JSON cannot carry; the mark is its place."""
+    """A node that JSON cannot represent, with its YAML mark."""
 
     def __init__(self, node: yaml.Node, message: str) -> None:
         super().__init__(message)
@@ -68,7 +68,7 @@ class _RefusedError(Exception):
 
 @dataclass(slots=True)
 class _Reading:
-    """How far a document has been read: every node counts as often as it is referred to."""
+    """State of converting a document: each node counts as often as it is referred to."""
 
     nodes: int = 0
     above: list[yaml.Node] = field(default_factory=list)
@@ -76,8 +76,8 @@ class _Reading:
     def value(self, node: yaml.Node) -> Json:
         """Return a node as JSON."""
         self.nodes += 1
-        if self.nodes > MOST_NODES or len(self.above) > DEEPEST or node in self.above:
-            raise _RefusedError(node, "the frontmatter is too large, or holds itself")
+        if self.nodes > MAX_NODES or len(self.above) > MAX_DEPTH or node in self.above:
+            raise _RefusedError(node, "the frontmatter is too large, or contains itself")
         self.above.append(node)
         made = self._made(node)
         self.above.pop()
@@ -86,12 +86,12 @@ class _Reading:
     def _made(self, node: yaml.Node) -> Json:
         kind = node.tag.removeprefix("tag:yaml.org,2002:")
         if kind not in KINDS[type(node)]:
-            raise _RefusedError(node, f"the tag `{node.tag}` means nothing in JSON")
+            raise _RefusedError(node, f"the tag `{node.tag}` cannot be represented in JSON")
         if isinstance(node, yaml.MappingNode):
             return dict(self._pairs(node))
         if isinstance(node, yaml.SequenceNode):
             return [self.value(item) for item in node.value]
-        return scalar(kind, node)
+        return scalar_value(kind, node)
 
     def _pairs(self, node: yaml.MappingNode) -> list[tuple[str, Json]]:
         pairs: dict[str, Json] = {}
@@ -99,12 +99,12 @@ class _Reading:
             if not isinstance(key, yaml.ScalarNode) or not key.tag.endswith(":str"):
                 raise _RefusedError(key, "a key is not a string")
             if key.value in pairs:
-                raise _RefusedError(key, f"the key `{key.value}` stands twice")
+                raise _RefusedError(key, f"duplicate key `{key.value}`")
             pairs[key.value] = self.value(value)
         return list(pairs.items())
 
 
-def scalar(kind: str, node: yaml.Node) -> Json:
+def scalar_value(kind: str, node: yaml.Node) -> Json:
     """Return a scalar of the core schema as JSON."""
     text = str(node.value)
     if kind == "int":
@@ -112,7 +112,7 @@ def scalar(kind: str, node: yaml.Node) -> Json:
         return int(text[2:] if base != 10 else text, base)
     if kind == "float":
         if not FLOAT.match(text) or float(text) in (float("inf"), float("-inf")):
-            raise _RefusedError(node, f"the number `{text}` is none that JSON has")
+            raise _RefusedError(node, f"the number `{text}` cannot be represented in JSON")
         return float(text)
     return {"null": None, "bool": text.lower() == "true"}.get(kind, text)
 
@@ -122,10 +122,10 @@ KINDS: dict[type[yaml.Node], tuple[str, ...]] = {
     yaml.ScalarNode: ("null", "bool", "int", "float", "str"),
     yaml.SequenceNode: ("seq",),
 }
-"""The tags that a node may have."""
+"""The allowed tags of a node."""
 
 
-def frontmatter(source: Source) -> tuple[Frontmatter | None, Diagnostics]:
+def read_frontmatter(source: Source) -> tuple[Frontmatter | None, Diagnostics]:
     """Return the frontmatter of a Markdown file, or None and what is wrong with it."""
     fenced = FENCED.match(source.text)
     if fenced is None:
@@ -136,7 +136,7 @@ def frontmatter(source: Source) -> tuple[Frontmatter | None, Diagnostics]:
     try:
         node = yaml.compose(fenced[1], Loader=_CoreLoader)
         if not isinstance(node, yaml.MappingNode):
-            return None, (diagnose("MCP130", Span(source.path, 0, fenced.end()), "the frontmatter is no mapping"),)
+            return None, (diagnose("MCP130", Span(source.path, 0, fenced.end()), "the frontmatter is not a mapping"),)
         value = _Reading().value(node)
     except (yaml.YAMLError, _RefusedError, RecursionError, ValueError) as problem:
         return None, (_malformed(problem, source, start, fenced.end(1)),)
@@ -148,7 +148,7 @@ def frontmatter(source: Source) -> tuple[Frontmatter | None, Diagnostics]:
 
 
 def _malformed(problem: Exception, source: Source, start: int, end: int) -> Diagnostic:
-    """Return what keeps the frontmatter from being read, where it shows."""
+    """Return the diagnostic for frontmatter that cannot be parsed, at the position of the error."""
     if isinstance(problem, _RefusedError):
         node = problem.node
         span = Span(source.path, start + node.start_mark.index, start + node.end_mark.index)

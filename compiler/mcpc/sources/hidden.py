@@ -1,8 +1,8 @@
-"""Characters that a reader cannot see, or that make text look as if it stood in another order: found by property.
+"""Detection of hidden characters: invisible ones, and those that change the displayed order of text.
 
-Whatever Unicode says is ignored when it is displayed is hidden, so that a character of a later version is, too.
-Joiners and the two variation selectors of emoji are allowed one at a time, after a character that takes them: emoji,
-and the scripts of Persian and of India, are not written without.
+Characters that Unicode defines as default-ignorable are hidden, so that those of later versions are, too. Joiners and
+the two variation selectors of emoji are allowed one at a time, after a character that combines with them: emoji and the
+scripts of Persian and of India need them.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ HIDDEN = (
     (r"\p{Cs}", "half a surrogate pair"),
     (r"\p{Variation_Selector}", "a variation selector that selects nothing"),
     (r"[\u200c\u200d]", "which joins nothing"),
-    (r"\p{Noncharacter_Code_Point}", "which is no character"),
-    (r"\p{Co}", "which means what somebody agreed upon"),
+    (r"\p{Noncharacter_Code_Point}", "which is not a character"),
+    (r"\p{Co}", "which is for private use"),
     (r"[\p{Zl}\p{Zp}]", "a separator of lines that many programs do not show"),
     (r"[\p{Default_Ignorable_Code_Point}\u2800]", "which is invisible"),
     (r"[\p{Bidi_Control}\p{Cf}--\p{Prepended_Concatenation_Mark}]", "which only says how text is laid out"),
 )
-"""Sets of characters, and what is said of each; the first that has a character counts."""
+"""Sets of characters with their descriptions; the first set that contains a character applies."""
 UNJOINED = r"\p{Latin}\p{Greek}\p{Cyrillic}\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}\p{Common}"
 """Scripts that are written without joiners."""
 ALLOWED = (
@@ -41,37 +41,37 @@ ALLOWED = (
 )
 
 
-def hidden(text: str, *, controls: bool = True) -> list[str]:
-    """Return the hidden characters of a text, each once, in order; `controls`: control characters count, too.
+def hidden_characters(text: str, *, controls: bool = True) -> list[str]:
+    """Return the distinct hidden characters of a text, in order; `controls`: include control characters.
 
-    O(length of the text).  Only text that is not ASCII is looked at by property.
+    O(length of the text). Only text that is not ASCII is searched by property.
     """
     if text.isascii():
         return list(dict.fromkeys(CONTROLS.findall(text))) if controls else []
-    return list(dict.fromkeys(by_property(controls=controls).findall(text)))
+    return list(dict.fromkeys(hidden_finder(controls=controls).findall(text)))
 
 
-def what(character: str) -> str:
+def describe_hidden(character: str) -> str:
     """Return what a hidden character does."""
     if CONTROLS.match(character):
         return "a control character"
-    return next(said for pattern, said in HIDDEN if compiled(pattern).match(character))
+    return next(said for pattern, said in HIDDEN if compile_pattern(pattern).match(character))
 
 
-def without(text: str, characters: Iterable[str]) -> str:
+def remove_characters(text: str, characters: Iterable[str]) -> str:
     """Return a text without some characters."""
     return text.translate(dict.fromkeys(map(ord, characters)))
 
 
 @cache
-def by_property(*, controls: bool) -> re.Pattern[str]:
-    """Return what finds hidden characters."""
+def hidden_finder(*, controls: bool) -> re.Pattern[str]:
+    """Return the compiled pattern that finds hidden characters."""
     sets = "|".join(pattern for pattern, _ in HIDDEN)
-    return compiled(f"{f'[{CONTROL}]|' if controls else ''}(?!{'|'.join(ALLOWED)})(?:{sets})")
+    return compile_pattern(f"{f'[{CONTROL}]|' if controls else ''}(?!{'|'.join(ALLOWED)})(?:{sets})")
 
 
 @cache
-def compiled(pattern: str) -> re.Pattern[str]:
-    """Return a pattern of the library that knows Unicode's properties, which is loaded when text asks for it."""
+def compile_pattern(pattern: str) -> re.Pattern[str]:
+    """Compile a pattern with the `regex` library, which supports Unicode properties and is imported on demand."""
     found: re.Pattern[str] = resolve_name("regex:compile")(f"(?V1){pattern}")
     return found

@@ -1,9 +1,8 @@
-"""What people write instead of JSON: what each mistake is called, how to mend it, and how to read on after it.
+"""Table of common mistakes in JSON: the message and the fix of each, and where parsing continues.
 
-`ROWS` has, for every kind of thing that may be expected next, the patterns that are tried in turn at the place where
-something else stands.  A mistake whose meaning is plain gets that meaning, so that the rest of the file can be judged
-too; after one that could mean anything, reading stops.  Every mistake moves on: it passes over text, or hands over to
-a state that can take what stands there.
+`ROWS` has, for each expected kind of token, the patterns that are tried in order where something else stands. If the
+intended meaning is clear, parsing continues with it, so that the rest of the file can be checked; otherwise it stops.
+Every mistake makes progress: it skips text, or changes to a state that accepts the text.
 """
 
 from __future__ import annotations
@@ -12,19 +11,19 @@ import re
 from typing import TYPE_CHECKING
 from unicodedata import name
 
-from mcpc.sources.json_places import OPENERS, Context, Expect, Meant, Mistake, shown
-from mcpc.sources.json_scanner import Flaw, string_value
+from mcpc.sources.json_places import OPENERS, Expected, IntendedValue, Mistake, MistakeContext, quoted_text
+from mcpc.sources.json_scanner import JsonError, string_value
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from mcpc.sources.json_tree import Json
 
-    Judge = Callable[[Context, re.Match[str]], Mistake | None]
+    Judge = Callable[[MistakeContext, re.Match[str]], Mistake | None]
 
 
-def mistake_at(context: Context) -> Mistake:
-    """Say what is wrong at a place where nothing stands that may."""
+def mistake_at(context: MistakeContext) -> Mistake:
+    """Return the mistake at a position where no allowed token stands."""
     for pattern, judge in ROWS[context.expect]:
         found = pattern.match(context.text, context.at)
         mistake = judge(context, found) if found else None
@@ -33,45 +32,45 @@ def mistake_at(context: Context) -> Mistake:
     raise AssertionError("the last row of each table takes everything")
 
 
-def _end(context: Context, _found: re.Match[str]) -> Mistake:
+def _end(context: MistakeContext, _found: re.Match[str]) -> Mistake:
     if not context.closer:
-        return Mistake(Flaw(context.at, context.at, "there is no value in the file", "a JSON value"))
+        return Mistake(JsonError(context.at, context.at, "there is no value in the file", "a JSON value"))
     message = f"`{OPENERS[context.closer]}` is never closed"
     expected = f"`{context.closer}` before the end of the file"
-    return Mistake(Flaw(context.opener, context.opener + 1, message, expected))
+    return Mistake(JsonError(context.opener, context.opener + 1, message, expected))
 
 
-def _comment(context: Context, found: re.Match[str]) -> Mistake:
-    flaw = Flaw(found.start(), found.end(), "JSON has no comments", context.expected, "delete the comment")
+def _comment(context: MistakeContext, found: re.Match[str]) -> Mistake:
+    flaw = JsonError(found.start(), found.end(), "JSON has no comments", context.expected, "delete the comment")
     return Mistake(flaw, context.expect, found.end())
 
 
-def _open_comment(context: Context, found: re.Match[str]) -> Mistake:
+def _open_comment(context: MistakeContext, found: re.Match[str]) -> Mistake:
     message = "JSON has no comments, and this one does not end"
-    return Mistake(Flaw(found.start(), found.end(), message, context.expected, "delete the comment"))
+    return Mistake(JsonError(found.start(), found.end(), message, context.expected, "delete the comment"))
 
 
-def _odd_space(context: Context, found: re.Match[str]) -> Mistake:
+def _odd_space(context: MistakeContext, found: re.Match[str]) -> Mistake:
     char = found[0][0]
     message = f"U+{ord(char):04X}, {name(char, 'a control character')}, stands outside a string"
     hint = "replace it by a space; only spaces, tabs and line ends may stand between values"
-    return Mistake(Flaw(found.start(), found.end(), message, context.expected, hint), context.expect, found.end())
+    return Mistake(JsonError(found.start(), found.end(), message, context.expected, hint), context.expect, found.end())
 
 
-def _unexpected(context: Context, found: re.Match[str]) -> Mistake:
-    return Mistake(Flaw(found.start(), found.end(), f"unexpected `{shown(found[0])}`", context.expected))
+def _unexpected(context: MistakeContext, found: re.Match[str]) -> Mistake:
+    return Mistake(JsonError(found.start(), found.end(), f"unexpected `{quoted_text(found[0])}`", context.expected))
 
 
-def _quoted(context: Context, found: re.Match[str]) -> Mistake:
+def _quoted(context: MistakeContext, found: re.Match[str]) -> Mistake:
     meant, _ = string_value(context.text, found.start(), found.end())
     message = f"`{found[0][0]}` does not begin a string of JSON"
-    flaw = Flaw(found.start(), found.end(), message, context.expected, 'strings stand between double quotes, `"`')
-    return Mistake(flaw, resume=found.end(), meant=Meant(meant))
+    flaw = JsonError(found.start(), found.end(), message, context.expected, 'strings stand between double quotes, `"`')
+    return Mistake(flaw, resume=found.end(), meant=IntendedValue(meant))
 
 
-def _open_string(_context: Context, found: re.Match[str]) -> Mistake:
+def _open_string(_context: MistakeContext, found: re.Match[str]) -> Mistake:
     hint = "a line break inside a string is written `\\n`"
-    return Mistake(Flaw(found.start(), found.end(), "the string is not closed on its line", '`"`', hint))
+    return Mistake(JsonError(found.start(), found.end(), "the string is not closed on its line", '`"`', hint))
 
 
 NUMBER_HINTS = (
@@ -85,11 +84,11 @@ NUMBER_HINTS = (
 )
 
 
-def _number(context: Context, found: re.Match[str]) -> Mistake:
+def _number(context: MistakeContext, found: re.Match[str]) -> Mistake:
     hint = next(hint for pattern, hint in NUMBER_HINTS if pattern.match(found[0]))
-    message = f"`{shown(found[0])}` is not a number of JSON"
-    flaw = Flaw(found.start(), found.end(), message, context.expected, hint)
-    return Mistake(flaw, resume=found.end(), meant=Meant(0))
+    message = f"`{quoted_text(found[0])}` is not a number of JSON"
+    flaw = JsonError(found.start(), found.end(), message, context.expected, hint)
+    return Mistake(flaw, resume=found.end(), meant=IntendedValue(0))
 
 
 WORDS: dict[str, tuple[Json, str]] = {
@@ -105,99 +104,103 @@ WORDS: dict[str, tuple[Json, str]] = {
 }
 
 
-def _word(context: Context, found: re.Match[str]) -> Mistake:
+def _word(context: MistakeContext, found: re.Match[str]) -> Mistake:
     word = found[0]
-    otherwise = (word, f'text stands between double quotes: `"{shown(word)}"`')
+    otherwise = (word, f'text stands between double quotes: `"{quoted_text(word)}"`')
     meant, hint = WORDS.get(word.lstrip("+-").casefold(), otherwise)
-    flaw = Flaw(found.start(), found.end(), f"`{shown(word)}` is not a value of JSON", context.expected, hint)
+    flaw = JsonError(
+        found.start(), found.end(), f"`{quoted_text(word)}` is not a value of JSON", context.expected, hint
+    )
     if meant == word and not context.closer:
-        # A file that begins with a word is some other format; taking it for a string would blame the rest of it.
+        # A file that begins with a word has another format; reading it as a string would report all of it.
         return Mistake(flaw)
-    return Mistake(flaw, resume=found.end(), meant=Meant(meant))
+    return Mistake(flaw, resume=found.end(), meant=IntendedValue(meant))
 
 
-def _bare_key(_context: Context, found: re.Match[str]) -> Mistake:
-    key = shown(found[0])
-    flaw = Flaw(found.start(), found.end(), f"the key `{key}` has no quotes", f'`"{key}"`')
-    return Mistake(flaw, resume=found.end(), meant=Meant(found[0]))
+def _bare_key(_context: MistakeContext, found: re.Match[str]) -> Mistake:
+    key = quoted_text(found[0])
+    flaw = JsonError(found.start(), found.end(), f"the key `{key}` has no quotes", f'`"{key}"`')
+    return Mistake(flaw, resume=found.end(), meant=IntendedValue(found[0]))
 
 
-def _bracket_as_key(context: Context, found: re.Match[str]) -> Mistake:
+def _bracket_as_key(context: MistakeContext, found: re.Match[str]) -> Mistake:
     hint = f"is a `}}` missing before it? {context.opened}"
-    return Mistake(Flaw(found.start(), found.end(), f"unexpected `{found[0]}`", context.expected, hint))
+    return Mistake(JsonError(found.start(), found.end(), f"unexpected `{found[0]}`", context.expected, hint))
 
 
-def _stray_comma(context: Context, found: re.Match[str]) -> Mistake | None:
-    """Judge `,,` and `[,` and `,]`: with the comma away, all is well."""
+def _stray_comma(context: MistakeContext, found: re.Match[str]) -> Mistake | None:
+    """Handle `,,`, `[,` and `,]`: without the comma, the text is valid."""
     if found[0] not in (",", context.closer) or not context.closer:
         return None
     if context.is_after_comma:
         message = "two commas stand in a row" if found[0] == "," else f"a comma stands before `{context.closer}`"
-        flaw = Flaw(context.comma, context.comma + 1, message, f"{context.expected} after it", "delete the comma")
-    elif context.expect in (Expect.ITEM, Expect.FIRST_KEY):
-        flaw = Flaw(context.at, context.at + 1, "a comma stands before the first value", context.expected)
+        flaw = JsonError(context.comma, context.comma + 1, message, f"{context.expected} after it", "delete the comma")
+    elif context.expect in (Expected.ITEM, Expected.FIRST_KEY):
+        flaw = JsonError(context.at, context.at + 1, "a comma stands before the first value", context.expected)
     else:
         return None
-    return Mistake(flaw, Expect.AFTER, context.at)
+    return Mistake(flaw, Expected.AFTER, context.at)
 
 
-def _no_value(context: Context, found: re.Match[str]) -> Mistake | None:
-    """Judge a key, with or without a colon, that is followed by the end of its member."""
+def _no_value(context: MistakeContext, found: re.Match[str]) -> Mistake | None:
+    """Handle a key, with or without a colon, that is followed by the end of its member."""
     if found[0] not in (",", context.closer) or not context.closer:
         return None
-    flaw = Flaw(context.after, context.after, "the key has no value", context.expected)
-    return Mistake(flaw, Expect.AFTER, context.at, is_loss=True)
+    flaw = JsonError(context.after, context.after, "the key has no value", context.expected)
+    return Mistake(flaw, Expected.AFTER, context.at, is_loss=True)
 
 
-def _wrong_bracket(context: Context, found: re.Match[str]) -> Mistake:
+def _wrong_bracket(context: MistakeContext, found: re.Match[str]) -> Mistake:
     hint = context.opened if context.closer else f"is there one `{found[0]}` too many, or an opening bracket missing?"
-    return Mistake(Flaw(found.start(), found.end(), f"unexpected `{found[0]}`", context.expected, hint))
+    return Mistake(JsonError(found.start(), found.end(), f"unexpected `{found[0]}`", context.expected, hint))
 
 
-def _equals(context: Context, found: re.Match[str]) -> Mistake:
-    flaw = Flaw(found.start(), found.end(), f"`{found[0]}` stands between key and value", context.expected)
-    return Mistake(flaw, Expect.VALUE, found.end())
+def _equals(context: MistakeContext, found: re.Match[str]) -> Mistake:
+    flaw = JsonError(found.start(), found.end(), f"`{found[0]}` stands between key and value", context.expected)
+    return Mistake(flaw, Expected.VALUE, found.end())
 
 
-def _no_colon(context: Context, _found: re.Match[str]) -> Mistake:
-    flaw = Flaw(context.after, context.after, "a colon is missing", context.expected)
-    return Mistake(flaw, Expect.VALUE, context.at)
+def _no_colon(context: MistakeContext, _found: re.Match[str]) -> Mistake:
+    flaw = JsonError(context.after, context.after, "a colon is missing", context.expected)
+    return Mistake(flaw, Expected.VALUE, context.at)
 
 
-def _no_comma_before_key(context: Context, _found: re.Match[str]) -> Mistake | None:
-    return _no_comma(context, Expect.KEY) if context.is_in_object else None
+def _no_comma_before_key(context: MistakeContext, _found: re.Match[str]) -> Mistake | None:
+    return _no_comma(context, Expected.KEY) if context.is_in_object else None
 
 
-def _no_comma_before_item(context: Context, _found: re.Match[str]) -> Mistake | None:
-    return None if context.is_in_object else _no_comma(context, Expect.VALUE)
+def _no_comma_before_item(context: MistakeContext, _found: re.Match[str]) -> Mistake | None:
+    return None if context.is_in_object else _no_comma(context, Expected.VALUE)
 
 
-def _no_comma(context: Context, then: Expect) -> Mistake:
-    return Mistake(Flaw(context.after, context.after, "a comma is missing", context.expected), then, context.at)
+def _no_comma(context: MistakeContext, then: Expected) -> Mistake:
+    return Mistake(JsonError(context.after, context.after, "a comma is missing", context.expected), then, context.at)
 
 
-def _after_quote(context: Context, found: re.Match[str]) -> Mistake | None:
+def _after_quote(context: MistakeContext, found: re.Match[str]) -> Mistake | None:
     if context.at != context.after or context.text[context.at - 1] != '"':
         return None
     hint = 'a quote inside a string is written `\\"`'
-    return Mistake(Flaw(found.start(), found.end(), f"`{shown(found[0])}` follows a quote", context.expected, hint))
+    return Mistake(
+        JsonError(found.start(), found.end(), f"`{quoted_text(found[0])}` follows a quote", context.expected, hint)
+    )
 
 
-def _joined(context: Context, found: re.Match[str]) -> Mistake:
+def _joined(context: MistakeContext, found: re.Match[str]) -> Mistake:
     hint = "a string is written in one piece; a line break in it is written `\\n`"
-    return Mistake(Flaw(found.start(), found.end(), f"unexpected `{found[0]}`", context.expected, hint))
+    return Mistake(JsonError(found.start(), found.end(), f"unexpected `{found[0]}`", context.expected, hint))
 
 
-def _colon_in_array(context: Context, found: re.Match[str]) -> Mistake | None:
+def _colon_in_array(context: MistakeContext, found: re.Match[str]) -> Mistake | None:
     if context.is_in_object:
         return None
     hint = f"is a `]` missing before the key? {context.opened}"
-    return Mistake(Flaw(found.start(), found.end(), "`:` stands in an array", context.expected, hint))
+    return Mistake(JsonError(found.start(), found.end(), "`:` stands in an array", context.expected, hint))
 
 
-def _too_much(context: Context, found: re.Match[str]) -> Mistake:
-    message = f"`{shown(found[0])}` stands after the end of the value"
-    return Mistake(Flaw(found.start(), found.end(), message, context.expected, "a file of JSON holds one value"))
+def _too_much(context: MistakeContext, found: re.Match[str]) -> Mistake:
+    message = f"`{quoted_text(found[0])}` stands after the end of the value"
+    return Mistake(JsonError(found.start(), found.end(), message, context.expected, "a file of JSON holds one value"))
 
 
 def _rows(*rows: tuple[str, Judge]) -> tuple[tuple[re.Pattern[str], Judge], ...]:
@@ -234,18 +237,18 @@ AS_KEY: tuple[tuple[str, Judge], ...] = (
     *AS_STRING,
     (r"[\w$][\w$.\-]*+", _bare_key),
 )
-ROWS: dict[Expect, tuple[tuple[re.Pattern[str], Judge], ...]] = {
-    Expect.VALUE: _rows(*AS_VALUE),
-    Expect.ITEM: _rows(*AS_VALUE),
-    Expect.KEY: _rows(*AS_KEY),
-    Expect.FIRST_KEY: _rows(*AS_KEY),
-    Expect.COLON: _rows(
+ROWS: dict[Expected, tuple[tuple[re.Pattern[str], Judge], ...]] = {
+    Expected.VALUE: _rows(*AS_VALUE),
+    Expected.ITEM: _rows(*AS_VALUE),
+    Expected.KEY: _rows(*AS_KEY),
+    Expected.FIRST_KEY: _rows(*AS_KEY),
+    Expected.COLON: _rows(
         (r"[,\]}]", _no_value),
         (r"[\]}]", _wrong_bracket),
         (r"=>?|:=", _equals),
         (r"""["'`\[{\w-]""", _no_colon),
     ),
-    Expect.AFTER: _rows(
+    Expected.AFTER: _rows(
         (r"[\]}]", _wrong_bracket),
         (r"""(?:"[^"\\\n\r]*+"|'[^'\\\n\r]*+'|[\w$]++)[ \t\n\r]*+:""", _no_comma_before_key),
         (r'["\w]', _after_quote),
@@ -253,7 +256,7 @@ ROWS: dict[Expect, tuple[tuple[re.Pattern[str], Judge], ...]] = {
         (r'["+]', _joined),
         (r":", _colon_in_array),
     ),
-    Expect.END: _rows(
+    Expected.END: _rows(
         (r"[\]}]", _wrong_bracket),
         (r"[^\n\r]++", _too_much),
     ),

@@ -1,4 +1,4 @@
-"""Where in a JSON text a mistake was met, and what was made of it."""
+"""Positions of mistakes in a JSON text, and how parsing continues after them."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from enum import Enum, auto
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from mcpc.sources.json_scanner import Flaw
+    from mcpc.sources.json_scanner import JsonError
     from mcpc.sources.json_tree import Json
     from mcpc.sources.source import Source
 
 
-class Expect(Enum):
-    """What may stand next.  `ITEM` is a value or the end of an array, `FIRST_KEY` a key or the end of an object."""
+class Expected(Enum):
+    """What may come next.  `ITEM` is a value or the end of an array, `FIRST_KEY` a key or the end of an object."""
 
     VALUE = auto()
     ITEM = auto()
@@ -26,29 +26,29 @@ class Expect(Enum):
 
 
 EXPECTED = {
-    Expect.VALUE: "a value",
-    Expect.ITEM: "a value or `]`",
-    Expect.KEY: "a key in double quotes",
-    Expect.FIRST_KEY: "a key in double quotes or `}`",
-    Expect.COLON: "`:`",
-    Expect.AFTER: "`,` or `{closer}`",
-    Expect.END: "the end of the file",
+    Expected.VALUE: "a value",
+    Expected.ITEM: "a value or `]`",
+    Expected.KEY: "a key in double quotes",
+    Expected.FIRST_KEY: "a key in double quotes or `}`",
+    Expected.COLON: "`:`",
+    Expected.AFTER: "`,` or `{closer}`",
+    Expected.END: "the end of the file",
 }
 OPENERS = {"]": "[", "}": "{"}
 
 
 @dataclass(frozen=True, slots=True)
-class Context:
-    """The place of a mistake.
+class MistakeContext:
+    """The position and the surroundings of a mistake.
 
-    `at`: what should not be there; `after`: the end of what was read before it; `comma`: the last comma read;
-    `opener`: the bracket around the place, which `closer` would close (-1 and empty outside all brackets).
+    `at`: the offset of the unexpected text; `after`: the end of what was read before it; `comma`: the last comma read;
+    `opener`: the enclosing bracket, which `closer` would close (-1 and empty outside all brackets).
     """
 
     source: Source
     text: str
     at: int
-    expect: Expect
+    expect: Expected
     after: int
     comma: int = -1
     opener: int = -1
@@ -56,47 +56,47 @@ class Context:
 
     @property
     def expected(self) -> str:
-        """What may stand at this place, in words."""
+        """What is allowed at this position, as text."""
         return EXPECTED[self.expect].replace("{closer}", self.closer)
 
     @property
     def is_after_comma(self) -> bool:
-        """Whether the last thing read is a comma."""
-        return self.expect is Expect.KEY or (self.expect is Expect.VALUE and self.closer == "]")
+        """Whether the last token read is a comma."""
+        return self.expect is Expected.KEY or (self.expect is Expected.VALUE and self.closer == "]")
 
     @property
     def is_in_object(self) -> bool:
-        """Whether the bracket around the place is that of an object."""
+        """Whether the enclosing bracket is that of an object."""
         return self.closer == "}"
 
     @property
     def opened(self) -> str:
-        """Where the bracket around this place is, in words."""
+        """The position of the enclosing bracket, as text."""
         return f"`{OPENERS[self.closer]}` was opened on line {self.source.position(self.opener)[0]}"
 
 
 @dataclass(frozen=True, slots=True)
-class Meant:
-    """The key or the value that a mistake was meant to be."""
+class IntendedValue:
+    """The key or the value that the author probably meant."""
 
     value: Json
 
 
 @dataclass(frozen=True, slots=True)
 class Mistake:
-    """What is wrong and how to go on: at `resume`, where `then` is expected, or after the value that was `meant`.
+    """What is wrong and how to continue: at `resume`, where `then` is expected, or after the intended value `meant`.
 
-    `is_loss`: something that was written, or should have been, has no place in the tree.
+    `is_loss`: something that was written, or should have been, is missing from the tree.
     """
 
-    flaw: Flaw
-    then: Expect = Expect.NOTHING
+    flaw: JsonError
+    then: Expected = Expected.NOTHING
     resume: int = 0
-    meant: Meant | None = None
+    meant: IntendedValue | None = None
     is_loss: bool = False
 
 
-def shown(text: str, limit: int = 40) -> str:
-    """Return text of the file as it can stand in a message: short, and nothing invisible in it."""
+def quoted_text(text: str, limit: int = 40) -> str:
+    """Return text of the file for a message: short, and without invisible characters."""
     text = text if len(text) <= limit else f"{text[: limit - 3]}..."
     return "".join(char if char.isprintable() else f"U+{ord(char):04X}" for char in text)

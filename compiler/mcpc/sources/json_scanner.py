@@ -1,7 +1,7 @@
-"""The tokens of JSON (RFC 8259) as regular expressions, and what a string or a number of the text means.
+"""The tokens of JSON (RFC 8259) as regular expressions, and the values of strings and numbers.
 
-Every pattern is possessive: what has been matched is never tried again, so that no input makes reading slow.
-Reading a token reports flaws as values; a token with a flaw still gets a value, so that the file can be read on.
+Every pattern is possessive, so that no input causes backtracking. Errors are returned as values; a token with an error
+still gets a value, so that parsing can continue.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 MAX_DIGITS = 4300
-"""Python refuses to convert a longer integer to or from text unless it is told otherwise."""
+"""Python by default refuses to convert longer integers from or to text."""
 MAX_FLAWS = 20
-"""As many problems are reported in one string."""
+"""Maximum number of problems reported in one string."""
 
 SPACE = re.compile(r"[ \t\n\r]*+")
-# `string` is the slow way, tried last: escapes to resolve, control characters to refuse.  It never leaves its line.
+# `string` is slower and tried last: it has escapes or control characters.  It never spans lines.
 VALUE = re.compile(
     r"""[ \t\n\r]*+(?:
       (?P<plain>"[^"\\\x00-\x1f]*+")
@@ -36,7 +36,7 @@ STRING = re.compile(r'[ \t\n\r]*+("[^"\\\n\r]*+(?:\\[^\n\r][^"\\\n\r]*+)*+")')
 COLON = re.compile(r"[ \t\n\r]*+:")
 AFTER_VALUE = re.compile(r"[ \t\n\r]*+([,\]}])")
 
-WORDS: dict[str, bool | None] = {"true": True, "false": False, "null": None}
+LITERALS: dict[str, bool | None] = {"true": True, "false": False, "null": None}
 
 SPECIAL = re.compile(
     r"""\\u(?P<pair>[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2})
@@ -53,8 +53,8 @@ SHORT_ESCAPES = {ord(char): f"\\{letter}" for letter, char in SIMPLE.items() if 
 
 
 @dataclass(frozen=True, slots=True)
-class Flaw:
-    """A problem of one file, before it has the file's name."""
+class JsonError:
+    """A problem of one file, without the file's name."""
 
     start: int
     end: int
@@ -64,10 +64,10 @@ class Flaw:
     code: str = "MCP002"
 
 
-def string_value(text: str, start: int, end: int) -> tuple[str, list[Flaw]]:
-    """Return what the string between the quotes at `start` and before `end` means, and what is wrong in it."""
+def string_value(text: str, start: int, end: int) -> tuple[str, list[JsonError]]:
+    """Return the value of the string between the quotes at `start` and before `end`, and its problems."""
     pieces: list[str] = []
-    flaws: list[Flaw] = []
+    flaws: list[JsonError] = []
     at = start + 1
     for match in SPECIAL.finditer(text, at, end - 1):
         kind = match.lastgroup or ""
@@ -75,7 +75,7 @@ def string_value(text: str, start: int, end: int) -> tuple[str, list[Flaw]]:
         at = match.end()
         if kind in FLAWS and len(flaws) < MAX_FLAWS:
             message, hint = FLAWS[kind](match[kind])
-            flaws.append(Flaw(match.start(), match.end(), message, hint=hint))
+            flaws.append(JsonError(match.start(), match.end(), message, hint=hint))
     pieces.append(text[at : end - 1])
     return "".join(pieces), flaws
 
@@ -126,7 +126,7 @@ FLAWS: dict[str, Callable[[str], tuple[str, str]]] = {
 }
 
 
-def integer_value(text: str, start: int, end: int) -> tuple[int, list[Flaw]]:
+def integer_value(text: str, start: int, end: int) -> tuple[int, list[JsonError]]:
     """Return the integer written from `start` to `end`, 0 if it is too long."""
     digits = end - start - (text[start] == "-")
     try:
@@ -135,12 +135,12 @@ def integer_value(text: str, start: int, end: int) -> tuple[int, list[Flaw]]:
     except ValueError:
         # PYTHONINTMAXSTRDIGITS sets a lower limit.
         pass
-    return 0, [Flaw(start, end, f"the integer has {digits} digits", f"at most {MAX_DIGITS} digits", code="MCP007")]
+    return 0, [JsonError(start, end, f"the integer has {digits} digits", f"at most {MAX_DIGITS} digits", code="MCP007")]
 
 
-def number_value(text: str, start: int, end: int) -> tuple[float, list[Flaw]]:
-    """Return the number written from `start` to `end`, 0.0 if it is larger than any a computer holds."""
+def number_value(text: str, start: int, end: int) -> tuple[float, list[JsonError]]:
+    """Return the number written from `start` to `end`, 0.0 if it is out of range."""
     value = float(text[start:end])
     if abs(value) != float("inf"):
         return value, []
-    return 0.0, [Flaw(start, end, "the number is too large", "a number below 1.8e308", code="MCP007")]
+    return 0.0, [JsonError(start, end, "the number is too large", "a number below 1.8e308", code="MCP007")]

@@ -1,7 +1,7 @@
-"""Read JSON (RFC 8259, strictly) into a tree of places, and say everything that is wrong with it at once.
+"""Parse JSON (RFC 8259, strictly) into a tree with positions, and report all mistakes at once.
 
-The reader is a loop over states (`Expect`), each with a function that reads one token and names the next state; open
-brackets lie on a stack of its own, so that no nesting can exhaust Python's.  Its time is linear in the text.
+The parser is a loop over states (`Expected`), each with a function that reads one token and returns the next state;
+open brackets are kept on an explicit stack, so that no nesting exhausts Python's stack. O(length of the text).
 """
 
 from __future__ import annotations
@@ -13,16 +13,16 @@ from typing import TYPE_CHECKING, ClassVar
 from mcpc.diagnostics import Diagnostic, Diagnostics, Span, diagnose
 from mcpc.sources.encoding import BYTE_ORDER_MARK, judge_encoding
 from mcpc.sources.json_mistakes import mistake_at
-from mcpc.sources.json_places import Context, Expect, shown
+from mcpc.sources.json_places import Expected, MistakeContext, quoted_text
 from mcpc.sources.json_scanner import (
     AFTER_VALUE,
     COLON,
+    LITERALS,
     PLAIN_KEY,
     SPACE,
     STRING,
     VALUE,
-    WORDS,
-    Flaw,
+    JsonError,
     integer_value,
     number_value,
     string_value,
@@ -36,20 +36,20 @@ if TYPE_CHECKING:
 
 MAX_DEPTH = 512
 MAX_VALUES = 500_000
-"""A value costs some 5 microseconds and half a kilobyte; ten thousand tools are half of this."""
+"""A value costs about 5 microseconds and 500 bytes; ten thousand tools are half of this."""
 MAX_PROBLEMS = 50
-"""As many problems are reported of one file: what follows tells its author nothing new."""
+"""Maximum number of problems reported per file."""
 
-KEYS = (Expect.KEY, Expect.FIRST_KEY)
+KEYS = (Expected.KEY, Expected.FIRST_KEY)
 SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def parse_json(source: Source) -> tuple[Node | None, Diagnostics]:
-    """Return the value in `source` and all that is wrong with it; None if what was meant cannot be told."""
+    """Return the value in `source` and all problems; None if the intended value is unclear."""
     problems, is_text = judge_encoding(source)
     if not is_text:
         return None, problems
-    # Wrong bytes are reported by now: here they are characters like any other, and no string may hand them on.
+    # Wrong bytes are reported already: here they are replaced, so that no string contains them.
     text = SURROGATE.sub("\ufffd", source.text)
     reader = _Reader(source, text, len(BYTE_ORDER_MARK) if text.startswith(BYTE_ORDER_MARK) else 0)
     root = reader.read()
@@ -63,14 +63,14 @@ class _Array:
     start: int
     items: list[Node] = field(default_factory=list)
     closer: ClassVar[str] = "]"
-    after_comma: ClassVar[Expect] = Expect.VALUE
+    after_comma: ClassVar[Expected] = Expected.VALUE
 
     def add(self, node: Node) -> None:
-        """Take the next value."""
+        """Append a value."""
         self.items.append(node)
 
     def close(self, path: str, end: int) -> Node:
-        """Return the whole array."""
+        """Return the complete array."""
         return Node([item.value for item in self.items], path, self.start, end, items=tuple(self.items))
 
 
@@ -83,20 +83,20 @@ class _Object:
     first: dict[str, int] = field(default_factory=dict)
     key: tuple[str, int, int] = ("", 0, 0)
     closer: ClassVar[str] = "}"
-    after_comma: ClassVar[Expect] = Expect.KEY
+    after_comma: ClassVar[Expected] = Expected.KEY
 
     def add(self, node: Node) -> None:
-        """Take the value of the last key."""
+        """Set the value of the last key."""
         self.members.append(Member(*self.key, node))
 
     def close(self, path: str, end: int) -> Node:
-        """Return the whole object."""
+        """Return the complete object."""
         value = {member.key: member.node.value for member in self.members}
         return Node(value, path, self.start, end, members=tuple(self.members))
 
 
 class _Reader:
-    """The state of reading one text: everything before `at` has been read."""
+    """The state of parsing one text: everything before `at` has been read."""
 
     def __init__(self, source: Source, text: str, at: int) -> None:
         self.source = source
@@ -111,12 +111,12 @@ class _Reader:
 
     def read(self) -> Node | None:
         """Read the whole text."""
-        expect = Expect.VALUE
-        while expect is not Expect.NOTHING:
+        expect = Expected.VALUE
+        while expect is not Expected.NOTHING:
             expect = STEPS[expect](self)
         return None if self.is_lost else self.root
 
-    def value(self, expect: Expect = Expect.VALUE) -> Expect:
+    def value(self, expect: Expected = Expected.VALUE) -> Expected:
         """Read a scalar or an opening bracket."""
         match = VALUE.match(self.text, self.at)
         if match is None:
@@ -125,58 +125,54 @@ class _Reader:
         start, end = match.span(kind)
         self.values += 1
         if self.values > MAX_VALUES:
-            self.report(Flaw(start, end, f"the file holds more than {MAX_VALUES} values", code="MCP008"))
+            self.report(JsonError(start, end, f"the file holds more than {MAX_VALUES} values", code="MCP008"))
             self.is_lost = True
-            return Expect.NOTHING
+            return Expected.NOTHING
         if kind == "open":
             return self.enter(start)
         value, flaws = SCALARS[kind](self.text, start, end)
         for flaw in flaws:
             self.report(flaw)
-        return self.scalar(value, start, end)
+        self.at = end
+        return self.add(Node(value, self.source.path, start, end))
 
-    def enter(self, start: int) -> Expect:
+    def enter(self, start: int) -> Expected:
         """Begin an array or an object."""
         self.at = start + 1
         if len(self.open) == MAX_DEPTH:
             message = f"brackets are nested more than {MAX_DEPTH} deep"
-            self.report(Flaw(start, start + 1, message, code="MCP008"))
-            return Expect.NOTHING
+            self.report(JsonError(start, start + 1, message, code="MCP008"))
+            return Expected.NOTHING
         is_array = self.text[start] == "["
         self.open.append(_Array(start) if is_array else _Object(start))
-        return Expect.ITEM if is_array else Expect.FIRST_KEY
+        return Expected.ITEM if is_array else Expected.FIRST_KEY
 
-    def scalar(self, value: Json, start: int, end: int) -> Expect:
-        """Add a string, a number, a boolean or null."""
-        self.at = end
-        return self.add(Node(value, self.source.path, start, end))
-
-    def add(self, node: Node) -> Expect:
-        """Put a whole value where it belongs."""
+    def add(self, node: Node) -> Expected:
+        """Add a complete value to the innermost open array or object."""
         if self.open:
             self.open[-1].add(node)
-            return Expect.AFTER
+            return Expected.AFTER
         self.root = node
-        return Expect.END
+        return Expected.END
 
-    def item(self) -> Expect:
+    def item(self) -> Expected:
         """Read the first value of an array, or its end."""
         match = AFTER_VALUE.match(self.text, self.at)
-        return self.leave(match.end()) if match and match[1] == "]" else self.value(Expect.ITEM)
+        return self.leave(match.end()) if match and match[1] == "]" else self.value(Expected.ITEM)
 
-    def first_key(self) -> Expect:
+    def first_key(self) -> Expected:
         """Read the first key of an object, or its end."""
         match = AFTER_VALUE.match(self.text, self.at)
-        return self.leave(match.end()) if match and match[1] == "}" else self.key(Expect.FIRST_KEY)
+        return self.leave(match.end()) if match and match[1] == "}" else self.key(Expected.FIRST_KEY)
 
-    def key(self, expect: Expect = Expect.KEY) -> Expect:
-        """Read a key, and the colon after it if nothing is odd."""
+    def key(self, expect: Expected = Expected.KEY) -> Expected:
+        """Read a key, and the colon after it in the common case."""
         match = PLAIN_KEY.match(self.text, self.at)
         if match:
             start, end = match.span(1)
             self.name(self.text[start + 1 : end - 1], start, end)
             self.at = match.end()
-            return Expect.VALUE
+            return Expected.VALUE
         match = STRING.match(self.text, self.at)
         if match is None:
             return self.mistake(expect)
@@ -184,10 +180,10 @@ class _Reader:
         for flaw in flaws:
             self.report(flaw)
         self.name(key, *match.span(1))
-        return Expect.COLON
+        return Expected.COLON
 
     def name(self, key: str, start: int, end: int) -> None:
-        """Remember the key of the next value; report one that the object has already."""
+        """Store the key of the next value; report a duplicate key."""
         self.at = end
         holder = self.open[-1]
         assert isinstance(holder, _Object)
@@ -195,19 +191,17 @@ class _Reader:
         first = holder.first.setdefault(key, start)
         if first != start:
             hint = f"the first one is on line {self.source.position(first)[0]}, and only the last would count"
-            self.report(
-                Flaw(start, end, f"the key `{shown(key)}` stands twice in one object", hint=hint, code="MCP003")
-            )
+            self.report(JsonError(start, end, f"duplicate key `{quoted_text(key)}`", hint=hint, code="MCP003"))
 
-    def colon(self) -> Expect:
-        """Read the colon after a key that was not plain."""
+    def colon(self) -> Expected:
+        """Read a colon that did not directly follow a plain key."""
         match = COLON.match(self.text, self.at)
         if match is None:
-            return self.mistake(Expect.COLON)
+            return self.mistake(Expected.COLON)
         self.at = match.end()
-        return Expect.VALUE
+        return Expected.VALUE
 
-    def after(self) -> Expect:
+    def after(self) -> Expected:
         """Read what follows a value: a comma, or the end of the array or object around it."""
         match = AFTER_VALUE.match(self.text, self.at)
         holder = self.open[-1]
@@ -217,26 +211,26 @@ class _Reader:
             return holder.after_comma
         if match and match[1] == holder.closer:
             return self.leave(match.end())
-        return self.mistake(Expect.AFTER)
+        return self.mistake(Expected.AFTER)
 
-    def leave(self, end: int) -> Expect:
+    def leave(self, end: int) -> Expected:
         """End the innermost array or object."""
         self.at = end
         return self.add(self.open.pop().close(self.source.path, end))
 
-    def end(self) -> Expect:
+    def end(self) -> Expected:
         """Read the end of the text."""
         is_end = SPACE.fullmatch(self.text, self.at)
-        return Expect.NOTHING if is_end else self.mistake(Expect.END)
+        return Expected.NOTHING if is_end else self.mistake(Expected.END)
 
-    def mistake(self, expect: Expect) -> Expect:
-        """Report what stands where something else is expected, and go on as if it were what was meant."""
+    def mistake(self, expect: Expected) -> Expected:
+        """Report unexpected text, and continue as if the intended text were there."""
         if len(self.problems) == MAX_PROBLEMS:
-            return Expect.NOTHING
+            return Expected.NOTHING
         space = SPACE.match(self.text, self.at)
         at = space.end() if space else self.at
         holder = (self.open[-1].start, self.open[-1].closer) if self.open else (-1, "")
-        mistake = mistake_at(Context(self.source, self.text, at, expect, self.at, self.comma, *holder))
+        mistake = mistake_at(MistakeContext(self.source, self.text, at, expect, self.at, self.comma, *holder))
         self.report(mistake.flaw)
         self.is_lost |= mistake.is_loss
         if mistake.meant is None:
@@ -244,39 +238,40 @@ class _Reader:
             return mistake.then
         if expect in KEYS:
             self.name(str(mistake.meant.value), at, mistake.resume)
-            return Expect.COLON
-        return self.scalar(mistake.meant.value, at, mistake.resume)
+            return Expected.COLON
+        self.at = mistake.resume
+        return self.add(Node(mistake.meant.value, self.source.path, at, mistake.resume))
 
-    def report(self, flaw: Flaw) -> None:
-        """Keep one problem; the last one that is kept says so."""
+    def report(self, flaw: JsonError) -> None:
+        """Add a problem; the last one within the limit states that there may be more."""
         if len(self.problems) == MAX_PROBLEMS:
             return
         if len(self.problems) == MAX_PROBLEMS - 1:
-            flaw = Flaw(flaw.start, flaw.end, "too many problems; the rest of the file was not judged")
+            flaw = JsonError(flaw.start, flaw.end, "too many problems; the rest of the file was not judged")
         span = Span(self.source.path, flaw.start, flaw.end)
         self.problems.append(diagnose(flaw.code, span, flaw.message, flaw.expected, flaw.hint))
 
 
-STEPS: dict[Expect, Callable[[_Reader], Expect]] = {
-    Expect.VALUE: _Reader.value,
-    Expect.ITEM: _Reader.item,
-    Expect.KEY: _Reader.key,
-    Expect.FIRST_KEY: _Reader.first_key,
-    Expect.COLON: _Reader.colon,
-    Expect.AFTER: _Reader.after,
-    Expect.END: _Reader.end,
+STEPS: dict[Expected, Callable[[_Reader], Expected]] = {
+    Expected.VALUE: _Reader.value,
+    Expected.ITEM: _Reader.item,
+    Expected.KEY: _Reader.key,
+    Expected.FIRST_KEY: _Reader.first_key,
+    Expected.COLON: _Reader.colon,
+    Expected.AFTER: _Reader.after,
+    Expected.END: _Reader.end,
 }
 
 
-def _word_value(text: str, start: int, end: int) -> tuple[bool | None, list[Flaw]]:
-    return WORDS[text[start:end]], []
+def _word_value(text: str, start: int, end: int) -> tuple[bool | None, list[JsonError]]:
+    return LITERALS[text[start:end]], []
 
 
-def _plain_value(text: str, start: int, end: int) -> tuple[str, list[Flaw]]:
+def _plain_value(text: str, start: int, end: int) -> tuple[str, list[JsonError]]:
     return text[start + 1 : end - 1], []
 
 
-SCALARS: dict[str, Callable[[str, int, int], tuple[Json, list[Flaw]]]] = {
+SCALARS: dict[str, Callable[[str, int, int], tuple[Json, list[JsonError]]]] = {
     "plain": _plain_value,
     "string": string_value,
     "integer": integer_value,

@@ -1,7 +1,7 @@
-"""JSON as a tree in which every value and every key knows where it stands.
+"""JSON as a tree in which every value and every key knows its position.
 
-A node is an identity, not a value: two nodes are equal only if they are the same, so that comparing or hashing one
-never walks a whole file.  Compare `node.value` to compare what was written.
+A node is compared by identity, so that comparing or hashing it never traverses a file. Compare `node.value` to compare
+content.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ KINDS = {
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Node:
-    """One value of a file: `value` is the whole subtree as plain JSON, `members` and `items` its parts with places.
+    """One value of a file: `value` is the whole subtree as plain JSON, `members` and `items` its parts with positions.
 
-    Of two members with one key the later counts, in `value` and in `get`.
+    Of two members with the same key the later one counts, in `value` and in `get`.
     """
 
     value: Json = field(repr=False)
@@ -39,25 +39,32 @@ class Node:
 
     @property
     def span(self) -> Span:
-        """Where the value stands, brackets and quotes included."""
+        """The position of the value, including brackets and quotes."""
         return Span(self.path, self.start, self.end)
 
     @property
     def kind(self) -> str:
-        """What the value is, in the words of JSON Schema; an integer is a `number`."""
+        """The type of the value in the terms of JSON Schema; an integer is a `number`."""
         return KINDS[type(self.value)]
 
     def get(self, key: str) -> Node | None:
-        """Return the value of the member `key`; None if there is none, or if this is no object."""
+        """Return the value of the member `key`; None if it is missing, or if this is not an object."""
         for member in reversed(self.members):
             if member.key == key:
                 return member.node
         return None
 
+    def span_of(self, *keys: str) -> Span | None:
+        """Return the position of the value at the path `keys`; None if it is missing."""
+        node: Node | None = self
+        for key in keys:
+            node = None if node is None else node.get(key)
+        return None if node is None else node.span
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Member:
-    """One key of an object, and the value it has."""
+    """One key of an object, and its value."""
 
     key: str
     key_start: int
@@ -66,5 +73,5 @@ class Member:
 
     @property
     def key_span(self) -> Span:
-        """Where the key stands, quotes included."""
+        """The position of the key, including quotes."""
         return Span(self.node.path, self.key_start, self.key_end)

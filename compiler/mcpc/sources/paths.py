@@ -1,10 +1,10 @@
-"""Where a path leads that a project wrote: to a place of the project, or out of it."""
+"""Resolution of relative paths that a project contains."""
 
 from __future__ import annotations
 
 
-def led_to(home: str, written: str) -> str | None:
-    """Return the path of the project to which one leads that begins at the folder `home`, None if that is outside."""
+def resolve_relative(home: str, written: str) -> str | None:
+    """Return the project path of `written`, relative to the folder `home`; None if it is outside."""
     parts = home.split("/") if home else []
     for part in written.split("/"):
         if part == ".." and not parts:

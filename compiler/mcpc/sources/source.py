@@ -1,8 +1,8 @@
-"""One file as it was read, and a whole project of them; nothing here touches a disk.
+"""Source files and source trees as values; nothing here reads a disk.
 
-A place in a file is an offset in code points of `Source.text`.  Lines end at LF, CR LF or a lone CR, as editors and
-Python count them; lines and columns begin at 1.  A byte that is not UTF-8 is one code point (a lone surrogate), so
-that places stay exact in a file that is not text.
+A position is an offset in code points of `Source.text`. Lines end at LF, CR LF or a lone CR, as in editors and Python;
+lines and columns start at 1. A byte that is not UTF-8 is one code point (a lone surrogate), so that positions stay
+exact in a file that is not text.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ LINE_END = re.compile(r"\r\n|\n|\r")
 class Source:
     """One file: `path` is POSIX and relative to the project, `mode` its permission bits.
 
-    `linked`: a symlink is, or leads to, what lies at this path.  `named`: the setting `include` names it.
+    `linked`: a symlink is at this path, or leads to it. `named`: the setting `include` matches it.
     """
 
     path: str
@@ -30,7 +30,7 @@ class Source:
     mode: int = 0o644
     linked: bool = False
     named: bool = False
-    # Both are worked out when first asked for: most files of a project are never shown or parsed.
+    # Both are computed on demand: most files of a project are never displayed or parsed.
     _text: list[str] = field(default_factory=list, init=False, repr=False, compare=False)
     _starts: list[int] = field(default_factory=list, init=False, repr=False, compare=False)
 
@@ -48,7 +48,7 @@ class Source:
         return line, offset - self._line_starts()[line - 1] + 1
 
     def offset(self, line: int, column: int) -> int:
-        """Return the offset of `line` and `column`; a place outside the text counts as the nearest one inside."""
+        """Return the offset of `line` and `column`; a position outside the text counts as the nearest one inside."""
         starts = self._line_starts()
         if line > len(starts):
             return len(self.text)
@@ -64,10 +64,10 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class SourceTree:
-    """The files of a project by path, in the order of their paths; `name` is that of its folder, where one is known.
+    """The files of a project by path, sorted; `name` is that of its folder, if known.
 
-    `root` is that folder, for what is no part of the project but lies in it: packages that were installed there.
-    `imports`: its files may be imported to learn what they define.
+    `root` is that folder, for files in it that are not part of the project, such as installed packages. `imports`: its
+    files may be imported to find their definitions.
     """
 
     files: Mapping[str, Source]

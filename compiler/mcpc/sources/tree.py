@@ -1,7 +1,7 @@
-"""Read a project directory once: every later stage sees these bytes and never the disk again.
+"""Read a project folder once: all later stages use these bytes and never the disk.
 
-Only regular files are opened, and only those that really lie inside the project: a symlink is followed if its target
-does, a FIFO or a device is never touched.  Whatever is refused is a Diagnostic with the path; reading goes on.
+Only regular files inside the project are opened: a symlink is followed if its target is inside; a FIFO or a device is
+never opened. Each refused entry is a diagnostic with its path; reading continues.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from unicodedata import normalize
 
 from mcpc.diagnostics import Diagnostic, Diagnostics, Span, diagnose, in_order
-from mcpc.sources.selection import IGNORES, Selection, selection
+from mcpc.sources.selection import IGNORES, Selection, read_selection
 from mcpc.sources.source import Source, SourceTree
 
 if TYPE_CHECKING:
@@ -25,14 +25,14 @@ if TYPE_CHECKING:
 MIB = 1 << 20
 MAX_FILE = 64 * MIB
 MAX_PROJECT = 512 * MIB
-# Symlinked directories that hold each other multiply: a bound on what is looked at keeps a hostile project finite.
+# Symlinked folders that contain each other multiply: this limit bounds the work for a hostile project.
 MAX_ENTRIES = 100_000
 
 IGNORED_NAMES = frozenset({".DS_Store", ".git", IGNORES, ".venv", "__pycache__", "node_modules"})
 IGNORED_ENDINGS = (".pyc", ".pyz", ".swp", ".swo", "~")
-OF_AN_ENVIRONMENT = "pyvenv.cfg"
-"""A folder with such a file is a virtual environment, whatever it is called: packages, and links out of the project."""
-# An editor's lock is a symlink to nowhere: it must be passed over before it is followed.
+ENVIRONMENT_MARKERS = "pyvenv.cfg"
+"""A folder with such a file is a virtual environment of any name: installed packages and links to the outside."""
+# An editor's lock file is a dangling symlink: it must be ignored before it is followed.
 IGNORED_BEGINNING = ".#"
 
 SPECIAL = {
@@ -45,7 +45,7 @@ SPECIAL = {
 
 @dataclass(frozen=True, slots=True)
 class _Folder:
-    """A directory to look into: `real` is where it lies, `above` the one it was found in (not always its parent)."""
+    """A folder to visit: `real` is its resolved path, `above` the folder it was found in (not always its parent)."""
 
     path: str
     real: Path
@@ -53,7 +53,7 @@ class _Folder:
     linked: bool = False
 
     def holds_itself(self) -> bool:
-        """Tell whether the way here has passed through this very directory."""
+        """Tell whether the path to this folder passed through the same folder."""
         folder = self.above
         while folder is not None and folder.real != self.real:
             folder = folder.above
@@ -62,7 +62,7 @@ class _Folder:
 
 @dataclass(frozen=True, slots=True)
 class _Entry:
-    """One name in a directory: `real` is what will be opened (a symlink's target)."""
+    """One name in a folder: `real` is the path to open (a symlink's target)."""
 
     path: str
     real: Path
@@ -72,7 +72,7 @@ class _Entry:
 
 @dataclass(slots=True)
 class _Walk:
-    """What has been read so far, and what is still to be looked into."""
+    """State of reading a project: files so far, and folders still to visit."""
 
     base: Path
     selection: Selection
@@ -88,7 +88,7 @@ class _Walk:
         self.problems.append(diagnose(code, Span(path) if path else None, message, hint=hint))
 
     def stop(self, message: str) -> None:
-        """Report that the project is too large, and read no more of it."""
+        """Report that the project is too large, and stop reading it."""
         self.is_stopped = True
         self.refuse("MCP008", "", message, "build from a directory that holds only the server")
 
@@ -98,10 +98,10 @@ def read_tree(root: Path) -> tuple[SourceTree, Diagnostics]:
     try:
         base = root.resolve(strict=True)
     except (OSError, RuntimeError):
-        return _nothing(f"there is no directory `{root}`")
+        return _nothing(f"directory `{root}` does not exist")
     if not base.is_dir():
         return _nothing(f"`{root}` is not a directory")
-    walk = _Walk(base, selection(base), [_Folder("", base)])
+    walk = _Walk(base, read_selection(base), [_Folder("", base)])
     while walk.folders and not walk.is_stopped:
         _look_into(walk, walk.folders.pop())
     files = dict(sorted(walk.files.items()))
@@ -130,10 +130,10 @@ def _look_into(walk: _Walk, folder: _Folder) -> None:
         if real.name not in IGNORED_NAMES and not real.name.startswith(IGNORED_BEGINNING):
             path = f"{folder.path}/{real.name}" if folder.path else real.name
             if not walk.selection.leaves_out(path, is_folder=real.is_dir() and not real.is_symlink()):
-                _take(walk, _Entry(path, real, folder, folder.linked))
+                _read_entry(walk, _Entry(path, real, folder, folder.linked))
 
 
-def _take(walk: _Walk, entry: _Entry) -> None:
+def _read_entry(walk: _Walk, entry: _Entry) -> None:
     if not _is_utf8(entry.path):
         shown = entry.path.encode("utf-8", "backslashreplace").decode()
         walk.refuse("MCP006", shown, "the name of the file is not valid UTF-8", "rename it")
@@ -141,7 +141,7 @@ def _take(walk: _Walk, entry: _Entry) -> None:
     try:
         found = entry.real.lstat()
         if stat.S_ISDIR(found.st_mode) or not entry.path.endswith(IGNORED_ENDINGS):
-            TAKE.get(stat.S_IFMT(found.st_mode), _refuse_special)(walk, entry, found)
+            ENTRY_ACTIONS.get(stat.S_IFMT(found.st_mode), _refuse_special)(walk, entry, found)
     except OSError as failure:
         walk.refuse("MCP006", entry.path, f"the file cannot be read: {failure.strerror}")
 
@@ -154,18 +154,18 @@ def _is_utf8(path: str) -> bool:
     return True
 
 
-def _take_directory(walk: _Walk, entry: _Entry, _found: os.stat_result) -> None:
-    # By the name it has in the project: a symlink `.cache` to a directory is as hidden as the directory would be.
-    if PurePosixPath(entry.path).name.startswith(".") or (entry.real / OF_AN_ENVIRONMENT).exists():
+def _add_directory(walk: _Walk, entry: _Entry, _found: os.stat_result) -> None:
+    # The name in the project counts: a symlink `.cache` to a folder is as hidden as a folder of that name.
+    if PurePosixPath(entry.path).name.startswith(".") or (entry.real / ENVIRONMENT_MARKERS).exists():
         return
     folder = _Folder(entry.path, entry.real, entry.folder, entry.linked)
     if folder.holds_itself():
-        walk.refuse("MCP006", entry.path, "a symlink leads back to a directory that holds it", "remove the symlink")
+        walk.refuse("MCP006", entry.path, "a symlink leads back to a directory that contains it", "remove the symlink")
     else:
         walk.folders.append(folder)
 
 
-def _take_file(walk: _Walk, entry: _Entry, found: os.stat_result) -> None:
+def _add_file(walk: _Walk, entry: _Entry, found: os.stat_result) -> None:
     if found.st_size > MAX_FILE:
         walk.refuse("MCP008", entry.path, f"the file is larger than {MAX_FILE // MIB} MiB")
         return
@@ -178,7 +178,7 @@ def _take_file(walk: _Walk, entry: _Entry, found: os.stat_result) -> None:
 
 
 def _read(path: Path) -> bytes:
-    """Return the file's bytes; the flags keep this module's promise if it was exchanged after it was looked at."""
+    """Return the file's bytes; the open flags refuse a file that was replaced by another kind after its check."""
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
     with os.fdopen(descriptor, "rb") as file:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
@@ -186,11 +186,11 @@ def _read(path: Path) -> bytes:
         return file.read()
 
 
-def _take_link(walk: _Walk, entry: _Entry, _found: os.stat_result) -> None:
+def _follow_link(walk: _Walk, entry: _Entry, _found: os.stat_result) -> None:
     try:
         target = entry.real.resolve(strict=True)
     except RuntimeError:
-        # Python 3.11 and 3.12 say so of a symlink that leads to itself; later ones raise OSError.
+        # Raised by Python 3.11 and 3.12 for a symlink to itself; later versions raise OSError.
         walk.refuse("MCP006", entry.path, "a symlink leads to itself")
         return
     except FileNotFoundError:
@@ -198,7 +198,9 @@ def _take_link(walk: _Walk, entry: _Entry, _found: os.stat_result) -> None:
         return
     found = target.stat()
     if target.is_relative_to(walk.base):
-        TAKE.get(stat.S_IFMT(found.st_mode), _refuse_special)(walk, replace(entry, real=target, linked=True), found)
+        ENTRY_ACTIONS.get(stat.S_IFMT(found.st_mode), _refuse_special)(
+            walk, replace(entry, real=target, linked=True), found
+        )
     else:
         message = f"a symlink leads to `{entry.real.readlink()}`, outside the project"
         walk.refuse("MCP005", entry.path, message, "put the file itself into the project")
@@ -209,17 +211,17 @@ def _refuse_special(walk: _Walk, entry: _Entry, found: os.stat_result) -> None:
     walk.refuse("MCP006", entry.path, f"it is {kind}, and only files and directories can be part of a project")
 
 
-TAKE: dict[int, Callable[[_Walk, _Entry, os.stat_result], None]] = {
-    stat.S_IFDIR: _take_directory,
-    stat.S_IFREG: _take_file,
-    stat.S_IFLNK: _take_link,
+ENTRY_ACTIONS: dict[int, Callable[[_Walk, _Entry, os.stat_result], None]] = {
+    stat.S_IFDIR: _add_directory,
+    stat.S_IFREG: _add_file,
+    stat.S_IFLNK: _follow_link,
 }
 
 
 def _collisions(paths: Iterable[str]) -> list[Diagnostic]:
-    """Report names that are one name where case or the composition of accents does not count (macOS, Windows).
+    """Report names that are equal where case or Unicode composition is ignored (macOS, Windows).
 
-    Directories may meet (their files then lie together); a file may meet neither a file nor a directory.
+    Two folders may share a name (their files are then merged); a file may not share its name with anything.
     """
     problems: list[Diagnostic] = []
     seen: dict[str, str] = {}
@@ -228,7 +230,7 @@ def _collisions(paths: Iterable[str]) -> list[Diagnostic]:
     for path in sorted(files | folders):
         other = seen.setdefault(_folded(path), path)
         if other != path and (other in files or path in files):
-            message = f"`{path}` and `{other}` are one file where case does not count"
+            message = f"`{path}` and `{other}` are the same file on case-insensitive disks"
             problems.append(diagnose("MCP502", Span(path), message, hint="rename one of them"))
     return problems
 

@@ -1,7 +1,7 @@
-"""The ASGI application: which path is asked, whether it may be, and what answers.
+"""The ASGI application: a table of routes, and the checks that come before a handler.
 
-Cheap refusals come first, and nothing is allocated for a request before it was found good: its names, then what is said
-of its body, then who sends it, then the body.  An answer that is ready is sent without waiting for anything.
+Cheap checks come first, and nothing is allocated for a request before they passed: the client's address, Host and
+Origin, what the headers say of the body, authentication, then the body.
 """
 
 from __future__ import annotations
@@ -9,391 +9,382 @@ from __future__ import annotations
 from asyncio import get_running_loop, sleep, timeout
 from functools import partial
 
-from mcpc_runtime.errors import tell
-from mcpc_runtime.http.auth.principals import SEND_TOKEN
 from mcpc_runtime.http.bodies import read_body
-from mcpc_runtime.http.deferred_replies import DeferredRequest, LongReply, Unauthorized
-from mcpc_runtime.http.elder import ASKED_BY, Elders
-from mcpc_runtime.http.endpoint import ALLOW, Anybody, Endpoint
+from mcpc_runtime.http.deferred_replies import DeferredRequest, LongReply
+from mcpc_runtime.http.driver import HttpDriver
+from mcpc_runtime.http.endpoint import Endpoint
 from mcpc_runtime.http.fair_turns import FairLock, FairTurns
-from mcpc_runtime.http.guard import Guard
+from mcpc_runtime.http.legacy_sse import MESSAGES_PATH, PATHS, STREAM_PATH, LegacySseSessions
 from mcpc_runtime.http.memory_budget import CONNECTIONS
-from mcpc_runtime.http.refusals import FIRST, REGISTRATION, SENT, WELL_KNOWN, Refusals, asked_of
-from mcpc_runtime.http.replies import JSON, METHODS, PIECE, PLAIN, PROTECTED, RETRY, preflight, refuse, respond
-from mcpc_runtime.http.said import Said
-from mcpc_runtime.http.stage import Stage
-from mcpc_runtime.image import Image
-from mcpc_runtime.lazy import lazy
-from mcpc_runtime.opened import CHANGED, is_changed
+from mcpc_runtime.http.origin_check import OriginCheck
+from mcpc_runtime.http.principals import Denied, Principal
+from mcpc_runtime.http.refusal_log import FIRST, RefusalLog, asked_of
+from mcpc_runtime.http.replies import METHODS, PLAIN, PROTECTED, RETRY, preflight, refuse, respond
+from mcpc_runtime.http.request import HttpRequest, RequestHeaders
+from mcpc_runtime.http.routes import DisabledRoute, Route, describe_missing, document_route
+from mcpc_runtime.image.image import Image
+from mcpc_runtime.lazy import lazy, resolve
+from mcpc_runtime.operator_log import log_line
+from mcpc_runtime.platforms.artifact_file import CHANGED, is_changed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
-    from typing import Any
 
-    from mcpc_runtime.http.bx.endpoint import mount
-    from mcpc_runtime.http.memory_budget import Account
+    from mcpc_runtime.http.client_address import ClientAddressFilter
+    from mcpc_runtime.http.embedded.request_head import RequestHead
+    from mcpc_runtime.http.memory_budget import MemoryAccount
     from mcpc_runtime.http.metrics import Metrics
-    from mcpc_runtime.http.peers import Peers
-    from mcpc_runtime.http.replies import Client, Message, Pairs, Receive, Reply, Send
+    from mcpc_runtime.http.principals import Authenticated
+    from mcpc_runtime.http.replies import Answer, Client, Message, Pairs, Receive, Reply, Send
     from mcpc_runtime.http.rotation import Rotation
     from mcpc_runtime.http.rotation import reload as rotation_reload
-    from mcpc_runtime.http.settings import Settings
+    from mcpc_runtime.http.routes import Handler
+    from mcpc_runtime.http.settings import HttpSettings
+
+    Mounted = Callable[[Message, Receive, Send], Awaitable[None]]
 else:
+    ClientAddressFilter = lazy("mcpc_runtime.http.client_address:ClientAddressFilter")
     Metrics = lazy("mcpc_runtime.http.metrics:Metrics")
-    Peers = lazy("mcpc_runtime.http.peers:Peers")
     Rotation = lazy("mcpc_runtime.http.rotation:Rotation")
-    mount = lazy("mcpc_runtime.http.bx.endpoint:mount")
     rotation_reload = lazy("mcpc_runtime.http.rotation:reload", "rotation_reload")
 
-BX = "bx"
-UNKNOWN_PEER = "this address may not ask: --allow-ip names those that may"
-MOST_SAID, LONGEST_SAID = 512, 2048
-"""So many heads are remembered, of so many bytes: a client sends the same one again and again."""
+MAX_CACHED, MAX_CACHED_LENGTH = 512, 2048
+"""So many parsed headers are cached, of requests with so many bytes of them: clients send the same ones again."""
 LARGE = 1 << 18
 """A message longer than this takes long to parse."""
 POLL_SECONDS = 0.02
-ALIVE, READY = "/healthz", "/readyz"
+ALIVE, READY, METRICS = "/healthz", "/readyz", "/metrics"
 FAR = "this server is closed to other machines: it needs MCPC_TOKEN_FILE, MCPC_TOKENS or MCPC_ISSUER, or MCPC_OPEN=1"
-LOOKING, LOOK, ONLY_LOOKING = ("GET", "HEAD"), [(b"allow", b"GET, HEAD")], "only GET is for this"
-METRICS_FOR = "metrics name every tool: they are for tokens that may call every tool"
-MOST_NAMED = 5
+UNKNOWN_ADDRESS = "client address not allowed (see --allow-ip)"
+METRICS_DENIED = "metrics name every tool: they need a token that may call every tool"
+MAX_NAMED = 5
 STOPPED = "Internal error: the server is being stopped"
 
 
 class Application:
-    """Servers, each under its path, as one ASGI application.  It begins with the loop that calls it first."""
+    """Servers, each at its path, as one ASGI application.  It begins with the loop that calls it first."""
 
-    def __init__(self, images: Image | Mapping[str, Image], settings: Settings) -> None:
+    def __init__(self, images: Image | Mapping[str, Image], settings: HttpSettings) -> None:
         self.settings = settings
-        self.guard = Guard(settings)
-        self.stages: list[Stage] = []
+        self.origin_check = OriginCheck(settings)
+        self.stages: list[HttpDriver] = []
         self.is_ready = True
+        self.legacy_sse: LegacySseSessions | None = None
         self._is_stopping = False
         self._is_closed = settings.authenticator is None and not settings.open
-        self.metrics = settings.metrics or (Metrics() if settings.has_metrics else None)
+        self.metrics = Metrics() if settings.has_metrics else None
         self._images = {settings.path: images} if isinstance(images, Image) else dict(images)
         self._endpoints: dict[str, Endpoint] = {}
-        self._elders: Elders | None = None
-        self._rotation: Any = None
+        self._routes: dict[str, Route] = {}
+        self._rotation: Rotation | None = None
         self._turns: FairTurns | None = None
-        self._others: dict[str, Callable[[Message, Receive, Send], Awaitable[None]]] = {}
-        self._peers = Peers(settings.allowed_ips, settings.proxies) if settings.allowed_ips else None
-        self._said: dict[tuple[tuple[bytes, bytes], ...], Said] = {}
+        self._mounted: dict[str, Mounted] = {}
+        self._addresses = ClientAddressFilter(settings.allowed_ips, settings.proxies) if settings.allowed_ips else None
+        self._cached: dict[tuple[tuple[bytes, bytes], ...], RequestHeaders] = {}
         self._large = FairLock()
-        self.refusals = Refusals(self._known_paths, self._asked)
+        self.refusal_log = RefusalLog(self._known_paths, self._describe_message)
 
     @property
     def paths(self) -> tuple[str, ...]:
         """The paths of all endpoints, once it has begun."""
-        return *self._images, *self._others
+        return *self._images, *self._mounted
 
     def _known_paths(self) -> tuple[str, ...]:
-        """Return where something is served."""
-        return *self._endpoints, *self._others, *ASKED_BY, "/metrics"
+        """Return the paths that may be logged."""
+        return *self._endpoints, *self._mounted, *PATHS, METRICS
 
-    def _asked(self, path: str, message: bytes) -> str:
-        """Return what a message to a path asks, as far as whoever runs the server may be told."""
+    def _describe_message(self, path: str, message: bytes) -> str:
+        """Return what a message to a path asks for, as far as that may be logged."""
         endpoint = self._endpoints.get(path)
         return "" if endpoint is None or not message else asked_of(message, endpoint.stage.image)
 
     def begin(self) -> None:
         """Be ready for requests, in the loop that runs."""
-        if self.settings.authenticator is not None:
-            self._turns = FairTurns()
+        settings = self.settings
         for path, image in self._images.items():
-            image.endpoint = path
-            stage = Stage(image, self.settings)
-            stage.observers = [one for one in (self.metrics, self.settings.spans) if one is not None]
-            if self.metrics is not None:
-                self.metrics.watch(stage)
-                self.metrics.watch_memory(self.settings.budget)
-            self.stages.append(stage)
-            stage.open_tasks()
-            self._endpoints[path] = self._endpoints[path.rstrip("/") + "/"] = Endpoint(stage, path, self.metrics)
-        written_for_bx = [stage for stage in self.stages if BX in stage.image.index]
-        if written_for_bx:
-            self._others = mount(self, written_for_bx[0])
-        if self.settings.sse and self.stages:
-            self._elders = Elders(self.stages[0])
-        if self.settings.authenticator is not None and self.stages:
-            self.settings.authenticator.address = self.stages[0].address
-        watched = getattr(self.settings.authenticator, "watched", None)
-        if watched is not None:
-            self._rotation = Rotation(watched, self.stages)
+            self._begin_server(path, image)
+        self._mount()
+        if settings.sse and self.stages:
+            self.legacy_sse = LegacySseSessions(self.stages[0])
+        if settings.authenticator is not None:
+            self._turns = FairTurns()
+            if self.stages:
+                settings.authenticator.address = self.stages[0].address
+            if settings.authenticator.watched is not None:
+                self._rotation = Rotation(settings.authenticator.watched, self.stages)
+        self._routes = self._make_routes()
+
+    def _mount(self) -> None:
+        """Mount what systems serve beside MCP, each for the first server that was written for it."""
+        rows = {row: stage for stage in reversed(self.stages) for row in stage.image.hooks("mount")}
+        for row, stage in rows.items():
+            self._mounted.update(resolve(row)(self, stage))
+
+    def _begin_server(self, path: str, image: Image) -> None:
+        image.endpoint = path
+        stage = HttpDriver(image, self.settings)
+        stage.observers = [observer for observer in (self.metrics, self.settings.spans) if observer is not None]
+        if self.metrics is not None:
+            self.metrics.watch(stage)
+            self.metrics.watch_memory(self.settings.budget)
+        self.stages.append(stage)
+        stage.open_tasks()
+        self._endpoints[path] = self._endpoints[path.rstrip("/") + "/"] = Endpoint(stage, path, self.metrics)
+
+    def _make_routes(self) -> dict[str, Route]:
+        """Return the routes by their paths."""
+        main = self.settings.path
+        routes: dict[str, Route] = {METRICS: DisabledRoute("metrics are off: --metrics turns them on", main)}
+        if self.metrics is not None:
+            expose = partial(self._expose_metrics, self.metrics)
+            routes[METRICS] = Route({"GET": expose, "HEAD": expose}, main)
+        for path, endpoint in self._endpoints.items():
+            handlers: dict[str, Handler] = {"GET": endpoint.get, "DELETE": endpoint.delete}
+            handlers["POST"] = partial(self._receive_message, endpoint)
+            routes[path] = Route(handlers, endpoint.path, METHODS, METHODS)
+        if self.legacy_sse is not None:
+            for path, method, handler in (
+                (STREAM_PATH, "GET", self._open_legacy_stream),
+                (MESSAGES_PATH, "POST", self._receive_legacy_message),
+            ):
+                own: dict[str, Handler] = {method: handler}
+                if path in routes:  # an endpoint has been put here: messages are its own
+                    own["POST"] = routes[path].handlers["POST"]
+                routes[path] = Route(own, main, method.encode(), b"%b, OPTIONS" % method.encode())
+        for path in (ALIVE, READY):
+            routes[path] = Route({"GET": self._tell_health, "HEAD": self._tell_health}, is_public=True)
+        return routes
 
     def reload(self) -> None:
         """Read again what can change while the server runs, which is the file of tokens."""
         rotation_reload(self._rotation)
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
-        """Answer one request, or live and end with the server."""
+        """Answer one request, or begin and end with the server."""
         if scope["type"] == "lifespan":
             await self._live(receive, send)
             return
         if scope["type"] != "http":
-            raise RuntimeError(f"there is nothing here for {scope['type']}")
+            raise RuntimeError(f"{scope['type']} is not supported")
         if not self._endpoints:
             self.begin()
+        await self._serve(scope, receive, send)
+
+    async def _serve(self, scope: Message, receive: Receive, send: Send) -> None:
+        """Answer one HTTP request, whose route may be a mounted application."""
         raw = scope.get("raw_path")
         if raw and b"%" in raw and "mcpc.head" not in scope:
             scope = {**scope, "path": raw.partition(b"?")[0].decode("latin-1")}  # what a proxy has seen
+        request = self.request(scope)
         if self.metrics is not None:
-            send = self.metrics.watching(scope["method"], send)
-        if scope["path"] not in (ALIVE, READY):
-            send = self.refusals.watching(scope, send)
-        barred = self._barred(scope)
-        if barred:
-            await respond(send, refuse(403, barred))
+            send = self.metrics.watching(request.method, send)
+        if request.path not in (ALIVE, READY):
+            send = self.refusal_log.watching(request, send)
+        refused = self._refuse_address(request)
+        if refused is not None:
+            await respond(send, refused)
+        elif request.path in self._mounted:
+            await self._mounted[request.path](scope, receive, send)
         else:
-            await self._others.get(scope["path"], self._answer)(scope, receive, send)
+            await self._serve_route(request, receive, send)
 
-    def _barred(self, scope: Message) -> str:
-        """Return why nobody at this address may ask, or nothing."""
-        if self._is_closed and is_far(scope):
-            return FAR
-        if self._peers is None or scope["path"] in (ALIVE, READY) or scope["path"] in self._others:
-            return ""
-        return "" if self._peers.lets_in(scope) else UNKNOWN_PEER
+    def request(self, scope: Message) -> HttpRequest:
+        """Return the request that an ASGI scope describes."""
+        head: RequestHead | None = scope.get("mcpc.head")
+        headers = self._cached_headers(scope["headers"]) if head is None else self._parse_head(head)
+        return HttpRequest(scope["method"], scope["path"], scope.get("query_string", b""), headers, scope.get("client"))
 
-    async def _answer(self, scope: Message, receive: Receive, send: Send) -> None:
-        """Answer one request to an endpoint of MCP's, or to whatever is no message."""
-        said = self.said(scope)
-        endpoint = self._endpoints.get(scope["path"])
-        if endpoint is None or scope["method"] != "POST":
-            await self._otherwise(scope, receive, send, said)
-            return
-        refusal = said.refusal or said.unreadable
-        is_asked = not refusal and self.settings.authenticator is not None
-        principal = await self._who(said, endpoint.path, scope.get("client")) if is_asked else Anybody
-        refusal = refusal or getattr(principal, "refusal", None)
-        made: Any = refusal or await self._posted(endpoint, scope, receive, said, principal)
-        if type(made) is tuple and not said.shared:
-            await respond(send, made)
-        else:
-            await self._deliver(made, receive, send, said)
+    def _parse_head(self, head: RequestHead) -> RequestHeaders:
+        """Return the headers of a head, which remembers them: the embedded server keeps heads."""
+        if head.parsed is None:
+            head.parsed = RequestHeaders(head.headers, self.origin_check, self.settings)
+        return head.parsed
 
-    def at_once(self, head: Any, body: bytes, client: Any = None) -> tuple[Any, Pairs] | None:
-        """Return what a POST comes to, and headers to add, for a server that reads heads itself and has the whole body.
-
-        It is a reply, or what will serve one; None where the usual way has to be taken.
-        """
-        if self.metrics is not None:
-            found: tuple[Any, Pairs] | None = self.metrics.at_once(partial(self._at_once, client), head, body)
-        else:
-            found = self._at_once(client, head, body)
-        if found is not None and type(found[0]) is tuple and found[0][0] >= FIRST:
-            self.refusals.add(found[0][0], (head.method, head.path, client), found[0][2], body)
+    def _cached_headers(self, given: Pairs) -> RequestHeaders:
+        pairs = tuple([(name, value) for name, value in given])  # a server may give lists
+        found = self._cached.get(pairs)
+        if found is None:
+            found = RequestHeaders(list(pairs), self.origin_check, self.settings)
+            if len(self._cached) >= MAX_CACHED:
+                self._cached.clear()
+            if sum([len(name) + len(value) for name, value in pairs]) <= MAX_CACHED_LENGTH:
+                self._cached[pairs] = found
         return found
 
-    def _at_once(self, client: Client, head: Any, body: bytes) -> tuple[Any, Pairs] | None:
-        endpoint = self._endpoints.get(head.path)
-        if endpoint is None or head.method != "POST" or endpoint.stage.is_closed or self._peers is not None:
+    def _refuse_address(self, request: HttpRequest) -> Reply | None:
+        """Return the refusal of a client by its address, None if it may go on."""
+        if self._is_closed and is_far(request):
+            return refuse(403, FAR)
+        if self._addresses is None or request.path in (ALIVE, READY) or request.path in self._mounted:
             return None
-        said = self.known(head)
-        refusal = said.refusal or said.unreadable
-        if refusal is not None:
-            return refusal, said.shared
-        authenticator = self.settings.authenticator
-        if authenticator is None:
-            return self._replied(endpoint, said, body, client, Anybody), said.shared
-        found = authenticator.check(said.pairs, endpoint.path, client)
-        if hasattr(found, "status"):
-            return Unauthorized(found).refusal, said.shared
-        is_known = not hasattr(found, "__await__")
-        if is_known and (self._turns is None or self._turns.admits(found.name)):
-            return self._replied(endpoint, said, body, client, found), said.shared
-        account = self.settings.budget.account(found.name if is_known else CONNECTIONS)
-        later = partial(self.in_turn, found) if is_known else partial(self._when_known, found)
-        return DeferredRequest(
-            partial(self._replied, endpoint, said, body, client), later, account, len(body)
-        ), said.shared
+        return None if self._addresses.allows(request.client, request.headers.pairs) else refuse(403, UNKNOWN_ADDRESS)
 
-    def _replied(self, endpoint: Endpoint, said: Said, body: bytes, client: Client, principal: Any) -> Any:
-        """Return what a whole body comes to: a reply, or what serves one."""
-        made = endpoint.post(said, body, principal, client)
-        if type(made) is tuple and len(made[2]) > PIECE:
-            return LongReply(made, self.settings.budget.account(principal.name))
-        return made
+    async def _serve_route(self, request: HttpRequest, receive: Receive, send: Send) -> None:
+        """Answer one request by its route."""
+        cors = request.headers.cors
+        answer = await self._answer(request, receive)
+        if answer is not None and not isinstance(answer, tuple):
+            answer = await answer.serve(receive, send, cors)
+        if answer is not None:
+            status, headers, body = answer
+            await respond(send, (status, headers + cors if cors else headers, body))
 
-    async def _when_known(self, found: Awaitable[Any]) -> Any:
-        """Return a principal when its request may begin, or a refusal."""
-        principal = await found
-        return principal if hasattr(principal, "status") else await self.in_turn(principal)
+    async def _answer(self, request: HttpRequest, receive: Receive) -> Answer | None:
+        """Return the answer to a request; None if its client has left."""
+        headers, method = request.headers, request.method
+        route = self._routes.get(request.path) or document_route(request.path, self.settings.authenticator)
+        if headers.denial is not None and (route is None or not route.is_public):
+            return headers.denial
+        if route is None:
+            return refuse(404, describe_missing(request.path, self.settings))
+        if method == "OPTIONS" and route.preflight:
+            cors = preflight(route.preflight, headers.fields) if headers.cors else []
+            return 204, [*PROTECTED, (b"allow", route.preflight), *cors], b""
+        if method == "POST" and "POST" in route.handlers and headers.body_error is not None:
+            return headers.body_error
+        if not route.is_public:
+            denied = await self._authenticate(request, route.auth_path)
+            if denied is not None:
+                return denied
+        handler = route.handlers.get(method)
+        return route.refuse_method() if handler is None else await handler(request, receive)
 
-    async def in_turn(self, principal: Any) -> Any:
-        """Return a principal when its request may begin."""
+    def answer_now(self, head: RequestHead, body: bytes, client: Client = None) -> tuple[Answer, Pairs] | None:
+        """Return the answer to a POST, and headers to add, for a server that reads heads itself and has the whole body.
+
+        None where the request has to take the usual way, through `__call__`.
+        """
+        endpoint = self._endpoints.get(head.path)
+        if endpoint is None or head.method != "POST" or endpoint.stage.is_closed or self._addresses is not None:
+            return None
+        headers = head.parsed or self._parse_head(head)
+        request = HttpRequest(head.method, head.path, head.query, headers, client)
+        begun = 0.0 if self.metrics is None else self.metrics.begin(head.method)
+        answer: Answer
+        refused = headers.denial or headers.body_error
+        if refused is not None:
+            answer = refused
+        elif self.settings.authenticator is None:
+            answer = endpoint.handle_post(request, body)
+        else:
+            answer = self._answer_authenticated(endpoint, request, body)
+        if self.metrics is not None:
+            answer = self.metrics.count(answer, begun)
+        reply = answer.reply if isinstance(answer, LongReply) else answer
+        if isinstance(reply, tuple) and reply[0] >= FIRST:
+            self.refusal_log.add(reply[0], (head.method, head.path, client), reply[2], body)
+        return answer, headers.cors
+
+    def _answer_authenticated(self, endpoint: Endpoint, request: HttpRequest, body: bytes) -> Answer:
+        """Return the answer to a POST whose principal has to be known first; a deferred one if it has to wait."""
+        found = self._check(request, endpoint.path)
+        if isinstance(found, Denied):
+            return found.reply
+        name: str | None = CONNECTIONS
+        if isinstance(found, Principal):
+            if self._turns is None or self._turns.admits(found.name):
+                request.principal = found
+                return endpoint.handle_post(request, body)
+            name = found.name
+        account = self.settings.budget.account(name)
+        admit, answer = partial(self._admit, request, found), partial(endpoint.handle_post, request, body)
+        return DeferredRequest(admit, answer, account, len(body))
+
+    def _check(self, request: HttpRequest, path: str) -> Authenticated | Awaitable[Authenticated]:
+        """Return the result of authentication, or what it will be."""
+        if self.settings.authenticator is None:
+            return request.principal
+        return self.settings.authenticator.check(request.headers.pairs, path, request.client)
+
+    async def _authenticate(self, request: HttpRequest, path: str) -> Reply | None:
+        """Set the principal of a request; return the reply to one that is denied."""
+        return await self._identify(request, self._check(request, path))
+
+    async def _identify(self, request: HttpRequest, found: Authenticated | Awaitable[Authenticated]) -> Reply | None:
+        if not isinstance(found, Principal | Denied):
+            found = await found
+        if isinstance(found, Denied):
+            return found.reply
+        request.principal = found
+        return None
+
+    async def _admit(self, request: HttpRequest, found: Authenticated | Awaitable[Authenticated]) -> Reply | None:
+        """Set the principal of a request and wait for its turn; return the reply to one that is denied."""
+        denied = await self._identify(request, found)
+        if denied is None:
+            await self.wait_turn(request.principal)
+        return denied
+
+    async def wait_turn(self, principal: Principal) -> None:
+        """Wait until a request of a principal may begin."""
         if self._turns is not None:
             await self._turns.begin(principal.name)
-        return principal
 
-    def said(self, scope: Message) -> Said:
-        """Return what a request's head says."""
-        head = scope.get("mcpc.head")
-        if head is not None:
-            return self.known(head)
-        pairs = tuple(scope["headers"])
-        try:
-            found = self._said.get(pairs)
-        except TypeError:  # a server may give lists
-            pairs = tuple([(name, value) for name, value in pairs])
-            found = self._said.get(pairs)
-        if found is None:
-            found = Said(list(pairs), self.guard, self.settings)
-            if len(self._said) >= MOST_SAID:
-                self._said.clear()
-            if sum([len(name) + len(value) for name, value in pairs]) <= LONGEST_SAID:
-                self._said[pairs] = found
-        return found
-
-    def known(self, head: Any) -> Said:
-        """Return what a head says that the server may keep: then it is kept with it."""
-        if head.known is None:
-            head.known = Said(head.headers, self.guard, self.settings)
-        found: Said = head.known
-        return found
-
-    async def _posted(self, endpoint: Endpoint, scope: Message, receive: Receive, said: Said, principal: Any) -> Any:
-        """Return what the body of a POST comes to; None if the client left before it was whole."""
+    async def _receive_message(self, endpoint: Endpoint, request: HttpRequest, receive: Receive) -> Answer | None:
+        """Answer a POST to an endpoint."""
         if endpoint.stage.is_closed:
-            return refuse(503, "the server was stopped", RETRY)
-        account = self.settings.budget.account(principal.name)
+            return refuse(503, "the server is stopped", RETRY)
+        account = self.settings.budget.account(request.principal.name)
         try:
-            body = await self._body(receive, said.length, account)
-            if type(body) is not bytes:
+            body = await self._read_body(request, receive, account)
+            if not isinstance(body, bytes):
                 return body
-            await self.in_turn(principal)
             if len(body) <= LARGE:
-                account.clear()  # what takes it charges all that it costs
-                return self._taken(endpoint, said, body, principal, scope)
-            async with self._large.of(principal.name):
+                account.clear()  # the endpoint charges all that it costs
+                return self._post(endpoint, request, body)
+            async with self._large.of(request.principal.name):
                 await sleep(0)  # one such message in a turn of the loop: others wait for one, not for all
                 account.clear()
-                return self._taken(endpoint, said, body, principal, scope)
+                return self._post(endpoint, request, body)
         finally:
             account.clear()
 
-    def _taken(self, endpoint: Endpoint, said: Said, body: bytes, principal: Any, scope: Message) -> Any:
-        """Return what a body comes to; that of a refused request is kept for the line that tells of it."""
-        made = self._replied(endpoint, said, body, scope.get("client"), principal)
-        if type(made) is tuple and made[0] >= FIRST:
-            scope[SENT] = body
-        return made
+    def _post(self, endpoint: Endpoint, request: HttpRequest, body: bytes) -> Answer:
+        answer = endpoint.handle_post(request, body)
+        if isinstance(answer, tuple) and answer[0] >= FIRST:
+            request.body = body
+        return answer
 
-    async def _body(self, receive: Receive, length: int, account: Account) -> bytes | Reply | None:
-        """Return the body of a message, or as `read_body`."""
-        return await read_body(receive, length, self.settings.body_limit, self.settings.body_seconds, account)
+    async def _read_body(self, request: HttpRequest, receive: Receive, account: MemoryAccount) -> bytes | Reply | None:
+        """Return the body of a request when it may begin, or as `read_body`."""
+        settings = self.settings
+        length = request.headers.content_length
+        body = await read_body(receive, length, settings.body_limit, settings.body_seconds, account)
+        if isinstance(body, bytes):
+            await self.wait_turn(request.principal)
+        return body
 
-    async def _who(self, said: Said, path: str, client: Client) -> Any:
-        """Return on whose behalf a request is, or a `Unauthorized`."""
-        found = self.settings.authenticator.check(said.pairs, path, client)
-        if hasattr(found, "__await__"):
-            found = await found
-        return Unauthorized(found) if hasattr(found, "status") else found
+    async def _open_legacy_stream(self, request: HttpRequest, _: Receive) -> Answer | None:
+        full = self.stages[0].no_stream(request.principal.name)
+        if full or self.legacy_sse is None:
+            return refuse(503, full, RETRY)
+        return self.legacy_sse.open(request.principal, request.client)
 
-    async def _otherwise(self, scope: Message, receive: Receive, send: Send, said: Said) -> None:
-        """Answer whatever is not a message to an endpoint."""
-        plain = self._plain(scope)
-        if plain is not None and scope["method"] == "HEAD":
-            plain = plain[0], plain[1], b""
-        made: Any = plain or said.refusal or self._preflight(scope, said)
-        if made is None:
-            made = await self._addressed(scope, receive, said)
-        await self._deliver(made, receive, send, said)
-
-    async def _deliver(self, made: Any, receive: Receive, send: Send, said: Said) -> None:
-        """Send an answer, or let what has none yet serve; None: the client has left."""
-        if type(made) is tuple:
-            status, headers, body = made
-            await respond(send, (status, headers + said.shared if said.shared else headers, body))
-        elif made is not None:
-            await made.serve(receive, send, said.shared)
-
-    def _plain(self, scope: Message) -> Reply | None:
-        """Return what anybody may know: whether the process lives, takes calls, and where tokens come from."""
-        path, authenticator = scope["path"], self.settings.authenticator
-        document = None
-        if path.startswith(WELL_KNOWN) and authenticator is not None:
-            document = authenticator.document(path)
-        if path not in (ALIVE, READY) and document is None:
-            return None
-        if scope["method"] not in LOOKING:
-            return refuse(405, ONLY_LOOKING, LOOK)
-        if document is not None:
-            return 200, JSON, document
-        if path == READY and not self.is_ready:
-            return 503, PLAIN + RETRY, b"the server is being stopped\n"
-        if path == READY and any(is_changed(image.archive) for image in self._images.values()):
-            return 503, PLAIN, CHANGED.encode() + b"\n"
-        return 200, PLAIN, b"ok\n"
-
-    def _preflight(self, scope: Message, said: Said) -> Reply | None:
-        """Return the answer to OPTIONS: what may be done, and to whose pages a browser may tell it."""
-        elder = self._elder(scope)
-        if scope["method"] != "OPTIONS" or (elder is None and scope["path"] not in self._endpoints):
-            return None
-        methods = METHODS if elder is None else b"%b, OPTIONS" % ASKED_BY[elder].encode()
-        more = preflight(methods, said.fields) if said.shared else []
-        return 204, [*PROTECTED, (b"allow", methods), *more], b""
-
-    async def _addressed(self, scope: Message, receive: Receive, said: Said) -> Any:
-        """Return the answer to what is asked of an endpoint otherwise than by a message, or what will serve it."""
-        endpoint, elder = self._endpoints.get(scope["path"]), self._elder(scope)
-        path = self.settings.path if endpoint is None else endpoint.path
-        if endpoint is None and elder is None and scope["path"] != "/metrics":
-            return refuse(404, self._nothing_at(scope["path"]))
-        is_asked = self.settings.authenticator is not None
-        principal = await self._who(said, path, scope.get("client")) if is_asked else Anybody
-        if isinstance(principal, Unauthorized):
-            return principal.refusal
-        if elder is not None:
-            return await self._by_elder(scope, receive, said, principal)
-        if endpoint is None:
-            return self._metrics(scope["method"]) if principal.allows is None else refuse(403, METRICS_FOR)
-        ask = {"GET": endpoint.get, "DELETE": endpoint.delete}.get(scope["method"])
-        return refuse(405, "this is for messages: POST", ALLOW) if ask is None else ask(said, principal)
-
-    def _nothing_at(self, path: str) -> str:
-        """Return why a path leads nowhere, in words that clients show to people."""
-        if not path.startswith(WELL_KNOWN) and path not in REGISTRATION:
-            return f"there is nothing at this path; the endpoint is {self.settings.path}"
-        if self.settings.authenticator is None:
-            return "there is no authorization server here, and no token is asked for"
-        return f"there is no authorization server here; {SEND_TOKEN}"
-
-    def _elder(self, scope: Message) -> str | None:
-        """Return the path of the transport of 2024-11-05 that is asked, if it is served."""
-        return scope["path"] if self._elders is not None and scope["path"] in ASKED_BY else None
-
-    async def _by_elder(self, scope: Message, receive: Receive, said: Said, principal: Any) -> Any:
-        if self._elders is None:
-            return None
-        wanted = ASKED_BY[scope["path"]]
-        if scope["method"] != wanted:
-            return refuse(405, f"this is for {wanted}", [(b"allow", wanted.encode())])
-        if wanted == "GET":
-            full = self.stages[0].no_stream(principal.name)
-            return refuse(503, full, RETRY) if full else self._elders.open(principal, scope.get("client"))
-        if said.unreadable is not None:
-            return said.unreadable
-        account = self.settings.budget.account(principal.name)
+    async def _receive_legacy_message(self, request: HttpRequest, receive: Receive) -> Answer | None:
+        account = self.settings.budget.account(request.principal.name)
         try:
-            body = await self._body(receive, said.length, account)
-            if type(body) is not bytes:
-                return body
-            await self.in_turn(principal)
-            account.clear()
-            return self._elders.post(scope["query_string"], body, principal)
+            body = await self._read_body(request, receive, account)
         finally:
             account.clear()
+        if not isinstance(body, bytes) or self.legacy_sse is None:
+            return body if isinstance(body, tuple) else None
+        return self.legacy_sse.handle_post(request.query, body, request.principal)
 
-    def _metrics(self, method: str) -> Reply:
-        if self.metrics is None:
-            return refuse(404, "metrics are off: --metrics turns them on")
-        if method not in LOOKING:
-            return refuse(405, ONLY_LOOKING, LOOK)
-        kind, text = self.metrics.expose()
+    async def _expose_metrics(self, metrics: Metrics, request: HttpRequest, _: Receive) -> Reply:
+        if request.principal.allows is not None:
+            return refuse(403, METRICS_DENIED)
+        kind, text = metrics.expose()
         return 200, [(b"content-type", kind), *PROTECTED], text
+
+    async def _tell_health(self, request: HttpRequest, _: Receive) -> Reply:
+        """Tell whether the process lives, or takes calls."""
+        status, headers, text = 200, PLAIN, b"ok\n"
+        if request.path == READY and not self.is_ready:
+            status, headers, text = 503, PLAIN + RETRY, b"the server is being stopped\n"
+        elif request.path == READY and any(is_changed(image.archive) for image in self._images.values()):
+            status, text = 503, CHANGED.encode() + b"\n"
+        return status, headers, b"" if request.method == "HEAD" else text
 
     async def _live(self, receive: Receive, send: Send) -> None:
         """Begin and end with the server."""
@@ -405,13 +396,14 @@ class Application:
         await send({"type": "lifespan.shutdown.complete"})
 
     def stopping(self) -> str:
-        """Return what is said when the server begins to stop: how many calls it waits for, and which."""
-        names = [one.definition.name for stage in self.stages if stage.dispatcher for one in stage.dispatcher.calls]
+        """Return the log line for the beginning of the stop: how many calls are awaited, and which."""
+        dispatchers = [stage.dispatcher for stage in self.stages if stage.dispatcher is not None]
+        names = [call.name for dispatcher in dispatchers for call in dispatcher.calls]
         if not names:
             return "stopping"
-        some = ", ".join(sorted(set(names))[:MOST_NAMED])
+        listed = ", ".join(sorted(set(names))[:MAX_NAMED])
         calls = "1 call" if len(names) == 1 else f"{len(names)} calls"
-        return f"stopping, {calls} under way: {some}; they have {self.settings.grace_seconds:g} s"
+        return f"stopping, {calls} under way: {listed}; they have {self.settings.grace_seconds:g} s"
 
     def _end_streams(self) -> None:
         if self._rotation is not None:
@@ -430,21 +422,21 @@ class Application:
                 while any(stage.posts for stage in self.stages):
                     await sleep(POLL_SECONDS)
         except TimeoutError:
-            tell(f"calls were ended that had not finished in {self.settings.grace_seconds:g} s")
+            log_line(f"calls were ended that had not finished in {self.settings.grace_seconds:g} s")
         for stage in self.stages:
             stage.abandon(STOPPED)
         await sleep(POLL_SECONDS)  # so that what was answered last goes out
         for stage in self.stages:
             stage.close()
-        self.refusals.close()
+        self.refusal_log.close()
         if self.settings.spans is not None:
             await get_running_loop().run_in_executor(None, self.settings.spans.close)
 
 
-def is_far(scope: Message) -> bool:
-    """Tell whether a request comes from another machine, and asks for more than whether the server lives."""
-    client = scope.get("client")
-    if client is None or scope["path"] in (ALIVE, READY):
+def is_far(request: HttpRequest) -> bool:
+    """Tell whether a request comes from another machine, and is not about the server's health."""
+    client = request.client
+    if client is None or request.path in (ALIVE, READY):
         return False
-    host: str = client[0].removeprefix("::ffff:")
+    host = client[0].removeprefix("::ffff:")
     return not (host.startswith("127.") or host in ("::1", ""))

@@ -1,11 +1,11 @@
-"""The server as an ASGI application, for whoever has a server of those: variables say here what words say there."""
+"""The ASGI application of a built file, for other ASGI servers; environment variables are its options."""
 
 from __future__ import annotations
 
 import os
 import sys
 
-from mcpc_runtime.http.serve import RefusedError, chosen, image_of, made
+from mcpc_runtime.http.serve import ServeError, build_application, chosen, image_of
 from mcpc_runtime.lazy import lazy
 
 TYPE_CHECKING = False
@@ -13,21 +13,21 @@ if TYPE_CHECKING:
     from typing import Any
 
     from mcpc_runtime.http.stamping import stamp_lines
-    from mcpc_runtime.layer.serving import bring
+    from mcpc_runtime.packages.nested_archives import activate_nested
 else:
-    bring = lazy("mcpc_runtime.layer.serving:bring")
+    activate_nested = lazy("mcpc_runtime.packages.nested_archives:activate_nested")
     stamp_lines = lazy("mcpc_runtime.http.stamping:stamp_lines")
 
 
 def application(archive: str) -> Any:
     """Return the application of the server in `archive`; leave with the reason if it may not serve."""
     try:
-        bring(archive)
+        activate_nested(archive)
         image = image_of(archive)
         image.archive = os.path.abspath(archive)
-        application = made(image, chosen([], os.environ))[0]
+        application = build_application(image, chosen([], os.environ))[0]
         stamp_lines(os.environ)
         return application
-    except RefusedError as problem:
+    except ServeError as problem:
         sys.stderr.write(f"error: {problem}\n")
         raise SystemExit(problem.status) from None

@@ -1,18 +1,18 @@
-"""The body of a request, read whole: within a size and a time, and never after the client has gone."""
+"""Read the whole body of a request, within limits of size and time."""
 
 from __future__ import annotations
 
 from asyncio import timeout
 
 from mcpc_runtime.http.replies import RETRY, error, refuse
-from mcpc_runtime.http.said import too_large
-from mcpc_runtime.protocol.facts import INTERNAL_ERROR, INVALID_REQUEST
-from mcpc_runtime.protocol.session import MOST_VALUES, TOO_MANY_VALUES
+from mcpc_runtime.http.request import too_large
+from mcpc_runtime.protocol.constants import INTERNAL_ERROR, INVALID_REQUEST
+from mcpc_runtime.protocol.session import MAX_VALUES, TOO_MANY_VALUES
 from mcpc_runtime.protocol.values import has_too_many_values
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from mcpc_runtime.http.memory_budget import Account
+    from mcpc_runtime.http.memory_budget import MemoryAccount
     from mcpc_runtime.http.replies import Receive, Reply
     from mcpc_runtime.protocol.jsonrpc import Json
 
@@ -28,13 +28,13 @@ def no_room(identifier: Json = None) -> Reply:
 
 def refuse_values(body: bytes) -> Reply | None:
     """Return the refusal of a message of too many values, which is not parsed."""
-    if len(body) <= MOST_VALUES or not has_too_many_values(body):
+    if len(body) <= MAX_VALUES or not has_too_many_values(body):
         return None
     return error(413, INVALID_REQUEST, TOO_MANY_VALUES)
 
 
 async def read_body(
-    receive: Receive, length: int, limit: int, seconds: float, account: Account
+    receive: Receive, length: int, limit: int, seconds: float, account: MemoryAccount
 ) -> bytes | Reply | None:
     """Return the body; a refusal if it is too long or does not come; None if the client has left.
 
@@ -53,7 +53,7 @@ async def read_body(
                     if not account.set(len(read)):
                         return error(503, INTERNAL_ERROR, f"Internal error: {FULL}", None, RETRY + CLOSE)
         except TimeoutError:
-            return refuse(408, "the body did not come in time", CLOSE)
+            return refuse(408, "the body did not arrive in time", CLOSE)
         body = bytes(read)
     if message["type"] == "http.disconnect":
         return None

@@ -1,4 +1,4 @@
-"""How many connections a process takes: as many as it is told, or as its limit of descriptors has room for."""
+"""The limit of connections of a process: the configured one, or what its limit of descriptors has room for."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import resource
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from mcpc_runtime.http.settings import Settings
+    from mcpc_runtime.http.settings import HttpSettings
 
 RESERVED = 64
 """Descriptors of the server's own; a quarter of all is left to what calls need."""
 
 
-def most_connections(settings: Settings) -> int:
+def most_connections(settings: HttpSettings) -> int:
     """Return how many connections there may be at once."""
     if settings.max_connections:
         return settings.max_connections

@@ -1,71 +1,65 @@
-"""Replies that are not sent at once: of requests that wait for their turn, and those that are sent in pieces."""
+"""Replies that are not sent at once: of requests that wait for their turn, and long ones, which are sent in pieces."""
 
 from __future__ import annotations
 
 from mcpc_runtime.http.bodies import no_room
 from mcpc_runtime.http.memory_budget import WAITING_COST
-from mcpc_runtime.http.replies import PROTECTED, respond
+from mcpc_runtime.http.replies import respond
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
-    from typing import Any
 
-    from mcpc_runtime.http.memory_budget import Account
-    from mcpc_runtime.http.replies import Pairs, Receive, Reply, Send
-
-
-class Unauthorized:
-    """Somebody who is not let in; `refusal`: the answer."""
-
-    def __init__(self, refusal: Any) -> None:
-        self.refusal: Reply = (refusal.status, [*PROTECTED, *refusal.headers], refusal.body)
+    from mcpc_runtime.http.memory_budget import MemoryAccount
+    from mcpc_runtime.http.replies import Answer, Pairs, Receive, Reply, Send
 
 
 class DeferredRequest:
-    """A request that waits for its turn, or for an answer about who sends it.
+    """A request that waits for its turn, or for the result of its authentication.
 
-    `found` says who that is when it may begin, and `post` takes its body then; until then `account` is charged for it.
+    `admit` waits for both and returns the refusal of a request that is not allowed; `answer` then takes its body.
+    Until then `account` is charged for it.
     """
 
     def __init__(
-        self, post: Callable[[Any], Any], found: Callable[[], Awaitable[Any]], account: Account, size: int
+        self,
+        admit: Callable[[], Awaitable[Reply | None]],
+        answer: Callable[[], Answer],
+        account: MemoryAccount,
+        size: int,
     ) -> None:
-        self._post = post
-        self._found = found
+        self._admit = admit
+        self._answer = answer
         self._account = account
         self._size = WAITING_COST + size
 
-    async def serve(self, receive: Receive, send: Send, more: Pairs) -> None:
-        """Answer when it may begin; at once if there is no room for it to wait."""
+    async def serve(self, receive: Receive, send: Send, more: Pairs) -> Reply | None:
+        """Answer when the request may begin; at once if there is no room for it to wait."""
         has_room = self._account.charge(self._size)
         try:
-            found = await self._found()  # it is asked in any case: somebody may be answering already
+            refused = await self._admit()  # in any case: the authorization server may be answering already
         finally:
             self._account.clear()
-        refused = Unauthorized(found).refusal if hasattr(found, "status") else None
-        made: Any = refused or (self._post(found) if has_room else no_room())
-        if type(made) is tuple:
-            status, headers, body = made
-            await respond(send, (status, headers + more, body))
-        else:
-            await made.serve(receive, send, more)
+        answer = refused or (self._answer() if has_room else no_room())
+        return answer if isinstance(answer, tuple) else await answer.serve(receive, send, more)
 
 
 class LongReply:
-    """A long answer that is there; `account`: that of the principal."""
+    """A reply that is sent in pieces; `account`: the principal's, which is charged until it is sent."""
 
-    __slots__ = ("_account", "_reply")
+    __slots__ = ("_account", "reply")
 
-    def __init__(self, reply: Reply, account: Account) -> None:
-        self._reply = reply
+    def __init__(self, reply: Reply, account: MemoryAccount) -> None:
+        self.reply = reply
         self._account = account
 
-    async def serve(self, _: Receive, send: Send, more: Pairs) -> None:
-        """Send it, or say that there is no room for it."""
-        status, headers, body = self._reply
+    async def serve(self, _: Receive, send: Send, more: Pairs) -> Reply | None:
+        """Send it; return a refusal if there is no room for it."""
+        status, headers, body = self.reply
         try:
-            has_room = self._account.charge(len(body))
-            await respond(send, (status, headers + more, body) if has_room else no_room())
+            if not self._account.charge(len(body)):
+                return no_room()
+            await respond(send, (status, headers + more, body))
         finally:
             self._account.clear()
+        return None

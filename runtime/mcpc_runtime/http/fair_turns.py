@@ -1,4 +1,4 @@
-"""Which requests begin in one turn of the event loop where several principals ask: one of each.
+"""Fair scheduling of requests between principals: in one turn of the event loop one request of each begins.
 
 A principal that sends one request after the other over many connections would else have the loop, and the workers
 behind it, deal with all of those before another's one.  What waits begins in later turns, each principal's in the order
@@ -11,7 +11,7 @@ from __future__ import annotations
 from asyncio import get_running_loop
 from contextlib import asynccontextmanager
 
-from mcpc_runtime.shares import FairQueue
+from mcpc_runtime.concurrency.fair_shares import FairQueue
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

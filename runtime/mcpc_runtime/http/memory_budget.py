@@ -8,11 +8,11 @@ Where nobody says who they are, all clients are one principal, and have all of i
 
 from __future__ import annotations
 
-from mcpc_runtime.protocol.values import structure
+from mcpc_runtime.protocol.values import count_structure
 
 MIB = 1 << 20
-LEAST_LIMIT = 32 * MIB
-USUAL_LIMIT = 512 * MIB
+MIN_LIMIT = 32 * MIB
+DEFAULT_LIMIT = 512 * MIB
 RESERVE, RESERVE_PART = 64 * MIB, 4
 """Of the limit so much, but no more than a quarter, is not given out: an answer has copies while it is made."""
 CONNECTIONS = None
@@ -43,7 +43,7 @@ class MemoryBudget:
 
     __slots__ = ("_by_principal", "_plenty", "_usable", "for_new_connections", "held", "limit")
 
-    def __init__(self, limit: int = USUAL_LIMIT) -> None:
+    def __init__(self, limit: int = DEFAULT_LIMIT) -> None:
         self.limit = limit
         self._usable = limit - min(RESERVE, limit // RESERVE_PART)
         self._plenty = self._usable // PLENTY_PART
@@ -92,12 +92,12 @@ class MemoryBudget:
         else:
             self._by_principal.pop(principal, None)
 
-    def account(self, principal: str | None) -> Account:
+    def account(self, principal: str | None) -> MemoryAccount:
         """Return what notes the bytes of one thing that is kept."""
-        return Account(self, principal)
+        return MemoryAccount(self, principal)
 
 
-class Account:
+class MemoryAccount:
     """The bytes that one thing keeps on behalf of a principal; it has to be cleared in the end.
 
     `due`: what is to be charged as soon as it is known that the thing will be kept for longer.
@@ -166,4 +166,4 @@ def cost_of(body: bytes) -> int:
     if size <= SMALL:
         return size * SMALL_FACTOR
     width = 1 if body.isascii() and b"\\u" not in body else WIDE_FACTOR
-    return size * (2 + 2 * width) + VALUE_COST * structure(body)
+    return size * (2 + 2 * width) + VALUE_COST * count_structure(body)

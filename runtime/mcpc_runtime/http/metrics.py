@@ -1,6 +1,6 @@
-"""What is counted while a server serves, in Prometheus' text format: requests, handlers' calls, and what is open now.
+"""Metrics in Prometheus' text format: requests, calls of handlers, and what is open now.
 
-Its law: no client can make it grow.  A label has only values that are known before, or the first so many of them, and
+Rule: no client can make them grow.  A label has only values that are known before, or the first so many of them, and
 nothing of what a request brings is among them but its method, and the names of what was built.
 """
 
@@ -15,20 +15,18 @@ from mcpc_runtime.protocol.session import METHODS
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from typing import Any
 
+    from mcpc_runtime.http.driver import HttpDriver
     from mcpc_runtime.http.memory_budget import MemoryBudget
-    from mcpc_runtime.http.replies import Message, Pairs, Receive, Send
-    from mcpc_runtime.http.stage import Stage
-    from mcpc_runtime.protocol.effects import Call, Ending
+    from mcpc_runtime.http.replies import Answer, Message, Pairs, PendingReply, Receive, Reply, Send
+    from mcpc_runtime.protocol.effects import Activity, Ending
     from mcpc_runtime.protocol.jsonrpc import Json
 
     Labels = tuple[str, ...]
-    Found = tuple[Any, Pairs] | None
 
 CONTENT_TYPE = b"text/plain; version=0.0.4; charset=utf-8"
 BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
-MOST_NAMES = 500
+MAX_NAMES = 500
 """So many tools, prompts and resources have a label of their own; any other is OTHER."""
 OTHER = "other"
 LISTS = (
@@ -52,11 +50,11 @@ KINDS = {"prompts/get": "prompt", "resources/read": "resource", "completion/comp
 class Counter:
     """Numbers that only grow, one for each set of labels."""
 
-    __slots__ = ("_labels", "_name", "_says", "_values")
+    __slots__ = ("_help", "_labels", "_name", "_values")
 
-    def __init__(self, name: str, says: str, labels: Labels) -> None:
+    def __init__(self, name: str, help_text: str, labels: Labels) -> None:
         self._name = name
-        self._says = says
+        self._help = help_text
         self._labels = labels
         self._values: dict[Labels, int] = {}
 
@@ -66,19 +64,19 @@ class Counter:
 
     def lines(self) -> Iterator[str]:
         """Yield what is shown of it."""
-        yield from head(self._name, self._says, "counter")
+        yield from head(self._name, self._help, "counter")
         for labels, value in sorted(self._values.items()):
-            yield f"{self._name}{shown(self._labels, labels)} {value}"
+            yield f"{self._name}{format_labels(self._labels, labels)} {value}"
 
 
 class Histogram:
     """How long things took: how many were within each bound, and the sum of all."""
 
-    __slots__ = ("_labels", "_name", "_says", "_values")
+    __slots__ = ("_help", "_labels", "_name", "_values")
 
-    def __init__(self, name: str, says: str, labels: Labels) -> None:
+    def __init__(self, name: str, help_text: str, labels: Labels) -> None:
         self._name = name
-        self._says = says
+        self._help = help_text
         self._labels = labels
         self._values: dict[Labels, tuple[list[int], list[float]]] = {}
 
@@ -92,15 +90,15 @@ class Histogram:
 
     def lines(self) -> Iterator[str]:
         """Yield what is shown of it; each bound counts what the ones below it do."""
-        yield from head(self._name, self._says, "histogram")
+        yield from head(self._name, self._help, "histogram")
         names = (*self._labels, "le")
         for labels, (counts, total) in sorted(self._values.items()):
             count = 0
             for bound, more in zip((*BUCKETS, "+Inf"), counts, strict=True):
                 count += more
-                yield f"{self._name}_bucket{shown(names, (*labels, str(bound)))} {count}"
-            yield f"{self._name}_sum{shown(self._labels, labels)} {total[0]!r}"
-            yield f"{self._name}_count{shown(self._labels, labels)} {count}"
+                yield f"{self._name}_bucket{format_labels(names, (*labels, str(bound)))} {count}"
+            yield f"{self._name}_sum{format_labels(self._labels, labels)} {total[0]!r}"
+            yield f"{self._name}_count{format_labels(self._labels, labels)} {count}"
 
 
 class Metrics:
@@ -116,11 +114,11 @@ class Metrics:
         self._gauges: dict[str, tuple[str, list[Callable[[], int]]]] = {}
         self._names: set[Labels] = set()
 
-    def gauge(self, name: str, says: str, read: Callable[[], int]) -> None:
+    def gauge(self, name: str, help_text: str, read: Callable[[], int]) -> None:
         """Show a number that goes up and down, as `read` tells it; those of one name are added up."""
-        self._gauges.setdefault(name, (says, []))[1].append(read)
+        self._gauges.setdefault(name, (help_text, []))[1].append(read)
 
-    def watch(self, stage: Stage) -> None:
+    def watch(self, stage: HttpDriver) -> None:
         """Show what is open in a server."""
         self.gauge("mcpc_requests_in_flight", "Requests that wait for their answer.", lambda: len(stage.posts))
         self.gauge(
@@ -152,40 +150,39 @@ class Metrics:
 
         return watched
 
-    def at_once(self, answer: Callable[[Any, bytes], Found], head: Any, body: bytes) -> Found:
-        """Return what `answer` finds for a request, counted: an answer now, what will serve one when it does."""
-        begun = perf_counter()
-        asked.set(head.method)
-        found = answer(head, body)
-        if found is None:
-            return None
-        made, more = found
-        if type(made) is not tuple:
-            return Counted(self, made), more
-        self.observe(asked.get(), made[0], perf_counter() - begun)
-        return found
+    def begin(self, method: str) -> float:
+        """Note that a request, an HTTP one of this method, is being answered; return the time for `count`."""
+        asked.set(method)
+        return perf_counter()
+
+    def count(self, answer: Answer, begun: float) -> Answer:
+        """Count a request that is answered now; return an answer that counts itself for one that is answered later."""
+        if not isinstance(answer, tuple):
+            return MeasuredReply(self, answer)
+        self.observe(asked.get(), answer[0], perf_counter() - begun)
+        return answer
 
     def observe(self, method: str, status: int, seconds: float) -> None:
-        """Count a request: its method (that of HTTP where it has none of its own), and its answer's status."""
+        """Count a request by its method (the HTTP method if it has no other) and its response status."""
         known = method if method in KNOWN else OTHER
         self._requests.add(known, str(status))
         self._request_seconds.observe(seconds, known)
 
-    def began(self, call: Call) -> None:
+    def began(self, call: Activity) -> None:
         """Count a handler's call."""
         self._started.add(*self._named(call))
 
-    def ended(self, call: Call, status: str, seconds: float, ending: Ending | None) -> None:
+    def ended(self, call: Activity, status: str, seconds: float, ending: Ending | None) -> None:
         """Count how a handler's call ended."""
         labels = self._named(call)
         self._calls.add(*labels, status)
         self._call_seconds.observe(seconds, *labels)
 
-    def _named(self, call: Call) -> Labels:
+    def _named(self, call: Activity) -> Labels:
         kind = "tool" if call.is_tool else KINDS.get(call.request.method, OTHER)
-        labels = kind, call.definition.name
+        labels = kind, call.name
         if labels not in self._names:
-            if len(self._names) >= MOST_NAMES:
+            if len(self._names) >= MAX_NAMES:
                 return kind, OTHER
             self._names.add(labels)
         return labels
@@ -194,33 +191,37 @@ class Metrics:
         """Return all of it: its media type, and the text."""
         families = (self._requests, self._request_seconds, self._started, self._calls, self._call_seconds)
         lines = [line for family in families for line in family.lines()]
-        for name, (says, reads) in sorted(self._gauges.items()):
-            lines += [*head(name, says, "gauge"), f"{name} {sum(read() for read in reads)}"]
+        for name, (help_text, reads) in sorted(self._gauges.items()):
+            lines += [*head(name, help_text, "gauge"), f"{name} {sum(read() for read in reads)}"]
         return CONTENT_TYPE, "".join(f"{line}\n" for line in lines).encode("utf-8", "backslashreplace")
 
 
-class Counted:
-    """What will serve an answer, counted when it does."""
+class MeasuredReply:
+    """A pending reply that is counted when it is ready, or begins to be sent."""
 
-    __slots__ = ("_made", "_metrics")
+    __slots__ = ("_answer", "_metrics")
 
-    def __init__(self, metrics: Metrics, made: Any) -> None:
+    def __init__(self, metrics: Metrics, answer: PendingReply) -> None:
         self._metrics = metrics
-        self._made = made
+        self._answer = answer
 
-    async def serve(self, receive: Receive, send: Send, more: Pairs) -> None:
+    async def serve(self, receive: Receive, send: Send, more: Pairs) -> Reply | None:
         """Serve it."""
-        await self._made.serve(receive, self._metrics.watching(asked.get(OTHER), send), more)
+        begun = perf_counter()
+        reply = await self._answer.serve(receive, self._metrics.watching(asked.get(OTHER), send), more)
+        if reply is not None:
+            self._metrics.observe(asked.get(OTHER), reply[0], perf_counter() - begun)
+        return reply
 
 
-def head(name: str, says: str, kind: str) -> Iterator[str]:
+def head(name: str, help_text: str, kind: str) -> Iterator[str]:
     """Yield the lines before a family's samples."""
-    yield f"# HELP {name} {says}"
+    yield f"# HELP {name} {help_text}"
     yield f"# TYPE {name} {kind}"
 
 
-def shown(names: Labels, values: Labels) -> str:
-    """Return labels as the format has them."""
+def format_labels(names: Labels, values: Labels) -> str:
+    """Return labels in the exposition format."""
     return "{" + ",".join(f'{name}="{escaped(value)}"' for name, value in zip(names, values, strict=True)) + "}"
 
 

@@ -1,10 +1,10 @@
-"""Answers as HTTP has them: a status for each JSON-RPC error code, and headers that let nobody keep them."""
+"""HTTP replies: a status for each JSON-RPC error code, and the headers that forbid caching."""
 
 from __future__ import annotations
 
 import re
 
-from mcpc_runtime.protocol.facts import (
+from mcpc_runtime.protocol.constants import (
     HEADER_MISMATCH,
     INVALID_PARAMS,
     INVALID_REQUEST,
@@ -18,7 +18,7 @@ from mcpc_runtime.protocol.jsonrpc import encode
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, MutableMapping
-    from typing import Any
+    from typing import Any, Protocol
 
     from mcpc_runtime.protocol.jsonrpc import Json
 
@@ -31,6 +31,15 @@ if TYPE_CHECKING:
     Receive = Callable[[], Awaitable[Message]]
     Send = Callable[[Message], Awaitable[None]]
 
+    class PendingReply(Protocol):
+        """A reply that is not ready yet, or is too long to be sent at once."""
+
+        async def serve(self, receive: Receive, send: Send, more: Pairs) -> Reply | None:
+            """Return the reply when it is ready, or send it here, with `more` headers, and return None."""
+            ...
+
+    Answer = Reply | PendingReply
+
 STATUS = {
     PARSE_ERROR: 400,
     INVALID_REQUEST: 400,
@@ -40,9 +49,9 @@ STATUS = {
     UNSUPPORTED_PROTOCOL_VERSION: 400,
     METHOD_NOT_FOUND: 404,
 }
-"""Of the errors of the stateless era; any other answer is 200."""
+"""HTTP status of each error code in the stateless era; all other replies have 200."""
 STATUS_BEFORE = {PARSE_ERROR: 400, INVALID_REQUEST: 400}
-"""Of those of the handshake era, where an error that answers a request is an answer like any other."""
+"""HTTP status of each error code before 2026-07-28; all other errors are sent with 200."""
 PROTECTED: Pairs = [(b"cache-control", b"no-store"), (b"x-content-type-options", b"nosniff")]
 JSON: Pairs = [(b"content-type", b"application/json"), *PROTECTED]
 PLAIN: Pairs = [(b"content-type", b"text/plain; charset=utf-8"), *PROTECTED]
@@ -56,8 +65,8 @@ METHODS = b"GET, POST, DELETE, OPTIONS"
 NO_ID = b'{"jsonrpc":"2.0","id":null,'
 NO_CONTENT = 204
 """An answer that has no body, and says nothing of its length (RFC 9110, 8.6)."""
-SENT = (b"authorization", b"content-type", b"last-event-id", b"mcp-session-id", b"mcp-protocol-version", b"mcp-method",
-        b"mcp-name")  # fmt: skip
+REQUEST_HEADERS = (b"authorization", b"content-type", b"last-event-id", b"mcp-session-id", b"mcp-protocol-version",
+                   b"mcp-method", b"mcp-name")  # fmt: skip
 """The headers that a page may send; and those that repeat arguments, of which each tool has its own."""
 repeats_argument = re.compile(rb"mcp-param-[!#$%&'*+\-.^_`|~0-9a-z]+").fullmatch
 PIECE = 1 << 17
@@ -65,30 +74,30 @@ PIECE = 1 << 17
 RETRY: Pairs = [(b"retry-after", b"1")]
 
 
-def error(status: int, code: int, words: str, identifier: Json = None, more: Pairs | None = None) -> Reply:
+def error(status: int, code: int, message: str, identifier: Json = None, more: Pairs | None = None) -> Reply:
     """Return an error as JSON-RPC; without an id if there is none (2026-07-28, Sending Messages)."""
-    said: dict[str, Json] = {"jsonrpc": "2.0"}
+    response: dict[str, Json] = {"jsonrpc": "2.0"}
     if type(identifier) is str or type(identifier) is int:
-        said["id"] = identifier
-    said["error"] = {"code": code, "message": words}
-    return status, JSON + (more or []), encode(said)
+        response["id"] = identifier
+    response["error"] = {"code": code, "message": message}
+    return status, JSON + (more or []), encode(response)
 
 
-def refuse(status: int, words: str, more: Pairs | None = None) -> Reply:
-    """Return the refusal of a request that is none of the protocol's."""
-    return error(status, INVALID_REQUEST, words, None, more)
+def refuse(status: int, message: str, more: Pairs | None = None) -> Reply:
+    """Return the refusal of an HTTP request that never became a JSON-RPC request."""
+    return error(status, INVALID_REQUEST, message, None, more)
 
 
 def preflight(methods: bytes, fields: dict[bytes, bytes]) -> Pairs:
     """Return what tells a browser which methods and headers a page may use, of those that it asks for."""
-    asked = [one.strip() for one in fields.get(b"access-control-request-headers", b"").lower().split(b",")]
-    sent = b", ".join([*SENT, *dict.fromkeys(filter(repeats_argument, asked))])
-    return [(b"access-control-allow-methods", methods), (b"access-control-allow-headers", sent),
+    wanted = [name.strip() for name in fields.get(b"access-control-request-headers", b"").lower().split(b",")]
+    allowed = b", ".join([*REQUEST_HEADERS, *dict.fromkeys(filter(repeats_argument, wanted))])
+    return [(b"access-control-allow-methods", methods), (b"access-control-allow-headers", allowed),
             (b"access-control-max-age", b"600")]  # fmt: skip
 
 
-def without_null(line: bytes) -> bytes:
-    """Return an error without an id, where the id is null: over HTTP it can be left out, and has to be."""
+def remove_null_id(line: bytes) -> bytes:
+    """Return an error without its id if the id is null: over HTTP it has to be omitted."""
     return b'{"jsonrpc":"2.0",' + line[len(NO_ID) :] if line.startswith(NO_ID) else line
 
 

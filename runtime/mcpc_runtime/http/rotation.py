@@ -1,4 +1,4 @@
-"""Tokens that change while a server serves: their file is looked at once a second, and read on SIGHUP.
+"""Rotation of static tokens while a server runs: their file is checked once a second, and read on SIGHUP.
 
 A request with a removed token is refused from then on, and streams that it opened end.  Calls under way are let end, as
 when the time of a token is over.
@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from asyncio import get_running_loop
 
-from mcpc_runtime.errors import tell
+from mcpc_runtime.operator_log import log_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from mcpc_runtime.http.auth.principals import Principal
-    from mcpc_runtime.http.auth.token_file import TokenFile
-    from mcpc_runtime.http.stage import Stage
+    from mcpc_runtime.http.driver import HttpDriver
+    from mcpc_runtime.http.interfaces import TokenSource
+    from mcpc_runtime.http.principals import Principal
 
 LOOK_SECONDS = 1.0
 
@@ -22,7 +22,7 @@ LOOK_SECONDS = 1.0
 class Rotation:
     """Watches the token file of some servers, in the loop that runs."""
 
-    def __init__(self, watched: TokenFile, stages: list[Stage]) -> None:
+    def __init__(self, watched: TokenSource, stages: list[HttpDriver]) -> None:
         self._watched = watched
         self._stages = stages
         self._loop = get_running_loop()
@@ -48,6 +48,6 @@ class Rotation:
 def reload(rotation: Rotation | None) -> None:
     """Do what SIGHUP asks for, as far as there is anything to do."""
     if rotation is None:
-        tell("SIGHUP: there is no token file to read again, and nothing else is read while the server runs")
+        log_line("SIGHUP: there is no token file to read again, and nothing else is read while the server runs")
     else:
         rotation.reload()

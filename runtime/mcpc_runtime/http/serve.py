@@ -1,4 +1,7 @@
-"""`server.pyz serve --http`: closed by default.  Where other machines can connect, it is said who may, or none may."""
+"""The command `server.pyz serve --http`.
+
+Rule: closed by default; where other machines can connect, the settings say who may call, or nothing is served.
+"""
 
 from __future__ import annotations
 
@@ -9,56 +12,50 @@ import signal
 import sys
 from zipimport import ZipImportError, zipimporter
 
-from mcpc_runtime import Kept
-from mcpc_runtime.errors import tell
-from mcpc_runtime.http.auth.principals import MisconfiguredError, NotCarriedError
-from mcpc_runtime.http.words import SettingError, options_in_words, settings_from
-from mcpc_runtime.identity import server_name
-from mcpc_runtime.image import open_image
-from mcpc_runtime.lazy import lazy
+from mcpc_runtime import RuntimeFinder
+from mcpc_runtime.http.auth.principals import MisconfiguredError, NotBundledError
+from mcpc_runtime.http.options import OptionError, help_page
+from mcpc_runtime.http.settings import OPTIONS, settings_from
+from mcpc_runtime.image.image import open_image
+from mcpc_runtime.lazy import call_rows, lazy
+from mcpc_runtime.operator_log import log_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable
     from typing import Any
 
-    from mcpc_runtime import redis
     from mcpc_runtime.http.app import Application
     from mcpc_runtime.http.auth.configure import authenticator
-    from mcpc_runtime.http.bx.doors import authenticator as bx_authenticator
     from mcpc_runtime.http.embedded import server
-    from mcpc_runtime.http.embedded.parts import prepare
-    from mcpc_runtime.http.facets import facets
-    from mcpc_runtime.http.settings import Settings
-    from mcpc_runtime.http.spans import spans_of
-    from mcpc_runtime.http.variables import unknown
-    from mcpc_runtime.image import Image
-    from mcpc_runtime.layer.serving import bring
-    from mcpc_runtime.redis import connect
-    from mcpc_runtime.remote_token import guard
-    from mcpc_runtime.seals import seals
+    from mcpc_runtime.http.embedded.uvicorn_import import prepare
+    from mcpc_runtime.http.settings import HttpSettings
+    from mcpc_runtime.http.tracing import tracer_for
+    from mcpc_runtime.http.variables import unknown_variables
+    from mcpc_runtime.http.virtual_servers import virtual_servers
+    from mcpc_runtime.image.image import Image
+    from mcpc_runtime.packages.nested_archives import activate_nested
+    from mcpc_runtime.replicas import redis_connection
+    from mcpc_runtime.replicas.redis_connection import connect_redis
+    from mcpc_runtime.replicas.signed_tokens import token_signer
     from mcpc_runtime.tasks.places import open_store
 else:
     Application = lazy("mcpc_runtime.http.app:Application")
     authenticator = lazy("mcpc_runtime.http.auth.configure:authenticator")
-    bring = lazy("mcpc_runtime.layer.serving:bring")
-    connect = lazy("mcpc_runtime.redis:connect")
-    facets = lazy("mcpc_runtime.http.facets:facets")
-    guard = lazy("mcpc_runtime.remote_token:guard")
-    bx_authenticator = lazy("mcpc_runtime.http.bx.doors:authenticator", "bx_authenticator")
+    activate_nested = lazy("mcpc_runtime.packages.nested_archives:activate_nested")
+    connect_redis = lazy("mcpc_runtime.replicas.redis_connection:connect_redis")
+    virtual_servers = lazy("mcpc_runtime.http.virtual_servers:virtual_servers")
     open_store = lazy("mcpc_runtime.tasks.places:open_store")
-    prepare = lazy("mcpc_runtime.http.embedded.parts:prepare")
-    seals = lazy("mcpc_runtime.seals:seals")
-    spans_of = lazy("mcpc_runtime.http.spans:spans_of")
-    unknown = lazy("mcpc_runtime.http.variables:unknown")
-    redis = lazy("mcpc_runtime.redis")
+    prepare = lazy("mcpc_runtime.http.embedded.uvicorn_import:prepare")
+    token_signer = lazy("mcpc_runtime.replicas.signed_tokens:token_signer")
+    tracer_for = lazy("mcpc_runtime.http.tracing:tracer_for")
+    unknown_variables = lazy("mcpc_runtime.http.variables:unknown_variables")
+    redis_connection = lazy("mcpc_runtime.replicas.redis_connection")
     server = lazy("mcpc_runtime.http.embedded.server")
 
 SUCCESS, USAGE, UNREACHABLE, NOT_RUNNABLE = 0, 2, 4, 8
 EXPORTED = {"state_keys_file": "MCPC_STATE_KEYS_FILE", "tasks": "MCPC_TASKS", "events": "MCPC_EVENTS"}
-"""What others read from the environment, which a word sets for them."""
-BX = "bx"
-MCP_BASH = "mcp_bash"
+"""Settings that other modules read from the environment, with their variables."""
 HELP = """usage: {file} serve --http [HOST:]PORT [OPTION ...]
 
 Serve over HTTP until asked to stop: SIGTERM lets calls end, a second one does
@@ -77,8 +74,8 @@ too.
 """
 
 
-class RefusedError(Exception):
-    """Nothing is served; `status` is the process's."""
+class ServeError(Exception):
+    """The server cannot start; `status` is the exit status of the process."""
 
     def __init__(self, status: int, reason: str) -> None:
         super().__init__(reason)
@@ -88,72 +85,77 @@ class RefusedError(Exception):
 def command(image: Image, archive: str, words: list[str]) -> int:
     """Serve until asked to stop; return the exit status."""
     if words in (["--help"], ["-h"]):
-        client = CLIENT.format(name=json.dumps(server_name(image)))
-        sys.stdout.write(HELP.format(file=archive) + options_in_words() + client)
+        client = CLIENT.format(name=json.dumps(image.server_name))
+        sys.stdout.write(HELP.format(file=archive) + help_page(OPTIONS) + client)
         return SUCCESS
     try:
         return serve(image, words)
-    except RefusedError as problem:
+    except ServeError as problem:
         sys.stderr.write(f"error: {problem}\n")
         return problem.status
 
 
 def serve(image: Image, words: list[str]) -> int:
-    """Serve; raise RefusedError if that is not to be."""
+    """Serve; raise ServeError if the server cannot start."""
     signal.signal(signal.SIGHUP, lambda *_: None)  # it ends nothing, however early it comes
     settings = chosen(words, os.environ)
     if not settings.listens:
-        raise RefusedError(USAGE, "serve needs --http [HOST:]PORT, such as --http 8000")
-    run: Callable[[Any, Settings], int] = carried(image.archive)
-    application, settings = made(image, settings)
+        raise ServeError(USAGE, "serve needs --http [HOST:]PORT, such as --http 8000")
+    run: Callable[[Any, HttpSettings], int] = import_server(image.archive)
+    application, settings = build_application(image, settings)
     try:
         return run(application, settings)
     except OSError as problem:
         where = f"{settings.host}:{settings.port}"
-        raise RefusedError(UNREACHABLE, f"cannot listen on {where}: {problem.strerror or problem}") from None
+        raise ServeError(UNREACHABLE, f"cannot listen on {where}: {problem.strerror or problem}") from None
 
 
-def made(image: Image, settings: Settings) -> tuple[Any, Settings]:
-    """Return the application, and the settings with all that they name made; raise RefusedError."""
-    settings = traced(secured(limited(settings, image), image), image)
-    tell_of_variables(settings)
-    reachable(settings, image)
+def build_application(image: Image, settings: HttpSettings) -> tuple[Any, HttpSettings]:
+    """Return the application, and the settings with the objects that they name; raise ServeError."""
+    settings = with_tracing(with_authenticator(with_allowed_addresses(settings, image), image), image)
+    warn_of_variables(settings)
+    check_connections(settings, image)
     images = {settings.path: image}
-    if "facets" in image.index:
-        images.update(facets(image))
+    if "virtual_servers" in image.index:
+        images.update(virtual_servers(image))
     for path, file in settings.also:
         if path in images:
-            raise RefusedError(USAGE, f"--also {path}: there is another server under this path")
+            raise ServeError(USAGE, f"--also {path}: there is another server under this path")
         images[path] = another(path, file, image)
     for one in images.values():
-        if MCP_BASH in one.index:
-            guard(one)
+        call_rows(one.hooks("guard"), one)
     if settings.authenticator is not None:
-        tell_of_strangers(settings.authenticator.named(), images.values())
-    if BX in image.index and settings.bx_path in images:
-        raise RefusedError(USAGE, f"--bx-path {settings.bx_path}: an endpoint of MCP is under this path")
+        warn_of_unknown_tools(settings.authenticator.named(), images.values())
+    refuse_taken_paths(settings, images, image)
     return Application(images, settings), settings
 
 
-def tell_of_variables(settings: Settings) -> None:
-    """Tell of variables that look like ours and mean nothing: mostly their name was misspelt."""
-    for line in unknown(os.environ, guarded=settings.authenticator is not None):
-        tell(line)
+def refuse_taken_paths(settings: HttpSettings, images: Collection[str], image: Image) -> None:
+    """Refuse to serve if the path of a system's endpoint is the path of an MCP endpoint."""
+    for option, path in call_rows(image.hooks("http_paths"), settings):
+        if path in images:
+            raise ServeError(USAGE, f"{option} {path}: an endpoint of MCP is under this path")
 
 
-def tell_of_strangers(named: Iterable[tuple[str, str]], images: Collection[Image]) -> None:
-    """Tell of tokens that are for a tool which no server has: mostly its name was misspelt."""
+def warn_of_variables(settings: HttpSettings) -> None:
+    """Log variables of our prefix that are unknown: mostly their name was misspelt."""
+    for line in unknown_variables(os.environ, guarded=settings.authenticator is not None):
+        log_line(line)
+
+
+def warn_of_unknown_tools(named: Iterable[tuple[str, str]], images: Collection[Image]) -> None:
+    """Log tokens for a tool that no server has: mostly its name was misspelt."""
     for who, name in named:
         if all(image.tool(name) is None for image in images):
-            tell(f"the {who} is for the tool {name}, and there is none of this name")
+            log_line(f"the {who} is for the tool {name}, and there is none of this name")
 
 
-def chosen(words: list[str], environment: Any) -> Settings:
-    """Return the settings that words and environment make, with what others read set for them."""
+def chosen(words: list[str], environment: Any) -> HttpSettings:
+    """Return the settings from options and environment; export those that other modules read."""
     try:
         settings = settings_from(words, environment)
-    except SettingError as problem:
-        raise RefusedError(USAGE, f"{problem}; `serve --help` lists all options") from None
+    except OptionError as problem:
+        raise ServeError(USAGE, f"{problem}; `serve --help` lists all options") from None
     for field, variable in EXPORTED.items():
         if getattr(settings, field):
             os.environ[variable] = getattr(settings, field)
@@ -161,61 +163,61 @@ def chosen(words: list[str], environment: Any) -> Settings:
     return settings
 
 
-def limited(settings: Settings, image: Image) -> Settings:
-    """Return the settings with the addresses that the project lets in, if none are given."""
-    allowed = image.index[BX]["allowed"] if BX in image.index else None
-    return settings.but(allowed_ips=allowed) if allowed and not settings.allowed_ips else settings
+def with_allowed_addresses(settings: HttpSettings, image: Image) -> HttpSettings:
+    """Return the settings with the project's allowed addresses, if none are given."""
+    allowed = [address for addresses in call_rows(image.hooks("allowed_addresses"), image) for address in addresses]
+    return settings.but(allowed_ips=tuple(allowed)) if allowed and not settings.allowed_ips else settings
 
 
-def secured(settings: Settings, image: Image) -> Settings:
-    """Return the settings with what lets clients in, the project's tokens if no others are given.
+def with_authenticator(settings: HttpSettings, image: Image) -> HttpSettings:
+    """Return the settings with the authenticator, by default of the project's tokens.
 
-    To let everybody in unasked is refused.
+    To accept every client without an explicit option is refused.
     """
     try:
         found = authenticator(settings, os.environ)
-        if found is None and BX in image.index:
-            found = bx_authenticator(image.index[BX], os.environ)
-        seals()
-    except NotCarriedError as problem:
-        raise RefusedError(NOT_RUNNABLE, str(problem)) from None
+        if found is None:
+            found = next(iter(call_rows(image.hooks("authenticator"), image, os.environ)), None)
+        token_signer()
+    except NotBundledError as problem:
+        raise ServeError(NOT_RUNNABLE, str(problem)) from None
     except (MisconfiguredError, ValueError) as problem:
-        raise RefusedError(USAGE, str(problem)) from None
+        raise ServeError(USAGE, str(problem)) from None
     if found is None and not settings.open and not settings.is_loopback:
         who = f"anybody who can reach {settings.host} could call this server"
-        raise RefusedError(USAGE, f"{who}: give --token-file FILE or --issuer URL, or say --open if that is meant")
+        raise ServeError(USAGE, f"{who}: give --token-file FILE or --issuer URL, or say --open if that is meant")
     return settings.but(authenticator=found)
 
 
-def reachable(settings: Settings, image: Image) -> None:
-    """Refuse to serve with a store of tasks, or a carrier of changes, that can never be used."""
+def check_connections(settings: HttpSettings, image: Image) -> None:
+    """Refuse to serve with a task store or event connection that can never be used."""
     wires = [image.wire(version) for version in image.stateless_versions]
     if settings.tasks and any("tasks/get" in wire.methods for wire in wires):
-        store = open_store(server_name(image), image.archive)
+        store = open_store(image.server_name, image.archive)
         reason = getattr(store, "reason", "")
         store.close()
         if reason:
-            raise RefusedError(NOT_RUNNABLE, f"--tasks: {reason}")
+            raise ServeError(NOT_RUNNABLE, f"--tasks: {reason}")
     if settings.events:
         try:
-            connect(settings.events, image.archive).close()
-        except redis.RedisError as problem:
-            raise RefusedError(NOT_RUNNABLE, f"--events: {problem}") from None
+            connect_redis(settings.events, image.archive).close()
+        except redis_connection.RedisError as problem:
+            raise ServeError(NOT_RUNNABLE, f"--events: {problem}") from None
 
 
-def traced(settings: Settings, image: Image) -> Settings:
-    """Return the settings with what tells of calls as spans, if that was asked for."""
+def with_tracing(settings: HttpSettings, image: Image) -> HttpSettings:
+    """Return the settings with the tracer, if tracing was requested."""
     if not settings.has_spans:
         return settings
     known = json.loads(image.entry("META-INF/build.json"))
     try:
-        return settings.but(spans=spans_of(known["name"], known["version"]))
+        return settings.but(spans=tracer_for(known["name"], known["version"]))
     except MisconfiguredError as problem:
-        raise RefusedError(NOT_RUNNABLE, str(problem)) from None
+        raise ServeError(NOT_RUNNABLE, str(problem)) from None
 
 
 def image_of(file: str) -> Image:
-    """Return the server that a file has; raise ValueError or OSError if it has none."""
+    """Return the server in a file; raise ValueError or OSError if it has none."""
     loader = zipimporter(file)
     code = zipimporter(f"{file}/mcpc_app").get_code("index")
     names: dict[str, Any] = {"__name__": "mcpc_app.index"}
@@ -230,26 +232,25 @@ def another(path: str, file: str, image: Image) -> Image:
         own, its = (json.loads(one.entry("META-INF/build.json")) for one in (image, found))
         versions = own["mcpc"], its["mcpc"]
     except (ZipImportError, OSError, ValueError, KeyError):
-        raise RefusedError(USAGE, f"--also {path}: {file} is no built server") from None
-    if BX in found.index and found.index[BX] != image.index.get(BX):
-        words = "has a boxlang.json of its own, which says who may call it: serve it by itself"
-        raise RefusedError(NOT_RUNNABLE, f"--also {path}: {file} {words}")
+        raise ServeError(USAGE, f"--also {path}: {file} is not a server that mcpc built") from None
+    for words in filter(None, call_rows(found.hooks("refuse_beside"), found, image)):
+        raise ServeError(NOT_RUNNABLE, f"--also {path}: {file} {words}")
     if versions[0] != versions[1]:
-        raise RefusedError(NOT_RUNNABLE, f"--also {path}: {file} was built by mcpc {versions[1]}, not {versions[0]}")
+        raise ServeError(NOT_RUNNABLE, f"--also {path}: {file} was built by mcpc {versions[1]}, not {versions[0]}")
     if any(group.get("inline") for group in its.get("running", ())):
         words = "has inline handlers, whose modules would be taken for those of the first server"
-        raise RefusedError(NOT_RUNNABLE, f"--also {path}: {file} {words}")
+        raise ServeError(NOT_RUNNABLE, f"--also {path}: {file} {words}")
     # What its handlers need of the runtime the first server may not carry: it comes from the file that does.
-    sys.meta_path.append(Kept(zipimporter(file)))
+    sys.meta_path.append(RuntimeFinder(zipimporter(file)))
     return found
 
 
-def carried(archive: str) -> Any:
-    """Return what serves, out of the packages that the file carries for it."""
+def import_server(archive: str) -> Any:
+    """Return the HTTP server, from the bundled packages."""
     try:
-        bring(archive)
+        activate_nested(archive)
         prepare()
         return server.run
     except ModuleNotFoundError as problem:
         words = f"this file does not carry {problem.name}: build it with `mcpc build --http`"
-        raise RefusedError(NOT_RUNNABLE, words) from None
+        raise ServeError(NOT_RUNNABLE, words) from None

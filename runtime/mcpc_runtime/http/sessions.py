@@ -1,9 +1,9 @@
-"""Sessions of the handshake era: their ids carry what was agreed on, signed, so any process with the key serves them.
+"""Sessions of the handshake era: their signed ids contain what was negotiated, so any process with the key serves them.
 
-    id = seal(version, 10 bytes | capabilities, 2 bytes | digest of the principal, 16 bytes | random, 16 bytes)
+    id = sign(version, 10 bytes | capabilities, 2 bytes | digest of the principal, 16 bytes | random, 16 bytes)
 
-Only what cannot be in an id is kept in memory, for as long as it matters: calls and streams under way, subscriptions, a
-log level.  Nothing is kept for who has not brought a signed id.
+Only state that cannot be in an id is kept in memory, as long as it matters: running calls and streams, subscriptions, a
+log level. Nothing is stored for a client without a signed id.
 """
 
 from __future__ import annotations
@@ -13,36 +13,36 @@ from collections import OrderedDict
 from hashlib import sha256
 from time import monotonic
 
-from mcpc_runtime.http.streams import Feed
+from mcpc_runtime.concurrency.fair_shares import Holdings
+from mcpc_runtime.http.streams import EventStream
 from mcpc_runtime.lazy import lazy
-from mcpc_runtime.protocol.purposes import purpose
+from mcpc_runtime.protocol.purposes import token_purpose
 from mcpc_runtime.protocol.session import Session
-from mcpc_runtime.shares import Holdings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Protocol
 
-    from mcpc_runtime.http.settings import Settings
-    from mcpc_runtime.image import Image
+    from mcpc_runtime.http.settings import HttpSettings
+    from mcpc_runtime.image.image import Image
     from mcpc_runtime.protocol.jsonrpc import Json
 
-    class Speaker(Protocol):
+    class MessageSink(Protocol):
         """What is said to a conversation about none of its requests goes here."""
 
         def say(self, line: bytes) -> None:
-            """Say something."""
+            """Send a line."""
 
         def end_streams(self) -> None:
             """End what stays open for ever."""
 
-    from mcpc_runtime.seals import seals
+    from mcpc_runtime.replicas.signed_tokens import token_signer
 else:
-    seals = lazy("mcpc_runtime.seals:seals")
+    token_signer = lazy("mcpc_runtime.replicas.signed_tokens:token_signer")
 
 
 PURPOSE = "session"
-LONGEST_TOKEN = 256
+MAX_TOKEN_LENGTH = 256
 VALID_SECONDS = 30 * 86400.0
 """How long an id is good for, whether a process remembers anything of it or not."""
 FACETS: tuple[tuple[str, ...], ...] = (
@@ -51,14 +51,14 @@ FACETS: tuple[tuple[str, ...], ...] = (
 )  # fmt: skip
 """What of a client's capabilities an id has room for: one bit each; we need to know no others."""
 LOOK_AT = 64
-MOST_ENDED = 1 << 16
-MOST_STREAMS = 4
-MOST_FEEDS = 32
-MOST_HELD = 64 << 20
+MAX_ENDED = 1 << 16
+MAX_STREAMS = 4
+MAX_EVENT_STREAMS = 32
+MAX_HELD_BYTES = 64 << 20
 """So many bytes of events are kept for clients that may come back, over all of them."""
 
 
-class Conversation:
+class HttpConversation:
     """One session, as far as this process remembers it.
 
     `name`: what stands for its id.  `streams`: the feeds of GET requests, the newest last; `feeds`: those that can be
@@ -73,12 +73,12 @@ class Conversation:
         self.name = name_of(token)
         self.seen = 0.0
         self.posts: dict[object, None] = {}
-        self.streams: list[Feed] = []
-        self.feeds: dict[bytes, Feed] = {}
+        self.streams: list[EventStream] = []
+        self.feeds: dict[bytes, EventStream] = {}
 
     @property
     def is_busy(self) -> bool:
-        """Whether somebody waits on it."""
+        """Whether a request or a stream is open."""
         return bool(self.posts or self.session.running or any(feed.pipe is not None for feed in self.streams))
 
     @property
@@ -94,7 +94,7 @@ class Conversation:
             feed.end()
 
     def say(self, line: bytes) -> None:
-        """Say what belongs to no request, on the newest stream that is open; to nobody if there is none."""
+        """Send a message without a request on the newest open stream; drop it if there is none."""
         for feed in reversed(self.streams):
             if feed.pipe is not None and not feed.pipe.gone:
                 feed.put(line)
@@ -106,34 +106,39 @@ class Conversation:
 class Sessions:
     """The sessions of one server."""
 
-    def __init__(self, image: Image, settings: Settings) -> None:
+    def __init__(self, image: Image, settings: HttpSettings) -> None:
         self._image = image
         self._settings = settings
-        self._purpose = purpose(PURPOSE, image)
-        self.live: OrderedDict[str, Conversation] = OrderedDict()
-        self._of: dict[str, OrderedDict[str, Conversation]] = {}
+        self._purpose = token_purpose(PURPOSE, image)
+        self.live: OrderedDict[str, HttpConversation] = OrderedDict()
+        self._of: dict[str, OrderedDict[str, HttpConversation]] = {}
         self._numbers = Holdings()
-        self.by_session: dict[Session, Speaker] = {}
+        self.by_session: dict[Session, MessageSink] = {}
         self._ended: dict[str, None] = {}
         self._nonce = posix.urandom(4).hex().encode()
         self._feeds = 0
-        self._kept: dict[Feed, Conversation] = {}
-        self._feeds_of: dict[str, OrderedDict[Feed, None]] = {}
+        self._kept: dict[EventStream, HttpConversation] = {}
+        self._feeds_of: dict[str, OrderedDict[EventStream, None]] = {}
         self._held = Holdings()
 
     def mint(self, session: Session) -> str:
         """Return the id of a session that was agreed on."""
         version = session.handshake_wire().version.encode()
-        payload = b"%b%b%b%b" % (version, packed(session.capabilities), digest(session.principal), posix.urandom(16))
-        token: str = self._seals.seal(self._purpose, payload, VALID_SECONDS)
+        payload = b"%b%b%b%b" % (
+            version,
+            pack_capabilities(session.capabilities),
+            digest(session.principal),
+            posix.urandom(16),
+        )
+        token: str = self._signer.sign(self._purpose, payload, VALID_SECONDS)
         return token
 
     @property
-    def _seals(self) -> Any:
-        return seals()
+    def _signer(self) -> Any:
+        return token_signer()
 
-    def find(self, token: str, principal: str) -> Conversation | None:
-        """Return the conversation an id stands for; None for an id that is forged, ended, old or somebody else's."""
+    def find(self, token: str, principal: str) -> HttpConversation | None:
+        """Return the conversation of an id; None for an id that is forged, ended, expired or of another principal."""
         known = self.live.get(token)
         if known is not None:
             if known.session.principal != principal:
@@ -141,9 +146,9 @@ class Sessions:
             known.seen = monotonic()
             self._be_newest(known)
             return known
-        if len(token) > LONGEST_TOKEN or (self._ended and name_of(token) in self._ended):
+        if len(token) > MAX_TOKEN_LENGTH or (self._ended and name_of(token) in self._ended):
             return None
-        payload = self._seals.open(self._purpose, token)
+        payload = self._signer.open(self._purpose, token)
         if payload is None or len(payload) != 44 or payload[12:28] != digest(principal):
             return None
         version = payload[:10].decode()
@@ -151,12 +156,12 @@ class Sessions:
             return None
         session = Session(self._image)
         session.wire = self._image.wire(version)
-        session.capabilities = unpacked(payload[10:12])
+        session.capabilities = unpack_capabilities(payload[10:12])
         session.principal = principal
         session.account = self._settings.budget.account(principal)
-        return Conversation(session, token)
+        return HttpConversation(session, token)
 
-    def keep(self, conversation: Conversation) -> None:
+    def keep(self, conversation: HttpConversation) -> None:
         """Remember a conversation while it matters."""
         token = conversation.token
         if not conversation.matters or conversation.name in self._ended:
@@ -168,8 +173,8 @@ class Sessions:
             self._make_room()
             self._enter(conversation)
 
-    def end(self, conversation: Conversation) -> str:
-        """Take this id no more; return the name by which another process can be told of it."""
+    def end(self, conversation: HttpConversation) -> str:
+        """End a session; return the name by which other processes are informed."""
         self.forget(conversation)
         self._bar(conversation.name)
         return conversation.name
@@ -180,16 +185,16 @@ class Sessions:
             self.forget(conversation)
         self._bar(name)
 
-    def named(self, name: str) -> Conversation | None:
+    def named(self, name: str) -> HttpConversation | None:
         """Return what is remembered of the session of this name.  O(sessions remembered)."""
         return next((one for one in self.live.values() if one.name == name), None)
 
     def _bar(self, name: str) -> None:
-        if len(self._ended) >= MOST_ENDED:
+        if len(self._ended) >= MAX_ENDED:
             del self._ended[next(iter(self._ended))]
         self._ended[name] = None
 
-    def forget(self, conversation: Conversation) -> None:
+    def forget(self, conversation: HttpConversation) -> None:
         """Remember nothing of a conversation."""
         for feed in [*conversation.streams, *conversation.feeds.values()]:
             feed.end()
@@ -199,7 +204,7 @@ class Sessions:
         self._leave(conversation)
 
     def sweep(self) -> None:
-        """Forget what nobody has asked about for long.  O(what is forgotten)."""
+        """Remove conversations that were not used for long. O(those removed)."""
         now = monotonic()
         while self.live:
             conversation = next(iter(self.live.values()))
@@ -227,20 +232,20 @@ class Sessions:
                 return
             self._be_newest(conversation)
 
-    def _enter(self, conversation: Conversation) -> None:
+    def _enter(self, conversation: HttpConversation) -> None:
         token, principal = conversation.token, conversation.session.principal
         self.live[token] = conversation
         self.by_session[conversation.session] = conversation
         self._of.setdefault(principal, OrderedDict())[token] = conversation
         self._numbers.add(principal)
 
-    def _be_newest(self, conversation: Conversation) -> None:
-        """Note that somebody has asked about a conversation just now."""
+    def _be_newest(self, conversation: HttpConversation) -> None:
+        """Mark a conversation as used just now."""
         token = conversation.token
         self.live.move_to_end(token)
         self._of[conversation.session.principal].move_to_end(token)
 
-    def _leave(self, conversation: Conversation) -> None:
+    def _leave(self, conversation: HttpConversation) -> None:
         token, principal = conversation.token, conversation.session.principal
         if self.live.pop(token, None) is None:
             return
@@ -250,20 +255,20 @@ class Sessions:
         if not self._of[principal]:
             del self._of[principal]
 
-    def feed(self, conversation: Conversation) -> Feed:
+    def feed(self, conversation: HttpConversation) -> EventStream:
         """Return a new feed of a conversation; it can be resumed if its revision knows how."""
         if self._settings.resume_events == 0:
-            return Feed()
+            return EventStream()
         self._feeds += 1
-        feed = Feed(b"%b.%d" % (self._nonce, self._feeds), self._hold)
-        while len(conversation.feeds) >= MOST_FEEDS:
+        feed = EventStream(b"%b.%d" % (self._nonce, self._feeds), self._hold)
+        while len(conversation.feeds) >= MAX_EVENT_STREAMS:
             self.drop(next(iter(conversation.feeds.values())))
         conversation.feeds[feed.name] = feed
         self._kept[feed] = conversation
         self._feeds_of.setdefault(conversation.session.principal, OrderedDict())[feed] = None
         return feed
 
-    def _hold(self, feed: Feed, size: int) -> None:
+    def _hold(self, feed: EventStream, size: int) -> None:
         """Keep what was said on a feed within bounds: its own, and those of all together.
 
         Of what is too much the principal that keeps most loses its oldest feed.
@@ -272,11 +277,11 @@ class Sessions:
         trimmed = feed.trim(self._settings.resume_events, self._settings.resume_bytes)
         self._held.add(self._kept[feed].session.principal, size - trimmed)
         self._charge(feed, size, trimmed)
-        while self._held.total > MOST_HELD and len(self._kept) > 1:
+        while self._held.total > MAX_HELD_BYTES and len(self._kept) > 1:
             self.drop(next(iter(self._feeds_of[self._held.largest()])))
 
-    def _charge(self, feed: Feed, size: int, trimmed: int) -> None:
-        """Charge an event that is kept; without room for it nobody can come back to its feed."""
+    def _charge(self, feed: EventStream, size: int, trimmed: int) -> None:
+        """Charge a stored event; without room for it the event stream cannot be resumed."""
         conversation = self._kept.get(feed)
         if conversation is None:
             return
@@ -289,14 +294,14 @@ class Sessions:
             budget.release(principal, trimmed)
             self.drop(feed)
 
-    def resume(self, conversation: Conversation, last: bytes) -> tuple[Feed, int] | None:
+    def resume(self, conversation: HttpConversation, last: bytes) -> tuple[EventStream, int] | None:
         """Return the feed an event was on, and the event's number, if it is this conversation's and still kept."""
         name, _, number = last.rpartition(b".")
         feed = conversation.feeds.get(name)
         return (feed, int(number)) if feed is not None and number.isdigit() and len(number) < 10 else None
 
-    def drop(self, feed: Feed) -> None:
-        """Let nobody come back to a feed."""
+    def drop(self, feed: EventStream) -> None:
+        """Make an event stream not resumable."""
         conversation = self._kept.pop(feed, None)
         if conversation is not None:
             principal = conversation.session.principal
@@ -327,20 +332,20 @@ def digest(principal: str) -> bytes:
     return sha256(principal.encode()).digest()[:16]
 
 
-def packed(capabilities: dict[str, Json]) -> bytes:
-    """Return what we need to know of a client's capabilities."""
-    bits = sum(1 << place for place, path in enumerate(FACETS) if has(capabilities, path))
+def pack_capabilities(capabilities: dict[str, Json]) -> bytes:
+    """Return the relevant client capabilities as bits."""
+    bits = sum(1 << place for place, path in enumerate(FACETS) if has_member(capabilities, path))
     return bits.to_bytes(2, "big")
 
 
-def has(capabilities: Json, path: tuple[str, ...]) -> bool:
+def has_member(capabilities: Json, path: tuple[str, ...]) -> bool:
     """Tell whether there is a capability at a path: an object, or true."""
     for step in path:
         capabilities = capabilities.get(step) if type(capabilities) is dict else None
     return type(capabilities) is dict or capabilities is True
 
 
-def unpacked(data: bytes) -> dict[str, Json]:
+def unpack_capabilities(data: bytes) -> dict[str, Json]:
     """Return capabilities as a client would declare them."""
     bits = int.from_bytes(data, "big")
     made: dict[str, Json] = {}

@@ -1,156 +1,139 @@
-"""What the person who serves over HTTP may choose: every field has a value, and none changes once serving began.
+"""The settings of the HTTP server: one table of fields, each with its type, default, option and help text.
 
-`words.py` has the words and variables that set them.  No secret is among them: those lie in files that are named here.
+Command line, environment variables and the help page are derived from it (`options.py`).  A setting does not change
+once the server runs.  None of them is a secret: secrets are in files, which settings name.
 """
 
 from __future__ import annotations
 
-from mcpc_runtime.http.memory_budget import USUAL_LIMIT, MemoryBudget
+from mcpc_runtime.http import options
+from mcpc_runtime.http.memory_budget import MemoryBudget
+from mcpc_runtime.http.options import DEFAULT_HOST, Option, flag, option
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from typing import Any, NoReturn
 
+    from mcpc_runtime.http.interfaces import Authenticator, CallObserver
+
 MIB = 1 << 20
-DEFAULTS: dict[str, Any] = {
-    "host": "127.0.0.1",
-    "port": 0,
-    "listens": False,
-    "path": "/mcp",
-    "url": "",
-    "hosts": (),
-    "origins": (),
-    "open": False,
-    "sse": False,
-    "also": (),
-    "allowed_ips": (),
-    "proxies": (),
-    "bx_path": "/~bxmcp/boxlang.bxm",
-    "token_file": "",
-    "issuer": "",
-    "audience": "",
-    "jwks": "",
-    "algorithms": (),
-    "scopes": (),
-    "introspect": "",
-    "introspect_client_file": "",
-    "state_keys_file": "",
-    "tasks": "",
-    "events": "",
-    "has_metrics": False,
-    "has_spans": False,
-    "authenticator": None,
-    "metrics": None,
-    "spans": None,
-    "memory_limit": USUAL_LIMIT,
-    "budget": None,
-    "body_limit": 18 * MIB,
-    "head_limit": 32 * 1024,
-    "max_connections": 0,
-    "max_streams": 4096,
-    "header_seconds": 10.0,
-    "body_seconds": 30.0,
-    "write_seconds": 30.0,
-    "idle_seconds": 60.0,
-    "vanished_seconds": 40.0,
-    "grace_seconds": 10.0,
-    "decide_seconds": 1.0,
-    "comment_seconds": 15.0,
-    "retry_ms": 1000,
-    "session_seconds": 3600.0,
-    "max_sessions": 4096,
-    "resume_events": 256,
-    "resume_bytes": MIB,
-    "resume_seconds": 300.0,
-}
 
 
-class Settings:
+class HttpSettings:
     """How one process serves over HTTP.
 
-    Where: `host` and `port` listen (0: any free one; `listens`: they were chosen), `path` is the endpoint's, `url` how
-    clients name it if that is not what we see (a proxy), `also` more servers, each (path, file).  Who: `hosts` and
-    `origins` are taken beside those of loopback, `open` says that no token is needed off loopback;
-    `authenticator.check` decides if it is there.
-    `allowed_ips` are the networks that may ask at all, everybody if there is none; `proxies` are those of whose
-    X-Forwarded-For is believed who asks.  `sse`: the transport of 2024-11-05 as well, at /sse and /messages; `bx_path`:
-    the path of bx-mcp's endpoint, if the server was written for it.
-
-    Limits, in bytes, numbers and seconds: `memory_limit` of all that clients make us keep (`budget` counts it);
-    `body_limit`, `head_limit`; `max_connections` (0: what the system's limit of
-    descriptors leaves room for); the time for a request's head and its body, for a write to be taken, and that a
-    connection may be idle; `vanished_seconds` after which a client whose system acknowledges nothing has gone;
-    `grace_seconds` are those that running calls have when the server is stopped;
-    `decide_seconds` after which an answer becomes a stream; `comment_seconds` between two signs of life on it.
-    `session_seconds`, `max_sessions`: of what is kept of legacy sessions; `resume_…`: of what streams can be resumed.
+    Fields without an option are set by the server itself.  `listens`: an address was chosen; `port`: 0 for any free
+    one; `vanished_seconds`: how long a client's system may acknowledge nothing; `decide_seconds`: when a response that
+    is not ready becomes a stream; `resume_…`: limits of the events that are kept for clients that reconnect.
     """
 
-    __slots__ = tuple(DEFAULTS)
-    host: str
-    port: int
-    listens: bool
-    path: str
-    url: str
-    hosts: tuple[str, ...]
-    origins: tuple[str, ...]
-    open: bool
-    sse: bool
-    also: tuple[tuple[str, str], ...]
-    allowed_ips: tuple[str, ...]
-    proxies: tuple[str, ...]
-    bx_path: str
-    token_file: str
-    issuer: str
-    audience: str
-    jwks: str
-    algorithms: tuple[str, ...]
-    scopes: tuple[str, ...]
-    introspect: str
-    introspect_client_file: str
-    state_keys_file: str
-    tasks: str
-    events: str
-    has_metrics: bool
-    has_spans: bool
-    authenticator: Any
-    metrics: Any
-    spans: Any
-    memory_limit: int
-    budget: MemoryBudget
-    body_limit: int
-    head_limit: int
-    max_connections: int
-    max_streams: int
-    header_seconds: float
-    body_seconds: float
-    write_seconds: float
-    idle_seconds: float
-    vanished_seconds: float
-    grace_seconds: float
-    decide_seconds: float
-    comment_seconds: float
-    retry_ms: int
-    session_seconds: float
-    max_sessions: int
-    resume_events: int
-    resume_bytes: int
-    resume_seconds: float
-
-    def __init__(self, **given: Any) -> None:
-        unknown = given.keys() - DEFAULTS.keys()
-        if unknown:
-            raise TypeError(f"no setting is called {sorted(unknown)[0]!r}")
-        for name, usual in DEFAULTS.items():
-            object.__setattr__(self, name, given.get(name, usual))
-        if given.get("budget") is None:
-            object.__setattr__(self, "budget", MemoryBudget(self.memory_limit))
-
-    def __setattr__(self, name: str, value: object) -> NoReturn:
-        raise AttributeError(f"{name} was settled when serving began")
-
-    def but(self, **changed: Any) -> Settings:
-        """Return the same settings with some changed."""
-        return Settings(**{**{name: getattr(self, name) for name in DEFAULTS}, **changed})
+    host: str = DEFAULT_HOST
+    port: int = 0
+    listens: bool = option(
+        False,
+        "--http [HOST:]PORT",
+        options.parse_address,
+        "where to listen; without a host, only this machine can connect",
+    )
+    path: str = option("/mcp", "--path PATH", options.parse_path, "the endpoint (/mcp)")
+    url: str = option(
+        "", "--url URL", options.parse_url, "how clients name the endpoint, if that is not what is seen here (a proxy)"
+    )
+    hosts: tuple[str, ...] = option(
+        (), "--allow-host HOST", options.parse_host, "a Host that is answered, beside this machine's own names"
+    )
+    origins: tuple[str, ...] = option(
+        (), "--allow-origin ORIGIN", options.parse_origin, "an Origin whose pages may call"
+    )
+    allowed_ips: tuple[str, ...] = option(
+        (), "--allow-ip NETWORK", options.parse_network, "an address or a network that may ask (all may)"
+    )
+    proxies: tuple[str, ...] = option(
+        (), "--trust-proxy NETWORK", options.parse_network, "a proxy whose X-Forwarded-For says who asks"
+    )
+    bx_path: str = option(
+        "/~bxmcp/boxlang.bxm", "--bx-path PATH", options.parse_path, "bx-mcp's endpoint (/~bxmcp/boxlang.bxm)"
+    )
+    also: tuple[tuple[str, str], ...] = option(
+        (), "--also PATH=FILE", options.parse_served_file, "another built server, under another path"
+    )
+    sse: bool = flag("--sse", "the HTTP+SSE transport of 2024-11-05 as well: /sse and /messages")
+    token_file: str = option("", "--token-file FILE", options.parse_file, "who may call: bearer tokens")
+    open: bool = flag("--open", "anybody may call, also from other machines")
+    issuer: str = option("", "--issuer URL", options.parse_url, "the OAuth authorization server whose tokens are taken")
+    audience: str = option(
+        "", "--audience URL", options.parse_text, "what those tokens must be for (the endpoint's --url)"
+    )
+    jwks: str = option("", "--jwks URL|FILE", options.parse_text, "the keys that sign them")
+    algorithms: tuple[str, ...] = option(
+        (), "--algorithm NAME", options.parse_text, "how they may be signed (RS256, ES256, EdDSA)"
+    )
+    scopes: tuple[str, ...] = option(
+        (), "--scope SCOPE", options.parse_text, "what each must grant; TOOLS=SCOPE: for these tools; SCOPE>IMPLIED"
+    )
+    introspect: str = option(
+        "", "--introspect URL", options.parse_url, "where tokens are asked about (RFC 7662), instead of keys"
+    )
+    introspect_client_file: str = option(
+        "", "--introspect-client FILE", options.parse_file, "a file with this server's ID:SECRET there"
+    )
+    state_keys_file: str = option(
+        "", "--state-keys-file FILE", options.parse_file, "keys that all replicas share, one a line"
+    )
+    tasks: str = option(
+        "", "--tasks URL", options.parse_text, "where tasks are kept: sqlite:FILE, redis://HOST, memory:"
+    )
+    events: str = option("", "--events URL", options.parse_text, "what carries changes between replicas: redis://HOST")
+    has_metrics: bool = flag("--metrics", "Prometheus metrics at /metrics")
+    has_spans: bool = flag("--otel", "OpenTelemetry spans, as OTEL_… variables say")
+    body_limit: int = option(18 * MIB, "--body-limit BYTES", options.parse_number, "the longest request (18 MiB)")
+    budget: MemoryBudget = option(
+        MemoryBudget(),
+        "--memory-limit SIZE",
+        options.parse_budget,
+        "what clients may make the server keep, in all (512M)",
+    )
+    max_connections: int = option(
+        0, "--max-connections NUMBER", options.parse_number, "connections at once (as ulimit -n has room)"
+    )
+    grace_seconds: float = option(
+        10.0, "--grace SECONDS", options.parse_seconds, "what running calls have when the server is stopped (10)"
+    )
+    session_seconds: float = option(
+        3600.0, "--session-ttl SECONDS", options.parse_seconds, "after which an idle session is forgotten (3600)"
+    )
+    header_seconds: float = option(
+        10.0, "--head-seconds SECONDS", options.parse_seconds, "for the head of a request (10)"
+    )
+    body_seconds: float = option(
+        30.0, "--body-seconds SECONDS", options.parse_seconds, "for the body of a request (30)"
+    )
+    write_seconds: float = option(
+        30.0, "--write-seconds SECONDS", options.parse_seconds, "for a client to take what was sent (30)"
+    )
+    idle_seconds: float = option(
+        60.0, "--idle-seconds SECONDS", options.parse_seconds, "that a connection may be idle (60)"
+    )
+    comment_seconds: float = option(
+        15.0, "--comment-seconds SECONDS", options.parse_seconds, "between two signs of life on a stream (15)"
+    )
+    vanished_seconds: float = option(
+        40.0,
+        "--vanished-seconds SECONDS",
+        options.parse_seconds,
+        "after which a client that acknowledges nothing has gone (40)",
+    )
+    head_limit: int = 32 * 1024
+    max_streams: int = 4096
+    max_sessions: int = 4096
+    decide_seconds: float = 1.0
+    retry_ms: int = 1000
+    resume_events: int = 256
+    resume_bytes: int = MIB
+    resume_seconds: float = 300.0
+    authenticator: Authenticator | None = None
+    spans: CallObserver | None = None
 
     @property
     def is_loopback(self) -> bool:
@@ -160,3 +143,32 @@ class Settings:
         parts = self.host.split(".")  # a name may begin with 127, and be any machine's
         is_address = len(parts) == 4 and all(part.isascii() and part.isdigit() and int(part) < 256 for part in parts)
         return is_address and parts[0] == "127"
+
+    def __init__(self, **given: Any) -> None:
+        unknown = given.keys() - DEFAULTS.keys()
+        if unknown:
+            raise TypeError(f"no setting is called {sorted(unknown)[0]!r}")
+        self.__dict__.update({**DEFAULTS, "budget": MemoryBudget(), **given})
+
+    def __setattr__(self, name: str, value: object) -> NoReturn:
+        raise AttributeError(f"{name} cannot be changed: settings are constant")
+
+    def but(self, **changed: Any) -> HttpSettings:
+        """Return the same settings with some changed."""
+        return HttpSettings(**{**vars(self), **changed})
+
+
+OPTIONS = {value.name: value for value in vars(HttpSettings).values() if isinstance(value, Option)}
+"""The options by their names, in the order of the help page."""
+DEFAULTS: dict[str, object] = {
+    name: value.default if isinstance(value, Option) else value
+    for name, value in vars(HttpSettings).items()
+    if not name.startswith("_") and not callable(value) and not isinstance(value, property)
+}
+
+
+def settings_from(arguments: list[str], environment: Mapping[str, str]) -> HttpSettings:
+    """Return the settings that arguments and environment variables give; an argument overrides a variable."""
+    return HttpSettings(
+        **{**options.parse_environment(OPTIONS, environment), **options.parse_arguments(OPTIONS, arguments)}
+    )

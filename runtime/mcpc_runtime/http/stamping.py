@@ -1,4 +1,4 @@
-"""The time before each line on standard error, as RFC 3339 has it, where nobody else adds it.
+"""Timestamps (RFC 3339) before each line on standard error, where nothing else adds them.
 
 systemd's journal adds one, and a person at a terminal has a clock; a file, or a pipe to one, has neither.
 """
@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import os
 
-from mcpc_runtime.calllog import timestamp
-from mcpc_runtime.errors import Lines
+from mcpc_runtime.operator_log import LineFormat
+from mcpc_runtime.server.call_log import timestamp
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ JOURNAL = "JOURNAL_STREAM"
 def stamp_lines(environment: Mapping[str, str], descriptor: int = ERRORS) -> None:
     """Have every line from now on begin with its time, unless standard error is a terminal or the journal."""
     if not os.isatty(descriptor) and not is_journal(environment.get(JOURNAL, ""), descriptor):
-        Lines.prefix = prefix
+        LineFormat.prefix = prefix
 
 
 def is_journal(said: str, descriptor: int) -> bool:

@@ -1,8 +1,8 @@
-"""Server-sent events: what is said on a stream, and the response that carries it as long as somebody listens.
+"""Server-sent events: the events of a stream, and the response that sends them while a client listens.
 
-A `Feed` is what is said; with a name it can be resumed: its events have ids, and the last of them are kept for a client
-that comes back.  A `Pipe` is one response.  What a client does not take is bounded: notifications are lost first, then
-the client.
+An `EventStream` with a name can be resumed: its events have ids, and the newest of them are stored for a client that
+reconnects. An `SseResponse` is one response. Unread output is bounded: notifications are dropped first, then the
+client.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from asyncio import Future
     from collections.abc import Callable
 
-    from mcpc_runtime.http.memory_budget import Account
+    from mcpc_runtime.http.memory_budget import MemoryAccount
     from mcpc_runtime.http.replies import Pairs, Receive, Send
-    from mcpc_runtime.http.settings import Settings
+    from mcpc_runtime.http.settings import HttpSettings
 
 COMMENT = b":\n\n"
 POLLED_SECONDS = 0.05
@@ -31,7 +31,7 @@ PIECE = 1 << 17
 NOTIFICATION = b'{"jsonrpc":"2.0","method":'
 
 
-class Pipe:
+class SseResponse:
     """One response of events: written to by the loop's callbacks, pumped by the request's own coroutine.
 
     `account`: what is charged for events that are not sent yet.
@@ -39,7 +39,7 @@ class Pipe:
 
     __slots__ = ("_rest", "account", "chunks", "finished", "gone", "size", "waiter")
 
-    def __init__(self, account: Account | None = None) -> None:
+    def __init__(self, account: MemoryAccount | None = None) -> None:
         self.account = account
         self.chunks: deque[bytes] = deque()
         self._rest = memoryview(b"")
@@ -101,7 +101,7 @@ class Pipe:
             self.account.release(released + size)
         return b"".join(parts)
 
-    async def pump(self, send: Send, headers: Pairs, settings: Settings) -> None:
+    async def pump(self, send: Send, headers: Pairs, settings: HttpSettings) -> None:
         """Send until the end; a sign of life where there is nothing else, and no patience with who takes nothing."""
         await send({"type": "http.response.start", "status": 200, "headers": headers})
         try:
@@ -131,7 +131,7 @@ class Pipe:
         return bool(self._rest or self.chunks) or self.finished or self.gone
 
 
-class Feed:
+class EventStream:
     """What is said on one stream, to a pipe if there is one; `name`: of one that can be resumed.
 
     `keep` is told of each event that is kept, and its size: it decides how much may be.
@@ -139,14 +139,14 @@ class Feed:
 
     __slots__ = ("ended", "events", "held", "keep", "name", "number", "pipe", "until")
 
-    def __init__(self, name: bytes = b"", keep: Callable[[Feed, int], None] | None = None) -> None:
+    def __init__(self, name: bytes = b"", keep: Callable[[EventStream, int], None] | None = None) -> None:
         self.name = name
         self.keep = keep
         self.number = 0
         self.events: list[tuple[int, bytes]] = []
         self.held = 0
         self.ended = False
-        self.pipe: Pipe | None = None
+        self.pipe: SseResponse | None = None
         self.until = 0.0
 
     def put(self, line: bytes) -> None:
@@ -184,13 +184,13 @@ class Feed:
         if self.pipe is not None:
             self.pipe.finish()
 
-    def part(self) -> None:
-        """End the response; what is said from now on waits for the client to come back."""
+    def close_response(self) -> None:
+        """End the response; further events wait until the client reconnects."""
         if self.pipe is not None:
             self.pipe.finish()
         self.pipe = None
 
-    def attach(self, pipe: Pipe, after: int) -> None:
+    def attach(self, pipe: SseResponse, after: int) -> None:
         """Say what was said after an event to another response, and all that follows."""
         if self.pipe is not None:
             self.pipe.finish()
@@ -209,7 +209,7 @@ async def leaving(receive: Receive, leave: Callable[[], None]) -> None:
     leave()
 
 
-async def stream(pipe: Pipe, receive: Receive, send: Send, headers: Pairs, settings: Settings) -> None:
+async def stream(pipe: SseResponse, receive: Receive, send: Send, headers: Pairs, settings: HttpSettings) -> None:
     """Send what is written to a pipe until its end, or until the client goes."""
     watcher = get_running_loop().create_task(leaving(receive, pipe.lose))
     try:

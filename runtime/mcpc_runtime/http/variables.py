@@ -1,4 +1,4 @@
-"""The variables that begin with MCPC_: those that mean something, and what is said of any other when serving begins.
+"""Environment variables that begin with MCPC_: the known ones, and warnings about any others at the start.
 
 A misspelt variable is passed over like any that is not ours; were it the one that names the tokens, the server would be
 open without a word.
@@ -6,7 +6,7 @@ open without a word.
 
 from __future__ import annotations
 
-from mcpc_runtime.http.words import OPTIONS, variable
+from mcpc_runtime.http.settings import OPTIONS
 from mcpc_runtime.lazy import lazy
 
 TYPE_CHECKING = False
@@ -51,14 +51,14 @@ GUARDS = frozenset(("MCPC_ISSUER", "MCPC_TOKENS", "MCPC_TOKEN_FILE"))
 """Without any of these nobody is asked for a token."""
 
 
-def known() -> frozenset[str]:
-    """Return the names that mean something."""
-    return READ | GIVEN | COMPILER | frozenset(map(variable, OPTIONS))
+def known_variables() -> frozenset[str]:
+    """Return the names of known variables."""
+    return READ | GIVEN | COMPILER | frozenset(option.variable for option in OPTIONS.values())
 
 
-def unknown(environment: Iterable[str], *, guarded: bool) -> Iterator[str]:
+def unknown_variables(environment: Iterable[str], *, guarded: bool) -> Iterator[str]:
     """Yield what is said of variables that mean nothing; `guarded`: tokens are asked for."""
-    names = known()
+    names = known_variables()
     for name in sorted(name for name in environment if name.startswith(PREFIX) and name not in names):
         near: list[str] = get_close_matches(name, sorted(names - GIVEN), 1)
         shown = "".join(letter if letter.isprintable() else "?" for letter in name)

@@ -7,7 +7,6 @@ from mcpc_runtime.lazy import lazy
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import _ctypes
-    from typing import Any
 else:
     _ctypes = lazy("_ctypes")
 
@@ -17,6 +16,6 @@ def address_of(name: str) -> int:
     return _ctypes.dlsym(_ctypes.dlopen(None, 0), name)  # type: ignore[arg-type]
 
 
-def call(address: int, arguments: tuple[Any, ...]) -> int:
+def call(address: int, arguments: tuple[object, ...]) -> int:
     """Call a function that takes and returns integers, or what its arguments say."""
     return int(_ctypes.call_function(address, arguments))

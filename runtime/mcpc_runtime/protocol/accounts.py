@@ -1,4 +1,4 @@
-"""The interface of what counts the bytes that are kept for something; only type checkers import this module."""
+"""The interface of an account of stored bytes; only type checkers import this module."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ from typing import Protocol
 
 
 class Account(Protocol):
-    """The bytes that are kept for one call or conversation, and the right to refuse more."""
+    """The bytes stored for one call or conversation; it may refuse to store more."""
 
     def charge(self, size: int) -> bool:
-        """Keep so many bytes more; False if there is no room for them."""
+        """Add so many stored bytes; return False if there is no room for them."""
         ...
 
     def release(self, size: int) -> None:
-        """Keep so many bytes less."""
+        """Subtract so many stored bytes."""
 
     def clear(self) -> None:
-        """Keep nothing."""
+        """Set the number of stored bytes to 0."""
 
     def end(self) -> None:
-        """Keep nothing, now and later."""
+        """Set the number of stored bytes to 0, and ignore all later charges."""

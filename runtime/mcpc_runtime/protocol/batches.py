@@ -2,64 +2,64 @@
 
 from __future__ import annotations
 
-from mcpc_runtime.protocol.effects import Batch, Send
-from mcpc_runtime.protocol.facts import INVALID_REQUEST
+from mcpc_runtime.protocol.constants import INVALID_REQUEST
+from mcpc_runtime.protocol.effects import Batch, SendResponse
 from mcpc_runtime.protocol.jsonrpc import error_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from mcpc_runtime.protocol.effects import Call, Effect
+    from mcpc_runtime.protocol.effects import Activity, Effect
     from mcpc_runtime.protocol.jsonrpc import Json
     from mcpc_runtime.protocol.session_state import SessionState
 
     Receive = Callable[[Json, Batch | None], list[Effect]]
 
-MOST = 256
-"""So many messages may a batch have: what is answered to one can be many times as long as the message."""
+MAX_MESSAGES = 256
+"""Maximum number of messages in a batch; the response to a message can be many times longer than the message."""
 
 
 def receive_batch(session: SessionState, messages: list[Json], receive: Receive) -> list[Effect]:
-    """Return the effects of an array of messages, each of which `receive` takes."""
-    reason = refusal(session, messages)
+    """Return the effects of an array of messages; `receive` handles each of them."""
+    reason = batch_refusal(session, messages)
     if reason:
-        return [Send(error_line(None, INVALID_REQUEST, f"Invalid request: {reason}"), None, INVALID_REQUEST)]
+        return [SendResponse(error_line(None, INVALID_REQUEST, f"Invalid request: {reason}"), None, INVALID_REQUEST)]
     batch = Batch()
     effects: list[Effect] = []
     for message in messages:
         for effect in receive(message, batch):
-            if type(effect) is Send:
+            if type(effect) is SendResponse:
                 batch.replies.append(effect.data)
             else:
                 effects.append(effect)
-    return [*effects, *answers(batch)]
+    return [*effects, *batch_response(batch)]
 
 
-def refusal(session: SessionState, messages: list[Json]) -> str:
-    """Return why an array is not taken as a whole, or nothing."""
+def batch_refusal(session: SessionState, messages: list[Json]) -> str:
+    """Return why an array is refused as a whole, or an empty string."""
     if not messages:
         return "the batch is empty"
     if not session.handshake_wire().batches:
-        return "this protocol version has no batches"
-    return f"a batch has at most {MOST} messages" if len(messages) > MOST else ""
+        return "this protocol version does not support batches"
+    return f"a batch has at most {MAX_MESSAGES} messages" if len(messages) > MAX_MESSAGES else ""
 
 
-def close_batch(call: Call, line: bytes | None) -> list[Effect]:
-    """Count a call of a batch as done, with its reply if it has one; the last one done answers the batch."""
+def close_batch(call: Activity, line: bytes | None) -> list[Effect]:
+    """Count a call of a batch as done and add its reply, if it has one; the last call sends the batch's response."""
     batch = call.request.batch
     if batch is None:
         return []
     batch.open -= 1
     if line is not None:
         batch.replies.append(line)
-    return answers(batch)
+    return batch_response(batch)
 
 
-def answers(batch: Batch) -> list[Effect]:
-    """Return the answer to a batch once nothing of it is open; a batch of notifications has none."""
+def batch_response(batch: Batch) -> list[Effect]:
+    """Return the response to a batch once none of its calls is open; a batch of notifications has no response."""
     if batch.open or not batch.replies:
         return []
     lines = b",".join(line.rstrip(b"\n") for line in batch.replies)
     batch.replies = []
-    return [Send(b"[%b]\n" % lines)]
+    return [SendResponse(b"[%b]\n" % lines)]

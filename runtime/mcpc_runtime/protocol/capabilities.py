@@ -1,11 +1,11 @@
-"""What the client of a request can be asked: what it declared, as far as the request's revision knows of it.
+"""The client's capabilities: what it declared, as far as the request's revision defines it.
 
-A client of the stateless era says so in every request, one of the handshake era when the conversation begins.
+A client of the stateless era declares them in every request, a client of the handshake era in `initialize`.
 """
 
 from __future__ import annotations
 
-from mcpc_runtime.protocol.facts import CAPABILITIES_KEY
+from mcpc_runtime.protocol.constants import CAPABILITIES_KEY
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -14,45 +14,45 @@ if TYPE_CHECKING:
     from mcpc_runtime.protocol.effects import Request
     from mcpc_runtime.protocol.jsonrpc import Json
 
-FORMS_SINCE = "2025-06-18"
-PARTS_SINCE = "2025-11-25"
-"""Since then a client says which modes of elicitation it has, and whether its model may use tools."""
+ELICITATION_SINCE = "2025-06-18"
+CAPABILITY_DETAILS_SINCE = "2025-11-25"
+"""Since this revision a client declares its modes of elicitation and whether its model may use tools."""
 
 
-def declared(request: Request) -> dict[str, Json]:
-    """Return the capabilities of the client that made a request."""
+def client_capabilities(request: Request) -> dict[str, Json]:
+    """Return the capabilities of the client that sent a request."""
     wire = request.wire
     if wire.stateless:
         meta = request.params.get("_meta")
-        return objects(meta.get(CAPABILITIES_KEY) if type(meta) is dict else None)
-    found = objects(request.session.capabilities)
-    if wire.version < FORMS_SINCE:
-        found.pop("elicitation", None)
-    if wire.version < PARTS_SINCE:
-        found.update({name: {} for name in ("elicitation", "sampling") if name in found})
-    return found
+        return object_members(meta.get(CAPABILITIES_KEY) if type(meta) is dict else None)
+    declared = object_members(request.session.capabilities)
+    if wire.version < ELICITATION_SINCE:
+        declared.pop("elicitation", None)
+    if wire.version < CAPABILITY_DETAILS_SINCE:
+        declared.update({name: {} for name in ("elicitation", "sampling") if name in declared})
+    return declared
 
 
-def objects(value: Json) -> dict[str, Json]:
-    """Return those members of an object that are objects: nothing else declares anything."""
+def object_members(value: Json) -> dict[str, Json]:
+    """Return the members of an object that are objects; other members declare nothing."""
     return {name: item for name, item in value.items() if type(item) is dict} if type(value) is dict else {}
 
 
 def supports(capabilities: dict[str, Json], name: str) -> bool:
-    """Tell whether capabilities have one, given by name, with a dot before a part of it; or by an extension's id."""
+    """Tell whether a capability is declared: a name with an optional `.part`, or the id of an extension."""
     if "/" in name:
-        return name in objects(capabilities.get("extensions"))
-    kind, _, part = name.partition(".")
-    found = capabilities.get(kind)
-    if type(found) is not dict:
+        return name in object_members(capabilities.get("extensions"))
+    kind, _, detail = name.partition(".")
+    declared = capabilities.get(kind)
+    if type(declared) is not dict:
         return False
-    if kind == "elicitation" and part in ("", "form"):
-        return "form" in found or "url" not in found  # an empty object has always meant forms
-    return not part or type(found.get(part)) is dict
+    if kind == "elicitation" and detail in ("", "form"):
+        return "form" in declared or "url" not in declared  # an empty object has always meant forms
+    return not detail or type(declared.get(detail)) is dict
 
 
-def needed(method: str, params: dict[str, Json]) -> str:
-    """Return the name of the capability that a question needs."""
+def required_capability(method: str, params: dict[str, Json]) -> str:
+    """Return the name of the capability that a request to the client needs."""
     if method == "elicitation/create":
         return "elicitation.url" if params.get("mode") == "url" else "elicitation.form"
     if method == "sampling/createMessage":
@@ -60,12 +60,12 @@ def needed(method: str, params: dict[str, Json]) -> str:
     return "roots"
 
 
-def required(names: Iterable[str]) -> dict[str, Json]:
-    """Return capabilities by name as the object in which a client would declare them."""
-    found: dict[str, Json] = {}
+def capabilities_object(names: Iterable[str]) -> dict[str, Json]:
+    """Return names of capabilities as the object in which a client would declare them."""
+    capabilities: dict[str, Json] = {}
     for name in names:
-        kind, _, part = name.partition(".")
-        parts = found.setdefault(kind, {})
-        if part and type(parts) is dict:
-            parts[part] = {}
-    return found
+        kind, _, detail = name.partition(".")
+        details = capabilities.setdefault(kind, {})
+        if detail and type(details) is dict:
+            details[detail] = {}
+    return capabilities

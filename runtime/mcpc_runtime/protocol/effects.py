@@ -1,26 +1,26 @@
-"""What the protocol core asks of its driver, and what the driver brings back.
+"""The effects that the protocol core requests of its driver, and the outcomes that the driver returns.
 
-Effects go out: `Send` an answer, `Say` something beside it, `Start` a handler, `Stop` one, `Give` one what it asked
-for, `Publish` that something changed, `Look` whether something did, `Tell` the person who runs the server.  Outcomes
-come in: what a handler's run amounted to.
+Effects: `SendResponse` and `SendMessage` write a line, `StartHandler`, `StopHandler` and `DeliverAnswer` are about a
+handler, `CloseStream` about the stream of a request, `PublishChange` and `StartPolling` about changes, `LogToOperator`
+writes to the operator's log.  An outcome is the result of a handler's run, independent of the revision.
 """
 
 from __future__ import annotations
 
-from mcpc_runtime.protocol.facts import INTERNAL_ERROR
+from mcpc_runtime.protocol.constants import INTERNAL_ERROR
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from mcpc_runtime.protocol.image import Definition, ProtocolRevision
     from mcpc_runtime.protocol.jsonrpc import Json
-    from mcpc_runtime.protocol.ports import Definition, Wire
 
 ABSENT = object()
 
 
 class Batch:
-    """The messages of one JSON-RPC array: answered together, when the last of them is."""
+    """A JSON-RPC batch; its replies are sent together when the last one is made."""
 
     __slots__ = ("open", "replies")
 
@@ -30,14 +30,16 @@ class Batch:
 
 
 class Request:
-    """One request of a client: its id, what it asks, the wire it speaks, the conversation and the batch it came in.
+    """One request of a client: id, method, parameters, protocol revision (`wire`), session and batch.
 
-    `session`: a `Session`.  `origin`: what the transport wants to remember of it; nobody else looks at that.
+    `session`: a `Session`.  `origin`: the transport's own data about it, a `RequestOrigin` or None.
     """
 
     __slots__ = ("batch", "identifier", "method", "origin", "params", "session", "wire")
 
-    def __init__(self, session: Any, identifier: str | int, method: str, params: dict[str, Json], wire: Wire) -> None:
+    def __init__(
+        self, session: Any, identifier: str | int, method: str, params: dict[str, Json], wire: ProtocolRevision
+    ) -> None:
         self.session = session
         self.identifier = identifier
         self.method = method
@@ -50,18 +52,25 @@ class Request:
 class Call:
     """A handler to run for a request.
 
-    `chain`: the tools that called this one, the client's first; none if it was the client.  `progress`: the last that
-    was reported of it.  `answers`: what the client has answered to what this call asked of it, by key.  `is_task`: the
-    client has been given a task for it, and waits for no answer.
+    `name`: of the definition.  `seconds`: the definition's time limit.  `chain`: the tools that called this one, the
+    client's first; empty if the client called it.  `is_tool`: whether it is a tool's handler; only tools have error
+    results.  `progress`: the last that was reported.  `answers`: the client's answers to requests of this call, by key.
+    `is_task`: whether the client was given a task for it instead of an answer.
     """
 
-    __slots__ = ("answers", "arguments", "chain", "definition", "is_task", "progress", "request")
+    __slots__ = ("answers", "arguments", "chain", "definition", "is_task", "is_tool", "name", "progress", "request",
+                 "seconds")  # fmt: skip
 
-    def __init__(self, request: Request, definition: Definition, arguments: dict[str, Json]) -> None:
+    def __init__(
+        self, request: Request, definition: Definition, arguments: dict[str, Json], chain: tuple[str, ...] = ()
+    ) -> None:
         self.request = request
         self.definition = definition
         self.arguments = arguments
-        self.chain: tuple[str, ...] = ()
+        self.chain = chain
+        self.name = definition.name
+        self.seconds = definition.seconds
+        self.is_tool = request.method == "tools/call" or bool(chain)
         self.progress: int | float | None = None
         self.answers: dict[str, Json] = {}
         self.is_task = False
@@ -73,23 +82,40 @@ class Call:
 
     @property
     def kind(self) -> str:
-        """What it is a handler of: `tool`, `prompt`, `resource` or `completion`."""
+        """The kind of the definition: `tool`, `prompt`, `resource` or `completion`."""
         return "tool" if self.chain else KINDS.get(self.request.method, "tool")
 
+
+class TaskRequest:
+    """A request about a task, which the task manager answers without a handler.
+
+    It is started, stopped, timed, counted and logged like a call; its name is its method.
+    """
+
+    __slots__ = ("request",)
+    arguments: dict[str, Json] = {}  # noqa: RUF012 - never changed
+    chain: tuple[str, ...] = ()
+    is_task = is_tool = False
+    kind = "tool"
+    seconds = 15.0
+
+    def __init__(self, request: Request) -> None:
+        self.request = request
+
     @property
-    def is_tool(self) -> bool:
-        """Whether this is a tool's handler: only tools have results that say that they are errors."""
-        return self.request.method == "tools/call" or bool(self.chain)
+    def name(self) -> str:
+        """The method."""
+        return self.request.method
 
 
 KINDS = {"completion/complete": "completion", "prompts/get": "prompt", "resources/read": "resource"}
-"""What a request runs a handler of, where that is no tool."""
+"""The kind of definition by method; `tool` for all others."""
 
 
-class Send:
-    """Write this line, whole: the one answer to `request`, or to what could not be read as one (None).
+class SendResponse:
+    """Write a response line: the one answer to `request`, or to an unreadable message (None).
 
-    `code`: that of the error it is, 0 for a result.
+    `code`: the error's code, 0 for a result.
     """
 
     __slots__ = ("code", "data", "request")
@@ -100,8 +126,8 @@ class Send:
         self.code = code
 
 
-class Say(Send):
-    """Write this line, whole: a notification or a request about `request`; about none, it is for the conversation."""
+class SendMessage(SendResponse):
+    """Write a notification or a client request that belongs to `request`, or to the session only."""
 
     __slots__ = ("session",)
 
@@ -110,26 +136,26 @@ class Say(Send):
         self.session = session
 
 
-class Start:
-    """Run this call's handler; bring its outcome to `Session.finish`."""
+class StartHandler:
+    """Run a call's handler or answer a request about a task; pass the outcome to `Session.finish`."""
 
     __slots__ = ("call",)
 
-    def __init__(self, call: Call) -> None:
+    def __init__(self, call: Activity) -> None:
         self.call = call
 
 
-class Stop:
-    """End this call's handler; nothing more will be sent for it."""
+class StopHandler:
+    """Stop a call's handler; nothing more will be sent for it."""
 
     __slots__ = ("call",)
 
-    def __init__(self, call: Call) -> None:
+    def __init__(self, call: Activity) -> None:
         self.call = call
 
 
-class Give:
-    """Hand a handler what it asked for; `reply` is the number that it gave its question."""
+class DeliverAnswer:
+    """Pass the client's answer to a handler; `reply` is the number of its request."""
 
     __slots__ = ("call", "reply", "value")
 
@@ -139,8 +165,8 @@ class Give:
         self.value = value
 
 
-class Part:
-    """Let the client come back for the rest of what is said about a request, after so many seconds, if it can."""
+class CloseStream:
+    """Close a request's SSE stream and ask the client to reconnect after so many seconds, if the transport can."""
 
     __slots__ = ("request", "seconds")
 
@@ -149,10 +175,10 @@ class Part:
         self.seconds = seconds
 
 
-class Publish:
-    """Something changed: tell every conversation that wants to know.
+class PublishChange:
+    """Notify every session that subscribed to a change.
 
-    `kind`: `resource`, whose `uri` has new contents; or the list that is another one: `tools`, `prompts`, `resources`.
+    `kind`: `resource` for new contents of `uri`, or the list that changed: `tools`, `prompts` or `resources`.
     """
 
     __slots__ = ("kind", "uri")
@@ -162,14 +188,14 @@ class Publish:
         self.uri = uri
 
 
-class Look:
-    """Look from now on whether what clients watch is another: nobody else would tell them."""
+class StartPolling:
+    """Start to poll subscribed resources whose provider sends no change events."""
 
     __slots__ = ()
 
 
-class Tell:
-    """Let the person who runs the server read this."""
+class LogToOperator:
+    """Write a text to the operator's log."""
 
     __slots__ = ("text",)
 
@@ -178,7 +204,7 @@ class Tell:
 
 
 class Outcome:
-    """A handler answered.  `structured` is ABSENT or any JSON value; `log` is what it wrote beside its answer."""
+    """The result of a tool.  `structured` is ABSENT or any JSON value; `log`: its other output, for the log."""
 
     __slots__ = ("content", "is_error", "log", "meta", "structured")
 
@@ -191,7 +217,7 @@ class Outcome:
 
 
 class PromptOutcome:
-    """A prompt's handler answered with messages."""
+    """The messages of a prompt."""
 
     __slots__ = ("description", "log", "messages")
 
@@ -202,7 +228,7 @@ class PromptOutcome:
 
 
 class ResourceOutcome:
-    """A resource's handler answered with contents: objects with `uri`, and `text` or `blob`."""
+    """The contents of a resource: objects with `uri`, and `text` or `blob`."""
 
     __slots__ = ("contents", "log", "meta")
 
@@ -213,7 +239,7 @@ class ResourceOutcome:
 
 
 class CompletionOutcome:
-    """A completion's handler answered with values, all that it has; `total` if it knows of more."""
+    """All values of a completion's handler; `total` if it reports that there are more."""
 
     __slots__ = ("log", "more", "total", "values")
 
@@ -224,8 +250,8 @@ class CompletionOutcome:
         self.log = ""
 
 
-class Ready:
-    """A result that is made already: an object of which only what every result has is missing."""
+class FinishedResult:
+    """A result object that is complete except for the members that every result has."""
 
     __slots__ = ("log", "result")
 
@@ -235,7 +261,7 @@ class Ready:
 
 
 class Failure:
-    """A request cannot be answered: a JSON-RPC error."""
+    """A JSON-RPC error, with the text for the operator's log if there is any."""
 
     __slots__ = ("code", "data", "log", "message")
 
@@ -247,12 +273,23 @@ class Failure:
 
 
 if TYPE_CHECKING:
-    Effect = Send | Start | Stop | Give | Part | Publish | Look | Tell
-    Ending = Outcome | PromptOutcome | ResourceOutcome | CompletionOutcome | Ready | Failure
+    Activity = Call | TaskRequest
+    """What runs until its request is answered."""
+    Effect = (
+        SendResponse
+        | StartHandler
+        | StopHandler
+        | DeliverAnswer
+        | CloseStream
+        | PublishChange
+        | StartPolling
+        | LogToOperator
+    )
+    Ending = Outcome | PromptOutcome | ResourceOutcome | CompletionOutcome | FinishedResult | Failure
 
 
 def internal_error(problem: object) -> Failure:
-    """Return the answer to a request that this server failed to answer."""
+    """Return the JSON-RPC error for an exception of the server."""
     return Failure(INTERNAL_ERROR, f"Internal error: {type(problem).__name__}: {problem}")
 
 

@@ -1,15 +1,15 @@
-"""JSON text to values and back, and the lines a server writes.
+"""JSON text to values and back, and the lines of JSON-RPC messages.
 
-The interpreter's own C scanner and encoder are used directly: importing `json` costs as much as starting the
-interpreter.  What RFC 8259 does not allow (NaN, infinities, two values, text that is not UTF-8) is refused.
+The interpreter's own C scanner and encoder are used directly: importing `json` takes as long as starting the
+interpreter. Text that RFC 8259 does not allow (NaN, infinities, two values, text that is not UTF-8) is refused.
 """
 
 from __future__ import annotations
 
 try:
     from _json import encode_basestring, make_encoder, make_scanner
-except ImportError:  # an interpreter without the C accelerator: slower, and the same
-    from mcpc_runtime.protocol.slow_json import encode_basestring, make_encoder, make_scanner  # type: ignore[assignment]
+except ImportError:  # an interpreter without the C accelerator: slower, with the same results
+    from mcpc_runtime.protocol.json_fallback import encode_basestring, make_encoder, make_scanner  # type: ignore[assignment]
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ INFINITIES = (float("inf"), float("-inf"))
 
 
 class ParseError(ValueError):
-    """A text is not one JSON value; the message says why."""
+    """A text is not one JSON value; the message contains the reason."""
 
 
 def refuse_constant(text: str) -> Json:
@@ -30,7 +30,7 @@ def refuse_constant(text: str) -> Json:
     raise ParseError(f"{text} is not JSON")
 
 
-def finite(text: str) -> float:
+def finite_float(text: str) -> float:
     """Return the number; refuse one that would become an infinity."""
     number = float(text)
     if number in INFINITIES:
@@ -38,23 +38,24 @@ def finite(text: str) -> float:
     return number
 
 
-class Scanning:
-    """What the C scanner asks its context for."""
+class ScannerContext:
+    """The attributes that the C scanner reads from its context."""
 
     strict = True
     object_hook = None
     object_pairs_hook = None
-    parse_float = staticmethod(finite)
+    parse_float = staticmethod(finite_float)
     parse_int = int
     parse_constant = staticmethod(refuse_constant)
-    memo: dict[str, str] = {}  # noqa: RUF012 - the pure-Python scanner wants one; it empties it after every text
+    memo: dict[str, str] = {}  # noqa: RUF012 - the pure-Python scanner needs it, and clears it after every text
 
 
-scan = make_scanner(Scanning)  # type: ignore[arg-type]
+scan = make_scanner(ScannerContext)  # type: ignore[arg-type]
 
 
 def parse(data: bytes) -> Json:
-    """Return the one JSON value of `data` (UTF-8; a byte order mark before it is passed over); raise ParseError."""
+    """Return the one JSON value of `data` (UTF-8; a byte order mark at its start is ignored); raise ParseError."""
+    value: Json
     try:
         text = str(data, "utf-8").removeprefix("\ufeff").strip(WHITE_SPACE)
         value, end = scan(text, 0)
@@ -72,12 +73,12 @@ def parse(data: bytes) -> Json:
         raise ParseError(str(problem)) from None
     if end != len(text):
         raise ParseError(f"more text after the JSON value, at character {end}")
-    return value  # type: ignore[no-any-return]
+    return value
 
 
 def refuse_value(value: object) -> Json:
-    """Refuse what JSON cannot carry."""
-    raise TypeError(f"JSON cannot carry a {type(value).__name__}")
+    """Raise TypeError for a value that JSON cannot represent."""
+    raise TypeError(f"a {type(value).__name__} cannot be written as JSON")
 
 
 quote: Callable[[str], str] = encode_basestring
@@ -87,21 +88,21 @@ encode_value: Callable[[Json, int], tuple[str, ...]] = make_encoder(
 
 
 def encode(value: Json) -> bytes:
-    """Return `value` as compact JSON in UTF-8; raise ValueError for NaN, TypeError for what JSON has no word for.
+    """Return `value` as compact JSON in UTF-8; raise ValueError for NaN, TypeError for values without JSON form.
 
-    A lone surrogate, which UTF-8 cannot carry, stays the escape it came as.
+    A lone surrogate, which UTF-8 cannot represent, is written as an escape.
     """
     return "".join(encode_value(value, 0)).encode("utf-8", "backslashreplace")
 
 
 def result_line(identifier: Json, result: bytes) -> bytes:
     """Return the response line whose result is the JSON text `result`."""
-    written = b"%d" % identifier if type(identifier) is int else encode(identifier)
-    return b'{"jsonrpc":"2.0","id":%b,"result":%b}\n' % (written, result)
+    identifier_text = b"%d" % identifier if type(identifier) is int else encode(identifier)
+    return b'{"jsonrpc":"2.0","id":%b,"result":%b}\n' % (identifier_text, result)
 
 
 def error_line(identifier: Json, code: int, message: str, data: Json = None) -> bytes:
-    """Return the error response line; `identifier` is None where a request's id could not be read."""
+    """Return the error response line; without the id of the request (None) if it could not be read."""
     error: dict[str, Json] = {"code": code, "message": message}
     if data is not None:
         error["data"] = data

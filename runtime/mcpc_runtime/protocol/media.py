@@ -1,4 +1,4 @@
-"""The media type of a file by its suffix, from a table, so that nothing depends on the machine; and which are texts."""
+"""Media types of files by suffix, from a fixed table that does not depend on the machine; and which types are text."""
 
 from __future__ import annotations
 
@@ -62,19 +62,19 @@ BINARIES = {
     "zip": "application/zip",
 }
 APP_SCHEME, APP = "ui://", "text/html;profile=mcp-app"
-"""User interfaces (`io.modelcontextprotocol/ui`): how their uris begin, and the one type they have."""
+"""User interfaces (`io.modelcontextprotocol/ui`): the scheme of their URIs, and their only media type."""
 TEXT, BINARY = "text/plain", "application/octet-stream"
 
 
 def media_type(path: str, data: bytes | None = None) -> str:
-    """Return the media type of a file; of one without a known suffix by its `data`: text if it is UTF-8 without NUL."""
+    """Return the media type of a file; without a known suffix, text if its `data` is UTF-8 without NUL."""
     suffix = path.rpartition("/")[2].rpartition(".")[2].lower() if "." in path.rpartition("/")[2] else ""
     known = TEXTS.get(suffix) or BINARIES.get(suffix)
     return known or (TEXT if data is None or is_text(data) else BINARY)
 
 
 def is_text(data: bytes) -> bool:
-    """Tell whether bytes are text that can be shown."""
+    """Tell whether bytes are UTF-8 without NUL."""
     try:
         return "\0" not in data.decode()
     except UnicodeDecodeError:
@@ -82,7 +82,7 @@ def is_text(data: bytes) -> bool:
 
 
 def is_textual(mime: str) -> bool:
-    """Tell whether what has this media type is shown as text, if it is UTF-8; so is what has none."""
+    """Tell whether content of this media type is sent as text if it is UTF-8; also true for an empty type."""
     kind = mime.partition(";")[0].strip().lower()
     return not kind or kind.startswith("text/") or kind in TEXTUAL or kind.endswith(("+json", "+xml", "+yaml"))
 

@@ -1,18 +1,16 @@
-"""What a signed state is for: one kind of state, of one server at one path; anywhere else it is not valid.
+"""Purposes of signed tokens: a kind of state, of one server at one path; a token is not valid for another purpose.
 
-A server is known by its name and by the path of its endpoint, and not by the file that serves it: replicas, and the
-builds of a rolling upgrade, go on with each other's state; another server that has the same keys does not.
+A server is identified by its name and the path of its endpoint, not by its file: replicas, and the builds of a rolling
+upgrade, continue with each other's state; another server with the same keys does not.
 """
 
 from __future__ import annotations
 
-from mcpc_runtime.protocol.facts import SERVER_INFO_KEY
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from mcpc_runtime.protocol.ports import Image
+    from mcpc_runtime.protocol.image import Image
 
 
-def purpose(kind: str, image: Image) -> str:
-    """Return the purpose that a kind of state is signed for."""
-    return f"{kind} {image.endpoint} {image.result_meta[SERVER_INFO_KEY]['name']}"
+def token_purpose(kind: str, image: Image) -> str:
+    """Return the purpose for which a kind of state is signed."""
+    return f"{kind} {image.endpoint} {image.server_name}"

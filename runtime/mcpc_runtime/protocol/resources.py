@@ -1,40 +1,34 @@
-"""Reading resources: what is known since the build is answered at once, files and handlers are called.
+"""Reading resources: static contents are returned at once, files and handlers are called.
 
-A uri that could never be served is an invalid parameter in every revision; one that nobody has is what its revision
-says: -32002 in the handshake era, an invalid parameter in the stateless one.  A result is never empty in its place.
+A URI that could never be served is an invalid parameter in every revision. A URI without a resource has the error code
+of its revision: -32002 in the handshake era, invalid parameter in the stateless era. It never has an empty result.
 """
 
 from __future__ import annotations
 
 from mcpc_runtime.lazy import resolve
+from mcpc_runtime.protocol.constants import INVALID_PARAMS, RESOURCE_NOT_FOUND
 from mcpc_runtime.protocol.effects import Call, Failure
-from mcpc_runtime.protocol.facts import INVALID_PARAMS, RESOURCE_NOT_FOUND
-from mcpc_runtime.protocol.matching import LONGEST, complaint, file_complaint
+from mcpc_runtime.protocol.uri_matching import MAX_URI_LENGTH, file_path_problem, uri_problem
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from typing import Any
 
     from mcpc_runtime.protocol.effects import Request, ResourceOutcome
+    from mcpc_runtime.protocol.image import Definition, Image
     from mcpc_runtime.protocol.jsonrpc import Json
-    from mcpc_runtime.protocol.ports import Definition, Image
     from mcpc_runtime.protocol.session_state import SessionState
 
 PUBLIC, PRIVATE = b'"cacheScope":"public"', b'"cacheScope":"private"'
 PATH = "path"
 """The argument of a call that reads a file."""
-FORMAT = "mcp_bash"
-BY_NAME = {FORMAT: "mcpc_runtime.contracts.mcp_bash_resource:named"}
-"""By the format in which a client may name a resource instead: what finds it then."""
 MISSING = "Invalid params: `uri` must be a string"
-UNLISTED = {FORMAT: "mcpc_runtime.contracts.mcp_bash_resource:unlisted"}
-"""By what the index says of a format: what finds resources that nobody listed."""
 
 
-def read(session: SessionState, request: Request) -> bytes | Failure | Call:
-    """Return the contents of the resource that the request names, or what has them."""
-    found = find(session.image, request)
+def read_resource(session: SessionState, request: Request) -> bytes | Failure | Call:
+    """Return the contents of the resource that the request names, or the call that reads them."""
+    found = find_resource(session.image, request)
     if isinstance(found, Failure):
         return found
     definition, arguments = found
@@ -45,66 +39,67 @@ def read(session: SessionState, request: Request) -> bytes | Failure | Call:
     return b'{"contents":%b%b}' % (contents, end.replace(PUBLIC, PRIVATE) if session.principal else end)
 
 
-def find(image: Image, request: Request) -> tuple[Definition, dict[str, Json]] | Failure:
-    """Return the resource that a request names, and the arguments its handler is called with."""
+def find_resource(image: Image, request: Request) -> tuple[Definition, dict[str, Json]] | Failure:
+    """Return the resource that a request names, and the arguments for its handler."""
     uri = request.params.get("uri")
-    if uri is None and FORMAT in image.index:
-        uri = resolve(BY_NAME[FORMAT])(request)
+    if uri is None and (rows := image.hooks("name_resource")):
+        uri = next((uri for row in rows if (uri := resolve(row)(request)) is not None), None)
         if uri is None:
             return Failure(*image.refusals.get("resource_uri_missing", (INVALID_PARAMS, MISSING)))
     try:
-        found = locate(image, uri)
+        found = locate_uri(image, uri)
     except ValueError as problem:
-        return Failure(INVALID_PARAMS, f"Invalid params: `uri` {problem}", told(uri))
-    return found or unknown(request)
+        return Failure(INVALID_PARAMS, f"Invalid params: `uri` {problem}", error_data(uri))
+    return found or unknown_resource(request)
 
 
-def locate(image: Image, uri: Json) -> tuple[Definition, dict[str, Json]] | None:
-    """Return the resource of a uri and the arguments for its handler; raise ValueError for what is no uri to serve."""
-    if type(uri) is not str or len(uri) > LONGEST:
-        raise ValueError(f"must be a string of at most {LONGEST} characters")
+def locate_uri(image: Image, uri: Json) -> tuple[Definition, dict[str, Json]] | None:
+    """Return the resource of a URI and the arguments for its handler; raise ValueError for an invalid URI."""
+    if type(uri) is not str or len(uri) > MAX_URI_LENGTH:
+        raise ValueError(f"must be a string of at most {MAX_URI_LENGTH} characters")
     exact = image.resource(uri)
     if exact is not None:
         return exact, {PATH: exact.handler[1]} if exact.contract == "file" else {}
-    problem = complaint(uri)
+    problem = uri_problem(uri)
     if problem:
         raise ValueError(problem)
-    found = image.template(uri) or unlisted(image, uri)
+    found = image.template(uri) or find_unlisted_resource(image, uri)
     if found is None or found[0].contract != "file":
         return found
     definition, variables = found
     value = variables.get(definition.handler[1])
     path = "/".join(map(str, value)) if type(value) is list else str(value or "")
-    problem = file_complaint(uri, path)
+    problem = file_path_problem(uri, path)
     if problem:
         raise ValueError(problem)
     return definition, {PATH: path}
 
 
-def unlisted(image: Image, uri: str) -> tuple[Definition, dict[str, Json]] | None:
-    """Return what reads a uri although nobody listed it, None if nothing does."""
-    rows = [row for format_name, row in UNLISTED.items() if format_name in image.index]
-    found: Iterator[Any] = (resolve(row)(image, uri) for row in rows)
+def find_unlisted_resource(image: Image, uri: str) -> tuple[Definition, dict[str, Json]] | None:
+    """Return the resource of a URI that is in no list, from the `find_resource` hooks; None if there is none."""
+    found: Iterator[tuple[Definition, dict[str, Json]] | None] = (
+        resolve(row)(image, uri) for row in image.hooks("find_resource")
+    )
     return next(filter(None, found), None)
 
 
-def unknown(request: Request) -> Failure:
-    """Return the refusal of a uri that nobody has."""
+def unknown_resource(request: Request) -> Failure:
+    """Return the error for a URI that no resource has."""
     uri = request.params.get("uri")
     code = INVALID_PARAMS if request.wire.stateless else RESOURCE_NOT_FOUND
-    code, words = request.session.image.refusals.get("resource_unknown", (code, "Resource not found: {name}"))
+    code, template = request.session.image.refusals.get("resource_unknown", (code, "Resource not found: {name}"))
     if request.wire.stateless and code == RESOURCE_NOT_FOUND:
-        code = INVALID_PARAMS  # the code that a dialect says is one that the stateless era has no more
-    return Failure(code, words.replace("{name}", str(uri)), told(uri))
+        code = INVALID_PARAMS  # the stateless era does not have this code of a dialect
+    return Failure(code, template.replace("{name}", str(uri)), error_data(uri))
 
 
-def told(uri: Json) -> Json:
-    """Return what an error says of the uri it is about; what is none is not said again."""
-    return {"uri": uri} if type(uri) is str and len(uri) <= LONGEST else None
+def error_data(uri: Json) -> Json:
+    """Return the data of an error about a URI; None if it is not a valid string, so that it is not repeated."""
+    return {"uri": uri} if type(uri) is str and len(uri) <= MAX_URI_LENGTH else None
 
 
-def finish(call: Call, outcome: ResourceOutcome) -> bytes:
-    """Return the contents that a handler gave, which hold for whoever asked, and for now."""
+def finish_resource(call: Call, outcome: ResourceOutcome) -> bytes:
+    """Return the contents that a handler returned; they are valid for this client only, and only now."""
     wire = call.request.wire
     result: dict[str, Json] = {"contents": outcome.contents}
     if wire.stateless:

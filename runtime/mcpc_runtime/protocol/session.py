@@ -1,15 +1,14 @@
-"""One conversation: every message is answered by its own envelope, and nothing is pinned by what came before.
+"""One client connection in the protocol core: messages in, effects out, without input or output.
 
 A request whose `_meta` names a protocol version is stateless and is answered in that version.  Any other request is
-of the handshake era: in the version the last `initialize` agreed on, or the newest of that era if there was none.
-What each method needs stands in tables; what a revision shows was decided when the image was built.
+of the handshake era: in the version of the last `initialize`, or the newest of that era if there was none.  The table
+`METHODS` has the function of each method; the responses of each revision are made when the image is built.
 """
 
 from __future__ import annotations
 
 from mcpc_runtime.lazy import lazy, resolve
-from mcpc_runtime.protocol.effects import Batch, Call, Failure, Request, Send, Start, Stop
-from mcpc_runtime.protocol.facts import (
+from mcpc_runtime.protocol.constants import (
     CAPABILITIES_KEY,
     INTERNAL_ERROR,
     INVALID_PARAMS,
@@ -21,6 +20,7 @@ from mcpc_runtime.protocol.facts import (
     UNSUPPORTED_PROTOCOL_VERSION,
     VERSION_KEY,
 )
+from mcpc_runtime.protocol.effects import Batch, Call, Failure, Request, SendResponse, StartHandler, StopHandler
 from mcpc_runtime.protocol.jsonrpc import (
     ParseError,
     error_line,
@@ -33,123 +33,123 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from mcpc_runtime.protocol.allowing import list_tools, privately
-    from mcpc_runtime.protocol.asks import take_response
     from mcpc_runtime.protocol.batches import close_batch, receive_batch
-    from mcpc_runtime.protocol.calls import finish as calls_finish
-    from mcpc_runtime.protocol.effects import Effect, Ending, Publish
+    from mcpc_runtime.protocol.calls import finish_call
+    from mcpc_runtime.protocol.client_requests.handshake import take_response
+    from mcpc_runtime.protocol.effects import Activity, Effect, Ending, PublishChange, TaskRequest
+    from mcpc_runtime.protocol.filtered_tool_list import list_tools, make_private
+    from mcpc_runtime.protocol.image import ProtocolRevision
     from mcpc_runtime.protocol.jsonrpc import Json
-    from mcpc_runtime.protocol.notes import note as notes_note
-    from mcpc_runtime.protocol.ports import Wire
-    from mcpc_runtime.protocol.subscriptions import changed as subscriptions_changed
+    from mcpc_runtime.protocol.notifications import notification_effects as notes_note
+    from mcpc_runtime.protocol.subscriptions import change_messages as subscriptions_changed
     from mcpc_runtime.protocol.values import has_too_many_values
 else:
-    calls_finish = lazy("mcpc_runtime.protocol.calls:finish", "calls_finish")
+    finish_call = lazy("mcpc_runtime.protocol.calls:finish_call")
     close_batch = lazy("mcpc_runtime.protocol.batches:close_batch")
     has_too_many_values = lazy("mcpc_runtime.protocol.values:has_too_many_values")
-    list_tools = lazy("mcpc_runtime.protocol.allowing:list_tools")
-    notes_note = lazy("mcpc_runtime.protocol.notes:note", "notes_note")
-    privately = lazy("mcpc_runtime.protocol.allowing:privately")
+    list_tools = lazy("mcpc_runtime.protocol.filtered_tool_list:list_tools")
+    notes_note = lazy("mcpc_runtime.protocol.notifications:notification_effects", "notes_note")
+    make_private = lazy("mcpc_runtime.protocol.filtered_tool_list:make_private")
     receive_batch = lazy("mcpc_runtime.protocol.batches:receive_batch")
-    subscriptions_changed = lazy("mcpc_runtime.protocol.subscriptions:changed", "subscriptions_changed")
-    take_response = lazy("mcpc_runtime.protocol.asks:take_response")
+    subscriptions_changed = lazy("mcpc_runtime.protocol.subscriptions:change_messages", "subscriptions_changed")
+    take_response = lazy("mcpc_runtime.protocol.client_requests.handshake:take_response")
 
 ROOTS_CHANGED = "notifications/roots/list_changed"
 STATELESS_ONLY = ("server/discover", "subscriptions/listen")
-MOST_VALUES = 1 << 19
-TOO_MANY_VALUES = f"Invalid request: a message has at most {MOST_VALUES} values"
+MAX_VALUES = 1 << 19
+TOO_MANY_VALUES = f"Invalid request: a message has at most {MAX_VALUES} values"
 TOO_LARGE = "Invalid request: the message is larger than %d bytes"
 
 
 class Session(SessionState):
-    """One conversation; `receive` and `finish` turn what happens into effects."""
+    """One client connection; `receive` and `finish` return effects."""
 
     __slots__ = ()
 
     def receive(self, data: bytes) -> list[Effect]:
         """Return the effects of one line."""
-        if len(data) > MOST_VALUES and has_too_many_values(data):
-            return refused(None, INVALID_REQUEST, TOO_MANY_VALUES)
+        if len(data) > MAX_VALUES and has_too_many_values(data):
+            return error_response(None, INVALID_REQUEST, TOO_MANY_VALUES)
         try:
             message = parse(data)
         except ParseError as problem:
-            return refused(None, PARSE_ERROR, f"Parse error: {problem}")
+            return error_response(None, PARSE_ERROR, f"Parse error: {problem}")
         if type(message) is list:
             effects: list[Effect] = receive_batch(self, message, self.receive_message)
             return effects
         return self.receive_message(message, None)
 
     def refuse_oversize(self, limit: int) -> list[Effect]:
-        """Return the answer to a line of more than `limit` bytes, which was not read."""
-        return refused(None, INVALID_REQUEST, TOO_LARGE % limit)
+        """Return the answer to a line of more than `limit` bytes, which was not parsed."""
+        return error_response(None, INVALID_REQUEST, TOO_LARGE % limit)
 
     def refuse_broken(self, data: bytes, problem: Exception) -> list[Effect]:
-        """Return the answer to a line that this server failed on: an internal error if it was a request."""
+        """Return the answer to a line whose processing failed: an internal error if it was a request."""
         message = parse(data)
         identifier = message.get("id") if type(message) is dict else None
         if type(identifier) is not str and type(identifier) is not int:
             identifier = None
         if type(message) is dict and "id" not in message:
             return []
-        return refused(identifier, INTERNAL_ERROR, f"Internal error: {type(problem).__name__}: {problem}")
+        return error_response(identifier, INTERNAL_ERROR, f"Internal error: {type(problem).__name__}: {problem}")
 
     def receive_message(self, message: Json, batch: Batch | None) -> list[Effect]:
         """Return the effects of one message, alone or of a batch."""
         if type(message) is not dict:
-            return refused(None, INVALID_REQUEST, "Invalid request: a message is an object")
+            return error_response(None, INVALID_REQUEST, "Invalid request: a message must be an object")
         if "method" not in message and ("result" in message or "error" in message):
             return self._take_response(message)
-        problem = misshapen(message)
         method, params, identifier = message.get("method"), message.get("params", {}), message.get("id")
         readable = identifier if type(identifier) is str or type(identifier) is int else None
-        if problem or type(method) is not str:
-            return refused(readable, INVALID_REQUEST, f"Invalid request: {problem}")
+        is_complete = readable is not None or "id" not in message
+        if type(method) is not str or message.get("jsonrpc") != "2.0" or not is_complete:
+            return error_response(readable, INVALID_REQUEST, f"Invalid request: {describe_malformed(message)}")
         if readable is None:
-            return self._notice(method, params)
+            return self._receive_notification(method, params)
         if type(params) is not dict:
-            return refused(readable, INVALID_PARAMS, "Invalid params: `params` must be an object")
+            return error_response(readable, INVALID_PARAMS, "Invalid params: `params` must be an object")
         return self._receive_request(readable, method, params, batch)
 
     def _receive_request(
         self, identifier: str | int, method: str, params: dict[str, Json], batch: Batch | None
     ) -> list[Effect]:
         if identifier in self.running or identifier in self.listening:
-            return refused(identifier, INVALID_REQUEST, "Invalid request: a request with this id is running")
+            return error_response(identifier, INVALID_REQUEST, "Invalid request: a request with this id is running")
         wire = self._envelope(method, params)
         if batch is not None and not isinstance(wire, Failure) and (wire.stateless or method == "initialize"):
             alone = method if method == "initialize" else "a stateless request"
-            wire = Failure(INVALID_REQUEST, f"Invalid request: {alone} is no part of a batch")
+            wire = Failure(INVALID_REQUEST, f"Invalid request: {alone} is not allowed in a batch")
         if isinstance(wire, Failure):
-            return refused(identifier, wire.code, wire.message, wire.data)
+            return error_response(identifier, wire.code, wire.message, wire.data)
         request = Request(self, identifier, method, params, wire)
         request.batch = batch
         answer = self._answer(request)
         if isinstance(answer, bytes):
-            return [Send(result_line(identifier, answer), request)]
+            return [SendResponse(result_line(identifier, answer), request)]
         if isinstance(answer, Failure):
-            return refused(identifier, answer.code, answer.message, answer.data, request)
+            return error_response(identifier, answer.code, answer.message, answer.data, request)
         if isinstance(answer, list):
             return answer
         self.running[identifier] = answer
         if batch is not None:
             batch.open += 1
-        return [Start(answer)]
+        return [StartHandler(answer)]
 
     def _take_response(self, message: dict[str, Json]) -> list[Effect]:
-        """Take what the client answers to a request of ours; what nobody asked for is passed over."""
+        """Take the client's response to a client request; other responses are ignored."""
         if not self.asked:
             return []
         effects: list[Effect] = take_response(self, message)
         return effects
 
-    def _envelope(self, method: str, params: dict[str, Json]) -> Wire | Failure:
-        """Return the wire a request is to be answered on, by nothing but the request (and the last handshake)."""
+    def _envelope(self, method: str, params: dict[str, Json]) -> ProtocolRevision | Failure:
+        """Return the revision in which a request is answered, from its `_meta` or the last handshake."""
         meta = params.get("_meta")
         if type(meta) is not dict or not (VERSION_KEY in meta or CAPABILITIES_KEY in meta):
             if method in STATELESS_ONLY:
                 return Failure(INVALID_PARAMS, f"Invalid params: `_meta` must have `{VERSION_KEY}`")
-            return self.handshake_wire()
-        problem = misspoken(meta)
+            return self.wire or self.handshake_wire()
+        problem = describe_wrong_envelope(meta)
         if problem:
             return Failure(INVALID_PARAMS, f"Invalid params: {problem}")
         version = str(meta[VERSION_KEY])
@@ -160,14 +160,15 @@ class Session(SessionState):
 
     def _answer(self, request: Request) -> Answer:
         wire, method = request.wire, request.method
-        if self.image.guard is not None:
-            refused: Failure | None = self.image.guard(request)
-            if refused is not None:
-                return refused
-        row = METHODS.get(method) if method in wire.methods else None
-        if row is not None:
-            perform: Perform = resolve(row) if type(row) is str else row  # type: ignore[assignment]
-            return perform(self, request)
+        if self.image.check_request is not None:
+            failure: Failure | None = self.image.check_request(request)
+            if failure is not None:
+                return failure
+        if method in METHODS and method in wire.methods:
+            row = METHODS[method]
+            if isinstance(row, str):
+                row = METHODS[method] = resolve(row)
+            return row(self, request)
         answer = wire.answer(method)
         if answer is not None:
             return answer
@@ -175,7 +176,7 @@ class Session(SessionState):
             return self._list(request)
         return Failure(METHOD_NOT_FOUND, f"Method not found: {method}")
 
-    def _notice(self, method: str, params: Json) -> list[Effect]:
+    def _receive_notification(self, method: str, params: Json) -> list[Effect]:
         if method != "notifications/cancelled" or type(params) is not dict:
             if method == ROOTS_CHANGED:
                 self.roots = None
@@ -186,61 +187,69 @@ class Session(SessionState):
         return self.drop(identifier)
 
     def drop(self, identifier: str | int) -> list[Effect]:
-        """Return the effects of nobody waiting for the answer to a request any more."""
+        """Return the effects of a cancelled request."""
         self.listening.pop(identifier, None)
         call = self.running.pop(identifier, None)
         if call is None or call.is_task:
             return []
-        return [Stop(call), *close_batch(call, None)]
+        return [StopHandler(call), *close_batch(call, None)]
 
-    def changed(self, event: Publish) -> list[Effect]:
-        """Return what this client is told of a change, if it wants to know."""
+    def changed(self, event: PublishChange) -> list[Effect]:
+        """Return the notifications of a change, if this client subscribed to it."""
         if not self.listening and not self.watched and self.wire is None:
             return []
         effects: list[Effect] = subscriptions_changed(self, event)
         return effects
 
     def _list(self, request: Request) -> bytes | Failure:
-        if request.method == "tools/list" and not (self.allows is None and self.image.shown is None):
+        if request.method == "tools/list" and not (self.allows is None and self.image.shows_tool is None):
             allowed: bytes | Failure = list_tools(self, request)
             return allowed
         cursor = request.params.get("cursor")
         page = request.wire.page(request.method, cursor)
         if page is not None and self.principal and request.wire.stateless and request.method == "tools/list":
-            page = privately(page)
+            page = make_private(page)
         return page if page is not None else Failure(INVALID_PARAMS, "Invalid params: unknown cursor")
 
     def initialize(self, request: Request) -> bytes | Failure:
-        """Agree on a version: the client's if it is known, else the newest of the handshake era."""
+        """Negotiate the version: the client's if it is supported, else the newest of the handshake era."""
         version = request.params.get("protocolVersion")
         if type(version) is not str:
             return Failure(INVALID_PARAMS, "Invalid params: `protocolVersion` must be a string")
-        known = self.image.handshake_versions
-        self.wire = self.image.wire(version if version in known else known[-1])
+        supported = self.image.handshake_versions
+        self.wire = self.image.wire(version if version in supported else supported[-1])
         capabilities = request.params.get("capabilities")
         self.capabilities = capabilities if type(capabilities) is dict else {}
         return self.wire.initialize()
 
-    def note(self, call: Call, said: dict[str, Json]) -> list[Effect]:
-        """Return the effects of what a handler says while it runs: progress, or a log message."""
-        effects: list[Effect] = notes_note(self, call, said)
+    def set_log_level(self, request: Request) -> bytes | Failure:
+        """Set the least severe level of log messages that the client gets."""
+        level = request.params.get("level")
+        if type(level) is not str or level not in LOG_LEVELS:
+            return Failure(INVALID_PARAMS, f"Invalid params: `level` must be one of {', '.join(LOG_LEVELS)}")
+        self.log_level = level
+        return b"{}"
+
+    def note(self, call: Call, note: dict[str, Json]) -> list[Effect]:
+        """Return the effects of a handler's note while it runs: progress, or a log message."""
+        effects: list[Effect] = notes_note(self, call, note)
         return effects
 
-    def finish(self, call: Call, ending: Ending) -> list[Effect]:
-        """Return the effects of a handler's end; none if its call was cancelled."""
-        effects: list[Effect] = calls_finish(self, call, ending)
+    def finish(self, call: Activity, ending: Ending) -> list[Effect]:
+        """Return the effects of a handler's end; an empty list if its call was cancelled."""
+        effects: list[Effect] = finish_call(self, call, ending)
         return effects
 
 
-def refused(
+def error_response(
     identifier: str | int | None, code: int, message: str, data: Json = None, request: Request | None = None
 ) -> list[Effect]:
-    """Return the effects of an error."""
-    return [Send(error_line(identifier, code, message, data), request, code)]
+    """Return the effects of an error response."""
+    return [SendResponse(error_line(identifier, code, message, data), request, code)]
 
 
-def misshapen(message: dict[str, Json]) -> str:
-    """Return what keeps an object from being a request or a notification, or nothing."""
+def describe_malformed(message: dict[str, Json]) -> str:
+    """Return why an object is not a request or a notification; an empty string if it is one."""
     if message.get("jsonrpc") != "2.0":
         return '`jsonrpc` must be "2.0"'
     if type(message.get("method")) is not str:
@@ -250,8 +259,8 @@ def misshapen(message: dict[str, Json]) -> str:
     return ""
 
 
-def misspoken(meta: dict[str, Json]) -> str:
-    """Return what is wrong with what every stateless request says of itself, or nothing."""
+def describe_wrong_envelope(meta: dict[str, Json]) -> str:
+    """Return what is wrong with the envelope of a stateless request, or an empty string."""
     if type(meta.get(VERSION_KEY)) is not str:
         return f"`_meta` must have `{VERSION_KEY}`, a string"
     if type(meta.get(CAPABILITIES_KEY)) is not dict:
@@ -262,25 +271,25 @@ def misspoken(meta: dict[str, Json]) -> str:
 
 
 if TYPE_CHECKING:
-    Answer = bytes | Failure | Call | list[Effect]
-    """A result, a refusal, a handler to run, or the effects of a request that stays open."""
+    Answer = bytes | Failure | Call | TaskRequest | list[Effect]
+    """A result, an error, a handler to run, a request about a task, or the effects of a request that stays open."""
     Perform = Callable[["Session", Request], Answer]
 
 METHODS: dict[str, Perform | str] = {
     "completion/complete": "mcpc_runtime.protocol.completion:complete",
     "initialize": Session.initialize,
-    "logging/setLevel": "mcpc_runtime.protocol.calls:set_level",
-    "prompts/get": "mcpc_runtime.protocol.calls:get_prompt",
+    "logging/setLevel": Session.set_log_level,
+    "prompts/get": "mcpc_runtime.protocol.prompts:get_prompt",
     "resources/directory/read": "mcpc_runtime.protocol.skills:read_directory",
-    "resources/list": "mcpc_runtime.protocol.live:list_resources",
-    "resources/read": "mcpc_runtime.protocol.resources:read",
+    "resources/list": "mcpc_runtime.protocol.dynamic_resource_list:list_resources",
+    "resources/read": "mcpc_runtime.protocol.resources:read_resource",
     "resources/subscribe": "mcpc_runtime.protocol.subscriptions:subscribe",
     "resources/unsubscribe": "mcpc_runtime.protocol.subscriptions:unsubscribe",
-    "skills/get": "mcpc_runtime.protocol.skills:get",
+    "skills/get": "mcpc_runtime.protocol.skills:get_skill",
     "subscriptions/listen": "mcpc_runtime.protocol.subscriptions:listen",
-    "tasks/cancel": "mcpc_runtime.protocol.tasks:cancel",
-    "tasks/get": "mcpc_runtime.protocol.tasks:get",
-    "tasks/update": "mcpc_runtime.protocol.tasks:update",
+    "tasks/cancel": "mcpc_runtime.protocol.tasks:cancel_task",
+    "tasks/get": "mcpc_runtime.protocol.tasks:get_task",
+    "tasks/update": "mcpc_runtime.protocol.tasks:update_task",
     "tools/call": "mcpc_runtime.protocol.calls:call_tool",
 }
-"""What each method that has no ready answer does; a dotted name is resolved when it is first called."""
+"""The function of each method without a constant answer; a string is resolved at the first request."""

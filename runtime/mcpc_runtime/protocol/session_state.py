@@ -1,4 +1,4 @@
-"""The state of one client's conversation: what it said last, what runs for it, and what it listens to."""
+"""The state of one client connection: its last settings, its running calls, and its subscriptions."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ if TYPE_CHECKING:
     from typing import Any
 
     from mcpc_runtime.protocol.accounts import Account
-    from mcpc_runtime.protocol.effects import Call, Request
+    from mcpc_runtime.protocol.effects import Activity, Request
+    from mcpc_runtime.protocol.image import Image, ProtocolRevision
     from mcpc_runtime.protocol.jsonrpc import Json
-    from mcpc_runtime.protocol.ports import Image, Wire
 
 
 class SessionState:
-    """What is known of a conversation.
+    """The state of a session.
 
-    `wire`, `log_level`, `capabilities` and `watched` (uris) are what a client of the handshake era said last;
-    `listening` are the subscriptions of the stateless one by their ids; `asked` are our own requests to the client.
-    `principal`: on whose behalf, as far as the transport knows; `account`: what notes the
-    bytes that are kept of it, if somebody counts them; `allows`: which tools that one may see, all if None.
-    `roots`: what the client has answered when it was asked for its roots, as whoever asked understood it.
+    `wire`, `log_level`, `capabilities` and `watched` (uris): the last settings of a client of the handshake era.
+    `listening`: the subscriptions of the stateless era, by request id.  `asked`: open client requests, by their ids.
+    `principal`: the owner of the requests, as far as the transport knows it.  `account`: counts stored bytes, if they
+    are limited.  `allows`: whether the principal may see a tool; None for all.  `roots`: the client's roots, in the
+    form of the code that requested them.
     """
 
     __slots__ = (
@@ -40,18 +40,18 @@ class SessionState:
 
     def __init__(self, image: Image) -> None:
         self.image = image
-        self.wire: Wire | None = None
+        self.wire: ProtocolRevision | None = None
         self.log_level: str | None = None
-        self.running: dict[str | int, Call] = {}
+        self.running: dict[str | int, Activity] = {}
         self.listening: dict[str | int, Request] = {}
         self.capabilities: dict[str, Json] = {}
         self.asked: dict[str | int, Any] = {}
         self.watched: dict[str, None] = {}
         self.principal = ""
         self.account: Account | None = None
-        self.roots: Any = None
+        self.roots: object = None
         self.allows: Callable[[str], bool] | None = None
 
-    def handshake_wire(self) -> Wire:
-        """Return the wire of messages that do not name a version."""
+    def handshake_wire(self) -> ProtocolRevision:
+        """Return the revision of messages that do not name a version."""
         return self.wire or self.image.wire(self.image.handshake_versions[-1])

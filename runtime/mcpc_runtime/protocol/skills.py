@@ -1,9 +1,9 @@
-"""Skills: one entry by its uri, and the children of a folder; both were written when the server was built."""
+"""Skills: one entry by its URI, and the children of a folder; both are generated at build time."""
 
 from __future__ import annotations
 
+from mcpc_runtime.protocol.constants import INVALID_PARAMS
 from mcpc_runtime.protocol.effects import Failure
-from mcpc_runtime.protocol.facts import INVALID_PARAMS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -11,31 +11,31 @@ if TYPE_CHECKING:
     from mcpc_runtime.protocol.session_state import SessionState
 
 
-def get(session: SessionState, request: Request) -> bytes | Failure:
-    """Return the entry of the skill whose SKILL.md has the uri."""
-    found = look_up(session, request, "skills")
+def get_skill(session: SessionState, request: Request) -> bytes | Failure:
+    """Return the entry of the skill whose SKILL.md has the URI."""
+    found = look_up_uri(session, request, "skills")
     if isinstance(found, Failure):
         return found
     return b'{"skill":%b%b}' % (found, request.wire.cache)
 
 
 def read_directory(session: SessionState, request: Request) -> bytes | Failure:
-    """Return the children of a folder; there is one page, so no cursor was ever given out."""
+    """Return the children of a folder; there is one page, so no cursor was ever issued."""
     if request.params.get("cursor") is not None:
         return Failure(INVALID_PARAMS, "Invalid params: unknown cursor")
-    found = look_up(session, request, "directories")
+    found = look_up_uri(session, request, "directories")
     if isinstance(found, Failure):
         return found
     return b'{"resources":%b%b}' % (found, request.wire.cache)
 
 
-def look_up(session: SessionState, request: Request, table: str) -> bytes | Failure:
-    """Return what the table has for the request's uri, as JSON."""
+def look_up_uri(session: SessionState, request: Request, table: str) -> bytes | Failure:
+    """Return the JSON that a table has for the request's URI."""
     uri = request.params.get("uri")
     if type(uri) is not str:
         return Failure(INVALID_PARAMS, "Invalid params: `uri` must be a string")
-    found = session.image.value(table, uri)
+    found = session.image.table_value(table, uri)
     if found is not None:
         return found
     kind = "skill" if table == "skills" else "folder"
-    return Failure(INVALID_PARAMS, f"Invalid params: no {kind} has this uri", {"uri": uri})
+    return Failure(INVALID_PARAMS, f"Invalid params: unknown {kind} URI", {"uri": uri})

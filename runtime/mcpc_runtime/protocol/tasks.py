@@ -1,49 +1,50 @@
 """Tasks (io.modelcontextprotocol/tasks): what clients see of them, and the three requests about them.
 
-A request may become a task, and may ask about one, if it says itself that its client knows tasks.
+A request may become a task, or be about a task, only if it declares itself that its client supports tasks.
 """
 
 from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from mcpc_runtime.protocol.course import COMPLETED, FAILED, INPUT_REQUIRED, KEPT_MS
-from mcpc_runtime.protocol.effects import Call, Failure, Publish, text_outcome
-from mcpc_runtime.protocol.facts import CAPABILITIES_KEY, INVALID_PARAMS, MISSING_CAPABILITY, TASKS_EXTENSION
+from mcpc_runtime.protocol.constants import CAPABILITIES_KEY, INVALID_PARAMS, MISSING_CAPABILITY, TASKS_EXTENSION
+from mcpc_runtime.protocol.effects import Failure, PublishChange, TaskRequest, text_outcome
+from mcpc_runtime.protocol.task_state import COMPLETED, FAILED, INPUT_REQUIRED, RETENTION_MS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from mcpc_runtime.protocol.course import Task
-    from mcpc_runtime.protocol.effects import Outcome, Request
+    from mcpc_runtime.protocol.effects import Call, Outcome, Request
     from mcpc_runtime.protocol.jsonrpc import Json
     from mcpc_runtime.protocol.session_state import SessionState
+    from mcpc_runtime.protocol.task_state import Task
 
 POLL_MS = 1000
-"""How often a client should look."""
-OPERATION_SECONDS = 15.0
-MOST_LETTERS = 200
-"""How long the id of a task may be; ours have 48."""
-UNKNOWN = "Invalid params: there is no such task, or it was kept long enough"
+"""How often a client should poll, in milliseconds."""
+MAX_ID_LENGTH = 200
+"""Maximum length of the id of a task; generated ids have 48 characters."""
+UNKNOWN = "Invalid params: unknown or expired task"
 
 
-def shown(task: Task, now: int) -> dict[str, Json]:
+def task_view(task: Task, now: int) -> dict[str, Json]:
     """Return a task as clients see it, without its details."""
-    ttl = task.ttl if task.over else max(task.ttl, now - task.created + KEPT_MS)
+    ttl = task.ttl if task.over else max(task.ttl, now - task.created + RETENTION_MS)
     view: dict[str, Json] = {"taskId": task.identifier, "status": task.status}
     if task.message:
         view["statusMessage"] = task.message
-    view.update(createdAt=instant(task.created), lastUpdatedAt=instant(task.updated), ttlMs=ttl, pollIntervalMs=POLL_MS)
+    view.update(
+        createdAt=iso_time(task.created), lastUpdatedAt=iso_time(task.updated), ttlMs=ttl, pollIntervalMs=POLL_MS
+    )
     return view
 
 
-def created(task: Task, now: int) -> dict[str, Json]:
-    """Return what a request is answered with that became a task."""
-    return {"resultType": "task", **shown(task, now)}
+def created_result(task: Task, now: int) -> dict[str, Json]:
+    """Return the result of a request that became a task."""
+    return {"resultType": "task", **task_view(task, now)}
 
 
-def detailed(task: Task, now: int) -> dict[str, Json]:
-    """Return a task with what its status wants: what is open, the result, or the error."""
-    view = shown(task, now)
+def detailed_view(task: Task, now: int) -> dict[str, Json]:
+    """Return a task with the details of its status: open requests, result, or error."""
+    view = task_view(task, now)
     if task.status == INPUT_REQUIRED:
         view["inputRequests"] = task.requests
     elif task.status == COMPLETED:
@@ -53,15 +54,15 @@ def detailed(task: Task, now: int) -> dict[str, Json]:
     return view
 
 
-def instant(moment: int) -> str:
-    """Return a time as ISO 8601 writes it."""
+def iso_time(moment: int) -> str:
+    """Return a time in ISO 8601."""
     return datetime.fromtimestamp(moment / 1000, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-class TaskChanged(Publish):
-    """A task is not what it was: `uri` is its id, `task` what clients see of it.
+class TaskChanged(PublishChange):
+    """A task has changed: `uri` is its id, `task` what clients see of it.
 
-    Only its principal may, with a token that allows its tool.
+    It is visible only to its principal, with a token that allows its tool.
     """
 
     __slots__ = ("principal", "task", "tool")
@@ -74,93 +75,74 @@ class TaskChanged(Publish):
 
 
 def status_event(task: Task, now: int) -> TaskChanged:
-    """Return the event of a task that changed: `notifications/tasks` has its `task` as parameters."""
-    return TaskChanged(task.identifier, task.principal, task.tool, detailed(task, now))
+    """Return the event of a changed task; its `task` is the params of `notifications/tasks`."""
+    return TaskChanged(task.identifier, task.principal, task.tool, detailed_view(task, now))
 
 
 def may_see(session: SessionState, principal: str, tool: str) -> bool:
-    """Tell whether a conversation may know of a principal's task of this tool."""
+    """Tell whether a conversation may see a principal's task of this tool."""
     return session.principal == principal and (session.allows is None or session.allows(tool))
 
 
-def seen_by(session: SessionState, event: Publish) -> dict[str, Json] | None:
-    """Return what a conversation may know of a task that changed; None if it may not see it."""
+def visible_task(session: SessionState, event: PublishChange) -> dict[str, Json] | None:
+    """Return what a conversation may see of a changed task; None if it may not see it."""
     if not isinstance(event, TaskChanged) or not may_see(session, event.principal, event.tool):
         return None
     return event.task
 
 
-class Operation:
-    """What a request about a task runs in the place of a handler (see `Definition` in `ports`)."""
-
-    contract = "tasks"
-    handler: tuple[str, ...] = ()
-    seconds = OPERATION_SECONDS
-    inline = isolated = again = False
-    environment = 0
-    requires: tuple[tuple[str, str], ...] = ()
-    asks: tuple[tuple[str, str, bytes], ...] = ()
-    task = mime = ""
-    headers: tuple[tuple[str, tuple[str, ...]], ...] = ()
-    arguments: tuple[tuple[str, bool], ...] = ()
-    input = output = None
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-
-
-def declares(request: Request) -> bool:
-    """Tell whether the client of this request knows tasks; what it said earlier does not count."""
+def declares_tasks(request: Request) -> bool:
+    """Tell whether the client declares tasks in this request; earlier declarations do not count."""
     meta = request.params.get("_meta")
     capabilities = meta.get(CAPABILITIES_KEY) if request.wire.stateless and type(meta) is dict else None
     extensions = capabilities.get("extensions") if type(capabilities) is dict else None
     return type(extensions) is dict and type(extensions.get(TASKS_EXTENSION)) is dict
 
 
-def missing() -> Failure:
-    """Return the refusal of a request that only a client can make that knows tasks."""
+def missing_extension() -> Failure:
+    """Return the refusal of a request that needs a client with tasks."""
     required: Json = {"requiredCapabilities": {"extensions": {TASKS_EXTENSION: {}}}}
     return Failure(MISSING_CAPABILITY, f"Missing required client capability: the extension {TASKS_EXTENSION}", required)
 
 
-def lacking(call: Call) -> Outcome | Failure | None:
-    """Return the refusal of a call that can only be a task where the client knows none."""
-    if call.definition.task != "required" or declares(call.request):
+def required_task_refusal(call: Call) -> Outcome | Failure | None:
+    """Return the refusal of a call that must be a task if the client does not support tasks."""
+    if call.definition.task != "required" or declares_tasks(call.request):
         return None
     if call.request.wire.stateless:
-        return missing()
-    words = f"{call.definition.name} runs as a task, which this revision of the protocol does not have"
-    return text_outcome(words, is_error=True)
+        return missing_extension()
+    message = f"{call.definition.name} runs as a task, which this revision of the protocol does not support"
+    return text_outcome(message, is_error=True)
 
 
-def get(session: SessionState, request: Request) -> Failure | Call:
-    """Look at a task."""
-    return operation(request)
+def get_task(session: SessionState, request: Request) -> Failure | TaskRequest:
+    """Handle `tasks/get`."""
+    return task_request(request)
 
 
-def cancel(session: SessionState, request: Request) -> Failure | Call:
-    """Have a task end, if it has not yet."""
-    return operation(request)
+def cancel_task(session: SessionState, request: Request) -> Failure | TaskRequest:
+    """Handle `tasks/cancel`."""
+    return task_request(request)
 
 
-def update(session: SessionState, request: Request) -> Failure | Call:
-    """Take answers of the client, each an object."""
+def update_task(session: SessionState, request: Request) -> Failure | TaskRequest:
+    """Handle `tasks/update`: answers of the client, each an object."""
     responses = request.params.get("inputResponses")
-    checked = operation(request)
-    if isinstance(checked, Call) and (
-        type(responses) is not dict or any(type(one) is not dict for one in responses.values())
+    checked = task_request(request)
+    if isinstance(checked, TaskRequest) and (
+        type(responses) is not dict or any(type(response) is not dict for response in responses.values())
     ):
         return Failure(INVALID_PARAMS, "Invalid params: `inputResponses` must be an object of objects")
     return checked
 
 
-def operation(request: Request) -> Failure | Call:
-    """Return the call of a request about a task."""
-    if not declares(request):
-        return missing()
+def task_request(request: Request) -> Failure | TaskRequest:
+    """Return the request for the task manager; refuse one whose task cannot exist."""
+    if not declares_tasks(request):
+        return missing_extension()
     identifier = request.params.get("taskId")
     if type(identifier) is not str:
         return Failure(INVALID_PARAMS, "Invalid params: `taskId` must be a string")
-    if not (0 < len(identifier) <= MOST_LETTERS and identifier.isascii() and identifier.isalnum()):
+    if not (0 < len(identifier) <= MAX_ID_LENGTH and identifier.isascii() and identifier.isalnum()):
         return Failure(INVALID_PARAMS, UNKNOWN)
-    return Call(request, Operation(request.method), {})
+    return TaskRequest(request)

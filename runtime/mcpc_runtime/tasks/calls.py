@@ -7,9 +7,9 @@ from mcpc_runtime.protocol.session import Session
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from mcpc_runtime.image import Image
-    from mcpc_runtime.protocol.course import Task
+    from mcpc_runtime.image.image import Image
     from mcpc_runtime.protocol.jsonrpc import Json
+    from mcpc_runtime.protocol.task_state import Task
     from mcpc_runtime.tasks.store import Kept
 
 NOT_KEPT = ("progressToken",)

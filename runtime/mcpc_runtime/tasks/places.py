@@ -8,26 +8,26 @@ from __future__ import annotations
 
 import os
 
-from mcpc_runtime.errors import tell
 from mcpc_runtime.lazy import lazy
-from mcpc_runtime.ownership import UnusableError, refuse_shared
-from mcpc_runtime.redis import NOT_CARRIED, is_address
-from mcpc_runtime.tasks.store import Memory, Refusing, StoreError
+from mcpc_runtime.operator_log import log_line
+from mcpc_runtime.platforms.posix.private_files import UnusableFolderError, refuse_shared
+from mcpc_runtime.replicas.redis_connection import NOT_BUNDLED, is_redis_address
+from mcpc_runtime.tasks.store import MemoryStore, StoreError, UnavailableStore
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from hashlib import sha256
 
-    from mcpc_runtime.tasks.redis import Redis
-    from mcpc_runtime.tasks.sqlite import Sqlite
+    from mcpc_runtime.tasks.redis import RedisStore
+    from mcpc_runtime.tasks.sqlite import SqliteStore
     from mcpc_runtime.tasks.store import Store
 else:
-    Redis = lazy("mcpc_runtime.tasks.redis:Redis")
-    Sqlite = lazy("mcpc_runtime.tasks.sqlite:Sqlite")
+    RedisStore = lazy("mcpc_runtime.tasks.redis:RedisStore")
+    SqliteStore = lazy("mcpc_runtime.tasks.sqlite:SqliteStore")
     sha256 = lazy("hashlib:sha256")
 
 VARIABLE = "MCPC_TASKS"
-MEMORY_ONLY = "tasks are kept in memory only, and end with this server"
+MEMORY_ONLY = "tasks are stored in memory only and end with this server"
 MOST_LETTERS = 64
 
 
@@ -39,19 +39,19 @@ def open_store(name: str, archive: str) -> Store:
         if not chosen:
             return usual(name, archive)
         if scheme == "memory":
-            return Memory()
+            return MemoryStore()
         if scheme == "sqlite" and rest:
             path = os.path.abspath(os.path.expanduser(rest))
             reason = shared(os.path.dirname(path))
             if reason:
-                tell(f"{reason}: somebody else could put another file in the place of {path}")
+                log_line(f"{reason}: another user could replace {path}")
             return sqlite(path)
-        if is_address(chosen):
+        if is_redis_address(chosen):
             return redis(chosen, name, archive)
         raise StoreError(f"{VARIABLE} must be sqlite:PATH, redis://…, or memory:")
     except StoreError as problem:
-        tell(str(problem))
-        return Refusing(str(problem))
+        log_line(str(problem))
+        return UnavailableStore(str(problem))
 
 
 def usual(name: str, archive: str) -> Store:
@@ -59,21 +59,21 @@ def usual(name: str, archive: str) -> Store:
     home = os.environ.get("HOME", "")
     state = os.environ.get("XDG_STATE_HOME", "") or (os.path.join(home, ".local", "state") if home else "")
     if not os.path.isabs(state):
-        tell(f"there is no place for a file ({VARIABLE}, XDG_STATE_HOME and HOME are not set): {MEMORY_ONLY}")
-        return Memory()
+        log_line(f"no folder for the task database ({VARIABLE}, XDG_STATE_HOME and HOME are not set): {MEMORY_ONLY}")
+        return MemoryStore()
     folder = os.path.join(state, "mcpc")
     if not writable(folder):
-        tell(f"{folder} cannot be written: {MEMORY_ONLY}")
-        return Memory()
+        log_line(f"{folder} is not writable: {MEMORY_ONLY}")
+        return MemoryStore()
     reason = shared(folder)
     if reason:
-        tell(f"{reason}: {MEMORY_ONLY}")
-        return Memory()
+        log_line(f"{reason}: {MEMORY_ONLY}")
+        return MemoryStore()
     try:
         return sqlite(os.path.join(folder, file_name(name, archive)))
     except StoreError as problem:
-        tell(f"{problem}: {MEMORY_ONLY}")
-        return Memory()
+        log_line(f"{problem}: {MEMORY_ONLY}")
+        return MemoryStore()
 
 
 def shared(folder: str) -> str:
@@ -82,7 +82,7 @@ def shared(folder: str) -> str:
         folder = os.path.dirname(folder)
     try:
         refuse_shared(os.path.realpath(folder))
-    except UnusableError as problem:
+    except UnusableFolderError as problem:
         return str(problem)
     return ""
 
@@ -106,16 +106,16 @@ def writable(folder: str) -> bool:
 def sqlite(path: str) -> Store:
     """Return the store in this file."""
     try:
-        store: Store = Sqlite(path)
+        store: Store = SqliteStore(path)
     except ImportError as problem:
-        raise StoreError(f"this Python has no SQLite ({problem})") from None
+        raise StoreError(f"this Python lacks SQLite ({problem})") from None
     return store
 
 
 def redis(url: str, name: str, archive: str) -> Store:
     """Return the store in this Redis."""
     try:
-        store: Store = Redis(url, name, archive)
+        store: Store = RedisStore(url, name, archive)
     except ImportError:
-        raise StoreError(NOT_CARRIED) from None
+        raise StoreError(NOT_BUNDLED) from None
     return store

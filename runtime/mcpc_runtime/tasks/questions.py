@@ -6,22 +6,28 @@ task that began again from its beginning.
 
 from __future__ import annotations
 
-from mcpc_runtime.protocol.answers import complaint, seen
-from mcpc_runtime.protocol.asks import failed, missing, prefix_of, shown, wrong
-from mcpc_runtime.protocol.facts import INVALID_PARAMS
+from mcpc_runtime.protocol.client_requests.handler_requests import (
+    converted_params,
+    error_reply,
+    key_prefix,
+    missing_capabilities,
+    parse_requests,
+    requests_problem,
+)
+from mcpc_runtime.protocol.client_requests.responses import response_problem, visible_response
+from mcpc_runtime.protocol.constants import INVALID_PARAMS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
-    from mcpc_runtime.protocol.course import Task
+    from mcpc_runtime.protocol.client_requests.handler_requests import StateTokens
     from mcpc_runtime.protocol.effects import Call
     from mcpc_runtime.protocol.jsonrpc import Json
+    from mcpc_runtime.protocol.task_state import Task
 
     Object = dict[str, Json]
 
 
-class Asked:
+class PendingQuestions:
     """Questions that were put at once: each as the client sees it, by its name in the task; `keys`: the handler's."""
 
     __slots__ = ("keys", "questions")
@@ -37,38 +43,44 @@ class Asked:
         return {"answers": {key: told(self.questions[name], answers[name]) for name, key in self.keys.items()}}
 
 
-def asked(call: Call, requests: Object, seals: Any) -> Asked | Object:
+def asked(call: Call, requests: Object, seals: StateTokens) -> PendingQuestions | Object:
     """Return what a handler asks, or the error that it is given because that cannot be asked."""
-    problem = wrong(call, requests)
+    problem = requests_problem(call, requests)
     if problem:
-        return failed(INVALID_PARAMS, problem)
-    questions: Any = {key: (one["method"], one.get("params", {})) for key, one in requests.items()}  # type: ignore[index,union-attr,call-overload]
-    lacking = missing(call, questions)
+        return error_reply(INVALID_PARAMS, problem)
+    questions = parse_requests(requests)
+    lacking = missing_capabilities(call, questions)
     if lacking:
         return lacking
-    prefix = prefix_of(call, seals)
+    prefix = key_prefix(call, seals)
     found: Object = {
-        f"{prefix}{key}": {"method": method, "params": shown(call, method, params, seals)}
+        f"{prefix}{key}": {"method": method, "params": converted_params(call, method, params, seals)}
         for key, (method, params) in questions.items()
     }
-    return Asked({f"{prefix}{key}": key for key in questions}, found)
+    return PendingQuestions({f"{prefix}{key}": key for key in questions}, found)
 
 
-def fits(question: Any, answer: Json) -> bool:
+def parts(question: Json) -> tuple[str, Object]:
+    """Return the method and the params of a question."""
+    method, params = (question["method"], question["params"]) if type(question) is dict else ("", {})
+    return str(method), params if type(params) is dict else {}
+
+
+def fits(question: Json, answer: Json) -> bool:
     """Tell whether an answer is one to this question."""
-    return not complaint(question["method"], question["params"], answer)
+    return not response_problem(*parts(question), answer)
 
 
-def told(question: Any, answer: Json) -> Json:
+def told(question: Json, answer: Json) -> Json:
     """Return what the handler sees of an answer to this question."""
-    return seen(question["method"], question["params"], answer)
+    return visible_response(*parts(question), answer)
 
 
 def unfit(task: Task, responses: Object) -> str:
     """Return what is wrong with the answers to what a task has asked, or nothing; others are passed over."""
     for name, answer in responses.items():
-        question: Any = task.requests.get(name)
-        problem = "" if question is None else complaint(question["method"], question["params"], answer)
+        question = task.requests.get(name)
+        problem = "" if question is None else response_problem(*parts(question), answer)
         if problem:
             return f"the answer to `{name}` cannot be used: {problem}"
     return ""

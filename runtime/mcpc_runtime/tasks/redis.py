@@ -11,9 +11,9 @@ from __future__ import annotations
 from contextlib import contextmanager
 
 from mcpc_runtime.lazy import lazy
-from mcpc_runtime.protocol.course import StaleError
 from mcpc_runtime.protocol.jsonrpc import encode
-from mcpc_runtime.redis import RedisError, connect, failures, without_secrets
+from mcpc_runtime.protocol.task_state import StaleTaskError
+from mcpc_runtime.replicas.redis_connection import RedisError, connect_redis, hide_secrets, redis_errors
 from mcpc_runtime.tasks.store import StoreError, dump, load, load_call, refuse_too_many, turn
 
 TYPE_CHECKING = False
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from redis import exceptions
 
-    from mcpc_runtime.protocol.course import Step, Task
+    from mcpc_runtime.protocol.task_state import Step, Task
     from mcpc_runtime.tasks.store import Kept
 else:
     sha256 = lazy("hashlib:sha256")
@@ -38,17 +38,17 @@ MARGIN_MS = 60_000
 """How much longer than it must be a task is kept: Redis forgets it by itself then."""
 
 
-class Redis:
+class RedisStore:
     """Tasks at an address; `name` is that of the server, whose tasks they are."""
 
     def __init__(self, url: str, name: str, archive: str) -> None:
         self._prefix = f"mcpc:{{{name}}}:"
         self._url = url
         try:
-            self._redis: Any = connect(url, archive)
+            self._redis: Any = connect_redis(url, archive)
         except RedisError as problem:
             raise StoreError(str(problem)) from None
-        self._errors = failures()
+        self._errors = redis_errors()
         self._conflict: type[Exception] = exceptions.WatchError
         self._news: Any = None
         self._own: dict[str, int] = {}
@@ -87,7 +87,7 @@ class Redis:
         with self._asking():
             data = self._redis.hget(self._key(identifier), "call")
         if data is None:
-            raise StaleError("the task is gone")
+            raise StaleTaskError("the task no longer exists")
         return load_call(data)
 
     def change(self, identifier: str, step: Step) -> Task | None:
@@ -107,7 +107,7 @@ class Redis:
                 except self._conflict:
                     continue
                 return task
-        raise StoreError("Redis: others changed the task all the time")
+        raise StoreError("Redis: gave up after too many write conflicts")
 
     def remove(self, identifier: str) -> None:
         """Forget a task."""
@@ -164,7 +164,7 @@ class Redis:
                 except self._conflict:
                     continue
                 return task
-        raise StoreError("Redis: others changed the task all the time")
+        raise StoreError("Redis: gave up after too many write conflicts")
 
     def news(self) -> list[Task]:
         """Return the tasks that others have changed; what was said while Redis was away is lost."""
@@ -226,7 +226,7 @@ class Redis:
             yield
         except self._errors as problem:
             self._forget_news()
-            raise StoreError(f"Redis: {without_secrets(problem, self._url)}") from None
+            raise StoreError(f"Redis: {hide_secrets(problem, self._url)}") from None
 
     def _forget_news(self) -> None:
         """Subscribe anew when Redis is there again."""

@@ -6,11 +6,11 @@ this request does not allow: several tokens may be one principal's.
 
 from __future__ import annotations
 
-from mcpc_runtime.protocol import course
-from mcpc_runtime.protocol.course import StaleError
-from mcpc_runtime.protocol.effects import Failure, Ready
-from mcpc_runtime.protocol.facts import INTERNAL_ERROR, INVALID_PARAMS
-from mcpc_runtime.protocol.tasks import UNKNOWN, detailed, may_see
+from mcpc_runtime.protocol import task_state
+from mcpc_runtime.protocol.constants import INTERNAL_ERROR, INVALID_PARAMS
+from mcpc_runtime.protocol.effects import Failure, FinishedResult
+from mcpc_runtime.protocol.task_state import StaleTaskError
+from mcpc_runtime.protocol.tasks import UNKNOWN, detailed_view, may_see
 from mcpc_runtime.tasks.questions import unfit
 from mcpc_runtime.tasks.store import TooSlowError
 
@@ -18,19 +18,19 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from mcpc_runtime.protocol.course import Task
-    from mcpc_runtime.protocol.effects import Call, Ending
+    from mcpc_runtime.protocol.effects import Ending, TaskRequest
     from mcpc_runtime.protocol.jsonrpc import Json
+    from mcpc_runtime.protocol.task_state import Task
     from mcpc_runtime.tasks.store import Store
 
-NOT_FOUND = "Internal error: the task cannot be looked up"
+NOT_FOUND = "Internal error: the task cannot be read"
 
 
-class UnfitError(Exception):
+class UnusableAnswerError(Exception):
     """An answer of the client is none to what it was asked."""
 
 
-class Found:
+class OperationResult:
     """What came of a request: the task as it is at `now`, and whether the request changed it; no task if unknown."""
 
     __slots__ = ("has_changed", "now", "task")
@@ -41,53 +41,55 @@ class Found:
         self.has_changed = has_changed
 
 
-def order_for(call: Call) -> Callable[[Store], Found | UnfitError]:
+def order_for(asked: TaskRequest) -> Callable[[Store], OperationResult | UnusableAnswerError]:
     """Return what the clerk has to do."""
-    identifier, session = str(call.request.params["taskId"]), call.request.session
-    step = STEPS[call.request.method]
-    given: Json = call.request.params.get("inputResponses")
+    params, session = asked.request.params, asked.request.session
+    identifier, step = str(params["taskId"]), STEPS[asked.name]
+    given: Json = params.get("inputResponses")
     responses = given if type(given) is dict else {}
 
-    def order(store: Store) -> Found | UnfitError:
+    def order(store: Store) -> OperationResult | UnusableAnswerError:
         task = store.read(identifier)
         if task is None or not may_see(session, task.principal, task.tool):
-            return Found(None, 0, has_changed=False)
+            return OperationResult(None, 0, has_changed=False)
         if step is None:
-            return Found(task, store.now(), has_changed=False)
+            return OperationResult(task, store.now(), has_changed=False)
         try:
-            return Found(store.change(identifier, lambda task, now: step(task, responses, now)), 0, has_changed=True)
-        except UnfitError as problem:
+            return OperationResult(
+                store.change(identifier, lambda task, now: step(task, responses, now)), 0, has_changed=True
+            )
+        except UnusableAnswerError as problem:
             return problem
-        except StaleError:  # it was over before, or nothing of this was open: that is as good as done
-            return Found(task, 0, has_changed=False)
+        except StaleTaskError:  # it was over before, or nothing of this was open: that is as good as done
+            return OperationResult(task, 0, has_changed=False)
 
     return order
 
 
-def answer_to(call: Call, outcome: Found | Exception) -> Ending:
+def answer_to(asked: TaskRequest, outcome: OperationResult | Exception) -> Ending:
     """Return the answer to a request."""
-    if isinstance(outcome, UnfitError):
+    if isinstance(outcome, UnusableAnswerError):
         return Failure(INVALID_PARAMS, f"Invalid params: {outcome}")
     if isinstance(outcome, Exception):
         # What else is wrong with a store may say where it is, and that is for who runs the server.
         return Failure(INTERNAL_ERROR, f"{NOT_FOUND}: {outcome}" if isinstance(outcome, TooSlowError) else NOT_FOUND)
     if outcome.task is None:
         return Failure(INVALID_PARAMS, UNKNOWN)
-    shown = detailed(outcome.task, outcome.now) if STEPS[call.request.method] is None else {}
-    return Ready({"resultType": "complete", **shown})
+    shown = detailed_view(outcome.task, outcome.now) if STEPS[asked.name] is None else {}
+    return FinishedResult({"resultType": "complete", **shown})
 
 
 def update(task: Task, responses: dict[str, Json], now: int) -> Task:
     """Take answers, all or none."""
     problem = unfit(task, responses)
     if problem:
-        raise UnfitError(problem)
-    return course.update(task, responses, now)
+        raise UnusableAnswerError(problem)
+    return task_state.add_responses(task, responses, now)
 
 
 def cancel(task: Task, _: dict[str, Json], now: int) -> Task:
     """End a task."""
-    return course.cancel(task, now)
+    return task_state.cancel(task, now)
 
 
 STEPS: dict[str, Callable[[Task, dict[str, Json], int], Task] | None] = {

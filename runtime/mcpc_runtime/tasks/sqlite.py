@@ -12,16 +12,16 @@ from contextlib import closing, contextmanager, nullcontext, suppress
 from stat import S_ISREG
 from time import time
 
-from mcpc_runtime.ownership import make_missing
-from mcpc_runtime.protocol.course import StaleError
+from mcpc_runtime.platforms.posix.private_files import make_missing
 from mcpc_runtime.protocol.jsonrpc import encode
+from mcpc_runtime.protocol.task_state import StaleTaskError
 from mcpc_runtime.tasks.store import StoreError, dump, load, load_call, refuse_too_many, turn
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
-    from mcpc_runtime.protocol.course import Step, Task
+    from mcpc_runtime.protocol.task_state import Step, Task
     from mcpc_runtime.tasks.store import Kept
 
 FORMAT = 1
@@ -40,7 +40,7 @@ CREATE INDEX IF NOT EXISTS by_principal ON tasks (principal, over);
 """
 
 
-class Sqlite:
+class SqliteStore:
     """Tasks in the file `path`."""
 
     def __init__(self, path: str) -> None:
@@ -74,7 +74,7 @@ class Sqlite:
         with self._using() as found:
             row = found.execute("SELECT call FROM tasks WHERE identifier = ?", (identifier,)).fetchone()
         if row is None:
-            raise StaleError("the task is gone")
+            raise StaleTaskError("the task no longer exists")
         return load_call(row[0])
 
     def change(self, identifier: str, step: Step) -> Task | None:
@@ -180,7 +180,7 @@ class Sqlite:
             found.execute("PRAGMA synchronous = FULL")
             number = found.execute("PRAGMA user_version").fetchone()[0]
             if number not in (0, FORMAT):
-                raise sqlite3.DatabaseError(f"it has format {number}, and this server knows {FORMAT}")
+                raise sqlite3.DatabaseError(f"the database has format {number}, but this server uses format {FORMAT}")
             if number == 0:
                 found.executescript(f"BEGIN IMMEDIATE; {TABLES} PRAGMA user_version = {FORMAT}; COMMIT")
             self._version = found.execute("PRAGMA data_version").fetchone()[0]
@@ -214,4 +214,4 @@ def make_safe(path: str) -> None:
         os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
     found = os.lstat(path)
     if not S_ISREG(found.st_mode) or found.st_uid != os.geteuid() or found.st_mode & 0o077:
-        raise OSError("it must be a regular file of this user that nobody else may read or write (chmod 600)")
+        raise OSError("it must be a regular file that only this user may read and write (chmod 600)")

@@ -9,17 +9,17 @@ from __future__ import annotations
 from operator import itemgetter
 from time import time
 
-from mcpc_runtime.protocol.course import StaleError, from_record, unkept
+from mcpc_runtime.concurrency.fair_shares import TIMES_FREE, Holdings
 from mcpc_runtime.protocol.jsonrpc import encode, parse
-from mcpc_runtime.shares import TIMES_FREE, Holdings
+from mcpc_runtime.protocol.task_state import StaleTaskError, fail_unstorable, from_record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection
     from typing import Protocol
 
-    from mcpc_runtime.protocol.course import Step, Task
     from mcpc_runtime.protocol.jsonrpc import Json
+    from mcpc_runtime.protocol.task_state import Step, Task
 
     Kept = dict[str, Json]
     """What a task calls: it never changes."""
@@ -77,12 +77,12 @@ PARSED_FACTOR = 4
 FREE_GROWTH = 1024
 """A task may grow by so much in any case: by its status, by who runs it."""
 CALL = "call "
-TOO_MUCH_KEPT = f"tasks of {MOST_BYTES >> 20} MiB are kept already; some are forgotten every hour"
-TOO_MUCH_YOURS = "tasks of yours take {} MiB, which is your share; some are forgotten every hour"
-NO_ROOM = "the memory for tasks leaves no room for what is to be kept of this one"
-TOO_MANY_OPEN = f"{MOST_OPEN} tasks are under way already; wait until one has ended"
-TOO_MANY_YOURS = "{} tasks of yours are kept already, which is your share; some are forgotten every hour"
-TOO_MANY_KEPT = f"{MOST_KEPT} tasks are kept already; some are forgotten every hour"
+TOO_MUCH_KEPT = f"stored tasks take {MOST_BYTES >> 20} MiB, the maximum; expired tasks are removed every hour"
+TOO_MUCH_YOURS = "your stored tasks take {} MiB, the maximum per user; expired tasks are removed every hour"
+NO_ROOM = "not enough task memory to store this task"
+TOO_MANY_OPEN = f"{MOST_OPEN} tasks are running, the maximum; wait until one has ended"
+TOO_MANY_YOURS = "{} of your tasks are stored, the maximum per user; expired tasks are removed every hour"
+TOO_MANY_KEPT = f"{MOST_KEPT} tasks are stored, the maximum; expired tasks are removed every hour"
 
 
 class StoreError(Exception):
@@ -93,11 +93,11 @@ class TooSlowError(StoreError):
     """So many orders wait for a store that one more is refused; nothing was done."""
 
 
-class FullError(Exception):
+class StoreFullError(Exception):
     """A store has as many tasks as it may have."""
 
 
-class Memory:
+class MemoryStore:
     """Tasks in this process, which end with it.  Every operation is O(1), but for `due`: O(tasks)."""
 
     def __init__(self) -> None:
@@ -139,7 +139,7 @@ class Memory:
         size = len(encode(call)) * PARSED_FACTOR
         lack = self._lack(task.principal, size)
         if lack:
-            raise FullError(lack)
+            raise StoreFullError(lack)
         turn(task, under_way)
         self._put(task, dump(task))
         self._calls[task.identifier] = call
@@ -154,7 +154,7 @@ class Memory:
     def called(self, identifier: str) -> Kept:
         """Return what a task calls."""
         if identifier not in self._calls:
-            raise StaleError("the task is gone")
+            raise StaleTaskError("the task no longer exists")
         return self._calls[identifier]
 
     def change(self, identifier: str, step: Step) -> Task | None:
@@ -165,7 +165,7 @@ class Memory:
             data = dump(task)
             growth = len(data) - self._sizes[identifier]
             if growth > FREE_GROWTH and self._lack(task.principal, growth):
-                data = dump(task := unkept(task, NO_ROOM))
+                data = dump(task := fail_unstorable(task, NO_ROOM))
             self._put(task, data)
         return task
 
@@ -223,7 +223,7 @@ class Memory:
         """Keep everything until the process ends."""
 
 
-class Refusing(Memory):
+class UnavailableStore(MemoryStore):
     """A store that cannot be opened, and says so whatever it is told."""
 
     def __init__(self, reason: str) -> None:
@@ -249,7 +249,7 @@ def load(data: bytes) -> Task:
     try:
         return from_record(parse(data))
     except ValueError as problem:
-        raise StoreError(f"what is kept of a task cannot be read: {problem}") from None
+        raise StoreError(f"a stored task cannot be read: {problem}") from None
 
 
 def load_call(data: bytes) -> Kept:
@@ -257,18 +257,18 @@ def load_call(data: bytes) -> Kept:
     try:
         call = parse(data)
     except ValueError as problem:
-        raise StoreError(f"what is kept of a task cannot be read: {problem}") from None
+        raise StoreError(f"a stored task cannot be read: {problem}") from None
     return call if type(call) is dict else {}
 
 
 def refuse_too_many(under_way: int, theirs: int, kept: int) -> None:
     """Raise FullError where one more task would be too many: of those of its principal, or of all."""
     if under_way >= MOST_OPEN:
-        raise FullError(TOO_MANY_OPEN)
+        raise StoreFullError(TOO_MANY_OPEN)
     if kept >= MOST_KEPT:
-        raise FullError(TOO_MANY_KEPT)
+        raise StoreFullError(TOO_MANY_KEPT)
     if theirs >= TIMES_FREE * (MOST_KEPT - kept):
-        raise FullError(TOO_MANY_YOURS.format(theirs))
+        raise StoreFullError(TOO_MANY_YOURS.format(theirs))
 
 
 def turn(task: Task, under_way: int) -> None:

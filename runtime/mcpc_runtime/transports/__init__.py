@@ -1,1 +1,1 @@
-"""Moving bytes between a client and the engine: one file a transport; none knows a method or a tool."""
+"""Transports move bytes between a client and the driver: one file per transport; none knows a method or a tool."""

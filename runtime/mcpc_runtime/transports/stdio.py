@@ -1,8 +1,8 @@
-"""Lines over the process's standard streams, on private descriptors.
+"""The stdio transport: lines over the process's standard streams, on private descriptors.
 
-At start both streams move to descriptors nobody else knows: a handler that reads standard input meets its end, and one
-that prints writes to standard error; only whole protocol lines ever reach the client.  Nothing is written that could
-have to be waited for, once there is anything else to do: what the client does not take yet is kept.
+At start both streams move to private descriptors: a handler that reads standard input gets end of file, and one that
+prints writes to standard error; only whole protocol lines reach the client. No write blocks while there is other work:
+data that the client does not accept yet is stored.
 """
 
 from __future__ import annotations
@@ -17,43 +17,55 @@ if TYPE_CHECKING:
     from select import select
     from time import sleep
 
-    from mcpc_runtime.patience import patient
+    from mcpc_runtime.platforms.posix.nonblocking_writer import patient
 else:
-    patient = lazy("mcpc_runtime.patience:patient")
+    patient = lazy("mcpc_runtime.platforms.posix.nonblocking_writer:patient")
     select = lazy("select:select")
     sleep = lazy("time:sleep")
 
 READ_SIZE = 1 << 16
-FITS = 1 << 16
-"""What a fresh pipe takes without being read from: up to this, writing cannot block."""
+PIPE_CAPACITY = 1 << 16
+"""What a new pipe accepts without being read: up to this, writing cannot block."""
 HIGH_WATER = 4 << 20
-"""With more than this not yet taken by the client, nothing more is read from it."""
+"""With more unsent data than this, nothing more is read from the client."""
 
 
-PASSING = (4, 11, 12, 105)
-"""EINTR, EAGAIN, ENOMEM, ENOBUFS: what may be otherwise in a moment."""
-TRIES = 100
-MOMENT = 0.01
+TRANSIENT_ERRNOS = (4, 11, 12, 105)
+"""EINTR, EAGAIN, ENOMEM, ENOBUFS: errors that may pass."""
+MAX_RETRIES = 100
+RETRY_SECONDS = 0.01
 
 
-class Closed(Exception):  # noqa: N818 - an event, not an error
+class ChannelClosed(Exception):  # noqa: N818 - an event, not an error
     """The client no longer reads."""
 
 
-class Broken(Exception):  # noqa: N818 - an event, not an error
-    """The system does not let us read or write any more; the message says why."""
+class ChannelBroken(Exception):  # noqa: N818 - an event, not an error
+    """The system refuses to read or write; the message contains the reason."""
 
 
 class Channel:
-    """The client's end of standard input and output.  `lines` are complete when they are handed out."""
+    """The client's end of standard input and output. `lines` are always complete."""
 
-    __slots__ = ("_chunks", "_failures", "_limit", "_overflow", "_pending", "_put", "_size", "descriptor", "ended",
-                 "output", "unsent", "written")  # fmt: skip
+    __slots__ = (
+        "_chunks",
+        "_failures",
+        "_limit",
+        "_overflow",
+        "_pending",
+        "_size",
+        "_write_some",
+        "bytes_written",
+        "descriptor",
+        "ended",
+        "output",
+        "unsent",
+    )  # fmt: skip
 
     def __init__(self, limit: int) -> None:
         self.descriptor = posix.dup(0)
         self.output = posix.dup(1)
-        shield()
+        redirect_standard_streams()
         self.ended = False
         self.unsent = 0
         self._limit = limit
@@ -62,28 +74,28 @@ class Channel:
         self._overflow = False
         self._failures = 0
         self._pending: list[bytes] = []
-        self.written = 0
-        self._put: Callable[[int, memoryview], int] | None = None
+        self.bytes_written = 0
+        self._write_some: Callable[[int, memoryview], int] | None = None
 
     @property
     def full(self) -> bool:
-        """Whether the client is so far behind that it is not to be read from."""
+        """Whether the client has so much unread output that its input is not read."""
         return self.unsent > HIGH_WATER
 
     def read(self) -> list[bytes | None]:
         """Wait for input and return the lines it completes; None stands for a line over the limit.
 
-        A line is kept as the pieces it came in, so that memory is what was sent, not what a buffer grew to.
+        An incomplete line is stored as the pieces that were read, so that memory use is the size of the input.
         """
         try:
             data = posix.read(self.descriptor, READ_SIZE)
         except BlockingIOError:  # a client may share its end of the pipe with something that does not block
             select((self.descriptor,), (), ())
             return []
-        except ConnectionResetError:  # a socket whose other end went without reading what we wrote
+        except ConnectionResetError:  # a socket whose other end closed without reading all output
             data = b""
         except OSError as problem:
-            self._bear("read", problem)
+            self._wait_after("read", problem)
             return []
         self._failures = 0
         if not data:
@@ -91,12 +103,16 @@ class Channel:
             return self._complete(b"") if self._chunks or self._overflow else []
         *complete, rest = data.split(b"\n")
         lines: list[bytes | None] = []
-        for piece in complete:
-            lines += self._complete(piece)
-        self._keep(rest)
+        if self._size or len(data) > self._limit:
+            for piece in complete:
+                lines += self._complete(piece)
+        else:
+            lines += filter(bytes.strip, complete)  # type: ignore[arg-type]
+        if rest:
+            self._store(rest)
         return lines
 
-    def _keep(self, piece: bytes) -> None:
+    def _store(self, piece: bytes) -> None:
         self._size += len(piece)
         if self._size > self._limit:
             self._overflow = True
@@ -106,7 +122,7 @@ class Channel:
 
     def _complete(self, piece: bytes) -> list[bytes | None]:
         if self._size:
-            self._keep(piece)
+            self._store(piece)
             line, overflow = b"".join(self._chunks), self._overflow
             self._chunks.clear()
             self._size, self._overflow = 0, False
@@ -117,49 +133,49 @@ class Channel:
         return [line] if line.strip() else []
 
     def write(self, data: bytes) -> None:
-        """Keep `data` to be written by the next `flush`."""
+        """Queue `data` for the next `flush`."""
         self._pending.append(data)
         self.unsent += len(data)
 
     def flush(self) -> bool:
-        """Write what the client takes now; say whether that was all.  Raise Closed if the client has gone."""
+        """Write what the client accepts now; return whether it was all. Raise ChannelClosed if the client has gone."""
         if not self._pending:
             return True
         data = self._pending[0] if len(self._pending) == 1 else b"".join(self._pending)
         self._pending.clear()
-        if self._put is None and self.written + len(data) > FITS:
-            self._patiently()
-        put, view = self._put or posix.write, memoryview(data)
+        if self._write_some is None and self.bytes_written + len(data) > PIPE_CAPACITY:
+            self._make_nonblocking()
+        write_some, view = self._write_some or posix.write, memoryview(data)
         try:
             while view:
-                view = view[put(self.output, view) :]
+                view = view[write_some(self.output, view) :]
         except BlockingIOError:
             self._pending.append(bytes(view))
         except (BrokenPipeError, ConnectionResetError):
-            raise Closed from None
+            raise ChannelClosed from None
         except OSError as problem:
             self._pending.append(bytes(view))
-            self._bear("written to", problem)
+            self._wait_after("written to", problem)
         else:
             self._failures = 0
-        self.written += len(data) - len(view)
+        self.bytes_written += len(data) - len(view)
         self.unsent = len(view)
         return not view
 
-    def _bear(self, what: str, problem: OSError) -> None:
-        """Wait a moment for what may pass; raise Broken if it does not."""
+    def _wait_after(self, action: str, problem: OSError) -> None:
+        """Wait a moment after a transient error; raise ChannelBroken if it persists."""
         self._failures += 1
-        if problem.errno not in PASSING or self._failures > TRIES:
-            raise Broken(f"the client cannot be {what}: {problem.strerror}") from None
-        sleep(MOMENT)
+        if problem.errno not in TRANSIENT_ERRNOS or self._failures > MAX_RETRIES:
+            raise ChannelBroken(f"the client cannot be {action}: {problem.strerror}") from None
+        sleep(RETRY_SECONDS)
 
-    def _patiently(self) -> None:
-        """Write from now on in a way that never blocks, whatever the client does."""
-        self._put, self.output = patient(self.output)
+    def _make_nonblocking(self) -> None:
+        """Make all further writes non-blocking."""
+        self._write_some, self.output = patient(self.output)
 
 
-def shield() -> None:
-    """Put an empty input and standard error where handlers expect the standard streams."""
+def redirect_standard_streams() -> None:
+    """Replace the standard streams for handlers: empty input, and output to standard error."""
     null = posix.open("/dev/null", posix.O_RDWR)
     try:
         posix.dup2(null, 0)

@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# What `bash --norc --noprofile -c` runs to read the SDK once and run scripts, each in a child of its own:
+# What `bash --norc --noprofile -c` runs to read the SDK once and run scripts, each in a separate child:
 #
 #   $0    a name, for messages
 #   fd 3  the folder of the SDK; it ends with a null byte, as every text here
@@ -7,7 +7,7 @@
 #   fd 5  the calls, 48 characters each, as forkserver.bash of mcpc has them
 #   fd 6  where `ready` is written once the SDK has been read
 #
-# Its law: a script finds the shell that would have been started for it: its name, its folder, its variables, no options,
+# Rule: a script finds the shell that would have been started for it: its name, its folder, its variables, no options,
 # no arguments, no descriptor but three.  A call's texts: its number, its mark, the script, the folder, then a variable
 # each as NAME=VALUE, and one more that means nothing here.  Two children are ready for a call: one becomes the script, and
 # may do anything (traps, `exec`); the other watches it, says `pid N` once the script has all it needs, and `end N` last.

@@ -7,7 +7,7 @@
 #   fd 3  texts that each end with a null byte: the SDK's folder, the folder to run in, and a variable
 #         each as NAME=VALUE
 #
-# Its law: the script is a process of its own with its own variables, and finds no open file but its three.
+# Rule: the script is a separate process with its own variables, and only three open files.
 if { true >&4; } 2>/dev/null; then exec 2>&4 4>&-; fi
 if ! mapfile -d '' -t -u 3 texts || ((${#texts[@]} < 2)); then
   printf '%s: the folder did not arrive\n' "${0##*/}" >&2

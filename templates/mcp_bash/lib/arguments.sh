@@ -1,7 +1,7 @@
 # shellcheck shell=bash disable=SC2154 # The variables are of tool-sdk.sh and its parts.
 # What a tool was called with: its arguments, and what else the request says.
 #
-# Its law: they are asked for as jq would be asked, and what they say stands in no trace of the shell (`set -x`).
+# Rule: they are asked for as jq would be asked, and what they say stands in no trace of the shell (`set -x`).
 
 # __mcpc_payload JSON FILE: sets __mcpc_out to what one variable or the file that another names has.
 __mcpc_payload() {

@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # A tool's configuration: JSON objects of several places, one on top of the other.
 #
-# Its law: the environment comes before the file, the file before the example, that before what the tool presets.
+# Rule: the environment comes before the file, the file before the example, that before what the tool presets.
 
 # __mcpc_is_object TEXT
 __mcpc_is_object() {

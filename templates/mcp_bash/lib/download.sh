@@ -1,7 +1,7 @@
 # shellcheck shell=bash disable=SC2154 # The variables are of tool-sdk.sh and its parts.
-# Files from the network, for tools that take a URL from whoever calls them.
+# Files from the network, for tools that take a URL from their caller.
 #
-# Its law: https only, hosts that are allowed only, public addresses only, no redirects: lib/python/download.py sees to it.
+# Rule: https only, hosts that are allowed only, public addresses only, no redirects: lib/python/download.py sees to it.
 
 # __mcpc_no_download TYPE MESSAGE
 __mcpc_no_download() {

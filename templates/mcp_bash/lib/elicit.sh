@@ -1,8 +1,8 @@
 # shellcheck shell=bash
 # What a tool asks the user, by way of the server and the client.
 #
-# Its law: the question lies in its file as a whole before the server hears of it, and one that nobody waits for any
-# longer is taken away.  Prints {"action":…,"content":…}; status 1 if nobody answered.
+# Rule: the question lies in its file as a whole before the server hears of it, and one that nobody waits for any
+# longer is taken away.  Prints {"action":…,"content":…}; status 1 without an answer.
 
 # __mcpc_pause SECONDS: waits without a process, by reading what never comes; with `sleep` where that is at its end.
 __mcpc_pause() {

@@ -1,10 +1,10 @@
 # shellcheck shell=bash disable=SC2154 # The variables are of tool-sdk.sh and its parts.
-# The part of jq's language that arguments are asked with, for what lib/json.sh has read.
+# The part of jq's language for reading arguments, applied to values that lib/json.sh has read.
 #
 #   .  .a  ."a b"  .["a"]  .[0]  .[-1]  .[]  a ? after any of them, a // b, a | b, texts, numbers, true, false, null, [],
 #   {}, empty, length, type, not, tostring
 #
-# Its law: what it understands it answers as `jq -rc` does; of everything else it says so (9) and answers nothing.
+# Rule: supported filters return what `jq -rc` does; any other returns 9 and no value.
 
 # __mcpc_filter FILTER: sets __mcpc_results to the tokens at which the results begin; 5 an error (with the results before
 # it), 9 not understood.

@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # JSON in Bash itself: strings are written, and texts are read into a table of tokens.
 #
-# Its law: no process is started, and a text that is read is JSON (RFC 8259) to its last byte or refused.  What was read
+# Rule: no process is started, and a text that is read is JSON (RFC 8259) to its last byte or refused.  What was read
 # is written compactly, strings in their shortest form, numbers as they came.  Above __mcpc_most bytes there are faster
 # ways: lib/tools.sh knows them.  Names that begin with `__mcpc_` are ours, and functions have no variables of other
 # names but IFS and LC_ALL, for a script may make its own read-only; a function leaves its text in __mcpc_out.
@@ -86,7 +86,7 @@ __mcpc_repair() {
 
 # __mcpc_read TEXT: reads the values of a text, one or several.  __mcpc_tokens are its tokens, a string with its quotes;
 # __mcpc_ends has for a token that opens something where that ends; __mcpc_starts says where the values begin.  1 if
-# TEXT is no JSON, 2 if an object has a name twice (then it is read all the same).
+# TEXT is not JSON, 2 if an object has a name twice (then it is read anyway).
 __mcpc_read() {
   if [ "$1" = "$__mcpc_read_text" ]; then
     while ((${#__mcpc_tokens[@]} > __mcpc_read_count)); do # what a filter put there

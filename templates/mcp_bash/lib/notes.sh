@@ -1,7 +1,7 @@
 # shellcheck shell=bash disable=SC2154 # The variables are of tool-sdk.sh and its parts.
-# What a tool says while it runs.
+# Notifications of a running tool.
 #
-# Its law: a note is one line with one JSON-RPC notification; where nobody listens, nothing is said and nothing fails.
+# Rule: a note is one line with one JSON-RPC notification; without a reader nothing is written and nothing fails.
 
 mcp_is_cancelled() {
   [[ $MCP_TOOL_CANCELLATION_FILE && -f $MCP_TOOL_CANCELLATION_FILE ]]

@@ -1,7 +1,7 @@
 # shellcheck shell=bash disable=SC2154 # The variables are of tool-sdk.sh and its parts.
 # What commands print and what files hold, for a tool's answer.
 #
-# Its law: the status is 0, and what is wrong stands in the answer.
+# Rule: the status is 0, and errors are in the answer.
 
 # mcp_extract_cli_error OUTPUT ERRORS STATUS: prints what a command had to say of its failure.
 mcp_extract_cli_error() {

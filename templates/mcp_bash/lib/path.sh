@@ -1,7 +1,7 @@
 # shellcheck shell=bash disable=SC2154 # The variables are of tool-sdk.sh and its parts.
 # Paths: absolute, without `.`, `..` and links.
 #
-# Its law: a path that goes over no link is worked out here, without a process; links are left to realpath or readlink,
+# Rule: a path that goes over no link is worked out here, without a process; links are left to realpath or readlink,
 # and where neither knows how, to the server's Python.  A path need not exist.
 
 # __mcpc_collapse PATH: sets __mcpc_out to an absolute path, and __mcpc_linked to whether it goes over a link.

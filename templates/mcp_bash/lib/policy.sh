@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # Which hosts a script may speak with.
 #
-# Its law: what is not certainly a public address counts as private, and a list is compared name by name.
+# Rule: what is not certainly a public address counts as private, and a list is compared name by name.
 
 set -euo pipefail
 

@@ -1,7 +1,7 @@
 # shellcheck shell=bash disable=SC2154 # The variables are of tool-sdk.sh and its parts.
 # A command whose own progress is passed on while it runs.
 #
-# Its law: every line is looked at once and as it comes, the command's output and status are its own, and a cancelled
+# Rule: every line is looked at once and as it comes, the command's output and status are its own, and a cancelled
 # tool takes its command along (status 130).
 
 # mcp_run_with_progress --pattern REGEX [OPTION…] [--] COMMAND…

@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # Files as a resource's contents.
 #
-# Its law: what may not be text goes as base64.
+# Rule: data that may not be text is encoded as base64.
 
 # mcp_resource_detect_mime FILE [PRESET]: what `file` thinks; PRESET if there is no such program, or PRESET names a profile.
 mcp_resource_detect_mime() {

@@ -1,7 +1,7 @@
 # shellcheck shell=bash disable=SC2154 # The variables are of tool-sdk.sh and its parts.
 # What a tool answers.
 #
-# Its law: what is printed is JSON whatever was given; a result with an error in it is a result, and its status 0, but
+# Rule: what is printed is JSON whatever was given; a result with an error in it is a result, and its status 0, but
 # mcp_fail ends the tool with an error of the protocol.
 
 mcp_fail() {

@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # A command that is tried again.
 #
-# Its law: statuses 1 and 2 are final, for they say that the command was wrong; the others may pass.
+# Rule: statuses 1 and 2 are final, because the command was wrong; others may be temporary.
 
 # mcp_with_retry ATTEMPTS SECONDS [--] COMMAND…: waits SECONDS and up to half as long again, then twice as long, and so on.
 mcp_with_retry() {

@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # The folders that the client lets tools work in.
 #
-# Its law: a path is inside if what it leads to lies below what a root leads to, letter by letter.
+# Rule: a path is inside if what it leads to lies below what a root leads to, letter by letter.
 
 __mcpc_resolve() { __mcpc_load path && __mcpc_resolve "$@"; }
 

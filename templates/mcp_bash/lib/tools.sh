@@ -1,7 +1,7 @@
 # shellcheck shell=bash disable=SC2154 # The variables are of tool-sdk.sh and its parts.
 # The programs that do what Bash is too slow for, or does not know: the server's Python, and jq if there is one.
 #
-# Its law: whichever answers, the answer is the same; where none can, it is said which one is missing.
+# Rule: the answer does not depend on the program; if none is available, the missing one is named.
 
 __mcpc_python_found='' __mcpc_jq_found=''
 

@@ -1,7 +1,7 @@
 # shellcheck shell=bash disable=SC1091,SC2034,SC2154 # The variables are of its parts.
 # What a tool of an mcp-bash project reads first: its arguments, its answers, and what it says meanwhile.
 #
-# Its law: reading this starts no process and makes no noise, and what simple tools call starts none either: JSON is read
+# Rule: reading this starts no process and makes no noise, and what simple tools call starts none either: JSON is read
 # and written in Bash (lib/json.sh).  Functions that few tools call are read when one is called.  A second reading only
 # does again what a tool may rely on: the shell's options and the variables.  Needs Bash 4.4.
 
@@ -120,7 +120,7 @@ __mcpc_array() {
 }
 
 # __mcpc_compact TEXT: sets __mcpc_out to the values of TEXT without blanks, each in a line, and __mcpc_count to how many
-# there are; 1 if it is no JSON.
+# there are; 1 if it is not JSON.
 __mcpc_compact() {
   if __mcpc_is_flat "$1"; then
     __mcpc_out=$1 __mcpc_count=1

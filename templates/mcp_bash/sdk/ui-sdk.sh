@@ -1,7 +1,7 @@
 # shellcheck shell=bash disable=SC2154 # The variables are of tool-sdk.sh and its parts.
 # What a tool with a user interface answers, and small pages.
 #
-# Its law: a client that shows no interface gets the text; nothing that is put into a page becomes markup.
+# Rule: a client that shows no interface gets the text; nothing that is put into a page becomes markup.
 
 set -euo pipefail
 

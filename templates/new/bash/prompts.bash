@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The functions behind prompts.json: prompt_NAME prints an object with `messages`.
+# The functions for prompts.json: prompt_NAME prints an object with `messages`.
 # shellcheck disable=SC2154  # the variables of a call are set by the server
 
 prompt_introduce() {

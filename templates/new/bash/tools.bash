@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The functions behind tools.json: tool_NAME finds the argument `name` in $mcpc_arg_name, and all of them as JSON in $1.
+# The functions for tools.json: tool_NAME receives the argument `name` in $mcpc_arg_name, and all arguments as JSON in $1.
 # shellcheck disable=SC2154  # the variables of a call are set by the server
 
 tool_greet() {

@@ -1,4 +1,4 @@
-"""A server of Python functions: names, descriptions and schemas are what the functions say themselves."""
+"""A server of Python functions: names, descriptions and schemas are taken from the functions."""
 
 from typing import Literal, TypedDict
 

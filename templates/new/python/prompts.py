@@ -1,4 +1,4 @@
-"""The functions behind prompts.json: a returned string is one message of the user's."""
+"""The functions for prompts.json: a returned string becomes one user message."""
 
 
 def introduce(name: str) -> str:

@@ -1,4 +1,4 @@
-"""The functions behind tools.json: each has its tool's name and takes its arguments as keywords."""
+"""The functions for tools.json: each has the name of its tool and takes the arguments as keywords."""
 
 GREETINGS = {"en": "Hello", "fr": "Bonjour", "de": "Guten Tag"}
 

@@ -1,7 +1,7 @@
-"""How problems are reported: a row here, and a file that makes text of them.
+"""Formats of a report: one row here and one module for each.
 
-A format knows no more of a file than `SourceText` says, because the floor that reads files lies above this one.
-Every format reports in one order (file, place, code) and says the same of the same problems.
+A format uses only `SourceText` of a file, because the layer that reads files is above this one. All formats report the
+same content in the same order (file, position, code).
 """
 
 from __future__ import annotations
@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING
 
 from mcpc.diagnostics.formats.github import as_github
 from mcpc.diagnostics.formats.json import as_json
-from mcpc.diagnostics.formats.place import SourceText, located
 from mcpc.diagnostics.formats.sarif import as_sarif
+from mcpc.diagnostics.formats.source_location import SourceText, relocate_paths
 from mcpc.diagnostics.formats.text import as_text, render_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["FORMATS", "SourceText", "located", "render_text"]
+__all__ = ["FORMATS", "SourceText", "relocate_paths", "render_text"]
 
 FORMATS: dict[str, Callable[..., str]] = {
     "text": as_text,

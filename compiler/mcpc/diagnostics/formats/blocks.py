@@ -1,6 +1,6 @@
-"""Problems for `mcpc dev`: a JSON list in which each has its text, so that those already told can be left out.
+"""Format for `mcpc dev`: a JSON list with the text of each problem, so that known problems can be left out.
 
-This is between two processes of one compiler, not a format for others: no option of `--format` names it.
+It is internal to the compiler and its child process: no option of `--format` names it.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ from mcpc.diagnostics.model import in_order
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from mcpc.diagnostics.formats.place import SourceText
+    from mcpc.diagnostics.formats.source_location import SourceText
     from mcpc.diagnostics.model import Diagnostics
 
 BLOCKS = "blocks:"
-"""What the name of this format begins with; the columns of the terminal follow, 0 where there is none."""
+"""Prefix of this format's name; the terminal's width in columns follows, 0 without a terminal."""
 
 
 def as_blocks(diagnostics: Diagnostics, sources: Mapping[str, SourceText], width: int) -> str:
-    """Return the problems as JSON: `plain` is the text without colour and wrapping, `painted` that for a terminal."""
+    """Return the problems as JSON: `plain` is the text without colours and wrapping, `painted` that for a terminal."""
     problems = in_order(diagnostics)
     plain = render_blocks(problems, sources, colour=False)
     painted = render_blocks(problems, sources, colour=True, width=width)

@@ -1,10 +1,10 @@
-"""Problems as workflow commands of GitHub Actions, which show them beside the changed lines."""
+"""Format of GitHub Actions: workflow commands, which are displayed beside the changed lines."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from mcpc.diagnostics.formats.place import SourceText, advice_of, region_of
+from mcpc.diagnostics.formats.source_location import SourceText, advice_lines, region_of
 from mcpc.diagnostics.formats.visible import visible
 from mcpc.diagnostics.model import Severity, in_order
 
@@ -19,14 +19,14 @@ IN_PROPERTY = IN_TEXT | str.maketrans({":": "%3A", ",": "%2C"})
 
 
 def as_github(diagnostics: Diagnostics, sources: Mapping[str, SourceText]) -> str:
-    """Return one command a line for each problem; nothing if there is none."""
+    """Return one command per line for each problem; empty if there are none."""
     return "".join(f"{_command(problem, sources)}\n" for problem in in_order(diagnostics))
 
 
 def _command(problem: Diagnostic, sources: Mapping[str, SourceText]) -> str:
     properties = {**_place(problem, sources), "title": problem.code}
     written = ",".join(f"{name}={str(value).translate(IN_PROPERTY)}" for name, value in properties.items())
-    lines = [problem.message, *(f"{word}: {text}" for word, text in advice_of(problem))]
+    lines = [problem.message, *(f"{word}: {text}" for word, text in advice_lines(problem))]
     message = "\n".join(visible(line) for line in lines)
     return f"::{COMMANDS[problem.severity]} {written}::{message.translate(IN_TEXT)}"
 

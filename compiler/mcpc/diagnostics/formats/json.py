@@ -1,4 +1,4 @@
-"""Problems for programs: one JSON object, whose shape only ever grows."""
+"""Format for programs: one JSON object, to which fields may be added but never removed."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING
 
 from mcpc.diagnostics.codes import CODES
-from mcpc.diagnostics.formats.place import SourceText, region_of
+from mcpc.diagnostics.formats.source_location import SourceText, region_of
 from mcpc.diagnostics.model import Severity, in_order
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def as_json(diagnostics: Diagnostics, sources: Mapping[str, SourceText]) -> str:
-    """Return the problems as JSON; `start` and `end` are null for a problem of a whole file, `file` for one of none."""
+    """Return the problems as JSON; `start` and `end` are null for a whole file, `file` is null for no file."""
     problems = in_order(diagnostics)
     report = {
         "diagnostics": [_entry(problem, sources) for problem in problems],

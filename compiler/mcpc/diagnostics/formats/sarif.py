@@ -1,4 +1,4 @@
-"""Problems as SARIF 2.1.0, which code scanning services and editors read."""
+"""SARIF 2.1.0 format, which code scanning services and editors read."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 from mcpc import __version__
 from mcpc.diagnostics.codes import CODES, page
-from mcpc.diagnostics.formats.place import SourceText, advice_of, region_of
+from mcpc.diagnostics.formats.source_location import SourceText, advice_lines, region_of
 from mcpc.diagnostics.model import in_order
 
 if TYPE_CHECKING:
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 
 BASE = "WORKINGDIRECTORY"
-"""What the names of files are relative to."""
+"""The base of relative file names."""
 
 
 def as_sarif(diagnostics: Diagnostics, sources: Mapping[str, SourceText], base: str = "") -> str:
     """Return the problems as one SARIF run, with the pages of the codes that occur.
 
-    `base`: the URI of the folder that files are named from, with its last slash.
+    `base`: the URI of the folder that file names are relative to, with a final slash.
     """
     problems = in_order(diagnostics)
     codes = sorted({problem.code for problem in problems})
@@ -53,7 +53,7 @@ def _rule(code: str) -> dict[str, object]:
 
 
 def _result(problem: Diagnostic, rule: int, sources: Mapping[str, SourceText]) -> dict[str, object]:
-    lines = [problem.message, *(f"{word}: {text}" for word, text in advice_of(problem))]
+    lines = [problem.message, *(f"{word}: {text}" for word, text in advice_lines(problem))]
     return {
         "ruleId": problem.code,
         "ruleIndex": rule,

@@ -1,12 +1,12 @@
-"""Problems for people: the line with the place underlined, what to do about it, and a last line that counts them."""
+"""Text format for people: the source line with the range underlined, advice, and a last line with counts."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from mcpc.diagnostics.formats.place import SourceText, advice_of, region_of
-from mcpc.diagnostics.formats.visible import LEAST_WIDTH, WIDTH, excerpt, visible, wrapped
+from mcpc.diagnostics.formats.source_location import SourceText, advice_lines, region_of
+from mcpc.diagnostics.formats.visible import DEFAULT_WIDTH, MIN_WIDTH, excerpt, visible, wrapped
 from mcpc.diagnostics.model import Severity, in_order
 
 if TYPE_CHECKING:
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     Paint = Callable[[str, str], str]
 
 ITEM = "\n- "
-"""What separates the items of advice that is a list: each has a line of its own."""
+"""Separator of the items of advice that is a list: each gets a separate line."""
 ROUND_EXCERPT = 5
-"""Columns beside an excerpt and its line's number: the bar, blanks, and a sign on either side where it is cut."""
+"""Columns beside an excerpt and its line number: the bar, spaces, and the signs where it is cut."""
 COLOURS = {"error": "1;31", "warning": "1;33", "note": "1;36", "gutter": "1;34", "message": "1"}
 
 
@@ -29,9 +29,9 @@ def as_text(diagnostics: Diagnostics, sources: Mapping[str, SourceText]) -> str:
 
 
 def render_text(diagnostics: Diagnostics, sources: Mapping[str, SourceText], *, colour: bool, width: int = 0) -> str:
-    """Return a report, with the escape sequences of a terminal if `colour`.
+    """Return a report, with terminal escape sequences if `colour`.
 
-    `width`: the columns of the terminal, to which lines are wrapped and excerpts cut; 0 for none.
+    `width`: the columns of the terminal, for wrapping lines and cutting excerpts; 0 for no limit.
     """
     problems = in_order(diagnostics)
     blocks = render_blocks(problems, sources, colour=colour, width=width)
@@ -41,8 +41,8 @@ def render_text(diagnostics: Diagnostics, sources: Mapping[str, SourceText], *, 
 def render_blocks(
     problems: Diagnostics, sources: Mapping[str, SourceText], *, colour: bool, width: int = 0
 ) -> list[str]:
-    """Return the text of each problem, in the order given, as `render_text` shows it."""
-    page = _Page(sources, _painted if colour else _plain, max(width, LEAST_WIDTH) if width else 0)
+    """Return the text of each problem, in the given order, in the form of `render_text`."""
+    page = _Page(sources, _painted if colour else _plain, max(width, MIN_WIDTH) if width else 0)
     return ["\n".join(line.rstrip() for line in _block(problem, page)) for problem in problems]
 
 
@@ -56,7 +56,7 @@ def _plain(text: str, _style: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Page:
-    """What a report is written with: the files, colours, and the columns of a line, 0 for any number."""
+    """Parameters of a report: the files, colours, and the columns of a line, 0 for no limit."""
 
     sources: Mapping[str, SourceText]
     paint: Paint
@@ -65,7 +65,7 @@ class _Page:
 
 @dataclass(frozen=True, slots=True)
 class _Snippet:
-    """The lines under a problem's first one, and the width of the line number."""
+    """The lines below the first line of a problem, and the width of the line number."""
 
     lines: tuple[str, ...]
     gutter: int = 1
@@ -76,7 +76,7 @@ def _block(problem: Diagnostic, page: _Page) -> list[str]:
     snippet = _snippet(problem, page)
     first, *rest = wrapped(f"{kind}: {visible(problem.message)}", page.width, "  ")
     message = page.paint(kind, problem.severity) + page.paint(first.removeprefix(kind), "message")
-    advice = [line for word, text in advice_of(problem) for line in _advice(word, text, snippet.gutter, page)]
+    advice = [line for word, text in advice_lines(problem) for line in _advice(word, text, snippet.gutter, page)]
     return [message, *(page.paint(line, "message") for line in rest), *snippet.lines, *advice]
 
 
@@ -101,7 +101,7 @@ def _snippet(problem: Diagnostic, page: _Page) -> _Snippet:
         return _Snippet((f" {paint('-->', 'gutter')} {path}",))
     line, column = region.start
     number = str(line)
-    room = max(page.width - len(number) - ROUND_EXCERPT, LEAST_WIDTH) if page.width else WIDTH
+    room = max(page.width - len(number) - ROUND_EXCERPT, MIN_WIDTH) if page.width else DEFAULT_WIDTH
     marked = excerpt(sources[span.path].text, span.start, span.end, room)
     margin = " " * len(number)
     bar = paint("|", "gutter")
@@ -121,4 +121,4 @@ def _summary(problems: Diagnostics) -> str:
     counts = [(severity, sum(problem.severity is severity for problem in problems)) for severity in Severity]
     parts = [f"{count} {severity}{'s' if count > 1 else ''}" for severity, count in counts if count]
     worst = min(problems, key=lambda problem: list(Severity).index(problem.severity))
-    return f"{', '.join(parts)}; `mcpc explain {worst.code}` says more"
+    return f"{', '.join(parts)}; see `mcpc explain {worst.code}`"

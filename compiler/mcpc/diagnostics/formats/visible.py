@@ -1,7 +1,7 @@
-"""Text as it can be shown on a terminal: nothing in it is obeyed, hidden or reordered, and its width is known.
+"""Text made safe for a terminal: no control sequences, hidden or reordered characters, and a known width.
 
-Definitions are written by strangers; an escape sequence or a bidirectional override in one must not reach the screen
-of the person who checks it.
+Definitions are untrusted; an escape sequence or a bidirectional override in one must not reach the terminal of the
+person who checks it.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ import re
 from dataclasses import dataclass
 from unicodedata import category, east_asian_width
 
-WIDTH = 120
-"""A longer line is shown as a window of so many columns around the place, where the terminal's width is not known."""
-LEAST_WIDTH = 20
-REACH = 2 * WIDTH
-"""As much text is looked at on either side: a file may be one line of many megabytes."""
+DEFAULT_WIDTH = 120
+"""Columns to which a longer line is cut around the position, if the terminal's width is unknown."""
+MIN_WIDTH = 20
+REACH = 2 * DEFAULT_WIDTH
+"""Code points examined on either side: a file may be one line of many megabytes."""
 TAB = "    "
 CUT = "…"
-# Letters to Unicode, blanks to the eye.
+# Letters in Unicode that look like spaces.
 BLANKS = "\u115f\u1160\u2800\u3164\uffa0"
 
 REST_OF_LINE = re.compile(r"[^\r\n]*")
@@ -26,7 +26,7 @@ REST_OF_LINE = re.compile(r"[^\r\n]*")
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One code point as it is shown, and the columns that takes."""
+    """One code point as displayed, and the columns that it takes."""
 
     shown: str
     width: int
@@ -34,7 +34,7 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Excerpt:
-    """A line of a file, the columns before what is marked in it, and how many columns are marked."""
+    """A line of a file, with the first highlighted column and the number of highlighted columns."""
 
     line: str
     indent: int
@@ -42,21 +42,21 @@ class Excerpt:
 
 
 def visible(text: str, limit: int = 500) -> str:
-    """Return `text` with every character that could hide or do something written out, cut if it is very long."""
+    """Return `text` with characters that could hide or control something escaped, cut if it is very long."""
     shown = "".join(_cell(char).shown for char in text[:limit])
     return shown if len(text) <= limit else shown + CUT
 
 
 def visible_json(value: object) -> str:
-    """Return a value as indented JSON in which every character that could hide or do something is escaped."""
+    """Return a value as indented JSON in which characters that could hide or control something are escaped."""
     text = json.dumps(value, indent=2, ensure_ascii=False)
     return "".join(char if char == "\n" or _cell(char).shown == char else json.dumps(char)[1:-1] for char in text)
 
 
 def wrapped(text: str, width: int, indent: str) -> list[str]:
-    """Return `text`, which is visible, in lines of at most `width` columns; those after the first begin with `indent`.
+    """Return `text`, already visible, in lines of at most `width` columns; `indent` begins those after the first.
 
-    A word that is longer has a line to itself.  A width of 0 is none: the text stays one line.
+    A longer word gets a separate line. A width of 0 means no wrapping.
     """
     lines: list[str] = []
     line: str | None
@@ -73,10 +73,10 @@ def wrapped(text: str, width: int, indent: str) -> list[str]:
     return [*lines, line or ""]
 
 
-def excerpt(text: str, start: int, end: int, width: int = WIDTH) -> Excerpt:
-    """Return the line of `text` around `start`, with what is marked up to `end` or to the end of the line.
+def excerpt(text: str, start: int, end: int, width: int = DEFAULT_WIDTH) -> Excerpt:
+    """Return the line of `text` around `start`, highlighted up to `end` or to the end of the line.
 
-    Of a long line about `width` columns are shown, and a sign on either side where it is cut.
+    Of a long line about `width` columns are shown, with a sign on either side where it is cut.
     """
     start = min(start, len(text))
     before = text[max(0, start - REACH) : start]

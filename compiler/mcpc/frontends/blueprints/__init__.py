@@ -1,7 +1,7 @@
-"""MCP Dev Blueprints: JSON files that say all that a tool, a prompt or a resource will ever answer.
+"""MCP Dev Blueprints: JSON files that contain the complete results of tools, prompts and resources.
 
-Nothing is left to be read when the server runs.  Several servers of one knowledge base are one over standard input and
-output, and over HTTP each has an endpoint of its own.
+The running server reads no files.  Several servers of one knowledge base are one server over standard input and output;
+over HTTP each has its own endpoint.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ from mcpc.definitions import (
 )
 from mcpc.diagnostics import Span, has_errors
 from mcpc.frontends import native
-from mcpc.frontends.blueprints.base import SERVERS, folders, knowledge_base
-from mcpc.frontends.blueprints.custom import FOLDER, custom
-from mcpc.frontends.blueprints.features import servers
-from mcpc.frontends.blueprints.reading import Reading, unwritten
-from mcpc.ir import Facet
+from mcpc.frontends.blueprints.base import SERVERS, knowledge_base, knowledge_base_folders
+from mcpc.frontends.blueprints.custom import FOLDER, read_custom_features
+from mcpc.frontends.blueprints.features import read_servers
+from mcpc.frontends.blueprints.reading import KnowledgeBaseReader, implied_node
+from mcpc.ir import VirtualServer
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from mcpc.diagnostics import Diagnostics
-    from mcpc.frontends.blueprints.custom import Custom
-    from mcpc.frontends.blueprints.features import Feature, Listed
+    from mcpc.frontends.blueprints.custom import CustomFeatures
+    from mcpc.frontends.blueprints.features import Feature, ListedServer
     from mcpc.options import Options
     from mcpc.sources import SourceTree
 
@@ -38,12 +38,12 @@ LOOKS_FOR = (
     "says in which)"
 )
 VERSION = "1.0.0"
-"""Every server of the kind has this version."""
+"""The version of every server of this format."""
 
 
 def recognises(tree: SourceTree) -> bool:
-    """Say whether there is one knowledge base; below a project of our own format it may be anything."""
-    found = folders(tree)
+    """Tell whether there is exactly one knowledge base; in a native project a subfolder does not count."""
+    found = knowledge_base_folders(tree)
     return found == ("",) or (len(found) == 1 and not native.recognises(tree))
 
 
@@ -52,47 +52,47 @@ def parse(tree: SourceTree, options: Options) -> tuple[Definition | None, Diagno
     base, problems = knowledge_base(tree, options)
     if base is None:
         return None, problems
-    reading = Reading(base)
-    listed, features = servers(reading)
-    made = custom(reading, (one for feature in features.values() for one in feature.custom))
+    reader = KnowledgeBaseReader(base)
+    listed, features = read_servers(reader)
+    made = read_custom_features(reader, (item for feature in features.values() for item in feature.custom))
     path = base.servers.path
     found, functions = tuple(features.values()), made.of
     read = dict.fromkeys((path, *features, *(library.source.path for library in made.libraries)))
     definition = Definition(
         format="blueprints",
         server=_server(path, listed),
-        tools=(*(one for feature in found for one in feature.tools), *functions(ToolDefinition)),
-        prompts=(*(one for feature in found for one in feature.prompts), *functions(PromptDefinition)),
-        resources=(*(one for feature in found for one in feature.resources), *functions(ResourceDefinition)),
+        tools=(*(tool for feature in found for tool in feature.tools), *functions(ToolDefinition)),
+        prompts=(*(prompt for feature in found for prompt in feature.prompts), *functions(PromptDefinition)),
+        resources=(*(resource for feature in found for resource in feature.resources), *functions(ResourceDefinition)),
         templates=functions(TemplateDefinition),
         libraries=made.libraries,
-        beside=tuple(source for place, source in tree.files.items() if place not in read and _may_be_wanted(place)),
+        beside=tuple(source for place, source in tree.files.items() if place not in read and _may_be_needed(place)),
         sources=tuple(tree.files[place] for place in sorted(read)),
-        complete=made.complete and not has_errors(reading.problems),
-        facets=tuple(_facet(one, features, made) for one in listed),
+        complete=made.complete and not has_errors(reader.problems),
+        virtual_servers=tuple(_virtual_server(item, features, made) for item in listed),
     )
-    return definition, tuple(reading.problems)
+    return definition, tuple(reader.problems)
 
 
-def _may_be_wanted(path: str) -> bool:
-    """Say whether a Python function may want a file beside it; in `custom`, what another language wrote is not run."""
+def _may_be_needed(path: str) -> bool:
+    """Tell whether Python functions may need a file; code in other languages in `custom` is not run."""
     return f"/{FOLDER}/" not in f"/{path}" or not path.endswith((".ts", ".js", ".mjs"))
 
 
-def _server(path: str, listed: Sequence[Listed]) -> ServerDefinition:
-    """Return the description of all servers as one: their names, as they were always joined."""
-    name = ",".join(one.name for one in listed) or "blueprints"
-    return ServerDefinition(unwritten({"serverInfo": {"name": name, "version": VERSION}}, Span(path)), implied=True)
+def _server(path: str, listed: Sequence[ListedServer]) -> ServerDefinition:
+    """Return the description of all servers as one, with their names joined by commas."""
+    name = ",".join(item.name for item in listed) or "blueprints"
+    return ServerDefinition(implied_node({"serverInfo": {"name": name, "version": VERSION}}, Span(path)), implied=True)
 
 
-def _facet(listed: Listed, features: dict[str, Feature], made: Custom) -> Facet:
-    """Return what one server has of all that there is."""
+def _virtual_server(listed: ListedServer, features: dict[str, Feature], made: CustomFeatures) -> VirtualServer:
+    """Return the virtual server of one listed server."""
     own = [features[path] for path in listed.features]
     ids: dict[str, list[str]] = {"tool": [], "prompt": [], "resource": []}
     for feature in own:
         for kind, those in (("tool", feature.tools), ("prompt", feature.prompts), ("resource", feature.resources)):
-            ids[kind] += (str(name.value) for one in those if (name := one.node.get("name")) is not None)
+            ids[kind] += (str(name.value) for item in those if (name := item.node.get("name")) is not None)
         for kind, node in feature.custom:
-            ids[kind] += [str(node.value)] if (kind, str(node.value)) in made.marked else []
+            ids[kind] += [str(node.value)] if (kind, str(node.value)) in made.functions else []
     names = {kind: tuple(dict.fromkeys(those)) for kind, those in ids.items()}
-    return Facet(listed.name, f"/{listed.path}", names["tool"], names["prompt"], names["resource"])
+    return VirtualServer(listed.name, f"/{listed.path}", names["tool"], names["prompt"], names["resource"])

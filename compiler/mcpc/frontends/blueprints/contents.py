@@ -1,4 +1,4 @@
-"""What tools, resources and prompts of a knowledge base say, as the protocol has it: every file is read now.
+"""The contents of tools, resources and prompts of a knowledge base; every file is read at build time.
 
 {"type": "file", "path": "guide.md"}    {"type": "text", "text": …}                 in a tool
                                         {"uri": its own, "mimeType": …, "text": …}  in a resource, or a blob
@@ -16,10 +16,10 @@ from mcpc_runtime.protocol.media import is_textual
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from mcpc.frontends.blueprints.reading import Reading
+    from mcpc.frontends.blueprints.reading import KnowledgeBaseReader
     from mcpc.sources import Json, Node, Source
 
-    Item = Callable[[Reading, Node, str], Json]
+    Item = Callable[[KnowledgeBaseReader, Node, str], Json]
 
 FILE_SCHEME = "file://"
 KINDS = tuple(dict.fromkeys(kind for revision in REVISIONS for kind in revision.content))
@@ -27,102 +27,102 @@ ROLES = ("user", "assistant")
 SYSTEM = "system"
 
 
-def tool_content(reading: Reading, node: Node, label: str) -> list[Json]:
+def tool_content(reader: KnowledgeBaseReader, node: Node, label: str) -> list[Json]:
     """Return the content blocks of a tool's result."""
-    content = reading.part(node, "content", "array", label)
-    return _items(reading, content, IN_TOOLS, label) if content is not None else []
+    content = reader.required_member(node, "content", "array", label)
+    return _items(reader, content, IN_TOOLS, label) if content is not None else []
 
 
-def resource_contents(reading: Reading, node: Node, uri: Node, label: str) -> list[Json]:
-    """Return the contents of a resource: what its items say, or else what its uri leads to."""
+def resource_contents(reader: KnowledgeBaseReader, node: Node, uri: Node, label: str) -> list[Json]:
+    """Return the contents of a resource: those of its items, or else those of its URI."""
     if node.get("content") is None:
-        return _of_uri(reading, node, uri, label)
-    content = reading.part(node, "content", "array", label)
-    found = _items(reading, content, IN_RESOURCES, label) if content is not None else []
-    return [_placed(one, str(uri.value), _mime(node)) for one in found if isinstance(one, dict)]
+        return _contents_of_uri(reader, node, uri, label)
+    content = reader.required_member(node, "content", "array", label)
+    found = _items(reader, content, IN_RESOURCES, label) if content is not None else []
+    return [_with_uri(item, str(uri.value), _declared_mime(node)) for item in found if isinstance(item, dict)]
 
 
-def messages(reading: Reading, node: Node, label: str) -> list[Json]:
-    """Return the messages of a prompt, as they are written."""
-    found = [_message(reading, one, label) for one in reading.objects(node, "messages", label)]
+def prompt_messages(reader: KnowledgeBaseReader, node: Node, label: str) -> list[Json]:
+    """Return the messages of a prompt."""
+    found = [_message(reader, item, label) for item in reader.optional_objects(node, "messages", label)]
     return [message for message in found if message is not None]
 
 
-def _items(reading: Reading, content: Node, known: Mapping[str, Item], label: str) -> list[Json]:
-    """Return what the items of a content are; one of an unknown type is left out, as it always was."""
+def _items(reader: KnowledgeBaseReader, content: Node, known: Mapping[str, Item], label: str) -> list[Json]:
+    """Return the values of a content's items; an item of an unknown type is left out."""
     found: list[Json] = []
     for item in content.items:
-        if not reading.is_a(item, "object", f"an item of `content` of {label}"):
+        if not reader.check_kind(item, "object", f"an item of `content` of {label}"):
             continue
-        kind = reading.part(item, "type", "string", f"an item of {label}")
+        kind = reader.required_member(item, "type", "string", f"an item of {label}")
         read = None if kind is None else known.get(str(kind.value))
         if kind is not None and read is None:
             expected = "one of " + ", ".join(f"`{name}`" for name in known)
             message = f"content of the type `{kind.value}` in {label} is left out"
-            reading.report("MCP274", kind.span, message, expected)
-        made = None if read is None else read(reading, item, label)
+            reader.report("MCP274", kind.span, message, expected)
+        made = None if read is None else read(reader, item, label)
         found += [] if made is None else [made]
     return found
 
 
-def _text(reading: Reading, item: Node, label: str) -> Json:
-    text = reading.text(item, "text", f"a text of {label}")
+def _text(reader: KnowledgeBaseReader, item: Node, label: str) -> Json:
+    text = reader.required_text(item, "text", f"a text of {label}")
     return None if text is None else {"type": "text", "text": text}
 
 
-def _source(reading: Reading, item: Node, label: str) -> Source | None:
-    path = reading.part(item, "path", "string", f"a file of {label}")
+def _source(reader: KnowledgeBaseReader, item: Node, label: str) -> Source | None:
+    path = reader.required_member(item, "path", "string", f"a file of {label}")
     if path is None:
         return None
-    source, problems = reading.base.found(path, f"a file of {label}")
-    reading.problems.extend(problems)
+    source, problems = reader.base.find_file(path, f"a file of {label}")
+    reader.problems.extend(problems)
     return source
 
 
-def _file(reading: Reading, item: Node, label: str) -> Json:
-    """Return a file as a text; a tool has no other way to show one."""
-    source = _source(reading, item, label)
+def _file(reader: KnowledgeBaseReader, item: Node, label: str) -> Json:
+    """Return a file as text; a tool's result cannot contain a file in another form."""
+    source = _source(reader, item, label)
     try:
         return None if source is None else {"type": "text", "text": source.data.decode()}
     except UnicodeDecodeError as problem:
         span = (item.get("path") or item).span
         what = f"`{source.path if source else ''}`, a file of {label}, is not UTF-8 at byte {problem.start}"
-        reading.report("MCP001", span, what, "a text", "save it as UTF-8; in a resource it may be any file")
+        reader.report("MCP001", span, what, "a text", "save it as UTF-8; in a resource it may be any file")
         return None
 
 
-def _link(reading: Reading, item: Node, label: str) -> Json:
-    uri = reading.text(item, "uri", f"a link of {label}")
+def _link(reader: KnowledgeBaseReader, item: Node, label: str) -> Json:
+    uri = reader.required_text(item, "uri", f"a link of {label}")
     if uri is None:
         return None
     optional = {key: item.get(key) for key in ("name", "mimeType", "description")}
     said = {
         key: found.value
         for key, found in optional.items()
-        if found is not None and reading.is_a(found, "string", f"`{key}` of a link of {label}")
+        if found is not None and reader.check_kind(found, "string", f"`{key}` of a link of {label}")
     }
     return {"type": "resource_link", "uri": uri, "name": uri, **said}  # the protocol wants a name
 
 
-def _bytes(reading: Reading, item: Node, label: str) -> Json:
-    source = _source(reading, item, label)
-    return None if source is None else _shown(source)
+def _bytes(reader: KnowledgeBaseReader, item: Node, label: str) -> Json:
+    source = _source(reader, item, label)
+    return None if source is None else _file_contents(source)
 
 
-def _shown(source: Source) -> dict[str, Json]:
-    """Return a file as a part of a resource: a text if it is one."""
+def _file_contents(source: Source) -> dict[str, Json]:
+    """Return a file as resource contents: text if it is textual, else a blob."""
     mime = media_type(source.path, source.data)
     if is_textual(mime) and is_text(source.data):
         return {"mimeType": mime, "text": source.data.decode()}
     return {"mimeType": mime, "blob": b64encode(source.data).decode()}
 
 
-def _reference(reading: Reading, item: Node, label: str) -> Json:
-    uri = reading.text(item, "uri", f"a uri of {label}")
-    return None if uri is None else _pointer(uri)
+def _reference(reader: KnowledgeBaseReader, item: Node, label: str) -> Json:
+    uri = reader.required_text(item, "uri", f"a uri of {label}")
+    return None if uri is None else _reference_contents(uri)
 
 
-def _pointer(uri: str) -> dict[str, Json]:
+def _reference_contents(uri: str) -> dict[str, Json]:
     return {"uri": uri, "text": f"Resource available at: {uri}"}
 
 
@@ -130,13 +130,13 @@ IN_TOOLS: dict[str, Item] = {"text": _text, "file": _file, "resource_link": _lin
 IN_RESOURCES: dict[str, Item] = {"text": _text, "file": _bytes, "uri": _reference}
 
 
-def _mime(node: Node) -> str:
+def _declared_mime(node: Node) -> str:
     found = node.get("mimeType")
     return str(found.value) if found is not None and found.kind == "string" else ""
 
 
-def _placed(item: dict[str, Json], uri: str, mime: str) -> Json:
-    """Return a part of a resource with the resource's uri and type, unless it has its own uri."""
+def _with_uri(item: dict[str, Json], uri: str, mime: str) -> Json:
+    """Return resource contents with the resource's URI and type, unless they have their own URI."""
     if "uri" in item:
         return item
     said = mime if "text" in item or not is_textual(mime) else ""
@@ -145,54 +145,54 @@ def _placed(item: dict[str, Json], uri: str, mime: str) -> Json:
     return {"uri": uri, **typed, **{key: value for key, value in item.items() if key in ("text", "blob")}}
 
 
-def _of_uri(reading: Reading, node: Node, uri: Node, label: str) -> list[Json]:
-    """Return what a resource without content has: the file of its uri, or all in that folder, or the uri itself."""
+def _contents_of_uri(reader: KnowledgeBaseReader, node: Node, uri: Node, label: str) -> list[Json]:
+    """Return the contents of a resource without `content`: the file of its URI, its folder's files, or the URI."""
     written = str(uri.value)
-    place = reading.base.place(written.removeprefix(FILE_SCHEME)) if written.startswith(FILE_SCHEME) else ""
+    place = reader.base.resolve(written.removeprefix(FILE_SCHEME)) if written.startswith(FILE_SCHEME) else ""
     if not written.startswith(FILE_SCHEME):
-        return [_pointer(written)]
+        return [_reference_contents(written)]
     if place is None:
-        reading.report("MCP710", uri.span, f"`{written}`, the uri of {label}, leads outside the project")
+        reader.report("MCP710", uri.span, f"`{written}`, the URI of {label}, is outside the project")
         return []
-    source = reading.base.tree.get(place)
+    source = reader.base.tree.get(place)
     if source is not None:
-        return [_placed(_shown(source), written, _mime(node))]
-    inside = reading.base.below(place) if place else ()
+        return [_with_uri(_file_contents(source), written, _declared_mime(node))]
+    inside = reader.base.files_below(place) if place else ()
     if not inside:
-        message = f"`{written}`, the uri of {label}, leads to no file of the knowledge base"
-        reading.report("MCP278", uri.span, message, "", "the resource will only say what its uri is")
-        return [_pointer(written)]
-    return [{"uri": f"{written.rstrip('/')}/{file.path[len(place) + 1 :]}", **_shown(file)} for file in inside]
+        message = f"`{written}`, the URI of {label}, is not a file of the knowledge base"
+        reader.report("MCP278", uri.span, message, "", "the resource will only contain its URI")
+        return [_reference_contents(written)]
+    return [{"uri": f"{written.rstrip('/')}/{file.path[len(place) + 1 :]}", **_file_contents(file)} for file in inside]
 
 
-def _message(reading: Reading, node: Node, label: str) -> Json:
-    """Return a message as it is; a role that the protocol does not have becomes the user's."""
+def _message(reader: KnowledgeBaseReader, node: Node, label: str) -> Json:
+    """Return a message unchanged, except that the role `system` becomes `user`."""
     where = f"a message of {label}"
-    role, content = reading.part(node, "role", "string", where), node.get("content")
+    role, content = reader.required_member(node, "role", "string", where), node.get("content")
     if content is not None and content.kind == "string":
         hint = '`{"type": "text", "text": …}`'
-        reading.report("MCP101", content.span, f"`content` of {where} must be an object, found a string", hint)
+        reader.report("MCP101", content.span, f"`content` of {where} must be an object, found a string", hint)
         return None
-    content = reading.part(node, "content", "object", where)
-    if role is None or content is None or not _is_content(reading, content, where):
+    content = reader.required_member(node, "content", "object", where)
+    if role is None or content is None or not _is_content(reader, content, where):
         return None
     value = node.value if isinstance(node.value, dict) else {}
     if role.value == SYSTEM:
-        reading.report("MCP277", role.span, f"{where} has the role `system`, and becomes the user's", _either(ROLES))
+        reader.report("MCP277", role.span, f"{where} has the role `system`, and is sent as the user's", _one_of(ROLES))
         return {**value, "role": "user"}
     if role.value not in ROLES:
-        reading.report("MCP107", role.span, f"{where} has the role `{role.value}`", _either(ROLES))
+        reader.report("MCP107", role.span, f"{where} has the role `{role.value}`", _one_of(ROLES))
     return value
 
 
-def _is_content(reading: Reading, content: Node, where: str) -> bool:
-    kind = reading.part(content, "type", "string", f"`content` of {where}")
+def _is_content(reader: KnowledgeBaseReader, content: Node, where: str) -> bool:
+    kind = reader.required_member(content, "type", "string", f"`content` of {where}")
     if kind is not None and kind.value not in KINDS:
-        reading.report("MCP107", kind.span, f"there is no content of the type `{kind.value}`", _either(KINDS))
+        reader.report("MCP107", kind.span, f"unknown content type `{kind.value}`", _one_of(KINDS))
     return kind is not None and (
-        kind.value != "text" or reading.text(content, "text", f"the text of {where}") is not None
+        kind.value != "text" or reader.required_text(content, "text", f"the text of {where}") is not None
     )
 
 
-def _either(names: tuple[str, ...]) -> str:
+def _one_of(names: tuple[str, ...]) -> str:
     return "one of " + ", ".join(f"`{name}`" for name in names)

@@ -1,20 +1,20 @@
-"""Custom features: functions marked in `custom/*.py`, each served by the servers whose feature files list its id.
+"""Custom features: decorated functions in `custom/*.py`, each served by the servers that list its id.
 
     custom_tools: ["status"]        @tool(name="status")
                                     def anything() -> str: …
 
-The folder lies in the knowledge base, beside it, or at the top of the project.
+The folder is in the knowledge base, beside it, or at the top of the project.
 """
 
 from __future__ import annotations
 
-import difflib
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeVar
 
-from mcpc.definitions import Library
+from mcpc.definitions import HandlerLibrary
 from mcpc.diagnostics import has_errors
-from mcpc.frontends.decorated import HOMES, Family, decorated
+from mcpc.diagnostics.suggestions import did_you_mean
+from mcpc.frontends.decorated import DEFINITION_FILES, DecoratorFamily, read_decorated
 from mcpc.introspection import KINDS
 
 if TYPE_CHECKING:
@@ -22,17 +22,17 @@ if TYPE_CHECKING:
 
     from mcpc.definitions import PromptDefinition, ResourceDefinition, TemplateDefinition, ToolDefinition
     from mcpc.diagnostics import Diagnostics
-    from mcpc.frontends.blueprints.base import Base
-    from mcpc.frontends.blueprints.reading import Reading
-    from mcpc.frontends.decorated import Decorated
+    from mcpc.frontends.blueprints.base import KnowledgeBase
+    from mcpc.frontends.blueprints.reading import KnowledgeBaseReader
+    from mcpc.frontends.decorated import DecoratedDefinitions
     from mcpc.sources import Node
 
-    Marked = ToolDefinition | PromptDefinition | ResourceDefinition | TemplateDefinition
+    CustomDefinition = ToolDefinition | PromptDefinition | ResourceDefinition | TemplateDefinition
 
 M = TypeVar("M")
 FOLDER = "custom"
-ELSEWHERE = "define it in a file of the folder `custom`"
-MARKS = {
+WHERE_TO_DEFINE = "define it in a file of the folder `read_custom_features`"
+DECORATOR_EXAMPLES = {
     "tool": '@tool(name="{name}")',
     "prompt": '@prompt(name="{name}")',
     "resource": '@resource("docs://…", name="{name}")',
@@ -40,43 +40,43 @@ MARKS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Custom:
-    """The marked functions that feature files list, by kind and id, and the files they are in."""
+class CustomFeatures:
+    """The decorated functions that feature files list, by kind and id, and the files that contain them."""
 
-    marked: dict[tuple[str, str], list[Marked]] = field(default_factory=dict)
-    libraries: tuple[Library, ...] = ()
+    functions: dict[tuple[str, str], list[CustomDefinition]] = field(default_factory=dict)
+    libraries: tuple[HandlerLibrary, ...] = ()
     complete: bool = True
 
     def of(self, kind: type[M]) -> tuple[M, ...]:
         """Return the definitions of a kind."""
-        return tuple(one for those in self.marked.values() for one in those if isinstance(one, kind))
+        return tuple(item for those in self.functions.values() for item in those if isinstance(item, kind))
 
 
-def custom(reading: Reading, wanted: Iterable[tuple[str, Node]]) -> Custom:
-    """Return the functions that implement what is wanted; report ids that none has, and functions that none wants."""
+def read_custom_features(reader: KnowledgeBaseReader, wanted: Iterable[tuple[str, Node]]) -> CustomFeatures:
+    """Return the functions for the listed ids; report ids without a function, and functions without an id."""
     listed = tuple(wanted)
-    files = tuple(_files(reading.base))
-    found, problems = _decorated(reading.base, files)
-    reading.problems.extend(problems)
-    marked: dict[tuple[str, str], list[Marked]] = {}
-    for key, one in _named(found):
-        marked.setdefault(key, []).append(one)
+    files = tuple(_files(reader.base))
+    found, problems = _decorated(reader.base, files)
+    reader.problems.extend(problems)
+    functions: dict[tuple[str, str], list[CustomDefinition]] = {}
+    for key, entry in _by_kind_and_name(found):
+        functions.setdefault(key, []).append(entry)
     ids = dict.fromkeys((kind, str(node.value)) for kind, node in listed)
     for kind, node in listed if not has_errors(problems) else ():
-        if (kind, str(node.value)) not in marked:
-            _report_missing(reading, kind, node, [name for other, name in marked if other == kind])
-    for (kind, name), those in marked.items():
+        if (kind, str(node.value)) not in functions:
+            _report_missing(reader, kind, node, [name for other, name in functions if other == kind])
+    for (kind, name), those in functions.items():
         if (kind, name) not in ids and those[0].bound is not None:
-            message = f"no feature file lists the {kind} `{name}`, which is not served"
-            reading.report("MCP202", those[0].bound.span, message, "", f"list its id in `custom_{kind}s`")
-    used = {key: marked[key] for key in ids if key in marked}
-    homes = {one.bound.file for those in used.values() for one in those if one.bound is not None}
-    libraries = tuple(Library(reading.base.tree.files[path], "python", ()) for path in files if path in homes)
-    return Custom(used, libraries, not has_errors(problems))
+            message = f"the {kind} `{name}` is not listed in a feature file, and is not served"
+            reader.report("MCP202", those[0].bound.span, message, "", f"list its id in `custom_{kind}s`")
+    used = {key: functions[key] for key in ids if key in functions}
+    homes = {item.bound.file for those in used.values() for item in those if item.bound is not None}
+    libraries = tuple(HandlerLibrary(reader.base.tree.files[path], "python", ()) for path in files if path in homes)
+    return CustomFeatures(used, libraries, not has_errors(problems))
 
 
-def _files(base: Base) -> Iterator[str]:
-    """Yield the files of the folder `custom`, wherever it may lie."""
+def _files(base: KnowledgeBase) -> Iterator[str]:
+    """Yield the Python files of the folder `read_custom_features`, at any of its possible paths."""
     beside = base.folder.rpartition("/")[0]
     homes = dict.fromkeys(f"{place}/{FOLDER}" if place else FOLDER for place in (base.folder, beside, ""))
     for path in base.tree.files:
@@ -85,34 +85,38 @@ def _files(base: Base) -> Iterator[str]:
             yield path
 
 
-def _decorated(base: Base, files: tuple[str, ...]) -> tuple[Decorated | None, Diagnostics]:
-    """Return what is marked in these files; marks at the places of our own format are not spoken of here."""
+def _decorated(base: KnowledgeBase, files: tuple[str, ...]) -> tuple[DecoratedDefinitions | None, Diagnostics]:
+    """Return the decorated functions of these files; misplaced native decorators are not reported here."""
     if not files:
         return None, ()
-    found, problems = decorated(base.tree, described=True, family=Family(KINDS, files, ELSEWHERE))
-    own = (one for one in problems if one.code != "MCP224" or one.span is None or one.span.path not in HOMES)
+    found, problems = read_decorated(base.tree, described=True, family=DecoratorFamily(KINDS, files, WHERE_TO_DEFINE))
+    own = (
+        problem
+        for problem in problems
+        if problem.code != "MCP224" or problem.span is None or problem.span.path not in DEFINITION_FILES
+    )
     return found, tuple(own)
 
 
-def _named(found: Decorated | None) -> Iterator[tuple[tuple[str, str], Marked]]:
+def _by_kind_and_name(found: DecoratedDefinitions | None) -> Iterator[tuple[tuple[str, str], CustomDefinition]]:
     if found is None:
         return
-    marked: tuple[tuple[str, tuple[Marked, ...]], ...] = (
+    functions: tuple[tuple[str, tuple[CustomDefinition, ...]], ...] = (
         ("tool", found.tools),
         ("prompt", found.prompts),
         ("resource", (*found.resources, *found.templates)),
     )
-    for kind, those in marked:
-        yield from (((kind, _name(one)), one) for one in those)
+    for kind, those in functions:
+        yield from (((kind, _name(item)), item) for item in those)
 
 
-def _name(one: Marked) -> str:
+def _name(one: CustomDefinition) -> str:
     name = one.node.get("name")
     return "" if name is None else str(name.value)
 
 
-def _report_missing(reading: Reading, kind: str, node: Node, known: list[str]) -> None:
-    near = difflib.get_close_matches(str(node.value), known, n=1)
-    written = MARKS[kind].format(name=node.value)
-    hint = f"did you mean `{near[0]}`?" if near else f"mark a function in `{reading.base.path(FOLDER)}/`: `{written}`"
-    reading.report("MCP272", node.span, f"nothing implements the custom {kind} `{node.value}`", "", hint)
+def _report_missing(reader: KnowledgeBaseReader, kind: str, node: Node, known: list[str]) -> None:
+    written = DECORATOR_EXAMPLES[kind].format(name=node.value)
+    example = f"decorate a function in `{reader.base.path(FOLDER)}/`: `{written}`"
+    hint = did_you_mean(str(node.value), known, example)
+    reader.report("MCP272", node.span, f"the custom {kind} `{node.value}` is not implemented", "", hint)

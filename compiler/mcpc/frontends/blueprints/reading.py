@@ -1,103 +1,102 @@
-"""Parts of objects, read with all that is wrong with them, and objects made of parts that keep their places."""
+"""Read parts of JSON objects with all their errors, and build objects whose parts keep their spans."""
 
 from __future__ import annotations
 
-import difflib
 import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from mcpc.definitions.kinds import mismatch
+from mcpc.definitions.json_kinds import kind_mismatch
 from mcpc.diagnostics import diagnose
-from mcpc.frontends.blueprints.base import start
+from mcpc.diagnostics.suggestions import did_you_mean
+from mcpc.frontends.blueprints.base import start_span
 from mcpc.sources import Member, Node
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from mcpc.diagnostics import Diagnostic, Span
-    from mcpc.frontends.blueprints.base import Base
+    from mcpc.frontends.blueprints.base import KnowledgeBase
     from mcpc.sources import Json
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
-    """One knowledge base while it is read: where its paths lead, and the problems found so far."""
+class KnowledgeBaseReader:
+    """A knowledge base that is being read, and the problems found so far."""
 
-    base: Base
+    base: KnowledgeBase
     problems: list[Diagnostic] = field(default_factory=list)
 
     def report(self, code: str, span: Span, message: str, expected: str = "", hint: str = "") -> None:
-        """Keep a problem."""
+        """Record a problem."""
         self.problems.append(diagnose(code, span, message, expected, hint))
 
-    def is_a(self, node: Node, kind: str, label: str) -> bool:
-        """Say whether a value is of a kind; report one that is not."""
+    def check_kind(self, node: Node, kind: str, label: str) -> bool:
+        """Tell whether a value is of a kind; report it otherwise."""
         if node.kind != kind:
-            self.report("MCP101", node.span, mismatch(label, kind, node))
+            self.report("MCP101", node.span, kind_mismatch(label, kind, node))
         return node.kind == kind
 
-    def part(self, node: Node, key: str, kind: str, label: str) -> Node | None:
-        """Return a member that must be there, and of that kind."""
+    def required_member(self, node: Node, key: str, kind: str, label: str) -> Node | None:
+        """Return a required member of a kind, or report it."""
         found = node.get(key)
         if found is None:
-            self.report("MCP102", start(node), f"{label} has no `{key}`")
+            self.report("MCP102", start_span(node), f"{label} has no `{key}`")
             return None
-        return found if self.is_a(found, kind, f"`{key}` of {label}") else None
+        return found if self.check_kind(found, kind, f"`{key}` of {label}") else None
 
-    def text(self, node: Node, key: str, label: str) -> str | None:
-        """Return a string that must be there."""
-        found = self.part(node, key, "string", label)
+    def required_text(self, node: Node, key: str, label: str) -> str | None:
+        """Return a required string, or report it."""
+        found = self.required_member(node, key, "string", label)
         return None if found is None else str(found.value)
 
-    def strangers(self, node: Node, known: tuple[str, ...], label: str) -> None:
-        """Report members that mean nothing."""
+    def report_unknown_members(self, node: Node, known: tuple[str, ...], label: str) -> None:
+        """Report unknown members."""
         for member in node.members:
             if member.key not in known:
-                near = difflib.get_close_matches(member.key, known, n=1)
-                hint = f"did you mean `{near[0]}`?" if near else "it has no effect: remove it"
-                self.report("MCP103", member.key_span, f"`{member.key}` means nothing in {label}", "", hint)
+                hint = did_you_mean(member.key, known, "it has no effect: remove it")
+                self.report("MCP103", member.key_span, f"unknown member `{member.key}` in {label}", "", hint)
 
-    def objects(self, node: Node, key: str, label: str) -> tuple[Node, ...]:
-        """Return the objects of an array that may be missing."""
+    def optional_objects(self, node: Node, key: str, label: str) -> tuple[Node, ...]:
+        """Return the objects of an optional array."""
         found = node.get(key)
-        if found is None or not self.is_a(found, "array", f"`{key}` of {label}"):
+        if found is None or not self.check_kind(found, "array", f"`{key}` of {label}"):
             return ()
-        return tuple(item for item in found.items if self.is_a(item, "object", f"an item of `{key}` of {label}"))
+        return tuple(item for item in found.items if self.check_kind(item, "object", f"an item of `{key}` of {label}"))
 
 
-def renamed(node: Node, names: dict[str, str]) -> Iterable[Member]:
-    """Yield the members of an object that have these names, each under its other one."""
+def renamed_members(node: Node, names: dict[str, str]) -> Iterable[Member]:
+    """Yield the members of an object with these names, each under its new name."""
     for key, name in names.items():
         found = next((member for member in reversed(node.members) if member.key == key), None)
         if found is not None:
             yield Member(name, found.key_start, found.key_end, found.node)
 
 
-def assembled(node: Node, members: Iterable[Member]) -> Node:
-    """Return an object of these members in the place of another one."""
+def object_of_members(node: Node, members: Iterable[Member]) -> Node:
+    """Return an object of these members at the span of another one."""
     parts = tuple(members)
-    return Node({one.key: one.node.value for one in parts}, node.path, node.start, node.end, parts)
+    return Node({part.key: part.node.value for part in parts}, node.path, node.start, node.end, parts)
 
 
-def said(key: str, value: Json, at: Node) -> Member:
-    """Return a member that nobody wrote; it stands where the object begins."""
-    span = start(at)
-    return Member(key, span.start, span.end, unwritten(value, span))
+def implied_member(key: str, value: Json, at: Node) -> Member:
+    """Return an implied member at the beginning of an object."""
+    span = start_span(at)
+    return Member(key, span.start, span.end, implied_node(value, span))
 
 
-def unwritten(value: Json, span: Span) -> Node:
-    """Return a value that nobody wrote as a node at one place."""
+def implied_node(value: Json, span: Span) -> Node:
+    """Return an implied value as a node, all at one span."""
     members: tuple[Member, ...] = ()
     items: tuple[Node, ...] = ()
     if isinstance(value, dict):
-        members = tuple(Member(key, span.start, span.end, unwritten(part, span)) for key, part in value.items())
+        members = tuple(Member(key, span.start, span.end, implied_node(part, span)) for key, part in value.items())
     elif isinstance(value, list):
-        items = tuple(unwritten(item, span) for item in value)
+        items = tuple(implied_node(item, span) for item in value)
     return Node(value, span.path, span.start, span.end, members, items)
 
 
-def compact(value: Json) -> bytes:
+def compact_json(value: Json) -> bytes:
     """Return JSON without spaces, in UTF-8; a lone surrogate stays an escape."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     return text.encode("utf-8", "backslashreplace")

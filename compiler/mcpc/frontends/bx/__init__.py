@@ -1,8 +1,7 @@
-"""bx-mcp's projects: functions with its marks, beside the settings of its server in `boxlang.json`.
+"""Projects of bx-mcp: functions with its decorators, and the settings of its server in `boxlang.json`.
 
-The marks are Python's (`@mcp_tool`, `@mcp_resource`, `@mcp_prompt`), in files at the top of the project and in
-`tools/`; code in BoxLang is reported with what it would be in Python.  The settings never go along as a file: they have
-secrets.
+The decorators are Python's (`@mcp_tool`, `@mcp_resource`, `@mcp_prompt`), in files at the top of the project and in
+`tools/`; code in BoxLang is reported with its Python equivalent.  The settings file is never included: it has secrets.
 """
 
 from __future__ import annotations
@@ -10,12 +9,13 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from mcpc.definitions import Definition, Library, ServerDefinition
+from mcpc.definitions import Definition, HandlerLibrary, ServerDefinition
 from mcpc.diagnostics import Span, diagnose, has_errors
 from mcpc.frontends.bx.boxlang import is_boxlang, untranslated
 from mcpc.frontends.bx.settings import FILE, read_settings
-from mcpc.frontends.decorated import HOMES, VERSION, Family, decorated, marks_something, node_of
-from mcpc.introspection import STATED, find
+from mcpc.frontends.decorated import DEFINITION_FILES, VERSION, DecoratorFamily, has_decorators, node_of, read_decorated
+from mcpc.introspection import KEYWORD_KINDS, find_decorated
+from mcpc.ir import Traits
 from mcpc_runtime.protocol.globs import allows
 
 if TYPE_CHECKING:
@@ -28,58 +28,71 @@ if TYPE_CHECKING:
     from mcpc.sources import Json, SourceTree
 
 LOOKS_FOR = (
-    "functions marked `@mcp_tool`, `@mcp_resource` or `@mcp_prompt` in Python files at the top or in `tools/`; or "
+    "Python functions with `@mcp_tool`, `@mcp_resource` or `@mcp_prompt` in the project folder or in `tools/`; or "
     "`boxlang.json` with `modules.bxmcp`"
 )
 FORMAT = "bx-mcp"
+RUNTIME = "mcpc_runtime.systems.bx"
+TRAITS = Traits(
+    hooks=(
+        ("allowed_addresses", f"{RUNTIME}.auth:allowed_addresses"),
+        ("authenticator", f"{RUNTIME}.auth:authenticator_of"),
+        ("http_paths", f"{RUNTIME}.auth:path_option"),
+        ("mount", f"{RUNTIME}.endpoint:mount"),
+        ("refuse_beside", f"{RUNTIME}.auth:refuse_beside"),
+        ("secret_variables", f"{RUNTIME}.variables:secret_variables"),
+    )
+)
 FOLDER = "tools/"
-MENTION = re.compile(rb"\bmcp_(?:tool|resource|prompt)\b")
+DECORATOR_NAME = re.compile(rb"\bmcp_(?:tool|resource|prompt)\b")
 MODULE = re.compile(rb'"bx-?mcp"\s*:', re.IGNORECASE)
-ELSEWHERE = f"define it in a file at the top of the project, or in `{FOLDER}`"
-NOTHING = "settings alone serve nothing"
+WHERE_TO_DEFINE = f"define it in a file in the project folder, or in `{FOLDER}`"
+NOTHING = "a server needs definitions, not only settings"
 
 
 def recognises(tree: SourceTree) -> bool:
-    """Say whether somebody wrote settings or functions for bx-mcp here."""
+    """Tell whether the project has settings or functions for bx-mcp."""
     source = tree.get(FILE)
     if source is not None and MODULE.search(source.data):
         return True
-    return any(is_boxlang(one) for one in tree.files.values()) or bool(homes(tree))
+    return any(is_boxlang(file) for file in tree.files.values()) or bool(definition_files(tree))
 
 
-def homes(tree: SourceTree) -> tuple[str, ...]:
-    """Return the files with marks of bx-mcp, in the order of their definitions."""
-    return tuple(path for path in tree.files if is_home(path) and marked(tree, path))
+def definition_files(tree: SourceTree) -> tuple[str, ...]:
+    """Return the files with decorators of bx-mcp, in the order of their definitions."""
+    return tuple(path for path in tree.files if is_definition_path(path) and has_bx_decorators(tree, path))
 
 
-def is_home(path: str) -> bool:
-    """Tell whether a file is at a place where marks define something."""
+def is_definition_path(path: str) -> bool:
+    """Tell whether decorators define something in a file at this path."""
     return path.endswith(".py") and "/" not in path.removeprefix(FOLDER)
 
 
-def marked(tree: SourceTree, path: str) -> bool:
-    """Tell whether a file has a mark of bx-mcp, or tries to."""
+def has_bx_decorators(tree: SourceTree, path: str) -> bool:
+    """Tell whether a file has a decorator of bx-mcp, or tries to use one."""
     source = tree.files[path]
-    if not MENTION.search(source.data):
+    if not DECORATOR_NAME.search(source.data):
         return False
-    found = find(source, {}, STATED)
+    found = find_decorated(source, {}, KEYWORD_KINDS)
     return found is not None and bool(found.marks or found.seen or not found.runs)
 
 
 def parse(tree: SourceTree, _: Options) -> tuple[Definition | None, Diagnostics]:
-    """Read the settings, and every marked function that they do not leave out."""
+    """Read the settings, and every decorated function that they do not exclude."""
     settings, problems = read_settings(tree)
-    places = homes(tree)
+    places = definition_files(tree)
     described = tree.get("server.json") is not None
-    found, about = decorated(tree, described=described, family=Family(STATED, places, ELSEWHERE, HOMES))
-    native = any(map(marks_something, tree.files.values()))
+    found, about = read_decorated(
+        tree, described=described, family=DecoratorFamily(KEYWORD_KINDS, places, WHERE_TO_DEFINE, DEFINITION_FILES)
+    )
+    native = any(map(has_decorators, tree.files.values()))
     problems += (*untranslated(tree), *about)
-    tools, left_out = chosen(found.tools, settings)
+    tools, left_out = select_tools(found.tools, settings)
     problems += (*left_out, *patterns_without_tools(found.tools, settings))
     if not (found.offers or has_errors(problems) or native or described):
         where = Span(FILE) if tree.get(FILE) else None
-        problems += (diagnose("MCP004", where, "no function is marked `@mcp_tool`", LOOKS_FOR, NOTHING),)
-    kept = {FILE, *places, *(path for path, one in tree.files.items() if is_boxlang(one))}
+        problems += (diagnose("MCP004", where, "no function has the decorator `@mcp_tool`", LOOKS_FOR, NOTHING),)
+    kept = {FILE, *places, *(path for path, file in tree.files.items() if is_boxlang(file))}
     said: Json = {"serverInfo": {"name": tree.name or FORMAT, "version": VERSION}}
     definition = Definition(
         format=FORMAT,
@@ -88,36 +101,38 @@ def parse(tree: SourceTree, _: Options) -> tuple[Definition | None, Diagnostics]
         prompts=found.prompts,
         resources=found.resources,
         templates=found.templates,
-        libraries=tuple(Library(tree.files[path], "python", ()) for path in places),
+        libraries=tuple(HandlerLibrary(tree.files[path], "python", ()) for path in places),
         beside=tuple(source for path, source in tree.files.items() if path not in kept),
         sources=tuple(source for path, source in tree.files.items() if path in kept),
         complete=not has_errors(problems),
         settings=(("bx", settings.at_run_time()),),
+        traits=TRAITS,
     )
     return definition, problems
 
 
-def chosen(tools: tuple[ToolDefinition, ...], settings: Settings) -> tuple[tuple[ToolDefinition, ...], Diagnostics]:
-    """Return the tools that the settings let in, and a note of each that they do not."""
-    kept = tuple(tool for tool in tools if allows(settings.included, settings.excluded, name_of(tool)))
+def select_tools(
+    tools: tuple[ToolDefinition, ...], settings: Settings
+) -> tuple[tuple[ToolDefinition, ...], Diagnostics]:
+    """Return the tools that the settings include, and a note about each excluded one."""
+    kept = tuple(tool for tool in tools if allows(settings.included, settings.excluded, tool_name(tool)))
     gone = [tool for tool in tools if tool not in kept]
-    hint = f"`includedTools` and `excludedTools` in `{FILE}` decide"
+    hint = f"see `includedTools` and `excludedTools` in `{FILE}`"
     return kept, tuple(
-        diagnose("MCP264", tool.node.span, f"the tool `{name_of(tool)}` is not in the server", "", hint)
-        for tool in gone
+        diagnose("MCP264", tool.node.span, f"the tool `{tool_name(tool)}` is left out", "", hint) for tool in gone
     )
 
 
 def patterns_without_tools(tools: tuple[ToolDefinition, ...], settings: Settings) -> Iterator[Diagnostic]:
-    """Yield the patterns that name no tool of the project: one with a slip would let in, or keep out, nothing."""
-    names = [name_of(tool) for tool in tools]
+    """Yield patterns that match no tool of the project, which are probably misspelt."""
+    names = [tool_name(tool) for tool in tools]
     for pattern, span in settings.patterns if names else ():
         if not any(allows((pattern,), (), name) for name in names):
-            hint = "`*` stands for any characters, `?` for one; upper and lower case differ"
+            hint = "`*` matches any characters, `?` one character; patterns are case-sensitive"
             yield diagnose("MCP265", span, f"no tool matches `{pattern}`", "", hint)
 
 
-def name_of(tool: ToolDefinition) -> str:
-    """Return the name of a tool, nothing if it has none that could be one."""
+def tool_name(tool: ToolDefinition) -> str:
+    """Return the name of a tool, or an empty string."""
     name = tool.node.get("name")
     return str(name.value) if name is not None else ""

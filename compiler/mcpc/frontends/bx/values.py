@@ -1,4 +1,4 @@
-"""Addresses, networks and origins as settings write them, each in one spelling; nothing for what is none."""
+"""Addresses, networks and origins in settings, normalised; empty for an invalid value."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ ORIGIN = re.compile(
 )
 
 
-def network(text: str) -> list[str]:
-    """Return the networks that a text names; none if it names none."""
+def parse_networks(text: str) -> list[str]:
+    """Return the networks that a text names; empty if it is invalid."""
     if text.lower() == "localhost":
         return ["127.0.0.1/32", "::1/128"]
     try:
@@ -21,8 +21,8 @@ def network(text: str) -> list[str]:
         return []
 
 
-def origin(text: str) -> str:
-    """Return an origin, or a pattern of origins; nothing if it is none."""
+def parse_origin(text: str) -> str:
+    """Return an origin, or a pattern of origins; an empty string if it is invalid."""
     if text == "*":
         return text
     found = ORIGIN.fullmatch(text.lower())

@@ -1,7 +1,7 @@
 """Projects of mcp-bash: programs in `tools/`, texts in `prompts/`, files in `resources/`, the server in `server.d/`.
 
-Nothing of a project is run to understand it, unless its `register.sh` is asked for by `--hooks`.  Whatever mcp-bash
-would pass over in silence, or find out when a client asks, is reported.
+Nothing of a project is run to read it, except its `register.sh`, which `--hooks` enables.  Files that mcp-bash would
+ignore silently, and errors that it would find only at a request, are reported.
 """
 
 from __future__ import annotations
@@ -13,57 +13,80 @@ from typing import TYPE_CHECKING, NamedTuple
 from mcpc.definitions import Definition
 from mcpc.diagnostics import Span, has_errors
 from mcpc.frontends.mcp_bash import prompts, resources, server, tools
-from mcpc.frontends.mcp_bash.completing import completions
-from mcpc.frontends.mcp_bash.interfaces import SAID, interface_resources
-from mcpc.frontends.mcp_bash.nodes import text
-from mcpc.frontends.mcp_bash.reading import DIALECT, META, YAML, Reading, base, stem
-from mcpc.frontends.mcp_bash.register import HOOK, JSON, registration
+from mcpc.frontends.mcp_bash.allowed_tools import allowed_tools
+from mcpc.frontends.mcp_bash.completions import read_completions
+from mcpc.frontends.mcp_bash.interfaces import DESCRIPTION, interface_resources
+from mcpc.frontends.mcp_bash.node_builder import text_of
+from mcpc.frontends.mcp_bash.reading import DIALECT, META, YAML, ProjectReader, base_name, without_suffix
+from mcpc.frontends.mcp_bash.register import HOOK, JSON, read_register
 from mcpc.frontends.mcp_bash.scripts import is_tool
-from mcpc.frontends.mcp_bash.sdk import carried
-from mcpc.ir import Foreign
+from mcpc.frontends.mcp_bash.sdk import sdk_files
+from mcpc.ir import ExternalHandler, Traits
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from mcpc.definitions import PromptDefinition, ResourceDefinition, TemplateDefinition, ToolDefinition
     from mcpc.diagnostics import Diagnostics
-    from mcpc.frontends.mcp_bash.completing import Described
-    from mcpc.frontends.mcp_bash.reading import Found
+    from mcpc.frontends.mcp_bash.completions import Described
+    from mcpc.frontends.mcp_bash.reading import ProjectItem
     from mcpc.frontends.mcp_bash.register import Register
     from mcpc.options import Options
     from mcpc.sources import Source, SourceTree
 
-__all__ = ["LOOKS_FOR", "parse", "recognises"]
+__all__ = ["DIALECT", "DIALECT_TRAITS", "LOOKS_FOR", "allowed_tools", "parse", "recognises"]
 
 LOOKS_FOR = (
     "`server.d/server.meta.json`, `server.d/register.json` or `server.d/register.sh`; or a script in a folder below "
     "`tools/` with `*.meta.json` beside it or `mcp:` in it; or `*.meta.json` below `prompts/` or `resources/`"
 )
-MARKERS = frozenset({server.META, JSON, HOOK})
-DESCRIBED = ("prompts/", "resources/")
-LISTED = ("tools", "prompts", "resources")
-INSIDE = re.compile(rb"\A(?:[^\n]*\n){0,9}[^\n]*mcp:[ \t]*\{|/tool-sdk\.sh\b")
+DECISIVE_FILES = frozenset({server.META, JSON, HOOK})
+DESCRIBED_FOLDERS = ("prompts/", "resources/")
+ITEM_FOLDERS = ("tools", "prompts", "resources")
+TOOL_HEADER = re.compile(rb"\A(?:[^\n]*\n){0,9}[^\n]*mcp:[ \t]*\{|/tool-sdk\.sh\b")
 SETTING = "mcp_bash"
+RUNTIME = "mcpc_runtime.systems.mcp_bash"
+HOOKS = (
+    ("complete", f"{RUNTIME}.completion_contract:complete_unknown"),
+    ("describe_hidden_tools", f"{RUNTIME}.startup:hidden_tools_note"),
+    ("find_resource", f"{RUNTIME}.resource_contract:find_unlisted"),
+    ("guard", f"{RUNTIME}.remote_token:install_token_check"),
+    ("is_polled", f"{RUNTIME}.resource_contract:is_polled"),
+    ("name_resource", f"{RUNTIME}.resource_contract:resolve_name"),
+    ("names_subscriptions", f"{RUNTIME}.resource_contract:names_subscriptions"),
+    ("poll_resources", f"{RUNTIME}.resource_polling:start_polling"),
+    ("self_check", f"{RUNTIME}.health_checks:health_check"),
+    ("start", f"{RUNTIME}.startup:hide_tools"),
+    ("takes_any_arguments", f"{RUNTIME}.prompt_contract:takes_any_arguments"),
+)
+TRAITS = Traits(
+    unpacks_as_one_entry=True,
+    other_tools_of=((SETTING, tools.CONTRACT),),
+    hooks=HOOKS,
+    contracts=("mcp_bash_completion", "mcp_bash_resource"),
+)
+DIALECT_TRAITS = Traits(announces_extensions=True)
+"""What `--dialect mcp-bash` changes."""
 SHEBANG = b"#!"
 
 
 def recognises(tree: SourceTree) -> bool:
-    """Say whether a file that only mcp-bash would have lies in `tree`."""
-    return any(path in MARKERS or _is_ours(source, tree) for path, source in tree.files.items())
+    """Tell whether `tree` contains a file that only mcp-bash projects have."""
+    return any(path in DECISIVE_FILES or _is_mcp_bash_file(source, tree) for path, source in tree.files.items())
 
 
-def _is_ours(source: Source, tree: SourceTree) -> bool:
+def _is_mcp_bash_file(source: Source, tree: SourceTree) -> bool:
     path = source.path
-    if path.startswith(DESCRIBED):
+    if path.startswith(DESCRIBED_FOLDERS):
         return path.endswith(META)
     if not path.startswith("tools/") or path.count("/") < 2 or not is_tool(source):
         return False
-    beside = (path + META, stem(path) + META)
-    return any(name in tree.files for name in beside) or INSIDE.search(source.data) is not None
+    beside = (path + META, without_suffix(path) + META)
+    return any(name in tree.files for name in beside) or TOOL_HEADER.search(source.data) is not None
 
 
-class Offered(NamedTuple):
-    """What the project offers."""
+class OfferedDefinitions(NamedTuple):
+    """The definitions that the project offers."""
 
     tools: tuple[ToolDefinition, ...]
     prompts: tuple[PromptDefinition, ...]
@@ -72,85 +95,92 @@ class Offered(NamedTuple):
 
 
 def parse(tree: SourceTree, options: Options) -> tuple[Definition | None, Diagnostics]:
-    """Return what the project defines, and everything that is wrong with it."""
-    reading = Reading(tree, options)
-    about, is_described = server.described(reading)
-    reading.server = text(about, "name")
-    registered = registration(reading)
-    offered = _offered(registered, reading)
+    """Return the definitions of the project, and all its problems."""
+    reader = ProjectReader(tree, options)
+    about, is_described = server.described_server(reader)
+    reader.server = text_of(about, "name")
+    registered = read_register(reader)
+    offered = _read_definitions(registered, reader)
     described: tuple[Described, ...] = (*offered.prompts, *offered.templates, *offered.resources)
-    completed = completions(registered.get("completions"), described, reading)
-    resources.judge_providers(reading)
-    settings = {**server.settings(about, reading), "completions": completed.scripts}
-    _unread(registered, reading)
-    reading.tell_of_shared()
+    completed = read_completions(registered.get("completions"), described, reader)
+    resources.check_providers(reader)
+    settings = {**server.runtime_settings(about, reader), "completions": completed.scripts}
+    _report_unused_descriptions(registered, reader)
+    reader.report_shared_programs()
     files = tree.files.values()
-    reads = bool(offered.resources or offered.templates or resources.own_providers(reading))
+    reads = bool(offered.resources or offered.templates or resources.project_providers(reader))
     completes = bool(completed.scripts) or options.dialect == DIALECT  # the original completes anything
     served = {"resources": reads, "completions": completes}
     definition = Definition(
         format="mcp-bash",
-        server=server.definition(about, reading, implied=not is_described, offers=(bool(offered.tools), reads)),
+        server=server.server_definition(about, reader, implied=not is_described, offers=(bool(offered.tools), reads)),
         tools=offered.tools,
         prompts=offered.prompts,
         resources=offered.resources,
         templates=offered.templates,
         completions=tuple(completed.definitions),
-        beside=(*carried(files, forks=any(map(_forks, offered.tools))), *map(_runnable, files)),
-        sources=tuple(reading.read[path] for path in sorted(reading.read)),
-        complete=not has_errors(reading.problems),
+        beside=(*sdk_files(files, forks=any(map(_forks, offered.tools))), *map(_runnable, files)),
+        sources=tuple(reader.read[path] for path in sorted(reader.read)),
+        complete=not has_errors(reader.problems),
         settings=((SETTING, settings),),
+        traits=TRAITS,
         serves=frozenset(name for name, is_there in served.items() if is_there),
     )
-    return definition, tuple(reading.problems)
+    return definition, tuple(reader.problems)
 
 
 def _forks(tool: ToolDefinition) -> bool:
-    """Tell whether a tool may run in a shell that has read the library."""
-    return isinstance(tool.handler, Foreign) and bool(dict(tool.handler.facts[0])["fork"])
+    """Tell whether a tool may run in a forked shell that has read the library."""
+    return isinstance(tool.handler, ExternalHandler) and tool.handler.forks
 
 
 def _runnable(source: Source) -> Source:
-    """Return a file as it is wanted on disk: a script that names its interpreter is run by it, whatever its mode."""
+    """Return a file with its mode on disk: a script with an interpreter line is executable, whatever its mode was."""
     is_script = source.path.startswith("tools/") and source.data.startswith(SHEBANG)
     return replace(source, mode=source.mode | 0o100) if is_script else source
 
 
-def _offered(registered: Register, reading: Reading) -> Offered:
-    made = [tools.definition(one, reading) for one in _found("tools", tools.discovered, registered, reading)]
+def _read_definitions(registered: Register, reader: ProjectReader) -> OfferedDefinitions:
+    made = [
+        tools.tool_definition(item, reader)
+        for item in _items_of_kind("tools", tools.discover_tools, registered, reader)
+    ]
     role = prompts.SYSTEM if "prompts" in registered else prompts.ROLES[0]
-    written = _found("prompts", prompts.discovered, registered, reading)
-    texts = [prompts.definition(one, reading, role) for one in written]
+    written = _items_of_kind("prompts", prompts.discover_prompts, registered, reader)
+    texts = [prompts.prompt_definition(item, reader, role) for item in written]
     static = [
-        resources.definition(one, reading) for one in _found("resources", resources.discovered, registered, reading)
+        resources.resource_definition(item, reader)
+        for item in _items_of_kind("resources", resources.discover_resources, registered, reader)
     ]
     manual = registered.get("resourceTemplates", ())
-    names = {text(one.fields, "name") for one in manual}
-    others = [one for one in resources.discovered_templates(reading) if text(one.fields, "name") not in names]
-    templates = sorted([*manual, *others], key=lambda one: text(one.fields, "name"))
-    return Offered(
+    names = {text_of(item.fields, "name") for item in manual}
+    others = [
+        template for template in resources.discover_templates(reader) if text_of(template.fields, "name") not in names
+    ]
+    templates = sorted([*manual, *others], key=lambda item: text_of(item.fields, "name"))
+    return OfferedDefinitions(
         tools=tuple(tool for tool in made if tool is not None),
         prompts=tuple(prompt for prompt in texts if prompt is not None),
-        resources=(*static, *interface_resources(reading)),
-        templates=tuple(resources.template(one, reading) for one in templates),
+        resources=(*static, *interface_resources(reader)),
+        templates=tuple(resources.template_definition(template, reader) for template in templates),
     )
 
 
-def _found(
-    key: str, discover: Callable[[Reading], list[Found]], registered: Register, reading: Reading
-) -> Sequence[Found]:
-    """Return what is registered of a kind, else what lies in the project."""
-    return registered[key] if key in registered else discover(reading)
+def _items_of_kind(
+    key: str, discover: Callable[[ProjectReader], list[ProjectItem]], registered: Register, reader: ProjectReader
+) -> Sequence[ProjectItem]:
+    """Return what is registered of a kind, else what is found in the project."""
+    return registered[key] if key in registered else discover(reader)
 
 
-def _unread(registered: Register, reading: Reading) -> None:
-    """Report descriptions that describe nothing: in YAML, or beside no file."""
-    for path in reading.tree.files:
-        if path.partition("/")[0] not in LISTED or path.partition("/")[0] in registered:
+def _report_unused_descriptions(registered: Register, reader: ProjectReader) -> None:
+    """Report descriptions that describe nothing: in YAML, or without a matching file."""
+    for path in reader.tree.files:
+        if path.partition("/")[0] not in ITEM_FOLDERS or path.partition("/")[0] in registered:
             continue
         if path.endswith(YAML):
             hint = f"write it as JSON into `{path.rpartition('.')[0]}.json`"
-            reading.tell("MCP148", Span(path), "descriptions in YAML are not read", "", hint)
-        elif path.endswith(META) and base(path) not in (META, SAID) and path not in reading.used:
-            hint = f"it describes a file called `{base(path).removesuffix(META)}`, with any suffix or none"
-            reading.tell("MCP149", Span(path), f"`{path}` lies beside nothing that it could describe", "", hint)
+            reader.report("MCP148", Span(path), "YAML descriptions are not supported", "", hint)
+        elif path.endswith(META) and base_name(path) not in (META, DESCRIPTION) and path not in reader.used:
+            hint = f"it describes a file called `{base_name(path).removesuffix(META)}`, with any suffix or none"
+            reader.report("MCP149", Span(path), f"`{path}` has no matching file", "", hint)

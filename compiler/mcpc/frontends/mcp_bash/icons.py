@@ -1,4 +1,4 @@
-"""Icons: one that is a file of the project goes along in the definition, as a `data:` uri."""
+"""Icons: an icon that is a file of the project becomes a `data:` URI."""
 
 from __future__ import annotations
 
@@ -6,39 +6,43 @@ import base64
 from typing import TYPE_CHECKING
 
 from mcpc.definitions.media import media_type
-from mcpc.frontends.mcp_bash.nodes import given, listed, made, named, whole
-from mcpc.frontends.mcp_bash.reading import inside
+from mcpc.frontends.mcp_bash.node_builder import array_node, fields_of, implied_node, member_at_value, object_node
+from mcpc.frontends.mcp_bash.reading import path_inside
 from mcpc.sources import Member
 
 if TYPE_CHECKING:
-    from mcpc.frontends.mcp_bash.reading import Reading
+    from mcpc.frontends.mcp_bash.reading import ProjectReader
     from mcpc.sources import Node
 
-ELSEWHERE = ("data:", "http:", "https:")
+EXTERNAL_SCHEMES = ("data:", "http:", "https:")
 
 
-def with_icons(member: Member, home: str, reading: Reading) -> Member:
-    """Return a member `icons` whose files of the project are in it; `home` is the folder where their paths begin."""
+def with_icons(member: Member, home: str, reader: ProjectReader) -> Member:
+    """Return a member `icons` with files of the project as data URIs; their paths are relative to `home`."""
     node = member.node
     if node.kind != "array":
         return member
-    items = [_carried(item, home, reading) if item.kind == "object" else item for item in node.items]
-    return Member(member.key, member.key_start, member.key_end, listed(items, node.span))
+    items = [_with_data_uri(item, home, reader) if item.kind == "object" else item for item in node.items]
+    return Member(member.key, member.key_start, member.key_end, array_node(items, node.span))
 
 
-def _carried(icon: Node, home: str, reading: Reading) -> Node:
+def _with_data_uri(icon: Node, home: str, reader: ProjectReader) -> Node:
     source = icon.get("src")
-    if source is None or not isinstance(source.value, str) or source.value.startswith(ELSEWHERE):
+    if source is None or not isinstance(source.value, str) or source.value.startswith(EXTERNAL_SCHEMES):
         return icon
-    path = inside(home, source.value)
-    file = None if path is None else reading.tree.get(path)
+    path = path_inside(home, source.value)
+    file = None if path is None else reader.tree.get(path)
     if path is None:
-        reading.tell("MCP703", source.span, f"the icon `{source.value}` lies outside the project", "a file beside this")
+        reader.report(
+            "MCP703", source.span, f"the icon `{source.value}` is outside the project", "a file in the same folder"
+        )
     elif file is None:
-        reading.tell("MCP145", source.span, f"there is no file `{path}`", "an image of the project, or an https: uri")
+        reader.report(
+            "MCP145", source.span, f"file `{path}` does not exist", "an image of the project, or an https: URI"
+        )
     if file is None:
         return icon
     mime = media_type(file.path, file.data)
     uri = f"data:{mime};base64,{base64.b64encode(file.data).decode()}"
-    fields = {"mimeType": named("mimeType", made(mime, source.span)), **given(icon)}
-    return whole([*fields.values(), named("src", made(uri, source.span))], icon.span)
+    fields = {"mimeType": member_at_value("mimeType", implied_node(mime, source.span)), **fields_of(icon)}
+    return object_node([*fields.values(), member_at_value("src", implied_node(uri, source.span))], icon.span)

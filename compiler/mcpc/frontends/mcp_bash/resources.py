@@ -3,8 +3,8 @@
     resources/greeting.txt + resources/greeting.meta.json   {"uri": "file://./resources/greeting.txt", …}
     resources/logs.meta.json                                {"uriTemplate": "file:///var/log/{name}", …}
 
-A file that says no uri has one below the project, `file://./resources/…`: where the project lies when it is served is
-not known before.
+The default URI of a file is relative to the project, `file://./resources/…`: the absolute path is not known before the
+server runs.
 """
 
 from __future__ import annotations
@@ -13,168 +13,173 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote, unquote
 
 from mcpc.definitions import ResourceDefinition, TemplateDefinition
-from mcpc.definitions.handling import HANDLER
+from mcpc.definitions.handler_options import HANDLER_KEY
 from mcpc.diagnostics import Span
-from mcpc.frontends.mcp_bash.completing import siblings
+from mcpc.frontends.mcp_bash.completions import completion_scripts
 from mcpc.frontends.mcp_bash.icons import with_icons
-from mcpc.frontends.mcp_bash.nodes import given, made, named, text, whole
-from mcpc.frontends.mcp_bash.reading import META, Found, base, folder_of, inside, stem
-from mcpc.frontends.mcp_bash.scripts import judge_script
-from mcpc.frontends.mcp_bash.tools import compact
-from mcpc.ir import Foreign
+from mcpc.frontends.mcp_bash.node_builder import fields_of, implied_node, member_at_value, object_node, text_of
+from mcpc.frontends.mcp_bash.reading import META, ProjectItem, base_name, folder_of, path_inside, without_suffix
+from mcpc.frontends.mcp_bash.scripts import check_server_script
+from mcpc.frontends.mcp_bash.tools import compact_json
+from mcpc.ir import ExternalHandler
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from mcpc.frontends.mcp_bash.reading import Fields, Reading
+    from mcpc.frontends.mcp_bash.reading import Fields, ProjectReader
     from mcpc.sources import Json, Node, Source
 
 FOLDER = "resources"
 CONTRACT = "mcp_bash_resource"
-BELOW = "file://./"
-"""How the uri of a file of the project begins."""
+PROJECT_URI = "file://./"
+"""Beginning of the URI of a project file."""
 SCHEME = "file://"
 PROVIDERS = ("echo", "file", "git", "https", "ui")
-OWN = "providers"
-"""The folder of a project's own providers."""
+PROVIDERS_FOLDER = "providers"
+"""Folder of the project's providers."""
 BY_SCHEME = {"git+https": "git"}
-SHOWN = ("uri", "uriTemplate", "name", "title", "description", "mimeType", "annotations", "icons", "_meta")
-OURS = ("path", "provider")
-KNOWN = (*SHOWN, *OURS, "arguments")
-HEADER = ("name", "uri", "title", "description", "icons", "annotations")
-PLAIN = "text/plain"
-SECONDS = 60
+LISTED_FIELDS = ("uri", "uriTemplate", "name", "title", "description", "mimeType", "annotations", "icons", "_meta")
+MCP_BASH_FIELDS = ("path", "provider")
+KNOWN_FIELDS = (*LISTED_FIELDS, *MCP_BASH_FIELDS, "arguments")
+HEADER_FIELDS = ("name", "uri", "title", "description", "icons", "annotations")
+DEFAULT_MEDIA_TYPE = "text/plain"
+DEFAULT_SECONDS = 60
 
 
-def discovered(reading: Reading) -> list[Found]:
-    """Return the resources that lie in the project, in mcp-bash's order: by name, uri and path."""
-    sources = list(reading.files(FOLDER))
-    helpers = siblings(sources, (path for path in reading.tree.files if path.endswith(META)))
-    found = [_found(source, reading) for source in sources if source.path not in helpers]
-    resources = [one for one in found if "uriTemplate" not in one.fields]
-    return sorted(resources, key=lambda one: (text(one.fields, "name"), text(one.fields, "uri"), one.path))
+def discover_resources(reader: ProjectReader) -> list[ProjectItem]:
+    """Return the resources in the project's files, in mcp-bash's order: by name, URI and path."""
+    sources = list(reader.item_files(FOLDER))
+    helpers = completion_scripts(sources, (path for path in reader.tree.files if path.endswith(META)))
+    found = [_found(source, reader) for source in sources if source.path not in helpers]
+    resources = [item for item in found if "uriTemplate" not in item.fields]
+    return sorted(resources, key=lambda item: (text_of(item.fields, "name"), text_of(item.fields, "uri"), item.path))
 
 
-def discovered_templates(reading: Reading) -> list[Found]:
-    """Return the templates that descriptions in the project define, by name."""
+def discover_templates(reader: ProjectReader) -> list[ProjectItem]:
+    """Return the templates that the project's descriptions define, by name."""
     found = []
-    for path in reading.tree.files:
-        if path.startswith(f"{FOLDER}/") and path.endswith(META) and not base(path).startswith("."):
-            node = reading.object(path)
-            fields = given(node)
+    for path in reader.tree.files:
+        if path.startswith(f"{FOLDER}/") and path.endswith(META) and not base_name(path).startswith("."):
+            node = reader.read_object(path)
+            fields = fields_of(node)
             if node is not None and "uriTemplate" in fields:
-                reading.used.add(path)
-                reading.strangers(fields, KNOWN)
-                found.append(Found(None, fields, node.span, folder_of(path)))
-    return sorted(found, key=lambda one: text(one.fields, "name"))
+                reader.used.add(path)
+                reader.report_unknown_fields(fields, KNOWN_FIELDS)
+                found.append(ProjectItem(None, fields, node.span, folder_of(path)))
+    return sorted(found, key=lambda item: text_of(item.fields, "name"))
 
 
-def _found(source: Source, reading: Reading) -> Found:
-    fields = reading.written(source, KNOWN)
+def _found(source: Source, reader: ProjectReader) -> ProjectItem:
+    fields = reader.described_fields(source, KNOWN_FIELDS)
     span = Span(source.path)
-    if "uriTemplate" not in fields and not text(fields, "uri"):
-        said = reading.header(source)
-        reading.strangers(said, HEADER)
+    if "uriTemplate" not in fields and not text_of(fields, "uri"):
+        said = reader.header_fields(source)
+        reader.report_unknown_fields(said, HEADER_FIELDS)
         fields.update(said)
-        if not text(fields, "uri"):
-            fields["uri"] = named("uri", made(BELOW + quote(source.path), span))
-    if not text(fields, "name"):
-        fields["name"] = named("name", made(stem(base(source.path)), span))
-    return Found(source, fields, span, folder_of(source.path))
+        if not text_of(fields, "uri"):
+            fields["uri"] = member_at_value("uri", implied_node(PROJECT_URI + quote(source.path), span))
+    if not text_of(fields, "name"):
+        fields["name"] = member_at_value("name", implied_node(without_suffix(base_name(source.path)), span))
+    return ProjectItem(source, fields, span, folder_of(source.path))
 
 
-def definition(found: Found, reading: Reading) -> ResourceDefinition:
-    """Return the resource."""
-    fields = {"mimeType": named("mimeType", made(PLAIN, found.span)), **found.fields}
-    uri = text(fields, "uri")
-    provider = _provider(fields, uri, reading)
-    file = _file(fields, uri, reading) if provider == "file" else ""
+def resource_definition(found: ProjectItem, reader: ProjectReader) -> ResourceDefinition:
+    """Return the resource of an item."""
+    fields = {"mimeType": member_at_value("mimeType", implied_node(DEFAULT_MEDIA_TYPE, found.span)), **found.fields}
+    uri = text_of(fields, "uri")
+    provider = _provider(fields, uri, reader)
+    file = _file(fields, uri, reader) if provider == "file" else ""
     own: dict[str, Json] = {"path": found.path.removeprefix(f"{FOLDER}/")} if found.file else {}
-    besides = {one.key: one for one in reading.shown_besides({**own, "provider": provider}, OURS, found.span)}
-    node = _node({**fields, **besides}, found, reading, (*SHOWN, *besides))
-    facts = (provider, uri, text(fields, "mimeType"), text(fields, "name"))
-    reading.entries[uri] = _entry(fields, found, provider)
-    return ResourceDefinition(node, handler=Foreign(file, found.span, CONTRACT, facts, unpacks=True))
+    besides = {
+        member.key: member
+        for member in reader.dialect_members({**own, "provider": provider}, MCP_BASH_FIELDS, found.span)
+    }
+    node = _node({**fields, **besides}, found, reader, (*LISTED_FIELDS, *besides))
+    facts = (provider, uri, text_of(fields, "mimeType"), text_of(fields, "name"))
+    reader.entries[uri] = _registry_entry(fields, found, provider)
+    return ResourceDefinition(node, handler=ExternalHandler(file, found.span, CONTRACT, facts, unpacks=True))
 
 
-def _entry(fields: Fields, found: Found, provider: str) -> str:
-    """Return the entry that mcp-bash's registry would have."""
+def _registry_entry(fields: Fields, found: ProjectItem, provider: str) -> str:
+    """Return its entry in mcp-bash's registry."""
     if found.entry is not None:
-        return compact(found.entry.value)
+        return compact_json(found.entry.value)
     path = found.path.removeprefix(f"{FOLDER}/")
-    said: dict[str, Json] = {key: text(fields, key) for key in ("name", "description")}
-    said.update(path=path, uri=text(fields, "uri"), mimeType=text(fields, "mimeType"), provider=provider)
-    return compact({**said, **{key: fields[key].node.value for key in ("icons", "annotations") if key in fields}})
+    said: dict[str, Json] = {key: text_of(fields, key) for key in ("name", "description")}
+    said.update(path=path, uri=text_of(fields, "uri"), mimeType=text_of(fields, "mimeType"), provider=provider)
+    return compact_json({**said, **{key: fields[key].node.value for key in ("icons", "annotations") if key in fields}})
 
 
-def template(found: Found, reading: Reading) -> TemplateDefinition:
-    """Return the template."""
+def template_definition(found: ProjectItem, reader: ProjectReader) -> TemplateDefinition:
+    """Return the resource template of an item."""
     fields = found.fields
     if "uri" in fields:
-        message = "a template has no `uri`, and a resource no `uriTemplate`"
-        reading.tell("MCP146", fields["uri"].key_span, message, "one of them")
+        message = "a template cannot have `uri`, and a resource cannot have `uriTemplate`"
+        reader.report("MCP146", fields["uri"].key_span, message, "one of them")
         fields = {key: member for key, member in fields.items() if key != "uri"}
-    provider = _provider(fields, text(fields, "uriTemplate"), reading)
-    facts = (provider if text(fields, "provider") else "", "", text(fields, "mimeType"), text(fields, "name"))
-    node = _node(fields, found, reading)
-    reading.entries[text(fields, "uriTemplate")] = compact({key: member.node.value for key, member in fields.items()})
-    return TemplateDefinition(node, handler=Foreign("", found.span, CONTRACT, facts, unpacks=True))
+    provider = _provider(fields, text_of(fields, "uriTemplate"), reader)
+    facts = (provider if text_of(fields, "provider") else "", "", text_of(fields, "mimeType"), text_of(fields, "name"))
+    node = _node(fields, found, reader)
+    reader.entries[text_of(fields, "uriTemplate")] = compact_json(
+        {key: member.node.value for key, member in fields.items()}
+    )
+    return TemplateDefinition(node, handler=ExternalHandler("", found.span, CONTRACT, facts, unpacks=True))
 
 
-def _node(fields: Fields, found: Found, reading: Reading, shown: Iterable[str] = SHOWN) -> Node:
+def _node(fields: Fields, found: ProjectItem, reader: ProjectReader, shown: Iterable[str] = LISTED_FIELDS) -> Node:
     fields = dict(fields)
     if "icons" in fields:
-        fields["icons"] = with_icons(fields["icons"], found.home, reading)
-    meta = [*given(fields["_meta"].node).values()] if "_meta" in fields else []
-    handling = named(HANDLER, made({"timeout": SECONDS}, found.span))
-    fields["_meta"] = named("_meta", whole([*meta, handling], found.span))
-    return whole((fields[key] for key in shown if key in fields), found.span)
+        fields["icons"] = with_icons(fields["icons"], found.home, reader)
+    meta = [*fields_of(fields["_meta"].node).values()] if "_meta" in fields else []
+    handling = member_at_value(HANDLER_KEY, implied_node({"timeout": DEFAULT_SECONDS}, found.span))
+    fields["_meta"] = member_at_value("_meta", object_node([*meta, handling], found.span))
+    return object_node((fields[key] for key in shown if key in fields), found.span)
 
 
-def _provider(fields: Fields, uri: str, reading: Reading) -> str:
-    """Return who has the content: the provider that is said, else the one of the uri's scheme."""
-    said = text(fields, "provider")
+def _provider(fields: Fields, uri: str, reader: ProjectReader) -> str:
+    """Return the provider of the content: the configured one, else the one of the URI's scheme."""
+    said = text_of(fields, "provider")
     scheme = uri.partition("://")[0] if "://" in uri else ""
     provider = said or BY_SCHEME.get(scheme, scheme) or "file"
-    known = dict.fromkeys((*PROVIDERS, *own_providers(reading)))
+    known = dict.fromkeys((*PROVIDERS, *project_providers(reader)))
     if provider not in known and said:
-        expected = "one of " + ", ".join(f"`{one}`" for one in known)
-        hint = f"a provider of the project is a script `{OWN}/{said}.sh`"
-        reading.tell("MCP232", fields["provider"].node.span, f"there is no provider `{said}`", expected, hint)
+        expected = "one of " + ", ".join(f"`{item}`" for item in known)
+        hint = f"a provider of the project is a script `{PROVIDERS_FOLDER}/{said}.sh`"
+        reader.report("MCP232", fields["provider"].node.span, f"unknown provider `{said}`", expected, hint)
     elif provider not in known:
         written = fields.get("uri") or fields.get("uriTemplate")
-        hint = f"a provider of the project is a script `{OWN}/{provider}.sh`"
+        hint = f"a provider of the project is a script `{PROVIDERS_FOLDER}/{provider}.sh`"
         span = None if written is None else written.node.span
-        reading.tell("MCP232", span, f"nobody provides what has the scheme `{provider}`", "a `provider`", hint)
+        reader.report("MCP232", span, f"missing provider for the scheme `{provider}`", "a `provider`", hint)
     return provider
 
 
-def own_providers(reading: Reading) -> tuple[str, ...]:
-    """Return the names of the project's own providers."""
-    paths = (path for path in reading.tree.files if path.startswith(f"{OWN}/") and path.endswith(".sh"))
-    return tuple(base(path).removesuffix(".sh") for path in paths if path.count("/") == 1)
+def project_providers(reader: ProjectReader) -> tuple[str, ...]:
+    """Return the names of the project's providers."""
+    paths = (path for path in reader.tree.files if path.startswith(f"{PROVIDERS_FOLDER}/") and path.endswith(".sh"))
+    return tuple(base_name(path).removesuffix(".sh") for path in paths if path.count("/") == 1)
 
 
-def judge_providers(reading: Reading) -> None:
-    """Report what is wrong with the project's own providers."""
-    for name in own_providers(reading):
-        judge_script(reading.tree.files[f"{OWN}/{name}.sh"], reading)
+def check_providers(reader: ProjectReader) -> None:
+    """Report problems of the project's providers."""
+    for name in project_providers(reader):
+        check_server_script(reader.tree.files[f"{PROVIDERS_FOLDER}/{name}.sh"], reader)
 
 
-def _file(fields: Fields, uri: str, reading: Reading) -> str:
-    """Return the file of the project that a uri names, nothing if it names one of the machine."""
+def _file(fields: Fields, uri: str, reader: ProjectReader) -> str:
+    """Return the project file that a URI names; an empty string for a file of the machine."""
     span = fields["uri"].node.span
-    if not uri.startswith(BELOW):
+    if not uri.startswith(PROJECT_URI):
         if uri.startswith(SCHEME):
-            hint = "it is read if a folder in `MCP_RESOURCES_ROOTS` has it where the server runs"
-            reading.tell("MCP705", span, f"`{uri}` lies outside the project", f"`{BELOW}…` for a file of it", hint)
+            hint = "it can be read only if a folder in `MCP_RESOURCES_ROOTS` of the server contains it"
+            reader.report("MCP705", span, f"`{uri}` is outside the project", f"`{PROJECT_URI}…` for a file of it", hint)
         return ""
-    path = inside("", unquote(uri.removeprefix(BELOW)))
+    path = path_inside("", unquote(uri.removeprefix(PROJECT_URI)))
     if path is None:
-        reading.tell("MCP703", span, f"`{uri}` leads out of the project", f"`{BELOW}…`, without `..`")
-    elif path not in reading.tree.files:
-        reading.tell("MCP145", span, f"there is no file `{path}`", "a file of the project")
+        reader.report("MCP703", span, f"`{uri}` leads out of the project", f"`{PROJECT_URI}…`, without `..`")
+    elif path not in reader.tree.files:
+        reader.report("MCP145", span, f"file `{path}` does not exist", "a file of the project")
     elif not path.startswith(f"{FOLDER}/"):
         hint = f"name its folder in `MCP_RESOURCES_ROOTS` where the server runs, or move it into `{FOLDER}/`"
-        reading.tell("MCP705", span, f"`{path}` does not lie in `{FOLDER}/`", "", hint)
-    return path if path is not None and path in reading.tree.files else ""
+        reader.report("MCP705", span, f"`{path}` is not in `{FOLDER}/`", "", hint)
+    return path if path is not None and path in reader.tree.files else ""

@@ -1,4 +1,4 @@
-"""Files that are run: which ones in `tools/` are tools, and whether the system or Bash can run a file at all."""
+"""Executable files: which files in `tools/` are tools, and whether the system or Bash can run them."""
 
 from __future__ import annotations
 
@@ -6,62 +6,62 @@ import shlex
 from typing import TYPE_CHECKING
 
 from mcpc.diagnostics import Span
-from mcpc.frontends.mcp_bash.packages import tell_of_packages
-from mcpc.frontends.mcp_bash.reading import EVERYBODY, GROUP
-from mcpc.languages.bash import mistakes
-from mcpc.languages.executable import BYTE_ORDER_MARK, SHEBANG, is_binary, mended, not_runnable
+from mcpc.frontends.mcp_bash.packages import report_packages
+from mcpc.frontends.mcp_bash.reading import GROUP_WRITABLE, WORLD_WRITABLE
+from mcpc.languages.bash.library import script_problems
+from mcpc.languages.executable import BYTE_ORDER_MARK, SHEBANG, how_to_fix, is_binary, not_runnable
 
 if TYPE_CHECKING:
-    from mcpc.frontends.mcp_bash.reading import Reading
+    from mcpc.frontends.mcp_bash.reading import ProjectReader
     from mcpc.sources import Source
 
-SCRIPTS = (".sh", ".bash")
+SCRIPT_ENDINGS = (".sh", ".bash")
 EXECUTABLE = 0o111
 SHELLS = (b"bash", b"sh")
 
 
 def is_tool(source: Source) -> bool:
-    """Tell whether a file is one that mcp-bash would run: by its mode, its name, or its first line."""
-    return bool(source.mode & EXECUTABLE) or source.path.endswith(SCRIPTS) or source.data.startswith(SHEBANG)
+    """Tell whether mcp-bash would run a file: by its mode, its name, or its first line."""
+    return bool(source.mode & EXECUTABLE) or source.path.endswith(SCRIPT_ENDINGS) or source.data.startswith(SHEBANG)
 
 
 def is_bash(source: Source) -> bool:
-    """Tell whether Bash reads the file: by its first line, else because nothing else could."""
+    """Tell whether a file is a Bash script: by its first line, else by its suffix."""
     if source.data.removeprefix(BYTE_ORDER_MARK).startswith(SHEBANG):
         words = source.data.split(b"\n", 1)[0].replace(b"/", b" ").split()
         return any(word in SHELLS for word in words)
-    return source.path.endswith(SCRIPTS)
+    return source.path.endswith(SCRIPT_ENDINGS)
 
 
-def judge_tool(source: Source, reading: Reading) -> None:
-    """Report what keeps a tool from being run."""
-    judge_called(source, reading)
-    tell_of_packages(source, reading)
+def check_tool(source: Source, reader: ProjectReader) -> None:
+    """Report why a tool cannot be run."""
+    check_request_script(source, reader)
+    report_packages(source, reader)
     if not source.mode & EXECUTABLE:
-        hint = f"the server runs it all the same; `chmod +x {shlex.quote(source.path)}`"
-        reading.tell("MCP150", Span(source.path), f"`{source.path}` may not be executed", "", hint)
+        hint = f"the server runs it anyway; to fix: `chmod +x {shlex.quote(source.path)}`"
+        reader.report("MCP150", Span(source.path), f"`{source.path}` is not executable", "", hint)
 
 
-def judge_called(source: Source, reading: Reading) -> None:
-    """Report what is wrong with a file that is run when a client asks for it, which its group may change."""
-    if not reading.refuse_writable(source, EVERYBODY) and source.mode & GROUP:
-        reading.shared.append(source)
-    _judge(source, reading)
+def check_request_script(source: Source, reader: ProjectReader) -> None:
+    """Report problems of a file that runs for requests; its group may change it."""
+    if not reader.report_writable(source, WORLD_WRITABLE) and source.mode & GROUP_WRITABLE:
+        reader.shared.append(source)
+    _check_script(source, reader)
 
 
-def judge_script(source: Source, reading: Reading) -> None:
-    """Report what is wrong with a file that the server itself runs, which nobody but its owner may change."""
-    reading.refuse_writable(source)
-    _judge(source, reading)
+def check_server_script(source: Source, reader: ProjectReader) -> None:
+    """Report problems of a file that the server itself runs; only its owner may change it."""
+    reader.report_writable(source)
+    _check_script(source, reader)
 
 
-def _judge(source: Source, reading: Reading) -> None:
+def _check_script(source: Source, reader: ProjectReader) -> None:
     begun = source.data.startswith((SHEBANG, BYTE_ORDER_MARK + SHEBANG))
     problem = not_runnable(source) if begun else ""
     if problem:
-        reading.tell("MCP244", Span(source.path), f"`{source.path}` cannot be run: {problem}", "", mended(problem))
+        reader.report("MCP244", Span(source.path), f"`{source.path}` cannot be run: {problem}", "", how_to_fix(problem))
     if is_binary(source):
-        message = f"`{source.path}` is a program for one kind of machine"
-        reading.tell("MCP246", Span(source.path), message, "", "the server runs where such machines run it")
+        message = f"`{source.path}` runs on one platform only"
+        reader.report("MCP246", Span(source.path), message, "", "the tool works only on machines of this platform")
     if is_bash(source):
-        reading.problems += mistakes(source)
+        reader.problems += script_problems(source)

@@ -1,61 +1,66 @@
-"""The server itself: its description, and what its parts are told when it runs.
+"""The server's description, and the settings of its runtime.
 
     server.d/server.meta.json        name, version, title, description, websiteUrl, icons
     server.d/server.instructions.md  instructions
     config/roots.json                {"roots": [{"path": "data", "name": "Data"}]}
 
-Nobody has to describe a server: it is called as its folder, and has the version of `VERSION` or `package.json`.
+A description is optional: the default name is the folder's, the default version the one of `VERSION` or `package.json`.
 """
 
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from mcpc.definitions import ServerDefinition
 from mcpc.diagnostics import Span
 from mcpc.frontends.mcp_bash.icons import with_icons
-from mcpc.frontends.mcp_bash.nodes import given, made, named, text, whole
-from mcpc.frontends.mcp_bash.resources import own_providers
-from mcpc.frontends.mcp_bash.scripts import judge_script
-from mcpc.frontends.mcp_bash.tools import compact
+from mcpc.frontends.mcp_bash.node_builder import fields_of, implied_node, member_at_value, object_node, text_of
+from mcpc.frontends.mcp_bash.resources import project_providers
+from mcpc.frontends.mcp_bash.scripts import check_server_script
+from mcpc.frontends.mcp_bash.tools import compact_json
 from mcpc.sources import judge_encoding
 
 if TYPE_CHECKING:
-    from mcpc.frontends.mcp_bash.reading import Fields, Reading
+    from mcpc.frontends.mcp_bash.reading import Fields, ProjectReader
+    from mcpc.ir.handlers import PlainData
     from mcpc.sources import Json
 
 HOME = "server.d"
 META = "server.d/server.meta.json"
 INSTRUCTIONS = "server.d/server.instructions.md"
 ROOTS = "config/roots.json"
-HOOKS = {"policy": "server.d/policy.sh", "env": "server.d/env.sh", "health": "server.d/health-checks.sh"}
-"""The scripts of a server, by what the runtime is told of them."""
-SHOWN = ("name", "title", "version", "description", "websiteUrl", "icons")
-BUNDLES = ("screenshots", "platform_overrides", "_meta", "localization")
-"""What is only for the bundles of desktop clients."""
-TEXTS = ("name", "version", "title", "description", "websiteUrl")
-UNNAMED = "mcp-server"
-FIRST = "0.0.0"
+SCRIPTS = {"policy": "server.d/policy.sh", "env": "server.d/env.sh", "health": "server.d/health-checks.sh"}
+"""The scripts of a server, by their names in the runtime's settings."""
+LISTED_FIELDS = ("name", "title", "version", "description", "websiteUrl", "icons")
+BUNDLE_FIELDS = ("screenshots", "platform_overrides", "_meta", "localization")
+"""Fields only for the bundles of desktop clients."""
+TEXT_FIELDS = ("name", "version", "title", "description", "websiteUrl")
+DEFAULT_NAME = "mcp-server"
+DEFAULT_VERSION = "0.0.0"
 
 
-def described(reading: Reading) -> tuple[Fields, bool]:
-    """Return what is known of the server, all that it needs among it, and whether somebody described it."""
-    source = reading.tree.get(META)
-    node = reading.object(META) if source is not None else None
-    fields = given(node)
-    reading.strangers(fields, (*SHOWN, *BUNDLES))
+def described_server(reader: ProjectReader) -> tuple[Fields, bool]:
+    """Return the complete fields of the server, and whether the project describes it."""
+    source = reader.tree.get(META)
+    node = reader.read_object(META) if source is not None else None
+    fields = fields_of(node)
+    reader.report_unknown_fields(fields, (*LISTED_FIELDS, *BUNDLE_FIELDS))
     span = Span(META) if node is None else node.span
-    name = text(fields, "name") or reading.tree.name or UNNAMED
-    usual = {"name": name, "title": title_of(name), "version": _version(reading)}
-    added = {key: named(key, made(value, span)) for key, value in usual.items() if not _says(fields, key)}
+    name = text_of(fields, "name") or reader.tree.name or DEFAULT_NAME
+    usual = {"name": name, "title": title_of(name), "version": _version(reader)}
+    added = {
+        key: member_at_value(key, implied_node(value, span))
+        for key, value in usual.items()
+        if not _has_value(fields, key)
+    }
     if "icons" in fields:
-        fields["icons"] = with_icons(fields["icons"], HOME, reading)
+        fields["icons"] = with_icons(fields["icons"], HOME, reader)
     kept = {**fields, **added}
-    return {key: kept[key] for key in SHOWN if key in kept}, source is not None
+    return {key: kept[key] for key in LISTED_FIELDS if key in kept}, source is not None
 
 
-def _says(fields: Fields, key: str) -> bool:
+def _has_value(fields: Fields, key: str) -> bool:
     return key in fields and fields[key].node.value != ""
 
 
@@ -64,72 +69,79 @@ def title_of(name: str) -> str:
     return " ".join(word[:1].upper() + word[1:] for word in name.replace("-", " ").replace("_", " ").split())
 
 
-def _version(reading: Reading) -> str:
-    said = reading.tree.get("VERSION")
+def _version(reader: ProjectReader) -> str:
+    said = reader.tree.get("VERSION")
     if said is not None and "".join(said.text.split()):
         return "".join(said.text.split())
-    package = reading.tree.get("package.json")
+    package = reader.tree.get("package.json")
     try:
         version = json.loads(package.data).get("version") if package is not None else ""
     except (ValueError, AttributeError, RecursionError):
         version = ""  # whose file that is says what is wrong with it
-    return version if isinstance(version, str) and version else FIRST
+    return version if isinstance(version, str) and version else DEFAULT_VERSION
 
 
-def definition(fields: Fields, reading: Reading, *, implied: bool, offers: tuple[bool, bool]) -> ServerDefinition:
+def server_definition(
+    fields: Fields, reader: ProjectReader, *, implied: bool, offers: tuple[bool, bool]
+) -> ServerDefinition:
     """Return the server's description; `offers`: whether it has tools, which log, and resources, which change."""
     members = fields.values()
     span = next(iter(members)).node.span
     has_tools, has_resources = offers
     capabilities: dict[str, Json] = {"logging": {}} if has_tools else {}
     capabilities.update({"resources": {"subscribe": True}} if has_resources else {})
-    said = [named("serverInfo", whole(members, span)), named("capabilities", made(capabilities, span))]
-    instructions = _instructions(reading)
+    said = [
+        member_at_value("serverInfo", object_node(members, span)),
+        member_at_value("capabilities", implied_node(capabilities, span)),
+    ]
+    instructions = _instructions(reader)
     if instructions:
-        said.append(named("instructions", made(instructions, Span(INSTRUCTIONS))))
-    return ServerDefinition(whole(said, span), implied=implied)
+        said.append(member_at_value("instructions", implied_node(instructions, Span(INSTRUCTIONS))))
+    return ServerDefinition(object_node(said, span), implied=implied)
 
 
-def _instructions(reading: Reading) -> str:
-    source = reading.tree.get(INSTRUCTIONS)
+def _instructions(reader: ProjectReader) -> str:
+    source = reader.tree.get(INSTRUCTIONS)
     if source is None:
         return ""
     problems, is_text = judge_encoding(source)
-    reading.problems += problems
+    reader.problems += problems
     return source.text.removeprefix("\ufeff").rstrip("\n") if is_text else ""
 
 
-def settings(fields: Fields, reading: Reading) -> dict[str, Any]:
-    """Return what the runtime is told of the server."""
-    known = {key: text(fields, key) for key in TEXTS}
-    icons = compact(fields["icons"].node.value) if "icons" in fields else ""
-    hooks = {name: reading.tree.get(path) for name, path in HOOKS.items()}
+def runtime_settings(fields: Fields, reader: ProjectReader) -> dict[str, PlainData]:
+    """Return the runtime settings of the server."""
+    known = {key: text_of(fields, key) for key in TEXT_FIELDS}
+    icons = compact_json(fields["icons"].node.value) if "icons" in fields else ""
+    hooks = {name: reader.tree.get(path) for name, path in SCRIPTS.items()}
     for source in hooks.values():
         if source is not None:
-            judge_script(source, reading)
+            check_server_script(source, reader)
     return {
-        "server": {**known, "icons": icons, "instructions": _instructions(reading)},
-        "roots": _roots(reading),
+        "server": {**known, "icons": icons, "instructions": _instructions(reader)},
+        "roots": _roots(reader),
         **{name: source is not None for name, source in hooks.items()},
-        "allow": [*reading.options.allow],
-        "providers": [*own_providers(reading)],
-        "project": reading.tree.name,
-        "dialect": reading.options.dialect,
+        "allow": [*reader.options.allow],
+        "providers": [*project_providers(reader)],
+        "project": reader.tree.name,
+        "dialect": reader.options.dialect,
     }
 
 
-def _roots(reading: Reading) -> list[list[str]]:
-    """Return the folders that tools may use unless a client says others: each its path and its name."""
-    node = reading.object(ROOTS) if ROOTS in reading.tree.files else None
+def _roots(reader: ProjectReader) -> list[list[str]]:
+    """Return the folders that tools may use unless a client sends others: each with its path and name."""
+    node = reader.read_object(ROOTS) if ROOTS in reader.tree.files else None
     listed = node.get("roots") if node is not None else None
     if node is not None and (listed is None or listed.kind != "array"):
         span = node.span if listed is None else listed.span
-        reading.tell("MCP155", span, f"`{ROOTS}` lists no roots", '`{"roots": [{"path": "data", "name": "Data"}]}`')
+        reader.report(
+            "MCP155", span, f"`{ROOTS}` does not list any roots", '`{"roots": [{"path": "data", "name": "Data"}]}`'
+        )
     found = []
     for item in listed.items if listed is not None else ():
-        said = given(item)
-        if text(said, "path"):
-            found.append([text(said, "path"), text(said, "name")])
+        said = fields_of(item)
+        if text_of(said, "path"):
+            found.append([text_of(said, "path"), text_of(said, "name")])
         else:
-            reading.tell("MCP155", item.span, "a root without a `path` is passed over", '`{"path": "data"}`')
+            reader.report("MCP155", item.span, "a root without a `path` is ignored", '`{"path": "data"}`')
     return found

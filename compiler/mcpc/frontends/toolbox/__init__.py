@@ -1,7 +1,7 @@
-"""ToolBox's format: every module in `src/tools` is a tool, called as its file is, with a `schema` and a default export.
+"""ToolBox's format: every module in `src/tools` is a tool, named after its file, with a `schema` and a default export.
 
-JavaScript and TypeScript are bundled when the server is built; Python keeps the same contract with a function
-`default(request)`.  A tool that cannot be imported is left out, as ToolBox does, and told of.
+JavaScript and TypeScript are bundled when the server is built; Python has the same contract with a function
+`default(request)`.  A tool that cannot be imported is left out, as in ToolBox, and reported.
 """
 
 from __future__ import annotations
@@ -11,17 +11,22 @@ import re
 from typing import TYPE_CHECKING
 
 from mcpc import bundling
-from mcpc.definitions import Definition, Library, ServerDefinition
+from mcpc.definitions import Definition, HandlerLibrary, ServerDefinition
 from mcpc.diagnostics import Span, diagnose, has_errors
-from mcpc.frontends.toolbox.modules import python_tools
-from mcpc.frontends.toolbox.naming import ENDINGS, stem, tool_files
-from mcpc.frontends.toolbox.scripts import script_tools
-from mcpc.frontends.toolbox.shaping import DIALECT, Making, node_of
+from mcpc.frontends.frontend import ReloadTool
+from mcpc.frontends.toolbox.modules import read_python_tools
+from mcpc.frontends.toolbox.naming import ENDINGS, tool_files, tool_name
+from mcpc.frontends.toolbox.reload import RELOAD, reload_answer
+from mcpc.frontends.toolbox.scripts import read_script_tools
+from mcpc.frontends.toolbox.tool_definitions import DIALECT, ToolNames, node_at
+from mcpc.ir import Traits
 
 if TYPE_CHECKING:
     from mcpc.diagnostics import Diagnostics
     from mcpc.options import Options
     from mcpc.sources import Json, Source, SourceTree
+
+__all__ = ["DIALECT", "DIALECT_TRAITS", "LOOKS_FOR", "RELOAD_TOOL", "build_inputs", "parse", "recognises"]
 
 LOOKS_FOR = "`src/tools/NAME.ts`, `.js` or `.py` with a `schema` and a default export"
 SCHEMA = re.compile(r"^[^\S\n]*export(?:\s+(?:const|let|var)\s+schema\b|\s*\{[^{}]*\bschema\b)", re.MULTILINE)
@@ -30,14 +35,17 @@ PYTHON = (
     re.compile(r"^schema\s*[:=]", re.MULTILINE),
     re.compile(r"^(?:async\s+)?def\s+default\s*\(", re.MULTILINE),
 )
-EXACT: dict[str, Json] = {"name": "ToolBox", "version": "0.1.0"}
-"""What every ToolBox calls itself."""
+DIALECT_INFO: dict[str, Json] = {"name": "ToolBox", "version": "0.1.0"}
+"""Name and version of every ToolBox."""
+DIALECT_TRAITS = Traits(describes_in_schema=True)
+"""What `--dialect toolbox` changes."""
+RELOAD_TOOL = ReloadTool(RELOAD, reload_answer)
 VERSION = "0.1.0"
 MANIFEST = "package.json"
 
 
 def recognises(tree: SourceTree) -> bool:
-    """Tell whether a module among the tools has what makes it one."""
+    """Tell whether a module in the tools folder is a tool."""
     return any(map(is_tool, tool_files(tree)))
 
 
@@ -48,64 +56,70 @@ def is_tool(source: Source) -> bool:
     return SCHEMA.search(source.text) is not None and DEFAULT.search(source.text) is not None
 
 
-def decisive(tree: SourceTree) -> tuple[str, ...]:
-    """Return what decides the build of a project beside its sources: its folder's name, and what bundles its tools."""
-    bundled = any(not one.path.endswith(".py") for one in tool_files(tree))
-    return (tree.name, *(bundling.decisive(tree) if bundled else ()))
+def build_inputs(tree: SourceTree) -> tuple[str, ...]:
+    """Return what the build depends on besides the sources: the folder's name, and the versions of the bundler."""
+    bundled = any(not file.path.endswith(".py") for file in tool_files(tree))
+    return (tree.name, *(bundling.build_inputs(tree) if bundled else ()))
 
 
 def parse(tree: SourceTree, options: Options) -> tuple[Definition | None, Diagnostics]:
-    """Read the tools of a project, and the prompts and resources of its own handlers."""
-    files, problems = distinct(tool_files(tree))
-    making = Making(options, frozenset(stem(one.path) for one in files))
-    scripts, found = script_tools(tree, [one for one in files if not one.path.endswith(".py")], making)
+    """Read the tools of a project, and the prompts and resources of its handlers."""
+    files, problems = distinct_tools(tool_files(tree))
+    making = ToolNames(options, frozenset(tool_name(file.path) for file in files))
+    scripts, found = read_script_tools(tree, [file for file in files if not file.path.endswith(".py")], making)
     problems += found
-    modules, found = python_tools(tree, [one for one in files if one.path.endswith(".py")], making)
+    modules, found = read_python_tools(tree, [file for file in files if file.path.endswith(".py")], making)
     problems += found
     if not (scripts.tools or modules.tools or has_errors(problems)):
         problems += (diagnose("MCP004", None, "no tool of the project can be served", LOOKS_FOR),)
-    name, version = described(tree, options)
+    name, version = name_and_version(tree, options)
     read = [*files, *(source for path in scripts.read for source in [tree.get(path)] if source)]
-    libraries = tuple(Library(tree.files[path], "python", ()) for path in modules.files)
+    libraries = tuple(HandlerLibrary(tree.files[path], "python", ()) for path in modules.files)
     used = {source.path for source in read}
     definition = Definition(
         format="toolbox",
-        server=ServerDefinition(node_of({"serverInfo": {"name": name, "version": version}}, place(tree, files)), True),
+        server=ServerDefinition(
+            node_at({"serverInfo": {"name": name, "version": version}}, server_span(tree, files)), True
+        ),
         tools=(*scripts.tools, *modules.tools),
         prompts=scripts.prompts,
         templates=scripts.templates,
         libraries=libraries,
-        beside=(*scripts.made, *(one for path, one in tree.files.items() if lies_beside(path) and path not in used)),
+        beside=(
+            *scripts.made,
+            *(file for path, file in tree.files.items() if is_runtime_file(path) and path not in used),
+        ),
         sources=tuple(read),
         complete=scripts.complete and modules.complete,
-        settings=(("toolbox", {"name": name}), *scripts.settings),
+        settings=(("toolbox", {"name": name}),),
+        live_lists=scripts.live_lists,
     )
     return definition, problems
 
 
-def distinct(files: tuple[Source, ...]) -> tuple[tuple[Source, ...], Diagnostics]:
-    """Return a file for each name, the last one, and the files that would be tools of a name that another one has."""
+def distinct_tools(files: tuple[Source, ...]) -> tuple[tuple[Source, ...], Diagnostics]:
+    """Return the last file of each tool name, and a problem for each other one."""
     found: dict[str, Source] = {}
     problems: Diagnostics = ()
     for source in files:
-        other = found.pop(stem(source.path), None)
-        found[stem(source.path)] = source
+        other = found.pop(tool_name(source.path), None)
+        found[tool_name(source.path)] = source
         if other is not None:
-            message = f"`{other.path}` and `{source.path}` are one tool, `{stem(source.path)}`"
+            message = f"`{other.path}` and `{source.path}` define the same tool, `{tool_name(source.path)}`"
             problems += (diagnose("MCP104", Span(source.path, 0, 0), message, "", "rename or remove one of them"),)
     return tuple(found.values()), problems
 
 
-def lies_beside(path: str) -> bool:
-    """Tell whether a file may be wanted by tools when they run: what is no source of a bundle, and no secret."""
+def is_runtime_file(path: str) -> bool:
+    """Tell whether tools may need a file when they run: it is neither a bundled source nor a secret."""
     name = path.rpartition("/")[2]
     return path.startswith("src/") and not path.endswith((*ENDINGS, ".map")) and not name.startswith(".env")
 
 
-def described(tree: SourceTree, options: Options) -> tuple[str, str]:
-    """Return the server's name and version: as `package.json` says, else of the folder."""
+def name_and_version(tree: SourceTree, options: Options) -> tuple[str, str]:
+    """Return the server's name and version: from `package.json`, else from the folder."""
     if options.dialect == DIALECT:
-        return str(EXACT["name"]), str(EXACT["version"])
+        return str(DIALECT_INFO["name"]), str(DIALECT_INFO["version"])
     source = tree.get(MANIFEST)
     try:
         said = json.loads(source.data) if source else {}
@@ -116,6 +130,6 @@ def described(tree: SourceTree, options: Options) -> tuple[str, str]:
     return name.rpartition("/")[2] or tree.name or "toolbox", version or VERSION
 
 
-def place(tree: SourceTree, files: tuple[Source, ...]) -> Span:
-    """Return the place that stands for the server, which nobody wrote down."""
+def server_span(tree: SourceTree, files: tuple[Source, ...]) -> Span:
+    """Return the span that stands for the implied server description."""
     return Span(MANIFEST if tree.get(MANIFEST) else files[0].path if files else "src/tools", 0, 0)

@@ -1,4 +1,4 @@
-"""Which files are tools, and what they are called: as their file, whatever their schema says."""
+"""Which files are tools, and their names: the names of the files, regardless of their schemas."""
 
 from __future__ import annotations
 
@@ -12,28 +12,28 @@ if TYPE_CHECKING:
 
 FOLDER = "src/tools/"
 ENDINGS = (".ts", ".js", ".mts", ".mjs")
-NO_TOOLS = (".d.ts", ".d.mts", "__init__.py")
-"""What lies among the tools and is none."""
+EXCLUDED_ENDINGS = (".d.ts", ".d.mts", "__init__.py")
+"""Files in the tools folder that are not tools."""
 SCHEMA = re.compile(r"\bschema\b")
 
 
 def tool_files(tree: SourceTree) -> tuple[Source, ...]:
     """Return the files directly in the folder of tools that are modules, in the order of their names."""
-    return tuple(source for path, source in tree.files.items() if is_module(path))
+    return tuple(source for path, source in tree.files.items() if is_tool_path(path))
 
 
-def is_module(path: str) -> bool:
-    """Tell whether a path is that of a tool's module."""
+def is_tool_path(path: str) -> bool:
+    """Tell whether a path is the one of a tool's module."""
     name = path.removeprefix(FOLDER)
-    return name != path and "/" not in name and name.endswith((*ENDINGS, ".py")) and not name.endswith(NO_TOOLS)
+    return name != path and "/" not in name and name.endswith((*ENDINGS, ".py")) and not name.endswith(EXCLUDED_ENDINGS)
 
 
-def stem(path: str) -> str:
-    """Return what the tool of a file is called."""
+def tool_name(path: str) -> str:
+    """Return the tool name of a file."""
     return path.rpartition("/")[2].rpartition(".")[0]
 
 
-def schema_of(source: Source) -> Span:
-    """Return the place of a module's schema, or of its beginning."""
+def schema_span(source: Source) -> Span:
+    """Return the span of a module's schema, or its beginning."""
     found = SCHEMA.search(source.text)
     return Span(source.path, found.start(), found.end()) if found else Span(source.path, 0, 0)

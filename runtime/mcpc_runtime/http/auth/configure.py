@@ -1,4 +1,4 @@
-"""From what was chosen to an authenticator: everything is read and checked before the server listens.
+"""Make the authenticator that the settings describe; everything is read and checked before the server listens.
 
 Secrets are in files, or in variables for those who have no files: MCPC_TOKENS has what a token file would have, and
 MCPC_INTROSPECT_CREDENTIALS the ID:SECRET of the introspection client.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from urllib.parse import urlsplit
 
-from mcpc_runtime.http.auth.authenticator import Authenticator
+from mcpc_runtime.http.auth.authenticator import TokenAuthenticator
 from mcpc_runtime.http.auth.principals import MisconfiguredError
 from mcpc_runtime.http.auth.secret_files import read_secret
 from mcpc_runtime.http.auth.token_file import TokenFile
@@ -20,20 +20,20 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-    from mcpc_runtime.http.auth.fetching import checked_url
+    from mcpc_runtime.http.auth.http_client import checked_url
     from mcpc_runtime.http.auth.introspection import Introspection
-    from mcpc_runtime.http.auth.jwt import Signed
+    from mcpc_runtime.http.auth.jwt import SignedTokenVerifier
     from mcpc_runtime.http.auth.keys import keys_from
     from mcpc_runtime.http.auth.oauth import OAuth, Resource, Scopes
     from mcpc_runtime.http.auth.tokens import Tokens
-    from mcpc_runtime.http.settings import Settings
+    from mcpc_runtime.http.settings import HttpSettings
 else:
     Introspection = lazy("mcpc_runtime.http.auth.introspection:Introspection")
     OAuth = lazy("mcpc_runtime.http.auth.oauth:OAuth")
     Resource = lazy("mcpc_runtime.http.auth.oauth:Resource")
     Scopes = lazy("mcpc_runtime.http.auth.oauth:Scopes")
-    Signed = lazy("mcpc_runtime.http.auth.jwt:Signed")
-    checked_url = lazy("mcpc_runtime.http.auth.fetching:checked_url")
+    SignedTokenVerifier = lazy("mcpc_runtime.http.auth.jwt:SignedTokenVerifier")
+    checked_url = lazy("mcpc_runtime.http.auth.http_client:checked_url")
     keys_from = lazy("mcpc_runtime.http.auth.keys:keys_from")
 
 TOKENS, CREDENTIALS = "MCPC_TOKENS", "MCPC_INTROSPECT_CREDENTIALS"
@@ -42,7 +42,9 @@ NOT_QUOTED = frozenset('"\\ ')
 ONLY_WITH_ISSUER = ("audience", "jwks", "algorithms", "scopes", "introspect", "introspect_client_file")
 
 
-def authenticator(settings: Settings, environment: Mapping[str, str], *, hides: bool = False) -> Authenticator | None:
+def authenticator(
+    settings: HttpSettings, environment: Mapping[str, str], *, hides: bool = False
+) -> TokenAuthenticator | None:
     """Return what lets clients in, None if nothing was chosen; raise MisconfiguredError."""
     watched = TokenFile(settings.token_file) if settings.token_file else None
     tokens = chosen_tokens(environment) if watched is None else watched.tokens
@@ -50,8 +52,8 @@ def authenticator(settings: Settings, environment: Mapping[str, str], *, hides: 
         idle = [name for name in ONLY_WITH_ISSUER if getattr(settings, name)]
         if idle:
             raise MisconfiguredError(f"{idle[0].replace('_', ' ')} without an issuer: who issues the tokens?")
-        return None if tokens is None else Authenticator(tokens, watched=watched)
-    return Authenticator(tokens, oauth(settings, environment, hides), watched)
+        return None if tokens is None else TokenAuthenticator(tokens, watched=watched)
+    return TokenAuthenticator(tokens, oauth(settings, environment, hides), watched)
 
 
 def chosen_tokens(environment: Mapping[str, str]) -> Tokens | None:
@@ -60,7 +62,7 @@ def chosen_tokens(environment: Mapping[str, str]) -> Tokens | None:
     return None if text is None else tokens_from(text, TOKENS)
 
 
-def oauth(settings: Settings, environment: Mapping[str, str], hides: bool) -> OAuth:
+def oauth(settings: HttpSettings, environment: Mapping[str, str], hides: bool) -> OAuth:
     """Return what takes the tokens of an authorization server."""
     issuer: str = checked_url(settings.issuer, "the issuer")
     scopes = Scopes(settings.scopes)
@@ -70,7 +72,7 @@ def oauth(settings: Settings, environment: Mapping[str, str], hides: bool) -> OA
     return made
 
 
-def resource(settings: Settings, path: str, issuer: str, scopes: Any) -> Any:
+def resource(settings: HttpSettings, path: str, issuer: str, scopes: Any) -> Any:
     """Return one endpoint by the name that clients know it by."""
     url = settings.url or settings.audience
     if not url.startswith(("https://", "http://")):
@@ -91,11 +93,11 @@ def resource(settings: Settings, path: str, issuer: str, scopes: Any) -> Any:
     return made
 
 
-def verifier_of(settings: Settings, environment: Mapping[str, str], issuer: str) -> Any:
+def verifier_of(settings: HttpSettings, environment: Mapping[str, str], issuer: str) -> Any:
     """Return what knows whether a token is genuine: the issuer's keys, or the issuer itself."""
     if not settings.introspect:
         keys = keys_from(settings.jwks, issuer)
-        return Signed(issuer, keys, settings.algorithms)
+        return SignedTokenVerifier(issuer, keys, settings.algorithms)
     if settings.jwks or settings.algorithms:
         raise MisconfiguredError(
             "tokens are either asked about or verified here: keys and introspection exclude each other"

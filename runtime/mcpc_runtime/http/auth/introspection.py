@@ -1,6 +1,6 @@
-"""Tokens that only the authorization server understands: it is asked about each (RFC 7662), and its answer kept.
+"""Token introspection (RFC 7662): the authorization server is asked about each token, and its answer is cached.
 
-Its law: a token is asked about once, however many requests bring it; what is kept is its digest; where the
+Rule: a token is asked about once, however many requests bring it; what is kept is its digest; where the
 authorization server cannot be asked, nobody says that the token is wrong; and no number of bad tokens keeps a good one
 from being asked about, or known.
 """
@@ -13,10 +13,10 @@ from hashlib import sha256
 from time import time
 from urllib.parse import quote_plus, urlencode
 
-from mcpc_runtime.http.auth.claims import check_audience, check_times, seconds
-from mcpc_runtime.http.auth.fetching import checked_url, fetch
-from mcpc_runtime.http.auth.places import Places, source_of
+from mcpc_runtime.http.auth.http_client import checked_url, fetch
+from mcpc_runtime.http.auth.introspection_limits import IntrospectionLimits, source_of
 from mcpc_runtime.http.auth.principals import InvalidTokenError, MisconfiguredError, UnavailableError
+from mcpc_runtime.http.auth.token_claims import check_audience, check_times, timestamp
 from mcpc_runtime.protocol.jsonrpc import ParseError, parse
 
 TYPE_CHECKING = False
@@ -24,11 +24,11 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
     from typing import Any
 
-    from mcpc_runtime.http.auth.claims import Claims
+    from mcpc_runtime.http.auth.token_claims import Claims
 
 KEEP_SECONDS = 60.0
 KEEP_REFUSED_SECONDS = 5.0
-MOST_KEPT = 4096
+MAX_CACHED = 4096
 UNKNOWN = "unknown"
 """The source of a token that came from nowhere, as over a socket of this machine."""
 
@@ -50,7 +50,7 @@ class Introspection:
         }
         self._kept: dict[bytes, tuple[float, Claims]] = {}
         self._refused: dict[bytes, float] = {}
-        self._places = Places()
+        self._places = IntrospectionLimits()
         self._asked: dict[bytes, asyncio.Future[Claims | None]] = {}
 
     def verify(
@@ -104,7 +104,7 @@ class Introspection:
         return claims
 
     def _keep(self, digest: bytes, claims: Claims | None) -> None:
-        """Keep what is known of a token; bad ones have a place of their own, so that they push out no good one."""
+        """Cache the result for a token; refused tokens have their own cache, so that they displace no accepted one."""
         self._kept.pop(digest, None)
         self._refused.pop(digest, None)
         if claims is None:
@@ -112,7 +112,7 @@ class Introspection:
             self._refused[digest] = self._now() + KEEP_REFUSED_SECONDS
             return
         make_room(self._kept)
-        until, ends = self._now() + KEEP_SECONDS, seconds(claims.get("exp"))
+        until, ends = self._now() + KEEP_SECONDS, timestamp(claims.get("exp"))
         self._kept[digest] = until if ends is None else min(until, ends), claims
 
     def _judged(self, claims: Claims | None, audiences: frozenset[str]) -> Claims:
@@ -127,5 +127,5 @@ class Introspection:
 
 def make_room(kept: dict[bytes, Any]) -> None:
     """Forget the oldest, if there are too many for one more."""
-    while len(kept) >= MOST_KEPT:
+    while len(kept) >= MAX_CACHED:
         del kept[next(iter(kept))]

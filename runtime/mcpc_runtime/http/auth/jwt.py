@@ -1,16 +1,16 @@
-"""Tokens that the authorization server signed (RFC 9068), verified here: PyJWT, which the file carries, does it.
+"""Verification of signed access tokens (RFC 9068) with the bundled PyJWT.
 
-Its law: the algorithms are those that were chosen, never the token's choice; a key serves only those it is made for;
-and nothing that a token says of where its key may be found is read.
+The algorithms are the configured ones, never the token's choice; a key is used only for its own algorithms; and key
+locations that a token names are ignored.
 """
 
 from __future__ import annotations
 
 from time import time
 
-from mcpc_runtime.http.auth.claims import LEEWAY_SECONDS, check_audience, check_times
 from mcpc_runtime.http.auth.keys import FITTING
-from mcpc_runtime.http.auth.principals import InvalidTokenError, MisconfiguredError, NotCarriedError, UnavailableError
+from mcpc_runtime.http.auth.principals import InvalidTokenError, MisconfiguredError, NotBundledError, UnavailableError
+from mcpc_runtime.http.auth.token_claims import LEEWAY_SECONDS, check_audience, check_times
 from mcpc_runtime.lazy import lazy
 
 TYPE_CHECKING = False
@@ -22,41 +22,39 @@ if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric import rsa
     from jwt import PyJWT
 
-    from mcpc_runtime.http.auth.claims import Claims
-    from mcpc_runtime.http.auth.keys import Keys
+    from mcpc_runtime.http.auth.keys import SigningKeys
+    from mcpc_runtime.http.auth.token_claims import Claims
 else:
     PyJWT = lazy("jwt:PyJWT")
     jwt = lazy("jwt")
     rsa = lazy("cryptography.hazmat.primitives.asymmetric.rsa")
 
-USUAL_ALGORITHMS = ("RS256", "ES256", "EdDSA")
+DEFAULT_ALGORITHMS = ("RS256", "ES256", "EdDSA")
 REQUIRED = ["iss", "aud", "exp"]
 TYPES = (None, "JWT", "AT+JWT", "APPLICATION/AT+JWT")
 """What the header may call a token: one that was made for something else says so."""
 
 
-class Signed:
+class SignedTokenVerifier:
     """Verifies signed tokens of one issuer."""
 
-    def __init__(self, issuer: str, keys: Keys, algorithms: tuple[str, ...] = ()) -> None:
+    def __init__(self, issuer: str, keys: SigningKeys, algorithms: tuple[str, ...] = ()) -> None:
         self._issuer = issuer
         self._keys = keys
-        self._algorithms = algorithms or USUAL_ALGORITHMS
+        self._algorithms = algorithms or DEFAULT_ALGORITHMS
         for algorithm in self._algorithms:
             if algorithm not in FITTING:
-                raise MisconfiguredError(
-                    f"{algorithm!r} is no algorithm to be relied on; there are {', '.join(FITTING)}"
-                )
+                raise MisconfiguredError(f"{algorithm!r} is not an accepted algorithm; use one of {', '.join(FITTING)}")
         try:
             self._jwt: Any = PyJWT()
             self._read_header: Any = jwt.get_unverified_header
             self._wrong: Any = jwt.PyJWTError
             self._rsa: Any = rsa.RSAPublicKey
         except ImportError as problem:
-            raise NotCarriedError(f"signed tokens need {problem.name or problem}: build with --oauth") from None
+            raise NotBundledError(f"signed tokens need {problem.name or problem}: build with --oauth") from None
 
     def verify(self, token: str, audiences: frozenset[str], source: object = None) -> Claims | Awaitable[Claims]:
-        """Return a token's claims, whoever sent it; raise InvalidTokenError or UnavailableError."""
+        """Return a token's claims, for any sender; raise InvalidTokenError or UnavailableError."""
         kid, algorithm = self._header(token)
         if self._keys.is_due(kid, algorithm):
             return self._verify_later(token, audiences)
@@ -69,16 +67,16 @@ class Signed:
     def _header(self, token: str) -> tuple[str | None, str]:
         """Return the key's name and the algorithm, which is one of those chosen."""
         if token.count(".") != 2 or "=" in token:
-            raise InvalidTokenError("it is no signed token")
+            raise InvalidTokenError("not a JWT")
         try:
             header = self._read_header(token)
         except (self._wrong, ValueError, RecursionError):
-            raise InvalidTokenError("its header cannot be read") from None
+            raise InvalidTokenError("malformed token header") from None
         kind, algorithm = header.get("typ"), header.get("alg")
         if type(algorithm) is not str or algorithm not in self._algorithms or "crit" in header or "b64" in header:
-            raise InvalidTokenError("it is not signed as this server wants it")
+            raise InvalidTokenError("unsupported algorithm or header")
         if (kind.upper() if type(kind) is str else kind) not in TYPES:
-            raise InvalidTokenError("it is no access token")
+            raise InvalidTokenError("wrong token type")
         return header.get("kid"), algorithm
 
     def _verify(self, token: str, audiences: frozenset[str]) -> Claims:
@@ -107,7 +105,7 @@ class Signed:
 
 WHY = {
     "ExpiredSignatureError": "the token has expired",
-    "ImmatureSignatureError": "the token does not hold yet",
+    "ImmatureSignatureError": "the token is not valid yet",
     "InvalidAudienceError": "the token is not for this server",
     "InvalidIssuerError": "the token is of another issuer",
     "InvalidSignatureError": "no key of the issuer has signed it",

@@ -1,4 +1,4 @@
-"""The keys an authorization server signs with (RFC 7517): from a file, or from where it publishes them.
+"""The keys that an authorization server signs with (RFC 7517), from a file or from the URL that publishes them.
 
 They are read again when they are old, or when a token names a key that is not among them, but not more often than every
 few seconds, whatever tokens arrive.  Where they cannot be read again, those at hand serve for a while.
@@ -10,7 +10,7 @@ import asyncio
 from time import monotonic
 from urllib.parse import urlsplit
 
-from mcpc_runtime.http.auth.fetching import checked_url, fetch
+from mcpc_runtime.http.auth.http_client import checked_url, fetch
 from mcpc_runtime.http.auth.principals import MisconfiguredError, UnavailableError
 from mcpc_runtime.lazy import lazy
 from mcpc_runtime.protocol.jsonrpc import ParseError, parse
@@ -36,13 +36,13 @@ FITTING: dict[str, tuple[str, str | None]] = {
 }
 """The kind of key, and its curve, that each algorithm takes; one with a shared secret is not among them."""
 PUBLIC = ("kty", "crv", "x", "y", "n", "e")
-MOST_KEYS = 64
+MAX_KEYS = 64
 FRESH_SECONDS = 600.0
 STALE_SECONDS = 3600.0
 PAUSE_SECONDS = 10.0
 
 
-class Keys:
+class SigningKeys:
     """The keys that are known; `load` brings them anew."""
 
     def __init__(self, load: Load, now: Callable[[], float] = monotonic) -> None:
@@ -83,7 +83,7 @@ class Keys:
             self._pending = None
 
     def take(self, data: bytes) -> None:
-        """Take a document of keys; raise ValueError if it is none."""
+        """Load a document of keys; raise ValueError if it is invalid."""
         try:
             document = parse(data)
         except ParseError as problem:
@@ -94,7 +94,7 @@ class Keys:
         usable = [key for key in keys if type(key) is dict and is_for_signatures(key)]
         if not usable:
             raise ValueError("it has no key that signs")
-        self._keys, self._made, self._read = usable[:MOST_KEYS], {}, self._now()
+        self._keys, self._made, self._read = usable[:MAX_KEYS], {}, self._now()
 
     def find(self, kid: str | None, algorithm: str) -> Any:
         """Return the one key that a token can mean, None if there is none, or more than one."""
@@ -112,31 +112,31 @@ class Keys:
         return [
             number
             for number, key in enumerate(self._keys)
-            if fits(key, algorithm) and (kid is None or key.get("kid") == kid)
+            if fits_algorithm(key, algorithm) and (kid is None or key.get("kid") == kid)
         ]
 
 
 def is_for_signatures(key: dict[str, Json]) -> bool:
-    """Tell whether a key is meant for signatures, and is one that somebody else can only verify with."""
+    """Tell whether a key is a public key for signatures, with which others can only verify."""
     operations = key.get("key_ops")
     meant = type(operations) is not list or "verify" in operations
-    return meant and key.get("use") in (None, "sig") and any(fits(key, algorithm) for algorithm in FITTING)
+    return meant and key.get("use") in (None, "sig") and any(fits_algorithm(key, algorithm) for algorithm in FITTING)
 
 
-def fits(key: dict[str, Json], algorithm: str) -> bool:
+def fits_algorithm(key: dict[str, Json], algorithm: str) -> bool:
     """Tell whether a key is one for an algorithm."""
     kind, curve = FITTING[algorithm]
     right = key.get("kty") == kind and (curve is None or key.get("crv") == curve)
     return right and key.get("alg") in (None, algorithm)
 
 
-def keys_from(place: str, issuer: str) -> Keys:
+def keys_from(place: str, issuer: str) -> SigningKeys:
     """Return the keys at a URL or in a file, or, for no place, those the issuer names; raise MisconfiguredError."""
     if place.startswith(("https:", "http:")):
         url = checked_url(place, "the keys")
-        return Keys(lambda: fetch(url))
+        return SigningKeys(lambda: fetch(url))
     if place:
-        keys = Keys(lambda: read_file(place))
+        keys = SigningKeys(lambda: read_file(place))
         try:
             keys.take(contents(place))
         except (OSError, ValueError) as problem:
@@ -144,7 +144,7 @@ def keys_from(place: str, issuer: str) -> Keys:
             raise MisconfiguredError(f"the keys {place} cannot be used: {why}") from None
         return keys
     checked_url(issuer, "the issuer")
-    return Keys(lambda: discovered(issuer))
+    return SigningKeys(lambda: discovered(issuer))
 
 
 def contents(place: str) -> bytes:

@@ -1,6 +1,6 @@
-"""The OAuth resource server (RFC 9728, RFC 6750): what clients are told of it, and what becomes of their tokens.
+"""The OAuth resource server (RFC 9728, RFC 6750): its public metadata, its challenges, and the check of tokens.
 
-What never changes is made once: the document that says where tokens come from, and the challenges that lead there.
+What never changes is made once: the metadata document, which says where tokens come from.
 """
 
 from __future__ import annotations
@@ -9,15 +9,15 @@ import re
 from inspect import isawaitable
 from urllib.parse import urlsplit
 
-from mcpc_runtime.http.auth.claims import principal_of
 from mcpc_runtime.http.auth.principals import (
+    AllowedTools,
     InvalidTokenError,
     MisconfiguredError,
-    Tools,
     UnavailableError,
     challenge,
-    refusal,
 )
+from mcpc_runtime.http.auth.token_claims import principal_of
+from mcpc_runtime.http.principals import deny
 from mcpc_runtime.protocol.jsonrpc import encode
 
 TYPE_CHECKING = False
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
     from typing import Protocol
 
-    from mcpc_runtime.http.auth.claims import Claims
-    from mcpc_runtime.http.auth.principals import Principal, Refusal
+    from mcpc_runtime.http.auth.token_claims import Claims
+    from mcpc_runtime.http.principals import Authenticated, Denied, Principal
     from mcpc_runtime.protocol.jsonrpc import Json
 
     class Verifier(Protocol):
@@ -54,13 +54,13 @@ class Scopes:
 
     def __init__(self, written: Sequence[str]) -> None:
         always: list[str] = []
-        tools: list[tuple[Tools, str]] = []
+        tools: list[tuple[AllowedTools, str]] = []
         implied: dict[str, tuple[str, ...]] = {}
         for text in written:
             pattern, equals, scope = text.partition("=")
             above, sign, below = text.partition(">")
             if equals and is_pattern(pattern) and is_scope(scope):
-                tools.append((Tools((pattern,)), scope))
+                tools.append((AllowedTools((pattern,)), scope))
             elif sign and is_scope(above) and is_scope(below):
                 implied[above] = (*implied.get(above, ()), below)
             elif not equals and not sign and is_scope(text):
@@ -79,7 +79,7 @@ class Scopes:
         return tuple(dict.fromkeys((*self.always, *(scope for _, scope in self.tools))))
 
 
-class Granted:
+class GrantedTools:
     """The tools that some scopes allow; equal scopes allow equal tools."""
 
     __slots__ = ("_granted", "_scopes")
@@ -94,7 +94,7 @@ class Granted:
 
     def __eq__(self, other: object) -> bool:
         """Tell whether they are the same tools."""
-        return isinstance(other, Granted) and (other._scopes, other._granted) == (self._scopes, self._granted)
+        return isinstance(other, GrantedTools) and (other._scopes, other._granted) == (self._scopes, self._granted)
 
     def __hash__(self) -> int:
         """Return the same number for equal tools."""
@@ -125,9 +125,9 @@ class Resource:
             document["scopes_supported"] = list(scopes.all)
         self.document = encode(document)
 
-    def challenge(self, error: str = "", says: str = "", scope: str = "") -> str:
+    def challenge(self, error: str = "", description: str = "", scope: str = "") -> str:
         """Return the header that says how to get a token that will do."""
-        more = {"error": error, "error_description": says}
+        more = {"error": error, "error_description": description}
         return challenge(resource_metadata=self.metadata, scope=scope or self.scope, **more)
 
 
@@ -151,12 +151,10 @@ class OAuth:
         self.documents.setdefault(WELL_KNOWN, self._main.document)
 
     def resource(self, path: str) -> Resource:
-        """Return the endpoint at a path; the first one for what is none."""
+        """Return the endpoint at a path; the first endpoint for an unknown path."""
         return self._resources.get(path, self._main)
 
-    def check(
-        self, token: str, path: str, source: Callable[[], str] = str
-    ) -> Principal | Refusal | Awaitable[Principal | Refusal]:
+    def check(self, token: str, path: str, source: Callable[[], str] = str) -> Authenticated | Awaitable[Authenticated]:
         """Return whose token this is, or why it is not taken; `source`: returns the address of who sent it."""
         resource = self.resource(path)
         try:
@@ -165,42 +163,42 @@ class OAuth:
                 return self._check_later(claims, resource)
             return self._judged(claims, resource)
         except InvalidTokenError as problem:
-            return refused(resource, str(problem))
+            return deny_token(resource, str(problem))
         except UnavailableError:
-            return refusal(503, error="temporarily_unavailable")
+            return deny(503, error="temporarily_unavailable")
 
-    async def _check_later(self, claims: Awaitable[Claims], resource: Resource) -> Principal | Refusal:
+    async def _check_later(self, claims: Awaitable[Claims], resource: Resource) -> Authenticated:
         try:
             return self._judged(await claims, resource)
         except InvalidTokenError as problem:
-            return refused(resource, str(problem))
+            return deny_token(resource, str(problem))
         except UnavailableError:
-            return refusal(503, error="temporarily_unavailable")
+            return deny(503, error="temporarily_unavailable")
 
-    def _judged(self, claims: Claims, resource: Resource) -> Principal | Refusal:
+    def _judged(self, claims: Claims, resource: Resource) -> Authenticated:
         principal = principal_of(claims, self._issuer, self._scopes.implied)
         granted = principal.scopes or frozenset()
         if not granted.issuperset(self._scopes.always):
-            return lacking(resource, self._scopes.always)
+            return deny_scope(resource, self._scopes.always)
         if self._hides and self._scopes.tools:
-            principal.allows = Granted(self._scopes, granted)
+            principal.allows = GrantedTools(self._scopes, granted)
         return principal
 
-    def permit(self, principal: Principal, name: str, path: str) -> Refusal | None:
+    def permit(self, principal: Principal, name: str, path: str) -> Denied | None:
         """Return the answer to a call of a tool whose scopes a token does not grant, None if it does."""
         needed = self._scopes.of(name)
         if principal.scopes is None or principal.scopes.issuperset(needed) or self._hides:
             return None
-        return lacking(self.resource(path), needed)
+        return deny_scope(self.resource(path), needed)
 
 
-def refused(resource: Resource, why: str) -> Refusal:
+def deny_token(resource: Resource, why: str) -> Denied:
     """Return the answer to a request with a token that is not taken."""
-    return refusal(401, resource.challenge("invalid_token", why), "invalid_token", why)
+    return deny(401, resource.challenge("invalid_token", why), "invalid_token", why)
 
 
-def lacking(resource: Resource, needed: tuple[str, ...]) -> Refusal:
+def deny_scope(resource: Resource, needed: tuple[str, ...]) -> Denied:
     """Return the answer to a request whose token grants too little: which scopes another would have to grant."""
     why = "the token does not grant enough"
     answer = resource.challenge("insufficient_scope", why, " ".join(needed))
-    return refusal(403, answer, "insufficient_scope", why)
+    return deny(403, answer, "insufficient_scope", why)

@@ -1,4 +1,4 @@
-"""Files with secrets: read only if nobody else can read or replace them.
+"""Read files with secrets, only if no other user can read or replace them.
 
 A symlink is refused even where what it points to is not, because whoever can change the link chooses the secret.
 """
@@ -10,7 +10,7 @@ import stat
 
 from mcpc_runtime.http.auth.principals import MisconfiguredError
 
-MOST_BYTES = 4096
+MAX_BYTES = 4096
 OTHERS = stat.S_IRWXG | stat.S_IRWXO
 
 
@@ -23,10 +23,10 @@ def read_secret(path: str) -> str:
         raise MisconfiguredError(f"{path} cannot be used: {why}") from None
     try:
         wrong = complaint(os.fstat(descriptor))
-        data = b"" if wrong else os.read(descriptor, MOST_BYTES + 1)
+        data = b"" if wrong else os.read(descriptor, MAX_BYTES + 1)
     finally:
         os.close(descriptor)
-    wrong = wrong or complaint_about(data)
+    wrong = wrong or secret_problem(data)
     if wrong:
         raise MisconfiguredError(f"{path} cannot be used: {wrong}")
     return data.decode("ascii")
@@ -40,13 +40,13 @@ def complaint(found: os.stat_result) -> str:
         return "it belongs to another user"
     if found.st_mode & OTHERS:
         return f"others can get at it (its mode is {stat.S_IMODE(found.st_mode):04o}; chmod 600 mends that)"
-    return "" if found.st_size <= MOST_BYTES else f"it has more than {MOST_BYTES} bytes"
+    return "" if found.st_size <= MAX_BYTES else f"it has more than {MAX_BYTES} bytes"
 
 
-def complaint_about(data: bytes) -> str:
-    """Return why the contents are no secret, or nothing."""
+def secret_problem(data: bytes) -> str:
+    """Return why the contents are not valid as a secret, or an empty string."""
     if not data.strip():
         return "it is empty"
-    if len(data) > MOST_BYTES:
-        return f"it has more than {MOST_BYTES} bytes"
+    if len(data) > MAX_BYTES:
+        return f"it has more than {MAX_BYTES} bytes"
     return "" if data.isascii() and b"\0" not in data else "it is no ASCII text"

@@ -1,4 +1,4 @@
-"""A file of tokens that is read again when it changes, so that a token can be given out or taken back while serving.
+"""A file of static tokens that is read again when it changes, so that tokens can be added and revoked while serving.
 
 The tokens that were read last count until there are others that can be used: a file that has become unreadable, unsafe
 or empty changes nothing, and whoever serves is told once.
@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import os
 
-from mcpc_runtime.errors import tell
 from mcpc_runtime.http.auth.principals import MisconfiguredError
 from mcpc_runtime.http.auth.secret_files import read_secret
 from mcpc_runtime.http.auth.tokens import tokens_from
+from mcpc_runtime.operator_log import log_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from mcpc_runtime.http.auth.principals import Principal
+    from mcpc_runtime.http.principals import Principal
 
     Signature = tuple[int, ...] | None
 
@@ -39,12 +39,12 @@ class TokenFile:
         try:
             read = tokens_from(read_secret(self._path), self._path)
         except MisconfiguredError as problem:
-            tell(f"{problem}; the tokens that were read before still count")
+            log_line(f"{problem}; the tokens that were read before still count")
             return []
         before = self.tokens.count
         removed = self.tokens.replace(read)
         added = self.tokens.count - before + len(removed)
-        tell(f"{self._path} was read again: {self.tokens.count} tokens, {added} new, {len(removed)} removed")
+        log_line(f"{self._path} was read again: {self.tokens.count} tokens, {added} new, {len(removed)} removed")
         return removed
 
 

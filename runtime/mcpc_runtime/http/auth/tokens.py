@@ -1,10 +1,10 @@
-"""Tokens of our own: a list that whoever serves writes.
+"""Static tokens: a list that the operator writes.
 
     NAME TOKEN [TOOL,TOOL…]     or a TOKEN alone; a tool's name may have `*` in it; `#` begins a comment line
 
 A name with several tokens is one principal, so that a token can be replaced while clients still hold the old one.
 
-Its law: what is compared are digests, and each of them, so that the time says neither which token nor how much of it.
+Rule: digests are compared, and all of them, so that the time tells neither which token matched nor how much of it.
 """
 
 from __future__ import annotations
@@ -13,8 +13,9 @@ import re
 from hashlib import sha256
 from hmac import compare_digest
 
-from mcpc_runtime.http.auth.bearer import MOST_BYTES, b64token
-from mcpc_runtime.http.auth.principals import MisconfiguredError, Principal, Tools
+from mcpc_runtime.http.auth.bearer import MAX_BYTES, b64token
+from mcpc_runtime.http.auth.principals import AllowedTools, MisconfiguredError
+from mcpc_runtime.http.principals import Principal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 ALONE = "token"
 is_name = re.compile(r"[A-Za-z0-9_.@-]{1,64}").fullmatch
-LEAST = 16
+MIN_TOKEN_LENGTH = 16
 """Characters of a token: fewer can be tried out."""
 is_tool = re.compile(r"[A-Za-z0-9_.*-]{1,128}").fullmatch
 
@@ -36,7 +37,7 @@ class Tokens:
         self._entries = entries
 
     def find(self, token: str) -> Principal | None:
-        """Return whose token this is, None if it is nobody's."""
+        """Return the principal of this token, None if it is unknown."""
         given = sha256(token.encode("ascii")).digest()
         found: Principal | None = None
         for digest, principal in self._entries:
@@ -66,7 +67,7 @@ class Tokens:
     def named(self) -> Iterator[tuple[str, str]]:
         """Yield who may call a tool that is named without a `*`, and its name."""
         for _, principal in self._entries:
-            patterns = principal.allows.patterns if isinstance(principal.allows, Tools) else ()
+            patterns = principal.allows.patterns if isinstance(principal.allows, AllowedTools) else ()
             yield from ((principal.name, pattern) for pattern in patterns if "*" not in pattern)
 
 
@@ -98,11 +99,11 @@ def entry(words: list[str], place: str) -> tuple[str, Principal]:
     name, token = (ALONE, words[0]) if len(words) == 1 else words[:2]
     if not is_name(name):
         raise MisconfiguredError(f"{place}: a name is up to 64 letters, digits and _ . @ -")
-    if len(token) > MOST_BYTES or not token.isascii() or b64token(token.encode("ascii")) is None:
+    if len(token) > MAX_BYTES or not token.isascii() or b64token(token.encode("ascii")) is None:
         raise MisconfiguredError(f"{place}: a token is letters, digits and - . _ ~ + / with = only at its end")
-    if len(token) < LEAST:
-        raise MisconfiguredError(f"{place}: a token has {LEAST} characters or more, and nobody can guess it")
+    if len(token) < MIN_TOKEN_LENGTH:
+        raise MisconfiguredError(f"{place}: a token has {MIN_TOKEN_LENGTH} characters or more, and nobody can guess it")
     patterns = words[2].split(",") if len(words) == 3 else []
     if not all(map(is_tool, patterns)):
         raise MisconfiguredError(f"{place}: tools are names, with a comma between two; * stands for any characters")
-    return token, Principal(f"token {name}", Tools(tuple(patterns)) if patterns else None)
+    return token, Principal(f"token {name}", AllowedTools(tuple(patterns)) if patterns else None)

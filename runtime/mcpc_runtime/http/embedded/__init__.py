@@ -1,1 +1,1 @@
-"""The server an artifact carries for the application: uvicorn on h11, with a limit to everything."""
+"""The bundled HTTP server: uvicorn on h11, with a limit for everything."""

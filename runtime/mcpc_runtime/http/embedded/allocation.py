@@ -1,4 +1,4 @@
-"""Let large blocks of memory go back to the system as soon as they are free.
+"""Return large blocks of memory to the system as soon as they are free.
 
 glibc takes blocks from the heap that are as large as the largest one freed before, up to 32 MB; the heap then keeps
 what others were given between them, and the process stays as large as it was at its worst.  Blocks of a megabyte and

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import re
 
-MOST_AT_ONCE = 512
+MAX_AT_ONCE = 512
 """So many chunks are decoded at once: some tenths of a millisecond."""
-LONGEST_LINE = 256
+MAX_LINE_LENGTH = 256
 """Of a chunk's size with its extensions."""
 LARGEST_CHUNK = 1 << 32
 FREE_FRAMING = 2048
@@ -26,7 +26,7 @@ SIZE, DATA, FOOTER, LAST, ENDED = range(5)
 
 
 class ChunkError(ValueError):
-    """What came is no chunked body; the message says why."""
+    """The data is not a valid chunked body; the message contains the reason."""
 
 
 class ChunkedBody:
@@ -65,7 +65,7 @@ class ChunkedBody:
         self._at = 0
         self._arrived.clear()
         parts: list[bytes] = []
-        room = MOST_AT_ONCE
+        room = MAX_AT_ONCE
         while (room := room - self._read_whole(parts, room)) > 0:
             room -= 1
             self.is_starved = not self._step(parts)
@@ -89,7 +89,7 @@ class ChunkedBody:
             if (
                 stop == start
                 or data[stop : stop + 2] != CRLF
-                or start - at > LONGEST_LINE
+                or start - at > MAX_LINE_LENGTH
                 or stop - start > LARGEST_CHUNK
             ):
                 break
@@ -120,13 +120,13 @@ class ChunkedBody:
         """Read the line before a chunk; False if it has not come to its end."""
         line = read_line(self._data, self._at)
         if line is None:
-            rest = self._data[self._at : self._at + LONGEST_LINE]
-            if len(rest) >= LONGEST_LINE or read_beginning(rest) is None:
+            rest = self._data[self._at : self._at + MAX_LINE_LENGTH]
+            if len(rest) >= MAX_LINE_LENGTH or read_beginning(rest) is None:
                 raise ChunkError("the size of a chunk is malformed")
             return False
         length = line.end() - self._at
         self._left = int(line[1], 16)
-        if length > LONGEST_LINE or self._left > LARGEST_CHUNK:
+        if length > MAX_LINE_LENGTH or self._left > LARGEST_CHUNK:
             raise ChunkError("a chunk is too long, or its extensions are")
         self._at += length
         self._framing += length + len(CRLF)

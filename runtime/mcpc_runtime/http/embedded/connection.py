@@ -1,4 +1,4 @@
-"""One connection: uvicorn's h11 protocol, with a strict reading of heads before it and a limit to everything.
+"""One connection of the embedded server: uvicorn's protocol, with strictly parsed heads and a limit for everything.
 
 Heads are read here, and bodies of a known length.  A chunked body is held as it came and decoded when the application
 asks for it, so none is before it was decided who asks; it is the last of its connection.  One request at most of a
@@ -13,57 +13,68 @@ from struct import pack
 
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from mcpc_runtime.errors import tell
+from mcpc_runtime.failures import log_failure
 from mcpc_runtime.http.bodies import FULL
 from mcpc_runtime.http.embedded.chunks import ChunkedBody
-from mcpc_runtime.http.embedded.cycle import Cycle, head_of
-from mcpc_runtime.http.embedded.heads import CHUNKED, END, BadRequestError, Head, look_at_beginning, parse
+from mcpc_runtime.http.embedded.cycle import RequestCycle, head_of
+from mcpc_runtime.http.embedded.request_head import CHUNKED, END, BadRequestError, RequestHead, look_at_beginning, parse
 from mcpc_runtime.http.memory_budget import CONNECTION_COST, CONNECTIONS, FREE_AHEAD
+from mcpc_runtime.http.refusal_log import FIRST
+from mcpc_runtime.operator_log import log_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from asyncio import Transport
+    from asyncio import AbstractEventLoop, Transport
+    from collections.abc import Callable
     from typing import Any
 
     from uvicorn.config import Config
     from uvicorn.server import ServerState
 
-    from mcpc_runtime.http.embedded.cycle import Application
-    from mcpc_runtime.http.embedded.heads import Pairs
-    from mcpc_runtime.http.replies import Message, Receive, Send
-    from mcpc_runtime.http.settings import Settings
+    from mcpc_runtime.http.embedded.request_head import Pairs
+    from mcpc_runtime.http.refusal_log import RefusalLog
+    from mcpc_runtime.http.replies import Answer, Client, PendingReply, Reply
+    from mcpc_runtime.http.settings import HttpSettings
+
+    AnswerNow = Callable[[RequestHead, bytes, Client], tuple[Answer, Pairs] | None]
 
 NEVER = float("inf")
 AHEAD = 1 << 16
 """So much may a client send ahead of its answers."""
 LINGER_SECONDS = 2.0
 """How long a refused client may go on sending: were the connection closed at once, it might not see the refusal."""
-LONGEST_KNOWN, MOST_KNOWN = 2048, 512
+MAX_CACHED_LENGTH, MAX_CACHED = 2048, 512
 """Heads of this length are remembered, and so many of them."""
 PROGRESS = 1 << 14
 """So much has to be taken by a client in `write_seconds`."""
 AT_ONCE = pack("ii", 1, 0)
 CLOSE, CLOSE_LINE = (b"connection", b"close"), b"connection: close\r\n"
 BUSY = b"HTTP/1.1 503 Service Unavailable\r\nretry-after: 1\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
-known: dict[bytes, Head] = {}
+cached_heads: dict[bytes, RequestHead] = {}
 """Heads that were found good, by their bytes: parsing one takes longer than most answers."""
+NO_PAIRS: Pairs = []
 
 
 class Connection(H11Protocol):
     """One connection with a client."""
 
     def __init__(
-        self, settings: Settings, config: Config, server_state: ServerState, app_state: dict[str, Any], loop: Any
+        self,
+        settings: HttpSettings,
+        config: Config,
+        server_state: ServerState,
+        app_state: dict[str, Any],
+        loop: AbstractEventLoop,
     ) -> None:
         super().__init__(config, server_state, app_state, loop)
-        self.cycle: Cycle | None = None  # type: ignore[assignment]
+        self.cycle: RequestCycle | None = None  # type: ignore[assignment]
         self.settings = settings
         self.deadline = NEVER
         self._held = b""
         self._ends = False
         self._leaving = False
-        self._at_once: Any = getattr(config.loaded_app, "at_once", None)
-        self._refusals: Any = getattr(config.loaded_app, "refusals", None)
+        self._answer_now: AnswerNow | None = getattr(config.loaded_app, "answer_now", None)
+        self._refusal_log: RefusalLog | None = getattr(config.loaded_app, "refusal_log", None)
         self._missing = 0
         self._sent = 0
         self._budget = settings.budget
@@ -78,12 +89,12 @@ class Connection(H11Protocol):
         is_full = len(self.connections) > self.settings.max_connections > 0
         if is_full or not self._charge():
             self._leaving = True
-            self._tell(503, "there are too many connections")
+            self._tell(503, "too many connections")
             self.put(BUSY)
             transport.close()
 
     def connection_lost(self, _: Exception | None) -> None:
-        """Tell whoever is answering."""
+        """Tell the request that is being answered."""
         self.connections.discard(self)
         self._budget.release(CONNECTIONS, self._charged)
         self._charged = 0
@@ -136,7 +147,7 @@ class Connection(H11Protocol):
         self._charged = size
         return True
 
-    def _take(self, cycle: Cycle, data: bytes) -> None:
+    def _take(self, cycle: RequestCycle, data: bytes) -> None:
         """Take more of the body of the request under way, and what comes behind it."""
         if self._missing:
             part = data[: self._missing]
@@ -157,7 +168,7 @@ class Connection(H11Protocol):
                 if end < len(END):
                     self._hold(data)
                     return
-                head = known.get(data[:end]) or self._parsed(data[:end])
+                head = cached_heads.get(data[:end]) or self._parsed(data[:end])
                 if head.length == CHUNKED:
                     self._begin_chunked(head, data[end:])
                     return
@@ -169,12 +180,12 @@ class Connection(H11Protocol):
         except BadRequestError as problem:
             self.refuse(problem.status, str(problem))
 
-    def _begin_chunked(self, head: Head, data: bytes) -> None:
+    def _begin_chunked(self, head: RequestHead, data: bytes) -> None:
         """Have a request answered whose body comes in chunks: the last one of this connection."""
         self.deadline = self.loop.time() + self.settings.body_seconds
-        cycle = Cycle(self, head, b"", more=True, chunks=ChunkedBody())
+        cycle = RequestCycle(self, head, b"", more=True, chunks=ChunkedBody())
         cycle.closes = True
-        self._serve(cycle, self.app)
+        self._serve(cycle)
         cycle.feed_chunks(data)
 
     def body_ended(self) -> None:
@@ -187,55 +198,67 @@ class Connection(H11Protocol):
         self._held = data
         self.deadline = min(self.deadline, self.loop.time() + self.settings.header_seconds)
 
-    def _parsed(self, data: bytes) -> Head:
+    def _parsed(self, data: bytes) -> RequestHead:
         if len(data) > self.settings.head_limit:
             raise BadRequestError(431, "the head of the request is too long")
         head = parse(data)
-        if len(data) <= LONGEST_KNOWN:
-            if len(known) >= MOST_KNOWN:
-                known.clear()
-            known[data] = head
+        if len(data) <= MAX_CACHED_LENGTH:
+            if len(cached_heads) >= MAX_CACHED:
+                cached_heads.clear()
+            cached_heads[data] = head
         return head
 
-    def _begin(self, head: Head, body: bytes, *, more: bool) -> None:
+    def _begin(self, head: RequestHead, body: bytes, *, more: bool) -> None:
         """Have a request answered: at once, if it is here and the application has the answer ready."""
         self.deadline = self.loop.time() + self.settings.body_seconds if more else NEVER
         try:
-            found = None if more or head.expects or self._at_once is None else self._at_once(head, body, self.client)
+            can_answer = not more and not head.expects and self._answer_now is not None
+            found = self._answer_now(head, body, self.client) if can_answer and self._answer_now else None
         except Exception as problem:  # noqa: BLE001 - whatever goes wrong in one request is that request's own error
-            tell(f"a request to {head.path} failed: {type(problem).__name__}: {problem}")
+            log_failure(problem)
+            log_line(f"a request to {head.path} failed: {type(problem).__name__}: {problem}")
             self.refuse(500, "internal error")
             return
         if found is None:
-            self._serve(Cycle(self, head, body, more=more), self.app)
-        elif type(found[0]) is tuple:
-            self._reply(head, *found)
+            self._serve(RequestCycle(self, head, body, more=more))
+            return
+        answer, headers = found
+        if isinstance(answer, tuple):
+            self._reply(head, answer, headers)
         else:
-            made, headers = found
+            self._serve(RequestCycle(self, head, None), answer, headers)
 
-            async def serve(scope: Message, receive: Receive, send: Send) -> None:
-                watched = send if self._refusals is None else self._refusals.watching(scope, send)
-                await made.serve(receive, watched, headers)
-
-            self._serve(Cycle(self, head, None), serve)
-
-    def _serve(self, cycle: Cycle, application: Application) -> None:
-        """Have a request answered by a coroutine."""
+    def _serve(self, cycle: RequestCycle, answer: PendingReply | None = None, more: Pairs = NO_PAIRS) -> None:
+        """Have a request answered by a coroutine: the application's, or that of a pending reply."""
         self.cycle = cycle
-        task = self.loop.create_task(cycle.run(application))
+        if answer is None:
+            answering = self.app(self.described(cycle.head), cycle.receive, cycle.send)
+        else:
+            answering = answer.serve(cycle.receive, cycle.send, more)
+        task = self.loop.create_task(cycle.run(answering, more))
         self.tasks.add(task)
         task.add_done_callback(self.tasks.discard)
 
-    def _reply(self, head: Head, reply: tuple[int, Pairs, bytes], more: Pairs) -> None:
-        """Send an answer that is there."""
+    def _reply(self, head: RequestHead, reply: Reply, more: Pairs) -> None:
+        """Send a reply, and wait for the next request."""
         status, headers, body = reply
         closes = head.closes or self._ends or CLOSE in headers
         end = b"content-length: %d\r\n%b\r\n" % (len(body), CLOSE_LINE if closes and CLOSE not in headers else b"")
         self.put(head_of(status, headers + more if more else headers, self.default_head()) + end + body)
         self._rest(closes)
 
-    def described(self, head: Head) -> dict[str, Any]:
-        """Return a request as ASGI describes it; `mcpc.head`: what it was made of, for who can make more of it."""
+    def finish(self, cycle: RequestCycle, reply: Reply, more: Pairs) -> None:
+        """Send the reply that was pending."""
+        if self._refusal_log is not None and reply[0] >= FIRST:
+            self._refusal_log.add(reply[0], (cycle.head.method, cycle.head.path, self.client), reply[2])
+        self.cycle = None
+        if self._charged != CONNECTION_COST:
+            self._charge()
+        self._reply(cycle.head, reply, more)
+        self._read_on()
+
+    def described(self, head: RequestHead) -> dict[str, Any]:
+        """Return a request as ASGI describes it; `mcpc.head`: the head that it was parsed from."""
         return {
             "type": "http",
             "asgi": {"version": "3.0", "spec_version": "2.3"},
@@ -254,7 +277,7 @@ class Connection(H11Protocol):
         }
 
     def refuse(self, status: int, reason: str) -> None:
-        """Answer a request that nobody could read, and end."""
+        """Answer an unreadable request, and end the connection."""
         self._tell(status, reason)
         body = reason.encode() + b"\n"
         headers = [(b"content-type", b"text/plain; charset=utf-8"), (b"content-length", b"%d" % len(body))]
@@ -263,11 +286,11 @@ class Connection(H11Protocol):
         self._leave()
 
     def _tell(self, status: int, reason: str) -> None:
-        if self._refusals is not None:
-            self._refusals.add_unreadable(status, self.client, reason)
+        if self._refusal_log is not None:
+            self._refusal_log.add_unreadable(status, self.client, reason)
 
     def _leave(self) -> None:
-        """End: nothing more is answered; what still comes is passed over for a moment, so that the answer is seen."""
+        """End the connection: further input is ignored for a moment, so that the client receives the response."""
         self._leaving, self._held = True, b""
         self.deadline = self.loop.time() + LINGER_SECONDS
         if self.cycle is not None:
@@ -281,7 +304,7 @@ class Connection(H11Protocol):
         except (OSError, RuntimeError):
             self.transport.close()
 
-    def answered(self, cycle: Cycle) -> None:
+    def answered(self, cycle: RequestCycle) -> None:
         """Go on after an answer that a coroutine gave."""
         self.cycle = None
         if self._charged != CONNECTION_COST:
@@ -290,6 +313,10 @@ class Connection(H11Protocol):
             self._leave()
             return
         self._rest(cycle.closes or self._ends)
+        self._read_on()
+
+    def _read_on(self) -> None:
+        """Read what the client sent ahead of its answer."""
         self.flow.resume_reading()
         if self._held:
             self.loop.call_soon(self._go_on)
@@ -353,7 +380,7 @@ class Connection(H11Protocol):
         if self._leaving or has_begun:
             self.abort()
         elif self._held or self.cycle is not None:
-            self.refuse(408, "the request did not come in time")
+            self.refuse(408, "the request did not arrive in time")
         else:
             self.transport.close()
             self.deadline = NEVER

@@ -1,4 +1,4 @@
-"""One request and its answer, as ASGI sees them, on a connection that reads heads itself.
+"""One request and its answer, as ASGI has them, on a connection of the embedded server.
 
 The answer to a request whose head is known is one write.  What has no length is sent in chunks, or to the end of the
 connection for a client of HTTP/1.0.
@@ -9,24 +9,23 @@ from __future__ import annotations
 from asyncio import Event, sleep
 from http import HTTPStatus
 
-from mcpc_runtime.errors import tell
+from mcpc_runtime.failures import log_failure
 from mcpc_runtime.http.embedded.chunks import ChunkError
-from mcpc_runtime.http.embedded.heads import BAD_REQUEST
+from mcpc_runtime.http.embedded.request_head import BAD_REQUEST
+from mcpc_runtime.operator_log import log_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, MutableMapping
+    from collections.abc import Awaitable
     from typing import Any, Protocol
 
     from uvicorn.protocols.http.flow_control import FlowControl
 
     from mcpc_runtime.http.embedded.chunks import ChunkedBody
-    from mcpc_runtime.http.embedded.heads import Head, Pairs
+    from mcpc_runtime.http.embedded.request_head import Pairs, RequestHead
+    from mcpc_runtime.http.replies import Message, Reply
 
-    Message = MutableMapping[str, Any]
-    Application = Callable[[Message, Callable[[], Awaitable[Message]], Callable[[Message], Awaitable[None]]], Any]
-
-    class Line(Protocol):
+    class CycleConnection(Protocol):
         """The connection that a request came by."""
 
         flow: FlowControl
@@ -38,9 +37,9 @@ if TYPE_CHECKING:
         def refuse(self, status: int, reason: str) -> None: ...
         def body_ended(self) -> None: ...
         def body_taken(self) -> None: ...
-        def answered(self, cycle: Cycle) -> None: ...
+        def answered(self, cycle: RequestCycle) -> None: ...
+        def finish(self, cycle: RequestCycle, reply: Reply, more: Pairs) -> None: ...
         def default_head(self) -> bytes: ...
-        def described(self, head: Head) -> dict[str, Any]: ...
 
 
 HELD = 1 << 16
@@ -57,26 +56,26 @@ def head_of(status: int, headers: Pairs, default: bytes) -> bytes:
     return (STATUS_LINES.get(status) or b"HTTP/1.1 %d \r\n" % status) + default + lines
 
 
-class Cycle:
+class RequestCycle:
     """A request that an application answers when it likes; `more`: its body has not come to its end.
 
     Without a body it was taken already.  `chunks`: what has come of a chunked body, decoded when it is asked for.
     """
 
-    __slots__ = ("_body", "_chunked", "_connection", "_event", "_head", "_is_expected", "_is_read", "_pending",
-                 "chunks", "closes", "complete", "gone", "more", "started")  # fmt: skip
+    __slots__ = ("_body", "_chunked", "_connection", "_event", "_is_expected", "_is_read", "_pending",
+                 "chunks", "closes", "complete", "gone", "head", "more", "started")  # fmt: skip
 
     def __init__(
         self,
-        connection: Line,
-        head: Head,
+        connection: CycleConnection,
+        head: RequestHead,
         body: bytes | None,
         *,
         more: bool = False,
         chunks: ChunkedBody | None = None,
     ) -> None:
         self._connection = connection
-        self._head = head
+        self.head = head
         self._body = body or b""
         self._event: Event | None = None
         self._is_read = body is None
@@ -88,16 +87,21 @@ class Cycle:
         self.started = self.complete = self.gone = False
         self.closes = head.closes
 
-    async def run(self, application: Application) -> None:
-        """Have the application answer; what it does not answer is an error of ours."""
-        problem = "nothing was answered"
+    async def run(self, answering: Awaitable[Reply | None], more: Pairs) -> None:
+        """Wait for the answer, which is a reply, or is sent here; a request without one is an error of the server."""
+        problem, reply = "nothing was answered", None
         try:
-            await application(self._connection.described(self._head), self.receive, self.send)
+            reply = await answering
         except Exception as failure:  # noqa: BLE001 - whatever goes wrong in one request is that request's own error
+            log_failure(failure)
             problem = f"{type(failure).__name__}: {failure}"
         if self.complete or self.gone:
             return
-        tell(f"a request to {self._head.path} failed: {problem}")
+        if reply is not None:
+            self.complete = True
+            self._connection.finish(self, reply, more)
+            return
+        log_line(f"a request to {self.head.path} failed: {problem}")
         if self.started:
             self._connection.abort()
         else:
@@ -185,7 +189,7 @@ class Cycle:
         names = [name.lower() for name, _ in headers]
         has_length = b"content-length" in names
         if not has_length and status not in BODILESS:
-            self._chunked = self._head.version == "1.1"
+            self._chunked = self.head.version == "1.1"
             headers.append((b"transfer-encoding", b"chunked") if self._chunked else (b"connection", b"close"))
             self.closes = self.closes or not self._chunked
         # A client that is still sending is not read to its end.
@@ -199,7 +203,7 @@ class Cycle:
     def _continue(self, body: bytes, *, more: bool) -> None:
         if not self.started or self.complete:
             raise RuntimeError("there is no answer to go on with")
-        if self._head.method == "HEAD":
+        if self.head.method == "HEAD":
             body = b""
         elif self._chunked:
             body = (b"%x\r\n%b\r\n" % (len(body), body) if body else b"") + (b"" if more else b"0\r\n\r\n")

@@ -1,4 +1,4 @@
-"""Let the second of a signal end the process, whatever runs in it: the system does it, without Python.
+"""Make the second signal end the process, whatever runs in it: the system does it, without Python.
 
 A handler that Python calls cannot run while something holds the interpreter's lock for good, such as a regular
 expression or a foreign function.  So the handler of the first signal is installed with SA_RESETHAND: when the signal
@@ -45,13 +45,13 @@ def end_at_second(numbers: Iterable[int]) -> bool:
     if layout is None or posix.getpid() == 1:
         return False
     try:
-        foreign = Foreign()
+        foreign = SignalActions()
     except (ImportError, OSError):
         return False
     return all(foreign.reset_when_it_comes(number, *layout) for number in numbers)
 
 
-class Foreign:
+class SignalActions:
     """`sigaction` of the C library; `_ctypes` alone costs a fifth of `ctypes`.  Raise ImportError without it."""
 
     def __init__(self) -> None:

@@ -1,4 +1,4 @@
-"""uvicorn's server, closed by default: what it may be told by headers, environment and proxies it is not told here.
+"""The embedded server: uvicorn's, which takes nothing from the environment and trusts no proxy headers here.
 
 Asked to stop, it takes no more connections, lets the application end its streams and its calls, and closes; asked
 twice, it stops at once, whatever runs.  Nothing waits for standard error.
@@ -17,12 +17,12 @@ import socket
 from uvicorn.config import Config
 from uvicorn.server import Server
 
-from mcpc_runtime.errors import tell
 from mcpc_runtime.http.connections import most_connections
 from mcpc_runtime.http.embedded.allocation import return_large_blocks
 from mcpc_runtime.http.embedded.connection import Connection
 from mcpc_runtime.http.embedded.second_signal import end_at_second
 from mcpc_runtime.http.stamping import stamp_lines
+from mcpc_runtime.operator_log import log_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from types import FrameType
     from typing import Any
 
-    from mcpc_runtime.http.settings import Settings
+    from mcpc_runtime.http.settings import HttpSettings
 
 BURST = 16
 """So many connections are taken in one turn of the loop; it is three turns until one of them is refused and closed."""
@@ -45,21 +45,21 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM)
 RELOADS = signal.SIGHUP
 
 
-class Quiet(logging.Handler):
-    """Passes on what went wrong, in one line each."""
+class StderrHandler(logging.Handler):
+    """Writes what uvicorn and asyncio log as errors to standard error, one line each."""
 
     def emit(self, record: logging.LogRecord) -> None:
         """Write a line, if standard error takes it."""
         problem = record.exc_info[1] if record.exc_info else None
         if isinstance(problem, asyncio.CancelledError):  # by ourselves: the end was asked for twice
             return
-        tell(f"{record.getMessage().strip()}{f': {type(problem).__name__}: {problem}' if problem else ''}")
+        log_line(f"{record.getMessage().strip()}{f': {type(problem).__name__}: {problem}' if problem else ''}")
 
 
 class HttpServer(Server):
     """One listening socket, and the application behind it."""
 
-    def __init__(self, application: Any, settings: Settings) -> None:
+    def __init__(self, application: Any, settings: HttpSettings) -> None:
         self._settings = settings
         self._application = application
         config = Config(
@@ -92,7 +92,7 @@ class HttpServer(Server):
         for one in sockets or ():
             one.listen(BACKLOG)
             others = [path for path in self._application.paths if path != self._settings.path]
-            tell(f"serving {address(one, self._settings)}{' and ' * bool(others)}{', '.join(others)}")
+            log_line(f"serving {address(one, self._settings)}{' and ' * bool(others)}{', '.join(others)}")
         stamp_lines(os.environ)  # from here on: programs wait for the line above
         gc.collect()
         gc.freeze()
@@ -111,7 +111,7 @@ class HttpServer(Server):
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Take no more, end what is under way, and close."""
-        tell(self._application.stopping())
+        log_line(self._application.stopping())
         for server in self.servers:
             server.close()
         self._end_connections()
@@ -119,7 +119,7 @@ class HttpServer(Server):
             await self._graceful()
         for connection in list(self.server_state.connections):
             connection.abort()  # type: ignore[union-attr]
-        tell("stopped")
+        log_line("stopped")
 
     async def _graceful(self) -> None:
         ending = asyncio.ensure_future(self._application.shutdown())
@@ -169,9 +169,9 @@ class HttpServer(Server):
         return 128 + self._captured_signals[-1] if self.force_exit else SUCCESS
 
 
-def run(application: Any, settings: Settings) -> int:
+def run(application: Any, settings: HttpSettings) -> int:
     """Serve until asked to stop; return the exit status."""
-    quiet = Quiet(logging.ERROR)
+    quiet = StderrHandler(logging.ERROR)
     for name in ("uvicorn", "asyncio"):
         logging.getLogger(name).addHandler(quiet)
         logging.getLogger(name).propagate = False
@@ -183,7 +183,7 @@ def run(application: Any, settings: Settings) -> int:
     return server.status
 
 
-def listen(settings: Settings) -> socket.socket:
+def listen(settings: HttpSettings) -> socket.socket:
     """Return the socket that clients connect to; raise OSError."""
     family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
     listening = socket.socket(family, socket.SOCK_STREAM)
@@ -203,7 +203,7 @@ def listen(settings: Settings) -> socket.socket:
     return listening
 
 
-def address(listening: socket.socket, settings: Settings) -> str:
+def address(listening: socket.socket, settings: HttpSettings) -> str:
     """Return where clients find the endpoint."""
     host, port = listening.getsockname()[:2]
     return f"http://{f'[{host}]' if ':' in host else host}:{port}{settings.path}"

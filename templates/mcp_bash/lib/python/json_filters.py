@@ -1,4 +1,4 @@
-r"""The part of jq's language that scripts ask with, where there is no jq.
+r"""The part of jq's language that scripts use, for systems without jq.
 
     . .a .["a"] .[0] .[1:2] .[] .. ?   a|b a,b a//b   and or not   == != < <= > >=   + - * / %   [a] {a, "b": c, (d): e}
     texts with \(a), numbers, true, false, null; if then elif else end; and the functions of json_functions.py

@@ -14,7 +14,7 @@ ORDER = ("null", "boolean", "number", "string", "array", "object")
 
 
 class UnknownError(Exception):
-    """What is asked for is not known here."""
+    """The requested function is not supported."""
 
 
 class WrongValueError(Exception):

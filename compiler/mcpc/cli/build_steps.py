@@ -1,0 +1,145 @@
+"""Build steps of the commands: from a project to a finished build, using the cache, and to a tested output file."""
+
+from __future__ import annotations
+
+import io
+import os
+import tempfile
+import zipfile
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+import click
+
+from mcpc import cache, pipeline
+from mcpc.cli import command_options, messages, report
+from mcpc.smoke import SmokeError, smoke
+from mcpc.sources import SourceTree
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from typing import Any
+
+    from mcpc.cache import CachedBuild
+    from mcpc.options import Options
+    from mcpc.sources import Source
+
+UNCACHED_CODES = frozenset({"MCP241"})
+"""Diagnostics that may change while the project stays the same: such builds are not cached."""
+
+
+def build_project(project: Path, options: Options, output: str, place: Path | None = None) -> CachedBuild:
+    """Build a project and report its diagnostics; exit with status 1 if it cannot be built.
+
+    `place`: the path to which the build will be written.
+    """
+    build, files = load_or_build(project, options, output, place)
+    report.report(report.notable_diagnostics(build.diagnostics, output), files, output, project)
+    return build
+
+
+def load_or_build(
+    project: Path, options: Options, output: str, place: Path | None, quiet: bool = False
+) -> tuple[CachedBuild, Mapping[str, Source]]:
+    """Return the build of a project and the project's files; on errors, report them and exit."""
+    with report.progress_reporter(quiet) as tell:
+        tree, found = pipeline.read_project(command_options.project_folder(project))
+        if place is not None:
+            tree = without_earlier_output(tree, project, place)
+        name = cache.cache_key(tree, found, options)
+        build = cache.load_build(name)
+        if build is not None:
+            return build, tree.files
+        analysed = pipeline.analyse(tree, found, options, tell)
+        if analysed.checked is not None:
+            report.refuse_unimported(options, analysed.diagnostics)
+        if analysed.checked is None:
+            report.report(analysed.diagnostics, tree.files, output, project)
+            raise click.exceptions.Exit(report.FINDINGS)
+        build = build_checked(analysed, options, tell)
+    if not any(problem.code in UNCACHED_CODES for problem in build.diagnostics):
+        cache.store_build(name, build)
+    return build, tree.files
+
+
+def analyse_arguments(given: dict[str, Any]) -> tuple[pipeline.CheckResult, Options]:
+    """Return the check result for a command's arguments, and the options in effect."""
+    project = command_options.project_folder(given.pop("project"))
+    options = command_options.read_options(given)
+    return pipeline.analyse(*pipeline.read_project(project), options), options
+
+
+def without_earlier_output(tree: SourceTree, project: Path, place: Path) -> SourceTree:
+    """Return a source tree without the output of an earlier build; refuse to overwrite a source file."""
+    root = Path(os.path.realpath(project))
+    path = place.relative_to(root).as_posix() if place.is_relative_to(root) else ""
+    earlier = tree.get(path)
+    if earlier is None:
+        return tree
+    if not zipfile.is_zipfile(io.BytesIO(earlier.data)):
+        raise click.UsageError(messages.FILE_OF_PROJECT.format(path=place))
+    kept = {name: source for name, source in tree.files.items() if name != path}
+    return SourceTree(MappingProxyType(kept), tree.name, tree.root)
+
+
+def build_checked(analysed: pipeline.CheckResult, options: Options, tell: Callable[[str], None]) -> CachedBuild:
+    """Return the build of a checked project."""
+    if analysed.checked is None:
+        raise ValueError("a project with errors is not built")
+    archive = pipeline.compile_server(analysed.checked, options, tell)
+    server = analysed.checked.server
+    return cache.CachedBuild(
+        data=archive.data,
+        content_digest=archive.content_digest,
+        name=server.name,
+        version=server.version,
+        tools=len(server.tools),
+        prompts=len(server.prompts),
+        resources=len(server.readable),
+        diagnostics=analysed.diagnostics,
+    )
+
+
+def output_path(target: Path) -> Path:
+    """Return where to write a file of this name: symlinks are followed, devices are refused."""
+    place = Path(os.path.realpath(target))
+    if place.exists() and not place.is_file():
+        kind = "a folder" if place.is_dir() else "not a regular file"
+        raise click.UsageError(messages.FILE_EXPECTED.format(path=target, kind=kind))
+    above = next(folder for folder in place.parents if folder.exists())
+    if not above.is_dir():
+        raise click.UsageError(messages.CANNOT_WRITE.format(path=target, problem=f"{above} is not a folder"))
+    return place
+
+
+def write_artifact(build: CachedBuild, target: Path, *, tried: bool = True) -> None:
+    """Write the artifact atomically: complete, executable, and after its smoke test."""
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        # A file that remains after a kill has a suffix that projects ignore.
+        descriptor, name = tempfile.mkstemp(dir=target.parent, prefix=".mcpc-", suffix=".pyz")
+    except OSError as problem:
+        raise click.UsageError(messages.CANNOT_WRITE.format(path=target, problem=problem.strerror)) from None
+    temporary = Path(name)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(build.data)
+        temporary.chmod(0o755 & ~current_umask())
+        if tried:
+            smoke(temporary)
+        temporary.replace(target)
+    except SmokeError as problem:
+        click.echo(messages.FAILED_TEST_START.format(problem=problem), err=True)
+        raise click.exceptions.Exit(report.UNREACHABLE) from None
+    except OSError as problem:
+        raise click.UsageError(messages.CANNOT_WRITE.format(path=target, problem=problem.strerror)) from None
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def current_umask() -> int:
+    """Return the process's file mode creation mask."""
+    mask = os.umask(0o077)
+    os.umask(mask)
+    return mask

@@ -1,0 +1,136 @@
+"""Options that several commands share, and the class of commands that lists them in groups."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from mcpc.cli import messages
+from mcpc.diagnostics.formats import FORMATS
+from mcpc.options import DIALECTS, Options, options_from_environment
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+PROJECT_GROUP, SYSTEMS_GROUP = "Project options", "Options for projects of other systems"
+
+
+class SharedOption(click.Option):
+    """An option of several commands; the help lists it in its group, after the command's own options."""
+
+    group = PROJECT_GROUP
+
+
+class SystemOption(SharedOption):
+    """A shared option for projects of certain systems only."""
+
+    group = SYSTEMS_GROUP
+
+
+class Command(click.Command):
+    """A command whose help lists its own options first."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the options by group: the command's own, then the shared ones."""
+        groups: dict[str, list[tuple[str, str]]] = {"Options": [], PROJECT_GROUP: [], SYSTEMS_GROUP: []}
+        for option in self.get_params(ctx):
+            row = option.get_help_record(ctx) if isinstance(option, click.Option) else None
+            if row is not None:
+                groups[getattr(option, "group", "Options")].append(row)
+        for title, rows in groups.items():
+            if rows:
+                with formatter.section(title):
+                    formatter.write_dl(rows)
+
+
+def command(**settings: Any) -> Callable[[Callable[..., Any]], click.Command]:
+    """Return a decorator that makes a function a command."""
+    return click.command(cls=Command, **settings)
+
+
+shared_option = partial(click.option, cls=SharedOption)
+system_option = partial(click.option, cls=SystemOption)
+BUILD_OPTIONS = (
+    shared_option("--from", "format", default="", metavar="NAME", help="Treat the project as this format."),
+    system_option(
+        "--dialect",
+        type=click.Choice(DIALECTS),
+        metavar="NAME",
+        help=f"Use the error codes and texts of this system: {', '.join(DIALECTS)}.",
+    ),
+    shared_option("--strict", is_flag=True, default=None, help="Treat warnings as errors."),
+    system_option("--tools-prefix", metavar="TEXT", help="Prefix of Bash functions for tools (tool_)."),
+    system_option("--prompts-prefix", metavar="TEXT", help="Prefix of Bash functions for prompts (prompt_)."),
+    shared_option(
+        "--tools-page-size", type=click.IntRange(0), metavar="N", help="Tools per page of tools/list; 0 for all."
+    ),
+    shared_option(
+        "--prompts-page-size", type=click.IntRange(0), metavar="N", help="Prompts per page of prompts/list; 0 for all."
+    ),
+    shared_option("--resources-page-size", type=click.IntRange(0), metavar="N", help="Resources per page; 0 for all."),
+    system_option(
+        "--validate", is_flag=True, default=None, help="Validate arguments even if the original system does not."
+    ),
+    shared_option("--assert-formats", is_flag=True, default=None, help="Reject values that do not match `format`."),
+    shared_option(
+        "--no-defaults", "defaults", flag_value=False, default=None, help="Do not fill in default values of arguments."
+    ),
+    system_option("--allow", multiple=True, metavar="PATTERN", help="Allow these tools (mcp-bash)."),
+    system_option(
+        "--hooks", is_flag=True, default=None, help="Run `server.d/register.sh` during the build (mcp-bash)."
+    ),
+    shared_option(
+        "--no-import",
+        "imports",
+        flag_value=False,
+        default=None,
+        help="Do not run project code; read its syntax only.",
+    ),
+    system_option("--kb", metavar="FOLDER", help="Folder of the knowledge base (MCP Dev Blueprints)."),
+    shared_option("--http", is_flag=True, default=None, help="Include the HTTP server: `server.pyz serve --http`."),
+    shared_option(
+        "--oauth", is_flag=True, default=None, help="Include OAuth: accept an authorization server's tokens over HTTP."
+    ),
+    shared_option("--otel", is_flag=True, default=None, help="Include the export of OpenTelemetry spans over HTTP."),
+    shared_option(
+        "--redis", is_flag=True, default=None, help="Include the Redis client, to store tasks in Redis or Valkey."
+    ),
+    shared_option(
+        "--platform", "platforms", multiple=True, metavar="TAG", help="Include native modules for this platform."
+    ),
+)
+FORMAT_OPTION = click.option(
+    "--format", "output", type=click.Choice(sorted(FORMATS)), default="text", help="Format of the report."
+)
+JSON_OPTION = click.option("--format", "output", type=click.Choice(["text", "json"]), default="text")
+PROJECT_ARGUMENT = click.argument("project", type=click.Path(path_type=Path), default=Path())
+
+
+def build_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the build options to a command."""
+    for option in reversed(BUILD_OPTIONS):
+        command = option(command)
+    return command
+
+
+def read_options(given: Mapping[str, Any]) -> Options:
+    """Return the build options: command line first, then environment variables, then defaults."""
+    try:
+        chosen = options_from_environment(os.environ)
+    except ValueError as problem:
+        raise click.UsageError(str(problem)) from None
+    chosen.update((name, value) for name, value in given.items() if value is not None)
+    return replace(Options(), **chosen)  # type: ignore[arg-type]
+
+
+def project_folder(project: Path) -> Path:
+    """Return the folder of an existing project, or raise a usage error."""
+    if not project.is_dir():
+        kind = "is a file" if project.exists() else "does not exist"
+        raise click.UsageError(messages.PROJECT_FOLDER_EXPECTED.format(path=project, kind=kind))
+    return project

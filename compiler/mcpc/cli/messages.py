@@ -1,0 +1,30 @@
+"""Error messages and notes of the commands, as templates; the help of an option is defined with the option."""
+
+from __future__ import annotations
+
+ADDRESS_EXPECTED = "expected PORT or HOST:PORT, with a port from 1 to {most}"
+ALREADY_EXISTS = "{path} already exists; expected a new or an empty folder"
+BUILT_WITHOUT_HTTP = "{path} was built without HTTP support; build it with `mcpc build --http`"
+BUILT_WITHOUT_REDIS = "{path} was built without Redis support; for --valkey build it with `mcpc build --http --redis`"
+CANNOT_READ = "{path} cannot be read: {problem}"
+CANNOT_WRITE = "cannot write {path}: {problem}"
+CONVERTED = "{path}: converted to the native format"
+DAMAGED = "{path} was not built by mcpc, or is damaged"
+FAILED_TEST_START = "Error: the built file failed its test start: {problem}"
+FILE_EXPECTED = "{path} is {kind}; expected the name of a file to write"
+FILE_OF_PROJECT = "{path} is a file of the project; use another name for the built file"
+IMPORT_DOES_NOT_BUILD = "Error: the converted project does not build; nothing was written"
+INSIDE_PROJECT = "{path} is inside the project; expected a folder outside it"
+INTERNAL_ERROR = """\
+mcpc: internal error: {kind}: {problem}
+This is a bug in mcpc, not in the project. Set {variable}=1 to print the traceback."""
+NEXT_AFTER_IMPORT = "{path} lists each definition; next: {command}"
+NOT_BUILT_BY_MCPC = "{path} was not built by mcpc"
+NOT_MODELS = "{path} was not written by `mcpc models`; use another name"
+PROJECT_FOLDER_EXPECTED = "{path} {kind}; expected a project folder"
+PROJECT_MUST_BE_IMPORTED = "--no-import works only with check and show: this command must import the project's files"
+PYTHON_EXPECTED = "expected a command or a path without spaces, quotes or other special characters"
+PYTHON_PATH_EXPECTED = "expected a command or an absolute path, because the file can be started from any folder"
+UNKNOWN_CODE = "unknown code {code}; {hint}"
+UNKNOWN_COMMAND = "unknown command: {name}"
+UNKNOWN_TOOL = "unknown tool {name}"

@@ -1,0 +1,110 @@
+"""Requirements that a project declares, merged from all places; none overrides another.
+
+A package may be named in several places, as in `pyproject.toml` with a range and in `requirements.txt` with a version:
+the merged requirement is all of them together.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from packaging import requirements as pep508
+
+from mcpc import DISTRIBUTION
+from mcpc.dependencies.locked import locked_versions, with_locked
+from mcpc.dependencies.pep508 import pinned_version
+from mcpc.dependencies.requirements_txt import read_requirements_txt
+from mcpc.dependencies.toml_tables import inline_metadata, project_metadata
+from mcpc.diagnostics import diagnose
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from mcpc.dependencies.model import RequestedPackage
+    from mcpc.diagnostics import Diagnostic, Diagnostics
+    from mcpc.sources import Source, SourceTree
+
+
+OTHER_PROJECT = "mcpc"
+"""On PyPI this is another project."""
+ALWAYS_INCLUDED = frozenset((OTHER_PROJECT, DISTRIBUTION))
+"""Packages that every built file contains: `from mcpc import tool` needs no requirement."""
+
+
+def declared_requirements(
+    tree: SourceTree, scripts: Sequence[Source]
+) -> tuple[tuple[RequestedPackage, ...], Diagnostics]:
+    """Return the requirements of all places of a project, ordered by name, and their problems."""
+    read = [read_requirements_txt(tree), project_metadata(tree), *map(inline_metadata, scripts)]
+    found = [
+        requirement
+        for requirements, _ in read
+        for requirement in requirements
+        if requirement.name not in ALWAYS_INCLUDED
+    ]
+    problems = [problem for _, problems in read for problem in problems]
+    merged: list[RequestedPackage] = []
+    for _, group in groupby(sorted(found, key=_key), key=_key):
+        same = tuple(group)
+        problems += _contradictions(same)
+        merged.append(_merged(same))
+    problems += _other_project(requirement for requirements, _ in read for requirement in requirements)
+    chosen, amiss = locked_versions(tree) if merged else ({}, ())
+    problems += amiss
+    merged = [*with_locked(merged, chosen)]
+    problems += _unpinned(merged)
+    return tuple(merged), tuple(problems)
+
+
+def _key(requirement: RequestedPackage) -> tuple[str, str]:
+    """Return what identifies requirements of the same package: its name, and its marker."""
+    return requirement.name, str(pep508.Requirement(requirement.text).marker or "")
+
+
+def _contradictions(same: Sequence[RequestedPackage]) -> Iterator[Diagnostic]:
+    """Yield the requirements that exclude a version that another one pins."""
+    pins = {version: item for item in same if (version := pinned_version(item.text))}
+    for version, pinning in pins.items():
+        for requirement in same:
+            if not pep508.Requirement(requirement.text).specifier.contains(version, prereleases=True):
+                message = f"`{requirement.text}` contradicts `{pinning.text}`" + _elsewhere(requirement, pinning)
+                yield diagnose("MCP403", requirement.span, message, "", "name one version everywhere")
+
+
+def _elsewhere(requirement: RequestedPackage, other: RequestedPackage) -> str:
+    if requirement.span is None or other.span is None or requirement.span.path == other.span.path:
+        return ""
+    return f" in `{other.span.path}`"
+
+
+def _merged(same: Sequence[RequestedPackage]) -> RequestedPackage:
+    """Return one requirement that means all of them."""
+    parts = [pep508.Requirement(item.text) for item in same]
+    whole = parts[0]
+    for part in parts[1:]:
+        whole.specifier &= part.specifier
+        whole.extras |= part.extras
+    hashes = tuple(sorted({checksum for item in same for checksum in item.hashes}))
+    pinned = next((item for item in same if pinned_version(item.text)), same[0])
+    return replace(pinned, text=str(whole), hashes=hashes, extracted=any(item.extracted for item in same))
+
+
+def _unpinned(requirements: Iterable[RequestedPackage]) -> Iterator[Diagnostic]:
+    for requirement in requirements:
+        if not pinned_version(requirement.text):
+            message = f"`{requirement.text}` has no exact version, so two builds may differ"
+            yield diagnose("MCP404", requirement.span, message, "", unpinned_hint(requirement.name))
+
+
+def unpinned_hint(name: str, version: str = "…") -> str:
+    """Return the hint for a requirement without a version; `version`: the found one."""
+    return f"name one: `{name}=={version}`"
+
+
+def _other_project(requirements: Iterable[RequestedPackage]) -> Iterator[Diagnostic]:
+    for requirement in requirements:
+        if requirement.name == OTHER_PROJECT:
+            message = f"`{requirement.text}` is another project on PyPI; this one is `{DISTRIBUTION}`"
+            yield diagnose("MCP415", requirement.span, message, "", f"remove it, or name `{DISTRIBUTION}`")

@@ -1,0 +1,94 @@
+"""Emit a layer of packages: its files, the bytecode of modules imported from the archive, and an index.
+
+Packages seldom change between two builds, and compiling pydantic takes longer than the rest of a build: their bytecode
+is cached. Files extracted before their import have no bytecode: the importing interpreter writes it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import marshal
+import sys
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from mcpc.cache_dir import load_entry, store_entry
+from mcpc.emit import bytecode
+from mcpc.emit.artifact_file import ArtifactFile
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from mcpc.ir import Layer, Server
+
+SITE, SERVING = "site", "serving"
+INDEX = ".layer.json"
+"""Read by `mcpc_runtime.packages`; the leading dot makes it impossible to import."""
+NO_PYTHON = (SyntaxError, ValueError, RecursionError, MemoryError)
+"""Exceptions for a file that this Python cannot compile: packages may contain files for other versions."""
+ASGI = b'''"""The server as an ASGI application: PYTHONPATH=server.pyz granian --interface asgi mcpc_app.asgi:app"""
+
+from mcpc_runtime.http.asgi import application
+
+app = application(__loader__.archive)
+'''
+
+
+def site_modules(server: Server) -> tuple[ArtifactFile, ...]:
+    """Return the packages of handlers; empty if none are bundled."""
+    return layer_modules(server.layer, SITE) if server.layer is not None else ()
+
+
+def serving_modules(server: Server) -> tuple[ArtifactFile, ...]:
+    """Return the packages of the server itself; empty if it needs only the runtime."""
+    if server.serving is None:
+        return ()
+    has_http = "uvicorn" in server.serving.modules
+    asgi = (ArtifactFile("mcpc_app/asgi.py", ASGI, python=True),) if has_http else ()
+    return *asgi, *layer_modules(server.serving, SERVING)
+
+
+def layer_modules(layer: Layer, folder: str) -> tuple[ArtifactFile, ...]:
+    """Return the files of a layer's packages in a folder of the archive."""
+    index = json.dumps(layer.index, separators=(",", ":"), sort_keys=True, ensure_ascii=False).encode()
+    files = {f"{folder}/{INDEX}": index, **{f"{folder}/{path}": data for path, data in layer.files.items()}}
+    imported = {name: data for name, data in files.items() if is_imported(name)}
+    return tuple(ArtifactFile(name, data) for name, data in sorted({**files, **compile_cached(imported)}.items()))
+
+
+def is_imported(name: str) -> bool:
+    """Tell whether a file is Python that is imported from the archive."""
+    return name.endswith(".py") and not name.startswith((f"{SITE}/.", f"{SERVING}/."))
+
+
+def compile_cached(sources: Mapping[str, bytes]) -> dict[str, bytes]:
+    """Return the bytecode of the files that this Python can compile, by their names beside the sources."""
+    name = digest_of(sources)
+    kept = load_entry("bytecode", name)
+    if kept is None:
+        kept = marshal.dumps(dict(compile_all(sources)))
+        store_entry("bytecode", name, kept)
+    found: dict[str, bytes] = marshal.loads(kept)
+    return found
+
+
+def compile_all(sources: Mapping[str, bytes]) -> Iterator[tuple[str, bytes]]:
+    """Yield the bytecode of each Python file."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for name, data in sources.items():
+            try:
+                code = bytecode.code_of(data, f"server.pyz/{name}", strip=False)
+            except NO_PYTHON:
+                continue
+            yield f"{name}c", bytecode.pyc(code, data)
+
+
+def digest_of(sources: Mapping[str, bytes]) -> str:
+    """Return the digest of all inputs of the bytecode: the sources, this Python, and the compiler's method."""
+    summary = hashlib.sha256(f"{sys.version}\0".encode() + Path(bytecode.__file__).read_bytes())
+    for name, data in sorted(sources.items()):
+        summary.update(f"{name}\0{hashlib.sha256(data).hexdigest()}\0".encode())
+    return summary.hexdigest()

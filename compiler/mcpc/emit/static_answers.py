@@ -1,0 +1,82 @@
+"""Emit results that are known at build time, in the forms that each revision supports.
+
+    handler of the contract `known`, as its format made it   (file, JSON of the content blocks, or of the messages)
+    and in its record                                        (file, (kinds, offset, length), …), the richest form first
+
+A form is for the revisions that define its `kinds`; the last form uses only kinds that all revisions define. A static
+resource has the contract `static`, and its record has only the position.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from functools import reduce
+from typing import TYPE_CHECKING, Any
+
+from mcpc.emit.responses import compact_json
+from mcpc.ir import ExternalHandler
+from mcpc.revisions import REVISIONS
+from mcpc_runtime.protocol.content_compatibility import downgrade_content
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from mcpc.emit.blob import Blob
+    from mcpc.ir import Handler, Server
+    from mcpc.sources import Json
+
+KNOWN, STATIC = "known", "static"
+COMMON = reduce(frozenset.__and__, (frozenset(revision.content) for revision in REVISIONS))
+"""The kinds of content that every revision defines."""
+
+
+def place_static_results(server: Server, blob: Blob) -> Server:
+    """Return a server whose static results are replaced by positions in the blob."""
+    if all(definition.handler.contract != KNOWN for definition in server.definitions):
+        return server
+    return replace(
+        server,
+        tools=tuple(replace(tool, handler=_handler(tool.handler, _block, blob)) for tool in server.tools),
+        prompts=tuple(replace(prompt, handler=_handler(prompt.handler, _message, blob)) for prompt in server.prompts),
+    )
+
+
+def static_contents_of(handler: Handler | None) -> bytes | None:
+    """Return the static contents of a resource, None if they come from elsewhere."""
+    if not isinstance(handler, ExternalHandler) or handler.contract != STATIC:
+        return None
+    return encode_result(handler)
+
+
+def encode_result(handler: ExternalHandler) -> bytes:
+    """Return the result of a static handler as JSON."""
+    (answer,) = handler.facts
+    assert isinstance(answer, bytes)
+    return answer
+
+
+def _handler(handler: Handler, shown: Callable[[Json], Json], blob: Blob) -> Handler:
+    """Return the handler with the positions of its forms; `shown` is the form that every revision supports."""
+    if not isinstance(handler, ExternalHandler) or handler.contract != KNOWN:
+        return handler
+    whole = encode_result(handler)
+    value = json.loads(whole)
+    kinds = tuple(sorted(kinds_in(value) - COMMON))
+    forms = [(kinds, *blob.add(whole))]
+    if kinds:
+        forms.append(((), *blob.add(compact_json([shown(item) for item in value]))))
+    return replace(handler, facts=tuple(forms))
+
+
+def kinds_in(value: list[dict[str, Any]]) -> frozenset[str]:
+    """Return the kinds of content in a list of blocks or messages."""
+    return frozenset(str(item["content"]["type"] if "content" in item else item["type"]) for item in value)
+
+
+def _block(block: Json) -> Json:
+    return downgrade_content(block, tuple(COMMON))
+
+
+def _message(message: Any) -> Json:
+    return {**message, "content": _block(message["content"])}

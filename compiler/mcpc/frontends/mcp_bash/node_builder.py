@@ -1,0 +1,52 @@
+"""Builders of nodes from parts of several files; every part keeps its span."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from mcpc.sources import Member, Node
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from mcpc.diagnostics import Span
+    from mcpc.sources import Json
+
+
+def implied_node(value: Json, span: Span) -> Node:
+    """Return an implied value as a node; all of it is at `span`."""
+    members: tuple[Member, ...] = ()
+    items: tuple[Node, ...] = ()
+    if isinstance(value, dict):
+        members = tuple(Member(key, span.start, span.end, implied_node(part, span)) for key, part in value.items())
+    elif isinstance(value, list):
+        items = tuple(implied_node(item, span) for item in value)
+    return Node(value, span.path, span.start, span.end, members, items)
+
+
+def object_node(members: Iterable[Member], span: Span) -> Node:
+    """Return an object of members that may be in several files; the last one of each key is used."""
+    kept = tuple({member.key: member for member in members}.values())
+    return Node({member.key: member.node.value for member in kept}, span.path, span.start, span.end, kept)
+
+
+def array_node(items: Iterable[Node], span: Span) -> Node:
+    """Return an array of values that may be in several files."""
+    kept = tuple(items)
+    return Node([item.value for item in kept], span.path, span.start, span.end, items=kept)
+
+
+def member_at_value(key: str, node: Node) -> Member:
+    """Return a member whose key has the span of its value."""
+    return Member(key, node.start, node.end, node)
+
+
+def fields_of(node: Node | None) -> dict[str, Member]:
+    """Return an object's members by key, without those that are null."""
+    return {member.key: member for member in node.members if member.node.value is not None} if node else {}
+
+
+def text_of(fields: Mapping[str, Member], key: str) -> str:
+    """Return the string of a field, or an empty string."""
+    found = fields.get(key)
+    return found.node.value if found is not None and isinstance(found.node.value, str) else ""

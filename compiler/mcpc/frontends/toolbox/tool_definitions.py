@@ -1,0 +1,114 @@
+"""Conversion of a module's schema to a tool definition, and to a second one under the schema's name.
+
+    schema = {name, description, type, properties, …}   ─▶   {name, description, inputSchema: {type, properties, …}}
+
+In ToolBox, and with `--dialect toolbox`, clients see the whole object as the input schema.  Arguments are never
+validated against it: tools check them themselves.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from mcpc.bundling import OLDEST_NODE
+from mcpc.definitions import ToolDefinition
+from mcpc.definitions.handler_options import HANDLER_KEY
+from mcpc.diagnostics import diagnose
+from mcpc.frontends.toolbox.naming import schema_span, tool_name
+from mcpc.sources import Member, Node
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator
+
+    from mcpc.diagnostics import Diagnostic, Diagnostics, Span
+    from mcpc.ir import Handler
+    from mcpc.options import Options
+    from mcpc.sources import Json, Source
+
+DIALECT = "toolbox"
+TOOL_MEMBERS = ("title", "description", "outputSchema", "annotations", "icons", "_meta")
+"""Members of the tool itself, which are not part of its input schema."""
+IN_NODE: dict[str, Json] = {"environment": "inherit", "requires": [f"node >= {OLDEST_NODE}"]}
+"""How scripts are run: with the whole environment of the server, as in ToolBox."""
+UNCHECKED: dict[str, Json] = {"validate": False}
+IN_PYTHON: dict[str, Json] = {"environment": "inherit"}
+ANY_OBJECT: dict[str, Json] = {"type": "object", "properties": {}}
+"""The input schema of a tool without a schema."""
+NAME = re.compile(r"[A-Za-z0-9_.-]{1,128}")
+
+
+@dataclass(frozen=True, slots=True)
+class ToolNames:
+    """What all tools depend on: the options of the build, and the names of the files."""
+
+    options: Options
+    taken: frozenset[str]
+
+
+def convert_schema(
+    source: Source, schema: object, handler: Handler, making: ToolNames
+) -> tuple[tuple[ToolDefinition, ...], Diagnostics]:
+    """Return the definitions of one tool, and the problems of its schema."""
+    span, name = schema_span(source), tool_name(source.path)
+    given: dict[str, Json] = {str(key): value for key, value in schema.items()} if isinstance(schema, dict) else {}
+    running = {**UNCHECKED, **(IN_PYTHON if source.path.endswith(".py") else IN_NODE)}
+    exact = making.options.dialect == DIALECT
+    names = [name, *(() if exact else schema_name(given, making.taken))]
+    shown = toolbox_form if exact else protocol_form
+    made = tuple(ToolDefinition(node_at(shown(name, given, running), span), None, handler) for name in names)
+    return made, tuple(schema_problems(source, schema))
+
+
+def schema_name(schema: dict[str, Json], taken: Collection[str]) -> Iterator[str]:
+    """Yield the name in a schema, if it is valid and no other tool has it."""
+    said = schema.get("name")
+    if isinstance(said, str) and NAME.fullmatch(said) and said not in taken:
+        yield said
+
+
+def toolbox_form(name: str, schema: dict[str, Json], running: dict[str, Json]) -> dict[str, Json]:
+    """Return a tool in the form in which ToolBox lists it."""
+    return {"name": name, "inputSchema": schema or ANY_OBJECT, "_meta": {HANDLER_KEY: running}}
+
+
+def protocol_form(name: str, schema: dict[str, Json], running: dict[str, Json]) -> dict[str, Json]:
+    """Return a tool with its schema's description in the members where clients expect it."""
+    own = {key: schema[key] for key in TOOL_MEMBERS if key in schema and key != "_meta"}
+    meta = schema.get("_meta")
+    rest = {key: value for key, value in schema.items() if key not in (*TOOL_MEMBERS, "name")}
+    meta = {**(meta if isinstance(meta, dict) else {}), HANDLER_KEY: running}
+    return {"name": name, **own, "inputSchema": {**ANY_OBJECT, **rest}, "_meta": meta}
+
+
+def schema_problems(source: Source, schema: object) -> Iterator[Diagnostic]:
+    """Yield missing or contradictory members of a schema."""
+    span, name = schema_span(source), tool_name(source.path)
+    if not isinstance(schema, dict):
+        found = "has no `schema`" if schema is None else "has a `schema` that is not an object"
+        hint = 'export const schema = {description: "…", type: "object", properties: {…}}'
+        yield diagnose(
+            "MCP252", span, f"the tool `{name}` {found}: it is shown with a schema that accepts anything", "", hint
+        )
+        return
+    if "name" in schema and schema["name"] != name:
+        message = f"the name in `schema` is `{schema['name']}`, but the file name is `{name}`"
+        yield diagnose("MCP253", span, message, "", "the file name is used; the other name is offered as well")
+    for field in (field for field in ("type", "properties") if field not in schema):
+        yield diagnose(
+            "MCP254", span, f"the schema of `{name}` has no `{field}`", "", f"the default is {DEFAULTS[field]}"
+        )
+
+
+DEFAULTS = {"type": '`"object"`', "properties": "no properties"}
+
+
+def node_at(value: Json, span: Span) -> Node:
+    """Return a value as a node, all at one span."""
+    members = tuple(
+        Member(key, span.start, span.end, node_at(part, span))
+        for key, part in (value.items() if isinstance(value, dict) else ())
+    )
+    items = tuple(node_at(item, span) for item in (value if isinstance(value, list) else ()))
+    return Node(value, span.path, span.start, span.end, members, items)

@@ -1,0 +1,137 @@
+"""The handlers of definitions, and the options they are run with."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from mcpc.diagnostics import Span
+
+    PlainData = None | bool | int | float | str | bytes | Sequence["PlainData"] | Mapping[str, "PlainData"]
+    """What marshal can write and every Python reads alike."""
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionParameter:
+    """One parameter of a Python handler, as its signature says."""
+
+    name: str
+    required: bool
+    keyword: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class BashFunction:
+    """A function of a Bash library: called with the arguments as one JSON text.
+
+    `variables`: pairs of a property and the shell variable that contains it, if the function uses such variables.
+    `traps`: the library sets traps, so that the function's status must be observed from outside. `calls_tools`: it may
+    call other tools of the server. `slice`: the part of the library that this function needs, for an isolated shell.
+    `inherits`: it gets the server's whole environment by default.
+    """
+
+    function: str
+    file: str
+    span: Span
+    contract: str = ""
+    variables: tuple[tuple[str, str], ...] = ()
+    traps: bool = False
+    calls_tools: bool = False
+    slice: str = ""
+    inherits: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class PythonFunction:
+    """A function of a Python module: called with the arguments as keywords, or as `binding` specifies.
+
+    `binding`: a row of `BINDINGS` (`mcpc_runtime.handlers.python.bindings`), and the values it needs to build the
+    function's arguments. `context`: the parameter for the call's context, if there is one.
+    """
+
+    function: str
+    file: str
+    span: Span
+    parameters: tuple[FunctionParameter, ...] = ()
+    accepts_any: bool = False
+    is_async: bool = False
+    contract: str = "python"
+    binding: tuple[str, ...] = ()
+    context: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Executable:
+    """A file that the system can run: it reads the arguments from standard input and prints the result."""
+
+    file: str
+    span: Span
+    words: tuple[str, ...] = ()
+    contract: str = "executable"
+
+
+@dataclass(frozen=True, slots=True)
+class ExternalHandler:
+    """A handler of another system: only its contract interprets `facts`, which are plain data.
+
+    `unpacks`: it reads the project's files on disk. `compiled`: the generated file in the artifact, empty for the file
+    itself. `forks`: it is a script that runs as a child of a shell that has read its library. `answers`: the texts
+    among its facts are results for clients.
+    """
+
+    file: str
+    span: Span
+    contract: str
+    facts: tuple[PlainData, ...] = ()
+    unpacks: bool = False
+    compiled: bytes = b""
+    forks: bool = False
+    answers: bool = False
+
+
+Handler = BashFunction | PythonFunction | Executable | ExternalHandler
+
+
+@dataclass(frozen=True, slots=True)
+class Environment:
+    """The environment variables of a handler: all of the server's (`inherit`), or the standard ones and `names`.
+
+    A name may end with `*`. Values are not known here.
+    """
+
+    inherit: bool = False
+    names: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramRequirement:
+    """A program that a handler starts, and its minimum version (digits and dots; empty for any)."""
+
+    command: str
+    version: str
+    span: Span
+
+    def __str__(self) -> str:
+        """Return it in the form that projects use."""
+        return f"{self.command} >= {self.version}" if self.version else self.command
+
+
+@dataclass(frozen=True, slots=True)
+class HandlerOptions:
+    """How a handler is run.
+
+    `timeout`: seconds. `inline`: in the server's own process, for speed; `loop`: over HTTP even on the event loop's
+    thread. `isolated`: in a separate shell. `task`: whether a call may become a task (`optional`) or always does
+    (`required`). `asks`: client requests that are made before: key, method, params as JSON.
+    """
+
+    timeout: float = 60.0
+    inline: bool | Literal["loop"] = False
+    isolated: bool = False
+    environment: Environment = Environment()
+    requires: tuple[ProgramRequirement, ...] = ()
+    task: str = ""
+    asks: tuple[tuple[str, str, bytes], ...] = ()

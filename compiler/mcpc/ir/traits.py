@@ -1,0 +1,42 @@
+"""Traits: how servers of a system differ from others, as data set by its front end."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Self
+
+
+@dataclass(frozen=True, slots=True)
+class Traits:
+    """The differences; all are off by default.
+
+    `unpacks_as_one_entry`: files that handlers read on disk are packed as one entry if all handlers read from disk.
+    `announces_extensions`: in every revision, not only in those that define them. `describes_in_schema`: clients find a
+    tool's description in its input schema. `keeps_argument_text`: handlers get the unchanged text of the call, so that
+    no default is filled in. `other_tools_of`: pairs of a name in `settings` and a contract; those settings receive the
+    tools of all other contracts. `hooks`: pairs of a runtime hook and the function that it calls
+    (`package.module:name`). `contracts`: those that every server of the system may need.
+    """
+
+    unpacks_as_one_entry: bool = False
+    announces_extensions: bool = False
+    describes_in_schema: bool = False
+    keeps_argument_text: bool = False
+    other_tools_of: tuple[tuple[str, str], ...] = ()
+    hooks: tuple[tuple[str, str], ...] = ()
+    contracts: tuple[str, ...] = ()
+
+    def __or__(self, other: Self) -> Self:
+        """Return the union of two traits."""
+        return type(self)(
+            unpacks_as_one_entry=self.unpacks_as_one_entry or other.unpacks_as_one_entry,
+            announces_extensions=self.announces_extensions or other.announces_extensions,
+            describes_in_schema=self.describes_in_schema or other.describes_in_schema,
+            keeps_argument_text=self.keeps_argument_text or other.keeps_argument_text,
+            other_tools_of=(*self.other_tools_of, *other.other_tools_of),
+            contracts=tuple(sorted({*self.contracts, *other.contracts})),
+            hooks=(*self.hooks, *(hook for hook in other.hooks if hook not in self.hooks)),
+        )
+
+
+NO_TRAITS = Traits()

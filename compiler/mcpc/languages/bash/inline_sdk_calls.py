@@ -1,0 +1,177 @@
+"""Rewriting of `$(…)` calls of the SDK in Bash tools to calls that need no process.
+
+`name="$(mcp_args_get '.name')"` forks a shell only to read a variable.  It becomes, in the same line,
+
+    if __mcpc_to_args_get '.name'; then name="$__mcpc_out"; else name="$(mcp_args_get '.name')"; fi
+
+so that whatever the SDK cannot answer directly, and every error, is handled by the original text.
+
+A line is changed only if it is one simple command, each word of it plain text or the value of a variable, in a script
+that is forkable (`mcpc.languages.bash.forkable`), and that neither defines functions of these names nor reads the
+effects of a substitution.  No line moves; so none is changed in a substitution over several lines, which Bash 5.2
+rewrites with other lines before it reads it.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from mcpc.languages.bash.forkable import TRAP, without_comments
+from mcpc.languages.bash.lexer import PARENTHESISED, Lexer, scan_library
+from mcpc.languages.bash.lexer_state import FrameKind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from mcpc.languages.bash.lexer_state import Scan
+    from mcpc.sources import Source
+
+FUNCTIONS = ("args_get", "args_require", "args_bool", "args_int", "json_obj", "json_arr", "json_escape")
+"""The functions of the SDK with a `__mcpc_to_…` variant, without their `mcp_`."""
+OURS = rf"mcp_(?:{'|'.join(FUNCTIONS)})"
+NAME = r"[A-Za-z_]\w*"
+WORD = rf"""(?:'[^'\n]*'|"(?:[^"$`\\\n]|\$\{{{NAME}\}}|\${NAME})*"|[\w./:,@%+=-]+)"""
+WORDS = rf"(?:[ \t]+{WORD})*"
+OTHERWISE = rf"(?:[ \t]+2>[ \t]*/dev/null)?(?:[ \t]*\|\|[ \t]*(?:true|:|echo{WORDS}))?"
+ASKED = re.compile(rf"\$\([ \t]*mcp_(?P<function>{'|'.join(FUNCTIONS)})(?P<words>{WORDS}){OTHERWISE}[ \t]*\)", re.ASCII)
+ASSIGNS = re.compile(rf"(?:(?:local|declare|export|readonly)[ \t]+)?{NAME}=", re.ASCII)
+COMMANDS = re.compile(rf"{NAME}{WORDS}[ \t]+", re.ASCII)
+MORE = re.compile(WORDS, re.ASCII)
+EACH = re.compile(WORD, re.ASCII)
+LINES = re.compile(r"^[ \t]*([A-Za-z_].*)$", re.MULTILINE)
+END = re.compile(r"(?:[ \t]+#.*|[ \t]*)$")
+VARIABLES = re.compile(rf"\$\{{?({NAME})", re.ASCII)
+NOT_TWICE = frozenset({"RANDOM"})
+"""Variables with another value in a shell that only substitutes."""
+PLACE = r"\$(?:MCP_SDK|\{MCP_SDK(?::?[-=?][^}\"'\n]*)?\})"
+READS_SDK = re.compile(rf"^(?:source|\.)[ \t]+\"?{PLACE}\"?/tool-sdk\.sh\"?(?:[ \t]+#[^\n]*|[ \t]*)$", re.MULTILINE)
+LOCALS = "IFS|LC_ALL"
+"""Local variables of the SDK's functions whose names scripts may use, and which fail if read-only."""
+BUILTINS = (
+    "local|declare|export|readonly|set|unset|return|printf|shift|mapfile|read|shopt|break|continue|source|exit|builtin"
+)
+GAP = r"(?:[ \t]|\\\n)"
+FAR = r"(?:\\\n|[^\n]){0,200}?"
+OPTIONS = r"(?:[ \t]+-\w+){0,4}"
+OF_PROCESS = TRAP % r"(?:(?i:EXIT)|0)"
+TELLING = re.compile(
+    rf"""
+    {OURS}{GAP}*\( | \bfunction{GAP}+{OURS}\b | \bunset\b{FAR}(?:\bmcp_|\$) | \beval\b    # not the SDK's any more
+    | (?<![\w-])(?:{BUILTINS}|[.:[]){GAP}*\({GAP}*\) | \bfunction{GAP}+(?:(?:{BUILTINS})\b|[.:[])    # not Bash's
+    | \balias\b | (?i:_aliases)\b
+    | \b(?:trap|unset|readonly)\b[^\n]{{200}}    # who knows, without looking at a long line from each of its words
+    | \b(?:BASH_REMATCH|PIPESTATUS|FUNCNEST|BASH_COMPAT)\b | \$\{{?_(?!\w) | \$\{{!\w*[*@]\}}
+    | {OF_PROCESS}    # at any time, or for each process that ends
+    | \bset\b[^\n;|&]{{0,100}}[ \t]-\w*[akr] | -\w*o\w*[ \t]+["']?(?:allexport|keyword|\$)    # what is exported
+    | \b(?:declare|typeset|local){OPTIONS}[ \t]+-\w*n | \blocalvar_
+    | \b(?:readonly|(?:declare|typeset){OPTIONS}[ \t]+-\w*r\w*)\b{FAR}(?<![\w$.{{-])(?:{LOCALS})\b
+    | \b(?:readonly|(?:declare|typeset)[ \t]+-\w*r\w*){OPTIONS}[ \t]+["']?\$
+    | (?<![\w${{])LC_ALL\b(?!=["']?(?:C|POSIX)?["']?(?:[\s;&|)]|\Z))    # of which Bash may complain, here or there
+    | \bMCP_SDK=(?!["']?\$\{{MCP_SDK:?[-=?]) | \b(?:for|read|printf)\b[^\n]{{0,100}}[ \t]["']?MCP_SDK\b
+    """,
+    re.VERBOSE | re.ASCII,
+)
+
+
+class SubstitutionLexer(Lexer):
+    """A lexer that records the start and end of substitutions.
+
+    `is_certain`: no parentheses only looked like arithmetic, in which case Bash 5.2 looks elsewhere for the text of a
+    here-document.
+    """
+
+    __slots__ = ("is_certain", "substitutions")
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text)
+        self.is_certain = True
+        self.substitutions: list[tuple[int, int]] = []
+
+    def push(self, kind: FrameKind, start: int, hidden: bool = True) -> None:
+        if kind in PARENTHESISED and self.text.startswith(("((", "$(("), start):
+            self.is_certain = False
+        super().push(kind, start, hidden)
+
+    def pop(self) -> None:
+        frame = self.frames[-1]
+        if frame.kind is FrameKind.SUBSTITUTION:
+            self.substitutions.append((frame.start, self.at))
+        super().pop()
+
+
+def without_substitutions(source: Source, closure: Iterable[Source]) -> bytes:
+    """Return what a script is compiled to, empty if unchanged; `closure`: it, and the files that it reads."""
+    if any(_tells(item) for item in closure):
+        return b""
+    text = source.text
+    reader = SubstitutionLexer(text)
+    found = reader.run()
+    start = _reads_sdk(text, found)
+    if start < 0 or not reader.is_certain:
+        return b""
+    begun = _alone(found.begun, reader.substitutions)
+    pieces, last = [], 0
+    for line in LINES.finditer(text, start):
+        changed = _changed(line[1]) if line.start(1) in begun else ""
+        if changed:
+            pieces += [text[last : line.start(1)], changed]
+            last = line.end()
+    return "".join([*pieces, text[last:]]).encode("utf-8", "surrogateescape") if pieces else b""
+
+
+@lru_cache(maxsize=256)  # many scripts read one library
+def _tells(source: Source) -> bool:
+    return TELLING.search(without_comments(source.text, scan_library(source.text))) is not None
+
+
+def _reads_sdk(text: str, found: Scan) -> int:
+    """Return where a script has certainly read the SDK; -1 if nowhere."""
+    certain = {chunk.start for chunk in found.chunks} & found.begun
+    return next((line.end() for line in READS_SDK.finditer(text) if line.start() in certain), -1)
+
+
+def _alone(places: set[int], stretches: list[tuple[int, int]]) -> set[int]:
+    """Return the places that are in none of the ranges."""
+    outer: list[tuple[int, int]] = []
+    for stretch in sorted(stretches):
+        if not outer or stretch[0] >= outer[-1][1]:
+            outer.append(stretch)
+    within = ((place, bisect_right(outer, (place,)) - 1) for place in places)
+    return {place for place, before in within if before < 0 or place >= outer[before][1]}
+
+
+def _changed(line: str) -> str:
+    """Return the rewritten line, or an empty string if it cannot be rewritten."""
+    asked = ASKED.search(line)
+    if asked is None:
+        return ""
+    before, after = line[: asked.start()], line[asked.end() :]
+    is_quoted = before.endswith('"') and after.startswith('"')
+    if is_quoted:
+        before, after = before[:-1], after[1:]
+    more = MORE.match(after)
+    rest = after[more.end() :] if more is not None else after
+    if ASSIGNS.fullmatch(before):
+        more = None
+        rest = after
+    elif not is_quoted or COMMANDS.fullmatch(before) is None:
+        return ""
+    if END.match(rest) is None:
+        return ""
+    command = line[: len(line) - len(rest)]
+    known = f'{before}"$__mcpc_out"{more[0] if more is not None else ""}'
+    names = dict.fromkeys(_variables(asked["words"]))
+    if NOT_TWICE & names.keys():
+        return ""
+    guards = "".join(f"[[ ${{{name}+x}} ]] && " for name in names)
+    return f"if {guards}__mcpc_to_{asked['function']}{asked['words']}; then {known}; else {command}; fi{rest}"
+
+
+def _variables(words: str) -> Iterator[str]:
+    """Yield the names of the variables in some words: without a value, they end the script or function."""
+    for word in EACH.findall(words):
+        if word.startswith('"'):
+            yield from VARIABLES.findall(word)

@@ -1,0 +1,148 @@
+"""Syntax check of Bash libraries by Bash itself: `bash -n` reads them and runs nothing.
+
+Bash's messages are reworded, with the span that they mean; messages that are not in `SAYINGS` are reported unchanged.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import tempfile
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from mcpc import programs
+from mcpc.diagnostics import Diagnostic, Diagnostics, Severity, Span, diagnose
+
+if TYPE_CHECKING:
+    from mcpc.languages.bash.lexer_state import Word
+    from mcpc.sources import Source
+
+SECONDS = 10
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+
+LINE = re.compile(r"line ([0-9]+): (.*)", re.DOTALL)
+QUOTATION = re.compile(r"`([^`]*?)'(?!')|`(')'")
+
+
+@dataclass(frozen=True, slots=True)
+class BashMessage:
+    """A message of Bash: `pattern` matches it, `message` is the reworded text; `line` and `token` name groups of it."""
+
+    pattern: re.Pattern[str]
+    message: str
+    line: int = 0
+    token: int = 0
+    at_end: bool = False
+
+
+SAYINGS = (
+    BashMessage(re.compile(r"syntax error near unexpected token `newline'"), "unexpected end of line"),
+    BashMessage(re.compile(r"syntax error near unexpected token `(.*)'", re.DOTALL), r"unexpected `\1`", token=1),
+    BashMessage(re.compile(r"syntax error near `(.*)'", re.DOTALL), r"syntax error near `\1`", token=1),
+    BashMessage(
+        re.compile(r"syntax error: unexpected end of file from `(.*)' command on line ([0-9]+)"),
+        r"the file ends inside the `\1` of line \2",
+        line=2,
+        token=1,
+    ),
+    BashMessage(re.compile(r"syntax error: unexpected end of file"), "the file ends too early", at_end=True),
+    BashMessage(
+        re.compile(r"unexpected EOF while looking for matching `(.*)'"), r"the file ends before a closing `\1`", token=1
+    ),
+    BashMessage(
+        re.compile(r"warning: here-document at line ([0-9]+) delimited by end-of-file \(wanted `(.*)'\)"),
+        r"no line `\2` ends the here-document",
+        line=1,
+        token=2,
+    ),
+)
+CONSEQUENCE = "the file ends too early"
+
+
+def check_syntax(source: Source, extglob: bool, unclosed: list[Word]) -> Diagnostics:
+    """Return Bash's errors; `extglob`: the library enables it; `unclosed`: openers without an end."""
+    bash = shutil.which("bash")
+    if bash is None:
+        return (_unchecked(source, "there is no `bash` to check the file with"),)
+    try:
+        status, output = _run_bash(bash, source.data, extglob)
+    except TimeoutError:
+        return (_unchecked(source, f"`bash` did not finish checking the file in {SECONDS} seconds"),)
+    except OSError as problem:
+        return (_unchecked(source, f"`{bash}` cannot be run: {problem.strerror}"),)
+    found = _problems(source, output, unclosed)
+    if status and not found:
+        found = (diagnose("MCP204", Span(source.path), "Bash cannot read the file", hint="is it nested too deeply?"),)
+    return found
+
+
+def _run_bash(bash: str, data: bytes, extglob: bool) -> tuple[int, str]:
+    """Run `bash -n` on a copy without separately reported parts, so that nothing is reported twice."""
+    text = data.removeprefix(BYTE_ORDER_MARK).replace(b"\0", b"").replace(b"\r\n", b"\n")
+    # `bash -n` does not run the `shopt -s extglob` that the following lines of the library need to be read.
+    options = ["-O", "extglob"] if extglob else []
+    # A file, not the standard input: for that Bash tells no line numbers.
+    with tempfile.TemporaryDirectory() as folder:
+        copy = Path(folder, "library")
+        copy.write_bytes(text)
+        words = [bash, "--norc", "--noprofile", *options, "-n", str(copy)]
+        done = programs.run_program("bash -n", words, SECONDS, cwd=folder, more={"LC_ALL": "C"})
+        return done.returncode, done.stderr.decode("utf-8", "surrogateescape").replace(f"{copy}: ", "")
+
+
+def _unchecked(source: Source, message: str) -> Diagnostic:
+    hint = "install Bash 4.4 or newer; the server will need it too"
+    return diagnose("MCP210", Span(source.path), message, hint=hint)
+
+
+def _problems(source: Source, output: str, unclosed: list[Word]) -> Diagnostics:
+    found: list[Diagnostic] = []
+    for said in output.splitlines():
+        matched = LINE.match(said)
+        # A line in quotes is Bash's echo of the line it stumbled over.
+        if matched is None or matched[2].startswith("`"):
+            continue
+        problem = _problem(source, int(matched[1]), matched[2], unclosed)
+        if problem.message != CONSEQUENCE or all(earlier.severity is Severity.WARNING for earlier in found):
+            found.append(problem)
+    return tuple(found)
+
+
+def _problem(source: Source, line: int, said: str, unclosed: list[Word]) -> Diagnostic:
+    for saying in SAYINGS:
+        matched = saying.pattern.search(said)
+        if matched is not None:
+            break
+    else:
+        text = QUOTATION.sub(r"`\1\2`", said).removeprefix("syntax error: ")
+        return diagnose("MCP204", _place(source, line, ""), text)
+    line = int(matched[saying.line]) if saying.line else line
+    token = matched[saying.token] if saying.token else ""
+    hint = _never_closed(source, unclosed) if saying.at_end else ""
+    problem = diagnose("MCP204", _place(source, line, token), matched.expand(saying.message), hint=hint)
+    return replace(problem, severity=Severity.WARNING) if said.startswith("warning:") else problem
+
+
+def _never_closed(source: Source, unclosed: list[Word]) -> str:
+    if not unclosed:
+        return ""
+    innermost = unclosed[-1]
+    return f"the `{innermost.text}` of line {source.position(innermost.start)[0]} is never closed"
+
+
+def _place(source: Source, line: int, token: str) -> Span:
+    """Return the span of `token` in `line` as Bash counts lines, or of the whole line; at the end, of the last one."""
+    lines = source.text.split("\n")
+    line = min(line, len(lines)) - 1
+    while line > 0 and not lines[line].strip():
+        line -= 1
+    text = lines[line]
+    start = sum(len(earlier) + 1 for earlier in lines[:line])
+    if token and text.count(token) == 1:
+        start += text.index(token)
+        return Span(source.path, start, start + len(token))
+    stripped = text.strip("\ufeff \t\r")
+    start += text.index(stripped)
+    return Span(source.path, start, start + len(stripped))

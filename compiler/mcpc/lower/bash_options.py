@@ -1,0 +1,113 @@
+"""Determine how each Bash function is called, from the text of the libraries.
+
+One shell reads all libraries of a project, so they are analysed together, after every definition has its function.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import starmap
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from mcpc.diagnostics import diagnose
+from mcpc.diagnostics.suggestions import did_you_mean
+from mcpc.ir import BashFunction
+from mcpc.languages.bash.programs import OURS, misspelt_functions
+from mcpc.languages.bash.slices import outline_libraries
+from mcpc.lower.variables import (
+    names_of_prompt,
+    names_of_template,
+    names_of_tool,
+    unknown_variables,
+    used_variables,
+    variable_pairs,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from mcpc.definitions import Definition
+    from mcpc.diagnostics import Diagnostic, Diagnostics, Span
+    from mcpc.ir import Completion, Prompt, Resource, ResourceTemplate, Server, Tool
+    from mcpc.languages.bash.slices import Outline
+    from mcpc.lower.variables import Names, Pairs
+
+D = TypeVar("D", "Tool", "Prompt", "Resource", "ResourceTemplate", "Completion")
+ASKING = ("mcpc_call", "mcpc_ask", "mcpc_elicit")
+"""SDK functions that wait for an answer."""
+BYTE_ORDER_MARK = "\ufeff"
+
+
+def bind_bash_options(server: Server, definition: Definition) -> tuple[Server, Diagnostics]:
+    """Return the server with the options of its Bash functions, and problems of the variables they use."""
+    libraries = [library.source for library in definition.libraries if library.language == "bash"]
+    if not any(isinstance(item.handler, BashFunction) and item.handler.file for item in server.definitions):
+        return server, ()
+    reading = BashAnalysis(
+        outline_libraries([source.text.removeprefix(BYTE_ORDER_MARK) for source in libraries]),
+        used_variables(libraries),
+        server.unpack,
+    )
+    whole = replace(
+        server,
+        tools=tuple(reading.bound(tool, "tool") for tool in server.tools),
+        prompts=tuple(reading.bound(prompt, "prompt") for prompt in server.prompts),
+        resources=tuple(reading.bound(resource, "resource") for resource in server.resources),
+        templates=tuple(reading.bound(template, "resource template") for template in server.templates),
+        completions=tuple(reading.bound(completion, "completion") for completion in server.completions),
+    )
+    reading.problems += unknown_variables(reading.used, reading.known)
+    reading.problems += starmap(_misspelt, misspelt_functions(libraries).items())
+    return whole, tuple(reading.problems)
+
+
+def _misspelt(name: str, span: Span) -> Diagnostic:
+    hint = did_you_mean(name, OURS, "there are " + ", ".join(f"`{known}`" for known in OURS))
+    return diagnose("MCP257", span, f"unknown function `{name}`", "", hint)
+
+
+NAMES: dict[str, Callable[[Any], Names]] = {
+    "tool": names_of_tool,
+    "prompt": names_of_prompt,
+    "resource": lambda _: {},
+    "resource template": names_of_template,
+    "completion": lambda completion: {"value": completion.span},
+}
+"""The arguments of a function, by kind of definition."""
+
+
+class BashAnalysis:
+    """The analysed libraries; `known` are the variables that definitions set."""
+
+    def __init__(self, text: Outline, used: dict[str, Span], is_unpacked: bool) -> None:
+        self.used = used
+        self.known: set[str] = set()
+        self.problems: list[Diagnostic] = []
+        self._text = text
+        self._trapping = text.trapping()
+        self._calling = frozenset[str]().union(*map(text.mentioning, ASKING))
+        self._is_unpacked = is_unpacked
+
+    def bound(self, item: D, kind: str) -> D:
+        """Return a definition with the options of its function."""
+        if not isinstance(item.handler, BashFunction):
+            return item
+        variables = self._variables(f"the {kind} `{item.name}`", NAMES[kind](item) if self.used else {})
+        return replace(item, handler=self._handler(item.handler, variables, item.running.isolated))
+
+    def _variables(self, subject: str, names: Names) -> Pairs:
+        variables, problems = variable_pairs(subject, names)
+        self.known.update(variable for _, variable in variables)
+        self.problems += problems
+        return variables
+
+    def _handler(self, handler: BashFunction, variables: Pairs, is_isolated: bool) -> BashFunction:
+        """Return the function with its options; a library that uses its own path is not sliced."""
+        needed = self._text.slice(handler.function) if is_isolated and not self._is_unpacked else ""
+        return replace(
+            handler,
+            variables=variables,
+            traps=handler.function in self._trapping,
+            calls_tools=handler.function in self._calling,
+            slice=needed,
+        )

@@ -1,0 +1,193 @@
+"""Read the options of a handler (`mcpc/handler`), with the server's own as defaults (`mcpc/handlers`).
+
+The environment policy is the definition's, else the server's, else the contract's: handlers written for mcbox get the
+server's whole environment, others get the standard variables and the declared ones. Lists of names and of programs are
+merged.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import TYPE_CHECKING
+
+from mcpc.definitions.json_kinds import KIND_NAMES
+from mcpc.diagnostics import diagnose
+from mcpc.ir import Environment, HandlerOptions, ProgramRequirement
+from mcpc.ir.defaults import DEFAULT, default_options
+from mcpc.lower.client_requests import read_client_requests
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from typing import Literal
+
+    from mcpc.diagnostics import Diagnostic
+    from mcpc.ir import Handler
+    from mcpc.sources import Node
+
+MAX_SECONDS = 86_400
+"""One day."""
+NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\*?")
+POLICIES = ("inherit", "minimal")
+NAMES = 'names like `"API_KEY"` or `"AWS_*"`'
+PROGRAM = re.compile(
+    r"(?P<command>[A-Za-z0-9_][A-Za-z0-9_.+-]{0,99}) *(?:>= *(?P<version>[0-9]{1,9}(?:\.[0-9]{1,9}){0,7}))?"
+)
+LOOP = "loop"
+"""Value of `inline` beside true and false."""
+A_PROGRAM = "the name of a program, with an optional minimum version: `jq`, `git >= 2.30`"
+
+
+def check_handler_options(options: Node) -> Iterator[Diagnostic]:
+    """Yield the invalid values of handler options; unknown fields and types are checked before."""
+    for member in options.members:
+        if member.key in CHECKS:
+            yield from CHECKS[member.key](member.node)
+
+
+def lower_handler_options(handler: Handler | None, own: Node | None, general: Node | None) -> HandlerOptions:
+    """Return the options of a handler; `own` are the definition's, `general` the server's."""
+    if handler is None:
+        return DEFAULT
+    if own is None and general is None:
+        return default_options(handler)
+    return HandlerOptions(
+        timeout=next((time for time in map(_timeout, (own, general)) if time is not None), DEFAULT.timeout),
+        inline=_inline(own),
+        isolated=_is_true(own, "isolated"),
+        environment=_environment(handler, own, general),
+        requires=tuple({item.command: item for options in (general, own) for item in _requires(options)}.values()),
+        task=next((task for task in map(_task, (own, general)) if task is not None), ""),
+        asks=read_client_requests(own),
+    )
+
+
+def _inline(options: Node | None) -> bool | Literal["loop"]:
+    found = _member(options, "inline")
+    return "loop" if found is not None and found.value == LOOP else _is_true(options, "inline")
+
+
+def _task(options: Node | None) -> str | None:
+    """Return the task support; `forbidden` is the default."""
+    found = _member(options, "task")
+    if found is None or found.kind != "string":
+        return None
+    return "" if found.value == "forbidden" else str(found.value)
+
+
+def _member(options: Node | None, key: str) -> Node | None:
+    return None if options is None else options.get(key)
+
+
+def _is_true(options: Node | None, key: str) -> bool:
+    found = _member(options, key)
+    return found is not None and found.value is True
+
+
+def _timeout(options: Node | None) -> float | None:
+    found = _member(options, "timeout")
+    return float(str(found.value)) if found is not None and _can_be_time(found) else None
+
+
+def _can_be_time(node: Node) -> bool:
+    value = node.value
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    return 0 < value <= MAX_SECONDS and math.isfinite(value)
+
+
+def _environment(handler: Handler, own: Node | None, general: Node | None) -> Environment:
+    policies = [found.value for options in (own, general) if (found := _member(options, "environment")) is not None]
+    if not policies:
+        return default_options(handler).environment
+    if not isinstance(policies[0], list):
+        return Environment(inherit=policies[0] == "inherit")
+    named = [name for names in reversed(policies) if isinstance(names, list) for name in names]
+    return Environment(names=tuple(dict.fromkeys(name for name in named if isinstance(name, str))))
+
+
+def _requires(options: Node | None) -> Iterator[ProgramRequirement]:
+    found = _member(options, "requires")
+    for item in found.items if found is not None else ():
+        match = PROGRAM.fullmatch(item.value.strip()) if isinstance(item.value, str) else None
+        if match:
+            yield ProgramRequirement(match["command"], match["version"] or "", item.span)
+
+
+def _wrong_time(node: Node) -> Iterator[Diagnostic]:
+    if node.kind == "number" and not _can_be_time(node):
+        message = f"invalid timeout: {node.value} seconds"
+        yield diagnose("MCP238", node.span, message, f"more than 0 and at most {MAX_SECONDS} seconds")
+
+
+def _wrong_environment(node: Node) -> Iterator[Diagnostic]:
+    if node.kind == "string" and node.value not in POLICIES:
+        hint = f'write `["{node.value}"]` for a list with one name' if NAME.fullmatch(str(node.value)) else ""
+        yield diagnose(
+            "MCP239",
+            node.span,
+            f"unknown environment policy `{_without_value(node)}`",
+            f"{EITHER}, or a list of {NAMES}",
+            hint,
+        )
+    elif node.kind not in ("string", "array"):
+        message = f"`environment` cannot be {KIND_NAMES[node.kind]}"
+        yield diagnose("MCP239", node.span, message, f"{EITHER}, or a list of {NAMES}")
+    for item in node.items:
+        yield from _wrong_name(item)
+
+
+EITHER = " or ".join(f'`"{policy}"`' for policy in POLICIES)
+
+
+def _without_value(node: Node) -> str:
+    """Return a text without the value that it may assign, which may be secret."""
+    return str(node.value).partition("=")[0]
+
+
+def _wrong_name(item: Node) -> Iterator[Diagnostic]:
+    value = item.value
+    if not isinstance(value, str):
+        yield diagnose("MCP239", item.span, f"the name of a variable cannot be {KIND_NAMES[item.kind]}", NAMES)
+    elif "=" in value:
+        message = f"`{_without_value(item)}` has a value, but values are never built in"
+        hint = f'write `"{_without_value(item)}"` alone; the server reads its value from its environment'
+        yield diagnose("MCP239", item.span, message, NAMES, hint)
+    elif not NAME.fullmatch(value):
+        hint = 'use `"environment": "inherit"` to pass all variables' if value == "*" else ""
+        yield diagnose("MCP239", item.span, f"invalid variable name `{value}`", NAMES, hint)
+
+
+def _wrong_requirements(node: Node) -> Iterator[Diagnostic]:
+    for item in node.items:
+        if isinstance(item.value, str) and not PROGRAM.fullmatch(item.value.strip()):
+            yield diagnose(
+                "MCP240",
+                item.span,
+                f"`{item.value}` is not a program name",
+                A_PROGRAM,
+                _suggested_requirement(item.value),
+            )
+
+
+def _suggested_requirement(written: str) -> str:
+    if "/" in written:
+        return "programs are looked for on PATH; files of the project do not belong in `requires`"
+    return "only `>=` is supported" if re.search(r"[<>=~!^]", written) else ""
+
+
+def _wrong_inline(node: Node) -> Iterator[Diagnostic]:
+    if node.kind != "boolean" and node.value != LOOP:
+        yield diagnose("MCP237", node.span, f"`inline` cannot be {_shown_word(node)}", f'`true`, `false` or `"{LOOP}"`')
+
+
+def _shown_word(node: Node) -> str:
+    return f"`{node.value}`" if node.kind == "string" else KIND_NAMES[node.kind]
+
+
+CHECKS: dict[str, Callable[[Node], Iterator[Diagnostic]]] = {
+    "inline": _wrong_inline,
+    "timeout": _wrong_time,
+    "environment": _wrong_environment,
+    "requires": _wrong_requirements,
+}

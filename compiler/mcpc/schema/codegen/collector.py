@@ -1,0 +1,147 @@
+"""Writer of the thorough function, which reports everything that is wrong: place, keyword, what was expected.
+
+Which way to go on (which alternative, whether `if` holds) is asked with the very functions of the fast output, so the
+two cannot disagree.
+"""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from mcpc.schema.code import fill, join_code, literal
+from mcpc.schema.codegen.assertions import at_most
+from mcpc.schema.codegen.discriminators import told_apart
+from mcpc.schema.codegen.program import CHOICE
+from mcpc.schema.codegen.walker import INLINE_LEVELS, Walker
+from mcpc.schema.conditions import ALWAYS, NEVER, some
+from mcpc.schema.json_types import is_one_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from contextlib import AbstractContextManager
+
+    from mcpc.schema.code import PythonCode
+    from mcpc.schema.codegen.program import GeneratedModule
+    from mcpc.schema.codegen.walker import Emitter, Path, ValuePlace
+    from mcpc.schema.conditions import Condition
+    from mcpc.sources import Json, Node
+
+
+MANY = 100
+"""Maximum number of errors before further parts of an array or an object are skipped."""
+SEARCHING = ("pattern", "format")
+UNEVALUATED = frozenset(("unevaluatedItems", "unevaluatedProperties"))
+
+
+class Collector(Walker):
+    """Writes a function of the value, its path and the list of what was found so far; it returns that list."""
+
+    ends_early = False
+
+    def __init__(self, program: GeneratedModule, emitters: Mapping[str, Emitter], kind: str, is_deep: bool) -> None:
+        super().__init__(program, emitters, kind, is_deep)
+        self.before: dict[ValuePlace, PythonCode] = {}
+
+    def begin(self, place: ValuePlace) -> None:
+        """Record the number of errors so far, where a keyword must know whether there are more."""
+        if not UNEVALUATED.isdisjoint(place.schema.keywords):
+            self.before[place] = self.fresh("n")
+            self.line(fill("%s = len(found)", self.before[place]))
+
+    def once_accepted(self, place: ValuePlace) -> AbstractContextManager[None]:
+        """Continue only if there are no new errors."""
+        return self.section(fill("if len(found) == %s:", self.before[place]))
+
+    def check(self, place: ValuePlace, condition: Condition, keyword: str, expected: Json) -> None:
+        """Report an error if `condition` does not hold."""
+        if condition is ALWAYS:
+            return
+        with self.section(None if condition is NEVER else fill("if %s:", condition.no)):
+            self.complain(place.path, keyword, literal(expected))
+
+    def keyword(self, place: ValuePlace, keyword: str, value: Node) -> None:
+        """Write the check of one keyword; a text that is already too long is not searched."""
+        longest = place.schema.keywords.get("maxLength") if keyword in SEARCHING else None
+        with self.when(at_most(place, longest) if longest else ALWAYS):
+            super().keyword(place, keyword, value)
+
+    def settle(self) -> None:
+        """Do nothing: here no check is deferred."""
+
+    @contextmanager
+    def loop(self, header: PythonCode) -> Iterator[None]:
+        """Repeat the lines until the maximum number of errors is reached."""
+        with self.section(header):
+            before = len(self.lines)
+            yield
+            if len(self.lines) > before:
+                with self.section(fill("if len(found) > %s:", literal(MANY))):
+                    self.line(fill("break"))
+
+    def complain(self, path: Path, keyword: str, expected: PythonCode) -> None:
+        """Write one error."""
+        self.line(fill("found.append((%s, %s, %s))", self.pointer(path), literal(keyword), expected))
+
+    @contextmanager
+    def typed(self, place: ValuePlace) -> Iterator[None]:
+        """Report a wrong type, and then nothing else."""
+        node = place.schema.keywords.get("type")
+        if node is None:
+            yield
+            return
+        self.check(place, is_one_of(place.schema.types, place.value), "type", node.value)
+        with self.section(fill("else:")):
+            yield
+
+    def apply(self, place: ValuePlace, guard: Condition = ALWAYS) -> None:
+        """Write the checks as lines, or as the call of a function."""
+        is_shared = place.schema.node in self.survey.shared and not self.is_small(place.schema)
+        if is_shared or place.level >= INLINE_LEVELS:
+            with self.when(guard):
+                self.line(self.collect(place, fill("found")))
+            return
+        value = place.value if place.value.isidentifier() else self.fresh("v")
+        prelude = () if place.value.isidentifier() else (fill("%s = %s", value, place.value),)
+        with self.when(guard, *prelude):
+            self.body(replace(place, value=value))
+
+    def collect(self, place: ValuePlace, found: PythonCode) -> PythonCode:
+        """Return the call that adds all errors of the schema at `place` to `found`."""
+        return self.call("errors", place.schema, place.value, self.pointer(place.path), found)
+
+    def alternatives(self, place: ValuePlace, keyword: str, value: Node) -> None:
+        """Report the errors of the closest alternative, or that too many accept."""
+        places = [place.here(node) for node in value.items]
+        collected = [self.collect(branch, literal([])) for branch in places]
+        decisions = [self.decision(branch) for branch in places]
+        about = told_apart(self.program, keyword, value.items)
+        parts = self.pointer(place.path), place.value, join_code(", ", collected), about
+        nearest = fill("%s(%s, %s, [%s], %s)", self.program.support("nearest"), *parts)
+        if keyword == "anyOf":
+            with self.section(fill("if %s:", some(decisions).no)):
+                self.compare(place, nearest)
+            return
+        matches = self.fresh("m")
+        answers = join_code(", ", [decision.yes for decision in decisions])
+        self.line(fill("%s = [%s]", matches, answers))
+        with self.section(fill("if True not in %s:", matches)):
+            self.compare(place, nearest)
+        with self.section(fill("if %s.count(True) > 1:", matches)):
+            which = fill("[n for n, match in enumerate(%s) if match]", matches)
+            self.complain(place.path, keyword, which)
+
+    def compare(self, place: ValuePlace, nearest: PythonCode) -> None:
+        """Write the comparison of alternatives; in a recursive schema nested alternatives count, too."""
+        if place.schema.node in self.survey.recursive:
+            self.line(fill("LEFT[0] -= %s", literal(CHOICE)))
+        self.line(fill("found.extend(%s)", nearest))
+
+    def name(self, place: ValuePlace) -> None:
+        """Report the property with the first error of its name."""
+        complaints = self.fresh("f")
+        call = self.call("errors", place.schema, place.value, literal(""), literal([]))
+        self.line(fill("%s = %s", complaints, call))
+        with self.section(fill("if %s:", complaints)):
+            self.complain(place.path, "propertyNames", fill("list(%s[0][1:])", complaints))

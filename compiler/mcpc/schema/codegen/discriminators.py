@@ -1,0 +1,97 @@
+"""Tags that tell the alternatives of `anyOf` and `oneOf` apart, for messages about the one that was meant.
+
+The tag is the property to which each alternative gives constants of its own:
+
+    [{"properties": {"kind": {"const": "a"}, "url": {}}}, {"properties": {"kind": {"const": "b"}, "file": {}}}]
+
+has the tag `kind`.  Only what surely describes the value counts: `properties`, also behind `$ref` and in `allOf`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from mcpc.schema.code import fill, join_code, literal
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from mcpc.schema.analysis import SchemaAnalysis, Subschema
+    from mcpc.schema.code import PythonCode
+    from mcpc.schema.codegen.program import GeneratedModule
+    from mcpc.sources import Json, Member, Node
+
+FEW = 40
+"""Maximum number of examined properties of an alternative, and of schemas that describe it together."""
+CONSTANTS = 20
+"""A property with more constants is not a tag."""
+
+
+@dataclass(frozen=True, slots=True)
+class Alternative:
+    """The properties an alternative has names for, and those of them that have constants."""
+
+    names: tuple[str, ...]
+    constants: dict[str, tuple[Json, ...]]
+
+
+def told_apart(program: GeneratedModule, keyword: str, schemas: Sequence[Node]) -> PythonCode:
+    """Return the keyword, the tag or None, and of each alternative the values of the tag and the names it knows."""
+    alternatives = [_alternative(program.survey, node) for node in schemas]
+    tag = _tag(alternatives)
+    rows = [_row(program, alternative, tag) for alternative in alternatives]
+    name = literal(tag) if tag is None else program.text(tag)
+    return program.constant(fill("(%s, %s, [%s])", literal(keyword), name, join_code(", ", rows)))
+
+
+def _row(program: GeneratedModule, alternative: Alternative, tag: str | None) -> PythonCode:
+    values = () if tag is None else alternative.constants.get(tag, ())
+    return program.constant(literal((values, alternative.names)))
+
+
+def _alternative(survey: SchemaAnalysis, node: Node) -> Alternative:
+    members = tuple(islice(_properties(survey, node), FEW))
+    constants = {member.key: _constants(survey.at(member.node)) for member in members}
+    return Alternative(
+        tuple(dict.fromkeys(member.key for member in members)),
+        {name: found for name, found in constants.items() if found},
+    )
+
+
+def _properties(survey: SchemaAnalysis, node: Node) -> Iterator[Member]:
+    """Yield the properties that the schema at `node`, and those that describe the same value with it, name."""
+    waiting = [survey.at(node)]
+    seen: set[Node] = set()
+    while waiting and len(seen) < FEW:
+        schema = waiting.pop()
+        if schema.node not in seen:
+            seen.add(schema.node)
+            properties = schema.keywords.get("properties")
+            yield from properties.members if properties else ()
+            waiting += [survey.at(child) for child in reversed(_together(schema))]
+
+
+def _together(schema: Subschema) -> tuple[Node, ...]:
+    reference = schema.keywords.get("$ref")
+    return (*((reference,) if reference else ()), *schema.children("allOf"))
+
+
+def _constants(schema: Subschema) -> tuple[Json, ...]:
+    """Return the only values a property may have, if they are few and plain."""
+    constant, constants = schema.keywords.get("const"), schema.keywords.get("enum")
+    values = [constant] if constant else list(constants.items) if constants else []
+    is_plain = len(values) <= CONSTANTS and all(value.kind not in ("array", "object") for value in values)
+    return tuple(value.value for value in values) if is_plain else ()
+
+
+def _tag(alternatives: Sequence[Alternative]) -> str | None:
+    """Return the property that most alternatives give constants to, none of which another gives; None if none does."""
+    best, most = None, 1
+    for name in dict.fromkeys(name for alternative in alternatives for name in alternative.constants):
+        given = [alternative.constants[name] for alternative in alternatives if name in alternative.constants]
+        values = [value for group in given for value in dict.fromkeys(map(repr, group))]
+        if len(given) > most and len(set(values)) == len(values):
+            best, most = name, len(given)
+    return best

@@ -1,0 +1,168 @@
+"""Writer of a schema's two modules: `accepts(x)` answers fast, `errors(x)` thoroughly, and they agree.
+
+A value that is nested too deeply for Python's stack is refused by both, and so is one that a recursive schema would
+judge for ever: where alternatives refer to each other, each level of the value can double the work.  `errors(x)` is
+asked of what was refused: it gives up sooner, with the keyword `work`, whether or not the value is valid.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from mcpc.schema.code import fill, join_code
+from mcpc.schema.codegen.collector import Collector
+from mcpc.schema.codegen.defaults import NONE, completion
+from mcpc.schema.codegen.emitters import EMITTERS
+from mcpc.schema.codegen.predicate import Predicate
+from mcpc.schema.codegen.program import GeneratedModule
+from mcpc.schema.codegen.unevaluated import Marker
+from mcpc.schema.codegen.walker import ValuePlace
+from mcpc.schema.ecma.pattern_search import searching
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from mcpc.schema.analysis import SchemaAnalysis
+    from mcpc.schema.code import PythonCode
+    from mcpc.schema.codegen.defaults import Defaults
+    from mcpc.schema.codegen.program import Unit
+    from mcpc.schema.codegen.walker import Path, Walker
+
+MANY = 100
+"""From so many subschemas on, functions may call each other more deeply than Python's stack is sure to allow."""
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """What one kind of function looks like: its parameters, where its value lies, and its last line."""
+
+    walker: type[Walker]
+    parameters: PythonCode
+    path: Path
+    result: PythonCode
+
+
+OUTPUTS = {
+    "accepts": Output(Predicate, fill("x"), (), fill("return True")),
+    "errors": Output(Collector, fill("x, path, found"), (fill("path"),), fill("return found")),
+    "evaluated": Output(Marker, fill("x, seen"), (), fill("return seen")),
+    "beside": Output(Marker, fill("x, seen"), (), fill("return seen")),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class EntryFunction:
+    """The public function of a module: what it is, how it hands over to another, and its answer to a value too deep."""
+
+    kind: str
+    title: PythonCode
+    head: PythonCode
+    prelude: tuple[PythonCode, ...]
+    arguments: tuple[PythonCode, ...]
+    too_deep: PythonCode
+    too_long: tuple[PythonCode, ...]
+
+
+ENTRIES = {
+    "accepts": EntryFunction(
+        "accepts",
+        fill('"""Say whether a JSON value is valid."""'),
+        fill("def accepts(x):"),
+        (),
+        (fill("x"),),
+        fill("return False"),
+        (fill("except OverflowError:"), fill("    return False")),
+    ),
+    "errors": EntryFunction(
+        "errors",
+        fill('"""List what is wrong with a JSON value: where, by which keyword, and what was expected."""'),
+        fill("def errors(x):"),
+        (fill("found = []"),),
+        (fill("x"), fill("''"), fill("[]")),
+        fill("return [('', 'depth', None)]"),
+        (
+            fill("except OverflowError as error:"),
+            fill("    from mcpc_runtime.validation.patterns import pattern_errors"),
+            fill(""),
+            fill("    return pattern_errors(x, error)"),
+        ),
+    ),
+}
+
+
+def module(survey: SchemaAnalysis, kind: str, defaults: Defaults = NONE) -> PythonCode:
+    """Return the module that defines `accepts` or `errors`, and `complete` if there are `defaults` to fill in."""
+    program = GeneratedModule(survey)
+    entry = _entry(program, ENTRIES[kind])
+    functions = [join_code("\n", entry), *(join_code("\n", _function(program, unit)) for unit in program.units())]
+    functions += completion(program, defaults)
+    constants = tuple(program.constants())
+    head = join_code("\n\n", (ENTRIES[kind].title, *((join_code("\n", constants),) if constants else ())))
+    return fill("%s\n", join_code("\n\n\n", (head, *functions, *program.carried())))
+
+
+def _entry(program: GeneratedModule, entry: EntryFunction) -> Iterator[PythonCode]:
+    """Yield the lines of the public function."""
+    survey = program.survey
+    root = survey.at(survey.root)
+    output = OUTPUTS[entry.kind]
+    walk = output.walker(program, EMITTERS, entry.kind, is_deep=False)
+    is_guarded = _may_be_too_deep(survey)
+    if survey.recursive:
+        walk.line(fill("LEFT[0] = %s", program.allowance(entry.kind)))
+    is_bounded = _may_take_long(survey)
+    with walk.section(fill("try:") if is_guarded or is_bounded else None):
+        if survey.root in survey.shared:
+            walk.line(fill("return %s", walk.call(entry.kind, root, *entry.arguments)))
+        else:
+            for line in entry.prelude:
+                walk.line(line)
+            walk.body(ValuePlace(walk, root, fill("x"), ()))
+            walk.line(output.result)
+    if is_guarded:
+        with walk.section(fill("except RecursionError:")):
+            if survey.recursive and entry.kind == "errors":
+                walk.line(fill("if LEFT[0] < 0:"))
+                walk.line(fill("    return [('', 'work', None)]"))
+            walk.line(entry.too_deep)
+    if is_bounded:
+        for line in (*entry.too_long, fill("finally:"), fill("    STEPS[0] = %s", program.fund())):
+            walk.line(line)
+    yield entry.head
+    yield from walk.lines
+
+
+def _function(program: GeneratedModule, unit: Unit) -> Iterator[PythonCode]:
+    """Yield the lines of the function of one subschema."""
+    survey = program.survey
+    output = OUTPUTS[unit.kind]
+    is_deep = unit.schema.node in survey.recursive
+    walk = output.walker(program, EMITTERS, unit.kind, is_deep)
+    if is_deep and unit.schema.node in survey.shared:
+        walk.line(fill("LEFT[0] -= 1"))
+        with walk.section(fill("if depth > %s or LEFT[0] < 0:", program.depth_limit)):
+            walk.line(fill("raise RecursionError"))
+    walk.body(ValuePlace(walk, unit.schema, fill("x"), output.path))
+    walk.line(output.result)
+    yield fill("def %s(%s%s):", unit.name, output.parameters, fill(", depth" if is_deep else ""))
+    yield from walk.lines
+
+
+def _may_be_too_deep(survey: SchemaAnalysis) -> bool:
+    """Say whether some value could exhaust Python's stack."""
+    schemas = survey.schemas.values()
+    return bool(survey.recursive) or len(schemas) > MANY or any("uniqueItems" in schema.keywords for schema in schemas)
+
+
+def _may_take_long(survey: SchemaAnalysis) -> bool:
+    """Say whether there is a pattern for which `re` could take long on some text."""
+    return any(searching(pattern).guard is not None for pattern in _patterns(survey))
+
+
+def _patterns(survey: SchemaAnalysis) -> Iterator[str]:
+    for schema in survey.schemas.values():
+        pattern, named = schema.keywords.get("pattern"), schema.keywords.get("patternProperties")
+        if pattern is not None:
+            yield str(pattern.value)
+        yield from (member.key for member in named.members) if named is not None else ()

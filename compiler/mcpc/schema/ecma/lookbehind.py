@@ -1,0 +1,110 @@
+"""Rewriting of look-behinds to those that Python supports: look-behinds of one width each.
+
+Where a look-behind has several widths, one for each is asked for.  How often its leftmost part repeats beyond the least
+number does not matter: what ends here with more of them also ends here with fewer.
+
+    (?<=a+b?)c     (?:(?<=a)|(?<=ab))c
+    (?<!a+b?)c     (?<!a)(?<!ab)c
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from mcpc.schema.ecma.tree import EMPTY, Choice, Group, Look, Node, Repeat, Sequence, Set, choice, sequence
+
+MAX_BRANCHES = 64
+"""Alternatives that are written out, counted with those inside of others."""
+
+ByWidth = dict[int, tuple[Node, int]]
+"""Width to what has it, and how many alternatives that is."""
+NOTHING_YET: ByWidth = {0: (EMPTY, 1)}
+
+
+class LookBehindError(ValueError):
+    """Why a look-behind cannot be compiled."""
+
+
+def fixed_width(look: Look) -> Node:
+    """Return what is true where `look`, a look-behind, is."""
+    by_width = _by_width(_trimmed(look.item))
+    found: list[Node] = [replace(look, item=by_width[width][0]) for width in sorted(by_width)]
+    if look.is_positive:
+        return choice(found) if found else Set(())
+    return sequence(found) if found else EMPTY
+
+
+def _trimmed(node: Node) -> Node:
+    """Return `node` with its leftmost repetitions as short as they may be."""
+    match node:
+        case Group():
+            return _trimmed(node.item)
+        case Choice():
+            return Choice(tuple(map(_trimmed, node.branches)))
+        case Repeat():
+            return Repeat(node.item, node.least, node.least) if node.least else EMPTY
+        case Sequence() if node.items:
+            first = _trimmed(node.items[0])
+            rest = Sequence(node.items[1:])
+            return _trimmed(rest) if first == EMPTY else Sequence((first, *rest.items))
+        case _:
+            return node
+
+
+def _by_width(node: Node) -> ByWidth:
+    match node:
+        case Set():
+            return {1: (node, 1)} if node.ranges else {}
+        case Group():
+            return _by_width(node.item)
+        case Choice():
+            return _merged_widths([_by_width(branch) for branch in node.branches])
+        case Sequence():
+            found = NOTHING_YET
+            for item in node.items:
+                found = _followed(found, _by_width(item))
+            return found
+        case Repeat():
+            return _repeated(node, _by_width(node.item))
+        case _:
+            return {0: (node, 1)}
+
+
+def _repeated(node: Repeat, widths: ByWidth) -> ByWidth:
+    if len(widths) == 1 and node.least == node.most:
+        return {width * node.least: (replace(node, item=item), size) for width, (item, size) in widths.items()}
+    if node.most is None:
+        raise LookBehindError("a look-behind can be compiled only if what it looks for has a greatest length")
+    if node.most > MAX_BRANCHES:
+        raise LookBehindError("a look-behind has too many lengths")
+    found: list[ByWidth] = []
+    times = NOTHING_YET
+    for count in range(node.most + 1):
+        if count >= node.least:
+            found.append(times)
+        times = _followed(times, widths)
+    return _merged_widths(found)
+
+
+def _followed(one: ByWidth, other: ByWidth) -> ByWidth:
+    return _merged_widths(
+        [
+            {first + last: (_beside(node, after), size * more)}
+            for first, (node, size) in one.items()
+            for last, (after, more) in other.items()
+        ]
+    )
+
+
+def _beside(one: Node, other: Node) -> Node:
+    return other if one == EMPTY else one if other == EMPTY else Sequence((one, other))
+
+
+def _merged_widths(parts: list[ByWidth]) -> ByWidth:
+    found: dict[int, list[tuple[Node, int]]] = {}
+    for part in parts:
+        for width, row in part.items():
+            found.setdefault(width, []).append(row)
+    if sum(size for rows in found.values() for _, size in rows) > MAX_BRANCHES:
+        raise LookBehindError("a look-behind has too many lengths")
+    return {width: (choice([node for node, _ in rows]), sum(size for _, size in rows)) for width, rows in found.items()}

@@ -1,0 +1,48 @@
+"""Help pages and messages of the commands of a built file, as templates."""
+
+from __future__ import annotations
+
+HELP = """{name} {version}: a Model Context Protocol server in one file
+
+  {file}                              serve over standard input and output, as clients start it
+  {file} info [--json]                print name, version, protocol revisions and build facts
+  {file} check [--json]               check that the file is intact and can run on this machine
+  {file} list [--json]                list tools, prompts and resources
+  {file} call TOOL [NAME=VALUE ...]   call a tool; progress and log messages go to standard error
+  {file} call TOOL --json OBJECT      the same, with the arguments as one JSON object ("-": from standard input)
+  {file} read URI [--json]            print a resource
+  {file} prompt NAME [NAME=VALUE ...] print the messages of a prompt
+  {file} complete NAME ARGUMENT [VALUE]  print completions of a prompt argument or a template variable
+  {file} serve --http [HOST:]PORT     serve over HTTP; `serve --help` lists the options
+
+{values}
+Entry for a client's configuration:
+  {{"mcpServers": {{"{name}": {{"command": "{python}", "args": ["{path}"]}}}}}}
+"""
+PROJECT_HELP = """{name} {version}: a Model Context Protocol server, built from {project}
+
+  mcpc run {project}                          serve over standard input and output
+  mcpc inspect {project}                      list tools, prompts and resources
+  mcpc call {project} TOOL [NAME=VALUE ...]   call a tool
+  mcpc read {project} URI                     print a resource
+  mcpc prompt {project} NAME [NAME=VALUE ...] print the messages of a prompt
+  mcpc build {project} -o server.pyz          build one executable file
+
+{values}
+"""
+VALUES = """\
+A VALUE is a string if the tool's schema allows only strings, and JSON if it does not allow strings. If the schema
+allows both, VALUE is read as JSON if the result has an allowed type, otherwise as a string.
+"""
+
+UNKNOWN_COMMAND = "unknown command {name!r}{hint}"
+LISTS_NAMES = "; `{command}` prints all names"
+TOOL_MISSING = "call needs the name of a tool"
+URI_MISSING = "read needs the URI of a resource"
+PROMPT_MISSING = "prompt needs the name of a prompt"
+COMPLETION_MISSING = "complete needs the name of a prompt or a URI template, and the name of an argument"
+JSON_MISSING = '--json needs one JSON object, or "-" for standard input'
+NOT_JSON = "the arguments are not JSON: {problem}"
+NOT_AN_OBJECT = "the arguments must be a JSON object"
+UNEXPECTED = "unexpected {words}"
+WITHOUT_HTTP = "error: this file was built without HTTP support; build it with `mcpc build --http`\n"

@@ -1,0 +1,116 @@
+"""Print what a server answers: results on standard output, progress and log messages on standard error.
+
+A text may say anything: what is piped gets its exact bytes, and a terminal nothing that it would obey or hide.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+
+from mcpc_runtime.lazy import lazy
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from base64 import b64decode
+    from typing import TextIO
+
+    from mcpc_runtime.cli.artifact_info import Object
+else:
+    b64decode = lazy("base64:b64decode")
+
+
+def printable(text: str) -> str:
+    """Return a text that cannot steer a terminal."""
+    return "".join(character if character.isprintable() else repr(character)[1:-1] for character in text)
+
+
+def shown(text: str, stream: TextIO) -> str:
+    """Return a text as it is written to a stream: as it is, but to a terminal without what could steer it.
+
+    Line ends and tabs stay.
+    """
+    if not stream.isatty():
+        return text
+    lines = text.replace("\r\n", "\n").split("\n")
+    return "\n".join("\t".join(map(printable, line.split("\t"))) for line in lines)
+
+
+def put_text(text: str) -> None:
+    """Write a text that a server answered to standard output."""
+    sys.stdout.write(shown(text, sys.stdout))
+
+
+def put_json(value: object) -> None:
+    """Print a value as JSON, to a terminal with all escaped in its strings that could steer it."""
+    text = json.dumps(value, indent=2, ensure_ascii=False)
+    if sys.stdout.isatty() and not text.replace("\n", "").isprintable():
+        text = "".join(char if char == "\n" or char.isprintable() else json.dumps(char)[1:-1] for char in text)
+    sys.stdout.write(f"{text}\n")
+
+
+def put_notification(message: Object) -> None:
+    """Print progress or a log message, now; without a reader it is lost, and the call goes on."""
+    row = NOTIFICATIONS.get(message["method"])
+    if row is not None:
+        try:
+            sys.stderr.write(f"{printable(row(message.get('params', {})))}\n")
+            sys.stderr.flush()
+        except OSError:
+            pass
+
+
+def progress(params: Object) -> str:
+    """Return `progress 1/3: message`."""
+    total = f"/{params['total']:g}" if "total" in params else ""
+    message = f": {params['message']}" if params.get("message") else ""
+    return f"progress {params['progress']:g}{total}{message}"
+
+
+def log(params: Object) -> str:
+    """Return `warning: message`."""
+    data = params.get("data")
+    return f"{params.get('level')}: {data if isinstance(data, str) else json.dumps(data, ensure_ascii=False)}"
+
+
+NOTIFICATIONS = {"notifications/progress": progress, "notifications/message": log}
+
+
+def put_tool_result(result: Object) -> None:
+    """Print what a tool answered: texts as they are, other blocks as JSON."""
+    for block in result["content"]:
+        put_text(f"{text_of(block)}\n")
+    if not result["content"] and "structuredContent" in result:
+        put_json(result["structuredContent"])
+
+
+def text_of(block: Object) -> str:
+    """Return a content block as text."""
+    return str(block["text"]) if block.get("type") == "text" else json.dumps(block)
+
+
+def put_contents(result: Object) -> None:
+    """Print what was read: texts, and the bytes of blobs, which are not written to a terminal."""
+    for content in result["contents"]:
+        if "blob" not in content:
+            end = "\n" if sys.stdout.isatty() and not content["text"].endswith("\n") else ""
+            put_text(f"{content['text']}{end}")
+            continue
+        data = b64decode(content["blob"])
+        if sys.stdout.isatty():
+            kind = content.get("mimeType", "application/octet-stream")
+            sys.stdout.write(f"({len(data)} bytes of {printable(kind)}: redirect standard output into a file)\n")
+        else:
+            sys.stdout.flush()
+            sys.stdout.buffer.write(data)
+
+
+def put_messages(result: Object) -> None:
+    """Print the messages of a prompt, each below its role."""
+    texts = (f"{message['role']}:\n{text_of(message['content'])}\n" for message in result["messages"])
+    put_text("\n".join(texts))
+
+
+def put_values(result: Object) -> None:
+    """Print the values that complete an argument, one a line."""
+    sys.stdout.write("".join(f"{printable(value)}\n" for value in result["completion"]["values"]))

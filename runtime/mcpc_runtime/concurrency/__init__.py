@@ -1,0 +1,1 @@
+"""Patterns for sharing threads, places and turns."""

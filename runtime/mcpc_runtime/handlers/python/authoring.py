@@ -1,0 +1,251 @@
+"""The decorators that a project's Python files import to declare tools, prompts, resources and completions.
+
+A decorator only sets an attribute of the function, which it returns; the build evaluates everything else.  Nothing here
+inspects a function, so the decorators add nothing to the import time of handlers.
+"""
+
+from __future__ import annotations
+
+import sys
+
+from mcpc_runtime.handlers.python.bindings import CALL_TOOL
+from mcpc_runtime.handlers.python.context import Context, elicitation, roots, sampling
+from mcpc_runtime.handlers.python.errors import Cancelled, ProtocolError, ToolError
+from mcpc_runtime.lazy import resolve
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence, Set
+    from typing import Any, Literal, Protocol, TypedDict, TypeVar, Unpack, overload
+
+    F = TypeVar("F", bound=Callable[..., object])
+    Object = Mapping[str, Any]
+
+    class Running(TypedDict, total=False):
+        """How a handler is run: timeout in seconds, environment variables, required programs (`git >= 2.30`)."""
+
+        timeout: float
+        environment: Sequence[str] | Literal["inherit", "minimal"]
+        requires: Sequence[str]
+
+    class PromptOptions(Running, total=False):
+        """The keywords of `prompt`."""
+
+        name: str
+        title: str
+        description: str
+        icons: Sequence[Object]
+        meta: Object
+        tags: Set[str]
+
+    class ToolOptions(PromptOptions, total=False):
+        """The keywords of `tool`; the hints may also be in `annotations`.
+
+        `inline`: the function runs in the server's process, which is faster but not isolated; `"loop"`: over HTTP on
+        the event loop's thread, for functions that never wait.  `task`: a call becomes a task if the client supports
+        that (`True` or `"optional"`), or always (`"required"`).
+        """
+
+        inline: bool | Literal["loop"]
+        task: bool | Literal["optional", "required"] | None
+        annotations: Object
+        output_schema: Object | None
+        readOnlyHint: bool
+        destructiveHint: bool
+        idempotentHint: bool
+        openWorldHint: bool
+
+    class ResourceOptions(PromptOptions, total=False):
+        """The keywords of `resource`."""
+
+        mime_type: str
+        annotations: Object
+        size: int
+        inline: bool | Literal["loop"]
+
+    class CompletionOptions(Running, total=False):
+        """The keywords of `completion`."""
+
+        inline: bool | Literal["loop"]
+
+    class ServerOptions(Running, total=False):
+        """The keywords of `Server`; the handler options apply to all handlers."""
+
+        version: str
+        title: str
+        description: str
+        website_url: str
+        icons: Sequence[Object]
+
+    class BxOptions(ResourceOptions, ToolOptions, total=False):
+        """The keywords of bx-mcp's decorators, which may also be given as one object."""
+
+        uri: str
+        version: str
+        arguments: Sequence[Object]
+
+    class BxDecorator(Protocol):
+        """`@mcp_tool`, `@mcp_tool("description")`, `@mcp_tool({"name": …, "description": …})`, `@mcp_tool(name=…)`."""
+
+        @overload
+        def __call__(self, function: F, /, **options: Unpack[BxOptions]) -> F: ...
+        @overload
+        def __call__(self, target: str | Object | None = None, /, **options: Unpack[BxOptions]) -> Callable[[F], F]: ...
+
+    class ToolDecorator(Protocol):
+        """`@tool`, `@tool(...)`, `@tool("name")`, `tool(function)`."""
+
+        @overload
+        def __call__(self, function: F, /, **options: Unpack[ToolOptions]) -> F: ...
+        @overload
+        def __call__(self, name: str | None = None, /, **options: Unpack[ToolOptions]) -> Callable[[F], F]: ...
+
+    class PromptDecorator(Protocol):
+        """`@prompt`, `@prompt(...)`, `@prompt("name")`, `prompt(function)`."""
+
+        @overload
+        def __call__(self, function: F, /, **options: Unpack[PromptOptions]) -> F: ...
+        @overload
+        def __call__(self, name: str | None = None, /, **options: Unpack[PromptOptions]) -> Callable[[F], F]: ...
+
+    class ResourceDecorator(Protocol):
+        """`@resource("config://app", ...)`; with a template, `@resource("users://{id}")`, for a function of `id`."""
+
+        def __call__(self, uri: str, /, **options: Unpack[ResourceOptions]) -> Callable[[F], F]: ...
+
+    class CompletionDecorator(Protocol):
+        """`@completion("prompt", "argument")`, `@completion("users://{id}", "id")`."""
+
+        def __call__(self, ref: str, argument: str, /, **options: Unpack[CompletionOptions]) -> Callable[[F], F]: ...
+
+    def Field(default: object = ..., *, default_factory: Callable[[], object] | None = None, **_says: object) -> Any:  # noqa: N802
+        """Declare constraints of a parameter: `limit: int = …(10, ge=1, description="how many")`."""
+
+
+__all__ = [
+    "MARK",
+    "PUBLIC",
+    "Cancelled",
+    "Context",
+    "Field",
+    "ProtocolError",
+    "Server",
+    "ToolError",
+    "call_tool_handler",
+    "completion",
+    "elicitation",
+    "mcp_prompt",
+    "mcp_resource",
+    "mcp_tool",
+    "prompt",
+    "resource",
+    "roots",
+    "sampling",
+    "tool",
+]
+
+MARK = "__mcpc__"
+PUBLIC = tuple(name for name in __all__ if name not in ("MARK", "PUBLIC"))
+"""The names of `from mcpc import ...`."""
+
+if not TYPE_CHECKING:
+
+    class Field:
+        """The constraints of a parameter, which the build reads, and its default, which a call uses."""
+
+        __slots__ = ("default", "default_factory")
+
+        def __init__(self, default=..., *, default_factory=None, **_says):
+            self.default = default
+            self.default_factory = default_factory
+
+        def get_default(self, *, call_default_factory=True):
+            """Return the value of a parameter that the caller left out."""
+            factory = self.default_factory if call_default_factory else None
+            return factory() if factory is not None else self.default
+
+
+def marker(kind: str, marked: list[object], needed: tuple[str, ...] = ()) -> Any:
+    """Return the decorator of a kind, which appends the functions it decorates to `marked`.
+
+    It works with and without parentheses; one with `needed` options requires parentheses, and takes them first.
+    """
+
+    def mark(target: object = None, /, **options: object) -> Any:
+        if callable(target):
+            return put(target, options)
+        if target is not None:
+            options["name"] = target
+        return lambda function: put(function, options)
+
+    def mark_with(*values: object, **options: object) -> Any:
+        if any(map(callable, values)):
+            raise TypeError(f"@{kind} needs {' and '.join(needed)} in parentheses")
+        options |= zip(needed, values, strict=False)
+        missing = [name for name in needed if name not in options]
+        if missing or len(values) > len(needed):
+            raise TypeError(f"@{kind} takes {' and '.join(needed)}, and options as keywords")
+        return lambda function: put(function, options)
+
+    def put(function: object, options: dict[str, object]) -> Any:
+        marked.append(function)
+        return put_mark(function, kind, options)
+
+    return mark_with if needed else mark
+
+
+def put_mark(function: object, kind: str, options: dict[str, object]) -> Any:
+    """Record a decorator on a function, and return the function."""
+    setattr(function, MARK, (*getattr(function, MARK, ()), (kind, options)))
+    return function
+
+
+def bx_decorator(kind: str) -> Any:
+    """Return the decorator of one of bx-mcp's kinds, which takes a description, an object, or keywords."""
+
+    def mark(target: Any = None, /, **options: object) -> Any:
+        if callable(target):
+            return put_mark(target, kind, options)
+        if isinstance(target, str):
+            options = {"description": target, **options}
+        elif target is not None:
+            options = {**target, **options}
+        return lambda function: put_mark(function, kind, options)
+
+    return mark
+
+
+URI, COMPLETED = ("uri",), ("ref", "argument")
+tool: ToolDecorator = marker("tool", [])
+prompt: PromptDecorator = marker("prompt", [])
+resource: ResourceDecorator = marker("resource", [], URI)
+completion: CompletionDecorator = marker("completion", [], COMPLETED)
+mcp_tool: BxDecorator = bx_decorator("mcp_tool")
+mcp_prompt: BxDecorator = bx_decorator("mcp_prompt")
+mcp_resource: BxDecorator = bx_decorator("mcp_resource")
+
+
+def call_tool_handler(request: dict[str, Any], caller: str) -> Any:
+    """Return the answer of another tool to a ToolBox tool; an `async` function awaits it."""
+    return resolve(CALL_TOOL["toolbox"])(request, caller)
+
+
+class Server:
+    """The metadata of a server without server.json; its methods are decorators."""
+
+    def __init__(self, name: str = "", instructions: str = "", **options: Unpack[ServerOptions]) -> None:
+        self.name = name
+        self.instructions = instructions
+        self.options = options
+        self.marked: list[object] = []
+        self.tool: ToolDecorator = marker("tool", self.marked)
+        self.prompt: PromptDecorator = marker("prompt", self.marked)
+        self.add_tool = self.tool
+        self.add_prompt = self.prompt
+        self.resource: ResourceDecorator = marker("resource", self.marked, URI)
+        self.completion: CompletionDecorator = marker("completion", self.marked, COMPLETED)
+
+    def run(self, *_: object, **__: object) -> None:
+        """Do nothing in a built server, which serves already; exit with a hint if the file itself is run."""
+        if getattr(sys.modules.get("__main__"), "__file__", None):
+            sys.exit("this file must be compiled: run `mcpc run` or `mcpc build` in its folder")

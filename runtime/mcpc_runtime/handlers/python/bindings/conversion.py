@@ -1,0 +1,406 @@
+"""A JSON value becomes what a type hint names: one row a type, one a kind of type; the build asks the same rows.
+
+What is converted has been accepted by the compiled validator, or is the text of a prompt's argument.  A conversion
+raises ValueError for what cannot be meant by its type, so that a union can ask its members one after the other.  Where
+several would do, the value keeps its own JSON type if the union names that, as pydantic has it.
+"""
+
+from __future__ import annotations
+
+import enum
+import json
+import re
+import sys
+import typing
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from typing import Any
+
+DURATION = re.compile(r"([+-]?)P(?:(\d+)W)?(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:\.\d+)?)S)?)?")
+
+
+class UnsupportedTypeError(TypeError):
+    """A type that no row knows."""
+
+
+class Conversion:
+    """How a JSON value becomes a value of one type.
+
+    `inert`: what the schema of the type admits is left as it is.  `names`: the keys of an object that it takes, if it
+    makes something of objects.
+    """
+
+    __slots__ = ("convert", "inert", "names", "scalar")
+
+    def __init__(self, convert: Callable[[object], object], *, inert: bool = False, scalar: type | None = None) -> None:
+        self.convert = convert
+        self.inert = inert
+        self.scalar = scalar
+        self.names: frozenset[str] | None = None
+
+
+def exactly(kind: type, word: str) -> Conversion:
+    """Return the row of a type that JSON has."""
+
+    def check(value: object) -> object:
+        if type(value) is not kind:
+            raise ValueError(f"expected {word}")
+        return value
+
+    return Conversion(check, inert=True, scalar=kind)
+
+
+def to_int(value: object) -> int:
+    """Return an integer: JSON Schema takes 1.0 for one."""
+    if type(value) is int:
+        return value
+    if type(value) is float and value.is_integer():
+        return int(value)
+    raise ValueError("expected an integer")
+
+
+def to_float(value: Any) -> float:
+    """Return a float, whatever number was written."""
+    if type(value) in (int, float):
+        return float(value)
+    raise ValueError("expected a number")
+
+
+def same(value: object) -> object:
+    """Return the value itself."""
+    return value
+
+
+ANYTHING = Conversion(same, inert=True)
+SCALARS: dict[Any, Conversion] = {
+    str: exactly(str, "a string"),
+    bool: exactly(bool, "true or false"),
+    type(None): exactly(type(None), "null"),
+    int: Conversion(to_int, scalar=int),
+    float: Conversion(to_float, scalar=float),
+    typing.Any: ANYTHING,
+    object: ANYTHING,
+}
+
+
+def duration(kind: Any, text: str) -> object:
+    """Return the time delta that an ISO 8601 duration names."""
+    found = DURATION.fullmatch(text)
+    if found is None or text[-1:] in "PT":
+        raise ValueError("expected a duration as `P1DT2H30M`")
+    weeks, days, hours, minutes, seconds = (float(part or 0) for part in found.groups()[1:])
+    delta = kind(weeks=weeks, days=days, hours=hours, minutes=minutes, seconds=seconds)
+    return -delta if found[1] == "-" else delta
+
+
+def number(kind: Any, value: object) -> object:
+    """Return a decimal number, which is written as a number or as a text."""
+    try:
+        return kind(str(value))
+    except ArithmeticError:
+        raise ValueError("expected a decimal number") from None
+
+
+NAMED: dict[str, Callable[[Any, Any], Any]] = {
+    "builtins.bytes": lambda _, text: text.encode(),
+    "datetime.date": lambda kind, text: kind.fromisoformat(text),
+    "datetime.datetime": lambda kind, text: kind.fromisoformat(text),
+    "datetime.time": lambda kind, text: kind.fromisoformat(text),
+    "datetime.timedelta": duration,
+    "decimal.Decimal": number,
+    "ipaddress.IPv4Address": lambda kind, text: kind(text),
+    "ipaddress.IPv6Address": lambda kind, text: kind(text),
+    "uuid.UUID": lambda kind, text: kind(text),
+}
+"""Types that JSON writes as a text, by name: a server that uses one has its module, the others need not import it."""
+
+SEQUENCES: dict[str, Callable[[Iterable[object]], Any]] = {
+    "builtins.list": list,
+    "builtins.set": set,
+    "builtins.frozenset": frozenset,
+    "collections.abc.Collection": list,
+    "collections.abc.Iterable": list,
+    "collections.abc.MutableSequence": list,
+    "collections.abc.Sequence": list,
+    "collections.abc.MutableSet": set,
+    "collections.abc.Set": set,
+}
+MAPPINGS = frozenset({"builtins.dict", "collections.abc.Mapping", "collections.abc.MutableMapping"})
+
+KNOWN: dict[Any, Conversion] = {}
+"""The conversions of classes that were asked for; a class whose fields lead back to it finds itself here."""
+
+
+def conversion(hint: object) -> Conversion:
+    """Return how JSON becomes what `hint` names; raise UnsupportedError with the part of it that no row knows."""
+    for applies, build in KINDS:
+        if applies(hint):
+            return build(hint)
+    raise UnsupportedTypeError(hint)
+
+
+def name_of(hint: object) -> str:
+    """Return the full name of a class, or of the class behind `list[int]`."""
+    kind = typing.get_origin(hint) or hint
+    return f"{getattr(kind, '__module__', '')}.{getattr(kind, '__qualname__', '')}"
+
+
+def is_class(hint: object) -> bool:
+    """Tell whether a hint is a class and no `list[int]`, which says that it is one."""
+    return isinstance(hint, type) and typing.get_origin(hint) is None
+
+
+def remembered(build: Callable[[Any], Conversion]) -> Callable[[Any], Conversion]:
+    """Return a builder that is asked once for each class, and not again for one it is just asked for."""
+
+    def built(hint: object) -> Conversion:
+        if hint in KNOWN:
+            return KNOWN[hint]
+        KNOWN[hint] = promised = Conversion(lambda value: promised.convert(value))
+        try:
+            made = build(hint)
+        except UnsupportedTypeError:
+            del KNOWN[hint]
+            raise
+        promised.convert, promised.inert, promised.names = made.convert, made.inert, made.names
+        return promised
+
+    return built
+
+
+def of_text(hint: object) -> Conversion:
+    """Return the row of a type that JSON writes as a text."""
+    convert = NAMED.get(name_of(hint), lambda kind, text: kind(text))
+
+    def read(value: object) -> object:
+        if type(value) is not str and convert is not number:
+            raise ValueError("expected a string")
+        return convert(hint, value)
+
+    return Conversion(read)
+
+
+def of_enum(hint: Any) -> Conversion:
+    """Return the member that has the value."""
+    members = [(plain_member(member.value), member) for member in hint]
+
+    def read(value: object) -> object:
+        for written, member in members:
+            if written == value and isinstance(written, bool) is isinstance(value, bool):
+                return member
+        raise ValueError("expected one of " + ", ".join(repr(written) for written, _ in members))
+
+    return Conversion(read)
+
+
+def plain_member(value: object) -> object:
+    """Return an enumeration's value as JSON writes it."""
+    return list(value) if isinstance(value, tuple) else value
+
+
+def of_literal(hint: object) -> Conversion:
+    """Return the row of fixed values."""
+    values = typing.get_args(hint)
+
+    def read(value: object) -> object:
+        for member in values:
+            plain = member.value if isinstance(member, enum.Enum) else member
+            if plain == value and isinstance(plain, bool) is isinstance(value, bool):
+                return member
+        raise ValueError("expected one of " + ", ".join(map(repr, values)))
+
+    return Conversion(read, inert=all(type(value) in (str, bool, type(None)) for value in values))
+
+
+def of_union(hint: object) -> Conversion:
+    """Return the row of a union: its own JSON type first, then a type with all of the object's keys, then any."""
+    members = [conversion(member) for member in typing.get_args(hint)]
+    scalars = frozenset(member.scalar for member in members if member.scalar is not None)
+
+    def read(value: object) -> object:
+        if type(value) in scalars:
+            return value
+        keys = value.keys() if type(value) is dict else None
+        fitting = [member for member in members if keys is not None and member.names is not None]
+        fitting = [member for member in fitting if keys <= member.names]  # type: ignore[operator]
+        for member in (*fitting, *members):
+            try:
+                return member.convert(value)
+            except (ValueError, TypeError):
+                continue
+        raise ValueError(f"expected {shown(hint)}")
+
+    return Conversion(read, inert=all(member.inert for member in members))
+
+
+def of_sequence(hint: object) -> Conversion:
+    """Return the row of a list, a set or what else holds items of one type."""
+    item = conversion((*typing.get_args(hint), typing.Any)[0])
+    make = SEQUENCES[name_of(hint)]
+
+    def read(value: object) -> object:
+        if type(value) is not list:
+            raise ValueError("expected an array")
+        return make(value if item is ANYTHING else map(item.convert, value))
+
+    return Conversion(read, inert=item.inert and make is list)
+
+
+def of_tuple(hint: object) -> Conversion:
+    """Return the row of a tuple: items of one type, or one type for each."""
+    hints = typing.get_args(hint) or (() if typing.get_origin(hint) else (typing.Any, ...))
+    many = len(hints) == 2 and hints[1] is ...
+    items = [conversion(hint) for hint in (hints[:1] if many else hints)]
+
+    def read(value: object) -> object:
+        if type(value) is not list or (not many and len(value) != len(items)):
+            raise ValueError("expected an array" if many else f"expected an array of {len(items)} items")
+        kinds = items * len(value) if many else items
+        return tuple(item.convert(part) for item, part in zip(kinds, value, strict=True))
+
+    return Conversion(read)
+
+
+def of_mapping(hint: object) -> Conversion:
+    """Return the row of an object with keys and values of one type each."""
+    key, item = map(conversion, typing.get_args(hint) or (typing.Any, typing.Any))
+
+    def read(value: object) -> object:
+        if type(value) is not dict:
+            raise ValueError("expected an object")
+        return {from_text(key, name): item.convert(part) for name, part in value.items()}
+
+    return Conversion(read, inert=key.inert and item.inert)
+
+
+def from_text(kind: Conversion, text: str) -> object:
+    """Return what a text means: itself if it may be one, else the JSON in it."""
+    try:
+        return kind.convert(text)
+    except (ValueError, TypeError) as problem:
+        return kind.convert(json_of(text, problem))
+
+
+def json_of(text: str, problem: Exception) -> object:
+    """Return the JSON value that a text is; if it is none, what was wrong with the text itself."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        raise ValueError(str(problem)) from None
+
+
+def of_fields(hint: Any) -> Conversion:
+    """Return the row of a dataclass or a TypedDict; keys that it does not know are left out, as pydantic does."""
+    hints = typing.get_type_hints(hint, include_extras=True)
+    known = {name: conversion(hints[name]) for name in field_names(hint)}
+    needed: frozenset[str] = getattr(hint, "__required_keys__", frozenset())
+
+    def read(value: Any) -> object:
+        if type(value) is not dict or not needed <= value.keys():
+            raise ValueError(f"expected an object as `{hint.__name__}` describes")
+        return hint(**{name: known[name].convert(part) for name, part in value.items() if name in known})
+
+    made = Conversion(read, inert=is_typed_dict(hint) and all(field.inert for field in known.values()))
+    made.names = frozenset(known)
+    return made
+
+
+def field_names(hint: object) -> tuple[str, ...]:
+    """Return the keys that the object of a dataclass or a TypedDict has."""
+    if is_typed_dict(hint):
+        return tuple(hint.__annotations__)
+    fields: Any = sys.modules["dataclasses"].fields(hint)
+    return tuple(field.name for field in fields if field.init)
+
+
+def of_named_tuple(hint: Any) -> Conversion:
+    """Return the row of a NamedTuple, which JSON writes as an array."""
+    hints = typing.get_type_hints(hint, include_extras=True)
+    items = [conversion(hints.get(name, typing.Any)) for name in hint._fields]
+
+    def read(value: Any) -> object:
+        if type(value) is not list or len(value) > len(items):
+            raise ValueError(f"expected an array of at most {len(items)} items")
+        return hint(*(item.convert(part) for item, part in zip(items, value, strict=False)))
+
+    return Conversion(read)
+
+
+def of_model(hint: Any) -> Conversion:
+    """Return the row of a pydantic model."""
+    made = Conversion(hint.model_validate)
+    made.names = frozenset(hint.model_fields)
+    return made
+
+
+def of_pydantic(hint: object) -> Conversion:
+    """Return the row of what only pydantic understands; whoever names it has imported pydantic."""
+    pydantic: Any = sys.modules["pydantic"]
+    return Conversion(pydantic.TypeAdapter(hint).validate_python)
+
+
+def is_pydantics(hint: Any) -> bool:
+    """Tell whether a hint is pydantic's own, or has something of pydantic's that changes values."""
+    parts = hint.__metadata__ if typing.get_origin(hint) is typing.Annotated else (hint,)
+    return "pydantic" in sys.modules and any(map(changes, parts))
+
+
+def changes(part: object) -> bool:
+    """Tell whether part of a hint makes values, and does not only constrain them."""
+    if getattr(part, "strip_whitespace", None) or getattr(part, "to_lower", None) or getattr(part, "to_upper", None):
+        return True
+    return hasattr(part, "__get_pydantic_core_schema__") or "__pydantic_validator__" in getattr(part, "__dict__", ())
+
+
+def is_union(hint: object) -> bool:
+    """Tell whether a hint is `A | B` or `Optional[A]`."""
+    origin = typing.get_origin(hint)
+    return origin is typing.Union or getattr(origin, "__name__", "") == "UnionType"
+
+
+def is_named_tuple(hint: Any) -> bool:
+    """Tell whether a hint is a NamedTuple."""
+    return is_class(hint) and issubclass(hint, tuple) and hasattr(hint, "_fields")
+
+
+def is_typed_dict(hint: object) -> bool:
+    """Tell whether a hint is a TypedDict, of `typing` or of `typing_extensions`."""
+    return is_class(hint) and hasattr(hint, "__required_keys__")
+
+
+def is_path(hint: object) -> bool:
+    """Tell whether a hint is a class of paths."""
+    return is_class(hint) and hasattr(hint, "__fspath__")
+
+
+KINDS: tuple[tuple[Callable[[Any], bool], Callable[[Any], Conversion]], ...] = (
+    (lambda hint: hint is None, lambda _: SCALARS[type(None)]),
+    (lambda hint: getattr(hint, "__hash__", None) is not None and hint in SCALARS, lambda hint: SCALARS[hint]),
+    (lambda hint: is_class(hint) and hasattr(hint, "model_validate"), remembered(of_model)),
+    (is_pydantics, of_pydantic),
+    (lambda hint: typing.get_origin(hint) is typing.Annotated, lambda hint: conversion(hint.__origin__)),
+    (
+        lambda hint: typing.get_origin(hint) in (typing.Required, typing.NotRequired),
+        lambda hint: conversion(typing.get_args(hint)[0]),
+    ),
+    (lambda hint: typing.get_origin(hint) is typing.Literal, of_literal),
+    (is_union, of_union),
+    (lambda hint: is_class(hint) and issubclass(hint, enum.Enum), remembered(of_enum)),
+    (lambda hint: name_of(hint) in NAMED or is_path(hint), of_text),
+    (lambda hint: name_of(hint) in SEQUENCES, of_sequence),
+    (lambda hint: name_of(hint) in MAPPINGS, of_mapping),
+    (lambda hint: name_of(hint) == "builtins.tuple", of_tuple),
+    (lambda hint: is_class(hint) and hasattr(hint, "__dataclass_fields__"), remembered(of_fields)),
+    (is_typed_dict, remembered(of_fields)),
+    (is_named_tuple, remembered(of_named_tuple)),
+    (lambda hint: hasattr(hint, "__supertype__"), lambda hint: conversion(hint.__supertype__)),
+    (lambda hint: type(hint).__name__ == "TypeAliasType", lambda hint: conversion(hint.__value__)),
+)
+"""The kinds of types, the first that applies; each with what makes a conversion of one."""
+
+
+def shown(hint: object) -> str:
+    """Return a type as it is written."""
+    return str(getattr(hint, "__qualname__", hint) if is_class(hint) else hint).replace("typing.", "")

@@ -1,0 +1,310 @@
+"""Client requests of Python handlers: builds requests from Python values, and Python values from the answers.
+
+A form is a flat object, because clients show nothing else.  Types, choices and classes become a form's schema, and its
+content becomes a value of the requested type again.
+"""
+
+from __future__ import annotations
+
+from mcpc_runtime.handlers.python.errors import AskError, UnsupportedError
+from mcpc_runtime.lazy import lazy
+from mcpc_runtime.protocol.constants import INVALID_PARAMS, MISSING_CAPABILITY
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    Object = dict[str, Any]
+    FormShape = tuple[Object, Callable[[Object], object]]
+    """A form's schema, and the function that makes a value of its content."""
+    import dataclasses
+    from typing import get_args, get_origin, get_type_hints
+else:
+    get_args = lazy("typing:get_args")
+    get_origin = lazy("typing:get_origin")
+    get_type_hints = lazy("typing:get_type_hints")
+    dataclasses = lazy("dataclasses")
+
+VALUE = "value"
+"""The only field of a form for a single value."""
+DEFAULT_MAX_TOKENS = 512
+SCALARS = {str: "string", bool: "boolean", int: "integer", float: "number"}
+FORM_OPTIONS = ("response_type", "response_title", "response_description")
+SAMPLING_NAMES = {
+    "include_context": "includeContext",
+    "max_tokens": "maxTokens",
+    "model_preferences": "modelPreferences",
+    "stop_sequences": "stopSequences",
+    "system_prompt": "systemPrompt",
+    "tool_choice": "toolChoice",
+}
+
+
+class Elicited:
+    """The user's answer: `action` is `accept`, `decline` or `cancel`.
+
+    `data`: the requested value, None if it was not accepted; `content`: the form's fields as the client sent them.
+    """
+
+    __slots__ = ("action", "content", "data")
+    __match_args__ = ("action", "data")
+
+    def __init__(self, action: str, data: object = None, content: Object | None = None) -> None:
+        self.action = action
+        self.data = data
+        self.content = content
+
+    def __repr__(self) -> str:
+        """Show the action, but no content."""
+        return f"<Elicited {self.action}>"
+
+
+class Sampled:
+    """The answer of the client's model: `text`, its joined texts; `content`; `model`; `raw`, the whole result."""
+
+    __slots__ = ("content", "model", "raw", "role", "stop_reason", "text")
+
+    def __init__(self, raw: Object) -> None:
+        self.raw = raw
+        self.content = raw["content"]
+        self.model: str = raw["model"]
+        self.role: str = raw["role"]
+        self.stop_reason: str | None = raw.get("stopReason")
+        blocks = self.content if isinstance(self.content, list) else [self.content]
+        self.text = "\n".join(block["text"] for block in blocks if block["type"] == "text")
+
+
+class Root(dict[str, "Any"]):
+    """A root of the client: an object with `uri` and perhaps `name`, which are also attributes."""
+
+    __slots__ = ()
+
+    @property
+    def uri(self) -> str:
+        """The root's uri."""
+        uri: str = self["uri"]
+        return uri
+
+    @property
+    def name(self) -> str | None:
+        """The root's name, if it has one."""
+        return self.get("name")
+
+
+def answers_of(reply: Object) -> Object:
+    """Return the client's answers; raise the error of the client or the server instead of them."""
+    error = reply.get("error")
+    if error is None:
+        answers: Object = reply["answers"]
+        return answers
+    kind = UnsupportedError if error["code"] == MISSING_CAPABILITY else AskError
+    raise kind(error["code"], error["message"], error.get("data"))
+
+
+def elicitation(message: str, schema: object = None, url: str = "") -> Object:
+    """Return an elicitation request."""
+    return elicitation_request(message, schema, url, {})[0]
+
+
+def elicitation_request(
+    message: str, schema: object, url: str, more: Object
+) -> tuple[Object, Callable[[Object], Elicited]]:
+    """Return an elicitation request, and the function that converts its result."""
+    unknown = [name for name in more if name not in FORM_OPTIONS]
+    if unknown:
+        raise TypeError(f"unknown options of elicit: {', '.join(unknown)}")
+    if url:
+        params: Object = {"mode": "url", "message": message, "url": str(url)}
+        return {"method": "elicitation/create", "params": params}, lambda raw: Elicited(raw["action"])
+    requested, build = form_of(more.get("response_type") if schema is None else schema)
+    for option, keyword in (("response_title", "title"), ("response_description", "description")):
+        if more.get(option) is not None and VALUE in requested["properties"]:
+            requested["properties"][VALUE][keyword] = more[option]
+    question = {"method": "elicitation/create", "params": {"message": message, "requestedSchema": requested}}
+    return question, lambda raw: elicited(raw, build)
+
+
+def elicited(raw: Object, build: Callable[[Object], object]) -> Elicited:
+    """Return the user's answer of an elicitation result; `build` makes a value of its content."""
+    if raw["action"] != "accept":
+        return Elicited(raw["action"])
+    content = raw.get("content", {})
+    try:
+        return Elicited("accept", build(content), content)
+    except Exception as problem:
+        raise AskError(INVALID_PARAMS, f"The user's answer does not match the request: {problem}") from problem
+
+
+def form_of(wanted: Any) -> FormShape:
+    """Return the form for a schema, a type, a list of choices, or a class."""
+    if wanted is None:
+        return {"type": "object", "properties": {}}, dict
+    if isinstance(wanted, dict) and ("properties" in wanted or wanted.get("type") == "object"):
+        return {"type": "object", "properties": {}, **wanted}, dict
+    if hasattr(wanted, "model_json_schema"):
+        return model_form(wanted.model_json_schema()), wanted.model_validate
+    if hasattr(wanted, "__dataclass_fields__"):
+        return class_form(wanted)
+    field, build = field_of(wanted)
+    form = {"type": "object", "properties": {VALUE: field}, "required": [VALUE]}
+    return form, lambda content: build(content[VALUE])
+
+
+def field_of(wanted: Any) -> tuple[Object, Callable[[Any], object]]:
+    """Return the form field for one value, and the function that converts its content."""
+    if wanted in SCALARS if isinstance(wanted, type) else False:
+        return {"type": SCALARS[wanted]}, wanted if wanted is float else unchanged
+    if isinstance(wanted, dict):
+        return field_of_titled_choices(wanted), unchanged
+    if isinstance(wanted, list):
+        return field_of_list(wanted)
+    if isinstance(wanted, type) and hasattr(wanted, "__members__"):
+        members: list[Any] = list(wanted.__members__.values())
+        enum: Object = {"type": "string", "enum": [str(member.value) for member in members]}
+        return enum, lambda text: next(member for member in members if str(member.value) == text)
+    origin, arguments = get_origin(wanted), get_args(wanted)
+    if origin is list and arguments:
+        items, build = field_of(arguments[0])
+        return {"type": "array", "items": items}, lambda values: [build(value) for value in values]
+    if arguments and all(isinstance(choice, str) for choice in arguments):  # Literal
+        return {"type": "string", "enum": list(arguments)}, unchanged
+    raise TypeError(f"cannot build a form for {wanted!r}: only flat objects of string, number, boolean and enum fields")
+
+
+def field_of_list(wanted: list[object]) -> tuple[Object, Callable[[Any], object]]:
+    """Return the form field for a list of choices; a list in a list allows any number of them."""
+    if len(wanted) == 1 and isinstance(wanted[0], list):
+        return {"type": "array", "items": {"type": "string", "enum": [str(choice) for choice in wanted[0]]}}, unchanged
+    if len(wanted) == 1 and isinstance(wanted[0], dict):
+        return {"type": "array", "items": {"anyOf": field_of_titled_choices(wanted[0])["oneOf"]}}, unchanged
+    return {"type": "string", "enum": [str(choice) for choice in wanted]}, unchanged
+
+
+def field_of_titled_choices(choices: Object) -> Object:
+    """Return the form field for choices with titles."""
+    titles = {
+        name: choice.get("title", name) if isinstance(choice, dict) else str(choice) for name, choice in choices.items()
+    }
+    return {"type": "string", "oneOf": [{"const": name, "title": title} for name, title in titles.items()]}
+
+
+def unchanged(value: object) -> object:
+    """Return the value unchanged."""
+    return value
+
+
+def class_form(kind: Any) -> FormShape:
+    """Return the form of a dataclass: a field for each of its fields, required if it has no default."""
+    hints = get_type_hints(kind, include_extras=True)
+    missing = dataclasses.MISSING
+    properties: Object = {}
+    builds: dict[str, Callable[[Any], object]] = {}
+    required = []
+    for name, field in kind.__dataclass_fields__.items():
+        if not field.init:
+            continue
+        wanted, is_optional, keywords = unwrap_hint(hints[name])
+        properties[name], builds[name] = field_of(wanted)
+        properties[name].update(keywords)
+        has_default = field.default is not missing
+        if has_default and field.default is not None:
+            properties[name]["default"] = getattr(field.default, "value", field.default)
+        if not has_default and field.default_factory is missing and not is_optional:
+            required.append(name)
+    form: Object = {"type": "object", "properties": properties}
+    if required:
+        form["required"] = required
+    return form, lambda content: kind(
+        **{name: build(content[name]) for name, build in builds.items() if name in content},
+        **{name: None for name in builds if name not in content and has_no_default(kind, name, missing)},
+    )
+
+
+def has_no_default(kind: Any, name: str, missing: object) -> bool:
+    """Return whether a field of a dataclass has no default."""
+    field = kind.__dataclass_fields__[name]
+    return field.default is missing and field.default_factory is missing
+
+
+def unwrap_hint(hint: object) -> tuple[Any, bool, Object]:
+    """Return the type of an annotation, whether it may be None, and its title and description as schema keywords."""
+    keywords: Object = {}
+    for metadata in getattr(hint, "__metadata__", ()):
+        found = {name: getattr(metadata, name, None) for name in ("title", "description")}
+        found["description"] = metadata if isinstance(metadata, str) else found["description"]
+        keywords.update({name: text for name, text in found.items() if isinstance(text, str)})
+    hint = getattr(hint, "__origin__", hint) if keywords or hasattr(hint, "__metadata__") else hint
+    arguments = get_args(hint)
+    if type(None) in arguments:
+        (wanted,) = (argument for argument in arguments if argument is not type(None))
+        return wanted, True, keywords
+    return hint, False, keywords
+
+
+def model_form(schema: Object) -> Object:
+    """Return a pydantic model's schema as a form: references are replaced by their targets, and null is removed."""
+    definitions = schema.get("$defs", {})
+    properties = {name: model_field(field, definitions) for name, field in schema.get("properties", {}).items()}
+    form: Object = {"type": "object", "properties": properties}
+    if schema.get("required"):
+        form["required"] = schema["required"]
+    return form
+
+
+def model_field(field: Object, definitions: Object) -> Object:
+    """Return a field of a model as a form field."""
+    found = dict(field)
+    parts = [part for keyword in ("anyOf", "allOf") for part in found.get(keyword, ()) if part != {"type": "null"}]
+    if len(parts) == 1:
+        found = {**parts[0], **{name: found[name] for name in found if name not in ("anyOf", "allOf")}}
+    name = found.pop("$ref", "").removeprefix("#/$defs/")
+    if name in definitions:
+        found = {**definitions[name], **found}
+    if "const" in found:
+        found["enum"] = [found.pop("const")]
+    if isinstance(found.get("items"), dict):
+        found["items"] = model_field(found["items"], definitions)
+    if found.get("default", "") is None:
+        del found["default"]
+    return found
+
+
+def sampling(messages: object, params: Object) -> Object:
+    """Return a sampling request."""
+    items = messages if isinstance(messages, list | tuple) else [messages]
+    request: Object = {"messages": [message_of(message) for message in items], "maxTokens": DEFAULT_MAX_TOKENS}
+    for name, value in params.items():
+        if value is not None:
+            request[SAMPLING_NAMES.get(name, name)] = (
+                model_preferences(value) if name == "model_preferences" else as_json(value)
+            )
+    return {"method": "sampling/createMessage", "params": request}
+
+
+def model_preferences(value: object) -> object:
+    """Return model preferences; names of models are hints."""
+    names = [value] if isinstance(value, str) else value
+    return {"hints": [{"name": name} for name in names]} if isinstance(names, list | tuple) else as_json(value)
+
+
+def message_of(message: object) -> Object:
+    """Return a message to a model; a string is a user message."""
+    if isinstance(message, str):
+        return {"role": "user", "content": {"type": "text", "text": message}}
+    result: Object = dict(as_json(message))
+    if isinstance(result.get("content"), str):
+        result["content"] = {"type": "text", "text": result["content"]}
+    return result
+
+
+def as_json(value: object) -> Any:
+    """Return a model's object as JSON values, without null members."""
+    if hasattr(value, "model_dump"):
+        return value.model_dump(mode="json", by_alias=True, exclude_none=True)
+    return [as_json(item) for item in value] if isinstance(value, list | tuple) else value
+
+
+def roots_of(raw: Object) -> list[Root]:
+    """Return the client's roots."""
+    return [Root(root) for root in raw["roots"]]

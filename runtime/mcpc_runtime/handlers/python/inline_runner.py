@@ -1,0 +1,255 @@
+"""Runs Python handlers in the server's own process, which is faster; they cannot be ended by force.
+
+The thread that read the request calls the handler; if that is slow, another thread continues to serve
+(`mcpc_runtime.concurrency.leader_followers`), and the answer is delivered later.  A handler that exits or crashes the
+process ends the server.
+"""
+
+from __future__ import annotations
+
+import sys
+from _contextvars import Context as Variables
+from _signal import SIG_DFL, SIGINT, signal
+from _thread import allocate_lock
+
+from mcpc_runtime.concurrency.leader_followers import LeaderFollowers
+from mcpc_runtime.handlers.invocations import FunctionResult
+from mcpc_runtime.handlers.python.bindings import BINDINGS, ArgumentError
+from mcpc_runtime.handlers.python.context import Context
+from mcpc_runtime.handlers.python.errors import Cancelled
+from mcpc_runtime.handlers.python.worker.interruption import InterruptibleSection
+from mcpc_runtime.handlers.python.worker.replies import error_of, is_meant, message_of, report, written
+from mcpc_runtime.lazy import lazy, resolve
+from mcpc_runtime.protocol.jsonrpc import parse
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from typing import Any, TypeVar
+
+    from mcpc_runtime.handlers.invocations import Invocation
+    from mcpc_runtime.handlers.runner_context import RunnerContext
+    from mcpc_runtime.interfaces import DriverInterface, Note, Notify
+    from mcpc_runtime.protocol.jsonrpc import Json
+
+    Handler = tuple[Any, ...]
+    """See `mcpc.emit.records.python_target`."""
+
+    Answer = TypeVar("Answer")
+
+    from mcpc_runtime.handlers.python.worker.process import carry
+else:
+    carry = lazy("mcpc_runtime.handlers.python.worker.process:carry")
+
+
+LOOP = "loop"
+JSON_TYPES = (str, int, bool, type(None))
+"""Types whose values are JSON already."""
+
+
+class InlineRunner:
+    """Calls functions on the leader's thread."""
+
+    def __init__(self, context: RunnerContext, driver: DriverInterface) -> None:
+        self.driver = driver
+        self._archive = context.image.archive
+        self._functions: dict[Handler, Callable[..., object]] = {}
+        threads = driver.turns
+        self._turns: LeaderFollowers = (threads or LeaderFollowers)(driver.serve_in_this_thread)
+        self._has_loop = threads is not None
+        if threads is None:  # else the event loop handles signals
+            signal(SIGINT, SIG_DFL)  # Ctrl-C ends the server, whatever handler it meets
+
+    def make(self, invocation: Invocation, done: Callable[[FunctionResult], None], note: Notify) -> InlineCall:
+        """Return a call that is not run yet, but can be stopped."""
+        handler = (invocation.file, invocation.function, invocation.context, invocation.is_async, *invocation.binding)
+        call = ContextCall(self, handler, invocation.arguments)
+        call.done, call.note, call.name, call.meta = done, note, invocation.name, invocation.meta
+        call.more = invocation.more
+        return call
+
+    def run(self, call: InlineCall, inline: bool | str) -> bool:
+        """Call the function with the lock free; raise LeadershipLost if another thread serves when it is done.
+
+        Return False if another thread calls it, because it was slow before.  `inline`: `loop` for a function that never
+        waits, which has no effect over stdio, because another thread can take over there.
+        """
+        if self._has_loop and inline == LOOP:
+            call.run()
+            return True
+        lock = self.driver.lock
+        lock.release()
+        at_once = self._turns.run(call.handler, call.run, call.deliver_later)
+        lock.acquire()
+        return at_once
+
+    def stop(self, call: InlineCall) -> None:
+        """Interrupt the handler, which may ignore that."""
+        call.cancel()
+
+    def answer(self, call: ContextCall, reply: int, result: dict[str, Json]) -> None:
+        """Deliver the answer to a note."""
+        call.answered(reply, result)
+
+    def close(self) -> None:
+        """Do nothing: threads end with the process."""
+
+    def function(self, handler: Handler) -> Callable[..., object]:
+        """Return a handler's function; its module is imported at the first use."""
+        found = self._functions.get(handler)
+        if found is None:
+            if f"{self._archive}/handlers" not in sys.path:
+                sys.stdout = sys.stderr
+                sys.path.insert(0, f"{self._archive}/handlers")
+                carry(self._archive)
+            module = handler[0].removesuffix(".py").replace("/", ".")
+            found = self._functions[handler] = resolve(f"{module}:{handler[1]}")
+        return found
+
+
+class InlineCall:
+    """One call of a function that needs nothing but its arguments."""
+
+    __slots__ = ("arguments", "cancelled", "done", "handler", "region", "returned", "runner")
+
+    def __init__(self, runner: InlineRunner, handler: Handler, arguments: dict[str, Json]) -> None:
+        self.runner = runner
+        self.handler = handler
+        self.arguments = arguments
+        self.region = InterruptibleSection()
+        self.cancelled = False
+        self.returned: FunctionResult
+        self.done: Callable[[FunctionResult], None]
+
+    def run(self) -> None:
+        """Call the function, in this thread, without the lock."""
+        try:
+            self._guarded()
+        except BaseException as problem:  # noqa: BLE001 - interrupted between the end of the handler and its result
+            self.returned = failed(problem)
+
+    def _guarded(self) -> None:
+        self.region.enter()
+        try:
+            value: Any = Variables().run(self.call_function)
+            self.returned = FunctionResult(value if type(value) in JSON_TYPES else parse(written(value)))
+        except ArgumentError as problem:
+            self.returned = FunctionResult(refused=str(problem))
+        except BaseException as problem:  # noqa: BLE001 - any failure of the handler is its answer
+            if not is_meant(problem):
+                report(problem)
+            self.returned = failed(problem)
+        self.region.leave()
+
+    def call_function(self) -> object:
+        """Call the function, and return its result."""
+        handler = self.handler
+        if len(handler) > 4:
+            return self.call_bound({})
+        return self.runner.function(handler)(**self.arguments)
+
+    def call_bound(self, contexts: Mapping[str, Context]) -> object:
+        """Call the function through its binding, which converts the arguments."""
+        binding = self.handler[4:]
+        return resolve(BINDINGS[binding[0]])(self.runner.function(self.handler), self.arguments, contexts, *binding[1:])
+
+    def deliver_later(self) -> None:
+        """Deliver the result to the serving thread, which is not this one any more."""
+        self.hand_over(lambda: self.done(self.returned))
+
+    def hand_over(self, task: Callable[[], None]) -> None:
+        """Queue a callback for the serving thread."""
+        driver = self.runner.driver
+        with driver.lock:
+            driver.ask(task)
+
+    def cancel(self) -> None:
+        """Raise Cancelled in the handler."""
+        self.cancelled = True
+        self.region.interrupt(Cancelled)
+
+
+class ContextCall(InlineCall):
+    """A call of a function with a context, for which it sends notes."""
+
+    __slots__ = ("answers", "meta", "more", "name", "note", "over")
+
+    def __init__(self, runner: InlineRunner, handler: Handler, arguments: dict[str, Json]) -> None:
+        super().__init__(runner, handler, arguments)
+        self.answers: dict[int, Reply] = {}
+        self.over = False
+        self.name = ""
+        self.meta: dict[str, Json] = {}
+        self.more: dict[str, Json] = {}
+        self.note: Notify
+
+    def run(self) -> None:
+        """Call the function; notes after its end are dropped."""
+        super().run()
+        self.over = True
+
+    def call_function(self) -> object:
+        """Call the function, and return its result."""
+        context = self.handler[2]
+        more = {context: Context(self, self.name, self.meta, self.more)} if context else {}
+        if len(self.handler) > 4:
+            return self.call_bound(more)
+        return self.runner.function(self.handler)(**self.arguments, **more)
+
+    def cancel(self) -> None:
+        """Raise Cancelled in the handler, and end its waiting for answers."""
+        super().cancel()
+        for reply in list(self.answers):
+            self.answered(reply, None)
+
+    def say(self, note: Mapping[str, object]) -> None:
+        """Send a note, unless the call has ended; the thread is not interrupted meanwhile."""
+        message = parse(written(note))
+        if self.over or type(message) is not dict:
+            return
+        mine = self.region.mine
+        if mine and not self.region.pause():
+            raise Cancelled
+        try:
+            self.hand_over(lambda: self.note(message))
+        finally:
+            if mine:
+                self.region.resume()
+        if self.cancelled:
+            raise Cancelled
+
+    def ask(self, note: Mapping[str, object], read: Callable[[Note], Answer]) -> Answer:
+        """Send a note that is answered: by another tool, or by the client."""
+        reply = len(self.answers) + 1
+        waiting = self.answers[reply] = Reply()
+        self.say({**note, "reply": reply})
+        waiting.bell.acquire()
+        if waiting.result is None:
+            raise Cancelled
+        return read(waiting.result)
+
+    def answered(self, reply: int, result: Note | None) -> None:
+        """Take the first answer to a note."""
+        waiting = self.answers.get(reply)
+        if waiting is not None and not waiting.is_there:
+            waiting.is_there, waiting.result = True, result
+            waiting.bell.release()
+
+
+class Reply:
+    """The answer to a note, None if there will be none; `bell` is released when it `is_there`."""
+
+    __slots__ = ("bell", "is_there", "result")
+
+    def __init__(self) -> None:
+        self.bell = allocate_lock()
+        self.bell.acquire()
+        self.is_there = False
+        self.result: Note | None = None
+
+
+def failed(problem: BaseException) -> FunctionResult:
+    """Return the result of a function that raised an exception."""
+    returned = FunctionResult(problem=message_of(problem))
+    returned.raised = error_of(problem)
+    return returned

@@ -1,0 +1,76 @@
+"""The context of all runners of a server: reactor, image, supervisor, and the environments of handlers."""
+
+from __future__ import annotations
+
+import posix
+
+from mcpc_runtime.lazy import call_rows, lazy
+from mcpc_runtime.operator_log import standard_error
+from mcpc_runtime.platforms.posix.reactor import READABLE
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from mcpc_runtime.image.image import Image
+    from mcpc_runtime.interfaces import ReactorInterface
+    from mcpc_runtime.platforms.environments import environment as environments_environment
+    from mcpc_runtime.platforms.environments import hide
+    from mcpc_runtime.platforms.posix.supervision.client import Supervisor
+else:
+    Supervisor = lazy("mcpc_runtime.platforms.posix.supervision.client:Supervisor")
+    environments_environment = lazy("mcpc_runtime.platforms.environments:environment", "environments_environment")
+    hide = lazy("mcpc_runtime.platforms.environments:hide")
+
+READ_SIZE = 1 << 16
+
+
+class RunnerContext:
+    """One per server; the supervisor is started by the first runner that uses it."""
+
+    def __init__(self, reactor: ReactorInterface, image: Image) -> None:
+        self.reactor = reactor
+        self.image = image
+        self._supervisor: Supervisor | None = None
+        self._read_end = self._write_end = -1
+        self._environments: dict[int, dict[bytes, bytes]] = {}
+        for names in call_rows(image.hooks("secret_variables"), image):
+            hide(names)
+
+    @property
+    def supervisor(self) -> Supervisor:
+        """The supervisor; what its children write to standard error is forwarded here without blocking them."""
+        if self._supervisor is None:
+            self._supervisor = Supervisor(self.reactor)
+            self._supervisor.errors = self.errors
+        return self._supervisor
+
+    @property
+    def errors(self) -> int:
+        """A descriptor that replaces standard error for children: it is always read."""
+        if self._write_end < 0:
+            standard_error.prepare()
+            self._read_end, self._write_end = posix.pipe()
+            posix.set_blocking(self._read_end, False)
+            self.reactor.watch(self._read_end, READABLE, self._forward_errors)
+        return self._write_end
+
+    def environment(self, number: int) -> dict[bytes, bytes]:
+        """Return an environment of the index, filled from the server's environment; do not change it."""
+        found = self._environments.get(number)
+        if found is None:
+            inherit, names = self.image.index["environments"][number]
+            found = environments_environment(inherit, names)
+            self._environments[number] = found
+        return found
+
+    def close(self) -> None:
+        """End all processes, if any was started."""
+        if self._supervisor is not None:
+            self._supervisor.close()
+            self._forward_errors()
+
+    def _forward_errors(self) -> None:
+        """Forward what children wrote to standard error, as far as it can be written without waiting."""
+        try:
+            standard_error.write(posix.read(self._read_end, READ_SIZE))
+        except BlockingIOError:
+            return

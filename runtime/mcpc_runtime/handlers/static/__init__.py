@@ -1,0 +1,1 @@
+"""Answers that are known when the server is built."""

@@ -1,0 +1,87 @@
+"""Limits of concurrent introspection requests for unknown tokens, in all and by client address.
+
+Anybody can send a token that nobody knows, and each costs a question.  So addresses take turns, each has few questions
+under way and few that wait, and some places are never given to unknown tokens: those that were good before have them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+
+from mcpc_runtime.http.auth.principals import UnavailableError
+from mcpc_runtime.lazy import lazy
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ipaddress import ip_network
+else:
+    ip_network = lazy("ipaddress:ip_network")
+
+MAX_RUNNING, MAX_RUNNING_OF_ONE = 12, 4
+"""So many unknown tokens are asked about at once, and so many that one address sent."""
+MAX_WAITING, MAX_WAITING_OF_ONE = 1024, 16
+WAIT_SECONDS = 10.0
+NETWORK_BITS = 64
+"""Of an address of version 6: who has one has all of its network."""
+
+
+class IntrospectionLimits:
+    """The slots for introspection requests about unknown tokens."""
+
+    def __init__(self) -> None:
+        self._running: dict[str, int] = {}
+        self._waiting: dict[str, deque[asyncio.Future[None]]] = {}
+
+    async def take(self, source: str) -> None:
+        """Wait for a place; raise UnavailableError if too many wait, or none is free in time."""
+        if self._is_free(source):
+            self._running[source] = self._running.get(source, 0) + 1
+            return
+        queue = self._waiting.get(source, ())
+        if len(queue) >= MAX_WAITING_OF_ONE or sum(map(len, self._waiting.values())) >= MAX_WAITING:
+            raise UnavailableError("too many unknown tokens are being asked about")
+        turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiting.setdefault(source, deque()).append(turn)
+        done, _ = await asyncio.wait([turn], timeout=WAIT_SECONDS)
+        if not done:
+            self._forget(source, turn)
+            raise UnavailableError("no unknown token could be asked about in time")
+
+    def _is_free(self, source: str) -> bool:
+        return sum(self._running.values()) < MAX_RUNNING and self._running.get(source, 0) < MAX_RUNNING_OF_ONE
+
+    def _forget(self, source: str, turn: asyncio.Future[None]) -> None:
+        queue = self._waiting[source]
+        queue.remove(turn)
+        if not queue:
+            del self._waiting[source]
+
+    def free(self, source: str) -> None:
+        """Give a place back; the next address whose turn it is has it.  O(addresses that wait)."""
+        self._running[source] -= 1
+        if not self._running[source]:
+            del self._running[source]
+        for waiting in list(self._waiting):
+            if self._is_free(waiting):
+                self._give(waiting)
+                return
+
+    def _give(self, source: str) -> None:
+        """Give a place to the one of an address that waits longest; other addresses come before its next one."""
+        queue = self._waiting.pop(source)
+        turn = queue.popleft()
+        if queue:
+            self._waiting[source] = queue
+        self._running[source] = self._running.get(source, 0) + 1
+        turn.set_result(None)
+
+
+def source_of(address: str) -> str:
+    """Return what an address counts as: itself, or its network."""
+    if ":" not in address:
+        return address
+    try:
+        return str(ip_network((address.partition("%")[0], NETWORK_BITS), strict=False))
+    except ValueError:
+        return address

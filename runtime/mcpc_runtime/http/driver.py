@@ -1,0 +1,349 @@
+"""The driver of a server over HTTP: any number of conversations, under an event loop.
+
+Everything here happens in the loop's thread, between two of its turns; other threads only leave something to be done.
+"""
+
+from __future__ import annotations
+
+import posix
+from _thread import get_ident
+from asyncio import get_running_loop
+from time import time
+
+from mcpc_runtime.concurrency.fair_shares import TIMES_FREE, SharedPool
+from mcpc_runtime.http.connections import most_connections
+from mcpc_runtime.http.fair_places import FairAdmission
+from mcpc_runtime.http.inline_threads import InlineThreads
+from mcpc_runtime.http.reactor import LoopReactor
+from mcpc_runtime.http.sessions import Sessions
+from mcpc_runtime.lazy import call_rows, lazy
+from mcpc_runtime.protocol.effects import CloseStream, SendMessage, StartHandler
+from mcpc_runtime.server.driver import Driver, receive_or_fail
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from asyncio import TimerHandle
+    from collections.abc import Callable, Sequence
+    from typing import Any, Protocol
+
+    from mcpc_runtime.http.memory_budget import MemoryAccount
+    from mcpc_runtime.http.principals import Principal
+    from mcpc_runtime.http.settings import HttpSettings
+    from mcpc_runtime.image.image import Image
+    from mcpc_runtime.interfaces import Observer, ReactorInterface, RequestOrigin
+    from mcpc_runtime.protocol.effects import Activity, Effect, PublishChange, SendResponse
+    from mcpc_runtime.protocol.jsonrpc import Json
+    from mcpc_runtime.protocol.session import Session
+
+    class Waiting(Protocol):
+        """An open request (`PostResponse`)."""
+
+        session: Session
+
+        def end_listening(self) -> None:
+            """End its subscription."""
+
+        def abandon(self, why: str) -> None:
+            """Answer it with an error."""
+
+    from mcpc_runtime.http.client_address import ClientAddressFilter
+    from mcpc_runtime.replicas.events import ReplicaEvents
+    from mcpc_runtime.server.dispatcher import Dispatcher
+    from mcpc_runtime.server.running_calls import Admission
+else:
+    ReplicaEvents = lazy("mcpc_runtime.replicas.events:ReplicaEvents")
+    ClientAddressFilter = lazy("mcpc_runtime.http.client_address:ClientAddressFilter")
+
+
+SWEEP_SECONDS = 30.0
+MAX_SECONDS = 86_400.0
+"""Maximum duration of a stream in seconds: its client opens another one."""
+FOREVER = float("inf")
+FULL = "there are too many streams"
+YOURS = "your share of the streams that may be open is used up: end one first"
+TASKS_VARIABLE = b"MCPC_TASKS"
+MESSAGE = "message"
+"""The kind of event that forwards a message to the process of its session: the session's name, and the message."""
+SESSION = "session"
+"""The kind of event that reports a session's end to other processes; `uri` is its name."""
+
+
+def receive_effects(session: Session, message: Json, origin: RequestOrigin) -> list[Effect]:
+    """Return the effects of a message; `origin` receives the effects of its requests."""
+    effects = receive_or_fail(session, message, lambda message: session.receive_message(message, None))
+    for effect in effects:
+        request = effect.call.request if isinstance(effect, StartHandler) else getattr(effect, "request", None)
+        if request is not None and request.origin is None:
+            request.origin = origin
+    return effects
+
+
+class NoLock:
+    """A lock without effect, where one thread does everything."""
+
+    def acquire(self) -> bool:
+        """Do nothing: no other thread competes."""
+        return True
+
+    def release(self) -> None:
+        """Do nothing."""
+
+    def __enter__(self) -> NoLock:
+        """Do nothing."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Do nothing."""
+
+
+class Lease:
+    """A stream that ends when its principal's token expires or is removed."""
+
+    __slots__ = ("_leases", "_timer", "end", "principal")
+
+    def __init__(
+        self, leases: dict[Lease, None], principal: Principal, end: Callable[[], None], timer: TimerHandle | None
+    ) -> None:
+        self._leases = leases
+        self._timer = timer
+        self.principal = principal
+        self.end = end
+        leases[self] = None
+
+    def cancel(self) -> None:
+        """Cancel it: the stream has ended already."""
+        self._leases.pop(self, None)
+        if self._timer is not None:
+            self._timer.cancel()
+
+
+class HttpDriver(Driver):
+    """The driver of one server.
+
+    `posts` are the open requests; `listening` are the sessions with subscriptions of the stateless era, each with the
+    expiry of its token; `streams` counts the other open responses; `stream_shares` are the places of both, of which
+    each principal has its share, as of those of calls (`is_shared`).  `events` exchanges changes with other processes,
+    if configured: `publish(event)` sends those of this process, and `hear` receives those of others.  `observers` are
+    called for each call of a handler: `began(call)`, and `ended(call, status, …)`.
+    """
+
+    turns = InlineThreads
+
+    def __init__(self, image: Image, settings: HttpSettings) -> None:
+        super().__init__(image, NoLock())
+        self.settings = settings
+        self.events: ReplicaEvents | None = None
+        self.is_shared = settings.authenticator is not None
+        self.sessions = Sessions(image, settings)
+        self.posts: dict[Waiting, None] = {}
+        self.listening: dict[Session, float] = {}
+        self.streams = 0
+        self.leases: dict[Lease, None] = {}
+        self.peers = ClientAddressFilter((), settings.proxies) if settings.proxies else None
+        most = min(settings.max_streams, most_connections(settings))
+        self.stream_shares = SharedPool(most, TIMES_FREE if self.is_shared else most)
+        self.is_ending = self.is_closed = False
+        self.observers: list[Observer] = []
+        self._reactor: LoopReactor | None = None
+        self._loop = get_running_loop()
+        self._thread = get_ident()
+        self._sweep()
+        call_rows(image.hooks("start"), image)
+        if settings.events:
+            self.events = ReplicaEvents(settings.events, image.server_name, image.archive, self.hear)
+
+    def account(self, principal: str) -> MemoryAccount:
+        """Return the memory account for the unsent output of a principal's call."""
+        return self.settings.budget.account(principal)
+
+    def no_stream(self, principal: str) -> str:
+        """Return why a principal may open no more streams, or an empty string."""
+        if self.is_ending or self.stream_shares.is_full:
+            return FULL
+        return "" if self.stream_shares.has_room(principal) else YOURS
+
+    def begin_stream(self, principal: str) -> None:
+        """Count an open stream."""
+        self.streams += 1
+        self.stream_shares.take(principal)
+
+    def end_stream(self, principal: str) -> None:
+        """Stop counting an open stream."""
+        self.streams -= 1
+        self.stream_shares.give_back(principal)
+
+    def listen(self, session: Session, expires: float) -> None:
+        """Register a session with subscriptions, until its token expires."""
+        if session not in self.listening:
+            self.stream_shares.take(session.principal)
+        self.listening[session] = expires
+
+    def listen_no_more(self, session: Session) -> None:
+        """Unregister a session with subscriptions, if it is registered."""
+        if self.listening.pop(session, None) is not None:
+            self.stream_shares.give_back(session.principal)
+
+    def watch(self) -> ReactorInterface:
+        """Return the reactor, created at first use."""
+        if self._reactor is None:
+            self._reactor = LoopReactor(self.run)
+        return self._reactor
+
+    def serve_in_this_thread(self) -> None:
+        """Refuse: a loop stays in its thread."""
+        raise RuntimeError("a loop stays in its thread")
+
+    def _wake(self) -> None:
+        """Wake the loop's thread; callable from any thread."""
+        if get_ident() == self._thread:
+            self._loop.call_soon(self.run_queued)
+        elif not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(self.run_queued)
+
+    def publish(self, event: PublishChange) -> None:
+        """Send a change to all clients here, and to the other processes."""
+        if self.events is not None:
+            self.events.publish(event)
+        self.tell_everybody(event)
+
+    @property
+    def full(self) -> bool:
+        """Always False: unread output is limited by its memory account."""
+        return False
+
+    @property
+    def clients(self) -> list[Session]:
+        """The sessions that may wait for change notifications."""
+        return [*self.listening, *self.sessions.by_session]
+
+    def hear(self, event: PublishChange) -> None:
+        """Handle a change from another process; callable from any thread."""
+        self.ask(lambda: self.tell_everybody(event))
+
+    def tell_everybody(self, event: PublishChange) -> None:
+        """Notify every client of this process of a change; a session that was ended elsewhere ends here, too."""
+        if event.kind == SESSION:
+            self.sessions.bar(event.uri)
+            return
+        if event.kind == MESSAGE:
+            self._take(event.uri)
+            return
+        super().publish(event)
+
+    def _take(self, sent: str) -> None:
+        """Handle what a client of this process sent to another process: a response, or a cancellation."""
+        name, _, message = sent.partition(" ")
+        conversation = self.sessions.named(name)
+        if conversation is not None:
+            self.post_effects(conversation.session.receive(message.encode("utf-8", "backslashreplace")))
+
+    def at(self, expires: float | None, end: Callable[[], None]) -> TimerHandle:
+        """Call `end` when a token expires, in seconds since the epoch; return its timer."""
+        seconds = MAX_SECONDS if expires is None else min(max(0.0, expires - time()), MAX_SECONDS)
+        return self._loop.call_later(seconds, end)
+
+    def address(self, client: Any, headers: Any) -> str:
+        """Return the address of the client, from a trusted proxy's header if there is one."""
+        if self.peers is None:
+            return str(client[0])
+        return str(self.peers.address(client, headers) or client[0])
+
+    def lease(self, principal: Principal, end: Callable[[], None], *, timed: bool = True) -> Lease:
+        """Call `end` when a principal's token is no longer valid; `timed`: also when it expires."""
+        return Lease(self.leases, principal, end, self.at(principal.expires, end) if timed else None)
+
+    def end_leases(self, gone: Sequence[Principal]) -> None:
+        """End the streams of tokens that were removed. O(open streams)."""
+        for lease in [lease for lease in self.leases if lease.principal in gone]:
+            lease.cancel()
+            lease.end()
+        self.run_queued()
+
+    def open_tasks(self) -> None:
+        """Start to look for abandoned tasks, where processes share a task store."""
+        wires = [self.image.wire(version) for version in self.image.stateless_versions]
+        if TASKS_VARIABLE in posix.environ and any("tasks/get" in wire.methods for wire in wires):
+            self.prepare().tasks.open()
+
+    def perform(self, effects: list[Effect]) -> None:
+        """Do what a session asks for, and all that follows at once."""
+        self.post_effects(effects)
+        self.run_queued()
+
+    def run(self, callback: Callable[[], None]) -> None:
+        """Do what waits for the reactor, and all that follows at once."""
+        try:
+            callback()
+        except Exception as problem:  # noqa: BLE001 - an error in one callback must not end the server
+            self._survive(problem)
+        self.run_queued()
+
+    def _send(self, effect: SendResponse) -> None:
+        if isinstance(effect, SendMessage):
+            self._say(effect)
+        elif effect.request is not None and effect.request.origin is not None:
+            effect.request.origin.answer(effect)
+
+    def _perform(self, effect: Effect) -> None:
+        if not isinstance(effect, CloseStream):
+            super()._perform(effect)
+        elif effect.request.origin is not None:
+            effect.request.origin.close_stream(effect.seconds)
+
+    def _say(self, effect: SendMessage) -> None:
+        """Send a message on the stream of its request, or of its session if it has no request."""
+        origin = None if effect.request is None else effect.request.origin
+        if origin is None:
+            origin = self.sessions.by_session.get(effect.session)
+        if origin is not None:
+            origin.say(effect.data)
+
+    def prepare(self) -> Dispatcher:
+        """Return the dispatcher, created at first use."""
+        if self.is_closed:
+            raise RuntimeError("the server was stopped")
+        return super().prepare()
+
+    def _admission(self) -> Admission:
+        return FairAdmission() if self.is_shared else super()._admission()
+
+    def _stop(self, call: Activity) -> None:
+        """End a handler whose result is no longer needed."""
+        super()._stop(call)
+        if call.request.origin is not None:
+            call.request.origin.forget()
+
+    def _sweep(self) -> None:
+        """Remove unused sessions, twice a minute."""
+        self.sessions.sweep()
+        now = time()
+        expired = {session for session, expires in self.listening.items() if expires < now}
+        for post in [post for post in self.posts if post.session in expired] if expired else ():
+            post.end_listening()
+        self.run_queued()
+        self._timer = self._loop.call_later(SWEEP_SECONDS, self._sweep)
+
+    def end_streams(self) -> None:
+        """End the open streams with their responses."""
+        self.is_ending = True
+        for conversation in list(self.sessions.by_session.values()):
+            conversation.end_streams()
+        for post in [post for post in self.posts if post.session.listening]:
+            post.end_listening()
+        self.run_queued()
+
+    def abandon(self, why: str) -> None:
+        """Answer all open requests with an error, and end their handlers."""
+        for post in list(self.posts):
+            post.abandon(why)
+        self.run_queued()
+
+    def close(self) -> None:
+        """End all processes and discard all state."""
+        self.is_closed = True
+        self._timer.cancel()
+        if self.events is not None:
+            self.events.close()
+        if self.dispatcher is not None:
+            self.dispatcher.close()
+            self.dispatcher = None

@@ -1,0 +1,25 @@
+"""Import uvicorn without its command line: `import uvicorn` would import click, which is not bundled."""
+
+from __future__ import annotations
+
+import sys
+from importlib.util import find_spec, module_from_spec
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from types import ModuleType
+
+PACKAGE = "uvicorn"
+
+
+def prepare() -> ModuleType:
+    """Have `uvicorn` be a package whose modules can be imported, though it has not run; return it."""
+    found = sys.modules.get(PACKAGE)
+    if found is not None:
+        return found
+    spec = find_spec(PACKAGE)
+    if spec is None:
+        raise ModuleNotFoundError(PACKAGE)
+    package = sys.modules[PACKAGE] = module_from_spec(spec)
+    package.Config = __import__("uvicorn.config", fromlist=["Config"]).Config  # type: ignore[attr-defined]
+    return package

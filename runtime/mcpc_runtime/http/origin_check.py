@@ -1,0 +1,117 @@
+"""Validation of Host and Origin against DNS rebinding; both are parsed as RFC 3986 says and compared exactly.
+
+Rule: a Host is accepted if it was configured, or is this machine's own where only this machine can connect.
+Without tokens a server is for this machine alone: it refuses what a proxy forwarded, unless the proxy is configured.
+"""
+
+from __future__ import annotations
+
+import re
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from mcpc_runtime.http.settings import HttpSettings
+
+    Authority = tuple[str, int | None]
+
+LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
+AUTHORITY = re.compile(
+    r"(?P<host>\[[0-9a-f:.]{2,45}\]|[a-z0-9](?:[a-z0-9_-]{0,62})(?:\.[a-z0-9][a-z0-9_-]{0,62})*)(?::(?P<port>[0-9]{1,5}))?"
+)
+NUMBERS = re.compile(r"[0-9]{1,3}(?:\.[0-9]{1,3}){3}")
+DEFAULT_PORTS = {"http": 80, "https": 443}
+MAX_CACHED = 256
+MISDIRECTED, FORBIDDEN, BAD = 421, 403, 400
+FORWARDED = (b"forwarded", b"via", b"x-forwarded-for", b"x-forwarded-host", b"x-forwarded-proto", b"x-real-ip")
+"""Headers that a proxy adds: the request comes from another machine than the connection."""
+PROXIED = (
+    "a proxy forwarded this request, and no token is needed here: start the server with --token-file or --issuer, "
+    "or with --trust-proxy or --open if everybody who reaches the proxy may call"
+)
+
+
+class OriginCheck:
+    """Checks Host and Origin; pairs that passed are cached, within bounds."""
+
+    def __init__(self, settings: HttpSettings) -> None:
+        self._is_direct = settings.authenticator is None and not settings.open and not settings.proxies
+        self._is_loopback = settings.is_loopback
+        named = [*settings.hosts, bracketed(settings.host)]
+        if settings.url:
+            named.append(settings.url.partition("://")[2].partition("/")[0])
+        self._hosts = frozenset(one for one in map(parse_authority, named) if one is not None)
+        self.origins = frozenset(settings.origins)
+        self._origins = frozenset(one for one in map(parse_origin, settings.origins) if one is not None)
+        self._known: set[tuple[bytes, bytes | None]] = set()
+
+    def check(self, headers: dict[bytes, bytes]) -> tuple[int, str]:
+        """Return the status of a refusal and its reason; status 0 for a request that may go on."""
+        if self._is_direct and not headers.keys().isdisjoint(FORWARDED):
+            return FORBIDDEN, PROXIED
+        return self._check_names(headers)
+
+    def _check_names(self, headers: dict[bytes, bytes]) -> tuple[int, str]:
+        host, came_from = headers.get(b"host"), headers.get(b"origin")
+        if host is None:
+            return BAD, "missing Host header"
+        if (host, came_from) in self._known:
+            return 0, ""
+        asked = parse_authority(host.decode("latin-1").lower())
+        if asked is None:
+            return BAD, "malformed Host header"
+        if not self._is_allowed_host(asked):
+            return MISDIRECTED, "Host not allowed (see --allow-host)"
+        if came_from is not None and not self._is_allowed_origin(came_from, asked):
+            return FORBIDDEN, "Origin not allowed (see --allow-origin)"
+        if len(self._known) < MAX_CACHED:
+            self._known.add((host, came_from))
+        return 0, ""
+
+    def _is_allowed_host(self, asked: Authority) -> bool:
+        name, port = asked
+        if (name, port) in self._hosts or (name, None) in self._hosts:
+            return True
+        if name in LOOPBACK:
+            return True
+        # a number is no name that somebody could have bent to this address; off loopback any of ours will do
+        return not self._is_loopback and (name.startswith("[") or NUMBERS.fullmatch(name) is not None)
+
+    def _is_allowed_origin(self, given: bytes, asked: Authority) -> bool:
+        found = parse_origin(given.decode("latin-1").lower())
+        if found is None:
+            return False
+        scheme, name, port = found
+        if found in self._origins or (self._is_loopback and name in LOOPBACK):
+            return True
+        own = DEFAULT_PORTS[scheme] if asked[1] is None else asked[1]
+        return asked[0] not in LOOPBACK and (name, port) == (asked[0], own)
+
+    def shares_with(self, headers: dict[bytes, bytes]) -> bytes:
+        """Return the origin whose pages may read the answer, if it was configured."""
+        given = headers.get(b"origin", b"")
+        if given and self._origins and parse_origin(given.decode("latin-1").lower()) in self._origins:
+            return given
+        return b""
+
+
+def parse_authority(text: str) -> Authority | None:
+    """Return the host and the port of an authority; None if it is invalid, or names a user."""
+    match = AUTHORITY.fullmatch(text)
+    if match is None or len(text) > 261:
+        return None
+    port = match["port"]
+    if port is None:
+        return match["host"], None
+    return (match["host"], int(port)) if 0 < int(port) <= 0xFFFF else None
+
+
+def parse_origin(text: str) -> tuple[str, str, int] | None:
+    """Return the scheme, host and port of an origin as browsers write it; None if invalid, such as `null`."""
+    scheme, slashes, rest = text.partition("://")
+    found = parse_authority(rest) if slashes and scheme in DEFAULT_PORTS else None
+    return None if found is None else (scheme, found[0], found[1] or DEFAULT_PORTS[scheme])
+
+
+def bracketed(host: str) -> str:
+    """Return an address as a Host header has it."""
+    return f"[{host}]" if ":" in host else host.lower()

@@ -1,0 +1,78 @@
+"""The result of authentication: a `Principal`, on whose behalf a request is, or `Denied`, which has the reply to it."""
+
+from __future__ import annotations
+
+from mcpc_runtime.http.replies import PROTECTED
+from mcpc_runtime.protocol.jsonrpc import encode
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from mcpc_runtime.http.replies import Pairs, Reply
+    from mcpc_runtime.protocol.jsonrpc import Json
+
+
+REASONS = {400: "Bad Request", 401: "Unauthorized", 403: "Forbidden", 503: "Service Unavailable"}
+RETRY_SECONDS = b"5"
+SEND_TOKEN = "send a bearer token in the Authorization header"
+
+
+class Principal:
+    """A user or client on whose behalf requests are made.
+
+    `name`: the same for each of its requests, and not a secret.  `allows`: the tools that it may see and call, all if
+    None.  `scopes`: what its token grants, None if the token has no scopes.  `expires`: when the token expires, in
+    seconds of the epoch, None if it does not.
+    """
+
+    __slots__ = ("allows", "expires", "name", "scopes")
+
+    def __init__(
+        self,
+        name: str,
+        allows: Callable[[str], bool] | None = None,
+        scopes: frozenset[str] | None = None,
+        expires: float | None = None,
+    ) -> None:
+        self.name = name
+        self.allows = allows
+        self.scopes = scopes
+        self.expires = expires
+
+
+ANONYMOUS = Principal("")
+"""The principal of every request where no authenticator is configured."""
+
+
+class Denied:
+    """The reply to a request that is not allowed."""
+
+    __slots__ = ("body", "headers", "status")
+
+    def __init__(self, status: int, headers: Pairs, body: bytes) -> None:
+        self.status = status
+        self.headers = headers
+        self.body = body
+
+    @property
+    def reply(self) -> Reply:
+        """The reply as it is sent."""
+        return self.status, [*PROTECTED, *self.headers], self.body
+
+
+if TYPE_CHECKING:
+    Authenticated = Principal | Denied
+
+
+def deny(status: int, challenge: str = "", error: str = "", description: str = "") -> Denied:
+    """Return a reply with a challenge, if there is one, and the reason as JSON (RFC 6750, section 3)."""
+    value: dict[str, Json] = {"error": error or REASONS[status]}
+    if description or status == 401:
+        value["error_description"] = description or SEND_TOKEN
+    headers = [(b"content-type", b"application/json")]
+    if challenge:
+        headers.append((b"www-authenticate", challenge.encode("ascii")))
+    if status == 503:
+        headers.append((b"retry-after", RETRY_SECONDS))
+    return Denied(status, headers, encode(value))

@@ -1,0 +1,1 @@
+"""The built file as the server reads it."""

@@ -1,0 +1,194 @@
+"""Extraction of the author's files to disk, for handlers that need them there: programs, and libraries.
+
+Files are extracted once per server process, when the first handler needs them, into a new folder that only the server's
+user can enter; each file is verified by the digest of the build. The folder is removed when the server ends, however it
+ends.
+"""
+
+from __future__ import annotations
+
+import marshal
+import posix
+from errno import EACCES
+
+from mcpc_runtime.platforms.posix import system_features
+from mcpc_runtime.platforms.posix.supervision.folders import FOLDERS, remove_tree
+from mcpc_runtime.platforms.rollback import Rollback
+
+try:
+    from _sha2 import sha256
+except ImportError:  # its name in Python 3.11; hashlib would load a whole library of ciphers
+    from _sha256 import sha256
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from mcpc_runtime.image.image import Image
+
+MANIFEST = "META-INF/manifest.sha256"
+HANDLERS = "handlers/"
+FOLDED, ARCHIVE = "folded", "handlers.zip"
+"""The index key of the table of files that are stored in one entry, and the name of that entry."""
+LOCAL_HEADER, HEADER_SIZE = b"PK\3\4", 30
+LENGTH_FIELDS = ((18, 22), (26, 28), (28, 30))
+"""A file in an archive: the signature of its header, the header's length, and the positions of three lengths."""
+PRIVATE_MODE = 0o700
+WRITABLE_BY_OTHERS, STICKY = 0o022, 0o1000
+CREATE_FLAGS = posix.O_WRONLY | posix.O_CREAT | posix.O_EXCL | posix.O_NOFOLLOW | posix.O_CLOEXEC
+
+extracted: dict[str, str] = {}
+"""The folder of each archive."""
+
+
+class ExtractionError(Exception):
+    """The files cannot be extracted; the message contains the reason."""
+
+
+def extracted_folder(image: Image) -> str:
+    """Return the folder with the files, laid out as below the project; raise ExtractionError on failure.
+
+    It is created again if it was removed, for example at the end of a login session.
+    """
+    folder = extracted.get(image.archive)
+    if folder is None or not posix.access(folder, posix.R_OK | posix.X_OK):
+        folder = extracted[image.archive] = extract_files(image)
+    return folder
+
+
+def extract_files(image: Image) -> str:
+    """Write every file that the index names, below a folder in the first suitable location."""
+    rows = image.index.get("unpack", ())
+    if FOLDED in image.index:
+        rows = marshal.loads(image.read(*image.index[FOLDED]))
+    files = [(safe_path(path), is_executable) for path, is_executable in rows]
+    digests = read_digests(image)
+    read_file = (
+        folded_files(image, digests)
+        if FOLDED in image.index
+        else lambda path: verified_entry(image, HANDLERS + path, digests)
+    )
+    refusals = []
+    for folder in candidate_folders():
+        try:
+            check_folder(folder)
+            target = f"{folder}/mcpc-{posix.urandom(12).hex()}"
+            posix.mkdir(target, PRIVATE_MODE)
+        except OSError as problem:
+            refusals.append(f"{folder}: {problem.strerror}")
+            continue
+        FOLDERS.append(target)
+        try:
+            write_files(target, files, read_file)
+        except OSError as problem:
+            refusals.append(f"{target}: {problem.strerror}")
+            continue
+        return target
+    raise ExtractionError(f"the handlers' files cannot be unpacked ({'; '.join(refusals)})")
+
+
+def write_files(target: str, files: list[tuple[str, bool]], read_file: Callable[[str], bytes]) -> None:
+    """Write files below a folder, which is removed on failure."""
+    with Rollback(lambda: remove_tree(target)):
+        posix.chmod(target, PRIVATE_MODE)  # the umask may have left less
+        for path, is_executable in files:
+            write_file(target, path, read_file(path), is_executable)
+
+
+def safe_path(path: str) -> str:
+    """Return the path, if it stays below its folder."""
+    if not path or "\0" in path or any(part in ("", ".", "..") for part in path.split("/")):
+        raise ExtractionError(f"{path!r} is not a path below a folder")
+    return path
+
+
+def read_digests(image: Image) -> dict[str, str]:
+    """Return the digest of each file of the author by its name as the manifest spells it."""
+    rows = (line.partition("  ") for line in image.entry(MANIFEST).decode().split("\n"))
+    return {name: digest for digest, _, name in rows}
+
+
+def folded_files(image: Image, digests: dict[str, str]) -> Callable[[str], bytes]:
+    """Return a function that finds files in the single entry: a nested archive of uncompressed files."""
+    data, contents, position = verified_entry(image, ARCHIVE, digests), {}, 0
+    while data[position : position + 4] == LOCAL_HEADER:
+        size, name, extra = (
+            int.from_bytes(data[position + at : position + end], "little") for at, end in LENGTH_FIELDS
+        )
+        begin = position + HEADER_SIZE + name + extra
+        contents[str(data[position + HEADER_SIZE : position + HEADER_SIZE + name], "utf-8")] = data[
+            begin : begin + size
+        ]
+        position = begin + size
+
+    def read_file(path: str) -> bytes:
+        if path not in contents:
+            raise ExtractionError(f"{path} is not in {ARCHIVE}")
+        return contents[path]
+
+    return read_file
+
+
+def verified_entry(image: Image, name: str, digests: dict[str, str]) -> bytes:
+    """Return an entry's content; raise ExtractionError if it differs from the build."""
+    escaped = name.replace("\\", "\\\\").replace("\n", "\\n").replace("\r", "\\r")
+    data = image.entry(name)
+    digest: str = sha256(data).hexdigest()
+    if digests.get(escaped, "").removeprefix("\\") != digest:
+        raise ExtractionError(f"{name} has a wrong checksum")
+    return data
+
+
+def candidate_folders() -> Iterator[str]:
+    """Yield the folders to try: of this login session, for temporary files, and the shared /tmp."""
+    for variable in (b"XDG_RUNTIME_DIR", b"TMPDIR"):
+        variable_value = str(posix.environ.get(variable, b""), "utf-8", "surrogateescape")
+        if variable_value.startswith("/"):
+            yield variable_value.rstrip("/")
+    yield "/tmp"
+
+
+def check_folder(folder: str) -> None:
+    """Raise OSError if other users could replace a folder in it, or if programs cannot be run from it."""
+    path = resolve_symlinks(folder)
+    while True:
+        status = posix.stat(path)
+        label = "it" if path == folder else path
+        if status.st_uid not in (0, posix.geteuid()):
+            raise OSError(EACCES, f"{label} is owned by another user")
+        if status.st_mode & WRITABLE_BY_OTHERS and not status.st_mode & STICKY:
+            raise OSError(EACCES, f"{label} is writable by other users")
+        if path == "/":
+            break
+        path = path.rpartition("/")[0] or "/"
+    if posix.statvfs(folder).f_flag & getattr(posix, "ST_NOEXEC", 0):
+        raise OSError(EACCES, "its file system is mounted with noexec")
+
+
+def resolve_symlinks(folder: str) -> str:
+    """Return a folder's path without symlinks; unchanged where the system does not provide it."""
+    descriptor = posix.open(folder, posix.O_RDONLY | posix.O_DIRECTORY | posix.O_CLOEXEC)
+    try:
+        return posix.readlink(f"/proc/self/fd/{descriptor}") if system_features.has("proc") else folder
+    finally:
+        posix.close(descriptor)
+
+
+def write_file(target: str, path: str, data: bytes, is_executable: bool) -> None:
+    """Write a file below the folder, and its parent folders."""
+    parts = path.split("/")
+    for depth in range(1, len(parts)):
+        parent = f"{target}/{'/'.join(parts[:depth])}"
+        try:
+            posix.mkdir(parent, PRIVATE_MODE)
+        except FileExistsError:
+            continue
+        posix.chmod(parent, PRIVATE_MODE)
+    file = posix.open(f"{target}/{path}", CREATE_FLAGS, 0o600)
+    try:
+        view = memoryview(data)
+        while view:
+            view = view[posix.write(file, view) :]
+        posix.fchmod(file, PRIVATE_MODE if is_executable else 0o600)
+    finally:
+        posix.close(file)

@@ -1,0 +1,226 @@
+"""The private cache folder of extracted native packages: each is named by its digest, and verified before use.
+
+Refused are: a folder of another user, one that others may write to, a symbolic link in place of a private folder, and a
+file system mounted with noexec.  To verify, all files are read and digested, once per process, relative to the folder's
+descriptor; modules are loaded through this descriptor, so replacing the folder afterwards has no effect.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+import time
+
+from mcpc_runtime.platforms.posix.private_files import (
+    UnusableFolderError,
+    make_missing,
+    make_own,
+    refuse_others,
+    refuse_shared,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    Files = Mapping[str, str]
+    """The digest of each file by its path."""
+    Read = Callable[[str], bytes]
+    """Returns the content of a file in the archive."""
+
+CACHE_VARIABLE = "MCPC_RUNTIME_CACHE"
+FOLDER_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+UNFINISHED_PREFIX, ABANDONED_SECONDS = ".new-", 3600
+MAX_TRIES = 10
+PAUSE_SECONDS = 0.02
+"""Delay between tries, times the number of earlier tries: several processes may replace a damaged folder at once."""
+
+
+def cache_roots() -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Yield the locations to try: an existing base folder, and the names of the private folders below it."""
+    chosen = os.environ.get(CACHE_VARIABLE)
+    if chosen:
+        yield os.path.split(os.path.abspath(chosen))[0], (os.path.basename(os.path.abspath(chosen)),)
+        return
+    configured = os.environ.get("XDG_CACHE_HOME", "")
+    cache = configured if os.path.isabs(configured) else os.path.expanduser("~/.cache")
+    if os.path.isabs(cache):  # a user who is unknown to the system has no home folder
+        yield cache, ("mcpc", "native")
+    yield os.environ.get("TMPDIR") or "/tmp", (f"mcpc-{os.geteuid()}", "native")
+
+
+def make_private_folder(base: str, names: tuple[str, ...]) -> str:
+    """Return a folder that only this user can write to, created if missing; raise UnusableFolderError."""
+    path = os.path.realpath(base)
+    try:
+        make_missing(path)
+        refuse_shared(path)
+        for name in names:
+            path = os.path.join(path, name)
+            make_own(path)
+        if os.statvfs(path).f_flag & getattr(os, "ST_NOEXEC", 0):
+            raise UnusableFolderError(f"{path} is on a file system mounted with noexec")
+    except OSError as problem:
+        raise UnusableFolderError(f"{problem.filename or path}: {problem.strerror}") from None
+    return path
+
+
+def digest_name(files: Files) -> str:
+    """Return the name of the folder for these files: the digest of their digests."""
+    lines = "".join(f"{digest}  {path}\n" for path, digest in sorted(files.items()))
+    return hashlib.sha256(lines.encode()).hexdigest()
+
+
+def extract_folder(root: str, files: Files, read: Read) -> str:
+    """Return the verified folder of these files below `root`; a missing or damaged folder is replaced.
+
+    If /proc is available, the path is that of a descriptor, so that modules are loaded from the verified folder.
+    """
+    path = os.path.join(root, digest_name(files))
+    for before in range(MAX_TRIES):
+        time.sleep(PAUSE_SECONDS * max(before - 1, 0))
+        try:
+            descriptor = open_verified(path, files)
+            if descriptor >= 0:
+                return descriptor_path(path, descriptor)
+            write_folder(path, files, read)
+        except OSError as problem:
+            raise UnusableFolderError(f"{problem.filename or path}: {problem.strerror}") from None
+    raise UnusableFolderError(f"{path} does not keep what is written to it")
+
+
+def is_intact(path: str, files: Files) -> bool:
+    """Tell whether every file exists, is private, and has its digest; all are read."""
+    descriptor = open_verified(path, files)
+    if descriptor >= 0:
+        os.close(descriptor)
+    return descriptor >= 0
+
+
+def open_verified(path: str, files: Files) -> int:
+    """Return a descriptor of the folder if all its files are intact, else -1."""
+    opened: dict[str, int] = {}
+    try:
+        for name, digest in files.items():
+            above = open_folder(path, os.path.dirname(name), opened)
+            if not has_digest(above, os.path.basename(name), digest):
+                return -1
+        return os.dup(opened[""])
+    except (OSError, KeyError, UnusableFolderError):
+        return -1
+    finally:
+        for descriptor in opened.values():
+            os.close(descriptor)
+
+
+def open_folder(path: str, below: str, opened: dict[str, int]) -> int:
+    """Return a descriptor of a folder below `path`, opened step by step through private folders."""
+    if below not in opened:
+        if below:
+            above, name = open_folder(path, os.path.dirname(below), opened), os.path.basename(below)
+            opened[below] = os.open(name, FOLDER_FLAGS, dir_fd=above)
+        else:
+            opened[below] = os.open(path, FOLDER_FLAGS)
+        refuse_others(os.path.join(path, below), os.fstat(opened[below]))
+    return opened[below]
+
+
+def has_digest(above: int, name: str, digest: str) -> bool:
+    """Tell whether a file is regular, private, and has a digest."""
+    with os.fdopen(os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=above), "rb") as file:
+        status = os.fstat(file.fileno())
+        refuse_others(name, status)
+        return stat.S_ISREG(status.st_mode) and hashlib.file_digest(file, "sha256").hexdigest() == digest
+
+
+def descriptor_path(path: str, descriptor: int) -> str:
+    """Return a path of a verified folder through its descriptor, if the system has such paths, else `path`."""
+    held_path = f"/proc/{os.getpid()}/fd/{descriptor}"
+    if os.path.isdir(held_path):
+        return held_path
+    os.close(descriptor)
+    return path
+
+
+def write_folder(path: str, files: Files, read: Read) -> None:
+    """Write the files into a folder beside `path`, and rename it, unless another process was faster."""
+    remove_abandoned(os.path.dirname(path))
+    written = f"{os.path.dirname(path)}/{UNFINISHED_PREFIX}{os.getpid()}-{os.urandom(8).hex()}"
+    os.mkdir(written, 0o700)
+    try:
+        for name in files:
+            write_file(os.path.join(written, name), read(name))
+        try:
+            os.rename(written, path)
+        except OSError:
+            if not is_intact(path, files):
+                replace_folder(path, written)
+    finally:
+        remove_tree(written)
+        remove_tree(f"{written}.old")
+
+
+def replace_folder(path: str, written: str) -> None:
+    """Replace whatever is at `path` by a folder; what another process puts there will be verified."""
+    try:
+        os.rename(path, f"{written}.old")
+        os.rename(written, path)
+    except OSError:
+        if os.path.lexists(path):
+            return
+        raise
+
+
+def write_file(path: str, data: bytes) -> None:
+    """Write a new file."""
+    make_missing(os.path.dirname(path))
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
+    with os.fdopen(descriptor, "wb") as file:
+        file.write(data)
+
+
+def remove_abandoned(root: str) -> None:
+    """Remove unfinished folders of processes that were ended while they wrote."""
+    for name in os.listdir(root):
+        path = os.path.join(root, name)
+        if name.startswith(UNFINISHED_PREFIX) and is_older(path, ABANDONED_SECONDS):
+            remove_tree(path)
+
+
+def is_older(path: str, seconds: float) -> bool:
+    """Tell whether a path exists, and was last modified more than `seconds` ago."""
+    try:
+        return os.lstat(path).st_mtime < time.time() - seconds
+    except OSError:
+        return False
+
+
+def remove_tree(path: str) -> None:
+    """Remove a folder with its content, or a file; what cannot be removed stays."""
+    if os.path.isdir(path) and not os.path.islink(path):
+        for below, folders, names in os.walk(path, topdown=False):
+            for name in (*names, *folders):
+                remove_entry(os.path.join(below, name))
+    remove_entry(path)
+
+
+def remove_entry(path: str) -> None:
+    """Remove a file, a symlink or an empty folder."""
+    try:
+        if os.path.isdir(path) and not os.path.islink(path):
+            os.rmdir(path)
+        else:
+            os.unlink(path)
+    except OSError:
+        return
+
+
+def write_memory_file(data: bytes, name: str) -> str:
+    """Return the path of a file in memory; raise UnusableFolderError if the system has no such files."""
+    if not hasattr(os, "memfd_create"):
+        raise UnusableFolderError("this system does not support files in memory")
+    descriptor = os.memfd_create(name)
+    with os.fdopen(descriptor, "wb", closefd=False) as file:
+        file.write(data)
+    return f"/proc/self/fd/{descriptor}"

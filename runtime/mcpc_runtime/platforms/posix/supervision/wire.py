@@ -1,0 +1,153 @@
+"""Messages with descriptors over a Unix socket: both ends of the supervisor's socket speak through this.
+
+Its law: nothing here waits.  What the other end has no room for is kept, with duplicates of its descriptors, and sent
+by `flush`.  A frame: four bytes of length, one that counts the descriptors, then the message (`marshal`: both ends are
+the same Python).  A stream is enough, and every Unix has it: what belongs to a frame is sent with its first byte.
+"""
+
+from __future__ import annotations
+
+import _socket
+import marshal
+import posix
+import sys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    Message = tuple[Any, ...]
+
+HEAD = 5
+READ_SIZE = 1 << 16
+MOST_DESCRIPTORS = 64
+SPACE = _socket.CMSG_SPACE(4 * MOST_DESCRIPTORS)
+CLOSED_ON_EXEC = getattr(_socket, "MSG_CMSG_CLOEXEC", 0)
+NOWHERE = -1
+"""Stands for a descriptor that there was no room for."""
+
+
+class DescriptorSocket:
+    """One end of the socket.  Memory: what the other end has not taken yet."""
+
+    __slots__ = ("_arrived", "_incoming", "_outgoing", "_socket", "descriptor")
+
+    def __init__(self, socket: _socket.socket) -> None:
+        socket.setblocking(False)
+        self._socket = socket
+        self.descriptor = socket.fileno()
+        self._incoming = bytearray()
+        self._arrived: list[int] = []
+        self._outgoing: list[tuple[bytes, list[int]]] = []
+
+    @property
+    def pending(self) -> bool:
+        """Something is still to be sent."""
+        return bool(self._outgoing)
+
+    def send(self, message: Message, descriptors: Sequence[int] = ()) -> None:
+        """Send a message; raise OSError, with nothing sent or kept, if there is no room for its descriptors."""
+        body = marshal.dumps(message)
+        frame = len(body).to_bytes(4, "little") + bytes((len(descriptors),)) + body
+        sent = 0 if self._outgoing else self._push(frame, descriptors)
+        if sent < len(frame):
+            self._outgoing.append((frame[sent:], [] if sent else duplicates(descriptors)))
+
+    def flush(self) -> None:
+        """Send what is kept, as far as the other end takes it."""
+        while self._outgoing:
+            data, descriptors = self._outgoing[0]
+            sent = self._push(data, descriptors)
+            if not sent:
+                return
+            close_all(descriptors)
+            self._outgoing[0] = data[sent:], []
+            if sent == len(data):
+                del self._outgoing[0]
+
+    def _push(self, data: bytes, descriptors: Sequence[int]) -> int:
+        rights = b"".join(number.to_bytes(4, sys.byteorder) for number in descriptors)
+        ancillary = [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, rights)] if rights else []
+        try:
+            return self._socket.sendmsg([data], ancillary)
+        except BlockingIOError:
+            return 0
+        except ConnectionError:
+            return len(data)  # whoever reads sees the end
+
+    def receive(self) -> list[tuple[Message, list[int]]] | None:
+        """Return the messages that are complete now, with their descriptors; None at the end."""
+        try:
+            data, ancillary, flags, _ = self._socket.recvmsg(READ_SIZE, SPACE, CLOSED_ON_EXEC)
+        except BlockingIOError:
+            return []
+        except ConnectionError:
+            return None
+        for _, _, rights in ancillary:
+            whole = range(0, len(rights) - len(rights) % 4, 4)
+            self._arrived += [int.from_bytes(rights[at : at + 4], sys.byteorder) for at in whole]
+        if not CLOSED_ON_EXEC:
+            for number in self._arrived:
+                posix.set_inheritable(number, False)
+        self._incoming += data
+        return self._complete(flags & _socket.MSG_CTRUNC != 0) if data else None
+
+    def _complete(self, cut: bool) -> list[tuple[Message, list[int]]]:
+        """Take the complete frames out; `cut`: there was no room for some descriptors of the last that has begun."""
+        found = []
+        at = wanted = 0
+        while len(self._incoming) - at >= HEAD:
+            length, count = int.from_bytes(self._incoming[at : at + 4], "little"), self._incoming[at + 4]
+            wanted += count
+            if cut:
+                self._arrived += [NOWHERE] * (wanted - len(self._arrived))
+            if len(self._incoming) - at - HEAD < length:
+                break
+            found.append((at + HEAD, at + HEAD + length, count))
+            at += HEAD + length
+        messages = [(marshal.loads(self._incoming[start:end]), self._take(count)) for start, end, count in found]
+        del self._incoming[:at]
+        return messages
+
+    def _take(self, count: int) -> list[int]:
+        taken, self._arrived = self._arrived[:count], self._arrived[count:]
+        return taken
+
+    def finish(self) -> None:
+        """Say that nothing more will be sent."""
+        try:
+            self._socket.shutdown(_socket.SHUT_WR)
+        except OSError:
+            return
+
+    def close(self) -> None:
+        """Close the socket, and what was kept for it."""
+        self._socket.close()
+        close_all(self._arrived)
+        for _, descriptors in self._outgoing:
+            close_all(descriptors)
+        self._outgoing.clear()
+        self._arrived.clear()
+
+
+def duplicates(descriptors: Sequence[int]) -> list[int]:
+    """Return duplicates of all of these; raise OSError, with none left open, if there is no room."""
+    made: list[int] = []
+    try:
+        for number in descriptors:
+            made.append(posix.dup(number))
+    except OSError:
+        close_all(made)
+        raise
+    return made
+
+
+def close_all(descriptors: Sequence[int]) -> None:
+    """Close these descriptors, whatever the kernel thinks of them."""
+    for number in descriptors:
+        if number != NOWHERE:
+            try:
+                posix.close(number)
+            except OSError:
+                continue

@@ -1,0 +1,189 @@
+"""Parameters of client requests: validation, and their form in each revision.
+
+A request comes from an author or a handler; the handler receives its errors, and the client never sees an invalid
+request. Parts that a revision does not define are removed or converted.
+"""
+
+from __future__ import annotations
+
+from mcpc_runtime.lazy import lazy
+from mcpc_runtime.protocol.capabilities import CAPABILITY_DETAILS_SINCE
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from mcpc_runtime.protocol.image import ProtocolRevision
+    from mcpc_runtime.protocol.jsonrpc import Json
+
+    Params = dict[str, Json]
+    from mcpc_runtime.protocol.content_compatibility import downgrade_content
+else:
+    downgrade_content = lazy("mcpc_runtime.protocol.content_compatibility:downgrade_content")
+
+PRIMITIVES = ("string", "number", "integer", "boolean")
+BOUNDS = ("minLength", "maxLength", "minimum", "maximum", "minItems", "maxItems")
+ROLES = ("user", "assistant")
+
+
+def request_problem(question: Json, wire: ProtocolRevision) -> str:
+    """Return why a client request is invalid, or an empty string."""
+    method = question.get("method") if type(question) is dict else None
+    if type(question) is not dict or type(method) is not str or method not in REQUEST_CHECKS:
+        return f"its `method` must be one of {', '.join(REQUEST_CHECKS)}"
+    params = question.get("params", {})
+    if type(params) is not dict:
+        return "its `params` must be an object"
+    found: str = REQUEST_CHECKS[method](params)
+    if not found and method == "elicitation/create" and wire.version < CAPABILITY_DETAILS_SINCE and has_lists(params):
+        return f"forms cannot have lists before revision {CAPABILITY_DETAILS_SINCE}, and the client uses {wire.version}"
+    return found
+
+
+def elicitation_problem(params: Params) -> str:
+    """Return why an elicitation is invalid, or an empty string."""
+    if type(params.get("message")) is not str:
+        return "it needs a `message`, a string"
+    mode = params.get("mode", "form")
+    if mode == "url":
+        url = params.get("url")
+        return "" if type(url) is str and ":" in url else "it needs a `url`"
+    return form_problem(params.get("requestedSchema")) if mode == "form" else "its `mode` must be form or url"
+
+
+def form_problem(schema: Json) -> str:
+    """Return why a form is invalid: it must be a flat object of string, number, boolean and enum fields."""
+    properties = schema.get("properties") if type(schema) is dict else None
+    if type(schema) is not dict or schema.get("type") != "object" or type(properties) is not dict:
+        return 'its `requestedSchema` must be an object with "type": "object" and `properties`'
+    for name, field in properties.items():
+        if not is_field(field):
+            return f"`{name}` in its form must be a string, number, integer or boolean, or an array of choices"
+    required = schema.get("required", [])
+    if type(required) is not list or not all(type(name) is str and name in properties for name in required):
+        return "`required` must name properties of the form"
+    return ""
+
+
+def is_field(field: Json) -> bool:
+    """Tell whether this is the schema of a field of a form."""
+    if type(field) is not dict or not all(type(field.get(bound, 0)) in (int, float) for bound in BOUNDS):
+        return False
+    if field.get("type") == "array":
+        return choices(field.get("items"), "anyOf") is not None
+    return field.get("type") in PRIMITIVES and type(field.get("format", "")) is str
+
+
+def choices(schema: object, titled: str) -> list[Json] | None:
+    """Return the values that a schema allows (`enum`, or constants with titles); None if it allows others."""
+    if type(schema) is not dict:
+        return None
+    enum, constants = schema.get("enum"), schema.get(titled)
+    if type(enum) is list:
+        return enum
+    if type(constants) is list and all(type(item) is dict and "const" in item for item in constants):
+        return [item["const"] for item in constants if type(item) is dict]
+    return None
+
+
+def has_lists(params: Params) -> bool:
+    """Tell whether a form has a multiple-choice field."""
+    schema = params.get("requestedSchema")
+    properties = schema.get("properties") if type(schema) is dict else None
+    fields = properties.values() if type(properties) is dict else ()
+    return any(type(field) is dict and field.get("type") == "array" for field in fields)
+
+
+def sampling_problem(params: Params) -> str:
+    """Return why a sampling request is invalid, or an empty string."""
+    messages, tokens = params.get("messages"), params.get("maxTokens")
+    if type(messages) is not list or not messages:
+        return "it needs `messages`"
+    if type(tokens) is not int or tokens < 1:
+        return "it needs `maxTokens`, a positive integer"
+    if not all(is_sampling_message(message) for message in messages):
+        return "each of its messages must have a `role`, user or assistant, and `content`"
+    return tool_use_problem(messages)
+
+
+def is_sampling_message(message: Json) -> bool:
+    """Tell whether this is a message of a sampling request."""
+    if type(message) is not dict or message.get("role") not in ROLES:
+        return False
+    return bool(content_blocks(message)) and all(
+        type(item) is dict and type(item.get("type")) is str for item in content_blocks(message)
+    )
+
+
+def content_blocks(message: Json) -> list[Json]:
+    """Return the content of a message as a list."""
+    content = message.get("content") if type(message) is dict else None
+    return content if type(content) is list else [content]
+
+
+def tool_use_problem(messages: list[Json]) -> str:
+    """Return why tool uses are invalid: each must have its result in the next message."""
+    expected: set[str] = set()
+    for message in messages:
+        uses, results, others = tool_block_ids(message)
+        if results and others:
+            return "a message with tool results must contain nothing else"
+        if results != expected:
+            return (
+                "each tool use needs its result in the next message, and each result its tool use in the previous one"
+            )
+        expected = uses
+    return "each tool use needs its result in the next message" if expected else ""
+
+
+def tool_block_ids(message: Json) -> tuple[set[str], set[str], int]:
+    """Return the ids of tool uses and of tool results in a message, and the number of all other blocks."""
+    found = [item for item in content_blocks(message) if type(item) is dict]
+    uses = {repr(item.get("id")) for item in found if item["type"] == "tool_use"}
+    results = {repr(item.get("toolUseId")) for item in found if item["type"] == "tool_result"}
+    return uses, results, sum(item["type"] != "tool_result" for item in found)
+
+
+def roots_problem(_: Params) -> str:
+    """Return an empty string: the request has no parameters."""
+    return ""
+
+
+def params_for_revision(method: str, params: Params, wire: ProtocolRevision, unique: Callable[[], str]) -> Params:
+    """Return the params of a client request for a revision; `unique` returns a new identifier."""
+    row = CONVERSIONS.get(method)
+    return dict(params) if row is None else row(dict(params), wire, unique)
+
+
+def elicitation_for_revision(params: Params, wire: ProtocolRevision, unique: Callable[[], str]) -> Params:
+    """Return an elicitation: a URL has an identifier in one revision only, and older ones have no modes."""
+    params.pop("elicitationId", None)
+    if params.get("mode") == "url" and not wire.stateless:
+        params["elicitationId"] = unique()
+    if wire.version < CAPABILITY_DETAILS_SINCE:
+        params.pop("mode", None)
+    return params
+
+
+def sampling_for_revision(params: Params, wire: ProtocolRevision, unique: Callable[[], str]) -> Params:
+    """Return a sampling request: older revisions have one block per message, of the kinds they know."""
+    if wire.version >= CAPABILITY_DETAILS_SINCE:
+        return params
+    messages = params["messages"]
+    objects = [message for message in messages if type(message) is dict] if type(messages) is list else []
+    pairs = [(message, block) for message in objects for block in content_blocks(message)]
+    params["messages"] = [{**message, "content": downgrade_content(block, wire.content)} for message, block in pairs]
+    return params
+
+
+REQUEST_CHECKS: dict[str, Callable[[Params], str]] = {
+    "elicitation/create": elicitation_problem,
+    "sampling/createMessage": sampling_problem,
+    "roots/list": roots_problem,
+}
+"""The methods of client requests, with their validation."""
+CONVERSIONS: dict[str, Callable[[Params, ProtocolRevision, Callable[[], str]], Params]] = {
+    "elicitation/create": elicitation_for_revision,
+    "sampling/createMessage": sampling_for_revision,
+}
+"""The methods whose params differ between revisions."""

@@ -1,0 +1,387 @@
+"""A built server: results as bytes, definitions behind an index, validators as code; all are read when they are needed.
+
+Reading is done by functions that are passed in. A list takes one or two reads whatever its length; finding a definition
+among N takes two reads (a hash table in the blob), so a server of ten thousand tools starts as fast as one of ten.
+"""
+
+from __future__ import annotations
+
+import marshal
+
+from mcpc_runtime.lazy import lazy
+from mcpc_runtime.protocol.constants import SERVER_INFO_KEY
+from mcpc_runtime.protocol.jsonrpc import encode, parse
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any, TypedDict
+
+    from mcpc_runtime.protocol.jsonrpc import Json
+    from mcpc_runtime.protocol.uri_matching import Row
+
+    Names = dict[str, Any]
+    """The names of a module that was run."""
+    Index = Names
+    """The data that the start needs; formats store their own settings in it under their names."""
+    Reference = tuple[int, int]
+    """Offset and length in the blob."""
+    Code = tuple[Reference, int]
+    """A module's source, and the number of its bytecode."""
+    Schema = tuple[Code, Reference]
+    """A validator's predicate, and its collector of errors."""
+    Read = Callable[[int, int], bytes]
+    """Read a range of one entry: offset, length."""
+    Errors = Callable[[object], list[tuple[str, str, object]]]
+    """Return why a value is refused: JSON Pointer, keyword, and what was expected."""
+    Running = tuple[float, bool | str, bool, int, tuple[tuple[str, str], ...]]
+    Listing = tuple[bytes, int, int, bytes, bytes]
+    """A list: its key, number of pages, offset of their table, fingerprint, and the end of each page."""
+
+    class OptionalFields(TypedDict, total=False):
+        """Fields that few definitions have."""
+
+        asks: tuple[tuple[str, str, bytes], ...]
+        task: str
+        again: bool
+        headers: tuple[tuple[str, tuple[str, ...]], ...]
+        mime: str
+
+    Record = tuple[
+        str,
+        tuple[Any, ...],
+        tuple[tuple[str, bool], ...],
+        Schema | None,
+        Schema | None,
+        Running | None,
+        OptionalFields | None,
+    ]
+    """See `mcpc.emit.records`."""
+
+    class RevisionRow(TypedDict):
+        """A revision's row of the index (see `mcpc.emit.responses`)."""
+
+        stateless: bool
+        batches: bool
+        structured: int
+        content: tuple[str, ...]
+        methods: tuple[str, ...]
+        logging: bool
+        progress_message: bool
+        lists: dict[str, Listing]
+        tail: bytes
+        cache: bytes
+        answers: dict[str, Reference]
+
+    from hashlib import sha256
+
+    from mcpc_runtime.protocol.uri_matching import match_template
+else:
+    match_template = lazy("mcpc_runtime.protocol.uri_matching:match_template")
+    sha256 = lazy("hashlib:sha256")
+
+DEFAULT_OPTIONS = (60.0, False, False, 0, ())
+"""Handler options of a record without any: time limit, inline, isolated, environment, requirements."""
+MAX_KEY_LENGTH = 255
+"""A longer name is stored in a table as its digest."""
+NO_STRUCTURED, STRUCTURED_OBJECTS, STRUCTURED_ANY = range(3)
+
+
+NO_HOOKS: dict[str, tuple[str, ...]] = {}
+
+
+class Validator:
+    """A compiled schema: `accepts` decides, `errors` returns the reasons of a refusal.
+
+    `complete` returns a copy of an accepted value with defaults filled in; it is None for most schemas. The collector
+    of errors is loaded only after a refusal.
+    """
+
+    __slots__ = ("_collector", "_image", "accepts", "complete", "errors")
+
+    def __init__(self, image: Image, predicate: Code, collector: Reference) -> None:
+        self._image = image
+        self._collector = collector
+        names = image.load(*predicate)
+        self.accepts: Callable[[object], bool] = names["accepts"]
+        self.complete: Callable[[dict[str, Json]], dict[str, Json]] | None = names.get("complete")
+        self.errors: Errors = self._load_collector
+
+    def _load_collector(self, instance: object) -> list[tuple[str, str, object]]:
+        self.errors = self._image.load(self._collector)["errors"]
+        return self.errors(instance)
+
+
+class Definition:
+    """A definition that a client may call or read: its contract, its handler options and its validators.
+
+    `handler` is the data for its `contract`, its file first. `seconds`: time limit of a call; `inline`: whether it runs
+    in the server's own process (`loop`: and never blocks there); `isolated`: whether each call has its own shell;
+    `environment`: the number of its environment; `requires`: the required programs, each with a version. `asks`: the
+    client requests that are sent before it is run: key, method, params as JSON. `task`: whether a call becomes a task:
+    never (empty), where the client can (`optional`), or always (`required`); `again`: whether an interrupted call may
+    be run again. `headers`: the arguments that an HTTP client repeats as headers, each with its path; `arguments`: a
+    prompt's arguments, each with whether it is required; `mime`: the declared media type of a resource.
+    """
+
+    __slots__ = ("_image", "_input", "_output", "again", "arguments", "asks", "contract", "environment", "handler",
+                 "headers", "inline", "isolated", "mime", "name", "requires", "seconds", "task")  # fmt: skip
+
+    def __init__(self, image: Image, name: str, record: Record) -> None:
+        self._image = image
+        self.name = name
+        self.contract, self.handler, self.arguments, schema, output, running, extras = record
+        self._input: Validator | Schema | None = schema
+        self._output: Validator | Schema | None = output
+        self.seconds, self.inline, self.isolated, self.environment, self.requires = running or DEFAULT_OPTIONS
+        self.asks = extras.get("asks", ()) if extras else ()
+        self.task = extras.get("task", "") if extras else ""
+        self.again = extras.get("again", False) if extras else False
+        self.headers = extras.get("headers", ()) if extras else ()
+        self.mime = extras.get("mime", "") if extras else ""
+
+    def hooks(self, name: str) -> tuple[str, ...]:
+        """Return the rows of a hook of its server."""
+        return self._image.hooks(name)
+
+    @property
+    def input(self) -> Validator | None:
+        """The validator of the arguments; None for a tool without a schema."""
+        if isinstance(self._input, tuple):
+            self._input = Validator(self._image, *self._input)
+        return self._input
+
+    @property
+    def output(self) -> Validator | None:
+        """The validator of the structured output, if the tool declares it."""
+        if isinstance(self._output, tuple):
+            self._output = Validator(self._image, *self._output)
+        return self._output
+
+
+class ProtocolRevision:
+    """One protocol revision as this server implements it: `version` is its date, `stateless` its era.
+
+    `tail`: the end of every result; `cache`: the end of a result that may be cached as long as a list. `content`: the
+    known kinds of content; `methods`: those that need more than a static result; `lists` by method.
+    """
+
+    __slots__ = ("_answers", "_capabilities", "_image", "batches", "cache", "content", "lists", "logging", "methods",
+                 "progress_message", "stateless", "structured", "tail", "version")  # fmt: skip
+
+    def __init__(self, image: Image, version: str, row: RevisionRow) -> None:
+        self._image = image
+        self.version = version
+        self.stateless = row["stateless"]
+        self.batches = row["batches"]
+        self.structured = row["structured"]
+        self.content = row["content"]
+        self.methods = row["methods"]
+        self.logging = row["logging"]
+        self.progress_message = row["progress_message"]
+        self.lists = row["lists"]
+        self.tail = row["tail"]
+        self.cache = row["cache"]
+        self._answers = row["answers"]
+        self._capabilities: dict[str, Json] | None = None
+
+    def answer(self, method: str) -> bytes | None:
+        """Return the static result of a method, None if its result is not static."""
+        reference = self._answers.get(method)
+        return None if reference is None or method in self.methods else self._image.read(*reference)
+
+    def initialize(self) -> bytes:
+        """Return the result of `initialize` in this revision."""
+        return self._image.read(*self._answers["initialize"])
+
+    def capabilities(self) -> dict[str, Json]:
+        """Return the server capabilities that clients of this revision receive."""
+        if self._capabilities is None:
+            result = parse(self._image.read(*self._answers["server/discover" if self.stateless else "initialize"]))
+            found = result.get("capabilities") if type(result) is dict else None
+            self._capabilities = found if type(found) is dict else {}
+        return self._capabilities
+
+    def page(self, method: str, cursor: Json) -> bytes | None:
+        """Return a list's page, or None for a cursor that was never issued.
+
+        A cursor is the page's number and the list's fingerprint, so that a cursor of another build is refused.
+        """
+        key, pages, table, fingerprint, tail = self.lists[method]
+        number = 0
+        if cursor is not None:
+            number = page_number(cursor, fingerprint, pages)
+            if number < 0 and not self._image.lenient_cursors:
+                return None
+        number = max(number, 0)
+        row = self._image.read(table + 8 * number, 8)
+        items = self._image.read(int.from_bytes(row[:4], "little"), int.from_bytes(row[4:], "little"))
+        next_cursor = b',"nextCursor":"%d.%b"' % (number + 1, fingerprint) if number + 1 < pages else b""
+        return b'{"%b":[%b]%b%b}' % (key, items, next_cursor, tail)
+
+    def shows_structured(self, value: object) -> bool:
+        """Tell whether a result may include this value as structured content."""
+        return self.structured == STRUCTURED_ANY or (self.structured == STRUCTURED_OBJECTS and type(value) is dict)
+
+    def seal(self, result: dict[str, Json], meta: dict[str, Json]) -> bytes:
+        """Return a result as JSON with the fields that this revision requires; the result may already have a type."""
+        if "resultType" in result:
+            return encode({**result, "_meta": {**meta, **self._image.result_meta}})
+        if meta:
+            result["_meta"] = {**meta, **self._image.result_meta} if self.stateless else meta
+            return encode(result)[:-1] + (b',"resultType":"complete"}' if self.stateless else b"}")
+        return encode(result)[:-1] + self.tail + b"}"
+
+
+def page_number(cursor: Json, fingerprint: bytes, pages: int) -> int:
+    """Return the page number of a cursor, or -1 for an invalid cursor."""
+    number, dot, digest = cursor.partition(".") if type(cursor) is str else ("", "", "")
+    if not dot or digest != fingerprint.decode() or not (number.isascii() and number.isdigit()) or len(number) > 9:
+        return -1
+    return int(number) if 0 < int(number) < pages else -1
+
+
+class Image:
+    """A built server. `read` reads the blob, `entry(name)` returns an entry, `open_entry(name)` returns its reader."""
+
+    def __init__(
+        self, index: Index, open_entry: Callable[[str], Read], entry: Callable[[str], bytes], magic: bytes
+    ) -> None:
+        self.archive = ""
+        self.index = index
+        self.read = open_entry("mcpc_app/blob")
+        self.entry = entry
+        self._open = open_entry
+        self._read_code: Read | None = None
+        self._magic = magic
+        self._same_python = False
+        self.handshake_versions: tuple[str, ...] = index["handshake_versions"]
+        self.stateless_versions: tuple[str, ...] = index["stateless_versions"]
+        self.refusals: dict[str, tuple[int, str]] = index["refusals"]
+        self.lenient_cursors: bool = index["lenient_cursors"]
+        self.result_meta: dict[str, Json] = index["result_meta"]
+        self.shows_tool: Callable[[str], bool] | None = None
+        """Which tools a list shows to every client; all if None."""
+        self.check_request: Callable[[Any], Any] | None = None
+        """Checks a request before it is handled: returns a `Failure`, or None if the request is accepted."""
+        self.endpoint = ""
+        """The HTTP path of this server."""
+        self._wires: dict[str, ProtocolRevision] = {}
+        self._tools: dict[str, Definition] = {}
+        self._prompts: dict[str, Definition] = {}
+
+    def hooks(self, name: str) -> tuple[str, ...]:
+        """Return the rows of a hook: functions of the systems of the server (`package.module:name`)."""
+        found: tuple[str, ...] = self.index.get("hooks", NO_HOOKS).get(name, ())
+        return found
+
+    def with_index(self, index: Index) -> Image:
+        """Return another server of the same file."""
+        server = Image(index, self._open, self.entry, self._magic)
+        server.archive = self.archive
+        return server
+
+    def wire(self, version: str) -> ProtocolRevision:
+        """Return a revision that this server supports."""
+        wire = self._wires.get(version)
+        if wire is None:
+            wire = self._wires[version] = ProtocolRevision(self, version, self.index["revisions"][version])
+        return wire
+
+    def tool(self, name: str) -> Definition | None:
+        """Return the tool of this name."""
+        return self._tools.get(name) or self._definition("tools", name, self._tools)
+
+    def prompt(self, name: str) -> Definition | None:
+        """Return the prompt of this name."""
+        return self._prompts.get(name) or self._definition("prompts", name, self._prompts)
+
+    def resource(self, uri: str) -> Definition | None:
+        """Return the resource of this URI, unless a template matches it; not cached, as there may be very many."""
+        return self._definition("resources", uri, {}) if "resources" in self.index else None
+
+    def completion(self, key: str) -> Definition | None:
+        """Return the completion of a key: `prompt` or `resource`, the name and the argument, on a line each."""
+        found = self._definition("completions", key, {}) if "completions" in self.index else None
+        if found is not None:
+            found.name = " ".join(key.split("\n")[1:])
+        return found
+
+    @property
+    def server_name(self) -> str:
+        """The server's name, by which replicas identify each other."""
+        info = self.result_meta[SERVER_INFO_KEY]
+        return str(info["name"]) if type(info) is dict else ""
+
+    @property
+    def templates(self) -> tuple[Row, ...]:
+        """The resource templates: template, pattern, variables, and reference to the record."""
+        found: tuple[Row, ...] = self.index.get("templates", ())
+        return found
+
+    def template(self, uri: str) -> tuple[Definition, dict[str, Json]] | None:
+        """Return the first template that `uri` matches, and its variables; raise ValueError if they are refused."""
+        matched = match_template(self.templates, uri)
+        if matched is None:
+            return None
+        row, variables = matched
+        return Definition(self, row[0], marshal.loads(self.read(*row[3]))), variables
+
+    def table_value(self, table: str, key: str) -> bytes | None:
+        """Return the stored value of a key in a table of the index; None if there is none."""
+        reference = self._look_up(table, key) if table in self.index else None
+        return None if reference is None else self.read(*reference)
+
+    def _definition(self, kind: str, name: str, known: dict[str, Definition]) -> Definition | None:
+        reference = self._look_up(kind, name)
+        if reference is None:
+            return None  # not cached: clients can send any number of names
+        found = known[name] = Definition(self, name, marshal.loads(self.read(*reference)))
+        return found
+
+    def _look_up(self, kind: str, name: str) -> Reference | None:
+        """Find a name in the hash table: buckets of offsets, then the entries of one bucket (see `mcpc.emit.table`)."""
+        buckets, table = self.index[kind]
+        try:
+            key = name.encode()
+        except UnicodeEncodeError:
+            return None
+        if not buckets:
+            return None
+        if len(key) > MAX_KEY_LENGTH:
+            key = b"sha256:" + sha256(key).hexdigest().encode()
+        bounds = self.read(table + 4 * (int.from_bytes(key, "little") % buckets), 8)
+        start = int.from_bytes(bounds[:4], "little")
+        entries = self.read(start, int.from_bytes(bounds[4:], "little") - start)
+        at = 0
+        while at < len(entries):
+            end = at + 1 + entries[at]
+            if entries[at + 1 : end] == key:
+                reference = entries[end : end + 8]
+                return int.from_bytes(reference[:4], "little"), int.from_bytes(reference[4:], "little")
+            at = end + 8
+        return None
+
+    def load(self, source: Reference, number: int | None = None) -> Names:
+        """Run a generated module and return its names; use its bytecode if there is any for this Python."""
+        compiled = None if number is None else self._bytecode(number)
+        if compiled is not None:
+            body = marshal.loads(compiled)
+        else:
+            body = compile(self.read(*source), "<validator>", "exec", dont_inherit=True)
+        names: Names = {"__name__": "mcpc_app.validator"}
+        exec(body, names)  # noqa: S102 - the image's own code, written and checked by the compiler
+        return names
+
+    def _bytecode(self, number: int) -> bytes | None:
+        """Return a module's bytecode.
+
+        The entry contains the magic number of its Python, a table of offsets and lengths, then the modules.
+        """
+        if self._read_code is None:
+            self._read_code = self._open("mcpc_app/bytecode")
+            self._same_python = self._read_code(0, 4) == self._magic
+        if not self._same_python:
+            return None
+        row = self._read_code(4 + 8 * number, 8)
+        return self._read_code(int.from_bytes(row[:4], "little"), int.from_bytes(row[4:], "little"))

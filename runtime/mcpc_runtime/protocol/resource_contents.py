@@ -1,0 +1,36 @@
+"""Convert bytes into resource contents: text, or a blob in base64."""
+
+from __future__ import annotations
+
+from mcpc_runtime.lazy import lazy
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from binascii import b2a_base64
+
+    from mcpc_runtime.protocol.jsonrpc import Json
+    from mcpc_runtime.protocol.media import is_textual
+else:
+    b2a_base64 = lazy("binascii:b2a_base64")
+    is_textual = lazy("mcpc_runtime.protocol.media:is_textual")
+
+PLAIN, BYTES = "text/plain", "application/octet-stream"
+
+
+def base64_of(data: bytes) -> str:
+    """Return bytes in base64."""
+    encoded: bytes = b2a_base64(data, newline=False)
+    return encoded.decode()
+
+
+def contents_of(uri: str, mime: str, data: bytes, end: bytes = b"") -> Json:
+    """Return bytes as contents: text if their type is textual or unknown and they are UTF-8, else a blob.
+
+    From text, `end` is removed: the newline that nearly every program writes at the end.
+    """
+    if is_textual(mime):
+        try:
+            return {"uri": uri, "mimeType": mime or PLAIN, "text": data.removesuffix(end).decode()}
+        except UnicodeDecodeError:
+            pass
+    return {"uri": uri, "mimeType": mime or BYTES, "blob": base64_of(data)}

@@ -1,0 +1,19 @@
+"""Static results of tools and prompts: returned at once, in the richest form that the request's revision supports."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from mcpc_runtime.protocol.effects import Request
+    from mcpc_runtime.protocol.image import Definition
+
+KEYS = {"prompts/get": b"messages", "tools/call": b"content"}
+
+
+def static_result(request: Request, definition: Definition) -> bytes:
+    """Return the static result of a definition."""
+    wire = request.wire
+    kinds, offset, length = definition.handler[1]
+    if kinds and not all(kind in wire.content for kind in kinds):
+        _, offset, length = definition.handler[-1]
+    return b'{"%b":%b%b}' % (KEYS[request.method], request.session.image.read(offset, length), wire.tail)

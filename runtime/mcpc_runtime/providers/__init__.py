@@ -1,1 +1,0 @@
-"""What has the contents of an mcp-bash project's resources: files, pages, repositories, scripts of the project."""

@@ -1,0 +1,345 @@
+"""The calls that run or wait: the state of each, the limit on how many run, and their time limits.
+
+Every call that is not answered yet is registered in `RunningCalls`, which reports it to the observers.  A call that
+waits for the client's answer gets a longer time limit meanwhile, and so does every call that waits for it.
+Memory: O(registered calls).
+"""
+
+from __future__ import annotations
+
+from time import monotonic
+
+from mcpc_runtime.protocol.constants import INTERNAL_ERROR, TIMEOUT_KEY
+from mcpc_runtime.protocol.effects import Call, Failure, text_outcome
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable, Sequence
+    from typing import Any, Protocol
+
+    from mcpc_runtime.interfaces import (
+        Contract,
+        DriverInterface,
+        Job,
+        JobControl,
+        Note,
+        Observer,
+        ReactorInterface,
+        Runner,
+    )
+    from mcpc_runtime.protocol.accounts import Account
+    from mcpc_runtime.protocol.effects import Activity, Ending
+    from mcpc_runtime.protocol.jsonrpc import Json
+
+    class Admission(Protocol):
+        """Decides which calls run and which wait: `FirstComeAdmission`, or `FairAdmission` over HTTP.
+
+        A running call occupies a slot.  The length is the number of waiting calls.
+        """
+
+        @property
+        def running(self) -> int:
+            """How many slots are occupied."""
+            ...
+
+        @property
+        def is_roomy(self) -> bool:
+            """Whether an inline call may run without a slot."""
+            ...
+
+        def __len__(self) -> int:
+            """Return how many calls wait."""
+            ...
+
+        def admits(self, running_call: RunningCall) -> bool:
+            """Return whether a call may run now."""
+            ...
+
+        def refusal(self, principal: str) -> str:
+            """Return why no more calls of a principal may wait, or an empty string."""
+            ...
+
+        def wait(self, running_call: RunningCall) -> None:
+            """Add a call to the waiting ones."""
+
+        def enter(self, running_call: RunningCall) -> None:
+            """Give a call a slot, even over the limit."""
+
+        def put_back(self, running_call: RunningCall) -> None:
+            """Take a call's slot away and make it the first of those that wait."""
+
+        def leave(self, running_call: RunningCall) -> bool:
+            """Remove a call; return whether it had a slot."""
+            ...
+
+        def next(self) -> RunningCall | None:
+            """Remove and return the waiting call to run now; None if no call waits, or there is no free slot."""
+            ...
+
+
+MAX_RUNNING = 256
+"""How many calls run at once; more wait."""
+MAX_WAITING = 4096
+BUSY = f"the server is busy: {MAX_RUNNING} calls run and {MAX_WAITING} wait; call again later"
+
+
+class CallBinding:
+    """A contract with its runner.
+
+    A contract has two functions, and may have three more: `limit(call)` returns a call's time limit in seconds;
+    `extended(call, seconds)` the new limit for a call that reports progress so long after its start, None for no
+    change; `expired(running_call)` the ending of a call whose time is over.
+    """
+
+    __slots__ = ("build_invocation", "expired", "extended", "limit", "parse_result", "runner")
+
+    def __init__(self, module_name: str, runner: Runner[Any, Any] | None) -> None:
+        module = __import__(module_name, fromlist=["build_invocation"])
+        contract: Contract[Any, Any] = module
+        self.build_invocation = contract.build_invocation
+        self.parse_result = contract.parse_result
+        self.limit: Callable[[Call], float] | None = getattr(module, "limit", None)
+        self.extended: Callable[[Call, float], float | None] | None = getattr(module, "extended", None)
+        self.expired: Callable[[RunningCall], Ending] | None = getattr(module, "expired", None)
+        self.runner = runner
+
+
+class RunningCall:
+    """One call that runs or waits.
+
+    `answer`: for a nested call, the function that takes its result; `parent`: the call that made it.  `questions`:
+    functions that take the client's answers, by request number; `open`: how many client requests of this call and of
+    those that it made wait.  `asked`: whether the client requests of its definition are answered.  `seconds`: its own
+    time limit; `limit`: the one that holds now, which is longer while it waits for a person.  `account`: what is
+    charged for the stored output of its handler.  `handler_call`: the call, unless it is a request about a task.
+    """
+
+    __slots__ = ("account", "answer", "asked", "began", "binding", "call", "children", "handler_call",
+                 "held_progress", "job", "limit", "open", "over", "parent", "progress_sent", "questions", "runner",
+                 "seconds")  # fmt: skip
+
+    def __init__(
+        self, call: Activity, answer: Callable[[dict[str, Json]], None] | None = None, parent: RunningCall | None = None
+    ) -> None:
+        self.account: Account | None = None
+        self.call = call
+        if isinstance(call, Call):
+            self.handler_call = call
+        self.answer = answer
+        self.parent = parent
+        self.began = monotonic()
+        meta = call.request.params.get("_meta")
+        seconds = call.seconds
+        requested = meta.get(TIMEOUT_KEY) if type(meta) is dict else None
+        if (type(requested) is int or type(requested) is float) and 0 < requested < seconds:
+            seconds = requested
+        self.seconds = self.limit = seconds
+        self.asked = False
+        self.open = 0
+        self.questions: dict[int, Callable[[dict[str, Json]], None]] = {}
+        self.over = False
+        self.binding: CallBinding | None = None
+        self.runner: JobControl | None = None
+        self.job: Job = None
+        self.progress_sent = 0.0
+        self.held_progress: dict[str, Json] | None = None
+        self.children: list[RunningCall] = []
+
+    def stop(self) -> None:
+        """Stop the job that runs for it."""
+        if self.runner is not None and self.job is not None:
+            self.runner.stop(self.job)
+
+    def answer_note(self, reply: Json, result: Note) -> None:
+        """Deliver the answer to a note of its handler, if that still runs."""
+        answer = getattr(self.runner, "answer", None)
+        if answer is not None and not self.over:
+            answer(self.job, reply, result)
+
+
+class FirstComeAdmission:
+    """Admits calls first come, first served, for servers with one principal."""
+
+    __slots__ = ("_waiting", "running")
+    is_roomy = True
+
+    def __init__(self) -> None:
+        self.running = 0
+        self._waiting: dict[RunningCall, None] = {}
+
+    def __len__(self) -> int:
+        """Return how many calls wait."""
+        return len(self._waiting)
+
+    def admits(self, running_call: RunningCall) -> bool:
+        """Return whether a call may run now."""
+        return self.running < MAX_RUNNING and not self._waiting
+
+    def refusal(self, principal: str) -> str:
+        """Return why no more calls of a principal may wait, or an empty string."""
+        return BUSY if len(self._waiting) >= MAX_WAITING else ""
+
+    def wait(self, running_call: RunningCall) -> None:
+        """Add a call to the waiting ones."""
+        self._waiting[running_call] = None
+
+    def enter(self, running_call: RunningCall) -> None:
+        """Give a call a slot, even over the limit."""
+        self.running += 1
+
+    def put_back(self, running_call: RunningCall) -> None:
+        """Take a call's slot away and make it the first of those that wait."""
+        self.running -= 1
+        self._waiting = {running_call: None, **self._waiting}
+
+    def leave(self, running_call: RunningCall) -> bool:
+        """Remove a call; return whether it had a slot."""
+        if running_call in self._waiting:
+            del self._waiting[running_call]
+            return False
+        self.running -= 1
+        return True
+
+    def next(self) -> RunningCall | None:
+        """Remove and return the waiting call to run now; None if no call waits, or there is no free slot."""
+        if not self._waiting or self.running >= MAX_RUNNING:
+            return None
+        running_call = next(iter(self._waiting))
+        del self._waiting[running_call]
+        return running_call
+
+
+class Deadlines:
+    """Time limits with one timer for all; `expire(key)` is called for each key whose time is over.
+
+    Keys with the same limit expire in the order in which they were added, so each limit has one queue, and only the
+    heads of the queues are compared.  Adding and removing cost O(1), arming the timer O(different limits).
+    """
+
+    def __init__(self, reactor: ReactorInterface, expire: Callable[[Any], None]) -> None:
+        self._reactor = reactor
+        self._expire = expire
+        self._queues: dict[float, dict[Hashable, float]] = {}
+        self._armed = float("inf")
+
+    def add(self, key: Hashable, seconds: float) -> None:
+        """Let `key` expire so many seconds from now."""
+        due = monotonic() + seconds
+        self._queues.setdefault(seconds, {})[key] = due
+        if due < self._armed:
+            self._arm(due)
+
+    def remove(self, key: Hashable, seconds: float) -> None:
+        """Remove a key that was added with so many seconds, if it is still there."""
+        queue = self._queues.get(seconds)
+        if queue is not None:
+            queue.pop(key, None)
+            if not queue and len(self._queues) > 1:
+                del self._queues[seconds]
+
+    def _arm(self, due: float) -> None:
+        self._armed = due
+        self._reactor.after(max(0.0, due - monotonic()), lambda: self._expire_due(due))
+
+    def _expire_due(self, due: float) -> None:
+        if due != self._armed:
+            return  # an earlier timer was armed since
+        self._armed = float("inf")
+        now = monotonic()
+        for queue in list(self._queues.values()):
+            for key in due_keys(queue, now):
+                if queue.pop(key, None) is not None:  # what expired before it may have removed it
+                    self._expire(key)
+        heads = [next(iter(queue.values())) for queue in self._queues.values() if queue]
+        if heads and min(heads) < self._armed:
+            self._arm(min(heads))
+
+
+class RunningCalls:
+    """The registered calls of one server, by call; `expire` is called with one whose time is over."""
+
+    def __init__(
+        self, driver: DriverInterface, observers: Sequence[Observer], expire: Callable[[RunningCall], None]
+    ) -> None:
+        self._driver = driver
+        self.by_call: dict[Activity, RunningCall] = {}
+        self.observers = observers
+        self.deadlines = Deadlines(driver.watch(), expire)
+
+    def add(self, running_call: RunningCall) -> RunningCall:
+        """Register a call, and report its beginning."""
+        self.by_call[running_call.call] = running_call
+        for observer in self.observers:
+            observer.began(running_call.call)
+        return running_call
+
+    def remove(self, running_call: RunningCall) -> None:
+        """Remove a call and its time limit."""
+        del self.by_call[running_call.call]
+        self.deadlines.remove(running_call, running_call.limit)
+
+    def report_end(self, running_call: RunningCall, status: str, ending: Ending | None) -> None:
+        """Report the end of a call to the observers; the status is empty for the usual one of its ending."""
+        for observer in self.observers:
+            seconds = monotonic() - running_call.began
+            observer.ended(running_call.call, status or usual_status(ending), seconds, ending)
+
+    def set_limit(self, running_call: RunningCall, seconds: float) -> None:
+        """Let a call's time end so many seconds from now."""
+        self.deadlines.remove(running_call, running_call.limit)
+        running_call.limit = seconds
+        self.deadlines.add(running_call, seconds)
+
+    def suspend(self, running_call: RunningCall, seconds: float) -> None:
+        """Let the time of a call, and of those that wait for it, end so many seconds from now: it asks the client."""
+        waiting: RunningCall | None = running_call
+        while waiting is not None:
+            waiting.open += 1
+            if waiting.open == 1:
+                self.set_limit(waiting, seconds)
+            waiting = waiting.parent
+
+    def resume(self, running_call: RunningCall, answered: int = 1) -> None:
+        """Note that so many client requests of a call are over; a call with no others has its own limit again."""
+        waiting: RunningCall | None = running_call
+        while waiting is not None:
+            waiting.open -= answered
+            if waiting.open == 0 and not waiting.over:
+                self.set_limit(waiting, waiting.seconds)
+            waiting = waiting.parent
+
+    def send_held_progress(self, running_call: RunningCall) -> None:
+        """Send the progress of a call that was held back, before any later message."""
+        held, running_call.held_progress = running_call.held_progress, None
+        if held is not None:
+            self._driver.post_effects(running_call.call.request.session.note(running_call.call, held))
+
+    def extend_limit(self, running_call: RunningCall) -> None:
+        """Extend a call's time after it reported progress, if its contract extends it."""
+        extended = running_call.binding and running_call.binding.extended
+        if extended and not running_call.open:
+            seconds = extended(running_call.handler_call, monotonic() - running_call.began)
+            if seconds is not None:
+                self.set_limit(running_call, seconds)
+
+
+def due_keys(queue: dict[Hashable, float], now: float) -> list[Hashable]:
+    """Return the keys at the head of a queue whose time is over."""
+    found = []
+    for key, due in queue.items():
+        if due > now:
+            break
+        found.append(key)
+    return found
+
+
+def tool_error_or_failure(call: Activity, message: str) -> Ending:
+    """Return a tool error, which a model can read; an internal error for requests without such results."""
+    return (
+        text_outcome(message, is_error=True) if call.is_tool else Failure(INTERNAL_ERROR, f"Internal error: {message}")
+    )
+
+
+def usual_status(ending: Ending | None) -> str:
+    """Return the status by which observers classify an ending: `failure`, `error` or `success`."""
+    return "failure" if isinstance(ending, Failure) else "error" if getattr(ending, "is_error", False) else "success"

@@ -1,0 +1,191 @@
+"""The contract of mcp-bash completions: a script gets what was typed, and prints a list, or a page of one.
+
+    ["a", "b"]        {"suggestions": ["a", "b"], "hasMore": true, "next": 2}
+
+The number of values and the first one are extensions: only requests that use them get a cursor of the next page.
+"""
+
+from __future__ import annotations
+
+from hashlib import sha256
+
+from mcpc_runtime.handlers.invocations import Command
+from mcpc_runtime.image.image import Definition
+from mcpc_runtime.lazy import lazy
+from mcpc_runtime.protocol.constants import INTERNAL_ERROR, INVALID_PARAMS
+from mcpc_runtime.protocol.effects import Call, CompletionOutcome, Failure, FinishedResult
+from mcpc_runtime.protocol.jsonrpc import ParseError, encode, parse
+from mcpc_runtime.systems.mcp_bash.providers import environment as provider_environment
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from base64 import urlsafe_b64decode, urlsafe_b64encode
+    from json import dumps
+
+    from mcpc_runtime.handlers.invocations import ProcessResult
+    from mcpc_runtime.image.image import Image
+    from mcpc_runtime.protocol.effects import Ending, Request
+    from mcpc_runtime.protocol.jsonrpc import Json
+else:
+    dumps = lazy("json:dumps")
+    urlsafe_b64decode = lazy("base64:urlsafe_b64decode")
+    urlsafe_b64encode = lazy("base64:urlsafe_b64encode")
+
+CONTRACT = "mcp_bash_completion"
+DEFAULT_VALUES, MAX_VALUES = 5, 100
+BAD_CURSOR = "Invalid cursor"
+FAILED, BROKEN = "Completion provider failed", "Completion provider emitted invalid JSON"
+MAX_ERROR_LENGTH = 2000
+MAX_CURSOR_LENGTH = 1024
+MAX_OFFSET = 1 << 31
+PATH_VARIABLES = {
+    "MCP_PROMPT_REL_PATH": ("MCP_PROMPT_PATH", "prompts"),
+    "MCP_RESOURCE_REL_PATH": ("MCP_RESOURCE_PATH", "resources"),
+}
+"""Variables with relative paths: the variable with the absolute path, and its base folder."""
+
+
+def limit(call: Call) -> float:
+    """Return the timeout of the script in seconds."""
+    return float(call.definition.handler[1] or call.definition.seconds)
+
+
+def build_invocation(call: Call, image: Image) -> Command:
+    """Return the command of the script, with its environment."""
+    file, _, name, *more = call.definition.handler
+    folder = provider_environment.project_folder(image)
+    start = parse_offset(call.request, name)
+    given = completion_input(call)
+    normal = dumps(given, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    told = {
+        "MCP_COMPLETION_NAME": name,
+        "MCP_COMPLETION_ARGS_JSON": encode(given).decode(),
+        "MCP_COMPLETION_LIMIT": str(requested_count(call.request)),
+        "MCP_COMPLETION_OFFSET": str(max(start, 0)),
+        "MCP_COMPLETION_ARGS_HASH": sha256(normal.encode("utf-8", "surrogatepass")).hexdigest(),
+    }
+    for variable, value in more[0] if more else ():
+        other, below = PATH_VARIABLES.get(variable, ("", ""))
+        told.update({variable: value, other: value and f"{folder}/{below}/{value}"} if other else {variable: value})
+    command = Command(provider_environment.script_argv(f"{folder}/{file}"), 0, {})
+    found = provider_environment.build_environment(
+        image, "", {name: value.replace("\0", "") for name, value in told.items()}
+    )
+    command.exact = {**found, **provider_environment.json_tool_variables(image, found[b"PATH"])}
+    command.stdin = b""
+    command.directory = folder
+    command.refusal = BAD_CURSOR if start < 0 else ""
+    return command
+
+
+def completion_input(call: Call) -> Json:
+    """Return the client's input in the script's format."""
+    argument, ref = call.request.params["argument"], call.request.params["ref"]
+    value = call.arguments["value"]
+    name = argument.get("name") if type(argument) is dict else ""
+    return {
+        "query": value,
+        "prefix": value,
+        "argument": {"name": name, "value": value},
+        "context": {"arguments": call.arguments["arguments"]},
+        "ref": ref,
+    }
+
+
+def requested_count(request: Request) -> int:
+    """Return the requested number of values."""
+    wish = request.params.get("limit")
+    return min(wish, MAX_VALUES) if type(wish) is int and wish > 0 else DEFAULT_VALUES
+
+
+def parse_offset(request: Request, name: str) -> int:
+    """Return the index of the first requested value, -1 for an invalid cursor."""
+    cursor = request.params.get("cursor")
+    if cursor is None or cursor == "":
+        return 0
+    if type(cursor) is not str or len(cursor) > MAX_CURSOR_LENGTH or not cursor.isascii():
+        return -1
+    try:
+        said = parse(urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))
+    except (ParseError, ValueError):
+        return -1
+    start = said.get("offset") if type(said) is dict and said.get("name") == name else None
+    return start if type(start) is int and 0 <= start < MAX_OFFSET else -1
+
+
+def encode_cursor(name: str, start: int) -> str:
+    """Return the cursor of the page that begins at `start`."""
+    encoded: bytes = urlsafe_b64encode(encode({"name": name, "offset": start}))
+    return encoded.decode().rstrip("=")
+
+
+def parse_result(call: Call, completed: ProcessResult) -> Ending:
+    """Return the requested number of values, or an error."""
+    if completed.problem == BAD_CURSOR:
+        return Failure(INVALID_PARAMS, BAD_CURSOR)
+    words = str(completed.errors, "utf-8", "replace").strip()[:MAX_ERROR_LENGTH]
+    if completed.problem or completed.status:
+        return Failure(INTERNAL_ERROR, completed.problem or words or FAILED)
+    if completed.dropped:
+        return Failure(INTERNAL_ERROR, BROKEN)
+    page = parse_page(completed.printed)
+    if page is None:
+        return Failure(INTERNAL_ERROR, BROKEN)
+    values, has_more, following = page
+    name = call.definition.handler[2]
+    outcome = completion_result(call.request, name, values, has_more, following)
+    outcome.log = words
+    return outcome
+
+
+def parse_page(printed: bytes) -> tuple[list[Json], bool, Json] | None:
+    """Return the printed values, whether there are more, and where those begin; None for an invalid output."""
+    try:
+        said = parse(printed)
+    except ParseError:
+        said = None  # as in the original: output that is not JSON has no values
+    if type(said) is dict:
+        values, has_more, following = said.get("suggestions") or [], said.get("hasMore") is True, said.get("next")
+        has_more = has_more or bool(said.get("nextCursor") or said.get("cursor"))
+    else:
+        values, has_more, following = [] if said is None else said, False, None
+    if type(values) is not list or not all(type(value) is str for value in values):
+        return None
+    return values, has_more, following
+
+
+def completion_result(
+    request: Request, name: str, values: list[Json], has_more: bool, following: Json
+) -> FinishedResult:
+    """Return values as a result, with the total number only if it is known."""
+    start, wish = parse_offset(request, name), requested_count(request)
+    kept = values[:wish]
+    more = has_more or len(values) > wish
+    said: dict[str, Json] = {"values": kept, "hasMore": more}
+    if not has_more and not start:
+        said["total"] = len(values)
+    is_asked = "limit" in request.params or "cursor" in request.params
+    if more and (is_asked or provider_environment.in_dialect(request.session.image)):
+        after = following if type(following) is int and following > start else start + len(kept)
+        said["nextCursor"] = encode_cursor(name, after)
+    return FinishedResult({"completion": said})
+
+
+def complete_unknown(request: Request, name: str, value: str, context: dict[str, Json]) -> CompletionOutcome | Call:
+    """Complete an argument without a completion: with a script that was registered for it, or with no values.
+
+    The original server invents three values, which its dialect does, too.
+    """
+    image = request.session.image
+    script = provider_environment.built_settings(image).get("completions", {}).get(name)
+    if script is not None:
+        file, seconds, told, name = script
+        record = (CONTRACT, (file, seconds, name, told), (), None, None, None, None)
+        return Call(request, Definition(image, name, record), {"value": value, "arguments": context})
+    if not provider_environment.in_dialect(image):
+        return CompletionOutcome([])
+    said = value.strip() or name.strip() or "suggestion"
+    made = [said, f"{said} snippet", f"{said} example"]
+    start = max(parse_offset(request, name), 0)
+    values = made[start : start + requested_count(request)]
+    return CompletionOutcome(values, None, start + len(values) < len(made))

@@ -1,0 +1,308 @@
+"""The contract of mcp-bash tools: arguments are in the environment; output, status and files are the result.
+
+The checks follow that system's order: the error file, too much output, timeout, a status other than 0, the output
+schema, a whole result, JSON, text.  The files that it named are added to the content.  An error with a code is an error
+of the request; a model sees results only.
+"""
+
+from __future__ import annotations
+
+from time import monotonic
+
+from mcpc_runtime.handlers.results import is_block, text_block
+from mcpc_runtime.protocol.capabilities import client_capabilities, supports
+from mcpc_runtime.protocol.constants import INTERNAL_ERROR, TIMEOUT_KEY
+from mcpc_runtime.protocol.content_compatibility import downgrade_content
+from mcpc_runtime.protocol.effects import ABSENT, Failure, FinishedResult, Outcome, text
+from mcpc_runtime.protocol.handler_errors import error_ending as protocol_error_ending
+from mcpc_runtime.protocol.jsonrpc import parse
+from mcpc_runtime.systems.mcp_bash.embedded_resources import embedded_resource
+from mcpc_runtime.systems.mcp_bash.script_output import (
+    exit_code,
+    find_error,
+    find_error_result,
+    is_result,
+    parse_seconds,
+    parse_single_value,
+    result_meta,
+    satisfies,
+    shell_text,
+    text_tail,
+    with_current_ui_key,
+)
+from mcpc_runtime.systems.mcp_bash.scripts import ScriptCall, sorted_json
+from mcpc_runtime.systems.mcp_bash.settings import settings_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from mcpc_runtime.image.image import Image
+    from mcpc_runtime.protocol.effects import Call, Ending
+    from mcpc_runtime.protocol.jsonrpc import Json
+    from mcpc_runtime.server.running_calls import RunningCall
+    from mcpc_runtime.systems.mcp_bash.scripts import Roots, ScriptResult
+    from mcpc_runtime.systems.mcp_bash.settings import McpBashSettings
+
+MAX_OUTPUT = 18 << 20
+"""Bytes: the maximum of a stored output, whatever a server configures."""
+TIMED_OUT, TERMINATED = (124, 137), 143
+"""The exit statuses after a timeout: of the `timeout` program, or by a signal."""
+ELICITATION_CAPABILITIES = ("elicitation.form", "elicitation.url")
+
+
+def build_invocation(call: Call, image: Image) -> ScriptCall:
+    """Return the script to run, with all its inputs."""
+    definition, request = call.definition, call.request
+    script = ScriptCall(settings_of(image), definition.handler[0], definition.name, tool_facts(call))
+    script.arguments = sorted_json(call.arguments)
+    meta = request.params.get("_meta")
+    if type(meta) is dict:
+        script.meta = sorted_json(meta)
+        token = meta.get("progressToken")
+        script.token = str(token) if type(token) in (str, int) else ""
+    can = client_capabilities(request)
+    script.elicits = any(supports(can, name) for name in ELICITATION_CAPABILITIES)
+    script.asks_roots = supports(can, "roots") and not call.is_task
+    session = request.session
+    script.roots = session.roots
+
+    def remember(roots: Roots) -> None:
+        if not request.wire.stateless:
+            session.roots = roots
+
+    script.remember = remember
+    return script
+
+
+def tool_facts(call: Call) -> dict[str, Any]:
+    """Return the tool's metadata of mcp-bash."""
+    return dict(call.definition.handler[1])
+
+
+def call_settings(call: Call) -> McpBashSettings:
+    """Return the settings of the call's server."""
+    return settings_of(call.request.session.image)
+
+
+class TimeLimits:
+    """The timeout of a call.  `is_chosen`: it is configured explicitly; `extends`: progress restarts it."""
+
+    __slots__ = ("extends", "is_chosen", "most", "seconds")
+
+    def __init__(self, call: Call) -> None:
+        facts, known = tool_facts(call), call_settings(call)
+        chosen = parse_seconds(call.request.params.get("timeoutSecs")) or facts.get("timeoutSecs")
+        self.is_chosen = bool(chosen)
+        self.seconds: int = chosen or known.seconds
+        self.extends = bool(facts.get("progressExtendsTimeout")) or known.extends
+        self.most: int = facts.get("maxTimeoutSecs") or known.most_seconds
+
+
+def limit(call: Call) -> float:
+    """Return the timeout of a call in seconds; a client may request a shorter one, as for any tool."""
+    times = TimeLimits(call)
+    seconds = min(times.seconds, times.most) if times.extends else times.seconds
+    meta = call.request.params.get("_meta")
+    asked = meta.get(TIMEOUT_KEY) if type(meta) is dict else None
+    return min(seconds, asked) if (type(asked) is int or type(asked) is float) and asked > 0 else seconds
+
+
+def extended(call: Call, elapsed: float) -> float | None:
+    """Return the remaining seconds of a call that reports progress; None if progress does not extend it."""
+    times = TimeLimits(call)
+    return max(0.001, min(times.seconds, times.most - elapsed)) if times.extends else None
+
+
+def expired(work: RunningCall) -> Ending:
+    """Return the result of a call after its timeout."""
+    call = work.handler_call
+    times = TimeLimits(call)
+    reason = "idle" if times.extends else "fixed"
+    if times.extends and monotonic() - work.began >= times.most - 0.01:
+        reason = "max_exceeded"
+    read_errors: Callable[[], bytes] | None = getattr(work.job, "errors", None)
+    errors = b"" if read_errors is None else read_errors()
+    return timeout_result(call, reason, TIMED_OUT[0], text_tail(errors, call_settings(call).tail_bytes))
+
+
+def timeout_result(call: Call, reason: str, status: int, tail: str) -> Ending:
+    """Return the timeout error as a result, so that a model may request less."""
+    times, hint = TimeLimits(call), tool_facts(call).get("timeoutHint")
+    words = {
+        "idle": f"Tool timed out after {times.seconds}s (no progress reported)",
+        "max_exceeded": f"Tool exceeded maximum runtime of {times.most}s",
+    }.get(reason, f"Tool timed out after {times.seconds}s")
+    message = f"{words}\n\nSuggestion: {hint}" if hint else words
+    error: dict[str, Json] = {"type": "timeout", "message": message, "timeoutSecs": times.seconds}
+    error.update(reason=reason, exitCode=status)
+    if times.extends:
+        error.update(progressExtendsTimeout=True, maxTimeoutSecs=times.most)
+    if hint:
+        error["hint"] = hint
+    outcome = Outcome([text(message)], {"success": False, "error": error}, is_error=True)
+    outcome.meta = result_meta(status, tail)
+    return encode_outcome(call, outcome, is_named=False)
+
+
+def parse_result(call: Call, ran: ScriptResult) -> Ending:
+    """Convert the result of a script to an ending."""
+    if ran.refused is not None:
+        return error_ending(call, *ran.refused)
+    problem = ran.problem or ran.completed.problem
+    if problem:
+        return Failure(INTERNAL_ERROR, f"Internal error: {problem}")
+    for step in CHECKS:
+        found = step(call, ran)
+        if found is not None:
+            return found
+    return parse_output(call, ran)
+
+
+def error_ending(call: Call, code: int, message: str, data: Json = None) -> Ending:
+    """Return an error of the request; codes that the protocol reserves are converted."""
+    if call.request.wire.stateless:
+        return protocol_error_ending(call, {"code": code, "message": message, "data": data})
+    return Failure(code, message, data)
+
+
+def check_error_file(call: Call, ran: ScriptResult) -> Ending | None:
+    """Return the error in the tool's error file, if any."""
+    if not ran.error:
+        return None
+    found = find_error(ran.error)
+    return error_ending(call, *(found or (INTERNAL_ERROR, "Tool failed", shell_text(ran.error))))
+
+
+def check_output_size(call: Call, ran: ScriptResult) -> Ending | None:
+    """Return the error of a tool whose output is too large."""
+    known, completed = call_settings(call), ran.completed
+    limits = {"output": known.output_bytes, "stderr": known.error_bytes}
+    for (name, most), size in zip(limits.items(), completed.sizes, strict=True):
+        if size > min(most, MAX_OUTPUT):
+            return Failure(INTERNAL_ERROR, f"Tool {name} exceeded {min(most, MAX_OUTPUT)} bytes")
+    return Failure(INTERNAL_ERROR, f"Tool output exceeded {MAX_OUTPUT} bytes") if completed.dropped else None
+
+
+def check_terminated(call: Call, ran: ScriptResult) -> Ending | None:
+    """Return the timeout result of a tool that ended with a timeout's status, if its timeout is explicit."""
+    status = exit_code(ran.completed)
+    if (status in TIMED_OUT or status == TERMINATED) and TimeLimits(call).is_chosen:
+        return timeout_result(call, "fixed", status, stderr_tail(call, ran))
+    return None
+
+
+def check_exit_status(call: Call, ran: ScriptResult) -> Ending | None:
+    """Return the error of a tool with a status other than 0: the printed error, or its output."""
+    status = exit_code(ran.completed)
+    if not status:
+        return None
+    printed = ran.completed.printed
+    found = find_error(printed)
+    if found is not None:
+        return error_ending(call, *found)
+    whole = find_error_result(printed)
+    if whole is not None and not in_dialect(call):
+        return complete_result(call, ran, parse_printed_result(call, whole))
+    string = shell_text(printed)
+    if string:
+        return Failure(INTERNAL_ERROR, "Tool failed", string)
+    said = stderr_tail(call, ran)
+    data: dict[str, Json] = {"exitCode": status, "_meta": result_meta(status, said)}
+    if said:
+        data["stderrTail"] = said
+    return Failure(INTERNAL_ERROR, said.split("\n")[0].replace("\r", "") or "Tool failed", data)
+
+
+def check_output_schema(call: Call, ran: ScriptResult) -> Ending | None:
+    """Return the error of a tool whose output does not match its schema, as far as mcp-bash checks it."""
+    printed = ran.completed.printed
+    if not tool_facts(call).get("output") or find_error_result(printed):
+        return None
+    value = parse_single_value(printed)
+    if value is None:
+        how = "is not valid JSON" if printed.strip() else "is empty"
+        return Failure(INTERNAL_ERROR, f"Tool output {how} for declared outputSchema")
+    if in_dialect(call):
+        schema = parse(tool_facts(call)["metadata"].encode())
+        schema = schema.get("outputSchema") if type(schema) is dict else None
+        whole = value[0]
+        structured = whole.get("structuredContent", {}) if type(whole) is dict and is_result(whole) else whole
+        if not satisfies(schema, structured):
+            return Failure(INTERNAL_ERROR, "Tool output does not satisfy outputSchema")
+    return None
+
+
+CHECKS: tuple[Callable[[Call, ScriptResult], Ending | None], ...] = (
+    check_error_file,
+    check_output_size,
+    check_terminated,
+    check_exit_status,
+    check_output_schema,
+)
+"""The checks before an output is a result, in their order."""
+
+
+def stderr_tail(call: Call, ran: ScriptResult) -> str:
+    """Return the last bytes of standard error as text."""
+    return text_tail(ran.completed.errors, call_settings(call).tail_bytes)
+
+
+def parse_output(call: Call, ran: ScriptResult) -> Ending:
+    """Return the result of a successful tool."""
+    printed = ran.completed.printed
+    value = parse_single_value(printed)
+    whole: Any = find_error_result(printed) or (value[0] if value is not None and is_result(value[0]) else None)
+    if whole is not None:
+        outcome = parse_printed_result(call, whole)
+    else:
+        outcome = Outcome([text(str(printed, "utf-8", "replace"))])
+        if value is not None and (type(value[0]) is dict or tool_facts(call).get("output") or in_dialect(call)):
+            outcome.structured = value[0]
+    return complete_result(call, ran, outcome)
+
+
+def complete_result(call: Call, ran: ScriptResult, outcome: Outcome) -> Ending:
+    """Return a result with metadata, embedded files and warnings added."""
+    outcome.meta = add_interface(
+        call, with_current_ui_key({**outcome.meta, **result_meta(exit_code(ran.completed), stderr_tail(call, ran))})
+    )
+    outcome.content = [*outcome.content, *map(embedded_resource, ran.embedded)]
+    outcome.log = "\n".join(ran.warnings)
+    return encode_outcome(call, outcome)
+
+
+def add_interface(call: Call, meta: dict[str, Json]) -> dict[str, Json]:
+    """Return metadata with the uri of the tool's user interface, if it has one."""
+    uri = tool_facts(call).get("ui")
+    return {**meta, "ui": {"resourceUri": uri}} if uri and "ui" not in meta else meta
+
+
+def parse_printed_result(call: Call, value: dict[str, Any]) -> Outcome:
+    """Return the outcome of a printed result; content items that are not blocks become texts."""
+    content = [item if is_block(item) else text_block(item) for item in value["content"]]
+    usual: object = {} if tool_facts(call).get("output") else ABSENT
+    outcome = Outcome(content, value.get("structuredContent", usual), value["isError"] is True)
+    meta = value.get("_meta")
+    outcome.meta = meta if type(meta) is dict else {}
+    return outcome
+
+
+def in_dialect(call: Call) -> bool:
+    """Tell whether a result has mcp-bash's own format: in the handshake era, and not for nested calls."""
+    return call_settings(call).in_dialect and not call.request.wire.stateless and not call.chain
+
+
+def encode_outcome(call: Call, outcome: Outcome, *, is_named: bool = True) -> Ending:
+    """Return an outcome; in the dialect, as exactly the result of mcp-bash."""
+    if not in_dialect(call):
+        return outcome
+    made: dict[str, Json] = {"name": call.definition.name} if is_named else {}
+    content: list[Json] = [downgrade_content(block, call.request.wire.content) for block in outcome.content]
+    made.update(content=content, isError=outcome.is_error, _meta=outcome.meta)
+    if outcome.structured is not ABSENT:
+        made["structuredContent"] = outcome.structured  # type: ignore[assignment]
+    ready = FinishedResult(made)
+    ready.log = outcome.log
+    return ready

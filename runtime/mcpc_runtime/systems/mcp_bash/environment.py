@@ -1,0 +1,142 @@
+"""The environment of mcp-bash tools: the variables of its mode, and those of the framework.
+
+`minimal` (also for unknown modes): four names, and MCP_* and MCPBASH_*; `allowlist`: the listed names, too; `inherit`:
+everything, only if MCPBASH_TOOL_ENV_INHERIT_ALLOW is `true`.  The server's secrets are in none of them.  The exports of
+`server.d/env.sh` are in all of them.
+"""
+
+from __future__ import annotations
+
+import posix
+import sys
+
+from mcpc_runtime.platforms.environments import SECRETS
+from mcpc_runtime.systems.mcp_bash.roots import root_variables
+from mcpc_runtime.systems.mcp_bash.settings import MAX_VARIABLE_LENGTH
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from mcpc_runtime.systems.mcp_bash.files import CallFolder
+    from mcpc_runtime.systems.mcp_bash.scripts import Roots, ScriptCall
+    from mcpc_runtime.systems.mcp_bash.settings import McpBashSettings
+
+    Variables = dict[bytes, bytes]
+
+FRAMEWORK_FOLDER = ".mcpc/mcp-bash"
+"""The folder with mcpc's replacements of mcp-bash's files, below the project."""
+FRAMEWORK_VERSION = b"1.3.0"
+"""The version of mcp-bash with which this is compatible."""
+INHERITED_NAMES = (b"PATH", b"HOME", b"TMPDIR", b"LANG")
+INHERITED_PREFIXES = (b"MCP_", b"MCPBASH_")
+INHERIT, ALLOWLIST = "inherit", "allowlist"
+MODES = (INHERIT, ALLOWLIST)
+INHERIT_NOT_ALLOWED = "MCPBASH_TOOL_ENV_MODE=inherit requires MCPBASH_TOOL_ENV_INHERIT_ALLOW=true"
+JSON_TOOLS = ("jq", "gojq")
+SERVER_FIELDS = ("NAME", "VERSION", "TITLE", "DESCRIPTION", "WEBSITE_URL", "ICONS", "INSTRUCTIONS")
+SERVER_KEYS = {"WEBSITE_URL": "websiteUrl"}
+
+
+def environment_mode(settings: McpBashSettings) -> str:
+    """Return the mode of the tools' environment."""
+    said = settings.text("MCPBASH_TOOL_ENV_MODE").lower()
+    return said if said in MODES else "minimal"
+
+
+def forbidden_reason(settings: McpBashSettings) -> str:
+    """Return why the configured mode is not allowed, or an empty string."""
+    allowed = settings.text("MCPBASH_TOOL_ENV_INHERIT_ALLOW") == "true"
+    return INHERIT_NOT_ALLOWED if environment_mode(settings) == INHERIT and not allowed else ""
+
+
+def server_environment(settings: McpBashSettings, home: str, exported: Mapping[bytes, bytes]) -> Variables:
+    """Return what every tool of a server finds, whatever it is called with."""
+    chosen = environment_mode(settings)
+    listed = (
+        {name.encode("utf-8", "surrogateescape") for name in allowlisted_names(settings)}
+        if chosen == ALLOWLIST
+        else set()
+    )
+    place = home.encode("utf-8", "surrogateescape")
+    found = {b"PATH": b"/usr/bin:/bin", b"HOME": place, b"TMPDIR": b"/tmp", b"LANG": b"C"}
+    if chosen == INHERIT:
+        found = {}
+    for name, value in settings.environ.items():
+        is_kept = chosen == INHERIT or name in INHERITED_NAMES or name in listed or name.startswith(INHERITED_PREFIXES)
+        if is_kept and name not in SECRETS:
+            found[name] = value
+    found.update(exported)
+    found.update(server_variables(settings, place))
+    found.update(json_tool_variables(settings, found.get(b"PATH", b"")))
+    return found
+
+
+def allowlisted_names(settings: McpBashSettings) -> list[str]:
+    """Return the allowlisted variables."""
+    return settings.text("MCPBASH_TOOL_ENV_ALLOWLIST").replace(",", " ").split()
+
+
+def server_variables(settings: McpBashSettings, home: bytes) -> Variables:
+    """Return the variables that describe the server."""
+    server = settings.built.get("server", {})
+    found = {
+        b"MCP_SDK": b"%b/%b/sdk" % (home, FRAMEWORK_FOLDER.encode()),
+        b"MCPBASH_PROJECT_ROOT": home,
+        b"MCPBASH_FRAMEWORK_VERSION": FRAMEWORK_VERSION,
+        b"MCPBASH_MODE": b"full",
+        b"MCPC_PYTHON": (sys.executable or "python3").encode("utf-8", "surrogateescape"),
+    }
+    for name in SERVER_FIELDS:
+        said = server.get(SERVER_KEYS.get(name, name.lower())) or ""
+        found[b"MCPBASH_SERVER_" + name.encode()] = str(said).replace("\0", "").encode("utf-8", "replace")
+    return found
+
+
+def json_tool_variables(settings: McpBashSettings, path: bytes) -> Variables:
+    """Return the variables for the JSON program, unless they are configured."""
+    if settings.text("MCPBASH_JSON_TOOL") and settings.text("MCPBASH_JSON_TOOL_BIN"):
+        return {}
+    for tool in JSON_TOOLS:
+        for folder in path.split(b":"):
+            place = (folder or b".") + b"/" + tool.encode()
+            if posix.access(place, posix.X_OK):
+                return {b"MCPBASH_JSON_TOOL": tool.encode(), b"MCPBASH_JSON_TOOL_BIN": place}
+    return {b"MCPBASH_JSON_TOOL": b"none", b"MCPBASH_JSON_TOOL_BIN": b""}
+
+
+def call_variables(script: ScriptCall, home: str, roots: Roots, files: CallFolder) -> Variables:
+    """Return the additional variables of one call."""
+    stream = files.path("stream")
+    found = {
+        b"MCP_TOOL_NAME": script.name.encode(),
+        b"MCP_TOOL_PATH": f"{home}/{script.file}".encode("utf-8", "surrogateescape"),
+        b"MCP_TOOL_ERROR_FILE": files.path("error"),
+        b"MCP_TOOL_RESOURCES_FILE": files.path("resources"),
+        b"MCP_CANCEL_FILE": files.path("cancelled"),
+        b"MCP_PROGRESS_STREAM": stream,
+        b"MCP_LOG_STREAM": stream,
+        b"MCP_PROGRESS_TOKEN": script.token.replace("\0", "").encode("utf-8", "replace"),
+        b"MCP_ELICIT_SUPPORTED": b"1" if script.elicits else b"0",
+        b"MCPBASH_WORKER_KEY": files.key,
+        **root_variables(roots),
+    }
+    if script.elicits:
+        found[b"MCP_ELICIT_REQUEST_FILE"] = files.path("question")
+        found[b"MCP_ELICIT_RESPONSE_FILE"] = files.path("answer")
+    if not script.settings.text("MCPBASH_DEBUG_LOG"):
+        found[b"MCPBASH_DEBUG_LOG"] = files.path("debug.log")
+    payloads = {"ARGS": script.arguments, "METADATA": script.facts["metadata"].encode(), "META": script.meta}
+    for name, data in payloads.items():
+        found.update(payload_variables(script.settings, files, name, data))
+    return found
+
+
+def payload_variables(settings: McpBashSettings, files: CallFolder, name: str, data: bytes) -> Variables:
+    """Return the variable with a JSON text, or with the path of its file if the text is too long."""
+    variable = b"MCP_TOOL_%b_JSON" % name.encode()
+    # A text has at most as many characters as bytes: they are counted only if there are more bytes than allowed.
+    is_long = len(data) > settings.payload and len(data.decode("utf-8", "replace")) > settings.payload
+    if not is_long and len(data) <= MAX_VARIABLE_LENGTH:
+        return {variable: data}
+    return {variable: b"", b"MCP_TOOL_%b_FILE" % name.encode(): files.write(name.lower(), data)}

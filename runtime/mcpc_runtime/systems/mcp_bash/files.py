@@ -1,0 +1,168 @@
+"""The private folder of one call: created when the call begins, removed after its end; its content is not trusted.
+
+A link that a tool put in place of a file is never followed: only regular files are read, up to a limit.
+"""
+
+from __future__ import annotations
+
+import posix
+from _stat import S_IMODE, S_ISREG
+from errno import EEXIST
+
+from mcpc_runtime.platforms.posix.supervision.folders import attempt, remove_tree
+
+CALLS_FOLDER = ".mcpc/calls"
+MAX_SPARE = 16
+"""The number of emptied folders kept for later calls: removing one may take milliseconds."""
+PRIVATE = 0o700
+READ_LIMIT = 1 << 20
+CREATE_FLAGS = posix.O_WRONLY | posix.O_CREAT | posix.O_EXCL | posix.O_NOFOLLOW | posix.O_CLOEXEC
+READ_FLAGS = posix.O_RDONLY | posix.O_NOFOLLOW | posix.O_NONBLOCK | posix.O_NOCTTY | posix.O_CLOEXEC
+STREAM_FLAGS = posix.O_RDWR | posix.O_NONBLOCK | posix.O_CLOEXEC
+"""Opened for writing too, a stream is never at its end, and opening it never blocks."""
+
+
+class CallFolder:
+    """The folder of a call.  `stream`: the descriptor from which the tool's progress and log are read."""
+
+    __slots__ = ("_place", "key", "stream")
+
+    def __init__(self, above: str, key: str) -> None:
+        self._place = f"{above}/{key}".encode("utf-8", "surrogateescape")
+        self.key = key.encode()
+        self.stream = -1
+
+    @property
+    def place(self) -> str:
+        """Its path."""
+        return str(self._place, "utf-8", "surrogateescape")
+
+    def make(self, spare: str = "") -> None:
+        """Create it, or rename an emptied one; raise OSError, with nothing left, if that fails.
+
+        Its name is always new, so that processes of an earlier call do not find it.
+        """
+        if not (spare and rename_private(spare, self.place)):
+            posix.mkdir(self._place, PRIVATE)
+        try:
+            posix.mkfifo(self.path("stream"), 0o600)
+            self.stream = posix.open(self.path("stream"), STREAM_FLAGS)
+            for name in ("error", "resources"):
+                posix.close(posix.open(self.path(name), CREATE_FLAGS, 0o600))
+        except OSError:
+            self.remove()
+            raise
+
+    def path(self, name: str) -> bytes:
+        """Return the path of a file in it."""
+        return b"%b/%b" % (self._place, name.encode())
+
+    def write(self, name: str, data: bytes) -> bytes:
+        """Write a file atomically; return its path."""
+        unseen = self.path(f"{name}.new")
+        attempt(posix.unlink, unseen)
+        file = posix.open(unseen, CREATE_FLAGS, 0o600)
+        try:
+            view = memoryview(data)
+            while view:
+                view = view[posix.write(file, view) :]
+        finally:
+            posix.close(file)
+        posix.rename(unseen, self.path(name))
+        return self.path(name)
+
+    def read(self, name: str, limit: int = READ_LIMIT) -> bytes:
+        """Return the content of a regular file, up to a limit; nothing for anything else."""
+        try:
+            file = posix.open(self.path(name), READ_FLAGS)
+        except OSError:
+            return b""
+        try:
+            found = posix.fstat(file)
+            return posix.read(file, limit) if S_ISREG(found.st_mode) and found.st_size else b""
+        except OSError:
+            return b""
+        finally:
+            posix.close(file)
+
+    def take(self, name: str) -> bytes:
+        """Return the content of a file, and remove it."""
+        data = self.read(name)
+        attempt(posix.unlink, self.path(name))
+        return data
+
+    def close(self) -> None:
+        """Close the stream."""
+        if self.stream >= 0:
+            posix.close(self.stream)
+            self.stream = -1
+
+    def empty(self) -> None:
+        """Remove its content; raise OSError if that fails."""
+        self.close()
+        for entry in list(posix.scandir(self._place)):
+            if entry.is_dir(follow_symlinks=False):
+                remove_tree(str(entry.path, "utf-8", "surrogateescape"))
+            else:
+                posix.unlink(entry.path)
+
+    def remove(self) -> None:
+        """Remove it with its content."""
+        self.close()
+        remove_tree(self.place)
+
+
+class CallFolders:
+    """The folders of a server's calls, below its extracted files."""
+
+    def __init__(self) -> None:
+        self._number = 0
+        self._spare: list[str] = []
+
+    def take(self, home: str) -> CallFolder:
+        """Return a folder for a call; raise OSError if none can be created."""
+        self._number += 1
+        folder = CallFolder(make_calls_folder(home), f"w{self._number}")
+        folder.make(self._spare.pop() if self._spare else "")
+        return folder
+
+    def give_back(self, folder: CallFolder) -> None:
+        """Empty and keep the folder of a call that has ended, or remove it."""
+        try:
+            folder.empty()
+        except OSError:
+            folder.remove()
+            return
+        if len(self._spare) < MAX_SPARE:
+            self._spare.append(folder.place)
+        else:
+            folder.remove()
+
+
+def rename_private(old: str, new: str) -> bool:
+    """Rename a folder; tell whether it existed, and is private."""
+    try:
+        posix.rename(old, new)
+        return S_IMODE(posix.stat(new, follow_symlinks=False).st_mode) == PRIVATE
+    except OSError:
+        return False
+
+
+def make_calls_folder(home: str) -> str:
+    """Return the parent of the calls' folders, created if missing; raise OSError if that fails."""
+    place = f"{home}/{CALLS_FOLDER}"
+    for path in (f"{home}/.mcpc", place):
+        try:
+            posix.mkdir(path, PRIVATE)
+        except OSError as problem:
+            if problem.errno != EEXIST:
+                raise
+    return place
+
+
+def write_cancelled(files: CallFolder) -> None:
+    """Write the file that tells a script that its call is cancelled."""
+    try:
+        files.write("cancelled", b"")
+    except OSError:  # it is ended anyway
+        return

@@ -1,0 +1,72 @@
+"""The health checks of a mcp-bash project, run by `server.pyz check`.
+
+They are one script, sourced after the functions of `lib/health.sh`; the check fails if the script does.
+"""
+
+from __future__ import annotations
+
+import posix
+
+from mcpc_runtime.handlers.invocations import Command
+from mcpc_runtime.handlers.runner_context import RunnerContext
+from mcpc_runtime.lazy import lazy
+from mcpc_runtime.platforms.posix.reactor import Reactor
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from mcpc_runtime.handlers.executable.runner import ProcessRunner
+    from mcpc_runtime.handlers.invocations import ProcessResult
+    from mcpc_runtime.image.extraction import extracted_folder
+    from mcpc_runtime.image.image import Image
+else:
+    ProcessRunner = lazy("mcpc_runtime.handlers.executable.runner:ProcessRunner")
+    extracted_folder = lazy("mcpc_runtime.image.extraction:extracted_folder")
+
+INDEX_KEY, HEALTH_KEY = "mcp_bash", "health"
+SCRIPT, FUNCTIONS = "server.d/health-checks.sh", ".mcpc/mcp-bash/lib/health.sh"
+PROGRAM = '. "$1" && shift && . "$1" >&2'
+MAX_SECONDS = 60.0
+MAX_LINES = 50
+
+
+def health_check(image: Image) -> Callable[[Image], list[str]] | None:
+    """Return the check of a server whose project has health checks (hook `self_check`)."""
+    return health_problems if image.index[INDEX_KEY].get(HEALTH_KEY) else None
+
+
+def health_problems(image: Image) -> list[str]:
+    """Return the output of failed checks, line by line; nothing if they succeed."""
+    completed = run_health_script(image)
+    if completed is None:
+        return [f"{SCRIPT} was stopped: its timeout is {MAX_SECONDS:g} s"]
+    if completed.problem:
+        return [f"{SCRIPT}: {completed.problem}"]
+    if not completed.status:
+        return []
+    lines = [line.strip() for line in str(completed.output, "utf-8", "replace").split("\n")]
+    return [f"{SCRIPT} ended with status {completed.status}", *filter(None, lines)][:MAX_LINES]
+
+
+def run_health_script(image: Image) -> ProcessResult | None:
+    """Return the result of the script, None after its timeout."""
+    host = RunnerContext(Reactor(), image)
+    found: list[ProcessResult | None] = []
+    try:
+        home: str = extracted_folder(image)
+        command = Command(["bash", "--norc", "-c", PROGRAM, "health", f"{home}/{FUNCTIONS}", f"{home}/{SCRIPT}"], 0, {})
+        place = home.encode("utf-8", "surrogateescape")
+        command.exact = {**posix.environ, b"MCPBASH_PROJECT_ROOT": place}
+        command.stdin = b""
+        command.directory = home
+        runner = ProcessRunner(host)
+        job = runner.start(command, found.append, lambda note: None)
+        host.reactor.after(MAX_SECONDS, lambda: found.append(None))
+        while not found:
+            host.reactor.turn()
+        if found[0] is None and job is not None:
+            runner.stop(job)
+    finally:
+        host.close()
+    return found[0]

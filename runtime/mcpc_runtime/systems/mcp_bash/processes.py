@@ -1,0 +1,111 @@
+"""The processes of tools: a separate process, or a child of a shell that has read the SDK already.
+
+A separate process is always correct.  The other is used for scripts that the compiler found unable to notice the
+difference, if /proc and files in memory are available and no variable changes how Bash behaves.
+"""
+
+from __future__ import annotations
+
+import posix
+
+from mcpc_runtime.handlers.invocations import Command
+from mcpc_runtime.lazy import lazy
+from mcpc_runtime.platforms.posix import system_features as ways
+from mcpc_runtime.systems.mcp_bash.environment import FRAMEWORK_FOLDER
+from mcpc_runtime.systems.mcp_bash.project_environment import ignore_note
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from typing import Protocol
+
+    from mcpc_runtime.handlers.invocations import ProcessResult
+    from mcpc_runtime.handlers.output_capture import OutputCapture
+    from mcpc_runtime.handlers.runner_context import RunnerContext
+    from mcpc_runtime.systems.mcp_bash.scripts import ScriptCall
+
+    Variables = Mapping[bytes, bytes]
+
+    class ScriptProcessJob(Protocol):
+        """A job of one of the two runners."""
+
+        capture: OutputCapture
+
+    from mcpc_runtime.handlers.bash.runner import ShellRunner
+    from mcpc_runtime.handlers.bash.shells.scripts import allows_forking, script_call, script_libraries
+    from mcpc_runtime.handlers.executable.runner import ProcessRunner
+else:
+    ProcessRunner = lazy("mcpc_runtime.handlers.executable.runner:ProcessRunner")
+    ShellRunner = lazy("mcpc_runtime.handlers.bash.runner:ShellRunner")
+    allows_forking = lazy("mcpc_runtime.handlers.bash.shells.scripts:allows_forking")
+    script_libraries = lazy("mcpc_runtime.handlers.bash.shells.scripts:script_libraries")
+    script_call = lazy("mcpc_runtime.handlers.bash.shells.scripts:script_call")
+
+EXECUTABLE_MAGIC = (b"#!", b"\x7fELF", b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe")
+"""The first bytes of files that the system can execute."""
+
+
+class ScriptProcesses:
+    """The processes of a server's tools; `alone` runs separate processes, started by the supervisor."""
+
+    def __init__(self, host: RunnerContext) -> None:
+        self._host = host
+        self.alone = ProcessRunner(host)
+        self._shells: tuple[str, ShellRunner | None] = "", None
+        self._argv: dict[str, list[str]] = {}
+
+    def start(
+        self, script: ScriptCall, home: str, found: tuple[Variables, Variables], done: Callable[[ProcessResult], None]
+    ) -> tuple[ScriptProcessJob | None, Callable[[], None]]:
+        """Run a tool in the folder of the project; return its job, and the function that ends it.
+
+        `found`: the environment of all tools, and the additional one of this call.
+        """
+        path = f"{home}/{script.file}"
+        shells = self._shells_of(home, found[0]) if script.facts.get("fork") else None
+        if shells is not None:
+            call = script_call(path, found[1], home, 0)
+            call.account = script.account
+            job = shells.start(call, done, ignore_note)
+            return job, lambda: shells.stop(job)
+        command = Command(self._argv_of(path), 0, {})
+        command.exact, command.directory, command.stdin = {**found[0], **found[1]}, home, b""
+        command.account = script.account
+        process = self.alone.start(command, done, ignore_note)
+        return process, lambda: None if process is None else self.alone.stop(process)
+
+    def close(self) -> None:
+        """Close the runners; the supervisor ends the processes."""
+        self.alone.close()
+        if self._shells[1] is not None:
+            self._shells[1].close()
+
+    def _shells_of(self, home: str, variables: Variables) -> ShellRunner | None:
+        """Return the runner of scripts in shells that have read the SDK, None if it is not available."""
+        if self._shells[0] != home:
+            if self._shells[1] is not None:
+                self._shells[1].close()
+            made = None
+            if ways.has("proc") and ways.has("memfd") and allows_forking(variables):
+                given = script_libraries(f"{home}/{FRAMEWORK_FOLDER}/sdk", lambda number: variables)
+                made = ShellRunner(self._host, given)
+            self._shells = home, made
+        return self._shells[1]
+
+    def _argv_of(self, path: str) -> list[str]:
+        """Return the command line of a file: itself if it is executable, else with Bash."""
+        found = self._argv.get(path)
+        if found is None:
+            found = self._argv[path] = [path] if is_runnable(path) else ["bash", path]
+        return found
+
+
+def is_runnable(path: str) -> bool:
+    """Tell whether the system can execute a file: it has the permission, and is a program or has a `#!` line."""
+    if not posix.access(path, posix.X_OK):
+        return False
+    file = posix.open(path, posix.O_RDONLY | posix.O_CLOEXEC)
+    try:
+        return posix.read(file, 4).startswith(EXECUTABLE_MAGIC)
+    finally:
+        posix.close(file)

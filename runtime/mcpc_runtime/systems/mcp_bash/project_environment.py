@@ -1,0 +1,122 @@
+"""The project's own environment file and policy script, which run before tools.
+
+Nothing here blocks.  `server.d/env.sh` is read once, by the first call; the policy script runs before each call, since
+its result may depend on anything.  Both are trusted, and get the server's environment without its secrets.
+"""
+
+from __future__ import annotations
+
+from mcpc_runtime.handlers.invocations import Command
+from mcpc_runtime.operator_log import log_line
+from mcpc_runtime.platforms.environments import SECRETS
+from mcpc_runtime.systems.mcp_bash.environment import FRAMEWORK_FOLDER, server_environment, server_variables
+from mcpc_runtime.systems.mcp_bash.policy_result import parse_policy_result
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from mcpc_runtime.handlers.executable.runner import ProcessJob, ProcessRunner
+    from mcpc_runtime.handlers.invocations import ProcessResult
+    from mcpc_runtime.handlers.runner_context import RunnerContext
+    from mcpc_runtime.protocol.jsonrpc import Json
+    from mcpc_runtime.systems.mcp_bash.scripts import ScriptCall
+
+ENV_FILE, POLICY_FILE = "server.d/env.sh", "server.d/policy.sh"
+POLICY_PROGRAM = f"{FRAMEWORK_FOLDER}/lib/tool-policy.sh"
+BASH = ("bash", "--norc", "--noprofile")
+PRINT_ENVIRONMENT = 'exec 3>&1 1>&2; . "$1"; exec env -0 >&3'
+SHELL_VARIABLES = frozenset((b"_", b"MCPC_CALL", b"OLDPWD", b"PWD", b"SHLVL"))
+ENV_SECONDS = 10.0
+
+
+class ProjectEnvironment:
+    """The environment of one project; `process` is the runner of its programs."""
+
+    def __init__(self, host: RunnerContext, process: ProcessRunner) -> None:
+        self._host = host
+        self._process = process
+        self._exported: dict[bytes, bytes] | None = None
+        self._variables: tuple[str, dict[bytes, bytes]] = "", {}
+        self._waiting: list[Callable[[], None]] = []
+
+    def environment(self, script: ScriptCall, home: str, then: Callable[[], None]) -> None:
+        """Call `then` when the environment file is read; raise OSError if there is no room to run it."""
+        settings = script.settings
+        if self._exported is None and not (settings.built.get("env") and not settings.flag("MCPBASH_NO_ENV_FILE")):
+            self._exported = {}
+        if self._exported is not None:
+            then()
+            return
+        self._waiting.append(then)
+        if len(self._waiting) == 1:
+            try:
+                self._read(script, home)
+            except OSError:
+                self._waiting.clear()
+                raise
+
+    def _read(self, script: ScriptCall, home: str) -> None:
+        given = self._own(script, home)
+        command = Command([*BASH, "-c", PRINT_ENVIRONMENT, "mcp-bash", f"{home}/{ENV_FILE}"], 0, {})
+        command.exact, command.directory, command.stdin = given, home, b""
+
+        def done(completed: ProcessResult) -> None:
+            if self._exported is None:
+                self._take(parse_exported(completed, given))
+
+        inner = self._process.start(command, done, ignore_note)
+
+        def late() -> None:
+            if self._exported is None:
+                if inner is not None:
+                    self._process.stop(inner)
+                log_line(f"{ENV_FILE} did not end within {ENV_SECONDS:g} s: tools run without its variables")
+                self._take({})
+
+        self._host.reactor.after(ENV_SECONDS, late)
+
+    def _take(self, found: dict[bytes, bytes]) -> None:
+        self._exported = found
+        waiting, self._waiting = self._waiting, []
+        for then in waiting:
+            then()
+
+    @staticmethod
+    def _own(script: ScriptCall, home: str) -> dict[bytes, bytes]:
+        """Return the environment of the project's programs."""
+        given = {name: value for name, value in script.settings.environ.items() if name not in SECRETS}
+        return {**given, **server_variables(script.settings, home.encode("utf-8", "surrogateescape"))}
+
+    def policy(
+        self, script: ScriptCall, home: str, then: Callable[[tuple[int, str, Json] | None], None]
+    ) -> ProcessJob | None:
+        """Run the policy script for a tool; `then` gets the error of a denied tool, or None."""
+        argv = [*BASH, f"{home}/{POLICY_PROGRAM}", f"{home}/{POLICY_FILE}", script.name]
+        command = Command([*argv, script.settings.policy.refusal(script.name)], 0, {})
+        command.exact = {**self._own(script, home), **(self._exported or {})}
+        command.directory, command.stdin = home, script.facts["metadata"].encode()
+        return self._process.start(
+            command, lambda completed: then(parse_policy_result(script.name, completed)), ignore_note
+        )
+
+    def variables(self, script: ScriptCall, home: str) -> dict[bytes, bytes]:
+        """Return the environment of all tools; do not change it."""
+        if self._variables[0] != home:
+            self._variables = home, server_environment(script.settings, home, self._exported or {})
+        return self._variables[1]
+
+
+def parse_exported(completed: ProcessResult, given: dict[bytes, bytes]) -> dict[bytes, bytes]:
+    """Return the variables that the environment file has set, none if it failed."""
+    if completed.status or completed.problem:
+        words = completed.problem or str(completed.errors.strip(), "utf-8", "replace")
+        log_line(f"{ENV_FILE} failed, and tools run without its variables: {words or f'status {completed.status}'}")
+        return {}
+    rows = (row.partition(b"=") for row in completed.printed.split(b"\0"))
+    found = {name: value for name, equals, value in rows if equals and name not in SHELL_VARIABLES}
+    return {name: value for name, value in found.items() if given.get(name) != value}
+
+
+def ignore_note(said: object) -> None:
+    """Ignore a note."""

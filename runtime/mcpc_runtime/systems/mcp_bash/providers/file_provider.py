@@ -1,0 +1,76 @@
+"""Provider of files below the allowed folders, called in a thread; symbolic links are not followed."""
+
+from __future__ import annotations
+
+import posix
+from errno import ELOOP, ENOTDIR
+
+from mcpc_runtime.lazy import lazy
+from mcpc_runtime.systems.mcp_bash.providers.requests import (
+    FAILED,
+    MISSING,
+    OUTSIDE,
+    TOO_LARGE,
+    ProviderResult,
+    too_large_message,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from os.path import realpath
+
+    from mcpc_runtime.handlers.files import runner as files
+    from mcpc_runtime.handlers.files.runner import open_below
+    from mcpc_runtime.systems.mcp_bash.providers.requests import FileRequest
+else:
+    open_below = lazy("mcpc_runtime.handlers.files.runner:open_below")
+    realpath = lazy("os.path:realpath")
+    files = lazy("mcpc_runtime.handlers.files.runner", "files")
+
+
+def read_requested_file(asked: FileRequest) -> ProviderResult:
+    """Return a file that is below one of the request's folders."""
+    for root in dict.fromkeys(place for given in asked.roots for place in (given, without_links(given))):
+        rest = path_below(asked.path, root)
+        if rest is not None:
+            folder, _, name = root.rstrip("/").rpartition("/")
+            return read_limited(root, rest, asked.most) if rest else read_limited(folder, name, asked.most)
+    return ProviderResult(OUTSIDE, words=f"{asked.path} is not below any of the allowed folders")
+
+
+def without_links(path: str) -> str:
+    """Return a folder's path without symbolic links."""
+    found_path: str = realpath(path)
+    return found_path
+
+
+def path_below(path: str, root: str) -> str | None:
+    """Return a path relative to a folder, empty for the folder itself, None if it is not below."""
+    root = root.rstrip("/")
+    if path == root:
+        return ""
+    return path[len(root) + 1 :] if path.startswith(f"{root}/") else None
+
+
+def read_limited(folder: str, path: str, most: int) -> ProviderResult:
+    """Return the content of a file; no component of its path may be a symbolic link."""
+    try:
+        opened: int = open_below(folder or "/", path)
+    except files.FileRefusedError as problem:
+        return ProviderResult(OUTSIDE, words=f"{path}: {problem.strerror}")
+    except OSError as problem:
+        status = OUTSIDE if problem.errno in (ELOOP, ENOTDIR) else MISSING
+        return ProviderResult(status, words=f"{path}: {problem.strerror}")
+    pieces: list[bytes] = []
+    rest = most + 1
+    try:
+        while rest > 0 and (piece := posix.read(opened, min(rest, 1 << 20))):
+            pieces.append(piece)
+            rest -= len(piece)
+    except OSError as problem:
+        return ProviderResult(FAILED, words=f"{path}: {problem.strerror}")
+    finally:
+        posix.close(opened)
+    return (
+        ProviderResult(data=b"".join(pieces)) if rest > 0 else ProviderResult(TOO_LARGE, words=too_large_message(most))
+    )

@@ -1,0 +1,154 @@
+"""The table of providers: which one serves a uri, and the request to it.
+
+A script of the project takes precedence over a built-in provider.  A path is decoded once; a path with `..`, an encoded
+separator, or outside the allowed folders is refused.
+"""
+
+from __future__ import annotations
+
+from mcpc_runtime.handlers.invocations import Command
+from mcpc_runtime.protocol.uri_matching import ESCAPED_SEPARATOR, decode_escapes
+from mcpc_runtime.systems.mcp_bash.providers import environment as provider_environment
+from mcpc_runtime.systems.mcp_bash.providers.environment import variable_number, variable_text
+from mcpc_runtime.systems.mcp_bash.providers.requests import (
+    FAILED,
+    INVALID,
+    OUTSIDE,
+    FileRequest,
+    GitRequest,
+    HttpsRequest,
+    ProviderResult,
+    ProviderScript,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from mcpc_runtime.image.image import Image
+
+    ProviderRequest = FileRequest | HttpsRequest | GitRequest | ProviderScript | ProviderResult
+
+SCHEMES = {"git+https": "git"}
+"""The provider of a scheme, where its name differs."""
+TRUE_VALUES = ("true", "1", "yes", "on")
+MAX_SECONDS = 60
+GIT_SECONDS, HTTPS_SECONDS = 30, 15
+DEFAULT_PAGE_BYTES, MAX_PAGE_BYTES = 10 << 20, 20 << 20
+GIT_DISABLED = "git provider is disabled (set MCPBASH_ENABLE_GIT_PROVIDER=true to enable)"
+
+
+def provider_of(image: Image, uri: str) -> str:
+    """Return the name of the provider for a uri, by its scheme, or an empty string."""
+    scheme = uri.partition(":")[0].lower()
+    name = SCHEMES.get(scheme, scheme)
+    return name if name in PROVIDERS or name in project_providers(image) else ""
+
+
+def project_providers(image: Image) -> tuple[str, ...]:
+    """Return the names of the project's own providers."""
+    return tuple(provider_environment.built_settings(image).get("providers", ()))
+
+
+def build_provider_request(image: Image, provider: str, uri: str, file: str = "") -> ProviderRequest:
+    """Return the request to a provider; `file`: the project's file for which the uri is listed."""
+    if provider in project_providers(image):
+        return script_request(image, provider, uri)
+    row = PROVIDERS.get(provider)
+    return row(image, uri, file) if row is not None else ProviderResult(FAILED, words="Unsupported resource provider")
+
+
+def script_request(image: Image, provider: str, uri: str) -> ProviderScript:
+    """Return the request to a project's own provider."""
+    folder = provider_environment.project_folder(image)
+    return ProviderScript(provider_command(image, provider, f"{folder}/providers/{provider}.sh", uri))
+
+
+def provider_command(image: Image, provider: str, path: str, *words: str) -> Command:
+    """Return the command of a provider's script, with its environment."""
+    folder = provider_environment.project_folder(image)
+    more = {
+        "MCP_RESOURCES_ROOTS": ":".join(provider_environment.resource_roots(image)),
+        "MCPBASH_PROVIDERS_DIR": f"{folder}/providers",
+    }
+    made = Command([*provider_environment.script_argv(path), *words], 0, {})
+    made.exact = provider_environment.build_environment(image, provider, more)
+    made.stdin = b""
+    made.directory = folder
+    return made
+
+
+def file_request(image: Image, uri: str, file: str) -> ProviderRequest:
+    """Return the request for the file of a uri; a relative path is below the project's folder."""
+    folder = provider_environment.project_folder(image)
+    path = f"{folder}/{file}" if file else requested_path(uri, folder)
+    if path is None:
+        return ProviderResult(OUTSIDE, words=f"{uri} leads out of its folder")
+    return FileRequest(path, provider_environment.resource_roots(image), provider_environment.max_resource_bytes())
+
+
+def requested_path(uri: str, folder: str) -> str | None:
+    """Return the path of a `file:` uri, None if it is not allowed."""
+    rest = uri.partition(":")[2].removeprefix("//")
+    try:
+        path = decode_escapes(rest)
+    except UnicodeDecodeError:
+        return None
+    parts = [part for part in path.split("/") if part not in ("", ".")]
+    if ESCAPED_SEPARATOR.search(uri) or "\\" in path or "\0" in path or ".." in parts or not parts:
+        return None
+    return "/" + "/".join(parts) if path.startswith("/") else f"{folder}/{'/'.join(parts)}"
+
+
+def https_request(image: Image, uri: str, file: str) -> ProviderRequest:
+    """Return the request for a web page, or why it is not allowed."""
+    seconds = variable_number("MCPBASH_HTTPS_TIMEOUT", HTTPS_SECONDS, MAX_SECONDS)
+    made = HttpsRequest(
+        uri, seconds or HTTPS_SECONDS, variable_number("MCPBASH_HTTPS_MAX_BYTES", DEFAULT_PAGE_BYTES, MAX_PAGE_BYTES)
+    )
+    made.agent = variable_text("MCPBASH_HTTPS_USER_AGENT")
+    return with_allowed_hosts(made, "HTTPS", variable_text("MCPBASH_HTTPS_ALLOW_ALL") in TRUE_VALUES)
+
+
+def git_request(image: Image, uri: str, file: str) -> ProviderRequest:
+    """Return the request for a file of a Git repository, or why it is not allowed."""
+    if variable_text("MCPBASH_ENABLE_GIT_PROVIDER") != "true":
+        return ProviderResult(INVALID, words=GIT_DISABLED)
+    path = f"{provider_environment.project_folder(image)}/{provider_environment.FRAMEWORK_FOLDER}/providers/git.sh"
+    seconds = variable_number("MCPBASH_GIT_TIMEOUT", GIT_SECONDS, MAX_SECONDS)
+    made = GitRequest(uri, seconds or GIT_SECONDS, 0, provider_command(image, "git", path, uri))
+    return with_allowed_hosts(made, "GIT", variable_text("MCPBASH_GIT_ALLOW_ALL") == "true")
+
+
+def with_allowed_hosts(made: HttpsRequest | GitRequest, name: str, everywhere: bool) -> ProviderRequest:
+    """Return a network request with its allowed hosts; refuse it if none are configured."""
+    made.allowed, made.denied = host_list(f"MCPBASH_{name}_ALLOW_HOSTS"), host_list(f"MCPBASH_{name}_DENY_HOSTS")
+    made.everywhere = everywhere and not made.allowed
+    if made.allowed or made.everywhere:
+        return made
+    variable = f"MCPBASH_{name}_ALLOW_HOSTS"
+    return ProviderResult(INVALID, words=f"{variable} does not allow any hosts")
+
+
+def host_list(variable: str) -> frozenset[str]:
+    """Return the hosts that a variable lists."""
+    return frozenset(host.strip("[]").lower() for host in variable_text(variable).replace(",", " ").split())
+
+
+def echo_result(image: Image, uri: str, file: str) -> ProviderRequest:
+    """Return the text in the uri itself."""
+    scheme, _, text = uri.partition("://")
+    if scheme.lower() != "echo":
+        return ProviderResult(INVALID, words="echo provider requires echo://TEXT")
+    try:
+        return ProviderResult(data=decode_escapes(text).encode("utf-8", "surrogateescape"))
+    except UnicodeDecodeError:
+        return ProviderResult(INVALID, words="the percent-escapes of the URI are not UTF-8")
+
+
+PROVIDERS: dict[str, Callable[[Image, str, str], ProviderRequest]] = {
+    "echo": echo_result,
+    "file": file_request,
+    "git": git_request,
+    "https": https_request,
+}

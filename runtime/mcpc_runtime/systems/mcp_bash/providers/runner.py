@@ -1,0 +1,154 @@
+"""Runner of providers: blocking providers in threads, scripts in processes, known results at once.
+
+Network requests have separate threads, so that a host that does not answer delays no file.
+"""
+
+from __future__ import annotations
+
+from mcpc_runtime.lazy import lazy
+from mcpc_runtime.systems.mcp_bash.providers.requests import (
+    FAILED,
+    UNREACHABLE,
+    FileRequest,
+    GitRequest,
+    HttpsRequest,
+    ProviderResult,
+    ProviderScript,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from mcpc_runtime.handlers.invocations import FileResult, ProcessResult
+    from mcpc_runtime.handlers.runner_context import RunnerContext
+    from mcpc_runtime.interfaces import Note, Notify
+
+    Done = Callable[[ProviderResult], None]
+    from mcpc_runtime.handlers.executable.runner import ProcessRunner
+    from mcpc_runtime.handlers.files.runner import FileRunner
+    from mcpc_runtime.interfaces import JobControl
+    from mcpc_runtime.systems.mcp_bash.providers import file_provider, https_provider
+    from mcpc_runtime.systems.mcp_bash.providers.registry import ProviderRequest
+else:
+    FileRunner = lazy("mcpc_runtime.handlers.files.runner:FileRunner")
+    ProcessRunner = lazy("mcpc_runtime.handlers.executable.runner:ProcessRunner")
+    file_provider = lazy("mcpc_runtime.systems.mcp_bash.providers.file_provider")
+    https_provider = lazy("mcpc_runtime.systems.mcp_bash.providers.https_provider")
+
+ADDRESSES_VARIABLE = b"MCPC_ADDRESSES"
+"""The variable with the addresses of a Git host."""
+MAX_ERROR_LENGTH = 2000
+
+
+class ProviderJob:
+    """What runs for a call now: a runner and its job."""
+
+    __slots__ = ("inner", "runner", "stopped")
+
+    def __init__(self) -> None:
+        self.runner: JobControl | None = None
+        self.inner: object = None
+        self.stopped = False
+
+
+class ProviderRunner:
+    """Runs the requests to providers."""
+
+    def __init__(self, host: RunnerContext) -> None:
+        self._host = host
+        self._processes: ProcessRunner | None = None
+        self._threads: dict[Callable[[Any], ProviderResult], FileRunner] = {}
+
+    def start(self, wanted: ProviderRequest, done: Done, note: Notify) -> ProviderJob:
+        """Start a request; raise OSError if there is no room for it now."""
+        job = ProviderJob()
+        STARTERS[type(wanted)](self, job, wanted, done)
+        return job
+
+    def stop(self, job: ProviderJob) -> None:
+        """End what runs; `done` is not called."""
+        job.stopped = True
+        if job.inner is not None and job.runner is not None:
+            job.runner.stop(job.inner)
+
+    def close(self) -> None:
+        """Close all runners."""
+        for runner in (self._processes, *self._threads.values()):
+            if runner is not None:
+                runner.close()
+
+    def _hand_over(self, job: ProviderJob, wanted: ProviderResult, done: Done) -> None:
+        done(wanted)
+
+    def _read(self, job: ProviderJob, wanted: FileRequest, done: Done) -> None:
+        self._run_in_thread(job, file_provider.read_requested_file, wanted, done)
+
+    def _fetch(self, job: ProviderJob, wanted: HttpsRequest, done: Done) -> None:
+        self._run_in_thread(job, https_provider.fetch_network, wanted, done)
+
+    def _get(self, job: ProviderJob, wanted: GitRequest, done: Done) -> None:
+        """Resolve the host of a repository, then get the file from there."""
+
+        def fetch(brought: ProviderResult) -> None:
+            if brought.status or job.stopped:
+                done(brought)
+                return
+            wanted.command.exact = {
+                **(wanted.command.exact or {}),
+                ADDRESSES_VARIABLE: " ".join(brought.addresses).encode(),
+            }
+            try:
+                self._call(job, wanted, done)
+            except OSError as problem:
+                done(ProviderResult(UNREACHABLE, words=str(problem.strerror)))
+
+        self._run_in_thread(job, https_provider.fetch_network, wanted, fetch)
+
+    def _call(self, job: ProviderJob, wanted: ProviderScript | GitRequest, done: Done) -> None:
+        if self._processes is None:
+            self._processes = ProcessRunner(self._host)
+        job.runner = self._processes
+        job.inner = self._processes.start(wanted.command, lambda completed: done(script_result(completed)), ignore_note)
+
+    def _run_in_thread(
+        self,
+        job: ProviderJob,
+        read: Callable[[Any], ProviderResult],
+        wanted: FileRequest | HttpsRequest | GitRequest,
+        done: Done,
+    ) -> None:
+        runner = self._threads.get(read)
+        if runner is None:
+            runner = self._threads[read] = FileRunner(self._host, read)
+        job.runner = runner
+        job.inner = runner.start(wanted, lambda found: done(provider_result(found)), ignore_note)
+
+
+def ignore_note(said: Note) -> None:
+    """Ignore a note of a provider."""
+
+
+def provider_result(found: ProviderResult | FileResult) -> ProviderResult:
+    """Return the result of a thread, or a failure if it raised an exception."""
+    return found if isinstance(found, ProviderResult) else ProviderResult(FAILED, words=str(found.problem))
+
+
+def script_result(completed: ProcessResult) -> ProviderResult:
+    """Return the result of a script: its output, its status and its standard error."""
+    words = str(completed.errors, "utf-8", "replace").strip()[:MAX_ERROR_LENGTH]
+    if completed.problem:
+        return ProviderResult(FAILED, words=completed.problem)
+    brought = ProviderResult(completed.status, completed.printed, words)
+    brought.dropped = completed.dropped
+    return brought
+
+
+STARTERS: dict[type, Callable[[ProviderRunner, ProviderJob, Any, Done], None]] = {
+    ProviderResult: ProviderRunner._hand_over,
+    FileRequest: ProviderRunner._read,
+    HttpsRequest: ProviderRunner._fetch,
+    GitRequest: ProviderRunner._get,
+    ProviderScript: ProviderRunner._call,
+}

@@ -1,0 +1,305 @@
+"""Runner of mcp-bash tools: preparation, the process, its messages while it runs, and the files that it leaves.
+
+Nothing here blocks.  Before a call's process starts, the project's environment is read, its policy allows the tool, and
+the client's roots are requested, in this order; everything that was started for a call ends with it.
+"""
+
+from __future__ import annotations
+
+from mcpc_runtime.handlers.invocations import FileRead
+from mcpc_runtime.handlers.output_capture import NoteReader, read_some
+from mcpc_runtime.lazy import lazy
+from mcpc_runtime.platforms.posix.reactor import READABLE
+from mcpc_runtime.platforms.rollback import Rollback
+from mcpc_runtime.systems.mcp_bash.elicitation import (
+    ROOTS_KEY,
+    encode_answer,
+    parse_elicitation,
+    parse_notification,
+    roots_request,
+)
+from mcpc_runtime.systems.mcp_bash.embedded_resources import find_embeddable, parse_file_list, split_below_root
+from mcpc_runtime.systems.mcp_bash.environment import call_variables, forbidden_reason
+from mcpc_runtime.systems.mcp_bash.files import CallFolders, write_cancelled
+from mcpc_runtime.systems.mcp_bash.policy_result import INVALID_PARAMS
+from mcpc_runtime.systems.mcp_bash.processes import ScriptProcesses
+from mcpc_runtime.systems.mcp_bash.project_environment import ProjectEnvironment, ignore_note
+from mcpc_runtime.systems.mcp_bash.roots import fallback_roots, parse_client_roots
+from mcpc_runtime.systems.mcp_bash.scripts import ScriptResult
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from mcpc_runtime.handlers.files.runner import FileRunner
+    from mcpc_runtime.handlers.invocations import FileResult, ProcessResult
+    from mcpc_runtime.handlers.runner_context import RunnerContext
+    from mcpc_runtime.image.extraction import extracted_folder
+    from mcpc_runtime.interfaces import Notify
+    from mcpc_runtime.protocol.jsonrpc import Json
+    from mcpc_runtime.systems.mcp_bash.files import CallFolder
+    from mcpc_runtime.systems.mcp_bash.processes import ScriptProcessJob
+    from mcpc_runtime.systems.mcp_bash.scripts import EmbeddedFile, Roots, ScriptCall
+else:
+    FileRunner = lazy("mcpc_runtime.handlers.files.runner:FileRunner")
+    extracted_folder = lazy("mcpc_runtime.image.extraction:extracted_folder")
+
+ROOTS_SECONDS = 5.0
+QUESTION_SECONDS = 0.025
+"""The interval of checks for a question that a script wrote without a line on its stream."""
+REMOVE_SECONDS = 3.0
+"""Seconds after which the folder of a stopped call is removed."""
+STREAM_LIMIT = 1 << 20
+EMBEDDED_LIMIT = 16 << 20
+
+
+class ScriptJob:
+    """One call.  `stop_inner` ends what runs for it now, if anything; `questions` counts its elicitations."""
+
+    __slots__ = ("done", "files", "home", "inner", "note", "questions", "roots", "script", "stop_inner")
+
+    def __init__(self, script: ScriptCall, done: Callable[[ScriptResult], None], note: Notify) -> None:
+        self.script = script
+        self.done: Callable[[ScriptResult], None] | None = done
+        self.note = note
+        self.home = ""
+        self.files: CallFolder | None = None
+        self.inner: ScriptProcessJob | None = None
+        self.stop_inner: Callable[[], None] | None = None
+        self.roots: Roots | None = None
+        self.questions = 0
+
+    def end(self, ran: ScriptResult) -> None:
+        """Deliver the result, once."""
+        done, self.done = self.done, None
+        self.stop_inner = None
+        if done is not None:
+            done(ran)
+
+    def refuse(self, code: int, message: str, data: Json = None) -> None:
+        """End a call that is not allowed."""
+        ran = ScriptResult()
+        ran.refused = code, message, data
+        self.end(ran)
+
+    def errors(self) -> bytes:
+        """Return and discard what its process has written to standard error so far."""
+        return b"" if self.inner is None else bytes(self.inner.capture.completed(0).errors)
+
+
+class McpBashRunner:
+    """Runs the tools of one server.  Memory per call: the process's output and the embedded files."""
+
+    def __init__(self, host: RunnerContext) -> None:
+        self._host = host
+        self._processes = ScriptProcesses(host)
+        self._preparation = ProjectEnvironment(host, self._processes.alone)
+        self._reader: FileRunner | None = None
+        self._folders = CallFolders()
+
+    def start(self, script: ScriptCall, done: Callable[[ScriptResult], None], note: Notify) -> ScriptJob:
+        """Run a tool; `done` is called with its result."""
+        job = ScriptJob(script, done, note)
+        settings = script.settings
+        words = forbidden_reason(settings)
+        if not words and not settings.built.get("policy"):
+            words = settings.policy.refusal(script.name)
+        if words:
+            job.refuse(INVALID_PARAMS, words)
+            return job
+        job.home = extracted_folder(self._host.image)
+        self._preparation.environment(script, job.home, lambda: self._continue_call(job, self._with_policy))
+        return job
+
+    def stop(self, job: ScriptJob) -> None:
+        """End the call: the script is notified by its cancel file, and has the supervisor's grace time to end."""
+        job.done = None
+        files, job.files = job.files, None
+        if files is not None:
+            write_cancelled(files)
+            self._host.reactor.forget(files.stream)
+            self._host.reactor.after(REMOVE_SECONDS, files.remove)
+        if job.stop_inner is not None:
+            job.stop_inner()
+
+    def answer(self, job: ScriptJob, reply: int, given: dict[str, Json]) -> None:
+        """Process an answer of the client."""
+        if not reply:
+            self._continue_call(job, lambda job: self._take_roots(job, given))
+        elif job.files is not None and reply == job.questions:
+            job.files.write("answer", encode_answer(given, reply))
+
+    def close(self) -> None:
+        """Close the runners; the supervisor ends the processes."""
+        self._processes.close()
+        if self._reader is not None:
+            self._reader.close()
+
+    @staticmethod
+    def _continue_call(job: ScriptJob, step: Callable[[ScriptJob], None]) -> None:
+        """Continue a call that was not stopped; an OSError ends it with a problem."""
+        if job.done is None:
+            return
+        try:
+            step(job)
+        except OSError as problem:
+            job.end(ScriptResult(problem=f"cannot run {job.script.name}: {problem.strerror}"))
+
+    def _with_policy(self, job: ScriptJob) -> None:
+        """Continue if the project's policy allows the tool."""
+        if not job.script.settings.built.get("policy"):
+            self._with_roots(job)
+            return
+
+        def then(refusal: tuple[int, str, Json] | None) -> None:
+            job.stop_inner = None
+            if refusal is None:
+                self._continue_call(job, self._with_roots)
+            else:
+                job.refuse(*refusal)
+
+        inner = self._preparation.policy(job.script, job.home, then)
+        if inner is not None:
+            job.stop_inner = lambda: self._processes.alone.stop(inner)
+
+    def _with_roots(self, job: ScriptJob) -> None:
+        """Continue when the roots are known, if need be from the client."""
+        script = job.script
+        if script.roots is not None:
+            job.roots = script.roots
+        elif not script.asks_roots:
+            job.roots = fallback_roots(script.settings, job.home)
+        if job.roots is not None:
+            self._run(job)
+            return
+        self._host.reactor.after(0, lambda: self._continue_call(job, lambda job: job.note(roots_request())))
+        self._host.reactor.after(ROOTS_SECONDS, lambda: self._continue_call(job, self._without_roots))
+
+    def _without_roots(self, job: ScriptJob) -> None:
+        """Continue with the fallback roots if the client does not answer in time."""
+        if job.roots is None:
+            job.roots = fallback_roots(job.script.settings, job.home)
+            job.note({"withdraw": True})
+            self._run(job)
+
+    def _take_roots(self, job: ScriptJob, given: dict[str, Json]) -> None:
+        answers: Any = given.get("answers")
+        if job.roots is not None:
+            return
+        if answers is None:
+            job.roots = fallback_roots(job.script.settings, job.home)
+        else:
+            job.roots = parse_client_roots(answers[ROOTS_KEY])
+            if job.script.remember is not None:
+                job.script.remember(job.roots)
+        self._run(job)
+
+    def _run(self, job: ScriptJob) -> None:
+        """Create the call's folder, read its stream, and start the process."""
+        script = job.script
+        files = job.files = self._folders.take(job.home)
+        notes = NoteReader(lambda said: self._hear(job, said), ignore_note)
+
+        def hear(data: bytes) -> None:
+            if job.done is not None and is_heartbeat(data):
+                job.note({"alive": True})
+            notes.feed(data)
+
+        self._host.reactor.watch(files.stream, READABLE, lambda: read_stream(files.stream, hear))
+        with Rollback(lambda: self._let_go(job, files)):
+            own = call_variables(script, job.home, job.roots or [], files)
+            found = self._preparation.variables(script, job.home), own
+            started = self._processes.start(script, job.home, found, lambda done: self._ended(job, files, hear, done))
+            job.inner, job.stop_inner = started
+        if script.elicits:  # later, because the caller does not have the job before this returns
+            self._host.reactor.after(QUESTION_SECONDS, lambda: self._look_again(job))
+
+    def _hear(self, job: ScriptJob, said: dict[str, Json]) -> None:
+        """Process a line of the stream: a notification of the protocol, or that a question was written."""
+        if job.done is None:
+            return
+        note = parse_notification(said)
+        if note is not None:
+            job.note(note)
+        elif said.get("elicit") is True:
+            self._look(job)
+
+    def _look_again(self, job: ScriptJob) -> None:
+        if job.files is not None and job.done is not None:
+            self._look(job)
+            self._host.reactor.after(QUESTION_SECONDS, lambda: self._look_again(job))
+
+    def _look(self, job: ScriptJob) -> None:
+        """Send the client the question that the script has written."""
+        data = job.files.take("question") if job.files is not None and job.script.elicits else b""
+        if not data or job.files is None:
+            return
+        job.questions += 1
+        asked = parse_elicitation(data, job.questions)
+        if asked is None:
+            job.files.write("answer", encode_answer({}, job.questions))
+        else:
+            job.note(asked)
+
+    def _let_go(self, job: ScriptJob, files: CallFolder) -> None:
+        job.files = None
+        self._host.reactor.forget(files.stream)
+        self._folders.give_back(files)
+
+    def _ended(
+        self, job: ScriptJob, files: CallFolder, hear: Callable[[bytes], None], completed: ProcessResult
+    ) -> None:
+        """Process the end of the process, the rest of its stream, and its files."""
+        ran = ScriptResult(completed)
+        read_stream(files.stream, hear, STREAM_LIMIT)
+        ran.error = files.read("error")
+        wanted = files.read("resources") if not completed.status and not ran.error else b""
+        self._let_go(job, files)
+        if wanted:
+            self._continue_call(job, lambda job: self._embed(job, ran, wanted))
+        else:
+            job.end(ran)
+
+    def _embed(self, job: ScriptJob, ran: ScriptResult, wanted: bytes) -> None:
+        """Read the files to embed in the result, one after the other."""
+        found, ran.warnings = find_embeddable(job.roots or [], job.home, parse_file_list(wanted))
+        self._read_next(job, ran, found, EMBEDDED_LIMIT)
+
+    def _read_next(self, job: ScriptJob, ran: ScriptResult, rest: list[tuple[str, EmbeddedFile]], room: int) -> None:
+        if not rest:
+            job.end(ran)
+            return
+        (root, file), *others = rest
+
+        def done(found: FileResult) -> None:
+            left = room - len(found.data)
+            if found.missing or found.problem or left < 0:
+                why = found.problem or ("it does not exist" if found.missing else "all of them together are too large")
+                ran.warnings.append(f"{file.path!r} was left out of the answer: {why}")
+                left = room
+            else:
+                file.data = found.data
+                ran.embedded.append(file)
+            self._continue_call(job, lambda job: self._read_next(job, ran, others, left))
+
+        if self._reader is None:
+            self._reader = FileRunner(self._host)
+        reader = self._reader
+        inner = reader.start(FileRead(*split_below_root(root, file.path)), done, ignore_note)
+        job.stop_inner = lambda: reader.stop(inner)
+
+
+def is_heartbeat(data: bytes) -> bool:
+    """Tell whether an empty line was written to a stream: progress of unknown amount."""
+    return data.startswith(b"\n") or b"\n\n" in data
+
+
+def read_stream(stream: int, hear: Callable[[bytes], None], limit: int = 1) -> None:
+    """Read what was written to a stream: once, or up to `limit` bytes."""
+    while limit > 0:
+        data = read_some(stream)
+        if not data:
+            return
+        hear(data)
+        limit -= len(data)

@@ -1,0 +1,70 @@
+"""Start-up of mcp-bash servers: hide the tools that the policy denies, and log how to allow them.
+
+A project's own policy script decides each call, so with one nothing is hidden.
+"""
+
+from __future__ import annotations
+
+from mcpc_runtime.lazy import lazy
+from mcpc_runtime.systems.mcp_bash.policy import NOTHING_ALLOWED
+from mcpc_runtime.systems.mcp_bash.settings import settings_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from mcpc_runtime.image.image import Image
+    from mcpc_runtime.operator_log import log_line
+    from mcpc_runtime.systems.mcp_bash.remote_token import install_token_check
+else:
+    install_token_check = lazy("mcpc_runtime.systems.mcp_bash.remote_token:install_token_check")
+    log_line = lazy("mcpc_runtime.operator_log:log_line")
+
+TOKEN_VARIABLE = "MCPBASH_REMOTE_TOKEN"
+NO_KNOWN_TOOL = "no tool is allowed to be called: MCPBASH_TOOL_ALLOWLIST matches none (only a single * allows all): "
+
+
+class ToolVisibility:
+    """Decides whether a tool is listed; `nothing`: no tool is."""
+
+    def __init__(self, image: Image) -> None:
+        settings = settings_of(image)
+        self._policy = settings.policy
+        self._others = settings.built.get("others", ())
+        self.nothing = self._policy.words is None and not self._others
+
+    def __call__(self, name: str) -> bool:
+        """Tell whether a tool is listed; the tools of other systems are not subject to the policy."""
+        return name in self._others or (self._policy.words is not None and not self._policy.refusal(name))
+
+
+def hide_tools(image: Image) -> None:
+    """List only allowed tools, and log if there are none."""
+    settings = settings_of(image)
+    if settings.text(TOKEN_VARIABLE):
+        install_token_check(image)
+    if settings.built.get("policy") or settings.policy.allows_everything:
+        return
+    image.shows_tool = ToolVisibility(image)
+    if settings.policy.words is None:
+        log_line(NOTHING_ALLOWED)
+    elif not settings.policy.is_pattern:
+        log_unknown_tools(image, settings.policy.words)
+
+
+def log_unknown_tools(image: Image, words: Iterable[str]) -> None:
+    """Log if no item of the allowlist is a tool's name."""
+    if not any(image.tool(word) is not None for word in words):
+        log_line(f"{NO_KNOWN_TOOL}{' '.join(sorted(words))}")
+
+
+def hidden_tools_note(image: Image, names: Sequence[str]) -> str:
+    """Return a note about the tools that are hidden from clients, or an empty string."""
+    settings = settings_of(image)
+    if settings.built.get("policy") or settings.policy.allows_everything:
+        return ""
+    if settings.policy.words is None:
+        return f"note: clients do not see any of these tools: {NOTHING_ALLOWED}\n"
+    shown = ToolVisibility(image)
+    unseen = [name for name in names if not shown(name)]
+    return f"note: hidden from clients because not allowed: {', '.join(unseen)}\n" if unseen else ""

@@ -1,0 +1,1 @@
+"""ToolBox: contracts and runners for its tools, prompts and resources."""

@@ -1,0 +1,156 @@
+"""Binding of Python functions with ToolBox's contract: they get the request, return the result, and are logged.
+
+An exception becomes an error result here.  A module's `destroy` function is called when the process ends.
+"""
+
+from __future__ import annotations
+
+import posix
+import sys
+from _contextvars import ContextVar
+from time import gmtime, time
+
+from mcpc_runtime.lazy import lazy
+from mcpc_runtime.protocol.jsonrpc import encode, quote
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+    from types import ModuleType
+    from typing import Any
+
+    from mcpc_runtime.handlers.python.context import Context
+    from mcpc_runtime.protocol.jsonrpc import Json
+
+    ToolResult = dict[str, Any]
+    from asyncio import run
+    from traceback import format_exception
+else:
+    format_exception = lazy("traceback:format_exception")
+    run = lazy("asyncio:run")
+
+current: ContextVar[tuple[Context, str]] = ContextVar("toolbox")
+"""The context of the running call, and the log file of the calls that it makes."""
+modules: dict[str, ModuleType | None] = {}
+"""The modules of which a function was called, by name."""
+APPEND_FLAGS = posix.O_WRONLY | posix.O_APPEND | posix.O_CREAT | posix.O_CLOEXEC
+PRIVATE = 0o600
+
+
+def call(function: Callable[..., object], arguments: dict[str, Any], more: dict[str, Any], tool: str) -> object:
+    """Call a tool's function; return its result, or an awaitable of the result."""
+    request, entry = (
+        arguments["request"],
+        CallLogEntry(tool, arguments["caller"], arguments["request"], arguments["log"]),
+    )
+    modules.setdefault(function.__module__, sys.modules.get(function.__module__))
+    chain = more["context"], arguments["chains"]
+    current.set(chain)
+    try:
+        value = function(request)
+        if hasattr(value, "__await__"):
+            return await_call(value, entry, chain)
+    except Exception as problem:  # noqa: BLE001 - the tool's own failure, whatever it is, is its result
+        return entry.failed(problem)
+    return entry.ended(value)
+
+
+async def await_call(value: Awaitable[object], entry: CallLogEntry, chain: tuple[Context, str]) -> object:
+    """Return the result of an asynchronous function; the awaiting task has a separate variable context."""
+    current.set(chain)
+    try:
+        found = await value
+    except Exception as problem:  # noqa: BLE001 - as above
+        return entry.failed(problem)
+    return entry.ended(found)
+
+
+def call_tool_handler(request: dict[str, Any], caller: str) -> object:
+    """Call another tool of the server; return its result, also for an error, and never raise.
+
+    In an `async` function: `await call_tool_handler(...)`.
+    """
+    context, log = current.get()
+    params = request["params"]
+    entry = CallLogEntry(params["name"], caller, request, log)
+    return context._port.ask({"call": params["name"], "arguments": params.get("arguments") or {}}, entry.answered)
+
+
+class CallLogEntry:
+    """One line of the log, written when the call is over."""
+
+    def __init__(self, tool: str, caller: str, request: dict[str, Any], log: str) -> None:
+        self.tool, self.caller, self.log = tool, caller, log
+        params = request["params"]
+        self.arguments = {"args": params["arguments"]} if "arguments" in params else {}
+        self.began = time()
+
+    def answered(self, result: ToolResult) -> ToolResult:
+        """Log and return the result of another tool; an unknown tool is an error of the call."""
+        content = result.get("content") or [{}]
+        unknown = f"Unknown tool: {self.tool}"
+        if result.get("isError") is True and content[0].get("text") == unknown:
+            self.write({"stat": "error", "err": unknown, "cost": self.cost})
+            return error_result(unknown)
+        self.ended(result)
+        return result
+
+    def ended(self, value: object) -> object:
+        """Log a call that returned."""
+        self.write({"stat": "success", "cost": self.cost}, {"caller": self.caller})
+        return value
+
+    def failed(self, problem: Exception) -> ToolResult:
+        """Log a call that failed, and return its result."""
+        trace = "".join(format_exception(problem))
+        self.write({"stat": "error", "err": str(problem), "trace": trace, "cost": self.cost})
+        return error_result(str(problem))
+
+    @property
+    def cost(self) -> int:
+        """Milliseconds since the call began."""
+        return int((time() - self.began) * 1000)
+
+    def write(self, outcome: dict[str, Json], caller: dict[str, Json] | None = None) -> None:
+        """Write the line; a failure to write does not affect the tool."""
+        if not self.log:
+            return
+        line = encode({"ts": javascript_time(), "tool": self.tool, **(caller or {}), **self.arguments, **outcome})
+        try:
+            file = posix.open(self.log, APPEND_FLAGS, PRIVATE)
+            try:
+                posix.write(file, line + b"\n")
+            finally:
+                posix.close(file)
+        except OSError as problem:
+            posix.write(2, f"a log line was lost: {problem}\n".encode())
+
+
+def error_result(message: str) -> ToolResult:
+    """Return the result of a failed call: its message, as JSON."""
+    return {"content": [{"type": "text", "text": quote(message)}], "isError": True}
+
+
+def javascript_time() -> str:
+    """Return the current time in JavaScript's ISO format."""
+    seconds = time()
+    year, month, day, hour, minute, second, *_ = gmtime(seconds)
+    return f"{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{int(seconds * 1000) % 1000:03}Z"
+
+
+def destroy() -> None:
+    """Call `destroy` of every module before the process ends."""
+    while modules:
+        name, module = modules.popitem()
+        end = getattr(module, "destroy", None)
+        try:
+            value: Any = end() if end is not None else None
+            if hasattr(value, "__await__"):
+                run(wait_for(value))
+        except Exception as problem:  # noqa: BLE001 - a failure must not prevent others from being destroyed
+            posix.write(2, f"{name} could not be destroyed: {problem}\n".encode("utf-8", "backslashreplace"))
+
+
+async def wait_for(value: Awaitable[object]) -> None:
+    """Await a value."""
+    await value

@@ -1,0 +1,1 @@
+"""What compiled schemas call: formats and bounded patterns."""

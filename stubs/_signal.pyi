@@ -1,0 +1,19 @@
+"""The C part of `signal`, which costs nothing to import; signals are plain numbers in it."""
+
+from signal import pthread_sigmask as pthread_sigmask
+from signal import set_wakeup_fd as set_wakeup_fd
+from signal import signal as signal
+from signal import valid_signals as valid_signals
+
+SIG_BLOCK: int
+SIG_DFL: int
+SIG_IGN: int
+SIG_SETMASK: int
+SIGALRM: int
+SIGCHLD: int
+SIGCONT: int
+SIGHUP: int
+SIGINT: int
+SIGKILL: int
+SIGPIPE: int
+SIGTERM: int

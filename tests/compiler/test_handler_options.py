@@ -1,0 +1,432 @@
+"""Tests of what definitions say about running their handlers: what it means, and every way in which it can be wrong."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mcpc.emit import emit
+from mcpc.ir import BashFunction, Environment, Executable, HandlerOptions, ProgramRequirement
+from mcpc.ir.printer import print_server
+from mcpc.lower import handlers
+from support.projects import checked, lowered, tree
+
+if TYPE_CHECKING:
+    from mcpc.diagnostics import Diagnostic, Diagnostics
+    from mcpc.ir import CheckedServer, Server
+    from mcpc.languages import HandlerModule
+    from mcpc.sources import Source
+
+SCHEMA = {"type": "object"}
+SCRIPT = "#!/bin/sh\ncat\n"
+
+
+def project(
+    handler: object, general: object = None, meta: dict[str, Any] | None = None, **files: Any
+) -> dict[str, Any]:
+    """A project with one tool, in Bash unless other files say otherwise."""
+    said = {**(meta or {}), **({} if handler is None else {"mcpc/handler": handler})}
+    tool = {"name": "x", "description": "X.", "inputSchema": SCHEMA, **({"_meta": said} if said else {})}
+    server: dict[str, Any] = {"serverInfo": {"name": "s", "version": "1"}}
+    if general is not None:
+        server["_meta"] = {"mcpc/handlers": general}
+    bash = {} if files else {"tools.bash": "tool_x() { :; }\nexport -f tool_x\n"}
+    return {"server.json": json.dumps(server), "tools.json": json.dumps({"tools": [tool]}), **bash, **files}
+
+
+def server_of(files: dict[str, Any]) -> Server:
+    server, problems = lowered(files)
+    assert problems == ()
+    assert server is not None
+    return server
+
+
+def running(handler: object, general: object = None, **files: Any) -> HandlerOptions:
+    return server_of(project(handler, general, **files)).tools[0].running
+
+
+PYTHON = {"tools.py": "def x(): ...\n"}
+MINIMAL = Environment()
+ALL = Environment(inherit=True)
+
+
+def test_nothing_said_is_the_contracts_own() -> None:
+    assert running(None) == HandlerOptions(environment=ALL)
+    assert running(None, **PYTHON) == HandlerOptions()
+    assert running({"command": "run"}, run=SCRIPT) == HandlerOptions()
+
+
+@pytest.mark.parametrize(
+    ("own", "general", "seconds"),
+    [({"timeout": 5}, None, 5), ({}, {"timeout": 0.5}, 0.5), ({"timeout": 5}, {"timeout": 7}, 5), ({}, {}, 60)],
+)
+def test_the_time_limit(own: object, general: object, seconds: float) -> None:
+    assert running(own, general).timeout == seconds
+
+
+@pytest.mark.parametrize(
+    ("own", "general", "environment"),
+    [
+        (None, "inherit", ALL),
+        (None, "minimal", MINIMAL),
+        (None, ["A"], Environment(names=("A",))),
+        (["B*", "A"], ["A"], Environment(names=("A", "B*"))),
+        ("inherit", ["A"], ALL),
+        ("minimal", ["A"], MINIMAL),
+        (["B"], "inherit", Environment(names=("B",))),
+        (["B"], "minimal", Environment(names=("B",))),
+        ([], None, MINIMAL),
+    ],
+)
+@pytest.mark.parametrize("files", [{}, PYTHON])
+def test_the_environment(own: object, general: object, environment: Environment, files: dict[str, str]) -> None:
+    handler = None if own is None else {"environment": own}
+    assert running(handler, None if general is None else {"environment": general}, **files).environment == environment
+
+
+def test_requirements_add_up_and_the_definitions_own_counts() -> None:
+    found = running({"requires": ["git>=2.30", " jq >= 1.6 "]}, {"requires": ["git", "cat"]}).requires
+    assert [(one.command, one.version) for one in found] == [("git", "2.30"), ("cat", ""), ("jq", "1.6")]
+    assert [str(one) for one in found] == ["git >= 2.30", "cat", "jq >= 1.6"]
+
+
+def test_prompts_say_the_same() -> None:
+    prompt = {"name": "p", "description": "P.", "_meta": {"mcpc/handler": {"timeout": 3, "command": "run"}}}
+    files = {
+        "server.json": json.dumps({"serverInfo": {"name": "s", "version": "1"}}),
+        "prompts.json": json.dumps({"prompts": [prompt]}),
+        "run": SCRIPT,
+    }
+    (found,) = server_of(files).prompts
+    assert found.running == HandlerOptions(timeout=3)
+    assert isinstance(found.handler, Executable)
+
+
+def wrong(handler: object, general: object = None, **files: Any) -> tuple[Diagnostic, list[str]]:
+    """The one problem of a project, and the text it points at."""
+    written = project(handler, general, **files)
+    _, problems = checked(written)
+    assert len(problems) == 1, problems
+    (problem,) = problems
+    assert problem.span is not None
+    text = written[problem.span.path]
+    return problem, [text[problem.span.start : problem.span.end]]
+
+
+@pytest.mark.parametrize("key", ["time_out", "", "command "])
+def test_a_field_we_do_not_know(key: str) -> None:
+    problem, place = wrong({key: 1})
+    assert (problem.code, place) == ("MCP237", [json.dumps(key)])
+    assert "`timeout`" in problem.expected
+    assert (problem.hint == "did you mean `timeout`?") is (key == "time_out")
+
+
+def test_the_other_key() -> None:
+    files = project(None, None, {"mcpc/handlers": {}})
+    _, (problem,) = checked(files)
+    assert (problem.code, problem.hint) == ("MCP237", "did you mean `mcpc/handler`?")
+    problem, place = wrong(None, {"inline": True})
+    assert (problem.code, place) == ("MCP237", ['"inline"'])
+
+
+@pytest.mark.parametrize("value", [0, -1, 86401, 1e300])
+def test_a_time_limit_that_cannot_be_kept(value: float) -> None:
+    problem, place = wrong({"timeout": value})
+    assert (problem.code, place) == ("MCP238", [json.dumps(value)])
+    assert "86400" in problem.expected
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "found"),
+    [
+        ("timeout", "5", "a string"),
+        ("timeout", True, "a boolean"),
+        ("timeout", None, "null"),
+        ("isolated", "yes", "a string"),
+        ("requires", "jq", "a string"),
+    ],
+)
+def test_a_value_of_the_wrong_kind(field: str, value: object, found: str) -> None:
+    problem, place = wrong({field: value})
+    assert (problem.code, place) == ("MCP101", [json.dumps(value)])
+    assert problem.message.endswith(f"found {found}")
+
+
+@pytest.mark.parametrize("value", ["all", "API_KEY", 1, {}, None, True])
+def test_an_environment_that_is_none(value: object) -> None:
+    problem, place = wrong({"environment": value})
+    assert (problem.code, place) == ("MCP239", [json.dumps(value)])
+    assert '`"inherit"`' in problem.expected
+
+
+@pytest.mark.parametrize("name", ["A B", "1A", "A*B", "*", "", "A-B", "Ä", 7, None])
+def test_a_variables_name_that_is_none(name: object) -> None:
+    problem, place = wrong({"environment": ["GOOD", name]})
+    assert problem.code == "MCP239"
+    assert json.loads(place[0]) == name
+
+
+def test_a_value_is_never_built_in_nor_told() -> None:
+    problem, _ = wrong({"environment": ["KEY=hunter2"]})
+    assert problem.code == "MCP239"
+    assert "values are never built in" in problem.message
+    assert "hunter2" not in problem.message + problem.expected + problem.hint
+
+
+def test_a_list_of_one_is_suggested() -> None:
+    problem, _ = wrong({"environment": "API_KEY"})
+    assert problem.hint == 'write `["API_KEY"]` for a list with one name'
+
+
+@pytest.mark.parametrize(
+    "written",
+    ["", "git >", "git 2", "git == 2", "git >= v2", "git >= 2..1", "bin/jq", "-x", "a b", "git >= 2.", "x; y"],
+)
+def test_a_requirement_that_cannot_be_read(written: str) -> None:
+    problem, place = wrong({"requires": ["cat", written]})
+    assert (problem.code, place) == ("MCP240", [json.dumps(written)])
+
+
+def test_a_program_that_is_not_here_is_a_warning_and_told_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shutil, "which", lambda name: None if name == "no-such" else f"/bin/{name}")
+    tools = [{"name": name, "description": "X.", "inputSchema": SCHEMA} for name in ("x", "y")]
+    files = project(None, {"requires": ["cat", "no-such >= 2"]})
+    files["tools.json"] = json.dumps({"tools": tools})
+    files["tools.bash"] += "tool_y() { :; }\nexport -f tool_y\n"
+    server, (problem,) = checked(files)
+    assert server is not None
+    assert (problem.code, problem.severity, problem.message) == (
+        "MCP241",
+        "warning",
+        "`no-such` is not on PATH",
+    )
+
+
+@pytest.mark.parametrize(
+    ("way", "files", "is_fit"),
+    [
+        ("inline", PYTHON, True),
+        ("inline", {}, False),
+        ("isolated", {}, True),
+        ("isolated", PYTHON, False),
+    ],
+)
+def test_ways_that_a_kind_of_handler_has(way: str, files: dict[str, str], is_fit: bool) -> None:
+    assert getattr(running({way: True}, **files), way) is True
+    server, problems = checked(project({way: True}, **files))
+    assert [problem.code for problem in problems] == ([] if is_fit else ["MCP242"])
+    assert (server is not None) is is_fit
+    assert checked(project({way: False}, **files))[1] == ()
+
+
+@pytest.mark.parametrize(("value", "words"), [(1, "a number"), ("yes", "`yes`"), (None, "null"), ([], "an array")])
+def test_inline_is_yes_or_no_or_on_the_loop(value: object, words: str) -> None:
+    problem, place = wrong({"inline": value}, **PYTHON)
+    assert (problem.code, place) == ("MCP237", [json.dumps(value)])
+    assert words in problem.message and '"loop"' in problem.expected
+    assert running({"inline": "loop"}, **PYTHON).inline == "loop"
+    problem, _ = wrong({"inline": "loop"})
+    assert problem.code == "MCP242"
+
+
+def test_nobody_waits_on_the_loop() -> None:
+    waiting = {"tools.py": "from mcpc import Context\n\n\ndef x(context: Context) -> str:\n    return ''\n"}
+    problem, place = wrong({"inline": "loop"}, **waiting)
+    assert (problem.code, place) == ("MCP242", ['"loop"'])
+    assert checked(project({"inline": True}, **waiting))[1] == ()
+
+
+def test_programs_have_neither_way() -> None:
+    for way in ("inline", "isolated"):
+        problem, _ = wrong({"command": "run", way: True}, run=SCRIPT)
+        assert problem.code == "MCP242"
+
+
+@pytest.mark.parametrize(
+    ("command", "file", "words"),
+    [
+        ("bin/run", "bin/run", ()),
+        ("./bin//run", "bin/run", ()),
+        (["bin/run"], "bin/run", ()),
+        (["bin/run", "--flag", "", "$x; y"], "bin/run", ("--flag", "", "$x; y")),
+    ],
+)
+def test_a_command(command: object, file: str, words: tuple[str, ...]) -> None:
+    server = server_of(project({"command": command}, **{"bin/run": SCRIPT, "data.txt": "1", "lib.py": "x = 1\n"}))
+    handler = server.tools[0].handler
+    assert isinstance(handler, Executable)
+    assert (handler.file, handler.words, handler.contract) == (file, words, "executable")
+    assert [one.source.path for one in server.files] == ["bin/run", "data.txt", "lib.py"]
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "../run",
+        "/bin/ls",
+        "bin/../../run",
+        "",
+        ".",
+        "~/run",
+        "bin",
+        "bin/rum",
+        [],
+        [1],
+        5,
+        {},
+    ],
+)
+def test_a_command_that_is_no_file_of_the_project(command: object) -> None:
+    problem, _ = wrong({"command": command}, **{"bin/run": SCRIPT})
+    assert problem.code == "MCP243"
+    hints = {"bin": "did you mean `bin/run`?", "bin/rum": "did you mean `bin/run`?"}
+    assert problem.hint == (hints.get(command, "") if isinstance(command, str) else "")
+
+
+@pytest.mark.parametrize(
+    ("data", "why"),
+    [
+        (b"", "it is empty"),
+        (b"echo\n", "does not begin with `#!`"),
+        (b"\xef\xbb\xbf#!/bin/sh\n", "a byte order mark"),
+        (b"#!/bin/sh\r\necho\r\n", "CR LF"),
+        (b"#!python3\n", "no interpreter by an absolute path"),
+        (b"#!\n", "no interpreter"),
+        (b"#!/" + b"x" * 300 + b"\n", "longer than 255"),
+    ],
+)
+def test_a_command_that_cannot_be_run(data: bytes, why: str) -> None:
+    problem, place = wrong({"command": "run"}, run=data)
+    assert (problem.code, place) == ("MCP244", ['"run"'])
+    assert why in problem.message
+    ways = {"a byte order mark": "without a byte order mark", "CR LF": "Unix line endings"}
+    assert ways.get(why, "an absolute path, like `#!/usr/bin/env python3`") in problem.hint
+
+
+def test_a_compiled_program_is_noted() -> None:
+    server, (problem,) = checked(project({"command": "run"}, run=b"\x7fELF\x02\x01"))
+    assert server is not None
+    assert (problem.code, problem.severity) == ("MCP246", "note")
+
+
+@pytest.mark.parametrize(
+    "files", [{"tools.bash": "tool_x() { :; }\nexport -f tool_x\n"}, {"tools.py": "def x(): ...\n"}]
+)
+def test_a_command_and_a_function(files: dict[str, str]) -> None:
+    problem, place = wrong({"command": "run"}, run=SCRIPT, **files)
+    assert (problem.code, place) == ("MCP245", ['"run"'])
+    assert next(iter(files)) in problem.hint
+
+
+def test_a_library_may_be_a_command_and_is_no_library_for_that() -> None:
+    server = server_of(project({"command": "tools.py"}, **{"tools.py": "#!/usr/bin/env python3\nprint(1)\n"}))
+    assert [(one.source.path, one.language) for one in server.files] == [("tools.py", "python")]
+
+
+def index_of(server: CheckedServer) -> dict[str, Any]:
+    (source,) = (module.data for module in emit(server) if module.name == "mcpc_app/index.py")
+    names: dict[str, Any] = {}
+    exec(source, names)
+    return next(value for value in names.values() if isinstance(value, dict) and "revisions" in value)
+
+
+def built(files: dict[str, Any]) -> dict[str, Any]:
+    server, _ = checked(files)
+    assert server is not None
+    return index_of(server)
+
+
+def test_files_are_unpacked_only_for_those_who_want_it() -> None:
+    assert "unpack" not in built(project({"timeout": 5}))
+    index = built(project({"command": "run"}, run=SCRIPT, **{"data.txt": "1"}))
+    assert index["unpack"] == (("data.txt", False), ("run", True))
+    sources = tree({"run": SCRIPT}).files
+    assert sources["run"].mode & 0o111 == 0  # so that it is being a command that makes it executable
+
+
+def test_environments_are_kept_once_and_hold_names_only() -> None:
+    index = built(project({"environment": ["B", "A"]}, {"environment": ["C*"]}))
+    assert index["environments"] == ((False, ()), (False, ("C*", "B", "A")))
+
+
+def test_clients_are_not_shown_what_is_said_to_us() -> None:
+    files = project({"timeout": 5, "environment": ["SECRET"]}, {"timeout": 4}, {"mcpc/defaults": False})
+    server, _ = checked(files)
+    assert server is not None
+    blob = next(module.data for module in emit(server) if module.name == "mcpc_app/blob")
+    assert b"mcpc/" not in blob
+    assert b'"_meta":{}' not in blob
+    assert b'"inputSchema":{"type":"object"}}' in blob
+
+
+def test_clients_are_shown_what_is_said_to_them() -> None:
+    server, _ = checked(project({"timeout": 5}, None, {"mine": {"mcpc/handler": 1}}))
+    assert server is not None
+    blob = next(module.data for module in emit(server) if module.name == "mcpc_app/blob")
+    assert b'"_meta":{"mine":{"mcpc/handler":1}}' in blob
+
+
+def test_what_is_wrong_leaves_the_rest_as_it_was() -> None:
+    server, problems = lowered(project({"timeout": -1, "environment": [1], "requires": ["a b", "cat"]}))
+    assert server is not None
+    assert sorted(problem.code for problem in problems) == ["MCP238", "MCP239", "MCP240"]
+    (tool,) = server.tools
+    assert isinstance(tool.handler, BashFunction)
+    assert tool.running.timeout == 60
+    assert [one.command for one in tool.running.requires] == ["cat"]
+    assert isinstance(tool.running.requires[0], ProgramRequirement)
+
+
+def test_a_library_that_asks_for_its_place_has_its_files_with_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    read = handlers.LANGUAGES["bash"]
+
+    def asking(source: Source) -> tuple[HandlerModule, Diagnostics]:
+        module, problems = read(source)
+        return replace(module, asks_place=True), problems
+
+    files = project(None, **{"tools.bash": "tool_x() { :; }\nexport -f tool_x\n", "data/beside.txt": "1"})
+    assert server_of(files).unpack is False
+    assert "unpack" not in built(files)
+    monkeypatch.setitem(handlers.LANGUAGES, "bash", asking)
+    assert server_of(files).unpack is True
+    assert built(files)["unpack"] == (("data/beside.txt", False), ("tools.bash", False))
+
+
+JSON = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.sampled_from(
+        ["inherit", "minimal", "KEY", "K*", "A=b", "jq", "git >= 2", "bin/run", "../x", "", "a b", "\u202e"]
+    ),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["timeout", "x"]), inner, max_size=2),
+    max_leaves=5,
+)
+SAID = JSON | st.dictionaries(
+    st.sampled_from(["timeout", "inline", "isolated", "environment", "requires", "command", "x"]), JSON, max_size=4
+)
+
+
+@pytest.mark.slow
+@given(own=SAID, general=SAID)
+@settings(max_examples=150, deadline=None)
+def test_whatever_is_said_is_judged_and_what_passes_is_sound(own: object, general: object) -> None:
+    files = project(own, general, **{"bin/run": SCRIPT, "tools.bash": "tool_x() { :; }\nexport -f tool_x\n"})
+    server, problems = checked(files)
+    assert all(problem.span is not None for problem in problems)
+    if server is None:
+        return
+    (tool,) = server.server.tools
+    assert 0 < tool.running.timeout <= 86400
+    assert all(re.fullmatch(r"\w+\*?", name) for name in tool.running.environment.names)
+    assert all(re.fullmatch(r"[\w.+-]+", one.command) for one in tool.running.requires)
+    assert "x" not in print_server(server.server).splitlines()
+    emit(server)

@@ -1,0 +1,148 @@
+"""What definitions say of themselves becomes typed fields, which give it back as it was written."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from mcpc.emit import projections
+from mcpc.ir import Capability, Icon, Server
+from mcpc.ir.printer import print_server
+from mcpc.lower import metadata
+from mcpc.revisions import REVISIONS
+from support.projects import SERVER_JSON, checked, lowered
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+NEWEST = REVISIONS[-1]
+ICON = {"x/size": 3, "theme": "dark", "src": "https://example.org/i.png", "sizes": ["48x48"], "mimeType": "image/png"}
+TOOL = {
+    "icons": [ICON, {"src": "data:,"}],
+    "x/first": [1.0, 1],
+    "name": "t",
+    "_meta": {"mcpc/handler": {"timeout": 5}, "own": {"a": None}},
+    "annotations": {"idempotentHint": True, "x/y": {"z": 1}, "title": "T", "readOnlyHint": False},
+    "outputSchema": {"type": "object"},
+    "inputSchema": {"properties": {"a": {}}, "type": "object"},
+    "description": "",
+    "title": "Tool",
+    "execution": {"taskSupport": "optional"},
+}
+PROMPT = {"arguments": [{"required": False, "_meta": {"mcpc/x": 1}, "name": "a", "title": "A"}], "name": "p"}
+RESOURCE = {
+    "_meta": {"mcpc/handler": {"timeout": 5}},
+    "annotations": {"priority": 1, "audience": ["user"], "lastModified": "2025-01-12T15:00:58Z", "x/y": 0.50},
+    "text": "abc",
+    "uri": "a:b",
+    "name": "r",
+}
+
+
+def server_of(tool: Mapping[str, Any] = TOOL, **server: object) -> Server:
+    files = {
+        "server.json": json.dumps({**json.loads(SERVER_JSON), **server}),
+        "tools.json": json.dumps({"tools": [tool]}),
+        "prompts.json": json.dumps({"prompts": [PROMPT]}),
+        "resources.json": json.dumps({"resources": [RESOURCE]}),
+        "tools.py": "def t(a=None): ...\n",
+        "prompts.py": "def p(a=None): ...\n",
+    }
+    found, problems = checked(files)
+    assert found is not None, problems
+    return found.server
+
+
+def test_fields_are_given_back_in_the_order_they_were_written_in() -> None:
+    shown = projections.project_tool(server_of().tools[0], NEWEST)
+    wanted = {**TOOL, "_meta": {"own": {"a": None}}}
+    del wanted["execution"]
+    assert json.dumps(shown) == json.dumps(wanted)
+
+
+def test_fields_of_prompt_arguments_are_given_back() -> None:
+    assert json.dumps(projections.project_prompt(server_of().prompts[0], NEWEST)) == json.dumps(PROMPT)
+
+
+def test_size_of_a_known_resource_is_shown_last_and_its_content_not_at_all() -> None:
+    shown = projections.project_resource(server_of().resources[0], NEWEST)
+    assert list(shown) == ["annotations", "uri", "name", "size"]
+    assert json.dumps(shown["annotations"]) == json.dumps(RESOURCE["annotations"])
+    assert shown["size"] == 3
+
+
+def test_fields_have_types() -> None:
+    tool = server_of().tools[0]
+    assert (tool.metadata.title, tool.metadata.description, tool.metadata.meta) == ("Tool", "", {"own": {"a": None}})
+    assert [(icon.source, icon.mime, icon.sizes, icon.theme) for icon in tool.metadata.icons] == [
+        ("https://example.org/i.png", "image/png", ("48x48",), "dark"),
+        ("data:,", "", (), ""),
+    ]
+    assert tool.metadata.icons[1] == Icon("data:,", order=tool.metadata.icons[1].order)
+    hints = tool.annotations
+    assert (hints.title, hints.read_only, hints.destructive, hints.idempotent) == ("T", False, None, True)
+    assert tool.running.task == "optional"
+
+
+@pytest.mark.parametrize(
+    ("annotations", "support", "runs_again"),
+    [
+        ({"readOnlyHint": True}, "optional", True),
+        ({"idempotentHint": True}, "required", True),
+        ({"idempotentHint": True}, "forbidden", False),
+        ({"readOnlyHint": False, "destructiveHint": True}, "optional", False),
+        ({}, "optional", False),
+    ],
+)
+def test_which_tool_runs_again(annotations: dict[str, bool], support: str, runs_again: bool) -> None:
+    server = server_of({**TOOL, "annotations": annotations, "execution": {"taskSupport": support}})
+    assert server.tools[0].may_run_again is runs_again
+    assert ("runs again after an interruption" in print_server(server)) is runs_again
+
+
+def test_capabilities_are_typed() -> None:
+    declared = {"resources": {"subscribe": True, "x/y": 1}, "tools": {"listChanged": True}}
+    server = server_of(capabilities=declared)
+    assert [(one.name, one.subscribe, one.list_changed) for one in server.capabilities] == [
+        ("resources", True, False),
+        ("tools", False, True),
+    ]
+    assert {one.name: one.settings for one in server.capabilities} == declared
+    assert server.is_watched
+    assert all(isinstance(one, Capability) for one in server.capabilities)
+    assert not server_of(capabilities={}).is_watched
+
+
+WRONG: dict[str, object] = {
+    "title": 1,
+    "description": ["x"],
+    "icons": {"src": 1},
+    "_meta": "x",
+    "annotations": {"readOnlyHint": "yes", "title": None},
+}
+
+
+@pytest.mark.parametrize("field", WRONG)
+def test_a_wrong_type_is_an_error_and_shown_as_nothing(field: str) -> None:
+    files = {
+        "server.json": SERVER_JSON,
+        "tools.json": json.dumps({"tools": [{**TOOL, field: WRONG[field]}]}),
+        "tools.py": "def t(a=None): ...\n",
+    }
+    assert checked(files)[0] is None
+    server, problems = lowered(files)
+    assert server is not None
+    assert "MCP101" in {problem.code for problem in problems}
+    assert print_server(server).startswith("server ")
+
+
+def test_every_field_of_every_revision_has_a_place() -> None:
+    for revision in REVISIONS:
+        assert set(revision.tool) <= {*metadata.TOOL_FIELDS}
+        assert set(revision.prompt) <= {*metadata.PROMPT_FIELDS}
+        assert set(revision.prompt_argument) <= {*metadata.PROMPT_ARGUMENT_FIELDS}
+        assert set(revision.resource) <= {*metadata.RESOURCE_FIELDS}
+        assert set(revision.resource_template) <= {*metadata.TEMPLATE_FIELDS}
+        assert set(revision.implementation) <= {*metadata.IMPLEMENTATION_FIELDS}

@@ -1,0 +1,151 @@
+"""The transport of 2024-11-05, where it is asked for: a stream is the session, and ends with it."""
+
+import asyncio
+import time
+
+from mcpc_runtime.http.auth.authenticator import TokenAuthenticator
+from mcpc_runtime.http.principals import Principal, deny
+from support.asgi import Client, request, served
+from support.http_sample import quiet as small
+from support.http_sample import sample
+from support.messages import valid
+
+OLD = "2024-11-05"
+
+
+async def opened(client: Client):
+    """Open a stream; return it and where messages go."""
+    answer = await client.send("GET", path="/sse")
+    assert (answer.status, answer.is_stream) == (200, True)
+    event = await answer.event()
+    assert event["event"] == "endpoint"
+    return answer, event["data"]
+
+
+async def say(client: Client, path: str, message, status: int = 202):
+    answer = await client.post(message, path=path)
+    assert answer.status == status, await answer.body()
+
+
+@served(sample, sse=True)
+async def test_a_conversation(client: Client):
+    answer, path = await opened(client)
+    params = {"protocolVersion": OLD, "capabilities": {"elicitation": {}}, "clientInfo": {"name": "t", "version": "1"}}
+    await say(client, path, request("initialize", params))
+    found = valid(OLD, "JSONRPCMessage", await answer.message())
+    assert valid(OLD, "InitializeResult", found["result"])["protocolVersion"] == OLD
+    await say(client, path, {"jsonrpc": "2.0", "method": "notifications/initialized"})
+    tell = {"name": "tell", "arguments": {}, "_meta": {"progressToken": "p"}}
+    await say(client, path, request("tools/call", tell, 2))
+    await say(client, path, request("ping", None, 3))
+    found = [valid(OLD, "JSONRPCMessage", await answer.message()) for _ in range(5)]
+    assert [message["id"] for message in found if "id" in message] == [3, 2]
+    await say(client, path, request("no/such", None, 4))
+    assert (await answer.message())["error"]["code"] == -32601
+    await say(client, path, {"id": 1})
+    assert (await answer.message())["error"]["code"] == -32600
+    await say(client, path, request("logging/setLevel", {"level": "error"}, 5))
+    await answer.message()
+    await client.ask("tools/call", {"name": "change", "arguments": {"text": "tools"}})
+    assert (await answer.message())["method"] == "notifications/tools/list_changed"
+    await answer.leave()
+    await say(client, path, request("ping"), 404)
+    stage = client.application.stages[0]
+    assert not stage.sessions.by_session and not client.application.legacy_sse._sessions
+
+
+@served(sample, sse=True)
+async def test_what_runs_ends_with_the_stream(client: Client, tmp_path):
+    answer, path = await opened(client)
+    await say(client, path, request("tools/call", {"name": "marked", "arguments": {"text": str(tmp_path / "a")}}))
+    await asyncio.sleep(0.4)
+    await answer.leave()
+    for _ in range(200):
+        await asyncio.sleep(0.05)
+        if (tmp_path / "a").exists():
+            break
+    assert (tmp_path / "a").read_text() == "ended"
+
+
+@served(sample, sse=True)
+async def test_refusal_log(client: Client):
+    answer, path = await opened(client)
+    await say(client, path, b"{", 400)
+    await say(client, path, [request("ping")], 400)
+    await say(client, "/messages?session_id=made-up", request("ping"), 404)
+    await say(client, "/messages", request("ping"), 404)
+    assert (await client.send("GET", path="/messages")).status == 405
+    assert (await client.send("POST", path="/sse")).status == 405
+    assert (await client.send("GET", ("origin", "http://evil.example"), path="/sse")).status == 403
+    assert (await client.send("GET", ("host", "evil.example"), path="/sse")).status == 421
+    assert (await client.post(request("ping"), ("content-type", "text/plain"), path=path)).status == 415
+    assert len(client.application.legacy_sse._sessions) == 1
+    await answer.leave()
+
+
+@served(sample, sse=True, max_streams=1)
+async def test_streams_are_numbered(client: Client):
+    answer, _ = await opened(client)
+    assert (await client.send("GET", path="/sse")).status == 503
+    await answer.leave()
+    answer, _ = await opened(client)
+    await answer.leave()
+
+
+class Doorman(TokenAuthenticator):
+    """Lets in who says a name; a token whose end is near may not call one of the tools."""
+
+    def check(self, headers, path, client=None):
+        name = dict(headers).get(b"authorization", b"").decode()
+        if not name:
+            return deny(401, "Bearer")
+        return Principal(
+            name.removesuffix("+"), expires=time.time() + 0.5, allows=None if "+" in name else "quick".__ne__
+        )
+
+    def permit(self, principal, method, name, path):
+        return deny(403, "Bearer") if method == "tools/call" and name == "late" else None
+
+    def document(self, path):
+        return None
+
+
+@served(sample, sse=True, authenticator=Doorman())
+async def test_what_a_token_does_not_grant_is_refused_here_too(client: Client):
+    ann = ("authorization", "ann")
+    assert (await client.send("GET", path="/sse")).status == 401
+    answer = await client.send("GET", ann, path="/sse")
+    event = await answer.event()
+    late = request("tools/call", {"name": "late", "arguments": {"seconds": 0}})
+    assert (await client.post(late, ann, path=event["data"])).status == 403
+    assert (await client.post(request("ping"), ("authorization", "bob"), path=event["data"])).status == 404
+    listed = []
+    for token in ("ann", "ann+"):
+        await client.post(request("tools/list"), ("authorization", token), path=event["data"])
+        listed.append([tool["name"] for tool in (await answer.message())["result"]["tools"]])
+    assert "quick" not in listed[0] and "quick" in listed[1], "it is the token of this request that says what is seen"
+    assert await answer.messages() == [], "the stream ends with the token that opened it"
+
+
+@served(sample, sse=True, authenticator=Doorman(), origins=("https://app.example.com",))
+async def test_a_configured_page_may_ask_what_it_may_do(client: Client):
+    """A browser asks without a token, and before it sends one."""
+    page = ("origin", "https://app.example.com")
+    for path, method in (("/sse", "GET"), ("/messages", "POST")):
+        answer = await client.send("OPTIONS", page, ("access-control-request-method", method), path=path)
+        assert (answer.status, answer.headers["allow"]) == (204, f"{method}, OPTIONS")
+        assert method in answer.headers["access-control-allow-methods"]
+        assert "authorization" in answer.headers["access-control-allow-headers"]
+    assert (await client.send("OPTIONS", path="/ss")).status == 404
+
+
+@served(sample, sse=True)
+async def test_streams_end_when_the_server_stops(client: Client):
+    answer, _ = await opened(client)
+    await client.application.shutdown()
+    assert await answer.messages() == []
+
+
+@served(small)
+async def test_it_is_not_there_unless_it_was_chosen(client: Client):
+    assert (await client.send("GET", path="/sse")).status == 404

@@ -1,0 +1,125 @@
+"""What who runs a server is told of refused requests: why, and nothing that was sent; of a flood, how many there were."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import re
+import socket
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+import pytest
+
+from mcpc_runtime.http import refusal_log
+from mcpc_runtime.http.refusal_log import MAX_LINES, RefusalLog, reason
+from support.serving import Served, served
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+STAMP = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z "
+TOKEN, SECRET = "a-token-that-is-long-enough-0123456789", "sEcReT"
+HEADERS = {"content-type": "application/json", "accept": "application/json, text/event-stream"}
+
+
+def ask(server: Served, method: str, path: str, headers: dict[str, str], body: bytes = b"") -> int:
+    connection = http.client.HTTPConnection(urlsplit(server.url).netloc, timeout=20)
+    connection.request(method, path, body, {**HEADERS, **headers})
+    answer = connection.getresponse()
+    answer.read()
+    connection.close()
+    return answer.status
+
+
+def raw(server: Served, data: bytes) -> None:
+    place = urlsplit(server.url)
+    with socket.create_connection((place.hostname, place.port), timeout=20) as connection:
+        connection.sendall(data)
+        while connection.recv(65536):
+            pass
+
+
+def test_refusals_are_told_without_what_was_sent(everything_server: Path) -> None:
+    bearer = {"authorization": f"Bearer {TOKEN}"}
+    bad = json.dumps({"jsonrpc": "2.0", "id": 1, "method": f"{SECRET}/no", "params": {}}).encode()
+    with served(everything_server, environment={"MCPC_TOKENS": f"ann {TOKEN}"}) as server:
+        expected = []
+        for status, words, asked in (
+            (401, "POST /mcp from 127.0.0.1", ("POST", "/mcp", {}, b"{}")),
+            (401, "POST /mcp from 127.0.0.1", ("POST", "/mcp", {"authorization": f"Bearer {SECRET * 9}"}, b"{}")),
+            (421, "POST /mcp from 127.0.0.1", ("POST", "/mcp", {"host": f"{SECRET}.example"}, b"{}")),
+            (403, "POST /mcp from 127.0.0.1", ("POST", "/mcp", {"origin": f"http://{SECRET}.example"}, b"{}")),
+            (404, "GET elsewhere from 127.0.0.1", ("GET", f"/{SECRET}?token={SECRET}", bearer)),
+            (400, "POST /mcp from 127.0.0.1", ("POST", "/mcp", bearer, SECRET.encode())),
+            (400, "POST /mcp from 127.0.0.1", ("POST", f"/mcp?{SECRET}", bearer, bad)),
+            (405, "PUT /mcp from 127.0.0.1", ("PUT", "/mcp", bearer, b"{}")),
+        ):
+            assert ask(server, *asked) == status
+            expected.append(f"refused: {status} {words}")
+        raw(server, f"{SECRET} what\r\n\r\n".encode())
+        expected.append("refused: 400 a request that cannot be read from 127.0.0.1")
+        assert ask(server, "GET", "/healthz", {}) == 200
+        told = [re.sub(rf"^{STAMP}", "", line) for line in server.errors.read_text().splitlines()]
+        lines = [line for line in told if line.startswith("refused")]
+        assert [line.split(":", 2)[0] + ":" + line.split(":", 2)[1] for line in lines] == expected
+        assert all(line.split(": ", 2)[2] for line in lines), lines
+        for _ in range(5 * MAX_LINES):
+            assert ask(server, "GET", f"/{SECRET}", bearer) == 404
+        assert server.errors.read_text().count("refused: 404 GET elsewhere") < 3 * MAX_LINES
+
+
+def test_nothing_of_a_client_is_in_what_is_told(everything_server: Path) -> None:
+    with served(everything_server, environment={"MCPC_TOKENS": f"ann {TOKEN}"}) as server:
+        ask(
+            server,
+            "POST",
+            f"/{SECRET}",
+            {"authorization": f"Bearer {SECRET}", "host": SECRET, "cookie": SECRET},
+            SECRET.encode(),
+        )
+        raw(server, f"GET /{SECRET} HTTP/1.1\r\nhost: {SECRET}\r\n{SECRET}\r\n\r\n".encode())
+        raw(server, f"POST /mcp HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-length: {SECRET}\r\n\r\n".encode())
+        text = server.errors.read_text()
+        assert text.count("refused:") == 3
+        assert SECRET not in text and TOKEN not in text
+
+
+def test_a_token_for_a_tool_that_is_not_there_is_told_at_the_start(everything_server: Path) -> None:
+    tokens = f"ann {TOKEN} test_simple_text,no_such,nothing_*;bob {TOKEN}x"
+    with served(everything_server, environment={"MCPC_TOKENS": tokens}) as server:
+        said = server.errors.read_text()
+    assert "the token ann is for the tool no_such, and there is none of this name\n" in said
+    assert said.count("is for the tool") == 1 and TOKEN not in said
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        (b'{"jsonrpc":"2.0","error":{"code":-32600,"message":"why"}}', "why"),
+        (b'{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"what was sent"}}', "error -32602"),
+        (b'{"error":{"message":"a\\nb\\u001b[31m"}}', "a?b?[31m"),
+        (b'{"error":{"message":"' + b"x" * 1000 + b'"}}', "x" * 200),
+        (b'{"error":"a"}', "a"), (b'{"error":7}', ""), (b"[]", ""), (b"{", ""), (b"", ""), (b"plain", ""), (b'{"error":{}}', ""),
+    ],
+)  # fmt: skip
+def test_the_reason_is_ours(body: bytes, words: str) -> None:
+    assert reason(body) == words
+
+
+def test_a_flood_is_a_number(monkeypatch: pytest.MonkeyPatch) -> None:
+    said: list[str] = []
+    now = [100.0]
+    monkeypatch.setattr(refusal_log, "log_line", said.append)
+    monkeypatch.setattr(refusal_log, "monotonic", lambda: now[0])
+    made = RefusalLog(lambda: ("/mcp",))
+    for _ in range(1000):
+        made.add(404, ("BREW", "/tea", None), b"")
+    assert said == ["refused: 404 a request elsewhere"] * MAX_LINES
+    now[0] += 1.5
+    made.add(404, ("POST", "/mcp", ("::1", 5)), b"")
+    made.add(404, ("POST", "/mcp", ("::1", 5)), b"")
+    assert said[MAX_LINES:] == [f"refused: 404 POST /mcp from ::1 ({1000 - MAX_LINES} more before it)"]
+    made.close()
+    made.close()
+    assert said[MAX_LINES + 1 :] == ["refused: 1 more"]

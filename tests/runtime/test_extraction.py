@@ -1,0 +1,276 @@
+"""The author's files on disk: where, with which rights, verified, and gone with the server."""
+
+from __future__ import annotations
+
+import hashlib
+import marshal
+import os
+import posix
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from mcpc.pack.archive import ArchiveEntry, build_archive
+from mcpc_runtime.image import extraction as unpacking
+from mcpc_runtime.image.extraction import ExtractionError, extracted_folder
+from mcpc_runtime.platforms.posix.reactor import Reactor
+from mcpc_runtime.platforms.posix.supervision.client import Supervisor
+from mcpc_runtime.platforms.posix.supervision.folders import FOLDERS, remove_tree
+from support.processes import RUNTIME, nothing_left, until
+
+FILES = {
+    "tool": (b"#!/bin/sh\necho ran\n", True),
+    "lib/inner/data.txt": ("ä\n".encode() * 100_000, False),
+    "lib/inner/odd\\name\n": (b"", False),
+    "tools.bash": (b"x", False),
+}
+
+
+def image(files=None, archive: str = "/server.pyz", changed: str = "") -> SimpleNamespace:
+    """An image with these files, as they are packed."""
+    files = FILES if files is None else files
+    entries = {f"handlers/{path}": data for path, (data, _) in files.items()}
+    lines = []
+    for name, data in sorted(entries.items()):
+        escaped = name.replace("\\", "\\\\").replace("\n", "\\n")
+        lines.append(f"{'' if escaped == name else chr(92)}{hashlib.sha256(data).hexdigest()}  {escaped}\n")
+    entries["META-INF/manifest.sha256"] = "".join(lines).encode()
+    if changed:
+        entries[f"handlers/{changed}"] += b"!"
+    index = {"unpack": tuple((path, executable) for path, (_, executable) in files.items())}
+    return SimpleNamespace(hooks=lambda name: (), archive=archive, index=index, entry=entries.__getitem__)
+
+
+@pytest.fixture(autouse=True)
+def places(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    monkeypatch.setattr(unpacking, "extracted", {})
+    FOLDERS.clear()
+    (tmp_path / "session").mkdir(mode=0o700)
+    (tmp_path / "temporary").mkdir()
+    monkeypatch.setitem(posix.environ, b"XDG_RUNTIME_DIR", os.fsencode(tmp_path / "session"))
+    monkeypatch.setitem(posix.environ, b"TMPDIR", os.fsencode(tmp_path / "temporary"))
+    yield
+    for each in FOLDERS:
+        remove_tree(each)
+    FOLDERS.clear()
+
+
+@pytest.mark.parametrize("umask", [0, 0o022, 0o777])
+def test_files_lie_as_they_lay_for_us_alone(tmp_path: Path, umask: int) -> None:
+    before = os.umask(umask)
+    try:
+        found = Path(extracted_folder(image()))
+    finally:
+        os.umask(before)
+    assert found.parent == tmp_path / "session"
+    for path, (data, executable) in FILES.items():
+        assert (found / path).read_bytes() == data
+        assert (found / path).stat().st_mode & 0o777 == (0o700 if executable else 0o600)
+    assert {each.stat().st_mode & 0o777 for each in (found, found / "lib", found / "lib/inner")} == {0o700}
+    assert subprocess.check_output([found / "tool"]) == b"ran\n"
+
+
+def test_once_for_each_server(tmp_path: Path) -> None:
+    first = extracted_folder(image())
+    assert extracted_folder(image()) == first
+    other = extracted_folder(image(archive="/other.pyz"))
+    assert other != first
+    assert [first, other] == FOLDERS
+    remove_tree(first)
+    again = extracted_folder(image())
+    assert again not in (first, other)
+    assert Path(again, "tool").exists()
+
+
+def test_nothing_to_unpack_is_an_empty_folder() -> None:
+    assert os.listdir(extracted_folder(image({}))) == []
+    without = image({}, "/without.pyz")
+    del without.index["unpack"]
+    assert os.listdir(extracted_folder(without)) == []
+
+
+@pytest.mark.parametrize("path", ["", "/etc/x", "../x", "a/../../x", "a//b", "./a", "a/", "a\0b", ".."])
+def test_a_path_that_leads_elsewhere_is_refused(path: str, tmp_path: Path) -> None:
+    with pytest.raises(ExtractionError, match="not a path below"):
+        extracted_folder(image({"good": (b"", False), path: (b"", False)}))
+    assert not list(tmp_path.glob("*/*"))
+
+
+def test_what_was_changed_is_refused_and_nothing_stays(tmp_path: Path) -> None:
+    with pytest.raises(ExtractionError, match=r"handlers/tools.bash has a wrong checksum"):
+        extracted_folder(image(changed="tools.bash"))
+    lacking = image()
+    lacking.index["unpack"] += (("lacking", False),)
+    with pytest.raises(KeyError):
+        extracted_folder(lacking)
+    assert not list(tmp_path.glob("*/*"))
+
+
+def others_may_write(place: Path) -> None:
+    place.chmod(0o777)
+
+
+def is_gone(place: Path) -> None:
+    place.rmdir()
+
+
+def is_a_file(place: Path) -> None:
+    place.rmdir()
+    place.write_text("")
+
+
+@pytest.mark.parametrize("spoil", [others_may_write, is_gone, is_a_file])
+def test_a_place_that_will_not_do_is_passed_over(spoil, tmp_path: Path) -> None:
+    spoil(tmp_path / "session")
+    assert Path(extracted_folder(image())).parent == tmp_path / "temporary"
+
+
+def test_a_shared_folder_for_temporary_files_will_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(posix.environ, b"XDG_RUNTIME_DIR")
+    (tmp_path / "temporary").chmod(0o1777)
+    assert Path(extracted_folder(image())).parent == tmp_path / "temporary"
+    (tmp_path / "temporary").chmod(0o777)
+    assert Path(extracted_folder(image(archive="/other.pyz"))).parent == Path("/tmp")
+
+
+def test_a_relative_place_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(posix.environ, b"XDG_RUNTIME_DIR", b"relative")
+    monkeypatch.setitem(posix.environ, b"TMPDIR", b"")
+    assert Path(extracted_folder(image())).parent == Path("/tmp")
+
+
+def test_where_nothing_may_be_run_is_passed_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    real = posix.statvfs
+
+    def statvfs(place: str):
+        return SimpleNamespace(f_flag=posix.ST_NOEXEC) if "session" in place else real(place)
+
+    monkeypatch.setattr(unpacking.posix, "statvfs", statvfs)
+    assert Path(extracted_folder(image())).parent == tmp_path / "temporary"
+    monkeypatch.setattr(unpacking.posix, "statvfs", lambda _: SimpleNamespace(f_flag=posix.ST_NOEXEC))
+    with pytest.raises(ExtractionError, match="its file system is mounted with noexec"):
+        extracted_folder(image(archive="/other.pyz"))
+
+
+def test_a_place_without_room_is_left_and_the_next_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    real = posix.write
+    writes = []
+
+    def write(file: int, data) -> int:
+        writes.append(file)
+        if len(writes) == 2:
+            raise OSError(28, "No space left on device")
+        return real(file, data[:100_000])
+
+    monkeypatch.setattr(unpacking.posix, "write", write)
+    found = Path(extracted_folder(image()))
+    assert found.parent == tmp_path / "temporary"
+    assert (found / "lib/inner/data.txt").read_bytes() == FILES["lib/inner/data.txt"][0]
+    assert not list((tmp_path / "session").iterdir())
+
+
+def test_closing_removes_it_with_what_handlers_put_there() -> None:
+    found = Path(extracted_folder(image()))
+    (found / "lib/__pycache__").mkdir()
+    (found / "lib/__pycache__/x.pyc").write_text("")
+    Supervisor(Reactor()).close()
+    assert not found.exists()
+    assert FOLDERS == []
+
+
+PROGRAM = """
+import sys
+sys.path[:0] = sys.argv[1:3]
+from test_unpacking_image import image
+from mcpc_runtime.platforms.posix.reactor import Reactor
+from mcpc_runtime.platforms.posix.supervision.client import Supervisor
+from mcpc_runtime.image.extraction import extracted_folder
+reactor = Reactor()
+supervisor = Supervisor(reactor)
+import posix
+for archive in ("/one", "/two"):
+    place = extracted_folder(image(archive))
+    child = supervisor.spawn([place + "/tool"], posix.environ, {}, lambda *_: None)
+    while not child.pid:
+        reactor.turn()
+    print(place, flush=True)
+while True:
+    reactor.turn()
+"""
+IMAGE = """
+import hashlib
+from types import SimpleNamespace
+def image(archive):
+    data = b"#!/bin/sh\\ntrap '' TERM\\nwhile :; do sleep 1000; done\\n"
+    entries = {"handlers/tool": data, "META-INF/manifest.sha256": f"{hashlib.sha256(data).hexdigest()}  handlers/tool\\n".encode()}
+    return SimpleNamespace(hooks=lambda name: (), archive=archive, index={"unpack": (("tool", True),)}, entry=entries.__getitem__)
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+def test_a_server_that_is_killed_leaves_no_folder(tmp_path: Path, number: int) -> None:
+    (tmp_path / "test_unpacking_image.py").write_text(IMAGE)
+    with nothing_left() as token:
+        environment = {**token.environment, b"XDG_RUNTIME_DIR": os.fsencode(tmp_path / "session")}
+        words = [sys.executable, "-I", "-S", "-c", PROGRAM, str(RUNTIME), str(tmp_path)]
+        with subprocess.Popen(words, env=environment, stdout=subprocess.PIPE, text=True) as process:
+            assert process.stdout is not None
+            found = [Path(process.stdout.readline().strip()) for _ in range(2)]
+            assert all((place / "tool").exists() for place in found)
+            os.kill(process.pid, number)
+        until(lambda: not list((tmp_path / "session").iterdir()))
+
+
+def as_one_entry(changed: bytes = b"", lacking: str = "") -> SimpleNamespace:
+    """An image whose files lie in an archive of their own, as the compiler packs them."""
+    packed = build_archive([ArchiveEntry(path, data) for path, (data, _) in FILES.items()], "")
+    table = marshal.dumps(
+        tuple((path, runs) for path, (_, runs) in FILES.items()) + ((lacking, False),) * bool(lacking)
+    )
+    lines = f"{hashlib.sha256(packed).hexdigest()}  handlers.zip\n".encode()
+    entries = {"handlers.zip": packed + changed, "META-INF/manifest.sha256": lines}
+    read = {(7, len(table)): table}
+    return SimpleNamespace(
+        archive="/server.pyz",
+        index={"folded": (7, len(table))},
+        entry=entries.__getitem__,
+        read=lambda *place: read[place],
+    )
+
+
+def test_files_that_lie_in_one_entry():
+    """Odd names, an empty file, and one that runs, as if each were an entry by itself."""
+    found = Path(extracted_folder(as_one_entry()))
+    for path, (data, runs) in FILES.items():
+        assert (found / path).read_bytes() == data
+        assert bool((found / path).stat().st_mode & 0o100) is runs
+    assert sum(file.is_file() for file in found.rglob("*")) == len(FILES)
+
+
+def test_one_entry_that_is_not_what_was_built():
+    with pytest.raises(ExtractionError, match=r"handlers\.zip has a wrong checksum"):
+        extracted_folder(as_one_entry(changed=b"!"))
+
+
+def test_a_file_that_is_not_in_the_one_entry():
+    with pytest.raises(ExtractionError, match=r"elsewhere is not in handlers\.zip"):
+        extracted_folder(as_one_entry(lacking="elsewhere"))
+    assert not any(Path(place).exists() for place in FOLDERS)
+
+
+@pytest.mark.parametrize("above", ["open", "open/below"])
+def test_a_place_below_a_folder_that_others_may_write_to_is_refused(
+    above: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shared = tmp_path / "open"
+    (shared / "below").mkdir(parents=True)
+    (shared / "below").chmod(0o700)
+    shared.chmod(0o777)
+    monkeypatch.setitem(posix.environ, b"XDG_RUNTIME_DIR", bytes(tmp_path / above))
+    assert not Path(extracted_folder(image())).is_relative_to(shared)
+    shared.chmod(0o1777)
+    assert Path(extracted_folder(image(archive="/other.pyz"))).is_relative_to(tmp_path / above)

@@ -1,0 +1,136 @@
+"""A list for somebody who may call only some tools: the very items that were built, on pages of their own."""
+
+import json
+from fnmatch import fnmatchcase
+
+import pytest
+
+from mcpc_runtime.http.auth.principals import AllowedTools
+from mcpc_runtime.protocol import filtered_tool_list
+from mcpc_runtime.protocol.calls import nested_call
+from mcpc_runtime.protocol.effects import Call, Request, StartHandler
+from mcpc_runtime.protocol.session import Session
+from support.images import MODERN, archive, ask, image_of, project, request, tool
+
+NAMES = [f"{kind}_{number}" for number in range(7) for kind in ("read", "write")]
+ODD = {
+    "type": "object",
+    "properties": {"a]b": {"const": 1.0}, 'q"},{': {"enum": [1e300, "é\u2026", 10**30]}},
+}
+HANDSHAKE = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
+
+
+@pytest.fixture(scope="module")
+def image():
+    return image_of(archive(project([tool(name, ODD) for name in NAMES])).data)
+
+
+@pytest.fixture(scope="module")
+def paged_image():
+    return image_of(archive(project([tool(name, ODD) for name in NAMES]), tools_page_size=4).data)
+
+
+def session_of(image, *patterns: str) -> Session:
+    session = Session(image)
+    session.principal = "token somebody"
+    session.allows = AllowedTools(patterns) if patterns else None
+    return session
+
+
+def listed(session: Session, version: str, **params: object) -> dict:
+    if version == "2026-07-28":
+        reply = ask(session, request("tools/list", {**params, "_meta": MODERN}))
+    else:
+        session.wire = session.image.wire(version)
+        reply = ask(session, request("tools/list", params))
+    return reply.get("result") or reply
+
+
+@pytest.mark.parametrize("version", [*HANDSHAKE, "2026-07-28"])
+@pytest.mark.parametrize("patterns", [("read_*",), ("write_3", "read_0"), ("*",), ("nobody",), ("*_1", "*_2")])
+def test_the_list_has_the_allowed_tools_as_they_were_built(image, version: str, patterns: tuple[str, ...]) -> None:
+    whole = listed(session_of(image), version)
+    part = listed(session_of(image, *patterns), version)
+    assert part.pop("tools") == [
+        one for one in whole.pop("tools") if any(fnmatchcase(one["name"], pattern) for pattern in patterns)
+    ]
+    if version == "2026-07-28":
+        assert (whole.pop("cacheScope"), part.pop("cacheScope")) == ("private", "private")
+    assert part == whole
+
+
+def test_a_list_that_everybody_sees_may_be_shown_to_everybody() -> None:
+    marked = tool("marked", ODD, _meta={"x/y": {"cacheScope": "public"}})
+    session = Session(image_of(archive(project([marked])).data))
+    assert listed(session, "2026-07-28")["cacheScope"] == "public"
+    session.principal = "token somebody"
+    result = listed(session, "2026-07-28")
+    assert (result["cacheScope"], result["tools"][0]["_meta"]) == ("private", {"x/y": {"cacheScope": "public"}})
+    assert listed(session, "2025-11-25")["tools"][0]["_meta"] == {"x/y": {"cacheScope": "public"}}
+
+
+def test_the_text_of_an_item_is_not_changed(image) -> None:
+    session = session_of(image, "read_0")
+    line = session.receive(json.dumps(request("tools/list", {"_meta": MODERN})).encode())[0].data
+    whole = session_of(image).receive(json.dumps(request("tools/list", {"_meta": MODERN})).encode())[0].data
+    start = line.index(b'{"name":"read_0"')
+    item = line[start : line.index(b"]", line.index(b'"q\\"},{"')) + 4]
+    assert b"1000000000000000000000000000000" in item and b"1e+300" in item
+    assert item in whole
+
+
+def walk(session: Session) -> list[list[str]]:
+    found, cursor = [], None
+    while True:
+        params = {} if cursor is None else {"cursor": cursor}
+        result = listed(session, "2026-07-28", **params)
+        found.append([one["name"] for one in result["tools"]])
+        assert result["cacheScope"] == "private"
+        cursor = result.get("nextCursor")
+        if cursor is None:
+            return found
+
+
+def test_pages_are_made_anew_and_cursors_belong_to_one_list(paged_image) -> None:
+    allowed = [name for name in NAMES if name.startswith("read")]
+    assert walk(session_of(paged_image, "read_*")) == [allowed[:4], allowed[4:]]
+    assert walk(session_of(paged_image, "read_1")) == [["read_1"]]
+    assert walk(session_of(paged_image, "nobody")) == [[]]
+    theirs = listed(session_of(paged_image, "write_*"), "2026-07-28")["nextCursor"]
+    everybodys = listed(session_of(paged_image), "2026-07-28")["nextCursor"]
+    mine = listed(session_of(paged_image, "read_*"), "2026-07-28")["nextCursor"]
+    assert len({theirs, everybodys, mine}) == 3
+    for cursor in (theirs, everybodys, f"9{mine}", mine[:-1], mine.replace("1.", "2."), "", "x", 5, True, [], {}):
+        refused = listed(session_of(paged_image, "read_*"), "2026-07-28", cursor=cursor)
+        assert refused["error"]["code"] == -32602, cursor
+    assert listed(session_of(paged_image, "read_*"), "2026-07-28", cursor=None)["tools"]
+
+
+def test_equal_allow_lists_share_a_list_and_few_are_kept(image) -> None:
+    filtered_tool_list.cached_pages.clear()
+    for number in range(100):
+        listed(session_of(image, f"read_{number}"), "2026-07-28")
+        listed(session_of(image, "read_*"), "2026-07-28")
+        assert len(filtered_tool_list.cached_pages) <= filtered_tool_list.MAX_CACHED_LISTS
+    assert sum(allows == AllowedTools(("read_*",)) for _, allows in filtered_tool_list.cached_pages) == 1
+
+
+def test_a_hidden_tool_is_unknown_and_others_may_still_call_it(image) -> None:
+    session = session_of(image, "read_*")
+    call = request("tools/call", {"name": "write_0", "arguments": {}})
+    hidden = ask(session, call)
+    call["params"]["name"] = "nobody"
+    unknown = ask(session, call)
+    assert hidden["error"]["code"] == unknown["error"]["code"] == -32602
+    assert hidden["error"]["message"] == unknown["error"]["message"].replace("nobody", "write_0")
+    started = ask(session, request("tools/call", {"name": "read_0", "arguments": {}}))
+    assert isinstance(started, StartHandler)
+    within = nested_call(session, started.call, "write_0", {})
+    assert isinstance(within, Call) and within.definition.name == "write_0"
+
+
+def test_without_an_allow_list_nothing_of_this_is_used(image, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(filtered_tool_list, "list_tools", None)
+    session = session_of(image)
+    assert len(listed(session, "2026-07-28")["tools"]) == len(NAMES)
+    assert Request(session, 1, "tools/list", {}, image.wire("2026-07-28")).session.allows is None

@@ -1,0 +1,257 @@
+"""The course of a task, step by step: whatever happens in whatever order, the table holds and no result is lost."""
+
+import tempfile
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, invariant, rule
+
+from mcpc_runtime.protocol import task_state
+from mcpc_runtime.protocol.task_state import (
+    CANCELLED,
+    COMPLETED,
+    FAILED,
+    INPUT_REQUIRED,
+    MAX_DURATION_MS,
+    MAX_OWNERS,
+    RETENTION_MS,
+    TRANSITIONS,
+    WORKING,
+    StaleTaskError,
+    Task,
+    from_record,
+)
+from mcpc_runtime.tasks.sqlite import SqliteStore
+from mcpc_runtime.tasks.store import MemoryStore
+
+QUESTION = {"method": "roots/list", "params": {}}
+
+
+def begun(*, again: bool = False, fence: int = 1) -> Task:
+    task = Task("t", "", "tool", 1000)
+    task.again, task.fence, task.owner, task.begun, task.lease = again, fence, "me", True, 2000
+    return task
+
+
+def test_the_table_has_every_status_and_nothing_leaves_an_end():
+    assert set(TRANSITIONS) == {WORKING, INPUT_REQUIRED, COMPLETED, FAILED, CANCELLED}
+    assert all(set(found) <= set(TRANSITIONS) for found in TRANSITIONS.values())
+    assert [status for status, found in TRANSITIONS.items() if not found] == [COMPLETED, FAILED, CANCELLED]
+
+
+@pytest.mark.parametrize("ended", [COMPLETED, FAILED, CANCELLED])
+def test_what_is_over_stays_over(ended):
+    steps = [
+        lambda task: task_state.request_input(task, task.fence, {"k": QUESTION}, 5000),
+        lambda task: task_state.add_responses(task, {"k": {}}, 5000),
+        lambda task: task_state.finish(task, task.fence, {}, None, 5000),
+        lambda task: task_state.cancel(task, 5000),
+        lambda task: task_state.acquire(task, "other", 9000, 5000),
+        lambda task: task_state.release(task, task.fence, 5000),
+    ]
+    for step in steps:
+        task = begun()
+        task.status, task.lease = ended, 0
+        with pytest.raises(StaleTaskError):
+            step(task)
+
+
+def test_who_is_not_the_owner_any_more_changes_nothing():
+    task = task_state.acquire(begun(again=True), "other", 9000, 3000)
+    assert (task.owner, task.fence, task.status) == ("other", 2, WORKING)
+    for step in (
+        lambda: task_state.finish(task, 1, {"content": []}, None, 4000),
+        lambda: task_state.request_input(task, 1, {"k": QUESTION}, 4000),
+        lambda: task_state.release(task, 1, 4000),
+    ):
+        with pytest.raises(StaleTaskError):
+            step()
+    assert task_state.finish(task, 2, {"content": []}, None, 4000).status == COMPLETED
+
+
+def test_a_task_that_somebody_runs_is_not_taken():
+    with pytest.raises(StaleTaskError):
+        task_state.acquire(begun(again=True), "other", 9000, 1999)
+
+
+def test_a_task_that_may_not_run_again_ends_and_says_why():
+    task = task_state.acquire(begun(), "other", 9000, 3000)
+    assert (task.status, task.error["code"], task.message) == (FAILED, -32603, task_state.INTERRUPTED)
+
+
+def test_a_task_that_nobody_has_begun_may_be_begun_whatever_its_tool_says():
+    task = Task("t", "", "tool", 1000)
+    task = task_state.acquire(task, "other", 9000, 3000)
+    assert (task.status, task.owner, task.begun) == (WORKING, "other", True)
+
+
+def test_a_task_that_ends_every_server_is_given_up():
+    task = begun(again=True, fence=MAX_OWNERS)
+    assert task_state.acquire(task, "x", 9000, 3000).message == task_state.TOO_MANY_OWNERS
+
+
+def test_a_task_that_takes_too_long_is_given_up():
+    task = begun(again=True)
+    assert task_state.acquire(task, "x", 9, 1000 + MAX_DURATION_MS + 1).message == task_state.OVERDUE
+
+
+def test_a_partial_update_leaves_the_rest_open_and_passes_over_what_was_not_asked():
+    task = task_state.request_input(begun(), 1, {"a": QUESTION, "b": QUESTION}, 1500)
+    task = task_state.add_responses(task, {"a": {"roots": []}, "z": {}}, 1600)
+    assert (task.status, list(task.requests), list(task.answers)) == (INPUT_REQUIRED, ["b"], ["a"])
+    with pytest.raises(StaleTaskError):
+        task_state.add_responses(task, {"a": {"roots": [1]}}, 1700)
+    task = task_state.add_responses(task, {"b": {"roots": []}}, 1700)
+    assert (task.status, task.requests, task.answers["a"]) == (WORKING, {}, {"roots": []})
+
+
+def test_what_was_answered_is_not_asked_again():
+    task = task_state.request_input(begun(), 1, {"a": QUESTION}, 1500)
+    task = task_state.add_responses(task, {"a": {"roots": []}}, 1600)
+    assert task_state.request_input(task, 1, {"a": QUESTION}, 1700).status == WORKING
+
+
+def test_it_is_kept_an_hour_after_its_end_and_never_shorter_than_was_said():
+    task = task_state.finish(begun(), 1, {}, None, 1000 + 2 * RETENTION_MS)
+    assert task.expires == 1000 + 3 * RETENTION_MS
+    assert task_state.finish(begun(), 1, {}, None, 1001).expires >= 1000 + RETENTION_MS
+
+
+def test_a_clock_that_is_set_back_makes_nothing_older():
+    task = task_state.request_input(begun(), 1, {"a": QUESTION}, 5000)
+    assert task_state.add_responses(task, {"a": {}}, 3000).updated == 5000
+
+
+@pytest.mark.parametrize("record", [None, {}, [], {**begun().record(), "status": "lost"}])
+def test_what_is_no_task_is_refused(record):
+    with pytest.raises(ValueError, match="not a task"):
+        from_record(record)
+
+
+class Tasks(RuleBasedStateMachine):
+    """Clients and servers that die, at one store: the model knows what each task must have become."""
+
+    tasks = Bundle("tasks")
+
+    @initialize(on_disk=st.booleans())
+    def open(self, on_disk):
+        self.folder = tempfile.TemporaryDirectory()
+        self.store = SqliteStore(str(Path(self.folder.name) / "tasks.db")) if on_disk else MemoryStore()
+        self.clock = 1_000_000
+        self.store.now = lambda: self.clock
+        self.running: dict[tuple[str, int], bool] = {}
+        self.ends: dict[str, tuple[str, object]] = {}
+        self.answers: dict[str, dict[str, object]] = {}
+        self.count = 0
+
+    def teardown(self):
+        self.store.close()
+        self.folder.cleanup()
+
+    def change(self, name, step):
+        """Do a step; the table and what went before decide whether it may be."""
+        before = self.store.read(name)
+        try:
+            after = self.store.change(name, step)
+        except StaleTaskError:
+            assert self.store.read(name).record() == before.record()
+            return None
+        assert after.status in TRANSITIONS[before.status]
+        assert after.record() == self.store.read(name).record()
+        if after.over:
+            self.ends[name] = after.status, after.result
+        return after
+
+    @rule(target=tasks, again=st.booleans(), queued=st.booleans())
+    def create(self, again, queued):
+        self.count += 1
+        task = Task(f"task{self.count}", "", "tool", self.clock)
+        task.again = again
+        if not queued:
+            task.owner, task.fence, task.begun, task.lease = "me", 1, True, self.clock + 5000
+            self.running[task.identifier, 1] = True
+        self.store.add(task, {"arguments": {}})
+        return task.identifier
+
+    def mine(self, name, chosen):
+        """One of the fences at which a handler runs, or believes that it does."""
+        fences = [fence for task, fence in self.running if task == name] or [-1]
+        return fences[chosen % len(fences)]
+
+    @rule(name=tasks, chosen=st.integers(0, 9), keys=st.sets(st.sampled_from("abc"), min_size=1))
+    def ask(self, name, chosen, keys):
+        fence = self.mine(name, chosen)
+        self.change(name, lambda task, now: task_state.request_input(task, fence, dict.fromkeys(keys, QUESTION), now))
+
+    @rule(name=tasks, keys=st.sets(st.sampled_from("abcz")), value=st.integers())
+    def update(self, name, keys, value):
+        opened = set(self.store.read(name).requests)
+        after = self.change(
+            name, lambda task, now: task_state.add_responses(task, {key_0: {"v": value} for key_0 in keys}, now)
+        )
+        for key in keys & opened if after is not None else ():
+            assert key not in self.answers.setdefault(name, {}), "a key was asked twice"
+            self.answers[name][key] = {"v": value}
+
+    @rule(name=tasks, chosen=st.integers(0, 9), failed=st.booleans())
+    def finish(self, name, chosen, failed):
+        fence = self.mine(name, chosen)
+        result = {"ran": [name, fence]}
+        error = {"code": 1, "message": "no"} if failed else None
+        was_over = self.store.read(name).over
+        after = self.change(
+            name, lambda task, now: task_state.finish(task, fence, None if error else result, error, now)
+        )
+        assert after is None or (not was_over and (name, fence) in self.running)
+        self.running.pop((name, fence), None)
+
+    @rule(name=tasks)
+    def cancel(self, name):
+        self.change(name, task_state.cancel)
+
+    @rule(name=tasks, chosen=st.integers(0, 9))
+    def stop_gracefully(self, name, chosen):
+        fence = self.mine(name, chosen)
+        after = self.change(name, lambda task, now: task_state.release(task, fence, now))
+        if after is not None:
+            del self.running[name, fence]
+
+    @rule(milliseconds=st.integers(0, 20_000))
+    def wait(self, milliseconds):
+        self.clock += milliseconds
+
+    @rule(name=tasks, chosen=st.integers(0, 9))
+    def beat(self, name, chosen):
+        fence = self.mine(name, chosen)
+        now = self.store.read(name)
+        renewed = self.store.renew({name: fence}, 5000)
+        assert (name in renewed) == (not now.over and now.fence == fence)
+
+    @rule()
+    def take_over(self):
+        for task in self.store.due(10):
+            known = self.store.read(task.identifier)
+            after = self.change(task.identifier, lambda one, now: task_state.acquire(one, "other", now + 5000, now))
+            assert after is not None and known.lease <= self.clock
+            if not after.over:
+                assert not known.begun or known.again, "a task was run twice that must not be"
+                self.running[task.identifier, after.fence] = True
+
+    @invariant()
+    def nothing_is_lost(self):
+        for number in range(1, getattr(self, "count", 0) + 1):
+            task = self.store.read(f"task{number}")
+            assert task is not None
+            assert (task.status == INPUT_REQUIRED) == bool(task.requests)
+            for key, answer in self.answers.get(task.identifier, {}).items():
+                assert task.answers[key] == answer
+            if task.identifier in self.ends:
+                assert self.ends[task.identifier] == (task.status, task.result)
+
+
+TestTasks = Tasks.TestCase
+TestTasks.settings = settings(
+    max_examples=60, stateful_step_count=40, deadline=None, suppress_health_check=list(HealthCheck)
+)

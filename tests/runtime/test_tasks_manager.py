@@ -1,0 +1,435 @@
+"""The task manager without a process: stores that fail at the worst moment, clients that leave, strangers, no room."""
+
+import json
+import time
+
+import pytest
+
+from mcpc_runtime.concurrency.fair_shares import SharedPool
+from mcpc_runtime.platforms.posix.reactor import Reactor
+from mcpc_runtime.protocol import task_state
+from mcpc_runtime.protocol.effects import DeliverAnswer, Failure, PublishChange, SendResponse, StartHandler, StopHandler
+from mcpc_runtime.protocol.session import Session
+from mcpc_runtime.protocol.task_state import RETENTION_MS, Task
+from mcpc_runtime.replicas.signed_tokens import TokenSigner
+from mcpc_runtime.tasks import clerk, leases, manager, owned
+from mcpc_runtime.tasks.manager import TaskManager
+from mcpc_runtime.tasks.store import MemoryStore, StoreError
+from support.images import archive, ask, image_of, project, request, tool
+
+EXTENSION = "io.modelcontextprotocol/tasks"
+META = {
+    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+    "io.modelcontextprotocol/clientCapabilities": {"roots": {}, "extensions": {EXTENSION: {}}},
+}
+ROOTS = {"k": {"method": "roots/list", "params": {}}}
+LEASE = 0.5
+RESULT = b'{"content":[]}'
+
+
+def handled(task):
+    return {"_meta": {"mcpc/handler": {"task": task}}}
+
+
+@pytest.fixture(scope="module")
+def image():
+    tools = [
+        tool(
+            "work",
+            {"type": "object", "properties": {"a": {"type": "integer"}}},
+            **handled("optional"),
+            annotations={"readOnlyHint": True},
+        ),
+        tool("once", **handled("optional"), annotations={"readOnlyHint": False, "destructiveHint": False}),
+    ]
+    return image_of(archive(project(tools)).data)
+
+
+class Flaky(MemoryStore):
+    """A store that fails while it is told to: before it does a thing, or after."""
+
+    def __init__(self):
+        super().__init__()
+        self.broken = self.deaf = False
+        self.orders: list[str] = []
+
+    def _check(self, name):
+        self.orders.append(name)
+        if self.broken:
+            raise StoreError("the store is away")
+
+    def add(self, task, call):
+        self._check("add")
+        super().add(task, call)
+        if self.deaf:
+            raise StoreError("nothing was heard of it")
+
+    def read(self, identifier):
+        self._check("read")
+        return super().read(identifier)
+
+    def change(self, identifier, step):
+        self._check("change")
+        return super().change(identifier, step)
+
+    def remove(self, identifier):
+        self._check("remove")
+        super().remove(identifier)
+
+    def due(self, most, without=()):
+        self._check("due")
+        return super().due(most, without)
+
+    def renew(self, fences, milliseconds):
+        self._check("renew")
+        return super().renew(fences, milliseconds)
+
+    @property
+    def ids(self):
+        return list(self._tasks)
+
+
+class Server:
+    """What drives a manager: effects are kept in lists, and nothing is run but what a test says."""
+
+    crowded = is_shared = False
+
+    def __init__(self, image, store):
+        self.image = image
+        self.store = store
+        self.effects = []
+        self.done = []
+        self.reactor = Reactor()
+        self.manager = TaskManager(self, self)
+
+    def is_crowded(self, principal):
+        return self.crowded
+
+    def watch(self):
+        return self.reactor
+
+    def post_effects(self, effects):
+        self.effects += effects
+
+    def run(self, found, seconds=10.0):
+        """Turn until `found()` is true, and return it."""
+        end = time.monotonic() + seconds
+        self.reactor.after(0.01, lambda: None)
+        while True:
+            self.done += self.effects
+            self.effects.clear()
+            value = found()
+            if value:
+                return value
+            assert time.monotonic() < end, [type(effect).__name__ for effect in self.done]
+            self.reactor.after(0.01, lambda: None)
+            self.reactor.turn()
+
+    def rest(self, seconds):
+        end = time.monotonic() + seconds
+        self.run(lambda: time.monotonic() > end, seconds + 5)
+
+    def of(self, kind):
+        return [effect for effect in self.done if type(effect) is kind]
+
+    @property
+    def started(self):
+        return [effect.call for effect in self.of(StartHandler)]
+
+    @property
+    def stopped(self):
+        return [effect.call for effect in self.of(StopHandler)]
+
+    def call(self, name="work", principal="", identifier=1):
+        """A call of a client, taken as a task; its session too."""
+        session = Session(self.image)
+        session.principal = principal
+        start = ask(session, request("tools/call", {"name": name, "arguments": {}, "_meta": META}, identifier))
+        assert self.manager.takes(start.call)
+        return session, start.call
+
+    def answer(self, number=0):
+        found = self.run(lambda: self.of(SendResponse)[number:])[0]
+        return json.loads(found.data)
+
+    def task(self, name="work", principal=""):
+        """A task that runs: its id and the call of its handler."""
+        before, started = len(self.of(SendResponse)), len(self.started)
+        self.call(name, principal)
+        identifier = self.answer(before)["result"]["taskId"]
+        self.run(lambda: len(self.started) > started)
+        return identifier, self.started[-1]
+
+    def perform(self, method, identifier, principal="", **params):
+        """The ending of a request about a task."""
+        session = Session(self.image)
+        session.principal = principal
+        start = ask(session, request(method, {"taskId": identifier, **params, "_meta": META}))
+        endings = []
+        self.manager.perform(start.call, endings.append)
+        self.run(lambda: endings)
+        return endings[0]
+
+    def status(self, identifier):
+        return self.perform("tasks/get", identifier).result["status"]
+
+
+@pytest.fixture
+def server(image, monkeypatch):
+    monkeypatch.setattr(owned, "RETRY_SECONDS", 0.02)
+    monkeypatch.setattr(manager, "RETRY_SECONDS", 0.02)
+    monkeypatch.setattr(leases, "SCAN_SECONDS", 0.05)
+    monkeypatch.setattr(leases, "TICK_SECONDS", 0.02)
+    monkeypatch.setattr(leases, "IDLE_SECONDS", 0.02)
+    monkeypatch.setattr(leases, "LEASE_SECONDS", LEASE)
+    monkeypatch.setattr(clerk, "log_line", lambda text: None)
+    store = Flaky()
+    monkeypatch.setattr(manager, "open_store", lambda name, archive: store)
+    one = Server(image, store)
+    yield one
+    one.manager.close()
+
+
+def test_a_task_that_cannot_be_kept_is_refused_and_never_run(server):
+    server.store.broken = True
+    session, _call = server.call()
+    assert server.manager.busy
+    error = server.answer()["error"]
+    assert (error["code"], error["message"]) == (-32603, "Internal error: the task cannot be stored")
+    assert not server.manager.busy
+    server.store.broken = False
+    server.rest(0.3)
+    assert (server.started, session.running) == ([], {})
+
+
+def test_a_task_of_which_nobody_knows_whether_it_is_kept_is_forgotten(server):
+    """The store did it, and then its answer was lost: the client is told an error, so nothing may be run, ever."""
+    server.store.deaf = True
+    server.call("once")
+    assert server.answer()["error"]["code"] == -32603
+    server.run(lambda: "remove" in server.store.orders)
+    server.rest(2 * LEASE)
+    assert (server.started, server.store.ids) == ([], [])
+
+
+def test_it_is_forgotten_as_soon_as_the_store_is_there_again(server):
+    server.store.deaf = server.store.broken = False
+    server.store.deaf = True
+    add = server.store.add
+
+    def adds_and_leaves(task, call):
+        try:
+            add(task, call)
+        finally:
+            server.store.broken = True
+
+    server.store.add = adds_and_leaves
+    server.call()
+    server.answer()
+    server.rest(0.1)
+    assert len(server.store.ids) == 1
+    server.store.broken = False
+    server.run(lambda: not server.store.ids)
+    assert server.started == []
+
+
+def test_a_task_whose_client_left_before_it_knew_of_it_is_forgotten(server):
+    session, _call = server.call()
+    session.drop(1)
+    server.run(lambda: "remove" in server.store.orders)
+    server.rest(2 * LEASE)
+    assert (server.started, server.store.ids, server.of(SendResponse)) == ([], [], [])
+
+
+def test_an_end_is_kept_as_soon_as_the_store_is_there_again(server):
+    identifier, call = server.task("once")
+    server.store.broken = True
+    server.manager.finish(call, RESULT)
+    server.rest(2 * LEASE)
+    assert server.manager.busy
+    assert isinstance(server.perform("tasks/get", identifier), Failure)
+    server.store.broken = False
+    server.run(lambda: not server.manager.busy)
+    assert server.status(identifier) == "completed"
+
+
+def test_a_task_that_took_too_long_to_be_kept_is_begun_by_whoever_is_quicker(server):
+    """Its lease was over before anybody began it: it is put back, and may be begun although it may not run twice."""
+    add = server.store.add
+
+    def slow(task, call):
+        add(task, call)
+        time.sleep(LEASE)
+
+    server.store.add = slow
+    server.call("once")
+    identifier = server.answer()["result"]["taskId"]
+    server.run(lambda: server.started)
+    server.rest(LEASE)
+    assert len(server.started) == 1
+    server.manager.finish(server.started[0], RESULT)
+    server.run(lambda: server.status(identifier) == "completed")
+
+
+def test_a_store_that_is_too_slow_is_not_told_ever_more(server, monkeypatch):
+    monkeypatch.setattr(server.manager._clerk, "_room", SharedPool(3, 3))
+    identifier, _ = server.task()
+    read = server.store.read
+    server.store.read = lambda name: (time.sleep(0.3), read(name))[1]
+    session, endings = Session(server.image), []
+    for number in range(20):
+        start = ask(session, request("tasks/get", {"taskId": identifier, "_meta": META}, 100 + number))
+        server.manager.perform(start.call, endings.append)
+    server.run(lambda: len(endings) == 20)
+    refused = [ending for ending in endings if isinstance(ending, Failure)]
+    assert len(refused) >= 15
+    assert all("too slow" in ending.message for ending in refused)
+
+
+def test_a_question_is_asked_as_soon_as_the_store_is_there_again(server):
+    identifier, call = server.task()
+    server.store.broken = True
+    assert server.manager.ask(call, 7, ROOTS, TokenSigner([b"k" * 32])) == []
+    server.rest(0.1)
+    server.store.broken = False
+    server.run(lambda: server.status(identifier) == "input_required")
+    server.perform("tasks/update", identifier, inputResponses={"k": {"roots": []}})
+    given = server.run(lambda: server.of(DeliverAnswer))[0]
+    assert (given.call, given.reply, given.value) == (call, 7, {"answers": {"k": {"roots": []}}})
+    assert server.manager.ask(call, 8, ROOTS, TokenSigner([b"k" * 32])) == {"answers": {"k": {"roots": []}}}
+
+
+def test_a_task_that_another_may_have_by_now_is_stopped_and_one_that_no_other_runs_is_not(server):
+    _, again = server.task("work")
+    identifier, once = server.task("once")
+    server.store.broken = True
+    server.run(lambda: server.stopped)
+    server.rest(LEASE)
+    assert server.stopped == [again]
+    server.manager.finish(again, RESULT)  # too late
+    server.manager.finish(once, RESULT)
+    server.store.broken = False
+    server.run(lambda: not server.manager.busy)
+    assert server.status(identifier) == "completed"
+    server.run(lambda: len(server.started) == 3)
+    assert server.started[-1].definition.name == "work"
+
+
+def test_a_task_that_another_has_taken_is_stopped_and_its_end_is_refused(server):
+    identifier, call = server.task("work")
+
+    def taken(task, now):
+        task.lease = 0
+        return task_state.acquire(task, "other", now + 60_000, now)
+
+    server.store.change(identifier, taken)
+    server.run(lambda: server.stopped)
+    server.manager.finish(call, RESULT)
+    server.rest(0.1)
+    assert (server.status(identifier), server.stopped) == ("working", [call])
+
+
+def test_of_a_strangers_task_nothing_is_known(server):
+    identifier, call = server.task("work", "alice")
+    server.manager.ask(call, 1, ROOTS, TokenSigner([b"k" * 32]))
+    server.run(lambda: server.perform("tasks/get", identifier, "alice").result["status"] == "input_required")
+    unknown = server.perform("tasks/get", "a" * 48, "alice")
+    for method in ("tasks/get", "tasks/cancel", "tasks/update"):
+        ending = server.perform(method, identifier, "eve", inputResponses={"k": {"roots": []}})
+        assert (ending.code, ending.message) == (-32602, unknown.message)
+    assert server.perform("tasks/get", identifier, "alice").result["status"] == "input_required"
+
+
+def test_a_stranger_who_listens_is_told_nothing(server):
+    identifier, call = server.task("work", "alice")
+    conversations = {}
+    for principal in ("alice", "eve"):
+        session = conversations[principal] = Session(server.image)
+        session.principal = principal
+        ask(session, request("subscriptions/listen", {"notifications": {"taskIds": [identifier]}, "_meta": META}, 5))
+    server.manager.finish(call, RESULT)
+    event = server.run(
+        lambda: [one for one in server.done if isinstance(one, PublishChange) and one.uri == identifier]
+    )[-1]
+    told = {principal: session.changed(event) for principal, session in conversations.items()}
+    assert (len(told["alice"]), told["eve"]) == (1, [])
+    params = json.loads(told["alice"][0].data)["params"]
+    assert (params["taskId"], params["status"]) == (identifier, "completed")
+
+
+def test_a_task_waits_until_there_is_room(server, monkeypatch):
+    monkeypatch.setattr(server.manager._owned, "places", SharedPool(1, 1))
+    first, call = server.task()
+    server.call(identifier=2)
+    second = server.answer(1)["result"]["taskId"]
+    server.rest(0.2)
+    assert (server.status(second), len(server.started)) == ("working", 1)
+    server.manager.finish(call, RESULT)
+    server.run(lambda: len(server.started) == 2)
+    server.manager.finish(server.started[1], RESULT)
+    server.run(lambda: not server.manager.busy)
+    assert [server.status(first), server.status(second)] == ["completed", "completed"]
+
+
+def test_a_server_that_is_crowded_begins_nothing(server):
+    server.crowded = True
+    server.call()
+    server.answer()
+    server.rest(0.2)
+    assert server.started == []
+    server.crowded = False
+    server.run(lambda: server.started)
+
+
+def test_a_task_of_a_tool_that_this_build_has_not_is_left_to_others(server):
+    for name, begun in (("waits", False), ("begun", True)):
+        task = Task(name, "", "of another build", server.store.now())
+        task.begun = begun
+        server.store.add(task, {"version": "2026-07-28", "arguments": {}, "meta": {}})
+    server.manager.open()
+    server.run(lambda: server.status("begun") == "failed")
+    assert (server.status("waits"), server.started) == ("working", [])
+
+
+def test_a_task_that_takes_longer_than_any_may_is_ended_by_who_sees_it(server):
+    task = Task("old", "", "of another build", server.store.now() - task_state.MAX_DURATION_MS - RETENTION_MS // 2)
+    task.updated = server.store.now()
+    server.store.add(task, {})
+    server.manager.open()
+    server.run(lambda: server.status("old") == "failed")
+
+
+def test_too_many_tasks_are_refused(server, monkeypatch):
+    monkeypatch.setattr("mcpc_runtime.tasks.store.MOST_OPEN", 1)
+    server.task()
+    server.call(identifier=2)
+    error = server.answer(1)["error"]
+    assert (error["code"], "the maximum" in error["message"]) == (-32603, True)
+    assert len(server.store.ids) == 1
+
+
+def test_a_server_that_ends_lets_go_of_what_may_begin_again_and_ends_the_rest(server):
+    work, _ = server.task("work")
+    once, _ = server.task("once")
+    ended, call = server.task("once")
+    server.store.broken = True
+    server.manager.finish(call, RESULT)
+    server.rest(0.05)
+    server.store.broken = False
+    server.manager.close()
+    found = [server.store.read(one) for one in (work, once, ended)]
+    assert [task.status for task in found] == ["working", "failed", "completed"]
+    assert (found[0].owner, found[0].lease) == ("", 0)
+
+
+def test_what_is_kept_of_a_call_has_no_token_for_progress(server):
+    session = Session(server.image)
+    meta = {**META, "progressToken": "secret", "traceparent": "00-1-2-01"}
+    start = ask(session, request("tools/call", {"name": "work", "arguments": {"a": 1}, "_meta": meta}))
+    assert server.manager.takes(start.call)
+    identifier = server.answer()["result"]["taskId"]
+    kept = server.store.called(identifier)
+    assert kept == {"version": "2026-07-28", "arguments": {"a": 1}, "meta": {**META, "traceparent": "00-1-2-01"}}
+    server.run(lambda: server.started)
+    assert server.started[0].arguments == {"a": 1}
+    assert server.started[0].request.params["_meta"]["traceparent"] == "00-1-2-01"

@@ -1,0 +1,152 @@
+"""Building a project for a test, and running the command in a separate process.
+
+`build` compiles in the process of the test, and a project that was built before in the same run is not built again: an
+artifact is found by the digest of all its inputs, as in the cache of `mcpc` itself.
+"""
+
+from __future__ import annotations
+
+import atexit
+import fcntl
+import io
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import zipfile
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from click.exceptions import Exit
+
+from mcpc import cache as builds
+from mcpc import pipeline
+from mcpc.cli import build_steps as making
+from mcpc.cli.build import command
+from mcpc.cli.command_options import read_options
+from mcpc.diagnostics.formats import render_text
+from support.needs import ROOT
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from typing import Any
+
+    from mcpc.diagnostics import Diagnostics
+    from mcpc.options import Options
+    from mcpc.pipeline import CheckResult
+    from mcpc.sources import SourceTree
+
+INNER = {"mcpc_runtime/sources.zip": "", "handlers.zip": "handlers/"}
+"""Archives in an artifact, and the folder whose files they are."""
+CACHE = "MCPC_CACHE_DIR"
+STORE = "TESTS_ARTIFACTS"
+"""The variable that names the folder of what was built in this run."""
+OF_THE_COMMAND = frozenset({"project", "target", "no_smoke", "blocks", "quiet", "output"})
+"""Parameters of `mcpc build` that are not options of the build."""
+SOURCES = os.pathsep.join((str(ROOT / "compiler"), str(ROOT / "runtime")))
+
+
+def mcpc(
+    *words: str | Path, python: str | Path = sys.executable, environment: Mapping[str, str] | None = None
+) -> subprocess.CompletedProcess[str]:
+    """Run `mcpc` with these arguments and return the result; the compiler's own bytecode is cached for the run."""
+    kept = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    kept.setdefault(CACHE, str(store() / "cache"))
+    return subprocess.run(
+        [python, "-m", "mcpc", *map(str, words)],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+        env={**kept, "PYTHONPATH": SOURCES, "PYTHONPYCACHEPREFIX": str(store() / "bytecode"), **(environment or {})},
+    )
+
+
+def build(project: str | Path, target: Path, *options: str) -> Path:
+    """Build a project without errors, with the options of `mcpc build`, and return the artifact's path."""
+    words = [str(project), "-o", str(target), *options]
+    given: dict[str, Any] = command.make_context("mcpc build", words, help_option_names=["-h", "--help"]).params
+    chosen = read_options({name: value for name, value in given.items() if name not in OF_THE_COMMAND})
+    tree, found = pipeline.read_project(Path(project))
+    tree = making.without_earlier_output(tree, Path(project), making.output_path(target))
+    name = builds.cache_key(tree, found, chosen)
+    kept = store() / f"{name}.pyz"
+    with locked(kept.with_suffix(".lock")), kept_apart(target):
+        if not kept.exists():
+            analysed = compiled(project, tree, found, chosen, kept)
+            if any(problem.code in making.UNCACHED_CODES for problem in analysed.diagnostics):
+                return kept.replace(made(target))
+        shutil.copy(kept, made(target))
+    return target
+
+
+def compiled(project: str | Path, tree: SourceTree, found: Diagnostics, chosen: Options, target: Path) -> CheckResult:
+    """Build a project that has no fault; return what is known of it."""
+    analysed = pipeline.analyse(tree, found, chosen)
+    problems = render_text(analysed.diagnostics, tree.files, colour=False)
+    assert analysed.checked is not None, f"{project} cannot be built:\n{problems}"
+    try:
+        making.write_artifact(making.build_checked(analysed, chosen, pipeline.no_progress), target)
+    except Exit:
+        raise AssertionError(f"what is built of {project} does not serve") from None
+    return analysed
+
+
+@contextmanager
+def kept_apart(target: Path) -> Iterator[None]:
+    """Store packages, models and bundles beside the target, separate from other tests."""
+    before = os.environ.get(CACHE)
+    os.environ[CACHE] = str(made(target).parent / "mcpc-cache")
+    try:
+        yield
+    finally:
+        os.environ.pop(CACHE)
+        if before is not None:
+            os.environ[CACHE] = before
+
+
+def made(target: Path) -> Path:
+    """Return a file's name, its folder made."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    return target
+
+
+@cache
+def store() -> Path:
+    """Return the folder of what was built before: that of the test run, else one of this process."""
+    named = os.environ.get(STORE)
+    if named:
+        return Path(named)
+    folder = tempfile.mkdtemp(prefix="mcpc-builds-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return Path(folder)
+
+
+@contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """Hold a lock, which one process at a time has."""
+    with path.open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+def carried(artifact: Path) -> list[str]:
+    """Return the names of everything in an artifact, including entries of nested archives."""
+    with zipfile.ZipFile(artifact) as packed:
+        names = packed.namelist()
+        inner = {place: packed.read(name) for name, place in INNER.items() if name in names}
+    for place, data in inner.items():
+        with zipfile.ZipFile(io.BytesIO(data)) as files:
+            names += [place + name for name in files.namelist()]
+    return names
+
+
+def converse(
+    argv: Sequence[str | Path], lines: bytes, *, cwd: Path | None = None, env: Mapping[str, str] | None = None
+) -> subprocess.CompletedProcess[bytes]:
+    """Start a server, send it these bytes, and return its output until it ends."""
+    words = list(map(str, argv))
+    return subprocess.run(words, input=lines, capture_output=True, timeout=60, check=False, cwd=cwd, env=env)

@@ -1,0 +1,101 @@
+"""Processes in tests: a token by which everything that a test started is found, and waiting with a deadline."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+import uuid
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+RUNTIME = Path(__file__).parents[2] / "runtime"
+PATIENCE = 20.0
+"""Seconds; the machine may be busy."""
+
+
+class Token:
+    """A variable in the environment of everything started for a test, unless a process removes it."""
+
+    def __init__(self) -> None:
+        self.text = f"TEST_TOKEN={uuid.uuid4().hex}".encode()
+
+    @property
+    def environment(self) -> dict[bytes, bytes]:
+        name, _, value = self.text.partition(b"=")
+        return {**os.environb, name: value}
+
+    def alive(self) -> list[int]:
+        """Return the running processes with the token; an ended process that was not reaped has no environment any
+        more.
+        """
+        return [int(name) for name in os.listdir("/proc") if name.isdigit() and self.text in environment_of(name)]
+
+
+def environment_of(pid: str) -> list[bytes]:
+    try:
+        return Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
+    except OSError:
+        return []
+
+
+def is_alive(pid: int) -> bool:
+    """Tell whether a process runs; one that has ended and was not reaped does not."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
+    except OSError:
+        return False
+
+
+@contextmanager
+def nothing_left() -> Iterator[Token]:
+    """A token; at the end no process with it may be running."""
+    token = Token()
+    try:
+        yield token
+        until(lambda: not token.alive())
+    finally:
+        for pid in token.alive():
+            try:
+                os.kill(pid, signal.SIGKILL)
+            except ProcessLookupError:
+                continue
+
+
+def until(is_so: Callable[[], object], seconds: float = PATIENCE) -> float:
+    """Wait until something is so; return how long that took."""
+    began = time.monotonic()
+    while not is_so():
+        assert time.monotonic() - began < seconds, "it did not come about"
+        time.sleep(0.01)
+    return time.monotonic() - began
+
+
+def running(*words: str) -> list[int]:
+    """Return the running processes that were started with exactly these arguments."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        with suppress(OSError):
+            if entry.name.isdigit() and (entry / "cmdline").read_bytes() == b"".join(w.encode() + b"\0" for w in words):
+                found.append(int(entry.name))
+    return found
+
+
+def is_gone(pid: int, within: float = 3.0) -> bool:
+    """Tell whether a process ends within so many seconds."""
+    end = time.monotonic() + within
+    while is_alive(pid):
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.02)
+    return True
+
+
+def wait_for(path: Path, within: float = 10.0) -> str:
+    """Return what is in a file, once it is there."""
+    until(lambda: path.exists() and path.read_text(), within)
+    return path.read_text()

@@ -1,0 +1,12 @@
+"""Factor for time limits on a loaded machine."""
+
+from __future__ import annotations
+
+import os
+
+PROCESSORS = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def slack() -> float:
+    """Return a factor for limits of time: at least 2, and twice the processes that want a processor; or TESTS_SLACK."""
+    return float(os.environ.get("TESTS_SLACK", 0)) or max(2.0, 2.0 * os.getloadavg()[0] / PROCESSORS)

@@ -1,0 +1,117 @@
+"""Find names and texts that the glossary refuses, and public class names that a source root has twice.
+
+An offence is one line of text without line numbers, so that it stays the same while other lines of its file change.
+Offences in `allowed.txt` wait for a rename; the list may only shrink.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections import defaultdict
+from typing import TYPE_CHECKING
+
+from vocabulary.rules import GLOSSARY, ROOT, Rules, read_rules
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+SOURCES = ("compiler/mcpc", "runtime/mcpc_runtime")
+PAGES = ("README.md", "CONTRIBUTING.md", "SECURITY.md", "docs/*.md", "compiler/mcpc/diagnostics/pages/*.md")
+COMMANDS = "compiler/mcpc/cli/"
+CODES = "compiler/mcpc/diagnostics/codes.py"
+ALLOWED = ROOT / "tests/vocabulary/allowed.txt"
+CODE = re.compile(r"^```.*?^```$|^(?: {4}|\t).*$|`[^`\n]*`", re.MULTILINE | re.DOTALL)
+Defined = ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
+
+
+def find_offences(root: Path = ROOT) -> list[str]:
+    """Return every offence below a folder, sorted."""
+    rules = read_rules((root / GLOSSARY).read_text(encoding="utf-8"))
+    found = set(pages_offences(root, rules))
+    for folder in SOURCES:
+        classes: dict[str, list[str]] = defaultdict(list)
+        for file in sorted((root / folder).rglob("*.py")):
+            path = file.relative_to(root).as_posix()
+            tree = ast.parse(file.read_bytes())
+            found.update(f"{path}: {offence}" for offence in module_offences(path, tree, rules))
+            for name in public_classes(tree):
+                classes[name].append(path)
+        found.update(
+            f"{folder}: class {name} is defined {len(paths)} times" for name, paths in classes.items() if paths[1:]
+        )
+    return sorted(found)
+
+
+def pages_offences(root: Path, rules: Rules) -> Iterator[str]:
+    """Yield the refused phrases of the documentation; code in it is not text."""
+    for pattern in PAGES:
+        for file in sorted(root.glob(pattern)):
+            path = file.relative_to(root).as_posix()
+            if path != GLOSSARY:
+                text = CODE.sub("`", file.read_text(encoding="utf-8"))
+                yield from (f"{path}: {phrase!r}" for phrase in rules.refused_phrases(text))
+
+
+def module_offences(path: str, tree: ast.Module, rules: Rules) -> Iterator[str]:
+    """Yield the refused names and phrases of one module."""
+    stem = path.rpartition("/")[2].removesuffix(".py")
+    if stem in rules.names:
+        yield f"module {stem}"
+    yield from docstring_offences("module", tree, rules)
+    for node in definitions(tree):
+        kind = "class" if isinstance(node, ast.ClassDef) else "function"
+        if not node.name.startswith("_") and snake(node.name) in rules.names:
+            yield f"{kind} {node.name}"
+        yield from docstring_offences(f"{kind} {node.name}", node, rules)
+    if path.startswith(COMMANDS) or path == CODES:
+        yield from message_offences(tree, rules)
+
+
+def docstring_offences(owner: str, node: ast.Module | Defined, rules: Rules) -> Iterator[str]:
+    """Yield the refused phrases of a docstring's first paragraph."""
+    text = CODE.sub("`", (ast.get_docstring(node) or "").partition("\n\n")[0])
+    yield from (f"docstring of {owner}: {phrase!r}" for phrase in rules.refused_phrases(text))
+
+
+def message_offences(tree: ast.Module, rules: Rules) -> Iterator[str]:
+    """Yield the refused phrases of the strings of a module; of docstrings only those that are the help of a command."""
+    skipped = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    skipped -= {
+        id(node.body[0].value)
+        for node in definitions(tree)
+        if node.name == "command" and isinstance(node.body[0], ast.Expr)
+    }
+    for node in ast.walk(tree):
+        if (
+            isinstance(node, ast.Constant)
+            and isinstance(node.value, str)
+            and " " in node.value
+            and id(node) not in skipped
+        ):
+            yield from (f"text: {phrase!r}" for phrase in rules.refused_phrases(CODE.sub("`", node.value)))
+
+
+def definitions(tree: ast.Module) -> Iterator[Defined]:
+    """Yield the classes and functions of a module, and the methods of its classes."""
+    for node in tree.body:
+        if isinstance(node, Defined):
+            yield node
+        if isinstance(node, ast.ClassDef):
+            yield from (inner for inner in node.body if isinstance(inner, ast.FunctionDef | ast.AsyncFunctionDef))
+
+
+def public_classes(tree: ast.Module) -> Iterator[str]:
+    """Yield the names of the public classes of a module."""
+    yield from (node.name for node in tree.body if isinstance(node, ast.ClassDef) and not node.name.startswith("_"))
+
+
+def snake(name: str) -> str:
+    """Return a class's name as a module would have it."""
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()
+
+
+def read_allowed() -> list[str]:
+    """Return the offences that wait for a rename."""
+    return ALLOWED.read_text(encoding="utf-8").splitlines()
