@@ -9,8 +9,10 @@ import enum
 import functools
 import ipaddress
 import pathlib
+import time
 import typing
 import uuid
+from concurrent.futures import ThreadPoolExecutor
 from typing import Annotated, Any, ClassVar, Literal, NamedTuple, NewType, Optional, TypedDict
 
 import pydantic
@@ -18,6 +20,7 @@ import pytest
 import typing_extensions
 
 from mcpc_runtime.handlers.python.authoring import Field
+from mcpc_runtime.handlers.python.bindings import hints
 from mcpc_runtime.handlers.python.bindings.conversion import UnsupportedTypeError, conversion, from_text
 from mcpc_runtime.handlers.python.bindings.dumping import dump
 from mcpc_runtime.handlers.python.bindings.hints import ArgumentError, call
@@ -362,3 +365,26 @@ def test_the_hints_of_a_wrapped_function_are_its_own() -> None:
         return f"{type(day).__name__} {limit}"
 
     assert call(show, {"day": "2026-07-28"}, {}) == ["date 2", "date 2"]
+
+
+def test_hints_are_read_by_one_thread_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A type that is being read refers to itself until it is complete, so that no other thread may use it."""
+    running: list[int] = []
+    most: list[int] = []
+
+    class SlowHints(hints.Hints):
+        def __init__(self, *arguments: Any, **options: Any) -> None:
+            running.append(1)
+            most.append(len(running))
+            time.sleep(0.05)
+            super().__init__(*arguments, **options)
+            running.pop()
+
+    monkeypatch.setattr(hints, "Hints", SlowHints)
+
+    def double(value: int) -> int:
+        return value * 2
+
+    with ThreadPoolExecutor(4) as pool:
+        assert list(pool.map(lambda value: hints.call(double, {"value": value}, {}), range(4))) == [0, 2, 4, 6]
+    assert most == [1]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import typing
+from _thread import RLock
 
 from mcpc_runtime.handlers.python.bindings import ArgumentError
 from mcpc_runtime.handlers.python.bindings.conversion import conversion, from_text
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 
 
 READ: dict[Callable[..., object], Hints] = {}
+reading = RLock()
 
 
 class Hints:
@@ -83,7 +85,9 @@ def call(function: Callable[..., object], arguments: dict[str, Json], more: dict
     """Call a function with its arguments as the types it names, and return JSON."""
     is_prompt = "prompt" in modes or "resource" in modes
     if function not in READ:
-        READ[function] = Hints(function, more, texts=is_prompt)
+        with reading:  # a type that is read by another thread at this moment refers to itself
+            if function not in READ:
+                READ[function] = Hints(function, more, texts=is_prompt)
     hints = READ[function]
     convert = from_text if is_prompt else convert_value
     given: dict[str, object] = dict(arguments)
