@@ -351,3 +351,29 @@ def test_two_versions_that_nothing_can_tell_apart_are_refused() -> None:
     wheels = [wheel("a", "py3-none-any", {"a.py": data}) for data in (b"1", b"2")]
     with pytest.raises(UnfitPackageError, match="two platforms"):
         split_package(wheels, extracted=False)
+
+
+REQUIRED_PYTHONS = {
+    "allowed": (">=3.11", []),
+    "a later one": (">=3.40", [("MCP416", "the project requires Python >=3.40, and this is Python ")]),
+    "an earlier one": ("<3.10,>=3.8", [("MCP416", "the project requires Python <3.10,>=3.8, and this is Python ")]),
+    "not a specifier": ("newest", [("MCP401", "`requires-python` is not a version specifier")]),
+}
+
+
+@pytest.mark.parametrize("name", REQUIRED_PYTHONS)
+@pytest.mark.parametrize("place", ["pyproject.toml", "tools.py"])
+def test_the_python_that_a_project_requires_is_compared_with_that_of_the_build(name: str, place: str) -> None:
+    written, wanted = REQUIRED_PYTHONS[name]
+    texts = {
+        "pyproject.toml": f'[project]\nname = "x"\nrequires-python = "{written}"\n',
+        "tools.py": f'# /// script\n# requires-python = "{written}"\n# ///\n',
+    }
+    project = tree({place: texts[place]})
+    _, problems = read_requirements(project, [project.files["tools.py"]] if place == "tools.py" else [])
+    assert [
+        (problem.code, problem.message[: len(text)]) for problem, (_, text) in zip(problems, wanted, strict=True)
+    ] == wanted
+    for problem in problems:
+        assert problem.span is not None
+        assert texts[place][problem.span.start : problem.span.end] == "requires-python"

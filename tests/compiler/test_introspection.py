@@ -556,3 +556,12 @@ def test_a_call_of_a_marked_function_marks_nothing() -> None:
     )
     assert file is not None
     assert ([mark.function for mark in file.marks], file.problems) == (["a"], ())
+
+
+def test_a_file_that_reads_its_command_line_sees_an_empty_one() -> None:
+    text = (
+        "import argparse\nfrom mcpc import tool\n"
+        "parser = argparse.ArgumentParser()\nparser.add_argument('--limit', type=int, default=7)\n"
+        "LIMIT = parser.parse_args().limit\n\n@tool(description=f'at most {LIMIT}')\ndef a(): ...\n"
+    )
+    assert rows(text)[0]["definition"]["description"] == "at most 7"

@@ -5,10 +5,13 @@
 
 from __future__ import annotations
 
+import platform
 import re
 import tomllib
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
+
+from packaging.specifiers import InvalidSpecifier, SpecifierSet
 
 from mcpc.dependencies.pep508 import normalised_name, parse_requirement
 from mcpc.diagnostics import Diagnostic, Diagnostics, Span, diagnose
@@ -26,6 +29,7 @@ BLOCK = re.compile(r"^# /// (?P<type>[a-zA-Z0-9-]+)$\s(?P<content>(^#(| .*)$\s)+
 """The regular expression in the specification of inline script metadata."""
 SCRIPT = "script"
 STRING_ARRAY = "an array of strings"
+REQUIRES_PYTHON = "requires-python"
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +96,25 @@ def _read(text: _TomlText, section: str) -> tuple[tuple[RequestedPackage, ...], 
     refused = [item for item in made if isinstance(item, Diagnostic)]
     names = {normalised_name(name) for name in extracted}
     marked = tuple(replace(item, extracted=item.name in names) for item in found)
-    return marked, (*refused, *_unknown_extractions(extracted, found, text))
+    others = (*_unknown_extractions(extracted, found, text), *_wrong_python(holder.get(REQUIRES_PYTHON), text))
+    return marked, (*refused, *others)
+
+
+def _wrong_python(written: object, text: _TomlText) -> Iterator[Diagnostic]:
+    """Yield that the Python of the build is not one of those that the project allows."""
+    if written is None:
+        return
+    span = text.span_of(REQUIRES_PYTHON)
+    try:
+        allowed = SpecifierSet(written if isinstance(written, str) else "not a text")
+    except InvalidSpecifier:
+        yield diagnose("MCP401", span, f"`{REQUIRES_PYTHON}` is not a version specifier", 'a text such as `">=3.11"`')
+        return
+    running = platform.python_version()
+    if not allowed.contains(running, prereleases=True):
+        message = f"the project requires Python {allowed}, and this is Python {running}"
+        hint = "build it with `mcpc` of a Python that it allows"
+        yield diagnose("MCP416", span, message, "", hint)
 
 
 def _not_toml(words: str, text: _TomlText) -> Diagnostic:

@@ -176,6 +176,7 @@ CODES: dict[str, DiagnosticCode] = {
     "MCP413": DiagnosticCode("error", "invalid setting of packed files"),
     "MCP414": DiagnosticCode("error", "lock file cannot be read"),
     "MCP415": DiagnosticCode("warning", "requirement names another project"),
+    "MCP416": DiagnosticCode("error", "project requires another Python"),
     "MCP501": DiagnosticCode("error", "Bash file has Windows line endings"),
     "MCP502": DiagnosticCode("error", "two file names differ only in case"),
     "MCP701": DiagnosticCode("error", "character hides or reorders text shown to a model"),

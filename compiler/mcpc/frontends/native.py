@@ -7,7 +7,8 @@ are not checked here: a file is split into objects, and `lower` checks those.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from mcpc.definitions import (
@@ -26,6 +27,7 @@ from mcpc.diagnostics import Span, diagnose, has_errors
 from mcpc.diagnostics.suggestions import did_you_mean, quoted
 from mcpc.frontends.decorated import has_decorators, read_decorated
 from mcpc.frontends.project import project_server, read_skills, with_project
+from mcpc.frontends.registry_manifest import is_registry_manifest
 from mcpc.ir import Traits
 from mcpc.sources import parse_json
 
@@ -94,12 +96,14 @@ OPTIONAL_COLLECTIONS = (RESOURCES, COMPLETIONS)
 
 def recognises(tree: SourceTree) -> bool:
     """Tell whether a file that only this format has is at the top of `tree`."""
+    tree = without_registry_manifest(tree)
     fixed = any(is_definition(path) or path in SHELL_LIBRARIES for path in tree.files)
     return fixed or any(map(has_decorators, tree.files.values()))
 
 
 def parse(tree: SourceTree, options: Options) -> tuple[Definition | None, Diagnostics]:
     """Read every file of the format, in fixed order: `server.json`, tools, prompts, decorated functions, libraries."""
+    tree = without_registry_manifest(tree)
     written, file_problems = _read_definitions(tree)
     decorated, decorator_problems = read_decorated(tree, described=tree.get(SERVER) is not None)
     described = decorated.describes and tree.get(SERVER) is None
@@ -139,6 +143,14 @@ def parse(tree: SourceTree, options: Options) -> tuple[Definition | None, Diagno
         ),
     )
     return definition, problems
+
+
+def without_registry_manifest(tree: SourceTree) -> SourceTree:
+    """Return a tree without a `server.json` that only describes the server for the registry."""
+    source = tree.get(SERVER)
+    if source is None or not is_registry_manifest(source):
+        return tree
+    return replace(tree, files=MappingProxyType({path: file for path, file in tree.files.items() if path != SERVER}))
 
 
 def _folders_at_file_paths(tree: SourceTree) -> Iterator[Diagnostic]:

@@ -76,6 +76,7 @@ def imitate_server(folder: str) -> None:
         del sys.modules[name]
     sys.modules["mcpc"] = mine
     sys.path.insert(0, folder)
+    sys.argv = [folder]
     signal.signal(signal.SIGALRM, raise_too_late)
     faulthandler.enable(STDERR)
 
