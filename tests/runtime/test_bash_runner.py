@@ -458,6 +458,7 @@ def test_a_daemon_without_session_parent_and_mark_ends_with_its_stopped_call(she
     pid = int((tmp_path / "pid").read_text())
     each.runner.stop(job)
     each.turn_until(lambda: not is_alive(pid), 20)
+    each.turn_until(lambda: not job.streams, 20)
     assert done == []
     assert each.one("other").printed == b"fine\n"
 
