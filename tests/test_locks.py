@@ -22,6 +22,7 @@ LOCKS = {
     "requirements.lock": NEEDED,
     "requirements-dev.lock": [*NEEDED, *DEVELOPMENT],
     "requirements-launchers.lock": LAUNCHERS,
+    "requirements-wine.lock": [],
 }
 NPM_LOCKS = sorted(path.relative_to(ROOT).as_posix() for path in ROOT.glob("[!.]*/**/package-lock.json"))
 
