@@ -61,9 +61,7 @@ class Prefix:
             [machines.WINE, str(program), *words], stdin=pipe, stdout=pipe, stderr=pipe, env=environment
         )
 
-    def run(
-        self, program: Path, *words: str, path: Sequence[str] = (), told: bytes = b"", **variables: str
-    ) -> Ended:
+    def run(self, program: Path, *words: str, path: Sequence[str] = (), told: bytes = b"", **variables: str) -> Ended:
         """Run a program to its end."""
         with self.start(program, *words, path=path, **variables) as process:
             output, errors = process.communicate(told, SECONDS * slack())

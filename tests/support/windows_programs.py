@@ -12,7 +12,7 @@ from mcpc.pack.prologue import shell_prologue
 if TYPE_CHECKING:
     from mcpc.launchers.windows_file import BundledInterpreter
 
-REPORTER = b'''
+REPORTER = b"""
 import json, sys, zlib
 archive, words = sys.argv[1], sys.argv[2:]
 facts = {"archive": archive, "words": words, "python": sys.executable, "minor": sys.version_info[1],
@@ -31,7 +31,7 @@ elif words[:1] == ["wait"]:
     sys.stdin.read()
 else:
     sys.stdout.write(json.dumps(facts))
-'''
+"""
 
 
 def reporter(*minors: int, is_only: bool = False, interpreter: BundledInterpreter | None = None) -> bytes:

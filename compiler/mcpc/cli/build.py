@@ -53,7 +53,7 @@ def validate_python_option(context: click.Context, option: click.Parameter, valu
     "--exe",
     "is_program",
     is_flag=True,
-    help="Write a program for Windows, which finds its Python there (OUTPUT: server.exe; arm64 with --platform win_arm64).",
+    help="Write a program for Windows, which finds Python there (default output: server.exe).",
 )
 @click.option("--no-smoke", is_flag=True, help="Skip the test start of the built file.")
 @click.option("--live", is_flag=True, hidden=True, help="Announce list changes, as `mcpc dev` needs.")
@@ -64,7 +64,7 @@ def validate_python_option(context: click.Context, option: click.Parameter, valu
 @command_options.build_options
 @command_options.FORMAT_OPTION
 @click.pass_context
-def command(context: click.Context, target: Path, output: str, no_smoke: bool, quiet: bool, **given: Any) -> None:
+def command(context: click.Context, /, target: Path, output: str, no_smoke: bool, quiet: bool, **given: Any) -> None:
     """Compile PROJECT (a folder; this one by default) into one executable file.
 
     The file is written atomically: after an error, an existing file is unchanged.

@@ -8,16 +8,18 @@ from __future__ import annotations
 
 import struct
 
-END = struct.Struct("<4s4H2LH")
-END_SIGNATURE, ROW_SIGNATURE = b"PK\5\6", b"PK\1\2"
-ROW = struct.Struct("<4s24x3H8xL")
+END = struct.Struct("<4s6xH2LH")
+END_SIGNATURE = b"PK\5\6"
+ROW = struct.Struct("<28x3H8xL")
 ROW_LENGTH, OFFSET_PLACE = 46, 42
 LIMIT = 1 << 32
 
 
 def replace_prefix(archive: bytes, prefix: bytes) -> bytes:
     """Return an archive with `prefix` in place of what is before its first entry."""
-    *_, count, size, start, _ = END.unpack_from(archive, len(archive) - END.size)
+    signature, count, size, start, comment = END.unpack_from(archive, len(archive) - END.size)
+    if (signature, comment, start + size) != (END_SIGNATURE, 0, len(archive) - END.size):
+        raise ValueError("not a zip archive as mcpc writes it")
     offsets = directory_offsets(archive, start, count)
     first = min((offset for _, offset in offsets), default=start)
     moved = len(prefix) - first
@@ -35,9 +37,7 @@ def directory_offsets(archive: bytes, start: int, count: int) -> list[tuple[int,
     found = []
     place = start
     for _ in range(count):
-        signature, name, extra, comment, offset = ROW.unpack_from(archive, place)
-        if signature != ROW_SIGNATURE:
-            raise ValueError("not a zip archive as mcpc writes it")
+        name, extra, comment, offset = ROW.unpack_from(archive, place)
         found.append((place + OFFSET_PLACE, offset))
         place += ROW_LENGTH + name + extra + comment
     return found

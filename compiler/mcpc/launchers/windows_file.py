@@ -110,7 +110,13 @@ def interpreter_payload(interpreter: BundledInterpreter | None, place: int) -> b
 def unpacking_table(files: Sequence[InterpreterFile], places: Sequence[int]) -> bytes:
     """Return the table of files for the script; an empty line ends it."""
     rows = (
-        (file.name, f"{place:0{WIDTH}}", str(len(file.stored)), "deflated" if file.is_deflated else "stored", file.sha256)
+        (
+            file.name,
+            f"{place:0{WIDTH}}",
+            str(len(file.stored)),
+            "deflated" if file.is_deflated else "stored",
+            file.sha256,
+        )
         for file, place in zip(files, places, strict=True)
     )
     return "".join("\t".join(row) + "\n" for row in rows).encode() + b"\n"
