@@ -1,6 +1,6 @@
 # Each target is one command on a fresh machine: it makes .venv first, and says what it installs.  `make` lists them.
 .DEFAULT_GOAL := help
-.PHONY: help demo test tests reference check lint bench conformance faults fuzz golden lock lowest deps clean venv
+.PHONY: help demo test tests reference check lint bench conformance faults fuzz golden lock lowest deps wine clean venv
 RUN := .venv/bin/python
 # Every process of the tests reads the bytecode that the first one wrote.
 unexport PYTHONDONTWRITEBYTECODE
@@ -68,6 +68,9 @@ lowest: venv  ## run the core tests with the lowest versions of every dependency
 
 deps:  ## install the programs that tests use besides Python, or say how
 	@.ci/packages
+
+wine: venv  ## install Wine and two Pythons for Windows, for tests/platforms (1.5 GB)
+	@.ci/wine $(RUN) .cache/wine
 
 clean:  ## remove what was built, and every cache but .venv
 	rm -rf build dist .cache .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
