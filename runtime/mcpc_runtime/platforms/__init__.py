@@ -24,9 +24,9 @@ else:
     system = __import__(SYSTEM, fromlist=["read"])
 
 
-def bind_port(port: "dict[str, Any]", name: str) -> None:
-    """Give a port the objects that it publishes (`__all__`), from the adapter's module of this name."""
-    module = __import__(f"{ADAPTER}.{name}", fromlist=["__name__"])
+def bind_port(port: "dict[str, Any]", adapter: str) -> None:
+    """Give a port the objects that it publishes (`__all__`), from a module of the adapter."""
+    module = __import__(adapter, fromlist=["__name__"])
     for published in port["__all__"]:
         if published not in port:
             port[published] = getattr(module, published)

@@ -1,6 +1,6 @@
 """Port: functions of the C library that no module of Python has."""
 
-from mcpc_runtime.platforms import bind_port
+from mcpc_runtime.platforms import ADAPTER, bind_port
 
 __all__ = ["address_of", "call"]
 
@@ -8,4 +8,4 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from mcpc_runtime.platforms.posix.c_library import address_of, call
 else:
-    bind_port(globals(), "c_library")
+    bind_port(globals(), f"{ADAPTER}.c_library")

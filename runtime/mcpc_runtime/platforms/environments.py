@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mcpc_runtime.platforms import bind_port, system
+from mcpc_runtime.platforms import ADAPTER, bind_port, system
 from mcpc_runtime.platforms.secret_variables import SECRETS, declared_secrets, is_secret
 
 __all__ = ["DEFAULTS", "MINIMAL", "SECRETS", "variable_name"]
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from mcpc_runtime.platforms.posix.variables import DEFAULTS, MINIMAL, variable_name
 else:
-    bind_port(globals(), "variables")
+    bind_port(globals(), f"{ADAPTER}.variables")
 
 
 def hide_variables(names: Iterable[str]) -> None:

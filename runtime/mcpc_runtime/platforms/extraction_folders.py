@@ -1,6 +1,6 @@
 """Port: folders below which the author's files may be extracted."""
 
-from mcpc_runtime.platforms import bind_port
+from mcpc_runtime.platforms import ADAPTER, bind_port
 
 __all__ = ["candidate_folders", "check_folder"]
 
@@ -8,4 +8,4 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from mcpc_runtime.platforms.posix.extraction_folders import candidate_folders, check_folder
 else:
-    bind_port(globals(), "extraction_folders")
+    bind_port(globals(), f"{ADAPTER}.extraction_folders")

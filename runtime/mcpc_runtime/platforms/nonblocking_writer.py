@@ -1,6 +1,6 @@
 """Port: write to a shared stream without blocking."""
 
-from mcpc_runtime.platforms import bind_port
+from mcpc_runtime.platforms import ADAPTER, bind_port
 
 __all__ = ["open_nonblocking", "write_patiently"]
 
@@ -8,4 +8,4 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from mcpc_runtime.platforms.posix.nonblocking_writer import open_nonblocking, write_patiently
 else:
-    bind_port(globals(), "nonblocking_writer")
+    bind_port(globals(), f"{ADAPTER}.nonblocking_writer")

@@ -1,6 +1,6 @@
 """Port: pipes whose end in this process does not block."""
 
-from mcpc_runtime.platforms import bind_port
+from mcpc_runtime.platforms import ADAPTER, bind_port
 
 __all__ = ["close", "incoming", "outgoing", "wake_pipe"]
 
@@ -8,4 +8,4 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from mcpc_runtime.platforms.posix.pipes import close, incoming, outgoing, wake_pipe
 else:
-    bind_port(globals(), "pipes")
+    bind_port(globals(), f"{ADAPTER}.pipes")

@@ -1,6 +1,6 @@
 """Port: files and folders that only this user can change."""
 
-from mcpc_runtime.platforms import bind_port
+from mcpc_runtime.platforms import ADAPTER, bind_port
 
 __all__ = ["UnusableFolderError", "check_private", "check_unshared", "make_private_folder", "make_private_folders"]
 
@@ -14,4 +14,4 @@ if TYPE_CHECKING:
         make_private_folders,
     )
 else:
-    bind_port(globals(), "private_files")
+    bind_port(globals(), f"{ADAPTER}.private_files")

@@ -22,4 +22,4 @@ if TYPE_CHECKING:
 else:
     SupervisedProcess = lazy(f"{ADAPTER}.supervision.client:SupervisedProcess")
     Supervisor = lazy(f"{ADAPTER}.supervision.client:Supervisor")
-    bind_port(globals(), "processes")
+    bind_port(globals(), f"{ADAPTER}.processes")

@@ -11,4 +11,4 @@ if TYPE_CHECKING:
     from mcpc_runtime.platforms.posix.reactor import READABLE, WRITABLE, Reactor
 else:
     watch_end = lazy(f"{ADAPTER}.hangups:watch_end")
-    bind_port(globals(), "reactor")
+    bind_port(globals(), f"{ADAPTER}.reactor")

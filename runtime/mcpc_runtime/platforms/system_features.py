@@ -1,6 +1,6 @@
 """Port: which optional features the system has."""
 
-from mcpc_runtime.platforms import bind_port
+from mcpc_runtime.platforms import ADAPTER, bind_port
 
 __all__ = ["NO_ROOM", "PROBES", "WITHOUT", "has"]
 
@@ -8,4 +8,4 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from mcpc_runtime.platforms.posix.system_features import NO_ROOM, PROBES, WITHOUT, has
 else:
-    bind_port(globals(), "system_features")
+    bind_port(globals(), f"{ADAPTER}.system_features")
