@@ -5,6 +5,8 @@ from __future__ import annotations
 import posix
 from errno import EACCES, ENOENT, ENOTDIR
 
+from mcpc_runtime.platforms.posix.null_device import open_null
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -27,9 +29,11 @@ def start_program(argv: list[str], environment: Variables, descriptors: Mapping[
     """
     if not argv:
         raise ValueError("missing program name")
-    actions: list[tuple[int | str, ...]] = (
-        [] if 0 in descriptors else [(posix.POSIX_SPAWN_OPEN, 0, "/dev/null", posix.O_RDONLY, 0)]
-    )
+    actions: list[tuple[int, ...]] = []
+    null = -1
+    if 0 not in descriptors:
+        null = open_null()
+        actions.append((posix.POSIX_SPAWN_DUP2, null, 0))
     actions += [(posix.POSIX_SPAWN_DUP2, ours, number) for number, ours in descriptors.items()]
     if 1 not in descriptors:
         actions.append((posix.POSIX_SPAWN_DUP2, 2, 1))
@@ -45,6 +49,8 @@ def start_program(argv: list[str], environment: Variables, descriptors: Mapping[
             raise OSError(problem.errno, "the interpreter in its first line does not exist") from None
         raise
     finally:
+        if null >= 0:
+            posix.close(null)
         if here >= 0:
             posix.fchdir(here)
             posix.close(here)
