@@ -17,10 +17,10 @@ from time import monotonic
 
 from mcpc_runtime.platforms.artifact_file import archive_descriptor, check_unchanged
 from mcpc_runtime.platforms.environments import is_secret
-from mcpc_runtime.platforms.posix import system_features
 from mcpc_runtime.platforms.posix.reactor import READABLE, WRITABLE
 from mcpc_runtime.platforms.posix.supervision.folders import TEMPORARY_FOLDERS, remove_tree
 from mcpc_runtime.platforms.posix.supervision.process import run_supervisor
+from mcpc_runtime.platforms.posix.supervision.process_table import process_table
 from mcpc_runtime.platforms.posix.supervision.program import CATCHABLE
 from mcpc_runtime.platforms.posix.supervision.subreaper import become_subreaper, make_undumpable
 from mcpc_runtime.platforms.posix.supervision.subtree import (
@@ -154,13 +154,14 @@ class Supervisor:
         try:
             become_subreaper()
             make_undumpable()
+            process_table()
             self._pid = spawn_supervisor(theirs) if _thread._count() else fork_supervisor(ours, theirs)
         except OSError:
             ours.close()
             raise
         finally:
             theirs.close()
-        self._began = start_time(self._pid) if system_features.has("proc") else 0
+        self._began = start_time(self._pid)
         self._wire = DescriptorSocket(ours)
         self._folders_sent = 0
         self._reactor.watch(self._wire.descriptor, READABLE, self._exchange)
@@ -303,7 +304,7 @@ def sweep(leaders: list[int], began: int) -> None:
         is_left = [pid for pid in leaders if signal_group(pid, 0)]
         for pid in leaders:
             reap(-pid)
-        if system_features.has("proc"):
+        if process_table() is not None:
             is_left += sweep_once(began)
         if not is_left:
             return
