@@ -519,6 +519,19 @@ def test_an_idle_server_ends_at_once() -> None:
 # What macOS has not
 
 
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_nothing_is_forked_where_libraries_forbid_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(client._thread, "_count", lambda: 0)
+    assert client.may_fork()
+    monkeypatch.setitem(posix.environ, ways.WITHOUT, b"fork")
+    monkeypatch.setattr(client.posix, "fork", None)
+    with nothing_left() as token:
+        made = Server(token)
+        assert made.run("bash", "-c", "exit 7") == (7, "")
+        made.supervisor.close()
+        not_a_subreaper()
+
+
 class DeafPoll:
     """A `poll` as that of macOS: what is registered without events is never reported."""
 

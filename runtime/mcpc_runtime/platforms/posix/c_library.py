@@ -36,7 +36,6 @@ def number_type(code: str) -> Any:
     """Return the C type of numbers with this code of the module `struct`."""
     if code not in number_types:
 
-
         class Number(_ctypes._SimpleCData):  # type: ignore[type-arg]  # not generic at run time
             _type_ = code
 

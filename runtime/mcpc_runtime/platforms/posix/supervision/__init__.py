@@ -7,3 +7,8 @@ the tables of `process_table.py`) and the adoption of `subreaper.py`; `folders.p
 
 CALL_VARIABLE = "MCPC_CALL"
 """The variable that names the call of a process: all processes that a call started are found by it and ended."""
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    ProcessEntry = tuple[bool, int, int, int]
+    """A process of a process table: whether it has ended and waits for its parent, its parent, its group, its start."""

@@ -1,8 +1,8 @@
 """The server's side of the supervisor: it requests that processes are started and ended.
 
 Nothing here waits except `close`.  The supervisor is forked from the server with the first process, since that costs
-half a millisecond; if threads run, which a fork would not copy, it is started as a program.  If it dies, the server
-adopts the processes that it had started and ends them, and the next process gets a new supervisor.
+half a millisecond; if threads run, which a fork would not copy, or on macOS, it is started as a program.  If it dies,
+the server adopts the processes that it had started and ends them, and the next process gets a new supervisor.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from time import monotonic
 
 from mcpc_runtime.platforms.artifact_file import archive_descriptor, check_unchanged
 from mcpc_runtime.platforms.environments import is_secret
+from mcpc_runtime.platforms.posix import system_features
 from mcpc_runtime.platforms.posix.reactor import READABLE, WRITABLE
 from mcpc_runtime.platforms.posix.supervision.folders import TEMPORARY_FOLDERS, remove_tree
 from mcpc_runtime.platforms.posix.supervision.process import run_supervisor
@@ -155,7 +156,7 @@ class Supervisor:
             become_subreaper()
             make_undumpable()
             process_table()
-            self._pid = spawn_supervisor(theirs) if _thread._count() else fork_supervisor(ours, theirs)
+            self._pid = fork_supervisor(ours, theirs) if may_fork() else spawn_supervisor(theirs)
         except OSError:
             ours.close()
             raise
@@ -241,6 +242,11 @@ def wait_for_end(wire: DescriptorSocket) -> bool:
         if wire.receive() is None:
             return True
     return False
+
+
+def may_fork() -> bool:
+    """Tell whether a forked supervisor would work: no other thread may hold a lock, and no library may object."""
+    return not _thread._count() and system_features.has("fork")
 
 
 def fork_supervisor(ours: _socket.socket, theirs: _socket.socket) -> int:

@@ -12,7 +12,7 @@ from mcpc_runtime.platforms.posix import c_library
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from mcpc_runtime.platforms.posix.supervision.process_table import ProcessEntry
+    from mcpc_runtime.platforms.posix.supervision import ProcessEntry
 
 PID_BYTES = 4
 SPARE_PIDS = 64

@@ -6,7 +6,7 @@ import posix
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from mcpc_runtime.platforms.posix.supervision.process_table import ProcessEntry
+    from mcpc_runtime.platforms.posix.supervision import ProcessEntry
 
 
 def process_ids() -> list[int]:

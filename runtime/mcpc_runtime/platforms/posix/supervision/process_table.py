@@ -13,10 +13,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Protocol
 
-    from mcpc_runtime.platforms.posix.supervision import libproc
-
-    ProcessEntry = tuple[bool, int, int, int]
-    """Whether it has ended and waits for its parent, its parent, its process group, and when it was started."""
+    from mcpc_runtime.platforms.posix.supervision import ProcessEntry, libproc
 
     class ProcessTable(Protocol):
         """What both modules offer."""

@@ -15,7 +15,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from mcpc_runtime.platforms.posix.supervision.process_table import ProcessEntry
+    from mcpc_runtime.platforms.posix.supervision import ProcessEntry
 
 PREFIX = b"\0" + CALL_VARIABLE.encode() + b"="
 
