@@ -26,6 +26,7 @@ NESTED = {"handlers.zip": "handlers/", **NESTED_PACKAGES}
 """Archives inside a built file whose entries count for parts of it."""
 PARTS = (
     ("handlers/", "project", "the project's files"),
+    ("mcpc_app/program", "project", "the project's files"),
     ("mcpc_app/", "generated", "generated code"),
     ("mcpc_runtime", "runtime", "runtime"),
     ("mcpc/", "runtime", "runtime"),
@@ -35,7 +36,7 @@ PARTS = (
 """The kind and the name of a part, by the beginning of its paths."""
 CACHED = re.compile(r"(?:__pycache__/)?([^/.]+)(?:\.[\w-]+)?\.pyc$")
 """The end of a path of bytecode, with the name of its module."""
-BYTECODE = ("mcpc_runtime/bytecode", "mcpc_app/bytecode")
+BYTECODE = ("mcpc_runtime/bytecode", "mcpc_app/bytecode", "mcpc_app/program")
 INDEX = ("packages", "index of packages")
 REST = ("archive", "directory of the archive, shell script")
 WIDTH = 80

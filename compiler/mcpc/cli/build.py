@@ -10,9 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from mcpc.cli import command_options, messages, report
 from mcpc.cli.build_steps import load_or_build, output_path, write_artifact
+from mcpc.cli.windows_program import as_windows_program, check_python_of_program
 from mcpc.diagnostics.formats import relocate_paths
 from mcpc.diagnostics.formats.text import BLOCKS
 from mcpc.diagnostics.formats.visible import visible
@@ -47,6 +49,12 @@ def validate_python_option(context: click.Context, option: click.Parameter, valu
     callback=validate_python_option,
     help="Python that runs the built file (default: any found).",
 )
+@click.option(
+    "--exe",
+    "is_program",
+    is_flag=True,
+    help="Write a program for Windows, which finds Python there (default output: server.exe).",
+)
 @click.option("--no-smoke", is_flag=True, help="Skip the test start of the built file.")
 @click.option("--live", is_flag=True, hidden=True, help="Announce list changes, as `mcpc dev` needs.")
 @click.option(
@@ -55,7 +63,8 @@ def validate_python_option(context: click.Context, option: click.Parameter, valu
 @click.option("-q", "--quiet", is_flag=True, help="Print nothing if there are no problems.")
 @command_options.build_options
 @command_options.FORMAT_OPTION
-def command(target: Path, output: str, no_smoke: bool, quiet: bool, **given: Any) -> None:
+@click.pass_context
+def command(context: click.Context, /, target: Path, output: str, no_smoke: bool, quiet: bool, **given: Any) -> None:
     """Compile PROJECT (a folder; this one by default) into one executable file.
 
     The file is written atomically: after an error, an existing file is unchanged.
@@ -63,8 +72,15 @@ def command(target: Path, output: str, no_smoke: bool, quiet: bool, **given: Any
     started = time.monotonic()
     project, width = given.pop("project"), given.pop("blocks")
     output = output if width is None else f"{BLOCKS}{width}"
-    place = output_path(target)
-    build, files = load_or_build(project, command_options.read_options(given), output, place, quiet)
+    is_program = given.pop("is_program")
+    if is_program and context.get_parameter_source("target") is ParameterSource.DEFAULT:
+        target = target.with_suffix(".exe")
+    place, options = output_path(target), command_options.read_options(given)
+    if is_program:
+        check_python_of_program(options)
+    build, files = load_or_build(project, options, output, place, quiet)
+    if is_program:
+        build = as_windows_program(build, options)
     told = report.notable_diagnostics(build.diagnostics, output, heavy=0 if quiet else HEAVY_BYTES)
     if output != "json":
         report.report(told, files, output, project)

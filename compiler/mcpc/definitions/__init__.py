@@ -144,7 +144,8 @@ class Definition:
     without a definition: `resources` for URIs of its providers, `completions` by names. `traits`: how servers of the
     format differ. `live_lists`: lists that a handler returns on request: the method, and the URI that identifies the
     handler. `requirements`: the packages that the handlers need; None for those that the project's files declare.
-    `run_time`: the handler of definitions that are not known at build.
+    `run_time`: the handler of definitions that are not known at build. `imported`: the Python files that a program of
+    the project imports before it serves.
     """
 
     format: str
@@ -168,3 +169,4 @@ class Definition:
     live_lists: tuple[tuple[str, str], ...] = ()
     requirements: tuple[RequestedPackage, ...] | None = None
     run_time: RunTimeHandler | None = None
+    imported: tuple[str, ...] = ()

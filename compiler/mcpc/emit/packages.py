@@ -19,6 +19,7 @@ from mcpc.emit.artifact_file import ArtifactFile
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+    from types import CodeType
 
     from mcpc.ir import Layer, Server
 
@@ -100,14 +101,20 @@ def compile_cached(sources: Mapping[str, bytes]) -> dict[str, bytes]:
 
 def compile_all(sources: Mapping[str, bytes]) -> Iterator[tuple[str, bytes]]:
     """Yield the bytecode of each Python file."""
+    for name, data in sources.items():
+        code = compile_file(data, name)
+        if code is not None:
+            yield f"{name}c", bytecode.pyc(code, data)
+
+
+def compile_file(data: bytes, name: str) -> CodeType | None:
+    """Return the code of a Python file, None if this Python cannot compile it."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        for name, data in sources.items():
-            try:
-                code = bytecode.code_of(data, f"server.pyz/{name}", strip=False)
-            except NO_PYTHON:
-                continue
-            yield f"{name}c", bytecode.pyc(code, data)
+        try:
+            return bytecode.code_of(data, f"server.pyz/{name}", strip=False)
+        except NO_PYTHON:
+            return None
 
 
 def digest_of(sources: Mapping[str, bytes]) -> str:

@@ -256,6 +256,7 @@ def merge_definitions(definitions: Sequence[Definition]) -> tuple[Definition, Di
         traits=reduce(or_, (definition.traits for definition in definitions)),
         live_lists=tuple(dict(row for definition in definitions for row in definition.live_lists).items()),
         run_time=next((definition.run_time for definition in definitions if definition.run_time is not None), None),
+        imported=tuple(path for definition in definitions for path in definition.imported),
     )
     others = (beside[path] for path in sorted(beside) if path not in read and path not in libraries)
     return replace(whole, beside=tuple(others)), problems

@@ -269,7 +269,8 @@ class Server:
     the union. `serves`: capabilities of the format's runtime modules without a definition. `traits`: differences for
     the server's system. `live_lists`: lists that a handler returns on request: the method, and the URI that identifies
     the handler. `requirements`: the packages that the handlers need; None for those that the project's files declare.
-    `run_time`: the handler of definitions that are not known at build.
+    `run_time`: the handler of definitions that are not known at build. `imported`: the Python files that a program of
+    the project imports before it serves.
     """
 
     format: str
@@ -304,6 +305,7 @@ class Server:
     live_lists: tuple[tuple[str, str], ...] = ()
     requirements: tuple[RequestedPackage, ...] | None = None
     run_time: RunTimeDefinitions | None = None
+    imported: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:

@@ -114,6 +114,7 @@ def _server(
         live_lists=definition.live_lists,
         requirements=definition.requirements,
         run_time=run_time,
+        imported=definition.imported,
     )
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from mcpc.pack.archive import build_archive, content_digest
 from mcpc.pack.manifest import manifest_entries
+from mcpc.pack.program_bytecode import program_entries
 from mcpc.pack.prologue import shell_prologue
 from mcpc.pack.runtime import runtime_entries
 
@@ -27,6 +28,6 @@ class BuiltArchive:
 
 def pack_server(checked: CheckedServer, modules: Sequence[ArtifactFile], python: str) -> BuiltArchive:
     """Return the artifact of a server."""
-    entries = runtime_entries(checked.server, modules)
+    entries = runtime_entries(checked.server, modules) + program_entries(checked.server)
     entries += manifest_entries(checked.server, entries)
     return BuiltArchive(build_archive(entries, shell_prologue(python)), content_digest(entries))

@@ -37,7 +37,7 @@ def manifest_entries(server: Server, entries: Sequence[ArchiveEntry]) -> tuple[A
 
 def is_bytecode(name: str) -> bool:
     """Tell whether an entry depends on the Python of the build."""
-    return name.endswith(".pyc") or name in ("mcpc_app/bytecode", "mcpc_runtime/bytecode")
+    return name.endswith(".pyc") or name in ("mcpc_app/bytecode", "mcpc_app/program", "mcpc_runtime/bytecode")
 
 
 def checksum_line(name: str, checksum: str) -> str:

@@ -97,7 +97,7 @@ def parse(tree: SourceTree, options: Options) -> tuple[Definition | None, Diagno
         return None, wrong
     definition = make_definition(tree, settings, entry, run.packages, run.result)
     row = entry_row(entry, run.packages)
-    definition = replace(definition, beside=tuple(sources), settings=((SETTINGS, row),))
+    definition = replace(definition, beside=tuple(sources), settings=((SETTINGS, row),), imported=run.result.imported)
     wrong = (*wrong, *missing_late_imports(tree, entry, run.modules), *notes(run.result.notes, tree))
     more = bundled_framework(run.packages)
     if not run.packages.has_framework:

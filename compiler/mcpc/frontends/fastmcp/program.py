@@ -107,6 +107,7 @@ class ProgramDescription:
     notes: tuple[ProgramNote, ...] = ()
     arguments: Literal["schema", "handler"] = "handler"
     dynamic: tuple[DynamicList, ...] = ()
+    imported: tuple[str, ...] = ()
 
 
 def entry_row(entry: EntryPoint, packages: ProgramPackages) -> dict[str, Any]:
@@ -206,6 +207,7 @@ def parsed_description(line: Mapping[str, Any]) -> ProgramDescription | None:
         notes=tuple(dict.fromkeys(notes)),
         arguments="schema" if line.get("arguments") == "schema" else "handler",
         dynamic=tuple(parsed_dynamic(line.get("dynamic"))),
+        imported=texts(line.get("imported")),
     )
 
 

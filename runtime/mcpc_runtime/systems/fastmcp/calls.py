@@ -7,12 +7,14 @@ from __future__ import annotations
 
 from _thread import allocate_lock
 
+import mcpc_runtime
 from mcpc_runtime.handlers.python.context import capabilities_of, port_of
 from mcpc_runtime.systems.fastmcp import changes, standins
 from mcpc_runtime.systems.fastmcp.engine import web
 from mcpc_runtime.systems.fastmcp.engine.calls import current_call
 from mcpc_runtime.systems.fastmcp.generation import selected
 from mcpc_runtime.systems.fastmcp.program import ServedProgram
+from mcpc_runtime.systems.fastmcp.program_bytecode import use_program_code
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -96,6 +98,7 @@ def served_server(program: Program, context: Context) -> BaseServer:
             if arguments is not None:
                 entry["arguments"] = arguments
             standins.install(entry["generation"], entry["version"])
+            use_program_code(mcpc_runtime.__loader__, program["folder"])
             _programs.append(ServedProgram(entry, program["folder"]))
     served = _programs[0]
     server: Any = served.wait()

@@ -101,6 +101,7 @@ class DescribedProgram:
             "templates": self._rows(lists.templates),
             "completions": lists.completions,
             "dynamic": self._dynamic(server, lists.dynamic),
+            "imported": imported_files(self._folder),
             "routes": routes,
             "notes": [
                 {"text": note.text, "path": relative(note.file, self._folder), "line": note.line}
@@ -142,6 +143,12 @@ def described_routes(server: Any) -> list[str]:
         except Exception as problem:  # noqa: BLE001 - it is made again when it is needed
             note(f"the web application cannot be made at build: {type(problem).__name__}: {problem}")
     return route_patterns(server)
+
+
+def imported_files(folder: str) -> list[str]:
+    """Return the paths of the program's own files that were imported."""
+    paths = (relative(str(getattr(module, "__file__", None) or ""), folder) for module in [*sys.modules.values()])
+    return [path for path in dict.fromkeys(paths) if path]
 
 
 def overrides_application(server: object) -> bool:

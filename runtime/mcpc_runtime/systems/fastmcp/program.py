@@ -29,6 +29,7 @@ from inspect import isawaitable
 from types import ModuleType
 
 from mcpc_runtime.systems.fastmcp import changes
+from mcpc_runtime.systems.fastmcp.program_bytecode import ProgramLoader, program_code
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -214,9 +215,7 @@ def main_module(path: str) -> ModuleType:
 
 def run_as_main(main: ModuleType, path: str) -> None:
     """Run a file's code in a module."""
-    with open(path, "rb") as file:
-        code = compile(file.read(), path, "exec", dont_inherit=True)
-    exec(code, main.__dict__)  # noqa: S102 - the project's own program
+    exec(program_code(path), main.__dict__)  # noqa: S102 - the project's own program
 
 
 def start_object(target: str, folder: str, arguments: list[str]) -> object:
@@ -231,7 +230,7 @@ def module_at(path: str) -> ModuleType:
     """Return the module of a file, imported under the file's name."""
     sys.path.insert(0, path.rpartition("/")[0])
     name = path.rpartition("/")[2].removesuffix(".py")
-    spec = spec_from_file_location(name, path)
+    spec = spec_from_file_location(name, path, loader=ProgramLoader(name, path))
     if spec is None or spec.loader is None:
         raise ProgramEndedError(f"{path} is not a module")
     module = module_from_spec(spec)

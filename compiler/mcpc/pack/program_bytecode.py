@@ -1,0 +1,40 @@
+"""The bytecode of a program's own files, as one entry: those that it imports before it serves.
+
+The files themselves are extracted, for tracebacks and for all that reads them; the worker reads their bytecode in the
+built file (`mcpc_runtime.systems.fastmcp.program_bytecode`), so that the first call compiles nothing.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from mcpc.emit.bytecode import MAGIC, dump_code, dump_data
+from mcpc.emit.packages import compile_file
+from mcpc.pack.archive import ArchiveEntry
+from mcpc_runtime.systems.fastmcp.program_bytecode import ENTRY
+
+if TYPE_CHECKING:
+    from mcpc.ir import Server
+
+
+def program_entries(server: Server) -> tuple[ArchiveEntry, ...]:
+    """Return the entry with the bytecode of the program's files; none for servers without a program."""
+    imported = frozenset(server.imported)
+    sources = {file.source.path: file.source.data for file in server.files if file.source.path in imported}
+    codes = {path: compile_file(data, path) for path, data in sorted(sources.items())}
+    bodies = {path: dump_code(code) for path, code in codes.items() if code is not None}
+    if not bodies:
+        return ()
+    # The table's length does not depend on the offsets: marshal writes every number in five bytes.
+    length = len(dump_data(file_table(bodies, 0)))
+    table = dump_data(file_table(bodies, len(MAGIC) + 4 + length))
+    return (ArchiveEntry(ENTRY, b"".join((MAGIC, length.to_bytes(4, "little"), table, *bodies.values()))),)
+
+
+def file_table(bodies: dict[str, bytes], start: int) -> dict[str, tuple[int, int]]:
+    """Return the offset and the length of each file's code."""
+    rows = {}
+    for path, body in bodies.items():
+        rows[path] = start, len(body)
+        start += len(body)
+    return rows

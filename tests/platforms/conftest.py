@@ -1,0 +1,129 @@
+"""What the tests of platforms share: the machines, the servers' files, and clients on pipes and over HTTP.
+
+Every test runs on this machine and, where Wine is installed, on Windows under each of its Pythons.  On a machine that
+runs Windows or macOS the same tests run directly: `pytest --confcutdir=tests/platforms tests/platforms`.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+import urllib.request
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING
+
+import pytest
+
+from platforms import projects
+from support import machines
+from support.pipe_client import HANDSHAKE, STATELESS, PipeClient
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from contextlib import AbstractContextManager
+    from pathlib import Path
+    from typing import Any
+
+    from support.machines import Machine
+
+    Connect = Callable[..., AbstractContextManager[PipeClient]]
+    Serve = Callable[[], "Site"]
+
+CLEAN: dict[str, str | None] = {"MCPC_TASKS": "memory:", "MCPC_WITHOUT": None, "MCPC_RUNTIME_CACHE": None}
+"""Variables that change a server."""
+LISTENS = re.compile(rb"serving (http://\S+)\s")
+
+
+@dataclass(frozen=True)
+class Site:
+    """A server over HTTP: its address, and its process."""
+
+    url: str
+    client: PipeClient
+
+    @property
+    def root(self) -> str:
+        """The address without the endpoint's path."""
+        return self.url.rpartition("/")[0]
+
+
+@pytest.fixture(scope="session", params=machines.NAMES)
+def machine(request: pytest.FixtureRequest) -> Machine:
+    """Each machine."""
+    return machines.machine(request.param)
+
+
+@pytest.fixture(scope="session")
+def file_of(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    """The file of a server, by the name of its project."""
+    folder = tmp_path_factory.mktemp("built")
+    return lambda name: projects.built(name, folder)
+
+
+@pytest.fixture(params=(HANDSHAKE, STATELESS))
+def revision(request: pytest.FixtureRequest) -> str:
+    """A revision of each era."""
+    value: str = request.param
+    return value
+
+
+@pytest.fixture
+def connect(machine: Machine, file_of: Callable[[str], Path], tmp_path: Path) -> Connect:
+    """Start a server of a project and greet it; it ends with the block."""
+
+    @contextmanager
+    def connected(
+        name: str = "mixed", *, variables: dict[str, str | None] | None = None, **options: Any
+    ) -> Iterator[PipeClient]:
+        environment = machine.environment({**CLEAN, **(variables or {})})
+        with PipeClient(machine.command(file_of(name)), environment, cwd=tmp_path, **options) as client:
+            client.greet()
+            yield client
+
+    return connected
+
+
+@contextmanager
+def serving(machine: Machine, artifact: Path, *options: str) -> Iterator[Site]:
+    """Serve a file on a free port until the block ends."""
+    command = machine.command(artifact, "serve", "--http", "127.0.0.1:0", *options)
+    with PipeClient(command, machine.environment(CLEAN)) as client:
+        found = client.until(lambda: LISTENS.search(client.errors), 60)
+        assert found, f"it does not listen: status {client.process.poll()}, {client.errors!r}"
+        site = Site(found[1].decode(), client)
+        deadline = time.monotonic() + 60
+        while not is_ready(site):
+            assert time.monotonic() < deadline, client.errors
+            time.sleep(0.05)
+        yield site
+
+
+def is_ready(site: Site) -> bool:
+    """Tell whether a server takes calls."""
+    try:
+        with urllib.request.urlopen(f"{site.root}/readyz", timeout=5) as answer:
+            return bool(answer.status == 200)
+    except OSError:
+        return False
+
+
+@pytest.fixture(scope="session")
+def sites(machine: Machine, file_of: Callable[[str], Path]) -> Iterator[Callable[[str], Site]]:
+    """The servers over HTTP of a machine, each started once."""
+    with ExitStack() as stack:
+        yield cache(lambda name: stack.enter_context(serving(machine, file_of(name))))
+
+
+@pytest.fixture
+def serve(sites: Callable[[str], Site]) -> Serve:
+    """A server over HTTP that other tests use, too."""
+    return lambda: sites("mixed")
+
+
+@pytest.fixture
+def serve_alone(machine: Machine, file_of: Callable[[str], Path]) -> Iterator[Serve]:
+    """A server over HTTP for one test."""
+    with ExitStack() as stack:
+        yield lambda: stack.enter_context(serving(machine, file_of("mixed")))

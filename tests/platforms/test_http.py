@@ -1,0 +1,77 @@
+"""A built server over HTTP: sessions and single requests, every kind of handler, and how it ends."""
+
+from __future__ import annotations
+
+import json
+import urllib.request
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from corpus.channels import Posts
+from support.pipe_client import HANDSHAKE, STATELESS, text_of
+from support.witness import Witness
+
+if TYPE_CHECKING:
+    from platforms.conftest import Serve, Site
+
+
+def call(posts: Posts, tool: str, identifier: int = 1, /, **arguments: Any) -> dict[str, Any]:
+    """Call a tool; return the messages' last, which is the answer."""
+    params: dict[str, Any] = {"name": tool, "arguments": arguments}
+    if posts.revision == STATELESS:
+        params["_meta"] = {
+            "io.modelcontextprotocol/protocolVersion": STATELESS,
+            "io.modelcontextprotocol/clientCapabilities": {},
+        }
+    message = {"jsonrpc": "2.0", "id": identifier, "method": "tools/call", "params": params}
+    return posts.say(json.dumps(message).encode())[-1]
+
+
+@pytest.mark.parametrize("tool", ["fast", "slow", "later", "convert"])
+def test_tools_are_called(serve: Serve, revision: str, tool: str) -> None:
+    posts = Posts(serve(), revision)
+    answer = call(posts, tool, text="grün")
+    assert "result" in answer and not answer["result"].get("isError"), answer
+    assert tool == "convert" or text_of(answer["result"]) == "grün"
+
+
+def test_calls_at_once_are_answered_each(serve: Serve) -> None:
+    posts = Posts(serve(), HANDSHAKE)
+    with ThreadPoolExecutor(16) as pool:
+        answers = list(pool.map(lambda number: call(posts, "slow", number, text=str(number), seconds=0.1), range(64)))
+    assert [text_of(answer["result"]) for answer in answers] == [str(number) for number in range(64)]
+
+
+def test_big_messages_arrive_whole(serve: Serve) -> None:
+    text = "0123456789abcdef" * (1 << 16)
+    assert text_of(call(Posts(serve(), HANDSHAKE), "slow", text=text)["result"]) == text
+
+
+def test_progress_is_a_stream(serve: Serve) -> None:
+    posts = Posts(serve(), HANDSHAKE)
+    params = {"name": "steps", "arguments": {"count": 3}, "_meta": {"progressToken": "t"}}
+    *notes, answer = posts.say(
+        json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}).encode()
+    )
+    assert notes and notes[-1]["params"]["progress"] == 3
+    assert text_of(answer["result"]) == "all steps"
+
+
+def test_a_foreign_host_is_refused(serve: Serve) -> None:
+    site = serve()
+    request = urllib.request.Request(f"{site.root}/mcp", b"{}", {"Host": "evil.example"})
+    with pytest.raises(urllib.request.HTTPError) as refused:
+        urllib.request.urlopen(request, timeout=30)
+    assert refused.value.code == 421
+    refused.value.close()
+
+
+def test_nothing_is_left_after_a_kill(serve_alone: Serve) -> None:
+    site: Site = serve_alone()
+    with Witness() as witness:
+        call(Posts(site, HANDSHAKE), "family", port=witness.port)
+        assert witness.has_seen(3)
+        site.client.process.kill()
+        assert witness.left(0.5) == 0

@@ -1,0 +1,119 @@
+"""Bytecode of programs in built files: what the first call imports is not compiled, and its sources are still there."""
+
+from __future__ import annotations
+
+import marshal
+import zipfile
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from mcpc.emit.bytecode import MAGIC
+from mcpc_runtime.systems.fastmcp.program_bytecode import ENTRY, ProgramCode
+from support.artifact import build
+from support.files import write_files
+from support.stdio import StdioClient
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+FILES = {
+    "pyproject.toml": '[project]\nname = "shelf"\nversion = "1"\ndependencies = ["mcp>=1.20,<2", "pydantic"]\n'
+    '[project.scripts]\nshelf = "shelf.server:main"\n',
+    "src/shelf/__init__.py": "",
+    "src/shelf/server.py": """from mcp.server.fastmcp import FastMCP
+
+from shelf import reports
+
+mcp = FastMCP("shelf")
+mcp.tool()(reports.describe)
+mcp.tool()(reports.fail)
+mcp.tool()(reports.late)
+
+
+def main() -> None:
+    mcp.run()
+""",
+    "src/shelf/reports.py": '''import inspect
+import linecache
+import traceback
+
+
+def has_columns(function) -> bool:
+    return any(place[2] is not None for place in function.__code__.co_positions())
+
+
+def describe() -> dict[str, object]:
+    """Describe this function."""
+    return {
+        "source": inspect.getsource(describe),
+        "line": linecache.getline(__file__, 1),
+        "file": describe.__code__.co_filename == __file__ == inspect.getsourcefile(describe),
+        "compiled here": has_columns(describe),
+    }
+
+
+def fail() -> str:
+    try:
+        raise LookupError("no such book")
+    except LookupError:
+        return traceback.format_exc()
+
+
+def late() -> bool:
+    from shelf import seldom
+
+    return has_columns(seldom.used)
+''',
+    "src/shelf/seldom.py": "def used() -> int:\n    return 1\n",
+}
+
+
+@pytest.fixture(scope="module")
+def shelf(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("shelf")
+    return build(write_files(folder / "project", FILES), folder / "server.pyz")
+
+
+def result(client: StdioClient, name: str) -> Any:
+    return client.ask("tools/call", {"name": name, "arguments": {}})["result"]
+
+
+def test_the_entry_has_what_the_program_imports(shelf: Path) -> None:
+    data = zipfile.ZipFile(shelf).read(ENTRY)
+    head = len(MAGIC) + 4
+    table = marshal.loads(data[head : head + int.from_bytes(data[head - 4 : head], "little")])
+    assert data.startswith(MAGIC)
+    assert [*table] == ["src/shelf/__init__.py", "src/shelf/reports.py", "src/shelf/server.py"]
+
+
+def test_modules_are_not_compiled_and_have_their_sources(shelf: Path) -> None:
+    client = StdioClient(shelf)
+    client.initialize()
+    found = result(client, "describe")["structuredContent"]
+    assert found["compiled here"] is False
+    assert found["source"].startswith('def describe() -> dict[str, object]:\n    """Describe this function."""\n')
+    assert found["line"] == "import inspect\n"
+    assert found["file"] is True
+    (block,) = result(client, "fail")["content"]
+    assert "src/shelf/reports.py" in block["text"]
+    assert ', line 22, in fail\n    raise LookupError("no such book")\n' in block["text"]
+    client.close()
+
+
+def test_a_module_that_is_imported_later_is_compiled_from_its_source(shelf: Path) -> None:
+    client = StdioClient(shelf)
+    client.initialize()
+    assert result(client, "late")["structuredContent"] == {"result": True}
+    client.close()
+
+
+def test_other_bytecode_is_not_used(shelf: Path) -> None:
+    data = zipfile.ZipFile(shelf).read(ENTRY)
+    path = "/program/src/shelf/reports.py"
+    code = ProgramCode("/program", data).of(path)
+    assert code is not None
+    assert code.co_filename == path
+    assert {item.co_filename for item in code.co_consts if hasattr(item, "co_filename")} == {path}
+    assert ProgramCode("/program", data).of("/elsewhere/src/shelf/reports.py") is None
+    assert not ProgramCode("/program", bytes(len(MAGIC)) + data[len(MAGIC) :])
