@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mcpc_runtime.platforms import ADAPTER, bind_port, system
-from mcpc_runtime.platforms.secret_variables import SECRETS, declared_secrets, is_secret
+from mcpc_runtime.platforms.secret_variables import SECRETS, declare_secrets, is_secret
 
 __all__ = ["DEFAULTS", "MINIMAL", "SECRETS", "variable_name"]
 
@@ -18,7 +18,7 @@ else:
 
 def hide_variables(names: Iterable[str]) -> None:
     """Withhold these variables from handlers: the project declares them as secrets of the server."""
-    declared_secrets.update(variable_name(name) for name in names)
+    declare_secrets(variable_name(name) for name in names)
 
 
 def handler_environment(inherit: bool, names: tuple[str, ...]) -> dict[bytes, bytes]:

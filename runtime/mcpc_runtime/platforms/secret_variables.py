@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
 SECRETS = frozenset(
     (
         b"MCPBASH_REMOTE_TOKEN",
@@ -24,3 +28,8 @@ def is_secret(name: bytes) -> bool:
     """Tell whether only the server may read a variable."""
     prefix, infix = HEADERS
     return name in SECRETS or name in declared_secrets or (name.startswith(prefix) and infix in name)
+
+
+def declare_secrets(names: Iterable[bytes]) -> None:
+    """Add to the variables that only the server may read."""
+    declared_secrets.update(names)

@@ -7,7 +7,9 @@ again, for this process alone; any other stream is polled for room, and receives
 from __future__ import annotations
 
 import posix
-from select import POLLOUT, poll
+from select import POLLOUT
+
+from mcpc_runtime.platforms.posix.polling import new_poll
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -37,7 +39,7 @@ def open_nonblocking(descriptor: int) -> tuple[Put, int]:
 
 def polling_writer(descriptor: int) -> Put:
     """Return a function that writes only as much as there is room for."""
-    room = poll()
+    room = new_poll()
     room.register(descriptor, POLLOUT)
 
     def put(descriptor: int, view: memoryview) -> int:
@@ -50,7 +52,7 @@ def polling_writer(descriptor: int) -> Put:
 
 def write_patiently(descriptor: int, data: bytes) -> None:
     """Write data as far as there is room, or soon will be; drop the rest."""
-    room = poll()
+    room = new_poll()
     room.register(descriptor, POLLOUT)
     for start in range(0, len(data), WRITE_SIZE):
         if not any(event & POLLOUT for _, event in room.poll(PATIENCE_MS)):

@@ -1,4 +1,4 @@
-"""What belongs to processes but their supervisor: the variable that marks a call's, options of Python, signals."""
+"""What belongs to processes but their supervisor: the variable that names a call, options of Python, signals."""
 
 from mcpc_runtime.platforms.posix.supervision import CALL_VARIABLE
 from mcpc_runtime.platforms.posix.supervision.subtree import signal_group

@@ -1,4 +1,4 @@
-"""Reading from a stream that somebody else made, such as standard input: a thread reads it, one piece ahead."""
+"""Reading from a stream that blocks, such as standard input: a thread reads it, one piece ahead."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Write to a stream that may be read slowly or not at all: a thread of its own waits for it, and nobody else does."""
+"""Write to a stream that may be read slowly or not at all: a separate thread waits for it, and no other does."""
 
 from __future__ import annotations
 

@@ -53,7 +53,7 @@ class Incoming:
             CreateIoCompletionPort(self._handle, reactor.port, OPERATION, 0)
 
     def begin(self) -> None:
-        """Read ahead, unless that is under way, or something was read that nobody has taken."""
+        """Read ahead, unless that is under way, or something was read that is not taken yet."""
         if self._ahead is None and not self._buffer and not self._at_end:
             ahead = Overlapped(0)
             try:
@@ -136,7 +136,7 @@ class Outgoing:
         return len(piece)
 
     def close(self) -> None:
-        """Close the end, once what was accepted is written or nobody reads it any more."""
+        """Close the end, once what was accepted is written, or is not read any more."""
         if self.is_ready(True):
             _winapi.CloseHandle(self._handle)
         else:

@@ -1,4 +1,4 @@
-"""What belongs to processes but their jobs: the variable that marks a call's, options of Python, signals."""
+"""What belongs to processes but their jobs: the variable that names a call, options of Python, signals."""
 
 from __future__ import annotations
 

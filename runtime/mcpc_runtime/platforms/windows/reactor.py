@@ -130,7 +130,7 @@ class Reactor:
 
 
 def release_wait(wait: int) -> None:
-    """Unregister a wait; the system reports an error if its callback has not returned yet, and does it all the same."""
+    """Unregister a wait; the system reports an error if its callback has not returned yet, but does it."""
     try:
         UnregisterWait(wait)
     except OSError:

@@ -121,7 +121,7 @@ def read(descriptor: int, size: int) -> bytes:
 
 
 def write(descriptor: int, data: bytes | memoryview) -> int:
-    """Write to a descriptor or an end; a pipe that nobody reads any more is EINVAL to the C runtime."""
+    """Write to a descriptor or an end; a pipe whose other end is closed is EINVAL to the C runtime."""
     end = ends.get(descriptor)
     if end is not None:
         return int(end.write(data))

@@ -1,4 +1,4 @@
-"""Processes, each in a job of its own within the server's: the system ends all of them when the server ends.
+"""Processes, each in a separate job within the server's: the system ends all of them when the server ends.
 
 A process is created suspended and runs only when it is in its job, which neither it nor what it starts can leave.
 There is no signal to end it by: `end` ends a job at once.
@@ -113,7 +113,7 @@ class Supervisor:
         self._reactor.when_ended(child.process, lambda: self._report(child))
 
     def _report(self, child: SupervisedProcess) -> None:
-        """Report the end of a process; what it started goes on until it is ended."""
+        """Report the end of a process; what it started runs until it is ended."""
         child.ended = True
         child.is_left = kernel.job_size(child.job) > 0
         status = _winapi.GetExitCodeProcess(child.process)

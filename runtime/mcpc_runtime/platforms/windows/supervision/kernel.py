@@ -125,7 +125,7 @@ def checked(value: Any) -> int:
 
 
 def create_job() -> int:
-    """Return a job whose processes end when nobody has it open."""
+    """Return a job whose processes end when its last handle is closed."""
     job = checked(library.CreateJobObjectW(None, None))
     limits = ExtendedLimits()
     limits.BasicLimitInformation.LimitFlags = KILL_ON_JOB_CLOSE
