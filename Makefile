@@ -1,6 +1,6 @@
 # Each target is one command on a fresh machine: it makes .venv first, and says what it installs.  `make` lists them.
 .DEFAULT_GOAL := help
-.PHONY: help demo test tests reference check lint bench conformance faults fuzz golden lock lowest deps wine clean venv
+.PHONY: help demo test tests reference check lint bench conformance faults fuzz golden lock lowest launchers deps wine clean venv
 RUN := .venv/bin/python
 # Every process of the tests reads the bytecode that the first one wrote.
 unexport PYTHONDONTWRITEBYTECODE
@@ -29,7 +29,7 @@ check: lint tests  ## run every check, then every test
 lint: venv  ## run every check but the tests
 	.venv/bin/ruff check .
 	.venv/bin/ruff format --check .
-	.venv/bin/mypy
+	.ci/types
 	.venv/bin/lint-imports
 	.venv/bin/vulture
 	.venv/bin/codespell
@@ -55,7 +55,7 @@ golden: venv  ## accept what golden tests found, and show the difference
 	$(RUN) -m pytest -q --accept
 	git diff --stat -- tests
 
-lock: venv  ## compile requirements.lock and requirements-dev.lock from pyproject.toml
+lock: venv  ## compile the lock files from pyproject.toml
 	@echo 'Installing $(UV) into .cache/lock to compile the locks'
 	@test -x .cache/lock/bin/uv || $(RUN) -m venv .cache/lock
 	@.cache/lock/bin/python -m pip -qq --disable-pip-version-check install $(UV)
@@ -65,6 +65,12 @@ lowest: venv  ## run the core tests with the lowest versions of every dependency
 	@test -x .cache/lock/bin/uv || $(RUN) -m venv .cache/lock
 	@.cache/lock/bin/python -m pip -qq --disable-pip-version-check install $(UV)
 	@.ci/lowest .cache/lock/bin/uv
+
+launchers:  ## build the launchers for Windows, with the C compiler of requirements-launchers.lock (100 MB are downloaded)
+	@test -x .cache/launchers/bin/python || python3 -m venv .cache/launchers
+	@.cache/launchers/bin/python -m pip -qq --disable-pip-version-check install --require-hashes -r requirements-launchers.lock
+	@.ci/launchers .cache/launchers/bin/python
+	git diff --stat -- compiler/mcpc/launchers
 
 deps:  ## install the programs that tests use besides Python, or say how
 	@.ci/packages

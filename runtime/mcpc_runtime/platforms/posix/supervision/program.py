@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import posix
+from _signal import SIGKILL, SIGSTOP
 from errno import EACCES, ENOENT, ENOTDIR
+
+from mcpc_runtime.platforms.posix.null_device import open_null
+from mcpc_runtime.platforms.posix.program_search import preferred_program
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -13,8 +17,8 @@ if TYPE_CHECKING:
     Variables = Mapping[Any, Any]
     """An environment, either all bytes or all text."""
 
-CATCHABLE = tuple(number for number in range(1, 32) if number not in (9, 19))
-"""Signals that get their default action in a child, even if the server ignores them (not KILL and STOP)."""
+CATCHABLE = tuple(number for number in range(1, 32) if number not in (SIGKILL, SIGSTOP))
+"""Signals that get their default action in a child, even if the server ignores them."""
 DEFAULT_PATH = b"/usr/local/bin:/usr/bin:/bin"
 REGULAR, KIND = 0o100000, 0o170000
 
@@ -27,15 +31,15 @@ def start_program(argv: list[str], environment: Variables, descriptors: Mapping[
     """
     if not argv:
         raise ValueError("missing program name")
-    actions: list[tuple[int | str, ...]] = (
-        [] if 0 in descriptors else [(posix.POSIX_SPAWN_OPEN, 0, "/dev/null", posix.O_RDONLY, 0)]
-    )
+    null = -1 if 0 in descriptors else open_null()
+    actions = [] if null < 0 else [(posix.POSIX_SPAWN_DUP2, null, 0)]
     actions += [(posix.POSIX_SPAWN_DUP2, ours, number) for number, ours in descriptors.items()]
     if 1 not in descriptors:
         actions.append((posix.POSIX_SPAWN_DUP2, 2, 1))
-    here = change_directory(directory) if directory else -1
+    here = -1
     path = b""
     try:
+        here = change_directory(directory) if directory else -1
         path = find_program(argv[0], environment)
         return posix.posix_spawn(
             path, argv, environment, file_actions=actions, setpgroup=0, setsigdef=CATCHABLE, setsigmask=()
@@ -45,6 +49,8 @@ def start_program(argv: list[str], environment: Variables, descriptors: Mapping[
             raise OSError(problem.errno, "the interpreter in its first line does not exist") from None
         raise
     finally:
+        if null >= 0:
+            posix.close(null)
         if here >= 0:
             posix.fchdir(here)
             posix.close(here)
@@ -79,6 +85,6 @@ def find_program(program: str, environment: Variables) -> bytes:
             refused = refused if problem.errno in (ENOENT, ENOTDIR) else EACCES
             continue
         if mode & KIND == REGULAR and posix.access(candidate, posix.X_OK):
-            return candidate
+            return preferred_program(candidate)
         refused = EACCES
     raise OSError(refused, posix.strerror(refused))

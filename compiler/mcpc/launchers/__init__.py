@@ -1,0 +1,1 @@
+"""Launchers: small programs in front of an archive, for systems that start no script by its first line."""

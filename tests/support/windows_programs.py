@@ -1,0 +1,47 @@
+"""An archive behind the launcher that reports how it was started, in place of a server."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from mcpc.launchers.windows_file import PythonChoice, windows_file
+from mcpc.pack.archive import ArchiveEntry, build_archive
+from mcpc.pack.prologue import shell_prologue
+
+if TYPE_CHECKING:
+    from mcpc.launchers.windows_file import BundledInterpreter
+
+REPORTER = b"""
+import json, sys, zlib
+archive, words = sys.argv[1], sys.argv[2:]
+facts = {"archive": archive, "words": words, "python": sys.executable, "minor": sys.version_info[1],
+         "flags": [sys.flags.isolated, sys.flags.no_site], "data": z.get_data("data.txt").decode()}
+if words[:1] == ["exit"]:
+    sys.exit(int(words[1]))
+if words[:1] == ["copy"]:
+    sys.stderr.write("copying")
+    sys.stderr.flush()
+    sys.stdout.buffer.write(sys.stdin.buffer.read())
+elif words[:1] == ["wait"]:
+    import subprocess
+    child = subprocess.Popen([sys.executable, "-I", "-c", "import sys; sys.stdin.read()", archive], stdin=subprocess.PIPE)
+    sys.stdout.write("waiting\\n")
+    sys.stdout.flush()
+    sys.stdin.read()
+else:
+    sys.stdout.write(json.dumps(facts))
+"""
+
+
+def reporter(*minors: int, is_only: bool = False, interpreter: BundledInterpreter | None = None) -> bytes:
+    """Return the program; `minors` are those of its bytecode."""
+    entries = [ArchiveEntry("__main__.py", REPORTER), ArchiveEntry("data.txt", b"the archive's data")]
+    archive = build_archive(entries, shell_prologue())
+    return windows_file(archive, "x64", PythonChoice(minors or (13,), is_only), interpreter)
+
+
+def report(output: bytes) -> dict[str, Any]:
+    """Return what the program reported."""
+    facts: dict[str, Any] = json.loads(output)
+    return facts
