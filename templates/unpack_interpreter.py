@@ -26,10 +26,10 @@ def unpack(program, folder):
         if method == "deflated":
             program.seek(int(place))
             data = zlib.decompress(program.read(int(length)))
-            with open(path, "xb") as file:
+            with open(path, "xb") as file:  # noqa: PTH123 - few modules
                 file.write(data)
         else:
-            with open(path, "rb") as file:
+            with open(path, "rb") as file:  # noqa: PTH123
                 data = file.read()
         if hashlib.sha256(data).hexdigest() != digest:
             refuse("%s is damaged: copy or download %s again" % (name, sys.argv[1]))

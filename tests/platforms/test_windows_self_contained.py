@@ -6,7 +6,6 @@ import os
 import shutil
 import time
 from functools import cache
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -17,6 +16,7 @@ from support.windows_programs import report, reporter
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from pathlib import Path
 
     from mcpc.launchers.windows_file import BundledInterpreter
 
