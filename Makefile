@@ -29,7 +29,7 @@ check: lint tests  ## run every check, then every test
 lint: venv  ## run every check but the tests
 	.venv/bin/ruff check .
 	.venv/bin/ruff format --check .
-	.venv/bin/mypy
+	.ci/types
 	.venv/bin/lint-imports
 	.venv/bin/vulture
 	.venv/bin/codespell

@@ -16,4 +16,5 @@ SIGHUP: int
 SIGINT: int
 SIGKILL: int
 SIGPIPE: int
+SIGSTOP: int
 SIGTERM: int

@@ -14,12 +14,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from mcpc_runtime.platforms.posix import c_library
 from mcpc_runtime.platforms.posix import system_features as ways
-from mcpc_runtime.platforms.posix.supervision import client, process
-from mcpc_runtime.platforms.posix.supervision.subtree import ProcessSnapshot, call_mark, start_time, stat_fields
+from mcpc_runtime.platforms.posix.supervision import client, proc_files, process, process_table
+from mcpc_runtime.platforms.posix.supervision.subtree import PREFIX, start_time
 from mcpc_runtime.platforms.processes import SupervisedProcess, Supervisor
 from mcpc_runtime.platforms.reactor import Reactor
-from support.processes import RUNTIME, Token, is_alive, nothing_left, stop_process, until
+from support.libproc import FakeLibproc
+from support.processes import RUNTIME, TESTS, Token, is_alive, nothing_left, stop_process, until
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -80,10 +82,25 @@ class Server:
         return self.ended[child]
 
 
-@pytest.fixture(params=["all ways", "proc", "subreaper", "proc,subreaper"])
+AS_ON_MACOS = f"""
+import sys
+sys.path[:0] = [{str(RUNTIME)!r}, {str(TESTS)!r}]
+from mcpc_runtime.platforms.posix import c_library
+from support.libproc import FakeLibproc
+c_library.address_of = FakeLibproc().address_of
+"""
+"""How a program begins that has the fake of macOS's functions."""
+
+
+@pytest.fixture(params=["all ways", "proc", "subreaper", "proc,subreaper", "macOS"])
 def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    """Every way, and every slower one."""
-    monkeypatch.setitem(posix.environ, ways.WITHOUT, request.param.encode())
+    """Every way, and every slower one; that of macOS by a fake of its functions."""
+    monkeypatch.setattr(process_table, "found", [])
+    without = "proc,subreaper" if request.param == "macOS" else request.param
+    monkeypatch.setitem(posix.environ, ways.WITHOUT, without.encode())
+    if request.param == "macOS":
+        monkeypatch.setattr(c_library, "address_of", FakeLibproc().address_of)
+        monkeypatch.setattr(client, "BOOT", AS_ON_MACOS + client.BOOT)
     return request.param
 
 
@@ -105,9 +122,20 @@ def server(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> I
 def not_a_subreaper() -> None:
     """Make the test runner what it was, and take the ends of the orphans it was given."""
     ctypes.CDLL(None).prctl(36, 0, 0, 0, 0)
-    for pid, parent in ProcessSnapshot().zombies.items():
-        if parent == os.getpid():
-            client.reap(pid)
+    for pid in zombies():
+        client.reap(pid)
+
+
+def zombies() -> list[int]:
+    """Return the children that have ended and were not reaped, whatever is switched off."""
+    entries = ((pid, proc_files.process_entry(pid)) for pid in proc_files.process_ids())
+    return [pid for pid, entry in entries if entry and entry[0] and entry[1] == os.getpid()]
+
+
+def call_mark(pid: int) -> bytes:
+    """Return the call that a process was started for, whatever is switched off."""
+    block = b"\0" + proc_files.environment_block(pid)
+    return block.partition(PREFIX)[2].partition(b"\0")[0]
 
 
 def descriptors() -> set[str]:
@@ -358,8 +386,7 @@ class TestEnding:
         assert server.run("bash", "-c", "exit 5") == (5, "")
         assert server.supervisor._pid != first
         if way != "subreaper":
-            zombies = [pid for pid, parent in ProcessSnapshot().zombies.items() if parent == os.getpid()]
-            assert [stat_fields(pid) for pid in zombies] == []
+            assert [proc_files.stat_fields(pid) for pid in zombies()] == []
 
     def test_a_child_from_before_is_let_be(self, server: Server) -> None:
         foreign = subprocess.Popen(["sleep", "1000"])
@@ -424,6 +451,8 @@ from mcpc_runtime.platforms.posix.supervision import client
 from mcpc_runtime.platforms.processes import TEMPORARY_FOLDERS
 if sys.argv[2] == "spawned":
     client._thread._count = lambda: 1
+if "AS_ON_MACOS" in globals():
+    client.BOOT = AS_ON_MACOS + client.BOOT
 TEMPORARY_FOLDERS += sys.argv[3:4]
 reactor = Reactor()
 supervisor = client.Supervisor(reactor)
@@ -436,8 +465,8 @@ while True:
 
 
 @pytest.mark.parametrize("start", ["forked", "spawned"])
-@pytest.mark.parametrize("without", ["", "proc", "subreaper"])
-@pytest.mark.sampled(3)
+@pytest.mark.parametrize("without", ["", "proc", "subreaper", "macOS"])
+@pytest.mark.sampled(4)
 def test_a_server_that_is_killed_leaves_nothing(start: str, without: str, tmp_path: Path) -> None:
     folder = tmp_path / "kept"
     (folder / "sub").mkdir(parents=True)
@@ -446,9 +475,11 @@ def test_a_server_that_is_killed_leaves_nothing(start: str, without: str, tmp_pa
     forms = ["plain", "stubborn", "background"] if without == "proc" else list(FORMS)
     words = [str(RUNTIME), start, str(folder), *(FORMS[form] for form in forms)]
     with nothing_left() as token:
-        environment = {**token.environment, b"MCPC_WITHOUT": without.encode()}
+        switched_off = "proc,subreaper" if without == "macOS" else without
+        environment = {**token.environment, b"MCPC_WITHOUT": switched_off.encode()}
+        program = f"AS_ON_MACOS = {AS_ON_MACOS!r}\nexec(AS_ON_MACOS)\n{PROGRAM}" if without == "macOS" else PROGRAM
         process = subprocess.Popen(
-            [sys.executable, "-I", "-S", "-c", PROGRAM, *words], env=environment, stdout=subprocess.DEVNULL
+            [sys.executable, "-I", "-S", "-c", program, *words], env=environment, stdout=subprocess.DEVNULL
         )
         until(lambda: all(settled(token, form, f"{process.pid}.{n}") for n, form in enumerate(forms)))
         process.kill()
@@ -486,6 +517,19 @@ def test_an_idle_server_ends_at_once() -> None:
 
 
 # What macOS has not
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_nothing_is_forked_where_libraries_forbid_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(client._thread, "_count", lambda: 0)
+    assert client.may_fork()
+    monkeypatch.setitem(posix.environ, ways.WITHOUT, b"fork")
+    monkeypatch.setattr(client.posix, "fork", None)
+    with nothing_left() as token:
+        made = Server(token)
+        assert made.run("bash", "-c", "exit 7") == (7, "")
+        made.supervisor.close()
+        not_a_subreaper()
 
 
 class DeafPoll:

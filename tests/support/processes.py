@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-RUNTIME = Path(__file__).parents[2] / "runtime"
+TESTS = Path(__file__).parents[1]
+RUNTIME = TESTS.parent / "runtime"
 PATIENCE = 20.0
 """Seconds; the machine may be busy."""
 

@@ -25,6 +25,8 @@ PRIVATE = 1 << 14 | 1 << 18
 NO_SUID_NO_DEVICES = 6
 MOUNTED_OVER = ("/dev/shm", "/dev/pts")
 SHARED_MEMORY = b"size=64m"
+O_PATH = getattr(os, "O_PATH", 0)
+"""A flag of Linux, as all of Landlock."""
 CREATE_RULESET, ADD_RULE, RESTRICT_SELF = 444, 445, 446
 """System calls of Landlock, the same numbers on every architecture but Alpha."""
 VERSION, PATH_BENEATH = 1, 1
@@ -144,7 +146,7 @@ def restrict(root: str, others: tuple[str, ...]) -> None:
         rules = (ctypes.c_uint64 * known)(*(writing, net, scopes)[:known])
         ruleset = LIBC.syscall(CREATE_RULESET, rules, ctypes.c_size_t(8 * known), 0)
         for path, rights in ((root, writing), *((other, writing) for other in others), ("/dev/null", WRITE_FILE)):
-            place = os.open(path, os.O_PATH | os.O_CLOEXEC)
+            place = os.open(path, O_PATH | os.O_CLOEXEC)
             beneath = rights.to_bytes(8, sys.byteorder) + place.to_bytes(4, sys.byteorder)
             LIBC.syscall(ADD_RULE, ruleset, PATH_BENEATH, beneath, 0)
             os.close(place)

@@ -5,7 +5,8 @@ Of an output over the limit only the head is stored and the rest is counted, so 
 
 from __future__ import annotations
 
-from errno import ENOMEM
+import sys
+from errno import ENOMEM, ENOSYS
 
 from mcpc_runtime.handlers.invocations import ProcessResult
 from mcpc_runtime.platforms import system
@@ -157,10 +158,17 @@ class NoteReader:
 
 def memory_file(data: bytes, opened: list[int]) -> int:
     """Return a descriptor of a file in memory with `data`, appended to `opened`; raise OSError if that fails."""
-    file = system.memfd_create("mcpc", system.MFD_CLOEXEC)
+    file = new_memory_file()
     opened.append(file)
     write_memory_file(file, data)
     return file
+
+
+def new_memory_file() -> int:
+    """Return a descriptor of an empty file in memory; raise OSError if there is no room, or no such files."""
+    if sys.platform == "linux":
+        return system.memfd_create("mcpc", system.MFD_CLOEXEC)
+    raise OSError(ENOSYS, "this system has no files in memory")
 
 
 def write_memory_file(file: int, data: bytes) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from mcpc_runtime.handlers.invocations import Command
 from mcpc_runtime.lazy import lazy
 from mcpc_runtime.platforms import system
+from mcpc_runtime.platforms.program_search import preferred_program
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -171,7 +172,7 @@ def find_program(command: str, environment: Mapping[bytes, bytes]) -> str:
         path = (folder or b".") + b"/" + command.encode("utf-8", "surrogateescape")
         try:
             if system.stat(path).st_mode & FILE_TYPE_MASK == REGULAR_FILE and system.access(path, system.X_OK):
-                return str(path, "utf-8", "surrogateescape")
+                return str(preferred_program(path), "utf-8", "surrogateescape")
         except (OSError, ValueError):
             continue
     return ""

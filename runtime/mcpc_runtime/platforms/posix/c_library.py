@@ -7,6 +7,7 @@ from mcpc_runtime.lazy import lazy
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import _ctypes
+    from typing import Any
 else:
     _ctypes = lazy("_ctypes")
 
@@ -19,3 +20,27 @@ def address_of(name: str) -> int:
 def call(address: int, arguments: tuple[object, ...]) -> int:
     """Call a function that returns an integer."""
     return int(_ctypes.call_function(address, arguments))
+
+
+def buffer(size: int) -> Any:
+    """Return memory of this size, all zeros, that a function may write to; `bytes` returns its contents."""
+    return (number_type("B") * size)()
+
+
+def unsigned_64(value: int) -> Any:
+    """Return an argument of 64 bits; a plain number is an `int`."""
+    return number_type("Q")(value)
+
+
+def number_type(code: str) -> Any:
+    """Return the C type of numbers with this code of the module `struct`."""
+    if code not in number_types:
+
+        class Number(_ctypes._SimpleCData):  # type: ignore[type-arg]  # not generic at run time
+            _type_ = code
+
+        number_types[code] = Number
+    return number_types[code]
+
+
+number_types: dict[str, Any] = {}

@@ -5,7 +5,9 @@ A descriptor with unread input would wake a poll for input at once and repeatedl
 
 from __future__ import annotations
 
-from select import POLLERR, POLLHUP, POLLIN, POLLNVAL, poll
+from select import POLLERR, POLLHUP, POLLIN, POLLNVAL
+
+from mcpc_runtime.platforms.posix.polling import new_poll
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -39,6 +41,6 @@ def watch_end(reactor: Reactor, descriptor: int, is_wanted: Callable[[], bool], 
 
 def has_ended(descriptor: int) -> bool:
     """Tell whether the other end is closed, even if unread input remains."""
-    poller = poll()
+    poller = new_poll()
     poller.register(descriptor, POLLIN)
     return any(events & ENDS for _, events in poller.poll(0))

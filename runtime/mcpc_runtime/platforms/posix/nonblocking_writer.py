@@ -7,7 +7,9 @@ again, for this process alone; any other stream is polled for room, and receives
 from __future__ import annotations
 
 import posix
-from select import POLLOUT, poll
+from select import POLLOUT
+
+from mcpc_runtime.platforms.posix.polling import new_poll
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -35,7 +37,7 @@ def open_nonblocking(descriptor: int) -> tuple[Put, int]:
 
 def polling_writer(descriptor: int) -> Put:
     """Return a function that writes only as much as there is room for."""
-    room = poll()
+    room = new_poll()
     room.register(descriptor, POLLOUT)
 
     def put(descriptor: int, view: memoryview) -> int:

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import posix
 from _heapq import heappop, heappush  # heapq itself is imported from source: slower
-from select import POLLIN, POLLOUT, poll
+from select import POLLIN, POLLOUT
 from time import monotonic
 
 from mcpc_runtime.platforms.posix.pipes import wake_pipe
+from mcpc_runtime.platforms.posix.polling import new_poll
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ class Reactor:
     """
 
     def __init__(self) -> None:
-        self._poll = poll()
+        self._poll = new_poll()
         self._callbacks: dict[int, Callable[[], None]] = {}
         self._timers: list[tuple[float, int, Callable[[], None]]] = []
         self._number = 0

@@ -31,6 +31,8 @@ NO_ROOM = (EMFILE, ENFILE, ENOMEM)
 """Errors of a probe that do not tell whether the feature exists."""
 SLOW_CLOSERANGE = ("darwin",)
 """Systems without `close_range` and `closefrom`."""
+POLL_WITHOUT_DEVICES = ("darwin",)
+UNSAFE_FORK = ("darwin",)
 
 
 def proc() -> bool:
@@ -40,14 +42,14 @@ def proc() -> bool:
 
 def memfd() -> bool:
     """Tell whether files in memory can be made, long enough; seccomp or RLIMIT_FSIZE may forbid it."""
-    if not hasattr(posix, "memfd_create"):
-        return False
-    file = posix.memfd_create("mcpc", posix.MFD_CLOEXEC)
-    try:
-        posix.ftruncate(file, MEMORY_FILE_SIZE)  # takes no memory; RLIMIT_FSIZE holds for it
-    finally:
-        posix.close(file)
-    return True
+    if sys.platform == "linux" and hasattr(posix, "memfd_create"):
+        file = posix.memfd_create("mcpc", posix.MFD_CLOEXEC)
+        try:
+            posix.ftruncate(file, MEMORY_FILE_SIZE)  # takes no memory; RLIMIT_FSIZE holds for it
+        finally:
+            posix.close(file)
+        return True
+    return False
 
 
 def pidfd() -> bool:
@@ -97,6 +99,19 @@ def hangup() -> bool:
         posix.close(ends[0])
 
 
+def devicepoll() -> bool:
+    """Tell whether `poll` supports terminals and other devices."""
+    return not sys.platform.startswith(POLL_WITHOUT_DEVICES)
+
+
+def fork() -> bool:
+    """Tell whether a forked process may continue after any library was loaded.
+
+    Frameworks of macOS abort a child that uses them, and a handler in this process may have loaded one.
+    """
+    return not sys.platform.startswith(UNSAFE_FORK)
+
+
 PROBES: dict[str, Callable[[], bool]] = {
     "proc": proc,
     "memfd": memfd,
@@ -105,6 +120,8 @@ PROBES: dict[str, Callable[[], bool]] = {
     "seqpacket": seqpacket,
     "closerange": closerange,
     "hangup": hangup,
+    "devicepoll": devicepoll,
+    "fork": fork,
 }
 probed: dict[str, bool] = {}
 """Results of earlier probes."""

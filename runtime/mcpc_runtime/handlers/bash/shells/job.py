@@ -13,6 +13,7 @@ from mcpc_runtime.handlers.output_capture import (
     NoteReader,
     OutputCapture,
     drain,
+    new_memory_file,
     read_some,
     write_memory_file,
 )
@@ -57,7 +58,7 @@ class CallDescriptors:
 
     def open(self) -> None:
         """Open all descriptors; raise OSError if there is no room."""
-        self.shell_ends[TEXTS_FD] = system.memfd_create("mcpc", system.MFD_CLOEXEC)
+        self.shell_ends[TEXTS_FD] = new_memory_file()
         for name in (OUTPUT_FD, ERRORS_FD, NOTES_FD, REPLIES_FD):
             self.open_pipe(name)
 
@@ -160,7 +161,7 @@ class ShellJob:
         """Write the texts into a file in memory; raise OSError, with nothing left open, if that fails."""
         try:
             if TEXTS_FD not in self.shell_ends:
-                self.shell_ends[TEXTS_FD] = system.memfd_create("mcpc", system.MFD_CLOEXEC)
+                self.shell_ends[TEXTS_FD] = new_memory_file()
             write_memory_file(self.shell_ends[TEXTS_FD], texts)
         except OSError:
             self._close_texts()

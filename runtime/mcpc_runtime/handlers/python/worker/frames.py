@@ -39,6 +39,8 @@ NUMBER_BYTES = 8
 DESCRIPTOR_BYTES = 4
 READ_SIZE = 1 << 20
 FRAME_LIMIT = 64 << 20
+CLOSED_ON_EXEC = getattr(_socket, "MSG_CMSG_CLOEXEC", 0)
+"""A flag of Linux, which alone has datagrams that preserve boundaries and files in memory."""
 NO_ROOM = (EMFILE, ENFILE, ENOBUFS, ENOMEM, ETOOMANYREFS)
 SENT, FULL, RETRY = range(3)
 """The outcome of `put`: sent; retry when there is room; retry after a while."""
@@ -99,7 +101,7 @@ class DatagramSender:
     def take_back(self) -> list[tuple[int, bytes]]:
         """Take back every call that the worker has not begun."""
         found: list[tuple[int, bytes]] = []
-        flags = _socket.MSG_DONTWAIT | _socket.MSG_CMSG_CLOEXEC
+        flags = _socket.MSG_DONTWAIT | CLOSED_ON_EXEC
         room = _socket.CMSG_SPACE(DESCRIPTOR_BYTES)
         while True:
             try:
@@ -192,7 +194,7 @@ class DatagramReceiver:
 
     def take(self) -> tuple[int, bytes] | None:
         """Wait for a call; None at the end."""
-        data, passed, _, _ = self._socket.recvmsg(NUMBER_BYTES + DATAGRAM_LIMIT, self._room, _socket.MSG_CMSG_CLOEXEC)
+        data, passed, _, _ = self._socket.recvmsg(NUMBER_BYTES + DATAGRAM_LIMIT, self._room, CLOSED_ON_EXEC)
         if not data:
             return None
         number = int.from_bytes(data[:NUMBER_BYTES], "little")

@@ -1,9 +1,14 @@
 """The supervisor, a process that owns all handler processes: it starts with the first of them and ends last.
 
 `client.py` is the server's side and `process.py` the supervisor itself; `wire.py` is their socket.  `program.py` starts
-one program; `termination.py` decides which processes belong to a call, from the snapshots of `subtree.py` and the
-adoption of `subreaper.py`; `folders.py` removes temporary folders when the server ends.
+one program; `termination.py` decides which processes belong to a call, from the snapshots of `subtree.py` (from
+the tables of `process_table.py`) and the adoption of `subreaper.py`; `folders.py` removes temporary folders at the end.
 """
 
 CALL_VARIABLE = "MCPC_CALL"
 """The variable that names the call of a process: all processes that a call started are found by it and ended."""
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    ProcessEntry = tuple[bool, int, int, int]
+    """A process of a process table: whether it has ended and waits for its parent, its parent, its group, its start."""

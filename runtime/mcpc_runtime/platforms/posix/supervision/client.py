@@ -1,8 +1,8 @@
 """The server's side of the supervisor: it requests that processes are started and ended.
 
 Nothing here waits except `close`.  The supervisor is forked from the server with the first process, since that costs
-half a millisecond; if threads run, which a fork would not copy, it is started as a program.  If it dies, the server
-adopts the processes that it had started and ends them, and the next process gets a new supervisor.
+half a millisecond; if threads run, which a fork would not copy, or on macOS, it is started as a program.  If it dies,
+the server adopts the processes that it had started and ends them, and the next process gets a new supervisor.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from mcpc_runtime.platforms.posix import system_features
 from mcpc_runtime.platforms.posix.reactor import READABLE, WRITABLE
 from mcpc_runtime.platforms.posix.supervision.folders import TEMPORARY_FOLDERS, remove_tree
 from mcpc_runtime.platforms.posix.supervision.process import run_supervisor
+from mcpc_runtime.platforms.posix.supervision.process_table import process_table
 from mcpc_runtime.platforms.posix.supervision.program import CATCHABLE
 from mcpc_runtime.platforms.posix.supervision.subreaper import become_subreaper, make_undumpable
 from mcpc_runtime.platforms.posix.supervision.subtree import (
@@ -154,13 +155,14 @@ class Supervisor:
         try:
             become_subreaper()
             make_undumpable()
-            self._pid = spawn_supervisor(theirs) if _thread._count() else fork_supervisor(ours, theirs)
+            process_table()
+            self._pid = fork_supervisor(ours, theirs) if may_fork() else spawn_supervisor(theirs)
         except OSError:
             ours.close()
             raise
         finally:
             theirs.close()
-        self._began = start_time(self._pid) if system_features.has("proc") else 0
+        self._began = start_time(self._pid)
         self._wire = DescriptorSocket(ours)
         self._folders_sent = 0
         self._reactor.watch(self._wire.descriptor, READABLE, self._exchange)
@@ -242,6 +244,11 @@ def wait_for_end(wire: DescriptorSocket) -> bool:
     return False
 
 
+def may_fork() -> bool:
+    """Tell whether a forked supervisor would work: no other thread may hold a lock, and no library may object."""
+    return not _thread._count() and system_features.has("fork")
+
+
 def fork_supervisor(ours: _socket.socket, theirs: _socket.socket) -> int:
     """Fork the supervisor; signals are blocked until it ignores them, since it inherits the server's handlers."""
     server = posix.getpid()
@@ -303,7 +310,7 @@ def sweep(leaders: list[int], began: int) -> None:
         is_left = [pid for pid in leaders if signal_group(pid, 0)]
         for pid in leaders:
             reap(-pid)
-        if system_features.has("proc"):
+        if process_table() is not None:
             is_left += sweep_once(began)
         if not is_left:
             return

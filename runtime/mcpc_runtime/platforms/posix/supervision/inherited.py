@@ -7,6 +7,7 @@ limit, or if it may not be set, processes have no number.
 from __future__ import annotations
 
 import resource
+import sys
 
 RLIMIT_LOCKS = 10
 FIRST = 1 << 32
@@ -35,7 +36,10 @@ class ProcessNumbers:
 
 def inherited_number(pid: int) -> int:
     """Return the number of a process, or 0."""
-    try:
-        return max(resource.prlimit(pid, RLIMIT_LOCKS)[0], 0)
-    except (AttributeError, OSError, ValueError):  # only Linux has `prlimit`
-        return 0
+    number = 0
+    if sys.platform == "linux":
+        try:
+            number = resource.prlimit(pid, RLIMIT_LOCKS)[0]
+        except (OSError, ValueError):
+            number = 0
+    return max(number, 0)

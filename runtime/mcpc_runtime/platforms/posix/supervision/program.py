@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import posix
+from _signal import SIGKILL, SIGSTOP
 from errno import EACCES, ENOENT, ENOTDIR
+
+from mcpc_runtime.platforms.posix.program_search import preferred_program
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -13,8 +16,8 @@ if TYPE_CHECKING:
     Variables = Mapping[Any, Any]
     """An environment, either all bytes or all text."""
 
-CATCHABLE = tuple(number for number in range(1, 32) if number not in (9, 19))
-"""Signals that get their default action in a child, even if the server ignores them (not KILL and STOP)."""
+CATCHABLE = tuple(number for number in range(1, 32) if number not in (SIGKILL, SIGSTOP))
+"""Signals that get their default action in a child, even if the server ignores them."""
 DEFAULT_PATH = b"/usr/local/bin:/usr/bin:/bin"
 REGULAR, KIND = 0o100000, 0o170000
 
@@ -79,6 +82,6 @@ def find_program(program: str, environment: Variables) -> bytes:
             refused = refused if problem.errno in (ENOENT, ENOTDIR) else EACCES
             continue
         if mode & KIND == REGULAR and posix.access(candidate, posix.X_OK):
-            return candidate
+            return preferred_program(candidate)
         refused = EACCES
     raise OSError(refused, posix.strerror(refused))

@@ -1,4 +1,4 @@
-"""Snapshot of the process tree from /proc: parents, process groups and calls.
+"""Snapshot of the process tree: parents, process groups and calls.
 
 A process that leaves its session, its group and its parent keeps the call variable it was started with, and a subreaper
 above it; by one of the two every process that a call started is found.
@@ -9,10 +9,13 @@ from __future__ import annotations
 import posix
 
 from mcpc_runtime.platforms.posix.supervision import CALL_VARIABLE
+from mcpc_runtime.platforms.posix.supervision.process_table import process_table
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+    from mcpc_runtime.platforms.posix.supervision import ProcessEntry
 
 PREFIX = b"\0" + CALL_VARIABLE.encode() + b"="
 
@@ -30,20 +33,20 @@ class ProcessSnapshot:
         self.groups: dict[int, int] = {}
         self.started: dict[int, int] = {}
         self.zombies: dict[int, int] = {}
-        for name in posix.listdir("/proc"):
-            if name.isdigit():
-                self._add(int(name))
+        table = process_table()
+        if table is not None:
+            for pid in table.process_ids():
+                self._add(pid, table.process_entry(pid))
 
-    def _add(self, pid: int) -> None:
-        fields = stat_fields(pid)
-        if not fields:
+    def _add(self, pid: int, entry: ProcessEntry | None) -> None:
+        if entry is None:
             return
-        self.started[pid] = int(fields[19])
-        if fields[0] in b"ZX":
-            self.zombies[pid] = int(fields[1])
+        has_ended, parent, group, self.started[pid] = entry
+        if has_ended:
+            self.zombies[pid] = parent
             return
-        self.children.setdefault(int(fields[1]), []).append(pid)
-        self.groups[pid] = int(fields[2])
+        self.children.setdefault(parent, []).append(pid)
+        self.groups[pid] = group
 
     def below(self, roots: Iterable[int]) -> set[int]:
         """Return the roots that exist, and all their descendants."""
@@ -57,38 +60,19 @@ class ProcessSnapshot:
         return {pid for pid in members if pid in self.groups}
 
 
-def stat_fields(pid: int) -> list[bytes]:
-    """Return a process's fields from its state on (see proc_pid_stat(5)); empty if it has ended."""
-    return read_proc_file(f"/proc/{pid}/stat").rpartition(b")")[2].split()
-
-
 def start_time(pid: int) -> int:
-    """Return when a process was started, in the kernel's ticks; 0 if it has ended."""
-    fields = stat_fields(pid)
-    return int(fields[19]) if fields else 0
+    """Return when a process was started, in the table's unit; 0 if it has ended."""
+    table = process_table()
+    entry = None if table is None else table.process_entry(pid)
+    return 0 if entry is None else entry[3]
 
 
 def call_mark(pid: int) -> bytes:
     """Return the call that a process was started for, or nothing."""
-    _, found, rest = (b"\0" + read_proc_file(f"/proc/{pid}/environ")).partition(PREFIX)
+    table = process_table()
+    block = b"" if table is None else table.environment_block(pid)
+    _, found, rest = (b"\0" + block).partition(PREFIX)
     return rest.partition(b"\0")[0] if found else b""
-
-
-def read_proc_file(path: str) -> bytes:
-    """Return a file of /proc; empty if the process has ended or belongs to another user."""
-    pieces = []
-    try:
-        descriptor = posix.open(path, posix.O_RDONLY)
-    except OSError:
-        return b""
-    try:
-        while piece := posix.read(descriptor, 1 << 16):
-            pieces.append(piece)
-    except OSError:
-        return b""
-    finally:
-        posix.close(descriptor)
-    return b"".join(pieces)
 
 
 def signal_group(pid: int, number: int) -> bool:

@@ -9,9 +9,9 @@ from __future__ import annotations
 import posix
 from _signal import SIGCONT, SIGKILL
 
-from mcpc_runtime.platforms.posix import system_features
 from mcpc_runtime.platforms.posix.supervision import CALL_VARIABLE
 from mcpc_runtime.platforms.posix.supervision.inherited import ProcessNumbers, inherited_number
+from mcpc_runtime.platforms.posix.supervision.process_table import process_table
 from mcpc_runtime.platforms.posix.supervision.subtree import (
     ProcessSnapshot,
     call_mark,
@@ -93,9 +93,9 @@ class ProcessGroups:
     def signal_calls(self, endings: list[Termination], number: int) -> list[Termination]:
         """Signal all processes of these calls; return the calls that had any.
 
-        O(processes of the machine), once for all calls; without /proc, only their groups.
+        O(processes of the machine), once for all calls; without a process table, only their groups.
         """
-        if not system_features.has("proc"):
+        if process_table() is None:
             return [ending for ending in endings if self._signal_groups(ending, number)]
         now = ProcessSnapshot()
         marked: dict[bytes, list[int]] = {}
@@ -127,7 +127,7 @@ class ProcessGroups:
 
     def signal_all(self, number: int) -> None:
         """Signal all descendants of the supervisor."""
-        if system_features.has("proc"):
+        if process_table() is not None:
             now = ProcessSnapshot()
             signal_members(now, self._all_processes(now), number)
         else:
@@ -149,7 +149,7 @@ class ProcessGroups:
         """Tell whether any process that is not a child remains; only where this process does not adopt orphans."""
         if self._adopts:
             return False
-        if system_features.has("proc"):
+        if process_table() is not None:
             return bool(self._all_processes(ProcessSnapshot()))
         return any(signal_group(pid, 0) for pid in self._led)
 
