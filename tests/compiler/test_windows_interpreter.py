@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 import io
 import struct
+import subprocess
+import sys
 import tarfile
 import zipfile
 import zlib
@@ -16,11 +18,14 @@ import pytest
 from mcpc.launchers.windows_file import PythonChoice, windows_file
 from mcpc.launchers.windows_interpreter import UnusableInterpreterError, bundled_interpreter, read_embeddable
 from mcpc.pack.archive import ArchiveEntry, build_archive
+from support.artifact import mcpc
+from support.needs import ROOT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
+PROJECT = ROOT / "examples/files"
 CODES = {"x64": 0x8664, "arm64": 0xAA64, "x86": 0x14C}
 
 
@@ -193,3 +198,38 @@ def test_every_file_is_where_the_record_and_the_table_say(tmp_path: Path) -> Non
     with zipfile.ZipFile(io.BytesIO(whole)) as packed:
         assert packed.read("a") == b"b"
     assert f"f.seek({start + length:12})" in unpack
+
+
+def build_self_contained(place: Path, name: str, *options: str) -> Path:
+    """Build a server with a Python, and return the file."""
+    done = mcpc(
+        *("build", PROJECT, "--self-contained", "win_amd64", "--interpreter", as_archive(FILES, place)),
+        *("-o", place / name, *options),
+    )
+    assert done.returncode == 0, done.stderr
+    return place / name
+
+
+def test_a_file_is_reproducible_and_has_the_licences(tmp_path: Path) -> None:
+    one, other = (build_self_contained(tmp_path, name) for name in ("one.exe", "other.exe"))
+    assert one.read_bytes() == other.read_bytes()
+    with zipfile.ZipFile(one) as packed:
+        assert packed.read("META-INF/licenses/cpython.txt") == b"PSF"
+    done = subprocess.run([sys.executable, one, "info"], capture_output=True, text=True, timeout=60, check=True)
+    assert "files" in done.stdout
+    assert mcpc("inspect", one, "--files").returncode == 0
+
+
+def test_a_build_without_a_python_for_windows_says_how_to_get_one(tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    target = ("--self-contained", "win_amd64", "--interpreter", tmp_path / "empty", "-o", tmp_path / "server.exe")
+    done = mcpc("build", PROJECT, *target)
+    assert done.returncode == 1
+    assert "error[MCP430]" in done.stderr
+    assert "has no python.exe" in done.stderr
+    assert not (tmp_path / "server.exe").exists()
+
+
+def test_a_program_is_either_self_contained_or_not(tmp_path: Path) -> None:
+    done = mcpc("build", PROJECT, "--exe", "--self-contained", "win_amd64", "-o", tmp_path / "server.exe")
+    assert done.returncode == 2
