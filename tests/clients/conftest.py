@@ -21,6 +21,11 @@ CACHE = ROOT / ".cache/clients"
 @pytest.fixture(scope="session")
 def typescript() -> Path:
     """The folder of the clients' scripts, beside the packages they import."""
+    return typescript_packages()
+
+
+def typescript_packages() -> Path:
+    """Return the folder of the clients' scripts, with their packages installed there."""
     needs("node", "npm")
     CACHE.mkdir(parents=True, exist_ok=True)
     with (CACHE / "lock").open("w") as lock:

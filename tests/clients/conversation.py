@@ -10,7 +10,10 @@ import os
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 HANDSHAKE, STATELESS = "2025-11-25", "2026-07-28"
 INVALID_PARAMS = -32602
@@ -39,21 +42,23 @@ INCOMPLETE_PROMPT = "summarize-file"
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a client starts the server: the artifact, a folder with a file in it, and an environment."""
+    """Where a client starts the server: the command, a folder with a file in it, and an environment."""
 
-    server: Path
+    command: tuple[str, ...]
     folder: Path
-
-    @property
-    def environment(self) -> dict[str, str]:
-        """The environment, in which the artifact's first lines find the Python of this test."""
-        return {**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
+    environment: dict[str, str]
 
 
 def place(server: Path, folder: Path) -> Place:
-    """Return a place where the conversation can be held."""
+    """Return a place where the conversation can be held: the artifact's first lines find the Python of this test."""
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    return place_of_command([str(server)], folder, {**os.environ, "PATH": path})
+
+
+def place_of_command(command: Sequence[str], folder: Path, environment: dict[str, str]) -> Place:
+    """Return a place where the conversation can be held with a server that a command starts."""
     (folder / FILE).write_bytes(CONTENTS)
-    return Place(server, folder)
+    return Place(tuple(command), folder, environment)
 
 
 def check(transcript: dict[str, Any], version: str) -> None:

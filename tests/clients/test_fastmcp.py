@@ -22,13 +22,17 @@ MODES = {"legacy": HANDSHAKE, "auto": STATELESS}
 
 @pytest.mark.parametrize("mode", MODES)
 def test_it_understands_the_server(mode: str, files_server: Path, tmp_path: Path) -> None:
-    place = conversation.place(files_server, tmp_path)
+    check(conversation.place(files_server, tmp_path), mode)
+
+
+def check(place: conversation.Place, mode: str) -> None:
+    """Hold the conversation, and assert that the client understood every answer."""
     conversation.check(anyio.run(converse, place, mode), MODES[mode])
 
 
 async def converse(place: conversation.Place, mode: str) -> dict[str, Any]:
     transport = StdioTransport(
-        str(place.server), [], env=place.environment, cwd=str(place.folder), keep_alive=False
+        place.command[0], [*place.command[1:]], env=place.environment, cwd=str(place.folder), keep_alive=False
     )  # fmt: skip
     async with Client(transport, mode=mode, timeout=30) as client:
         info = client.session.server_info

@@ -20,7 +20,11 @@ MODES = {"legacy": HANDSHAKE, "auto": STATELESS, STATELESS: STATELESS}
 
 @pytest.mark.parametrize("mode", MODES)
 def test_it_understands_the_server(mode: str, files_server: Path, tmp_path: Path) -> None:
-    place = conversation.place(files_server, tmp_path)
+    check(conversation.place(files_server, tmp_path), mode)
+
+
+def check(place: conversation.Place, mode: str) -> None:
+    """Hold the conversation, and assert that the client understood every answer."""
     transcript = anyio.run(converse, place, mode)
     if mode == STATELESS:  # a pinned client asks for nothing before its first call
         transcript["server"] = {"name": "files", "version": "1.0.0"}
@@ -29,7 +33,8 @@ def test_it_understands_the_server(mode: str, files_server: Path, tmp_path: Path
 
 
 async def converse(place: conversation.Place, mode: str) -> dict[str, Any]:
-    server = StdioServerParameters(command=str(place.server), env=place.environment, cwd=place.folder)
+    command, *words = place.command
+    server = StdioServerParameters(command=command, args=words, env=place.environment, cwd=place.folder)
     async with Client(server, mode=mode, read_timeout_seconds=30) as client:
         info = client.server_info
         transcript: dict[str, Any] = {

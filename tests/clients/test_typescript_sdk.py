@@ -20,7 +20,11 @@ MODES = {"v1": HANDSHAKE, "legacy": HANDSHAKE, "auto": STATELESS, STATELESS: STA
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.sampled(2)
 def test_it_understands_the_server(mode: str, typescript: Path, files_server: Path, tmp_path: Path) -> None:
-    place = conversation.place(files_server, tmp_path)
+    check(typescript, conversation.place(files_server, tmp_path), mode)
+
+
+def check(typescript: Path, place: conversation.Place, mode: str) -> None:
+    """Hold the conversation, and assert that the client understood every answer."""
     asked = {
         "calls": CALLS,
         "prompts": PROMPTS,
@@ -28,7 +32,7 @@ def test_it_understands_the_server(mode: str, typescript: Path, files_server: Pa
         "incomplete_prompt": INCOMPLETE_PROMPT,
     }
     done = subprocess.run(
-        ["node", typescript / "transcript.mjs", mode, place.server, json.dumps(asked)],
+        ["node", typescript / "transcript.mjs", mode, json.dumps(place.command), json.dumps(asked)],
         cwd=place.folder,
         env=place.environment,
         capture_output=True,

@@ -15,10 +15,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from corpus.cases import ANSWERS, INITIALIZED, STATELESS, VERSION_KEY, encoded, initialize
+from corpus.cases import ANSWERS, INITIALIZED, STATELESS, VERSION_KEY, Case, encoded, initialize
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
     from support.serving import Served
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 Message = dict[str, Any]
 NAMED = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
 NAMED |= {f"tasks/{verb}": "taskId" for verb in ("get", "update", "cancel")}
+CHANGING = ("requestState", "taskId", "createdAt", "lastUpdatedAt")
+"""What is another each time."""
 PATIENCE = 30
 """Seconds for an answer."""
 
@@ -43,11 +45,13 @@ def is_question(message: Message) -> bool:
 class Pipes:
     """A server on its pipes, one conversation in one revision."""
 
-    def __init__(self, artifact: Path, revision: str) -> None:
+    def __init__(self, server: Path | Sequence[str], revision: str, variables: Mapping[str, str] | None = None) -> None:
+        """Start a server: its file, or the whole command; `variables`: all of its environment."""
         self.sent: list[Message] = []
         self.kept = tempfile.TemporaryDirectory(prefix="mcpc-pipes-")
-        variables = {**os.environ, "MCPC_TASKS": f"sqlite:{self.kept.name}/tasks.db"}
-        argv = [sys.executable, str(artifact)]
+        if variables is None:
+            variables = {**os.environ, "MCPC_TASKS": f"sqlite:{self.kept.name}/tasks.db"}
+        argv = [*server] if isinstance(server, (list, tuple)) else [sys.executable, str(server)]
         self.process = subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=variables)
         if revision != STATELESS:
             self.greeting = self.say(encoded(initialize(revision)))
@@ -175,3 +179,29 @@ def mirrors(data: bytes) -> dict[str, str]:
         found["Mcp-Name"] = name
     region = (params.get("arguments") or {}) if isinstance(params.get("arguments"), dict) else {}
     return {**found, "Mcp-Param-Region": region["region"]} if "region" in region else found
+
+
+def rounds(case: Case, channel: Pipes | Posts) -> list[Message]:
+    """Say a message, and as long as it is answered with questions say it again with answers to them."""
+    heard = channel.say(case.data)
+    if case.message is None:
+        return heard
+    message = case.message
+    while heard[-1].get("result", {}).get("resultType") == "input_required":
+        result = heard[-1]["result"]
+        answers = {key: ANSWERS[question["method"]] for key, question in result["inputRequests"].items()}
+        params = {**message["params"], "inputResponses": answers, "requestState": result["requestState"]}
+        message = {**message, "id": f"{message['id']}'", "params": params}
+        assert len(heard) < 10, "it asks and asks"
+        heard += channel.say(encoded(message))
+    return heard
+
+
+def steady(message: Message) -> str:
+    """Return a message without what is another each time; an id that could not be read may be null or left out."""
+    text = json.dumps({**message, "id": "question" if is_question(message) else message.get("id")}, sort_keys=True)
+    return json.dumps(json.loads(text, object_hook=without_changing), sort_keys=True)
+
+
+def without_changing(members: Message) -> Message:
+    return {key: "…" if key in CHANGING else value for key, value in members.items()}

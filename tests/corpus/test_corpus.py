@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 import jsonschema
 import pytest
 
-from corpus.cases import ANSWERS, INITIALIZED, REVISIONS, STATELESS, Case, cases, encoded, initialize
-from corpus.channels import Pipes, Posts, is_question
+from corpus.cases import INITIALIZED, REVISIONS, STATELESS, Case, cases, initialize
+from corpus.channels import Pipes, Posts, is_question, rounds, steady
 from corpus.validity import judge
 
 if TYPE_CHECKING:
@@ -23,8 +22,6 @@ STATUS = {-32700: 400, -32600: 400, -32602: 400, -32020: 400, -32021: 400, -3202
 """The HTTP status of each error in the stateless era."""
 WRONG = (AssertionError, jsonschema.ValidationError, OSError, LookupError, ValueError)
 """What a wrong answer raises here."""
-CHANGING = ("requestState", "taskId", "createdAt", "lastUpdatedAt")
-"""What is another each time."""
 
 
 @pytest.mark.parametrize("revision", REVISIONS)
@@ -70,22 +67,6 @@ def problem(revision: str, case: Case, pipes: Pipes, posts: Posts) -> str:
     return ""
 
 
-def rounds(case: Case, channel: Pipes | Posts) -> list[dict[str, Any]]:
-    """Say a message, and as long as it is answered with questions say it again with answers to them."""
-    heard = channel.say(case.data)
-    if case.message is None:
-        return heard
-    message = case.message
-    while heard[-1].get("result", {}).get("resultType") == "input_required":
-        result = heard[-1]["result"]
-        answers = {key: ANSWERS[question["method"]] for key, question in result["inputRequests"].items()}
-        params = {**message["params"], "inputResponses": answers, "requestState": result["requestState"]}
-        message = {**message, "id": f"{message['id']}'", "params": params}
-        assert len(heard) < 10, "it asks and asks"
-        heard += channel.say(encoded(message))
-    return heard
-
-
 def compare(revision: str, case: Case, piped: list[dict[str, Any]], posted: list[dict[str, Any]], status: int) -> None:
     """Assert that both ways gave the same, and the kind of answer that the corpus says."""
     if case.message is not None:  # of what cannot be read each says where it could not
@@ -96,13 +77,3 @@ def compare(revision: str, case: Case, piped: list[dict[str, Any]], posted: list
     assert notes == list(case.notes), piped
     if revision == STATELESS and len(posted) == 1:
         assert status == STATUS.get(code, 200), (status, piped[-1])
-
-
-def steady(message: dict[str, Any]) -> str:
-    """Return a message without what is another each time; an id that could not be read may be null or left out."""
-    text = json.dumps({**message, "id": "question" if is_question(message) else message.get("id")}, sort_keys=True)
-    return json.dumps(json.loads(text, object_hook=without_changing), sort_keys=True)
-
-
-def without_changing(members: dict[str, Any]) -> dict[str, Any]:
-    return {key: "…" if key in CHANGING else value for key, value in members.items()}

@@ -76,7 +76,7 @@ class Process:
     def words(self) -> str:
         """Return its command line, for people."""
         try:
-            return Path(f"/proc/{self.pid}/cmdline").read_bytes().replace(b"\0", b" ").decode("utf-8", "replace")[:120]
+            return Path(f"/proc/{self.pid}/cmdline").read_bytes().replace(b"\0", b" ").decode("utf-8", "replace")[:200]
         except OSError:
             return "(gone)"
 

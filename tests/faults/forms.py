@@ -14,6 +14,8 @@ from support import artifact
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from support.machines import Machine
+
 BASH, PYTHON, INLINE = "bash", "python", "inline"
 FORMS = (BASH, PYTHON, INLINE)
 APART = (BASH, PYTHON)
@@ -158,7 +160,16 @@ import threading
 import time
 from contextlib import suppress
 
+IS_WINDOWS = sys.platform == "win32"
 STUBBORN = ["bash", "-c", 'trap "" TERM INT HUP; while :; do sleep 1; done']
+if IS_WINDOWS:  # the comments are what the processes are found by
+    STUBBORN = [sys.executable, "-c", "import time # while :; do sleep 1\nwhile True: time.sleep(1)"]
+
+
+def sleeping(seconds):
+    if IS_WINDOWS:
+        return [sys.executable, "-c", f"import time # sleep {seconds}\ntime.sleep({seconds})"]
+    return ["sleep", str(seconds)]
 
 
 def echo(text=""):
@@ -201,13 +212,17 @@ def hold(seconds):
 
 
 def spawn(seconds):
-    subprocess.run(["/bin/true"], check=True)
+    subprocess.run([sys.executable, "-c", "pass"] if IS_WINDOWS else ["/bin/true"], check=True)
     time.sleep(seconds)
     return "spawned"
 
 
 def flood(mib, to="stdout"):
     command = f"head -c {mib << 20} /dev/zero | tr '\\0' x"
+    if IS_WINDOWS and to != "stdout":
+        program = f"import os\nfor _ in range({mib << 4}): os.write({2 if to == 'stderr' else 1}, b'x' * 65536)"
+        subprocess.run([sys.executable, "-c", program], check=True)
+        return "flooded"
     if to == "stderr":
         subprocess.run(command + " >&2", shell=True, check=True)
         return "flooded"
@@ -324,6 +339,10 @@ def input():
 
 
 def daemon():
+    if IS_WINDOWS:
+        detached = subprocess.DETACHED_PROCESS | subprocess.CREATE_NEW_PROCESS_GROUP
+        subprocess.Popen(sleeping(300), creationflags=detached)
+        return "left"
     subprocess.run(["setsid", "bash", "-c", "sleep 300 & exit"])
     subprocess.run(["bash", "-c", "( setsid bash -c 'trap \"\" TERM HUP; sleep 300 & wait' & )"])
     if os.fork() == 0:
@@ -336,7 +355,7 @@ def daemon():
 
 
 def straggler():
-    subprocess.Popen(["sleep", "300"])
+    subprocess.Popen(sleeping(300))
     return "left"
 
 
@@ -345,7 +364,7 @@ def stubborn():
 
 
 def child():
-    subprocess.run(["sleep", "3600"])
+    subprocess.run(sleeping(3600))
 
 
 def where():
@@ -405,6 +424,8 @@ def build_project(files: dict[str, str], folder: Path, name: str, *options: str)
     return artifact.build(place, target, *options)
 
 
-def command(artifact: Path) -> list[str]:
-    """Return how a built server is started here: as its own first line does, with this very interpreter."""
+def command(artifact: Path, machine: Machine | None = None) -> list[str]:
+    """Return how a built server is started: as its own first line does, with this interpreter or that of a machine."""
+    if machine is not None:
+        return [*machine.python, "-I", "-S", machine.path(artifact)]
     return [sys.executable, "-I", "-S", str(artifact)]

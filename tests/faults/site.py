@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from faults.client import Message
+    from support.machines import Machine
 
 WITH_US = "import ctypes\nctypes.CDLL(None).prctl(1, 15)\n"
 """What a server is told before it starts: to end if whoever started it is killed."""
@@ -110,12 +111,13 @@ class Site(Server):
         address: str = "127.0.0.1:0",
         prefix: Sequence[str] = (),
         before: str = "",
+        machine: Machine | None = None,
         **options: Any,
     ) -> None:
         self.session = ""
         self.processes = 0
         self._open: dict[Any, socket.socket] = {}
-        argv = [*prefix, *forms.command(artifact), "serve", "--http", address, *words]
+        argv = [*prefix, *forms.command(artifact, machine), "serve", "--http", address, *words]
         super().__init__(argv, era, before=WITH_US + before, **options)
         try:
             found = until(lambda: LISTENS.search(self.errors) or self.process.poll() is not None, PATIENCE)

@@ -19,15 +19,19 @@ from support.slack import slack
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from support.machines import Machine
+
 BOTH = (HANDSHAKE, STATELESS)
 SOAK = int(os.environ.get("TESTS_SOAK", "20000"))
 """How many calls the soaks make in all."""
 FULL = os.environ.get("TESTS_FULL") == "1"
 """Whether cases that are scaled down run at their full size, and with the limits that a server usually has."""
 SETTLE_SECONDS = 1.0
+WINE_DESCRIPTORS = 16
+"""How many descriptors Wine may cache for handles that are closed."""
 STEADY_LOOKS = 200
 """How often the descriptors of a server are counted at most before their number is steady."""
-SHARED: dict[tuple[Path, str], Site] = {}
+SHARED: dict[tuple[Path, str, str | None], Site] = {}
 """The server over HTTP that many cases of this process share, one after the other."""
 
 
@@ -59,6 +63,8 @@ class Trial:
     era: str
     builds: Path
     http: bool = False
+    machine: Machine | None = None
+    """Where its servers run, if not with this interpreter."""
     note: str = ""
     servers: list[Server] = field(default_factory=list)
     shared_sites: list[Site] = field(default_factory=list)
@@ -74,13 +80,23 @@ class Trial:
         """Start a server; with `warm` its handlers are started too, and its descriptors counted."""
         if self.http:
             return self.serve(shake=shake, warm=warm, **options)
-        return self._begin(Server(argv or forms.command(self.artifact), self.era, **options), shake=shake, warm=warm)
+        argv = argv or forms.command(self.artifact, self.machine)
+        return self._begin(Server(argv, self.era, **self.options_on_machine(options)), shake=shake, warm=warm)
+
+    def options_on_machine(self, options: dict[str, Any]) -> dict[str, Any]:
+        """Return a server's options with the variables that its machine needs."""
+        if self.machine is None:
+            return options
+        # Wine's own processes meet in TMPDIR: in a folder of the test they would be started again for each server.
+        variables = {**self.machine.variables, "TMPDIR": os.environ.get("TMPDIR")}
+        return {**options, "environment": {**variables, **options.get("environment", {})}}
 
     def serve(
         self, *words: str, shake: bool = True, warm: bool = True, artifact: Path | None = None, **options: Any
     ) -> Site:
         """Start a server over HTTP, with these options."""
-        site = Site(artifact or self.artifact, self.era, *words, **options)
+        options = self.options_on_machine(options)
+        site = Site(artifact or self.artifact, self.era, *words, machine=self.machine, **options)
         self._begin(site, shake=shake, warm=warm)
         return site
 
@@ -94,11 +110,11 @@ class Trial:
 
     def shared(self) -> Site:
         """Return a warm server over HTTP that other cases have used before, and will use after this one."""
-        key = (self.builds, self.form)
+        key = (self.builds, self.form, self.machine and self.machine.name)
         site = SHARED.get(key)
         if site is None or site.process.poll() is not None:
             close_shared()
-            site = SHARED[key] = Site(self.artifact, self.era)
+            site = SHARED[key] = Site(self.artifact, self.era, machine=self.machine, **self.options_on_machine({}))
             self.warm(site.shake())
             site.processes = len(site.running())
         if site.era != self.era:
@@ -129,6 +145,7 @@ class Trial:
         base = self.bases.get(server.pid)
         if base is None or server.process.poll() is not None:
             return
+        base += WINE_DESCRIPTORS if self.machine is not None else 0
         until(lambda: server.descriptors() <= base, SETTLE_SECONDS)
         require(server.descriptors() <= base, f"{server.descriptors()} descriptors are open, {base} before")
 
@@ -164,9 +181,9 @@ def within(server: Server, seconds: float, began: float) -> float:
     return took
 
 
-def perform(case: Case, form: str, era: str, builds: Path) -> str:
+def perform(case: Case, form: str, era: str, builds: Path, machine: Machine | None = None) -> str:
     """Run one case; return its note; raise Fault if it fails."""
-    trial = Trial(form, era, builds, case.http)
+    trial = Trial(form, era, builds, case.http, machine)
     try:
         case.run(trial)
         trial.finish()

@@ -15,10 +15,13 @@ import tempfile
 from functools import cache
 from pathlib import Path
 
+from support import machines
 from support.needs import ROOT
 
 BUILT = "TESTS_BUILT"
 """The variable that names a folder of files that were built elsewhere."""
+ANSWERS = "answers.json"
+"""The file beside them that has what this machine answers to the corpus."""
 OVERLAYS = Path(__file__).parent / "overlays"
 SERVER = json.dumps({"serverInfo": {"name": "mixed", "version": "1.0.0"}, "capabilities": {"logging": {}}})
 MIXED_TOOLS = '''
@@ -293,5 +296,10 @@ def built(name: str, folder: Path) -> Path:
 
 
 if __name__ == "__main__":
+    folder = Path(sys.argv[1]).resolve()
     for name in NAMES:
-        sys.stdout.write(f"{built(name, Path(sys.argv[1]).resolve())}\n")
+        sys.stdout.write(f"{built(name, folder)}\n")
+    answers = importlib.import_module("platforms.answers").over_pipes(
+        machines.machine(machines.NATIVE), folder / "everything.pyz"
+    )
+    (folder / ANSWERS).write_text(json.dumps(answers, indent=1), "utf-8")

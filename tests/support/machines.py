@@ -13,6 +13,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import time
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -21,6 +22,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from support.needs import ROOT, lacking
+from support.slack import slack
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -29,6 +31,8 @@ POSIX, WINDOWS = "posix", "windows"
 NATIVE = "native"
 FOLDER = "TESTS_WINE"
 """The variable that names the folder which `.ci/wine` filled, where it is not `.cache/wine`."""
+READY = "ready"
+START_SECONDS = 60.0
 WINE = "/usr/lib/wine/wine64"
 """The loader itself: the command `wine` complains of the missing 32-bit half first."""
 VERSIONS = ("3.13", "3.11")
@@ -94,7 +98,8 @@ def keep_warm(prefix: str) -> None:
     """Keep one Windows process of a prefix until this process ends."""
     log = tempfile.TemporaryFile()  # noqa: SIM115 - open as long as the process
     environment = {**os.environ, "WINEPREFIX": prefix, "WINEDEBUG": "-all"}
-    process = subprocess.Popen([WINE, "cmd"], stdin=subprocess.PIPE, stdout=log, stderr=log, env=environment)
+    words = [WINE, "cmd", "/k", f"echo {READY}"]
+    process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=log, stderr=log, env=environment)
 
     def end() -> None:
         process.kill()
@@ -102,3 +107,7 @@ def keep_warm(prefix: str) -> None:
         log.close()
 
     atexit.register(end)
+    deadline = time.monotonic() + START_SECONDS * slack()
+    while READY.encode() not in os.pread(log.fileno(), 1 << 16, 0):
+        assert process.poll() is None and time.monotonic() < deadline, "Wine does not start"
+        time.sleep(0.02)

@@ -17,8 +17,10 @@ if TYPE_CHECKING:
     from time import sleep
 
     from mcpc_runtime.platforms.nonblocking_writer import open_nonblocking
+    from mcpc_runtime.platforms.null_device import open_null
 else:
     open_nonblocking = lazy("mcpc_runtime.platforms.nonblocking_writer:open_nonblocking")
+    open_null = lazy("mcpc_runtime.platforms.null_device:open_null")
     select = lazy("select:select")
     sleep = lazy("time:sleep")
 
@@ -175,7 +177,10 @@ class Channel:
 
 def redirect_standard_streams() -> None:
     """Replace the standard streams for handlers: empty input, and output to standard error."""
-    null = system.open("/dev/null", system.O_RDWR)
+    try:
+        null = system.open("/dev/null", system.O_RDWR)  # not open_null: this is part of every start
+    except FileNotFoundError:
+        null = open_null()
     try:
         system.dup2(null, 0)
         system.dup2(2, 1)

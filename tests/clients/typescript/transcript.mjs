@@ -1,11 +1,12 @@
 // Hold the conversation of ../conversation.py with a TypeScript SDK's client, and print its transcript as JSON.
 //
-//   node transcript.mjs v1|legacy|auto|REVISION SERVER CONVERSATION
+//   node transcript.mjs v1|legacy|auto|REVISION COMMAND CONVERSATION
 //
 // v1: the client of @modelcontextprotocol/sdk; the others: that of @modelcontextprotocol/client, in this mode (a
-// revision is pinned).  CONVERSATION: the calls to make, as JSON.
+// revision is pinned).  COMMAND: the words that start the server, as JSON.  CONVERSATION: the calls to make, as JSON.
 
-const [mode, server, text] = process.argv.slice(2);
+const [mode, words, text] = process.argv.slice(2);
+const [command, ...args] = JSON.parse(words);
 const conversation = JSON.parse(text);
 const identity = { name: 'transcript', version: '1' };
 
@@ -25,7 +26,7 @@ const connectors = {
 
 const { client, transport: Transport } = await connectors[mode === 'v1' ? 'v1' : 'v2']();
 let protocol; // version 1 tells its transport alone
-const transport = new Transport({ command: server, env: process.env });
+const transport = new Transport({ command, args, env: process.env });
 if (mode === 'v1') transport.setProtocolVersion = (version) => { protocol = version; };
 
 const refusal = async (answer) => {
