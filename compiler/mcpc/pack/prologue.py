@@ -9,9 +9,9 @@ the bytecode is searched first, in every folder, since any other one compiles th
 without a version check; any other Python is checked, and skipped if it is too old or does not run (a version manager's
 shim for a version that is not selected).
 
-A version manager's shim is a script that costs some 50 ms at each start. So a shim is remembered, and a Python in another
-folder or in the manager's own folder is preferred: handlers are isolated, so that any Python of a minor version does.
-Where a build names the command, its shim is started, which is what its author selected.
+A version manager's shim is a script that costs some 50 ms at each start. So shims are remembered, and a Python in
+another folder or in the manager's own folder is preferred: handlers are isolated, so that any Python of a minor version
+does. Where a build names the command, its shim is started, which is what its author selected.
 """
 
 from __future__ import annotations
