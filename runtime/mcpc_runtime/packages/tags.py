@@ -17,6 +17,8 @@ else:
     get_platform = lazy("sysconfig:get_platform")
 
 PYTHON_TAG = f"cp{sys.version_info[0]}{sys.version_info[1]}"
+ABI_FLAGS = getattr(sys, "abiflags", "")
+"""`t` in a free-threaded Python; Windows lacks the attribute before 3.14."""
 LEGACY_GLIBC = {"manylinux1": (2, 5), "manylinux2010": (2, 12), "manylinux2014": (2, 17)}
 """The minimum glibc version of the legacy platform names (PEP 600)."""
 
@@ -47,7 +49,7 @@ def describe_platform() -> str:
     libc = glibc_version()
     version = f" with glibc {libc[0]}.{libc[1]}" if libc else ""
     name = "Python" if sys.implementation.name == "cpython" else sys.implementation.name
-    return f"{name} {PYTHON_TAG[2]}.{PYTHON_TAG[3:]}{sys.abiflags} on {sys.platform} {machine()}{version}"
+    return f"{name} {PYTHON_TAG[2]}.{PYTHON_TAG[3:]}{ABI_FLAGS} on {sys.platform} {machine()}{version}"
 
 
 def matches_python(python: str, abi: str) -> bool:
@@ -58,7 +60,7 @@ def matches_python(python: str, abi: str) -> bool:
         return False
     if abi == "abi3":
         return python[:3] == "cp3" and python[3:].isdigit() and int(python[3:]) <= sys.version_info[1]
-    return python == PYTHON_TAG and abi == PYTHON_TAG + sys.abiflags
+    return python == PYTHON_TAG and abi == PYTHON_TAG + ABI_FLAGS
 
 
 def matches_linux(platform: str) -> bool:
