@@ -174,7 +174,7 @@ def test_other_files_that_are_refused(tmp_path: Path, monkeypatch: pytest.Monkey
         with pytest.raises(StateKeysError, match=why):
             read_secret_file(str(written(tmp_path, data)), "state keys")
     assert read_secret_file(str(written(tmp_path, b"k" * 4096)), "state keys") == b"k" * 4096
-    monkeypatch.setattr(module.system, "geteuid", lambda: path.stat().st_uid + 1)
+    monkeypatch.setattr(os, "geteuid", lambda: path.stat().st_uid + 1)
     with pytest.raises(StateKeysError, match="belongs to user"):
         read_secret_file(str(path), "state keys")
 

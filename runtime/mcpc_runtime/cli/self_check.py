@@ -11,11 +11,13 @@ import zipfile
 
 from mcpc_runtime.cli.artifact_info import MANIFEST, build_info, list_all, opening_request, read_manifest, send_request
 from mcpc_runtime.failures import log_failure
+from mcpc_runtime.handlers.contracts import SHELL_CONTRACTS
 from mcpc_runtime.handlers.program_requirements import ProgramRequirements
 from mcpc_runtime.handlers.runner_context import RunnerContext
 from mcpc_runtime.image.image import Definition
 from mcpc_runtime.lazy import call_rows, lazy
 from mcpc_runtime.platforms import system
+from mcpc_runtime.platforms.processes import SHELL_REFUSAL
 from mcpc_runtime.platforms.program_search import interpreter_lacking
 from mcpc_runtime.platforms.reactor import Reactor
 from mcpc_runtime.platforms.system_features import PROBES, has
@@ -90,8 +92,19 @@ class RequiredPrograms:
         self.requires: tuple[tuple[str, str], ...] = (requirement,)
 
 
+def refused_handlers(image: Image) -> list[str]:
+    """Return why handlers cannot run on this platform, with their names."""
+    names = [item.name for item in definitions(image) if item.contract in SHELL_CONTRACTS] if SHELL_REFUSAL else []
+    return [f"{name_some(names)}: {SHELL_REFUSAL}"] if names else []
+
+
 def missing_programs(image: Image) -> list[str]:
     """Return the programs the handlers need and this machine lacks, each with the handlers that need it."""
+    return refused_handlers(image) or lacking_programs(image)
+
+
+def lacking_programs(image: Image) -> list[str]:
+    """Return the programs that this machine lacks, each with the handlers that need it."""
     required: dict[tuple[int, tuple[str, str]], list[str]] = {}
     for definition in definitions(image):
         for requirement in (*CONTRACT_REQUIREMENTS.get(definition.contract, ()), *definition.requires):

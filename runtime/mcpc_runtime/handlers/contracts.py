@@ -50,6 +50,8 @@ CONTRACTS = {
     ),
 }
 """The module of each contract and its runner; no runner where `build_invocation` returns the result itself."""
+SHELL_CONTRACTS = frozenset(name for name in CONTRACTS if "bash" in name or name == "mcbox")
+"""Those whose handlers are Bash functions or scripts of a framework for Bash."""
 
 
 class CallBinding:

@@ -7,6 +7,7 @@ from mcpc_runtime.platforms.temporary_folders import TEMPORARY_FOLDERS, remove_q
 __all__ = [
     "CALL_VARIABLE",
     "PYTHON_OPTIONS",
+    "SHELL_REFUSAL",
     "TEMPORARY_FOLDERS",
     "SupervisedProcess",
     "Supervisor",
@@ -17,7 +18,7 @@ __all__ = [
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from mcpc_runtime.platforms.posix.processes import CALL_VARIABLE, PYTHON_OPTIONS, signal_group
+    from mcpc_runtime.platforms.posix.processes import CALL_VARIABLE, PYTHON_OPTIONS, SHELL_REFUSAL, signal_group
     from mcpc_runtime.platforms.posix.supervision.client import SupervisedProcess, Supervisor
 else:
     SupervisedProcess = lazy(f"{ADAPTER}.supervision.client:SupervisedProcess")

@@ -3,7 +3,9 @@
 from mcpc_runtime.platforms.posix.supervision import CALL_VARIABLE
 from mcpc_runtime.platforms.posix.supervision.subtree import signal_group
 
-__all__ = ["CALL_VARIABLE", "PYTHON_OPTIONS", "signal_group"]
+__all__ = ["CALL_VARIABLE", "PYTHON_OPTIONS", "SHELL_REFUSAL", "signal_group"]
 
 PYTHON_OPTIONS = ()
 """Options of the interpreters that run handlers, beside those for isolation."""
+SHELL_REFUSAL = ""
+"""Why handlers that are Bash functions cannot run here, if they cannot."""
