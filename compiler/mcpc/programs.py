@@ -60,6 +60,7 @@ PROGRAMS: dict[str, ProgramEnvironment] = {
     "node": ProgramEnvironment("our own programs for Node: esbuild, and what bundles are"),
     "node --version": ProgramEnvironment("Node alone"),
     "bash -n": ProgramEnvironment("Bash, which only reads", ()),
+    "linker": ProgramEnvironment("the C compiler, binutils and `ldd`, for executables", ("PATH", "TMPDIR", *LOADER)),
     "built file": ProgramEnvironment("a built file, before it takes its name: no handler", ()),
     "confined": ProgramEnvironment("the project's code and builds of packages, by `mcpc.confinement`"),
     "compiler": ProgramEnvironment("this compiler, in `mcpc dev`", ALL_VARIABLES),

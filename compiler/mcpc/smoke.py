@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 SECONDS = 30
+START_BY_PYTHON = (sys.executable, "-ISc", START)
+START_ALONE: tuple[str, ...] = ()
+"""How a self-contained file starts."""
 CLIENT = {"name": "mcpc build", "version": "1"}
 META = {"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {}}
 REQUESTS: tuple[tuple[str, dict[str, object]], ...] = (
@@ -26,13 +29,16 @@ class SmokeError(Exception):
     """The built file does not serve; the message describes what it did instead."""
 
 
-def smoke(path: Path) -> None:
-    """Start the file in an empty folder, with an empty environment; raise SmokeError unless it answers correctly."""
+def smoke(path: Path, start: tuple[str, ...] = START_BY_PYTHON) -> None:
+    """Start the file in an empty folder, with an empty environment; raise SmokeError unless it answers correctly.
+
+    `start`: the words before the file's name.
+    """
     lines = [
         json.dumps({"jsonrpc": "2.0", "id": number, "method": method, "params": params})
         for number, (method, params) in enumerate(REQUESTS)
     ]
-    argv = [sys.executable, "-ISc", START, str(path.resolve())]
+    argv = [*start, str(path.resolve())]
     try:
         done = programs.run_program(
             "built file", argv, SECONDS, more={"PATH": "/usr/bin:/bin"}, told="\n".join(lines).encode()

@@ -53,7 +53,10 @@ OF_PYTHON = ("PYTHON", "LANG", "LC_")
 """How variables begin that an interpreter reads when it starts."""
 STORE = "TESTS_ARTIFACTS"
 """The variable that names the folder of what was built in this run."""
-OF_THE_COMMAND = frozenset({"project", "target", "no_smoke", "blocks", "quiet", "output", "is_program"})
+OF_THE_COMMAND = frozenset(
+    {"project", "target", "no_smoke", "blocks", "quiet", "output", "is_program"}
+    | {"embedding", "interpreter", "minimal_library"}
+)
 """Parameters of `mcpc build` that are not options of the build."""
 SOURCES = os.pathsep.join((str(ROOT / "compiler"), str(ROOT / "runtime")))
 

@@ -13,11 +13,13 @@ import click
 from click.core import ParameterSource
 
 from mcpc.cli import command_options, messages, report
-from mcpc.cli.build_steps import load_or_build, output_path, write_artifact
+from mcpc.cli.build_steps import embed_build, load_or_build, output_path, write_artifact
 from mcpc.cli.windows_program import as_windows_program, check_python_of_program
 from mcpc.diagnostics.formats import relocate_paths
 from mcpc.diagnostics.formats.text import BLOCKS
 from mcpc.diagnostics.formats.visible import visible
+from mcpc.selfcontained import TARGETS, EmbeddingRequest, this_machine
+from mcpc.smoke import START_ALONE, START_BY_PYTHON
 
 if TYPE_CHECKING:
     from mcpc.cache import CachedBuild
@@ -40,6 +42,13 @@ def validate_python_option(context: click.Context, option: click.Parameter, valu
     return value
 
 
+def validate_target(context: click.Context, option: click.Parameter, value: str | None) -> str | None:
+    """Return the name of a target; refuse other words, such as a project that follows the option."""
+    if value is not None and value not in TARGETS and value != this_machine():
+        raise click.BadParameter(messages.TARGET_EXPECTED.format(value=value, targets=", ".join(TARGETS)))
+    return value
+
+
 @command_options.command()
 @command_options.PROJECT_ARGUMENT
 @click.option("-o", "--output", "target", type=click.Path(path_type=Path), default="server.pyz", show_default=True)
@@ -48,6 +57,20 @@ def validate_python_option(context: click.Context, option: click.Parameter, valu
     metavar="COMMAND",
     callback=validate_python_option,
     help="Python that runs the built file (default: any found).",
+)
+@click.option(
+    "--self-contained",
+    "embedding",
+    is_flag=False,
+    flag_value=this_machine(),
+    metavar="[TARGET]",
+    callback=validate_target,
+    help=f"Include Python itself (default output: server): {', '.join(TARGETS)}; default: this machine.",
+)
+@click.option(
+    "--interpreter",
+    type=click.Path(exists=True, path_type=Path),
+    help="Folder or archive of a relocatable Python, for --self-contained (default: the Python of mcpc).",
 )
 @click.option(
     "--exe",
@@ -72,9 +95,9 @@ def command(context: click.Context, /, target: Path, output: str, no_smoke: bool
     started = time.monotonic()
     project, width = given.pop("project"), given.pop("blocks")
     output = output if width is None else f"{BLOCKS}{width}"
-    is_program = given.pop("is_program")
-    if is_program and context.get_parameter_source("target") is ParameterSource.DEFAULT:
-        target = target.with_suffix(".exe")
+    is_program, embedding = given.pop("is_program"), read_embedding(given)
+    if context.get_parameter_source("target") is ParameterSource.DEFAULT:
+        target = default_output(target, embedding, is_program=is_program)
     place, options = output_path(target), command_options.read_options(given)
     if is_program:
         check_python_of_program(options)
@@ -84,7 +107,9 @@ def command(context: click.Context, /, target: Path, output: str, no_smoke: bool
     told = report.notable_diagnostics(build.diagnostics, output, heavy=0 if quiet else HEAVY_BYTES)
     if output != "json":
         report.report(told, files, output, project)
-    write_artifact(build, place, tried=not no_smoke)
+    if embedding is not None:
+        build = embed_build(build, embedding, output, quiet)
+    write_artifact(build, place, START_ALONE if embedding else START_BY_PYTHON, tried=not no_smoke)
     if output == "json":
         problems = json.loads(
             report.render_machine_format(*relocate_paths(told, files, report.relative_to_cwd(project)), output)
@@ -92,6 +117,25 @@ def command(context: click.Context, /, target: Path, output: str, no_smoke: bool
         click.echo(json.dumps({**problems, "built": build_facts(build, target)}, indent=2, ensure_ascii=False))
     elif output == "text" and not quiet:
         print_summary(build, target, time.monotonic() - started)
+
+
+def default_output(target: Path, embedding: EmbeddingRequest | None, *, is_program: bool) -> Path:
+    """Return the name of a built file that was not named."""
+    if is_program and embedding is not None:
+        raise click.UsageError(messages.EXE_OR_SELF_CONTAINED)
+    if embedding is not None and not embedding.target.startswith("win"):
+        return target.with_suffix("")
+    return target.with_suffix(".exe") if is_program or embedding is not None else target
+
+
+def read_embedding(given: dict[str, Any]) -> EmbeddingRequest | None:
+    """Return what --self-contained and its options ask for; None without it."""
+    target, interpreter = given.pop("embedding"), given.pop("interpreter")
+    if target is not None:
+        return EmbeddingRequest(b"", target, interpreter)
+    if interpreter is not None:
+        raise click.UsageError(messages.ONLY_SELF_CONTAINED)
+    return None
 
 
 def build_facts(build: CachedBuild, target: Path) -> dict[str, Any]:

@@ -7,6 +7,7 @@ import os
 import tempfile
 import zipfile
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -15,7 +16,8 @@ import click
 
 from mcpc import cache, pipeline
 from mcpc.cli import command_options, messages, report
-from mcpc.smoke import SmokeError, smoke
+from mcpc.selfcontained import CannotEmbedError, embed_server
+from mcpc.smoke import START_BY_PYTHON, SmokeError, smoke
 from mcpc.sources import SourceTree
 
 if TYPE_CHECKING:
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
 
     from mcpc.cache import CachedBuild
     from mcpc.options import Options
+    from mcpc.selfcontained import EmbeddingRequest
     from mcpc.sources import Source
 
 UNCACHED_CODES = frozenset({"MCP241"})
@@ -102,6 +105,17 @@ def build_checked(analysed: pipeline.CheckResult, options: Options, tell: Callab
     )
 
 
+def embed_build(build: CachedBuild, request: EmbeddingRequest, output: str, quiet: bool) -> CachedBuild:
+    """Return a build whose file includes an interpreter; report why that is impossible, and exit."""
+    try:
+        with report.progress_reporter(quiet) as tell:
+            tell("embedding the interpreter")
+            return replace(build, data=embed_server(replace(request, archive=build.data)))
+    except CannotEmbedError as problem:
+        report.report((problem.diagnostic,), {}, output)
+        raise click.exceptions.Exit(report.FINDINGS) from None
+
+
 def output_path(target: Path) -> Path:
     """Return where to write a file of this name: symlinks are followed, devices are refused."""
     place = Path(os.path.realpath(target))
@@ -114,14 +128,16 @@ def output_path(target: Path) -> Path:
     return place
 
 
-def write_artifact(build: CachedBuild, target: Path, *, tried: bool = True) -> None:
-    """Write the artifact atomically: complete, executable, and after its smoke test."""
+def write_artifact(
+    build: CachedBuild, target: Path, start: tuple[str, ...] = START_BY_PYTHON, *, tried: bool = True
+) -> None:
+    """Write the artifact atomically: complete, executable, and after its smoke test, in which `start` starts it."""
     try:
         with refuse_unwritable(target):
             target.parent.mkdir(parents=True, exist_ok=True)
         with atomic_write(target, build.data, 0o755) as temporary:
             if tried:
-                smoke(temporary)
+                smoke(temporary, start)
     except SmokeError as problem:
         click.echo(messages.FAILED_TEST_START.format(problem=problem), err=True)
         raise click.exceptions.Exit(report.UNREACHABLE) from None

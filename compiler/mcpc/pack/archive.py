@@ -38,10 +38,13 @@ INCOMPRESSIBLE = (".png", ".jpg", ".gif", ".webp", ".gz", ".bz2", ".xz", ".zst",
 LEVEL = 6
 
 
-def build_archive(entries: Sequence[ArchiveEntry], prologue: str, *, deflates: bool = False) -> bytes:
-    """Return the executable archive: its prologue, if any, then the entries, sorted by name, stored or deflated."""
+def build_archive(entries: Sequence[ArchiveEntry], prologue: bytes | str, *, deflates: bool = False) -> bytes:
+    """Return the executable archive: its prologue, if any, then the entries, sorted by name, stored or deflated.
+
+    The prologue is a script, or a program.
+    """
     buffer = io.BytesIO()
-    buffer.write(prologue.encode())
+    buffer.write(prologue.encode() if isinstance(prologue, str) else prologue)
     with zipfile.ZipFile(buffer, "a", zipfile.ZIP_STORED) as packed:
         for entry in sorted(entries, key=lambda entry: entry.name.encode()):
             info = zipfile.ZipInfo(entry.name, EPOCH)

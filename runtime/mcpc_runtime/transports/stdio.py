@@ -8,7 +8,7 @@ data that the client does not accept yet is stored.
 from __future__ import annotations
 
 from mcpc_runtime.lazy import lazy
-from mcpc_runtime.platforms import system
+from mcpc_runtime.platforms import PIPE_CAPACITY, system
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
     from time import sleep
 
     from mcpc_runtime.platforms.nonblocking_writer import open_nonblocking
+    from mcpc_runtime.platforms.null_device import open_null
 else:
     open_nonblocking = lazy("mcpc_runtime.platforms.nonblocking_writer:open_nonblocking")
+    open_null = lazy("mcpc_runtime.platforms.null_device:open_null")
     select = lazy("select:select")
     sleep = lazy("time:sleep")
 
 READ_SIZE = 1 << 16
-PIPE_CAPACITY = 1 << 16
-"""What a new pipe accepts without being read: up to this, writing cannot block."""
 HIGH_WATER = 4 << 20
 """With more unsent data than this, nothing more is read from the client."""
 
@@ -143,7 +143,7 @@ class Channel:
         data = self._pending[0] if len(self._pending) == 1 else b"".join(self._pending)
         self._pending.clear()
         if self._write_some is None and self.bytes_written + len(data) > PIPE_CAPACITY:
-            self._make_nonblocking()
+            self._make_nonblocking()  # until then, writing cannot block
         write_some, view = self._write_some or system.write, memoryview(data)
         try:
             while view:
@@ -175,7 +175,10 @@ class Channel:
 
 def redirect_standard_streams() -> None:
     """Replace the standard streams for handlers: empty input, and output to standard error."""
-    null = system.open("/dev/null", system.O_RDWR)
+    try:
+        null = system.open("/dev/null", system.O_RDWR)  # not open_null: this is part of every start
+    except FileNotFoundError:
+        null = open_null()
     try:
         system.dup2(null, 0)
         system.dup2(2, 1)

@@ -48,12 +48,14 @@ if TYPE_CHECKING:
     from typing import Any
 
     from mcpc_runtime.handlers.python.context import Context
+    from mcpc_runtime.platforms.null_device import open_null
     from mcpc_runtime.protocol.jsonrpc import Json
 
     Message = tuple[str, str, list[str], dict[str, Json], str, dict[str, Json], str, dict[str, Json]]
     """File, function, binding, arguments, parameter for the context, `_meta`, name, and `more` of an invocation."""
 else:
     Context = lazy("mcpc_runtime.handlers.python.context:Context")
+    open_null = lazy("mcpc_runtime.platforms.null_device:open_null")
 
 CALLS, REPLIES, CONTROL, ARCHIVE = 3, 4, 5, 6
 BROKEN_STATUS = 70
@@ -192,7 +194,7 @@ class Worker:
     def disconnect_fork(self) -> None:
         """Disconnect a process that a handler forked from the server."""
         self.forked = True
-        null = system.open("/dev/null", system.O_RDWR)
+        null = open_null()
         for descriptor in (CALLS, REPLIES, CONTROL):
             system.dup2(null, descriptor, False)
         system.close(null)

@@ -22,11 +22,12 @@ from select import POLLIN, POLLOUT, poll
 from time import monotonic
 
 from mcpc_runtime.platforms.posix import system_features
-from mcpc_runtime.platforms.posix.supervision.folders import remove_tree
+from mcpc_runtime.platforms.posix.null_device import open_null
 from mcpc_runtime.platforms.posix.supervision.program import start_program
 from mcpc_runtime.platforms.posix.supervision.subreaper import become_subreaper, make_undumpable
 from mcpc_runtime.platforms.posix.supervision.termination import ProcessGroups, Termination
 from mcpc_runtime.platforms.posix.supervision.wire import MISSING, DescriptorSocket, close_all
+from mcpc_runtime.platforms.temporary_folders import remove_tree
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -76,7 +77,7 @@ def set_up(descriptor: int, server: int) -> SupervisorProcess:
     if descriptor != SOCKET_DESCRIPTOR:
         posix.dup2(descriptor, SOCKET_DESCRIPTOR, False)
     close_from(SOCKET_DESCRIPTOR + 1)
-    null = posix.open("/dev/null", posix.O_RDWR)
+    null = open_null()
     for number in range(3, SOCKET_DESCRIPTOR):
         if number != null:
             posix.dup2(null, number, False)

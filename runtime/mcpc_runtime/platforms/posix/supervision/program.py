@@ -6,6 +6,7 @@ import posix
 from _signal import SIGKILL, SIGSTOP
 from errno import EACCES, ENOENT, ENOTDIR
 
+from mcpc_runtime.platforms.posix.null_device import open_null
 from mcpc_runtime.platforms.posix.program_search import preferred_program
 
 TYPE_CHECKING = False
@@ -30,15 +31,15 @@ def start_program(argv: list[str], environment: Variables, descriptors: Mapping[
     """
     if not argv:
         raise ValueError("missing program name")
-    actions: list[tuple[int | str, ...]] = (
-        [] if 0 in descriptors else [(posix.POSIX_SPAWN_OPEN, 0, "/dev/null", posix.O_RDONLY, 0)]
-    )
+    null = -1 if 0 in descriptors else open_null()
+    actions = [] if null < 0 else [(posix.POSIX_SPAWN_DUP2, null, 0)]
     actions += [(posix.POSIX_SPAWN_DUP2, ours, number) for number, ours in descriptors.items()]
     if 1 not in descriptors:
         actions.append((posix.POSIX_SPAWN_DUP2, 2, 1))
-    here = change_directory(directory) if directory else -1
+    here = -1
     path = b""
     try:
+        here = change_directory(directory) if directory else -1
         path = find_program(argv[0], environment)
         return posix.posix_spawn(
             path, argv, environment, file_actions=actions, setpgroup=0, setsigdef=CATCHABLE, setsigmask=()
@@ -48,6 +49,8 @@ def start_program(argv: list[str], environment: Variables, descriptors: Mapping[
             raise OSError(problem.errno, "the interpreter in its first line does not exist") from None
         raise
     finally:
+        if null >= 0:
+            posix.close(null)
         if here >= 0:
             posix.fchdir(here)
             posix.close(here)

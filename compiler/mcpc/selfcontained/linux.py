@@ -1,0 +1,169 @@
+"""A self-contained file for Linux: an ELF executable with the interpreter, and behind it the archive of the server.
+
+The archive has the standard library as entries below `python/`, so that whatever reads archives reads this file.
+Between executable and archive is the start table, by which the start finds everything without reading the directory.
+"""
+
+from __future__ import annotations
+
+import io
+import marshal
+import platform
+import sys
+import tempfile
+import zipfile
+import zipimport
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from mcpc.emit.bytecode import dump_code, dump_data
+from mcpc.pack.archive import MANIFEST, ArchiveEntry, build_archive, sha256_hex
+from mcpc.pack.manifest import checksum_line
+from mcpc.selfcontained.executable import build_executable
+from mcpc.selfcontained.interpreter import running_interpreter
+from mcpc.selfcontained.library import cached_library, deflate, library_modules
+from mcpc.selfcontained.licences import licence_entries
+from mcpc.selfcontained.request import CannotEmbedError
+from mcpc.selfcontained.shared_objects import collect_shared_objects, interpreter_functions, tool_output
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from types import CodeType
+
+    from mcpc.selfcontained.request import EmbeddingRequest
+    from mcpc.selfcontained.shared_objects import SharedObject, SharedObjects
+
+LIBRARY, SHARED_OBJECTS = "python/library", "python/shared-objects"
+MARKER = b"mcpc start table is at\n\0"
+RUNTIME_FUNCTIONS = frozenset({"mallopt", "memfd_create", "prctl", "sigaction"})
+"""Functions of the C library that the runtime finds by name."""
+STORED_OBJECTS = frozenset({"_json", "zlib"})
+"""Extension modules that are needed before anything can be inflated, or at every start."""
+
+
+def embed_server(request: EmbeddingRequest) -> bytes:
+    """Return the self-contained file of a server."""
+    if request.target != f"linux_{platform.machine()}" or sys.platform != "linux":
+        hint = "build it on such a machine"
+        raise CannotEmbedError("MCP430", f"the interpreter of this machine does not run on {request.target}", hint)
+    if request.interpreter is not None:
+        hint = "leave out --interpreter: the Python that runs mcpc is included"
+        raise CannotEmbedError("MCP430", f"{request.target} does not take another interpreter", hint)
+    entries = server_entries(request.archive)
+    refuse_native_packages(entries)
+    interpreter = running_interpreter()
+    objects = collect_shared_objects(interpreter, sys.builtin_module_names)
+    symbols = objects.symbols | interpreter_functions(interpreter) | RUNTIME_FUNCTIONS
+    executable = build_executable(interpreter, symbols)
+    data, extensions = shared_object_entry(objects)
+    entries[LIBRARY] = cached_library(library_modules(interpreter.standard_library), ())
+    entries[SHARED_OBJECTS] = data
+    entries.update(licence_entries(interpreter, objects))
+    return with_start_table(executable, with_manifest(entries), extensions)
+
+
+def refuse_native_packages(entries: Mapping[str, bytes]) -> None:
+    """Refuse packages with machine code: a static executable does not load it."""
+    for name in entries.keys() & NATIVE:
+        with zipfile.ZipFile(io.BytesIO(entries[name])) as packed:
+            found = sorted(file for file in packed.namelist() if file.endswith(".so") or ".so." in file)
+        if found:
+            package = found[0].partition("/")[0]
+            message = f"the package {package} has machine code, which a self-contained file cannot load"
+            raise CannotEmbedError("MCP432", message, "use packages without machine code, or build `server.pyz`")
+
+
+def server_entries(archive: bytes) -> dict[str, bytes]:
+    """Return the entries of an archive."""
+    with zipfile.ZipFile(io.BytesIO(archive)) as packed:
+        return {name: packed.read(name) for name in packed.namelist()}
+
+
+def with_manifest(entries: dict[str, bytes]) -> list[ArchiveEntry]:
+    """Return entries with a manifest of all of them."""
+    lines = sorted((name, sha256_hex(data)) for name, data in entries.items() if name != MANIFEST)
+    manifest = "".join(f"{checksum_line(name, digest)}\n" for name, digest in lines)
+    return [ArchiveEntry(name, data) for name, data in {**entries, MANIFEST: manifest.encode()}.items()]
+
+
+def shared_object_entry(objects: SharedObjects) -> tuple[bytes, dict[str, object]]:
+    """Return the entry of the shared objects, and the table of where each is in it."""
+    stored = needed_early(objects)
+    rows: dict[str, tuple[int, int, bool, tuple[str, ...]]] = {}
+    bodies: list[bytes] = []
+    offset = 0
+    for name, file in objects.files.items():
+        body = stripped(file)
+        body = body if name in stored else deflate(body)
+        rows[name] = offset, len(body), name not in stored, tuple(sorted(set(file.needed) & objects.files.keys()))
+        offset += len(body)
+        bodies.append(body)
+    return b"".join(bodies), {"modules": dict(objects.modules), "files": rows}
+
+
+def stripped(file: SharedObject) -> bytes:
+    """Return a shared object without what only debuggers read."""
+    with tempfile.TemporaryDirectory(prefix="mcpc-") as folder:
+        path = Path(folder, file.name)
+        tool_output("strip", "--strip-all", "-o", str(path), str(file.path))
+        return path.read_bytes()
+
+
+def needed_early(objects: SharedObjects) -> frozenset[str]:
+    """Return the shared objects that are not deflated."""
+    waiting = [objects.modules[name] for name in sorted(STORED_OBJECTS & objects.modules.keys())]
+    found: set[str] = set()
+    while waiting:
+        name = waiting.pop()
+        if name in objects.files and name not in found:
+            found.add(name)
+            waiting += objects.files[name].needed
+    return frozenset(found)
+
+
+def with_start_table(executable: bytes, entries: list[ArchiveEntry], extensions: dict[str, object]) -> bytes:
+    """Return the file: executable, start table, archive. The table's length does not depend on the offsets in it."""
+    archive = build_archive(entries, "")
+    directory = archive_directory(archive)
+    bundle = start_bundle(next(entry.data for entry in entries if entry.name == "__main__.pyc"))
+
+    def table(shift: int) -> bytes:
+        moved = {name: row and (*row[:3], row[3] + shift, *row[4:]) for name, row in directory.items()}
+        places = {name: (data_offset(archive, directory[name][3]) + shift, directory[name][2]) for name in DATA}
+        data = dump_data((moved, places, extensions))
+        return b"".join((len(data).to_bytes(4, "little"), data, bundle))
+
+    shift = len(executable) + len(table(0))
+    start = table(shift)
+    place = executable.index(MARKER) + len(MARKER)
+    patched = bytearray(executable)
+    patched[place : place + 16] = len(executable).to_bytes(8, "little") + len(start).to_bytes(8, "little")
+    return build_archive(entries, bytes(patched) + start)
+
+
+NATIVE = frozenset({"site/extracted.zip", "serving/extracted.zip"})
+"""The entries that have packages' machine code."""
+DATA = (LIBRARY, SHARED_OBJECTS)
+
+
+def archive_directory(archive: bytes) -> dict[str, tuple[int, ...]]:
+    """Return the directory of an archive as the interpreter's importer keeps it, without the path of each file."""
+    with tempfile.TemporaryDirectory(prefix="mcpc-") as folder:
+        path = Path(folder, "archive")
+        path.write_bytes(archive)
+        rows = zipimport.zipimporter(str(path))._files  # type: ignore[attr-defined]
+        zipimport._zip_directory_cache.pop(str(path), None)  # type: ignore[attr-defined]
+    return {name: row and tuple(row[1:]) for name, row in sorted(rows.items())}
+
+
+def data_offset(archive: bytes, header: int) -> int:
+    """Return where the data of an entry begins, by the place of its header."""
+    lengths = archive[header + 26 : header + 30]
+    return header + 30 + int.from_bytes(lengths[:2], "little") + int.from_bytes(lengths[2:], "little")
+
+
+def start_bundle(start: bytes) -> bytes:
+    """Return the modules of the start path, from the bytecode of `__main__`."""
+    code: CodeType = marshal.loads(start[16:])
+    bundle = next(value for value in code.co_consts if isinstance(value, tuple) and value and type(value[0]) is tuple)
+    return dump_code(bundle)

@@ -1,0 +1,182 @@
+"""A self-contained file serves where there is neither a Python nor anything else, and is an archive as any built file."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import zipfile
+from typing import TYPE_CHECKING
+
+import pytest
+
+from mcpc.pack.archive import MANIFEST
+from mcpc.selfcontained import CannotEmbedError
+from mcpc.selfcontained.interpreter import running_interpreter
+from mcpc.selfcontained.shared_objects import static_symbols
+from support.artifact import mcpc
+from support.chroots import run_in
+from support.needs import lacking
+from support.stdio import encoded, initialization
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+TOOLS = '''"""Tools."""
+
+import asyncio
+import ctypes
+import decimal
+import hashlib
+import os
+import sqlite3
+import ssl
+import subprocess
+import sys
+
+from mcpc import Server, tool
+
+mcp = Server("alone", version="1.0.0")
+
+
+@tool(inline=True)
+def echo(text: str) -> str:
+    """Return the text."""
+    return text
+
+
+@tool
+def library() -> dict[str, object]:
+    """Return what extension modules of the library and their libraries compute."""
+    return {
+        "ctypes": ctypes.pythonapi.Py_IsInitialized(),
+        "decimal": str(decimal.Decimal(1) / 8),
+        "hashlib": hashlib.new("sha256", b"a").hexdigest()[:8],
+        "sqlite3": sqlite3.connect(":memory:").execute("select 6 * 7").fetchone()[0],
+        "ssl": ssl.create_default_context().check_hostname,
+        "isolated": sys.flags.isolated,
+    }
+
+
+@tool
+async def child(text: str) -> str:
+    """Return what this interpreter prints as a child of the worker."""
+    program = "import json,sys; print(json.dumps(sys.argv[1:]))"
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-I", "-c", program, text, stdout=subprocess.PIPE
+    )
+    return (await process.communicate())[0].decode().strip()
+'''
+EXPECTED = {
+    "ctypes": 1,
+    "decimal": "0.125",
+    "hashlib": "ca978112",
+    "sqlite3": 42,
+    "ssl": True,
+    "isolated": 1,
+}
+HELLO = encoded({"id": 1, "method": "initialize", "params": initialization()})
+TEXT = 'it\'s "quoted" Ünïcödé 工程 🦆'
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A project with three tools; the tests are skipped where no interpreter can be linked."""
+    if sys.platform != "linux":
+        pytest.skip("self-contained files for Linux are built on Linux")
+    try:
+        static_symbols(running_interpreter())
+    except CannotEmbedError as problem:
+        lacking(f"{problem} ({problem.diagnostic.hint})")
+    folder = tmp_path_factory.mktemp("alone")
+    (folder / "tools.py").write_text(TOOLS)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def server(project: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The self-contained file."""
+    return built(project, tmp_path_factory.mktemp("built") / "server")
+
+
+def built(project: Path, target: Path, *options: str) -> Path:
+    """Build a self-contained file."""
+    done = mcpc("build", project, "--self-contained", *options, "-o", target)
+    assert done.returncode == 0, done.stderr
+    return target
+
+
+def called(server: Path, tool: str, **arguments: object) -> str:
+    """Return what a tool prints when the file's own command calls it."""
+    return said([server, "call", tool, "--json", json.dumps(arguments)]).decode().strip()
+
+
+def said(argv: list[str | Path], environment: Mapping[str, str] | None = None) -> bytes:
+    """Return what a program prints, which succeeds."""
+    done = subprocess.run(argv, capture_output=True, env=environment or {}, timeout=120, check=False)
+    assert (done.returncode, done.stderr) == (0, b"")
+    return done.stdout
+
+
+def test_it_serves_without_a_python(server: Path) -> None:
+    done = subprocess.run([server], input=HELLO, capture_output=True, env={}, timeout=60, check=True)
+    assert json.loads(done.stdout)["result"]["serverInfo"]["name"] == "alone"
+    assert called(server, "echo", text=TEXT) == TEXT
+
+
+def test_the_whole_library_works_in_workers(server: Path) -> None:
+    assert json.loads(called(server, "library")) == EXPECTED
+
+
+def test_it_is_an_interpreter_for_its_handlers(server: Path) -> None:
+    assert json.loads(called(server, "child", text=TEXT)) == [TEXT]
+    assert said([server, "-c", "import sys; print(*sys.argv)", "a", "-b"]) == b"-c a -b\n"
+    assert b"--metadata-encoding" in said([server, "-m", "zipfile", "-h"])
+
+
+def test_it_works_in_an_empty_root(server: Path, tmp_path: Path) -> None:
+    shutil.copy(server, tmp_path / "server")
+    if os.geteuid() != 0 or run_in(tmp_path, ["/server", "--version"], {}).returncode != 0:
+        pytest.skip("changing the root folder needs to be root")
+    for argv, lines in ((["/server", "call", "library"], b""), (["/server"], HELLO)):
+        done = run_in(tmp_path, argv, {}, lines)
+        assert (done.returncode, done.stderr) == (0, b"")
+        assert done.stdout
+    assert [path.name for path in tmp_path.iterdir()] == ["server"]
+
+
+def test_it_is_an_archive_with_a_manifest(server: Path) -> None:
+    with zipfile.ZipFile(server) as packed:
+        names = packed.namelist()
+        assert packed.testzip() is None
+        told = packed.read(MANIFEST).decode().splitlines()
+    assert sorted(line.partition("  ")[2] for line in told) == sorted(set(names) - {MANIFEST})
+    assert {"python/library", "python/shared-objects"} <= {*names}
+    assert any(name.startswith("META-INF/licenses/") for name in names)
+    assert mcpc("inspect", server).returncode == 0
+    assert b"every entry matches its checksum" in said([server, "check"])
+
+
+def test_two_builds_are_equal(project: Path, server: Path, tmp_path: Path) -> None:
+    environment = {**os.environ, "MCPC_CACHE_DIR": str(tmp_path / "cache")}
+    again = tmp_path / "server"
+    done = mcpc("build", project, "--self-contained", "-o", again, python=sys.executable, environment=environment)
+    assert done.returncode == 0, done.stderr
+    assert again.read_bytes() == server.read_bytes()
+
+
+def test_another_word_is_not_taken_for_a_target(project: Path) -> None:
+    done = mcpc("build", "--self-contained", project)
+    assert done.returncode == 2
+    assert "is not a target" in done.stderr
+
+
+def test_a_target_of_another_machine_is_refused(project: Path, tmp_path: Path) -> None:
+    other = "linux_aarch64" if os.uname().machine != "aarch64" else "linux_x86_64"
+    done = mcpc("build", project, "--self-contained", other, "-o", tmp_path / "server")
+    assert done.returncode == 1
+    assert "MCP430" in done.stderr
+    assert not (tmp_path / "server").exists()
