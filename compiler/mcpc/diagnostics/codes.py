@@ -174,6 +174,7 @@ CODES: dict[str, DiagnosticCode] = {
     "MCP295": DiagnosticCode("warning", "unknown version of an SDK"),
     "MCP296": DiagnosticCode("note", "framework is bundled"),
     "MCP297": DiagnosticCode("warning", "module of a later import is missing"),
+    "MCP298": DiagnosticCode("warning", "program asks its server itself and does not serve it"),
     "MCP301": DiagnosticCode("error", "unknown protocol version"),
     "MCP302": DiagnosticCode("warning", "capability is not available"),
     "MCP401": DiagnosticCode("error", "requirement cannot be read"),
