@@ -202,6 +202,8 @@ CODES: dict[str, DiagnosticCode] = {
     "MCP432": DiagnosticCode("error", "self-contained file cannot include a package"),
     "MCP501": DiagnosticCode("error", "Bash file has Windows line endings"),
     "MCP502": DiagnosticCode("error", "two file names differ only in case"),
+    "MCP503": DiagnosticCode("warning", "handler needs Bash, which Windows does not have"),
+    "MCP504": DiagnosticCode("warning", "program is for another system"),
     "MCP701": DiagnosticCode("error", "character hides or reorders text shown to a model"),
     "MCP703": DiagnosticCode("error", "path leads out of its folder"),
     "MCP704": DiagnosticCode("error", "program can be changed by others"),
