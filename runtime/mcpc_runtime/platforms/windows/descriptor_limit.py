@@ -1,4 +1,4 @@
-"""The limit of descriptors of this process: sockets are none here, so this is what one process serves well."""
+"""The limit of descriptors of this process: sockets have none here, so this is what one process serves well."""
 
 from __future__ import annotations
 
