@@ -1,4 +1,4 @@
-"""The limit of descriptors of this process: it does not count sockets here, so this is a fixed number."""
+"""The limit of descriptors of this process: sockets have none here, so this is what one process serves well."""
 
 from __future__ import annotations
 

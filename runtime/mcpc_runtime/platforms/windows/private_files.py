@@ -81,7 +81,7 @@ def is_own_file(status: os.stat_result) -> bool:
 
 
 def access_of_others(status: os.stat_result) -> int:
-    """Return 0: the mode of a file does not describe other users here."""
+    """Return 0: a file's mode does not describe the access of other users here."""
     return 0
 
 
