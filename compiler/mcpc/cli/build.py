@@ -18,6 +18,8 @@ from mcpc.cli.windows_program import as_windows_program, check_python_of_program
 from mcpc.diagnostics.formats import relocate_paths
 from mcpc.diagnostics.formats.text import BLOCKS
 from mcpc.diagnostics.formats.visible import visible
+from mcpc.emit.interpreters import HERE, MissingPythonError, interpreter
+from mcpc.options import minor_versions
 from mcpc.selfcontained import TARGETS, EmbeddingRequest, this_machine
 from mcpc.smoke import START_ALONE, START_BY_PYTHON
 
@@ -39,7 +41,20 @@ def validate_python_option(context: click.Context, option: click.Parameter, valu
         raise click.BadParameter(messages.PYTHON_EXPECTED)
     if "/" in value and not value.startswith("/"):
         raise click.BadParameter(messages.PYTHON_PATH_EXPECTED)
+    for minor in minor_versions(value):
+        check_minor(minor)
     return value
+
+
+def check_minor(minor: str) -> None:
+    """Refuse a minor version that does not run servers, or of which this machine has no Python."""
+    if int(minor.removeprefix("3.")) < 11:
+        raise click.BadParameter(messages.PYTHON_TOO_OLD.format(minor=minor))
+    try:
+        if minor != HERE:
+            interpreter(minor)
+    except MissingPythonError as problem:
+        raise click.BadParameter(str(problem)) from None
 
 
 def validate_target(context: click.Context, option: click.Parameter, value: str | None) -> str | None:
@@ -54,9 +69,9 @@ def validate_target(context: click.Context, option: click.Parameter, value: str 
 @click.option("-o", "--output", "target", type=click.Path(path_type=Path), default="server.pyz", show_default=True)
 @click.option(
     "--python",
-    metavar="COMMAND",
+    metavar="COMMAND|VERSIONS",
     callback=validate_python_option,
-    help="Python that runs the built file (default: any found).",
+    help="Python that runs the built file (default: any found), or the versions to include bytecode for: 3.11,3.12.",
 )
 @click.option(
     "--self-contained",

@@ -28,6 +28,7 @@ PROJECT_MUST_BE_IMPORTED = "--no-import works only with check and show: this com
 PYTHON_EXPECTED = "expected a command or a path without spaces, quotes or other special characters"
 PYTHON_PATH_EXPECTED = "expected a command or an absolute path, because the file can be started from any folder"
 TARGET_EXPECTED = "`{value}` is not a target; expected {targets}. Write a project before this option"
+PYTHON_TOO_OLD = "a server does not run on Python {minor}; expected 3.11 or newer"
 PYTHON_OF_PROGRAM_EXPECTED = "--exe finds Python by its version; expected `--python python3.N`, not `{python}`"
 UNKNOWN_CODE = "unknown code {code}; {hint}"
 UNKNOWN_COMMAND = "unknown command: {name}"
