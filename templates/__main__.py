@@ -17,13 +17,18 @@ if sys.version_info < (3, 11):
 # Nothing made up to the first answer is garbage: looking for some would cost half a millisecond.
 gc.disable()
 
-import posix  # noqa: E402
 import zipimport  # noqa: E402
+
+try:
+    import posix
+except ImportError:  # Windows
+    import nt as posix
 
 BUNDLE = "BUNDLE"
 BY_FIRST_LINE = "z" in globals()
 LOADER = globals()["z"] if BY_FIRST_LINE else __loader__
 FILE = ARCHIVE = LOADER.archive
+NULL = "/dev/null" if posix.__name__ == "posix" else "NUL"
 WORDS = sys.argv[2 if BY_FIRST_LINE else 1 :]
 
 # An empty file is put where a standard stream is missing, so that no file of ours gets its number.
@@ -31,7 +36,7 @@ for number in (0, 1, 2):
     try:
         posix.fstat(number)
     except OSError:
-        posix.open("/dev/null", posix.O_RDWR)  # takes the lowest number that is free, which is this one
+        posix.open(NULL, posix.O_RDWR)  # takes the lowest number that is free, which is this one
 
 
 class Moved(dict):

@@ -10,7 +10,7 @@ from typing import Any, cast
 import pytest
 
 from mcpc_runtime.handlers.runner_context import RunnerContext
-from mcpc_runtime.platforms import environments
+from mcpc_runtime.platforms import secret_variables
 from mcpc_runtime.platforms.environments import MINIMAL, SECRETS, handler_environment
 
 HERE = {
@@ -84,7 +84,7 @@ def test_credentials_for_spans_are_nobody_elses(inherit: bool, monkeypatch: pyte
 
 
 def test_variables_that_a_project_names_for_tokens_are_nobody_elses(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(environments, "declared_secrets", set())
+    monkeypatch.setattr(secret_variables, "declared_secrets", set())
     monkeypatch.setattr(posix, "environ", {**HERE, b"MY_TOKEN": b"key"})
     assert handler_environment(True, ())[b"MY_TOKEN"] == b"key"
     rows = {"secret_variables": ("mcpc_runtime.systems.bx.variables:secret_variables",)}

@@ -30,7 +30,7 @@ TABLES = {
     ("handlers/python/bindings/__init__.py", "FUNCTIONS"): "the functions of bindings that handlers import",
     ("http/settings.py", "bx_path"): "an option of the HTTP server",
     ("http/variables.py", "READ"): "the variables that mean something",
-    ("platforms/environments.py", "SECRETS"): "the variables that handlers do not receive",
+    ("platforms/secret_variables.py", "SECRETS"): "the variables that handlers do not receive",
     ("systems/contract_types.py", ""): "type checks of the table of contracts",
 }
 """The tables whose rows may name a system: a module, and the name that is assigned; a whole module without one."""

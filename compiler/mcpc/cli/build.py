@@ -96,7 +96,8 @@ def command(context: click.Context, /, target: Path, output: str, no_smoke: bool
     started = time.monotonic()
     project, width = given.pop("project"), given.pop("blocks")
     output = output if width is None else f"{BLOCKS}{width}"
-    is_program, embedding = given.pop("is_program"), read_embedding(given)
+    is_program = given.pop("is_program")
+    embedding = read_embedding(given, is_program=is_program)
     if context.get_parameter_source("target") is ParameterSource.DEFAULT:
         target = default_output(target, embedding, is_program=is_program)
     place, options = output_path(target), command_options.read_options(given)
@@ -110,7 +111,8 @@ def command(context: click.Context, /, target: Path, output: str, no_smoke: bool
         report.report(told, files, output, project)
     if embedding is not None:
         build = embed_build(build, embedding, output, quiet)
-    write_artifact(build, place, START_ALONE if embedding else START_BY_PYTHON, tried=not no_smoke)
+    is_ours = embedding is not None and embedding.target == this_machine()
+    write_artifact(build, place, START_ALONE if is_ours else START_BY_PYTHON, tried=not no_smoke)
     if output == "json":
         problems = json.loads(
             report.render_machine_format(*relocate_paths(told, files, report.relative_to_cwd(project)), output)
@@ -122,16 +124,16 @@ def command(context: click.Context, /, target: Path, output: str, no_smoke: bool
 
 def default_output(target: Path, embedding: EmbeddingRequest | None, *, is_program: bool) -> Path:
     """Return the name of a built file that was not named."""
-    if is_program and embedding is not None:
-        raise click.UsageError(messages.EXE_OR_SELF_CONTAINED)
     if embedding is not None and not embedding.target.startswith("win"):
         return target.with_suffix("")
     return target.with_suffix(".exe") if is_program or embedding is not None else target
 
 
-def read_embedding(given: dict[str, Any]) -> EmbeddingRequest | None:
+def read_embedding(given: dict[str, Any], *, is_program: bool) -> EmbeddingRequest | None:
     """Return what --self-contained and its options ask for; None without it."""
     target, interpreter, minimal = (given.pop(name) for name in ("embedding", "interpreter", "minimal_library"))
+    if target is not None and is_program:
+        raise click.UsageError(messages.EXE_OR_SELF_CONTAINED)
     if target is not None:
         return EmbeddingRequest(b"", target, interpreter, minimal)
     if interpreter is not None or minimal:

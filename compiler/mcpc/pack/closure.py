@@ -1,9 +1,10 @@
 """Compute the runtime modules that a server needs: all that its start, its tables and its generated code refer to.
 
 An edge is an import, or a string of the code that names a module: `lazy("mcpc_runtime.x:y")`, a row of a table, the
-code of a new process. Imports for type checkers and docstrings are not edges. Two kinds of edges depend on the server:
-rows of the tables in `tables` are followed if their key is used, and closed modules are left out together with their
-importers. Reading the sources costs O(bytes of the runtime), once per process.
+code of a new process. Imports for type checkers and docstrings are not edges. What a port takes from its adapter
+(`{ADAPTER}.pipes`) is an edge to that module of every adapter: one file runs on every platform. Two kinds of edges
+depend on the server: rows of the tables in `tables` are followed if their key is used, and closed modules are left out
+together with their importers. Reading the sources costs O(bytes of the runtime), once per process.
 """
 
 from __future__ import annotations
@@ -11,6 +12,8 @@ from __future__ import annotations
 import re
 from functools import cache
 from typing import TYPE_CHECKING
+
+from mcpc_runtime.platforms import PLATFORMS, POSIX
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -22,6 +25,8 @@ EAGER = re.compile(r"^(?:from|import) (mcpc_runtime[\w.]*)", re.MULTILINE)
 """An import at the beginning of a line; others are inside a function or branch."""
 ROW = re.compile(r'^    "(\w+)": (\(\n(?:        .*\n)+    \)|.*),$', re.MULTILINE)
 NAME = re.compile(r"\w+")
+OF_ADAPTER = re.compile(r"\{ADAPTER\}((?:\.\w+)+)")
+ADAPTERS = tuple(row[0] for row in (POSIX, *PLATFORMS.values()))
 
 
 def module_closure(
@@ -108,4 +113,5 @@ def at_run_time(source: str) -> str:
 def named_modules(text: str) -> tuple[str, ...]:
     """Return the modules that a text names; a name imported from a package may be one of its modules."""
     members = [f"{package}.{name}" for package, names in FROM.findall(text) for name in NAME.findall(names)]
-    return (*MODULE.findall(text), *members)
+    adapted = [f"{adapter}{name}" for name in OF_ADAPTER.findall(text) for adapter in ADAPTERS]
+    return (*MODULE.findall(text), *members, *adapted)

@@ -17,14 +17,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mcpc.emit.bytecode import dump_code, dump_data
-from mcpc.pack.archive import MANIFEST, ArchiveEntry, build_archive, sha256_hex
-from mcpc.pack.manifest import checksum_line
+from mcpc.pack.archive import ArchiveEntry, build_archive
 from mcpc.selfcontained.executable import build_executable
 from mcpc.selfcontained.import_closure import imported_modules, library_closure
 from mcpc.selfcontained.interpreter import running_interpreter
 from mcpc.selfcontained.library import cached_library, deflate, library_modules
 from mcpc.selfcontained.licences import licence_entries
 from mcpc.selfcontained.request import CannotEmbedError
+from mcpc.selfcontained.server_archive import server_entries, with_manifest
 from mcpc.selfcontained.shared_objects import collect_shared_objects, interpreter_functions, tool_output
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ STORED_OBJECTS = frozenset({"_json", "zlib"})
 
 def embed_server(request: EmbeddingRequest) -> bytes:
     """Return the self-contained file of a server."""
-    if request.target != f"linux_{platform.machine()}" or sys.platform != "linux":
+    if request.target != f"linux_{platform.machine()}" or platform.system() != "Linux":
         hint = "build it on such a machine"
         raise CannotEmbedError("MCP430", f"the interpreter of this machine does not run on {request.target}", hint)
     if request.interpreter is not None:
@@ -78,19 +78,6 @@ def refuse_native_packages(entries: Mapping[str, bytes]) -> None:
             package = found[0].partition("/")[0]
             message = f"the package {package} has machine code, which a self-contained file cannot load"
             raise CannotEmbedError("MCP432", message, "use packages without machine code, or build `server.pyz`")
-
-
-def server_entries(archive: bytes) -> dict[str, bytes]:
-    """Return the entries of an archive."""
-    with zipfile.ZipFile(io.BytesIO(archive)) as packed:
-        return {name: packed.read(name) for name in packed.namelist()}
-
-
-def with_manifest(entries: dict[str, bytes]) -> list[ArchiveEntry]:
-    """Return entries with a manifest of all of them."""
-    lines = sorted((name, sha256_hex(data)) for name, data in entries.items() if name != MANIFEST)
-    manifest = "".join(f"{checksum_line(name, digest)}\n" for name, digest in lines)
-    return [ArchiveEntry(name, data) for name, data in {**entries, MANIFEST: manifest.encode()}.items()]
 
 
 def shared_object_entry(objects: SharedObjects) -> tuple[bytes, dict[str, object]]:

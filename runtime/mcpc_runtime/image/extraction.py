@@ -8,9 +8,9 @@ ends.
 from __future__ import annotations
 
 import marshal
-from errno import EACCES
 
-from mcpc_runtime.platforms import system, system_features
+from mcpc_runtime.platforms import system
+from mcpc_runtime.platforms.extraction_folders import candidate_folders, check_folder
 from mcpc_runtime.platforms.processes import TEMPORARY_FOLDERS, remove_tree
 from mcpc_runtime.platforms.rollback import Rollback
 
@@ -21,7 +21,7 @@ except ImportError:  # its name in Python 3.11; hashlib would load a whole libra
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from mcpc_runtime.image.image import Image
 
@@ -33,7 +33,6 @@ LOCAL_HEADER, HEADER_SIZE = b"PK\3\4", 30
 LENGTH_FIELDS = ((18, 22), (26, 28), (28, 30))
 """A file in an archive: the signature of its header, the header's length, and the positions of three lengths."""
 PRIVATE_MODE = 0o700
-WRITABLE_BY_OTHERS, STICKY = 0o022, 0o1000
 CREATE_FLAGS = system.O_WRONLY | system.O_CREAT | system.O_EXCL | system.O_NOFOLLOW | system.O_CLOEXEC
 
 extracted: dict[str, str] = {}
@@ -136,41 +135,6 @@ def verified_entry(image: Image, name: str, digests: dict[str, str]) -> bytes:
     if digests.get(escaped, "").removeprefix("\\") != digest:
         raise ExtractionError(f"{name} has a wrong checksum")
     return data
-
-
-def candidate_folders() -> Iterator[str]:
-    """Yield the folders to try: of this login session, for temporary files, and the shared /tmp."""
-    for variable in (b"XDG_RUNTIME_DIR", b"TMPDIR"):
-        variable_value = str(system.environ.get(variable, b""), "utf-8", "surrogateescape")
-        if variable_value.startswith("/"):
-            yield variable_value.rstrip("/")
-    yield "/tmp"
-
-
-def check_folder(folder: str) -> None:
-    """Raise OSError if other users could replace a folder in it, or if programs cannot be run from it."""
-    path = resolve_symlinks(folder)
-    while True:
-        status = system.stat(path)
-        label = "it" if path == folder else path
-        if status.st_uid not in (0, system.geteuid()):
-            raise OSError(EACCES, f"{label} is owned by another user")
-        if status.st_mode & WRITABLE_BY_OTHERS and not status.st_mode & STICKY:
-            raise OSError(EACCES, f"{label} is writable by other users")
-        if path == "/":
-            break
-        path = path.rpartition("/")[0] or "/"
-    if system.statvfs(folder).f_flag & getattr(system, "ST_NOEXEC", 0):
-        raise OSError(EACCES, "its file system is mounted with noexec")
-
-
-def resolve_symlinks(folder: str) -> str:
-    """Return a folder's path without symlinks; unchanged where the system does not provide it."""
-    descriptor = system.open(folder, system.O_RDONLY | system.O_DIRECTORY | system.O_CLOEXEC)
-    try:
-        return system.readlink(f"/proc/self/fd/{descriptor}") if system_features.has("proc") else folder
-    finally:
-        system.close(descriptor)
 
 
 def write_file(target: str, path: str, data: bytes, is_executable: bool) -> None:

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     Read = Callable[[int, int], bytes]
     """Returns a range of an entry: offset and length."""
 
+SEPARATOR: str = zipimport.path_sep  # type: ignore[attr-defined]
+"""What the importer writes for "/" in the names of entries."""
 CHANGED = "the server's file was changed while the server ran; restart the server"
 
 
@@ -70,7 +72,7 @@ def entry_reader(descriptor: int, known: State, loader: zipimport.zipimporter, n
     The position comes from the archive's own directory, not from the build, so a repacked archive still works.
     """
     files = getattr(loader, "_files", None) or zipimport._zip_directory_cache.get(loader.archive, {})  # type: ignore[attr-defined]
-    _, method, _, _, header, *_ = files.get(name, None) or (0, -1, 0, 0, 0)
+    _, method, _, _, header, *_ = files.get(name.replace("/", SEPARATOR), None) or (0, -1, 0, 0, 0)
     if method != 0:
         copy: bytes = loader.get_data(f"{loader.archive}/{name}")
         return lambda offset, length: copy[offset : offset + length]

@@ -1,19 +1,12 @@
 """Port: start processes, and end them with everything that they started."""
 
 from mcpc_runtime.lazy import lazy
-from mcpc_runtime.platforms.posix.supervision import CALL_VARIABLE
-from mcpc_runtime.platforms.posix.supervision.folders import TEMPORARY_FOLDERS, remove_quietly, remove_tree
-from mcpc_runtime.platforms.posix.supervision.subtree import signal_group
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from mcpc_runtime.platforms.posix.supervision.client import SupervisedProcess, Supervisor
-else:
-    SupervisedProcess = lazy("mcpc_runtime.platforms.posix.supervision.client:SupervisedProcess")
-    Supervisor = lazy("mcpc_runtime.platforms.posix.supervision.client:Supervisor")
+from mcpc_runtime.platforms import ADAPTER, bind_port
+from mcpc_runtime.platforms.temporary_folders import TEMPORARY_FOLDERS, remove_quietly, remove_tree
 
 __all__ = [
     "CALL_VARIABLE",
+    "PYTHON_OPTIONS",
     "TEMPORARY_FOLDERS",
     "SupervisedProcess",
     "Supervisor",
@@ -21,3 +14,12 @@ __all__ = [
     "remove_tree",
     "signal_group",
 ]
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from mcpc_runtime.platforms.posix.processes import CALL_VARIABLE, PYTHON_OPTIONS, signal_group
+    from mcpc_runtime.platforms.posix.supervision.client import SupervisedProcess, Supervisor
+else:
+    SupervisedProcess = lazy(f"{ADAPTER}.supervision.client:SupervisedProcess")
+    Supervisor = lazy(f"{ADAPTER}.supervision.client:Supervisor")
+    bind_port(globals(), f"{ADAPTER}.processes")

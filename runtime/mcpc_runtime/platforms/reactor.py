@@ -1,12 +1,14 @@
 """Port: wait for descriptors and timers."""
 
 from mcpc_runtime.lazy import lazy
-from mcpc_runtime.platforms.posix.reactor import READABLE, WRITABLE, Reactor
+from mcpc_runtime.platforms import ADAPTER, bind_port
+
+__all__ = ["READABLE", "WRITABLE", "Reactor", "watch_end"]
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from mcpc_runtime.platforms.posix.hangups import watch_end
+    from mcpc_runtime.platforms.posix.reactor import READABLE, WRITABLE, Reactor
 else:
-    watch_end = lazy("mcpc_runtime.platforms.posix.hangups:watch_end")
-
-__all__ = ["READABLE", "WRITABLE", "Reactor", "watch_end"]
+    watch_end = lazy(f"{ADAPTER}.hangups:watch_end")
+    bind_port(globals(), f"{ADAPTER}.reactor")

@@ -8,7 +8,7 @@ data that the client does not accept yet is stored.
 from __future__ import annotations
 
 from mcpc_runtime.lazy import lazy
-from mcpc_runtime.platforms import system
+from mcpc_runtime.platforms import PIPE_CAPACITY, system
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,8 +25,6 @@ else:
     sleep = lazy("time:sleep")
 
 READ_SIZE = 1 << 16
-PIPE_CAPACITY = 1 << 16
-"""What a new pipe accepts without being read: up to this, writing cannot block."""
 HIGH_WATER = 4 << 20
 """With more unsent data than this, nothing more is read from the client."""
 
@@ -145,7 +143,7 @@ class Channel:
         data = self._pending[0] if len(self._pending) == 1 else b"".join(self._pending)
         self._pending.clear()
         if self._write_some is None and self.bytes_written + len(data) > PIPE_CAPACITY:
-            self._make_nonblocking()
+            self._make_nonblocking()  # until then, writing cannot block
         write_some, view = self._write_some or system.write, memoryview(data)
         try:
             while view:

@@ -23,6 +23,7 @@ from mcpc_runtime.handlers.results import (
     uri_variable,
 )
 from mcpc_runtime.image.extraction import extracted_folder
+from mcpc_runtime.platforms import LINE_END
 from mcpc_runtime.protocol.constants import INTERNAL_ERROR
 from mcpc_runtime.protocol.effects import Failure, Outcome, text, text_outcome
 from mcpc_runtime.protocol.jsonrpc import encode
@@ -120,7 +121,8 @@ def signal_name(number: int) -> str:
 
 def output_text(printed: bytes) -> str:
     """Return an output as text, without the final line end."""
-    return str(printed, "utf-8", "replace").removesuffix("\n")
+    string = str(printed, "utf-8", "replace")
+    return string.removesuffix(LINE_END if string.endswith(LINE_END) else "\n")
 
 
 def with_dropped_count(string: str, dropped: int) -> str:

@@ -10,11 +10,9 @@ from __future__ import annotations
 
 import sys
 from _thread import get_ident
-from select import POLLOUT, poll
 from time import sleep
 
 from mcpc_runtime.lazy import lazy
-from mcpc_runtime.platforms import system
 from mcpc_runtime.protocol.jsonrpc import parse, quote
 
 try:
@@ -30,17 +28,16 @@ if TYPE_CHECKING:
 
     from mcpc_runtime import packages
     from mcpc_runtime.handlers.python.bindings.models import dump_model
+    from mcpc_runtime.platforms.nonblocking_writer import write_patiently
     from mcpc_runtime.protocol.jsonrpc import Json
 else:
     b2a_base64 = lazy("binascii:b2a_base64")
     dump_model = lazy("mcpc_runtime.handlers.python.bindings.models:dump_model")
     format_exception = lazy("traceback:format_exception")
     packages = lazy("mcpc_runtime.packages")
+    write_patiently = lazy("mcpc_runtime.platforms.nonblocking_writer:write_patiently")
 
 POLL_SECONDS = 0.0002
-PIECE_SIZE = 4096
-PATIENCE_MS = 100
-"""How long to wait for room in standard error before the rest of a traceback is dropped."""
 JSON_METHODS: tuple[tuple[str, dict[str, str]], ...] = (
     ("model_dump", {"mode": "json"}),
     ("isoformat", {}),
@@ -190,12 +187,4 @@ def print_traceback(problem: BaseException) -> None:
     except Exception:  # noqa: BLE001 - the handler's exception may raise, too
         return
     data = "".join(lines).encode("utf-8", "backslashreplace")
-    waiting = poll()
-    waiting.register(2, POLLOUT)
-    for start in range(0, len(data), PIECE_SIZE):
-        if not any(event & POLLOUT for _, event in waiting.poll(PATIENCE_MS)):
-            return
-        try:
-            system.write(2, data[start : start + PIECE_SIZE])
-        except OSError:
-            return
+    write_patiently(2, data)

@@ -21,6 +21,8 @@ FIFO = 0o010000
 FILE_TYPE = 0o170000
 WRITE_SIZE = 4096
 """Bytes that fit wherever poll reports room: PIPE_BUF of a pipe, a fraction of a socket's buffer."""
+PATIENCE_MS = 100
+"""How long `write_patiently` waits for room before it drops the rest."""
 
 
 def open_nonblocking(descriptor: int) -> tuple[Put, int]:
@@ -46,3 +48,16 @@ def polling_writer(descriptor: int) -> Put:
         return posix.write(descriptor, view[:WRITE_SIZE])
 
     return put
+
+
+def write_patiently(descriptor: int, data: bytes) -> None:
+    """Write data as far as there is room, or soon will be; drop the rest."""
+    room = new_poll()
+    room.register(descriptor, POLLOUT)
+    for start in range(0, len(data), WRITE_SIZE):
+        if not any(event & POLLOUT for _, event in room.poll(PATIENCE_MS)):
+            return
+        try:
+            posix.write(descriptor, data[start : start + WRITE_SIZE])
+        except OSError:
+            return

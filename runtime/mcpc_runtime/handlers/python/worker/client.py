@@ -15,7 +15,7 @@ from mcpc_runtime.handlers.python.worker.frames import FRAME_LIMIT, FULL, SENT, 
 from mcpc_runtime.platforms import system
 from mcpc_runtime.platforms.artifact_file import archive_descriptor, check_unchanged, watched
 from mcpc_runtime.platforms.pipes import close, incoming, outgoing
-from mcpc_runtime.platforms.processes import CALL_VARIABLE
+from mcpc_runtime.platforms.processes import CALL_VARIABLE, PYTHON_OPTIONS
 from mcpc_runtime.platforms.reactor import READABLE, WRITABLE
 from mcpc_runtime.platforms.rollback import OpenDescriptors, Rollback
 from mcpc_runtime.protocol.jsonrpc import ParseError, parse
@@ -51,8 +51,9 @@ if TYPE_CHECKING:
 
 
 BOOT = (
-    "import sys,posix;a=sys.argv[1].replace('/proc/self/','/proc/%d/'%posix.getpid());sys.path.insert(0,a);"
-    "from mcpc_runtime.handlers.python.worker.main import main;main(a,*sys.argv[2:])"
+    "import sys;a=sys.argv[1]\n"
+    "if a[:11]=='/proc/self/':import posix;a='/proc/%d/'%posix.getpid()+a[11:]\n"
+    "sys.path.insert(0,a);from mcpc_runtime.handlers.python.worker.main import main;main(a,*sys.argv[2:])"
 )
 ARCHIVE = 6
 """The worker's descriptor of the server's file."""
@@ -121,7 +122,7 @@ class WorkerProcess:
             check_unchanged(archive)
             place, descriptors = archive_descriptor(archive, ARCHIVE)
             known = [f"{number:d}" for number in watched.get(archive, ())]
-            argv = [sys.executable or "python3", "-I", "-S", "-c", BOOT, place, line.kind, *known]
+            argv = [sys.executable or "python3", "-I", "-S", *PYTHON_OPTIONS, "-c", BOOT, place, line.kind, *known]
             descriptors.update({3: line.worker_end, 4: replies_in, 5: control_end})
             self._child = self._supervisor.spawn(argv, environment, descriptors, self._ended)
         line.close_worker_end()

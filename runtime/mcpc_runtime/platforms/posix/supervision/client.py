@@ -16,10 +16,8 @@ from select import poll, select
 from time import monotonic
 
 from mcpc_runtime.platforms.artifact_file import archive_descriptor, check_unchanged
-from mcpc_runtime.platforms.environments import is_secret
 from mcpc_runtime.platforms.posix import system_features
 from mcpc_runtime.platforms.posix.reactor import READABLE, WRITABLE
-from mcpc_runtime.platforms.posix.supervision.folders import TEMPORARY_FOLDERS, remove_tree
 from mcpc_runtime.platforms.posix.supervision.process import run_supervisor
 from mcpc_runtime.platforms.posix.supervision.process_table import process_table
 from mcpc_runtime.platforms.posix.supervision.program import CATCHABLE
@@ -32,6 +30,8 @@ from mcpc_runtime.platforms.posix.supervision.subtree import (
     start_time,
 )
 from mcpc_runtime.platforms.posix.supervision.wire import MAX_DESCRIPTORS, DescriptorSocket
+from mcpc_runtime.platforms.secret_variables import is_secret
+from mcpc_runtime.platforms.temporary_folders import TEMPORARY_FOLDERS, remove_tree
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -23,11 +23,11 @@ from time import monotonic
 
 from mcpc_runtime.platforms.posix import system_features
 from mcpc_runtime.platforms.posix.null_device import open_null
-from mcpc_runtime.platforms.posix.supervision.folders import remove_tree
 from mcpc_runtime.platforms.posix.supervision.program import start_program
 from mcpc_runtime.platforms.posix.supervision.subreaper import become_subreaper, make_undumpable
 from mcpc_runtime.platforms.posix.supervision.termination import ProcessGroups, Termination
 from mcpc_runtime.platforms.posix.supervision.wire import MISSING, DescriptorSocket, close_all
+from mcpc_runtime.platforms.temporary_folders import remove_tree
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import posix
+from mcpc_runtime.platforms import system
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,16 +18,16 @@ def remove_tree(folder: str) -> None:
     folders = [folder]
     for path in folders:  # grows while it is walked: folders come before their contents
         try:
-            entries = list(posix.scandir(path))
+            entries = list(system.scandir(path))
         except OSError:
             continue
         for entry in entries:
             if entry.is_dir(follow_symlinks=False):
                 folders.append(entry.path)
             else:
-                remove_quietly(posix.unlink, entry.path)
+                remove_quietly(system.unlink, entry.path)
     for path in reversed(folders):
-        remove_quietly(posix.rmdir, path)
+        remove_quietly(system.rmdir, path)
 
 
 def remove_quietly(remove: Callable[[AnyStr], None], path: AnyStr) -> None:

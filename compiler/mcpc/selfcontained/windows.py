@@ -1,0 +1,30 @@
+"""A self-contained file for Windows: a launcher, the embeddable Python, and the archive of the server.
+
+The launcher unpacks Python once for all files with the same Python, and starts the archive with it.
+"""
+
+from __future__ import annotations
+
+from mcpc.launchers.windows_file import PythonChoice, windows_file
+from mcpc.launchers.windows_interpreter import UnusableInterpreterError, bundled_interpreter, read_embeddable
+from mcpc.pack.archive import build_archive
+from mcpc.selfcontained.licences import FOLDER
+from mcpc.selfcontained.request import CannotEmbedError, EmbeddingRequest
+from mcpc.selfcontained.server_archive import server_entries, with_manifest
+
+MACHINES = {"win_amd64": "x64", "win_arm64": "arm64"}
+
+
+def embed_server(request: EmbeddingRequest) -> bytes:
+    """Return the self-contained file of a server."""
+    if request.minimal:
+        hint = "leave out --minimal-library"
+        raise CannotEmbedError("MCP430", f"the library of {request.target} cannot be reduced", hint)
+    machine = MACHINES[request.target]
+    try:
+        python = read_embeddable(request.interpreter, machine)
+    except UnusableInterpreterError as problem:
+        raise CannotEmbedError("MCP430", str(problem), problem.hint) from None
+    entries = {**server_entries(request.archive), f"{FOLDER}cpython.txt": python.licence}
+    archive = build_archive(with_manifest(entries), "")
+    return windows_file(archive, machine, PythonChoice((python.minor,)), bundled_interpreter(python))

