@@ -186,8 +186,8 @@ def test_a_platform_is_what_wheels_call_it(tag: str) -> None:
     assert parse_target(tag, "3.11" if "-cp" not in tag else "") == Target(platform, version)
 
 
-WRONG_PLATFORMS = ("win_amd64", "linux", "x86_64", "manylinux2014", "manylinux2015_x86_64", "darwin_arm64",
-                   "manylinux2014_x86_64-cp310", "manylinux2014_x86_64 ", "../x", "win32-cp311")  # fmt: skip
+WRONG_PLATFORMS = ("win_x86_64", "windows", "linux", "x86_64", "manylinux2014", "manylinux2015_x86_64", "darwin_arm64",
+                   "manylinux2014_x86_64-cp310", "manylinux2014_x86_64 ", "../x", "win32-cp310")  # fmt: skip
 
 
 @pytest.mark.parametrize("tag", WRONG_PLATFORMS)

@@ -251,6 +251,30 @@ def test_programs_with_clients_get_a_package_for_http(name: str) -> None:
     assert {item.name for item in found.requirements} & {"httpx", "httpx2"} == expected
 
 
+CODE_MODE = FAST + "from fastmcp.experimental.transforms.code_mode import CodeMode, MontySandboxProvider\n"
+SANDBOXES: dict[str, tuple[str, str, str]] = {
+    "the default": (FAST + "from fastmcp.experimental.transforms.code_mode import CodeMode\n", "", "==0.0.18"),
+    "declared": (CODE_MODE, ', "pydantic-monty==0.0.17"', "==0.0.17"),
+    "configured": (CODE_MODE + "CodeMode(sandbox_provider=MontySandboxProvider())\n", "", "==0.0.18"),
+    "the project's own": (
+        FAST + "from fastmcp.experimental.transforms import code_mode as m\nm.CodeMode(sandbox_provider=Own())\n",
+        "",
+        "",
+    ),
+    "no code mode": (FAST, "", ""),
+}
+
+
+@pytest.mark.parametrize("name", SANDBOXES)
+def test_programs_with_the_code_mode_get_its_sandbox(name: str) -> None:
+    code, more, expected = SANDBOXES[name]
+    project = tree({"server.py": code, "pyproject.toml": project_of('"fastmcp==4.1.2"' + more)})
+    found, _ = program_packages(project, read_project_settings(project), [project.files["server.py"]], "server.py")
+    assert [item.text for item in found.requirements if "monty" in item.name] == (
+        [f"pydantic-monty{expected}"] if expected else []
+    )
+
+
 @pytest.mark.parametrize(
     ("path", "packed"),
     [

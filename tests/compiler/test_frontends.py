@@ -31,6 +31,15 @@ def test_a_file_with_marks_in_another_place_is_named() -> None:
     assert "rename it to `server.py`" in hint
 
 
+def test_a_file_in_the_right_place_is_not_to_be_renamed() -> None:
+    code = "from mcpc import Server\nclass Own(Server): ...\nmcp = Own('x')\n@mcp.tool\ndef a(): ...\n"
+    message, path, hint = told({"server.py": code})
+    assert path == "server.py"
+    assert "not those of a `Server` that it makes" in message
+    assert "derived" in hint
+    assert "rename" not in hint
+
+
 def test_a_folder_without_marks_is_told_what_is_looked_for() -> None:
     message, path, hint = told({"main.py": "import flask\n@app.tool\ndef a(): ...\n"})
     assert (message, path) == ("no project found here", "")

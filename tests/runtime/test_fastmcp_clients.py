@@ -16,6 +16,8 @@ FOLDER = Path(__file__).parent / "fastmcp_clients"
         ("clients.py", "fastmcp3"),
         ("clients.py", "fastmcp4"),
         ("web.py", "fastmcp4"),
+        ("code_mode.py", "fastmcp3"),
+        ("code_mode.py", "fastmcp4"),
         ("sessions.py", "sdk1"),
         ("sessions.py", "sdk2"),
     ],

@@ -516,6 +516,7 @@ def machine(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., None]]:
         monkeypatch.setattr(sys, "platform", system)
         monkeypatch.setattr(os, "uname", lambda: SimpleNamespace(machine=arch, release=release))
         monkeypatch.setattr(tags, "glibc_version", lambda: libc)
+        monkeypatch.setattr(tags, "get_platform", lambda: arch)
 
     yield become
 
@@ -537,8 +538,13 @@ PLATFORMS = [
     ("macosx_10_13_x86_64", "darwin", "x86_64", {"release": "16.0.0"}, False),
     ("macosx_10_9_universal2", "darwin", "arm64", {"release": "25.0.0"}, True),
     ("macosx_11_0_x86_64", "darwin", "arm64", {"release": "25.0.0"}, False),
-    ("win_amd64", "win32", "AMD64", {}, False),
-    ("any", "win32", "AMD64", {}, True),
+    ("win_amd64", "win32", "win-amd64", {}, True),
+    ("win_arm64", "win32", "win-amd64", {}, False),
+    ("win_arm64", "win32", "win-arm64", {}, True),
+    ("win32", "win32", "win32", {}, True),
+    ("win_amd64", "linux", "x86_64", {"libc": (2, 36)}, False),
+    ("manylinux2014_x86_64", "win32", "win-amd64", {}, False),
+    ("any", "win32", "win-amd64", {}, True),
 ]
 
 

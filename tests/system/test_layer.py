@@ -281,7 +281,7 @@ REFUSED = {
         "MCP405",
         "nat==1.0",
     ),
-    "a platform that is none": ({}, ("--platform", "win_amd64"), "MCP406", "`win_amd64`"),
+    "a platform that is none": ({}, ("--platform", "windows"), "MCP406", "`windows`"),
     "an address": ({"requirements": "plain @ https://example.org/x.whl\n"}, (), "MCP402", "requirements.txt:1:1"),
     "no version under --strict": ({"requirements": "plain-pkg\n"}, ("--strict",), "MCP404", "requirements.txt:1:1"),
 }

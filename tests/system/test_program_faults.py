@@ -10,7 +10,7 @@ import pytest
 
 from mcpc.frontends.fastmcp import program
 from mcpc.options import Options
-from support.projects import marked, parsed, places
+from support.projects import lowered, marked, parsed, places
 
 HEAD = "import os, sys, time\nfrom mcp.server.lowlevel import Server\nserver = Server('x')\n"
 FAULTS: dict[str, tuple[str, str, str, str]] = {
@@ -235,3 +235,21 @@ def test_modules_that_are_imported_later_are_checked_at_build() -> None:
     assert found is not None
     late = [problem for problem in problems if problem.code == "MCP297"]
     assert [(path, line, column) for _, path, line, column in places(late, files)] == marks
+
+
+TEMPLATES = """@server.list_resource_templates()
+async def templates():
+    from mcp.types import ResourceTemplate
+    return [ResourceTemplate(uriTemplate=f'{word}://{{a b}}', name=word) for word in ('v', 'w', 'x', 'y', 'z')]
+
+@server.list_resources()
+async def resources():
+    return []
+"""
+
+
+def test_templates_with_one_fault_are_one_warning() -> None:
+    _, problems = lowered({"server.py": HEAD + TEMPLATES})
+    (problem,) = [problem for problem in problems if problem.code == "MCP288"]
+    assert problem.severity == "warning"
+    assert "the URI templates `v://{a b}`, `w://{a b}`, `x://{a b}` and 2 more are listed" in problem.message

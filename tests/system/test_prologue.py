@@ -244,6 +244,60 @@ def test_a_shim_of_a_version_that_is_not_selected_is_passed_over(root: Path) -> 
     assert found(root, {"PATH": "/home/me/.pyenv/shims:/usr/bin"}) == "/usr/bin/python3"
 
 
+def test_a_shim_is_started_where_there_is_nothing_else(root: Path) -> None:
+    put(root, f"/home/me/.pyenv/shims/{EXACT}")
+    put(root, "/usr/bin/python3")
+    assert found(root, {"PATH": "/home/me/.pyenv/shims:/usr/bin"}) == f"/home/me/.pyenv/shims/{EXACT}"
+
+
+def test_the_shim_of_another_manager_is_tried_next(root: Path) -> None:
+    put(root, f"/home/me/.asdf/shims/{EXACT}", is_old=True)
+    put(root, f"/home/me/.pyenv/shims/{EXACT}")
+    path = {"PATH": "/home/me/.asdf/shims:/usr/bin", "HOME": "/home/me"}
+    assert found(root, path) == f"/home/me/.pyenv/shims/{EXACT}"
+
+
+def test_a_python_of_another_folder_comes_before_a_shim(root: Path) -> None:
+    put(root, f"/home/me/.pyenv/shims/{EXACT}")
+    put(root, "/home/me/.pyenv/shims/python3")
+    put(root, f"/usr/bin/{EXACT}")
+    assert found(root, {"PATH": "/home/me/.pyenv/shims:/usr/bin"}) == f"/usr/bin/{EXACT}"
+    (root / f"usr/bin/{EXACT}").unlink()
+    put(root, "/usr/bin/python3")
+    (root / f"home/me/.pyenv/shims/{EXACT}").unlink()
+    assert found(root, {"PATH": "/home/me/.pyenv/shims:/usr/bin"}) == "/usr/bin/python3"
+
+
+@pytest.mark.parametrize("manager", [
+    (".pyenv/shims", f"/.pyenv/versions/{EXACT.removeprefix('python')}.9"),
+    (".local/share/mise/shims", f"/.local/share/mise/installs/python/{EXACT.removeprefix('python')}.9"),
+    (".asdf/shims", f"/.asdf/installs/python/{EXACT.removeprefix('python')}.9"),
+])  # fmt: skip
+def test_a_python_of_the_version_manager_comes_before_its_shim(manager: tuple[str, str], root: Path) -> None:
+    """In any folder, and with a colon, a space and an asterisk in it."""
+    for home in ("/home/me", "/home/m e*"):
+        shims, version = f"{home}/{manager[0]}", f"{home}{manager[1]}"
+        put(root, f"{shims}/{EXACT}")
+        put(root, f"{version}/bin/{EXACT}")
+        done = run_in(root, ["/server.pyz"], {"PATH": f"{shims}:/usr/bin", "HOME": home})
+        assert (done.returncode, done.stderr) == (0, b"")
+        assert done.stdout.decode() == f"{version}/bin/{EXACT} /server.pyz\n"
+    put(root, f"{shims}/python3")
+    put(root, f"{version}/bin/python3", is_old=True)
+    (root / f"{version}/bin/{EXACT}".lstrip("/")).unlink()
+    (root / f"{shims}/{EXACT}".lstrip("/")).unlink()
+    done = run_in(root, ["/server.pyz"], {"PATH": f"{shims}:/usr/bin", "HOME": "/home/none"})
+    assert done.stdout.decode() == f"{shims}/python3 /server.pyz\n"
+
+
+def test_the_shim_of_a_named_command_is_the_one_that_was_selected(root: Path) -> None:
+    (root / "server.pyz").write_bytes(shell_prologue("python3").encode() + b"PK\0")
+    put(root, "/home/me/.pyenv/shims/python3")
+    put(root, "/home/me/.pyenv/versions/3.12.1/bin/python3")
+    put(root, "/usr/bin/python3")
+    assert found(root, {"PATH": "/home/me/.pyenv/shims:/usr/bin"}) == "/home/me/.pyenv/shims/python3"
+
+
 def test_the_current_folder_is_never_searched(root: Path) -> None:
     put(root, f"/project/{EXACT}")
     put(root, f"/project/bin/{EXACT}")

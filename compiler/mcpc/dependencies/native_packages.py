@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
     from mcpc.dependencies.model import Distribution
 
-NATIVE = re.compile(r"\.(?:so|dylib)(?:\.[\d.]+)?$")
-EXTENSION = re.compile(r"(?P<stem>\w+)(?P<tag>\.(?:cpython-[\w-]+|abi3))?\.so$")
+NATIVE = re.compile(r"\.(?:(?:so|dylib)(?:\.[\d.]+)?|pyd|dll)$")
+EXTENSION = re.compile(r"(?P<stem>\w+)(?P<tag>\.(?:cpython-[\w-]+|abi3|cp\d+-win\w+))?\.(?:so|pyd)$")
 READS_FILES = re.compile(
     rb"\b(?:__file__|__path__\[|importlib\.resources|importlib_resources|pkg_resources|pkgutil\.get_data)"
     rb"|\bfrom importlib import [^\n]*\bresources\b|\bfrom pkgutil import [^\n]*\bget_data\b"

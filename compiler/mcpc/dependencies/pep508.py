@@ -81,7 +81,7 @@ def find_closure(wanted: Iterable[str], find: Find, markers: Mapping[str, str]) 
     while waiting:
         by, one = waiting.pop()
         name = normalised_name(one.name)
-        if not _applies(one, "", markers) or (name, str(one)) in seen:
+        if not applies(one, "", markers) or (name, str(one)) in seen:
             continue
         seen.add((name, str(one)))
         distribution = find(name)
@@ -99,7 +99,7 @@ def _requirements_of(
     """Return the requirements of a package with `extras`, without their markers."""
     found: list[Requirement] = []
     for one in valid_requirements(distribution):
-        if any(_applies(one, extra, markers) for extra in ("", *extras)):
+        if any(applies(one, extra, markers) for extra in ("", *extras)):
             one.marker = None
             found.append(one)
     return found
@@ -112,5 +112,6 @@ def valid_requirements(distribution: Distribution) -> Iterator[Requirement]:
             yield Requirement(text)
 
 
-def _applies(requirement: Requirement, extra: str, markers: Mapping[str, str]) -> bool:
+def applies(requirement: Requirement, extra: str, markers: Mapping[str, str]) -> bool:
+    """Tell whether a requirement applies on a machine with these marker values, to a package with this extra."""
     return requirement.marker is None or requirement.marker.evaluate({**markers, "extra": extra})

@@ -21,9 +21,18 @@ LINUX = re.compile(
     r"_(?P<machine>x86_64|i686|aarch64|armv7l|ppc64le|s390x|riscv64|loongarch64)"
 )
 MACOS = re.compile(r"macosx_\d+_\d+_(?P<machine>x86_64|arm64|universal2)")
-WINDOWS = re.compile(r"win(?:32|_amd64|_arm64)")
+WINDOWS = re.compile(r"win(?:32|_(?P<machine>amd64|arm64))")
+SYSTEMS = {"linux": LINUX, "darwin": MACOS, "win32": WINDOWS}
+"""The tags of each system, by its name in Python."""
+MARKERS = {
+    "linux": {"os_name": "posix", "platform_system": "Linux"},
+    "darwin": {"os_name": "posix", "platform_system": "Darwin"},
+    "win32": {"os_name": "nt", "platform_system": "Windows"},
+}
+"""What requirement markers say about a system, beside its name."""
+WINDOWS_MACHINES = {"amd64": "AMD64", "arm64": "ARM64", None: "x86"}
 PYTHON = re.compile(r"(?P<platform>.*)-cp(?P<major>3)(?P<minor>\d+)")
-EXPECTED = "a tag such as `manylinux2014_x86_64`, `musllinux_1_2_aarch64` or `macosx_11_0_arm64`"
+EXPECTED = "a tag such as `manylinux2014_x86_64`, `musllinux_1_2_aarch64`, `macosx_11_0_arm64` or `win_amd64`"
 HERE = f"{sys.version_info.major}.{sys.version_info.minor}"
 SUPPORTED = (3, 11)
 
@@ -55,13 +64,18 @@ def parse_target(platform: str, python: str = "") -> Target | Diagnostic:
     named = PYTHON.fullmatch(platform)
     tag = named["platform"] if named else platform
     version = python or (f"{named['major']}.{named['minor']}" if named else HERE)
-    if WINDOWS.fullmatch(tag):
-        return diagnose("MCP406", None, f"a server does not run on `{tag}`", "a tag of Linux or macOS")
-    if tag and not LINUX.fullmatch(tag) and not MACOS.fullmatch(tag):
+    if tag and not system_of(tag):
         return diagnose("MCP406", None, f"`{platform}` is not a platform tag of wheels", EXPECTED)
     if not re.fullmatch(r"3\.\d+", version) or tuple(map(int, version.split("."))) < SUPPORTED:
         return diagnose("MCP406", None, f"a server does not run on Python {version}", "Python 3.11 or newer")
     return Target(tag, version)
+
+
+def system_of(tag: str) -> str:
+    """Return the system of a platform's tag as `sys.platform` names it; empty if it is not a tag of wheels."""
+    named = PYTHON.fullmatch(tag)
+    platform = named["platform"] if named else tag
+    return next((system for system, pattern in SYSTEMS.items() if pattern.fullmatch(platform)), "")
 
 
 def accepted_tags(platform: str) -> tuple[str, ...]:
@@ -81,16 +95,19 @@ def accepted_tags(platform: str) -> tuple[str, ...]:
 
 def marker_values(target: Target) -> dict[str, str]:
     """Return the values of requirement markers (PEP 508) on a target that differ from this machine."""
-    found = LINUX.fullmatch(target.platform) or MACOS.fullmatch(target.platform)
+    system = system_of(target.platform)
     known = {"python_version": target.python, "implementation_name": "cpython", "os_name": os.name}
     if target.python != HERE:
         known["python_full_version"] = f"{target.python}.0"
-    if found is None:
+    if not system:
         return {**known, "sys_platform": sys.platform, "platform_machine": machine.machine()}
-    is_mac = found.re is MACOS
-    return {
-        **known,
-        "sys_platform": "darwin" if is_mac else "linux",
-        "platform_system": "Darwin" if is_mac else "Linux",
-        "platform_machine": "arm64" if found["machine"] == "universal2" else found["machine"],
-    }
+    return {**known, **MARKERS[system], "sys_platform": system, "platform_machine": machine_of(target.platform, system)}
+
+
+def machine_of(platform: str, system: str) -> str:
+    """Return the machine of a platform's tag, as the system itself names it."""
+    found = SYSTEMS[system].fullmatch(platform)
+    named = found["machine"] if found else None
+    if system == "win32":
+        return WINDOWS_MACHINES[named]
+    return "arm64" if named == "universal2" else str(named)

@@ -27,19 +27,19 @@ from packaging.requirements import Requirement
 from mcpc.cache_dir import cache_folder, is_private, kind_folder, prune_entries
 from mcpc.dependencies.installed_files import UnfitPackageError, copy_package
 from mcpc.dependencies.model import Distribution, StagedPackages
-from mcpc.dependencies.pep508 import find_closure, normalised_name
+from mcpc.dependencies.pep508 import applies, find_closure, normalised_name
 from mcpc.dependencies.pip_install import Installation, InstallError, NoWheelError, install_wheels, target_options
 from mcpc.dependencies.platforms import HERE_AND_NOW, Target, marker_values, parse_target
 from mcpc.dependencies.repositories import fetch_repository
 from mcpc.dependencies.sdists import BuildError, BuiltWheel, build_wheel, fetch_sdist, fetch_wheel
 from mcpc.dependencies.upload_dates import earliest, limit_options
 from mcpc.diagnostics import Diagnostic, diagnose
+from mcpc.ir.requirements import RequestedPackage
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from mcpc.diagnostics import Diagnostics, Span
-    from mcpc.ir.requirements import RequestedPackage
 
 FORMAT = 2
 """Increased whenever the same request would be staged differently."""
@@ -48,6 +48,7 @@ REGISTRIES = ("PIP_CONFIG_FILE", "PIP_EXTRA_INDEX_URL", "PIP_FIND_LINKS", "PIP_I
 FILES, DESCRIPTION = "files", "staged.json"
 IMPORTABLE = re.compile(r"(?P<name>[^\W\d]\w*)(?:/|(?:\.[\w-]+)?\.(?:py|so)$)")
 MAX_BUILT = 30
+MAX_LEFT_OUT = 100
 """Maximum number of packages without a wheel that one installation builds."""
 HOW_TO_ALLOW = "`--allow-sdist`, or `allow-sdist = true` in `[tool.mcpc]`, builds one: that runs its code, confined"
 HOW_TO_BUILD = "name a version that has a wheel, or put a wheel of it into the project (`NAME @ ./NAME.whl`)"
@@ -204,32 +205,56 @@ def _copied(made: Path, beside: Sequence[metadata.Distribution]) -> tuple[Distri
 
 
 def _installed(made: Path, request: _InstallRequest) -> tuple[Distribution, ...]:
-    """Install the packages with pip, and copy their files."""
+    """Install the packages with pip, and copy their files.
+
+    pip evaluates the markers of requirements for the running Python (`; sys_platform == "win32"`), also when it
+    installs for another platform. So those of the project are evaluated here, and what pip left out is named to it.
+    """
     folder = made / "installed/packages"
     wheels = _local_wheels(request, made / "installed/wheels")
-    for _ in range(MAX_BUILT):
-        folder.mkdir(parents=True)
-        named = {item.text for item in request.wanted}
-        known = [text for text in (*request.known, *_constraints(request.wanted)) if text not in named]
-        try:
-            install_wheels(Installation(request.wanted, request.goal, known, wheels, request.exclude_newer()), folder)
+    markers = marker_values(request.goal)
+    wanted = [_without_marker(item) for item in request.wanted if applies(Requirement(item.text), "", markers)]
+    while True:
+        there = _install(folder, request, wanted, wheels) if wanted else {}
+        found = find_closure((item.text for item in wanted), there.get, markers)
+        absent = [text for _, text in found.missing if normalised_name(Requirement(text).name) not in there]
+        if not absent or len(wanted) > len(request.wanted) + MAX_LEFT_OUT:
             break
-        except NoWheelError as absent:
-            _build_missing(absent, request, wheels, made / "installed")
-            shutil.rmtree(folder)
-    there = {
-        normalised_name(distribution.metadata["Name"]): distribution
-        for distribution in metadata.distributions(path=[str(folder)])
-    }
-    found = find_closure((item.text for item in request.wanted), there.get, marker_values(request.goal))
+        origin = RequestedPackage("", "", from_source=wanted[0].from_source, exclude_newer=request.exclude_newer())
+        wanted += [replace(origin, name=normalised_name(Requirement(text).name), text=text) for text in absent]
+        shutil.rmtree(folder)
     if found.missing:
         by, text = found.missing[0]
-        raise UnfitPackageError(
-            f"`{by}` needs `{text}` on {request.goal.name}, which pip leaves out when it installs for another platform"
-        )
+        raise UnfitPackageError(f"`{by}` needs `{text}` on {request.goal.name}, which pip left out or refused there")
     distributions = tuple(copy_package(found.found[name], made / FILES) for name in sorted(found.found))
     shutil.rmtree(folder.parent)
     return distributions
+
+
+def _without_marker(item: RequestedPackage) -> RequestedPackage:
+    requirement = Requirement(item.text)
+    if requirement.marker is None:
+        return item
+    requirement.marker = None
+    return replace(item, text=str(requirement))
+
+
+def _install(
+    folder: Path, request: _InstallRequest, wanted: Sequence[RequestedPackage], wheels: dict[str, Path]
+) -> dict[str, metadata.Distribution]:
+    """Install packages with pip; build those that have no wheel, if that is allowed."""
+    for _ in range(MAX_BUILT):
+        folder.mkdir(parents=True)
+        named = {item.text for item in wanted}
+        known = [text for text in (*request.known, *_constraints(request.wanted)) if text not in named]
+        try:
+            install_wheels(Installation(wanted, request.goal, known, wheels, request.exclude_newer()), folder)
+            break
+        except NoWheelError as absent:
+            _build_missing(absent, request, wheels, folder.parent)
+            shutil.rmtree(folder)
+    found = metadata.distributions(path=[str(folder)])
+    return {normalised_name(distribution.metadata["Name"]): distribution for distribution in found}
 
 
 def _local_wheels(request: _InstallRequest, folder: Path) -> dict[str, Path]:

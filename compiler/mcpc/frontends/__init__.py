@@ -168,6 +168,7 @@ def build_inputs(tree: SourceTree) -> list[tuple[str, ...]]:
 MCP_IMPORT = re.compile(rb"^[ \t]*(?:from|import)\s+mcpc\b", re.MULTILINE)
 MCP_DECORATOR = re.compile(rb"^[ \t]*@\w+(?:\.\w+)?\.(?:tool|prompt|resource)\b", re.MULTILINE)
 DEFINITION_FILES = "`server.py`, `tools.py`, `prompts.py`, `resources.py` and `completions.py` of the project folder"
+MAKE_A_SERVER = "make it at the top level: `mcp = Server(...)`; a class derived from `Server` makes none that is read"
 NAME_THE_FOLDER = "name the folder that contains it"
 
 
@@ -179,6 +180,9 @@ def select_frontends(tree: SourceTree, options: Options) -> tuple[tuple[Frontend
     if found:
         return found, ()
     marked = _decorated_elsewhere(tree)
+    if f"`{marked}`" in DEFINITION_FILES:
+        message = f"no project found here: the decorators of `{marked}` are not those of a `Server` that it makes"
+        return (), (diagnose("MCP009", Span(marked), message, "", MAKE_A_SERVER),)
     if marked:
         message = f"no project found here: `{marked}` has decorators, but decorators are read in {DEFINITION_FILES}"
         return (), (diagnose("MCP009", Span(marked), message, "", f"rename it to `server.py`, and {NAME_THE_FOLDER}"),)

@@ -270,7 +270,7 @@ class Server:
     the server's system. `live_lists`: lists that a handler returns on request: the method, and the URI that identifies
     the handler. `requirements`: the packages that the handlers need; None for those that the project's files declare.
     `run_time`: the handler of definitions that are not known at build. `imported`: the Python files that a program of
-    the project imports before it serves.
+    the project imports before it serves. `platforms`: the tags of the platforms that were requested.
     """
 
     format: str
@@ -306,6 +306,7 @@ class Server:
     requirements: tuple[RequestedPackage, ...] | None = None
     run_time: RunTimeDefinitions | None = None
     imported: tuple[str, ...] = ()
+    platforms: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:

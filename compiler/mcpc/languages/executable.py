@@ -10,7 +10,13 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from mcpc.sources import Source
 
-ELF = b"\x7fELF"
+BINARIES = {
+    b"\x7fELF": "linux",
+    b"\xcf\xfa\xed\xfe": "darwin",
+    b"\xca\xfe\xba\xbe": "darwin",
+    b"MZ": "win32",
+}
+"""How compiled programs begin (ELF, Mach-O for one machine and for several, PE), and the system that runs them."""
 SHEBANG = b"#!"
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 MAX_LINE_LENGTH = 255
@@ -23,7 +29,22 @@ FIXES = {MARKED: "save it as UTF-8 without a byte order mark", WINDOWS: "save it
 
 def is_binary(source: Source) -> bool:
     """Tell whether a file is a program for one kind of machine."""
-    return source.data.startswith(ELF)
+    return bool(binary_system(source))
+
+
+def binary_system(source: Source) -> str:
+    """Return the system that a compiled program is for, as `sys.platform` names it; empty for any other file."""
+    return next((system for magic, system in BINARIES.items() if source.data.startswith(magic)), "")
+
+
+def interpreter_of(source: Source) -> str:
+    """Return the name of the program in a first line, that which `env` starts if it is `env`; empty without one."""
+    line = source.data.partition(b"\n")[0]
+    words = line.removeprefix(SHEBANG).decode("utf-8", "replace").split() if line.startswith(SHEBANG) else []
+    names = [word.rpartition("/")[2] for word in words]
+    if names[:1] == ["env"]:
+        names = [name for name in names[1:] if not name.startswith("-") and "=" not in name]
+    return names[0] if names else ""
 
 
 def how_to_fix(reason: str) -> str:
@@ -34,7 +55,7 @@ def how_to_fix(reason: str) -> str:
 def not_runnable(source: Source) -> str:
     """Return why the system cannot run a file, or an empty string."""
     data = source.data
-    if data.startswith(ELF):
+    if is_binary(source):
         return ""
     if data.startswith(BYTE_ORDER_MARK + SHEBANG):
         return MARKED

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from mcpc.definitions.handler_options import command_node, options_node
 from mcpc.diagnostics import diagnose
+from mcpc.diagnostics.suggestions import quoted
 from mcpc.ir import Completion, ExternalHandler, FieldOrder, Resource, ResourceTemplate, RootFolder, StaticContents
 from mcpc.ir.uri_templates import TemplateError, UriTemplate, parse_template
 from mcpc.lower.client_requests import check_client_requests
@@ -45,6 +46,7 @@ SOURCES = (*KNOWN, "root")
 """Fields that name a source of content."""
 MIME = re.compile(r"[A-Za-z0-9!#$&^_.+-]{1,127}/[A-Za-z0-9!#$&^_.+-]{1,127}(?: *;.{1,200})?")
 NO_MATCH = "(?!)"
+MAX_NAMED = 3
 """A pattern that no URI matches."""
 VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 A_ROOT = '`"/an/absolute/path"`, or `{"environment": "VARIABLE"}`'
@@ -182,6 +184,26 @@ def check_resources(definition: Definition) -> Iterator[Diagnostic]:
         known = parsed_template(template.node)
         names = [variable.name for variable in known.variables] if known else []
         yield from check_client_requests(options_node(template.node), names)
+    yield from _unrequestable_templates(definition)
+
+
+def _unrequestable_templates(definition: Definition) -> Iterator[Diagnostic]:
+    """Yield what is wrong with templates that a program lists: one warning for all that have the same fault."""
+    found: dict[str, list[Node]] = {}
+    for template in definition.templates:
+        written = member_of(template.node, "uriTemplate", "string")
+        if written is None or not is_program(template.handler):
+            continue
+        try:
+            parse_template(str(written.value))
+        except TemplateError as problem:
+            found.setdefault(str(problem), []).append(written)
+    for reason, nodes in found.items():
+        names = quoted(node.value for node in nodes[:MAX_NAMED])
+        more = f" and {len(nodes) - MAX_NAMED} more" if len(nodes) > MAX_NAMED else ""
+        subject = f"the URI template {names} is" if len(nodes) == 1 else f"the URI templates {names}{more} are"
+        message = f"{subject} listed, but no client can request {'it' if len(nodes) == 1 else 'them'}: {reason}"
+        yield diagnose("MCP288", nodes[0].span, message)
 
 
 def _check_sources(node: Node, *, bound: bool) -> Iterator[Diagnostic]:
@@ -307,10 +329,7 @@ def _check_template(node: Node, *, is_listed: bool) -> Iterator[Diagnostic]:
     try:
         template = parse_template(str(written.value))
     except TemplateError as problem:
-        if is_listed:
-            message = f"the URI template `{written.value}` is listed, but no client can request it: {problem}"
-            yield diagnose("MCP288", written.span, message)
-        else:
+        if not is_listed:
             yield diagnose("MCP124", written.span, f"invalid URI template `{written.value}`: {problem}")
         return
     if not template.variables:

@@ -8,6 +8,10 @@ Only absolute folders are searched: those of PATH, then those that a graphical c
 the bytecode is searched first, in every folder, since any other one compiles the sources at each start. It is started
 without a version check; any other Python is checked, and skipped if it is too old or does not run (a version manager's
 shim for a version that is not selected).
+
+A version manager's shim is a script that costs some 50 ms at each start. So shims are remembered, and a Python in
+another folder or in the manager's own folder is preferred: handlers are isolated, so that any Python of a minor version
+does. Where a build names the command, its shim is started, which is what its author selected.
 """
 
 from __future__ import annotations
@@ -34,17 +38,21 @@ FOLDERS = (
     '"${HOME-}/.local/bin"',
     '"${HOME-}/.pyenv/shims"',
 )
+SHIMS = "/*/shims/*"
+"""Shims of pyenv, whose Pythons are in `versions` beside them, and of asdf and mise, in `installs/python`."""
+NO_SHIMS = '""'
 REQUIRED = "Python 3.11 or newer; none was found on PATH or in the usual folders"
 
 
 @dataclass(frozen=True, slots=True)
 class InterpreterSearch:
-    """The names and folders to search; the first name is started without a version check."""
+    """The names and folders to search; the first name is started without a version check, shims last."""
 
     exact: str
     others: tuple[str, ...]
     folders: tuple[str, ...]
     required: str
+    shims: str = NO_SHIMS
 
 
 def shell_prologue(python: str = "") -> str:
@@ -54,6 +62,7 @@ def shell_prologue(python: str = "") -> str:
         "EXACT": shlex.quote(search.exact),
         "NAMES": " ".join((shlex.quote(search.exact), *search.others)),
         "FOLDERS": " ".join(search.folders),
+        "SHIMS": search.shims,
         "START": START,
         "REQUIRED": search.required,
     }
@@ -65,7 +74,8 @@ def interpreter_search(python: str) -> InterpreterSearch:
     """Return how a file searches for the Python that starts it."""
     if not python:
         exact = f"python3.{sys.version_info.minor}"
-        return InterpreterSearch(exact, tuple(name for name in OTHER_NAMES if name != exact), FOLDERS, REQUIRED)
+        others = tuple(name for name in OTHER_NAMES if name != exact)
+        return InterpreterSearch(exact, others, FOLDERS, REQUIRED, SHIMS)
     folder, slash, name = python.rpartition("/")
     if slash:
         return InterpreterSearch(name, (), (shlex.quote(folder or "/"),), f"{python}, which is not here")

@@ -22,6 +22,7 @@ from mcpc.passes.hidden_characters import check_hidden_characters
 from mcpc.passes.models import check_models
 from mcpc.passes.modules import check_modules
 from mcpc.passes.names import check_names
+from mcpc.passes.platforms import check_platforms
 from mcpc.passes.requires import check_requirements
 from mcpc.passes.resources import check_uris
 from mcpc.passes.running import check_handler_options
@@ -55,6 +56,7 @@ PASSES: tuple[Pass, ...] = (
     check_models,
     check_handler_options,
     check_requirements,
+    check_platforms,
     check_apps,
     check_secrets,
 )

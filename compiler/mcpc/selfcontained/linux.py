@@ -43,7 +43,7 @@ STORED_OBJECTS = frozenset({"_json", "zlib"})
 
 def embed_server(request: EmbeddingRequest) -> bytes:
     """Return the self-contained file of a server."""
-    if request.target != f"linux_{platform.machine()}" or sys.platform != "linux":
+    if request.target != f"linux_{platform.machine()}" or platform.system() != "Linux":
         hint = "build it on such a machine"
         raise CannotEmbedError("MCP430", f"the interpreter of this machine does not run on {request.target}", hint)
     if request.interpreter is not None:

@@ -10,12 +10,12 @@ Several threads extract and verify: what takes the time, in C, does not hold the
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import os
 import stat
 import time
 
+from mcpc_runtime.lazy import lazy
 from mcpc_runtime.packages.parallel import for_each
 from mcpc_runtime.platforms.private_files import (
     UnusableFolderError,
@@ -28,6 +28,7 @@ from mcpc_runtime.platforms.rollback import Rollback
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import fcntl
     from collections.abc import Callable, Iterator, Mapping
 
     Files = Mapping[str, str]
@@ -35,8 +36,13 @@ if TYPE_CHECKING:
     Read = Callable[[str], bytes]
     """Returns the content of a file in the archive."""
 
+else:
+    fcntl = lazy("fcntl")
+
 CACHE_VARIABLE = "MCPC_RUNTIME_CACHE"
-FOLDER_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+NO_FOLLOW = getattr(os, "O_NOFOLLOW", 0)
+"""Windows lacks it, and has `profile_folders.py`, which uses a part of this module."""
+FOLDER_FLAGS = os.O_RDONLY | NO_FOLLOW | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_CLOEXEC", 0)
 UNFINISHED_PREFIX, ABANDONED_SECONDS = ".new-", 3600
 MAX_TRIES = 10
 PAUSE_SECONDS = 0.02
@@ -227,7 +233,7 @@ def replace_folder(path: str, new: str) -> None:
 
 def write_file(path: str, data: bytes) -> None:
     """Write a new file in a folder that exists."""
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | NO_FOLLOW, 0o600)
     with os.fdopen(descriptor, "wb", buffering=0) as file:
         view = memoryview(data)
         while view:

@@ -7,14 +7,13 @@ import os
 import sys
 from importlib.machinery import ExtensionFileLoader, ModuleSpec, PathFinder
 
-from mcpc_runtime.packages.folders import (
-    CACHE_VARIABLE,
-    cache_roots,
-    extract_folder,
-    make_trusted_folder,
-    write_memory_file,
-)
+from mcpc_runtime.packages.folders import CACHE_VARIABLE, write_memory_file
 from mcpc_runtime.platforms.private_files import UnusableFolderError
+
+if sys.platform == "win32":
+    from mcpc_runtime.packages.profile_folders import cache_roots, extract_folder, make_trusted_folder
+else:
+    from mcpc_runtime.packages.folders import cache_roots, extract_folder, make_trusted_folder
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -5,13 +5,20 @@ from __future__ import annotations
 import os
 import sys
 
+from mcpc_runtime.lazy import lazy
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from sysconfig import get_platform
 
     from mcpc_runtime.packages.native_packages import Variant
+else:
+    get_platform = lazy("sysconfig:get_platform")
 
 PYTHON_TAG = f"cp{sys.version_info[0]}{sys.version_info[1]}"
+ABI_FLAGS = getattr(sys, "abiflags", "")
+"""`t` in a free-threaded Python; Windows lacks the attribute before 3.14."""
 LEGACY_GLIBC = {"manylinux1": (2, 5), "manylinux2010": (2, 12), "manylinux2014": (2, 17)}
 """The minimum glibc version of the legacy platform names (PEP 600)."""
 
@@ -42,7 +49,7 @@ def describe_platform() -> str:
     libc = glibc_version()
     version = f" with glibc {libc[0]}.{libc[1]}" if libc else ""
     name = "Python" if sys.implementation.name == "cpython" else sys.implementation.name
-    return f"{name} {PYTHON_TAG[2]}.{PYTHON_TAG[3:]}{sys.abiflags} on {sys.platform} {os.uname().machine}{version}"
+    return f"{name} {PYTHON_TAG[2]}.{PYTHON_TAG[3:]}{ABI_FLAGS} on {sys.platform} {machine()}{version}"
 
 
 def matches_python(python: str, abi: str) -> bool:
@@ -53,13 +60,13 @@ def matches_python(python: str, abi: str) -> bool:
         return False
     if abi == "abi3":
         return python[:3] == "cp3" and python[3:].isdigit() and int(python[3:]) <= sys.version_info[1]
-    return python == PYTHON_TAG and abi == PYTHON_TAG + sys.abiflags
+    return python == PYTHON_TAG and abi == PYTHON_TAG + ABI_FLAGS
 
 
 def matches_linux(platform: str) -> bool:
     """Tell whether this Linux matches a platform tag: machine, C library, and its minimum version."""
     kind, _, rest = platform.partition("_")
-    if not platform.endswith(f"_{os.uname().machine}"):
+    if not platform.endswith(f"_{machine()}"):
         return False
     libc = glibc_version()
     if kind == "linux":
@@ -73,8 +80,18 @@ def matches_linux(platform: str) -> bool:
 
 def matches_macos(platform: str) -> bool:
     """Tell whether this macOS matches a platform tag: machine and minimum version."""
-    _, major, minor, machine = platform.split("_", 3)
-    return machine in ("universal2", os.uname().machine) and macos_version() >= (int(major), int(minor))
+    _, major, minor, wanted = platform.split("_", 3)
+    return wanted in ("universal2", machine()) and macos_version() >= (int(major), int(minor))
+
+
+def matches_windows(platform: str) -> bool:
+    """Tell whether this interpreter for Windows matches a platform tag."""
+    return platform == get_platform().replace("-", "_")
+
+
+def machine() -> str:
+    """Return what kind of machine this is: `x86_64`, `arm64`; on Windows the interpreter's, `amd64`."""
+    return get_platform().rpartition("-")[2] if sys.platform == "win32" else os.uname().machine
 
 
 def glibc_version() -> tuple[int, int] | None:
@@ -95,5 +112,5 @@ def macos_version() -> tuple[int, int]:
     return (darwin - 9 if darwin < 25 else darwin + 1), 0
 
 
-SYSTEMS = {"linux": matches_linux, "darwin": matches_macos}
+SYSTEMS = {"linux": matches_linux, "darwin": matches_macos, "win32": matches_windows}
 """The systems for which native packages are supported."""

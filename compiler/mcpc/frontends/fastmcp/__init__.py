@@ -16,6 +16,7 @@ from mcpc.definitions import Definition
 from mcpc.dependencies import stage_packages, with_versions
 from mcpc.diagnostics import Span, diagnose, has_errors
 from mcpc.frontends.fastmcp.definitions import ProgramDefinitions, program_handler, server_definition
+from mcpc.frontends.fastmcp.demonstrations import imported_entry, is_same_server, unserved_warning
 from mcpc.frontends.fastmcp.entry_points import find_entry
 from mcpc.frontends.fastmcp.failures import failure_diagnostic, line_span
 from mcpc.frontends.fastmcp.files import program_sources, project_information
@@ -89,7 +90,7 @@ def parse(tree: SourceTree, options: Options) -> tuple[Definition | None, Diagno
     if has_errors(wrong):
         return None, wrong
     environment = {**settings.environment, **dict(options.build_environment)}
-    run = run_with_packages(entry, packages, sources, environment)
+    entry, run = run_to_serve(entry, packages, sources, environment)
     wrong = (*with_versions(wrong, run.versions), *run.problems)
     if isinstance(run.result, ProgramFailure):
         return None, (*wrong, failure_diagnostic(run.result, entry, tree, carried=packages.has_framework))
@@ -136,6 +137,20 @@ class ProgramRun:
     problems: Diagnostics = ()
     versions: Mapping[str, str] = field(default_factory=dict)
     modules: frozenset[str] = frozenset()
+
+
+def run_to_serve(
+    entry: EntryPoint, packages: ProgramPackages, sources: Sequence[Source], environment: Mapping[str, str]
+) -> tuple[EntryPoint, ProgramRun]:
+    """Run a program; return its entry, which is another one for a demonstration, and what was found."""
+    run = run_with_packages(entry, packages, sources, environment)
+    imported = imported_entry(entry, run.result)
+    if imported is None:
+        return entry, run
+    second = run_once(imported, run.packages, sources, environment)
+    if not is_same_server(run.result, second.result):
+        return entry, run
+    return imported, replace(second, problems=(*second.problems, unserved_warning(entry, imported)))
 
 
 def run_with_packages(

@@ -91,6 +91,10 @@ CLIENT_MODULES = (
 """The modules with clients that may use HTTP, and names in modules that have other names, too."""
 CLIENT_CALLS = (b".as_proxy(", b".from_client(", b".from_fastapi(", b".from_openapi(")
 """Methods of servers that make such clients."""
+CODE_MODE = ("fastmcp.experimental.transforms.code_mode",)
+"""The module with the code mode."""
+SANDBOX, SANDBOX_VERSION = "pydantic-monty", "0.0.18"
+"""The package of the code mode's sandbox, and the version that FastMCP requires: later ones have other functions."""
 ALWAYS = ("pydantic", "typing-extensions")
 """Packages of the frameworks that their stand-ins need: arguments are validated by the project's pydantic."""
 BROUGHT_BY_ALL = ("anyio", "email-validator", "httpx", "jsonschema", "pydantic-settings", "python-dotenv", "starlette")
@@ -164,6 +168,9 @@ def program_packages(
         wanted.add(package_of(framework))
     elif uses_clients(imported, sources):
         wanted.add(HTTP_CLIENTS[SDK_OF[framework.generation]])
+    if uses_sandbox(imported, sources):
+        wanted.add(SANDBOX)
+        locked = {SANDBOX: SANDBOX_VERSION, **locked}
     names = sorted(locked.keys() - replaced - {own} - locked_sources(tree))
     constraints = tuple(f"{name}=={locked[name]}" for name in names)
     if with_framework and "mcp" not in locked:
@@ -189,6 +196,14 @@ def uses_clients(imported: frozenset[str], sources: Sequence[Source]) -> bool:
     return any(within(name, CLIENT_MODULES) for name in imported) or any(
         call in source.data for source in sources for call in CLIENT_CALLS
     )
+
+
+def uses_sandbox(imported: frozenset[str], sources: Sequence[Source]) -> bool:
+    """Tell whether a program uses the sandbox that FastMCP has for the code mode, and not its own."""
+    if not any(within(name, CODE_MODE) for name in imported):
+        return False
+    own = any(b"sandbox_provider" in source.data for source in sources)
+    return not own or any(b"MontySandboxProvider" in source.data for source in sources)
 
 
 def with_brought_packages(packages: ProgramPackages) -> ProgramPackages:

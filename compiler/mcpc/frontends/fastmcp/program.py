@@ -54,7 +54,8 @@ MAX_OUTPUT_LINES = 12
 class ProgramFailure:
     """Why a program has no description: a kind, its text, and the last place in the project.
 
-    `output`: the end of what it printed; `absent`: variables that its code looked up and that are not set.
+    `output`: the end of what it printed; `absent`: variables that its code looked up and that are not set;
+    `demonstrates`: the name of the server that its file made and asked itself.
     """
 
     kind: str
@@ -66,6 +67,7 @@ class ProgramFailure:
     names: tuple[str, ...] = ()
     output: str = ""
     absent: tuple[str, ...] = ()
+    demonstrates: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +100,11 @@ class DynamicList:
 
 @dataclass(frozen=True, slots=True)
 class ProgramDescription:
-    """What a program's server offers.  `arguments`: what checks those of its tools, as `ExternalHandler.arguments`."""
+    """What a program's server offers.  `arguments`: what checks those of its tools, as `ExternalHandler.arguments`.
+
+    `imported`: the program's files that were imported; `demonstrates`: the name of the server that its file made and
+    asked itself, without serving it.
+    """
 
     server: dict[str, Any]
     lists: Mapping[str, tuple[Offered, ...]]
@@ -108,6 +114,7 @@ class ProgramDescription:
     arguments: Literal["schema", "handler"] = "handler"
     dynamic: tuple[DynamicList, ...] = ()
     imported: tuple[str, ...] = ()
+    demonstrates: str = ""
 
 
 def entry_row(entry: EntryPoint, packages: ProgramPackages) -> dict[str, Any]:
@@ -187,6 +194,7 @@ def parsed_failure(row: Mapping[str, Any], printed: str) -> ProgramFailure:
         names=tuple(map(str, names)) if isinstance(names, list) else (),
         output=printed,
         absent=texts(row.get("absent")),
+        demonstrates=text_of(row, "demonstrates"),
     )
 
 
@@ -208,6 +216,7 @@ def parsed_description(line: Mapping[str, Any]) -> ProgramDescription | None:
         arguments="schema" if line.get("arguments") == "schema" else "handler",
         dynamic=tuple(parsed_dynamic(line.get("dynamic"))),
         imported=texts(line.get("imported")),
+        demonstrates=text_of(line, "demonstrates"),
     )
 
 

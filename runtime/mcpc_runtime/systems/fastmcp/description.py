@@ -23,6 +23,7 @@ from mcpc_runtime.systems.fastmcp.program import (
     NoServerError,
     ProgramEndedError,
     SeveralServersError,
+    demonstrated_server,
     run_program,
     served_application,
 )
@@ -61,7 +62,7 @@ def main(folder: str, descriptor: str, place: str) -> None:
     try:
         run_program(asked, folder, host)
     except BaseException as problem:  # noqa: BLE001 - whatever it raises is why there is no description
-        host.end(failure_line(problem, folder))
+        host.end(failure_line(problem, folder, demonstrated_server(host.servers)))
     host.end({"failure": {"kind": "ended", "message": "the program ended without serving", "path": "", "line": 0}})
 
 
@@ -78,6 +79,7 @@ class DescribedProgram:
     def __init__(self, replies: int, folder: str) -> None:
         self.servers: list[BaseServer] = []
         self.has_served = False
+        self.has_ended = False
         self._replies = replies
         self._folder = folder
 
@@ -102,6 +104,7 @@ class DescribedProgram:
             "completions": lists.completions,
             "dynamic": self._dynamic(server, lists.dynamic),
             "imported": imported_files(self._folder),
+            "demonstrates": demonstrated_server(self.servers) if self.has_ended else "",
             "routes": routes,
             "notes": [
                 {"text": note.text, "path": relative(note.file, self._folder), "line": note.line}
@@ -175,8 +178,11 @@ def place_of(function: object, folder: str) -> dict[str, Any]:
     return {"path": path, "line": code.co_firstlineno if code is not None and path else 0}
 
 
-def failure_line(problem: BaseException, folder: str) -> dict[str, Any]:
-    """Return why a program has no description, with the last place in the folder of the traceback."""
+def failure_line(problem: BaseException, folder: str, demonstrated: str = "") -> dict[str, Any]:
+    """Return why a program has no description, with the last place in the folder of the traceback.
+
+    `demonstrated`: the server that the program asked itself.
+    """
     path, line = last_place(problem.__traceback__, folder)
     if isinstance(problem, SyntaxError) and problem.filename and relative(problem.filename, folder):
         path, line = relative(problem.filename, folder), problem.lineno or 0
@@ -187,6 +193,7 @@ def failure_line(problem: BaseException, folder: str) -> dict[str, Any]:
     names = problem.names if isinstance(problem, SeveralServersError) else []
     missing = problem.name if isinstance(problem, ModuleNotFoundError) else None
     error = {"type": type(problem).__name__, "missing": missing or "", "names": names, "absent": absent_variables()}
+    error["demonstrates"] = demonstrated if kind == "raised" else ""
     return {"failure": {"kind": kind, "message": text, "path": path, "line": line, **error}}
 
 

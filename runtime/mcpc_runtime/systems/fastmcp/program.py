@@ -64,11 +64,12 @@ if TYPE_CHECKING:
     class ProgramHost(Protocol):
         """What runs a program: the worker, or the description at build.
 
-        `servers`: those that the program made; `has_served`: it has served one of them.
+        `servers`: those that the program made; `has_served`: it has served one of them; `has_ended`: it ended first.
         """
 
         servers: list[Any]
         has_served: bool
+        has_ended: bool
 
         async def serve(self, server: Any) -> None:
             """Serve until the program has to end."""
@@ -104,6 +105,8 @@ class NoServerError(ProgramEndedError):
 
 
 _host: list[ProgramHost] = []
+_asked: list[object] = []
+"""The servers that have had a client in this process."""
 
 
 def set_host(host: ProgramHost) -> None:
@@ -120,6 +123,22 @@ def note_server(server: ProgramServer) -> None:
     """Record a server that the project made."""
     for host in _host:
         host.servers.append(server)
+
+
+def note_client(server: object) -> None:
+    """Record that a client of this process asks a server."""
+    _asked.append(server)
+
+
+def demonstrated_server(servers: Sequence[ProgramServer]) -> str:
+    """Return the name of the one server that the file made and asked itself; empty if there is no such server."""
+    try:
+        server = made_server(servers)
+    except ProgramEndedError:
+        return ""
+    if not any(each is server for each in _asked):
+        return ""
+    return next((name for name, value in vars(sys.modules["__main__"]).items() if value is server), "")
 
 
 def serve(server: ProgramServer, transport: str = "stdio") -> None:
@@ -141,7 +160,7 @@ async def serve_made() -> None:
     await _host[0].serve(made_server(_host[0].servers))
 
 
-def made_server(servers: list[ProgramServer]) -> ProgramServer:
+def made_server(servers: Sequence[ProgramServer]) -> ProgramServer:
     """Return the server that is not part of another one; raise an exception if there are several, or none."""
     parts = {id(part) for server in servers for part in server.mcpc_parts()}
     whole = [server for server in servers if id(server) not in parts]
@@ -164,6 +183,7 @@ def run_program(entry: Entry, folder: str, host: ProgramHost) -> None:
         found = asyncio.run(awaited(found))
     if not host.has_served:
         server: Any = found if hasattr(found, "mcpc_lists") else made_server(host.servers)
+        host.has_ended = True
         serve(server)
 
 
@@ -261,6 +281,7 @@ class ServedProgram:
     def __init__(self, entry: Entry, folder: str) -> None:
         self.servers: list[ProgramServer] = []
         self.has_served = False
+        self.has_ended = False
         self.server: ProgramServer | None = None
         self.loop: asyncio.AbstractEventLoop | None = None
         self.thread = threading.Thread(target=self._run, args=(entry, folder), name="program", daemon=True)

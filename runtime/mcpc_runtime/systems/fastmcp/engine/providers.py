@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from abc import abstractmethod
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any
 
@@ -186,13 +187,13 @@ def is_address(template: Any, uri: str) -> bool:
 class UniformProvider(Provider):
     """A provider that treats all kinds of components alike."""
 
+    @abstractmethod
     async def mcpc_own(self, kind: str) -> Sequence[Any]:
         """Return all components of a kind before the transforms."""
-        raise NotImplementedError
 
+    @abstractmethod
     async def mcpc_own_one(self, kind: str, key: str, version: VersionSpec | None) -> Any:
         """Return a component before the transforms, or None."""
-        raise NotImplementedError
 
     async def _list_tools(self) -> Sequence[Any]:
         return await self.mcpc_own("tool")

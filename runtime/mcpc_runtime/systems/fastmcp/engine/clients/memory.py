@@ -18,6 +18,7 @@ from mcpc_runtime.systems.fastmcp.engine.context import current
 from mcpc_runtime.systems.fastmcp.engine.errors import ProtocolError
 from mcpc_runtime.systems.fastmcp.engine.requests import protocol_error
 from mcpc_runtime.systems.fastmcp.engine.server import LISTS
+from mcpc_runtime.systems.fastmcp.program import note_client
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -54,6 +55,7 @@ class MemoryTransport:
     async def start(self, deliver: Deliver, ended: Callable[[BaseException | None], None]) -> None:
         """Enter the server's lifespan, in a task that also leaves it."""
         self._deliver = deliver
+        note_client(self._server)
         around = current.get()
         self.around = None if around is None else around._call
         self._context = copy_context()

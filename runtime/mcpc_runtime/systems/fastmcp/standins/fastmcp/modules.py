@@ -129,6 +129,12 @@ MODULES: dict[str, Row] = {
     "server.transforms.tool_transform": {"transforms": "ToolTransform"},
     "server.transforms.visibility": {"e:visibility": "Visibility is_enabled"},
     "server.transforms.version_filter": {"e:transforms": "VersionFilter"},
+    "experimental": {},
+    "experimental.transforms": {},
+    "experimental.transforms.code_mode": {
+        "code_mode": "CodeMode MontySandboxProvider SandboxProvider",
+        "discovery": "GetSchemas GetTags ListTools Search GetToolCatalog=ToolCatalog ToolDetailLevel",
+    },
     "server.providers": {
         "e:providers": "Provider AggregateProvider",
         "providers": "LocalProvider FastMCPProvider",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import time
+from abc import abstractmethod
 from collections import deque
 from typing import Any
 
@@ -85,9 +86,9 @@ class ClientLimits(Middleware):
             del self.limiters[next(iter(self.limiters))]
         return found
 
+    @abstractmethod
     def new_limiter(self) -> Any:
         """Make what counts the requests of a client."""
-        raise NotImplementedError
 
 
 class RateLimitingMiddleware(ClientLimits):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from typing import Any
 
 from mcpc_runtime.systems.fastmcp.engine.behaviour import behaviour
@@ -47,9 +48,9 @@ class Registering(Registration):
             self.mcpc_hide(component.key)
         return super().mcpc_add(component)
 
+    @abstractmethod
     def mcpc_hide(self, key: str) -> None:
         """Hide a component."""
-        raise NotImplementedError
 
     @property
     def _components(self) -> facades.ComponentsByKey:

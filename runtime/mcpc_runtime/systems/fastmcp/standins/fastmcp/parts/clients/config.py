@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from abc import abstractmethod
 from contextlib import asynccontextmanager
 from datetime import timedelta  # noqa: TC003 - pydantic reads the annotation
 from pathlib import Path
@@ -39,9 +40,9 @@ class TransformedServer(BaseModel):
         """Tell whether anything is changed."""
         return bool(self.tools) or self.include_tags is not None or self.exclude_tags is not None
 
+    @abstractmethod
     def mcpc_transport(self) -> Any:
         """Return the way to the server itself."""
-        raise NotImplementedError
 
     def mcpc_proxy(self, name: str) -> Any:
         """Return a proxy of the server, changed as the configuration says."""

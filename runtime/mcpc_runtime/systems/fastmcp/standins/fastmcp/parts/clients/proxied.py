@@ -66,6 +66,20 @@ def common(entry: Any) -> Object:
     }
 
 
+def proxied_resource(made_class: type[Any], client: Any, entry: Any, key: str) -> Any:
+    """Return the resource or template of an entry; `key`: the field with its address."""
+    given = wire(entry)
+    made = made_class(
+        given[key],
+        name=given["name"],
+        mime_type=given.get("mimeType") or PLAIN,
+        annotations=given.get("annotations"),
+        **common(entry),
+    )
+    made.client_factory, made.backend = factory_of(client), given[key]
+    return made
+
+
 class ProxyTool(Proxied, components.Tool):
     """A tool of a proxied server."""
 
@@ -104,15 +118,7 @@ class ProxyResource(Proxied, resources.Resource):
     @classmethod
     def from_mcp_resource(cls, client: Any, mcp_resource: Any) -> ProxyResource:
         """Return the resource of an entry."""
-        given = wire(mcp_resource)
-        made = cls(
-            given["uri"],
-            name=given["name"],
-            mime_type=given.get("mimeType") or PLAIN,
-            annotations=given.get("annotations"),
-            **common(mcp_resource),
-        )
-        made.client_factory, made.backend = factory_of(client), made.uri
+        made: ProxyResource = proxied_resource(cls, client, mcp_resource, "uri")
         return made
 
     async def read(self) -> Any:
@@ -126,15 +132,7 @@ class ProxyTemplate(Proxied, resources.ResourceTemplate):
     @classmethod
     def from_mcp_template(cls, client: Any, mcp_template: Any) -> ProxyTemplate:
         """Return the template of an entry."""
-        given = wire(mcp_template)
-        made = cls(
-            given["uriTemplate"],
-            name=given["name"],
-            mime_type=given.get("mimeType") or PLAIN,
-            annotations=given.get("annotations"),
-            **common(mcp_template),
-        )
-        made.client_factory, made.backend = factory_of(client), made.uri_template
+        made: ProxyTemplate = proxied_resource(cls, client, mcp_template, "uriTemplate")
         return made
 
     async def read(self, arguments: Object) -> Any:
