@@ -16,12 +16,13 @@ from support.needs import ROOT
 
 PROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text())
 NEEDED = [*PROJECT["project"]["dependencies"], *PROJECT["build-system"]["requires"]]
-DEVELOPMENT = [row for row in PROJECT["dependency-groups"]["dev"] if isinstance(row, str)]
-LAUNCHERS = PROJECT["dependency-groups"]["launchers"]
+GROUPS = PROJECT["dependency-groups"]
+DEVELOPMENT = [row for row in GROUPS["dev"] if isinstance(row, str)]
 LOCKS = {
     "requirements.lock": NEEDED,
-    "requirements-dev.lock": [*NEEDED, *DEVELOPMENT],
-    "requirements-launchers.lock": LAUNCHERS,
+    "requirements-dev.lock": [*NEEDED, *DEVELOPMENT, *GROUPS["platforms"]],
+    "requirements-launchers.lock": GROUPS["launchers"],
+    "requirements-platforms.lock": GROUPS["platforms"],
     "requirements-wine.lock": [],
 }
 NPM_LOCKS = sorted(path.relative_to(ROOT).as_posix() for path in ROOT.glob("[!.]*/**/package-lock.json"))

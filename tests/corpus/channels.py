@@ -11,6 +11,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import threading
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -46,16 +47,29 @@ class Pipes:
     """A server on its pipes, one conversation in one revision."""
 
     def __init__(self, server: Path | Sequence[str], revision: str, variables: Mapping[str, str] | None = None) -> None:
-        """Start a server: its file, or the whole command; `variables`: all of its environment."""
+        """Start a server: its file, or the whole command; `variables`: all of its environment.
+
+        A process under Wine cannot write its errors to the file that pytest collects them in, so they have a pipe.
+        """
         self.sent: list[Message] = []
         self.kept = tempfile.TemporaryDirectory(prefix="mcpc-pipes-")
         if variables is None:
             variables = {**os.environ, "MCPC_TASKS": f"sqlite:{self.kept.name}/tasks.db"}
         argv = [*server] if isinstance(server, (list, tuple)) else [sys.executable, str(server)]
-        self.process = subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=variables)
+        pipe = subprocess.PIPE
+        self.process = subprocess.Popen(argv, stdin=pipe, stdout=pipe, stderr=pipe, env=variables)
+        self._draining = threading.Thread(target=self._drain, daemon=True)
+        self._draining.start()
         if revision != STATELESS:
             self.greeting = self.say(encoded(initialize(revision)))
             self.write(encoded(INITIALIZED))
+
+    def _drain(self) -> None:
+        """Pass on what the server writes to standard error."""
+        assert self.process.stderr is not None
+        with self.process.stderr as stream:
+            for line in stream:
+                sys.stderr.write(line.decode("utf-8", "replace"))
 
     def write(self, data: bytes) -> None:
         """Send a line."""
@@ -84,6 +98,7 @@ class Pipes:
         finally:
             self.process.kill()
             self.process.stdout.close()
+            self._draining.join(10)
             self.kept.cleanup()
 
 

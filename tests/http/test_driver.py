@@ -9,8 +9,9 @@ import time
 
 import pytest
 
-from mcpc_runtime.http.driver import LoopReactor, NoLock
+from mcpc_runtime.http.driver import NoLock
 from mcpc_runtime.http.inline_threads import QUICK_SECONDS, WAIT_SECONDS, InlineThreads
+from mcpc_runtime.platforms.loop_reactor import LoopReactor
 from mcpc_runtime.platforms.reactor import READABLE, WRITABLE
 from mcpc_runtime.protocol.effects import LogToOperator
 from mcpc_runtime.server.driver import Driver

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from support.machines import Machine
 
-TOOL_ERROR, USAGE = 5, 2
+TOOL_ERROR = 5
 SAME: dict[tuple[str, ...], int] = {
     ("--version",): 0,
     ("list",): 0,
@@ -30,7 +30,6 @@ SAME: dict[tuple[str, ...], int] = {
     ("read", "note://anna/text"): 0,
     ("prompt", "introduce", "name=Ada"): 0,
     ("complete", "note://{name}/text", "name", "an"): 0,
-    ("call", "fast", "Ada"): USAGE,
     ("call", "fats", "text=x"): TOOL_ERROR,
 }
 """Commands whose output names nothing of the machine, and their status."""

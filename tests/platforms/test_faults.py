@@ -1,4 +1,4 @@
-"""The fault suite on Windows: every case that names nothing of POSIX, in one era; the other era and Python are slow.
+"""The fault suite on Windows: every case that names nothing of POSIX.
 
 Its client counts processes and descriptors by the process table of Linux, so it needs Wine.
 """
@@ -17,7 +17,7 @@ pytest.importorskip("resource", reason="the client of the fault suite needs Linu
 from faults import windows
 from faults.client import Fault
 from faults.test_faults import LONG
-from faults.trial import Lacking, close_shared, perform
+from faults.trial import FULL, Lacking, close_shared, perform
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,15 +32,14 @@ AT_LEAST = 90
 
 
 def params() -> Iterator[ParameterSet]:
-    """Yield each case on each Windows in each era; all but one of them are slow."""
+    """Yield each case on one Windows in one era, which alternate; with TESTS_FULL=1 on each in each."""
     for number, (case, form) in enumerate(ROWS):
-        for version in machines.VERSIONS:
-            for place, era in enumerate(case.eras):
-                is_quick = version == machines.VERSIONS[0] and place == number % len(case.eras) and case.id not in LONG
-                marks = [] if is_quick else [pytest.mark.slow]
-                yield pytest.param(
-                    case, form, era, f"wine-{version}", id=f"{case.id}-{form}-{era}-{version}", marks=marks
-                )
+        pairs = [(era, version) for version in machines.VERSIONS for era in case.eras]
+        marks = [pytest.mark.slow] if case.id in LONG else []
+        for era, version in pairs if FULL else [pairs[number % len(pairs)]]:
+            yield pytest.param(
+                case, form, era, f"wine-{version}", id=f"{case.id}-{form}-{era}-wine-{version}", marks=marks
+            )
 
 
 @pytest.fixture(scope="session")

@@ -39,6 +39,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from difflib import get_close_matches
+    from os.path import abspath
     from shlex import quote
     from shutil import get_terminal_size
     from textwrap import wrap
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
     from mcpc_runtime.http import serve as http_serve
     from mcpc_runtime.image.image import Image
 else:
+    abspath = lazy("os.path:abspath")
     get_close_matches = lazy("difflib:get_close_matches")
     get_terminal_size = lazy("shutil:get_terminal_size")
     quote = lazy("shlex:quote")
@@ -159,8 +161,8 @@ def usage(image: Image, archive: str) -> str:
         project = printable(origin.project)
         named = {"name": build["name"], "version": build["version"], "project": project}
         return wrap_help(console_text.PROJECT_HELP.format(**named, values=console_text.VALUES))
-    path = archive if archive.startswith("/") else f"{system.getcwd()}/{archive.removeprefix('./')}"
-    python = sys.executable or "python3"
+    path = json.dumps(abspath(archive), ensure_ascii=False)
+    python = json.dumps(sys.executable or "python3", ensure_ascii=False)
     named = {"name": build["name"], "version": build["version"], "file": archive, "python": python, "path": path}
     return wrap_help(console_text.HELP.format(**named, values=console_text.VALUES))
 

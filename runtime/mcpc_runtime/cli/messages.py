@@ -17,7 +17,7 @@ HELP = """{name} {version}: a Model Context Protocol server in one file
 
 {values}
 Entry for a client's configuration:
-  {{"mcpServers": {{"{name}": {{"command": "{python}", "args": ["{path}"]}}}}}}
+  {{"mcpServers": {{"{name}": {{"command": {python}, "args": [{path}]}}}}}}
 """
 PROJECT_HELP = """{name} {version}: a Model Context Protocol server, built from {project}
 

@@ -11,17 +11,18 @@ import zipfile
 
 from mcpc_runtime.cli.artifact_info import MANIFEST, build_info, list_all, opening_request, read_manifest, send_request
 from mcpc_runtime.failures import log_failure
-from mcpc_runtime.handlers.program_requirements import ProgramRequirements, find_program
+from mcpc_runtime.handlers.program_requirements import ProgramRequirements
 from mcpc_runtime.handlers.runner_context import RunnerContext
 from mcpc_runtime.image.image import Definition
 from mcpc_runtime.lazy import call_rows, lazy
 from mcpc_runtime.platforms import system
+from mcpc_runtime.platforms.program_search import interpreter_lacking
 from mcpc_runtime.platforms.reactor import Reactor
 from mcpc_runtime.platforms.system_features import PROBES, has
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator
 
     from mcpc_runtime.image.image import Image
 
@@ -139,23 +140,9 @@ def missing_interpreters(image: Image) -> list[str]:
         if definition.contract == "executable" and file not in seen:
             seen.add(file)
             line = image.entry(f"handlers/{file}").partition(b"\n")[0]
-            words = line.removeprefix(b"#!").split() if line.startswith(b"#!") else []
-            lacking = interpreter_lacking(words, host.environment(definition.environment))
+            lacking = interpreter_lacking(line, host.environment(definition.environment))
             problems += [f"{file}: {lacking} is not installed"] if lacking else []
     return problems
-
-
-def interpreter_lacking(words: list[bytes], environment: Mapping[bytes, bytes]) -> str:
-    """Return what a `#!` line names that is missing: the interpreter, or the program for `env`."""
-    if not words:
-        return ""
-    if not system.access(words[0], system.X_OK):
-        return words[0].decode("utf-8", "replace")
-    named = [word for word in words[1:] if not word.startswith(b"-") and b"=" not in word]
-    if words[0].rpartition(b"/")[2] == b"env" and named:
-        program = named[0].decode("utf-8", "surrogateescape")
-        return "" if b"/" in named[0] or find_program(program, environment) else f"{program} (on PATH)"
-    return ""
 
 
 def unsupported_packages(image: Image) -> list[str]:

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from mcpc_runtime.handlers.invocations import Command
 from mcpc_runtime.lazy import lazy
-from mcpc_runtime.platforms import system
-from mcpc_runtime.platforms.program_search import preferred_program
+from mcpc_runtime.platforms.program_search import find_program
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -40,7 +39,6 @@ else:
     ProcessRunner = lazy("mcpc_runtime.handlers.executable.runner:ProcessRunner")
 
 
-DEFAULT_PATH = b"/usr/local/bin:/usr/bin:/bin"
 VERSION_SECONDS = 5.0
 """Seconds that a program may take to print its version."""
 MAX_VERSION_OUTPUT = 1 << 16
@@ -48,7 +46,6 @@ MAX_VERSION_OUTPUT = 1 << 16
 DIGITS = "0123456789"
 MAX_DIGITS = 9
 """A number with more digits does not belong to a version."""
-REGULAR_FILE, FILE_TYPE_MASK = 0o100000, 0o170000
 
 
 class ProgramRequirements:
@@ -164,18 +161,6 @@ class RequirementCheck:
         done, self._done = self._done, None
         if done is not None:
             done(problem)
-
-
-def find_program(command: str, environment: Mapping[bytes, bytes]) -> str:
-    """Return the path of the program that a name stands for in PATH, or an empty string."""
-    for folder in environment.get(b"PATH", DEFAULT_PATH).split(b":"):
-        path = (folder or b".") + b"/" + command.encode("utf-8", "surrogateescape")
-        try:
-            if system.stat(path).st_mode & FILE_TYPE_MASK == REGULAR_FILE and system.access(path, system.X_OK):
-                return str(preferred_program(path), "utf-8", "surrogateescape")
-        except (OSError, ValueError):
-            continue
-    return ""
 
 
 def requirement_text(requirement: Requirement) -> str:

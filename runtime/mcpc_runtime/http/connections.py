@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import resource
+from mcpc_runtime.platforms.descriptor_limit import most_descriptors
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -10,13 +10,12 @@ if TYPE_CHECKING:
 
 RESERVED = 64
 """Descriptors for the server itself; another quarter of all is for calls."""
+UNLIMITED = 1 << 20
 
 
 def most_connections(settings: HttpSettings) -> int:
     """Return how many connections there may be at once."""
     if settings.max_connections:
         return settings.max_connections
-    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-    if soft == resource.RLIM_INFINITY:
-        return 1 << 20
-    return max(16, soft - soft // 4 - RESERVED)
+    most = most_descriptors()
+    return max(16, most - most // 4 - RESERVED) if most else UNLIMITED

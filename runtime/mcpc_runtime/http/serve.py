@@ -97,7 +97,8 @@ def command(image: Image, archive: str, arguments: list[str]) -> int:
 
 def serve(image: Image, arguments: list[str]) -> int:
     """Serve; raise ServeError if the server cannot start."""
-    signal.signal(signal.SIGHUP, lambda *_: None)  # it must not end the server, however early it arrives
+    if hasattr(signal, "SIGHUP"):
+        signal.signal(signal.SIGHUP, lambda *_: None)  # it must not end the server, however early it arrives
     settings = read_settings(arguments, os.environ)
     if not settings.listens:
         raise ServeError(USAGE, "serve needs --http [HOST:]PORT, such as --http 8000")

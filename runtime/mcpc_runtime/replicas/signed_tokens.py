@@ -19,6 +19,7 @@ from errno import ELOOP
 from time import time
 
 from mcpc_runtime.platforms import system
+from mcpc_runtime.platforms.private_files import access_of_others, is_own_file
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -117,11 +118,11 @@ def read_secret_file(path: str, kind: str) -> bytes:
         status = system.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode):
             raise StateKeysError(f"the file of {kind} is not a regular file: {path}")
-        if status.st_uid != system.geteuid():
+        if not is_own_file(status):
             raise StateKeysError(
                 f"the file of {kind} belongs to user {status.st_uid}, not to the user of the server: {path}"
             )
-        if status.st_mode & 0o077:
+        if access_of_others(status):
             raise StateKeysError(
                 f"the file of {kind} can be accessed by other users (mode {status.st_mode & 0o777:o}): chmod 600 {path}"
             )

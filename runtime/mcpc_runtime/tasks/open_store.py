@@ -10,7 +10,7 @@ import os
 
 from mcpc_runtime.lazy import lazy
 from mcpc_runtime.operator_log import log_line
-from mcpc_runtime.platforms.private_files import UnusableFolderError, check_unshared
+from mcpc_runtime.platforms.private_files import UnusableFolderError, check_unshared, state_folder
 from mcpc_runtime.replicas.redis_connection import NOT_BUNDLED, is_redis_address
 from mcpc_runtime.tasks.store import MemoryStore, StoreError, UnavailableStore
 
@@ -56,8 +56,7 @@ def open_store(name: str, archive: str) -> Store:
 
 def open_default_store(name: str, archive: str) -> Store:
     """Return the default store: a database file, or memory if no folder is usable."""
-    home = os.environ.get("HOME", "")
-    state = os.environ.get("XDG_STATE_HOME", "") or (os.path.join(home, ".local", "state") if home else "")
+    state = state_folder()
     if not os.path.isabs(state):
         log_line(f"no folder for the task database ({VARIABLE}, XDG_STATE_HOME and HOME are not set): {MEMORY_ONLY}")
         return MemoryStore()

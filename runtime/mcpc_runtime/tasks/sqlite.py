@@ -12,7 +12,8 @@ from contextlib import closing, contextmanager, nullcontext, suppress
 from stat import S_ISREG
 from time import time
 
-from mcpc_runtime.platforms.private_files import make_private_folders
+from mcpc_runtime.platforms import system
+from mcpc_runtime.platforms.private_files import access_of_others, is_own_file, make_private_folders
 from mcpc_runtime.protocol.jsonrpc import encode
 from mcpc_runtime.protocol.task_state import StaleTaskError
 from mcpc_runtime.tasks.store import StoreError, check_limits, dump_task, load_call, load_task, set_queue_position
@@ -215,7 +216,7 @@ def make_private_file(path: str) -> None:
     """
     make_private_folders(os.path.dirname(os.path.abspath(path)))
     with suppress(FileExistsError):
-        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
+        system.close(system.open(path, system.O_RDWR | system.O_CREAT | system.O_EXCL | system.O_CLOEXEC, 0o600))
     status = os.lstat(path)
-    if not S_ISREG(status.st_mode) or status.st_uid != os.geteuid() or status.st_mode & 0o077:
+    if not S_ISREG(status.st_mode) or not is_own_file(status) or access_of_others(status):
         raise OSError("it must be a regular file that only this user may read and write (chmod 600)")

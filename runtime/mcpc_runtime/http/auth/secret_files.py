@@ -9,15 +9,17 @@ import os
 import stat
 
 from mcpc_runtime.http.auth.principals import MisconfiguredError
+from mcpc_runtime.platforms import system
+from mcpc_runtime.platforms.private_files import access_of_others, is_own_file
 
 MAX_BYTES = 4096
-OTHERS = stat.S_IRWXG | stat.S_IRWXO
+FLAGS = system.O_RDONLY | system.O_NOFOLLOW | system.O_NONBLOCK | system.O_CLOEXEC
 
 
 def read_secret(path: str) -> str:
     """Return the text of a file that only this user can access; raise MisconfiguredError."""
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        descriptor = system.open(path, FLAGS)
     except OSError as problem:
         why = "it is a symlink" if os.path.islink(path) else problem.strerror
         raise MisconfiguredError(f"{path} cannot be used: {why}") from None
@@ -36,9 +38,9 @@ def access_problem(status: os.stat_result) -> str:
     """Return why a file is not safe, or an empty string."""
     if not stat.S_ISREG(status.st_mode):
         return "it is no file"
-    if status.st_uid != os.geteuid():
+    if not is_own_file(status):
         return "it belongs to another user"
-    if status.st_mode & OTHERS:
+    if access_of_others(status):
         return f"others can get at it (its mode is {stat.S_IMODE(status.st_mode):04o}; chmod 600 fixes that)"
     return "" if status.st_size <= MAX_BYTES else f"it has more than {MAX_BYTES} bytes"
 

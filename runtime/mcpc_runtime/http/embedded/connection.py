@@ -108,6 +108,8 @@ class Connection(H11Protocol):
         """Read requests or the rest of a body; refuse what exceeds the memory budget."""
         if self._is_closing:
             return
+        if type(data) is not bytes:  # the loop for Windows of Python 3.11 passes a bytearray
+            data = bytes(data)
         if self.cycle is None:
             self._read_requests(self._buffered + data if self._buffered else data)
         elif self.cycle.chunks is not None:

@@ -40,6 +40,8 @@ def end_at_second(numbers: Iterable[int]) -> bool:
     Return False where that is impossible: on a system that is not in the table, without `_ctypes`, and in the first
     process of a container, which the default action of a signal does not end.
     """
+    if not any(row.startswith(f"{sys.platform} ") for row in LAYOUTS):
+        return False
     layout = LAYOUTS.get(f"{sys.platform} {system.uname().machine}")
     if layout is None or system.getpid() == 1:
         return False

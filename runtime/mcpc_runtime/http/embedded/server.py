@@ -45,7 +45,8 @@ KEEPALIVE_AFTER, KEEPALIVE_EVERY, KEEPALIVE_PROBES = 30, 10, 3
 """TCP keep-alive: idle seconds before the first probe, seconds between two probes, and the number of probes."""
 STARTED_WRONG, SUCCESS = 1, 0
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
-RELOADS = signal.SIGHUP
+RELOADS: int | None = getattr(signal, "SIGHUP", None)
+"""The signal to read tokens again, on systems that have it."""
 
 
 class StderrHandler(logging.Handler):
@@ -161,7 +162,8 @@ class HttpServer(Server):
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
         """Handle the signals to stop, and the one to read tokens again."""
-        signal.signal(RELOADS, self.handle_reload)
+        if RELOADS is not None:
+            signal.signal(RELOADS, self.handle_reload)
         before = {number: signal.signal(number, self.handle_exit) for number in SIGNALS}
         end_at_second(SIGNALS)
         try:
@@ -200,7 +202,8 @@ def listen(settings: HttpSettings) -> socket.socket:
     """Return the listening socket; raise OSError."""
     family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
     listening = socket.socket(family, socket.SOCK_STREAM)
-    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    # SO_REUSEADDR lets a restarted server listen at once; on Windows it would let another program listen, too.
+    listening.setsockopt(socket.SOL_SOCKET, getattr(socket, "SO_EXCLUSIVEADDRUSE", socket.SO_REUSEADDR), 1)
     # Accepted connections inherit these: a client that has vanished is noticed even if nothing is sent to it.
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
     for option, value in (
@@ -210,7 +213,8 @@ def listen(settings: HttpSettings) -> socket.socket:
         ("TCP_USER_TIMEOUT", int(settings.vanished_seconds * 1000)),
     ):
         if hasattr(socket, option):
-            listening.setsockopt(socket.IPPROTO_TCP, getattr(socket, option), value)
+            with contextlib.suppress(OSError):  # an older system refuses one that its library knows
+                listening.setsockopt(socket.IPPROTO_TCP, getattr(socket, option), value)
     listening.bind((settings.host, settings.port))
     listening.listen(BACKLOG)
     return listening

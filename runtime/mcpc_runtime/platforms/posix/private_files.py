@@ -75,3 +75,19 @@ def make_private_folder(path: str) -> None:
             kind = "a symlink" if stat.S_ISLNK(status.st_mode) else "not a folder"
             raise UnusableFolderError(f"{path} is {kind}") from None
         check_private(path, status)
+
+
+def is_own_file(status: os.stat_result) -> bool:
+    """Tell whether a file belongs to this user."""
+    return status.st_uid == os.geteuid()
+
+
+def access_of_others(status: os.stat_result) -> int:
+    """Return the bits of a file's mode that give other users access."""
+    return status.st_mode & 0o077
+
+
+def state_folder() -> str:
+    """Return the folder below which programs of this user keep their state, or an empty text."""
+    home = os.environ.get("HOME", "")
+    return os.environ.get("XDG_STATE_HOME", "") or (os.path.join(home, ".local", "state") if home else "")

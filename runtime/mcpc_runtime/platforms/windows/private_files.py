@@ -15,7 +15,16 @@ import stat
 
 from mcpc_runtime.platforms.windows import system
 
-__all__ = ["UnusableFolderError", "check_private", "check_unshared", "make_private_folder", "make_private_folders"]
+__all__ = [
+    "UnusableFolderError",
+    "access_of_others",
+    "check_private",
+    "check_unshared",
+    "is_own_file",
+    "make_private_folder",
+    "make_private_folders",
+    "state_folder",
+]
 
 PROFILE = (b"USERPROFILE", b"LOCALAPPDATA", b"APPDATA")
 
@@ -64,3 +73,18 @@ def is_redirected(path: str) -> bool:
     status = os.lstat(path)
     attributes = getattr(status, "st_file_attributes", 0)
     return stat.S_ISLNK(status.st_mode) or bool(attributes & stat.FILE_ATTRIBUTE_REPARSE_POINT)
+
+
+def is_own_file(status: os.stat_result) -> bool:
+    """Return True: the access list of a file, which alone could tell, is not read."""
+    return True
+
+
+def access_of_others(status: os.stat_result) -> int:
+    """Return 0: a file's mode does not describe the access of other users here."""
+    return 0
+
+
+def state_folder() -> str:
+    """Return the folder below which programs of this user keep their state on this machine, or an empty text."""
+    return os.environ.get("LOCALAPPDATA", "")

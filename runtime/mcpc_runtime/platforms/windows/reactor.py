@@ -85,7 +85,7 @@ class Reactor:
         timeout = FOREVER
         if self._timers:
             timeout = max(0, int((self._timers[0][0] - monotonic()) * 1000) + 1)
-        if any(end.is_ready(events != 0) for end, events, _ in self._watched.values()):
+        if self.is_ready():
             timeout = 0
         if lock is not None:
             lock.release()
@@ -97,6 +97,14 @@ class Reactor:
         self.settle(packet)
         while self._timers and self._timers[0][0] <= monotonic():
             heappop(self._timers)[2]()
+
+    def is_ready(self) -> bool:
+        """Tell whether a watched end is ready."""
+        return any(end.is_ready(events != 0) for end, events, _ in self._watched.values())
+
+    def call(self, callback: Callable[[], None]) -> None:
+        """Call a callback."""
+        callback()
 
     def wait(self, timeout: int) -> Packet | None:
         """Return what happens next, or None after `timeout` milliseconds."""
@@ -111,13 +119,13 @@ class Reactor:
             elif key == 0 and address in self._exits:
                 _, wait, callback = self._exits.pop(address)
                 release_wait(wait)
-                callback()
+                self.call(callback)
             packet = self.wait(0)
         if unfinished:
             close_finished()
         for descriptor, row in list(self._watched.items()):
             if self._watched.get(descriptor) is row and row[0].is_ready(row[1] != 0):
-                row[2]()
+                self.call(row[2])
 
     def expect(self) -> None:
         """Do nothing: waking up is left to the system."""

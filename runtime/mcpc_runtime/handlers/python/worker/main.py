@@ -77,6 +77,8 @@ def main(archive: str, channel: str, *known: str) -> None:
     worker = Worker(channel)
     signal(SIGINT, worker.interrupted)
     system.register_at_fork(after_in_child=worker.disconnect_fork)
+    if sys.platform == "win32":
+        __import__("threading")  # asyncio takes the thread that imports it first for the main thread
     activate_packages(archive)
     worker.prepare_to_leave()
     worker.replies.send(b'{"ready":true}')

@@ -23,6 +23,10 @@ HEAD_SIZE = 256
 NO_SHELL = "it needs Git Bash, which is not installed: see https://gitforwindows.org"
 
 
+GIT_FOLDERS = ("PROGRAMFILES", "PROGRAMFILES(X86)", "LOCALAPPDATA\\Programs")
+MSYS = "C:\\msys64\\usr\\bin\\bash.exe"
+
+
 class NoInterpreterError(OSError):
     """What a program needs is not there."""
 
@@ -61,6 +65,23 @@ def find_program(name: str, variables: Mapping[str, str], exists: Exists) -> str
     return ""
 
 
+def find_bash(variables: Mapping[str, str], exists: Exists) -> str:
+    """Return the path of Git Bash, beside the `git` on PATH or where it is installed, or of MSYS2; or an empty text."""
+    git = find_program("git", variables, exists)
+    folders = [git.rpartition("\\")[0].rpartition("\\")[0]] if git else []
+    for place in GIT_FOLDERS:
+        variable, _, below = place.partition("\\")
+        if variables.get(variable):
+            folders.append("\\".join(part for part in (variables[variable], below, "Git") if part))
+    candidates = [*(f"{folder}\\bin\\bash.exe" for folder in folders), MSYS]
+    return next((path for path in candidates if exists(path)), "")
+
+
+def is_python(name: str) -> bool:
+    """Tell whether a program's name is one of Python's: the server's own is meant, which is there."""
+    return name in PYTHONS or name.startswith("python3.")
+
+
 def is_batch(path: str) -> bool:
     """Tell whether a path is that of a batch file."""
     return path.lower().rstrip(". ").endswith(BATCH)
@@ -77,9 +98,9 @@ def located(argv: list[str], head: bytes, variables: Mapping[str, str], own_pyth
             return argv
         return [find_program(argv[0], variables, exists) or argv[0], *argv[1:]]
     name = base_name(words[0])
-    if own_python and (name in PYTHONS or name.startswith("python3.")):
+    if own_python and is_python(name):
         return [own_python, *words[1:], *argv]
-    path = find_program(name, variables, exists)
+    path = find_program(name, variables, exists) or (find_bash(variables, exists) if name in SHELLS else "")
     if not path:
         reason = NO_SHELL if name in SHELLS else f"it needs {name}, which is not on PATH"
         raise NoInterpreterError(MISSING_FILE, reason)

@@ -1,0 +1,205 @@
+"""What a process is given on Windows: its command line, its variables, and what runs a script; on every system."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+import pytest
+
+from mcpc_runtime import platforms
+from mcpc_runtime.platforms.windows.supervision.command_line import (
+    UNSAFE_IN_BATCH,
+    batch_line,
+    command_line,
+    environment_block,
+)
+from mcpc_runtime.platforms.windows.supervision.programs import (
+    NO_SHELL,
+    NoInterpreterError,
+    find_bash,
+    find_program,
+    interpreter_words,
+    is_batch,
+    located,
+)
+from mcpc_runtime.platforms.windows.variables import DEFAULTS, MINIMAL, variable_name
+from support.needs import ROOT
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+LINES = (
+    (["a", "b"], "a b"),
+    (["a b"], '"a b"'),
+    ([""], '""'),
+    (['say "hi"'], '"say \\"hi\\""'),
+    (['a\\"b c'], '"a\\\\\\"b c"'),
+    (["C:\\a b\\"], '"C:\\a b\\\\"'),
+    (["C:\\a\\"], "C:\\a\\"),
+    (["a&b|c>d", "%PATH%", "^"], "a&b|c>d %PATH% ^"),
+    (["tab\there", "line\nend"], '"tab\there" "line\nend"'),
+)
+PYTHON = "C:\\py\\python.exe"
+VARIABLES = {"PATH": "C:\\bin;C:\\Windows\\System32;C:\\nodejs\\", "PATHEXT": ".EXE;.CMD"}
+THERE = {"C:\\bin\\node.EXE", "C:\\Windows\\System32\\bash.EXE", "C:\\nodejs\\npm.CMD", "C:\\Git\\cmd\\git.exe"}
+
+
+def exists(*more: str) -> Callable[[str], bool]:
+    return lambda path: path in {*THERE, *more}
+
+
+def read_back(line: str) -> list[str]:
+    """Read a command line as the C runtime of Windows does (its documented rules, without wildcards)."""
+    words: list[str] = []
+    word, in_quotes, begun, place = "", False, False, 0
+    while place < len(line):
+        slashes = len(line[place:]) - len(line[place:].lstrip("\\"))
+        place += slashes
+        if place < len(line) and line[place] == '"':
+            word += "\\" * (slashes // 2)
+            if slashes % 2:
+                word += '"'
+            else:
+                in_quotes = not in_quotes
+            begun, place = True, place + 1
+            continue
+        word += "\\" * slashes
+        begun = begun or slashes > 0
+        if place < len(line):
+            character = line[place]
+            place += 1
+            if character in " \t" and not in_quotes:
+                if begun:
+                    words.append(word)
+                word, begun = "", False
+            else:
+                word, begun = word + character, True
+    return [*words, word] if begun else words
+
+
+@pytest.mark.parametrize(("words", "line"), LINES)
+def test_a_line_is_read_as_the_words_it_was_made_of(words: list[str], line: str) -> None:
+    assert command_line(words) == line
+    assert read_back(line) == words
+
+
+def test_a_line_has_no_null_character() -> None:
+    with pytest.raises(ValueError, match="null"):
+        command_line(["a", "b\0c"])
+
+
+def test_a_batch_file_is_run_by_the_command_interpreter() -> None:
+    line = batch_line("C:\\Windows\\System32\\cmd.exe", ["C:\\a b\\run.cmd", "x", "y z"])
+    assert line == 'C:\\Windows\\System32\\cmd.exe /d /v:off /s /c ""C:\\a b\\run.cmd" "x" "y z""'
+
+
+@pytest.mark.parametrize("character", UNSAFE_IN_BATCH)
+def test_what_the_command_interpreter_would_act_on_is_refused(character: str) -> None:
+    with pytest.raises(ValueError, match="batch file"):
+        batch_line("cmd.exe", ["run.cmd", f"a{character}b"])
+
+
+def test_variables_are_one_sorted_block() -> None:
+    assert environment_block({"b": "2", "A": "1", "C": ""}) == "A=1\0b=2\0C=\0"
+    assert environment_block({}) == "\0"
+    for name, value in (("", "a"), ("a=b", "c"), ("a", "b\0c"), ("a\0", "b")):
+        with pytest.raises(ValueError, match="cannot be passed"):
+            environment_block({name: value})
+
+
+@pytest.mark.parametrize(
+    ("head", "words"),
+    [
+        (b"#!/usr/bin/env python3\nimport os", ["python3"]),
+        (b"#!/usr/bin/env -S node --flag\r\n", ["node", "--flag"]),
+        (b"#!/usr/bin/env NAME=1 ruby\n", ["ruby"]),
+        (b"#! /bin/bash -e\n", ["/bin/bash", "-e"]),
+        (b"#!\n", []),
+        (b"MZ\x90\0", []),
+        (b"", []),
+    ],
+)
+def test_the_first_line_of_a_script_is_read(head: bytes, words: list[str]) -> None:
+    assert interpreter_words(head) == words
+
+
+@pytest.mark.parametrize(
+    ("head", "argv", "found"),
+    [
+        (b"#!/usr/bin/env python3", ["C:\\x\\a.py", "1"], [PYTHON, "C:\\x\\a.py", "1"]),
+        (b"#!/usr/bin/python3.12 -u", ["C:\\x\\a.py"], [PYTHON, "-u", "C:\\x\\a.py"]),
+        (b"#!/usr/bin/env node", ["C:\\x\\a.js"], ["C:\\bin\\node.EXE", "C:\\x\\a.js"]),
+        (b"MZ", ["C:\\x\\a.exe", "1"], ["C:\\x\\a.exe", "1"]),
+        (b"", ["npm", "--version"], ["C:\\nodejs\\npm.CMD", "--version"]),
+        (b"", ["none"], ["none"]),
+    ],
+)
+def test_what_runs_a_program_is_found(head: bytes, argv: list[str], found: list[str]) -> None:
+    assert located(argv, head, VARIABLES, PYTHON, exists()) == found
+
+
+def test_a_shell_of_another_system_is_none() -> None:
+    with pytest.raises(NoInterpreterError) as refused:
+        located(["C:\\x\\a.sh"], b"#!/bin/bash", VARIABLES, PYTHON, exists())
+    assert refused.value.strerror == NO_SHELL and "Git Bash" in NO_SHELL
+    with pytest.raises(NoInterpreterError, match="ruby"):
+        located(["C:\\x\\a.rb"], b"#!/usr/bin/env ruby", VARIABLES, PYTHON, exists())
+
+
+@pytest.mark.parametrize(
+    ("variables", "there", "found"),
+    [
+        ({"PATH": "C:\\Git\\cmd"}, "C:\\Git\\bin\\bash.exe", "C:\\Git\\bin\\bash.exe"),
+        ({"PROGRAMFILES": "C:\\P"}, "C:\\P\\Git\\bin\\bash.exe", "C:\\P\\Git\\bin\\bash.exe"),
+        ({"LOCALAPPDATA": "C:\\L"}, "C:\\L\\Programs\\Git\\bin\\bash.exe", "C:\\L\\Programs\\Git\\bin\\bash.exe"),
+        ({}, "C:\\msys64\\usr\\bin\\bash.exe", "C:\\msys64\\usr\\bin\\bash.exe"),
+        ({"PATH": "C:\\Windows\\System32"}, "C:\\Windows\\System32\\bash.exe", ""),
+    ],
+)
+def test_git_bash_is_found(variables: dict[str, str], there: str, found: str) -> None:
+    assert find_bash({"PATHEXT": ".exe", **variables}, exists(there)) == found
+
+
+def test_a_program_is_found_with_its_extension() -> None:
+    assert find_program("node", VARIABLES, exists()) == "C:\\bin\\node.EXE"
+    assert find_program("npm.cmd", VARIABLES, exists("C:\\bin\\npm.cmd")) == "C:\\bin\\npm.cmd"
+    assert find_program("bash", VARIABLES, exists()) == ""
+    assert is_batch("C:\\a.CMD") and is_batch("a.bat. ") and not is_batch("a.exe")
+
+
+def test_names_of_variables_have_no_case() -> None:
+    assert variable_name("Path") == b"PATH"
+    assert {"SYSTEMROOT", "PATH", "PATHEXT", "TEMP"} <= set(MINIMAL)
+    assert all(name == name.upper() for name in MINIMAL) and b"PYTHONUTF8" in DEFAULTS
+
+
+def published_names(path: str) -> list[str]:
+    """Return what a port publishes."""
+    for statement in ast.parse((ROOT / path).read_bytes()).body:
+        if isinstance(statement, ast.Assign) and ast.unparse(statement.targets[0]) == "__all__":
+            return list(ast.literal_eval(statement.value))
+    return []
+
+
+def ports() -> list[str]:
+    folder = ROOT / "runtime/mcpc_runtime/platforms"
+    return sorted(path.stem for path in folder.glob("*.py") if "bind_port(globals()" in path.read_text("utf-8"))
+
+
+@pytest.mark.parametrize("adapter", ["posix", "windows"])
+@pytest.mark.parametrize("port", ports())
+def test_an_adapter_has_what_its_ports_publish(port: str, adapter: str) -> None:
+    folder = f"runtime/mcpc_runtime/platforms/{adapter}"
+    module = "variables" if port == "environments" else port
+    lines = "\n".join(path.read_text("utf-8") for path in (ROOT / folder).rglob("*.py"))
+    text = (ROOT / folder / f"{module}.py").read_text("utf-8")
+    elsewhere = {"SECRETS", "TEMPORARY_FOLDERS", "remove_quietly", "remove_tree"}
+    lazily = {"SupervisedProcess", "Supervisor", "watch_end"}
+    for name in set(published_names(f"runtime/mcpc_runtime/platforms/{port}.py")) - elsewhere:
+        assert name in (lines if name in lazily else text), name
+
+
+def test_the_adapter_is_that_of_this_system() -> None:
+    assert platforms.ADAPTER == "mcpc_runtime.platforms.posix" and platforms.LINE_END == "\n"
+    assert platforms.system.__name__ == "posix"
