@@ -72,6 +72,7 @@ def validate_target(context: click.Context, option: click.Parameter, value: str 
     type=click.Path(exists=True, path_type=Path),
     help="Folder or archive of a relocatable Python, for --self-contained (default: the Python of mcpc).",
 )
+@click.option("--minimal-library", is_flag=True, help="With --self-contained, include only modules that are imported.")
 @click.option(
     "--exe",
     "is_program",
@@ -130,12 +131,12 @@ def default_output(target: Path, embedding: EmbeddingRequest | None, *, is_progr
 
 def read_embedding(given: dict[str, Any], *, is_program: bool) -> EmbeddingRequest | None:
     """Return what --self-contained and its options ask for; None without it."""
-    target, interpreter = given.pop("embedding"), given.pop("interpreter")
+    target, interpreter, minimal = (given.pop(name) for name in ("embedding", "interpreter", "minimal_library"))
     if target is not None and is_program:
         raise click.UsageError(messages.EXE_OR_SELF_CONTAINED)
     if target is not None:
-        return EmbeddingRequest(b"", target, interpreter)
-    if interpreter is not None:
+        return EmbeddingRequest(b"", target, interpreter, minimal)
+    if interpreter is not None or minimal:
         raise click.UsageError(messages.ONLY_SELF_CONTAINED)
     return None
 

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 from mcpc.emit.bytecode import dump_data
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 EPOCH = (1980, 1, 1, 0, 0, 0)
 REGULAR_FILE = 0o100644 << 16
@@ -38,10 +38,12 @@ INCOMPRESSIBLE = (".png", ".jpg", ".gif", ".webp", ".gz", ".bz2", ".xz", ".zst",
 LEVEL = 6
 
 
-def build_archive(entries: Sequence[ArchiveEntry], prologue: bytes | str, *, deflates: bool = False) -> bytes:
+def build_archive(
+    entries: Sequence[ArchiveEntry], prologue: bytes | str, *, deflates: bool = False, deflated: Collection[str] = ()
+) -> bytes:
     """Return the executable archive: its prologue, if any, then the entries, sorted by name, stored or deflated.
 
-    The prologue is a script, or a program.
+    The prologue is a script, or a program. `deflated`: the names of single entries to deflate.
     """
     buffer = io.BytesIO()
     buffer.write(prologue.encode() if isinstance(prologue, str) else prologue)
@@ -50,7 +52,7 @@ def build_archive(entries: Sequence[ArchiveEntry], prologue: bytes | str, *, def
             info = zipfile.ZipInfo(entry.name, EPOCH)
             info.create_system = UNIX
             info.external_attr = REGULAR_FILE
-            is_deflated = deflates and not entry.name.endswith(INCOMPRESSIBLE)
+            is_deflated = entry.name in deflated or (deflates and not entry.name.endswith(INCOMPRESSIBLE))
             packed.writestr(info, entry.data, zipfile.ZIP_DEFLATED if is_deflated else zipfile.ZIP_STORED, LEVEL)
     return buffer.getvalue()
 
