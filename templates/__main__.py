@@ -1,10 +1,8 @@
-"""Where a server begins: by its first lines, which run this in a bare interpreter, and by `python3 server.pyz`.
+"""The beginning of a server for a Python whose bytecode is not that of `__main__`: selects its code, or the source.
 
-This file is read by any Python there is: what is too old is told so, in words.  In the bytecode beside it BUNDLE holds
-the modules of the start path, so that they need not be looked up one by one.
+This file is read by any Python there is: what is too old is told so, in words.
 """
 
-import gc
 import sys
 
 if sys.version_info < (3, 11):
@@ -14,65 +12,11 @@ if sys.version_info < (3, 11):
     )
     sys.exit(8)
 
-# Nothing made up to the first answer is garbage: looking for some would cost half a millisecond.
-gc.disable()
-
-import zipimport  # noqa: E402
-
+loader = globals().get("z") or __loader__
 try:
-    import posix
-except ImportError:  # Windows
-    import nt as posix
+    import marshal
 
-BUNDLE = "BUNDLE"
-BY_FIRST_LINE = "z" in globals()
-LOADER = globals()["z"] if BY_FIRST_LINE else __loader__
-FILE = ARCHIVE = LOADER.archive
-NULL = "/dev/null" if posix.__name__ == "posix" else "NUL"
-WORDS = sys.argv[2 if BY_FIRST_LINE else 1 :]
-
-# An empty file is put where a standard stream is missing, so that no file of ours gets its number.
-for number in (0, 1, 2):
-    try:
-        posix.fstat(number)
-    except OSError:
-        posix.open(NULL, posix.O_RDWR)  # takes the lowest number that is free, which is this one
-
-
-class Moved(dict):
-    """The archive's directory as the importer keeps it, with the entries where ARCHIVE says they are."""
-
-    def __getitem__(self, name):
-        entry = dict.__getitem__(self, name)
-        return (ARCHIVE + entry[0][len(FILE) :],) + entry[1:] if entry else entry
-
-    def get(self, name, default=None):
-        return self[name] if name in self else default  # noqa: SIM401 - this is `get`
-
-
-# The file is opened once: whatever takes its name later, this server goes on as it began.
-try:
-    place = "/proc/%d/fd/%d" % (posix.getpid(), posix.open(FILE, posix.O_RDONLY | posix.O_CLOEXEC))
-    posix.stat(place)
-    zipimport._zip_directory_cache[place] = Moved(zipimport._zip_directory_cache[FILE])
-    LOADER, ARCHIVE = zipimport.zipimporter(place), place
-except (OSError, AttributeError, KeyError):
-    pass
-if BY_FIRST_LINE:
-    sys.path.insert(0, ARCHIVE)
-elif FILE in sys.path:
-    sys.path[sys.path.index(FILE)] = ARCHIVE
-if type(BUNDLE) is tuple:
-    for name, is_package, code in BUNDLE:
-        module = sys.modules[name] = type(sys)(name)
-        module.__loader__ = LOADER
-        module.__file__ = ARCHIVE + "/" + name.replace(".", "/") + ("/__init__.py" if is_package else ".py")
-        module.__package__ = name if is_package else name.rpartition(".")[0]
-        if is_package:
-            module.__path__ = [ARCHIVE + "/" + name.replace(".", "/")]
-        exec(code, module.__dict__)
-
-from mcpc_app.index import INDEX  # noqa: E402
-from mcpc_runtime.main import main  # noqa: E402
-
-main(FILE, WORDS, LOADER, INDEX)
+    start = marshal.loads(loader.get_data("__main__.pyc.%s" % sys.implementation.cache_tag)[16:])
+except (OSError, EOFError, ValueError, TypeError):
+    start = compile(loader.get_data("__start__.py"), "server.pyz/__start__.py", "exec")
+exec(start)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -11,9 +12,19 @@ if TYPE_CHECKING:
 DIALECTS = ("mcp", "mcbox", "bx-mcp", "blueprints", "toolbox", "mcp-bash", "fastmcp")
 
 
+MINORS = re.compile(r"3\.\d{1,3}(?:,3\.\d{1,3})*")
+
+
+def minor_versions(python: str) -> tuple[str, ...]:
+    """Return the minor versions that a value of `--python` lists, each once; none if it is a command or a path."""
+    return tuple(dict.fromkeys(python.split(","))) if MINORS.fullmatch(python) else ()
+
+
 @dataclass(frozen=True, slots=True)
 class Options:
-    """Build options.  A page size of 0 disables paging.  `python`: the interpreter of the artifact; empty to search.
+    """Build options.  A page size of 0 disables paging.
+
+    `python`: the interpreter of the artifact, empty to search; or the minor versions of its bytecode (`3.11,3.12`).
 
     `validate`: check input schemas even for systems that only list them. `assert_formats`: enforce `format`.
     `defaults`: fill in defaults of the input schema before a handler is called. `platforms`: platform tags of the
@@ -69,6 +80,21 @@ class Options:
     groups: tuple[str, ...] = ()
     allow_sdist: bool = False
     exclude_newer: str = ""
+
+    @property
+    def minors(self) -> tuple[str, ...]:
+        """The minor versions whose bytecode is requested, best first; none for that of this Python."""
+        return minor_versions(self.python)
+
+    @property
+    def targets(self) -> tuple[str, ...]:
+        """The platforms of native modules, for each requested minor version; one may name another Python itself."""
+        named = self.platforms or ("",)
+        if not self.minors:
+            return self.platforms
+        tags = (f"-cp{minor.replace('.', '')}" for minor in self.minors)
+        each = [platform if "-cp" in platform else platform + tag for tag in tags for platform in named]
+        return tuple(dict.fromkeys(each))
 
     @property
     def serving(self) -> tuple[str, ...]:

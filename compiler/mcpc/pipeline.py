@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from mcpc.dependencies import include_packages
 from mcpc.diagnostics import has_errors, in_order
 from mcpc.emit import emit
+from mcpc.emit.interpreters import HERE
 from mcpc.frontends import frontends_of, parse_project
 from mcpc.lower import lower
 from mcpc.pack import pack_server
@@ -90,6 +91,7 @@ def analyse(tree: SourceTree, found: Diagnostics, options: Options, progress: Pr
 def compile_server(checked: CheckedServer, options: Options, progress: Progress = no_progress) -> BuiltArchive:
     """Build the artifact of a checked server."""
     progress("generating")
-    modules = emit(checked)
+    minors = options.minors or (HERE,)
+    modules = emit(checked, minors)
     progress("packing")
-    return pack_server(checked, modules, options.python)
+    return pack_server(checked, modules, options.python, minors)

@@ -59,6 +59,9 @@ PROGRAMS: dict[str, ProgramEnvironment] = {
     ),
     "node": ProgramEnvironment("our own programs for Node: esbuild, and what bundles are"),
     "node --version": ProgramEnvironment("Node alone"),
+    "compiling Python": ProgramEnvironment(
+        "another Python, which only compiles", ("PATH", "PYENV_ROOT", "HOME", *LOADER)
+    ),
     "bash -n": ProgramEnvironment("Bash, which only reads", ()),
     "linker": ProgramEnvironment("the C compiler, binutils and `ldd`, for executables", ("PATH", "TMPDIR", *LOADER)),
     "built file": ProgramEnvironment("a built file, before it takes its name: no handler", ()),

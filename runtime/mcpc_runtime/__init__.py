@@ -5,12 +5,16 @@ modules of the interpreter; all others are imported when they are first used.
 
 In an archive the bytecode of all these modules is one entry, because the start time grows with the number of entries.
 Their sources are another entry, a nested archive, for any other Python and for readers.
+
+A file for several Pythons has each entry of bytecode once for each: under its own name for the first of them, and with
+the Python's tag at its end (`mcpc_runtime/bytecode.cpython-312`) for the others.
 """
 
 from __future__ import annotations
 
 import marshal
 import sys
+import zipimport
 from _frozen_importlib import ModuleSpec
 from _frozen_importlib_external import MAGIC_NUMBER
 
@@ -18,7 +22,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from types import ModuleType
-    from zipimport import zipimporter
 
     Table = dict[str, tuple[bool, int, int]]
 
@@ -33,7 +36,7 @@ class RuntimeFinder:
     offset, length), and then the modules.
     """
 
-    def __init__(self, loader: zipimporter) -> None:
+    def __init__(self, loader: zipimport.zipimporter) -> None:
         self._loader = loader
         self._data = b""
         self._table: Table | None = None
@@ -96,5 +99,16 @@ class RuntimeFinder:
         exec(code, module.__dict__)  # noqa: S102 - code of the archive itself
 
 
+def select_bytecode(archive: str) -> None:
+    """Put the entries of this Python's bytecode in the places of the first Python's, if the file has both."""
+    files = zipimport._zip_directory_cache.get(archive, {})  # type: ignore[attr-defined]
+    tag = f".{sys.implementation.cache_tag}"
+    if BYTECODE.replace("/", zipimport.path_sep) + tag not in files:  # type: ignore[attr-defined]
+        return
+    for name, (path, *rest) in [row for row in files.items() if row[0].endswith(tag)]:
+        files[name[: -len(tag)]] = (path[: -len(tag)], *rest)
+
+
 if hasattr(globals().get("__loader__"), "archive"):
+    select_bytecode(globals()["__loader__"].archive)
     sys.meta_path.insert(0, RuntimeFinder(globals()["__loader__"]))

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import importlib.machinery
+import importlib.util
+import io
 import json
+import marshal
 import os
 import shutil
 import subprocess
@@ -15,6 +19,7 @@ import pytest
 from mcpc.pack.archive import MANIFEST
 from mcpc.selfcontained import CannotEmbedError
 from mcpc.selfcontained.interpreter import running_interpreter
+from mcpc.selfcontained.linux import refuse_native_packages
 from mcpc.selfcontained.shared_objects import static_symbols
 from support.artifact import mcpc
 from support.chroots import run_in
@@ -59,6 +64,13 @@ def library() -> dict[str, object]:
         "ssl": ssl.create_default_context().check_hostname,
         "isolated": sys.flags.isolated,
     }
+
+
+@tool
+def imported() -> list[str]:
+    """Return the modules of the library that this process has imported."""
+    origins = {name: getattr(getattr(module, "__spec__", None), "origin", None) or "" for name, module in [*sys.modules.items()]}
+    return sorted(name for name, origin in origins.items() if origin.startswith(sys.executable + "/python/"))
 
 
 @tool
@@ -158,6 +170,44 @@ def test_it_is_an_archive_with_a_manifest(server: Path) -> None:
     assert any(name.startswith("META-INF/licenses/") for name in names)
     assert mcpc("inspect", server).returncode == 0
     assert b"every entry matches its checksum" in said([server, "check"])
+
+
+def test_the_minimal_library_has_all_that_is_imported(project: Path, server: Path, tmp_path: Path) -> None:
+    minimal = built(project, tmp_path / "minimal", "--minimal-library")
+    assert minimal.stat().st_size < server.stat().st_size
+    assert json.loads(called(minimal, "library")) == EXPECTED
+    assert json.loads(called(minimal, "child", text=TEXT)) == [TEXT]
+    assert called(minimal, "echo", text=TEXT) == TEXT
+    with zipfile.ZipFile(minimal) as packed:
+        library = packed.read("python/library")
+    table = marshal.loads(library[4 : 4 + int.from_bytes(library[:4], "little")])
+    in_whole = [name for name in json.loads(called(server, "imported")) if not is_extension(name)]
+    assert "asyncio" in in_whole
+    assert sorted(set(in_whole) - set(table)) == []
+    assert "xmlrpc.client" not in table
+
+
+def is_extension(name: str) -> bool:
+    """Tell whether a module of the library is machine code."""
+    found = importlib.util.find_spec(name)
+    return found is not None and isinstance(found.loader, importlib.machinery.ExtensionFileLoader)
+
+
+def test_a_package_with_machine_code_is_refused() -> None:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as files:
+        files.writestr("fast/_native.so", b"")
+    with pytest.raises(CannotEmbedError) as problem:
+        refuse_native_packages({"site/extracted.zip": packed.getvalue()})
+    assert problem.value.diagnostic.code == "MCP432"
+
+
+def test_a_machine_without_a_compiler_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "")
+    with pytest.raises(CannotEmbedError) as problem:
+        running_interpreter()
+    assert problem.value.diagnostic.code == "MCP430"
+    assert "`cc`" in problem.value.diagnostic.message
 
 
 def test_two_builds_are_equal(project: Path, server: Path, tmp_path: Path) -> None:

@@ -18,6 +18,8 @@ from mcpc.cli.windows_program import as_windows_program, check_python_of_program
 from mcpc.diagnostics.formats import relocate_paths
 from mcpc.diagnostics.formats.text import BLOCKS
 from mcpc.diagnostics.formats.visible import visible
+from mcpc.emit.interpreters import HERE, MissingPythonError, interpreter
+from mcpc.options import minor_versions
 from mcpc.selfcontained import TARGETS, EmbeddingRequest, this_machine
 from mcpc.smoke import START_ALONE, START_BY_PYTHON
 
@@ -39,7 +41,20 @@ def validate_python_option(context: click.Context, option: click.Parameter, valu
         raise click.BadParameter(messages.PYTHON_EXPECTED)
     if "/" in value and not value.startswith("/"):
         raise click.BadParameter(messages.PYTHON_PATH_EXPECTED)
+    for minor in minor_versions(value):
+        check_minor(minor)
     return value
+
+
+def check_minor(minor: str) -> None:
+    """Refuse a minor version that does not run servers, or of which this machine has no Python."""
+    if int(minor.removeprefix("3.")) < 11:
+        raise click.BadParameter(messages.PYTHON_TOO_OLD.format(minor=minor))
+    try:
+        if minor != HERE:
+            interpreter(minor)
+    except MissingPythonError as problem:
+        raise click.BadParameter(str(problem)) from None
 
 
 def validate_target(context: click.Context, option: click.Parameter, value: str | None) -> str | None:
@@ -54,9 +69,9 @@ def validate_target(context: click.Context, option: click.Parameter, value: str 
 @click.option("-o", "--output", "target", type=click.Path(path_type=Path), default="server.pyz", show_default=True)
 @click.option(
     "--python",
-    metavar="COMMAND",
+    metavar="COMMAND|VERSIONS",
     callback=validate_python_option,
-    help="Python that runs the built file (default: any found).",
+    help="Python that runs the built file (default: any found), or the versions to include bytecode for: 3.11,3.12.",
 )
 @click.option(
     "--self-contained",
@@ -72,6 +87,7 @@ def validate_target(context: click.Context, option: click.Parameter, value: str 
     type=click.Path(exists=True, path_type=Path),
     help="Folder or archive of a relocatable Python, for --self-contained (default: the Python of mcpc).",
 )
+@click.option("--minimal-library", is_flag=True, help="With --self-contained, include only modules that are imported.")
 @click.option(
     "--exe",
     "is_program",
@@ -130,12 +146,12 @@ def default_output(target: Path, embedding: EmbeddingRequest | None, *, is_progr
 
 def read_embedding(given: dict[str, Any], *, is_program: bool) -> EmbeddingRequest | None:
     """Return what --self-contained and its options ask for; None without it."""
-    target, interpreter = given.pop("embedding"), given.pop("interpreter")
+    target, interpreter, minimal = (given.pop(name) for name in ("embedding", "interpreter", "minimal_library"))
     if target is not None and is_program:
         raise click.UsageError(messages.EXE_OR_SELF_CONTAINED)
     if target is not None:
-        return EmbeddingRequest(b"", target, interpreter)
-    if interpreter is not None:
+        return EmbeddingRequest(b"", target, interpreter, minimal)
+    if interpreter is not None or minimal:
         raise click.UsageError(messages.ONLY_SELF_CONTAINED)
     return None
 

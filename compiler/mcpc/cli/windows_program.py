@@ -22,15 +22,16 @@ ANY_PYTHON = ("", "python", "python3")
 
 def check_python_of_program(options: Options) -> None:
     """Refuse `--python` with a path or a command: they are another system's."""
-    if options.python not in ANY_PYTHON and not EXACT_PYTHON.fullmatch(options.python):
+    if options.python not in ANY_PYTHON and not options.minors and not EXACT_PYTHON.fullmatch(options.python):
         raise click.UsageError(messages.PYTHON_OF_PROGRAM_EXPECTED.format(python=options.python))
 
 
 def as_windows_program(build: CachedBuild, options: Options) -> CachedBuild:
     """Return a build with the launcher for Windows before its archive."""
     exact = EXACT_PYTHON.fullmatch(options.python)
-    minor = int(exact[1]) if exact else sys.version_info.minor
-    choice = PythonChoice((minor,), is_only=exact is not None)
+    minors = tuple(int(minor.removeprefix("3.")) for minor in options.minors)
+    chosen = minors or (int(exact[1]) if exact else sys.version_info.minor,)
+    choice = PythonChoice(chosen, is_only=exact is not None)
     return replace(build, data=windows_file(build.data, machine_of(options), choice))
 
 

@@ -116,7 +116,7 @@ def include_handler_packages(server: Server, tree: SourceTree, options: Options)
     wanted, problems = read_requirements(tree, handler_files(server))
     if server.requirements is not None:
         wanted, problems = server.requirements, ()
-    targets = map(parse_target, options.platforms)
+    targets = map(parse_target, options.targets)
     problems += tuple(found for found in targets if isinstance(found, Diagnostic))
     if has_errors(problems):
         return replace(server, layer=Layer(complete=False)), problems

@@ -88,7 +88,7 @@ def stage_for_platforms(
     wanted: Sequence[RequestedPackage], options: Options
 ) -> tuple[list[StagedPackages], Diagnostics]:
     """Return the packages staged for each platform that the options name; without one, for this machine."""
-    found = [stage_packages(wanted, platform, "") for platform in dict.fromkeys(options.platforms or ("",))]
+    found = [stage_packages(wanted, platform, "") for platform in dict.fromkeys(options.targets or ("",))]
     staged = [packages for packages, _ in found if packages is not None]
     return staged, tuple(problem for _, problems in found for problem in problems)
 

@@ -1,5 +1,8 @@
 """Compile Python source to bytecode that depends only on the source and the interpreter.
 
+This file is also run by other interpreters, for bytecode of their version (`mcpc.emit.interpreters`): it imports only
+the standard library.
+
 Annotations, `if TYPE_CHECKING` and docstrings are left out of the bytecode; the source beside it keeps them.
 
 Marshal output depends on three properties of the process: whether a string is interned, whether two equal objects are
@@ -15,14 +18,22 @@ import importlib.util
 import marshal
 import re
 import sys
+import warnings
 from types import CodeType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
+
+    Module = tuple[bytes, str, bool]
+    """A source, its file name in tracebacks, and whether it is stripped."""
+    BundleRow = tuple[str, bool, int]
+    """A module of the start path: its name, whether it is a package, and its number."""
 
 MAGIC = importlib.util.MAGIC_NUMBER
 UNCHECKED_HASH = (1).to_bytes(4, "little")
+NO_PYTHON = (SyntaxError, ValueError, RecursionError, MemoryError)
+"""Exceptions for a text that the interpreter cannot compile: invalid, undecodable, or nested too deeply."""
 
 
 class RuntimeStripper(ast.NodeTransformer):
@@ -186,6 +197,38 @@ CODE_PARTS = (
 )
 
 
+def pyc_header(magic: bytes, source: bytes) -> bytes:
+    """Return the header of a bytecode file: hash-based and unchecked, since an archive does not change."""
+    return magic + UNCHECKED_HASH + importlib.util.source_hash(source)
+
+
 def pyc(code: CodeType, source: bytes) -> bytes:
-    """Return the bytecode file for a source: hash-based and unchecked, since an archive does not change."""
-    return MAGIC + UNCHECKED_HASH + importlib.util.source_hash(source) + dump_code(code)
+    """Return the bytecode file for a source."""
+    return pyc_header(MAGIC, source) + dump_code(code)
+
+
+def compile_modules(
+    modules: Sequence[Module], bundle: Sequence[BundleRow] = (), start: int = -1
+) -> tuple[bytes, list[bytes | None]]:
+    """Return this Python's magic number and the marshalled code of modules, None for what it cannot compile.
+
+    The module with the number `start` gets the modules of `bundle` in the place of its constant "BUNDLE".
+    """
+    codes = [compile_or_none(*module) for module in modules]
+    if bundle:
+        rows = tuple((name, is_package, codes[number]) for name, is_package, number in bundle)
+        code = codes[start]
+        if code is None or any(row[2] is None for row in rows):
+            raise ValueError("a module of the start path does not compile")
+        codes[start] = code.replace(co_consts=tuple(rows if item == "BUNDLE" else item for item in code.co_consts))
+    return MAGIC, [None if code is None else dump_code(code) for code in codes]
+
+
+def compile_or_none(source: bytes, label: str, strip: bool) -> CodeType | None:
+    """Return the code of a module, None if this Python cannot compile it."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            return code_of(source, label, strip=strip)
+        except NO_PYTHON:
+            return None

@@ -9,17 +9,16 @@ from __future__ import annotations
 import hashlib
 import marshal
 import sys
-import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mcpc.cache_dir import load_entry, store_entry
 from mcpc.emit import bytecode
 from mcpc.emit.artifact_file import ArtifactFile
+from mcpc.emit.interpreters import HERE, cache_tag, compile_for, tag_suffix
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-    from types import CodeType
+    from collections.abc import Iterator, Mapping, Sequence
 
     from mcpc.ir import Layer, Server
 
@@ -27,8 +26,6 @@ SITE, SERVING = "site", "serving"
 INDEX = ".layer"
 """Read by `mcpc_runtime.packages`; the leading dot makes it impossible to import."""
 EXTRACTED = ".extracted/"
-NO_PYTHON = (SyntaxError, ValueError, RecursionError, MemoryError)
-"""Exceptions for a file that this Python cannot compile: packages may contain files for other versions."""
 ASGI = b'''"""The server as an ASGI application: PYTHONPATH=server.pyz granian --interface asgi mcpc_app.asgi:app"""
 
 from mcpc_runtime.http.asgi import application
@@ -37,38 +34,37 @@ app = application(__loader__.archive)
 '''
 
 
-def site_modules(server: Server) -> tuple[ArtifactFile, ...]:
+def site_modules(server: Server, minors: Sequence[str]) -> tuple[ArtifactFile, ...]:
     """Return the packages of handlers; empty if none are bundled."""
-    return layer_modules(server.layer, SITE) if server.layer is not None else ()
+    return layer_modules(server.layer, SITE, minors) if server.layer is not None else ()
 
 
-def serving_modules(server: Server) -> tuple[ArtifactFile, ...]:
+def serving_modules(server: Server, minors: Sequence[str]) -> tuple[ArtifactFile, ...]:
     """Return the packages of the server itself; empty if it needs only the runtime."""
     if server.serving is None:
         return ()
     has_http = "uvicorn" in server.serving.modules
     asgi = (ArtifactFile("mcpc_app/asgi.py", ASGI, python=True),) if has_http else ()
-    return *asgi, *layer_modules(server.serving, SERVING)
+    return *asgi, *layer_modules(server.serving, SERVING, minors)
 
 
-def layer_modules(layer: Layer, folder: str) -> tuple[ArtifactFile, ...]:
+def layer_modules(layer: Layer, folder: str, minors: Sequence[str]) -> tuple[ArtifactFile, ...]:
     """Return the files of a layer's packages in a folder of the archive."""
     sources = {f"{folder}/{path}": data for path, data in layer.files.items() if path.endswith(".py")}
-    compiled = compile_cached(sources)
-    files = {
-        **layer.files,
-        **{bytecode_path(path.removeprefix(f"{folder}/")): data for path, data in compiled.items()},
-    }
+    files = dict(layer.files)
+    for minor in minors:
+        for path, data in compile_cached(sources, minor).items():
+            files[bytecode_path(path.removeprefix(f"{folder}/"), minor, minors)] = data
     index = bytecode.dump_data(with_bytecode(layer.index, files))
     return tuple(ArtifactFile(f"{folder}/{path}", data) for path, data in sorted({**files, INDEX: index}.items()))
 
 
-def bytecode_path(compiled: str) -> str:
+def bytecode_path(compiled: str, minor: str, minors: Sequence[str]) -> str:
     """Return the path of a module's bytecode: beside its source in the archive, where Python looks in a folder."""
     if not compiled.startswith(EXTRACTED):
-        return compiled
+        return compiled + tag_suffix(minor, minors)
     folder, _, name = compiled.rpartition("/")
-    return f"{folder}/__pycache__/{name.removesuffix('.pyc')}.{sys.implementation.cache_tag}.pyc"
+    return f"{folder}/__pycache__/{name.removesuffix('.pyc')}.{cache_tag(minor)}.pyc"
 
 
 def with_bytecode(index: Mapping[str, Any], files: Mapping[str, bytes]) -> dict[str, Any]:
@@ -88,38 +84,29 @@ def digests(variant: Mapping[str, Any], files: Mapping[str, bytes]) -> dict[str,
     return {path: hashlib.sha256(own[path]).hexdigest() for path in paths}
 
 
-def compile_cached(sources: Mapping[str, bytes]) -> dict[str, bytes]:
-    """Return the bytecode of the files that this Python can compile, by their names beside the sources."""
-    name = digest_of(sources)
+def compile_cached(sources: Mapping[str, bytes], minor: str) -> dict[str, bytes]:
+    """Return the bytecode of the files that a Python can compile, by their names beside the sources."""
+    name = digest_of(sources, minor)
     kept = load_entry("bytecode", name)
     if kept is None:
-        kept = marshal.dumps(dict(compile_all(sources)))
+        kept = marshal.dumps(dict(compile_all(sources, minor)))
         store_entry("bytecode", name, kept)
     found: dict[str, bytes] = marshal.loads(kept)
     return found
 
 
-def compile_all(sources: Mapping[str, bytes]) -> Iterator[tuple[str, bytes]]:
-    """Yield the bytecode of each Python file."""
-    for name, data in sources.items():
-        code = compile_file(data, name)
+def compile_all(sources: Mapping[str, bytes], minor: str) -> Iterator[tuple[str, bytes]]:
+    """Yield the bytecode of each Python file: packages may contain files that this Python cannot compile."""
+    magic, codes = compile_for(minor, [(data, f"server.pyz/{name}", False) for name, data in sources.items()])
+    for (name, data), code in zip(sources.items(), codes, strict=True):
         if code is not None:
-            yield f"{name}c", bytecode.pyc(code, data)
+            yield f"{name}c", bytecode.pyc_header(magic, data) + code
 
 
-def compile_file(data: bytes, name: str) -> CodeType | None:
-    """Return the code of a Python file, None if this Python cannot compile it."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        try:
-            return bytecode.code_of(data, f"server.pyz/{name}", strip=False)
-        except NO_PYTHON:
-            return None
-
-
-def digest_of(sources: Mapping[str, bytes]) -> str:
-    """Return the digest of all inputs of the bytecode: the sources, this Python, and the compiler's method."""
-    summary = hashlib.sha256(f"{sys.version}\0".encode() + Path(bytecode.__file__).read_bytes())
+def digest_of(sources: Mapping[str, bytes], minor: str) -> str:
+    """Return the digest of all inputs of the bytecode: the sources, the Python, and the compiler's method."""
+    version = sys.version if minor == HERE else minor
+    summary = hashlib.sha256(f"{version}\0".encode() + Path(bytecode.__file__).read_bytes())
     for name, data in sorted(sources.items()):
         summary.update(f"{name}\0{hashlib.sha256(data).hexdigest()}\0".encode())
     return summary.hexdigest()

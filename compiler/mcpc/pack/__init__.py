@@ -26,8 +26,13 @@ class BuiltArchive:
     content_digest: str
 
 
-def pack_server(checked: CheckedServer, modules: Sequence[ArtifactFile], python: str) -> BuiltArchive:
-    """Return the artifact of a server."""
-    entries = runtime_entries(checked.server, modules) + program_entries(checked.server)
-    entries += manifest_entries(checked.server, entries)
+def pack_server(
+    checked: CheckedServer, modules: Sequence[ArtifactFile], python: str, minors: Sequence[str]
+) -> BuiltArchive:
+    """Return the artifact of a server.
+
+    `python`: the interpreter that it looks for, empty for any; `minors`: those whose bytecode it has.
+    """
+    entries = (*runtime_entries(checked.server, modules, minors), *program_entries(checked.server, minors))
+    entries += manifest_entries(checked.server, entries, minors)
     return BuiltArchive(build_archive(entries, shell_prologue(python)), content_digest(entries))

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import hashlib
 import io
+import re
 import zipfile
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -19,7 +20,7 @@ from typing import TYPE_CHECKING
 from mcpc.emit.bytecode import dump_data
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 EPOCH = (1980, 1, 1, 0, 0, 0)
 REGULAR_FILE = 0o100644 << 16
@@ -38,10 +39,12 @@ INCOMPRESSIBLE = (".png", ".jpg", ".gif", ".webp", ".gz", ".bz2", ".xz", ".zst",
 LEVEL = 6
 
 
-def build_archive(entries: Sequence[ArchiveEntry], prologue: bytes | str, *, deflates: bool = False) -> bytes:
+def build_archive(
+    entries: Sequence[ArchiveEntry], prologue: bytes | str, *, deflates: bool = False, deflated: Collection[str] = ()
+) -> bytes:
     """Return the executable archive: its prologue, if any, then the entries, sorted by name, stored or deflated.
 
-    The prologue is a script, or a program.
+    The prologue is a script, or a program. `deflated`: the names of single entries to deflate.
     """
     buffer = io.BytesIO()
     buffer.write(prologue.encode() if isinstance(prologue, str) else prologue)
@@ -50,7 +53,7 @@ def build_archive(entries: Sequence[ArchiveEntry], prologue: bytes | str, *, def
             info = zipfile.ZipInfo(entry.name, EPOCH)
             info.create_system = UNIX
             info.external_attr = REGULAR_FILE
-            is_deflated = deflates and not entry.name.endswith(INCOMPRESSIBLE)
+            is_deflated = entry.name in deflated or (deflates and not entry.name.endswith(INCOMPRESSIBLE))
             packed.writestr(info, entry.data, zipfile.ZIP_DEFLATED if is_deflated else zipfile.ZIP_STORED, LEVEL)
     return buffer.getvalue()
 
@@ -77,7 +80,7 @@ def content_entries(entries: Iterable[ArchiveEntry]) -> Iterator[ArchiveEntry]:
         if entry.name in PACKAGE_ARCHIVES:
             with zipfile.ZipFile(io.BytesIO(entry.data)) as nested:
                 yield from (ArchiveEntry(f"{entry.name}/{name}", nested.read(name)) for name in nested.namelist())
-        elif entry.name not in PLACES:
+        elif without_tag(entry.name) not in PLACES:
             yield entry
 
 
@@ -94,6 +97,13 @@ PLACES = frozenset({MANIFEST, *(folder + DIRECTORY for folder in PACKAGES)})
 """The entries that depend on the bytes of nested archives."""
 EXTRACTED_FOLDER = ".extracted/"
 FILES, HANDLERS = "folded/", "handlers.zip"
+TAG = re.compile(r"\.cpython-\d+\Z")
+"""What the name of an entry ends in that replaces one for another Python (see `mcpc_runtime.select_bytecode`)."""
+
+
+def without_tag(name: str) -> str:
+    """Return the name of an entry without the tag of a Python."""
+    return TAG.sub("", name)
 
 
 def nest_entries(entries: Mapping[str, bytes]) -> dict[str, bytes]:
@@ -116,16 +126,21 @@ def nested_packages(entries: Sequence[ArchiveEntry]) -> Iterator[tuple[str, byte
         else:
             archive, name = nested_place(entry.name)
             groups.setdefault(archive, []).append(ArchiveEntry(name, entry.data))
-    packed = {name: build_archive(groups[name], "", deflates=ARCHIVES[name]) for name in sorted(groups)}
+    packed = {name: build_archive(groups[name], "", deflates=ARCHIVES[without_tag(name)]) for name in sorted(groups)}
     yield from packed.items()
-    yield DIRECTORY, dump_data({name: file_places(data) for name, data in packed.items()})
+    places = {name: file_places(data) for name, data in packed.items()}
+    common = {name: places[name] for name in places if name in ARCHIVES}
+    yield DIRECTORY, dump_data(common)
+    for name in sorted(places.keys() - common.keys()):
+        yield DIRECTORY + name.removeprefix(BYTECODE), dump_data({**common, BYTECODE: places[name]})
 
 
 def nested_place(name: str) -> tuple[str, str]:
     """Return the nested archive that a file of a package is in, and its name there."""
     if name.startswith(EXTRACTED_FOLDER):
         return EXTRACTED, name.removeprefix(EXTRACTED_FOLDER)
-    return (BYTECODE if name.endswith(".pyc") else SOURCES), name
+    plain = without_tag(name)
+    return (BYTECODE + name.removeprefix(plain), plain) if plain.endswith(".pyc") else (SOURCES, name)
 
 
 def file_places(archive: bytes) -> dict[str, tuple[int, int, int]]:

@@ -8,8 +8,9 @@ import uuid
 from typing import TYPE_CHECKING
 
 from mcpc import DISTRIBUTION, __version__
+from mcpc.emit.interpreters import HERE
 from mcpc.ir.handlers import DEFAULT, default_options
-from mcpc.pack.archive import MANIFEST, PACKAGES, ArchiveEntry, content_digest, sha256_hex
+from mcpc.pack.archive import MANIFEST, PACKAGES, ArchiveEntry, content_digest, sha256_hex, without_tag
 from mcpc.revisions import REVISIONS
 
 if TYPE_CHECKING:
@@ -23,20 +24,28 @@ NAMESPACE = uuid.UUID("6ba7b811-9dad-11d1-80b4-00c04fd430c8")
 """The standard namespace of URLs (RFC 9562, section 6.6)."""
 
 
-def manifest_entries(server: Server, entries: Sequence[ArchiveEntry]) -> tuple[ArchiveEntry, ...]:
+def manifest_entries(
+    server: Server, entries: Sequence[ArchiveEntry], minors: Sequence[str]
+) -> tuple[ArchiveEntry, ...]:
     """Return the entries of META-INF; the manifest covers all others, including the two beside it."""
     # Wheels depend on the Python and the machine of the build.
     own = [entry for entry in entries if not is_bytecode(entry.name) and not entry.name.startswith(PACKAGES)]
     source = content_digest(own)
-    facts = ArchiveEntry("META-INF/build.json", readable_json(build_facts(server, source)))
+    facts = ArchiveEntry("META-INF/build.json", readable_json(build_facts(server, source, minors)))
     bill = ArchiveEntry("META-INF/sbom.cdx.json", readable_json(bill_of_materials(server, source)))
     lines = sorted((entry.name, sha256_hex(entry.data)) for entry in (*entries, facts, bill))
     manifest = "".join(f"{checksum_line(name, checksum)}\n" for name, checksum in lines)
     return facts, bill, ArchiveEntry(MANIFEST, manifest.encode())
 
 
+def bytecode_versions(minors: Sequence[str]) -> str:
+    """Return the Pythons whose bytecode is included: this one in full, several by their minor versions."""
+    return platform.python_version() if tuple(minors) == (HERE,) else ", ".join(minors)
+
+
 def is_bytecode(name: str) -> bool:
     """Tell whether an entry depends on the Python of the build."""
+    name = without_tag(name)
     return name.endswith(".pyc") or name in ("mcpc_app/bytecode", "mcpc_app/program", "mcpc_runtime/bytecode")
 
 
@@ -51,7 +60,7 @@ def readable_json(value: Json) -> bytes:
     return json.dumps(value, indent=2, ensure_ascii=False).encode("utf-8", "backslashreplace") + b"\n"
 
 
-def build_facts(server: Server, source: str) -> Json:
+def build_facts(server: Server, source: str, minors: Sequence[str]) -> Json:
     """Return what was built, by which compiler and for which Python; no time and no place."""
     facts: dict[str, Json] = {
         "name": server.name,
@@ -62,7 +71,7 @@ def build_facts(server: Server, source: str) -> Json:
         "tools": len(server.tools),
         "prompts": len(server.prompts),
         "handlers": [*sorted({definition.handler.contract for definition in server.definitions})],
-        "python": {"requires": PYTHON, "bytecode": platform.python_version()},
+        "python": {"requires": PYTHON, "bytecode": bytecode_versions(minors)},
         "mcpc": __version__,
         "sourceDigest": source,
     }

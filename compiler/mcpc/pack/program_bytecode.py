@@ -8,27 +8,31 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from mcpc.emit.bytecode import MAGIC, dump_code, dump_data
-from mcpc.emit.packages import compile_file
+from mcpc.emit.bytecode import dump_data
+from mcpc.emit.interpreters import compile_for, tag_suffix
 from mcpc.pack.archive import ArchiveEntry
 from mcpc_runtime.systems.fastmcp.program_bytecode import ENTRY
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     from mcpc.ir import Server
 
 
-def program_entries(server: Server) -> tuple[ArchiveEntry, ...]:
-    """Return the entry with the bytecode of the program's files; none for servers without a program."""
+def program_entries(server: Server, minors: Sequence[str]) -> Iterator[ArchiveEntry]:
+    """Yield the entry with the bytecode of the program's files for each Python; none for servers without a program."""
     imported = frozenset(server.imported)
     sources = {file.source.path: file.source.data for file in server.files if file.source.path in imported}
-    codes = {path: compile_file(data, path) for path, data in sorted(sources.items())}
-    bodies = {path: dump_code(code) for path, code in codes.items() if code is not None}
-    if not bodies:
-        return ()
-    # The table's length does not depend on the offsets: marshal writes every number in five bytes.
-    length = len(dump_data(file_table(bodies, 0)))
-    table = dump_data(file_table(bodies, len(MAGIC) + 4 + length))
-    return (ArchiveEntry(ENTRY, b"".join((MAGIC, length.to_bytes(4, "little"), table, *bodies.values()))),)
+    paths = sorted(sources)
+    for minor in minors if paths else ():
+        magic, codes = compile_for(minor, [(sources[path], f"server.pyz/{path}", False) for path in paths])
+        bodies = {path: code for path, code in zip(paths, codes, strict=True) if code is not None}
+        if bodies:
+            # The table's length does not depend on the offsets: marshal writes every number in five bytes.
+            length = len(dump_data(file_table(bodies, 0)))
+            table = dump_data(file_table(bodies, len(magic) + 4 + length))
+            data = b"".join((magic, length.to_bytes(4, "little"), table, *bodies.values()))
+            yield ArchiveEntry(ENTRY + tag_suffix(minor, minors), data)
 
 
 def file_table(bodies: dict[str, bytes], start: int) -> dict[str, tuple[int, int]]:

@@ -22,6 +22,7 @@ import sys
 from dataclasses import dataclass
 
 from mcpc.emit.templates import template_text
+from mcpc.options import minor_versions
 
 START = "import sys,zipimport;z=zipimport.zipimporter(sys.argv[1]);exec(z.get_code('__main__'))"
 """Starts the archive given as first argument without importing `runpy` and `site`."""
@@ -46,9 +47,9 @@ REQUIRED = "Python 3.11 or newer; none was found on PATH or in the usual folders
 
 @dataclass(frozen=True, slots=True)
 class InterpreterSearch:
-    """The names and folders to search; the first name is started without a version check, shims last."""
+    """The names and folders to search; the exact names come first, without a version check; shims last."""
 
-    exact: str
+    exact: tuple[str, ...]
     others: tuple[str, ...]
     folders: tuple[str, ...]
     required: str
@@ -59,8 +60,8 @@ def shell_prologue(python: str = "") -> str:
     """Return the prologue for any Python that is new enough, or for `python`, a command or absolute path."""
     search = interpreter_search(python)
     values = {
-        "EXACT": shlex.quote(search.exact),
-        "NAMES": " ".join((shlex.quote(search.exact), *search.others)),
+        "EXACT": " | */".join(map(shlex.quote, search.exact)),
+        "NAMES": " ".join((*map(shlex.quote, search.exact), *search.others)),
         "FOLDERS": " ".join(search.folders),
         "SHIMS": search.shims,
         "START": START,
@@ -72,11 +73,12 @@ def shell_prologue(python: str = "") -> str:
 
 def interpreter_search(python: str) -> InterpreterSearch:
     """Return how a file searches for the Python that starts it."""
-    if not python:
-        exact = f"python3.{sys.version_info.minor}"
-        others = tuple(name for name in OTHER_NAMES if name != exact)
+    minors = minor_versions(python)
+    if minors or not python:
+        exact = tuple(f"python{minor}" for minor in minors) or (f"python3.{sys.version_info.minor}",)
+        others = tuple(name for name in OTHER_NAMES if name not in exact)
         return InterpreterSearch(exact, others, FOLDERS, REQUIRED, SHIMS)
     folder, slash, name = python.rpartition("/")
     if slash:
-        return InterpreterSearch(name, (), (shlex.quote(folder or "/"),), f"{python}, which is not here")
-    return InterpreterSearch(name, (), FOLDERS, f"{python}, which was not found on PATH or in the usual folders")
+        return InterpreterSearch((name,), (), (shlex.quote(folder or "/"),), f"{python}, which is not here")
+    return InterpreterSearch((name,), (), FOLDERS, f"{python}, which was not found on PATH or in the usual folders")

@@ -47,7 +47,7 @@ def build_executable(interpreter: StaticInterpreter, symbols: Iterable[str]) -> 
 def cache_name(interpreter: StaticInterpreter, sources: Mapping[str, bytes]) -> str:
     """Return the digest of all that decides an executable."""
     compiler = programs.run_program("linker", ["cc", "--version"], SECONDS, more={"LC_ALL": "C"}).stdout
-    summary = hashlib.sha256(repr((FLAGS, LINK, interpreter)).encode() + compiler)
+    summary = hashlib.sha256(repr((FLAGS, LINK, interpreter, interpreter.starts_early)).encode() + compiler)
     for name, data in (*sources.items(), ("libpython", interpreter.library.read_bytes())):
         summary.update(name.encode() + b"\0" + hashlib.sha256(data).digest())
     return summary.hexdigest()

@@ -23,6 +23,7 @@ LEFT_OUT_FOLDERS = frozenset(
     {
         "__phello__",
         "__pycache__",
+        "_pyrepl",
         "curses",
         "distutils",
         "ensurepip",
@@ -40,7 +41,27 @@ LEFT_OUT_FOLDERS = frozenset(
         "venv",
     }
 )
-LEFT_OUT_MODULES = frozenset({"__hello__", "antigravity", "idlelib", "this", "turtle"})
+LEFT_OUT_MODULES = frozenset(
+    {
+        "__hello__",
+        "_aix_support",
+        "_android_support",
+        "_ios_support",
+        "_osx_support",
+        "_pydecimal",
+        "_pyio",
+        "antigravity",
+        "asyncio.windows_events",
+        "asyncio.windows_utils",
+        "idlelib",
+        "multiprocessing.popen_spawn_win32",
+        "nturl2path",
+        "pydoc",
+        "this",
+        "turtle",
+    }
+)
+"""Modules of other systems, second implementations of extension modules, and those that make no sense in a server."""
 KIND = "libraries"
 LEVEL = 9
 RAW = -15
@@ -66,11 +87,11 @@ def find_modules(folder: Path, package: str) -> Iterator[tuple[str, tuple[bool, 
 
 
 def library_code(name: str, is_package: bool, path: Path) -> CodeType:
-    """Compile a module of the library without docstrings' columns; asserts and docstrings stay, as in any Python."""
+    """Compile a module of the library without docstrings, asserts and columns, as `python -OO` does."""
     label = f"python/{name.replace('.', '/')}" + ("/__init__.py" if is_package else ".py")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return without_columns(compile(path.read_bytes(), label, "exec", dont_inherit=True, optimize=0))
+        return without_columns(compile(path.read_bytes(), label, "exec", dont_inherit=True, optimize=2))
 
 
 def cached_library(modules: Mapping[str, tuple[bool, Path]], stored: Collection[str]) -> bytes:

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 from mcpc.emit.bytecode import dump_code, dump_data
 from mcpc.pack.archive import ArchiveEntry, build_archive
 from mcpc.selfcontained.executable import build_executable
+from mcpc.selfcontained.import_closure import imported_modules, library_closure
 from mcpc.selfcontained.interpreter import running_interpreter
 from mcpc.selfcontained.library import cached_library, deflate, library_modules
 from mcpc.selfcontained.licences import licence_entries
@@ -55,8 +56,14 @@ def embed_server(request: EmbeddingRequest) -> bytes:
     objects = collect_shared_objects(interpreter, sys.builtin_module_names)
     symbols = objects.symbols | interpreter_functions(interpreter) | RUNTIME_FUNCTIONS
     executable = build_executable(interpreter, symbols)
+    modules = library_modules(interpreter.standard_library)
+    if request.minimal:
+        roots = imported_modules(entries, {*modules, *objects.modules})
+        needed = library_closure(roots, modules, objects.extensions)
+        modules = {name: row for name, row in modules.items() if name in needed}
+        objects = objects.only(needed)
     data, extensions = shared_object_entry(objects)
-    entries[LIBRARY] = cached_library(library_modules(interpreter.standard_library), ())
+    entries[LIBRARY] = cached_library(modules, ())
     entries[SHARED_OBJECTS] = data
     entries.update(licence_entries(interpreter, objects))
     return with_start_table(executable, with_manifest(entries), extensions)
@@ -110,7 +117,7 @@ def needed_early(objects: SharedObjects) -> frozenset[str]:
 
 def with_start_table(executable: bytes, entries: list[ArchiveEntry], extensions: dict[str, object]) -> bytes:
     """Return the file: executable, start table, archive. The table's length does not depend on the offsets in it."""
-    archive = build_archive(entries, "")
+    archive = build_archive(entries, "", deflated=DEFLATED)
     directory = archive_directory(archive)
     bundle = start_bundle(next(entry.data for entry in entries if entry.name == "__main__.pyc"))
 
@@ -125,11 +132,13 @@ def with_start_table(executable: bytes, entries: list[ArchiveEntry], extensions:
     place = executable.index(MARKER) + len(MARKER)
     patched = bytearray(executable)
     patched[place : place + 16] = len(executable).to_bytes(8, "little") + len(start).to_bytes(8, "little")
-    return build_archive(entries, bytes(patched) + start)
+    return build_archive(entries, bytes(patched) + start, deflated=DEFLATED)
 
 
 NATIVE = frozenset({"site/extracted.zip", "serving/extracted.zip"})
 """The entries that have packages' machine code."""
+DEFLATED = frozenset({"mcpc_runtime/sources.zip"})
+"""Entries that only another Python would read, or people."""
 DATA = (LIBRARY, SHARED_OBJECTS)
 
 
@@ -138,8 +147,7 @@ def archive_directory(archive: bytes) -> dict[str, tuple[int, ...]]:
     with tempfile.TemporaryDirectory(prefix="mcpc-") as folder:
         path = Path(folder, "archive")
         path.write_bytes(archive)
-        rows = zipimport.zipimporter(str(path))._files  # type: ignore[attr-defined]
-        zipimport._zip_directory_cache.pop(str(path), None)  # type: ignore[attr-defined]
+        rows = zipimport._read_directory(str(path))  # type: ignore[attr-defined]
     return {name: row and tuple(row[1:]) for name, row in sorted(rows.items())}
 
 

@@ -16,11 +16,13 @@ class EmbeddingRequest:
     """The archive of a server, the target, and the options of the command.
 
     `interpreter`: the folder or archive of a relocatable Python; None for the one that runs this compiler.
+    `minimal`: include only the modules of the standard library that the handlers and the runtime import.
     """
 
     archive: bytes
     target: str
     interpreter: Path | None = None
+    minimal: bool = False
 
 
 class CannotEmbedError(Exception):

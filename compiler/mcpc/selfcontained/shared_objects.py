@@ -17,7 +17,7 @@ from mcpc import programs
 from mcpc.selfcontained.request import CannotEmbedError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Collection, Iterable, Mapping
 
     from mcpc.selfcontained.interpreter import StaticInterpreter
 
@@ -55,6 +55,18 @@ class SharedObjects:
     def symbols(self) -> frozenset[str]:
         """The symbols that the executable has to provide."""
         return frozenset(name for file in self.files.values() for name in missing_symbols(file, self.files))
+
+    @property
+    def extensions(self) -> dict[str, bool]:
+        """The extension modules, and whether each needs other libraries."""
+        return {name: bool(all_needed(self.files[file], self.files)) for name, file in self.modules.items()}
+
+    def only(self, names: Collection[str]) -> SharedObjects:
+        """Return the shared objects of these modules."""
+        modules = {name: file for name, file in self.modules.items() if name in names}
+        libraries = (name for file in modules.values() for name in all_needed(self.files[file], self.files))
+        needed = {*modules.values(), *libraries}
+        return SharedObjects(modules, {name: file for name, file in self.files.items() if name in needed})
 
 
 def tool_output(tool: str, *words: str) -> str:

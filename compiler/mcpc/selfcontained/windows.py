@@ -17,6 +17,9 @@ MACHINES = {"win_amd64": "x64", "win_arm64": "arm64"}
 
 def embed_server(request: EmbeddingRequest) -> bytes:
     """Return the self-contained file of a server."""
+    if request.minimal:
+        hint = "leave out --minimal-library"
+        raise CannotEmbedError("MCP430", f"the library of {request.target} cannot be reduced", hint)
     machine = MACHINES[request.target]
     try:
         python = read_embeddable(request.interpreter, machine)

@@ -44,6 +44,7 @@ class ScannerContext:
     strict = True
     object_hook = None
     object_pairs_hook = None
+    array_hook = None  # since Python 3.15
     parse_float = staticmethod(finite_float)
     parse_int = int
     parse_constant = staticmethod(refuse_constant)

@@ -1,0 +1,99 @@
+"""Bytecode of several minor versions of Python, each compiled by an interpreter of that version.
+
+The interpreter of mcpc compiles its own version. Any other one is found on this machine, and runs `bytecode.py` alone,
+isolated and without site packages, so that the bytes depend on its version and the sources only.
+"""
+
+from __future__ import annotations
+
+import marshal
+import os
+import shutil
+import sys
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from mcpc.emit import bytecode
+from mcpc.programs import run_program
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from mcpc.emit.bytecode import BundleRow, Module
+
+HERE = f"{sys.version_info.major}.{sys.version_info.minor}"
+SECONDS = 300.0
+VERSION = "import sys; sys.stdout.write('%s %d.%d' % (sys.implementation.name, *sys.version_info[:2]))"
+PROGRAM = """\
+import marshal, sys
+source, arguments = marshal.loads(sys.stdin.buffer.read())
+names = {"__name__": "bytecode"}
+exec(compile(source, "bytecode.py", "exec"), names)
+sys.stdout.buffer.write(marshal.dumps(names["compile_modules"](*arguments), 2))
+"""
+INSTALLED = (
+    ("PYENV_ROOT", ".pyenv", "versions/{minor}.*/bin/python{minor}"),
+    ("UV_PYTHON_INSTALL_DIR", ".local/share/uv/python", "cpython-{minor}.*/bin/python{minor}"),
+    ("UV_PYTHON_INSTALL_DIR", "AppData/Roaming/uv/python", "cpython-{minor}.*/python.exe"),
+)
+"""Folders of installed Pythons: the variable that names one, its default in the home folder, and the programs there."""
+
+
+class MissingPythonError(Exception):
+    """No interpreter of a requested version is on this machine."""
+
+    def __init__(self, minor: str) -> None:
+        super().__init__(
+            f"bytecode for Python {minor} needs a Python {minor} on this machine; "
+            f"install one (`uv python install {minor}`, `pyenv install {minor}`) or put `python{minor}` on PATH"
+        )
+
+
+def cache_tag(minor: str) -> str:
+    """Return the tag of a version's bytecode, as Python names its files."""
+    return f"cpython-{minor.replace('.', '')}"
+
+
+def tag_suffix(minor: str, minors: Sequence[str]) -> str:
+    """Return what the names of a version's entries end in: nothing for the first of a file's versions."""
+    return "" if minor == minors[0] else f".{cache_tag(minor)}"
+
+
+def compile_for(
+    minor: str, modules: Sequence[Module], bundle: Sequence[BundleRow] = (), start: int = -1
+) -> tuple[bytes, list[bytes | None]]:
+    """Return the magic number of a version and its marshalled code of modules (see `compile_modules`)."""
+    if minor == HERE:
+        return bytecode.compile_modules(modules, bundle, start)
+    source = Path(bytecode.__file__).read_bytes()
+    request = marshal.dumps((source, (tuple(modules), tuple(bundle), start)), 2)
+    done = run_program("compiling Python", [interpreter(minor), "-I", "-S", "-c", PROGRAM], SECONDS, told=request)
+    if done.returncode != 0:
+        raise OSError(f"Python {minor} did not compile the server: {done.stderr.decode('utf-8', 'replace')}")
+    magic, codes = marshal.loads(done.stdout)
+    return magic, codes
+
+
+@cache
+def interpreter(minor: str) -> str:
+    """Return the path of an interpreter of a version; raise MissingPythonError if there is none."""
+    for path in candidates(minor):
+        try:
+            done = run_program("compiling Python", [path, "-I", "-S", "-c", VERSION], SECONDS)
+        except OSError:  # a file that is not a program of this machine; TimeoutError is one of these
+            continue
+        if done.returncode == 0 and done.stdout == f"cpython {minor}".encode():
+            return path
+    raise MissingPythonError(minor)
+
+
+def candidates(minor: str) -> Iterator[str]:
+    """Yield paths that may be an interpreter of a version: on PATH first, then in the folders of installers."""
+    for name in (f"python{minor}", "python3", "python"):
+        path = shutil.which(name)
+        if path is not None:
+            yield path
+    for variable, default, pattern in INSTALLED:
+        folder = Path(os.environ.get(variable) or Path.home() / default)
+        yield from map(str, sorted(folder.glob(pattern.format(minor=minor)), reverse=True))

@@ -1,0 +1,159 @@
+"""The part of the standard library that a server can import: `--minimal-library`.
+
+Every import statement counts, wherever it is, but for those that only type checkers and a module's own command line
+run. In the project and the runtime, so does a row `module:name`, and a text by which a function imports (`lazy`). What
+a handler imports by a name that it computes is not found.
+
+An import that a library module can do without (`try`, `except ImportError`) is followed to extension modules that need
+no other library: `asyncio` alone does not include OpenSSL.
+"""
+
+from __future__ import annotations
+
+import ast
+import io
+import zipfile
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Mapping
+    from pathlib import Path
+
+ALWAYS = (
+    "encodings.ascii",
+    "encodings.cp437",
+    "encodings.idna",
+    "encodings.latin_1",
+    "encodings.unicode_escape",
+    "encodings.utf_8_sig",
+    "runpy",
+    "traceback",
+    "warnings",
+    "zlib",
+)
+"""Modules that the interpreter imports by itself: codecs, what prints tracebacks, inflates, and runs `-m`."""
+NOT_RUN = ("TYPE_CHECKING", "__main__")
+OWN_COMMAND = frozenset({"_main", "_test", "main", "test"})
+"""Functions of library modules that their own command line calls."""
+ON_USE = frozenset(
+    {
+        ("concurrent.futures", "concurrent.futures.process"),
+        ("importlib._bootstrap_external", "importlib.metadata"),
+        ("importlib._bootstrap_external", "importlib.readers"),
+        ("shutil", "tarfile"),
+    }
+)
+"""Imports of library modules (importer, imported) that happen only when a project uses what it names itself."""
+NAMED_BY = {
+    b"ProcessPoolExecutor": "concurrent.futures.process",
+    b"importlib.resources": "importlib.readers",
+    b"make_archive": "tarfile",
+    b"unpack_archive": "tarfile",
+}
+"""The texts in a project or the runtime by which the modules of ON_USE are included."""
+IMPORTING = frozenset({"__import__", "import_module", "lazy"})
+IMPORT_ERRORS = ("ImportError", "ModuleNotFoundError", "AttributeError")
+
+
+def imported_modules(entries: Mapping[str, bytes], known: Collection[str]) -> frozenset[str]:
+    """Return the modules of the library that the Python files of an archive name."""
+    texts = [data for name, data in entries.items() if name.endswith(".py")]
+    for name, data in entries.items():
+        if name.endswith(".zip"):
+            with zipfile.ZipFile(io.BytesIO(data)) as packed:
+                texts += [packed.read(file) for file in packed.namelist() if file.endswith(".py")]
+    named = {module for text in texts for word, module in NAMED_BY.items() if word in text}
+    return frozenset(named) | frozenset(
+        name for text in texts for name in named_modules(text, "", known, has_rows=True)
+    )
+
+
+def library_closure(
+    roots: Collection[str], modules: Mapping[str, tuple[bool, Path]], extensions: Mapping[str, bool]
+) -> frozenset[str]:
+    """Return the modules that are imported with these, with their packages; extension modules, too.
+
+    `extensions`: the extension modules, and whether each needs other libraries.
+    """
+    known = frozenset({*modules, *extensions})
+    waiting = sorted({*roots, *ALWAYS} & known)
+    found: set[str] = set()
+    while waiting:
+        name = waiting.pop()
+        if name in found:
+            continue
+        found.add(name)
+        parent = name.rpartition(".")[0]
+        waiting += [parent] if parent in known else []
+        if name in modules:
+            is_package, path = modules[name]
+            package = name if is_package else parent
+            named = named_modules(path.read_bytes(), package, known)
+            waiting += [
+                other
+                for other, is_optional in named.items()
+                if (name, other) not in ON_USE and (not is_optional or extensions.get(other) is False)
+            ]
+    return frozenset(found)
+
+
+def named_modules(source: bytes, package: str, known: Collection[str], *, has_rows: bool = False) -> dict[str, bool]:
+    """Return the known modules that a source imports, or names if `has_rows`, and whether it can do without them."""
+    try:
+        tree = ast.parse(source)
+    except (SyntaxError, ValueError):
+        return {}
+    found: dict[str, bool] = {}
+    for node, is_optional in running_nodes(tree, skips_commands=not has_rows):
+        names: list[str] = []
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            module = absolute_name(node, package)
+            names = [module, *(f"{module}.{alias.name}" for alias in node.names)]
+        elif has_rows:
+            names = named_by_text(node)
+        found.update({name: is_optional and found.get(name, True) for name in names if name in known})
+    return found
+
+
+def named_by_text(node: ast.AST) -> list[str]:
+    """Return the module of a row `module:name`, or of a call that imports by name."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        module, colon, _ = node.value.partition(":")
+        return [module] if colon else []
+    if isinstance(node, ast.Call) and ast.unparse(node.func).rpartition(".")[2] in IMPORTING and node.args:
+        first = node.args[0]
+        return [first.value] if isinstance(first, ast.Constant) and isinstance(first.value, str) else []
+    return []
+
+
+def running_nodes(tree: ast.AST, *, skips_commands: bool) -> Iterator[tuple[ast.AST, bool]]:
+    """Yield the nodes of a module without blocks that no server runs; whether an import there may fail."""
+    waiting = [(tree, False)]
+    while waiting:
+        node, is_optional = waiting.pop()
+        yield node, is_optional
+        if isinstance(node, ast.FunctionDef) and node.name in OWN_COMMAND and skips_commands:
+            continue
+        if isinstance(node, ast.If) and any(word in ast.unparse(node.test) for word in NOT_RUN):
+            waiting += [(child, is_optional) for child in node.orelse]
+        elif isinstance(node, ast.Try) and any(map(catches_import_error, node.handlers)):
+            waiting += [(child, True) for child in node.body]
+            waiting += [(child, is_optional) for child in (*node.handlers, *node.orelse, *node.finalbody)]
+        else:
+            waiting += [(child, is_optional) for child in ast.iter_child_nodes(node)]
+
+
+def catches_import_error(handler: ast.ExceptHandler) -> bool:
+    """Tell whether a handler is for a module that is missing."""
+    return handler.type is None or any(word in ast.unparse(handler.type) for word in IMPORT_ERRORS)
+
+
+def absolute_name(node: ast.ImportFrom, package: str) -> str:
+    """Return the module from which names are imported."""
+    if not node.level:
+        return node.module or ""
+    parts = package.split(".")
+    base = ".".join(parts[: len(parts) - node.level + 1])
+    return f"{base}.{node.module}" if node.module else base
