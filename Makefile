@@ -1,6 +1,6 @@
 # Each target is one command on a fresh machine: it makes .venv first, and says what it installs.  `make` lists them.
 .DEFAULT_GOAL := help
-.PHONY: help demo test tests reference check lint bench conformance faults fuzz golden lock lowest launchers deps wine clean venv
+.PHONY: help demo test tests reference check lint bench conformance faults fuzz golden lock lowest launchers zig deps wine clean venv
 RUN := .venv/bin/python
 # Every process of the tests reads the bytecode that the first one wrote.
 unexport PYTHONDONTWRITEBYTECODE
@@ -66,11 +66,13 @@ lowest: venv  ## run the core tests with the lowest versions of every dependency
 	@.cache/lock/bin/python -m pip -qq --disable-pip-version-check install $(UV)
 	@.ci/lowest .cache/lock/bin/uv
 
-launchers:  ## build the launchers for Windows, with the C compiler of requirements-launchers.lock (100 MB are downloaded)
-	@test -x .cache/launchers/bin/python || python3 -m venv .cache/launchers
-	@.cache/launchers/bin/python -m pip -qq --disable-pip-version-check install --require-hashes -r requirements-launchers.lock
+launchers: zig  ## build the launchers for Windows
 	@.ci/launchers .cache/launchers/bin/python
 	git diff --stat -- compiler/mcpc/launchers
+
+zig:  ## install the C compiler of the launchers, of requirements-launchers.lock (100 MB are downloaded)
+	@test -x .cache/launchers/bin/python || python3 -m venv .cache/launchers
+	@.cache/launchers/bin/python -m pip -qq --disable-pip-version-check install --require-hashes -r requirements-launchers.lock
 
 deps:  ## install the programs that tests use besides Python, or say how
 	@.ci/packages
