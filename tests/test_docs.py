@@ -41,7 +41,7 @@ PLACE = re.compile(r"(?:bench|compiler|docs|examples|runtime|templates|tests)/[\
 OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]+")
 CODE = re.compile(r"\bMCP\d{3}\b")
 SERVER = re.compile(r"\./\w[\w-]*\.pyz")
-OF_OTHERS = frozenset({"--help", "--interface", "--require-hashes"})
+OF_OTHERS = frozenset({"--help", "--interface", "--no-deps", "--require-hashes"})
 """Options of every program, and of those that are not ours."""
 
 
