@@ -72,7 +72,10 @@ def test_a_relative_path_is_found(machine: Machine, file_of: Callable[[str], Pat
 
 def test_a_python_that_is_too_old_is_refused_in_words(machine: Machine, file_of: Callable[[str], Path]) -> None:
     """It reads the beginning of the file, as every Python can; here it only takes itself for an older one."""
-    program = "import sys, runpy; sys.version_info = (3, 9, 0, 'final', 0); sys.argv[:] = sys.argv[1:]; runpy.run_path(sys.argv[0])"
+    program = (
+        "import sys, zipfile; source = zipfile.ZipFile(sys.argv[1]).read('__main__.py');"
+        "sys.version_info = (3, 9, 0, 'final', 0); exec(compile(source, '__main__.py', 'exec'))"
+    )
     words = [*machine.python, "-c", program, machine.path(file_of("mixed"))]
     done = subprocess.run(words, input=b"", capture_output=True, timeout=120, check=False, env=machine.environment())
     assert done.returncode == CANNOT_RUN, done
