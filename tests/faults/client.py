@@ -33,6 +33,8 @@ STDERR_KEPT = 1 << 16
 POLL_SECONDS = 0.01
 LAUNCH = "import os, sys\nos.execvp(sys.argv[1], sys.argv[1:])"
 """What a process that was prepared does at last: become the server."""
+COMMAND_SERVER = "support/command_server.py"
+"""The process that runs compiler commands for all tests: no server started it."""
 ORPHAN_SECONDS = 3.0
 """How long after its server's end a process may still be there."""
 
@@ -391,8 +393,8 @@ class Server:
         table = processes()
         found = {process.pid: process for process in below([self.pid], table)}
         found.update((process.pid, process) for process in carrying(self.mark, table))
-        ours = below([os.getpid()], table)
-        found.update((process.pid, process) for process in ours if process.pid not in self._own)
+        ours = (process for process in below([os.getpid()], table) if process.pid not in self._own)
+        found.update((process.pid, process) for process in ours if COMMAND_SERVER not in process.words)
         found.update((pid, table[pid]) for pid, born in self._seen.items() if pid in table and table[pid].born == born)
         found.pop(self.pid, None)
         self._seen.update((process.pid, process.born) for process in found.values())
