@@ -394,7 +394,7 @@ class Server:
         found = {process.pid: process for process in below([self.pid], table)}
         found.update((process.pid, process) for process in carrying(self.mark, table))
         ours = (process for process in below([os.getpid()], table) if process.pid not in self._own)
-        found.update((process.pid, process) for process in ours if COMMAND_SERVER not in process.words)
+        found.update((process.pid, process) for process in ours if COMMAND_SERVER not in process.words())
         found.update((pid, table[pid]) for pid, born in self._seen.items() if pid in table and table[pid].born == born)
         found.pop(self.pid, None)
         self._seen.update((process.pid, process.born) for process in found.values())
