@@ -47,14 +47,31 @@ def late(tree: ast.Module) -> dict[str, tuple[str, str, dict[str, str]]]:
     found = {}
     for block in blocks(tree):
         for node in block.orelse:
+            if isinstance(node, ast.Expr) and ast.unparse(node).startswith("bind_port("):
+                continue  # a port takes the objects of its adapter at once
             assert isinstance(node, ast.Assign), ast.unparse(node)
+            if ast.unparse(node) == SYSTEM_OF_PLATFORM:
+                continue
             (target,), value = node.targets, node.value
             assert isinstance(target, ast.Name)
             assert isinstance(value, ast.Call)
             assert ast.unparse(value.func) == "lazy"
-            words = [ast.literal_eval(word) for word in value.args]
+            words = [ast.literal_eval(of_posix(word)) for word in value.args]
             found[target.id] = words[0], words[1] if len(words) > 1 else "", imported(block)
     return found
+
+
+SYSTEM_OF_PLATFORM = "system = __import__(SYSTEM, fromlist=['read'])"
+"""How `platforms` imports the system's calls."""
+
+
+def of_posix(word: ast.expr) -> ast.expr:
+    """Return a string that names its adapter by `ADAPTER` as the one for POSIX systems, which type checkers see."""
+    if not isinstance(word, ast.JoinedStr):
+        return word
+    adapter = "mcpc_runtime.platforms.posix"
+    parts = [str(part.value) if isinstance(part, ast.Constant) else adapter for part in word.values]
+    return ast.Constant("".join(parts))
 
 
 @pytest.mark.parametrize("path", FILES, ids=name_of)
