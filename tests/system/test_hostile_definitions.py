@@ -30,7 +30,6 @@ from mcpc.diagnostics.formats import FORMATS
 from mcpc.emit import bytecode
 from mcpc.ir.printer import print_server
 from mcpc.options import Options
-from mcpc.pack import runtime
 from mcpc_runtime.protocol.effects import StartHandler
 from mcpc_runtime.protocol.session import Session
 from support.artifact import build, converse
@@ -56,7 +55,7 @@ SAMPLES = 4
 
 DATA = ("mcpc_app/blob", "mcpc_app/bytecode", "mcpc_app/index.py", "META-INF/", "handlers/")
 """What may differ from server to server; the bytecode of the start is compared without the index it holds."""
-START = f"{runtime.START}c"
+START = "__main__.pyc"
 
 LITERALS = (ast.Constant, ast.Tuple, ast.List, ast.Dict, ast.Load)
 NODES = (
@@ -134,23 +133,15 @@ def canary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 @pytest.fixture(autouse=True)
 def compiled_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Compile each of the runtime's files once for all projects: the same source is always the same code."""
-    monkeypatch.setattr(runtime, "code_of", code_once)
-    monkeypatch.setattr(runtime, "pyc", pyc_once)
+    monkeypatch.setattr(bytecode, "code_of", code_once)
 
 
 @cache
 def code_once(source: bytes, label: str, *, strip: bool) -> CodeType:
-    return bytecode.code_of(source, label, strip=strip)
+    return COMPILE(source, label, strip=strip)
 
 
-PYC: dict[int, tuple[CodeType, bytes]] = {}
-
-
-def pyc_once(code: CodeType, source: bytes) -> bytes:
-    """Return a bytecode file; of the very same code object it is the same."""
-    if id(code) not in PYC:
-        PYC[id(code)] = code, bytecode.pyc(code, source)
-    return PYC[id(code)][1]
+COMPILE = bytecode.code_of
 
 
 def contents(data: bytes) -> dict[str, bytes]:

@@ -21,11 +21,11 @@ from click.testing import CliRunner
 
 from corpus import validity
 from mcpc.cli import cli
-from mcpc.pack import runtime
+from mcpc.emit import bytecode
 from support.images import MODERN
 from support.needs import SHARED, needs, needs_node
 from system import hostile, hostile_formats, mixed
-from system.test_hostile_definitions import code_once, pyc_once
+from system.test_hostile_definitions import code_once
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -74,8 +74,7 @@ def canary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 @pytest.fixture(autouse=True)
 def compiled_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Compile each of the runtime's files once for all projects."""
-    monkeypatch.setattr(runtime, "code_of", code_once)
-    monkeypatch.setattr(runtime, "pyc", pyc_once)
+    monkeypatch.setattr(bytecode, "code_of", code_once)
 
 
 @pytest.mark.slow

@@ -50,7 +50,7 @@ CONTRACTS = {
     ),
 }
 """The module of each contract and its runner; no runner where `build_invocation` returns the result itself."""
-SHELL_CONTRACTS = frozenset(name for name in CONTRACTS if "bash" in name or name == "mcbox")
+SHELL_CONTRACTS = frozenset(name for name, row in CONTRACTS.items() if "bash" in name or "bash" in row[0])
 """Those whose handlers are Bash functions or scripts of a framework for Bash."""
 
 
