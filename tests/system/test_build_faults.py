@@ -237,7 +237,7 @@ def test_no_failing_step_damages_the_file(
 def test_a_build_that_does_not_serve_is_not_put_in_place(
     project: Path, target: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def fail(_path: Path) -> None:
+    def fail(_path: Path, _command: object) -> None:
         raise SmokeError("it answered ping with nonsense")
 
     monkeypatch.setattr(making, "smoke", fail)

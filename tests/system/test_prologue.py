@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.sampled(3)
 
 EXACT = f"python3.{sys.version_info.minor}"
+VERSIONS = "versions"
+"""The folder of pyenv that has a folder for each Python."""
 ANOTHER = f"python3.{25 - sys.version_info.minor}"
 """A minor version that is looked for, and is not this one."""
 SHELLS = {"dash": ["dash"], "bash": ["bash", "--posix"], "BusyBox": ["busybox", "sh"]}
@@ -269,7 +271,7 @@ def test_a_python_of_another_folder_comes_before_a_shim(root: Path) -> None:
 
 
 @pytest.mark.parametrize("manager", [
-    (".pyenv/shims", f"/.pyenv/versions/{EXACT.removeprefix('python')}.9"),
+    (".pyenv/shims", f"/.pyenv/{VERSIONS}/{EXACT.removeprefix('python')}.9"),
     (".local/share/mise/shims", f"/.local/share/mise/installs/python/{EXACT.removeprefix('python')}.9"),
     (".asdf/shims", f"/.asdf/installs/python/{EXACT.removeprefix('python')}.9"),
 ])  # fmt: skip
@@ -293,7 +295,7 @@ def test_a_python_of_the_version_manager_comes_before_its_shim(manager: tuple[st
 def test_the_shim_of_a_named_command_is_the_one_that_was_selected(root: Path) -> None:
     (root / "server.pyz").write_bytes(shell_prologue("python3").encode() + b"PK\0")
     put(root, "/home/me/.pyenv/shims/python3")
-    put(root, "/home/me/.pyenv/versions/3.12.1/bin/python3")
+    put(root, f"/home/me/.pyenv/{VERSIONS}/3.12.9/bin/python3")
     put(root, "/usr/bin/python3")
     assert found(root, {"PATH": "/home/me/.pyenv/shims:/usr/bin"}) == "/home/me/.pyenv/shims/python3"
 

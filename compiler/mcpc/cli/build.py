@@ -72,6 +72,7 @@ def validate_target(context: click.Context, option: click.Parameter, value: str 
     metavar="COMMAND|VERSIONS",
     callback=validate_python_option,
     help="Python that runs the built file (default: any found), or the versions to include bytecode for: 3.11,3.12.",
+    cls=command_options.PythonOption,
 )
 @click.option(
     "--self-contained",
@@ -81,18 +82,26 @@ def validate_target(context: click.Context, option: click.Parameter, value: str 
     metavar="[TARGET]",
     callback=validate_target,
     help=f"Include Python itself (default output: server): {', '.join(TARGETS)}; default: this machine.",
+    cls=command_options.PythonOption,
 )
 @click.option(
     "--interpreter",
     type=click.Path(exists=True, path_type=Path),
     help="Folder or archive of a relocatable Python, for --self-contained (default: the Python of mcpc).",
+    cls=command_options.PythonOption,
 )
-@click.option("--minimal-library", is_flag=True, help="With --self-contained, include only modules that are imported.")
+@click.option(
+    "--minimal-library",
+    is_flag=True,
+    help="With --self-contained, include only modules that are imported.",
+    cls=command_options.PythonOption,
+)
 @click.option(
     "--exe",
     "is_program",
     is_flag=True,
     help="Write a program for Windows, which finds Python there (default output: server.exe).",
+    cls=command_options.PythonOption,
 )
 @click.option("--no-smoke", is_flag=True, help="Skip the test start of the built file.")
 @click.option("--live", is_flag=True, hidden=True, help="Announce list changes, as `mcpc dev` needs.")

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
 PROJECT_GROUP, SYSTEMS_GROUP = "Project options", "Options for projects of other systems"
+PYTHON_GROUP = "What runs the built file"
 
 
 class SharedOption(click.Option):
@@ -33,12 +34,20 @@ class SystemOption(SharedOption):
     group = SYSTEMS_GROUP
 
 
+class PythonOption(click.Option):
+    """An option about the Python of a built file."""
+
+    group = PYTHON_GROUP
+
+
 class Command(click.Command):
     """A command whose help lists its own options first."""
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the options by group: the command's own, then the shared ones."""
-        groups: dict[str, list[tuple[str, str]]] = {"Options": [], PROJECT_GROUP: [], SYSTEMS_GROUP: []}
+        groups: dict[str, list[tuple[str, str]]] = {
+            title: [] for title in ("Options", PROJECT_GROUP, PYTHON_GROUP, SYSTEMS_GROUP)
+        }
         for option in self.get_params(ctx):
             row = option.get_help_record(ctx) if isinstance(option, click.Option) else None
             if row is not None:

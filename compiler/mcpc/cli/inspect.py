@@ -110,6 +110,7 @@ REASONS = (
     ("mcpc_app/", "compiled definitions"),
     ("mcpc_runtime", "runtime"),
     ("mcpc/", "module for `from mcpc import ...`"),
+    ("__start__.py", "entry point"),
     ("META-INF/", "digests, build facts, bill of materials"),
     ("__main__", "entry point"),
 )

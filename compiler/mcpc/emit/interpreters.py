@@ -14,8 +14,8 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from mcpc import programs
 from mcpc.emit import bytecode
-from mcpc.programs import run_program
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -68,7 +68,9 @@ def compile_for(
         return bytecode.compile_modules(modules, bundle, start)
     source = Path(bytecode.__file__).read_bytes()
     request = marshal.dumps((source, (tuple(modules), tuple(bundle), start)), 2)
-    done = run_program("compiling Python", [interpreter(minor), "-I", "-S", "-c", PROGRAM], SECONDS, told=request)
+    done = programs.run_program(
+        "compiling Python", [interpreter(minor), "-I", "-S", "-c", PROGRAM], SECONDS, told=request
+    )
     if done.returncode != 0:
         raise OSError(f"Python {minor} did not compile the server: {done.stderr.decode('utf-8', 'replace')}")
     magic, codes = marshal.loads(done.stdout)
@@ -80,7 +82,7 @@ def interpreter(minor: str) -> str:
     """Return the path of an interpreter of a version; raise MissingPythonError if there is none."""
     for path in candidates(minor):
         try:
-            done = run_program("compiling Python", [path, "-I", "-S", "-c", VERSION], SECONDS)
+            done = programs.run_program("compiling Python", [path, "-I", "-S", "-c", VERSION], SECONDS)
         except OSError:  # a file that is not a program of this machine; TimeoutError is one of these
             continue
         if done.returncode == 0 and done.stdout == f"cpython {minor}".encode():
