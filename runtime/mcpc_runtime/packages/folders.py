@@ -78,7 +78,7 @@ def make_trusted_folder(base: str, names: tuple[str, ...]) -> str:
         for name in names:
             path = os.path.join(path, name)
             make_private_folder(path)
-        if os.statvfs(path).f_flag & getattr(os, "ST_NOEXEC", 0):
+        if hasattr(os, "statvfs") and os.statvfs(path).f_flag & getattr(os, "ST_NOEXEC", 0):
             raise UnusableFolderError(f"{path} is on a file system mounted with noexec")
     except OSError as problem:
         raise UnusableFolderError(f"{problem.filename or path}: {problem.strerror}") from None

@@ -16,6 +16,7 @@ from mcpc_runtime.packages.folders import (
     PAUSE_SECONDS,
     UNFINISHED_PREFIX,
     digest_name,
+    make_trusted_folder,
     remove_abandoned,
     remove_tree,
     replace_folder,
@@ -25,7 +26,6 @@ from mcpc_runtime.packages.parallel import for_each
 from mcpc_runtime.platforms.private_files import (
     UnusableFolderError,
     check_unshared,
-    make_private_folder,
     make_private_folders,
 )
 
@@ -51,20 +51,6 @@ def cache_roots() -> Iterator[tuple[str, tuple[str, ...]]]:
         folder = os.environ.get(variable, "")
         if os.path.isabs(folder):
             yield folder, ("mcpc", "native")
-
-
-def make_trusted_folder(base: str, names: tuple[str, ...]) -> str:
-    """Return a folder that only this user can write to, created if missing; raise UnusableFolderError."""
-    path = os.path.realpath(base)
-    try:
-        make_private_folders(path)
-        check_unshared(path)
-        for name in names:
-            path = os.path.join(path, name)
-            make_private_folder(path)
-    except OSError as problem:
-        raise UnusableFolderError(f"{problem.filename or path}: {problem.strerror}") from None
-    return path
 
 
 def extract_folder(root: str, files: Files, read: Read) -> str:
