@@ -77,7 +77,7 @@ def embed_server(request: EmbeddingRequest) -> bytes:
 
 
 def for_own_interpreter(entries: Mapping[str, bytes]) -> dict[str, bytes]:
-    """Return entries without what only another Python would read, which is told so; the runtime is deflated."""
+    """Return entries without what only another Python would read, with a message for it; the runtime is deflated."""
     kept = {name: data for name, data in entries.items() if name not in FOR_OTHER_PYTHONS}
     runtime = deflated_bytecode(entries[BYTECODE])
     return {**kept, BYTECODE: runtime, "__main__.py": template_text("minimal_main.py")}
