@@ -63,7 +63,6 @@ POSIX: dict[str, str] = {
 """What a case names that Windows does not have, by its id or by how its id begins before a dot."""
 
 UNMET: dict[str, str] = {
-    "D18f": "the call after one that closed every descriptor of its worker can still reach that worker, and fails",
     "D21": "a second worker may start too late to answer within a second",
 }
 """Cases that are not met on Windows each time, and why."""
