@@ -52,6 +52,7 @@ POSIX: dict[str, str] = {
     "T06": "Bash",
     "X03": "modes and owners",
     "X09": "counts of connections in /proc",
+    "X09c": "counts of connections in /proc",
     "X10": "limits of descriptors",
     "X11": "network namespaces",
     "X11b": "network namespaces",
