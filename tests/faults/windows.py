@@ -63,11 +63,6 @@ POSIX: dict[str, str] = {
 }
 """What a case names that Windows does not have, by its id or by how its id begins before a dot."""
 
-UNMET: dict[str, str] = {
-    "D21": "a second worker may start too late to answer within a second",
-}
-"""Cases that are not met on Windows each time, and why."""
-
 
 def cases() -> Iterator[tuple[Case, str]]:
     """Yield the cases for Windows, each with the form that it runs in there."""
