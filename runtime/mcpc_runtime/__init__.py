@@ -31,13 +31,15 @@ BYTECODE, SOURCES = "mcpc_runtime/bytecode", "mcpc_runtime/sources.zip"
 OTHER_PYTHONS = "mcpc_runtime/other_pythons"
 """The beginning of a start with a Python that the file has no bytecode for (`Facts` of `bytecode_compilation`)."""
 HEAD = len(MAGIC_NUMBER) + 4
+DEFLATED = b"x"
+"""How a deflated module begins; bytecode begins otherwise. Files with a minimal library have such modules."""
 
 
 class RuntimeFinder:
     """Finds the runtime's modules in the entry BYTECODE of an archive, or for another Python in SOURCES.
 
     BYTECODE has the magic number of its Python, the length of a table, the table (module: whether it is a package,
-    offset, length), and then the modules.
+    offset, length), and then the modules, each as bytecode or deflated.
     """
 
     def __init__(self, loader: zipimport.zipimporter) -> None:
@@ -94,6 +96,8 @@ class RuntimeFinder:
         """Run a module."""
         _, offset, length = (self._table or {})[module.__name__]
         body = self._data[offset : offset + length]
+        if body[:1] == DEFLATED:
+            body = __import__("zlib").decompress(body)
         label = f"server.pyz/{module.__name__.replace('.', '/')}"
         code = compile(body, label, "exec", dont_inherit=True) if self._is_source else marshal.loads(body)
         exec(code, module.__dict__)  # noqa: S102 - code of the archive itself

@@ -52,6 +52,7 @@ POSIX: dict[str, str] = {
     "T06": "Bash",
     "X03": "modes and owners",
     "X09": "counts of connections in /proc",
+    "X09c": "counts of connections in /proc",
     "X10": "limits of descriptors",
     "X11": "network namespaces",
     "X11b": "network namespaces",
@@ -61,12 +62,6 @@ POSIX: dict[str, str] = {
     "Y05.progress": "Bash",
 }
 """What a case names that Windows does not have, by its id or by how its id begins before a dot."""
-
-UNMET: dict[str, str] = {
-    "D18f": "the call after one that closed every descriptor of its worker can still reach that worker, and fails",
-    "D21": "a second worker may start too late to answer within a second",
-}
-"""Cases that are not met on Windows each time, and why."""
 
 
 def cases() -> Iterator[tuple[Case, str]]:

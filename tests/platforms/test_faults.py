@@ -36,8 +36,6 @@ def params() -> Iterator[ParameterSet]:
     for number, (case, form) in enumerate(ROWS):
         pairs = [(era, version) for version in machines.VERSIONS for era in case.eras]
         marks = [pytest.mark.slow] if case.id in LONG else []
-        if case.id in windows.UNMET:
-            marks.append(pytest.mark.xfail(reason=windows.UNMET[case.id], strict=False))
         for era, version in pairs if FULL else [pairs[number % len(pairs)]]:
             yield pytest.param(
                 case, form, era, f"wine-{version}", id=f"{case.id}-{form}-{era}-wine-{version}", marks=marks

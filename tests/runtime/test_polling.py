@@ -16,7 +16,7 @@ import pytest
 
 from mcpc_runtime.platforms.posix import polling, system_features
 from mcpc_runtime.platforms.posix.hangups import has_ended
-from mcpc_runtime.platforms.posix.nonblocking_writer import polling_writer
+from mcpc_runtime.platforms.posix.nonblocking_writer import open_nonblocking
 from mcpc_runtime.platforms.reactor import READABLE, Reactor
 from support.artifact import build
 
@@ -125,11 +125,13 @@ def test_a_terminal_has_not_ended_while_it_is_not_read(as_on_macos: None, termin
 
 def test_a_full_terminal_takes_no_more(as_on_macos: None, terminal: tuple[int, int]) -> None:
     person, program = terminal
-    put = polling_writer(program)
+    put, private = open_nonblocking(os.dup(program))
     with pytest.raises(BlockingIOError):
         while True:
-            put(program, memoryview(b"x" * 10_000))
+            put(private, memoryview(b"x" * 10_000))
+    assert os.get_blocking(program), "the mode of others has changed"
     assert os.read(person, 10) == b"x" * 10
+    os.close(private)
 
 
 @pytest.fixture(scope="module")

@@ -6,6 +6,8 @@ import os
 import signal
 import subprocess
 import time
+from contextlib import suppress
+from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
@@ -22,8 +24,8 @@ from support.needs import ROOT, needs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
+    from mcpc_runtime.handlers.bash.shells.fork_server import ForkServer
     from mcpc_runtime.handlers.invocations import ProcessResult
 
 SDK = ROOT / "templates/mcp_bash/sdk"
@@ -262,6 +264,30 @@ def test_a_lost_fork_server_is_replaced(runner: Scripts):
     os.kill(server._child.pid, signal.SIGKILL)
     for _ in range(5):
         assert runner.run(place).printed == b"again\n"
+
+
+def test_a_call_that_a_child_takes_from_a_lost_fork_server_is_run_again(runner: Scripts):
+    place = runner.write("echo again")
+    assert runner.run(place).printed == b"again\n"
+    (server,) = runner.runner._servers.values()
+    runner.turn_until(lambda: server._child.pid)
+    spares = Path(f"/proc/{server._child.pid}/task/{server._child.pid}/children").read_text().split()
+    replace = server._lost
+
+    def send(number: int) -> None:
+        for pid in spares:
+            with suppress(ProcessLookupError):  # one that has ended the first call
+                os.kill(int(pid), number)
+
+    def lose(lost: ForkServer) -> None:
+        lost.withdraw_untaken = set  # type: ignore[method-assign] # a child has read the line, but not the texts
+        replace(lost)
+        send(signal.SIGCONT)
+
+    send(signal.SIGSTOP)
+    server._lost = lose
+    os.kill(server._child.pid, signal.SIGKILL)
+    assert runner.run(place).printed == b"again\n"
 
 
 @pytest.mark.parametrize("version", ["too old", "no SDK"])

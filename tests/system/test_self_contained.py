@@ -23,7 +23,7 @@ from mcpc.selfcontained.linux import refuse_native_packages
 from mcpc.selfcontained.shared_objects import static_symbols
 from support.artifact import mcpc
 from support.chroots import run_in
-from support.needs import lacking
+from support.needs import ROOT, lacking
 from support.stdio import encoded, initialization
 
 if TYPE_CHECKING:
@@ -185,6 +185,63 @@ def test_the_minimal_library_has_all_that_is_imported(project: Path, server: Pat
     assert "asyncio" in in_whole
     assert sorted(set(in_whole) - set(table)) == []
     assert "xmlrpc.client" not in table
+
+
+SMALL = '''"""One tool, whose call runs in a worker."""
+
+import decimal
+import json
+import pathlib
+import subprocess
+
+from mcpc import Server, tool
+
+mcp = Server("small", version="1.0.0")
+
+
+@tool
+def half(number: int) -> str:
+    """Return the half of a number."""
+    return str(decimal.Decimal(number) / 2)
+'''
+LARGEST_MINIMAL = 8_000_000
+
+
+def test_a_minimal_file_is_small(server: Path, tmp_path: Path) -> None:
+    (tmp_path / "project").mkdir()
+    (tmp_path / "project/tools.py").write_text(SMALL)
+    small = built(tmp_path / "project", tmp_path / "small", "--minimal-library")
+    assert called(small, "half", number=1) == "0.5"
+    assert small.stat().st_size <= LARGEST_MINIMAL
+    example = built(ROOT / "examples/files", tmp_path / "files", "--minimal-library")
+    size = json.loads(called(example, "file_size", path=str(tmp_path / "project/tools.py")))["size"]
+    assert size == len(SMALL)
+    assert example.stat().st_size <= LARGEST_MINIMAL
+
+
+def test_another_python_is_told_that_a_minimal_file_starts_by_itself(project: Path, tmp_path: Path) -> None:
+    minimal = built(project, tmp_path / "minimal", "--minimal-library")
+    done = subprocess.run([sys.executable, minimal], capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stdout) == (8, "")
+    assert done.stderr == f"{minimal} starts by itself: run it without another Python\n"
+
+
+DAEMONS = """
+import threading, time
+
+def wait_often():
+    while True:
+        time.sleep(0.0001)
+
+for _ in range(8):
+    threading.Thread(target=wait_often, daemon=True).start()
+time.sleep(0.01)
+"""
+
+
+def test_threads_end_with_the_interpreter(server: Path) -> None:
+    """An interpreter that ends makes its other threads end themselves, for which the C library unwinds their stacks."""
+    assert said([server, "-c", DAEMONS]) == b""
 
 
 def is_extension(name: str) -> bool:

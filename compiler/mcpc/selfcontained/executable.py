@@ -23,11 +23,42 @@ if TYPE_CHECKING:
 
     from mcpc.selfcontained.interpreter import StaticInterpreter
 
-SOURCES = ("launcher.c", "images.c", "images.h")
+SOURCES = ("launcher.c", "frozen.c", "images.c", "images.h")
 FROZEN = ("encodings", "encodings.aliases", "encodings.utf_8")
 """Modules that every initialization imports, besides those that are frozen in every Python."""
-FLAGS = ("-std=gnu11", "-O2", "-fno-pie", "-Wall", "-Wno-unused-parameter", "-Wno-unused-variable")
+BOOTSTRAP = {
+    "_frozen_importlib": "importlib._bootstrap",
+    "_frozen_importlib_external": "importlib._bootstrap_external",
+    "zipimport": "zipimport",
+}
+"""The modules by which an interpreter imports any other, with their names in the library."""
+FROZEN_LIBRARY = (
+    "_collections_abc",
+    "abc",
+    "codecs",
+    "genericpath",
+    "importlib.machinery",
+    "importlib.util",
+    "io",
+    "os",
+    "posixpath",
+    "runpy",
+    "stat",
+)
+"""Modules of the library that are frozen instead: initialization imports some, and every handler the others."""
+FROZEN_MODULES = frozenset({*FROZEN, *BOOTSTRAP.values(), *FROZEN_LIBRARY})
+"""All of them, by their names in the library, which need not have them."""
+FLAGS = (
+    "-std=gnu11",
+    "-O2",
+    "-fno-pie",
+    "-fno-asynchronous-unwind-tables",
+    "-Wall",
+    "-Wno-unused-parameter",
+    "-Wno-unused-variable",
+)
 LINK = ("-static", "-no-pie", "-Wl,--build-id=none", "-Wl,-z,noexecstack", "-Wl,-z,relro")
+SMALLER = ("--strip-debug", "--remove-section=.eh_frame")
 SECONDS = 300
 KIND = "executables"
 
@@ -47,7 +78,7 @@ def build_executable(interpreter: StaticInterpreter, symbols: Iterable[str]) -> 
 def cache_name(interpreter: StaticInterpreter, sources: Mapping[str, bytes]) -> str:
     """Return the digest of all that decides an executable."""
     compiler = programs.run_program("linker", ["cc", "--version"], SECONDS, more={"LC_ALL": "C"}).stdout
-    summary = hashlib.sha256(repr((FLAGS, LINK, interpreter, interpreter.starts_early)).encode() + compiler)
+    summary = hashlib.sha256(repr((FLAGS, LINK, SMALLER, interpreter, interpreter.starts_early)).encode() + compiler)
     for name, data in (*sources.items(), ("libpython", interpreter.library.read_bytes())):
         summary.update(name.encode() + b"\0" + hashlib.sha256(data).digest())
     return summary.hexdigest()
@@ -60,7 +91,9 @@ def compile_executable(interpreter: StaticInterpreter, sources: Mapping[str, byt
             Path(folder, name).write_bytes(data)
         early = ("-DMCPC_EARLY_START",) if interpreter.starts_early else ()
         inputs = [name for name in sources if name.endswith(".c")]
-        libraries = (str(interpreter.library), *interpreter.libraries, "-lm")
+        # Tables for unwinding are a twentieth of the executable, and only C++ and debuggers would read them.
+        run_tool(["objcopy", *SMALLER, str(interpreter.library), "libpython.a"], folder)
+        libraries = ("libpython.a", *interpreter.libraries, "-lm")
         words = ["cc", *FLAGS, *early, f"-I{interpreter.headers}", *LINK, "-o", "server", *inputs, *libraries]
         run_tool(words, folder)
         run_tool(["strip", "--strip-all", "--remove-section=.comment", "server"], folder)
@@ -79,20 +112,12 @@ def run_tool(words: list[str], folder: str) -> None:
 
 def generated_source(interpreter: StaticInterpreter, symbols: list[str]) -> str:
     """Return the C source of the tables: frozen modules, code of the start, and exported symbols."""
-    modules = {name: frozen_module(interpreter, name) for name in FROZEN}
     start = dump_code(
         compile(template_text("self_contained.py"), "server/start.py", "exec", dont_inherit=True, optimize=2)
     )
     lines = ['#include <Python.h>\n#include "images.h"']
-    lines += [
-        f"static const unsigned char M{number}[] = {{{c_bytes(data)}}};"
-        for number, (data, _) in enumerate(modules.values())
-    ]
-    rows = [
-        f'{{.name = "{name}", .code = M{number}, .size = sizeof M{number}, .is_package = {is_package:d}}},'
-        for number, (name, (_, is_package)) in enumerate(modules.items())
-    ]
-    lines += ["const struct _frozen FROZEN[] = {", *rows, "{0}};"]
+    lines += frozen_table(interpreter, "FROZEN", {name: name for name in (*FROZEN, *FROZEN_LIBRARY)})
+    lines += frozen_table(interpreter, "BOOTSTRAP", BOOTSTRAP)
     lines += [
         f"const unsigned char START_CODE[] = {{{c_bytes(start)}}};",
         "const size_t START_CODE_SIZE = sizeof START_CODE;",
@@ -105,12 +130,23 @@ def generated_source(interpreter: StaticInterpreter, symbols: list[str]) -> str:
     return "\n".join(lines)
 
 
+def frozen_table(interpreter: StaticInterpreter, table: str, names: Mapping[str, str]) -> list[str]:
+    """Return the C source of a table of frozen modules, by their names here and in the library."""
+    lines, rows = [], []
+    for number, (name, module) in enumerate(names.items()):
+        data, is_package = frozen_module(interpreter, module)
+        lines.append(f"static const unsigned char {table}_{number}[] = {{{c_bytes(data)}}};")
+        place = f".code = {table}_{number}, .size = sizeof {table}_{number}"
+        rows.append(f'{{.name = "{name}", {place}, .is_package = {is_package:d}}},')
+    return [*lines, f"const struct _frozen {table}[] = {{", *rows, "{0}};"]
+
+
 def frozen_module(interpreter: StaticInterpreter, name: str) -> tuple[bytes, bool]:
     """Return the bytecode of a module of the library, and whether it is a package."""
     path = interpreter.standard_library.joinpath(*name.split("."))
     is_package = path.is_dir()
     file = path / "__init__.py" if is_package else path.with_suffix(".py")
-    return dump_code(library_code(name, is_package, file)), is_package
+    return dump_code(library_code(f"<frozen {name}>", file)), is_package
 
 
 def c_bytes(data: bytes) -> str:

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 ALWAYS = (
+    "copyreg",
     "encodings.ascii",
     "encodings.cp437",
-    "encodings.idna",
     "encodings.latin_1",
     "encodings.unicode_escape",
     "encodings.utf_8_sig",
@@ -33,24 +33,54 @@ ALWAYS = (
 )
 """Modules that the interpreter imports by itself: codecs, what prints tracebacks, inflates, and runs `-m`."""
 NOT_RUN = ("TYPE_CHECKING", "__main__")
-OWN_COMMAND = frozenset({"_main", "_test", "main", "test"})
+OWN_COMMAND = frozenset({"_main", "_test", "_test_generator", "main", "test"})
 """Functions of library modules that their own command line calls."""
+IMPLIED = {
+    "_asyncio": ("asyncio", "inspect", "traceback", "weakref"),
+    "_datetime": ("_strptime",),
+    "_decimal": ("collections.abc", "numbers"),
+    "_elementtree": ("copy", "pyexpat", "xml.etree.ElementPath"),
+    "_json": ("json.decoder",),
+    "_lsprof": ("cProfile",),
+    "_pickle": ("_compat_pickle", "codecs", "copyreg", "functools"),
+    "_sqlite3": ("functools", "sqlite3.dump"),
+    "_ssl": ("_socket",),
+    "_zoneinfo": ("weakref", "zoneinfo._common", "zoneinfo._tzpath"),
+    "array": ("collections.abc",),
+    "socket": ("encodings.idna",),
+    **dict.fromkeys(("_codecs_cn", "_codecs_hk", "_codecs_iso2022", "_codecs_jp", "_codecs_kr"), ("_multibytecodec",)),
+    "_codecs_tw": ("_multibytecodec",),
+}
+"""Modules that machine code imports by their names, by the module that has it, or uses it to look up hosts."""
+SYSTEM_FACTS = "_sysconfigdata_"
+"""How the module begins whose name `sysconfig` computes."""
 ON_USE = frozenset(
     {
         ("concurrent.futures", "concurrent.futures.process"),
         ("importlib._bootstrap_external", "importlib.metadata"),
         ("importlib._bootstrap_external", "importlib.readers"),
+        ("re._parser", "unicodedata"),
         ("shutil", "tarfile"),
+        ("traceback", "unicodedata"),
+        ("urllib.parse", "unicodedata"),
+        ("zipimport", "importlib.readers"),
     }
 )
 """Imports of library modules (importer, imported) that happen only when a project uses what it names itself."""
 NAMED_BY = {
+    b"\\N{": "unicodedata",
     b"ProcessPoolExecutor": "concurrent.futures.process",
+    b"'idna'": "encodings.idna",
+    b'"idna"': "encodings.idna",
     b"importlib.resources": "importlib.readers",
+    b"linecache": "unicodedata",
     b"make_archive": "tarfile",
+    b"namereplace": "unicodedata",
+    b"strptime": "_strptime",
     b"unpack_archive": "tarfile",
+    b"urllib": "unicodedata",
 }
-"""The texts in a project or the runtime by which the modules of ON_USE are included."""
+"""Texts in a project or the runtime that include modules: those of ON_USE, and what built-in modules import."""
 IMPORTING = frozenset({"__import__", "import_module", "lazy"})
 IMPORT_ERRORS = ("ImportError", "ModuleNotFoundError", "AttributeError")
 
@@ -84,7 +114,8 @@ def library_closure(
             continue
         found.add(name)
         parent = name.rpartition(".")[0]
-        waiting += [parent] if parent in known else []
+        waiting += [other for other in (parent, *IMPLIED.get(name, ())) if other in known]
+        waiting += [other for other in known if name == "sysconfig" and other.startswith(SYSTEM_FACTS)]
         if name in modules:
             is_package, path = modules[name]
             package = name if is_package else parent

@@ -18,7 +18,7 @@ EARLY_START = frozenset({(3, 11), (3, 12), (3, 13)})
 
 Any other version is started by its public API.
 """
-TOOLS = {"cc": "a C compiler", "nm": "binutils", "readelf": "binutils", "strip": "binutils"}
+TOOLS = {"cc": "a C compiler", "nm": "binutils", "objcopy": "binutils", "readelf": "binutils", "strip": "binutils"}
 MISSING_TOOL = "install a C compiler with binutils (Debian: gcc and libc6-dev)"
 MISSING_LIBRARY = "use a Python that has one (of pyenv, or built from its sources; Debian: libpython3-dev)"
 

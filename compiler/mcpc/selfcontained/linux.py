@@ -13,19 +13,23 @@ import sys
 import tempfile
 import zipfile
 import zipimport
+import zlib
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mcpc.emit.bytecode import dump_code, dump_data
+from mcpc.emit.templates import template_text
 from mcpc.pack.archive import ArchiveEntry, build_archive
-from mcpc.selfcontained.executable import build_executable
+from mcpc.pack.runtime import bytecode_entry
+from mcpc.selfcontained.executable import FROZEN_MODULES, build_executable
 from mcpc.selfcontained.import_closure import imported_modules, library_closure
 from mcpc.selfcontained.interpreter import running_interpreter
-from mcpc.selfcontained.library import cached_library, deflate, library_modules
+from mcpc.selfcontained.library import LEVEL, cached_library, deflate, library_modules
 from mcpc.selfcontained.licences import licence_entries
 from mcpc.selfcontained.request import CannotEmbedError
 from mcpc.selfcontained.server_archive import server_entries, with_manifest
 from mcpc.selfcontained.shared_objects import collect_shared_objects, interpreter_functions, tool_output
+from mcpc_runtime import BYTECODE, HEAD
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -56,17 +60,38 @@ def embed_server(request: EmbeddingRequest) -> bytes:
     objects = collect_shared_objects(interpreter, sys.builtin_module_names)
     symbols = objects.symbols | interpreter_functions(interpreter) | RUNTIME_FUNCTIONS
     executable = build_executable(interpreter, symbols)
+    bundle = start_bundle(entries["__main__.pyc"])
     modules = library_modules(interpreter.standard_library)
     if request.minimal:
         roots = imported_modules(entries, {*modules, *objects.modules})
         needed = library_closure(roots, modules, objects.extensions)
         modules = {name: row for name, row in modules.items() if name in needed}
         objects = objects.only(needed)
+        entries = for_own_interpreter(entries)
+    modules = {name: row for name, row in modules.items() if name not in FROZEN_MODULES}
     data, extensions = shared_object_entry(objects)
     entries[LIBRARY] = cached_library(modules, ())
     entries[SHARED_OBJECTS] = data
     entries.update(licence_entries(interpreter, objects))
-    return with_start_table(executable, with_manifest(entries), extensions)
+    return with_start_table(executable, with_manifest(entries), (bundle, extensions))
+
+
+def for_own_interpreter(entries: Mapping[str, bytes]) -> dict[str, bytes]:
+    """Return entries without what only another Python would read, with a message for it; the runtime is deflated."""
+    kept = {name: data for name, data in entries.items() if name not in FOR_OTHER_PYTHONS}
+    runtime = deflated_bytecode(entries[BYTECODE])
+    return {**kept, BYTECODE: runtime, "__main__.py": template_text("minimal_main.py")}
+
+
+def deflated_bytecode(entry: bytes) -> bytes:
+    """Return the runtime's modules with each of them deflated, so that an import inflates what it needs."""
+    end = HEAD + int.from_bytes(entry[HEAD - 4 : HEAD], "little")
+    rows: dict[str, tuple[bool, int, int]] = marshal.loads(entry[HEAD:end])
+    bodies = {
+        f"{name.replace('.', '/')}{'/__init__' * is_package}.py": zlib.compress(entry[start : start + length], LEVEL)
+        for name, (is_package, start, length) in rows.items()
+    }
+    return bytecode_entry(entry[: HEAD - 4], bodies)
 
 
 def refuse_native_packages(entries: Mapping[str, bytes]) -> None:
@@ -115,11 +140,14 @@ def needed_early(objects: SharedObjects) -> frozenset[str]:
     return frozenset(found)
 
 
-def with_start_table(executable: bytes, entries: list[ArchiveEntry], extensions: dict[str, object]) -> bytes:
-    """Return the file: executable, start table, archive. The table's length does not depend on the offsets in it."""
+def with_start_table(executable: bytes, entries: list[ArchiveEntry], start: tuple[bytes, dict[str, object]]) -> bytes:
+    """Return the file: executable, start table, archive. The table's length does not depend on the offsets in it.
+
+    `start`: the modules of the start path, and the table of shared objects.
+    """
+    bundle, extensions = start
     archive = build_archive(entries, "", deflated=DEFLATED)
     directory = archive_directory(archive)
-    bundle = start_bundle(next(entry.data for entry in entries if entry.name == "__main__.pyc"))
 
     def table(shift: int) -> bytes:
         moved = {name: row and (*row[:3], row[3] + shift, *row[4:]) for name, row in directory.items()}
@@ -128,17 +156,19 @@ def with_start_table(executable: bytes, entries: list[ArchiveEntry], extensions:
         return b"".join((len(data).to_bytes(4, "little"), data, bundle))
 
     shift = len(executable) + len(table(0))
-    start = table(shift)
+    start_table = table(shift)
     place = executable.index(MARKER) + len(MARKER)
     patched = bytearray(executable)
-    patched[place : place + 16] = len(executable).to_bytes(8, "little") + len(start).to_bytes(8, "little")
-    return build_archive(entries, bytes(patched) + start, deflated=DEFLATED)
+    patched[place : place + 16] = len(executable).to_bytes(8, "little") + len(start_table).to_bytes(8, "little")
+    return build_archive(entries, bytes(patched) + start_table, deflated=DEFLATED)
 
 
 NATIVE = frozenset({"site/extracted.zip", "serving/extracted.zip"})
 """The entries that have packages' machine code."""
 DEFLATED = frozenset({"mcpc_runtime/sources.zip"})
 """Entries that only another Python would read, or people."""
+FOR_OTHER_PYTHONS = frozenset({"__main__.pyc", "__start__.py", "mcpc_runtime/sources.zip"})
+"""Entries by which another Python would start the file."""
 DATA = (LIBRARY, SHARED_OBJECTS)
 
 

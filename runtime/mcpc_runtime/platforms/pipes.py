@@ -2,10 +2,10 @@
 
 from mcpc_runtime.platforms import ADAPTER, bind_port
 
-__all__ = ["close", "incoming", "outgoing", "wake_pipe"]
+__all__ = ["close", "incoming", "outgoing", "recallable", "recalled", "wake_pipe"]
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from mcpc_runtime.platforms.posix.pipes import close, incoming, outgoing, wake_pipe
+    from mcpc_runtime.platforms.posix.pipes import close, incoming, outgoing, recallable, recalled, wake_pipe
 else:
     bind_port(globals(), f"{ADAPTER}.pipes")

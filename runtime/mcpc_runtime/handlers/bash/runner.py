@@ -186,7 +186,7 @@ class ShellRunner:
                 self._run_again(job)
             else:
                 server.waiting[number] = job
-                job.withdraw(NUMBER_LENGTH)
+                job.withdraw(0)  # a child that has not read them yet does not begin the call: see `_run_late`
                 self._host.reactor.after(LATE_SECONDS, partial(self._run_late, job))
         self._start_queued(server.environment)
 

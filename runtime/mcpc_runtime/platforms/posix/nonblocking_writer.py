@@ -1,7 +1,7 @@
 """Write to a stream that other processes may share, without blocking and without changing its mode for them.
 
-O_NONBLOCK belongs to the open file description, which the client and our own children may share.  So a pipe is opened
-again, for this process alone; any other stream is polled for room, and receives no more than fits then.
+O_NONBLOCK belongs to the open file description, which the client and our own children may share.  So a pipe and a
+terminal are opened again, for this process alone; any other stream is polled for room, and receives what fits then.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     Put = Callable[[int, memoryview], int]
 
+CHARACTER_DEVICE = 0o020000
 FIFO = 0o010000
 FILE_TYPE = 0o170000
 WRITE_SIZE = 4096
@@ -27,14 +28,25 @@ PATIENCE_MS = 100
 
 def open_nonblocking(descriptor: int) -> tuple[Put, int]:
     """Return a function that writes, or raises BlockingIOError if the stream is full; and the descriptor to pass it."""
-    if posix.fstat(descriptor).st_mode & FILE_TYPE == FIFO:
-        try:
-            private = posix.open(f"/proc/self/fd/{descriptor}", posix.O_WRONLY | posix.O_NONBLOCK | posix.O_CLOEXEC)
-        except OSError:  # no /proc, or the reader has closed, which the first write reports
-            return polling_writer(descriptor), descriptor
-        posix.close(descriptor)
-        return posix.write, private
-    return polling_writer(descriptor), descriptor
+    try:
+        name = reopening_name(descriptor)
+        private = posix.open(name, posix.O_WRONLY | posix.O_NONBLOCK | posix.O_NOCTTY | posix.O_CLOEXEC) if name else -1
+    except OSError:  # no /proc, another user's terminal, or the reader has closed, which the first write reports
+        private = -1
+    if private < 0:
+        return polling_writer(descriptor), descriptor
+    posix.close(descriptor)
+    return posix.write, private
+
+
+def reopening_name(descriptor: int) -> str:
+    """Return the name by which a pipe or a terminal can be opened again; "" for any other stream."""
+    kind = posix.fstat(descriptor).st_mode & FILE_TYPE
+    if kind == FIFO:
+        return f"/proc/self/fd/{descriptor}"
+    if kind == CHARACTER_DEVICE and posix.isatty(descriptor):
+        return posix.ttyname(descriptor)  # poll reports room in a terminal for a single byte, and a longer write waits
+    return ""
 
 
 def polling_writer(descriptor: int) -> Put:

@@ -4,6 +4,17 @@ from __future__ import annotations
 
 import posix
 
+from mcpc_runtime.lazy import lazy
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import _socket
+else:
+    _socket = lazy("_socket")
+
+RECALL_LIMIT = 1 << 21
+"""Bytes: more than such a pipe contains, so that one read has all of it."""
+
 
 def incoming() -> tuple[int, int]:
     """Return a pipe to read from: our end, which does not block, and the end to write to.
@@ -23,6 +34,24 @@ def outgoing() -> tuple[int, int]:
     theirs, ours = posix.pipe()
     unblock(ours, theirs)
     return ours, theirs
+
+
+def recallable() -> tuple[int, int]:
+    """Return a pipe as `outgoing` does, from which data that was not read can be taken back; it is a socket."""
+    ours, theirs = (end.detach() for end in _socket.socketpair(_socket.AF_UNIX, _socket.SOCK_STREAM))
+    unblock(ours, theirs)
+    return ours, theirs
+
+
+def recalled(theirs: int) -> bytes:
+    """Remove and return what is in a recallable pipe, by the end to read from, whether or not another reader waits."""
+    end = _socket.socket(fileno=theirs)
+    try:
+        return end.recv(RECALL_LIMIT, _socket.MSG_DONTWAIT)
+    except BlockingIOError:
+        return b""
+    finally:
+        end.detach()
 
 
 def wake_pipe() -> tuple[int, int]:

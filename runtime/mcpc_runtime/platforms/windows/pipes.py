@@ -12,8 +12,8 @@ assert sys.platform == "win32"
 
 import _winapi
 import nt
-from _overlapped import CreateIoCompletionPort, Overlapped
-from msvcrt import open_osfhandle
+from _overlapped import INVALID_HANDLE_VALUE, CreateIoCompletionPort, Overlapped
+from msvcrt import get_osfhandle, open_osfhandle
 
 from mcpc_runtime.platforms.windows import system
 
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from mcpc_runtime.platforms.windows.system import Port
 
 READ_SIZE = 1 << 16
+RECALL_LIMIT = 1 << 21
+"""Bytes: more than a pipe contains, a write under way included, so that one read has all of it."""
 WRITE_SIZE = 1 << 20
 ROOM = 1 << 16
 REJECT_REMOTE_CLIENTS = 8
@@ -208,20 +210,40 @@ def outgoing() -> tuple[int, int]:
     return system.add_end(Outgoing(ours)), theirs
 
 
+def recallable() -> tuple[int, int]:
+    """Return a pipe as `outgoing` does, from which data that was not read can be taken back.
+
+    Both ends are overlapped: at an ordinary one an operation would wait until that of another process has ended.
+    """
+    ours, theirs = make_pipe(OUTBOUND, _winapi.GENERIC_READ, _winapi.FILE_FLAG_OVERLAPPED)
+    return system.add_end(Outgoing(ours)), theirs
+
+
+def recalled(theirs: int) -> bytes:
+    """Remove and return what is in a recallable pipe, by the end to read from, whether or not another reader waits."""
+    operation = Overlapped(INVALID_HANDLE_VALUE)  # an event is created for it
+    try:
+        operation.ReadFile(get_osfhandle(theirs), RECALL_LIMIT)
+        operation.cancel()
+        return bytes(operation.getresult(True))
+    except OSError:
+        return b""
+
+
 def wake_pipe() -> tuple[int, int]:
     """Return a pipe by which a thread wakes another: the end to read from, and the end to write to; neither blocks."""
     bell = Bell()
     return system.add_end(bell), system.add_end(bell)
 
 
-def make_pipe(access: int, their_access: int) -> tuple[int, int]:
+def make_pipe(access: int, their_access: int, their_flags: int = 0) -> tuple[int, int]:
     """Return the handle of our end, and the descriptor of theirs; its name is a secret, and is used only here."""
     names[0] += 1
     name = rf"\\.\pipe\mcpc-{nt.getpid()}-{names[0]}-{nt.urandom(16).hex()}"
     access |= _winapi.FILE_FLAG_FIRST_PIPE_INSTANCE | _winapi.FILE_FLAG_OVERLAPPED
     ours = _winapi.CreateNamedPipe(name, access, REJECT_REMOTE_CLIENTS, 1, ROOM, ROOM, 0, 0)
     try:
-        theirs = _winapi.CreateFile(name, their_access, 0, 0, _winapi.OPEN_EXISTING, 0, 0)
+        theirs = _winapi.CreateFile(name, their_access, 0, 0, _winapi.OPEN_EXISTING, their_flags, 0)
         try:
             _winapi.ConnectNamedPipe(ours, overlapped=True).GetOverlappedResult(True)
             return ours, open_osfhandle(theirs, nt.O_NOINHERIT)

@@ -25,16 +25,18 @@ if TYPE_CHECKING:
 
     from mcpc_runtime.handlers.output_capture import memory_file
     from mcpc_runtime.platforms import system_features
-    from mcpc_runtime.platforms.pipes import close, outgoing
+    from mcpc_runtime.platforms.pipes import close, recallable, recalled
     from mcpc_runtime.platforms.rollback import OpenDescriptors
 else:  # for the server's ends only
     OpenDescriptors = lazy("mcpc_runtime.platforms.rollback:OpenDescriptors")
     close = lazy("mcpc_runtime.platforms.pipes:close")
     memory_file = lazy("mcpc_runtime.handlers.output_capture:memory_file")
-    outgoing = lazy("mcpc_runtime.platforms.pipes:outgoing")
+    recallable = lazy("mcpc_runtime.platforms.pipes:recallable")
+    recalled = lazy("mcpc_runtime.platforms.pipes:recalled")
     system_features = lazy("mcpc_runtime.platforms.system_features")
 
 DATAGRAM_LIMIT = 1 << 16
+LENGTH_BYTES = 4
 NUMBER_BYTES = 8
 DESCRIPTOR_BYTES = 4
 READ_SIZE = 1 << 20
@@ -127,21 +129,19 @@ class StreamSender:
     kind = "stream"
 
     def __init__(self) -> None:
-        self.descriptor, self.worker_end = outgoing()
+        self.descriptor, self.worker_end = recallable()
         self._outgoing = memoryview(b"")
         self._call: tuple[int, bytes] | None = None
 
     def close_worker_end(self) -> None:
-        """Close the worker's end."""
-        close(self.worker_end)
-        self.worker_end = -1
+        """Do nothing: what the worker has not read is read from its end."""
 
     def put(self, number: int, body: bytes) -> int:
         """Send a call, if the pipe contains none."""
         if self._call is not None:
             return FULL
         self._call = number, body
-        head = len(body).to_bytes(4, "little") + number.to_bytes(NUMBER_BYTES, "little")
+        head = len(body).to_bytes(LENGTH_BYTES, "little") + number.to_bytes(NUMBER_BYTES, "little")
         self._outgoing = memoryview(head + body)
         self.flush()
         return SENT
@@ -171,18 +171,26 @@ class StreamSender:
         return bool(self._outgoing)
 
     def take_back(self) -> list[tuple[int, bytes]]:
-        """Return nothing: it is unknown how much of the call was read."""
-        return []
+        """Take back the call, unless the worker has read some of it; then what it has not read is sent again."""
+        if self._call is None:
+            return []
+        unread = recalled(self.worker_end) + self._outgoing
+        if len(unread) < LENGTH_BYTES + NUMBER_BYTES + len(self._call[1]):
+            self._outgoing = memoryview(unread)
+            self.flush()
+            return []
+        self._outgoing = memoryview(b"")
+        return self.unbegun_calls()
 
     def unbegun_calls(self) -> list[tuple[int, bytes]]:
         """Return the calls that a worker did not begin before it ended."""
-        return [] if self._call is None else [self._call]
+        call, self._call = self._call, None
+        return [] if call is None else [call]
 
     def close(self) -> None:
-        """Close what is open."""
+        """Close both ends."""
+        close(self.worker_end)
         close(self.descriptor)
-        if self.worker_end >= 0:
-            close(self.worker_end)
 
 
 class DatagramReceiver:
@@ -212,11 +220,11 @@ class StreamReceiver:
 
     def take(self) -> tuple[int, bytes] | None:
         """Wait for a call; None at the end."""
-        head = read_exactly(self._descriptor, 4 + NUMBER_BYTES)
+        head = read_exactly(self._descriptor, LENGTH_BYTES + NUMBER_BYTES)
         if head is None:
             return None
-        number = int.from_bytes(head[4:], "little")
-        body = read_exactly(self._descriptor, int.from_bytes(head[:4], "little"))
+        number = int.from_bytes(head[LENGTH_BYTES:], "little")
+        body = read_exactly(self._descriptor, int.from_bytes(head[:LENGTH_BYTES], "little"))
         if body is None:
             return None
         self._begun(number)

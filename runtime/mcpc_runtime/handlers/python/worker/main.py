@@ -38,6 +38,7 @@ from mcpc_runtime.handlers.python.worker.frames import (
 from mcpc_runtime.lazy import lazy, resolve
 from mcpc_runtime.platforms import system
 from mcpc_runtime.platforms.artifact_file import check_unchanged, watch_archive
+from mcpc_runtime.platforms.inherited_pipes import adopt
 from mcpc_runtime.protocol.jsonrpc import encode
 
 TYPE_CHECKING = False
@@ -58,13 +59,13 @@ else:
     open_null = lazy("mcpc_runtime.platforms.null_device:open_null")
 
 CALLS, REPLIES, CONTROL, ARCHIVE = 3, 4, 5, 6
+"""The descriptors that the process is started with."""
 BROKEN_STATUS = 70
 
 
 def main(archive: str, channel: str, *known: str) -> None:
     """Answer calls until there are no more.  `known`: the state of the server's file when the server opened it."""
-    for descriptor in (CALLS, REPLIES, CONTROL):
-        system.set_inheritable(descriptor, False)
+    descriptors = tuple(adopt(descriptor) for descriptor in (CALLS, REPLIES, CONTROL))
     if known:
         inode, size, changed = map(int, known)
         watch_archive(archive, (inode, size, changed))
@@ -74,7 +75,7 @@ def main(archive: str, channel: str, *known: str) -> None:
     sys.stdout = sys.stderr
     sys.path.insert(0, f"{archive}/handlers")
     sys.argv = [archive]
-    worker = Worker(channel)
+    worker = Worker(channel, descriptors)
     signal(SIGINT, worker.interrupted)
     system.register_at_fork(after_in_child=worker.disconnect_fork)
     if sys.platform == "win32":
@@ -90,13 +91,14 @@ def main(archive: str, channel: str, *known: str) -> None:
 class Worker:
     """The calls this process is running."""
 
-    def __init__(self, channel: str) -> None:
-        self.replies = ReplyWriter(REPLIES)
+    def __init__(self, channel: str, descriptors: tuple[int, ...]) -> None:
+        calls, replies, self._control = self._descriptors = descriptors
+        self.replies = ReplyWriter(replies)
         self.coroutines = EventLoopThread()
         self.calls: dict[int, WorkerCall] = {}
         self.forked = False
         self.turns = LeaderFollowers(self.drive)
-        self._receiver = StreamReceiver(CALLS, self._begun) if channel == "stream" else DatagramReceiver(CALLS)
+        self._receiver = StreamReceiver(calls, self._begun) if channel == "stream" else DatagramReceiver(calls)
         self._modules: dict[str, ModuleType] = {}
         self._imports = RLock()
         self._leaving = RLock()
@@ -160,8 +162,8 @@ class Worker:
 
         They are `("cancel", call)`, `("answer", call, number, result)`, and `("alive", 0)`, which requests a reply.
         """
-        while (head := read_exactly(CONTROL, 4)) is not None:
-            body = read_exactly(CONTROL, int.from_bytes(head, "little"))
+        while (head := read_exactly(self._control, 4)) is not None:
+            body = read_exactly(self._control, int.from_bytes(head, "little"))
             if body is None:
                 return
             kind, number, *rest = marshal.loads(body)
@@ -197,7 +199,7 @@ class Worker:
         """Disconnect a process that a handler forked from the server."""
         self.forked = True
         null = open_null()
-        for descriptor in (CALLS, REPLIES, CONTROL):
+        for descriptor in self._descriptors:
             system.dup2(null, descriptor, False)
         system.close(null)
 
