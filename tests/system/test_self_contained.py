@@ -187,6 +187,22 @@ def test_the_minimal_library_has_all_that_is_imported(project: Path, server: Pat
     assert "xmlrpc.client" not in table
 
 
+def test_the_licences_of_its_parts_are_printed(server: Path) -> None:
+    lines = said([server, "--licenses"]).decode().splitlines()
+    assert lines[0].startswith("mcpc-runtime ")
+    headings = [line for line in lines if line.startswith("=== ")]
+    assert "=== cpython.txt" in headings
+    assert any("PYTHON SOFTWARE FOUNDATION LICENSE" in line for line in lines)
+    if "=== libc6.txt" in headings:
+        assert "=== LGPL-2.1.txt" in headings
+
+
+def test_its_help_has_a_command_that_starts_it(server: Path) -> None:
+    entry = json.loads(said([server, "--help"]).decode().splitlines()[-1])["mcpServers"]["alone"]
+    done = subprocess.run([entry["command"], *entry["args"]], input=HELLO, capture_output=True, timeout=60, check=True)
+    assert b'"serverInfo"' in done.stdout
+
+
 SMALL = '''"""One tool, whose call runs in a worker."""
 
 import decimal

@@ -1,7 +1,7 @@
 """The licences of what a self-contained file includes besides the server: CPython, the C library, and libraries.
 
 The texts are those that the machine of the build has: of Python's installation, and of the packages of a Debian-like
-system, one folder a package below DOCUMENTATION.
+system, one folder a package below DOCUMENTATION, with the common licences that these name.
 """
 
 from __future__ import annotations
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 FOLDER = "META-INF/licenses/"
 DOCUMENTATION = Path("/usr/share/doc")
 C_LIBRARY_PACKAGE = "libc6"
+COMMON = re.compile(r"/usr/share/common-licenses/([A-Z][A-Za-z]*-[\d.]*\d)")
+"""How a text of a package names a licence that is a file of its own."""
 OTHER_NAMES = {"libbz2": "libbz2-1.0", "libcrypto3": "libssl3", "libz1": "zlib1g"}
 """Packages that are not named after their library and its version."""
 
@@ -27,7 +29,16 @@ def licence_entries(interpreter: StaticInterpreter, objects: SharedObjects) -> d
     """Return the texts as entries."""
     places = {"cpython": interpreter.standard_library / "LICENSE.txt"}
     places.update((name, DOCUMENTATION / name / "copyright") for name in package_names(objects))
-    return {f"{FOLDER}{name}.txt": path.read_bytes() for name, path in sorted(places.items()) if path.is_file()}
+    texts = {name: path.read_bytes() for name, path in places.items() if path.is_file()}
+    for path in {path for text in texts.values() for path in common_licences(text)}:
+        texts[path.name] = path.read_bytes()
+    return {f"{FOLDER}{name}.txt": text for name, text in sorted(texts.items())}
+
+
+def common_licences(text: bytes) -> Iterator[Path]:
+    """Yield the files of the common licences that a text names."""
+    places = (Path(found[0]) for found in COMMON.finditer(text.decode(errors="replace")))
+    return (path for path in places if path.is_file())
 
 
 def package_names(objects: SharedObjects) -> Iterator[str]:

@@ -26,7 +26,7 @@ from mcpc.selfcontained.executable import FROZEN_MODULES, build_executable
 from mcpc.selfcontained.import_closure import imported_modules, library_closure
 from mcpc.selfcontained.interpreter import running_interpreter
 from mcpc.selfcontained.library import LEVEL, cached_library, deflate, library_modules
-from mcpc.selfcontained.licences import licence_entries
+from mcpc.selfcontained.licences import FOLDER, licence_entries
 from mcpc.selfcontained.relocatable_file import NATIVE
 from mcpc.selfcontained.request import CannotEmbedError
 from mcpc.selfcontained.server_archive import server_entries, with_manifest
@@ -147,7 +147,8 @@ def with_start_table(executable: bytes, entries: list[ArchiveEntry], start: tupl
     `start`: the modules of the start path, and the table of shared objects.
     """
     bundle, extensions = start
-    archive = build_archive(entries, "", deflated=DEFLATED)
+    deflated = DEFLATED | {entry.name for entry in entries if entry.name.startswith(FOLDER)}
+    archive = build_archive(entries, "", deflated=deflated)
     directory = archive_directory(archive)
 
     def table(shift: int) -> bytes:
@@ -161,7 +162,7 @@ def with_start_table(executable: bytes, entries: list[ArchiveEntry], start: tupl
     place = executable.index(MARKER) + len(MARKER)
     patched = bytearray(executable)
     patched[place : place + 16] = len(executable).to_bytes(8, "little") + len(start_table).to_bytes(8, "little")
-    return build_archive(entries, bytes(patched) + start_table, deflated=DEFLATED)
+    return build_archive(entries, bytes(patched) + start_table, deflated=deflated)
 
 
 DEFLATED = frozenset({"mcpc_runtime/sources.zip"})

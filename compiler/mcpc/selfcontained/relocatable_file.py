@@ -72,7 +72,8 @@ def embed_server(request: EmbeddingRequest) -> bytes:
             kept = minimal_files(entries, python)
             files = {path: data for path, data in files.items() if path in kept}
         entries.update({f"{FOLDER}{name}": place.read_bytes() for name, place in python.licences.items()})
-    return unpacking_file(build_archive(with_manifest(entries), ""), files, python)
+    deflated = [name for name in entries if name.startswith(FOLDER)]
+    return unpacking_file(build_archive(with_manifest(entries), "", deflated=deflated), files, python)
 
 
 def check_target(request: EmbeddingRequest, python: RelocatablePython) -> None:

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from shutil import get_terminal_size
     from textwrap import wrap
 
+    from mcpc_runtime.cli.licences import show_licences
     from mcpc_runtime.http import serve as http_serve
     from mcpc_runtime.image.image import Image
 else:
@@ -43,6 +44,7 @@ else:
     quote = lazy("shlex:quote")
     wrap = lazy("textwrap:wrap")
     http_serve = lazy("mcpc_runtime.http.serve", "http_serve")
+    show_licences = lazy("mcpc_runtime.cli.licences:show_licences")
 
 HELP_WIDTH = 120
 """The width of the help pages."""
@@ -130,7 +132,9 @@ def usage(image: Image, archive: str) -> str:
         return wrap_help(console_text.PROJECT_HELP.format(**named, values=console_text.VALUES))
     path = json.dumps(abspath(archive), ensure_ascii=False)
     python = json.dumps(sys.executable or "python3", ensure_ascii=False)
-    named = {"name": build["name"], "version": build["version"], "file": archive, "python": python, "path": path}
+    # A self-contained file is its own interpreter, and starts as a server without any argument.
+    words = "" if python == path else path
+    named = {"name": build["name"], "version": build["version"], "file": archive, "python": python, "path": words}
     return wrap_help(console_text.HELP.format(**named, values=console_text.VALUES))
 
 
@@ -162,6 +166,7 @@ COMMANDS: dict[str, Callable[[Image, str, list[str]], int]] = {
     "-h": show_help,
     "help": show_help,
     "--version": show_version,
+    "--licenses": show_licences,
     "info": info,
     "check": check,
     "list": list_definitions,
