@@ -22,6 +22,7 @@ BY_FIRST_LINE = "z" in globals()
 LOADER = globals()["z"] if BY_FIRST_LINE else __loader__
 FILE = ARCHIVE = LOADER.archive
 NULL = "/dev/null" if posix.__name__ == "posix" else "NUL"
+globals().pop("b", None)  # what the first line read to start this
 WORDS = sys.argv[2 if BY_FIRST_LINE else 1 :]
 
 # An empty file is put where a standard stream is missing, so that no file of ours gets its number.

@@ -4,7 +4,8 @@ Standard library only, and of that only what the current request needs: the modu
 modules of the interpreter; all others are imported when they are first used.
 
 In an archive the bytecode of all these modules is one entry, because the start time grows with the number of entries.
-Their sources are another entry, a nested archive, for any other Python and for readers.
+Their sources are another entry, a nested archive, for any other Python, which caches what it compiles
+(`bytecode_compilation`), and for readers.
 
 A file for several Pythons has each entry of bytecode once for each: under its own name for the first of them, and with
 the Python's tag at its end (`mcpc_runtime/bytecode.cpython-312`) for the others.
@@ -22,10 +23,13 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from types import ModuleType
+    from typing import Any
 
     Table = dict[str, tuple[bool, int, int]]
 
 BYTECODE, SOURCES = "mcpc_runtime/bytecode", "mcpc_runtime/sources.zip"
+OTHER_PYTHONS = "mcpc_runtime/other_pythons"
+"""The beginning of a start with a Python that the file has no bytecode for (`Facts` of `bytecode_compilation`)."""
 HEAD = len(MAGIC_NUMBER) + 4
 DEFLATED = b"x"
 """How a deflated module begins; bytecode begins otherwise. Files with a minimal library have such modules."""
@@ -69,25 +73,21 @@ class RuntimeFinder:
         except OSError:
             self._data = b""
         if not self._data.startswith(MAGIC_NUMBER):
-            return self._read_sources()
+            self._data = self._read_for_this_python()
         end = HEAD + int.from_bytes(self._data[HEAD - 4 : HEAD], "little")
         table: Table = marshal.loads(self._data[HEAD:end])
         return table
 
-    def _read_sources(self) -> Table:
-        """Return the same table for the sources: slower, and for any Python."""
-        self._is_source = True
-        archive = self._loader.get_data(f"{self._loader.archive}/{SOURCES}")
-        texts: list[bytes] = []
-        table: Table = {}
-        with __import__("zipfile").ZipFile(__import__("io").BytesIO(archive)) as sources:
-            for file in sources.namelist():
-                name = file.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
-                text = sources.read(file)
-                table[name] = file.endswith("/__init__.py"), sum(map(len, texts)), len(text)
-                texts.append(text)
-        self._data = b"".join(texts)
-        return table
+    def _read_for_this_python(self) -> bytes:
+        """Return the same for a Python that the file has no bytecode for: from its cache, or compiled."""
+        facts = marshal.loads(self._loader.get_data(f"{self._loader.archive}/{OTHER_PYTHONS}"))
+        names: dict[str, Any] = {}
+        exec(facts["cache"].get(sys.platform) or facts["cache"][""], names)  # noqa: S102 - code of the archive itself
+        data: bytes = names["read_cached"](facts["digest"], "modules")
+        if not data:
+            exec(facts["compilation"], names)  # noqa: S102
+            data, self._is_source = names["compile_modules"](self._loader, facts, names)
+        return data
 
     def create_module(self, spec: ModuleSpec) -> None:
         """Use the default module of the importer."""

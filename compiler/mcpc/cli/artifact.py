@@ -17,6 +17,7 @@ import click
 from mcpc import programs
 from mcpc.cli import command_options, messages
 from mcpc.cli.build_steps import build_project, write_artifact
+from mcpc.pack import DEFLATED
 from mcpc.pack.prologue import START
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ EXTRACTED = ".extracted/"
 PACKAGE_ARCHIVES = {"bytecode.zip": "", "sources.zip": "", "extracted.zip": EXTRACTED}
 NESTED_PACKAGES = {f"{folder}{name}": folder + below for folder in PACKAGES for name, below in PACKAGE_ARCHIVES.items()}
 """Archives of packages inside a built file, and the folders that they stand for."""
+MAX_INFLATED = 32 << 20
 PROJECT_VARIABLE = "MCPC_BUILT_FROM"
 """Environment variable with the path of the project from which a temporary artifact was built."""
 READ_ERRORS = (
@@ -94,8 +96,10 @@ def artifact_contents(path: Path) -> dict[str, Any]:
 
 
 def stored_entry(archive: zipfile.ZipFile, name: str) -> bytes:
-    """Return an uncompressed entry; mcpc writes no compressed ones, whose size would be unbounded."""
+    """Return an entry, which is not compressed, so that its size is bounded; the runtime's sources are."""
     entry = archive.getinfo(name)
+    if name in DEFLATED and entry.file_size <= MAX_INFLATED:
+        return archive.read(entry)
     if entry.compress_type != zipfile.ZIP_STORED or entry.file_size != entry.compress_size:
         raise zipfile.BadZipFile(f"{name} is compressed")
     return archive.read(entry)

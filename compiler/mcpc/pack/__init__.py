@@ -10,12 +10,17 @@ from mcpc.pack.manifest import manifest_entries
 from mcpc.pack.program_bytecode import program_entries
 from mcpc.pack.prologue import shell_prologue
 from mcpc.pack.runtime import runtime_entries
+from mcpc_runtime import SOURCES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from mcpc.emit import ArtifactFile
     from mcpc.ir import CheckedServer
+
+
+DEFLATED = frozenset({SOURCES})
+"""The entries that are compressed: those that only another Python reads, or people."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,4 +40,4 @@ def pack_server(
     """
     entries = (*runtime_entries(checked.server, modules, minors), *program_entries(checked.server, minors))
     entries += manifest_entries(checked.server, entries, minors)
-    return BuiltArchive(build_archive(entries, shell_prologue(python)), content_digest(entries))
+    return BuiltArchive(build_archive(entries, shell_prologue(python), deflated=DEFLATED), content_digest(entries))

@@ -10,7 +10,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING
 
 from mcpc.ir import PythonFunction
-from mcpc.pack.closure import MODULE, eager_closure, module_closure
+from mcpc.pack.closure import ADAPTERS, MODULE, eager_closure, module_closure
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -41,6 +41,11 @@ START_MODULES = (
     "mcpc_runtime.main",
 )
 """The modules that every start imports, each after its dependencies."""
+OTHER_PYTHONS = (
+    "mcpc_runtime.bytecode_compilation",
+    *(f"{adapter}.bytecode_{part}" for adapter in ADAPTERS for part in ("cache", "folders")),
+)
+"""What every file has for a Python without bytecode."""
 GENERATED = ("mcpc/", "mcpc_app/")
 """The folders of generated modules."""
 PACKAGED = ("site/", "serving/")
@@ -76,7 +81,11 @@ def runtime_files(server: Server, generated: Sequence[ArtifactFile]) -> dict[str
     sources = runtime_sources()
     texts = runtime_texts()
     ours = (module.data for module in generated if module.name.startswith(GENERATED))
-    roots = {*START_MODULES, *(name for data in ours for name in MODULE.findall(data.decode("utf-8", "replace")))}
+    roots = {
+        *START_MODULES,
+        *OTHER_PYTHONS,
+        *(name for data in ours for name in MODULE.findall(data.decode("utf-8", "replace"))),
+    }
     roots.update(name for name in texts if is_within(name, server.traits.whole_packages))
     tables = {
         "mcpc_runtime.handlers.contracts": used_contracts(server),

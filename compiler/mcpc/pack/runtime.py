@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING
 from mcpc.emit.bytecode import dump_data, pyc_header
 from mcpc.emit.interpreters import compile_for, tag_suffix
 from mcpc.emit.templates import template_text
-from mcpc.pack.archive import ArchiveEntry, build_archive, nest_entries
+from mcpc.pack.archive import ArchiveEntry, build_archive, nest_entries, sha256_hex
 from mcpc.pack.carried import is_within, module_name, runtime_files, start_modules
-from mcpc_runtime import BYTECODE, SOURCES
+from mcpc_runtime import BYTECODE, OTHER_PYTHONS, SOURCES
+from mcpc_runtime.platforms import PLATFORMS, POSIX
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -26,6 +27,9 @@ MAIN, START = "__main__.py", "__start__.py"
 """What runs without bytecode, and the start, whose bytecode is that of `__main__`."""
 RUNTIME = "mcpc_runtime"
 PACKAGE = "mcpc_runtime/__init__.py"
+COMPILATION = "mcpc_runtime/bytecode_compilation.py"
+ADAPTED = {"cache": "bytecode_cache.py", "folders": "bytecode_folders.py"}
+"""Modules of each adapter that run with another Python only, by their names in OTHER_PYTHONS."""
 GENERATED_IN_BUNDLE = frozenset({"mcpc_app/__init__.py", "mcpc_app/index.py"})
 """Generated modules whose bytecode is only in the bundle: a second copy would never be read."""
 
@@ -74,15 +78,34 @@ def runtime_entries(
     authors = {module.name: module.data for module in generated if module.python and module.name not in ours}
     whole = server.traits.whole_packages
     stripped = frozenset(name for name in ours if not is_within(module_name(name), whole))
-    compiled = CompiledFiles({**ours, **authors}, stripped, frozenset(ours), start_modules(server))
+    compilable = {name: data for name, data in {**ours, **authors}.items() if not is_for_other_pythons(name)}
+    path = start_modules(server)
+    compiled = CompiledFiles(compilable, stripped, frozenset(compilable.keys() & ours.keys()), path)
     bytecode = {
         f"{name}{tag_suffix(minor, minors)}": data for minor in minors for name, data in compiled.entries(minor).items()
     }
     sources = {**{module.name: module.data for module in generated}, **ours, MAIN: template_text(MAIN)}
     nested = [ArchiveEntry(name, data) for name, data in sources.items() if is_in_bytecode_entry(name)]
     plain = {name: data for name, data in sources.items() if not is_in_bytecode_entry(name)}
-    entries = {**plain, **bytecode, SOURCES: build_archive(nested, "")}
+    entries = {**plain, **bytecode, SOURCES: build_archive(nested, ""), OTHER_PYTHONS: other_pythons(ours, path)}
     return tuple(ArchiveEntry(name, data) for name, data in sorted(nest_entries(entries).items()))
+
+
+def other_pythons(sources: Mapping[str, bytes], path: Sequence[str]) -> bytes:
+    """Return what a Python without bytecode starts with (`Facts` of `mcpc_runtime.bytecode_compilation`)."""
+    lines = "".join(f"{sha256_hex(data)}  {name}\n" for name, data in sorted(sources.items()))
+    adapters = {system: row[0].replace(".", "/") for system, row in (("", POSIX), *PLATFORMS.items())}
+    texts = {
+        key: {system: sources[f"{folder}/{file}"].decode() for system, folder in adapters.items()}
+        for key, file in ADAPTED.items()
+    }
+    facts = {"digest": sha256_hex(lines.encode()), "path": tuple(path), "compilation": sources[COMPILATION].decode()}
+    return dump_data({**facts, **texts})
+
+
+def is_for_other_pythons(name: str) -> bool:
+    """Tell whether a module runs only from its source, with a Python that the file has no bytecode for."""
+    return name == COMPILATION or name.endswith(tuple(f"/{file}" for file in ADAPTED.values()))
 
 
 def is_in_bytecode_entry(name: str) -> bool:
