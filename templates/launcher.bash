@@ -5,6 +5,7 @@
 #   $1    the function to call
 #   $2    how many texts follow the argument: variables, each a name, a count, and so many values (`=`: one, no array;
 #         `+`: one that is exported)
+#   $3    how many texts there are in all, if something else may follow them
 #   fd 4  where errors go, if it is open: what Bash says before this text is read (of a locale that is not there) is
 #         not the function's, and stays on the standard error it was started with
 #   fd 3  texts that each end with a null byte: the libraries in the order to read them, then the function's argument
@@ -19,7 +20,7 @@ if ((BASH_VERSINFO[0] * 100 + BASH_VERSINFO[1] < 404)); then
   printf '%s: Bash %s is too old, 4.4 or newer is needed\n' "${0##*/}" "$BASH_VERSION" >&2
   exit 126
 fi
-if ! mapfile -d '' -t -u 3 __mcpc_texts || ((${#__mcpc_texts[@]} < 2)); then
+if ! mapfile -d '' -t -n "${3-0}" -u 3 __mcpc_texts || ((${#__mcpc_texts[@]} < 2)); then
   printf '%s: the library and the argument did not arrive\n' "${0##*/}" >&2
   exit 126
 fi

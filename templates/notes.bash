@@ -3,7 +3,7 @@
 # and the client.
 #
 # Rule: reading this defines functions and does nothing else, and they start no process.  A note is one JSON object in
-# one line on the descriptor that MCPC_NOTES names; without that variable nothing is written.
+# one line on the descriptor that MCPC_NOTES names, after MCPC_NOTE_PREFIX; without that variable nothing is written.
 # It is read after mcbox.bash, which writes JSON strings for it.  Names that begin with `__mcpc_` are its own.
 
 # mcpc_json_string TEXT: prints TEXT as a JSON string.
@@ -16,7 +16,7 @@ mcpc_json_string() {
 # __mcpc_note LINE…: one write, so that what others write does not come between.
 __mcpc_note() {
   [[ ${MCPC_NOTES-} == +([0-9]) ]] || return 0
-  { printf '%s\n' "$@" >&"$MCPC_NOTES"; } 2>/dev/null || :
+  { printf '%s\n' "${@/#/${MCPC_NOTE_PREFIX-}}" >&"$MCPC_NOTES"; } 2>/dev/null || :
 }
 
 # mcpc_progress VALUE [TOTAL [MESSAGE]]

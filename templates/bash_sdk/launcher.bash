@@ -3,6 +3,7 @@
 #
 #   $1    the function to call
 #   $2    how many texts follow the argument, if any: variables, each a name, `+`, and its value
+#   $3    how many texts there are in all, if something else may follow them
 #   fd 4  where errors go, if it is open
 #   fd 3  texts that each end with a null byte: the path of the script, the folder of the project, the argument,
 #         and the variables
@@ -20,7 +21,7 @@ if ((BASH_VERSINFO[0] * 100 + BASH_VERSINFO[1] < 404)); then
   printf '%s: Bash %s is too old, 4.4 or newer is needed\n' "${0##*/}" "$BASH_VERSION"
   exit 126
 fi
-if ! mapfile -d '' -t -u 3 __mcpc_texts || ((${#__mcpc_texts[@]} < 3)); then
+if ! mapfile -d '' -t -n "${3-0}" -u 3 __mcpc_texts || ((${#__mcpc_texts[@]} < 3)); then
   printf '%s: the script and the argument did not arrive\n' "${0##*/}"
   exit 126
 fi

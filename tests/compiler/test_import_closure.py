@@ -14,7 +14,7 @@ from mcpc.selfcontained.interpreter import running_interpreter
 from mcpc.selfcontained.library import library_modules
 from mcpc.selfcontained.request import CannotEmbedError
 from mcpc.selfcontained.shared_objects import SharedObjects, collect_shared_objects
-from support.needs import lacking
+from support.needs import ROOT, lacking
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -101,3 +101,17 @@ def test_what_only_another_use_would_import_is_not_included(library: tuple[Modul
     found = closure_of("import json\nimport pathlib\nimport tempfile\nimport urllib.parse as _\n", library)
     assert not found & {"decimal", "statistics", "ssl", "asyncio", "encodings.idna"}
     assert not closure_of("import json\nimport pathlib\n", library) & {"unicodedata", "stringprep"}
+
+
+COROUTINES = "mcpc_runtime/handlers/python/worker/coroutines.py"
+
+
+@pytest.mark.parametrize(
+    ("handler", "expected"), [("def work():\n    pass\n", False), ("async def work():\n    pass\n", True)]
+)
+def test_an_event_loop_is_included_for_coroutines(
+    handler: str, expected: bool, library: tuple[Modules, SharedObjects]
+) -> None:
+    modules, objects = library
+    entries = {"handlers/tools.py": handler.encode(), COROUTINES: (ROOT / "runtime" / COROUTINES).read_bytes()}
+    assert ("asyncio" in imported_modules(entries, {*modules, *objects.modules})) is expected

@@ -16,6 +16,7 @@ from mcpc_runtime.handlers.bash import runner as shell
 from mcpc_runtime.handlers.bash.runner import ShellRunner
 from mcpc_runtime.handlers.bash.shells import descriptor_passing, fork_server
 from mcpc_runtime.handlers.bash.shells.job import TEXTS_FD, ShellJob
+from mcpc_runtime.handlers.bash.shells.standard_streams import StandardStreamsJob
 from mcpc_runtime.handlers.invocations import ProcessResult, ShellCall
 from mcpc_runtime.handlers.runner_context import RunnerContext
 from mcpc_runtime.platforms.pipes import close
@@ -26,7 +27,15 @@ from support.processes import is_alive, stop_process
 pytestmark = pytest.mark.sampled(3)
 
 FORKED = "forked"
-WAYS = {FORKED: {}, "fresh": {}, "no memfd": {"MCPC_WITHOUT": "memfd"}, "no proc": {"MCPC_WITHOUT": "proc"}}
+STREAMS = "standard streams"
+"""As on Windows: a shell inherits no other pipes."""
+WAYS = {
+    FORKED: {},
+    "fresh": {},
+    "no memfd": {"MCPC_WITHOUT": "memfd"},
+    "no proc": {"MCPC_WITHOUT": "proc"},
+    STREAMS: {},
+}
 DEADLINE_SECONDS = 60
 
 
@@ -128,6 +137,8 @@ def shells(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch):
     needs("bash")
     for name, value in WAYS[request.param].items():
         monkeypatch.setenv(name, value)
+    if request.param == STREAMS:
+        monkeypatch.setattr(shell, "JOB_KIND", StandardStreamsJob)
     made: list[Shells] = []
     before, alive = descriptors(), children()
 
@@ -490,7 +501,7 @@ def test_notes_come_while_the_function_runs_and_before_its_end(shells) -> None:
     each.notes.clear()
     done = each.one("bad")
     assert (done.status, each.notes) == (2, [])
-    assert each.one("raw").status == 0
+    assert each.one("raw", merged=True).status == 0
     assert each.notes == [{"log": "info", "data": 1}, {"progress": 1}]
 
 

@@ -16,12 +16,14 @@ from mcpc_runtime.platforms.windows.supervision.command_line import (
 )
 from mcpc_runtime.platforms.windows.supervision.programs import (
     NO_SHELL,
+    Installed,
     NoInterpreterError,
-    find_bash,
     find_program,
+    find_shell,
     interpreter_words,
     is_batch,
     located,
+    shell_path,
 )
 from mcpc_runtime.platforms.windows.variables import DEFAULTS, MINIMAL, variable_name
 from support.needs import ROOT
@@ -136,29 +138,60 @@ def test_the_first_line_of_a_script_is_read(head: bytes, words: list[str]) -> No
     ],
 )
 def test_what_runs_a_program_is_found(head: bytes, argv: list[str], found: list[str]) -> None:
-    assert located(argv, head, VARIABLES, PYTHON, exists()) == found
+    assert located(argv, head, VARIABLES, Installed(PYTHON, exists())) == found
 
 
 def test_a_shell_of_another_system_is_none() -> None:
     with pytest.raises(NoInterpreterError) as refused:
-        located(["C:\\x\\a.sh"], b"#!/bin/bash", VARIABLES, PYTHON, exists())
+        located(["C:\\x\\a.sh"], b"#!/bin/bash", VARIABLES, Installed(PYTHON, exists()))
     assert refused.value.strerror == NO_SHELL and "Git Bash" in NO_SHELL
     with pytest.raises(NoInterpreterError, match="ruby"):
-        located(["C:\\x\\a.rb"], b"#!/usr/bin/env ruby", VARIABLES, PYTHON, exists())
+        located(["C:\\x\\a.rb"], b"#!/usr/bin/env ruby", VARIABLES, Installed(PYTHON, exists()))
+
+
+SHELLS = {
+    "the registry": "D:\\Git\\bin\\bash.exe",
+    "beside git": "C:\\Git\\bin\\bash.exe",
+    "programs": "C:\\P\\Git\\bin\\bash.exe",
+    "programs of the user": "C:\\L\\Programs\\Git\\bin\\bash.exe",
+    "MSYS2": "C:\\msys64\\usr\\bin\\bash.exe",
+    "PATH": "C:\\tools\\bash.exe",
+}
+"""Where a shell may be, in the order in which it is looked for."""
+FOREIGN = ("C:\\Windows\\System32\\bash.exe", "C:\\Users\\me\\AppData\\Local\\Microsoft\\WindowsApps\\bash.exe")
+
+
+@pytest.mark.parametrize("place", SHELLS)
+def test_git_bash_is_found_and_no_shell_of_another_system(place: str) -> None:
+    variables = {
+        "PATH": ";".join((*(path.rpartition("\\")[0] for path in FOREIGN), "C:\\Git\\cmd", "C:\\tools")),
+        "PATHEXT": ".exe",
+        "PROGRAMFILES": "C:\\P",
+        "LOCALAPPDATA": "C:\\L",
+    }
+    there = [*SHELLS.values()][[*SHELLS].index(place) :]
+    installed = Installed(PYTHON, exists(*FOREIGN, *there), lambda: ["D:\\Git\\"])
+    assert find_shell("bash", variables, installed) == SHELLS[place]
+    assert located(["bash", "-c", "x"], b"", variables, installed) == [SHELLS[place], "-c", "x"]
+    assert located(["C:\\a.sh"], b"#!/bin/bash -e", variables, installed) == [SHELLS[place], "-e", "C:\\a.sh"]
+    without = Installed(PYTHON, exists(*FOREIGN))
+    assert find_shell("bash", variables, without) == ""
+    with pytest.raises(NoInterpreterError, match="Git Bash"):
+        located(["bash", "-c", "x"], b"", variables, without)
 
 
 @pytest.mark.parametrize(
-    ("variables", "there", "found"),
+    ("path", "written"),
     [
-        ({"PATH": "C:\\Git\\cmd"}, "C:\\Git\\bin\\bash.exe", "C:\\Git\\bin\\bash.exe"),
-        ({"PROGRAMFILES": "C:\\P"}, "C:\\P\\Git\\bin\\bash.exe", "C:\\P\\Git\\bin\\bash.exe"),
-        ({"LOCALAPPDATA": "C:\\L"}, "C:\\L\\Programs\\Git\\bin\\bash.exe", "C:\\L\\Programs\\Git\\bin\\bash.exe"),
-        ({}, "C:\\msys64\\usr\\bin\\bash.exe", "C:\\msys64\\usr\\bin\\bash.exe"),
-        ({"PATH": "C:\\Windows\\System32"}, "C:\\Windows\\System32\\bash.exe", ""),
+        ("C:\\a b\\c.sh", "/c/a b/c.sh"),
+        ("d:/x/y", "/d/x/y"),
+        ("\\\\host\\share\\x", "//host/share/x"),
+        ("relative\\x", "relative/x"),
+        ("C:x", "C:x"),
     ],
 )
-def test_git_bash_is_found(variables: dict[str, str], there: str, found: str) -> None:
-    assert find_bash({"PATHEXT": ".exe", **variables}, exists(there)) == found
+def test_a_path_is_written_as_msys_does(path: str, written: str) -> None:
+    assert shell_path(path) == written
 
 
 def test_a_program_is_found_with_its_extension() -> None:

@@ -21,21 +21,24 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from support.machines import Machine
+
 VARIABLE, SAID, HEARD = "# ", "--> ", "<-- "
 OURS = ("MCP_", "MCPBASH_", "MCPC_", "TOOLBOX_")
 """Variables that change a server: those of the machine are removed."""
 
 
-def held_again(server: Path, written: str, seconds: float = 60.0) -> str:
-    """Send a conversation's client messages to the server, and return the resulting conversation."""
+def held_again(server: Path, written: str, seconds: float = 60.0, machine: Machine | None = None) -> str:
+    """Send a conversation's client messages to the server, on this machine or another, and return the conversation."""
     lines = written.splitlines()
     variables = [line.removeprefix(VARIABLE) for line in lines if line.startswith(VARIABLE)]
     kept = {name: value for name, value in os.environ.items() if not name.startswith(OURS)}
     process = subprocess.Popen(
-        ["timeout", str(seconds), sys.executable, server],
+        ["timeout", str(seconds), *(machine.command(server) if machine else [sys.executable, str(server)])],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
-        env={**kept, **dict(one.split("=", 1) for one in variables)},
+        stderr=subprocess.PIPE if machine else None,  # Python under Wine does not start without pipes
+        env={**kept, **(machine.variables if machine else {}), **dict(one.split("=", 1) for one in variables)},
         text=True,
         encoding="utf-8",
     )

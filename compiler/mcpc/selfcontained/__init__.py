@@ -9,7 +9,7 @@ import platform
 import sys
 from typing import TYPE_CHECKING
 
-from mcpc.selfcontained import linux, windows
+from mcpc.selfcontained import linux, relocatable_file, windows
 from mcpc.selfcontained.request import CannotEmbedError, EmbeddingRequest
 
 if TYPE_CHECKING:
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 TARGETS: dict[str, Callable[[EmbeddingRequest], bytes]] = {
     "linux_x86_64": linux.embed_server,
     "linux_aarch64": linux.embed_server,
+    "macosx_arm64": relocatable_file.embed_server,
+    "macosx_x86_64": relocatable_file.embed_server,
     "win_amd64": windows.embed_server,
     "win_arm64": windows.embed_server,
 }

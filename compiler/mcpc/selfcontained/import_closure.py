@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import ast
 import io
+import re
 import zipfile
 from typing import TYPE_CHECKING
 
@@ -81,21 +82,23 @@ NAMED_BY = {
     b"urllib": "unicodedata",
 }
 """Texts in a project or the runtime that include modules: those of ON_USE, and what built-in modules import."""
+ONLY_WITH = {"mcpc_runtime/handlers/python/worker/coroutines.py": re.compile(rb"async|await|coroutine")}
+"""Modules of the runtime that run only if handlers or packages have such a text."""
 IMPORTING = frozenset({"__import__", "import_module", "lazy"})
 IMPORT_ERRORS = ("ImportError", "ModuleNotFoundError", "AttributeError")
 
 
 def imported_modules(entries: Mapping[str, bytes], known: Collection[str]) -> frozenset[str]:
     """Return the modules of the library that the Python files of an archive name."""
-    texts = [data for name, data in entries.items() if name.endswith(".py")]
+    texts = [(name, data) for name, data in entries.items() if name.endswith(".py")]
     for name, data in entries.items():
         if name.endswith(".zip"):
             with zipfile.ZipFile(io.BytesIO(data)) as packed:
-                texts += [packed.read(file) for file in packed.namelist() if file.endswith(".py")]
-    named = {module for text in texts for word, module in NAMED_BY.items() if word in text}
-    return frozenset(named) | frozenset(
-        name for text in texts for name in named_modules(text, "", known, has_rows=True)
-    )
+                texts += [(file, packed.read(file)) for file in packed.namelist() if file.endswith(".py")]
+    others = b"\n".join(data for name, data in texts if not name.startswith("mcpc_runtime/"))
+    read = [data for name, data in texts if name not in ONLY_WITH or ONLY_WITH[name].search(others)]
+    named = {module for text in read for word, module in NAMED_BY.items() if word in text}
+    return frozenset(named) | frozenset(name for text in read for name in named_modules(text, "", known, has_rows=True))
 
 
 def library_closure(

@@ -21,11 +21,13 @@ from mcpc.emit.bytecode import dump_code, dump_data
 from mcpc.emit.templates import template_text
 from mcpc.pack.archive import ArchiveEntry, build_archive
 from mcpc.pack.runtime import bytecode_entry
+from mcpc.selfcontained import relocatable_file
 from mcpc.selfcontained.executable import FROZEN_MODULES, build_executable
 from mcpc.selfcontained.import_closure import imported_modules, library_closure
 from mcpc.selfcontained.interpreter import running_interpreter
 from mcpc.selfcontained.library import LEVEL, cached_library, deflate, library_modules
 from mcpc.selfcontained.licences import licence_entries
+from mcpc.selfcontained.relocatable_file import NATIVE
 from mcpc.selfcontained.request import CannotEmbedError
 from mcpc.selfcontained.server_archive import server_entries, with_manifest
 from mcpc.selfcontained.shared_objects import collect_shared_objects, interpreter_functions, tool_output
@@ -48,12 +50,11 @@ STORED_OBJECTS = frozenset({"_json", "zlib"})
 
 def embed_server(request: EmbeddingRequest) -> bytes:
     """Return the self-contained file of a server."""
-    if request.target != f"linux_{platform.machine()}" or platform.system() != "Linux":
-        hint = "build it on such a machine"
-        raise CannotEmbedError("MCP430", f"the interpreter of this machine does not run on {request.target}", hint)
     if request.interpreter is not None:
-        hint = "leave out --interpreter: the Python that runs mcpc is included"
-        raise CannotEmbedError("MCP430", f"{request.target} does not take another interpreter", hint)
+        return relocatable_file.embed_server(request)
+    if request.target != f"linux_{platform.machine()}" or platform.system() != "Linux":
+        hint = "build it on such a machine, or name a relocatable Python for it: --interpreter FOLDER|ARCHIVE"
+        raise CannotEmbedError("MCP430", f"the interpreter of this machine does not run on {request.target}", hint)
     entries = server_entries(request.archive)
     refuse_native_packages(entries)
     interpreter = running_interpreter()
@@ -102,7 +103,7 @@ def refuse_native_packages(entries: Mapping[str, bytes]) -> None:
         if found:
             package = found[0].partition("/")[0]
             message = f"the package {package} has machine code, which a self-contained file cannot load"
-            raise CannotEmbedError("MCP432", message, "use packages without machine code, or build `server.pyz`")
+            raise CannotEmbedError("MCP432", message, "name a relocatable Python (--interpreter)")
 
 
 def shared_object_entry(objects: SharedObjects) -> tuple[bytes, dict[str, object]]:
@@ -163,8 +164,6 @@ def with_start_table(executable: bytes, entries: list[ArchiveEntry], start: tupl
     return build_archive(entries, bytes(patched) + start_table, deflated=DEFLATED)
 
 
-NATIVE = frozenset({"site/extracted.zip", "serving/extracted.zip"})
-"""The entries that have packages' machine code."""
 DEFLATED = frozenset({"mcpc_runtime/sources.zip"})
 """Entries that only another Python would read, or people."""
 FOR_OTHER_PYTHONS = frozenset({"__main__.pyc", "__start__.py", "mcpc_runtime/sources.zip"})

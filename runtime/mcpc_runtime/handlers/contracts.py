@@ -50,8 +50,8 @@ CONTRACTS = {
     ),
 }
 """The module of each contract and its runner; no runner where `build_invocation` returns the result itself."""
-SHELL_CONTRACTS = frozenset(name for name, row in CONTRACTS.items() if "bash" in name or "bash" in row[0])
-"""Those whose handlers are Bash functions or scripts of a framework for Bash."""
+MCP_BASH_CONTRACTS = frozenset(name for name, row in CONTRACTS.items() if ".systems.mcp_bash." in row[0])
+"""Those of mcp-bash, whose tools write to FIFOs."""
 
 
 class CallBinding:

@@ -5,11 +5,11 @@ Of an output over the limit only the head is stored and the rest is counted, so 
 
 from __future__ import annotations
 
-import sys
-from errno import ENOMEM, ENOSYS
+from errno import ENOMEM
 
 from mcpc_runtime.handlers.invocations import ProcessResult
 from mcpc_runtime.platforms import system
+from mcpc_runtime.platforms.memory_files import new_memory_file
 from mcpc_runtime.protocol.jsonrpc import ParseError, parse
 
 TYPE_CHECKING = False
@@ -162,13 +162,6 @@ def memory_file(data: bytes, opened: list[int]) -> int:
     opened.append(file)
     write_memory_file(file, data)
     return file
-
-
-def new_memory_file() -> int:
-    """Return a descriptor of an empty file in memory; raise OSError if there is no room, or no such files."""
-    if sys.platform == "linux":
-        return system.memfd_create("mcpc", system.MFD_CLOEXEC)
-    raise OSError(ENOSYS, "this system has no files in memory")
 
 
 def write_memory_file(file: int, data: bytes) -> None:

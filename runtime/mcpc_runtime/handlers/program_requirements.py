@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from mcpc_runtime.handlers.invocations import Command
 from mcpc_runtime.lazy import lazy
-from mcpc_runtime.platforms.program_search import find_program
+from mcpc_runtime.platforms.program_search import HOW_TO_INSTALL, find_program
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -109,7 +109,8 @@ class RequirementCheck:
         for position, item in enumerate(requirements):
             path = find_program(item[0], self._requirements.environment(self._number))
             if not path:
-                return self._end(unmet_text(item, "not installed"))
+                advice = HOW_TO_INSTALL.get(item[0])
+                return self._end(unmet_text(item, f"not installed ({advice})" if advice else "not installed"))
             if item[1]:
                 return self._run_version(item, path, requirements[position + 1 :])
             self._requirements.remember(item, self._number)

@@ -7,7 +7,9 @@ from mcpc_runtime.platforms.temporary_folders import TEMPORARY_FOLDERS, remove_q
 __all__ = [
     "CALL_VARIABLE",
     "PYTHON_OPTIONS",
+    "SHELLS_INHERIT_PIPES",
     "SHELL_REFUSAL",
+    "SIGKILL",
     "TEMPORARY_FOLDERS",
     "SupervisedProcess",
     "Supervisor",
@@ -18,7 +20,14 @@ __all__ = [
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from mcpc_runtime.platforms.posix.processes import CALL_VARIABLE, PYTHON_OPTIONS, SHELL_REFUSAL, signal_group
+    from mcpc_runtime.platforms.posix.processes import (
+        CALL_VARIABLE,
+        PYTHON_OPTIONS,
+        SHELL_REFUSAL,
+        SHELLS_INHERIT_PIPES,
+        SIGKILL,
+        signal_group,
+    )
     from mcpc_runtime.platforms.posix.supervision.client import SupervisedProcess, Supervisor
 else:
     SupervisedProcess = lazy(f"{ADAPTER}.supervision.client:SupervisedProcess")

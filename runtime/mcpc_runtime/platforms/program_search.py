@@ -2,10 +2,15 @@
 
 from mcpc_runtime.platforms import ADAPTER, bind_port
 
-__all__ = ["find_program", "interpreter_lacking"]
+__all__ = ["HOW_TO_INSTALL", "find_program", "interpreter_lacking", "shell_path"]
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from mcpc_runtime.platforms.posix.program_search import find_program, interpreter_lacking
+    from mcpc_runtime.platforms.posix.program_search import (
+        HOW_TO_INSTALL,
+        find_program,
+        interpreter_lacking,
+        shell_path,
+    )
 else:
     bind_port(globals(), f"{ADAPTER}.program_search")

@@ -14,10 +14,11 @@ from mcpc_runtime.handlers.bash.shells.fork_server import ForkServer
 from mcpc_runtime.handlers.bash.shells.job import NOTES_FD, REPLIES_FD, ShellJob
 from mcpc_runtime.handlers.bash.shells.libraries import LAUNCHER, Libraries, encode_variables, join_texts
 from mcpc_runtime.handlers.bash.shells.reply_encoding import ENCODERS
+from mcpc_runtime.handlers.bash.shells.standard_streams import REPLIES_VARIABLE, StandardStreamsJob
 from mcpc_runtime.handlers.invocations import NOTES, ProcessResult
 from mcpc_runtime.handlers.output_capture import OutputCapture
 from mcpc_runtime.platforms import system, system_features
-from mcpc_runtime.platforms.processes import CALL_VARIABLE
+from mcpc_runtime.platforms.processes import CALL_VARIABLE, SHELLS_INHERIT_PIPES
 from mcpc_runtime.platforms.rollback import Rollback
 
 TYPE_CHECKING = False
@@ -35,9 +36,8 @@ LATE_SECONDS = 1.0
 """Seconds in which a child that took a call may still begin it after its fork server was lost."""
 FRESH_SHELL_SECONDS = 30.0
 """Seconds for which fresh shells are used after the libraries could not be read; each prints the reason."""
+JOB_KIND = ShellJob if SHELLS_INHERIT_PIPES else StandardStreamsJob
 MAX_CALL_NUMBER = 10**9
-REPLIES_VARIABLE = b"MCPC_ANSWERS"
-"""The variable with the number of the descriptor for replies to `mcpc_call` and `mcpc_ask`."""
 
 
 class ShellRunner:
@@ -59,7 +59,7 @@ class ShellRunner:
             done(refused_result(call.refusal))
             return None
         name_sources = self._name_sources
-        job = ShellJob(
+        job = JOB_KIND(
             self._host, call, done if name_sources is None else lambda result: done(name_sources(result)), note
         )
         job.mark = f"{system.getpid()}.b{self._next_number()}"
@@ -94,6 +94,9 @@ class ShellRunner:
         return self._number
 
     def _run(self, job: ShellJob) -> None:
+        if isinstance(job, StandardStreamsJob):
+            job.run(self._libraries)
+            return
         number = job.call.environment
         if job.call.isolated or job.is_connected or not self._may_fork(number):
             self._run_fresh(job)

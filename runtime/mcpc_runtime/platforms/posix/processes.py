@@ -1,11 +1,22 @@
 """What belongs to processes but their supervisor: the variable that names a call, options of Python, signals."""
 
+from _signal import SIGKILL
+
 from mcpc_runtime.platforms.posix.supervision import CALL_VARIABLE
 from mcpc_runtime.platforms.posix.supervision.subtree import signal_group
 
-__all__ = ["CALL_VARIABLE", "PYTHON_OPTIONS", "SHELL_REFUSAL", "signal_group"]
+__all__ = [
+    "CALL_VARIABLE",
+    "PYTHON_OPTIONS",
+    "SHELLS_INHERIT_PIPES",
+    "SHELL_REFUSAL",
+    "SIGKILL",
+    "signal_group",
+]
 
 PYTHON_OPTIONS = ()
 """Options of the interpreters that run handlers, beside those for isolation."""
+SHELLS_INHERIT_PIPES = True
+"""Whether a shell inherits descriptors other than its standard streams."""
 SHELL_REFUSAL = ""
-"""Why handlers that are Bash functions cannot run here, if they cannot."""
+"""Why handlers of mcp-bash cannot run here, if they cannot."""

@@ -14,6 +14,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+__all__ = ["HOW_TO_INSTALL", "find_program", "interpreter_lacking", "shell_path"]
+
+HOW_TO_INSTALL: dict[str, str] = {}
+"""What to do about a program that is missing, by its name; packages have that name, or a similar one."""
 DEFAULT_PATH = b"/usr/local/bin:/usr/bin:/bin"
 REGULAR_FILE, FILE_TYPE_MASK = 0o100000, 0o170000
 SYSTEM_BASH = {"darwin": b"/bin/bash"}
@@ -52,3 +56,8 @@ def interpreter_lacking(line: bytes, environment: Mapping[bytes, bytes]) -> str:
         program = named[0].decode("utf-8", "surrogateescape")
         return "" if b"/" in named[0] or find_program(program, environment) else f"{program} (on PATH)"
     return ""
+
+
+def shell_path(path: str) -> str:
+    """Return a path as shells write it."""
+    return path

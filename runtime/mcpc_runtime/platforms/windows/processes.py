@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
-__all__ = ["CALL_VARIABLE", "PYTHON_OPTIONS", "SHELL_REFUSAL", "signal_group"]
+__all__ = [
+    "CALL_VARIABLE",
+    "PYTHON_OPTIONS",
+    "SHELLS_INHERIT_PIPES",
+    "SHELL_REFUSAL",
+    "SIGKILL",
+    "signal_group",
+]
 
 CALL_VARIABLE = "MCPC_CALL"
 PYTHON_OPTIONS = ("-X", "utf8")
 """Options of the interpreters that run handlers: without this one their files and output have the encoding of 1990."""
 
+SHELLS_INHERIT_PIPES = False
+"""Whether a shell inherits descriptors other than its standard streams: that of Git takes no others."""
 SHELL_REFUSAL = (
-    "Bash handlers do not run on Windows; write it in Python, or as a program whose first line names bash, "
-    "which needs Git Bash (https://gitforwindows.org)"
+    "mcp-bash's tools do not run on Windows, because they need FIFOs; write it as a Bash function, in Python, "
+    "or as a program whose first line names bash, which needs Git Bash (https://gitforwindows.org)"
 )
-"""Why handlers that are Bash functions cannot run here: no shell of Windows inherits the descriptors of a call."""
+"""Why handlers of mcp-bash cannot run here."""
+SIGKILL = 9
+"""The signal by which a shell counts as ended that was ended without a status."""
 
 
 def signal_group(pid: int, number: int) -> bool:

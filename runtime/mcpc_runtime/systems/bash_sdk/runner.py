@@ -9,6 +9,7 @@ from __future__ import annotations
 from mcpc_runtime.handlers.bash.runner import ShellRunner
 from mcpc_runtime.handlers.bash.shells.libraries import LINE_MARK, is_excluded_variable
 from mcpc_runtime.image.extraction import extracted_folder
+from mcpc_runtime.platforms.program_search import shell_path
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,7 +34,8 @@ class ScriptLibrary:
         self._home = home
         self._programs: dict[str, str] = {}
         self._environments: dict[int, dict[bytes, bytes]] = {}
-        self.name = f"{home}/{host.image.index[SETTING]['script']}"
+        self._shell_home = shell_path(home)
+        self.name = f"{self._shell_home}/{host.image.index[SETTING]['script']}"
 
     def program(self, name: str) -> str:
         """Return the program with which Bash is started."""
@@ -51,7 +53,7 @@ class ScriptLibrary:
 
     def texts(self, part: bytes = b"") -> list[bytes]:
         """Return the texts that a shell reads before any call: the paths of the script and of the project."""
-        return [self.name.encode("utf-8", "surrogateescape"), self._home.encode("utf-8", "surrogateescape")]
+        return [text.encode("utf-8", "surrogateescape") for text in (self.name, self._shell_home)]
 
 
 class ServerScriptRunner:
@@ -65,7 +67,7 @@ class ServerScriptRunner:
     def start(self, call: ShellCall, done: Callable[[ProcessResult], None], note: Notify) -> ShellJob | None:
         """Call a function; `done` is called with its result."""
         shells = self._current()
-        prefix = f"{self._home}/".encode("utf-8", "surrogateescape")
+        prefix = f"{shell_path(self._home)}/".encode("utf-8", "surrogateescape")
         return shells.start(call, lambda completed: done(name_files(completed, prefix)), note)
 
     def stop(self, job: ShellJob | None) -> None:

@@ -7,7 +7,6 @@ at most once: it is moved to another shell only if no child has begun it, after 
 
 from __future__ import annotations
 
-from _signal import SIGKILL
 from time import monotonic
 
 from mcpc_runtime.handlers.bash.shells.descriptor_passing import LINE_LENGTH, NUMBER_WIDTH, DescriptorPassing, call_line
@@ -15,7 +14,7 @@ from mcpc_runtime.handlers.bash.shells.libraries import encode_variables, join_t
 from mcpc_runtime.handlers.output_capture import memory_file, read_some
 from mcpc_runtime.platforms import system
 from mcpc_runtime.platforms.pipes import close, incoming, outgoing
-from mcpc_runtime.platforms.processes import CALL_VARIABLE, signal_group
+from mcpc_runtime.platforms.processes import CALL_VARIABLE, SIGKILL, signal_group
 from mcpc_runtime.platforms.reactor import READABLE
 from mcpc_runtime.platforms.rollback import OpenDescriptors, Rollback
 

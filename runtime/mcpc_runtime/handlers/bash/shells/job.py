@@ -6,20 +6,18 @@ open must not delay the answer.  Then all descriptors are closed, and the rest o
 
 from __future__ import annotations
 
-from _signal import SIGKILL
-
 from mcpc_runtime.handlers.output_capture import (
     LINGER_SECONDS,
     NoteReader,
     OutputCapture,
     drain,
-    new_memory_file,
     read_some,
     write_memory_file,
 )
 from mcpc_runtime.platforms import system
+from mcpc_runtime.platforms.memory_files import new_memory_file
 from mcpc_runtime.platforms.pipes import close, incoming, outgoing
-from mcpc_runtime.platforms.processes import signal_group
+from mcpc_runtime.platforms.processes import SIGKILL, signal_group
 from mcpc_runtime.platforms.reactor import READABLE, WRITABLE
 
 TYPE_CHECKING = False

@@ -25,7 +25,9 @@ if TYPE_CHECKING:
         def texts(self, part: bytes = b"") -> list[bytes]: ...
 
     from mcpc_runtime.image.extraction import extracted_folder
+    from mcpc_runtime.platforms.program_search import shell_path
 else:
+    shell_path = lazy("mcpc_runtime.platforms.program_search:shell_path")
     extracted_folder = lazy("mcpc_runtime.image.extraction:extracted_folder")
 
 
@@ -85,7 +87,7 @@ class Libraries:
         if part:
             return [*texts, part]
         if index.get("unpack"):  # a library uses its own path
-            folder = extracted_folder(self._host.image)
+            folder = shell_path(extracted_folder(self._host.image))
             return [*texts, *(b"source -- " + quote_word(f"{folder}/{path}".encode()) for path in index["shell"])]
         return [*texts, *(self._entry(f"handlers/{path}").removeprefix(BYTE_ORDER_MARK) for path in index["shell"])]
 
@@ -104,7 +106,7 @@ class Libraries:
         ]
         sources = [(f"/dev/fd{'/.' * number}/9", name) for number, name in enumerate((*names, *index["shell"]))]
         if index.get("unpack"):
-            folder = extracted_folder(self._host.image)
+            folder = shell_path(extracted_folder(self._host.image))
             sources += [(f"{folder}/{path}", path) for path in index["shell"]]
         for source, name in sources:
             data = data.replace(source.encode() + LINE_MARK, name.encode("utf-8", "replace") + LINE_MARK)

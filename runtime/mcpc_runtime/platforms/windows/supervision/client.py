@@ -19,7 +19,16 @@ from mcpc_runtime.platforms.windows import system
 from mcpc_runtime.platforms.windows.processes import CALL_VARIABLE
 from mcpc_runtime.platforms.windows.supervision import kernel
 from mcpc_runtime.platforms.windows.supervision.command_line import batch_line, command_line, environment_block
-from mcpc_runtime.platforms.windows.supervision.programs import HEAD_SIZE, find_program, is_batch, located
+from mcpc_runtime.platforms.windows.supervision.git_registry import git_folders
+from mcpc_runtime.platforms.windows.supervision.programs import (
+    HEAD_SIZE,
+    SHELLS,
+    Installed,
+    base_name,
+    find_program,
+    is_batch,
+    located,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -176,8 +185,10 @@ def text_variables(environment: Variables) -> dict[str, str]:
 
 
 def start_line(argv: list[str], variables: dict[str, str]) -> str:
-    """Return the command line that starts a program, whatever runs it."""
-    words = located(argv, first_bytes(argv[0]), variables, sys.executable, exists)
+    """Return the command line that starts a program, whatever runs it; a shell has its other programs on PATH."""
+    words = located(argv, first_bytes(argv[0]), variables, Installed(sys.executable, exists, git_folders))
+    if base_name(words[0]) in SHELLS:
+        variables["PATH"] = ";".join(filter(None, (words[0].rpartition("\\")[0], variables.get("PATH"))))
     if is_batch(words[0]):
         interpreter = find_program("cmd.exe", {"PATH": f"{variables.get('SYSTEMROOT', '')}\\System32"}, exists)
         return batch_line(interpreter or "cmd.exe", [words[0].replace("/", "\\"), *words[1:]])

@@ -1,20 +1,21 @@
 """What runs a program: Windows itself knows executables only, so `#!` lines and batch files are read here.
 
 A script whose `#!` line names Python is run by the server's own; any other name is looked up on PATH, with PATHEXT.  A
-shell is never the one of a Linux beside this system (in `System32` and `WindowsApps`): it has other paths, another
-environment, and no job.
+shell is Git Bash, that of MSYS2, or another one on PATH, in this order; never the one of a Linux beside this system (in
+`System32` and `WindowsApps`): it has other paths, another environment, and no job.
 """
 
 from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     Exists = Callable[[str], bool]
 
 PYTHONS = ("python", "python3")
 SHELLS = ("bash", "sh")
+SEPARATORS = "\\/"
 FOREIGN = ("\\system32", "\\sysnative", "\\windowsapps")
 """Folders whose `bash.exe` starts another system."""
 BATCH = (".bat", ".cmd")
@@ -24,7 +25,19 @@ NO_SHELL = "it needs Git Bash, which is not installed: see https://gitforwindows
 
 
 GIT_FOLDERS = ("PROGRAMFILES", "PROGRAMFILES(X86)", "LOCALAPPDATA\\Programs")
-MSYS = "C:\\msys64\\usr\\bin\\bash.exe"
+MSYS_FOLDERS = ("\\msys64", "\\tools\\msys64", "\\msys32")
+"""Where MSYS2 is installed, on the drive of the system."""
+
+
+class Installed:
+    """What is installed: the server's own Python, Git's folders by the registry, and any file by its path."""
+
+    __slots__ = ("exists", "git_folders", "python")
+
+    def __init__(self, python: str, exists: Exists, git_folders: Callable[[], Iterable[str]] = tuple) -> None:
+        self.python = python
+        self.exists = exists
+        self.git_folders = git_folders
 
 
 class NoInterpreterError(OSError):
@@ -55,26 +68,44 @@ def find_program(name: str, variables: Mapping[str, str], exists: Exists) -> str
     if name.lower().endswith(tuple(extension.lower() for extension in extensions)):
         extensions = [""]
     for folder in variables.get("PATH", "").split(";"):
-        is_foreign = folder.lower().rstrip("\\/").endswith(FOREIGN)
+        is_foreign = folder.lower().rstrip(SEPARATORS).endswith(FOREIGN)
         if not folder or (is_foreign and base_name(name) in SHELLS):
             continue
         for extension in extensions:
-            path = f"{folder.rstrip(chr(92))}\\{name}{extension}"
+            path = f"{folder.rstrip(SEPARATORS)}\\{name}{extension}"
             if exists(path):
                 return path
     return ""
 
 
-def find_bash(variables: Mapping[str, str], exists: Exists) -> str:
-    """Return the path of Git Bash, beside the `git` on PATH or where it is installed, or of MSYS2; or an empty text."""
-    git = find_program("git", variables, exists)
-    folders = [git.rpartition("\\")[0].rpartition("\\")[0]] if git else []
+def find_shell(name: str, variables: Mapping[str, str], installed: Installed) -> str:
+    """Return the path of `bash` or `sh` as Git or MSYS2 have it, or else of one on PATH; or an empty text."""
+    for folder in shell_folders(variables, installed):
+        path = f"{folder}\\{name}.exe"
+        if installed.exists(path):
+            return path
+    return find_program(name, variables, installed.exists)
+
+
+def shell_folders(variables: Mapping[str, str], installed: Installed) -> Iterator[str]:
+    """Yield where shells may be: of Git by the registry, beside the `git` on PATH and where it is usually, of MSYS2."""
+    folders = [*installed.git_folders()]
+    git = find_program("git", variables, installed.exists)
+    if git:
+        folders.append(git.rpartition("\\")[0].rpartition("\\")[0])
     for place in GIT_FOLDERS:
         variable, _, below = place.partition("\\")
         if variables.get(variable):
             folders.append("\\".join(part for part in (variables[variable], below, "Git") if part))
-    candidates = [*(f"{folder}\\bin\\bash.exe" for folder in folders), MSYS]
-    return next((path for path in candidates if exists(path)), "")
+    yield from (f"{folder.rstrip(SEPARATORS)}\\bin" for folder in folders)
+    drive = variables.get("SYSTEMDRIVE") or "C:"
+    yield from (f"{drive}{folder}\\usr\\bin" for folder in MSYS_FOLDERS)
+
+
+def shell_path(path: str) -> str:
+    """Return a path as the shells of Git and MSYS2 write it: `/c/folder/file` for a file of drive C."""
+    path = path.replace("\\", "/")
+    return f"/{path[0].lower()}{path[2:]}" if path[1:3] == ":/" and path[0].isalpha() else path
 
 
 def is_python(name: str) -> bool:
@@ -87,7 +118,7 @@ def is_batch(path: str) -> bool:
     return path.lower().rstrip(". ").endswith(BATCH)
 
 
-def located(argv: list[str], head: bytes, variables: Mapping[str, str], own_python: str, exists: Exists) -> list[str]:
+def located(argv: list[str], head: bytes, variables: Mapping[str, str], installed: Installed) -> list[str]:
     """Return the words that start a program: of `argv`, after the interpreter that its first bytes name.
 
     Raise NoInterpreterError if that is not there.
@@ -96,15 +127,21 @@ def located(argv: list[str], head: bytes, variables: Mapping[str, str], own_pyth
     if not words:
         if "/" in argv[0] or "\\" in argv[0]:
             return argv
-        return [find_program(argv[0], variables, exists) or argv[0], *argv[1:]]
+        if argv[0] in SHELLS:
+            return [required_program(argv[0], variables, installed), *argv[1:]]
+        return [find_program(argv[0], variables, installed.exists) or argv[0], *argv[1:]]
     name = base_name(words[0])
-    if own_python and is_python(name):
-        return [own_python, *words[1:], *argv]
-    path = find_program(name, variables, exists) or (find_bash(variables, exists) if name in SHELLS else "")
+    if installed.python and is_python(name):
+        return [installed.python, *words[1:], *argv]
+    return [required_program(name, variables, installed), *words[1:], *argv]
+
+
+def required_program(name: str, variables: Mapping[str, str], installed: Installed) -> str:
+    """Return the path of a program; raise NoInterpreterError if it is not there."""
+    path = find_shell(name, variables, installed) if name in SHELLS else find_program(name, variables, installed.exists)
     if not path:
-        reason = NO_SHELL if name in SHELLS else f"it needs {name}, which is not on PATH"
-        raise NoInterpreterError(MISSING_FILE, reason)
-    return [path, *words[1:], *argv]
+        raise NoInterpreterError(MISSING_FILE, NO_SHELL if name in SHELLS else f"it needs {name}, which is not on PATH")
+    return path
 
 
 MISSING_FILE = 2

@@ -1,0 +1,367 @@
+"""A self-contained file with a relocatable Python unpacks it once, verified, and serves packages with machine code."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import re
+import shutil
+import struct
+import subprocess
+import sys
+import sysconfig
+import tarfile
+import zipfile
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from mcpc.pack.archive import MANIFEST
+from mcpc.selfcontained.interpreter import running_interpreter
+from mcpc.selfcontained.program_format import ProgramFacts, read_program
+from mcpc.selfcontained.relocatable import LEFT_OUT_FOLDERS, relocatable_python
+from mcpc.selfcontained.request import CannotEmbedError
+from support import wheels
+from support.artifact import mcpc
+from support.needs import ROOT, lacking, needs
+from support.stdio import encoded, initialization
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+NAME = f"python3.{sys.version_info.minor}"
+HERE = f"linux_{os.uname().machine}"
+PROGRAM = f"bin/{NAME}"
+CACHE = "MCPC_RUNTIME_CACHE"
+HELLO = encoded({"id": 1, "method": "initialize", "params": initialization()})
+TOOLS = '''"""Tools."""
+
+import sys
+
+import native_sum
+
+from mcpc import Server, tool
+
+mcp = Server("own", version="1.0.0")
+
+
+@tool
+def add(left: int, right: int) -> dict[str, object]:
+    """Add by machine code."""
+    return {"sum": native_sum.add(left, right), "program": sys.executable, "path": sys.path}
+'''
+EXTENSION = """
+#include <Python.h>
+static PyObject *add(PyObject *self, PyObject *arguments) {
+    long left, right;
+    return PyArg_ParseTuple(arguments, "ll", &left, &right) ? PyLong_FromLong(left + right) : NULL;
+}
+static PyMethodDef METHODS[] = {{"add", add, METH_VARARGS, ""}, {0}};
+static struct PyModuleDef MODULE = {PyModuleDef_HEAD_INIT, "native_sum", "", -1, METHODS};
+PyMODINIT_FUNC PyInit_native_sum(void) { return PyModule_Create(&MODULE); }
+"""
+
+
+@pytest.fixture(scope="module")
+def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A relocatable Python: the program of this one linked with its static library, and its library."""
+    if sys.platform != "linux":
+        pytest.skip("the tree is made of a Python for Linux")
+    try:
+        interpreter = running_interpreter()
+    except CannotEmbedError as problem:
+        lacking(f"{problem} ({problem.diagnostic.hint})")
+    root = tmp_path_factory.mktemp("tree") / "python"
+    (root / "bin").mkdir(parents=True)
+    main = interpreter.library.with_name("python.o")
+    words = ["cc", "-s", "-o", root / PROGRAM, main, interpreter.library, "-Wl,-E"]
+    subprocess.run([*words, "-ldl", "-lutil", "-lpthread", "-lm", *interpreter.libraries], check=True, timeout=300)
+    ignored = shutil.ignore_patterns(*(LEFT_OUT_FOLDERS - {"lib-dynload"}), "config-*", "*.pyc")
+    shutil.copytree(interpreter.standard_library, root / "lib" / NAME, ignore=ignored, symlinks=True)
+    return root
+
+
+@pytest.fixture(scope="module")
+def project(tree: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A project with a package of machine code, compiled for this Python."""
+    folder = tmp_path_factory.mktemp("native")
+    (folder / "sum.c").write_text(EXTENSION)
+    suffix = sysconfig.get_config_var("EXT_SUFFIX")
+    module = f"native_sum{suffix}"
+    words = ["cc", "-shared", "-fPIC", f"-I{sysconfig.get_path('include')}", "-o", folder / module, folder / "sum.c"]
+    subprocess.run(words, check=True, timeout=300)
+    minor = f"cp3{sys.version_info.minor}"
+    tag = f"{minor}-{minor}-{HERE}"
+    wheel = wheels.wheel(folder / "wheels", "native-sum", "1.0", {module: (folder / module).read_bytes()}, tag=tag)
+    project = folder / "project"
+    project.mkdir()
+    (project / "tools.py").write_text(TOOLS)
+    shutil.copy(wheel, project)
+    (project / "requirements.txt").write_text(f"native-sum @ ./{wheel.name}\n")
+    return project
+
+
+@pytest.fixture(scope="module")
+def server(project: Path, tree: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The self-contained file."""
+    return built(project, tmp_path_factory.mktemp("built") / "server", "--interpreter", tree)
+
+
+def built(project: Path, target: Path, *options: str | Path) -> Path:
+    """Build a self-contained file, for this machine unless the options name another target."""
+    done = mcpc("build", project, "--self-contained", *options, "-o", target)
+    assert done.returncode == 0, done.stderr
+    return target
+
+
+def started(
+    server: Path, cache: Path, *words: str, told: bytes = b"", environment: Mapping[str, str] | None = None
+) -> subprocess.CompletedProcess[bytes]:
+    """Run a built file with a cache of its own."""
+    variables = {"PATH": "/usr/bin:/bin", CACHE: str(cache), **(environment or {})}
+    return subprocess.run([server, *words], input=told, capture_output=True, env=variables, timeout=300, check=False)
+
+
+def refusal(done: subprocess.CompletedProcess[bytes]) -> str:
+    """Return the one line of a file that cannot start."""
+    assert (done.returncode, done.stdout) == (8, b"")
+    lines = done.stderr.decode().splitlines()
+    assert lines[-1].startswith("this server cannot start: ")
+    return lines[-1]
+
+
+def test_it_serves_machine_code_of_packages_with_its_own_python(server: Path, tmp_path: Path) -> None:
+    done = started(server, tmp_path / "cache", "call", "add", "left=2", "right=40")
+    assert (done.returncode, done.stderr) == (0, b"")
+    reply = json.loads(done.stdout)
+    assert reply["sum"] == 42
+    assert reply["program"].startswith(f"{tmp_path}/cache/")
+    assert reply["program"].endswith(f"/{PROGRAM}")
+    done = started(server, tmp_path / "cache", told=HELLO)
+    assert json.loads(done.stdout)["result"]["serverInfo"]["name"] == "own"
+
+
+def test_starts_at_once_unpack_one_python(server: Path, tmp_path: Path) -> None:
+    with ThreadPoolExecutor() as threads:
+        done = list(threads.map(lambda _: started(server, tmp_path / "cache", told=HELLO), range(4)))
+    assert [(each.returncode, each.stderr) for each in done] == [(0, b"")] * 4
+    assert [path.name for path in (tmp_path / "cache").iterdir() if re.fullmatch(r"\.new.*", path.name)] == []
+    assert len(list((tmp_path / "cache").glob("*/bin"))) == 1
+
+
+def test_a_folder_that_others_can_write_to_is_refused(server: Path, tmp_path: Path) -> None:
+    shared = tmp_path / "shared"
+    shared.mkdir()
+    shared.chmod(0o777)
+    for cache in (shared, shared / "below"):
+        line = refusal(started(server, cache))
+        assert f"other users can change {cache}" in line
+        assert CACHE in line
+    assert list(shared.glob("*/bin")) == []
+
+
+def test_a_folder_of_another_user_is_refused(server: Path, tmp_path: Path) -> None:
+    if os.geteuid() != 0:
+        pytest.skip("giving a folder to another user needs to be root")
+    cache = tmp_path / "cache"
+    assert started(server, cache, "--version").returncode == 0
+    (folder,) = cache.iterdir()
+    os.chown(folder, 12345, 12345)
+    assert "other users can change" in refusal(started(server, cache))
+
+
+def test_a_damaged_python_is_refused_and_nothing_is_left(server: Path, tmp_path: Path) -> None:
+    data = bytearray(server.read_bytes())
+    place = int(re.search(rb"tail -c \+(\d+)", data)[1])  # type: ignore[index]
+    data[place + 500_000] ^= 0xFF
+    damaged = tmp_path / "damaged"
+    damaged.write_bytes(data)
+    damaged.chmod(0o755)
+    assert "copy or download" in refusal(started(damaged, tmp_path / "cache"))
+    assert list((tmp_path / "cache").iterdir()) == []
+
+
+def test_what_is_missing_to_unpack_is_named(server: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    for program in ("id", "ls", "mkdir", "uname", "rm", "head", "tail", "tar"):
+        (folder / program).symlink_to(str(shutil.which(program)))
+    assert "there is no `gzip`" in refusal(started(server, tmp_path / "c", environment={"PATH": str(folder)}))
+    assert "there is no `id`" in refusal(started(server, tmp_path / "c", environment={"PATH": "/nowhere"}))
+
+
+@pytest.mark.parametrize("shell", ["dash", "bash --posix", "busybox sh"])
+def test_every_shell_unpacks_it(shell: str, server: Path, tmp_path: Path) -> None:
+    needs(shell.split()[0])
+    variables = {"PATH": "/usr/bin:/bin", "HOME": f"{tmp_path}/it's ünï"}
+    Path(variables["HOME"]).mkdir()
+    argv = [*shell.split(), server, "--version"]
+    done = subprocess.run(argv, capture_output=True, env=variables, timeout=300, check=False)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert list(Path(variables["HOME"]).glob(f".cache/mcpc/python/*/{PROGRAM}"))
+
+
+def test_folders_and_archives_make_the_same_file(project: Path, tree: Path, server: Path, tmp_path: Path) -> None:
+    with tarfile.open(tmp_path / "python.tar.gz", "w:gz") as packed:
+        packed.add(tree, "python/install")
+    with zipfile.ZipFile(tmp_path / "python.zip", "w") as files:
+        for path in sorted(tree.rglob("*")):
+            files.write(path, path.relative_to(tree.parent))
+    archives = [tmp_path / "python.tar.gz", tmp_path / "python.zip"]
+    if shutil.which("zstd"):
+        with tarfile.open(tmp_path / "plain.tar", "w") as packed:
+            packed.add(tree, "python")
+        subprocess.run(["zstd", "-q", "--rm", tmp_path / "plain.tar", "-o", tmp_path / "p.tar.zst"], check=True)
+        archives.append(tmp_path / "p.tar.zst")
+    for archive in archives:
+        again = built(project, tmp_path / "server", "--no-smoke", "--interpreter", archive)
+        assert again.read_bytes() == server.read_bytes(), archive.name
+
+
+def test_a_minimal_library_serves(project: Path, tree: Path, server: Path, tmp_path: Path) -> None:
+    small = built(project, tmp_path / "small", "--interpreter", tree, "--minimal-library")
+    assert small.stat().st_size < server.stat().st_size * 0.75
+    done = started(small, tmp_path / "cache", "call", "add", "left=2", "right=40")
+    assert (done.returncode, done.stderr, json.loads(done.stdout)["sum"]) == (0, b"", 42)
+
+
+def test_it_is_an_archive_with_a_manifest_and_licences(server: Path, tmp_path: Path) -> None:
+    with zipfile.ZipFile(server) as packed:
+        assert packed.testzip() is None
+        assert MANIFEST in packed.namelist()
+        assert "META-INF/licenses/LICENSE.txt" in packed.namelist()
+    assert mcpc("inspect", server).returncode == 0
+
+
+def test_the_machine_of_packages_is_checked(project: Path, tree: Path, tmp_path: Path) -> None:
+    other = with_machine(tree, tmp_path / "other", 183 if HERE == "linux_x86_64" else 62)
+    target = "linux_aarch64" if HERE == "linux_x86_64" else "linux_x86_64"
+    done = mcpc("build", project, "--self-contained", target, "--interpreter", other, "-o", tmp_path / "server")
+    assert done.returncode == 1
+    assert (
+        "MCP432" in done.stderr
+        and "native-sum" in done.stderr
+        and f"such as manylinux_2_28_{target[6:]}" in done.stderr
+    )
+
+
+def with_machine(tree: Path, target: Path, machine: int) -> Path:
+    """Copy a tree whose program says that it is for another machine."""
+    shutil.copytree(tree, target, symlinks=True)
+    program = bytearray((target / PROGRAM).read_bytes())
+    program[18:20] = machine.to_bytes(2, "little")
+    (target / PROGRAM).write_bytes(program)
+    return target
+
+
+def problem_of(place: Path) -> tuple[str, str]:
+    """Return the code and the message of a place that has no usable interpreter."""
+    with pytest.raises(CannotEmbedError) as problem, relocatable_python(place):
+        pass
+    return problem.value.diagnostic.code, problem.value.diagnostic.message
+
+
+def test_unusable_trees_are_reported(tree: Path, tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    assert problem_of(tmp_path / "empty") == ("MCP430", f"{tmp_path}/empty has no bin/python3.N with lib/python3.N")
+    (tmp_path / "text.tar.gz").write_text("no archive")
+    code, message = problem_of(tmp_path / "text.tar.gz")
+    assert code == "MCP430" and "cannot be read" in message
+    broken = tmp_path / "broken"
+    shutil.copytree(tree, broken, symlinks=True)
+    (broken / PROGRAM).write_bytes(b"\x7fELF\x02\x01")
+    assert "is damaged" in problem_of(broken)[1]
+    if sysconfig.get_config_var("Py_ENABLE_SHARED"):
+        code, message = problem_of(Path(sys.base_prefix))
+        assert code == "MCP430" and "is not relocatable" in message
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        (("bytecode", "3.10.1"), "is Python 3."),
+        (("target", ""), "is for linux_"),
+    ],
+)
+def test_another_version_or_machine_is_refused(
+    change: tuple[str, str], expected: str, tree: Path, tmp_path: Path
+) -> None:
+    place = tmp_path / "tree"
+    if change[0] == "target":
+        with_machine(tree, place, 183 if HERE == "linux_x86_64" else 62)
+    else:
+        (place / "bin").mkdir(parents=True)
+        shutil.copy(tree / PROGRAM, place / "bin/python3.10")
+        shutil.copytree(tree / "lib" / NAME, place / "lib/python3.10", symlinks=True)
+    done = mcpc(
+        "build", ROOT / "examples/files", "--self-contained", HERE, "--interpreter", place, "-o", tmp_path / "server"
+    )
+    assert done.returncode == 1
+    assert "MCP430" in done.stderr and expected in done.stderr
+
+
+ARM64 = "TESTS_ARM64"
+"""A folder with `python`, a relocatable Python for arm64 of this minor version, and `root`, its C library."""
+
+
+def test_a_file_for_arm64_serves_under_an_emulator(tmp_path: Path) -> None:
+    """Its processes cannot start others, which the emulator would not run: so the script is not run, and no worker."""
+    needs("qemu-aarch64")
+    if ARM64 not in os.environ:
+        pytest.skip(f"{ARM64} is not set")
+    arm64 = Path(os.environ[ARM64])
+    server = built(
+        ROOT / "examples/files", tmp_path / "server", "linux_aarch64", "--interpreter", arm64 / "python", "--no-smoke"
+    )
+    data = server.read_bytes()
+    new = tmp_path / ".new"
+    with tarfile.open(fileobj=io.BytesIO(packed_python(data))) as packed:
+        packed.extractall(new, filter="data")
+    emulated = ["qemu-aarch64", "-L", arm64 / "root"]
+    argv = [*emulated, new / PROGRAM, "-I", "-S", "-B", new / "verify.py", tmp_path / "python"]
+    subprocess.run(argv, check=True, timeout=300)
+    assert not new.exists()
+    boot = re.search(rb'-ISc "(.+)" "\$0"', data)[1].decode()  # type: ignore[index]
+    argv = [*emulated, tmp_path / "python" / PROGRAM, "-ISc", boot, server]
+    done = subprocess.run(argv, input=HELLO, capture_output=True, timeout=300, check=True)
+    assert json.loads(done.stdout)["result"]["serverInfo"]["name"] == "files"
+
+
+def packed_python(data: bytes) -> bytes:
+    """Return the packed interpreter of a built file."""
+    start, length = map(int, re.search(rb'tail -c \+(\d+) "\$0" \| head -c (\d+)', data).groups())  # type: ignore[union-attr]
+    return data[start - 1 : start - 1 + length]
+
+
+def mach_o(machine: int, *libraries: str) -> bytes:
+    """Return the headers of a program for macOS."""
+    commands = b""
+    for library in libraries:
+        text = library.encode() + b"\0" * (8 - len(library) % 8)
+        commands += struct.pack("<6I", 0xC, 24 + len(text), 24, 0, 0, 0) + text
+    return struct.pack("<8I", 0xFEEDFACF, machine, 0, 2, len(libraries), len(commands), 0, 0) + commands
+
+
+def test_a_file_for_macos_has_the_interpreter_that_is_named(tree: Path, tmp_path: Path) -> None:
+    """The structure only: there is no macOS here."""
+    place = tmp_path / "mac"
+    shutil.copytree(tree, place, symlinks=True, ignore=shutil.ignore_patterns("lib-dynload"))
+    dylib = f"lib{NAME}.dylib"
+    program = mach_o(0x0100000C, "/usr/lib/libSystem.B.dylib", f"@executable_path/../lib/{dylib}")
+    assert read_program(program) == ProgramFacts(
+        "macosx_arm64", ("/usr/lib/libSystem.B.dylib", f"@executable_path/../lib/{dylib}"), ()
+    )
+    (place / PROGRAM).write_bytes(program)
+    (place / "lib" / dylib).write_bytes(mach_o(0x0100000C, "/usr/lib/libSystem.B.dylib"))
+    options = ("macosx_arm64", "--interpreter", place, "--no-smoke")
+    server = built(ROOT / "examples/files", tmp_path / "server", *options)
+    with tarfile.open(fileobj=io.BytesIO(packed_python(server.read_bytes()))) as packed:
+        names = {member.name: member.mode for member in packed}
+    assert names[PROGRAM] == 0o755
+    assert {f"lib/{dylib}", f"lib/{NAME}/os.py", "verify.py", "files.sha256"} <= names.keys()
+    assert "is for macosx_arm64" in refusal(started(server, tmp_path / "cache"))
+    (place / PROGRAM).write_bytes(mach_o(0x0100000C, "/opt/homebrew/lib/libintl.8.dylib"))
+    assert "is not relocatable" in problem_of(place)[1]
