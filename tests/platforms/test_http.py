@@ -52,9 +52,7 @@ def test_more_connections_than_select_takes_are_served(serve: Serve) -> None:
     """`select` of Windows takes 512 sockets; the event loop there waits at a completion port."""
     host, _, port = serve().root.removeprefix("http://").partition(":")
     with ExitStack() as stack:
-        opened = [
-            stack.enter_context(socket.create_connection((host, int(port)), 60)) for _ in range(MANY_CONNECTIONS)
-        ]
+        opened = [stack.enter_context(socket.create_connection((host, int(port)), 60)) for _ in range(MANY_CONNECTIONS)]
         for _ in range(2):
             for connection in opened:
                 connection.sendall(b"GET /readyz HTTP/1.1\r\nHost: localhost\r\n\r\n")

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 START, INPUT, OUTPUT, ERRORS, END = range(5)
 DRIVE = b"/c/"
 """That of the prefix, in whose temporary folder servers extract files."""
+OTHER_BYTECODE = b"none"
+"""Of no Python: the source is run."""
 HEAD = struct.Struct("<BI")
 PROGRAM = """
 import _socket, _thread, json, os, sys
@@ -80,7 +82,9 @@ class GitBash:
             "END": END,
         }
         program = PROGRAM.format(**values).encode()
-        archive = build_archive([ArchiveEntry("__main__.py", program)], shell_prologue())
+        archive = build_archive(
+            [ArchiveEntry("__main__.pyc", OTHER_BYTECODE), ArchiveEntry("__main__.py", program)], shell_prologue()
+        )
         for path, data in (
             ("bin/bash.exe", windows_file(archive, "x64", PythonChoice((13, 11)), None)),
             ("cmd/git.exe", b""),
