@@ -19,6 +19,7 @@ from errno import EACCES
 from functools import cache
 from pathlib import Path
 
+from mcpc.platforms.files import cache_home
 from mcpc_runtime.platforms import private_files as ownership
 
 MAX_ENTRIES_BY_KIND = {"builds": 16, "models": 64}
@@ -28,9 +29,7 @@ MAX_ENTRIES = 32
 
 def cache_folder() -> Path:
     """Return the cache folder of this user, or a temporary one for this process."""
-    root = os.environ.get("MCPC_CACHE_DIR") or os.path.join(  # noqa: PTH118 - an empty variable means unset
-        os.environ.get("XDG_CACHE_HOME") or Path("~/.cache").expanduser(), "mcpc"
-    )
+    root = os.environ.get("MCPC_CACHE_DIR") or str(cache_home() / "mcpc")  # an empty variable means unset
     return trusted_folder(os.path.abspath(root))  # noqa: PTH100 - a symlink at its end is not followed
 
 

@@ -8,22 +8,22 @@ from __future__ import annotations
 
 import os
 import re
-import signal
 import subprocess
 import sys
 import tempfile
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from mcpc.platforms.program_groups import GROUP_OPTIONS, NEEDED_VARIABLES, USER_VARIABLES, ProgramGroup
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 ALL_VARIABLES = ("*",)
 LOCALE = ("LANG", "LANGUAGE", "LC_*", "TZ")
-USER_VARIABLES = ("HOME", "LOGNAME", "PATH", "TMPDIR", "USER", "XDG_CACHE_HOME", "XDG_CONFIG_DIRS", "XDG_CONFIG_HOME")
 NETWORK = ("*_PROXY", "*_proxy", "CURL_CA_BUNDLE", "REQUESTS_CA_BUNDLE", "SSL_CERT_DIR", "SSL_CERT_FILE")
 LOADER = ("DYLD_LIBRARY_PATH", "LD_LIBRARY_PATH")
 """Variables by which a Python built elsewhere finds its standard library."""
@@ -79,17 +79,26 @@ def python_command(*words: str) -> list[str]:
 def program_environment(name: str, more: Mapping[str, str] | None = None) -> dict[str, str]:
     """Return the environment of a program: the caller's variables of its row, and `more`."""
     program = PROGRAMS[name]
-    finds = (*program.finds, *(_npmrc_variables() if name == "npm" else ()))
+    finds = (*NEEDED_VARIABLES, *program.finds, *(_npmrc_variables() if name == "npm" else ()))
     found = {
         variable: _absolute_paths(variable, value)
-        for variable, value in os.environ.items()
-        if variable not in program.without and any(fnmatchcase(variable, pattern) for pattern in finds)
+        for variable, value in variables_like(finds).items()
+        if variable not in program.without
     }
     if program.finds == ALL_VARIABLES:
         return {**os.environ, **(more or {})}
     if "PATH" in program.finds:
         found.setdefault("PATH", os.defpath)
     return {**found, **(more or {})}
+
+
+def variables_like(patterns: Sequence[str]) -> dict[str, str]:
+    """Return the caller's variables whose names match one of the patterns."""
+    return {
+        variable: value
+        for variable, value in os.environ.items()
+        if any(fnmatchcase(variable, pattern) for pattern in patterns)
+    }
 
 
 def run_program(
@@ -99,21 +108,16 @@ def run_program(
     if "cwd" not in options:
         with tempfile.TemporaryDirectory(prefix="mcpc-") as made:
             return run_program(name, words, seconds, told=told, cwd=made, **options)
-    with start_program(name, words, start_new_session=True, **options) as process:
+    with start_program(name, words, **GROUP_OPTIONS, **options) as process, closing(ProgramGroup(process)) as group:
         try:
             printed, errors = process.communicate(told, seconds)
         except subprocess.TimeoutExpired:
-            _end(process)
+            group.end()
             raise TimeoutError(f"it took longer than {seconds:g} seconds") from None
         except BaseException:  # an interrupt does not reach the program, which is in a separate session
-            _end(process)
+            group.end()
             raise
     return subprocess.CompletedProcess([*words], process.returncode, printed, errors)
-
-
-def _end(process: subprocess.Popen[bytes]) -> None:
-    with suppress(ProcessLookupError):
-        os.killpg(process.pid, signal.SIGKILL)
 
 
 def start_program(

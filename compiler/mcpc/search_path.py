@@ -11,5 +11,5 @@ import sys
 
 import mcpc
 
-if sys.path and sys.path[0] in ("", os.getcwd()) and not mcpc.__file__.startswith(f"{os.getcwd()}/"):  # noqa: PTH109
+if sys.path and sys.path[0] in ("", os.getcwd()) and not mcpc.__file__.startswith(f"{os.getcwd()}{os.sep}"):  # noqa: PTH109
     del sys.path[0]

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from mcpc import confinement
-from mcpc.confinement import launcher, processes
+from mcpc.confinement import limits
+from mcpc.confinement.posix import launcher, processes
 from support.processes import running
 
 if TYPE_CHECKING:
@@ -172,10 +173,11 @@ CHECK = """
 import sys
 sys.path[:0] = {paths!r}
 from mcpc import confinement
+from mcpc.confinement import limits
 from mcpc.introspection import process
 process.SECONDS, process.LATE = 3, "the import took longer than 3 seconds"
-confinement.MEMORY_BYTES = {memory}
-confinement.FOLDER_BYTES, confinement.FILE_BYTES = 128 << 20, 32 << 20
+limits.MEMORY_BYTES = {memory}
+limits.FOLDER_BYTES, limits.FILE_BYTES = 128 << 20, 32 << 20
 {last}
 from mcpc.cli import main
 sys.argv = ["mcpc", "check", sys.argv[1], "--format", "json"]
@@ -208,7 +210,7 @@ def test_a_hostile_file_is_ended_and_named_and_leaves_nothing(
     (project / "server.json").write_text('{"serverInfo": {"name": "s", "version": "1"}}')
     (project / "resources.json").write_text(WRONG)
     paths = [path for path in sys.path if Path(path).is_absolute()]
-    memory = 256 << 20 if "in many" in kind else confinement.MEMORY_BYTES
+    memory = 256 << 20 if "in many" in kind else limits.MEMORY_BYTES
     program = CHECK.format(paths=paths, memory=memory, last="" if namespaces else WITHOUT)
     environment = {
         **os.environ,

@@ -359,7 +359,7 @@ def test_a_file_that_does_not_come_back(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_an_answer_too_large_ends_the_question(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mcpc.confinement.ANSWER_BYTES", 1 << 20)
+    monkeypatch.setattr("mcpc.confinement.limits.ANSWER_BYTES", 1 << 20)
     text = "from mcpc import tool\n@tool(description='x' * (9 << 20))\ndef a(): ..."
     failure = asked({"tools.py": text}).files["tools.py"].failure
     assert failure is not None

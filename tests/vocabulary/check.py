@@ -22,7 +22,11 @@ PAGES = ("README.md", "CONTRIBUTING.md", "SECURITY.md", "docs/*.md", "compiler/m
 COMMANDS = "compiler/mcpc/cli/"
 OTHERS_NAMES = "runtime/mcpc_runtime/systems/fastmcp/"
 """The folder of stand-ins for other frameworks, whose classes have the names that projects import."""
-OTHER_ADAPTERS = "runtime/mcpc_runtime/platforms/windows/"
+OTHER_ADAPTERS = (
+    "runtime/mcpc_runtime/platforms/windows/",
+    "compiler/mcpc/platforms/windows/",
+    "compiler/mcpc/confinement/windows/",
+)
 """The folders of adapters beside the one for POSIX, whose classes have the names that the ports publish."""
 CODES = "compiler/mcpc/diagnostics/codes.py"
 ALLOWED = ROOT / "tests/vocabulary/allowed.txt"
@@ -40,7 +44,7 @@ def find_offences(root: Path = ROOT) -> list[str]:
             path = file.relative_to(root).as_posix()
             tree = ast.parse(file.read_bytes())
             found.update(f"{path}: {offence}" for offence in module_offences(path, tree, rules))
-            for name in public_classes(tree) if not path.startswith((OTHERS_NAMES, OTHER_ADAPTERS)) else ():
+            for name in public_classes(tree) if not path.startswith((OTHERS_NAMES, *OTHER_ADAPTERS)) else ():
                 classes[name].append(path)
         found.update(
             f"{folder}: class {name} is defined {len(paths)} times" for name, paths in classes.items() if paths[1:]

@@ -17,6 +17,7 @@ import click
 
 from mcpc import __version__
 from mcpc.cli import messages
+from mcpc.platforms.console import ENDING_SIGNALS, use_utf8
 
 if TYPE_CHECKING:
     from types import FrameType, TracebackType
@@ -87,7 +88,8 @@ def main() -> None:
     """Run the command line.  An internal error is reported as one, without a bare traceback."""
     sys.excepthook = report_exception
     gc.disable()  # objects of a build live to its end; garbage collection would take a quarter of its time
-    for number in (signal.SIGTERM, signal.SIGHUP):
+    use_utf8()
+    for number in ENDING_SIGNALS:
         signal.signal(number, exit_on_signal)
     cli(prog_name="mcpc")
 

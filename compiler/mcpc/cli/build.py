@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import shlex
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,6 +19,7 @@ from mcpc.diagnostics.formats.text import BLOCKS
 from mcpc.diagnostics.formats.visible import visible
 from mcpc.emit.interpreters import HERE, MissingPythonError, interpreter
 from mcpc.options import minor_versions
+from mcpc.platforms.console import start_of_file
 from mcpc.selfcontained import TARGETS, EmbeddingRequest, this_machine
 from mcpc.smoke import START_ALONE, START_BY_PYTHON
 
@@ -185,9 +185,7 @@ def print_summary(build: CachedBuild, target: Path, seconds: float) -> None:
     for note in build.diagnostics:
         if note.code in REPORTED_NOTES:
             click.echo(f"note: {visible(note.message)}: {visible(note.hint)}", err=True)
-    is_a_path = target.is_absolute() or target.parts[0] == ".."
-    started_as = shlex.quote(str(target) if is_a_path else f"./{target}")
-    click.echo(f"{visible(build.name)} {visible(build.version)}; try `{started_as} list`", err=True)
+    click.echo(f"{visible(build.name)} {visible(build.version)}; try `{start_of_file(str(target))} list`", err=True)
     click.echo(f"sha256 {hashlib.sha256(build.data).hexdigest()}", err=True)
     offers = report.count_definitions(build.tools, build.prompts, build.resources)
     tick = click.style("built", fg="green", bold=True) if report.has_colours() else "built"

@@ -16,6 +16,7 @@ import click
 
 from mcpc import cache, pipeline
 from mcpc.cli import command_options, messages, report
+from mcpc.platforms.files import replace_file
 from mcpc.selfcontained import CannotEmbedError, embed_server
 from mcpc.smoke import START_BY_PYTHON, SmokeError, smoke
 from mcpc.sources import SourceTree
@@ -156,7 +157,7 @@ def atomic_write(target: Path, data: bytes, mode: int) -> Iterator[Path]:
             os.umask(mask)
             Path(name).chmod(mode & ~mask)
             yield Path(name)
-            Path(name).replace(target)
+            replace_file(Path(name), target)
         finally:
             Path(name).unlink(missing_ok=True)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 import shutil
 import tempfile
 from collections import Counter
@@ -19,6 +18,7 @@ from mcpc.cli.build_steps import refuse_unwritable
 from mcpc.diagnostics.formats.visible import visible
 from mcpc.importing import translate
 from mcpc.importing.report import NAME, import_report, list_differences
+from mcpc.platforms.console import quoted_word
 from mcpc.sources import Source
 
 if TYPE_CHECKING:
@@ -104,5 +104,5 @@ def print_summary(translation: Translation, target: Path) -> None:
         click.echo(f"{visible(str(target / file))}: {count}, {runs}", err=True)
     for path in translation.left_out:
         click.echo(messages.CONVERTED.format(path=visible(path)), err=True)
-    build = f"mcpc build {shlex.quote(str(target))} -o server.pyz"
+    build = f"mcpc build {quoted_word(str(target))} -o server.pyz"
     click.echo(messages.NEXT_AFTER_IMPORT.format(path=target / NAME, command=build), err=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shlex
 from contextlib import suppress
 from pathlib import Path
 
@@ -11,6 +10,7 @@ import click
 
 from mcpc.cli import messages
 from mcpc.emit.templates import template_folder
+from mcpc.platforms.console import quoted_word, start_of_file
 
 TEMPLATES = ("bash", "functions", "python")
 """Bash functions with JSON; decorated Python functions; Python functions with JSON."""
@@ -45,7 +45,9 @@ def command(project: Path, template: str) -> None:
         ) from None
     for name in sorted(files):
         click.echo(project / name, err=True)
-    click.echo(f"\nnext: mcpc build {shlex.quote(str(project))} -o server.pyz && ./server.pyz list", err=True)
+    click.echo(
+        f"\nnext: mcpc build {quoted_word(str(project))} -o server.pyz && {start_of_file('server.pyz')} list", err=True
+    )
 
 
 def rename_server(name: str, data: bytes) -> bytes:

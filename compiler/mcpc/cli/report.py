@@ -6,7 +6,7 @@ import os
 import shutil
 import sys
 import threading
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -54,7 +54,10 @@ def render_machine_format(diagnostics: Diagnostics, sources: Mapping[str, Source
 
 def relative_to_cwd(project: Path) -> str:
     """Return a project's folder relative to the working folder, or its absolute path on another drive."""
-    return Path(os.path.relpath(os.path.realpath(project), os.path.realpath(Path.cwd()))).as_posix()
+    place = os.path.realpath(project)
+    with suppress(ValueError):  # on Windows, for another drive
+        place = os.path.relpath(place, os.path.realpath(Path.cwd()))
+    return Path(place).as_posix()
 
 
 def notable_diagnostics(diagnostics: Diagnostics, output: str, heavy: int = 0) -> Diagnostics:

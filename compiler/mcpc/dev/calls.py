@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from mcpc.dev.messages import answered_requests, id_key, params_of, parse_messages
 from mcpc.diagnostics.formats.visible import visible
+from mcpc.platforms.log_pipes import open_log_pipe
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -108,10 +109,8 @@ class CallPipe:
         self._lines = lines
         if CALL_LOG not in os.environ:
             path = folder / "calls"
-            os.mkfifo(path, 0o600)
+            stream = open_log_pipe(path)
             self.variables = {CALL_LOG: str(path)}
-            # Also open for writing, so that there is no end of file between two servers.
-            stream = os.fdopen(os.open(path, os.O_RDWR | os.O_CLOEXEC), "rb", buffering=0)
             threading.Thread(target=self._read, args=(stream,), daemon=True).start()
 
     def _read(self, stream: Any) -> None:

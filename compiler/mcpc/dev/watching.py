@@ -12,6 +12,7 @@ import threading
 import time
 from typing import TYPE_CHECKING
 
+from mcpc.platforms.files import status_of_entry
 from mcpc.sources.tree import IGNORED_BEGINNING, IGNORED_ENDINGS, IGNORED_NAMES, MAX_ENTRIES
 
 if TYPE_CHECKING:
@@ -62,7 +63,7 @@ def entry_status(entry: os.DirEntry[str]) -> os.stat_result | None:
     """Return the status of an entry after following symlinks, else of the symlink; None if it was removed."""
     for follow in (True, False):
         try:
-            return entry.stat(follow_symlinks=follow)
+            return status_of_entry(entry, follow=follow)
         except OSError:
             continue
     return None

@@ -13,6 +13,7 @@ objects are referenced while they are written.
 
 from __future__ import annotations
 
+import _imp
 import ast
 import importlib.util
 import marshal
@@ -199,7 +200,7 @@ CODE_PARTS = (
 
 def pyc_header(magic: bytes, source: bytes) -> bytes:
     """Return the header of a bytecode file: hash-based and unchecked, since an archive does not change."""
-    return magic + UNCHECKED_HASH + importlib.util.source_hash(source)
+    return magic + UNCHECKED_HASH + _imp.source_hash(int.from_bytes(magic, "little"), source)
 
 
 def pyc(code: CodeType, source: bytes) -> bytes:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import marshal
 import os
+import platform
 import shutil
 import sys
 from functools import cache
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 HERE = f"{sys.version_info.major}.{sys.version_info.minor}"
 SECONDS = 300.0
 VERSION = "import sys; sys.stdout.write('%s %d.%d' % (sys.implementation.name, *sys.version_info[:2]))"
+FULL_VERSION = "import platform, sys; sys.stdout.write(platform.python_version())"
 PROGRAM = """\
 import marshal, sys
 source, arguments = marshal.loads(sys.stdin.buffer.read())
@@ -88,6 +90,15 @@ def interpreter(minor: str) -> str:
         if done.returncode == 0 and done.stdout == f"cpython {minor}".encode():
             return path
     raise MissingPythonError(minor)
+
+
+@cache
+def full_version(minor: str) -> str:
+    """Return the version of the interpreter that compiles for a minor version."""
+    if minor == HERE:
+        return platform.python_version()
+    done = programs.run_program("compiling Python", [interpreter(minor), "-I", "-S", "-c", FULL_VERSION], SECONDS)
+    return done.stdout.decode("ascii", "replace")
 
 
 def candidates(minor: str) -> Iterator[str]:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from mcpc.emit.bytecode import dump_data
 from mcpc.emit.table import add_table
 from mcpc.ir import BashFunction, Executable, ExternalHandler, HandlerOptions, PythonFunction
+from mcpc.sources import is_executable
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -56,7 +57,7 @@ def unpacked_files(server: Server) -> tuple[tuple[str, bool], ...]:
     if not programs and not unpacking and not server.unpack:
         return ()
     sources = (file.source for file in server.files)
-    return tuple((source.path, bool(source.mode & 0o111) or source.path in programs) for source in sources)
+    return tuple((source.path, is_executable(source) or source.path in programs) for source in sources)
 
 
 def is_folded(server: Server) -> bool:

@@ -10,7 +10,6 @@ import faulthandler
 import importlib
 import json
 import os
-import signal
 import sys
 import traceback
 import types
@@ -23,6 +22,7 @@ import typing_extensions
 
 from mcpc.introspection.describe import USE_JSON_TYPES, FunctionDescription, brief_message, describe, json_option
 from mcpc.introspection.keyword_decorators import definition_kind, native_options
+from mcpc.platforms.import_timers import raise_after, stop_timer
 from mcpc_runtime.handlers.python import authoring
 
 if TYPE_CHECKING:
@@ -77,13 +77,7 @@ def imitate_server(folder: str) -> None:
     sys.modules["mcpc"] = mine
     sys.path.insert(0, folder)
     sys.argv = [folder]
-    signal.signal(signal.SIGALRM, raise_too_late)
     faulthandler.enable(STDERR)
-
-
-def raise_too_late(*_: object) -> None:
-    """End an import that takes too long."""
-    raise TooLateError
 
 
 def describe_file(
@@ -91,7 +85,7 @@ def describe_file(
 ) -> dict[str, Any]:
     """Return the line of one file."""
     name = asked["path"].removesuffix(".py").replace("/", ".")
-    signal.alarm(asked["seconds"])
+    raise_after(asked["seconds"], TooLateError)
     faulthandler.dump_traceback_later(asked["seconds"] + EXTRA_SECONDS, exit=True, file=STDERR)
     try:
         module = importlib.import_module(name)
@@ -108,7 +102,7 @@ def describe_file(
 
 def remove_time_limit() -> None:
     """Remove the time limit: the file has been imported."""
-    signal.alarm(0)
+    stop_timer()
     faulthandler.cancel_dump_traceback_later()
 
 
@@ -124,16 +118,23 @@ def import_failure(problem: BaseException, asked: dict[str, Any], folder: str) -
     if isinstance(problem, SyntaxError) and problem.filename:
         places.append((problem.filename, problem.lineno or 0))
     for file, found in places:
-        if file.startswith(f"{folder}/"):
-            path, number = file[len(folder) + 1 :], found
+        inside = project_path(file, folder)
+        if inside:
+            path, number = inside, found
     return {"message": failure_message(problem, asked, folder), "path": path, "line": number}
+
+
+def project_path(file: str, folder: str) -> str:
+    """Return the path of a file within the project, with slashes; an empty string for any other file."""
+    inside = file.removeprefix(folder + os.sep)
+    return "" if inside == file else inside.replace(os.sep, "/")
 
 
 def failure_message(problem: BaseException, asked: dict[str, Any], folder: str) -> str:
     """Return the message of an exception."""
     if isinstance(problem, TooLateError):
         return f"the import took longer than {asked['seconds']} seconds"
-    text = str(problem).replace(f"{folder}/", "")
+    text = str(problem).replace(folder + os.sep, "")
     kind = type(problem).__name__
     if isinstance(problem, SystemExit):
         return f"it ends the program ({kind}: {text})"
@@ -192,8 +193,8 @@ def undetected_functions(modules: list[types.ModuleType], known: set[int], folde
         code = getattr(function, "__code__", None)
         if id(getattr(function, authoring.MARK, None)) in known or code is None:
             continue
-        if code.co_filename.startswith(f"{folder}/"):
-            path = code.co_filename[len(folder) + 1 :]
+        path = project_path(code.co_filename, folder)
+        if path:
             kinds = [kind for kind, _ in getattr(function, authoring.MARK, ())]
             yield {"function": function.__name__, "path": path, "line": code.co_firstlineno, "kinds": kinds}
 

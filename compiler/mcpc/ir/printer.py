@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from mcpc.ir.handlers import DEFAULT, BashFunction, Executable, ExternalHandler, PythonFunction, default_options
 from mcpc.ir.nodes import Resource, StaticContents
+from mcpc.sources import is_executable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -209,7 +210,7 @@ def _fields(fields: dict[str, Json], printed: tuple[str, ...] = ()) -> Iterator[
 
 def _file(file: HandlerFile) -> str:
     language = f" {file.language}" if file.language else ""
-    executable = ", executable" if file.source.mode & 0o111 else ""
+    executable = ", executable" if is_executable(file.source) else ""
     return f"file {_plain(file.source.path)}{language}: {len(file.source.data)} bytes{executable}"
 
 

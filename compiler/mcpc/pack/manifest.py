@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-import platform
 import uuid
 from typing import TYPE_CHECKING
 
 from mcpc import DISTRIBUTION, __version__
-from mcpc.emit.interpreters import HERE
+from mcpc.emit.interpreters import full_version
 from mcpc.ir.handlers import DEFAULT, default_options
 from mcpc.pack.archive import MANIFEST, PACKAGES, ArchiveEntry, content_digest, sha256_hex, without_tag
 from mcpc.revisions import REVISIONS
@@ -39,8 +38,8 @@ def manifest_entries(
 
 
 def bytecode_versions(minors: Sequence[str]) -> str:
-    """Return the Pythons whose bytecode is included: this one in full, several by their minor versions."""
-    return platform.python_version() if tuple(minors) == (HERE,) else ", ".join(minors)
+    """Return the Pythons whose bytecode is included: a single one in full, several by their minor versions."""
+    return full_version(minors[0]) if len(minors) == 1 else ", ".join(minors)
 
 
 def is_bytecode(name: str) -> bool:

@@ -2,7 +2,7 @@
 
 from mcpc.sources.json_text import parse_json
 from mcpc.sources.json_tree import Json, Member, Node, compact_json, member_of
-from mcpc.sources.source import Source, SourceTree, judge_encoding
+from mcpc.sources.source import Source, SourceTree, is_executable, judge_encoding
 from mcpc.sources.tree import read_tree
 
 __all__ = [
@@ -12,6 +12,7 @@ __all__ = [
     "Source",
     "SourceTree",
     "compact_json",
+    "is_executable",
     "judge_encoding",
     "member_of",
     "parse_json",

@@ -18,6 +18,8 @@ from mcpc.diagnostics import Diagnostic, Diagnostics, Span, diagnose
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+PROGRAM_BEGINNINGS = (b"#!", b"\x7fELF", b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe", b"MZ")
+"""First bytes of scripts and of compiled programs (ELF, Mach-O, PE)."""
 LINE_END = re.compile(r"\r\n|\n|\r")
 
 
@@ -63,6 +65,16 @@ class Source:
         if not self._starts:
             self._starts.extend((0, *(match.end() for match in LINE_END.finditer(self.text))))
         return self._starts
+
+
+def is_executable(source: Source) -> bool:
+    """Tell whether a file is a program: by its mode, which not every system has, or by its first bytes."""
+    return bool(source.mode & 0o111) or begins_as_program(source.data)
+
+
+def begins_as_program(data: bytes) -> bool:
+    """Tell whether first bytes are those of a script with an interpreter line, or of a compiled program."""
+    return data.startswith(PROGRAM_BEGINNINGS)
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING
 from unicodedata import normalize
 
 from mcpc.diagnostics import Diagnostic, Diagnostics, Span, diagnose, in_order
+from mcpc.platforms.files import READ_FLAGS, permissions
 from mcpc.sources.selection import IGNORES, Selection, read_selection
-from mcpc.sources.source import Source, SourceTree
+from mcpc.sources.source import Source, SourceTree, begins_as_program
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -174,12 +175,14 @@ def _add_file(walk: _Walk, entry: _Entry, found: os.stat_result) -> None:
         walk.stop(f"the files of the project are larger than {MAX_PROJECT // MIB} MiB together")
         return
     is_named = walk.selection.names(entry.path)
-    walk.files[entry.path] = Source(entry.path, _read(entry.real), stat.S_IMODE(found.st_mode), entry.linked, is_named)
+    data = _read(entry.real)
+    mode = permissions(found, is_program=begins_as_program(data))
+    walk.files[entry.path] = Source(entry.path, data, mode, entry.linked, is_named)
 
 
 def _read(path: Path) -> bytes:
     """Return the file's bytes; the open flags refuse a file that was replaced by another kind after its check."""
-    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
+    descriptor = os.open(path, READ_FLAGS)
     with os.fdopen(descriptor, "rb") as file:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             raise OSError(0, "it is no longer a file")

@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING
 from mcpc import confinement
 from mcpc.confinement import ConfinedProgram
 from mcpc.diagnostics import Severity, Span
-from mcpc.sources import Source, parse_json
+from mcpc.platforms.files import READ_FLAGS
+from mcpc.sources import Source, is_executable, parse_json
 from mcpc.sources.node_builder import implied_node
 
 if TYPE_CHECKING:
@@ -79,7 +80,7 @@ def _copy_project(tree: SourceTree, folder: Path) -> None:
         place = folder / path
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_bytes(source.data)
-        place.chmod(0o700 if source.mode & 0o111 else 0o600)
+        place.chmod(0o700 if is_executable(source) else 0o600)
 
 
 def _environment(root: Path) -> dict[str, str]:
@@ -98,7 +99,7 @@ def _environment(root: Path) -> dict[str, str]:
 def _read_records(path: Path) -> bytes:
     """Return what the hook registered by calls; if it replaced that file by something else, this is not read."""
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+        descriptor = os.open(path, READ_FLAGS)
     except OSError:
         return b""
     with os.fdopen(descriptor, "rb") as file:

@@ -1,0 +1,13 @@
+"""Port: open, identify and replace files, and what their modes mean."""
+
+from typing import TYPE_CHECKING
+
+from mcpc.platforms import PLATFORM
+from mcpc_runtime.platforms import bind_port
+
+__all__ = ["READ_FLAGS", "cache_home", "permissions", "replace_file", "status_of_entry"]
+
+if TYPE_CHECKING:
+    from mcpc.platforms.posix.files import READ_FLAGS, cache_home, permissions, replace_file, status_of_entry
+else:
+    bind_port(globals(), f"mcpc.platforms.{PLATFORM}.files")

@@ -1,0 +1,24 @@
+"""Terminals and shells of a POSIX system."""
+
+from __future__ import annotations
+
+import shlex
+import signal
+
+__all__ = ["ENDING_SIGNALS", "quoted_word", "start_of_file", "use_utf8"]
+
+ENDING_SIGNALS = (signal.SIGTERM, signal.SIGHUP)
+
+
+def quoted_word(word: str) -> str:
+    """Return a word as a shell reads it."""
+    return shlex.quote(word)
+
+
+def start_of_file(path: str) -> str:
+    """Return the command that starts a built file at a path, absolute or below the working folder."""
+    return shlex.quote(path if path.startswith(("/", "../")) else f"./{path}")
+
+
+def use_utf8() -> None:
+    """Leave the streams as they are: their encoding is that of the user's locale."""

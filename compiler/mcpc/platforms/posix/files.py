@@ -1,0 +1,32 @@
+"""Files of a POSIX system: links are refused when a file is opened, and its mode is the file system's."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+
+__all__ = ["READ_FLAGS", "cache_home", "permissions", "replace_file", "status_of_entry"]
+
+READ_FLAGS = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
+"""Flags that open a file which exists, and neither follow a link nor wait for the other end of a pipe."""
+
+
+def cache_home() -> Path:
+    """Return the folder below which programs of this user keep their caches."""
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path("~/.cache").expanduser())
+
+
+def permissions(status: os.stat_result, *, is_program: bool) -> int:
+    """Return the permission bits of a file."""
+    return stat.S_IMODE(status.st_mode)
+
+
+def replace_file(new: Path, target: Path) -> None:
+    """Give a new file the name of another one, although that is in use."""
+    new.replace(target)
+
+
+def status_of_entry(entry: os.DirEntry[str], *, follow: bool) -> os.stat_result:
+    """Return the status of a folder's entry."""
+    return entry.stat(follow_symlinks=follow)
