@@ -131,7 +131,7 @@ class NodeProcess:
         self._reactor.after(RESPONSE_SECONDS, lambda: self._check_liveness(check, received))
 
     def _check_liveness(self, check: int, received: int) -> None:
-        """End a process that has not replied; what came before it was blocked is no reply, and gives it more time."""
+        """End a process that has not replied; what it sent before it was blocked does not count."""
         if self._replies_to_checks >= check or self._closed:
             return
         if self._received == received:
@@ -193,11 +193,9 @@ class NodeProcess:
             return False
         number, note = message.get("call", message.get("begun")), message.get("note")
         job = self._jobs.get(number) if type(number) is int else None
-        if "ready" in message:
-            self.ready = True
-        elif "alive" in message:
-            self._replies_to_checks += 1
-        elif job is not None and "begun" in message:
+        self.ready = self.ready or "ready" in message
+        self._replies_to_checks += "alive" in message
+        if job is not None and "begun" in message:
             job.begun = True
         elif job is not None and type(note) is dict:
             if job.done is not None:
