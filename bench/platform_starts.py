@@ -4,7 +4,7 @@
 
 From the spawn to the reply to `initialize`, or to the end of `python -I -c pass`. Rows: the file given to Python, and
 given to it as the first lines of the file do; under each Python for Windows. A file has bytecode for the Python that
-runs this benchmark, and any other Python compiles its sources. Needs Wine (`make wine`). Exits with status 1 if the
+runs this benchmark, and any other Python what it cached. Needs Wine (`make wine`). Exits with status 1 if the
 median of a start with bytecode exceeds the goal.
 """
 
@@ -22,6 +22,7 @@ import wire
 
 sys.path.insert(0, str(places.ROOT / "tests"))
 
+from mcpc.pack.prologue import START
 from support import machines
 
 if TYPE_CHECKING:
@@ -29,8 +30,6 @@ if TYPE_CHECKING:
 
     from support.machines import Machine
 
-START = "import sys,zipimport;z=zipimport.zipimporter(sys.argv[1]);exec(z.get_code('__main__'))"
-"""What the first lines of a file have Python run."""
 GOAL = 1.2
 
 

@@ -45,6 +45,7 @@ TOOLS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "where": ({}, {}),
     "environment": ({}, {}),
     "input": ({}, {}),
+    "home": ({}, {}),
     "connect": ({"port": {"type": "integer"}}, {}),
 }
 LIBRARY = r"""
@@ -61,6 +62,7 @@ tool_ask_user() { mcpc_elicit who 'Who are you?' '{"type":"object","properties":
 tool_size() { printf '%d' "${#1}"; }
 tool_where() { cat "$here/data/notes.txt"; }
 tool_environment() { printf '%s|%s|%s' "${GREETING-none}" "${MCPC_NOTES}" "$0"; }
+tool_home() { printf '%s' "$here"; }
 tool_input() { printf '%d' "$(wc -c)"; }
 tool_connect() { local port=${1//[!0-9]/}; exec 9<>"/dev/tcp/127.0.0.1/$port"; ( read -r -u 9 ) & read -r -u 9; }
 """
@@ -197,3 +199,26 @@ def test_without_git_bash_the_call_and_the_check_tell_what_to_install(
         client.close_input()
         assert client.ends() != 0
         assert b"Git Bash" in b"".join(client.noise) + client.errors
+
+
+def test_the_folder_of_a_killed_server_is_removed_by_the_next_one(
+    server: Path, git_bash: GitBash, start: Start
+) -> None:
+    needs("bash")
+    machine = with_git("3.13", git_bash)
+
+    def folder_of(client: PipeClient) -> Path:
+        return machines.wine_folder() / "prefix/drive_c" / client.text("home").removeprefix("/c/")
+
+    with start(machine, server) as running:
+        kept = folder_of(running)
+        with start(machine, server) as killed:
+            left = folder_of(killed)
+            killed.process.kill()
+            killed.ends()
+        assert left.is_dir()
+        with start(machine, server) as after:
+            assert folder_of(after).is_dir()
+            assert not left.exists()
+            assert kept.is_dir()
+        assert running.text("where") == "a file beside the library"

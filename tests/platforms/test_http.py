@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import socket
 import urllib.request
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -15,6 +17,8 @@ from support.witness import Witness
 
 if TYPE_CHECKING:
     from platforms.conftest import Serve, Site
+
+MANY_CONNECTIONS = 600
 
 
 def call(posts: Posts, tool: str, identifier: int = 1, /, **arguments: Any) -> dict[str, Any]:
@@ -42,6 +46,17 @@ def test_calls_at_once_are_answered_each(serve: Serve) -> None:
     with ThreadPoolExecutor(16) as pool:
         answers = list(pool.map(lambda number: call(posts, "slow", number, text=str(number), seconds=0.1), range(64)))
     assert [text_of(answer["result"]) for answer in answers] == [str(number) for number in range(64)]
+
+
+def test_more_connections_than_select_takes_are_served(serve: Serve) -> None:
+    """`select` of Windows takes 512 sockets; the event loop there waits at a completion port."""
+    host, _, port = serve().root.removeprefix("http://").partition(":")
+    with ExitStack() as stack:
+        opened = [stack.enter_context(socket.create_connection((host, int(port)), 60)) for _ in range(MANY_CONNECTIONS)]
+        for _ in range(2):
+            for connection in opened:
+                connection.sendall(b"GET /readyz HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            assert {connection.recv(1 << 16).split(b" ")[1] for connection in opened} == {b"200"}
 
 
 def test_big_messages_arrive_whole(serve: Serve) -> None:

@@ -777,7 +777,8 @@ def test_the_remote_token_over_http(server: Path) -> None:
             try:
                 reply, _ = post(place.url, request(1, "tools/list", _meta=meta), **headers)
             except urllib.error.HTTPError as problem:
-                reply = json.loads(problem.read())
+                with problem:
+                    reply = json.loads(problem.read())
             assert ("result" in reply) == has_result, reply
 
 

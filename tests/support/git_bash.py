@@ -19,9 +19,10 @@ import threading
 from typing import TYPE_CHECKING
 
 from mcpc.launchers.windows_file import PythonChoice, windows_file
-from mcpc.pack.archive import ArchiveEntry, build_archive
+from mcpc.pack.archive import build_archive
 from mcpc.pack.prologue import shell_prologue
 from support import machines
+from support.windows_programs import program_entries
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -80,7 +81,7 @@ class GitBash:
             "END": END,
         }
         program = PROGRAM.format(**values).encode()
-        archive = build_archive([ArchiveEntry("__main__.py", program)], shell_prologue())
+        archive = build_archive(program_entries(program), shell_prologue())
         for path, data in (
             ("bin/bash.exe", windows_file(archive, "x64", PythonChoice((13, 11)), None)),
             ("cmd/git.exe", b""),

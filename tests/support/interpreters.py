@@ -16,12 +16,14 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-VERSIONS = ("3.11", "3.12", "3.13")
+VERSIONS = ("3.11", "3.12", "3.13", "3.14")
 ASK = (
     "import sys; path = getattr(sys, '_base_executable', None) or sys.executable;"
     "sys.stdout.write('%d.%d\\t%s' % (sys.version_info[0], sys.version_info[1], path))"
 )
 """A program for any Python there is."""
+MADE = Path(__file__).parents[2] / ".cache"
+"""Where `.ci/python314` puts a Python that the machine lacks."""
 
 
 @cache
@@ -41,12 +43,13 @@ def answering(version: str) -> Path | None:
 
 
 def candidates(version: str) -> Iterator[str]:
-    """Yield what may be an interpreter of a version: this one, those on PATH, those of pyenv."""
+    """Yield what may be an interpreter of a version: this one, those on PATH, one of `.ci/python314`, those of pyenv."""
     yield sys.executable
     for command in (f"python{version}", "python3"):
         path = shutil.which(command)
         if path is not None:
             yield path
+    yield str(MADE / f"python{version}/bin/python{version}")
     pyenv = shutil.which("pyenv")
     if pyenv is not None:
         root = Path(answer(pyenv, "root"))

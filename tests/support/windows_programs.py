@@ -36,9 +36,14 @@ else:
 
 def reporter(*minors: int, is_only: bool = False, interpreter: BundledInterpreter | None = None) -> bytes:
     """Return the program; `minors` are those of its bytecode."""
-    entries = [ArchiveEntry("__main__.py", REPORTER), ArchiveEntry("data.txt", b"the archive's data")]
+    entries = [*program_entries(REPORTER), ArchiveEntry("data.txt", b"the archive's data")]
     archive = build_archive(entries, shell_prologue())
     return windows_file(archive, "x64", PythonChoice(minors or (13,), is_only), interpreter)
+
+
+def program_entries(source: bytes) -> list[ArchiveEntry]:
+    """Return the entries of a program that every Python runs from its source: the bytecode is of none."""
+    return [ArchiveEntry("__main__.pyc", b"none"), ArchiveEntry("__main__.py", source)]
 
 
 def report(output: bytes) -> dict[str, Any]:

@@ -274,7 +274,7 @@ def test_faults_of_a_call(types: Artifact) -> None:
     assert wrong_day["isError"]
     text = wrong_day["content"][0]["text"]
     assert text.startswith("Invalid arguments for day: 1 problem; fix and call again\n- /v: received")
-    assert '/v: received "2026-02-30"; day is out of range' in text
+    assert '/v: received "2026-02-30"; day ' in text  # Python says why, since 3.14 in other words
     assert no_text["isError"]
     assert no_integer["isError"]
     assert wrong["error"]["message"].endswith("tool output does not match outputSchema")

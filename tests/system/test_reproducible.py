@@ -345,9 +345,9 @@ def build_facts(path: Path) -> dict[str, object]:
 @pytest.mark.slow
 def test_every_python_builds_from_the_same_sources(tmp_path: Path) -> None:
     """What differs between two interpreters' builds is bytecode, and what says whose bytecode it is."""
-    if len(interpreters()) < len(VERSIONS):
+    if len(interpreters()) < 2:
         pytest.skip(f"of {', '.join(VERSIONS)} only {', '.join(interpreters())} are here")
-    built = {version: built_by(version, tmp_path) for version in VERSIONS}
+    built = {version: built_by(version, tmp_path) for version in interpreters()}
     digests = {version: build_facts(path)["sourceDigest"] for version, path in built.items()}
     assert len(set(digests.values())) == 1, digests
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import marshal
 
 from mcpc_runtime.platforms import system
-from mcpc_runtime.platforms.extraction_folders import candidate_folders, check_folder
+from mcpc_runtime.platforms.extraction_folders import candidate_folders, check_folder, make_folder
 from mcpc_runtime.platforms.processes import TEMPORARY_FOLDERS, remove_tree
 from mcpc_runtime.platforms.rollback import Rollback
 
@@ -70,8 +70,7 @@ def extract_files(image: Image) -> str:
     for folder in candidate_folders():
         try:
             check_folder(folder)
-            target = f"{folder}/mcpc-{system.urandom(12).hex()}"
-            system.mkdir(target, PRIVATE_MODE)
+            target = make_folder(folder)
         except OSError as problem:
             refusals.append(f"{folder}: {problem.strerror}")
             continue

@@ -2,10 +2,10 @@
 
 from mcpc_runtime.platforms import ADAPTER, bind_port
 
-__all__ = ["candidate_folders", "check_folder"]
+__all__ = ["candidate_folders", "check_folder", "make_folder"]
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from mcpc_runtime.platforms.posix.extraction_folders import candidate_folders, check_folder
+    from mcpc_runtime.platforms.posix.extraction_folders import candidate_folders, check_folder, make_folder
 else:
     bind_port(globals(), f"{ADAPTER}.extraction_folders")

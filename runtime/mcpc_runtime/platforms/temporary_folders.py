@@ -7,6 +7,7 @@ from mcpc_runtime.platforms import system
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from os import DirEntry
     from typing import AnyStr
 
 TEMPORARY_FOLDERS: list[str] = []
@@ -14,7 +15,7 @@ TEMPORARY_FOLDERS: list[str] = []
 
 
 def remove_tree(folder: str) -> None:
-    """Remove a folder and its contents, as far as possible; symbolic links are not followed."""
+    """Remove a folder and its contents, as far as possible; links of any kind are not followed."""
     folders = [folder]
     for path in folders:  # grows while it is walked: folders come before their contents
         try:
@@ -22,12 +23,21 @@ def remove_tree(folder: str) -> None:
         except OSError:
             continue
         for entry in entries:
-            if entry.is_dir(follow_symlinks=False):
+            if is_folder(entry):
                 folders.append(entry.path)
             else:
                 remove_quietly(system.unlink, entry.path)
     for path in reversed(folders):
         remove_quietly(system.rmdir, path)
+
+
+def is_folder(entry: DirEntry[str]) -> bool:
+    """Tell whether an entry is a folder itself: Windows has links that are folders, too (junctions)."""
+    try:
+        status = entry.stat(follow_symlinks=False)
+        return entry.is_dir(follow_symlinks=False) and not getattr(status, "st_reparse_tag", 0)
+    except OSError:
+        return False
 
 
 def remove_quietly(remove: Callable[[AnyStr], None], path: AnyStr) -> None:

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 WRITABLE_BY_OTHERS, STICKY = 0o022, 0o1000
+PRIVATE_MODE = 0o700
 
 
 def candidate_folders() -> Iterator[str]:
@@ -38,6 +39,13 @@ def check_folder(folder: str) -> None:
         path = path.rpartition("/")[0] or "/"
     if posix.statvfs(folder).f_flag & getattr(posix, "ST_NOEXEC", 0):
         raise OSError(EACCES, "its file system is mounted with noexec")
+
+
+def make_folder(folder: str) -> str:
+    """Make a new folder below another, and return its path; raise OSError.  The supervisor removes it in any case."""
+    path = f"{folder}/mcpc-{posix.urandom(12).hex()}"
+    posix.mkdir(path, PRIVATE_MODE)
+    return path
 
 
 def resolve_symlinks(folder: str) -> str:
