@@ -89,3 +89,14 @@ def test_what_is_appended_to_a_log_is_read_and_its_removal_ends_it(tmp_path: Pat
     path.unlink()
     reader.join(60)
     assert not reader.is_alive()
+
+
+def test_text_is_written_or_dropped_but_never_waited_for_without_end() -> None:
+    reading, writing = os.pipe()
+    assert console.write_within(writing, b"first", 60)
+    assert os.read(reading, 100) == b"first"
+    taken = [console.write_within(writing, bytes(1 << 16), 0) for _ in range(200)]
+    assert taken[0] and not taken[-1], "the pipe is full, and what waits is bounded"
+    os.close(reading)  # which ends all writing
+    console.writing_thread(writing)._pieces.join()
+    os.close(writing)
