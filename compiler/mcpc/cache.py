@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import io
 import json
-import shutil
 import sys
 import zipfile
 from contextlib import suppress
@@ -28,6 +27,7 @@ from mcpc.emit.templates import template_folder
 from mcpc.frontends import build_inputs
 from mcpc.pack.archive import MANIFEST, ArchiveEntry, content_digest, sha256_hex
 from mcpc.pack.manifest import checksum_line
+from mcpc.programs import find_bash
 
 if TYPE_CHECKING:
     from mcpc.diagnostics import Diagnostics
@@ -72,7 +72,7 @@ def cache_key(tree: SourceTree, found: Diagnostics, options: Options) -> str:
     """Return the digest of all inputs of a build.  O(bytes of the sources)."""
     summary = hashlib.sha256()
     # Without Bash, a build has other warnings.
-    machine = sys.version, shutil.which("bash") is not None, introspection.build_inputs(tree)
+    machine = sys.version, find_bash() != "", introspection.build_inputs(tree)
     known = compiler_digest(), machine, installed_packages()
     asked = [*known, build_inputs(tree), asdict(options), [asdict(problem) for problem in found]]
     summary.update(json.dumps(asked, sort_keys=True).encode())

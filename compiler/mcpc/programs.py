@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mcpc.platforms.program_groups import GROUP_OPTIONS, NEEDED_VARIABLES, USER_VARIABLES, ProgramGroup
+from mcpc_runtime.platforms.program_search import find_program
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -90,6 +91,11 @@ def program_environment(name: str, more: Mapping[str, str] | None = None) -> dic
     if "PATH" in program.finds:
         found.setdefault("PATH", os.defpath)
     return {**found, **(more or {})}
+
+
+def find_bash() -> str:
+    """Return the path of Bash, or an empty string; on Windows that of Git Bash, never the one of another system."""
+    return find_program("bash", {os.fsencode(name): os.fsencode(value) for name, value in os.environ.items()})
 
 
 def variables_like(patterns: Sequence[str]) -> dict[str, str]:

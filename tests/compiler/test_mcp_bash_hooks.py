@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -109,7 +108,7 @@ def test_a_hook_changes_nothing_of_the_project(tmp_path: Path) -> None:
 
 
 def test_without_bash_a_hook_fails(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(shutil, "which", lambda _: None)
+    monkeypatch.setattr(hooks, "find_bash", lambda: "")
     with pytest.raises(HookError, match="no `bash`"):
         hooks._run(tree({}))
 

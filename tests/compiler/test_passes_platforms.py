@@ -67,6 +67,14 @@ def test_windows_runs_neither_shells_nor_programs_of_others(name: str, tmp_path:
     assert set(reported(folder, LINUX, ARM)) == expected | ({("MCP504", "bin/convert")} if name == "pe" else set())
 
 
+def test_a_batch_file_is_for_windows(tmp_path: Path) -> None:
+    folder = project(tmp_path / "p", b"@echo off\r\n")
+    (folder / "bin/convert").rename(folder / "bin/convert.CMD")
+    (folder / "tools.json").write_text((folder / "tools.json").read_text().replace("bin/convert", "bin/convert.CMD"))
+    assert set(reported(folder, WINDOWS)) == {("MCP503", "second")}
+    assert set(reported(folder, LINUX)) == {("MCP504", "bin/convert.CMD")}
+
+
 @pytest.mark.parametrize(
     ("data", "platforms", "others"),
     [

@@ -96,6 +96,48 @@ def test_a_cache_that_cannot_be_written(connect: Connect, machine: Machine, tmp_
         assert client.text("slow", text="next") == "next"
 
 
+FOLDER = """
+import os, sys
+print(os.path.join(os.environ.get("LOCALAPPDATA") or sys.argv[1], "mcpc-test-" + os.urandom(4).hex()))
+"""
+LISTING = """
+import os, sys
+folder = os.path.join(sys.argv[1], "bytecode")
+for name in sorted(os.listdir(folder)) if os.path.isdir(folder) else ():
+    path = os.path.join(folder, name)
+    print(name.rpartition(".")[2], os.stat(path).st_mtime_ns, os.path.getsize(path))
+    if sys.argv[2:]:
+        os.truncate(path, os.path.getsize(path) // 2)
+"""
+REMOVAL = "import shutil, sys; shutil.rmtree(sys.argv[1], ignore_errors=True)"
+
+
+def output_there(machine: Machine, program: str, *words: str) -> list[str]:
+    """Return the lines that a program prints on the machine."""
+    argv = [*machine.python, "-c", program, *words]
+    done = subprocess.run(argv, input=b"", capture_output=True, timeout=120, check=True, env=machine.environment())
+    return done.stdout.decode().splitlines()
+
+
+def test_bytecode_for_another_python_is_cached_and_read_again(
+    connect: Connect, machine: Machine, tmp_path: Path
+) -> None:
+    """Files that are damaged between two starts are written again."""
+    (folder,) = output_there(machine, FOLDER, str(tmp_path))
+    kept = []
+    try:
+        for damaged in ((), (), ("damage",), ()):
+            with connect(variables={"MCPC_RUNTIME_CACHE": folder}) as client:
+                assert client.text("slow", text="x") == "x"
+            kept.append([line.split() for line in output_there(machine, LISTING, folder, *damaged)])
+    finally:
+        output_there(machine, REMOVAL, folder)
+    is_other = machine.version != f"{sys.version_info[0]}.{sys.version_info[1]}"
+    assert [part for part, _, _ in kept[0]] == (["modules", "start"] if is_other else [])
+    assert kept[0] == kept[1] == kept[2]
+    assert [row[2] for row in kept[3]] == [row[2] for row in kept[0]]
+
+
 def test_the_file_can_be_read_by_others_while_it_runs(
     connect: Connect, file_of: Callable[[str], Path], machine: Machine
 ) -> None:

@@ -11,10 +11,12 @@ import sys
 import threading
 import time
 from contextlib import suppress
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from mcpc_runtime.systems.toolbox.node.node_process import NodeCall, NodeJob, NodeProcess
 from support.artifact import build, mcpc
 from support.needs import needs_node
 from support.processes import is_alive
@@ -186,6 +188,28 @@ def test_a_tool_that_never_waits_is_ended_with_its_process(client: Client) -> No
     assert "its timeout is 1 s" in failed(client.reply(stuck))
     assert int(text(client.reply(after))) != before
     assert not is_alive(before)
+
+
+@pytest.mark.parametrize("replies", [False, True])
+def test_what_came_before_a_process_was_blocked_is_no_sign_of_life(replies: bool) -> None:
+    later: list[Callable[[], None]] = []
+    ended: list[int] = []
+    reactor = SimpleNamespace(
+        after=lambda seconds, call: later.append(call), watch=lambda *_: None, forget=lambda *_: None
+    )
+    supervisor = SimpleNamespace(spawn=lambda *_: SimpleNamespace(pid=7), end=lambda pid, mark: ended.append(pid))
+    process = NodeProcess(None, SimpleNamespace(reactor=reactor, supervisor=supervisor), "", {}, "1")  # type: ignore[arg-type]
+    job = NodeJob(NodeCall("tool", "spins", {}, 0), lambda result: None, lambda note: None)
+    process.send_call(job)
+    process.stop(job)
+    process._process_lines(b'{"begun":1}\n')
+    later.pop(0)()
+    assert not ended
+    if replies:
+        process._process_lines(b'{"alive":true}\n')
+    later.pop(0)()
+    assert (ended, later) == ([] if replies else [7], [])
+    process.close()
 
 
 def test_a_call_that_is_too_slow_is_the_only_one_that_ends(client: Client) -> None:

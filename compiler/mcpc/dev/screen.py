@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import os
 import re
-import select
 import sys
 import threading
+
+from mcpc.platforms.console import write_within
 
 PIECE_BYTES = 512
 """Bytes that POSIX writes to a pipe atomically."""
@@ -71,11 +72,4 @@ class Screen:
 
     def _write_piece(self, piece: bytes, patience: float) -> bool:
         """Write some bytes; return whether they were taken."""
-        try:
-            if not select.select([], [self._descriptor], [], patience)[1]:
-                return False
-            while piece:
-                piece = piece[os.write(self._descriptor, piece) :]
-        except OSError:
-            return False
-        return True
+        return write_within(self._descriptor, piece, patience)

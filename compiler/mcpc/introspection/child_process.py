@@ -22,8 +22,8 @@ import typing_extensions
 
 from mcpc.introspection.describe import USE_JSON_TYPES, FunctionDescription, brief_message, describe, json_option
 from mcpc.introspection.keyword_decorators import definition_kind, native_options
-from mcpc.platforms.import_timers import raise_after, stop_timer
 from mcpc_runtime.handlers.python import authoring
+from mcpc_runtime.platforms.alarms import raise_after, stop_timer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

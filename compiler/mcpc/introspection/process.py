@@ -8,6 +8,7 @@ are described in another process.  Its output is untrusted: project code can wri
 from __future__ import annotations
 
 import json
+import os
 import re
 import sys
 import tempfile
@@ -163,9 +164,10 @@ def process_failure(outcome: ProgramOutcome, path: str, root: Path, *, said_all:
         return ImportFailure("what it answers instead of the compiler's own program is not an answer", path)
     dump = outcome.output.decode("utf-8", "replace")
     begin = max(dump.rfind(sign) for sign in (HUNG, CRASHED))
-    place = re.search(rf'File "{re.escape(str(root / "project"))}/([^"\n]+)", line (\d+)', dump[max(begin, 0) :])
+    project = re.escape(f"{root / 'project'}{os.sep}")
+    place = re.search(rf'File "{project}([^"\n]+)", line (\d+)', dump[max(begin, 0) :])
     found = ImportFailure(TIME_LIMIT_MESSAGE if begin >= 0 and dump.startswith(HUNG, begin) else outcome.how, path)
-    return replace(found, path=place[1], line=int(place[2])) if begin >= 0 and place else found
+    return replace(found, path=place[1].replace(os.sep, "/"), line=int(place[2])) if begin >= 0 and place else found
 
 
 def file_description(line: dict[str, Any]) -> FileDescription:

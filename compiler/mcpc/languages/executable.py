@@ -17,6 +17,7 @@ BINARIES = {
     b"MZ": "win32",
 }
 """How compiled programs begin (ELF, Mach-O for one machine and for several, PE), and the system that runs them."""
+BATCH_FILES = (".bat", ".cmd")
 SHEBANG = b"#!"
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 MAX_LINE_LENGTH = 255
@@ -33,7 +34,9 @@ def is_binary(source: Source) -> bool:
 
 
 def binary_system(source: Source) -> str:
-    """Return the system that a compiled program is for, as `sys.platform` names it; empty for any other file."""
+    """Return the system that a compiled program or batch file is for, as `sys.platform` names it; empty for others."""
+    if source.path.lower().endswith(BATCH_FILES):
+        return "win32"
     return next((system for magic, system in BINARIES.items() if source.data.startswith(magic)), "")
 
 

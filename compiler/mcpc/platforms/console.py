@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING
 from mcpc.platforms import PLATFORM
 from mcpc_runtime.platforms import bind_port
 
-__all__ = ["ENDING_SIGNALS", "quoted_word", "start_of_file", "use_utf8"]
+__all__ = ["ENDING_SIGNALS", "quoted_word", "start_of_file", "use_utf8", "write_within"]
 
 if TYPE_CHECKING:
-    from mcpc.platforms.posix.console import ENDING_SIGNALS, quoted_word, start_of_file, use_utf8
+    from mcpc.platforms.posix.console import ENDING_SIGNALS, quoted_word, start_of_file, use_utf8, write_within
 else:
     bind_port(globals(), f"mcpc.platforms.{PLATFORM}.console")

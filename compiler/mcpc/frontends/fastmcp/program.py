@@ -7,6 +7,7 @@ that the compiler itself uses.
 from __future__ import annotations
 
 import json
+import os
 import re
 import sys
 import tempfile
@@ -264,14 +265,14 @@ def process_failure(outcome: ProgramOutcome, folder: Path, printed: str) -> Prog
     """Return why a process wrote no answer, and the last line of the project in its dump, if there is one."""
     dump = outcome.output.decode("utf-8", "replace")
     begin = max(dump.rfind(sign) for sign in (HUNG, CRASHED))
-    place = re.search(rf'File "{re.escape(str(folder))}/([^"\n]+)", line (\d+)', dump[max(begin, 0) :])
+    place = re.search(rf'File "{re.escape(f"{folder}{os.sep}")}([^"\n]+)", line (\d+)', dump[max(begin, 0) :])
     is_late = begin >= 0 and dump.startswith(HUNG, begin)
     kind = "late" if is_late or "did not end within" in outcome.how else "process"
-    path, line = (place[1], int(place[2])) if begin >= 0 and place else ("", 0)
+    path, line = (place[1].replace(os.sep, "/"), int(place[2])) if begin >= 0 and place else ("", 0)
     return ProgramFailure(kind, outcome.how, path, line, output="" if begin >= 0 else printed)
 
 
 def last_lines(output: bytes, folder: Path) -> str:
     """Return the end of what a program printed, without the path of its copy."""
-    text = output.decode("utf-8", "replace").replace(f"{folder}/", "").rstrip()
+    text = output.decode("utf-8", "replace").replace(f"{folder}{os.sep}", "").rstrip()
     return "\n".join(text.splitlines()[-MAX_OUTPUT_LINES:])

@@ -18,6 +18,7 @@ from mcpc import confinement
 from mcpc.confinement import ConfinedProgram
 from mcpc.diagnostics import Severity, Span
 from mcpc.platforms.files import READ_FLAGS
+from mcpc.programs import find_bash
 from mcpc.sources import Source, is_executable, parse_json
 from mcpc.sources.node_builder import implied_node
 
@@ -57,8 +58,8 @@ def run_hook(source: Source, reader: ProjectReader) -> dict[str, tuple[Node, ...
 
 def _run(tree: SourceTree) -> tuple[bytes, bytes]:
     """Return the hook's output, and what it registers by calls."""
-    bash = shutil.which("bash")
-    if bash is None:
+    bash = find_bash()
+    if not bash:
         raise HookError("cannot be run: there is no `bash`")
     with tempfile.TemporaryDirectory(prefix="mcpc-") as folder:
         root = Path(folder).resolve()

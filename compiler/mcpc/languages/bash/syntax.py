@@ -7,7 +7,6 @@ unchanged.
 from __future__ import annotations
 
 import re
-import shutil
 import tempfile
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -64,8 +63,8 @@ CONSEQUENCE = "the file ends too early"
 
 def check_syntax(source: Source, extglob: bool, unclosed: list[Word]) -> Diagnostics:
     """Return Bash's errors; `extglob`: the library enables it; `unclosed`: openers without an end."""
-    bash = shutil.which("bash")
-    if bash is None:
+    bash = programs.find_bash()
+    if not bash:
         return (_unchecked(source, "there is no `bash` to check the file with"),)
     try:
         status, output = _run_bash(bash, source.data, extglob)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import select
 import shlex
 import signal
 
-__all__ = ["ENDING_SIGNALS", "quoted_word", "start_of_file", "use_utf8"]
+__all__ = ["ENDING_SIGNALS", "quoted_word", "start_of_file", "use_utf8", "write_within"]
 
 ENDING_SIGNALS = (signal.SIGTERM, signal.SIGHUP)
 
@@ -22,3 +24,15 @@ def start_of_file(path: str) -> str:
 
 def use_utf8() -> None:
     """Leave the streams as they are: their encoding is that of the user's locale."""
+
+
+def write_within(descriptor: int, piece: bytes, seconds: float) -> bool:
+    """Write a few bytes if that is possible within so many seconds; return whether they were taken."""
+    try:
+        if not select.select([], [descriptor], [], seconds)[1]:
+            return False
+        while piece:
+            piece = piece[os.write(descriptor, piece) :]
+    except OSError:
+        return False
+    return True

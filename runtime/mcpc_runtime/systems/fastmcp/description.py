@@ -10,10 +10,10 @@ import asyncio
 import faulthandler
 import json
 import os
-import signal
 import sys
 from inspect import unwrap
 
+from mcpc_runtime.platforms.alarms import raise_after
 from mcpc_runtime.systems.fastmcp import standins
 from mcpc_runtime.systems.fastmcp.absent_variables import absent_variables, watch_variables
 from mcpc_runtime.systems.fastmcp.dynamic_lists import dynamic_lists
@@ -52,8 +52,7 @@ def main(folder: str, descriptor: str, place: str) -> None:
     os.set_inheritable(replies, False)
     with open(place, encoding="utf-8") as file:
         asked = json.load(file)
-    signal.signal(signal.SIGALRM, raise_too_late)
-    signal.alarm(asked["seconds"])
+    raise_after(asked["seconds"], TooLateError)
     faulthandler.enable(STDERR)
     faulthandler.dump_traceback_later(asked["seconds"] + EXTRA_SECONDS, exit=True, file=STDERR)
     standins.install(asked["generation"], asked["version"])
@@ -64,11 +63,6 @@ def main(folder: str, descriptor: str, place: str) -> None:
     except BaseException as problem:  # noqa: BLE001 - whatever it raises is why there is no description
         host.end(failure_line(problem, folder, demonstrated_server(host.servers)))
     host.end({"failure": {"kind": "ended", "message": "the program ended without serving", "path": "", "line": 0}})
-
-
-def raise_too_late(*_: object) -> None:
-    """End a program that takes too long."""
-    raise TooLateError
 
 
 class DescribedProgram:
@@ -162,7 +156,8 @@ def overrides_application(server: object) -> bool:
 
 def relative(path: str, folder: str) -> str:
     """Return the path of a file below the folder; an empty string for others."""
-    return path[len(folder) + 1 :] if path.startswith(f"{folder}/") else ""
+    inside = path.removeprefix(folder + os.sep)
+    return "" if inside == path else inside.replace(os.sep, "/")
 
 
 def place_of(function: object, folder: str) -> dict[str, Any]:
@@ -189,7 +184,7 @@ def failure_line(problem: BaseException, folder: str, demonstrated: str = "") ->
     kind = next((kind for known, kind in KINDS if isinstance(problem, known)), "raised")
     if isinstance(problem, ModuleNotFoundError) and not problem.name:
         kind = "raised"
-    text = str(problem).replace(f"{folder}/", "")
+    text = str(problem).replace(folder + os.sep, "")
     names = problem.names if isinstance(problem, SeveralServersError) else []
     missing = problem.name if isinstance(problem, ModuleNotFoundError) else None
     error = {"type": type(problem).__name__, "missing": missing or "", "names": names, "absent": absent_variables()}

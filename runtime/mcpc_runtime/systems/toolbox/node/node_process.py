@@ -90,7 +90,7 @@ class NodeProcess:
         self._mark = mark
         self._jobs: dict[int, NodeJob] = {}
         self._number = 0
-        self._received = 0
+        self._received = self._checks = self._replies_to_checks = 0
         self._outgoing: deque[memoryview] = deque()
         self._chunks: list[bytes] = []
         self._length = 0
@@ -121,14 +121,23 @@ class NodeProcess:
     def stop(self, job: NodeJob) -> None:
         """Cancel a call; a process that does not reply to the liveness check is ended."""
         if job.number in self._jobs and not self._closed:
-            received = self._received
             self._send({"cancel": job.number})
             self._send({"alive": True})
-            self._reactor.after(RESPONSE_SECONDS, lambda: self._check_liveness(received))
+            self._checks += 1
+            self._check_later(self._checks)
 
-    def _check_liveness(self, received: int) -> None:
-        if self._received == received and not self._closed:
+    def _check_later(self, check: int) -> None:
+        received = self._received
+        self._reactor.after(RESPONSE_SECONDS, lambda: self._check_liveness(check, received))
+
+    def _check_liveness(self, check: int, received: int) -> None:
+        """End a process that has not replied; what it sent before it was blocked does not count."""
+        if self._replies_to_checks >= check or self._closed:
+            return
+        if self._received == received:
             self._supervisor.end(self._process.pid, self._mark)
+        else:
+            self._check_later(check)
 
     def answer(self, job: NodeJob, reply: int, result: Json) -> None:
         """Send a call the result of another tool."""
@@ -184,9 +193,9 @@ class NodeProcess:
             return False
         number, note = message.get("call", message.get("begun")), message.get("note")
         job = self._jobs.get(number) if type(number) is int else None
-        if "ready" in message:
-            self.ready = True
-        elif job is not None and "begun" in message:
+        self.ready = self.ready or "ready" in message
+        self._replies_to_checks += "alive" in message
+        if job is not None and "begun" in message:
             job.begun = True
         elif job is not None and type(note) is dict:
             if job.done is not None:
