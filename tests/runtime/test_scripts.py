@@ -266,18 +266,26 @@ def test_a_lost_fork_server_is_replaced(runner: Scripts):
         assert runner.run(place).printed == b"again\n"
 
 
+def descendants(pid: int) -> list[int]:
+    try:
+        below = [*map(int, Path(f"/proc/{pid}/task/{pid}/children").read_text().split())]
+    except OSError:  # it has ended
+        return []
+    return [*below, *(more for each in below for more in descendants(each))]
+
+
 def test_a_call_that_a_child_takes_from_a_lost_fork_server_is_run_again(runner: Scripts):
     place = runner.write("echo again")
     assert runner.run(place).printed == b"again\n"
     (server,) = runner.runner._servers.values()
     runner.turn_until(lambda: server._child.pid)
-    spares = Path(f"/proc/{server._child.pid}/task/{server._child.pid}/children").read_text().split()
+    spares = descendants(server._child.pid)
     replace = server._lost
 
     def send(number: int) -> None:
         for pid in spares:
             with suppress(ProcessLookupError):  # one that has ended the first call
-                os.kill(int(pid), number)
+                os.kill(pid, number)
 
     def lose(lost: ForkServer) -> None:
         lost.withdraw_untaken = set  # type: ignore[method-assign] # a child has read the line, but not the texts

@@ -265,8 +265,8 @@ def test_a_build_that_does_not_serve_is_not_put_in_place(
 def test_smoke_notices_a_server_that_does_not_answer(program: str, words: str, tmp_path: Path) -> None:
     path = tmp_path / "broken.pyz"
     with zipfile.ZipFile(path, "w") as archive:
-        for name in ("__main__.py", "mcpc_start.py"):
-            archive.writestr(name, program)
+        archive.writestr("__main__.pyc", "of another Python")
+        archive.writestr("__main__.py", program)
     with pytest.raises(SmokeError, match=words):
         smoke(path)
 
@@ -274,6 +274,7 @@ def test_smoke_notices_a_server_that_does_not_answer(program: str, words: str, t
 def test_smoke_does_not_wait_for_ever(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "slow.pyz"
     with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("__main__.pyc", "of another Python")
         archive.writestr("__main__.py", "import time; time.sleep(60)")
     monkeypatch.setattr("mcpc.smoke.SECONDS", 0.5)
     with pytest.raises(SmokeError, match="no answer in"):

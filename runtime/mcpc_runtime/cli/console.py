@@ -161,12 +161,17 @@ def serve(image: Image, archive: str, arguments: list[str]) -> int:
     return command(image, archive, arguments)
 
 
+def licences(image: Image, archive: str, arguments: list[str]) -> int:
+    """Print the licences of what the file contains."""
+    return show_licences(image, archive, arguments)
+
+
 COMMANDS: dict[str, Callable[[Image, str, list[str]], int]] = {
     "--help": show_help,
     "-h": show_help,
     "help": show_help,
     "--version": show_version,
-    "--licenses": show_licences,
+    "--licenses": licences,
     "info": info,
     "check": check,
     "list": list_definitions,

@@ -48,7 +48,7 @@ def find_program(command: str, environment: Mapping[bytes, bytes]) -> str:
 
 def installed() -> programs.Installed:
     """Return what is installed on this machine."""
-    return programs.Installed(sys.executable, exists, git_folders)
+    return programs.Installed(sys.executable, exists, lambda: git_folders())
 
 
 def interpreter_lacking(line: bytes, environment: Mapping[bytes, bytes]) -> str:
