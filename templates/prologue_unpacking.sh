@@ -1,6 +1,7 @@
 #!/bin/sh -
 # A server with its own Python, made by mcpc. These lines unpack that Python once and start the archive behind it.
 # The folder that it is unpacked to is named by a digest; it is used only if other users can neither change nor replace it.
+# shellcheck disable=SC2012,SC2195
 mcpc_refuse() {
   echo "this server cannot start: $1" >&2
   exit 8
