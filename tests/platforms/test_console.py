@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 TOOL_ERROR = 5
 SAME: dict[tuple[str, ...], int] = {
     ("--version",): 0,
-    ("--licenses",): 0,
+    ("licenses",): 0,
     ("list",): 0,
     ("list", "--json"): 0,
     ("call", "fast", "text=grün 緑"): 0,

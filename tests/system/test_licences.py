@@ -41,7 +41,7 @@ def test_names_and_texts_of_packages_are_printed(tmp_path: Path) -> None:
     for name, data in files.items():
         (project / name).write_bytes(data if isinstance(data, bytes) else data.encode())
     server = build(project, tmp_path / "server.pyz")
-    argv = [sys.executable, server, "--licenses"]
+    argv = [sys.executable, server, "licenses"]
     done = subprocess.run(argv, capture_output=True, timeout=120, check=True)
     output = done.stdout.decode()
     assert "\npure 1.0: MIT\n" in output

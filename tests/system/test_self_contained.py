@@ -188,7 +188,7 @@ def test_the_minimal_library_has_all_that_is_imported(project: Path, server: Pat
 
 
 def test_the_licences_of_its_parts_are_printed(server: Path) -> None:
-    lines = said([server, "--licenses"]).decode().splitlines()
+    lines = said([server, "licenses"]).decode().splitlines()
     assert lines[0].startswith("mcpc-runtime ")
     headings = [line for line in lines if line.startswith("=== ")]
     assert "=== cpython.txt" in headings

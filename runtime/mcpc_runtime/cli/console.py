@@ -171,10 +171,10 @@ COMMANDS: dict[str, Callable[[Image, str, list[str]], int]] = {
     "-h": show_help,
     "help": show_help,
     "--version": show_version,
-    "--licenses": licences,
     "info": info,
     "check": check,
     "list": list_definitions,
+    "licenses": licences,
     "call": call_tool,
     "read": read_resource,
     "prompt": get_prompt,
@@ -182,5 +182,5 @@ COMMANDS: dict[str, Callable[[Image, str, list[str]], int]] = {
     "serve": serve,
 }
 HELPS = ("--help", "-h")
-ONE_PAGE = ("info", "check", "list", "call", "read", "prompt", "complete")
+ONE_PAGE = ("info", "check", "list", "licenses", "call", "read", "prompt", "complete")
 """The commands whose help is the page of all commands."""

@@ -14,7 +14,7 @@ HELP = """{name} {version}: a Model Context Protocol server in one file
   {file} prompt NAME [NAME=VALUE ...] print the messages of a prompt
   {file} complete NAME ARGUMENT [VALUE]  print completions of a prompt argument or a template variable
   {file} serve --http [HOST:]PORT     serve over HTTP; `serve --help` lists the options
-  {file} --licenses                   print the licences of what the file contains
+  {file} licenses                     print the licences of what the file contains
 
 {values}
 Entry for a client's configuration:
