@@ -55,7 +55,9 @@ def built_for(folder: Path, python: str) -> Path:
     """Build a project with one tool for some Pythons."""
     write_files(folder / "project", {"server.json": SERVER, "tools.py": TOOLS})
     target = folder / f"{python.replace(',', '-')}.pyz"
-    done = mcpc("build", folder / "project", "--python", python, "--no-smoke", "-o", target)
+    folders = [os.environ["PATH"], *(str(path.parent) for path in interpreters().values())]
+    environment = {"PATH": os.pathsep.join(folders)}  # one that `.ci/python314` made is not on it
+    done = mcpc("build", folder / "project", "--python", python, "--no-smoke", "-o", target, environment=environment)
     assert done.returncode == 0, done.stderr
     return target
 

@@ -14,6 +14,7 @@ import ast
 import io
 import re
 import zipfile
+from functools import cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -122,13 +123,19 @@ def library_closure(
         if name in modules:
             is_package, path = modules[name]
             package = name if is_package else parent
-            named = named_modules(path.read_bytes(), package, known)
+            named = named_in_file(path, package, known)
             waiting += [
                 other
                 for other, is_optional in named.items()
                 if (name, other) not in ON_USE and (not is_optional or extensions.get(other) is False)
             ]
     return frozenset(found)
+
+
+@cache
+def named_in_file(path: Path, package: str, known: frozenset[str]) -> dict[str, bool]:
+    """Return the known modules that a file of the standard library imports, and whether it can do without them."""
+    return named_modules(path.read_bytes(), package, known)
 
 
 def named_modules(source: bytes, package: str, known: Collection[str], *, has_rows: bool = False) -> dict[str, bool]:

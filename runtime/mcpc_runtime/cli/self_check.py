@@ -11,7 +11,7 @@ import zipfile
 
 from mcpc_runtime.cli.artifact_info import MANIFEST, build_info, list_all, opening_request, read_manifest, send_request
 from mcpc_runtime.failures import log_failure
-from mcpc_runtime.handlers.contracts import MCP_BASH_CONTRACTS
+from mcpc_runtime.handlers.contracts import FIFO_CONTRACTS
 from mcpc_runtime.handlers.program_requirements import ProgramRequirements
 from mcpc_runtime.handlers.runner_context import RunnerContext
 from mcpc_runtime.image.image import Definition
@@ -94,7 +94,7 @@ class RequiredPrograms:
 
 def refused_handlers(image: Image) -> list[str]:
     """Return why handlers cannot run on this platform, with their names."""
-    names = [item.name for item in definitions(image) if item.contract in MCP_BASH_CONTRACTS] if SHELL_REFUSAL else []
+    names = [item.name for item in definitions(image) if item.contract in FIFO_CONTRACTS] if SHELL_REFUSAL else []
     return [f"{name_some(names)}: {SHELL_REFUSAL}"] if names else []
 
 

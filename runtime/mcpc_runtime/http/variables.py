@@ -39,6 +39,7 @@ GIVEN = frozenset(
         "MCPC_CALL",
         "MCPC_HOME",
         "MCPC_NOTES",
+        "MCPC_NOTE_PREFIX",
         "MCPC_PYTHON",
         "MCPC_TOOL",
         "MCPC_URI",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mcpc_runtime.handlers.contracts import CONTRACTS, MCP_BASH_CONTRACTS, CallBinding
+from mcpc_runtime.handlers.contracts import CONTRACTS, FIFO_CONTRACTS, CallBinding
 from mcpc_runtime.handlers.runner_context import RunnerContext
 from mcpc_runtime.lazy import resolve
 from mcpc_runtime.platforms.processes import SHELL_REFUSAL
@@ -68,7 +68,7 @@ class CallBindings(dict["tuple[str, bool]", CallBinding]):
         """Make the binding of a contract that is used for the first time."""
         contract, is_inline = key
         module_name, row = CONTRACTS[contract]
-        if row and SHELL_REFUSAL and contract in MCP_BASH_CONTRACTS:
+        if row and SHELL_REFUSAL and contract in FIFO_CONTRACTS:
             row = REFUSING
         binding = self[key] = CallBinding(module_name, self._runner(INLINE if is_inline else row) if row else None)
         return binding

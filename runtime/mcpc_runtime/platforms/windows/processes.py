@@ -18,10 +18,10 @@ PYTHON_OPTIONS = ("-X", "utf8")
 SHELLS_INHERIT_PIPES = False
 """Whether a shell inherits descriptors other than its standard streams: that of Git takes no others."""
 SHELL_REFUSAL = (
-    "mcp-bash's tools do not run on Windows, because they need FIFOs; write it as a Bash function, in Python, "
+    "a handler of this kind needs FIFOs, which Windows does not have; write it as a Bash function, in Python, "
     "or as a program whose first line names bash, which needs Git Bash (https://gitforwindows.org)"
 )
-"""Why handlers of mcp-bash cannot run here."""
+"""Why handlers that write to FIFOs cannot run here."""
 SIGKILL = 9
 """The signal by which a shell counts as ended that was ended without a status."""
 
