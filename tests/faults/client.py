@@ -35,6 +35,8 @@ LAUNCH = "import os, sys\nos.execvp(sys.argv[1], sys.argv[1:])"
 """What a process that was prepared does at last: become the server."""
 COMMAND_SERVER = "support/command_server.py"
 """The process that runs compiler commands for all tests: no server started it."""
+WINE_SERVICES = ("/usr/lib/wine/wineserver", "C:\\windows\\system32\\", "start.exe ")
+"""How the commands of Wine's services begin: any process of a prefix may start them, and they outlive it for all others."""
 ORPHAN_SECONDS = 3.0
 """How long after its server's end a process may still be there."""
 
@@ -227,6 +229,7 @@ class Server:
         self.base = 0
         self._next = 0
         self._seen: dict[int, int] = {}
+        self.starts_services = False
         self.replies = Replies()
         self.errors = b""
         self.status: int | None = None
@@ -397,6 +400,9 @@ class Server:
         found.update((process.pid, process) for process in ours if COMMAND_SERVER not in process.words())
         found.update((pid, table[pid]) for pid, born in self._seen.items() if pid in table and table[pid].born == born)
         found.pop(self.pid, None)
+        for pid in [pid for pid, process in found.items() if process.words().startswith(WINE_SERVICES)]:
+            del found[pid]
+            self.starts_services = True
         self._seen.update((process.pid, process.born) for process in found.values())
         return list(found.values())
 
@@ -460,7 +466,7 @@ class Server:
             problems += [f"left behind: {process}" for process in left[:5]]
             for thread in self._threads:
                 thread.join(2 * slack())
-            if any(thread.is_alive() for thread in self._threads):
+            if any(thread.is_alive() for thread in self._threads) and not self.starts_services:
                 problems.append("somebody still holds the server's standard output or error")
             problems += [f"no message: {line!r}" for line in self.replies.dirt[:3]]
             twice = [name for name, found in self.replies.messages.items() if name != "null" and len(found) > 1]
