@@ -73,8 +73,10 @@ def compile_modules(loader: "zipimporter", facts: "Facts", cache: "Cache") -> "t
     sources = runtime_sources(loader)
     folder = usable_folder(facts, cache)
     if not folder:
-        return modules_entry(sources), True
-    data = modules_entry({file: marshal.dumps(compile_source(source, file)) for file, source in sources.items()})
+        return modules_entry(MAGIC_NUMBER, sources), True
+    data = modules_entry(
+        MAGIC_NUMBER, {file: marshal.dumps(compile_source(source, file)) for file, source in sources.items()}
+    )
     write_cached(cache, folder, cache["file_name"](facts["digest"], "modules"), data)
     return data, False
 
@@ -92,12 +94,12 @@ def compile_source(source: bytes, file: str) -> "CodeType":
     return code
 
 
-def modules_entry(bodies: "Mapping[str, bytes]") -> bytes:
-    """Return modules in the form of the entry of bytecode (see `mcpc_runtime.RuntimeFinder`)."""
+def modules_entry(magic: bytes, bodies: "Mapping[str, bytes]") -> bytes:
+    """Return modules as one entry of bytecode (see `mcpc_runtime.RuntimeFinder`); the compiler writes it so, too."""
     # The table's length does not depend on the offsets: marshal writes every number in five bytes.
     length = len(marshal.dumps(modules_table(bodies, 0), 2))
-    table = marshal.dumps(modules_table(bodies, len(MAGIC_NUMBER) + 4 + length), 2)
-    return b"".join((MAGIC_NUMBER, length.to_bytes(4, "little"), table, *bodies.values()))
+    table = marshal.dumps(modules_table(bodies, len(magic) + 4 + length), 2)
+    return b"".join((magic, length.to_bytes(4, "little"), table, *bodies.values()))
 
 
 def modules_table(bodies: "Mapping[str, bytes]", start: int) -> "Table":

@@ -15,6 +15,7 @@ from mcpc.emit.templates import template_text
 from mcpc.pack.archive import ArchiveEntry, build_archive, nest_entries, sha256_hex
 from mcpc.pack.carried import is_within, module_name, runtime_files, start_modules
 from mcpc_runtime import BYTECODE, OTHER_PYTHONS, SOURCES
+from mcpc_runtime.bytecode_compilation import modules_entry
 from mcpc_runtime.platforms import PLATFORMS, POSIX
 
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ class CompiledFiles:
             for name, code in compiled.items()
             if name not in runtime and name not in GENERATED_IN_BUNDLE
         }
-        return {**beside, BYTECODE: bytecode_entry(magic, runtime)}
+        return {**beside, BYTECODE: modules_entry(magic, dict(sorted(runtime.items())))}
 
     def _bundle_row(self, module: str) -> tuple[str, bool, int]:
         """Return a module's name, whether it is a package, and its number."""
@@ -111,25 +112,6 @@ def is_for_other_pythons(name: str) -> bool:
 def is_in_bytecode_entry(name: str) -> bool:
     """Tell whether a file is a module of the runtime, whose bytecode is in one entry with that of all others."""
     return name.startswith(f"{RUNTIME}/") and name != PACKAGE
-
-
-def bytecode_entry(magic: bytes, codes: Mapping[str, bytes]) -> bytes:
-    """Return the bytecode of the runtime's modules as one entry (see `mcpc_runtime.RuntimeFinder`)."""
-    bodies = dict(sorted(codes.items()))
-    # The table's length does not depend on the offsets: marshal writes every number in five bytes.
-    length = len(dump_data(module_table(bodies, 0)))
-    rows = dump_data(module_table(bodies, len(magic) + 4 + length))
-    return b"".join((magic, len(rows).to_bytes(4, "little"), rows, *bodies.values()))
-
-
-def module_table(bodies: Mapping[str, bytes], start: int) -> dict[str, tuple[bool, int, int]]:
-    """Return each module's row: whether it is a package, its offset, and its length."""
-    rows = {}
-    for file, body in bodies.items():
-        name = file.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
-        rows[name] = file.endswith("/__init__.py"), start, len(body)
-        start += len(body)
-    return rows
 
 
 def is_generated_code(module: ArtifactFile) -> bool:

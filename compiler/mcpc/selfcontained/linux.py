@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING
 from mcpc.emit.bytecode import dump_code, dump_data
 from mcpc.emit.templates import template_text
 from mcpc.pack.archive import ArchiveEntry, build_archive
-from mcpc.pack.runtime import bytecode_entry
 from mcpc.selfcontained import relocatable_file
 from mcpc.selfcontained.executable import FROZEN_MODULES, build_executable
 from mcpc.selfcontained.import_closure import imported_modules, library_closure
@@ -32,6 +31,7 @@ from mcpc.selfcontained.request import CannotEmbedError
 from mcpc.selfcontained.server_archive import server_entries, with_manifest
 from mcpc.selfcontained.shared_objects import collect_shared_objects, interpreter_functions, tool_output
 from mcpc_runtime import BYTECODE, HEAD
+from mcpc_runtime.bytecode_compilation import modules_entry
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -92,7 +92,7 @@ def deflated_bytecode(entry: bytes) -> bytes:
         f"{name.replace('.', '/')}{'/__init__' * is_package}.py": zlib.compress(entry[start : start + length], LEVEL)
         for name, (is_package, start, length) in rows.items()
     }
-    return bytecode_entry(entry[: HEAD - 4], bodies)
+    return modules_entry(entry[: HEAD - 4], dict(sorted(bodies.items())))
 
 
 def refuse_native_packages(entries: Mapping[str, bytes]) -> None:
