@@ -22,22 +22,31 @@ from mcpc.platforms.console import ENDING_SIGNALS, use_utf8
 if TYPE_CHECKING:
     from types import FrameType, TracebackType
 
-COMMANDS = {
-    "new": "Create a new project.",
-    "check": "Check a project without building it.",
-    "build": "Compile a project into one executable file.",
-    "run": "Build a project and serve it over standard input and output.",
-    "dev": "Serve a project and rebuild it when files change.",
-    "import": "Convert a project of any format to the native format.",
-    "call": "Call one tool of a project or a built file.",
-    "read": "Print one resource of a project or a built file.",
-    "prompt": "Print one prompt of a project or a built file.",
-    "inspect": "Show what a project or a built file offers.",
-    "show": "Show how mcpc reads a project.",
-    "models": "Write the input and output types of tools as Python classes.",
-    "export": "Write deployment files for Kubernetes or nginx.",
-    "explain": "Explain a diagnostic code.",
+SECTIONS = {
+    "Write a project": {
+        "new": "Create a new project.",
+        "check": "Check a project without building it.",
+        "dev": "Serve a project and rebuild it when files change.",
+        "import": "Convert a project of any format to the native format.",
+        "models": "Write the input and output types of tools as Python classes.",
+        "show": "Show how mcpc reads a project.",
+        "explain": "Explain a diagnostic code.",
+    },
+    "Build and use a server": {
+        "build": "Compile a project into one executable file.",
+        "run": "Build a project and serve it over standard input and output.",
+        "call": "Call one tool of a project or a built file.",
+        "read": "Print one resource of a project or a built file.",
+        "prompt": "Print one prompt of a project or a built file.",
+        "inspect": "Show what a project or a built file offers.",
+    },
+    "Ship it": {
+        "export": "Write deployment files for Kubernetes or nginx.",
+    },
 }
+"""The commands, with one line on each, in the sections of the help."""
+
+COMMANDS = {name: words for section in SECTIONS.values() for name, words in section.items()}
 
 MODULES = {"import": "import_"}
 """Modules of commands whose names are Python keywords or builtins."""
@@ -70,9 +79,11 @@ class Commands(click.Group):
             sys.exit(INTERRUPTED)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the list of commands without importing any."""
-        with formatter.section("Commands"):
-            formatter.write_dl(list(COMMANDS.items()))
+        """Write the lists of commands without importing any."""
+        width = max(map(len, COMMANDS))
+        for title, commands in SECTIONS.items():
+            with formatter.section(title):
+                formatter.write_dl([(name.ljust(width), words) for name, words in commands.items()])
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
