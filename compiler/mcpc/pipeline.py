@@ -94,4 +94,4 @@ def compile_server(checked: CheckedServer, options: Options, progress: Progress 
     minors = options.minors or (HERE,)
     modules = emit(checked, minors)
     progress("packing")
-    return pack_server(checked, modules, options.python, minors)
+    return pack_server(checked, modules, options, minors)
