@@ -131,7 +131,7 @@ class BuiltServer:
 
     @property
     def summary(self) -> str:
-        """What it is, in one text; empty if nobody wrote it."""
+        """What it is, in one text; empty if it is not written."""
         return self.description or self.project.description
 
     def link(self, kind: str) -> str:

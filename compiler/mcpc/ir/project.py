@@ -22,7 +22,7 @@ class Author:
     name: str = ""
     email: str = ""
 
-    def facts(self) -> Json:
+    def as_json(self) -> Json:
         """Return it as JSON."""
         return {key: value for key, value in (("name", self.name), ("email", self.email)) if value}
 
@@ -40,7 +40,7 @@ class RegistryEntry:
     oci: tuple[str, ...] = ()
     remotes: tuple[str, ...] = ()
 
-    def facts(self) -> dict[str, Json]:
+    def as_json(self) -> dict[str, Json]:
         """Return it as JSON; empty members are left out."""
         lists = {"mcpb": self.mcpb, "oci": self.oci, "remotes": self.remotes}
         named: dict[str, Json] = {"name": self.name} if self.name else {}
@@ -58,11 +58,11 @@ class ProjectMetadata:
     keywords: tuple[str, ...] = ()
     registry: RegistryEntry = RegistryEntry()
 
-    def facts(self) -> dict[str, Json]:
+    def as_json(self) -> dict[str, Json]:
         """Return it as JSON, with the names of `[project]`; empty members are left out."""
         facts: dict[str, Json] = {
             "description": self.description,
-            "authors": [author.facts() for author in self.authors],
+            "authors": [author.as_json() for author in self.authors],
             "license": self.license,
             "urls": dict(self.urls),
             "keywords": [*self.keywords],

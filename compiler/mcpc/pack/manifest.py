@@ -101,7 +101,10 @@ def publishing_facts(server: Server) -> dict[str, Json]:
     if info.keys() - {"name", "version"}:
         facts["serverInfo"] = info
     if server.project is not None:
-        described: dict[str, Json] = {"project": server.project.facts(), "registry": server.project.registry.facts()}
+        described: dict[str, Json] = {
+            "project": server.project.as_json(),
+            "registry": server.project.registry.as_json(),
+        }
         facts.update({name: members for name, members in described.items() if members})
     return facts
 
