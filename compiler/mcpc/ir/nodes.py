@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from mcpc.ir.handlers import Handler, HandlerOptions, PlainData
     from mcpc.ir.layer import Layer
     from mcpc.ir.metadata import Annotations, Capability, Implementation, Metadata, ToolAnnotations, UserInterface
+    from mcpc.ir.project import ProjectMetadata
     from mcpc.ir.requirements import RequestedPackage
     from mcpc.ir.traits import Traits
     from mcpc.ir.uri_templates import UriTemplate
@@ -270,7 +271,8 @@ class Server:
     the server's system. `live_lists`: lists that a handler returns on request: the method, and the URI that identifies
     the handler. `requirements`: the packages that the handlers need; None for those that the project's files declare.
     `run_time`: the handler of definitions that are not known at build. `imported`: the Python files that a program of
-    the project imports before it serves. `platforms`: the tags of the platforms that were requested.
+    the project imports before it serves. `platforms`: the tags of the platforms that were requested. `project`:
+    what its carriers say about it.
     """
 
     format: str
@@ -307,6 +309,7 @@ class Server:
     run_time: RunTimeDefinitions | None = None
     imported: tuple[str, ...] = ()
     platforms: tuple[str, ...] = ()
+    project: ProjectMetadata | None = None
 
     @property
     def name(self) -> str:
