@@ -254,7 +254,9 @@ def merge_definitions(definitions: Sequence[Definition]) -> tuple[Definition, Di
         described=any(definition.described for definition in definitions),
         complete=all(definition.complete for definition in definitions),
         homes=tuple(home for definition in definitions for home in definition.homes),
-        settings=tuple(dict(setting for definition in definitions for setting in definition.settings).items()),
+        runtime_settings=tuple(
+            dict(setting for definition in definitions for setting in definition.runtime_settings).items()
+        ),
         virtual_servers=tuple(facet for definition in definitions for facet in definition.virtual_servers),
         serves=frozenset[str]().union(*(definition.serves for definition in definitions)),
         traits=reduce(or_, (definition.traits for definition in definitions)),

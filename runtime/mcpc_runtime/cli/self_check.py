@@ -21,6 +21,7 @@ from mcpc_runtime.platforms.processes import SHELL_REFUSAL
 from mcpc_runtime.platforms.program_search import interpreter_lacking
 from mcpc_runtime.platforms.reactor import Reactor
 from mcpc_runtime.platforms.system_features import PROBES, has
+from mcpc_runtime.settings import image_problems
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -196,7 +197,8 @@ def broken_conversation(image: Image) -> list[str]:
 
 def unset_variables(image: Image) -> list[str]:
     """Return the variables that handlers declare and that are not set."""
-    names = {name for _, declared in image.index["environments"] for name in declared}
+    settings = {row[0] for row in image.index.get("settings", ())}
+    names = {name for _, declared in image.index["environments"] for name in declared} - settings
     return [f"{name} is not set" for name in sorted(names) if not is_set(name.encode())]
 
 
@@ -217,6 +219,7 @@ def missing_features(image: Image) -> list[str]:
 CHECKS: tuple[tuple[str, Check], ...] = (
     ("every entry matches its checksum", changed_entries),
     ("required programs are installed", missing_programs),
+    ("settings have valid values", image_problems),
     ("interpreters of bundled programs are installed", missing_interpreters),
     ("bundled packages match this machine", unsupported_packages),
     ("every definition loads", broken_definitions),
