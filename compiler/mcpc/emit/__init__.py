@@ -22,7 +22,7 @@ from mcpc.emit.records import add_prompts, add_tools, environments, is_folded, u
 from mcpc.emit.resources import add_resources
 from mcpc.emit.responses import result_meta, revision_rows
 from mcpc.emit.run_time import add_run_time
-from mcpc.emit.settings import setting_rows, with_settings
+from mcpc.emit.settings import setting_rows, settings_module, with_settings
 from mcpc.emit.skills import add_skills
 from mcpc.emit.static_answers import place_static_results
 from mcpc.emit.templates import PRELUDE, render, template_text
@@ -145,7 +145,7 @@ def authoring_modules(server: Server) -> tuple[ArtifactFile, ...]:
         return ()
     names = ", ".join(PUBLIC)
     text = f'"""What the handlers import of mcpc."""\n\nfrom mcpc_runtime.handlers.python.authoring import {names}\n'
-    return (ArtifactFile("mcpc/__init__.py", text.encode(), python=True),)
+    return (ArtifactFile("mcpc/__init__.py", text.encode(), python=True), *settings_module(server.settings))
 
 
 def handler_modules(server: Server) -> tuple[ArtifactFile, ...]:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from mcpc.emit.artifact_file import ArtifactFile
+from mcpc.emit.templates import render
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -26,6 +29,27 @@ def setting_rows(settings: Sequence[Setting]) -> tuple[PlainData, ...]:
         )
         for setting in settings
     )
+
+
+PYTHON_TYPES = {
+    "string": "str",
+    "integer": "int",
+    "number": "float",
+    "boolean": "bool",
+    "file": "Path",
+    "directory": "Path",
+}
+"""The Python type of a setting's value (see `CONVERSIONS` of `mcpc_runtime.handlers.python.settings`)."""
+
+
+def settings_module(settings: Sequence[Setting]) -> tuple[ArtifactFile, ...]:
+    """Return the module with the Python types of settings, for handlers that have a class of settings."""
+    if not settings:
+        return ()
+    kinds = {
+        item.name: "Secret" if item.secret and item.type == "string" else PYTHON_TYPES[item.type] for item in settings
+    }
+    return (ArtifactFile("mcpc_app/settings.py", render("settings.py.j2", kinds=kinds), python=True),)
 
 
 def variable_text(value: Scalar) -> str:

@@ -33,7 +33,7 @@ class Setting:
     default: Scalar | None = None
     choices: tuple[Scalar, ...] = field(default=())
 
-    def facts(self) -> Json:
+    def as_json(self) -> Json:
         """Return it as JSON; fields that are false or not set are left out."""
         others: dict[str, Json] = {
             "title": self.title,

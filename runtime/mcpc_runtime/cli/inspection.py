@@ -70,9 +70,14 @@ def setting_text(setting: Object) -> str:
     """Return what a person must know to give a setting its value."""
     words = [setting["type"], *(word for word in ("required", "secret") if setting.get(word))]
     words += [f"one of {', '.join(map(str, setting['choices']))}"] if "choices" in setting else []
-    words += [f"default {setting['default']}"] if "default" in setting else []
+    words += [f"default {shown_default(setting['default'])}"] if "default" in setting else []
     purpose = setting.get("title") or setting.get("description", "").partition("\n")[0]
     return f"{setting['name']} ({', '.join(words)})" + (f": {purpose}" if purpose else "")
+
+
+def shown_default(value: object) -> str:
+    """Return a default as a person writes it."""
+    return str(value).lower() if type(value) is bool else str(value)
 
 
 def environment_text(environment: str | list[str]) -> str:

@@ -21,7 +21,6 @@ from mcpc_runtime.platforms.processes import SHELL_REFUSAL
 from mcpc_runtime.platforms.program_search import interpreter_lacking
 from mcpc_runtime.platforms.reactor import Reactor
 from mcpc_runtime.platforms.system_features import PROBES, has
-from mcpc_runtime.settings import image_problems
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,7 +30,9 @@ if TYPE_CHECKING:
 
     Check = Callable[[Image], list[str]]
     from mcpc_runtime.packages.tags import find_variant, unsupported_text
+    from mcpc_runtime.settings import image_problems
 else:
+    image_problems = lazy("mcpc_runtime.settings:image_problems")
     find_variant = lazy("mcpc_runtime.packages.tags:find_variant")
     unsupported_text = lazy("mcpc_runtime.packages.tags:unsupported_text")
 
@@ -159,6 +160,11 @@ def missing_interpreters(image: Image) -> list[str]:
     return problems
 
 
+def invalid_settings(image: Image) -> list[str]:
+    """Return the settings that are missing or invalid."""
+    return image_problems(image)
+
+
 def unsupported_packages(image: Image) -> list[str]:
     """Return the bundled packages with native modules, but none for this machine."""
     if not build_info(image).get("packages"):
@@ -219,19 +225,20 @@ def missing_features(image: Image) -> list[str]:
 CHECKS: tuple[tuple[str, Check], ...] = (
     ("every entry matches its checksum", changed_entries),
     ("required programs are installed", missing_programs),
-    ("settings have valid values", image_problems),
     ("interpreters of bundled programs are installed", missing_interpreters),
     ("bundled packages match this machine", unsupported_packages),
     ("every definition loads", broken_definitions),
     ("every protocol revision answers", broken_conversation),
 )
+VALID_SETTINGS = "all settings have valid values"
 HEALTHY = "the project's own health checks pass"
 
 
 def all_checks(image: Image) -> tuple[tuple[str, Check], ...]:
     """Return the checks of every server, and those of the project."""
     checks = call_rows(image.hooks("self_check"), image)
-    return (*CHECKS, *((HEALTHY, check) for check in checks if check is not None))
+    settings = ((VALID_SETTINGS, invalid_settings),) if "settings" in image.index else ()
+    return (*CHECKS, *settings, *((HEALTHY, check) for check in checks if check is not None))
 
 
 NOTES: tuple[tuple[str, Check], ...] = (
