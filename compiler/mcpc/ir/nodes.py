@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from mcpc.ir.handlers import Handler, HandlerOptions, PlainData
     from mcpc.ir.layer import Layer
     from mcpc.ir.metadata import Annotations, Capability, Implementation, Metadata, ToolAnnotations, UserInterface
+    from mcpc.ir.project import ProjectMetadata
     from mcpc.ir.requirements import RequestedPackage
     from mcpc.ir.settings import Setting
     from mcpc.ir.traits import Traits
@@ -273,7 +274,8 @@ class Server:
     the packages that the handlers need; None for those that the project's files declare. `run_time`: the handler of
     definitions that are not known at build. `imported`: the Python files that a program of the project imports
     before it serves. `platforms`: the tags of the platforms that were requested. `settings`: what the person who
-    installs the server sets.
+    installs the server sets. `project`: what its
+    carriers say about it.
     """
 
     format: str
@@ -311,6 +313,7 @@ class Server:
     imported: tuple[str, ...] = ()
     platforms: tuple[str, ...] = ()
     settings: tuple[Setting, ...] = ()
+    project: ProjectMetadata | None = None
 
     @property
     def name(self) -> str:
