@@ -41,6 +41,11 @@ SECTIONS = {
         "inspect": "Show what a project or a built file offers.",
     },
     "Ship it": {
+        "verify": "Check that a project is the source of a built file.",
+        "sbom": "Print the bill of materials of a built file.",
+        "provenance": "Print how a file was built, for signers.",
+        "checksums": "Write or check SHA256SUMS.",
+        "licenses": "Print the licences of what a server contains.",
         "export": "Write deployment files for Kubernetes or nginx.",
     },
 }

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from mcpc.sources import Source
 
 SUCCESS, FINDINGS, USAGE, UNREACHABLE, TOOL_ERROR, NOT_RUNNABLE = 0, 1, 2, 4, 5, 8
+NOT_AS_EXPECTED = 6
+"""A file is not what it should be."""
 PROGRESS_DELAY_SECONDS = 1.0
 """A build that takes longer than this prints its current stage."""
 

@@ -39,5 +39,6 @@ def pack_server(
     entries = (*runtime_entries(checked.server, modules, minors), *program_entries(checked.server, minors))
     entries += manifest_entries(checked.server, entries, minors, options)
     return BuiltArchive(
-        build_archive(entries, shell_prologue(options.python), deflated=DEFLATED), content_digest(entries)
+        build_archive(entries, shell_prologue(options.python or ",".join(minors)), deflated=DEFLATED),
+        content_digest(entries),
     )

@@ -36,7 +36,7 @@ class EmbeddedPython:
     files: Mapping[str, bytes] = field(default_factory=dict)
     libraries: Mapping[tuple[str, str], bytes] = field(default_factory=dict)
 
-    def facts(self) -> Object:
+    def as_fact(self) -> Object:
         """Return it as a fact of the build, by which the build can be repeated."""
         return {"target": self.target, "python": self.version, "minimal": self.minimal}
 

@@ -23,7 +23,7 @@ def server_entries(archive: bytes) -> dict[str, bytes]:
 
 def with_manifest(entries: dict[str, bytes], python: EmbeddedPython) -> list[ArchiveEntry]:
     """Return entries that name the included Python, with a manifest of all of them."""
-    facts = {**json.loads(entries[FACTS]), "selfContained": python.facts()}
+    facts = {**json.loads(entries[FACTS]), "selfContained": python.as_fact()}
     bill = with_components(json.loads(entries[SBOM]), python.components())
     entries = {**entries, FACTS: readable_json(facts), SBOM: readable_json(bill)}
     lines = sorted((name, sha256_hex(data)) for name, data in entries.items() if name != MANIFEST)
