@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from importlib.resources import files
 from typing import TYPE_CHECKING
 
 from mcpc import __version__
@@ -22,12 +23,13 @@ if TYPE_CHECKING:
 
 PYTHON = ">=3.11"
 FACTS, SBOM = "META-INF/build.json", "META-INF/sbom.cdx.json"
+RUNTIME_LICENCE = "META-INF/licenses/mcpc-runtime.txt"
 
 
 def manifest_entries(
     server: Server, entries: Sequence[ArchiveEntry], minors: Sequence[str], options: Options
 ) -> tuple[ArchiveEntry, ...]:
-    """Return the entries of META-INF; the manifest covers all others, including the two beside it."""
+    """Return the entries of META-INF; the manifest covers all others, including those beside it."""
     # Wheels depend on the Python and the machine of the build.
     own = [entry for entry in entries if not is_bytecode(entry.name) and not entry.name.startswith(PACKAGES)]
     source = content_digest(own)
@@ -35,9 +37,10 @@ def manifest_entries(
     built = build_facts(server, source, minors)
     facts = ArchiveEntry(FACTS, readable_json({**built, **({"options": chosen} if chosen else {})}))
     bill = ArchiveEntry(SBOM, readable_json(bill_of_materials(server, source)))
-    lines = sorted((entry.name, sha256_hex(entry.data)) for entry in (*entries, facts, bill))
+    licence = ArchiveEntry(RUNTIME_LICENCE, files("mcpc_runtime").joinpath("LICENSE").read_bytes())
+    lines = sorted((entry.name, sha256_hex(entry.data)) for entry in (*entries, facts, bill, licence))
     manifest = "".join(f"{checksum_line(name, checksum)}\n" for name, checksum in lines)
-    return facts, bill, ArchiveEntry(MANIFEST, manifest.encode())
+    return facts, bill, licence, ArchiveEntry(MANIFEST, manifest.encode())
 
 
 def bytecode_versions(minors: Sequence[str]) -> str:

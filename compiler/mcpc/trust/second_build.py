@@ -68,7 +68,7 @@ def build(request: BuildRequest) -> bytes:
 def main() -> None:
     """Build what standard input asks for."""
     request = request_from_json(sys.stdin.buffer.read())
-    if request.processors and hasattr(os, "sched_setaffinity"):
+    if request.processors and sys.platform == "linux":
         allowed = sorted(os.sched_getaffinity(0))
         os.sched_setaffinity(0, allowed[: request.processors])
     Path(request.target).write_bytes(build(request))
