@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,9 +19,12 @@ from mcpc.trust.environments import FACTORS, SecondBuildError, build_in, decidin
 from mcpc.trust.second_build import BuildRequest
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from mcpc.cache import CachedBuild
     from mcpc.options import Options
     from mcpc.selfcontained import EmbeddingRequest
+    from mcpc.trust.environments import Factor
 
 SHOWN = 20
 """Entries that are named."""
@@ -47,22 +51,23 @@ class BuildParameters:
         place = "" if interpreter is None else os.path.realpath(interpreter)
         return replace(request, embedded=self.embedding.target, interpreter=place, minimal=self.embedding.minimal)
 
+    def built(self, build: CachedBuild, factors: Sequence[Factor]) -> bytes:
+        """Return the file of a second build with these factors changed; `build`: the first one."""
+        data = build_in(factors, self.request())
+        return as_windows_program(replace(build, data=data), self.options).data if self.is_program else data
+
 
 def require_repeatable(build: CachedBuild, asked: BuildParameters, *, is_required: bool, quiet: bool) -> None:
     """Build again, with everything changed that may differ; exit with 6 if the bytes differ, naming what differs."""
     if not is_required:
         return
-    request = asked.request()
     with report.progress_reporter(quiet) as tell:
         tell("building again in another environment")
         try:
-            archive = build_in(FACTORS, request)
-            second = (
-                as_windows_program(replace(build, data=archive), asked.options).data if asked.is_program else archive
-            )
+            second = asked.built(build, FACTORS)
             if second == build.data:
                 return
-            cause = "" if asked.is_program else deciding_factor(build.data, request, tell)
+            cause = deciding_factor(build.data, partial(asked.built, build), tell)
         except SecondBuildError as problem:
             click.echo(messages.SECOND_BUILD_FAILED.format(problem=visible(str(problem))), err=True)
             raise click.exceptions.Exit(report.NOT_AS_EXPECTED) from None
@@ -72,6 +77,5 @@ def require_repeatable(build: CachedBuild, asked: BuildParameters, *, is_require
         click.echo(f"  {difference.kind:<11}{visible(difference.entry)}", err=True)
     if len(differences) > SHOWN:
         click.echo(f"  and {len(differences) - SHOWN} more", err=True)
-    if cause:
-        click.echo(f"  what decides it: {cause}", err=True)
+    click.echo(f"  what decides it: {cause}", err=True)
     raise click.exceptions.Exit(report.NOT_AS_EXPECTED)

@@ -151,13 +151,13 @@ def files_of(tree: SourceTree, *, is_changed: bool) -> Iterator[tuple[str, bytes
         yield path, source.data, source.mode
 
 
-def deciding_factor(first: bytes, request: BuildRequest, tell: Callable[[str], None]) -> str:
-    """Return the name of what makes a build differ from the bytes of a first one, of which it is known that it does."""
+def deciding_factor(first: bytes, build_with: Callable[[Sequence[Factor]], bytes], tell: Callable[[str], None]) -> str:
+    """Return what makes a build differ from the bytes of a first one; `build_with`: builds with factors changed."""
     tell("building again to find the cause")
-    if build_in((), request) != first:
+    if build_with(()) != first:
         return BY_ITSELF
     for factor in FACTORS:
         tell(f"building with another value of {factor.name}")
-        if build_in((factor,), request) != first:
+        if build_with((factor,)) != first:
             return factor.name
     return TOGETHER
