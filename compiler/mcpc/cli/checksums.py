@@ -15,12 +15,12 @@ READABLE = 0o644
 
 
 @command_options.command()
-@click.argument("files", nargs=-1, type=click.Path(path_type=Path, exists=True, dir_okay=False))
+@click.argument("files", nargs=-1, type=click.Path(path_type=Path))
 @click.option("-o", "--output", "target", type=click.Path(path_type=Path), help="Write the list to this file.")
 @click.option(
     "--check",
     "sums",
-    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    type=click.Path(path_type=Path),
     help="Check the files of this list.",
 )
 @command_options.JSON_OPTION

@@ -15,7 +15,7 @@ EPOCH = "SOURCE_DATE_EPOCH"
 
 
 @command_options.command()
-@click.argument("file", type=click.Path(path_type=Path, exists=True, dir_okay=False))
+@click.argument("file", type=click.Path(path_type=Path))
 @click.option("-o", "--output", "target", type=click.Path(path_type=Path), help="Write to this file.")
 @click.option(
     "--project", type=click.Path(path_type=Path, exists=True, file_okay=False), help="Add the commit of this folder."

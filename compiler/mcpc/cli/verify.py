@@ -62,7 +62,7 @@ SHOWN = 8
 
 
 @command_options.command()
-@click.argument("file", type=click.Path(path_type=Path, exists=True, dir_okay=False))
+@click.argument("file", type=click.Path(path_type=Path))
 @command_options.PROJECT_ARGUMENT
 @click.option(
     "--sources-only", is_flag=True, help="Accept a file of which bytecode or runtime could not be compared here."
