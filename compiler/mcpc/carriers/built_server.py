@@ -86,7 +86,7 @@ class BuiltServer:
 
     `tools`, `prompts`: items of its lists.  `python`: the minor versions of Python that it runs on: the oldest, and one
     after the newest, or None.  `platforms`: tags of bundled native packages.  `serving`: packages of its HTTP server.
-    `target`: of a program that needs no other.  `data`: the file.
+    `contracts`: kinds of its handlers.  `target`: of a program that needs no other.  `data`: the file.
     """
 
     name: str
@@ -104,6 +104,7 @@ class BuiltServer:
     bytecode: str = ""
     platforms: tuple[str, ...] = ()
     serving: frozenset[str] = frozenset()
+    contracts: frozenset[str] = frozenset()
     source_digest: str = ""
     target: ProgramTarget | None = None
     data: bytes = b""
@@ -160,6 +161,7 @@ def built_server(contents: Mapping[str, Any], blob: bytes, data: bytes) -> Built
         bytecode=contents["python"]["bytecode"],
         platforms=tuple(contents.get("platforms", ())),
         serving=frozenset(package.split()[0] for package in contents.get("serving", ())),
+        contracts=frozenset(contents.get("handlers", ())),
         source_digest=contents.get("sourceDigest", ""),
         target=program_target(data),
         data=data,
