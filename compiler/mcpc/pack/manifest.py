@@ -76,6 +76,8 @@ def build_facts(server: Server, source: str, minors: Sequence[str]) -> Json:
     }
     others = {"resources": server.resources, "resourceTemplates": server.templates, "completions": server.completions}
     facts.update({name: len(found) for name, found in others.items() if found})
+    if server.settings:
+        facts["settings"] = [setting.as_json() for setting in server.settings]
     facts.update(publishing_facts(server))
     if server.virtual_servers:
         facts["paths"] = [each.path for each in server.virtual_servers]
