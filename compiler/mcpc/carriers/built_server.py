@@ -63,7 +63,16 @@ class DeclaredSetting:
     def purpose(self) -> str:
         """A sentence for people, with the choices if there are any."""
         said = self.description or self.label
-        return f"{said} One of: {', '.join(map(setting_text, self.choices))}." if self.choices else said
+        if not self.choices:
+            return said
+        ending = "" if said.endswith((".", "!", "?")) else "."
+        return f"{said}{ending} One of: {', '.join(map(setting_text, self.choices))}."
+
+
+def label_of(name: str) -> str:
+    """Return a name in `a-z 0-9 -`, of at most 42 characters: a label of RFC 1123 with room for suffixes."""
+    found = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:42].strip("-")
+    return found or "mcp-server"
 
 
 def setting_text(value: str | float) -> str:
@@ -122,8 +131,7 @@ class BuiltServer:
     @property
     def slug(self) -> str:
         """Its name in `a-z 0-9 -`, for files and other systems; at most 42 characters."""
-        found = re.sub(r"[^a-z0-9]+", "-", self.name.lower()).strip("-")[:42].strip("-")
-        return found or "mcp-server"
+        return label_of(self.name)
 
     @property
     def display(self) -> str:

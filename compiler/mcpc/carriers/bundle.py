@@ -217,7 +217,7 @@ def user_input(setting: DeclaredSetting) -> Item:
         given["default"] = ""
         if given["type"] in ("number", "boolean"):
             given["type"] = "string"
-            given["description"] += f" A {setting.type}, or nothing."
+            given["description"] += f" ({setting.type}, or nothing)"
     return given
 
 

@@ -117,9 +117,8 @@ def machines_of(server: BuiltServer) -> tuple[str, ...]:
     tags = [tag.rpartition("-")[2] for tag in server.platforms]
     found = {name for tag in tags if "linux" in tag for machine, name in MACHINES.items() if tag.endswith(machine)}
     if tags and not found:
-        raise UnusableValueError(
-            "the packages in the file are not for Linux: build with `--platform manylinux2014_x86_64`"
-        )
+        hint = "build it with `--platform manylinux2014_x86_64`"
+        raise UnusableValueError(f"the packages in the file are for {', '.join(sorted({*tags}))}, not for Linux: {hint}")
     return tuple(sorted(found))
 
 
