@@ -32,7 +32,7 @@ DEFAULT_COMMAND = "python3"
 
 
 def plugin(server: BuiltServer, command: str = "", forms: Sequence[str] = ()) -> tuple[CarrierFile, ...]:
-    """Return the files of a plugin; `command`: the program that starts a file which is none, `forms`: of `FORMS`."""
+    """Return the files of a plugin; `command`: the program that starts the file, `forms`: names in `FORMS`."""
     if not NAME.fullmatch(server.slug):
         raise UnusableValueError(f"`{server.slug}` cannot be the name of a plugin")
     if command.startswith("-") or not command.isprintable() or "$" in command or (command and not command.strip()):

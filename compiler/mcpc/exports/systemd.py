@@ -1,4 +1,4 @@
-"""A systemd service: a user of its own, nothing to write but its state, and no right that serving does not need.
+"""A systemd service: a separate user, nothing to write but its state, and no right that serving does not need.
 
 Secrets are credentials: root's files, which systemd hands to this service only; the server reads them by `NAME_FILE`.
 Other settings are in an environment file.  Values are quoted as systemd reads them, `%` and `$` included.

@@ -91,7 +91,7 @@ def image_layout(servers: tuple[BuiltServer, ...], options: ImageOptions) -> tup
 def images_to_make(
     servers: tuple[BuiltServer, ...], options: ImageOptions
 ) -> list[tuple[BuiltServer, str, BaseImage | None]]:
-    """Return which file goes on which base, sorted by processor."""
+    """Return each processor with its file and its base, sorted."""
     found: dict[str, tuple[BuiltServer, str, BaseImage | None]] = {}
     bases = {base.machine: base for base in options.base}
     for server in servers:
@@ -118,7 +118,7 @@ def machines_of(server: BuiltServer) -> tuple[str, ...]:
     found = {name for tag in tags if "linux" in tag for machine, name in MACHINES.items() if tag.endswith(machine)}
     if tags and not found:
         hint = "build it with `--platform manylinux2014_x86_64`"
-        raise UnusableValueError(f"the packages in the file are for {', '.join(sorted({*tags}))}, not for Linux: {hint}")
+        raise UnusableValueError(f"packages in the file are for {', '.join(sorted({*tags}))}, not for Linux: {hint}")
     return tuple(sorted(found))
 
 
