@@ -24,7 +24,7 @@ BYTECODE = re.compile(r"3\.(\d+)")
 
 
 @command_options.command()
-@click.argument("target", type=click.Path(path_type=Path, exists=True), default=Path())
+@click.argument("target", type=click.Path(path_type=Path), default=Path())
 @click.option("-o", "--output", "place", type=click.Path(path_type=Path), help="File to write (default: NAME.mcpb).")
 @click.option(
     "--manifest", type=click.Choice(VERSIONS), default=VERSIONS[0], show_default=True, help="Version; 0.4 starts by uv."
@@ -35,7 +35,7 @@ BYTECODE = re.compile(r"3\.(\d+)")
     "--program",
     "programs",
     multiple=True,
-    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    type=click.Path(path_type=Path),
     help="Include this self-contained file of the server, for its system; can be repeated.",
 )
 @command_options.build_options

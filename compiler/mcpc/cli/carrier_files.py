@@ -51,6 +51,8 @@ def server_of(target: Path, given: dict[str, Any]) -> BuiltServer:
 
 def program_of(server: BuiltServer, path: Path) -> BuiltServer:
     """Return a program of a server, which was built from the same sources."""
+    if not path.is_file():
+        raise click.UsageError(messages.CANNOT_READ.format(path=path, problem="it is not a file"))
     program = read_built_server(path)
     if program.source_digest != server.source_digest:
         raise UnusableFileError(messages.OTHER_SOURCES.format(path=path))

@@ -20,18 +20,18 @@ DEFAULT_PORT = 8000
 
 
 @command_options.command()
-@click.argument("target", type=click.Path(path_type=Path, exists=True), default=Path())
+@click.argument("target", type=click.Path(path_type=Path), default=Path())
 @click.option(
     "-o", "--output", "place", type=click.Path(path_type=Path), help="New folder, or file NAME.tar (default: NAME.tar)."
 )
-@click.option("--base", type=click.Path(path_type=Path, exists=True), help="OCI layout, or archive of `docker save`.")
+@click.option("--base", type=click.Path(path_type=Path), help="OCI layout, or archive of `docker save`.")
 @click.option("--base-digest", default="", metavar="SHA256", help="Digest of the base; selects one of several.")
 @click.option("--base-name", default="", metavar="NAME", help="Name of the base in its registry, for the annotation.")
 @click.option(
     "--program",
     "programs",
     multiple=True,
-    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    type=click.Path(path_type=Path),
     help="Self-contained file of the server for another processor; can be repeated.",
 )
 @click.option(

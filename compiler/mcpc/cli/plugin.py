@@ -22,7 +22,7 @@ def read_forms(_: click.Context, option: click.Parameter, given: str) -> tuple[s
 
 
 @command_options.command()
-@click.argument("target", type=click.Path(path_type=Path, exists=True), default=Path())
+@click.argument("target", type=click.Path(path_type=Path), default=Path())
 @click.option("-o", "--output", "place", type=click.Path(path_type=Path), help="New folder to write (default: NAME).")
 @click.option(
     "--also", default="", callback=read_forms, metavar="NAMES", help=f"Clients' own forms: {','.join(FORMS)}."

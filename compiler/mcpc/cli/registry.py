@@ -19,7 +19,7 @@ STANDARD_OUTPUT = Path("-")
 
 
 @command_options.command()
-@click.argument("target", type=click.Path(path_type=Path, exists=True), default=Path())
+@click.argument("target", type=click.Path(path_type=Path), default=Path())
 @click.option(
     "-o",
     "--output",
