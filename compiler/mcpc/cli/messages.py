@@ -19,6 +19,9 @@ INSIDE_PROJECT = "{path} is inside the project; expected a folder outside it"
 INTERNAL_ERROR = """\
 mcpc: internal error: {kind}: {problem}
 This is a bug in mcpc, not in the project. Set {variable}=1 to print the traceback."""
+LOCK_EXPECTED = (
+    "{path} is not a lock of the project; expected its `pylock.toml`, `pylock.NAME.toml` or `uv.lock`"
+)
 NEXT_AFTER_IMPORT = "{path} lists each definition; next: {command}"
 NOT_BUILT_BY_MCPC = "{path} was not built by mcpc"
 NOT_MODELS = "{path} was not written by `mcpc models`; use another name"
@@ -33,3 +36,4 @@ PYTHON_OF_PROGRAM_EXPECTED = "--exe finds Python by its version; expected `--pyt
 UNKNOWN_CODE = "unknown code {code}; {hint}"
 UNKNOWN_COMMAND = "unknown command: {name}"
 UNKNOWN_TOOL = "unknown tool {name}"
+WHEELS_EXPECTED = "{path} is not a folder; expected a folder of wheels, or the address of a page with links to them"
