@@ -61,7 +61,7 @@ def load_or_build(
         if analysed.checked is not None:
             report.refuse_unimported(options, analysed.diagnostics)
         if analysed.checked is None:
-            report.report(analysed.diagnostics, tree.files, output, project)
+            report.report(report.decisive(analysed.diagnostics, options), tree.files, output, project)
             raise click.exceptions.Exit(report.refusal_status(analysed.diagnostics, options))
         build = build_checked(analysed, options, tell)
     if not any(problem.code in UNCACHED_CODES for problem in build.diagnostics):

@@ -19,13 +19,18 @@ INSIDE_PROJECT = "{path} is inside the project; expected a folder outside it"
 INTERNAL_ERROR = """\
 mcpc: internal error: {kind}: {problem}
 This is a bug in mcpc, not in the project. Set {variable}=1 to print the traceback."""
-LOCK_EXPECTED = (
-    "{path} is not a lock of the project; expected its `pylock.toml`, `pylock.NAME.toml` or `uv.lock`"
-)
+LOCK_EXPECTED = "{path} is not a lock of the project; expected its `pylock.toml`, `pylock.NAME.toml` or `uv.lock`"
+LOCK_NAME_EXPECTED = "{path} is not the name of a lock; expected pylock.toml or pylock.NAME.toml, without a folder"
+LOCKED = {
+    False: "locked {count} packages for Python {pythons} in {path}",
+    True: "{path} is up to date: {count} packages",
+}
+MINORS_EXPECTED = "`{value}` is not a list of versions; expected for example 3.11,3.12"
 NEXT_AFTER_IMPORT = "{path} lists each definition; next: {command}"
 NOT_BUILT_BY_MCPC = "{path} was not built by mcpc"
 NOT_MODELS = "{path} was not written by `mcpc models`; use another name"
 ONLY_SELF_CONTAINED = "--interpreter and --minimal-library are options of --self-contained"
+PACKAGE_EXPECTED = "`{value}` is not a package; write a project before this option"
 PROJECT_FOLDER_EXPECTED = "{path} {kind}; expected a project folder"
 PROJECT_MUST_BE_IMPORTED = "--no-import works only with check and show: this command must import the project's files"
 PYTHON_EXPECTED = "expected a command or a path without spaces, quotes or other special characters"

@@ -90,6 +90,12 @@ def exit_if_refused(diagnostics: Diagnostics, options: Options) -> None:
         raise click.exceptions.Exit(refusal_status(diagnostics, options))
 
 
+def decisive(diagnostics: Diagnostics, options: Options) -> Diagnostics:
+    """Return the diagnostics of a build that are reported: a refused lock alone, since all others follow from it."""
+    refused = tuple(found for found in diagnostics if found.code in REFUSED_LOCKS)
+    return refused[:1] if refused and options.locked else diagnostics
+
+
 def refusal_status(diagnostics: Diagnostics, options: Options) -> int:
     """Return the exit status of a build that diagnostics refuse."""
     codes = (*REFUSED_LOCKS, *(UNREADABLE_LOCKS if options.locked else ()))

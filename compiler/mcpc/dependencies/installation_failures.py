@@ -31,19 +31,19 @@ def installation_failure(problem: Exception, wanted: Sequence[RequestedPackage],
     """Return the diagnostic of a failure, at the requirement that its message names."""
     words = str(problem)
     if isinstance(problem, UnfitPackageError):
-        return diagnose("MCP407", _span_of_package(words, wanted), words, "", "name another version of it")
+        return diagnose("MCP407", span_of_package(words, wanted), words, "", "name another version of it")
     if isinstance(problem, OSError):
         message = f"packages cannot be cached in `{cache_folder()}`: {problem.strerror or problem}"
         return diagnose("MCP405", None, message, "", "set MCPC_CACHE_DIR to a writable folder")
     if isinstance(problem, NoWheelError):
         by = f", which `{problem.by}` needs," if problem.by else ""
         message = f"`{problem.text}`{by} has no wheel for {goal.name}, only its sources"
-        return diagnose("MCP417", _span_of_package(f"{words} {problem.by}", wanted), message, "", HOW_TO_ALLOW)
+        return diagnose("MCP417", span_of_package(f"{words} {problem.by}", wanted), message, "", HOW_TO_ALLOW)
     if isinstance(problem, BuildError):
         message = f"`{problem.name}` could not be built: {words}"
-        return diagnose("MCP418", _span_of_package(problem.name, wanted), message, "", HOW_TO_BUILD)
+        return diagnose("MCP418", span_of_package(problem.name, wanted), message, "", HOW_TO_BUILD)
     message = f"pip could not install the packages for {goal.name}: {words}"
-    span = _span_of_address(problem, wanted) or _span_of_package(words, wanted)
+    span = _span_of_address(problem, wanted) or span_of_package(words, wanted)
     if any(NO_INDEX in item.indexes for item in wanted):
         return diagnose("MCP423", span, message, "", HOW_TO_OFFLINE)
     return diagnose("MCP405", span, message, "", HOW_TO_REQUIRE)
@@ -56,7 +56,8 @@ def _span_of_address(problem: Exception, wanted: Sequence[RequestedPackage]) -> 
     return next((span for address, span in addresses if address and address in said), None)
 
 
-def _span_of_package(words: str, wanted: Sequence[RequestedPackage]) -> Span | None:
+def span_of_package(words: str, wanted: Sequence[RequestedPackage]) -> Span | None:
+    """Return the place of the requirement that a message names, else of the first one."""
     named = [item.span for item in wanted if re.search(rf"\b{re.escape(item.name)}\b", with_normalised_names(words))]
     return next((span for span in (*named, *(item.span for item in wanted)) if span is not None), None)
 

@@ -105,16 +105,18 @@ class LockFile:
         return frozenset(package.name for package in self.pylock.packages) | self.unhashed
 
     def place_of(self, name: str) -> Span:
-        """Return where it names a package; its beginning if it does not."""
-        start = self.source.text.find(f'name = "{name}"') if name else -1
-        return Span(self.path, start, start + len(f'name = "{name}"')) if start >= 0 else Span(self.path)
+        """Return where it names a package; its first line if it does not."""
+        line = f'name = "{name}"'
+        start = self.source.text.find(line) if name else -1
+        end = start + len(line) if start >= 0 else len(self.source.text.partition("\n")[0])
+        return Span(self.path, max(start, 0), end)
 
     def check_target(self, target: Target) -> None:
         """Raise LockError if the lock is not for a target."""
         try:
             tuple(self._select((), target))
         except PylockSelectError:
-            raise LockError("stale", f"`{self.path}` is not for {target.name}") from None
+            raise LockError("target", f"`{self.path}` is not for {target.name}") from None
 
     def file_for(self, name: str, target: Target) -> LockedFile | None:
         """Return the file of a package for a target; None if the lock has no such package there."""

@@ -35,8 +35,8 @@ class ProblemKind:
 
 KINDS = {
     "stale": ProblemKind("MCP421", "MCP422", LOCK_AGAIN),
+    "target": ProblemKind("MCP421", "MCP422", "run `mcpc lock` with `--platform` and `--python` for all its targets"),
     "unhashed": ProblemKind("", "MCP422", LOCK_AGAIN),
-    "missing": ProblemKind("", "MCP422", LOCK_AGAIN),
     "mismatch": ProblemKind(
         "MCP422", "MCP422", "get the file again; if the new one is right, run `mcpc lock --upgrade`"
     ),

@@ -22,7 +22,7 @@ import zipfile
 from dataclasses import dataclass, field
 from functools import partial
 from importlib import metadata
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 from urllib.parse import unquote, urldefrag, urlsplit
 
 from packaging.requirements import Requirement
@@ -65,6 +65,20 @@ if TYPE_CHECKING:
 METADATA = re.compile(r"[^/]+\.dist-info/METADATA")
 ADDRESS_DIGEST = re.compile(r"sha256=([0-9a-fA-F]{64})")
 NO_REGISTRY = ("--no-index", "--no-deps")
+
+
+class FileSelection(Protocol):
+    """What selects files for a target: a lock, or what a resolver has found; `path` is its name in messages."""
+
+    @property
+    def path(self) -> str:
+        """The path of the lock in the project."""
+
+    def check_target(self, target: Target) -> None:
+        """Raise LockError if it is not for a target."""
+
+    def file_for(self, name: str, target: Target) -> LockedFile | None:
+        """Return the file of a package for a target; None if there is none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +145,7 @@ def _install(
 
 
 def locked_packages(
-    request: PackageRequest, origin: tuple[LockFile, FileSources], local: Mapping[str, Path]
+    request: PackageRequest, origin: tuple[FileSelection, FileSources], local: Mapping[str, Path]
 ) -> LockedPackages:
     """Return what a lock gives for requirements on a target; raise LockError if it does not satisfy them.
 
@@ -152,7 +166,7 @@ def locked_packages(
         new = [file for name, file in files.items() if name not in known]
         data = fetch_files(new, request.goal, sources)
         for file in new:
-            wheels[file.package] = _as_wheel(file, data[file.sha256], request, lock)
+            wheels[file.package] = _as_wheel(file, data[file.file], request)
             known[file.package] = wheel_metadata(wheels[file.package])
     if closure.missing:
         by, text = closure.missing[0]
@@ -163,7 +177,7 @@ def locked_packages(
 
 
 def _looked_up(
-    absent: Mapping[str, tuple[str, str]], there: Mapping[str, LockedFile], lock: LockFile, target: Target
+    absent: Mapping[str, tuple[str, str]], there: Mapping[str, LockedFile], lock: FileSelection, target: Target
 ) -> dict[str, LockedFile]:
     """Return the locked files of absent packages, and of what the lock says that these need."""
     found: dict[str, LockedFile] = {}
@@ -199,7 +213,7 @@ def _file_of_address(item: RequestedPackage) -> LockedFile | None:
     return LockedFile(item.name, "", file, digest[1].lower(), None, address)
 
 
-def _as_wheel(file: LockedFile, data: bytes, request: PackageRequest, lock: LockFile) -> BuiltWheel:
+def _as_wheel(file: LockedFile, data: bytes, request: PackageRequest) -> BuiltWheel:
     """Return the wheel of a locked file: itself, or the one that is built of locked sources, if that is allowed."""
     if file.is_wheel:
         return BuiltWheel(file.file, data)

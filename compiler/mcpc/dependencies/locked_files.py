@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import re
 import tempfile
 from dataclasses import dataclass
@@ -54,19 +55,22 @@ class FileSources:
 
 
 def fetch_files(wanted: Iterable[LockedFile], target: Target, sources: FileSources) -> dict[str, bytes]:
-    """Return the bytes of files by their SHA-256; raise LockError for the first that is missing or another one."""
+    """Return the bytes of files by their names; raise LockError for the first that is missing or another one.
+
+    One without a SHA-256 is not checked: whoever writes a lock learns it that way.
+    """
     found: dict[str, bytes] = {}
     missing: list[LockedFile] = []
     for item in sorted(set(wanted), key=lambda item: item.file):
-        data = load_entry(KIND, item.sha256)
+        data = load_entry(KIND, item.sha256) if item.sha256 else None
         if data is None or hashlib.sha256(data).hexdigest() != item.sha256:
             data = _from_disk(item, sources)
             if data is not None:
-                store_entry(KIND, item.sha256, data)
+                _keep(data)
         if data is None:
             missing.append(item)
         else:
-            found[item.sha256] = data
+            found[item.file] = data
     if missing:
         found.update(_from_network(missing, target, sources))
     return found
@@ -80,14 +84,14 @@ def _from_disk(item: LockedFile, sources: FileSources) -> bytes | None:
         places.append(Path(unquote(address.path)))
     for place in (*places, *(folder / item.file for folder in sources.folders)):
         if place.is_file():
-            return checked(item, place.read_bytes(), f"`{place.parent}`")
+            return checked(item, place.read_bytes(), f"`{os.path.normpath(place.parent)}`")
     return None
 
 
 def checked(item: LockedFile, data: bytes, where: str) -> bytes:
     """Return the bytes of a file; raise LockError if it is not the one that the lock names."""
     digest = hashlib.sha256(data).hexdigest()
-    if digest != item.sha256:
+    if item.sha256 and digest != item.sha256:
         message = f"`{item.file}` from {where} has SHA-256 {digest}, and the lock says {item.sha256}"
         raise LockError("mismatch", message, item.package)
     return data
@@ -112,10 +116,14 @@ def _from_network(missing: Sequence[LockedFile], target: Target, sources: FileSo
         gone = [item for item, path in there.items() if not path.is_file()]
         if gone:
             raise absent(gone, sources, reasons)
-        found = {item.sha256: checked(item, path.read_bytes(), "its registry") for item, path in there.items()}
-    for digest, data in found.items():
-        store_entry(KIND, digest, data)
+        found = {item.file: checked(item, path.read_bytes(), "its registry") for item, path in there.items()}
+    for data in found.values():
+        _keep(data)
     return found
+
+
+def _keep(data: bytes) -> None:
+    store_entry(KIND, hashlib.sha256(data).hexdigest(), data)
 
 
 def absent(items: Sequence[LockedFile], sources: FileSources, reasons: dict[str, str]) -> LockError:

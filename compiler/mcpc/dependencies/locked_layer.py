@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class LockedPackages:
-    """The packages that were installed from a lock, and their files; `record` is None if the lock is not used."""
+class LockInstallation:
+    """The packages that were installed from a lock, and their files; without a `record` it is not used."""
 
     staged: tuple[StagedPackages, ...] = ()
     problems: Diagnostics = ()
@@ -38,11 +38,11 @@ class LockedPackages:
 
 def packages_from_lock(
     wanted: Sequence[RequestedPackage], targets: Sequence[Target], tree: SourceTree
-) -> LockedPackages:
+) -> LockInstallation:
     """Return the packages of a project's lock for some targets."""
     source = lock_source(tree)
     if source is None:
-        return LockedPackages((), (missing_lock(tree),) if tree.locked else ())
+        return LockInstallation((), (missing_lock(tree),) if tree.locked else ())
     lock = None
     found: list[StagedPackages] = []
     try:
@@ -51,13 +51,13 @@ def packages_from_lock(
         for target in targets:
             staged, problems = stage_locked(wanted, target, lock, sources_of(tree, wanted))
             if staged is None:
-                return LockedPackages((), problems)
+                return LockInstallation((), problems)
             found.append(staged)
     except LockError as problem:
-        return LockedPackages((), lock_problem(problem, lock, wanted, locked=tree.locked))
+        return LockInstallation((), lock_problem(problem, lock, wanted, locked=tree.locked))
     resolved = {item for staged in found for item in resolved_packages(staged, wanted, lock)}
     ordered = tuple(sorted(resolved, key=lambda item: (item.name, item.version, item.file)))
-    return LockedPackages(tuple(found), (), LockRecord(lock.path, lock.digest), ordered)
+    return LockInstallation(tuple(found), (), LockRecord(lock.path, lock.digest), ordered)
 
 
 def stage_project_packages(

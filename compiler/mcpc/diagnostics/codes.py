@@ -200,6 +200,7 @@ CODES: dict[str, DiagnosticCode] = {
     "MCP421": DiagnosticCode("warning", "lock is stale"),
     "MCP422": DiagnosticCode("error", "lock is refused"),
     "MCP423": DiagnosticCode("error", "file of a package is not available"),
+    "MCP424": DiagnosticCode("error", "packages could not be locked"),
     "MCP430": DiagnosticCode("error", "no interpreter for a self-contained file"),
     "MCP431": DiagnosticCode("error", "executable cannot be linked"),
     "MCP432": DiagnosticCode("error", "self-contained file cannot include a package"),
