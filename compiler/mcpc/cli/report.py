@@ -92,7 +92,7 @@ def exit_if_refused(diagnostics: Diagnostics, options: Options) -> None:
 
 def decisive(diagnostics: Diagnostics, options: Options) -> Diagnostics:
     """Return the diagnostics of a build that are reported: a refused lock alone, since all others follow from it."""
-    refused = tuple(found for found in diagnostics if found.code in REFUSED_LOCKS)
+    refused = tuple(found for found in diagnostics if found.code in (*REFUSED_LOCKS, *UNREADABLE_LOCKS))
     return refused[:1] if refused and options.locked else diagnostics
 
 
