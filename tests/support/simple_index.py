@@ -58,7 +58,8 @@ def simple_index(folder: Path) -> Iterator[Index]:
             if self.command == "GET":
                 self.wfile.write(body or b"")
 
-        do_HEAD = do_GET
+        def do_HEAD(self) -> None:
+            self.do_GET()
 
         def do_CONNECT(self) -> None:
             index.asked.append(self.path)

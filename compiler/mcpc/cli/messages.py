@@ -10,10 +10,12 @@ CANNOT_READ = "{path} cannot be read: {problem}"
 CANNOT_WRITE = "cannot write {path}: {problem}"
 CONVERTED = "{path}: converted to the native format"
 DAMAGED = "{path} was not built by mcpc, or is damaged"
+ENCRYPTION_EXPECTED = "{address} is not encrypted, and headers may be secrets; expected an https address"
 EXE_OR_SELF_CONTAINED = "--exe is a program that finds Python; a self-contained file for Windows is one without --exe"
 FAILED_TEST_START = "Error: the built file failed its test start: {problem}"
 FILE_EXPECTED = "{path} is {kind}; expected the name of a file to write"
 FILE_OF_PROJECT = "{path} is a file of the project; use another name for the built file"
+HEADER_EXPECTED = "--header number {number} is not `NAME: VALUE`"
 IMPORT_DOES_NOT_BUILD = "Error: the converted project does not build; nothing was written"
 INSIDE_PROJECT = "{path} is inside the project; expected a folder outside it"
 INTERNAL_ERROR = """\
@@ -27,6 +29,9 @@ LOCKED = {
 }
 MINORS_EXPECTED = "`{value}` is not a list of versions; expected for example 3.11,3.12"
 NEXT_AFTER_IMPORT = "{path} lists each definition; next: {command}"
+NOT_A_SNAPSHOT = (
+    "{path} is neither a built file nor a snapshot: {problem}; `mcpc inspect --format json` writes a snapshot"
+)
 NOT_BUILT_BY_MCPC = "{path} was not built by mcpc"
 NOT_MODELS = "{path} was not written by `mcpc models`; use another name"
 ONLY_SELF_CONTAINED = "--interpreter and --minimal-library are options of --self-contained"
@@ -34,10 +39,17 @@ PACKAGE_EXPECTED = "`{value}` is not a package; write a project before this opti
 PROJECT_FOLDER_EXPECTED = "{path} {kind}; expected a project folder"
 PROJECT_MUST_BE_IMPORTED = "--no-import works only with check and show: this command must import the project's files"
 PYTHON_EXPECTED = "expected a command or a path without spaces, quotes or other special characters"
-PYTHON_PATH_EXPECTED = "expected a command or an absolute path, because the file can be started from any folder"
-TARGET_EXPECTED = "`{value}` is not a target; expected {targets}. Write a project before this option"
-PYTHON_TOO_OLD = "a server does not run on Python {minor}; expected 3.11 or newer"
 PYTHON_OF_PROGRAM_EXPECTED = "--exe finds Python by its version; expected `--python python3.N`, not `{python}`"
+PYTHON_PATH_EXPECTED = "expected a command or an absolute path, because the file can be started from any folder"
+PYTHON_TOO_OLD = "a server does not run on Python {minor}; expected 3.11 or newer"
+SERVER_COMMAND_EXPECTED = "expected the command line of a server after `--`"
+SERVER_DID_NOT_ANSWER = "{name}: {problem}"
+SERVER_TARGET_EXPECTED = (
+    "{target} does not exist; expected a project, a built file, a snapshot, the address of a "
+    "server, or a command after `--`"
+)
+TARGET_EXPECTED = "`{value}` is not a target; expected {targets}. Write a project before this option"
+TOKEN_EXPECTED = "{path} is not a token: expected one line without spaces"
 UNKNOWN_CODE = "unknown code {code}; {hint}"
 UNKNOWN_COMMAND = "unknown command: {name}"
 UNKNOWN_TOOL = "unknown tool {name}"
