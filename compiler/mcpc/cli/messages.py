@@ -24,8 +24,8 @@ This is a bug in mcpc, not in the project. Set {variable}=1 to print the traceba
 LOCK_EXPECTED = "{path} is not a lock of the project; expected its `pylock.toml`, `pylock.NAME.toml` or `uv.lock`"
 LOCK_NAME_EXPECTED = "{path} is not the name of a lock; expected pylock.toml or pylock.NAME.toml, without a folder"
 LOCKED = {
-    False: "locked {count} packages for Python {pythons} in {path}",
-    True: "{path} is up to date: {count} packages",
+    False: "locked {count} for Python {pythons} in {path}",
+    True: "{path} is up to date: {count}",
 }
 MINORS_EXPECTED = "`{value}` is not a list of versions; expected for example 3.11,3.12"
 NEXT_AFTER_IMPORT = "{path} lists each definition; next: {command}"

@@ -164,6 +164,7 @@ def locked_packages(
             break
         files.update(_looked_up(absent, files, lock, request.goal))
         new = [file for name, file in files.items() if name not in known]
+        _check_hashes(new, request.wanted)
         data = fetch_files(new, request.goal, sources)
         for file in new:
             wheels[file.package] = _as_wheel(file, data[file.file], request)
@@ -193,6 +194,16 @@ def _looked_up(
             message = f"{_needer(by)} needs `{text}`, which `{lock.path}` does not have for {target.name}"
             raise LockError("stale", message, by or name)
     return found
+
+
+def _check_hashes(files: Sequence[LockedFile], wanted: Sequence[RequestedPackage]) -> None:
+    """Raise LockError for a file that is not among the digests that a requirement names."""
+    allowed = {item.name: item for item in wanted if item.hashes}
+    for file in files:
+        item = allowed.get(file.package)
+        if item is not None and file.sha256 and f"sha256:{file.sha256}" not in item.hashes:
+            message = f"`{file.file}` is locked, and is not among the digests of `{item.text}`"
+            raise LockError("stale", message, file.package)
 
 
 def _needer(by: str) -> str:

@@ -21,7 +21,7 @@ from mcpc import programs
 from mcpc.cache_dir import load_entry, store_entry
 from mcpc.dependencies import locked_fetcher
 from mcpc.dependencies.lock_files import LockError
-from mcpc.dependencies.pip_install import TIMEOUT_SECONDS, target_options
+from mcpc.dependencies.pip_install import TIMEOUT_SECONDS, offline_variables, target_options
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -108,7 +108,8 @@ def _from_network(missing: Sequence[LockedFile], target: Target, sources: FileSo
     with tempfile.TemporaryDirectory(prefix="mcpc-") as folder:
         words = programs.python_command(locked_fetcher.__file__, folder, *options, "--disable-pip-version-check")
         try:
-            done = programs.run_program("pip", words, TIMEOUT_SECONDS, told=asked, cwd=folder)
+            more = offline_variables(options)
+            done = programs.run_program("pip", words, TIMEOUT_SECONDS, told=asked, cwd=folder, more=more)
             reasons = json.loads(done.stdout)
         except (TimeoutError, ValueError):
             reasons = {}

@@ -34,12 +34,22 @@ def wheel_tags(target: Target) -> list[Tag]:
 
 
 def _platforms(platform: str) -> Iterator[str]:
-    """Yield the platforms of wheels that run on a platform: on macOS those of earlier versions."""
+    """Yield the platforms of wheels that run on a platform: those of earlier versions, in pip's order."""
     found = MACOS.fullmatch(platform)
     if found is None:
-        yield from accepted_tags(platform)
+        yield from dict.fromkeys(tag for accepted in accepted_tags(platform) for tag in _with_older(accepted))
     else:
         yield from tags.mac_platforms((int(found["major"]), int(found["minor"])), found["machine"])
+
+
+def _with_older(tag: str) -> Iterator[str]:
+    """Yield a tag, and directly after one with a year the older ones of that kind."""
+    yield tag
+    kind, _, machine = tag.partition("_")
+    if kind == "manylinux2014" and machine in ("i686", "x86_64"):
+        yield f"manylinux2010_{machine}"
+    if kind == "manylinux2010" or (kind == "manylinux2014" and machine in ("i686", "x86_64")):
+        yield f"manylinux1_{machine}"
 
 
 def target_environment(target: Target) -> Environment:

@@ -63,7 +63,8 @@ class MadeLock:
     def counts(self) -> dict[str, str]:
         """Return what messages say about it."""
         pythons = ", ".join(dict.fromkeys(target.python for target in self.targets))
-        return {"count": str(self.text.count("[[packages]]\n")), "pythons": pythons}
+        count = self.text.count("[[packages]]\n")
+        return {"count": "1 package" if count == 1 else f"{count} packages", "pythons": pythons}
 
 
 def make_lock(

@@ -34,6 +34,8 @@ INDEX_OPTIONS = {
     NO_INDEX: NO_INDEX,
 }
 """uv's options, by those of pip."""
+OFFLINE = dict.fromkeys(("UV_EXTRA_INDEX_URL", "UV_FIND_LINKS", "UV_INDEX"), "")
+"""Variables by which uv uses none of the user's registries and pages."""
 
 
 def find_uv() -> str:
@@ -57,7 +59,8 @@ def resolve_by_uv(request: LockRequest, local: Mapping[str, Path]) -> dict[Targe
         words = [uv, "pip", "compile", "requirements.in", "--constraints", "constraints.txt", *OPTIONS]
         words += ["--format", PYLOCK, "--output-file", PYLOCK, *_options(request)]
         try:
-            done = programs.run_program("uv", words, TIMEOUT_SECONDS, cwd=folder)
+            more = OFFLINE if NO_INDEX in request.indexes else {}
+            done = programs.run_program("uv", words, TIMEOUT_SECONDS, cwd=folder, more=more)
         except (TimeoutError, OSError) as problem:
             raise ResolutionError(f"uv cannot be used: {problem}") from None
         if done.returncode:
