@@ -94,10 +94,7 @@ def a_date(_: click.Context, option: click.Parameter, given: str | None) -> str 
 
 
 def wheel_places(_: click.Context, option: click.Parameter, given: tuple[str, ...]) -> tuple[str, ...] | None:
-    """Return folders of wheels as absolute paths, and addresses as they are; refuse what does not exist."""
-    absent = next((place for place in given if not ADDRESS.match(place) and not Path(place).is_dir()), None)
-    if absent is not None:
-        raise click.BadParameter(messages.WHEELS_EXPECTED.format(path=absent), param=option)
+    """Return folders of wheels as absolute paths, and addresses as they are."""
     return tuple(place if ADDRESS.match(place) else str(Path(place).resolve()) for place in given) or None
 
 
@@ -215,7 +212,15 @@ def read_options(given: Mapping[str, Any]) -> Options:
     except ValueError as problem:
         raise click.UsageError(str(problem)) from None
     chosen.update((name, value) for name, value in given.items() if value is not None)
+    absent = next((place for place in given.get("find_links") or () if not is_place(place)), None)
+    if absent is not None:
+        raise click.UsageError(messages.WHEELS_EXPECTED.format(path=absent))
     return replace(Options(), **chosen)  # type: ignore[arg-type]
+
+
+def is_place(place: str) -> bool:
+    """Tell whether wheels can be looked for in a place: a folder that exists, or an address."""
+    return ADDRESS.match(place) is not None or Path(place).is_dir()
 
 
 def with_lock_path(options: Options, project: Path, tree: SourceTree) -> Options:
