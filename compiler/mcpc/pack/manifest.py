@@ -91,9 +91,27 @@ def build_facts(server: Server, source: str, minors: Sequence[str]) -> Json:
     if server.layer is not None:
         facts["packages"] = [f"{package.name} {package.version}" for package in server.layer.packages]
         facts["platforms"] = [*native_tags(server.layer)]
+        facts.update(lock_facts(server.layer))
     if all_packages(server):
         facts["packagePaths"] = {package.name: [*package.paths] for package in all_packages(server)}
     return facts
+
+
+def lock_facts(layer: Layer) -> dict[str, Json]:
+    """Return the lock that the packages were installed from, and its files with what they need; none without a lock."""
+    if layer.lock is None:
+        return {}
+    resolved: list[Json] = [
+        {
+            "name": item.name,
+            "version": item.version,
+            "file": item.file,
+            "sha256": item.sha256,
+            "dependencies": [*item.needs],
+        }
+        for item in layer.resolved
+    ]
+    return {"lock": {"file": layer.lock.file, "sha256": layer.lock.sha256}, "resolvedDependencies": resolved}
 
 
 def publishing_facts(server: Server) -> dict[str, Json]:
