@@ -50,4 +50,4 @@ def check(sums: Path, output: str) -> None:
     else:
         click.echo("\n".join(visible(f"{file.name}: {file.status}") for file in found))
     if any(file.status != RIGHT for file in found):
-        raise click.exceptions.Exit(report.NOT_AS_EXPECTED)
+        raise click.exceptions.Exit(report.WRONG_FILE)

@@ -70,7 +70,7 @@ def require_repeatable(build: CachedBuild, asked: BuildParameters, *, is_require
             cause = deciding_factor(build.data, partial(asked.built, build), tell)
         except SecondBuildError as problem:
             click.echo(messages.SECOND_BUILD_FAILED.format(problem=visible(str(problem))), err=True)
-            raise click.exceptions.Exit(report.NOT_AS_EXPECTED) from None
+            raise click.exceptions.Exit(report.WRONG_FILE) from None
     differences = compare_contents(take_apart(build.data), take_apart(second))
     click.echo(messages.NOT_REPEATABLE.format(project=asked.project), err=True)
     for difference in differences[:SHOWN]:
@@ -78,4 +78,4 @@ def require_repeatable(build: CachedBuild, asked: BuildParameters, *, is_require
     if len(differences) > SHOWN:
         click.echo(f"  and {len(differences) - SHOWN} more", err=True)
     click.echo(f"  what decides it: {cause}", err=True)
-    raise click.exceptions.Exit(report.NOT_AS_EXPECTED)
+    raise click.exceptions.Exit(report.WRONG_FILE)

@@ -99,7 +99,7 @@ def command(file: Path, project: Path, sources_only: bool, python: Path | None, 
     click.echo(visible_json(found) if output == "json" else "\n".join(map(visible, text_lines(found))))
     accepted = {IDENTICAL, EQUIVALENT, *([SAME_SOURCES] if sources_only else [])}
     if found["verdict"] not in accepted:
-        raise click.exceptions.Exit(report.NOT_AS_EXPECTED)
+        raise click.exceptions.Exit(report.WRONG_FILE)
 
 
 def rebuild_options(contents: ArtifactContents, file: Path, given: dict[str, Any]) -> Options:
