@@ -18,7 +18,7 @@ UNDECLARED = "no licence is declared"
 
 
 @command_options.command()
-@click.argument("target", type=click.Path(path_type=Path, exists=True), default=Path())
+@click.argument("target", type=click.Path(path_type=Path), default=Path())
 @click.option("--texts", is_flag=True, help="Print the texts, too.")
 @command_options.build_options
 @command_options.JSON_OPTION
