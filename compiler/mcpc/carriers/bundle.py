@@ -132,7 +132,8 @@ def binary_form(by_system: Mapping[str, bytes], environment: Item) -> BundleForm
     if others:
         config["platform_overrides"] = {system: commands[system] for system in others}
     files = tuple(CarrierFile(places[system], EXECUTABLE, data) for system, data in by_system.items())
-    needs_python = False
+    targets = map(program_target, by_system.values())
+    needs_python = any(target is not None and target.needs_python for target in targets)
     return BundleForm(
         files, {"type": "binary", "entry_point": places[first], "mcp_config": config}, (*by_system,), needs_python
     )
