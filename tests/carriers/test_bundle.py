@@ -129,6 +129,12 @@ def test_a_program_for_windows_needs_python_unless_it_has_one(server: BuiltServe
         assert ("runtimes" in found["compatibility"]) is needs_python
 
 
+@pytest.mark.parametrize("source", ["data:image/png;base64,%%%", "data:image/png;base64,R0lGODlh", "icons/a.png"])
+def test_an_icon_that_no_client_shows_is_left_out(server: BuiltServer, source: str) -> None:
+    found = manifest(bundle(replace(server, icons=({"src": source},))))
+    assert "icon" not in found
+
+
 @pytest.mark.parametrize(("programs", "named"), [((ELF, ELF + b"x"), "two"), ((b"#!/bin/sh\n",), "self-contained")])
 def test_programs_that_no_client_could_start_are_refused(
     server: BuiltServer, programs: tuple[bytes, ...], named: str
