@@ -43,6 +43,8 @@ SECTIONS = {
         "inspect": "Show what a project or a built file offers.",
     },
     "Ship it": {
+        "diff": "Compare two versions of a server, for clients.",
+        "changelog": "Write release notes from two versions of a server.",
         "verify": "Check that a project is the source of a built file.",
         "sbom": "Print the bill of materials of a built file.",
         "provenance": "Print how a file was built, for signers.",
