@@ -41,6 +41,10 @@ SECTIONS = {
         "inspect": "Show what a project or a built file offers.",
     },
     "Ship it": {
+        "install": "Add a server to the configuration of MCP clients.",
+        "uninstall": "Remove a server from the configuration of MCP clients.",
+        "clients": "List the MCP clients on this machine and their servers.",
+        "config": "Print the entry of a server for a client, or a link.",
         "export": "Write deployment files for Kubernetes or nginx.",
     },
 }
