@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from mcpc_runtime.clients.text_edits import Editor
 
-COUNT = int(os.environ.get("TESTS_CLIENT_FILES", "150"))
+COUNT = int(os.environ.get("TESTS_CLIENT_FILES", "60"))
 ENTRY: dict[str, Any] = {
     "command": "/usr/bin/python3",
     "args": ["/a b/s.pyz", 'q"\\\u2028'],

@@ -24,7 +24,7 @@ from support import client_texts
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-COUNT = int(os.environ.get("TESTS_CLIENT_FILES", "300"))
+COUNT = int(os.environ.get("TESTS_CLIENT_FILES", "200"))
 PLACES = {
     "json": EntryPlace((("mcpServers",),)),
     "toml": EntryPlace((("mcp_servers",),)),
@@ -207,6 +207,7 @@ SITUATIONS = (
 def test_random_files_in_random_situations_are_never_lost(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "fsync", lambda descriptor: None)
     seen: Counter[str] = Counter()
+    refused = 0
     for seed in range(COUNT):
         random = Random(seed)
         kind = random.choice(("json", "toml", "yaml"))
@@ -215,6 +216,11 @@ def test_random_files_in_random_situations_are_never_lost(tmp_path: Path, monkey
         folder.mkdir()
         editing = Editing(folder / "settings", kind)
         editing.path.write_bytes(data)
+        try:
+            editing.put(data.decode())
+        except CannotEditError:
+            refused += 1
+            continue
         situation = random.choice(SITUATIONS)
         seen[situation.__name__] += 1
         try:
@@ -224,6 +230,7 @@ def test_random_files_in_random_situations_are_never_lost(tmp_path: Path, monkey
         assert editing.path.read_bytes() == data, f"seed {seed}, {situation.__name__}"
         assert not leftovers(folder)
     assert len(seen) == len(SITUATIONS)
+    assert refused <= COUNT * 0.05, "most files can be edited"
 
 
 @pytest.mark.parametrize("kind", PLACES)

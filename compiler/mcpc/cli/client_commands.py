@@ -12,8 +12,8 @@ from mcpc.cli import command_options, messages
 from mcpc.cli.artifact import artifact_contents, built_artifact, require_artifact
 from mcpc.cli.build_steps import build_project, output_path, write_artifact
 from mcpc.platforms.files import servers_folder
+from mcpc_runtime.clients.client_paths import SCOPES
 from mcpc_runtime.clients.commands import ACCEPTED, OPTIONS, run
-from mcpc_runtime.clients.places import SCOPES
 from mcpc_runtime.clients.request import Artifact, InvalidRequestError, Options, artifact_of, chosen_name
 
 if TYPE_CHECKING:

@@ -39,12 +39,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from mcpc_runtime.clients.entries import Variable
-    from mcpc_runtime.clients.installing import Outcome
+    from mcpc_runtime.clients.installing import ClientOutcome
 
 FINDINGS, USAGE = 1, 2
 
 
-class Option(NamedTuple):
+class CommandOption(NamedTuple):
     """An option: the field of Options, whether it takes a value, and whether it can be repeated."""
 
     field: str
@@ -55,24 +55,26 @@ class Option(NamedTuple):
 
 
 OPTIONS = {
-    "--client": Option("clients", True, True, "Client, or `all` for those on this machine.", "NAME"),
-    "--scope": Option("scope", help="The user's file, or the project's in this folder.", metavar="user|project"),
-    "--name": Option("name", help="Name of the entry (default: the server's).", metavar="NAME"),
-    "--env": Option(
+    "--client": CommandOption("clients", True, True, "Client, or `all` for those on this machine.", "NAME"),
+    "--scope": CommandOption("scope", help="The user's file, or the project's in this folder.", metavar="user|project"),
+    "--name": CommandOption("name", help="Name of the entry (default: the server's).", metavar="NAME"),
+    "--env": CommandOption(
         "env", True, True, "Variable of the server; without a value from your environment.", "NAME[=VALUE]"
     ),
-    "--url": Option("url", help="Add a server at this URL instead of a file.", metavar="URL"),
-    "--header": Option("headers", True, True, "Header for --url; VALUE may be $VARIABLE.", "'NAME: VALUE'"),
-    "--token-env": Option("token_env", help="Variable with the bearer token for --url.", metavar="NAME"),
-    "--python": Option("python", help="Python that starts the file (default: one that stays).", metavar="PATH"),
-    "--dry-run": Option("dry_run", False, help="Print what would be written, and write nothing."),
-    "--replace": Option("replace", False, help="Replace an entry of another server with this name."),
-    "--command": Option("command", help="Command that is the same everywhere, instead of a file.", metavar="WORDS"),
-    "--link": Option("link", help="Print a link that adds the server to this client.", metavar="CLIENT"),
-    "--badge": Option(
+    "--url": CommandOption("url", help="Add a server at this URL instead of a file.", metavar="URL"),
+    "--header": CommandOption("headers", True, True, "Header for --url; VALUE may be $VARIABLE.", "'NAME: VALUE'"),
+    "--token-env": CommandOption("token_env", help="Variable with the bearer token for --url.", metavar="NAME"),
+    "--python": CommandOption("python", help="Python that starts the file (default: one that stays).", metavar="PATH"),
+    "--dry-run": CommandOption("dry_run", False, help="Print what would be written, and write nothing."),
+    "--replace": CommandOption("replace", False, help="Replace an entry of another server with this name."),
+    "--command": CommandOption(
+        "command", help="Command that is the same everywhere, instead of a file.", metavar="WORDS"
+    ),
+    "--link": CommandOption("link", help="Print a link that adds the server to this client.", metavar="CLIENT"),
+    "--badge": CommandOption(
         "badge", help="Print a badge for a README that adds the server to this client.", metavar="CLIENT"
     ),
-    "--json": Option("is_json", False, help="Print JSON."),
+    "--json": CommandOption("is_json", False, help="Print JSON."),
 }
 SERVER = ("--client", "--scope", "--name", "--env", "--url", "--header", "--token-env", "--python")
 ACCEPTED = {
@@ -140,7 +142,7 @@ def run_uninstall(artifact: Artifact | None, options: Options) -> int:
     return put_outcomes([outcome for outcome in outcomes if outcome.word != ABSENT], options)
 
 
-def put_outcomes(outcomes: list[Outcome], options: Options) -> int:
+def put_outcomes(outcomes: list[ClientOutcome], options: Options) -> int:
     """Print what came of each client; return the exit status, that of the first that failed."""
     if options.is_json:
         rows = [
@@ -162,7 +164,7 @@ def put_outcomes(outcomes: list[Outcome], options: Options) -> int:
     return next((outcome.status for outcome in outcomes if outcome.status), 0)
 
 
-def sentence(outcome: Outcome, *, dry_run: bool) -> str:
+def sentence(outcome: ClientOutcome, *, dry_run: bool) -> str:
     """Return what came of one client in words."""
     title, path = outcome.target.client.title, printable(outcome.target.path)
     if outcome.word == FAILED:

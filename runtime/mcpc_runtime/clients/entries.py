@@ -11,7 +11,7 @@ import re
 from typing import NamedTuple
 
 from mcpc_runtime.clients import messages
-from mcpc_runtime.clients.places import PROJECT, USER, format_of
+from mcpc_runtime.clients.client_paths import PROJECT, USER, format_of
 from mcpc_runtime.clients.table import (
     ARGS,
     COMMAND,

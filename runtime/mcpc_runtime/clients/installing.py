@@ -10,6 +10,7 @@ from functools import partial
 from typing import NamedTuple
 
 from mcpc_runtime.clients import messages
+from mcpc_runtime.clients.client_paths import PROJECT, SCOPES, USER, client_file, format_of, is_installed
 from mcpc_runtime.clients.entries import (
     KIND_FIELDS,
     CannotWriteEntryError,
@@ -18,7 +19,6 @@ from mcpc_runtime.clients.entries import (
 )
 from mcpc_runtime.clients.files import edit_file, read_text, undo_in_file
 from mcpc_runtime.clients.json_text import JSON, drop_items, put_item
-from mcpc_runtime.clients.places import PROJECT, SCOPES, USER, client_file, format_of, is_installed
 from mcpc_runtime.clients.request import (
     InvalidRequestError,
     chosen_clients,
@@ -71,16 +71,16 @@ class Target(NamedTuple):
         return EDITORS[self.form.format]
 
     @property
-    def place(self) -> EntryPlace:
+    def entry_place(self) -> EntryPlace:
         """Where the entries are."""
         return EntryPlace(self.form.keys, self.form.is_list)
 
     def entries(self) -> dict[str, Entry]:
         """Return the entries that the file has."""
-        return self.editor.read(read_text(self.path), self.place)
+        return self.editor.read(read_text(self.path), self.entry_place)
 
 
-class Outcome(NamedTuple):
+class ClientOutcome(NamedTuple):
     """What came of one client: a word, what to add by hand or what was wrong, and the exit status."""
 
     target: Target
@@ -104,7 +104,7 @@ def targets_of(options: Options) -> list[Target]:
     return [*found.values()]
 
 
-def install(artifact: Artifact | None, options: Options) -> list[Outcome]:
+def install(artifact: Artifact | None, options: Options) -> list[ClientOutcome]:
     """Add a server to clients; of several clients each is tried."""
     targets = targets_of(options)
     default = server_entry(artifact, options, ())
@@ -131,25 +131,25 @@ def names_in(target: Target, name: str) -> set[str]:
     return found
 
 
-def attempt(target: Target, action: Callable[[], Outcome]) -> Outcome:
+def attempt(target: Target, action: Callable[[], ClientOutcome]) -> ClientOutcome:
     """Return what came of one client."""
     try:
         return action()
     except CannotWriteEntryError as problem:
-        return Outcome(target, FAILED, str(problem), status=USAGE)
+        return ClientOutcome(target, FAILED, str(problem), status=USAGE)
     except CannotEditError as problem:
-        return Outcome(target, FAILED, str(problem), status=UNEXPECTED_FILE)
+        return ClientOutcome(target, FAILED, str(problem), status=UNEXPECTED_FILE)
     except OSError as problem:
-        return Outcome(target, FAILED, problem.strerror or str(problem), status=UNEXPECTED_FILE)
+        return ClientOutcome(target, FAILED, problem.strerror or str(problem), status=UNEXPECTED_FILE)
 
 
-def install_in(target: Target, server: ServerEntry, options: Options, notes: tuple[str, ...]) -> Outcome:
+def install_in(target: Target, server: ServerEntry, options: Options, notes: tuple[str, ...]) -> ClientOutcome:
     """Add a server to one client."""
     entry = client_entry(target.client, server, target.scope)
     notes = (*notes, *entry.notes, *((target.client.note,) if target.client.note else ()))
     why = target.client.refusal or ("" if target.path else messages.NO_FILE.format(scope=target.scope))
     if why:
-        return Outcome(target, BY_HAND, rendered(target, server.name, entry), (why,))
+        return ClientOutcome(target, BY_HAND, rendered(target, server.name, entry), (why,))
     if target.client.program and target.scope == USER:
         outcome = install_by_program(target, server, entry, options)
         return outcome._replace(notes=(*outcome.notes, *notes))
@@ -166,20 +166,20 @@ def install_in(target: Target, server: ServerEntry, options: Options, notes: tup
             is_changed = edit_file(target.path, server.name, change)
     except CannotEditError as problem:
         advice = f"{problem}; {messages.BY_HAND}:\n{rendered(target, server.name, entry)}"
-        return Outcome(target, FAILED, advice, status=UNEXPECTED_FILE)
+        return ClientOutcome(target, FAILED, advice, status=UNEXPECTED_FILE)
     word = UNCHANGED if not is_changed else ADDED if before is None else UPDATED
     shown = rendered(target, server.name, entry) if options.dry_run and is_changed else ""
-    return Outcome(target, word, shown, notes if is_changed else ())
+    return ClientOutcome(target, word, shown, notes if is_changed else ())
 
 
 def text_with(target: Target, text: str, server: ServerEntry, entry: ClientEntry, *, replaces: bool) -> str:
     """Return a text with the entry of a server; an entry of another server is replaced only if that was asked for."""
-    existing = target.editor.read(text, target.place).get(server.name)
+    existing = target.editor.read(text, target.entry_place).get(server.name)
     if existing is not None and is_other(existing, server, entry):
         if not replaces:
             raise CannotWriteEntryError(messages.CONFLICT.format(name=server.name))
-        text = target.editor.drop(text, target.place, server.name)
-    text = target.editor.put(text, target.place, server.name, entry.fields, entry.owned)
+        text = target.editor.drop(text, target.entry_place, server.name)
+    text = target.editor.put(text, target.entry_place, server.name, entry.fields, entry.owned)
     for item in entry.inputs:
         text = put_item(text, target.form.inputs, item)
     return text
@@ -194,13 +194,13 @@ def is_other(existing: Entry, server: ServerEntry, entry: ClientEntry) -> bool:
 
 def rendered(target: Target, name: str, entry: ClientEntry) -> str:
     """Return an entry as an empty file would have it."""
-    text = target.editor.put("", target.place, name, entry.fields, entry.owned)
+    text = target.editor.put("", target.entry_place, name, entry.fields, entry.owned)
     for item in entry.inputs:
         text = put_item(text, target.form.inputs, item)
     return text
 
 
-def install_by_program(target: Target, server: ServerEntry, entry: ClientEntry, options: Options) -> Outcome:
+def install_by_program(target: Target, server: ServerEntry, entry: ClientEntry, options: Options) -> ClientOutcome:
     """Add a server by the client's own program, because a running client writes its file."""
     existing = target.entries().get(server.name)
     if existing is not None:
@@ -208,7 +208,7 @@ def install_by_program(target: Target, server: ServerEntry, entry: ClientEntry, 
             raise CannotWriteEntryError(messages.CONFLICT.format(name=server.name))
         merged = {**existing, **{field: entry.fields[field] for field in entry.owned if field in entry.fields}}
         if merged == existing:
-            return Outcome(target, UNCHANGED)
+            return ClientOutcome(target, UNCHANGED)
         entry = entry._replace(fields=entry.fields if options.replace else merged)
     words = ["mcp", "add-json", server.name, json.dumps(entry.fields, ensure_ascii=False), "--scope", USER]
     removal = ["mcp", "remove", server.name, "--scope", USER]
@@ -216,16 +216,16 @@ def install_by_program(target: Target, server: ServerEntry, entry: ClientEntry, 
     return run_client(target, [removal, words] if existing is not None else [words], word, options)
 
 
-def run_client(target: Target, commands: list[list[str]], word: str, options: Options) -> Outcome:
+def run_client(target: Target, commands: list[list[str]], word: str, options: Options) -> ClientOutcome:
     """Run a client's own program, or return what to run."""
     name = target.client.program
     program = find_program(name, system.environ)
     text = "\n".join(shlex.join([name, *words]) for words in commands)
     if options.dry_run:
-        return Outcome(target, word, text)
+        return ClientOutcome(target, word, text)
     if not program or program.lower().endswith((".cmd", ".bat")):
         why = messages.MISSING_PROGRAM.format(program=name)
-        return Outcome(target, BY_HAND, f"{text}\n", (why,), NOT_RUNNABLE)
+        return ClientOutcome(target, BY_HAND, f"{text}\n", (why,), NOT_RUNNABLE)
     for words in commands:
         done = subprocess.run(
             [program, *words], stdin=subprocess.DEVNULL, capture_output=True, timeout=PROGRAM_SECONDS, check=False
@@ -234,19 +234,19 @@ def run_client(target: Target, commands: list[list[str]], word: str, options: Op
             said = (done.stderr or done.stdout).decode("utf-8", "replace").strip()
             command = " ".join((name, *words[:3]))
             raise CannotEditError(messages.COMMAND_FAILED.format(command=command, problem=said))
-    return Outcome(target, word)
+    return ClientOutcome(target, word)
 
 
-def uninstall(name: str, options: Options) -> list[Outcome]:
+def uninstall(name: str, options: Options) -> list[ClientOutcome]:
     """Remove a server from clients."""
     name = chosen_name(options._replace(name=name), name)
     return [attempt(target, partial(uninstall_in, target, name, options)) for target in targets_of(options)]
 
 
-def uninstall_in(target: Target, name: str, options: Options) -> Outcome:
+def uninstall_in(target: Target, name: str, options: Options) -> ClientOutcome:
     """Remove a server from one client."""
     if not target.path or target.client.refusal or name not in target.entries():
-        return Outcome(target, ABSENT)
+        return ClientOutcome(target, ABSENT)
     if target.client.program and target.scope == USER:
         return run_client(target, [["mcp", "remove", name, "--scope", USER]], REMOVED, options)
     if options.dry_run:
@@ -258,12 +258,12 @@ def uninstall_in(target: Target, name: str, options: Options) -> Outcome:
             lambda text: text_without(target, text, name),
             lambda text: text in skeletons(target, name),
         )
-    return Outcome(target, REMOVED, notes=(target.client.note,) if target.client.note else ())
+    return ClientOutcome(target, REMOVED, notes=(target.client.note,) if target.client.note else ())
 
 
 def text_without(target: Target, text: str, name: str) -> str:
     """Return a text without an entry and without the questions for its values."""
-    text = target.editor.drop(text, target.place, name)
+    text = target.editor.drop(text, target.entry_place, name)
     return drop_items(text, target.form.inputs, f"{name}-") if target.form.inputs else text
 
 
@@ -271,7 +271,7 @@ def skeletons(target: Target, name: str) -> set[str]:
     """Return the texts that are left of files that were made for one entry."""
     form = target.form
     entry: Entry = {"name": name}
-    made = target.editor.put("", target.place, name, entry, frozenset())
+    made = target.editor.put("", target.entry_place, name, entry, frozenset())
     texts = [made]
     if form.inputs:
         texts.append(put_item(made, form.inputs, {"id": f"{name}-"}))

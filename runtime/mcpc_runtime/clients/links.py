@@ -8,8 +8,8 @@ from typing import NamedTuple
 from urllib.parse import quote
 
 from mcpc_runtime.clients import messages
+from mcpc_runtime.clients.client_paths import USER
 from mcpc_runtime.clients.entries import client_entry
-from mcpc_runtime.clients.places import USER
 from mcpc_runtime.clients.request import InvalidRequestError
 from mcpc_runtime.clients.table import CLIENTS
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from typing import NamedTuple
 
+from mcpc_runtime.clients.client_paths import USER, client_file, is_installed
 from mcpc_runtime.clients.installing import all_targets
-from mcpc_runtime.clients.places import USER, client_file, is_installed
 from mcpc_runtime.clients.table import CLIENTS
 from mcpc_runtime.clients.text_edits import CannotEditError
 from mcpc_runtime.platforms import system

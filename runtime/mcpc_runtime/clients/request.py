@@ -205,16 +205,16 @@ def variables_of(settings: Settings, options: Options, known: set[str], clients:
             missing.remove(name)
     if missing and not (sys.stdin.isatty() and sys.stderr.isatty()):
         raise InvalidRequestError(messages.MISSING_VALUES.format(server="the server", names=", ".join(missing)))
-    return (*found, *(variable_of(name, asked(declared[name]), declared[name]) for name in missing))
+    return (*found, *(variable_of(name, prompted_value(declared[name]), declared[name]) for name in missing))
 
 
 def variable_of(name: str, value: str | None, row: Mapping[str, Any]) -> Variable:
-    """Return a variable; one that is not declared is a secret if its name says so."""
+    """Return a variable; one that is not declared is a secret if its name is that of one."""
     is_secret = bool(row.get("secret")) if row else SECRET_NAME.search(name) is not None
     return Variable(name, value, is_secret, str(row.get("title") or row.get("description") or ""))
 
 
-def asked(row: Mapping[str, Any]) -> str:
+def prompted_value(row: Mapping[str, Any]) -> str:
     """Return the value of a setting from the terminal; a secret is not shown."""
     hint = f" ({row['description']})" if row.get("description") else ""
     prompt = messages.PROMPT.format(title=row["name"], hint=hint)

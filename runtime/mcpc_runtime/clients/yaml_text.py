@@ -259,10 +259,23 @@ def put_entry(text: str, place: EntryPlace, name: str, entry: Entry, owned: froz
     if section is not None and section.rest:
         before[section.first] = re.sub(r":[ ]*[^ #\r\n]+", ":", before[section.first], count=1)
     if before and not before[-1].endswith("\n"):
-        if any(ENDING_IN_BLOCK.search(line) for line in before):
+        if ends_in_block(before):
             raise CannotEditError("its last line has no line end, which may belong to a block of text")
         before[-1] += end
     return checked(text, "".join([*before, *(f"{line}{end}" for line in new), *lines[at:]]), place, name)
+
+
+def ends_in_block(lines: list[str]) -> bool:
+    """Tell whether the last line is in a block of text: a line above it, indented by less, announces one."""
+    least = -1
+    for line in reversed(lines):
+        indent = len(line) - len(line.lstrip(" "))
+        if not line.strip() or 0 <= least <= indent:
+            continue
+        if least >= 0 and ENDING_IN_BLOCK.search(line):
+            return True
+        least = indent
+    return False
 
 
 def rendered(name: str, entry: Entry, indent: int, is_list: bool) -> list[str]:

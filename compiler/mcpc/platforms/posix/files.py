@@ -12,6 +12,9 @@ __all__ = ["READ_FLAGS", "cache_home", "permissions", "replace_file", "servers_f
 READ_FLAGS = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
 """Flags that open a file which exists, and neither follow a link nor wait for the other end of a pipe."""
 
+DATA_FOLDERS = {"darwin": "~/Library/Application Support"}
+"""Folders of programs' data, of systems that have no variable for it."""
+
 
 def cache_home() -> Path:
     """Return the folder below which programs of this user keep their caches."""
@@ -20,9 +23,8 @@ def cache_home() -> Path:
 
 def servers_folder() -> Path:
     """Return the folder of servers that this user has installed."""
-    if sys.platform == "darwin":
-        return Path("~/Library/Application Support/mcp-servers").expanduser()
-    return Path(os.environ.get("XDG_DATA_HOME") or Path("~/.local/share").expanduser()) / "mcp-servers"
+    folder = DATA_FOLDERS.get(sys.platform) or os.environ.get("XDG_DATA_HOME") or "~/.local/share"
+    return Path(folder).expanduser() / "mcp-servers"
 
 
 def permissions(status: os.stat_result, *, is_program: bool) -> int:
