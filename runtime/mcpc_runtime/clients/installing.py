@@ -157,8 +157,8 @@ def install_in(target: Target, server: ServerEntry, options: Options, notes: tup
     def change(text: str) -> str:
         return text_with(target, text, server, entry, replaces=options.replace)
 
-    before = target.entries().get(server.name)
     try:
+        before = target.entries().get(server.name)
         if options.dry_run:
             text = read_text(target.path)
             is_changed = change(text) != text
