@@ -9,6 +9,7 @@ import os
 import stat
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING
@@ -141,9 +142,18 @@ def not_text(random: Random, editing: Editing, data: bytes) -> None:
     editing.path.write_bytes(data)
 
 
+def editable_text(random: Random, editing: Editing) -> str:
+    """Return a random text that is not refused."""
+    while True:
+        text = TEXTS[editing.kind](random, editing.place.keys[0][0])
+        with suppress(CannotEditError):
+            editing.put(text)
+            return text
+
+
 def written_meanwhile(random: Random, editing: Editing, data: bytes) -> None:
     """Another program changes the file while it is edited, in place or by a new file."""
-    other = TEXTS[editing.kind](Random(random.random()), editing.place.keys[0][0]).encode()
+    other = editable_text(random, editing).encode()
     times = random.randrange(1, 4)
 
     def change(text: str) -> str:
