@@ -190,6 +190,9 @@ BUILD_OPTIONS = (
         callback=wheel_places,
         help="Look for wheels in this folder, or on this page, first.",
     ),
+    shared_option(
+        "--compact", is_flag=True, default=None, help="Halve the file; its first call takes some milliseconds longer."
+    ),
 )
 FORMAT_OPTION = click.option(
     "--format", "output", type=click.Choice(sorted(FORMATS)), default="text", help="Format of the report."
