@@ -43,7 +43,11 @@ SECTIONS = {
         "inspect": "Show what a project or a built file offers.",
     },
     "Ship it": {
-        "export": "Write deployment files for Kubernetes or nginx.",
+        "bundle": "Write an MCP Bundle (.mcpb) for desktop clients.",
+        "plugin": "Write an Agent Plugin: the server and its skills, for agents.",
+        "image": "Write a container image, without a daemon.",
+        "registry": "Write the server.json of the official MCP registry.",
+        "export": "Write deployment files: systemd, compose, Kubernetes and others.",
     },
 }
 """The commands, with one line on each, in the sections of the help."""

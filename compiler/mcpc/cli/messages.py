@@ -32,9 +32,12 @@ NEXT_AFTER_IMPORT = "{path} lists each definition; next: {command}"
 NOT_A_SNAPSHOT = (
     "{path} is neither a built file nor a snapshot: {problem}; `mcpc inspect --format json` writes a snapshot"
 )
+NO_ADDRESS_OF_BUNDLE = "there is no address for {path}: use `--mcpb URL={path}`, or `mcpb` in `[tool.mcpc.registry]`"
 NOT_BUILT_BY_MCPC = "{path} was not built by mcpc"
 NOT_MODELS = "{path} was not written by `mcpc models`; use another name"
 ONLY_SELF_CONTAINED = "--interpreter and --minimal-library are options of --self-contained"
+OTHER_SOURCES = "{path} was built from other sources than the server that it is to start"
+PROGRAM_ALREADY = "the built file is a program already; leave out --exe and --self-contained"
 PACKAGE_EXPECTED = "`{value}` is not a package; write a project before this option"
 PROJECT_FOLDER_EXPECTED = "{path} {kind}; expected a project folder"
 PROJECT_MUST_BE_IMPORTED = "--no-import works only with check and show: this command must import the project's files"

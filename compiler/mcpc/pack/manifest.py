@@ -115,18 +115,11 @@ def lock_facts(layer: Layer) -> dict[str, Json]:
 
 
 def publishing_facts(server: Server) -> dict[str, Json]:
-    """Return what describes a server to people: its `serverInfo`, and the metadata of its project."""
-    facts: dict[str, Json] = {}
-    info = server.info.fields()
-    if info.keys() - {"name", "version"}:
-        facts["serverInfo"] = info
-    if server.project is not None:
-        described: dict[str, Json] = {
-            "project": server.project.as_json(),
-            "registry": server.project.registry.as_json(),
-        }
-        facts.update({name: members for name, members in described.items() if members})
-    return facts
+    """Return the metadata of a server's project, for its carriers."""
+    if server.project is None:
+        return {}
+    facts: dict[str, Json] = {"project": server.project.as_json(), "registry": server.project.registry.as_json()}
+    return {name: members for name, members in facts.items() if members}
 
 
 def handler_facts(server: Server) -> list[Json]:
