@@ -9,6 +9,7 @@ import base64
 import binascii
 import html
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import unquote_to_bytes
 
@@ -40,8 +41,13 @@ class Payload(NamedTuple):
     text: str
 
 
-def payloads(text: str) -> Iterator[Payload]:
-    """Yield all hidden texts of a text."""
+@lru_cache(maxsize=4)
+def payloads(text: str) -> tuple[Payload, ...]:
+    """Return all hidden texts of a text."""
+    return tuple(_payloads(text))
+
+
+def _payloads(text: str) -> Iterator[Payload]:
     for encoding, pattern, decode in ENCODINGS:
         if encoding in INVISIBLE and text.isascii():
             continue

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from mcpc.scan.confusables import LATIN
@@ -18,7 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 WORD = re.compile(r"[^\s,;()\[\]{}<>\"!?|=“”]+|[!?]|\n\s{0,200}\n|\n[ \t]{0,80}[-*•]")
-EDGE = "`'*_.:‘’«»"
+BEFORE, AFTER = "`'*_‘’«»:", "`'*_‘’«».:"
+"""Characters that are not part of a word at its beginning and its end; `.env` begins with a dot."""
 ABBREVIATIONS = frozenset({"e.g.", "i.e.", "etc.", "vs.", "incl.", "approx.", "no.", "resp."})
 MAX_TEXT = 1 << 20
 """Characters of one text that are read for orders; a longer one is a file of data."""
@@ -46,6 +48,7 @@ class FoldedText:
         return self.offsets[offset] if offset < len(self.offsets) else (self.offsets[-1] + 1 if self.offsets else 0)
 
 
+@lru_cache(maxsize=4)
 def fold(text: str) -> FoldedText:
     """Return a text in folded form."""
     text = text[:MAX_TEXT]
@@ -74,7 +77,7 @@ def sentences(folded: FoldedText) -> Iterator[list[Word]]:
     words: list[Word] = []
     for found in WORD.finditer(folded.text):
         raw = found[0]
-        text = raw.strip(EDGE)
+        text = raw.lstrip(BEFORE).rstrip(AFTER)
         is_end = raw[0] in "\n!?" or (raw[-1] == "." and raw not in ABBREVIATIONS)
         if text and raw[0] not in "\n!?":
             start = found.start() + raw.index(text)

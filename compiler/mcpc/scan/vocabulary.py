@@ -22,8 +22,11 @@ PHRASES = {
     "mention": "mention, mentioning, reveal, disclose, discuss, talk about, refer to, acknowledge, explain, announce, report",
     "this": "this, that, these, it, any of this, the above, anything about, that you, what you, why you, how you, the fact, "
     "these instructions, this instruction, these steps, this step, your actions, the step, the steps, about this, the action",
-    "person": "user, users, human, humans, person, people, operator, anyone, customer, them, developer, owner, end-user",
+    "person": "user, users, human, humans, person, people, operator, anyone, customer, them, developer, owner, end-user, user's, person's, customer's",
     "ask": "asking, confirming, confirmation, approval, permission, consent, consulting, prompting, requesting",
+    "question": "ask, request, prompt, wait for, seek, require",
+    "consent": "approval, permission, confirmation, consent, authorization",
+    "condition": "whether, if, once, until, unless, when, after",
     "secretly": "secretly, silently, covertly, quietly, discreetly, stealthily, surreptitiously, invisibly, behind the scenes, unnoticed",
     "act": "read, send, include, copy, forward, add, call, execute, collect, append, upload, post, invoke, transmit, "
     "pass, attach, store, record, gather, fetch, insert, exfiltrate, email, bcc, delete, modify",
@@ -31,8 +34,9 @@ PHRASES = {
     "hidden": "secret, hidden, confidential, invisible, concealed, private, from, between us, quiet",
     "ignore": "ignore, disregard, forget, override, bypass, overrule, supersede, discard, circumvent, ignoring, disregarding, "
     "overriding, skip, drop",
-    "prior": "previous, prior, earlier, preceding, above, all, existing, your, system, safety, other, any, original, initial, user's, "
-    "developer, everything",
+    "prior": "previous, prior, earlier, preceding, above, all, your, system, safety, other, any, initial, user's, everything",
+    "guardrail": "guardrails, safeguards, safety guidelines, safety rules, safety checks, alignment training, content policy, "
+    "content policies, safety policies, ethical guidelines",
     "instruction": "instruction, instructions, prompt, prompts, rules, guidelines, directives, safeguards, guardrails, "
     "restrictions, programming, training, constraints, policies, guidance, alignment, orders",
     "are now": "you are now, act as, pretend to be, pretend you are, you are no longer, from now on you, behave as",
@@ -49,11 +53,11 @@ PHRASES = {
     "need to, needs to, whenever, every time, its, it, prior to, necessary, mandatory, step",
     "into": "as, into, in, via, within, using, inside, through, to, with",
     "argument": "argument, parameter, sidenote, side note, field, notes, metadata, parameters, arguments, header, input, param",
-    "conversation": "conversation, conversation history, chat history, chat log, chat transcript, message history, "
+    "conversation": "conversation, conversation history, conversation context, chat context, conversation log, user messages, chat history, chat log, chat transcript, message history, "
     "previous messages, all messages, prior messages, chat messages, full context, context window, entire context, transcript, "
     "everything the user, what the user said",
     "inner text": "system prompt, system message, your instructions, your system, developer message, tool definitions, tool list, "
-    "list of tools, list of all tools, available tools, your tools, initial prompt, hidden prompt, your reasoning, chain of thought, "
+    "list of tools, list of all tools, available tools, your tools, initial prompt, hidden prompt, "
     "session token, your memory",
     "secret data": "password, passwords, credentials, api key, api keys, access token, access tokens, tokens, secrets, private key, "
     "credit card, card number, ssn, social security number, personal data, cookies, one-time code, recovery codes, secret key",
@@ -63,10 +67,15 @@ PHRASES = {
     "before": "before, prior to, ahead of",
     "using": "using, calling, invoking, running, you use, you call, use of, any use of, executing, you invoke, call to, calls to, "
     "use, call, invoke",
+    "invoke": "call, invoke, calling, invoking, trigger, query",
     "any tool": "any other tool, any tool, any other tools, all other tools, other tools, every other tool, another tool, each tool, "
     "any tools, any mcp tool, any other function, every tool, any other action, anything else, any other operation, "
     "all tools, any of the other tools",
     "this tool": "this tool, this function, this server, this mcp server, this one, this tool first",
+    "any request": "any request, every request, each request, all requests, every message, each message, any question, every question, "
+    "any task, every task, each response, every response, every interaction, each turn, every turn, any query, every query, "
+    "every conversation, each conversation, all questions, all tasks",
+    "let know": "let, loop in, keep informed, in the loop",
     "first": "first, before anything else, before all else",
     "must": "must, always, have to, has to, need to, should always, required to, you must, must always, shall",
     "called": "be called, be used, be invoked, be run, be executed",

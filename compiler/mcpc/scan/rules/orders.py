@@ -44,11 +44,14 @@ ORDERS = (
     Order("SCAN101", ("act", "secretly"), 5, needs=("must", "you must", "before", "also")),
     Order("SCAN101", ("keep", "this", "hidden"), 3, needs=("person",)),
     Order("SCAN101", ("keep", "this", "person"), 3),
-    Order("SCAN101", ("without", "tell", "person"), 1, needs=("must", "you must", "cue")),
+    Order("SCAN101", ("without", "tell", "person"), 1, needs=("must", "you must", "cue"), unless=("discussion", "not")),
     Order("SCAN102", ("without", "ask", "person"), 3, needs=("must", "you must")),
-    Order("SCAN102", ("not", "ask", "person"), 3),
+    Order("SCAN102", ("not", "ask", "person"), 3, unless=("discussion", "without")),
+    Order("SCAN102", ("not", "question", "person", "consent"), 3, unless=("discussion", "without")),
+    Order("SCAN102", ("not", "question", "consent"), 2, unless=("discussion", "without")),
     Order("SCAN102", ("skip check",), needs=("must", "you must", "cue")),
     Order("SCAN103", ("ignore", "prior", "instruction"), 3, not_after=("not",)),
+    Order("SCAN103", ("ignore", "guardrail"), 3, not_after=("not",)),
     Order("SCAN103", ("are now", "persona"), 4),
     Order("SCAN103", ("precedence", "prior", "instruction"), 3, not_after=("not",)),
     Order("SCAN104", ("read", "private path"), 6, needs=("argument", "cue"), not_after=("not",)),
@@ -62,6 +65,10 @@ ORDERS = (
     Order("SCAN105", ("argument", "must", "inner text"), 6),
     Order("SCAN106", ("before", "using", "any tool"), 2),
     Order("SCAN106", ("this tool", "called", "before", "any tool"), 4),
+    Order("SCAN106", ("any request", "must", "call", "this tool"), 4),
+    Order("SCAN106", ("must", "call", "this tool", "any request"), 5),
+    Order("SCAN106", ("must", "call", "this tool", "first", "any request"), 5),
+    Order("SCAN108", ("let know", "external"), 2),
     Order("SCAN108", ("blind copy", "external"), 4),
     Order("SCAN108", ("must", "send", "external"), 10),
     Order("SCAN108", ("send", "every", "external"), 8, needs=("must", "you must", "when", "secretly", "before")),
@@ -69,7 +76,7 @@ ORDERS = (
     Order("SCAN110", ("emphasis", "you must"), 12, needs=("else breaks",)),
     Order("SCAN110", ("you must", "else breaks"), 25),
     Order("SCAN110", ("must", "called", "else breaks"), 25),
-    Order("SCAN111", ("person", "agreed"), 1),
+    Order("SCAN111", ("person", "agreed"), 1, unless=("discussion", "condition")),
     Order("SCAN202", ("instead of", "other tools"), 1),
     Order("SCAN202", ("best", "other tools"), 6),
     Order("SCAN201", ("all mail", "must", "routed"), 3),
@@ -78,10 +85,11 @@ TAGS = re.compile(
     r"</?\s{0,3}(important|system|secret|hidden|admin|sys|override|system[-_ ](?:prompt|reminder|message|note)"
     r"|assistant|(?:hidden|secret|private)[-_ ]instructions?|ai[-_ ]instructions?)\s{0,3}/?>"
     r"|\[/?inst\]|<</?sys>>|<\|(?:im_start|im_end|system|user|assistant|endoftext|eot_id|start_header_id)\|>"
-    r"|^\s{0,8}#{2,6}\s{0,3}(?:system|assistant|instruction)s?\s{0,3}:"
-    r"|^\s{0,8}\[?(?:system|assistant)(?: (?:message|note|prompt|override))?\]?\s{0,2}:\s",
+    r"|^\s{0,8}#{2,6}\s{0,3}(?:system|assistant|instruction)s?\s{0,3}:"    r"|\[(?:system|assistant)(?: (?:message|note|prompt|override|instructions?))?\]",
     re.MULTILINE,
 )
+SPEAKER = re.compile(r"^[ \t]{0,8}(?:SYSTEM|ASSISTANT|SYSTEM (?:MESSAGE|NOTE|PROMPT|OVERRIDE)|Human|Assistant): ", re.MULTILINE)
+"""A line of a conversation.  An argument `system:` of a docstring is none, so that case matters."""
 PIPED = re.compile(r"\b(?:curl|wget|iwr|irm)\b[^|\n]{3,200}\|\s{0,5}(?:sudo\s)?(?:ba|z|da)?(?:sh|iex|python3?)\b")
 ROLES = frozenset({Role.PROSE, Role.VALUE, Role.CONTENTS, Role.NAME})
 SHORTEST = 12
@@ -113,8 +121,11 @@ def _orders(text: Text, read: str) -> Iterator[Hit]:
         yield from _orders_of_sentence(text, sentence)
     for code, pattern in (("SCAN107", TAGS), ("SCAN109", PIPED)):
         found = pattern.search(folded.text)
-        if found and found.start() < len(folded.text):
+        if found:
             yield Hit(code, text, folded.original(found.start()), folded.original(found.end() - 1) + 1)
+    found = SPEAKER.search(read)
+    if found:
+        yield Hit("SCAN107", text, *found.span())
 
 
 def _orders_of_sentence(text: Text, sentence: Sequence[Word]) -> Iterator[Hit]:

@@ -42,7 +42,10 @@ def find_shadowing(server: ServerTexts, others: Sequence[ServerTexts]) -> Iterat
 
 def _of_text(text: Text, own: set[str], foreign: set[str]) -> Iterator[Hit]:
     seen: set[str] = set()
-    for sentence in sentences(fold(text.text)):
+    folded = fold(text.text)
+    if not foreign and not IDENTIFIER.search(folded.text) and " tool" not in folded.text:
+        return
+    for sentence in sentences(folded):
         for hit in _of_sentence(text, sentence, own, foreign):
             if hit.code not in seen:
                 seen.add(hit.code)
@@ -94,8 +97,9 @@ def _redirected(
     """Return the range of an order about the use of a mentioned tool."""
     orders = [one for one in found.get("order", ()) if is_known or sentence[one.start].text in REDIRECTING]
     ends = sequence(found, ("when", "using", "mention"), 3) or (sequence(found, ("using", "mention"), 2) if is_known else None)
-    if not ends:
-        return None
+    called = sequence(found, ("you must", "invoke", "mention"), 2)
+    if not ends or called:
+        return called
     after = next((one for one in orders if 0 <= one.start - ends[1].end <= GAP_TO_ORDER), None)
     before = next((one for one in orders if 0 <= ends[0].start - one.end <= GAP_TO_ORDER), None)
     if after:
