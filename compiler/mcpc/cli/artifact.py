@@ -90,9 +90,18 @@ def artifact_contents(path: Path) -> dict[str, Any]:
             index = parse_index(stored_entry(archive, "mcpc_app/index.py"))
             blob = stored_entry(archive, "mcpc_app/blob")
         newest = index["revisions"][index["stateless_versions"][-1]]
+        facts |= server_description(index["result_meta"], newest["answers"], blob)
         return facts | {row[0].decode(): list_items(row, blob) for row in newest["lists"].values()}
     except READ_ERRORS:
         raise click.UsageError(messages.DAMAGED.format(path=path)) from None
+
+
+def server_description(meta: dict[str, Any], answers: dict[str, Any], blob: bytes) -> dict[str, Any]:
+    """Return what the server says about itself: `serverInfo`, `instructions`, `capabilities`."""
+    start, length = answers["server/discover"]
+    answer = json.loads(blob[start : start + length])
+    said = {"serverInfo": meta["io.modelcontextprotocol/serverInfo"], **answer}
+    return {name: said[name] for name in ("serverInfo", "instructions", "capabilities") if name in said}
 
 
 def stored_entry(archive: zipfile.ZipFile, name: str) -> bytes:

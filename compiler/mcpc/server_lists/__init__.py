@@ -1,0 +1,14 @@
+"""What a server offers, as one value, and how it is read from a running server.
+
+    model.py        ServerLists, and its form as JSON: the snapshot that a repository keeps
+    client.py       the client side of the protocol: both eras, all pages, within limits
+    processes.py    a server that this client starts, over its standard input and output
+    http.py         a server at an address, over HTTP
+    event_streams.py  event streams of HTTP responses
+
+A server is asked for lists only: no tool is called and no resource is read.
+"""
+
+from mcpc.server_lists.model import ServerLists, SnapshotError, read_snapshot
+
+__all__ = ["ServerLists", "SnapshotError", "read_snapshot"]

@@ -1,0 +1,228 @@
+"""What a server offers, read from a file, from a snapshot and from running servers, some of which misbehave."""
+
+from __future__ import annotations
+
+import json
+import sys
+from contextlib import contextmanager
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import click
+import pytest
+
+from mcpc.cli.server_targets import artifact_lists, read_command, read_target, request_headers
+from mcpc.server_lists import SnapshotError, read_snapshot
+from mcpc.server_lists.client import ConversationError, Deadline, read_server
+from mcpc.server_lists.event_streams import event_data
+from mcpc.server_lists.http import UnsafeAddressError, connected
+from mcpc.server_lists.model import lists_from_json, snapshot_text
+from mcpc.server_lists.processes import started_server
+from support.artifact import build
+from support.projects import SERVER_JSON
+from support.serving import served
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+Object = dict[str, Any]
+TOOL = {"name": "echo", "description": "Repeat.", "inputSchema": {"type": "object"}}
+ABOUT = {"serverInfo": {"name": "fake", "version": "1"}, "capabilities": {"tools": {}}}
+SECONDS = 60
+
+
+class FakeServer:
+    """A server of the handshake era in this process; `answers`: results or errors by method."""
+
+    def __init__(self, **answers: Callable[[Object], Object]) -> None:
+        self.answers = answers
+        self.connections = 0
+        self.methods: list[str] = []
+
+    @contextmanager
+    def connect(self) -> Iterator[FakeServer]:
+        self.connections += 1
+        yield self
+
+    def use_revision(self, version: str) -> None: ...
+
+    def notify(self, message: Object, _deadline: Deadline) -> None:
+        self.methods.append(message["method"])
+
+    def request(self, message: Object, _deadline: Deadline) -> Object:
+        self.methods.append(message["method"])
+        answer = self.answers.get(message["method"].replace("/", "_"))
+        if answer is None:
+            return {"id": message["id"], "error": {"code": -32601, "message": "Method not found"}}
+        return {"id": message["id"], **answer(message["params"])}
+
+
+def result(value: Object) -> Callable[[Object], Object]:
+    return lambda _: {"result": value}
+
+
+GREETING = result({"protocolVersion": "2025-11-25", **ABOUT})
+
+
+def test_a_server_of_the_handshake_era_is_greeted_over_the_same_connection() -> None:
+    server = FakeServer(initialize=GREETING, tools_list=result({"tools": [TOOL]}))
+    found = read_server(server.connect)
+    assert (found.name, found.version, found.tools) == ("fake", "1", (TOOL,))
+    assert server.connections == 1
+    assert server.methods == ["server/discover", "initialize", "notifications/initialized", "tools/list"]
+
+
+def test_a_server_that_refuses_to_be_discovered_is_greeted_over_a_new_connection() -> None:
+    refusal = {"error": {"code": -32600, "message": "not initialized"}}
+    server = FakeServer(server_discover=lambda _: refusal, initialize=GREETING, tools_list=result({"tools": []}))
+    assert read_server(server.connect).tools == ()
+    assert server.connections == 2
+
+
+def test_all_pages_are_read() -> None:
+    def page(params: Object) -> Object:
+        number = int(params.get("cursor", "0"))
+        more = {"nextCursor": str(number + 1)} if number < 4 else {}
+        return {"result": {"tools": [{**TOOL, "name": f"t{number}"}], **more}}
+
+    found = read_server(FakeServer(initialize=GREETING, tools_list=page).connect)
+    assert [tool["name"] for tool in found.tools] == ["t0", "t1", "t2", "t3", "t4"]
+
+
+@pytest.mark.parametrize(
+    ("answer", "text"),
+    [
+        ({"tools": [TOOL], "nextCursor": "again"}, "do not end"),
+        ({"tools": {}}, "no list"),
+        ({"tools": [{"title": "without a name"}]}, "without `name`"),
+        ({"tools": [TOOL] * 100_001}, "more than 100000"),
+    ],
+)
+def test_a_server_that_breaks_the_protocol_is_an_error(answer: Object, text: str) -> None:
+    with pytest.raises(ConversationError, match=text):
+        read_server(FakeServer(initialize=GREETING, tools_list=result(answer)).connect)
+
+
+def test_time_and_bytes_of_a_conversation_are_limited() -> None:
+    now = 0.0
+    deadline = Deadline(5, 10, lambda: now)
+    deadline.count(10)
+    with pytest.raises(ConversationError, match="more than"):
+        deadline.count(1)
+    now = 6.0
+    with pytest.raises(ConversationError, match="5 seconds"):
+        deadline.seconds()
+
+
+def test_an_event_stream_is_read_event_by_event() -> None:
+    lines = [b": hello\n", b"event: message\r\n", b"data: {\n", b"data: }\n", b"\n", b"data:x\n", b"\n", b"data: cut\n"]
+    assert list(event_data(lines)) == [b"{\n}", b"x"]
+
+
+ENDS = "import sys; sys.stdin.readline(); sys.exit(3)"
+TALKS = """
+import json, sys
+print("a line that is not a message", flush=True)
+for line in sys.stdin:
+    asked = json.loads(line)
+    if asked["method"] == "initialize":
+        print(json.dumps({"jsonrpc": "2.0", "id": "own", "method": "roots/list"}), flush=True)
+        refused = json.loads(sys.stdin.readline())
+        assert refused["error"]["code"] == -32601, refused
+        result = {"protocolVersion": "2025-06-18", "serverInfo": {"name": "t", "version": "1"}, "capabilities": {}}
+        print(json.dumps({"jsonrpc": "2.0", "id": asked["id"], "result": result}), flush=True)
+    elif asked["method"] == "server/discover":
+        sys.exit(1)
+"""
+
+
+def test_a_server_that_ends_when_it_is_discovered_is_started_again() -> None:
+    found = read_server(partial(started_server, [sys.executable, "-c", TALKS]), SECONDS)
+    assert (found.name, found.tools) == ("t", ())
+
+
+@pytest.mark.parametrize(
+    ("command", "text"),
+    [([sys.executable, "-c", ENDS], "ended with status 3"), (["no-such-program-of-mcpc"], "cannot be started")],
+)
+def test_a_command_that_does_not_serve_has_exit_code_4(command: list[str], text: str) -> None:
+    with pytest.raises(click.ClickException, match=text) as caught:
+        read_command(command, SECONDS)
+    assert caught.value.exit_code == 4
+
+
+def test_a_command_that_does_not_answer_is_ended() -> None:
+    with pytest.raises(click.ClickException, match="did not answer"):
+        read_command([sys.executable, "-c", "import time; time.sleep(1000)"], 0.5)
+
+
+@pytest.fixture(scope="module")
+def artifact(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    project = tmp_path_factory.mktemp("project")
+    (project / "server.json").write_text(
+        SERVER_JSON.replace('"capabilities"', '"instructions": "Ask.", "capabilities"')
+    )
+    (project / "tools.json").write_text(json.dumps({"tools": [TOOL]}))
+    (project / "tools.bash").write_text("tool_echo() { echo; }\nexport -f tool_echo\n")
+    return build(project, project.with_suffix(".pyz"), "--http")
+
+
+def test_a_file_and_the_server_that_it_is_offer_the_same(artifact: Path) -> None:
+    read = artifact_lists(artifact)
+    assert (read.name, read.version, read.instructions, read.python) == ("demo", "1.0.0", "Ask.", "3.11")
+    assert [tool["name"] for tool in read.tools] == ["echo"]
+    started = read_command([sys.executable, str(artifact)], SECONDS)
+    with served(artifact) as server:
+        reached = read_target(server.url, {}, {}, SECONDS)
+    for other in (started, reached):
+        assert (other.tools, other.information, other.instructions) == (read.tools, read.information, "Ask.")
+        assert other.capabilities == read.capabilities
+        assert other.python is None
+
+
+def test_a_server_over_http_that_wants_a_token_gets_it(artifact: Path, tmp_path: Path) -> None:
+    token = tmp_path / "token"
+    token.write_text("0123456789abcdef-s3cret\n")
+    token.chmod(0o600)
+    with served(artifact, "--token-file", str(token)) as server:
+        with pytest.raises(click.ClickException, match="it wants a token") as caught:
+            read_target(server.url, {}, {}, SECONDS)
+        assert caught.value.exit_code == 4
+        assert read_target(server.url, {}, request_headers((), token), SECONDS).name == "demo"
+
+
+def test_headers_do_not_go_to_another_machine_unencrypted() -> None:
+    with pytest.raises(UnsafeAddressError), connected("http://example.com/mcp", {"Authorization": "x"}):
+        pass
+
+
+@pytest.mark.parametrize("header", ["no-colon-s3cret", ": s3cret", "a b: s3cret", "X-Key: s3cret\nX: y"])
+def test_a_wrong_header_is_refused_without_repeating_it(header: str) -> None:
+    with pytest.raises(click.UsageError) as caught:
+        request_headers((header,), None)
+    assert "s3cret" not in caught.value.message
+
+
+def test_a_snapshot_is_the_same_value_again(artifact: Path, tmp_path: Path) -> None:
+    lists = artifact_lists(artifact)
+    path = tmp_path / "lists.json"
+    path.write_text(snapshot_text(lists))
+    assert read_snapshot(path) == lists
+    assert snapshot_text(read_snapshot(path)) == path.read_text()
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", "[" * 100_000, '{"name": "a", "tools": {}}', '{"name": 1}', "\xff"])
+def test_a_file_that_is_not_a_snapshot_is_an_error(text: str, tmp_path: Path) -> None:
+    path = tmp_path / "lists.json"
+    path.write_text(text)
+    with pytest.raises(SnapshotError):
+        read_snapshot(path)
+    with pytest.raises(click.UsageError):
+        read_target(str(path), {}, {}, SECONDS)
+
+
+def test_a_built_file_knows_which_tools_are_tasks() -> None:
+    facts = {"name": "a", "tools": [{**TOOL, "name": "slow"}], "running": [{"of": ["slow"], "task": "optional"}]}
+    assert lists_from_json(facts, is_built=True).tasks == {"slow": "optional"}
+    assert lists_from_json({"name": "a", "tools": [TOOL]}).tasks is None
