@@ -41,6 +41,7 @@ SECTIONS = {
         "inspect": "Show what a project or a built file offers.",
     },
     "Ship it": {
+        "scan": "Report what could attack or mislead in what a server offers.",
         "export": "Write deployment files for Kubernetes or nginx.",
     },
 }

@@ -17,6 +17,7 @@ FILE_EXPECTED = "{path} is {kind}; expected the name of a file to write"
 FILE_OF_PROJECT = "{path} is a file of the project; use another name for the built file"
 HEADER_EXPECTED = "--header number {number} is not `NAME: VALUE`"
 IMPORT_DOES_NOT_BUILD = "Error: the converted project does not build; nothing was written"
+IGNORES_NOTHING = "note: `{entry}` of `ignore` matches no finding"
 INSIDE_PROJECT = "{path} is inside the project; expected a folder outside it"
 INTERNAL_ERROR = """\
 mcpc: internal error: {kind}: {problem}
@@ -27,6 +28,7 @@ NOT_A_SNAPSHOT = (
 )
 NOT_BUILT_BY_MCPC = "{path} was not built by mcpc"
 NOT_MODELS = "{path} was not written by `mcpc models`; use another name"
+NOT_PINS = "{path}: {problem}; expected a file of `mcpc scan --pin`, or a snapshot"
 ONLY_SELF_CONTAINED = "--interpreter and --minimal-library are options of --self-contained"
 PROJECT_FOLDER_EXPECTED = "{path} {kind}; expected a project folder"
 PROJECT_MUST_BE_IMPORTED = "--no-import works only with check and show: this command must import the project's files"
@@ -45,3 +47,4 @@ TOKEN_EXPECTED = "{path} is not a token: expected one line without spaces"
 UNKNOWN_CODE = "unknown code {code}; {hint}"
 UNKNOWN_COMMAND = "unknown command: {name}"
 UNKNOWN_TOOL = "unknown tool {name}"
+WRONG_SETTING = "{path}: {problem}"

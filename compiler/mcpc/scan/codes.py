@@ -27,6 +27,8 @@ SEE = "remove it: people must be able to see what a model reads"
 WITHDRAW = "remove it, withdraw the secret where it was issued, and pass secrets in settings"
 ASK_WHO = "find out why this server needs it, and use another server if there is no good answer"
 
+READ_BY_ALL = "Every client of the server reads it, and logs keep it."
+
 CODES: dict[str, RiskCode] = {
     "SCAN101": RiskCode(
         H, "text asks the model to keep something from the person",
@@ -69,12 +71,12 @@ CODES: dict[str, RiskCode] = {
     ),
     "SCAN110": RiskCode(
         L, "text presses the model",
-        "Threats and emphasis raise the chance that a model obeys. Honest servers use them too, so this alone is little.",
+        "Threats and emphasis raise the chance that a model obeys. Honest servers use them too.",
         DESCRIBE,
     ),
     "SCAN111": RiskCode(
-        M, "text claims that the person has agreed", "A description cannot know that; the claim makes a model skip questions.",
-        DESCRIBE,
+        M, "text claims that the person has agreed",
+        "A description cannot know that; the claim makes a model skip questions.", DESCRIBE,
     ),
     "SCAN201": RiskCode(
         H, "text changes how a tool of another server is used",
@@ -133,11 +135,11 @@ CODES: dict[str, RiskCode] = {
         M, "word mixes look-alike letters of two scripts", "It evades a search for the word that it looks like.",
         "write the word in one script",
     ),
-    "SCAN401": RiskCode(H, "text has a secret", "Every client of the server reads it, and logs keep it.", WITHDRAW),
-    "SCAN402": RiskCode(M, "value looks like a secret", "Every client of the server reads it, and logs keep it.", WITHDRAW),
-    "SCAN403": RiskCode(H, "text has a private key", "Every client of the server reads it, and logs keep it.", WITHDRAW),
+    "SCAN401": RiskCode(H, "text has a secret", READ_BY_ALL, WITHDRAW),
+    "SCAN402": RiskCode(M, "value looks like a secret", READ_BY_ALL, WITHDRAW),
+    "SCAN403": RiskCode(H, "text has a private key", READ_BY_ALL, WITHDRAW),
     "SCAN404": RiskCode(
-        H, "address has a password", "Every client of the server reads it, and logs keep it.", WITHDRAW,
+        H, "address has a password", READ_BY_ALL, WITHDRAW,
     ),
     "SCAN501": RiskCode(
         L, "address is not encrypted", "Anyone on the way can read and change what is behind it.", "use https",
@@ -197,7 +199,7 @@ CODES: dict[str, RiskCode] = {
         "read the difference with `mcpc diff`, scan it, and pin it again",
     ),
     "SCAN702": RiskCode(
-        M, "definition is new since the server was pinned", "Nobody has approved it.".replace("Nobody", "No person"),
+        M, "definition is new since the server was pinned", "No person has approved it.",
         "read it, and pin it again",
     ),
     "SCAN703": RiskCode(

@@ -11,9 +11,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-
-    from mcpc.diagnostics import Span
+    from collections.abc import Callable, Mapping, Sequence
 
 
 class Risk(StrEnum):
@@ -70,21 +68,6 @@ class ScannedFile(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class ScannedServer:
-    """One server: its lists in the form of a snapshot, and files where they are known.
-
-    `target`: what the user named; `locate`: the position in a project of a definition's value, by kind, name and the
-    pointer in the definition.
-    """
-
-    name: str
-    target: str
-    lists: Mapping[str, Any]
-    files: tuple[ScannedFile, ...] = ()
-    locate: Callable[[Text], Span | None] | None = field(default=None, compare=False)
-
-
-@dataclass(frozen=True, slots=True)
 class Hit:
     """What a rule says: its code, the text, the range of the text that matters, and details for the message."""
 
@@ -94,6 +77,30 @@ class Hit:
     end: int = 0
     detail: str = ""
     excerpt: str = ""
+
+
+class Position(NamedTuple):
+    """A range of a source file: its path, and lines and columns from 1 of its first character and of the one after."""
+
+    path: str
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+
+
+@dataclass(frozen=True, slots=True)
+class ScannedServer:
+    """One server: its lists in the form of a snapshot, and files where they are known.
+
+    `target`: what the user named; `locate`: the position of a hit in the files of a project.
+    """
+
+    name: str
+    target: str
+    lists: Mapping[str, Any]
+    files: tuple[ScannedFile, ...] = ()
+    locate: Callable[[Hit], Position | None] | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +114,7 @@ class Finding:
     text: Text
     message: str
     excerpt: str
-    span: Span | None = None
+    position: Position | None = None
 
     @property
     def place(self) -> str:
@@ -131,6 +138,3 @@ class ServerTexts:
     def tool_names(self) -> tuple[str, ...]:
         """The names of its tools."""
         return tuple(str(tool.get("name", "")) for tool in self.items("tools"))
-
-
-TextRule = "Callable[[Text], Iterator[Hit]]"

@@ -25,8 +25,9 @@ HEXADECIMAL = re.compile(r"(?<![0-9A-Fa-f])(?:[0-9A-Fa-f]{2}[ :]?){14,}(?![0-9A-
 PERCENT = re.compile(r"(?:%[0-9A-Fa-f]{2}){8,}(?:[\w.-]|%[0-9A-Fa-f]{2})*")
 ESCAPES = re.compile(r"(?:\\u[0-9A-Fa-f]{4}|\\x[0-9A-Fa-f]{2}){6,}")
 ENTITIES = re.compile(r"(?:&#(?:x[0-9A-Fa-f]{2,6}|[0-9]{2,7});){6,}")
-COMMENT = re.compile(r"<!--(.{1,20000}?)(?:-->|\Z)", re.DOTALL)
-MARKDOWN_COMMENT = re.compile(r"^\[(?://|comment|_)\]:\s?[^\n]{0,20}?#?\s?[\"(']([^\n]{1,2000}?)[\")']\s*$", re.MULTILINE)
+COMMENT = re.compile(r"<!--(?:[^-]|-(?!->))*+(?:-->)?")
+MARKDOWN_COMMENT = re.compile(r"^\[(?://|comment|_)\]:[^\n]{1,2000}$", re.MULTILINE)
+"""A definition of a link that no text uses: `[//]: # (text)`."""
 SHORTEST = 10
 """Characters of the shortest decoded text that counts."""
 MAX_ENCODED = 1 << 16
@@ -82,7 +83,7 @@ def decode_bits(text: str) -> str | None:
 def decode_base64(text: str) -> str | None:
     """Return the text of base64 of either alphabet."""
     body = text.rstrip("=").replace("-", "+").replace("_", "/")
-    if len(body) % 4 == 1 or body.isalpha() and (body.islower() or body.isupper()):
+    if len(body) % 4 == 1 or (body.isalpha() and (body.islower() or body.isupper())):
         return None
     try:
         return readable(base64.b64decode(body + "=" * (-len(body) % 4), validate=True))
@@ -103,7 +104,9 @@ def decode_percent(text: str) -> str | None:
 def decode_escapes(text: str) -> str | None:
     """Return the text of escapes as in source code."""
     found = re.findall(r"\\u([0-9A-Fa-f]{4})|\\x([0-9A-Fa-f]{2})", text)
-    return readable("".join(chr(int(wide or narrow, 16)) for wide, narrow in found).encode("utf-8", "replace"), shortest=6)
+    return readable(
+        "".join(chr(int(wide or narrow, 16)) for wide, narrow in found).encode("utf-8", "replace"), shortest=6
+    )
 
 
 def decode_entities(text: str) -> str | None:
@@ -118,8 +121,7 @@ def decode_comment(text: str) -> str | None:
 
 def decode_markdown_comment(text: str) -> str | None:
     """Return the text of a link definition that is used as a comment."""
-    found = MARKDOWN_COMMENT.match(text)
-    return found[1].strip() if found else None
+    return text.partition(":")[2].strip(" #<>()'\"") or None
 
 
 def readable(data: bytes, shortest: int = SHORTEST) -> str | None:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 WORD = re.compile(r"[^\s,;()\[\]{}<>\"!?|=“”]+|[!?]|\n\s{0,200}\n|\n[ \t]{0,80}[-*•]")
-BEFORE, AFTER = "`'*_‘’«»:", "`'*_‘’«».:"
+BEFORE, AFTER = "`'*_\u2018\u2019«»:", "`'*_\u2018\u2019«».:"
 """Characters that are not part of a word at its beginning and its end; `.env` begins with a dot."""
 ABBREVIATIONS = frozenset({"e.g.", "i.e.", "etc.", "vs.", "incl.", "approx.", "no.", "resp."})
 MAX_TEXT = 1 << 20
@@ -69,7 +69,7 @@ def fold_character(character: str) -> str:
     if character.isascii():
         return character.lower()
     same = unicodedata.normalize("NFKC", character).translate(LATIN).lower()
-    return same.replace("’", "'").replace("‘", "'")
+    return same.replace("\u2019", "'").replace("\u2018", "'")
 
 
 def sentences(folded: FoldedText) -> Iterator[list[Word]]:

@@ -9,14 +9,17 @@ from typing import TYPE_CHECKING
 
 from mcpc.diagnostics.formats.visible import visible
 from mcpc.scan.codes import CODES
-from mcpc.scan.model import RISKS, Finding
+from mcpc.scan.model import RISKS, Finding, ServerTexts
+from mcpc.scan.pins import compare_pins
 from mcpc.scan.rules import GROUP_RULES, NEIGHBOUR_RULES, SERVER_RULES, TEXT_RULES
+from mcpc.scan.rules.credentials import masked
 from mcpc.scan.texts import server_texts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from mcpc.scan.model import Hit, ScannedServer, ServerTexts
+    from mcpc.scan.model import Hit, ScannedServer
+    from mcpc.scan.pins import Pins
 
 AROUND = 48
 """Characters of a text that are shown before and after what was found."""
@@ -31,6 +34,12 @@ def scan_servers(servers: Sequence[ScannedServer]) -> tuple[Finding, ...]:
         found += ((server, hit) for hit in _of_server(server, [other for other in read if other is not server]))
     for group_rule in GROUP_RULES:
         found += group_rule(read)
+    return in_order_of_risk(findings(found))
+
+
+def scan_pins(servers: Sequence[ScannedServer], pins: Pins) -> tuple[Finding, ...]:
+    """Return what differs from the pins of a file."""
+    found = ((ServerTexts(server, ()), hit) for server, hit in compare_pins(servers, pins))
     return in_order_of_risk(findings(found))
 
 
@@ -58,8 +67,10 @@ def finding_of(server: ScannedServer, hit: Hit) -> Finding:
     """Return a hit with its message, its excerpt and its position in a project."""
     row = CODES[hit.code]
     message = f"{row.title}: {hit.detail}" if hit.detail else row.title
-    span = server.locate(hit.text) if server.locate else None
-    return Finding(hit.code, row.risk, server.name, server.target, hit.text, visible(message), excerpt_of(hit), span)
+    position = server.locate(hit) if server.locate else None
+    return Finding(
+        hit.code, row.risk, server.name, server.target, hit.text, visible(message), excerpt_of(hit), position
+    )
 
 
 def excerpt_of(hit: Hit) -> str:
@@ -68,7 +79,7 @@ def excerpt_of(hit: Hit) -> str:
         return visible(" ".join(hit.excerpt.split()), MAX_EXCERPT)
     if hit.start == hit.end:
         return ""
-    text = hit.text.text
+    text = masked(hit.text.text)
     start, end = max(0, hit.start - AROUND), min(len(text), hit.end + AROUND, hit.start + MAX_EXCERPT)
     shown = visible(text[start:end].replace("\n", " ").strip(" "), MAX_EXCERPT)
     return f"{'…' * (start > 0)}{shown}{'…' * (end < len(text))}"

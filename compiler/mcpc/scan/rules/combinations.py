@@ -11,27 +11,27 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from mcpc.scan.model import Hit, Role, Text
-from mcpc.scan.rules.tool_names import verb_of, words_of
+from mcpc.scan.rules.tool_names import verb_of, word_set, words_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from mcpc.scan.model import ServerTexts
 
-PRIVATE = frozenset(
-    "email emails mail inbox mailbox gmail calendar contacts contact file files document documents database sql table "
-    "secret secrets credential credentials vault environment env clipboard note notes drive customer customers invoice "
-    "invoices account accounts bank memory memories page repository code logs".split()
+PRIVATE = word_set(
+    "email emails mail inbox mailbox gmail calendar contacts contact file files database sql table secret secrets "
+    "credential credentials vault environment env clipboard notes drive customer customers invoice invoices account "
+    "accounts bank memory memories"
 )
-STRANGERS = frozenset(
-    "web url urls website webpage page browse browser scrape crawl internet rss feed inbox email emails issue issues "
-    "comment comments tweet tweets review reviews ticket tickets news reddit discussion".split()
+STRANGERS = word_set(
+    "web url urls website webpage page browse browser scrape crawl internet rss feed inbox email emails issue "
+    "issues comment comments tweet tweets review reviews ticket tickets news reddit discussion"
 )
-OUTWARD = frozenset(
-    "email mail message issue comment tweet post webhook url http request upload share gist slack sms reply publish "
-    "page pull discussion".split()
+OUTWARD = word_set(
+    "email mail message issue comment tweet post webhook url http request upload share gist slack sms reply "
+    "publish page pull discussion"
 )
-SENDING = frozenset("send post publish upload share tweet reply forward comment webhook request".split())
+SENDING = word_set("send post publish upload share tweet reply forward comment webhook request")
 ADDRESSES = frozenset({"url", "uri", "endpoint", "href", "link", "webhook_url"})
 ROLES = ("reads private data", "reads texts of strangers", "sends data out")
 
@@ -39,7 +39,7 @@ ROLES = ("reads private data", "reads texts of strangers", "sends data out")
 def find_combination(server: ServerTexts) -> Iterator[Hit]:
     """Yield one finding for a server whose tools together can send private data to strangers."""
     tools = _tools_by_role([server])
-    if all(tools):
+    if all(tools) and len({*tools}) > 1:
         yield Hit("SCAN606", _of_server(), detail=_described(tools))
 
 

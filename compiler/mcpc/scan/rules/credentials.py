@@ -23,7 +23,10 @@ FORMS = (
     ("a GitHub token", r"\bgh[pousr]_[A-Za-z0-9]{36,255}\b|\bgithub_pat_[A-Za-z0-9_]{60,255}\b"),
     ("a GitLab token", r"\bglpat-[A-Za-z0-9_-]{20,255}\b"),
     ("a Slack token", r"\bxox[abeprs]-[A-Za-z0-9-]{10,255}"),
-    ("the address of a Slack webhook", r"hooks\.slack\.com/services/T[A-Z0-9]{8,12}/B[A-Z0-9]{8,12}/[A-Za-z0-9]{20,30}"),
+    (
+        "the address of a Slack webhook",
+        r"hooks\.slack\.com/services/T[A-Z0-9]{8,12}/B[A-Z0-9]{8,12}/[A-Za-z0-9]{20,30}",
+    ),
     ("an Anthropic key", r"\bsk-ant-[A-Za-z0-9_-]{20,255}"),
     ("an OpenAI key", r"\bsk-(?:proj-|svcacct-)?[A-Za-z0-9_-]{32,255}"),
     ("a Stripe key", r"\b[sr]k_(?:live|test)_[A-Za-z0-9]{16,255}\b"),
@@ -50,14 +53,18 @@ BEGINNINGS = re.compile(
 )
 """Beginnings of all forms, so that most texts are read once."""
 KNOWN = tuple((name, re.compile(pattern)) for name, pattern in FORMS)
-PRIVATE_KEY = re.compile(r"-----BEGIN (?:[A-Z]{2,10} ){0,2}PRIVATE KEY(?: BLOCK)?-----\s{0,4}(?:\\n)?[A-Za-z0-9+/=:\s\\-]{40}")
+PRIVATE_KEY = re.compile(
+    r"-----BEGIN (?:[A-Z]{2,10} ){0,2}PRIVATE KEY(?: BLOCK)?-----\s{0,4}(?:\\n)?[A-Za-z0-9+/=:\s\\-]{40}"
+)
 IN_ADDRESS = re.compile(r"\b[a-z][a-z0-9+.-]{1,20}://[^\s/:@\"'<>{}$\\]{1,64}:([^\s/@\"'<>{}$\\]{3,128})@[\w.-]")
 PLACEHOLDER = re.compile(
     r"example|sample|dummy|placeholder|your|xxxx|\.\.\.|\*\*\*|changeme|redacted|fake|test|1234567|abcdef|foo|"
     r"<|\$\{|password|passwd|secret|token|user|pass\b|(.)\1{5}",
     re.IGNORECASE,
 )
-SECRET_NAME = re.compile(r"(?:^|[_.\s-])(?:api_?key|secret|token|password|passwd|credential|auth|bearer|private_?key|access_?key)", re.I)
+SECRET_NAME = re.compile(
+    r"(?:^|[_.\s-])(?:api_?key|secret|token|password|passwd|credential|auth|bearer|private_?key|access_?key)", re.I
+)
 RANDOM = re.compile(r"(?<![\w/+.-])[A-Za-z0-9+/_-]{20,256}={0,2}(?![\w/+-])")
 MIN_BITS = 3.7
 """Bits of entropy for each character, from which on a value looks random."""
@@ -83,6 +90,14 @@ def find_credentials(text: Text) -> Iterator[Hit]:
         yield from _random(text)
 
 
+def masked(text: str) -> str:
+    """Return a text of the same length in which the secrets of known forms are hidden, for excerpts."""
+    if BEGINNINGS.search(text):
+        for _, pattern in KNOWN:
+            text = pattern.sub(lambda found: f"{found[0][:6]}{'*' * (len(found[0]) - 6)}", text)
+    return IN_ADDRESS.sub(lambda found: found[0].replace(found[1], "*" * len(found[1])), text)
+
+
 def _is_named_secret(text: Text) -> bool:
     return bool(SECRET_NAME.search(text.field.rpartition(".")[0]))
 
@@ -97,7 +112,10 @@ def _random(text: Text) -> Iterator[Hit]:
 
 def _is_placeholder(value: str) -> bool:
     body = value.rpartition("_")[2] if value.startswith(("gh", "sk_", "rk_")) else value
-    return bool(re.search(r"EXAMPLE|example|xxxx|XXXX|\.\.\.|(.)\1{7}|1234567890|your|abcdefgh", body)) or entropy(body) < 3
+    return (
+        bool(re.search(r"EXAMPLE|example|xxxx|XXXX|\.\.\.|(.)\1{7}|1234567890|your|abcdefgh", body))
+        or entropy(body) < 3
+    )
 
 
 def entropy(value: str) -> float:

@@ -27,7 +27,7 @@ REORDERING = re.compile("[\u202a-\u202e\u2066-\u2069]")
 TERMINAL = re.compile(r"\x1b(?:\[[0-9;?]{0,20}[A-Za-z]|\]|[PX^_])|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 TAG = re.compile("[\U000e0000-\U000e007f]")
 WRITTEN_ESCAPE = re.compile(r"\\(?:x1b|u001b|033|e)\[[0-9;]{1,12}m")
-FAR_AWAY = re.compile(r"(?:\n[ \t]{0,40}){25}|[ \t\u00a0\u3000]{150}")
+FAR_AWAY = re.compile(r"(?:\n[ \t]{0,40}){25}|(?<![ \t\u00a0\u3000])[ \t\u00a0\u3000]{150}")
 WORD = re.compile(r"\w{2,80}")
 PLAIN = frozenset({Role.NAME, Role.PROSE, Role.VALUE})
 FORMATTED = frozenset({Role.CONTENTS, Role.SOURCE})
@@ -38,10 +38,10 @@ def find_hidden_text(text: Text) -> Iterator[Hit]:
     """Yield what a text hides from people who read it."""
     if not text.text.isprintable():
         yield from _terminal(text)
-        yield from _out_of_view(text)
     if not text.text.isascii():
         yield from _invisible(text)
         yield from _look_alikes(text)
+    yield from _out_of_view(text)
     yield from _payloads(text)
 
 

@@ -25,7 +25,9 @@ IDENTIFIERS = re.compile(
     r"|www\.sitemaps\.org|ogp\.me|dublincore\.org|xml\.)"
 )
 """Addresses that are names of vocabularies and are not opened."""
-PICTURE = re.compile(r"!\[[^\]\n]{0,200}\]\(\s?<?(https?://[^\s)>]{4,500})|<img\b[^>\n]{0,200}?\bsrc\s{0,3}=\s{0,3}[\"']?(https?://[^\s\"'>]{4,500})")
+PICTURE = re.compile(
+    r"!\[[^\]\n]{0,200}\]\(\s?<?(https?://[^\s)>]{4,500})|<img\b[^>\n]{0,200}?\bsrc\s{0,3}=\s{0,3}[\"']?(https?://[^\s\"'>]{4,500})"
+)
 PLAIN_PICTURES = ("data:image/png", "data:image/jpeg", "data:image/webp", "data:image/gif")
 SCHEMES = ("http", "https", "data")
 ICON = "icons.src"

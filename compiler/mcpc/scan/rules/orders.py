@@ -85,10 +85,13 @@ TAGS = re.compile(
     r"</?\s{0,3}(important|system|secret|hidden|admin|sys|override|system[-_ ](?:prompt|reminder|message|note)"
     r"|assistant|(?:hidden|secret|private)[-_ ]instructions?|ai[-_ ]instructions?)\s{0,3}/?>"
     r"|\[/?inst\]|<</?sys>>|<\|(?:im_start|im_end|system|user|assistant|endoftext|eot_id|start_header_id)\|>"
-    r"|^\s{0,8}#{2,6}\s{0,3}(?:system|assistant|instruction)s?\s{0,3}:"    r"|\[(?:system|assistant)(?: (?:message|note|prompt|override|instructions?))?\]",
+    r"|^\s{0,8}#{2,6}\s{0,3}(?:system|assistant|instruction)s?\s{0,3}:"
+    r"|\[(?:system|assistant)(?: (?:message|note|prompt|override|instructions?))?\]",
     re.MULTILINE,
 )
-SPEAKER = re.compile(r"^[ \t]{0,8}(?:SYSTEM|ASSISTANT|SYSTEM (?:MESSAGE|NOTE|PROMPT|OVERRIDE)|Human|Assistant): ", re.MULTILINE)
+SPEAKER = re.compile(
+    r"^[ \t]{0,8}(?:SYSTEM|ASSISTANT|SYSTEM (?:MESSAGE|NOTE|PROMPT|OVERRIDE)|Human|Assistant): ", re.MULTILINE
+)
 """A line of a conversation.  An argument `system:` of a docstring is none, so that case matters."""
 PIPED = re.compile(r"\b(?:curl|wget|iwr|irm)\b[^|\n]{3,200}\|\s{0,5}(?:sudo\s)?(?:ba|z|da)?(?:sh|iex|python3?)\b")
 ROLES = frozenset({Role.PROSE, Role.VALUE, Role.CONTENTS, Role.NAME})
@@ -139,9 +142,7 @@ def _orders_of_sentence(text: Text, sentence: Sequence[Word]) -> Iterator[Hit]:
             yield Hit(order.code, text, first.start, last.end)
 
 
-def _applies(
-    order: Order, found: Mapping[str, Sequence[Occurrence]], ends: tuple[Occurrence, Occurrence]
-) -> bool:
+def _applies(order: Order, found: Mapping[str, Sequence[Occurrence]], ends: tuple[Occurrence, Occurrence]) -> bool:
     if any(meaning in found for meaning in order.unless):
         return False
     if any(0 <= ends[0].start - one.end <= 2 for meaning in order.not_after for one in found.get(meaning, ())):

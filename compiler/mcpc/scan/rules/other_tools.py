@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from mcpc.scan.confusables import skeleton
 from mcpc.scan.model import Hit, Role, Text
 from mcpc.scan.readings import fold, sentences
+from mcpc.scan.rules.tool_names import word_set
 from mcpc.scan.vocabulary import IDENTIFIER, Occurrence, occurrences, sequence
 
 if TYPE_CHECKING:
@@ -21,12 +22,14 @@ if TYPE_CHECKING:
     from mcpc.scan.readings import Word
 
 READ = frozenset({Role.PROSE, Role.VALUE, Role.CONTENTS})
-REDIRECTING = frozenset({"recipient", "recipients", "bcc", "cc", "redirect", "replace", "instead", "substitute", "forward", "route"})
+REDIRECTING = frozenset(
+    {"recipient", "recipients", "bcc", "cc", "redirect", "replace", "instead", "substitute", "forward", "route"}
+)
 """Words that make a sentence about an unknown tool an order."""
 GAP_TO_ORDER = 12
-KINDS_OF_TOOL = frozenset(
-    "email mail payment file search browser shell terminal calendar messaging transfer banking trading database git slack "
-    "sms write read fetch weather crypto wallet upload".split()
+KINDS_OF_TOOL = word_set(
+    "email mail payment file search browser shell terminal calendar messaging transfer banking trading database "
+    "git slack sms write read fetch weather crypto wallet upload"
 )
 """Words that name a tool of another server, before `tool`."""
 
@@ -80,7 +83,11 @@ def _mentions(sentence: Sequence[Word], own: set[str], foreign: set[str]) -> tup
             named.append(Occurrence(number, number + 1))
         elif word.text not in own and IDENTIFIER.fullmatch(word.text):
             unknown.append(Occurrence(number, number + 1))
-        elif word.text in KINDS_OF_TOOL and sentence[number + 1 : number + 2] and sentence[number + 1].text in ("tool", "tools"):
+        elif (
+            word.text in KINDS_OF_TOOL
+            and sentence[number + 1 : number + 2]
+            and sentence[number + 1].text in ("tool", "tools")
+        ):
             unknown.append(Occurrence(number, number + 2))
     return named, unknown
 
@@ -96,7 +103,9 @@ def _redirected(
 ) -> tuple[Occurrence, Occurrence] | None:
     """Return the range of an order about the use of a mentioned tool."""
     orders = [one for one in found.get("order", ()) if is_known or sentence[one.start].text in REDIRECTING]
-    ends = sequence(found, ("when", "using", "mention"), 3) or (sequence(found, ("using", "mention"), 2) if is_known else None)
+    ends = sequence(found, ("when", "using", "mention"), 3) or (
+        sequence(found, ("using", "mention"), 2) if is_known else None
+    )
     called = sequence(found, ("you must", "invoke", "mention"), 2)
     if not ends or called:
         return called
@@ -114,10 +123,12 @@ def _hit(code: str, text: Text, sentence: Sequence[Word], first: Occurrence, las
 def find_same_names(servers: Sequence[ServerTexts]) -> Iterator[tuple[ServerTexts, Hit]]:
     """Yield tools with the name of another server's tool, and those with a name that looks like it."""
     for one, other in combinations(servers, 2):
-        exact = {name: number for number, name in enumerate(one.tool_names)}
+        exact = dict(zip(one.tool_names, one.items("tools"), strict=True))
         shapes = {skeleton(name): name for name in one.tool_names}
         for number, name in enumerate(other.tool_names):
             text = Text("tool", name, "name", f"/tools/{number}/name", Role.NAME, name)
+            if name in exact and one.server.name == other.server.name and exact[name] == other.items("tools")[number]:
+                continue  # one server, named twice
             if name in exact:
                 yield other, Hit("SCAN203", text, 0, len(name), f"with {one.server.name}")
             elif skeleton(name) in shapes:

@@ -8,17 +8,24 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-DESTROYS = frozenset(
-    "delete remove drop destroy purge erase wipe truncate kill terminate uninstall revoke overwrite prune del rm unlink".split()
+
+def word_set(text: str) -> frozenset[str]:
+    """Return the words of a text."""
+    return frozenset(text.split())
+
+
+DESTROYS = word_set(
+    "delete remove drop destroy purge erase wipe truncate kill terminate uninstall revoke overwrite prune del rm unlink"
 )
-WRITES = frozenset(
-    "create update write insert edit modify rename upload publish deploy send post put patch save move copy append "
-    "transfer pay buy order submit assign install merge push commit close approve cancel reply comment invite grant "
-    "schedule book".split()
+WRITES = word_set(
+    "create update write insert edit modify rename upload publish deploy send post put save move copy "
+    "append transfer pay buy order submit assign install merge push commit close approve cancel reply comment "
+    "invite grant schedule book"
 )
-READS = frozenset(
-    "get list read search find query fetch show describe view count check lookup browse inspect preview validate explain "
-    "analyze analyse compare summarize status export estimate calculate compute plan suggest diff simulate dry".split()
+READS = word_set(
+    "get list read search find query fetch show describe view count check lookup browse inspect preview validate "
+    "explain analyze analyse compare summarize status export estimate calculate compute plan suggest diff "
+    "simulate dry"
 )
 PART = re.compile(r"[A-Z]{2,20}(?![a-z])|[A-Z]?[a-z]{1,40}|[0-9]{1,20}")
 
