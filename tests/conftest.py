@@ -17,6 +17,7 @@ from hypothesis import HealthCheck, settings
 
 from support.artifact import STORE, build
 from support.needs import ROOT, needs
+from support.processor_time import OPTION, ProcessorTime
 from support.serving import served
 
 if TYPE_CHECKING:
@@ -39,6 +40,7 @@ MOST_WORKERS = 8
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--accept", action="store_true", help="write golden files instead of comparing with them")
+    parser.addoption(OPTION, type=int, help="list that many tests, and every file, by the processor time they took")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -46,6 +48,9 @@ def pytest_configure(config: pytest.Config) -> None:
     if not hasattr(config, "workerinput"):
         folder = os.environ[STORE] = tempfile.mkdtemp(prefix="mcpc-builds-")
         config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))
+    count = config.getoption(OPTION)
+    if count is not None:
+        config.pluginmanager.register(ProcessorTime(count))
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -16,6 +16,7 @@ from mcpc.diagnostics import has_errors, in_order
 from mcpc.emit import emit
 from mcpc.emit.interpreters import HERE
 from mcpc.frontends import frontends_of, parse_project
+from mcpc.frontends.project_metadata import read_project_metadata
 from mcpc.lower import lower
 from mcpc.pack import pack_server
 from mcpc.passes import PASSES, check_server
@@ -77,8 +78,10 @@ def analyse(tree: SourceTree, found: Diagnostics, options: Options, progress: Pr
     found += problems
     if server is None:
         return CheckResult(tree.files, in_order(found))
+    project, problems = read_project_metadata(tree)
+    found += problems
     progress("bundling packages")
-    server, problems = include_packages(server, tree, options)
+    server, problems = include_packages(replace(server, project=project), tree, options)
     found += problems
     progress("checking")
     own = (each for frontend in frontends_of(server.format) for each in frontend.passes)

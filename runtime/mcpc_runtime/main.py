@@ -20,9 +20,11 @@ if TYPE_CHECKING:
 
     from mcpc_runtime.cli.console import greet, run_command
     from mcpc_runtime.image.image import Image
+    from mcpc_runtime.settings import report_settings
 else:
     greet = lazy("mcpc_runtime.cli.console:greet")
     run_command = lazy("mcpc_runtime.cli.console:run_command")
+    report_settings = lazy("mcpc_runtime.settings:report_settings")
 
 
 def main(archive: str, arguments: list[str], loader: zipimporter, index: dict[str, Any]) -> NoReturn:
@@ -43,6 +45,8 @@ def main(archive: str, arguments: list[str], loader: zipimporter, index: dict[st
 def serve(image: Image) -> int:
     """Serve standard input and output until the client ends; return the exit status, 130 after Ctrl-C."""
     try:
+        if "settings" in image.index:
+            report_settings(image)
         call_rows(image.hooks("start"), image)
         driver = StdioDriver(image, Session(image), Channel(MAX_MESSAGE_BYTES), MAX_MESSAGE_BYTES)
         driver.leave = system._exit

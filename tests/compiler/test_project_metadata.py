@@ -6,7 +6,11 @@ import json
 
 import pytest
 
-from support.projects import lowered
+from mcpc.ir.project import metadata_from_facts
+from mcpc.options import Options
+from mcpc.pack.manifest import build_facts
+from mcpc.pipeline import CheckResult, analyse
+from support.projects import lowered, tree
 
 TOOLS = {
     "tools.json": json.dumps({"tools": [{"name": "hello", "description": "Say.", "inputSchema": {"type": "object"}}]}),
@@ -50,3 +54,56 @@ def test_a_project_that_does_not_say(project: str) -> None:
     assert server is not None
     assert server.version == "0.1.0"
     assert "MCP004" in {problem.code for problem in lowered({**TOOLS, "pyproject.toml": project})[1]}
+
+
+PUBLISHED = """
+[project]
+name = "demo"
+version = "3.2.1"
+description = "  Forecasts.  "
+authors = [{name = "Me"}, {email = "me@example.org"}, {}, "nobody"]
+license = {text = "MIT"}
+keywords = ["weather", 1]
+urls = {Repository = "https://example.org/demo", Broken = 3}
+
+[tool.mcpc.registry]
+name = "io.github.me/demo"
+oci = "ghcr.io/me/demo:{version}"
+"""
+
+
+def analysed(pyproject: str) -> CheckResult:
+    return analyse(tree({**server_json(), "pyproject.toml": pyproject}), (), Options())
+
+
+def test_metadata_of_the_project_is_a_fact_of_the_build() -> None:
+    found = analysed(PUBLISHED)
+    assert found.diagnostics == ()
+    assert found.server is not None
+    facts = build_facts(found.server, "0", ("3.11",))
+    assert isinstance(facts, dict)
+    assert facts["project"] == {
+        "description": "Forecasts.",
+        "authors": [{"name": "Me"}, {"email": "me@example.org"}],
+        "license": "MIT",
+        "urls": {"Repository": "https://example.org/demo"},
+        "keywords": ["weather"],
+    }
+    assert facts["registry"] == {"name": "io.github.me/demo", "oci": ["ghcr.io/me/demo:{version}"]}
+    assert found.server.project == metadata_from_facts(facts["project"], facts["registry"])  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "table", ['nam = "a/b"', 'name = ["a/b"]', "name = 1", 'oci = ["x", 2]', 'remotes = ""', 'mcpb = "a\\nb"']
+)
+def test_a_wrong_table_of_the_registry_is_reported(table: str) -> None:
+    found = analysed(f"[project]\nname = 'demo'\nversion = '1'\n[tool.mcpc.registry]\n{table}\n")
+    assert {problem.code for problem in found.diagnostics} == {"MCP440"}
+
+
+def test_without_metadata_there_are_no_facts() -> None:
+    found = analyse(tree(server_json(name="own", version="1.0.0")), (), Options())
+    assert found.server is not None
+    facts = build_facts(found.server, "0", ("3.11",))
+    assert isinstance(facts, dict)
+    assert not {"serverInfo", "project", "registry"} & facts.keys()

@@ -106,6 +106,7 @@ def test_marks_import_next_to_nothing() -> None:
         "mcpc_runtime.handlers.python.bindings",
         *ours,
         "mcpc_runtime.handlers.python.errors",
+        "mcpc_runtime.handlers.python.settings",
         "mcpc_runtime.lazy",
     }
     assert eval(done.stdout) == found, done.stderr

@@ -135,17 +135,17 @@ class RunTimeHandler:
 class Definition:
     """All definitions of one project, in the order written.
 
-    `complete`: false if the front end reported a file that is missing or cannot be parsed, so that problems which only
-    follow from it are not reported. `sources`: the files that spans of definitions and handlers point into; `beside`:
-    files that handlers may need (modules they import, data they read). `described`: the server is described, even if
-    the description is unusable. `homes`: the usual file names of handlers, for kinds without such a file. `settings`:
-    settings of the format's own runtime modules, by module name, as plain data. `virtual_servers`: separate servers
-    over HTTP, of which this definition is the union. `serves`: capabilities that the format's runtime modules provide
-    without a definition: `resources` for URIs of its providers, `completions` by names. `traits`: how servers of the
-    format differ. `live_lists`: lists that a handler returns on request: the method, and the URI that identifies the
-    handler. `requirements`: the packages that the handlers need; None for those that the project's files declare.
-    `run_time`: the handler of definitions that are not known at build. `imported`: the Python files that a program of
-    the project imports before it serves.
+    `complete`: false if the front end reported a file that is missing or cannot be parsed, so that problems which
+    only follow from it are not reported. `sources`: the files that spans of definitions and handlers point into;
+    `beside`: files that handlers may need (modules they import, data they read). `described`: the server is
+    described, even if the description is unusable. `homes`: the usual file names of handlers, for kinds without
+    such a file. `runtime_settings`: settings of the format's own runtime modules, by module name, as plain data.
+    `virtual_servers`: separate servers over HTTP, of which this definition is the union. `serves`: capabilities
+    that the format's runtime modules provide without a definition: `resources` for URIs of its providers,
+    `completions` by names. `traits`: how servers of the format differ. `live_lists`: lists that a handler returns
+    on request: the method, and the URI that identifies the handler. `requirements`: the packages that the handlers
+    need; None for those that the project's files declare. `run_time`: the handler of definitions that are not known
+    at build. `imported`: the Python files that a program of the project imports before it serves.
     """
 
     format: str
@@ -162,7 +162,7 @@ class Definition:
     complete: bool = True
     described: bool = True
     homes: tuple[tuple[str, tuple[str, ...]], ...] = ()
-    settings: tuple[tuple[str, Mapping[str, PlainData]], ...] = ()
+    runtime_settings: tuple[tuple[str, Mapping[str, PlainData]], ...] = ()
     virtual_servers: tuple[VirtualServer, ...] = ()
     serves: frozenset[str] = frozenset()
     traits: Traits = NO_TRAITS

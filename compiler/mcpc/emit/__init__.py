@@ -22,6 +22,7 @@ from mcpc.emit.records import add_prompts, add_tools, environments, is_folded, u
 from mcpc.emit.resources import add_resources
 from mcpc.emit.responses import result_meta, revision_rows
 from mcpc.emit.run_time import add_run_time
+from mcpc.emit.settings import setting_rows, settings_module, with_settings
 from mcpc.emit.skills import add_skills
 from mcpc.emit.static_answers import place_static_results
 from mcpc.emit.templates import PRELUDE, render, template_text
@@ -84,7 +85,8 @@ def build_index(server: Server, blob: Blob, validators: Validators) -> dict[str,
         "lenient_cursors": server.dialect in LENIENT_CURSORS,
         "result_meta": result_meta(server, REVISIONS[-1]),
         "environment": server.environment,
-        "environments": environments(server),
+        "environments": with_settings(environments(server), server.settings),
+        **({"settings": setting_rows(server.settings)} if server.settings else {}),
         "shell": server.shell,
         "prelude": shell_prelude(server),
         **({"programs": programs} if (programs := tuple(sorted(undeclared_programs(server)))) else {}),
@@ -109,7 +111,7 @@ def build_index(server: Server, blob: Blob, validators: Validators) -> dict[str,
 
 def format_settings(server: Server) -> dict[str, Mapping[str, PlainData]]:
     """Return the settings of the format's runtime modules, with the other systems' tools where requested."""
-    found = dict(server.settings)
+    found = dict(server.runtime_settings)
     for name, contract in server.traits.other_tools_of:
         others = tuple(tool.name for tool in server.tools if tool.handler.contract != contract)
         found[name] = {**found[name], "others": others}
@@ -143,7 +145,7 @@ def authoring_modules(server: Server) -> tuple[ArtifactFile, ...]:
         return ()
     names = ", ".join(PUBLIC)
     text = f'"""What the handlers import of mcpc."""\n\nfrom mcpc_runtime.handlers.python.authoring import {names}\n'
-    return (ArtifactFile("mcpc/__init__.py", text.encode(), python=True),)
+    return (ArtifactFile("mcpc/__init__.py", text.encode(), python=True), *settings_module(server.settings))
 
 
 def handler_modules(server: Server) -> tuple[ArtifactFile, ...]:

@@ -24,7 +24,7 @@ from types import CodeType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     Module = tuple[bytes, str, bool]
     """A source, its file name in tracebacks, and whether it is stripped."""
@@ -129,6 +129,7 @@ class ObjectCopier:
     """
 
     def __init__(self) -> None:
+        self._names: dict[str, str] = {}
         self._texts: dict[str, str] = {}
         self._bytes: dict[bytes, bytes] = {}
         self._others: dict[int, tuple[object, object]] = {}
@@ -150,16 +151,20 @@ class ObjectCopier:
     def _text(self, text: str) -> str:
         """Return a string as the interpreter would have it in code: interned if it looks like a name."""
         if len(text) < 2 or NAME_LIKE.fullmatch(text):
-            return sys.intern(text)
+            return self._name(text)
         return self._texts.setdefault(text, f"{text}\0"[:-1])
+
+    def _name(self, text: str) -> str:
+        """Return a string interned: the first of its kind, since "<module>" of Python 3.12 can be interned twice."""
+        return self._names.setdefault(text, sys.intern(text))
 
     def _code(self, code: CodeType) -> CodeType:
         return code.replace(
             co_consts=tuple(map(self.of, code.co_consts)),
-            co_names=tuple(map(sys.intern, code.co_names)),
-            co_name=sys.intern(code.co_name),
-            co_qualname=sys.intern(code.co_qualname),
-            co_filename=sys.intern(code.co_filename),
+            co_names=tuple(map(self._name, code.co_names)),
+            co_name=self._name(code.co_name),
+            co_qualname=self._name(code.co_qualname),
+            co_filename=self._name(code.co_filename),
             co_linetable=bytes(bytearray(code.co_linetable)),  # never shared: with PYTHONNODEBUGRANGES Python copies it
             co_exceptiontable=self._bytes.setdefault(code.co_exceptiontable, code.co_exceptiontable),
         )
@@ -209,20 +214,29 @@ def pyc(code: CodeType, source: bytes) -> bytes:
 
 
 def compile_modules(
-    modules: Sequence[Module], bundle: Sequence[BundleRow] = (), start: int = -1
+    modules: Sequence[Module], bundle: Sequence[BundleRow], start: int, known: Mapping[Module, bytes]
 ) -> tuple[bytes, list[bytes | None]]:
     """Return this Python's magic number and the marshalled code of modules, None for what it cannot compile.
 
-    The module with the number `start` gets the modules of `bundle` in the place of its constant "BUNDLE".
+    The module with the number `start` gets the modules of `bundle` in the place of its constant "BUNDLE".  `known`:
+    marshalled code of some of the modules, which are not compiled again.
     """
-    codes = [compile_or_none(*module) for module in modules]
+    codes = [None if module in known else compile_or_none(*module) for module in modules]
     if bundle:
-        rows = tuple((name, is_package, codes[number]) for name, is_package, number in bundle)
+        inner = [codes[number] or loaded(known.get(modules[number])) for _, _, number in bundle]
         code = codes[start]
-        if code is None or any(row[2] is None for row in rows):
+        if code is None or None in inner:
             raise ValueError("a module of the start path does not compile")
+        rows = tuple((name, is_package, item) for (name, is_package, _), item in zip(bundle, inner, strict=True))
         codes[start] = code.replace(co_consts=tuple(rows if item == "BUNDLE" else item for item in code.co_consts))
-    return MAGIC, [None if code is None else dump_code(code) for code in codes]
+    pairs = zip(modules, codes, strict=True)
+    return MAGIC, [known.get(module) if code is None else dump_code(code) for module, code in pairs]
+
+
+def loaded(data: bytes | None) -> CodeType | None:
+    """Return marshalled code, if there is any."""
+    code: CodeType | None = None if data is None else marshal.loads(data)
+    return code
 
 
 def compile_or_none(source: bytes, label: str, strip: bool) -> CodeType | None:

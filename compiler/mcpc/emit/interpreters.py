@@ -17,9 +17,10 @@ from typing import TYPE_CHECKING
 
 from mcpc import programs
 from mcpc.emit import bytecode
+from mcpc.emit.bytecode_cache import BytecodeCache
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from mcpc.emit.bytecode import BundleRow, Module
 
@@ -63,13 +64,34 @@ def tag_suffix(minor: str, minors: Sequence[str]) -> str:
 
 
 def compile_for(
-    minor: str, modules: Sequence[Module], bundle: Sequence[BundleRow] = (), start: int = -1
+    minor: str,
+    modules: Sequence[Module],
+    bundle: Sequence[BundleRow] = (),
+    start: int = -1,
+    lasting: Collection[Module] = (),
 ) -> tuple[bytes, list[bytes | None]]:
-    """Return the magic number of a version and its marshalled code of modules (see `compile_modules`)."""
+    """Return the magic number of a version and its marshalled code of modules (see `compile_modules`).
+
+    `lasting`: those that are the same in other builds, whose code is stored; never the one with the number `start`.
+    """
+    if not lasting:
+        return compile_by(minor, modules, bundle, start, {})
+    stored = BytecodeCache(sys.version if minor == HERE else full_version(minor))
+    known = stored.stored_code(lasting)
+    magic, codes = compile_by(minor, modules, bundle, start, known)
+    made = {module: code for module, code in zip(modules, codes, strict=True) if code and module in lasting}
+    stored.add({module: code for module, code in made.items() if module not in known})
+    return magic, codes
+
+
+def compile_by(
+    minor: str, modules: Sequence[Module], bundle: Sequence[BundleRow], start: int, known: Mapping[Module, bytes]
+) -> tuple[bytes, list[bytes | None]]:
+    """Compile modules with an interpreter of a version: this one, or another one in a separate process."""
     if minor == HERE:
-        return bytecode.compile_modules(modules, bundle, start)
+        return bytecode.compile_modules(modules, bundle, start, known)
     source = Path(bytecode.__file__).read_bytes()
-    request = marshal.dumps((source, (tuple(modules), tuple(bundle), start)), 2)
+    request = marshal.dumps((source, (tuple(modules), tuple(bundle), start, dict(known))), 2)
     done = programs.run_program(
         "compiling Python", [interpreter(minor), "-I", "-S", "-c", PROGRAM], SECONDS, told=request
     )

@@ -5,7 +5,8 @@ An export is a module here and a row in EXPORTS: a function from a `Deployment` 
 
 from __future__ import annotations
 
-from mcpc.exports.deployment import Deployment, UnusableValueError, base_image
+from mcpc.carriers.errors import UnusableValueError
+from mcpc.exports.deployment import Deployment, base_image
 from mcpc.exports.kubernetes import kubernetes
 from mcpc.exports.nginx import nginx
 

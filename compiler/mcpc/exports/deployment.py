@@ -10,6 +10,8 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from mcpc.carriers.errors import UnusableValueError
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -19,10 +21,6 @@ HOST = re.compile(r"(?=.{1,253}\Z)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0
 IMAGE = re.compile(r"[a-z0-9][a-z0-9._/:@-]{0,254}")
 UPSTREAM = re.compile(r"(?:[a-z0-9.-]{1,253}|\[[0-9a-f:.]{2,45}\]):[0-9]{1,5}")
 PATH = re.compile(r"/[A-Za-z0-9._~/-]{0,200}")
-
-
-class UnusableValueError(ValueError):
-    """A value is invalid in its place; the message names it and what is allowed."""
 
 
 @dataclass(frozen=True, slots=True)

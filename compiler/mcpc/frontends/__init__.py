@@ -20,6 +20,7 @@ from mcpc.diagnostics.suggestions import did_you_mean, quoted
 from mcpc.frontends import bash_sdk, blueprints, bx, fastmcp, mcp_bash, native, toolbox
 from mcpc.frontends.external_handlers import attach_external_handlers
 from mcpc.frontends.frontend import BuildOutcome, Frontend, ReloadTool
+from mcpc.frontends.project import with_settings
 from mcpc.sources import SourceTree
 
 if TYPE_CHECKING:
@@ -119,6 +120,7 @@ def parse_project(tree: SourceTree, options: Options) -> tuple[Definition | None
     definitions, borrowed = attach_external_handlers(definitions)
     problems += borrowed
     definition, more = merge_definitions(definitions)
+    definition = replace(definition, server=with_settings(definition.server, tree))
     if not definition.described:
         more = (*more, native.missing_description())
     traits = (frontend.dialect_traits for frontend in FRONTENDS if frontend.dialect == options.dialect)
@@ -254,7 +256,9 @@ def merge_definitions(definitions: Sequence[Definition]) -> tuple[Definition, Di
         described=any(definition.described for definition in definitions),
         complete=all(definition.complete for definition in definitions),
         homes=tuple(home for definition in definitions for home in definition.homes),
-        settings=tuple(dict(setting for definition in definitions for setting in definition.settings).items()),
+        runtime_settings=tuple(
+            dict(setting for definition in definitions for setting in definition.runtime_settings).items()
+        ),
         virtual_servers=tuple(facet for definition in definitions for facet in definition.virtual_servers),
         serves=frozenset[str]().union(*(definition.serves for definition in definitions)),
         traits=reduce(or_, (definition.traits for definition in definitions)),

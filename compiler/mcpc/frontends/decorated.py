@@ -341,7 +341,7 @@ def _server(
 
 def _overridden_options(server: ServerObject, said: Mapping[str, Json]) -> Iterator[Diagnostic]:
     """Yield options of a `Server` that have no effect because `server.json` sets them."""
-    for name in ("instructions", "version"):
+    for name in ("instructions", "version", "settings"):
         if name in server.options:
             hint = "keep one of them: remove it here, or delete `server.json`"
             yield diagnose("MCP222", server.options[name], f"`{name}` is already set in `server.json`", "", hint)
@@ -356,12 +356,15 @@ def _server_node(server: ServerObject, said: Json, project: Mapping[str, str]) -
     value: dict[str, Json] = {"serverInfo": info}
     if "instructions" in given:
         value["instructions"] = given["instructions"]
+    if given.get("settings"):
+        value["settings"] = given["settings"]
     running = {name: given[name] for name in HANDLER_KEYWORDS if name in given}
     if running:
         value["_meta"] = {HANDLERS_KEY: running}
     places: SpanTable = {("serverInfo", FIELDS[name]): span for name, span in server.options.items() if name in FIELDS}
     places |= {("_meta", HANDLERS_KEY, name): span for name, span in server.options.items() if name in HANDLER_KEYWORDS}
-    places["instructions",] = server.options.get("instructions", server.span)
+    for name in ("instructions", "settings"):
+        places[name,] = server.options.get(name, server.span)
     return node_of(value, server.span, (), places)
 
 

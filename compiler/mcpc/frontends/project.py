@@ -1,7 +1,8 @@
-"""Parts of a project beside its definitions: its name and version, and its skills.
+"""Parts of a project beside its definitions: its name and version, its settings, and its skills.
 
-Name and version are those of `[project]` in `pyproject.toml`; they are used where no other file defines them. A skill
-is a folder below `skills/` with a `SKILL.md`, and all files in it:
+Name and version are those of `[project]` in `pyproject.toml`; they are used where no other file defines them. Settings
+of a project of any format can be tables `[[tool.mcpc.settings]]` there. A skill is a folder below `skills/` with a
+`SKILL.md`, and all files in it:
 
     skills/git-workflow/SKILL.md                 the skill `skill://git-workflow/SKILL.md`
     skills/acme/refunds/SKILL.md                 the skill `skill://acme/refunds/SKILL.md`
@@ -12,29 +13,68 @@ from __future__ import annotations
 
 import tomllib
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from mcpc.definitions import ServerDefinition, SkillDefinition
+from mcpc.dependencies.toml_text import TomlText
 from mcpc.sources import Member, Node
 
 if TYPE_CHECKING:
+    from mcpc.diagnostics import Span
     from mcpc.sources import Json, SourceTree
 
 PYPROJECT = "pyproject.toml"
 INFO = "serverInfo"
+SETTINGS = "settings"
 
 
 def project_info(tree: SourceTree) -> dict[str, str]:
     """Return a project's name and version, as far as they are strings; other tools report invalid ones."""
+    written = _table(tree, "project")
+    return {name: written[name] for name in ("name", "version") if isinstance(written.get(name), str)}
+
+
+def _table(tree: SourceTree, *names: str) -> dict[str, Any]:
+    """Return a table of `pyproject.toml`, empty if there is none, or if the file is not valid."""
     source = tree.get(PYPROJECT)
-    if source is None:
-        return {}
     try:
-        table = tomllib.loads(source.text.removeprefix("\ufeff")).get("project")
+        table: Any = {} if source is None else tomllib.loads(source.text.removeprefix("\ufeff"))
     except (tomllib.TOMLDecodeError, UnicodeEncodeError):
         return {}
-    written = table if isinstance(table, dict) else {}
-    return {name: written[name] for name in ("name", "version") if isinstance(written.get(name), str)}
+    for name in names:
+        table = table.get(name) if isinstance(table, dict) else None
+    return table if isinstance(table, dict) else {}
+
+
+def with_settings(server: ServerDefinition | None, tree: SourceTree) -> ServerDefinition | None:
+    """Return a server with the settings that `pyproject.toml` declares, after its own."""
+    declared, source = _table(tree, "tool", "mcpc").get(SETTINGS), tree.get(PYPROJECT)
+    if server is None or source is None or declared is None or not isinstance(server.node.value, dict):
+        return server
+    text = TomlText(source, 0, len(source.text))
+    found = _toml_node(declared, text, text.span_of(SETTINGS))
+    own = server.node.get(SETTINGS)
+    if own is not None and own.kind == "array" and found.kind == "array":
+        found = replace(own, value=[*_list(own), *_list(found)], items=(*own.items, *found.items))
+    return replace(server, node=_with_member(server.node, SETTINGS, found))
+
+
+def _list(node: Node) -> list[Json]:
+    return node.value if isinstance(node.value, list) else []
+
+
+def _toml_node(value: Any, text: TomlText, span: Span) -> Node:
+    """Return a value of TOML as a node; a table with a name has the span of that name."""
+    if isinstance(value, dict):
+        span = text.span_of(value["name"]) if isinstance(value.get("name"), str) else span
+        members = tuple(Member(key, span.start, span.end, _toml_node(part, text, span)) for key, part in value.items())
+        whole: dict[str, Json] = {member.key: member.node.value for member in members}
+        return Node(whole, span.path, span.start, span.end, members)
+    if isinstance(value, list):
+        items = tuple(_toml_node(item, text, span) for item in value)
+        return Node([item.value for item in items], span.path, span.start, span.end, items=items)
+    plain = value if isinstance(value, str | int | float | bool) else str(value)
+    return Node(plain, span.path, span.start, span.end)
 
 
 def with_project(server: ServerDefinition | None, tree: SourceTree) -> ServerDefinition | None:

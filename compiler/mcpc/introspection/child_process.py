@@ -22,6 +22,7 @@ import typing_extensions
 
 from mcpc.introspection.describe import USE_JSON_TYPES, FunctionDescription, brief_message, describe, json_option
 from mcpc.introspection.keyword_decorators import definition_kind, native_options
+from mcpc.introspection.settings import SettingTypeError, describe_settings
 from mcpc_runtime.handlers.python import authoring
 from mcpc_runtime.platforms.alarms import raise_after, stop_timer
 
@@ -183,8 +184,19 @@ def describe_server(module: types.ModuleType, name: str, folder: str) -> dict[st
         return {}
     subject = FunctionDescription("server", name, found.run, {}, folder)
     said = {"name": found.name, "instructions": found.instructions, **found.options}
+    if "settings" in said:
+        said["settings"] = settings_option(subject, said["settings"])
     plainly = {key: json_option(subject, key, value) for key, value in said.items() if value}
     return {"said": plainly, "problems": subject.problems}
+
+
+def settings_option(subject: FunctionDescription, declared: Any) -> list[Any]:
+    """Return the settings of a `Server`; what cannot be one is a problem of its option."""
+    try:
+        return describe_settings(declared)
+    except (SettingTypeError, NameError, TypeError) as problem:
+        subject.report("MCP160", "option settings", str(problem))
+        return []
 
 
 def undetected_functions(modules: list[types.ModuleType], known: set[int], folder: str) -> Iterator[dict[str, Any]]:

@@ -28,7 +28,17 @@ SUPPORTED: Mapping[str, tuple[str, ...]] = {
     "prompt": PROMPT,
     "resource": RESOURCE,
     "tool": TOOL,
-    "server": ("name", "instructions", "version", "title", "description", "website_url", "icons", *HANDLER_KEYWORDS),
+    "server": (
+        "name",
+        "instructions",
+        "version",
+        "title",
+        "description",
+        "website_url",
+        "icons",
+        "settings",
+        *HANDLER_KEYWORDS,
+    ),
 }
 
 NO_VERSIONS = "a definition has one version, the server's"

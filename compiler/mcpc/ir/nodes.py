@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     from mcpc.ir.handlers import Handler, HandlerOptions, PlainData
     from mcpc.ir.layer import Layer
     from mcpc.ir.metadata import Annotations, Capability, Implementation, Metadata, ToolAnnotations, UserInterface
+    from mcpc.ir.project import ProjectMetadata
     from mcpc.ir.requirements import RequestedPackage
+    from mcpc.ir.settings import Setting
     from mcpc.ir.traits import Traits
     from mcpc.ir.uri_templates import UriTemplate
     from mcpc.sources import Json, Node, Source
@@ -260,17 +262,20 @@ class Server:
     """A whole server.
 
     `shell`: the Bash libraries in the order in which a shell reads them. `environment`: variables of the handlers
-    beside the inherited ones. `unpack`: a library uses its own path, so that the files are needed on disk. `sources`:
-    the files that spans point into, for hints with a second position; they are not emitted. `models`: the tools whose
-    models the project's Python code mentions. `changes`: what may change while the server runs: `contents` of a
-    resource, a list (`tools`, `prompts`, `resources`), or lists that are still empty (`ever`). `layer`: the packages of
-    handlers; `serving`: those of the server itself, for HTTP and its options. `settings`: settings of the format's own
-    runtime modules, by module name, as plain data. `virtual_servers`: separate servers over HTTP, of which this one is
-    the union. `serves`: capabilities of the format's runtime modules without a definition. `traits`: differences for
-    the server's system. `live_lists`: lists that a handler returns on request: the method, and the URI that identifies
-    the handler. `requirements`: the packages that the handlers need; None for those that the project's files declare.
-    `run_time`: the handler of definitions that are not known at build. `imported`: the Python files that a program of
-    the project imports before it serves. `platforms`: the tags of the platforms that were requested.
+    beside the inherited ones. `unpack`: a library uses its own path, so that the files are needed on disk.
+    `sources`: the files that spans point into, for hints with a second position; they are not emitted. `models`:
+    the tools whose models the project's Python code mentions. `changes`: what may change while the server runs:
+    `contents` of a resource, a list (`tools`, `prompts`, `resources`), or lists that are still empty (`ever`).
+    `layer`: the packages of handlers; `serving`: those of the server itself, for HTTP and its options.
+    `runtime_settings`: settings of the format's own runtime modules, by module name, as plain data.
+    `virtual_servers`: separate servers over HTTP, of which this one is the union. `serves`: capabilities of the
+    format's runtime modules without a definition. `traits`: differences for the server's system. `live_lists`:
+    lists that a handler returns on request: the method, and the URI that identifies the handler. `requirements`:
+    the packages that the handlers need; None for those that the project's files declare. `run_time`: the handler of
+    definitions that are not known at build. `imported`: the Python files that a program of the project imports
+    before it serves. `platforms`: the tags of the platforms that were requested. `settings`: what the person who
+    installs the server sets. `project`: what its
+    carriers say about it.
     """
 
     format: str
@@ -297,7 +302,7 @@ class Server:
     unpack: bool = False
     layer: Layer | None = None
     serving: Layer | None = None
-    settings: tuple[tuple[str, Mapping[str, PlainData]], ...] = field(default=(), hash=False)  # dicts have no hash
+    runtime_settings: tuple[tuple[str, Mapping[str, PlainData]], ...] = field(default=(), hash=False)  # no hash
     virtual_servers: tuple[VirtualServer, ...] = ()
     serves: frozenset[str] = frozenset()
     capabilities: tuple[Capability, ...] = ()
@@ -307,6 +312,8 @@ class Server:
     run_time: RunTimeDefinitions | None = None
     imported: tuple[str, ...] = ()
     platforms: tuple[str, ...] = ()
+    settings: tuple[Setting, ...] = ()
+    project: ProjectMetadata | None = None
 
     @property
     def name(self) -> str:

@@ -72,6 +72,9 @@ def _facts(server: Server) -> Iterator[str]:
             yield f"  {kind} in pages of {size}"
     yield from _changes(server)
     yield from map(_virtual_server, server.virtual_servers)
+    for setting in server.settings:
+        words = [setting.type, *(word for word in ("required", "secret") if getattr(setting, word))]
+        yield f"  setting {setting.name}: {', '.join(words)}"
     for name, value in server.environment:
         yield f"  environment {name}: {len(value.encode())} bytes"
     if server.unpack or any(isinstance(item.handler, Executable) for item in server.definitions):
@@ -96,7 +99,7 @@ def _traits(server: Server) -> Iterator[str]:
     ):
         if is_set:
             yield f"  {line}"
-    for name, settings in server.settings:
+    for name, settings in server.runtime_settings:
         yield f"  settings of {_plain(name)}: {', '.join(map(_plain, settings))}"
     if server.serves:
         yield f"  serves without definitions: {', '.join(sorted(server.serves))}"

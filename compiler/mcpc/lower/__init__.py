@@ -22,6 +22,7 @@ from mcpc.lower.handlers import bind_handlers, claimed_definitions
 from mcpc.lower.metadata import declared_changes, lower_capabilities, lower_implementation, server_metadata
 from mcpc.lower.models import mentioned_models, model_catalog
 from mcpc.lower.resources import check_resources, lower_completion, lower_resource, lower_template
+from mcpc.lower.settings import check_settings, read_settings
 from mcpc.lower.tools_and_prompts import Choices, check_definitions, lower_prompt, lower_tool, string_at
 from mcpc.schema.bundle import self_contained
 from mcpc.schema.resources import Files
@@ -50,6 +51,7 @@ def lower(definition: Definition, options: Options) -> tuple[Server | None, Diag
     unpacked = (*handlers, *(() if run_time is None else (run_time.handler,)))
     unpack = unpack or (bool(definition.serves) and not any(map(is_unpacked, unpacked)))
     problems = (*check_definitions(definition), *check_resources(definition), *unbundled, *found)
+    problems += () if definition.server is None else tuple(check_settings(definition.server.node))
     if definition.server is None:
         return None, problems
     known = dict(zip(claims, handlers, strict=True))
@@ -106,7 +108,8 @@ def _server(
         sources=definition.sources,
         models=mentioned_models(files, model_catalog(definition)),
         unpack=unpack,
-        settings=definition.settings,
+        runtime_settings=definition.runtime_settings,
+        settings=tuple(read_settings(node)),
         virtual_servers=definition.virtual_servers,
         serves=definition.serves,
         metadata=server_metadata(node),

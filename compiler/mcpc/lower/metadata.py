@@ -46,6 +46,8 @@ NOT_SHOWN_OF_TOOL = ("execution",)
 """`execution` is not shown in any revision: whether a call is a task is agreed between client and server."""
 NOT_SHOWN_OF_READ = tuple(CONTENT_KEYS)
 """Fields with the source of a resource's content are not shown."""
+NOT_SHOWN_OF_SERVER = ("settings",)
+"""Settings are for the person who installs the server."""
 LEGACY_INTERFACE = "ui/resourceUri"
 """The former name of `_meta.ui`; hosts still read it, so the same rules apply."""
 
@@ -127,7 +129,7 @@ def lower_implementation(server: Node) -> Implementation:
 
 def server_metadata(server: Node) -> Metadata:
     """Return the server's fields in `initialize` beside computed ones; its order has all fields of the result."""
-    found = lower_metadata(server, SERVER_FIELDS)
+    found = lower_metadata(server, SERVER_FIELDS, NOT_SHOWN_OF_SERVER)
     keys = found.order.keys
     first = () if "protocolVersion" in keys else ("protocolVersion",)
     last = tuple(key for key in ("serverInfo", "capabilities") if key not in keys)

@@ -12,6 +12,7 @@ from mcpc.definitions.handler_options import COMPILER_PREFIX, DEFAULTS_KEY, HAND
 from mcpc.definitions.json_kinds import kind_mismatch
 from mcpc.diagnostics import diagnose
 from mcpc.diagnostics.suggestions import nearest, quoted
+from mcpc.ir.settings import SETTING_TYPES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -229,6 +230,19 @@ CAPABILITIES = ObjectShape(
     },
     others=True,
 )
+SETTING = ObjectShape(
+    "setting",
+    {
+        "name": NAME,
+        "type": Field("string", one_of=SETTING_TYPES),
+        "title": STRING,
+        "description": STRING,
+        "required": BOOLEAN,
+        "secret": BOOLEAN,
+        "default": ANY,
+        "choices": Field("array", items=ANY),
+    },
+)
 SERVER = Field(
     "object",
     shape=ObjectShape(
@@ -238,6 +252,7 @@ SERVER = Field(
             "serverInfo": Field("object", required=True, shape=IMPLEMENTATION),
             "capabilities": Field("object", shape=CAPABILITIES),
             "instructions": STRING,
+            "settings": Field("array", items=Field("object", shape=SETTING)),
             "_meta": Field("object", shape=SERVER_META),
         },
     ),

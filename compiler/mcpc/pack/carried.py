@@ -62,6 +62,7 @@ GATES: dict[str, Callable[[Server, Sequence[ArtifactFile]], bool]] = {
     "mcpc_runtime.protocol.dynamic_resource_list": lambda server, _: bool(server.live_lists),
     "mcpc_runtime.protocol.run_time_lists": lambda server, _: server.run_time is not None,
     "mcpc_runtime.protocol.tasks": lambda server, _: has_tasks(server),
+    "mcpc_runtime.settings": lambda server, _: bool(server.settings),
     "mcpc_runtime.tasks": lambda server, _: has_tasks(server),
     "mcpc_runtime.tasks.redis": lambda server, _: server.serving is not None and "redis" in server.serving.modules,
 }

@@ -76,6 +76,9 @@ def build_facts(server: Server, source: str, minors: Sequence[str]) -> Json:
     }
     others = {"resources": server.resources, "resourceTemplates": server.templates, "completions": server.completions}
     facts.update({name: len(found) for name, found in others.items() if found})
+    if server.settings:
+        facts["settings"] = [setting.as_json() for setting in server.settings]
+    facts.update(publishing_facts(server))
     if server.virtual_servers:
         facts["paths"] = [each.path for each in server.virtual_servers]
     unusual = handler_facts(server)
@@ -90,6 +93,21 @@ def build_facts(server: Server, source: str, minors: Sequence[str]) -> Json:
         facts["platforms"] = [*native_tags(server.layer)]
     if all_packages(server):
         facts["packagePaths"] = {package.name: [*package.paths] for package in all_packages(server)}
+    return facts
+
+
+def publishing_facts(server: Server) -> dict[str, Json]:
+    """Return what describes a server to people: its `serverInfo`, and the metadata of its project."""
+    facts: dict[str, Json] = {}
+    info = server.info.fields()
+    if info.keys() - {"name", "version"}:
+        facts["serverInfo"] = info
+    if server.project is not None:
+        described: dict[str, Json] = {
+            "project": server.project.as_json(),
+            "registry": server.project.registry.as_json(),
+        }
+        facts.update({name: members for name, members in described.items() if members})
     return facts
 
 

@@ -48,7 +48,9 @@ class CompiledFiles:
         """Return the entries of bytecode for a Python."""
         names = list(self.sources)
         modules = [(data, file_label(name), name in self.stripped) for name, data in self.sources.items()]
-        magic, codes = compile_for(minor, modules, tuple(map(self._bundle_row, self.path)), names.index(START))
+        lasting = frozenset(module for name, module in zip(names, modules, strict=True) if is_in_bytecode_entry(name))
+        rows = tuple(map(self._bundle_row, self.path))
+        magic, codes = compile_for(minor, modules, rows, names.index(START), lasting)
         compiled = {name: code for name, code in zip(names, codes, strict=True) if code is not None}
         if missing := sorted(self.required - compiled.keys()):
             raise ValueError(f"{missing[0]} does not compile with Python {minor}")

@@ -45,7 +45,8 @@ def check_environment(server: Server) -> Diagnostics:
     read = {path: read_variables(sources[path]) for path in leading}
     if not any(read.values()):
         return ()
-    judge = _Judge(reached, mentions(sources), server.node.span.path)
+    settings = frozenset(setting.name for setting in server.settings)
+    judge = _Judge(reached, mentions(sources), server.node.span.path, settings)
     return tuple(problem for path, users in leading.items() for problem in judge.unfound(path, read[path], users))
 
 
@@ -63,11 +64,12 @@ def _reached(path: str, sources: dict[str, Source]) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class _Judge:
-    """Facts about a project: imports of each file, mentions of names, and the position of the server's description."""
+    """Facts about a project: imports of each file, mentions of names, the server's description, its settings."""
 
     reached: Mapping[str, list[str]]
     mentions: Users
     described: str
+    settings: frozenset[str]
 
     def unfound(self, path: str, read: Sequence[EnvironmentVariable], users: list[HasHandler]) -> Iterator[Diagnostic]:
         """Yield the missing variables of a file, each at the first position that reads it."""
@@ -83,9 +85,12 @@ class _Judge:
         """Return the handlers that need a variable and do not get it."""
         leading = self.mentions.leading_to((path, variable.function)) if variable.function else set()
         own = [item for item in users if self._leads(item, leading)]
-        lacking = [item for item in own or users if not _has(item.running.environment, variable.name)]
+        lacking = [item for item in own or users if not self._gets(item, variable.name)]
         is_others = variable.function and not own and len(lacking) < len(users)
         return [] if is_others else lacking
+
+    def _gets(self, definition: HasHandler, name: str) -> bool:
+        return name in self.settings or _has(definition.running.environment, name)
 
     def _leads(self, definition: HasHandler, leading: set[tuple[str, str]]) -> bool:
         handler = definition.handler

@@ -33,6 +33,7 @@ def info(image: Image, archive: str, arguments: list[str]) -> int:
         ("handlers", ", ".join(build["handlers"]) or "none"),
         ("python", f"{build['python']['requires']}, fastest on {build['python']['bytecode']}"),
         *running_rows(build),
+        *setting_rows(build),
         *package_rows(build),
         ("built by", f"mcpc {build['mcpc']}"),
         ("sources", build["sourceDigest"]),
@@ -58,6 +59,25 @@ def running_rows(build: Object) -> list[tuple[str, str]]:
         groups = (group for group in build.get("running", ()) if field in group)
         rows += [(row, printable(f"{in_words(group[field])} for {name_some(group['of'])}")) for group in groups]
     return rows
+
+
+def setting_rows(build: Object) -> list[tuple[str, str]]:
+    """Return a row about each setting."""
+    return [("setting", printable(setting_text(setting))) for setting in build.get("settings", ())]
+
+
+def setting_text(setting: Object) -> str:
+    """Return what a person must know to give a setting its value."""
+    words = [setting["type"], *(word for word in ("required", "secret") if setting.get(word))]
+    words += [f"one of {', '.join(map(str, setting['choices']))}"] if "choices" in setting else []
+    words += [f"default {shown_default(setting['default'])}"] if "default" in setting else []
+    purpose = setting.get("title") or setting.get("description", "").partition("\n")[0]
+    return f"{setting['name']} ({', '.join(words)})" + (f": {purpose}" if purpose else "")
+
+
+def shown_default(value: object) -> str:
+    """Return a default as a person writes it."""
+    return str(value).lower() if type(value) is bool else str(value)
 
 
 def environment_text(environment: str | list[str]) -> str:

@@ -30,7 +30,9 @@ if TYPE_CHECKING:
 
     Check = Callable[[Image], list[str]]
     from mcpc_runtime.packages.tags import find_variant, unsupported_text
+    from mcpc_runtime.settings import image_problems
 else:
+    image_problems = lazy("mcpc_runtime.settings:image_problems")
     find_variant = lazy("mcpc_runtime.packages.tags:find_variant")
     unsupported_text = lazy("mcpc_runtime.packages.tags:unsupported_text")
 
@@ -158,6 +160,11 @@ def missing_interpreters(image: Image) -> list[str]:
     return problems
 
 
+def invalid_settings(image: Image) -> list[str]:
+    """Return the settings that are missing or invalid."""
+    return image_problems(image)
+
+
 def unsupported_packages(image: Image) -> list[str]:
     """Return the bundled packages with native modules, but none for this machine."""
     if not build_info(image).get("packages"):
@@ -196,7 +203,8 @@ def broken_conversation(image: Image) -> list[str]:
 
 def unset_variables(image: Image) -> list[str]:
     """Return the variables that handlers declare and that are not set."""
-    names = {name for _, declared in image.index["environments"] for name in declared}
+    settings = {row[0] for row in image.index.get("settings", ())}
+    names = {name for _, declared in image.index["environments"] for name in declared} - settings
     return [f"{name} is not set" for name in sorted(names) if not is_set(name.encode())]
 
 
@@ -222,13 +230,15 @@ CHECKS: tuple[tuple[str, Check], ...] = (
     ("every definition loads", broken_definitions),
     ("every protocol revision answers", broken_conversation),
 )
+VALID_SETTINGS = "all settings have valid values"
 HEALTHY = "the project's own health checks pass"
 
 
 def all_checks(image: Image) -> tuple[tuple[str, Check], ...]:
     """Return the checks of every server, and those of the project."""
     checks = call_rows(image.hooks("self_check"), image)
-    return (*CHECKS, *((HEALTHY, check) for check in checks if check is not None))
+    settings = ((VALID_SETTINGS, invalid_settings),) if "settings" in image.index else ()
+    return (*CHECKS, *settings, *((HEALTHY, check) for check in checks if check is not None))
 
 
 NOTES: tuple[tuple[str, Check], ...] = (

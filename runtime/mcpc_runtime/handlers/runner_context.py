@@ -14,10 +14,13 @@ if TYPE_CHECKING:
     from mcpc_runtime.interfaces import ReactorInterface
     from mcpc_runtime.platforms.environments import handler_environment, hide_variables
     from mcpc_runtime.platforms.processes import Supervisor
+    from mcpc_runtime.settings import image_problems, refusal_text
 else:
     Supervisor = lazy("mcpc_runtime.platforms.processes:Supervisor")
     handler_environment = lazy("mcpc_runtime.platforms.environments:handler_environment")
     hide_variables = lazy("mcpc_runtime.platforms.environments:hide_variables")
+    image_problems = lazy("mcpc_runtime.settings:image_problems")
+    refusal_text = lazy("mcpc_runtime.settings:refusal_text")
 
 READ_SIZE = 1 << 16
 
@@ -31,6 +34,8 @@ class RunnerContext:
         self._supervisor: Supervisor | None = None
         self._read_end = self._write_end = -1
         self._environments: dict[int, dict[bytes, bytes]] = {}
+        self.refusal = refusal_text(image_problems(image)) if "settings" in image.index else ""
+        """Why no handler can be run: settings are missing or invalid."""
         for names in call_rows(image.hooks("secret_variables"), image):
             hide_variables(names)
 

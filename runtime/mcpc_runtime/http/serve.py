@@ -38,12 +38,14 @@ if TYPE_CHECKING:
     from mcpc_runtime.replicas import redis_connection
     from mcpc_runtime.replicas.redis_connection import connect_redis
     from mcpc_runtime.replicas.signed_tokens import token_signer
+    from mcpc_runtime.settings import image_problems
     from mcpc_runtime.tasks.open_store import open_store
 else:
     Application = lazy("mcpc_runtime.http.app:Application")
     authenticator = lazy("mcpc_runtime.http.auth.configure:authenticator")
     activate_server_packages = lazy("mcpc_runtime.packages:activate_server_packages")
     connect_redis = lazy("mcpc_runtime.replicas.redis_connection:connect_redis")
+    image_problems = lazy("mcpc_runtime.settings:image_problems")
     virtual_servers = lazy("mcpc_runtime.http.virtual_servers:virtual_servers")
     open_store = lazy("mcpc_runtime.tasks.open_store:open_store")
     prepare = lazy("mcpc_runtime.http.embedded.uvicorn_import:prepare")
@@ -124,11 +126,19 @@ def build_application(image: Image, settings: HttpSettings) -> tuple[Application
             raise ServeError(USAGE, f"--also {path}: there is another server under this path")
         images[path] = other_server(path, file, image)
     for server_image in images.values():
+        require_settings(server_image)
         call_rows(server_image.hooks("guard"), server_image)
     if settings.authenticator is not None:
         warn_of_unknown_tools(settings.authenticator.named_tools(), images.values())
     refuse_taken_paths(settings, images, image)
     return Application(images, settings), settings
+
+
+def require_settings(image: Image) -> None:
+    """Refuse to serve without settings that are missing or invalid."""
+    problems = image_problems(image) if "settings" in image.index else ()
+    if problems:
+        raise ServeError(USAGE, "; ".join(problems))
 
 
 def refuse_taken_paths(settings: HttpSettings, images: Collection[str], image: Image) -> None:

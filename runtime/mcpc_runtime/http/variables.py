@@ -23,6 +23,7 @@ READ = frozenset(
         "MCPC_CALL_LOG_VALUES",
         "MCPC_INTROSPECT_CREDENTIALS",
         "MCPC_RUNTIME_CACHE",
+        "MCPC_SETTINGS_FILE",
         "MCPC_STATE_KEYS",
         "MCPC_TASKS_LEASE",
         "MCPC_TOKENS",

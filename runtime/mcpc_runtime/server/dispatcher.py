@@ -100,6 +100,9 @@ class Dispatcher:
             self._admit(self._running.add(RunningCall(call)))
             return
         definition, request = call.definition, call.request
+        if self._runners.refusal:
+            self._refuse(self._running.add(RunningCall(call)), tool_error_or_failure(call, self._runners.refusal))
+            return
         is_free = self._admission.is_roomy and not self._running.observers
         if definition.inline and is_free and needs_only_arguments(call):
             if self._fast_path is None:

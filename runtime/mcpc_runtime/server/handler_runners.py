@@ -42,6 +42,11 @@ class HandlerRunners:
         runner: ProgramRequirements = self._runner(REQUIREMENTS)
         return runner
 
+    @property
+    def refusal(self) -> str:
+        """Why no handler can be run, or an empty text."""
+        return self._context.refusal
+
     def close(self) -> None:
         """End all jobs and processes."""
         for runner in self._runners.values():

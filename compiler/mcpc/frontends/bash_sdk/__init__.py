@@ -71,7 +71,7 @@ def parse(tree: SourceTree, options: Options) -> tuple[Definition | None, Diagno
         beside=(*reading_programs(), *(with_hook(file) if is_core(file) else file for file in tree.files.values())),
         sources=reading.sources,
         complete=server is not None and not has_errors(reading.problems),
-        settings=((CONTRACT, {"script": source.path}),),
+        runtime_settings=((CONTRACT, {"script": source.path}),),
         traits=TRAITS,
     )
     return definition, tuple(reading.problems)

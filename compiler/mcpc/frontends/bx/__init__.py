@@ -106,7 +106,7 @@ def parse(tree: SourceTree, _: Options) -> tuple[Definition | None, Diagnostics]
         beside=tuple(source for path, source in tree.files.items() if path not in kept),
         sources=tuple(source for path, source in tree.files.items() if path in kept),
         complete=not has_errors(problems),
-        settings=(("bx", settings.at_run_time()),),
+        runtime_settings=(("bx", settings.at_run_time()),),
         traits=TRAITS,
     )
     return definition, problems

@@ -98,7 +98,9 @@ def parse(tree: SourceTree, options: Options) -> tuple[Definition | None, Diagno
         return None, wrong
     definition = make_definition(tree, settings, entry, run.packages, run.result)
     row = entry_row(entry, run.packages)
-    definition = replace(definition, beside=tuple(sources), settings=((SETTINGS, row),), imported=run.result.imported)
+    definition = replace(
+        definition, beside=tuple(sources), runtime_settings=((SETTINGS, row),), imported=run.result.imported
+    )
     wrong = (*wrong, *missing_late_imports(tree, entry, run.modules), *notes(run.result.notes, tree))
     more = bundled_framework(run.packages)
     if not run.packages.has_framework:
@@ -245,7 +247,7 @@ def with_routes(definition: Definition, found: ProgramDescription) -> Definition
     hooks = Traits(hooks=(("http_routes", f"{RUNTIME}.routes:http_routes"),))
     return replace(
         definition,
-        settings=(*definition.settings, (ROUTES, {"paths": [*found.routes]})),
+        runtime_settings=(*definition.runtime_settings, (ROUTES, {"paths": [*found.routes]})),
         requirements=(*(definition.requirements or ()), *more),
         traits=definition.traits | hooks,
     )

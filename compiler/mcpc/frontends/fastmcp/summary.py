@@ -44,7 +44,7 @@ def summary(server: Server, problems: Diagnostics) -> tuple[str, ...]:
 
 def rows(server: Server, problems: Diagnostics) -> Iterator[tuple[str, str]]:
     """Yield the label and the text of each row."""
-    row: Any = dict(server.settings)[SETTINGS]
+    row: Any = dict(server.runtime_settings)[SETTINGS]
     words = " ".join([str(row["target"]), *map(str, row["arguments"])])
     is_original = bool(server.traits.notes)
     yield "program", f"{words}, for {NAMES[row['generation'][:-1]]} {row['version']} ({CHOSEN[row['chosen']]})"

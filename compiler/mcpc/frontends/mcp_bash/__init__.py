@@ -122,7 +122,7 @@ def parse(tree: SourceTree, options: Options) -> tuple[Definition | None, Diagno
         beside=(*sdk_files(files, forks=any(map(_forks, offered.tools))), *map(_runnable, files)),
         sources=tuple(reader.read[path] for path in sorted(reader.read)),
         complete=not has_errors(reader.problems),
-        settings=((SETTING, settings),),
+        runtime_settings=((SETTING, settings),),
         traits=TRAITS,
         serves=frozenset(name for name, is_there in served.items() if is_there),
     )

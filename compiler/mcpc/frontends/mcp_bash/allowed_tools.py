@@ -26,7 +26,7 @@ EVERYTHING = ("*", "all")
 
 def allowed_tools(server: Server) -> Diagnostics:
     """Report that no tool is allowed yet, and patterns that allow no tool."""
-    settings = dict(server.settings).get(CONTRACT)
+    settings = dict(server.runtime_settings).get(CONTRACT)
     patterns = _patterns(settings.get("allow")) if settings is not None else ()
     names = [
         tool.name

@@ -90,7 +90,7 @@ def parse(tree: SourceTree, options: Options) -> tuple[Definition | None, Diagno
         ),
         sources=tuple(read),
         complete=scripts.complete and modules.complete,
-        settings=(("toolbox", {"name": name}),),
+        runtime_settings=(("toolbox", {"name": name}),),
         live_lists=scripts.live_lists,
     )
     return definition, problems

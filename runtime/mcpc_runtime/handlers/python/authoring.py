@@ -11,6 +11,7 @@ import sys
 from mcpc_runtime.handlers.python.bindings import FUNCTIONS
 from mcpc_runtime.handlers.python.context import Context, elicitation, roots, sampling
 from mcpc_runtime.handlers.python.errors import Cancelled, ProtocolError, ToolError
+from mcpc_runtime.handlers.python.settings import Secret, Settings
 from mcpc_runtime.lazy import resolve
 
 TYPE_CHECKING = False
@@ -69,13 +70,17 @@ if TYPE_CHECKING:
         inline: bool | Literal["loop"]
 
     class ServerOptions(Running, total=False):
-        """The keywords of `Server`; the handler options apply to all handlers."""
+        """The keywords of `Server`; the handler options apply to all handlers.
+
+        `settings`: a subclass of `Settings`, a class of pydantic-settings, or objects as in `server.json`.
+        """
 
         version: str
         title: str
         description: str
         website_url: str
         icons: Sequence[Object]
+        settings: type | Sequence[Object]
 
     class DescribedOptions(ResourceOptions, ToolOptions, total=False):
         """The keywords of `mcp_tool` and the like, which may also be members of one object, as in bx-mcp."""
@@ -131,7 +136,9 @@ __all__ = [
     "Context",
     "Field",
     "ProtocolError",
+    "Secret",
     "Server",
+    "Settings",
     "ToolError",
     "call_tool_handler",
     "completion",

@@ -1,8 +1,8 @@
 """The environment of mcp-bash tools: the variables of its mode, and those of the framework.
 
 `minimal` (also for unknown modes): four names, and MCP_* and MCPBASH_*; `allowlist`: the listed names, too; `inherit`:
-everything, only if MCPBASH_TOOL_ENV_INHERIT_ALLOW is `true`.  The server's secrets are in none of them.  The exports of
-`server.d/env.sh` are in all of them.
+everything, only if MCPBASH_TOOL_ENV_INHERIT_ALLOW is `true`.  The server's secrets are in none of them.  The settings
+that the project declares, and the exports of `server.d/env.sh`, are in all of them.
 """
 
 from __future__ import annotations
@@ -57,6 +57,7 @@ def server_environment(settings: McpBashSettings, home: str, exported: Mapping[b
     mode = environment_mode(settings)
     allowlist = settings.text("MCPBASH_TOOL_ENV_ALLOWLIST") if mode == ALLOWLIST else ""
     listed = {name.encode("utf-8", "surrogateescape") for name in allowlist.replace(",", " ").split()}
+    listed.update(row[0].encode() for row in settings.image.index.get("settings", ()))
     folder = home.encode("utf-8", "surrogateescape")
     variables = {b"PATH": b"/usr/bin:/bin", b"HOME": folder, b"TMPDIR": b"/tmp", b"LANG": b"C"}
     if mode == INHERIT:

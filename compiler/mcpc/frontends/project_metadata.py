@@ -1,0 +1,106 @@
+"""Read the metadata of a project from `pyproject.toml`, for every format.
+
+    [project]                                   [tool.mcpc.registry]
+    description = "Forecasts."                  name = "io.github.me/weather"
+    authors = [{name = "Me"}]                   mcpb = "https://github.com/me/weather/releases/download/v{version}/weather.mcpb"
+    license = "MIT"                             oci = "ghcr.io/me/weather:{version}"
+    urls = {Repository = "https://…"}           remotes = ["https://weather.example.com/mcp"]
+    keywords = ["weather"]
+
+Other tools report invalid values of `[project]`, which are ignored here; `[tool.mcpc.registry]` is ours.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from typing import TYPE_CHECKING, Any
+
+from mcpc.diagnostics import Span, diagnose
+from mcpc.diagnostics.suggestions import did_you_mean
+from mcpc.ir.project import Author, ProjectMetadata, RegistryEntry, texts
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from mcpc.diagnostics import Diagnostic, Diagnostics
+    from mcpc.sources import SourceTree
+
+PYPROJECT = "pyproject.toml"
+REGISTRY_KEYS = {"name": "a string such as `io.github.me/weather`"} | dict.fromkeys(
+    ("mcpb", "oci", "remotes"), "a string, or an array of strings"
+)
+
+
+def read_project_metadata(tree: SourceTree) -> tuple[ProjectMetadata, Diagnostics]:
+    """Return the metadata of a project, and the problems of the part that is mcpc's own."""
+    source = tree.get(PYPROJECT)
+    if source is None:
+        return ProjectMetadata(), ()
+    try:
+        tables = tomllib.loads(source.text.removeprefix("\ufeff"))
+    except (tomllib.TOMLDecodeError, UnicodeEncodeError):
+        return ProjectMetadata(), ()
+    registry = tables
+    for name in ("tool", "mcpc", "registry"):
+        registry = table_of(registry, name)
+    problems = tuple(registry_problems(registry))
+    return metadata_of(table_of(tables, "project"), {} if problems else registry), problems
+
+
+def table_of(tables: Mapping[str, Any], name: str) -> dict[str, Any]:
+    """Return a table, empty if it is missing or something else."""
+    found = tables.get(name)
+    return found if isinstance(found, dict) else {}
+
+
+def metadata_of(project: Mapping[str, Any], registry: Mapping[str, Any]) -> ProjectMetadata:
+    """Return the metadata that two tables have; invalid values are ignored."""
+    authors = project.get("authors")
+    return ProjectMetadata(
+        description=one_line(project.get("description")),
+        authors=tuple(
+            author
+            for each in (authors if isinstance(authors, list) else ())
+            if isinstance(each, dict)
+            if (author := Author(one_line(each.get("name")), one_line(each.get("email")))) != Author()
+        ),
+        license=license_text(project.get("license")),
+        urls=tuple((label, url) for label, url in table_of(project, "urls").items() if one_line(url)),
+        keywords=texts(project.get("keywords")),
+        registry=RegistryEntry(
+            registry.get("name", ""), *(texts(as_array(registry.get(key))) for key in ("mcpb", "oci", "remotes"))
+        ),
+    )
+
+
+def license_text(written: object) -> str:
+    """Return the licence's expression, or the text of the older form if that is a single line."""
+    return one_line(written.get("text") if isinstance(written, dict) else written)
+
+
+def one_line(written: object) -> str:
+    """Return a text without surrounding space; nothing if it has several lines, or is not a text."""
+    text = written.strip() if isinstance(written, str) else ""
+    return text if text.isprintable() else ""
+
+
+def as_array(value: Any) -> Any:
+    """Return a single string as an array."""
+    return [value] if isinstance(value, str) else value
+
+
+def registry_problems(table: Mapping[str, Any]) -> Iterator[Diagnostic]:
+    """Yield the invalid members of `[tool.mcpc.registry]`."""
+    where = Span(PYPROJECT)
+    for key, value in table.items():
+        if key not in REGISTRY_KEYS:
+            message = f"`[tool.mcpc.registry]` has an unknown key `{key}`"
+            yield diagnose("MCP440", where, message, ", ".join(REGISTRY_KEYS), did_you_mean(key, REGISTRY_KEYS))
+        elif not is_registry_value(key, value):
+            yield diagnose("MCP440", where, f"`{key}` of `[tool.mcpc.registry]` is not valid", REGISTRY_KEYS[key])
+
+
+def is_registry_value(key: str, value: object) -> bool:
+    """Tell whether a value of the table has the right type."""
+    rows = value if isinstance(value, list) and key != "name" else [value]
+    return all(isinstance(row, str) and row.isprintable() and row.strip() for row in rows)

@@ -1,0 +1,158 @@
+"""Settings of a project: what is declared, in each place where it can be, and what is wrong with declarations."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from mcpc.ir.printer import print_server
+from support.projects import Files, checked, lowered, marked, places
+
+TOOLS = '{"tools": [{"name": "x", "description": "d", "inputSchema": {"type": "object"}}]}'
+KEY = {"name": "API_KEY", "type": "string", "description": "Key.", "required": True, "secret": True}
+UNITS = {"name": "UNITS", "type": "string", "choices": ["metric", "imperial"], "default": "metric"}
+
+
+def project(settings: str, more: Files | None = None) -> Files:
+    server = f'{{"serverInfo": {{"name": "s", "version": "1"}}, "settings": {settings}}}'
+    return {"server.json": server, "tools.json": TOOLS, "tools.py": "def x(): ...\n", **(more or {})}
+
+
+def facts(files: Files) -> list[object]:
+    server, problems = checked(files)
+    assert server is not None, problems
+    return [setting.as_json() for setting in server.server.settings]
+
+
+def test_settings_are_declared_in_server_json() -> None:
+    assert facts(project(json.dumps([KEY, UNITS]))) == [KEY, UNITS]
+
+
+def test_a_type_is_a_string_unless_it_is_written() -> None:
+    assert facts(project('[{"name": "A"}]')) == [{"name": "A", "type": "string"}]
+
+
+def test_settings_of_any_format_are_declared_in_pyproject() -> None:
+    pyproject = '[tool.mcpc]\n[[tool.mcpc.settings]]\nname = "LIMIT"\ntype = "integer"\ndefault = 3\n'
+    found = facts(project(json.dumps([UNITS]), {"pyproject.toml": pyproject}))
+    assert found == [UNITS, {"name": "LIMIT", "type": "integer", "default": 3}]
+    wrong, *_ = checked(project("[]", {"pyproject.toml": pyproject.replace("= 3", '= "x"')}))[1]
+    assert (wrong.code, wrong.span.path if wrong.span else "") == ("MCP160", "pyproject.toml")
+
+
+def test_clients_do_not_see_settings() -> None:
+    server, _ = checked(project(json.dumps([UNITS])))
+    assert server is not None
+    assert "settings" not in server.server.metadata.fields({})
+    assert "  setting UNITS: string\n" in print_server(server.server)
+
+
+WRONG = {
+    "lower case": ('[{"name": »"apiKey"}]', "MCP160", "did you mean `API_KEY`?"),
+    "a variable of the system": ('[{"name": »"PATH"}]', "MCP160", ""),
+    "a variable of the server": ('[{"name": »"MCPC_KEY"}]', "MCP160", ""),
+    "a variable of the loader": ('[{"name": »"LD_PRELOAD"}]', "MCP160", ""),
+    "twice": ('[{"name": "A"}, {"name": »"A"}]', "MCP104", "remove one of them"),
+    "no name": ('[»{"type": "string"}]', "MCP102", ""),
+    "unknown type": ('[{"name": "A", "type": »"text"}]', "MCP107", ""),
+    "unknown field": ('[{"name": "A", »"require": true}]', "MCP103", "did you mean `required`?"),
+    "not a list": ('»{"A": {}}', "MCP101", ""),
+    "default of another type": ('[{"name": "A", "type": "integer", "default": »"1"}]', "MCP160", ""),
+    "default that is no integer": ('[{"name": "A", "type": "integer", "default": »1.5}]', "MCP160", ""),
+    "default of no choice": ('[{"name": "A", "choices": ["a"], "default": »"b"}]', "MCP160", ""),
+    "no choices": ('[{"name": "A", "choices": »[]}]', "MCP160", ""),
+    "choice of another type": ('[{"name": "A", "choices": [»1]}]', "MCP160", ""),
+    "secret with a default": (
+        '[{"name": "A", "secret": true, "default": »"b"}]',
+        "MCP160",
+        "remove `default`, or `secret`",
+    ),
+    "required with a default": (
+        '[{"name": "A", "required": true, "default": »"b"}]',
+        "MCP160",
+        "remove `default`, or `required`",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_what_is_wrong_is_told_at_its_place(case: str) -> None:
+    text, code, hint = WRONG[case]
+    files, there = marked(project(text))
+    _, problems = lowered(files)
+    assert places(problems, files) == [(code, *place) for place in there]
+    assert problems[0].hint == hint
+
+
+def test_a_handler_that_reads_a_setting_gets_it() -> None:
+    code = {"tools.py": "import os\ndef x(): return os.environ['UNITS']\n"}
+    assert checked(project(json.dumps([UNITS]), code))[1] == ()
+    assert [problem.code for problem in checked(project("[]", code))[1]] == ["MCP231"]
+
+
+PYTHON = """from typing import Literal, Optional
+from mcpc import Field, Secret, Server, Settings, tool
+{before}
+server = Server("s", version="1", settings={settings})
+
+@tool
+def x() -> str:
+    return ""
+"""
+CLASSES: dict[str, tuple[str, str, list[object]]] = {
+    "class": (
+        (
+            "class All(Settings):\n    key: Secret\n    size: int = Field(3, title='Size')\n    name: str | None = None\n"
+            "    mode: Literal['a', 'b'] = 'a'\n"
+        ),
+        "All",
+        [
+            {"name": "KEY", "type": "string", "required": True, "secret": True},
+            {"name": "SIZE", "type": "integer", "title": "Size", "default": 3},
+            {"name": "NAME", "type": "string"},
+            {"name": "MODE", "type": "string", "choices": ["a", "b"], "default": "a"},
+        ],
+    ),
+    "folder": (
+        "class All(Settings):\n    docs: str = Field(json_schema_extra={'format': 'directory-path'})\n",
+        "All",
+        [{"name": "DOCS", "type": "directory", "required": True}],
+    ),
+    "objects": ("", '[{"name": "A", "type": "boolean"}]', [{"name": "A", "type": "boolean"}]),
+    "pydantic": (
+        (
+            "import pydantic\nclass All(pydantic.BaseModel):\n    model_config = {'env_prefix': 'APP_'}\n"
+            "    token: pydantic.SecretStr\n    rate: Optional[float] = None\n"
+        ),
+        "All",
+        [
+            {"name": "APP_TOKEN", "type": "string", "required": True, "secret": True},
+            {"name": "APP_RATE", "type": "number"},
+        ],
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", CLASSES)
+def test_settings_are_declared_in_python(kind: str) -> None:
+    before, settings, expected = CLASSES[kind]
+    server, problems = lowered({"server.py": PYTHON.format(before=before, settings=settings)})
+    assert server is not None, problems
+    assert [setting.as_json() for setting in server.settings] == expected
+
+
+@pytest.mark.parametrize(
+    ("before", "settings", "message"),
+    [
+        ("class All(Settings):\n    a: list[str]\n", "All", "the type of `a` cannot be that of a setting"),
+        ("class All(Settings):\n    a: dict\n", "All", "the type of `a` cannot be that of a setting"),
+        ("", "int", "`int` is not a subclass of `Settings`"),
+        ("", "3", "`settings` is neither a class of settings nor a list of objects"),
+    ],
+)
+def test_what_cannot_be_a_setting_is_told_at_the_option(before: str, settings: str, message: str) -> None:
+    files: Files = {"server.py": PYTHON.format(before=before, settings=f"{settings}")}
+    problems = [problem for problem in lowered(files)[1] if problem.code == "MCP160"]
+    assert [problem.message.startswith(message) for problem in problems] == [True]
+    assert [place[1] for place in places(problems, files)] == ["server.py"]

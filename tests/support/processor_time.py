@@ -1,0 +1,91 @@
+"""Which tests take the processor's time: `--cpu-durations=COUNT` lists that many, and what each file took together.
+
+A test's time is that of its process and of all that it has started, waited for or still running.  What has detached
+itself, as the services of Wine do, is nobody's.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+OPTION = "--cpu-durations"
+TICKS = os.sysconf("SC_CLK_TCK") if hasattr(os, "sysconf") else 100
+PARENT, FIRST_TIME, AFTER_TIMES = 1, 11, 15
+"""Where a process's parent, and its four times, stand in /proc/PID/stat after its name."""
+
+
+class ProcessorTime:
+    """Takes the time of every phase of every test, and reports it in the end."""
+
+    def __init__(self, count: int) -> None:
+        """Take how many tests to list."""
+        self.count = count
+        self.before = taken()
+        self.tests: Counter[str] = Counter()
+
+    def pytest_runtest_logstart(self) -> None:
+        """Start the first phase of a test."""
+        self.before = taken()
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_makereport(self) -> Iterator[None]:
+        """Note what a phase has taken."""
+        report = yield
+        now = taken()
+        report.processor_time = now - self.before
+        self.before = now
+        return report
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Add a phase, which may have been run by another process."""
+        self.tests[report.nodeid] += getattr(report, "processor_time", 0.0)
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        """Print what was taken, the most first."""
+        files: Counter[str] = Counter()
+        numbers: Counter[str] = Counter()
+        for name, seconds in self.tests.items():
+            files[name.partition("::")[0]] += seconds
+            numbers[name.partition("::")[0]] += 1
+        terminalreporter.section(f"processor time: {sum(files.values()):.1f} s")
+        for name, seconds in self.tests.most_common(self.count):
+            terminalreporter.write_line(f"{seconds:7.2f} s  {name}")
+        terminalreporter.section("processor time of each file, and its number of tests")
+        for name, seconds in files.most_common():
+            terminalreporter.write_line(f"{seconds:7.2f} s  {numbers[name]:5}  {name}")
+
+
+def taken() -> float:
+    """Return the processor time of this process, of its children that were waited for, and of descendants that run."""
+    return sum(os.times()[:4]) + sum(times for times in running_descendants().values())
+
+
+def running_descendants() -> dict[int, float]:
+    """Return the descendants of this process and the time of each, with that of its own children that it waited for."""
+    parents: dict[int, int] = {}
+    times: dict[int, float] = {}
+    for name in os.listdir("/proc") if os.path.isdir("/proc/self") else ():
+        if name.isdecimal():
+            try:
+                with open(f"/proc/{name}/stat", "rb") as file:
+                    fields = file.read().rpartition(b") ")[2].split()
+            except OSError:
+                continue
+            parents[int(name)] = int(fields[PARENT])
+            times[int(name)] = sum(map(int, fields[FIRST_TIME:AFTER_TIMES])) / TICKS
+    return {process: seconds for process, seconds in times.items() if os.getpid() in ancestors(process, parents)}
+
+
+def ancestors(process: int, parents: dict[int, int]) -> Iterator[int]:
+    """Yield the parent of a process, its parent, and so on."""
+    seen = {process}
+    while (process := parents.get(process, 0)) not in seen:
+        seen.add(process)
+        yield process

@@ -1,0 +1,126 @@
+"""Settings of built files: handlers of every kind get them, and calls tell what is missing while the server lives on."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from support.artifact import build, converse
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+SERVER = '''"""Weather."""
+
+from pathlib import Path
+from typing import Literal
+
+from mcpc import Field, Secret, Server, Settings
+
+
+class WeatherSettings(Settings, prefix="WEATHER_"):
+    """What the person who installs the server sets."""
+
+    api_key: Secret = Field(description="Key of the weather service")
+    units: Literal["metric", "imperial"] = "metric"
+    retries: int = Field(3, ge=0)
+    cache: Path | None = None
+    verbose: bool = False
+
+
+server = Server("weather", version="1.0.0", settings=WeatherSettings)
+settings = WeatherSettings()
+
+
+@server.tool
+def typed() -> str:
+    """Tell the values."""
+    return repr((settings, settings.api_key.get_secret_value(), f"{settings.api_key}"))
+
+
+@server.tool(inline=True)
+def inside() -> str:
+    """Tell the values in the server's own process."""
+    return repr((settings, settings.api_key.get_secret_value()))
+'''
+BASH = 'tool_shell() { echo "$WEATHER_API_KEY $WEATHER_UNITS ${HIDDEN:-}"; }\nexport -f tool_shell\n'
+TOOLS = """{"tools": [
+ {"name": "shell", "description": "D.", "inputSchema": {"type": "object"}, "_meta": {"mcpc/handler": {"environment": "minimal"}}},
+ {"name": "program", "description": "D.", "inputSchema": {"type": "object"}, "_meta": {"mcpc/handler": {"command": "env.sh"}}}
+]}"""
+VALUES = "WeatherSettings(api_key=Secret('**********'), units='metric', retries=3, cache=None, verbose=False)"
+
+
+@pytest.fixture(scope="module")
+def weather(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("settings")
+    project = folder / "weather"
+    project.mkdir()
+    (project / "server.py").write_text(SERVER)
+    (project / "tools.json").write_text(TOOLS)
+    (project / "tools.bash").write_text(BASH)
+    (project / "env.sh").write_text('#!/bin/sh\necho "$WEATHER_API_KEY $WEATHER_UNITS $WEATHER_RETRIES"\n')
+    (project / "env.sh").chmod(0o755)
+    return build(project, folder / "weather.pyz")
+
+
+def call(server: Path, names: list[str], **environ: str) -> tuple[dict[str, Any], str]:
+    """Return the result of each tool, and standard error."""
+    meta = {"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {}}
+    lines = [
+        {"jsonrpc": "2.0", "id": name, "method": "tools/call", "params": {"name": name, "arguments": {}, "_meta": meta}}
+        for name in names
+    ]
+    sent = "".join(f"{json.dumps(line)}\n" for line in lines).encode()
+    done = converse([sys.executable, server], sent, env={**os.environ, **environ})
+    replies = [json.loads(line) for line in done.stdout.splitlines()]
+    return {reply["id"]: reply["result"] for reply in replies}, done.stderr.decode()
+
+
+def test_handlers_of_every_kind_get_the_values(weather: Path) -> None:
+    found, errors = call(
+        weather, ["typed", "inside", "shell", "program"], WEATHER_API_KEY="sk-1", WEATHER_RETRIES=" 3 ", HIDDEN="no"
+    )
+    texts = {name: result["content"][0]["text"] for name, result in found.items()}
+    assert texts["typed"] == f"({VALUES}, 'sk-1', '**********')"
+    assert texts["inside"] == f"({VALUES}, 'sk-1')"
+    assert texts["shell"].split() == ["sk-1", "metric"]
+    assert texts["program"].split() == ["sk-1", "metric", "3"]
+    assert errors == ""
+
+
+def test_calls_tell_what_is_missing_and_the_server_lives_on(weather: Path) -> None:
+    found, errors = call(weather, ["typed", "inside", "shell"], WEATHER_UNITS="kelvin")
+    for result in found.values():
+        assert result["isError"]
+        text = result["content"][0]["text"]
+        assert "WEATHER_API_KEY is not set (Key of the weather service)" in text
+        assert "WEATHER_UNITS has an unknown value; expected one of metric, imperial" in text
+        assert "kelvin" not in text
+    assert "WEATHER_API_KEY is not set" in errors
+
+
+def test_the_values_are_nowhere_in_the_file_and_its_facts_say_what_to_set(weather: Path) -> None:
+    shown = subprocess.run([sys.executable, weather, "info"], capture_output=True, text=True, check=True).stdout
+    rows = [line.split(None, 1)[1] for line in shown.splitlines() if line.startswith("setting")]
+    assert rows == [
+        "WEATHER_API_KEY (string, required, secret): Key of the weather service",
+        "WEATHER_UNITS (string, one of metric, imperial, default metric)",
+        "WEATHER_RETRIES (integer, default 3)",
+        "WEATHER_CACHE (file)",
+        "WEATHER_VERBOSE (boolean, default false)",
+    ]
+
+
+def test_check_fails_until_all_are_valid(weather: Path) -> None:
+    command = [sys.executable, weather, "check"]
+    first = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert first.returncode == 1
+    assert "failed  all settings have valid values\n        WEATHER_API_KEY is not set" in first.stdout
+    environ = {**os.environ, "WEATHER_API_KEY": "sk-1"}
+    assert subprocess.run(command, capture_output=True, env=environ, check=False).returncode == 0
