@@ -18,7 +18,7 @@ from mcpc.cli.server_targets import artifact_lists, read_command, read_target
 from mcpc.frontends.project import PYPROJECT
 from mcpc.scan.ignored import IgnoreError, project_ignored
 from mcpc.scan.model import Role, ScannedFile, ScannedServer
-from mcpc.scan.places import locator
+from mcpc.scan.positions import locator
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

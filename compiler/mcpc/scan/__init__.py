@@ -4,7 +4,7 @@
     vocabulary.py, confusables.py        tables of phrases by meaning, and of letters that look alike
     rules/                               one module a family; codes.py has the risk and the advice of each code
     scanning.py                          run all rules over servers
-    pins.py, ignored.py, places.py       approved digests, ignored findings, positions in projects
+    pins.py, ignored.py, positions.py    approved digests, ignored findings, positions in projects
     formats/                             reports
 
 Every rule takes linear time in the bytes of the texts.

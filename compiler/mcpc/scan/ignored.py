@@ -38,7 +38,7 @@ class Ignored:
         if finding.code != self.code:
             return False
         return not self.place or any(
-            fnmatchcase(finding.place, pattern) for pattern in (self.place, f"{self.place}: *", f"{self.place}.*")
+            fnmatchcase(finding.location, pattern) for pattern in (self.place, f"{self.place}: *", f"{self.place}.*")
         )
 
     def __str__(self) -> str:

@@ -53,7 +53,7 @@ class Text:
     text: str
 
     @property
-    def place(self) -> str:
+    def location(self) -> str:
         """The definition and the field, as in reports and in the setting `ignore`."""
         owner = f"{self.kind} {self.item}" if self.item else self.kind
         return f"{owner}: {self.field}" if self.field else owner
@@ -117,9 +117,9 @@ class Finding:
     position: Position | None = None
 
     @property
-    def place(self) -> str:
+    def location(self) -> str:
         """The definition and the field."""
-        return self.text.place
+        return self.text.location
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,7 +26,7 @@ MAX_TEXT = 1 << 20
 """Characters of one text that are read for orders; a longer one is a file of data."""
 
 
-class Word(NamedTuple):
+class FoldedWord(NamedTuple):
     """A word in folded form, and its range in the original text."""
 
     text: str
@@ -72,16 +72,16 @@ def fold_character(character: str) -> str:
     return same.replace("\u2019", "'").replace("\u2018", "'")
 
 
-def sentences(folded: FoldedText) -> Iterator[list[Word]]:
+def sentences(folded: FoldedText) -> Iterator[list[FoldedWord]]:
     """Yield the words of each sentence; an empty line or an item of a list begins a new one."""
-    words: list[Word] = []
+    words: list[FoldedWord] = []
     for found in WORD.finditer(folded.text):
         raw = found[0]
         text = raw.lstrip(BEFORE).rstrip(AFTER)
         is_end = raw[0] in "\n!?" or (raw[-1] == "." and raw not in ABBREVIATIONS)
         if text and raw[0] not in "\n!?":
             start = found.start() + raw.index(text)
-            words.append(Word(text, folded.original(start), folded.original(start + len(text) - 1) + 1))
+            words.append(FoldedWord(text, folded.original(start), folded.original(start + len(text) - 1) + 1))
         if is_end and words:
             yield words
             words = []

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from mcpc.scan.readings import Word
+    from mcpc.scan.readings import FoldedWord
 
 PHRASES = {
     "not": (
@@ -236,7 +236,7 @@ def _lexicon() -> Mapping[str, list[tuple[tuple[str, ...], str]]]:
 LEXICON = _lexicon()
 
 
-def occurrences(sentence: Sequence[Word]) -> dict[str, list[Occurrence]]:
+def occurrences(sentence: Sequence[FoldedWord]) -> dict[str, list[Occurrence]]:
     """Return where each meaning occurs in a sentence, in order."""
     found: dict[str, list[Occurrence]] = defaultdict(list)
     words = [word.text for word in sentence]

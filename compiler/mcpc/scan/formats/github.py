@@ -27,5 +27,5 @@ def _command(finding: Finding) -> str:
     if finding.position:
         path, *region = finding.position
         properties = {"file": visible(path), **region_properties(*region), **properties}
-    lines = [f"{finding.server}, {finding.place}: {finding.message}", finding.excerpt, CODES[finding.code].advice]
+    lines = [f"{finding.server}, {finding.location}: {finding.message}", finding.excerpt, CODES[finding.code].advice]
     return workflow_command(SEVERITIES[finding.risk], properties, [line for line in lines if line])

@@ -35,7 +35,8 @@ def _suite(server: ScannedServer, found: list[Finding]) -> Iterator[str]:
     if not found:
         yield f'    <testcase classname={_attribute(server.name)} name="no findings"/>'
     for finding in found:
-        yield f"    <testcase classname={_attribute(server.name)} name={_attribute(f'{finding.code} {finding.place}')}>"
+        case = _attribute(f"{finding.code} {finding.location}")
+        yield f"    <testcase classname={_attribute(server.name)} name={case}>"
         yield f"      {_outcome(finding)}"
         yield "    </testcase>"
     yield "  </testsuite>"

@@ -28,7 +28,7 @@ def scan_as_markdown(report: ScanReport) -> str:
 def _row(finding: Finding) -> str:
     shown = f"{finding.message.partition(':')[0]}{': ' + _code(finding.excerpt) if finding.excerpt else ''}"
     place = f" ({_code(f'{finding.position.path}:{finding.position.line}')})" if finding.position else ""
-    return f"| {finding.risk} | {finding.code} | {_code(finding.server)} | {_code(finding.place)}{place} | {shown} |"
+    return f"| {finding.risk} | {finding.code} | {_code(finding.server)} | {_code(finding.location)}{place} | {shown} |"
 
 
 def _code(text: str) -> str:

@@ -39,7 +39,7 @@ def _rule(code: str) -> dict[str, object]:
 
 def _result(finding: Finding, rule: int) -> dict[str, object]:
     lines = [finding.message, finding.excerpt, CODES[finding.code].advice]
-    name = {"fullyQualifiedName": visible(f"{finding.server}/{finding.place}"), "kind": "member"}
+    name = {"fullyQualifiedName": visible(f"{finding.server}/{finding.location}"), "kind": "member"}
     location: dict[str, object] = {"logicalLocations": [name]}
     if finding.position:
         path, *region = finding.position
@@ -52,5 +52,5 @@ def _result(finding: Finding, rule: int) -> dict[str, object]:
         "level": SEVERITIES[finding.risk].value,
         "message": {"text": "\n".join(line for line in lines if line)},
         "locations": [location],
-        "partialFingerprints": {"place/v1": visible(f"{finding.code} {finding.server} {finding.place}")},
+        "partialFingerprints": {"place/v1": visible(f"{finding.code} {finding.server} {finding.location}")},
     }

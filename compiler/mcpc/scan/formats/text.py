@@ -33,7 +33,7 @@ def scan_as_text(report: ScanReport) -> str:
 
 
 def _block(finding: Finding, width: int) -> Iterator[str]:
-    yield from wrapped(f"{finding.risk} {finding.code} {visible(finding.place)}", width, INDENT)
+    yield from wrapped(f"{finding.risk} {finding.code} {visible(finding.location)}", width, INDENT)
     if finding.position:
         yield from wrapped(
             f"{INDENT}{visible(finding.position.path)}:{finding.position.line}:{finding.position.column}", width, INDENT

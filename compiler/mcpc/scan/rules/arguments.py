@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from mcpc.scan.model import ServerTexts
 
 CONVERSATION = re.compile(
-    r"(?:^| )(?:(?:conversation|chat|message|dialog(?:ue)?) ?(?:history|log|transcript|context|so far)"
+    r"(?:^| )(?:(?:conversation|chat|message|dialog|dialogue) ?(?:history|log|transcript|context|so far)"
     r"|(?:full|entire|whole|complete|all) ?(?:conversation|chat|transcript|messages)"
     r"|(?:system|developer|initial|hidden) ?(?:prompt|message|instructions)|chain of thought"
     r"|(?:list of )?(?:available|all|other) ?tools?(?: list)?|tools list|context window|hidden context)(?: |$)"

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from mcpc.scan.model import Text
-    from mcpc.scan.readings import Word
+    from mcpc.scan.readings import FoldedWord
     from mcpc.scan.vocabulary import Occurrence
 
 
@@ -131,7 +131,7 @@ def _orders(text: Text, read: str) -> Iterator[Hit]:
         yield Hit("SCAN107", text, *found.span())
 
 
-def _orders_of_sentence(text: Text, sentence: Sequence[Word]) -> Iterator[Hit]:
+def _orders_of_sentence(text: Text, sentence: Sequence[FoldedWord]) -> Iterator[Hit]:
     found = occurrences(sentence)
     for order in ORDERS:
         if order.meanings[0] not in found or order.meanings[-1] not in found:

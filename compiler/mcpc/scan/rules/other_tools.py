@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from mcpc.scan.model import ServerTexts
-    from mcpc.scan.readings import Word
+    from mcpc.scan.readings import FoldedWord
 
 READ = frozenset({Role.PROSE, Role.VALUE, Role.CONTENTS})
 REDIRECTING = frozenset(
@@ -55,7 +55,7 @@ def _of_text(text: Text, own: set[str], foreign: set[str]) -> Iterator[Hit]:
                 yield hit
 
 
-def _of_sentence(text: Text, sentence: Sequence[Word], own: set[str], foreign: set[str]) -> Iterator[Hit]:
+def _of_sentence(text: Text, sentence: Sequence[FoldedWord], own: set[str], foreign: set[str]) -> Iterator[Hit]:
     named, unknown = _mentions(sentence, own, foreign)
     if not named and not unknown:
         return
@@ -74,7 +74,9 @@ def _of_sentence(text: Text, sentence: Sequence[Word], own: set[str], foreign: s
             return
 
 
-def _mentions(sentence: Sequence[Word], own: set[str], foreign: set[str]) -> tuple[list[Occurrence], list[Occurrence]]:
+def _mentions(
+    sentence: Sequence[FoldedWord], own: set[str], foreign: set[str]
+) -> tuple[list[Occurrence], list[Occurrence]]:
     """Return where tools of other scanned servers are named, and where something that may be a tool is."""
     named: list[Occurrence] = []
     unknown: list[Occurrence] = []
@@ -92,14 +94,14 @@ def _mentions(sentence: Sequence[Word], own: set[str], foreign: set[str]) -> tup
     return named, unknown
 
 
-def _is_called(sentence: Sequence[Word], number: int) -> bool:
+def _is_called(sentence: Sequence[FoldedWord], number: int) -> bool:
     """Tell whether an ordinary word is the name of a tool here."""
     near = [*sentence[max(0, number - 1) : number], *sentence[number + 1 : number + 2]]
     return any(word.text in ("tool", "tools", "calling", "call", "invoking", "invoke", "function") for word in near)
 
 
 def _redirected(
-    found: Mapping[str, list[Occurrence]], sentence: Sequence[Word], *, is_known: bool
+    found: Mapping[str, list[Occurrence]], sentence: Sequence[FoldedWord], *, is_known: bool
 ) -> tuple[Occurrence, Occurrence] | None:
     """Return the range of an order about the use of a mentioned tool."""
     orders = [one for one in found.get("order", ()) if is_known or sentence[one.start].text in REDIRECTING]
@@ -116,7 +118,7 @@ def _redirected(
     return (before, ends[1]) if before else None
 
 
-def _hit(code: str, text: Text, sentence: Sequence[Word], first: Occurrence, last: Occurrence) -> Hit:
+def _hit(code: str, text: Text, sentence: Sequence[FoldedWord], first: Occurrence, last: Occurrence) -> Hit:
     return Hit(code, text, sentence[first.start].start, sentence[last.end - 1].end)
 
 

@@ -29,11 +29,12 @@ def locator(server: Server, sources: Mapping[str, Source], folder: str) -> Calla
 
     def locate(hit: Hit) -> Position | None:
         text = hit.text
-        if text.kind == "file":
+        if text.kind == "file" and text.item in sources:
             return position(Span(text.item, hit.start, max(hit.end, hit.start)), sources, folder)
-        if (text.kind, text.item) not in definitions:
+        kind = "resource" if text.kind == "file" else text.kind
+        if (kind, text.item) not in definitions:
             return None
-        span, node = definitions[text.kind, text.item]
+        span, node = definitions[kind, text.item]
         found = deepest(node, text.pointer.split("/")[2 if text.kind == "server" else 3 :])
         if text.kind == "server" and text.field:
             found = node.get(text.field.partition(".")[0]) or found
