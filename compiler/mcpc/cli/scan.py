@@ -43,7 +43,7 @@ WIDTH = 80
 )
 @click.option(
     "--check-pin",
-    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    type=click.Path(path_type=Path),
     metavar="FILE",
     help="Report definitions that differ from a file of `--pin`, with status 6.",
 )
@@ -59,9 +59,10 @@ def command(targets: tuple[str, ...], output: str, **given: Any) -> None:
     """
     own = {name: given.pop(name) for name in ("fail_on", "entries", "pin", "check_pin")}
     connection = {name: given.pop(name) for name in ("headers", "token_file", "timeout")}
+    pins = read_pins(own["check_pin"]) if own["check_pin"] else None
     servers, ignored = read_servers(targets, given, connection)
     findings = scan_servers(servers)
-    changes = scan_pins(servers, read_pins(own["check_pin"])) if own["check_pin"] else ()
+    changes = () if pins is None else scan_pins(servers, pins)
     left, unused = without_ignored((*changes, *findings), [*ignored, *ignored_entries(own["entries"])])
     total = len(findings) + len(changes)
     report = ScanReport(servers, left, total - len(left), f"{Path.cwd().as_uri()}/", text_width())
@@ -97,12 +98,16 @@ def ignored_entries(entries: Sequence[str]) -> tuple[Ignored, ...]:
 
 def read_pins(path: Path) -> Any:
     """Return the pins of a file."""
-    if path.stat().st_size > MAX_PIN_BYTES:
-        raise click.UsageError(messages.NOT_PINS.format(path=path, problem="it is too large"))
     try:
-        return parse_pins(path.read_bytes())
+        with path.open("rb") as file:
+            data = file.read(MAX_PIN_BYTES + 1)
+        if len(data) > MAX_PIN_BYTES:
+            raise PinError("it is too large")
+        return parse_pins(data)
     except PinError as problem:
         raise click.UsageError(messages.NOT_PINS.format(path=path, problem=problem)) from None
+    except OSError as problem:
+        raise click.UsageError(messages.CANNOT_READ.format(path=path, problem=problem.strerror or problem)) from None
 
 
 def write_pins(path: Path, servers: Sequence[ScannedServer]) -> None:
