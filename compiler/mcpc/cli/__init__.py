@@ -44,6 +44,11 @@ SECTIONS = {
     },
     "Ship it": {
         "scan": "Report what could attack or mislead in what a server offers.",
+        "verify": "Check that a project is the source of a built file.",
+        "sbom": "Print the bill of materials of a built file.",
+        "provenance": "Print how a file was built, for signers.",
+        "checksums": "Write or check SHA256SUMS.",
+        "licenses": "Print the licences of what a server contains.",
         "bundle": "Write an MCP Bundle (.mcpb) for desktop clients.",
         "plugin": "Write an Agent Plugin: the server and its skills, for agents.",
         "image": "Write a container image, without a daemon.",

@@ -24,8 +24,9 @@ from mcpc.selfcontained import relocatable_file
 from mcpc.selfcontained.executable import FROZEN_MODULES, build_executable
 from mcpc.selfcontained.import_closure import imported_modules, library_closure
 from mcpc.selfcontained.interpreter import running_interpreter
+from mcpc.selfcontained.interpreter_components import EmbeddedPython
 from mcpc.selfcontained.library import LEVEL, cached_library, deflate, library_modules
-from mcpc.selfcontained.licences import FOLDER, licence_entries
+from mcpc.selfcontained.licences import FOLDER, library_files, licence_entries
 from mcpc.selfcontained.relocatable_file import NATIVE
 from mcpc.selfcontained.request import CannotEmbedError
 from mcpc.selfcontained.server_archive import server_entries, with_manifest
@@ -74,7 +75,9 @@ def embed_server(request: EmbeddingRequest) -> bytes:
     entries[LIBRARY] = cached_library(modules, ())
     entries[SHARED_OBJECTS] = data
     entries.update(licence_entries(interpreter, objects))
-    return with_start_table(executable, with_manifest(entries), (bundle, extensions))
+    python = interpreter.full_version
+    embedded = EmbeddedPython(request.target, python, request.minimal, LIBRARY, libraries=library_files(objects))
+    return with_start_table(executable, with_manifest(entries, embedded), (bundle, extensions))
 
 
 def for_own_interpreter(entries: Mapping[str, bytes]) -> dict[str, bytes]:
