@@ -14,6 +14,7 @@ ENCRYPTION_EXPECTED = "{address} is not encrypted, and headers may be secrets; e
 EXE_OR_SELF_CONTAINED = "--exe is a program that finds Python; a self-contained file for Windows is one without --exe"
 FAILED_TEST_START = "Error: the built file failed its test start: {problem}"
 FILE_EXPECTED = "{path} is {kind}; expected the name of a file to write"
+FILE_OR_URL = "expected a file or project, or --url or --command, not both"
 FILE_OF_PROJECT = "{path} is a file of the project; use another name for the built file"
 HEADER_EXPECTED = "--header number {number} is not `NAME: VALUE`"
 IMPORT_DOES_NOT_BUILD = "Error: the converted project does not build; nothing was written"
