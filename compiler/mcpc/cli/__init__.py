@@ -43,6 +43,11 @@ SECTIONS = {
         "inspect": "Show what a project or a built file offers.",
     },
     "Ship it": {
+        "scan": "Report what could attack or mislead in what a server offers.",
+        "install": "Add a server to the configuration of MCP clients.",
+        "uninstall": "Remove a server from the configuration of MCP clients.",
+        "clients": "List the MCP clients on this machine and their servers.",
+        "config": "Print the entry of a server for a client, or a link.",
         "verify": "Check that a project is the source of a built file.",
         "sbom": "Print the bill of materials of a built file.",
         "provenance": "Print how a file was built, for signers.",

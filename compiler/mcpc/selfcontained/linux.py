@@ -32,6 +32,7 @@ from mcpc.selfcontained.request import CannotEmbedError
 from mcpc.selfcontained.server_archive import server_entries, with_manifest
 from mcpc.selfcontained.shared_objects import collect_shared_objects, interpreter_functions, tool_output
 from mcpc_runtime import BYTECODE, HEAD
+from mcpc_runtime import DEFLATED as DEFLATED_MODULE
 from mcpc_runtime.bytecode_compilation import modules_entry
 
 if TYPE_CHECKING:
@@ -92,10 +93,15 @@ def deflated_bytecode(entry: bytes) -> bytes:
     end = HEAD + int.from_bytes(entry[HEAD - 4 : HEAD], "little")
     rows: dict[str, tuple[bool, int, int]] = marshal.loads(entry[HEAD:end])
     bodies = {
-        f"{name.replace('.', '/')}{'/__init__' * is_package}.py": zlib.compress(entry[start : start + length], LEVEL)
+        f"{name.replace('.', '/')}{'/__init__' * is_package}.py": deflated_once(entry[start : start + length])
         for name, (is_package, start, length) in rows.items()
     }
     return modules_entry(entry[: HEAD - 4], dict(sorted(bodies.items())))
+
+
+def deflated_once(module: bytes) -> bytes:
+    """Return a module deflated; some are already."""
+    return module if module.startswith(DEFLATED_MODULE) else zlib.compress(module, LEVEL)
 
 
 def refuse_native_packages(entries: Mapping[str, bytes]) -> None:
