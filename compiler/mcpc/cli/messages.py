@@ -18,6 +18,7 @@ FILE_OR_URL = "expected a file or project, or --url or --command, not both"
 FILE_OF_PROJECT = "{path} is a file of the project; use another name for the built file"
 HEADER_EXPECTED = "--header number {number} is not `NAME: VALUE`"
 IMPORT_DOES_NOT_BUILD = "Error: the converted project does not build; nothing was written"
+IGNORES_NOTHING = "note: `{entry}` of `ignore` matches no finding"
 INSIDE_PROJECT = "{path} is inside the project; expected a folder outside it"
 INTERNAL_ERROR = """\
 mcpc: internal error: {kind}: {problem}
@@ -36,6 +37,7 @@ NOT_A_SNAPSHOT = (
 NO_ADDRESS_OF_BUNDLE = "there is no address for {path}: use `--mcpb URL={path}`, or `mcpb` in `[tool.mcpc.registry]`"
 NOT_BUILT_BY_MCPC = "{path} was not built by mcpc"
 NOT_MODELS = "{path} was not written by `mcpc models`; use another name"
+NOT_PINS = "{path}: {problem}; expected a file of `mcpc scan --pin`, or a snapshot"
 ONLY_SELF_CONTAINED = "--interpreter and --minimal-library are options of --self-contained"
 OTHER_SOURCES = "{path} was built from other sources than the server that it is to start"
 PROGRAM_ALREADY = "the built file is a program already; leave out --exe and --self-contained"
@@ -68,3 +70,4 @@ UNKNOWN_OPTION = "{path} cannot be rebuilt: {problem}; install mcpc {version}, w
 VALUES_NEEDED = "note: the file was built with --build-env {names}; give the same values, which are not in the file"
 INTERPRETER_NEEDED = "{path} includes Python {python}: {problem}"
 WHEELS_EXPECTED = "{path} is not a folder; expected a folder of wheels, or the address of a page with links to them"
+WRONG_SETTING = "{path}: {problem}"
