@@ -9,6 +9,7 @@ BUILT_WITHOUT_REDIS = "{path} was built without Redis support; for --valkey buil
 CANNOT_READ = "{path} cannot be read: {problem}"
 CANNOT_WRITE = "cannot write {path}: {problem}"
 CONVERTED = "{path}: converted to the native format"
+DECLARED_OPTIONS = "`options` of `[tool.mcpc.release]`: {problem}"
 DAMAGED = "{path} was not built by mcpc, or is damaged"
 ENCRYPTION_EXPECTED = "{address} is not encrypted, and headers may be secrets; expected an https address"
 EXE_OR_SELF_CONTAINED = "--exe is a program that finds Python; a self-contained file for Windows is one without --exe"
@@ -35,6 +36,7 @@ NOT_A_SNAPSHOT = (
     "{path} is neither a built file nor a snapshot: {problem}; `mcpc inspect --format json` writes a snapshot"
 )
 NO_ADDRESS_OF_BUNDLE = "there is no address for {path}: use `--mcpb URL={path}`, or `mcpb` in `[tool.mcpc.registry]`"
+NOT_A_RELEASE = "{path} has files that are not those of a release, such as {name}; expected a new folder or a release"
 NOT_BUILT_BY_MCPC = "{path} was not built by mcpc"
 NOT_MODELS = "{path} was not written by `mcpc models`; use another name"
 NOT_PINS = "{path}: {problem}; expected a file of `mcpc scan --pin`, or a snapshot"

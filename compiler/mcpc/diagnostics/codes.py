@@ -206,6 +206,7 @@ CODES: dict[str, DiagnosticCode] = {
     "MCP431": DiagnosticCode("error", "executable cannot be linked"),
     "MCP432": DiagnosticCode("error", "self-contained file cannot include a package"),
     "MCP440": DiagnosticCode("error", "invalid metadata for the registry"),
+    "MCP441": DiagnosticCode("error", "invalid release"),
     "MCP501": DiagnosticCode("error", "Bash file has Windows line endings"),
     "MCP502": DiagnosticCode("error", "two file names differ only in case"),
     "MCP503": DiagnosticCode("warning", "handler needs Bash, which Windows does not have"),

@@ -1,0 +1,159 @@
+"""`mcpc release`."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+from click.core import ParameterSource
+
+from mcpc.carriers.files import EXECUTABLE, PLAIN, CarrierFile, text_file
+from mcpc.cli import command_options, messages, report
+from mcpc.cli.build_steps import load_or_build, refuse_unwritable, write_artifact
+from mcpc.cli.carrier_files import read_built_server, report_unusable, write_files
+from mcpc.cli.diff import project_policy
+from mcpc.cli.evidence import read_commit
+from mcpc.cli.server_targets import read_target
+from mcpc.comparison import compare
+from mcpc.comparison.formats.markdown import as_changelog
+from mcpc.diagnostics import has_errors
+from mcpc.pack.manifest import checksum_line
+from mcpc.pipeline import read_project
+from mcpc.releasing import ReleaseInput, read_plan, release_files
+from mcpc.releasing.products import self_contained_file
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from mcpc.carriers import BuiltServer
+    from mcpc.releasing import ReleasePlan
+
+SUMS, IGNORED, NOTES = "SHA256SUMS", ".gitignore", "RELEASE_NOTES.md"
+PYPROJECT = "pyproject.toml"
+
+
+@command_options.command()
+@command_options.PROJECT_ARGUMENT
+@click.option(
+    "--dist",
+    "folder",
+    type=click.Path(path_type=Path, file_okay=False),
+    default=Path("dist"),
+    show_default=True,
+    help="Folder to write; an earlier release in it is replaced.",
+)
+@click.option("--since", metavar="FILE", help="Previous release (a built file or a snapshot): write notes of changes.")
+@click.option("--source-uri", default="", metavar="URI", help="Where the sources are, git+https://…: add the commit.")
+@command_options.build_options
+@click.pass_context
+def command(
+    context: click.Context, /, project: Path, folder: Path, since: str | None, source_uri: str, **given: Any
+) -> None:
+    """Build everything that PROJECT publishes, with checksums, into a folder.
+
+    `[tool.mcpc.release]` in `pyproject.toml` lists it: the built file, programs, bundles, an SBOM and so on.  The same
+    sources make the same bytes, and nothing is written unless everything can be made.
+    """
+    plan = project_plan(project)
+    given = with_declared_options(context, given, plan.options)
+    refuse_other_files(folder)
+    commit = read_commit(project) if source_uri else ""
+    with tempfile.TemporaryDirectory(prefix="mcpc-") as scratch, report_unusable():
+        server = build_server(project, given, Path(scratch))
+        programs = [(target, program_of(server, target, Path(scratch))) for target in plan.self_contained]
+        release = ReleaseInput(server, tuple(programs), commit=commit, source=source_uri)
+        files = release_files(release, plan.files)
+        if since is not None:
+            files = (*files, notes_of(since, Path(scratch) / BUILT))
+    write_release(folder, files)
+    print_release(server, folder, files)
+
+
+BUILT = "server.pyz"
+
+
+def project_plan(project: Path) -> ReleasePlan:
+    """Return what a project releases; report what is wrong with it, and exit."""
+    tree, _ = read_project(command_options.project_folder(project))
+    plan, problems = read_plan(tree.get(PYPROJECT))
+    report.report(problems, tree.files, "text", project)
+    if has_errors(problems):
+        raise click.exceptions.Exit(report.FINDINGS)
+    return plan
+
+
+def with_declared_options(context: click.Context, given: dict[str, Any], words: Sequence[str]) -> dict[str, Any]:
+    """Return the options of the build: those of the command line, else those that the project declares."""
+
+    @command_options.command()
+    @command_options.build_options
+    def declared(**_: Any) -> None:
+        """Parse the options of a build."""
+
+    try:
+        known = declared.make_context(PYPROJECT, list(words))
+    except click.UsageError as problem:
+        raise click.UsageError(messages.DECLARED_OPTIONS.format(problem=problem.format_message())) from None
+    written = {name for name in known.params if known.get_parameter_source(name) is ParameterSource.COMMANDLINE}
+    own = {name for name in given if context.get_parameter_source(name) is ParameterSource.COMMANDLINE}
+    return {**given, **{name: known.params[name] for name in written - own}}
+
+
+def build_server(project: Path, given: dict[str, Any], scratch: Path) -> BuiltServer:
+    """Build a project, start it once, and return the built file."""
+    build, files = load_or_build(project, command_options.read_options(given), "text", None)
+    report.report(report.notable_diagnostics(build.diagnostics, "text"), files, "text", project)
+    write_artifact(build, scratch / BUILT)
+    return read_built_server(scratch / BUILT)
+
+
+def program_of(server: BuiltServer, target: str, scratch: Path) -> BuiltServer:
+    """Return the self-contained file of a server for a target."""
+    path = scratch / target
+    path.write_bytes(self_contained_file(server, target))
+    return read_built_server(path)
+
+
+def notes_of(since: str, built: Path) -> CarrierFile:
+    """Return the release notes: what has changed since an earlier release."""
+    before, after = (read_target(each, {}, {}, 0) for each in (since, str(built)))
+    return text_file(NOTES, as_changelog(compare(before, after, project_policy(None, (since,))), ""))
+
+
+def refuse_other_files(folder: Path) -> None:
+    """Refuse a folder with files that no release has written: they would be lost."""
+    names = {path.name for path in folder.iterdir()} if folder.is_dir() else set()
+    if names and SUMS not in names:
+        raise click.UsageError(messages.NOT_A_RELEASE.format(path=folder, name=sorted(names)[0]))
+
+
+def write_release(folder: Path, files: Iterable[CarrierFile]) -> None:
+    """Write the files and their checksums to a new folder, which then takes the place of an earlier one."""
+    files = tuple(files)
+    lines = (checksum_line(file.path, hashlib.sha256(file.data).hexdigest()) for file in sorted(files))
+    sums = text_file(SUMS, "".join(f"{line}\n" for line in lines))
+    ignored = CarrierFile(IGNORED, PLAIN, b"*\n")  # so that neither git nor a build takes the release for sources
+    with refuse_unwritable(folder):
+        place = Path(os.path.realpath(folder))
+        place.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix=".mcpc-", dir=place.parent) as scratch:
+            made, earlier = Path(scratch) / "new", Path(scratch) / "old"
+            write_files(made, (*files, sums, ignored))
+            if place.exists():
+                place.rename(earlier)
+            made.rename(place)
+            shutil.rmtree(earlier, ignore_errors=True)
+
+
+def print_release(server: BuiltServer, folder: Path, files: Iterable[CarrierFile]) -> None:
+    """Print what was released: each file with its size, and the digest of the list."""
+    click.echo(f"{server.name} {server.version}")
+    for file in sorted(files):
+        mark = "*" if file.mode == EXECUTABLE else " "
+        click.echo(f"{mark} {file.path:<44} {len(file.data):>12,} bytes")
+    click.echo(f"  {(folder / SUMS).as_posix()}: check it with `sha256sum -c {SUMS}` in that folder")
