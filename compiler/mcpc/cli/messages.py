@@ -56,9 +56,11 @@ SERVER_TARGET_EXPECTED = (
 )
 TARGET_EXPECTED = "`{value}` is not a target; expected {targets}. Write a project before this option"
 TOKEN_EXPECTED = "{path} is not a token: expected one line without spaces"
+TWO_VERSIONS_EXPECTED = "expected two versions of a server: A and B, or A and a command after `--`"
 UNKNOWN_CODE = "unknown code {code}; {hint}"
 UNKNOWN_COMMAND = "unknown command: {name}"
 UNKNOWN_TOOL = "unknown tool {name}"
+WRONG_POLICY = "{path}: {problem}"
 FILES_OR_CHECK = "expected files to list, or --check with a list"
 NO_COMMIT = "the commit of {path} is not known: {problem}"
 SECONDS_EXPECTED = "{variable} is {value!r}; expected a number of seconds since 1970"
