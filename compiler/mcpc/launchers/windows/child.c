@@ -1,4 +1,4 @@
-/* The server's process: started with this process's handles and console, and ended with this process.
+/* The server's process, where it is not this one: started with our handles and console, and ended with us.
  *
  * It is in a job object whose only handle is ours, so the system ends it, and all that it started, however this process
  * ends. It gets every handle that this process was given, as if the client had started it itself. */
@@ -55,6 +55,7 @@ HANDLE inherited(DWORD which) {
 void run_server(const wchar_t *python, const struct record *record) {
     STARTUPINFOW startup;
     DWORD code = CANNOT_RUN;
+    run_in_process(python, record);
     wchar_t *command =
         joined(L"\"", python, L"\" -I -S -c \"", record->start, L"\" \"", self, L"\"", arguments(), NULL);
     if (length_of(command) > LONGEST_COMMAND) refuse(L"the command line is too long");

@@ -44,6 +44,9 @@ void run_server(const wchar_t *python, const struct record *record);
 DWORD exit_code_of(const wchar_t *program, wchar_t *command, HANDLE errors);
 HANDLE inherited(DWORD which);
 
+/* library.c */
+void run_in_process(const wchar_t *python, const struct record *record);
+
 /* search.c */
 void run_installed(const struct record *record);
 
