@@ -340,11 +340,9 @@ HOSTILE: dict[str, Hostile] = {
         ),
         TOO_MUCH,
     ),
-    "enum of ten times as many numbers": Hostile(
-        with_property("enum", 10 * MANY, lambda size: list(range(size))), TOO_MUCH
-    ),
-    "enum of ten times as many objects": Hostile(
-        with_property("enum", 10 * MANY, lambda size: [{"a": number} for number in range(size)]), TOO_MUCH
+    "enum of 1,000,000 numbers": Hostile(with_property("enum", 1_000_000, lambda size: list(range(size))), TOO_MUCH),
+    "enum of 1,000,000 objects": Hostile(
+        with_property("enum", 1_000_000, lambda size: [{"a": number} for number in range(size)]), TOO_MUCH
     ),
     "enum of 5,000 objects": Hostile(
         with_property("enum", 5_000, lambda size: [{"a": [number]} for number in range(size)]),
@@ -352,11 +350,11 @@ HOSTILE: dict[str, Hostile] = {
         {"x": {"a": [4999]}},
         True,
     ),
-    "required: ten times as many names": Hostile(
-        lambda: json.dumps({"type": "object", "required": [f"p{number}" for number in range(10 * MANY)]}), TOO_MUCH
+    "required: 1,000,000 names": Hostile(
+        lambda: json.dumps({"type": "object", "required": [f"p{number}" for number in range(1_000_000)]}), TOO_MUCH
     ),
-    "type: ten times as many names": Hostile(
-        with_property("type", 10 * MANY, lambda size: [f"t{number}" for number in range(size)]), ("MCP110", "MCP008")
+    "type: 1,000,000 names": Hostile(
+        with_property("type", 1_000_000, lambda size: [f"t{number}" for number in range(size)]), ("MCP110", "MCP008")
     ),
     "dependentRequired: 1,000 by 1,000": Hostile(
         lambda: json.dumps(
