@@ -44,7 +44,9 @@ class Options:
     `imports`: import project files, confined, where their definitions cannot be determined otherwise.
 
     `extras`, `groups`: the project's optional requirements to bundle. `allow_sdist`: build packages without a wheel,
-    confined. `exclude_newer`: the date up to which versions of packages count.
+    confined. `exclude_newer`: the date up to which versions of packages count. `lock`: the lock file, empty for the
+    first that the project has. `locked`: refuse a lock that does not fit. `offline`: ask no registry. `find_links`:
+    folders and pages with wheels.
 
     Bundled for the server itself: `http` to serve over HTTP, `oauth` to accept signed tokens there, `otel` to export
     spans, `redis` to share tasks between replicas.
@@ -80,6 +82,10 @@ class Options:
     groups: tuple[str, ...] = ()
     allow_sdist: bool = False
     exclude_newer: str = ""
+    lock: str = ""
+    locked: bool = False
+    offline: bool = False
+    find_links: tuple[str, ...] = ()
 
     @property
     def minors(self) -> tuple[str, ...]:

@@ -63,6 +63,10 @@ def with_options(tree: SourceTree, options: Options) -> SourceTree:
         groups=options.groups,
         allow_sdist=options.allow_sdist,
         exclude_newer=options.exclude_newer,
+        lock=options.lock,
+        locked=options.locked,
+        offline=options.offline,
+        find_links=options.find_links,
     )
 
 

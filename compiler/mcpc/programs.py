@@ -32,6 +32,8 @@ KEYRING = ("DBUS_SESSION_BUS_ADDRESS", "NETRC", "XDG_DATA_HOME", "XDG_RUNTIME_DI
 """Variables by which pip finds credentials that are stored outside its configuration."""
 PIP_EXCLUDED = ("PIP_PREFIX", "PIP_PYTHON", "PIP_QUIET", "PIP_REQUIRE_VIRTUALENV", "PIP_ROOT", "PIP_TARGET", "PIP_USER")
 """Variables that would make pip install elsewhere or print nothing."""
+UV_EXCLUDED = ("UV_CONSTRAINT", "UV_OVERRIDE", "UV_PROJECT", "UV_PYTHON", "UV_SYSTEM_PYTHON", "UV_WORKING_DIR")
+"""Variables that would make uv lock something else."""
 FILES = re.compile(r"PIP_(?:CERT|CLIENT_CERT|CACHE_DIR|CONFIG_FILE|CONSTRAINT|FIND_LINKS)|.*_CA_BUNDLE|SSL_CERT_\w+")
 """Variables that may name files relative to the caller's working folder."""
 NPM_USERCONFIG = "npm_config_userconfig"
@@ -50,6 +52,9 @@ class ProgramEnvironment:
 PROGRAMS: dict[str, ProgramEnvironment] = {
     "pip": ProgramEnvironment(
         "pip of this Python", ("PIP_*", *USER_VARIABLES, *LOCALE, *NETWORK, *LOADER, *KEYRING), PIP_EXCLUDED
+    ),
+    "uv": ProgramEnvironment(
+        "uv, which only chooses versions", ("PATH", "UV_*", *USER_VARIABLES, *LOCALE, *NETWORK, *KEYRING), UV_EXCLUDED
     ),
     "git": ProgramEnvironment(
         "git, without hooks", ("GIT_ASKPASS", "GIT_SSH*", "SSH_*", *USER_VARIABLES, *LOCALE, *NETWORK)

@@ -106,4 +106,4 @@ def test_without_metadata_there_are_no_facts() -> None:
     assert found.server is not None
     facts = build_facts(found.server, "0", ("3.11",))
     assert isinstance(facts, dict)
-    assert not {"serverInfo", "project", "registry"} & facts.keys()
+    assert not {"project", "registry"} & facts.keys()

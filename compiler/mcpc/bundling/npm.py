@@ -59,31 +59,36 @@ class NpmInstallError(Exception):
         self.code = code
 
 
-def esbuild_module() -> Path:
+def esbuild_module(*, offline: bool = False) -> Path:
     """Return the bundler's module; raise NodeError if it is not available."""
     try:
-        folder = installed_folder((BUNDLER_FOLDER / MANIFEST).read_bytes(), (BUNDLER_FOLDER / LOCK).read_bytes())
+        manifest, lock = ((BUNDLER_FOLDER / name).read_bytes() for name in (MANIFEST, LOCK))
+        folder = installed_folder(manifest, lock, offline=offline)
     except NpmInstallError as problem:
         raise NodeError(f"esbuild, which bundles tools, cannot be installed: {problem}") from None
     return folder / MODULES / "esbuild/lib/main.js"
 
 
-def install_possible(wanted: Mapping[str, str], lock: bytes) -> tuple[Path | None, dict[str, str]]:
+def install_possible(
+    wanted: Mapping[str, str], lock: bytes, *, offline: bool = False
+) -> tuple[Path | None, dict[str, str]]:
     """Return a folder with as many of these packages as possible, and why the others failed, by name.
 
-    `lock`: the project's lock file, whose versions and hashes are used; empty if it has none.
+    `lock`: the project's lock file, whose versions and hashes are used; empty if it has none. `offline`: from npm's
+    cache only.
     """
     try:
-        return (installed_folder(package_json(wanted), lock) if wanted else None), {}
+        return (installed_folder(package_json(wanted), lock, offline=offline) if wanted else None), {}
     except NpmInstallError as problem:
         if len(wanted) == 1 or problem.code in UNREACHABLE:
             return None, dict.fromkeys(wanted, str(problem))
     lacking: dict[str, str] = {}
     for name, spec in wanted.items():
-        lacking.update(install_possible({name: spec}, lock)[1])
+        lacking.update(install_possible({name: spec}, lock, offline=offline)[1])
     if not lacking:
         return None, dict.fromkeys(wanted, "the packages cannot be installed together")
-    folder, more = install_possible({name: spec for name, spec in wanted.items() if name not in lacking}, lock)
+    rest = {name: spec for name, spec in wanted.items() if name not in lacking}
+    folder, more = install_possible(rest, lock, offline=offline)
     return folder, {**lacking, **more}
 
 
@@ -93,7 +98,7 @@ def package_json(wanted: Mapping[str, str]) -> bytes:
     return json.dumps({**whole, "dependencies": dict(sorted(wanted.items()))}, indent=1).encode()
 
 
-def installed_folder(wanted: bytes, lock: bytes) -> Path:
+def installed_folder(wanted: bytes, lock: bytes, *, offline: bool = False) -> Path:
     """Return the folder in which these packages are installed; raise NpmInstallError if that fails."""
     summary = hashlib.sha256(b"\0".join((wanted, lock, program_version(node_path()).encode())))
     folder = kind_folder(KIND) / summary.hexdigest()
@@ -106,7 +111,7 @@ def installed_folder(wanted: bytes, lock: bytes) -> Path:
         (made / MANIFEST).write_bytes(wanted)
         if lock:
             (made / LOCK).write_bytes(lock)
-        install_folder(made)
+        install_folder(made, offline=offline)
         with suppress(OSError):  # somebody else may have made it meanwhile
             made.rename(folder)
     finally:
@@ -115,7 +120,7 @@ def installed_folder(wanted: bytes, lock: bytes) -> Path:
     return folder
 
 
-def install_folder(folder: Path) -> None:
+def install_folder(folder: Path, *, offline: bool = False) -> None:
     """Install the dependencies of a folder's package; raise NpmInstallError with npm's reason if that fails.
 
     A lock may name its author's registry: if that is unreachable, the configured one is used instead; its packages must
@@ -125,7 +130,13 @@ def install_folder(folder: Path) -> None:
     if found is None:
         raise NpmInstallError("", "npm is not on PATH")
     has_lock = (folder / LOCK).exists()
-    words = [found, "install", *OPTIONS, *(() if has_lock else ("--no-package-lock",))]
+    words = [
+        found,
+        "install",
+        *OPTIONS,
+        *(() if has_lock else ("--no-package-lock",)),
+        *(("--offline",) if offline else ()),
+    ]
     try:
         run_npm(words, folder)
     except NpmInstallError as problem:

@@ -63,7 +63,16 @@ class DeclaredSetting:
     def purpose(self) -> str:
         """A sentence for people, with the choices if there are any."""
         said = self.description or self.label
-        return f"{said} One of: {', '.join(map(setting_text, self.choices))}." if self.choices else said
+        if not self.choices:
+            return said
+        ending = "" if said.endswith((".", "!", "?")) else "."
+        return f"{said}{ending} One of: {', '.join(map(setting_text, self.choices))}."
+
+
+def label_of(name: str) -> str:
+    """Return a name in `a-z 0-9 -`, of at most 42 characters: a label of RFC 1123 with room for suffixes."""
+    found = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:42].strip("-")
+    return found or "mcp-server"
 
 
 def setting_text(value: str | float) -> str:
@@ -86,7 +95,7 @@ class BuiltServer:
 
     `tools`, `prompts`: items of its lists.  `python`: the minor versions of Python that it runs on: the oldest, and one
     after the newest, or None.  `platforms`: tags of bundled native packages.  `serving`: packages of its HTTP server.
-    `target`: of a program that needs no other.  `data`: the file.
+    `contracts`: kinds of its handlers.  `target`: of a program that needs no other.  `data`: the file.
     """
 
     name: str
@@ -104,6 +113,7 @@ class BuiltServer:
     bytecode: str = ""
     platforms: tuple[str, ...] = ()
     serving: frozenset[str] = frozenset()
+    contracts: frozenset[str] = frozenset()
     source_digest: str = ""
     target: ProgramTarget | None = None
     data: bytes = b""
@@ -121,8 +131,7 @@ class BuiltServer:
     @property
     def slug(self) -> str:
         """Its name in `a-z 0-9 -`, for files and other systems; at most 42 characters."""
-        found = re.sub(r"[^a-z0-9]+", "-", self.name.lower()).strip("-")[:42].strip("-")
-        return found or "mcp-server"
+        return label_of(self.name)
 
     @property
     def display(self) -> str:
@@ -160,6 +169,7 @@ def built_server(contents: Mapping[str, Any], blob: bytes, data: bytes) -> Built
         bytecode=contents["python"]["bytecode"],
         platforms=tuple(contents.get("platforms", ())),
         serving=frozenset(package.split()[0] for package in contents.get("serving", ())),
+        contracts=frozenset(contents.get("handlers", ())),
         source_digest=contents.get("sourceDigest", ""),
         target=program_target(data),
         data=data,

@@ -1,7 +1,8 @@
 """The command line.  Each command is a row here and a module in this package, imported when it is used.
 
-Exit codes: 0 success, 1 problems found, 2 wrong usage, 4 a server did not start or answer, 5 a tool failed, 8 the
-artifact cannot run here, 70 a bug of mcpc, 128 plus the signal's number after a signal (130: Ctrl-C).
+Exit codes: 0 success, 1 problems found, 2 wrong usage, 4 a server did not start or answer, 5 a tool failed, 6 a file
+is not what it should be (a stale lock, another digest), 8 the artifact cannot run here, 70 a bug of mcpc, 128 plus the
+signal's number after a signal (130: Ctrl-C).
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ SECTIONS = {
         "check": "Check a project without building it.",
         "dev": "Serve a project and rebuild it when files change.",
         "import": "Convert a project of any format to the native format.",
+        "lock": "Write the lock of a project's packages.",
         "models": "Write the input and output types of tools as Python classes.",
         "show": "Show how mcpc reads a project.",
         "explain": "Explain a diagnostic code.",
@@ -41,7 +43,11 @@ SECTIONS = {
         "inspect": "Show what a project or a built file offers.",
     },
     "Ship it": {
-        "export": "Write deployment files for Kubernetes or nginx.",
+        "bundle": "Write an MCP Bundle (.mcpb) for desktop clients.",
+        "plugin": "Write an Agent Plugin: the server and its skills, for agents.",
+        "image": "Write a container image, without a daemon.",
+        "registry": "Write the server.json of the official MCP registry.",
+        "export": "Write deployment files: systemd, compose, Kubernetes and others.",
     },
 }
 """The commands, with one line on each, in the sections of the help."""

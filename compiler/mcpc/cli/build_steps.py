@@ -50,6 +50,7 @@ def load_or_build(
     """Return the build of a project and the project's files; on errors, report them and exit."""
     with report.progress_reporter(quiet) as tell:
         tree, found = pipeline.read_project(command_options.project_folder(project))
+        options = command_options.with_lock_path(options, project, tree)
         if place is not None:
             tree = without_earlier_output(tree, project, place)
         name = cache.cache_key(tree, found, options)
@@ -60,8 +61,8 @@ def load_or_build(
         if analysed.checked is not None:
             report.refuse_unimported(options, analysed.diagnostics)
         if analysed.checked is None:
-            report.report(analysed.diagnostics, tree.files, output, project)
-            raise click.exceptions.Exit(report.FINDINGS)
+            report.report(report.decisive(analysed.diagnostics, options), tree.files, output, project)
+            raise click.exceptions.Exit(report.refusal_status(analysed.diagnostics, options))
         build = build_checked(analysed, options, tell)
     if not any(problem.code in UNCACHED_CODES for problem in build.diagnostics):
         cache.store_build(name, build)
@@ -71,8 +72,9 @@ def load_or_build(
 def analyse_arguments(given: dict[str, Any]) -> tuple[pipeline.CheckResult, Options]:
     """Return the check result for a command's arguments, and the options in effect."""
     project = command_options.project_folder(given.pop("project"))
-    options = command_options.read_options(given)
-    return pipeline.analyse(*pipeline.read_project(project), options), options
+    tree, found = pipeline.read_project(project)
+    options = command_options.with_lock_path(command_options.read_options(given), project, tree)
+    return pipeline.analyse(tree, found, options), options
 
 
 def without_earlier_output(tree: SourceTree, project: Path, place: Path) -> SourceTree:

@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import hashlib
+import os
+import tempfile
 import zipfile
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from mcpc.carriers import BuiltServer, UnusableFileError, UnusableValueError, built_server
+from mcpc.carriers.files import PLAIN
 from mcpc.cli import messages
 from mcpc.cli.artifact import READ_ERRORS, artifact_contents, built_artifact, stored_entry
+from mcpc.cli.build_steps import atomic_write, output_path, refuse_unwritable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
+    from collections.abc import Iterable, Iterator
+
+    from mcpc.carriers.files import CarrierFile
 
 
 class WrongFileError(click.UsageError):
@@ -40,6 +47,58 @@ def server_of(target: Path, given: dict[str, Any]) -> BuiltServer:
     """Return the built file that a command names, or that of the project that it names."""
     with built_artifact(target, given) as path, report_unusable():
         return read_built_server(path)
+
+
+def program_of(server: BuiltServer, path: Path) -> BuiltServer:
+    """Return a program of a server, which was built from the same sources."""
+    if not path.is_file():
+        raise click.UsageError(messages.CANNOT_READ.format(path=path, problem="it is not a file"))
+    program = read_built_server(path)
+    if program.source_digest != server.source_digest:
+        raise UnusableFileError(messages.OTHER_SOURCES.format(path=path))
+    return program
+
+
+def write_file(target: Path, data: bytes, mode: int = PLAIN) -> None:
+    """Write a file atomically, and print what was written."""
+    place = output_path(target)
+    with refuse_unwritable(target):
+        place.parent.mkdir(parents=True, exist_ok=True)
+    with atomic_write(place, data, mode):
+        pass
+    click.echo(f"{target}: {len(data):,} bytes, sha256 {hashlib.sha256(data).hexdigest()}", err=True)
+
+
+def write_folder(target: Path, files: Iterable[CarrierFile]) -> None:
+    """Write a new folder, whole or not at all; an earlier one that a carrier wrote must be removed first."""
+    if target.exists() and (not target.is_dir() or any(target.iterdir())):
+        raise click.UsageError(messages.ALREADY_EXISTS.format(path=target))
+    with refuse_unwritable(target):
+        place = Path(os.path.realpath(target))
+        place.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix=".mcpc-", dir=place.parent) as folder:
+            made = Path(folder) / place.name
+            count = write_files(made, files)
+            if place.exists():
+                place.rmdir()
+            made.rename(place)
+    click.echo(f"{target}: {count} files", err=True)
+
+
+def write_files(folder: Path, files: Iterable[CarrierFile]) -> int:
+    """Write files below a new folder with their modes, and return their number."""
+    folder.mkdir()
+    mask = os.umask(0o077)
+    os.umask(mask)
+    folder.chmod(0o777 & ~mask)
+    count = 0
+    for file in sorted(files):
+        path = folder / file.path
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(file.data)
+        path.chmod(file.mode & ~mask)
+        count += 1
+    return count
 
 
 @contextmanager

@@ -20,7 +20,7 @@ def command(output: str, **given: Any) -> None:
     """Check PROJECT (a folder; this one by default) without building it."""
     project = given["project"]
     analysed, options = analyse_arguments(given)
-    report.report(analysed.diagnostics, analysed.sources, output, project)
+    report.report(report.decisive(analysed.diagnostics, options), analysed.sources, output, project)
     report.exit_if_refused(analysed.diagnostics, options)
     if output == "text" and analysed.server is not None:
         server = analysed.server

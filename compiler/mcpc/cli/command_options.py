@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mcpc.cli import messages
+from mcpc.dependencies.lock_files import is_lock_name
 from mcpc.dependencies.upload_dates import upload_limit
 from mcpc.diagnostics.formats import FORMATS
 from mcpc.options import DIALECTS, Options, options_from_environment
@@ -18,8 +20,12 @@ from mcpc.options import DIALECTS, Options, options_from_environment
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from mcpc.sources import SourceTree
+
 PROJECT_GROUP, SYSTEMS_GROUP = "Project options", "Options for projects of other systems"
 PYTHON_GROUP = "What runs the built file"
+PACKAGES_GROUP = "Where packages come from"
+ADDRESS = re.compile(r"https?://")
 
 
 class SharedOption(click.Option):
@@ -34,6 +40,12 @@ class SystemOption(SharedOption):
     group = SYSTEMS_GROUP
 
 
+class LockOption(SharedOption):
+    """A shared option about where packages come from."""
+
+    group = PACKAGES_GROUP
+
+
 class PythonOption(click.Option):
     """An option about the Python of a built file."""
 
@@ -46,7 +58,7 @@ class Command(click.Command):
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the options by group: the command's own, then the shared ones."""
         groups: dict[str, list[tuple[str, str]]] = {
-            title: [] for title in ("Options", PROJECT_GROUP, PYTHON_GROUP, SYSTEMS_GROUP)
+            title: [] for title in ("Options", PROJECT_GROUP, PACKAGES_GROUP, PYTHON_GROUP, SYSTEMS_GROUP)
         }
         for option in self.get_params(ctx):
             row = option.get_help_record(ctx) if isinstance(option, click.Option) else None
@@ -81,7 +93,13 @@ def a_date(_: click.Context, option: click.Parameter, given: str | None) -> str 
     return given
 
 
+def wheel_places(_: click.Context, option: click.Parameter, given: tuple[str, ...]) -> tuple[str, ...] | None:
+    """Return folders of wheels as absolute paths, and addresses as they are."""
+    return tuple(place if ADDRESS.match(place) else str(Path(place).resolve()) for place in given) or None
+
+
 shared_option = partial(click.option, cls=SharedOption)
+lock_option = partial(click.option, cls=LockOption)
 system_option = partial(click.option, cls=SystemOption)
 BUILD_OPTIONS = (
     shared_option("--from", "format", default="", metavar="NAME", help="Treat the project as this format."),
@@ -160,6 +178,18 @@ BUILD_OPTIONS = (
         callback=a_date,
         help="Include no version of a package that was uploaded after this date (`2025-06-30`).",
     ),
+    lock_option("--lock", metavar="FILE", help="Lock file of the project (default: `pylock.toml`, or `uv.lock`)."),
+    lock_option("--locked", is_flag=True, default=None, help="Refuse a lock that is missing, stale or not hashed."),
+    lock_option(
+        "--offline", is_flag=True, default=None, help="Ask no registry: use the cache and `--find-links` only."
+    ),
+    lock_option(
+        "--find-links",
+        multiple=True,
+        metavar="FOLDER|URL",
+        callback=wheel_places,
+        help="Look for wheels in this folder, or on this page, first.",
+    ),
 )
 FORMAT_OPTION = click.option(
     "--format", "output", type=click.Choice(sorted(FORMATS)), default="text", help="Format of the report."
@@ -182,7 +212,27 @@ def read_options(given: Mapping[str, Any]) -> Options:
     except ValueError as problem:
         raise click.UsageError(str(problem)) from None
     chosen.update((name, value) for name, value in given.items() if value is not None)
+    absent = next((place for place in given.get("find_links") or () if not is_place(place)), None)
+    if absent is not None:
+        raise click.UsageError(messages.WHEELS_EXPECTED.format(path=absent))
     return replace(Options(), **chosen)  # type: ignore[arg-type]
+
+
+def is_place(place: str) -> bool:
+    """Tell whether wheels can be looked for in a place: a folder that exists, or an address."""
+    return ADDRESS.match(place) is not None or Path(place).is_dir()
+
+
+def with_lock_path(options: Options, project: Path, tree: SourceTree) -> Options:
+    """Return options with the path of the lock in the project; refuse a lock that the project does not have."""
+    if not options.lock:
+        return options
+    root = Path(os.path.realpath(project))
+    named = Path(os.path.realpath(options.lock))
+    path = named.relative_to(root).as_posix() if named.is_relative_to(root) else Path(options.lock).as_posix()
+    if tree.get(path) is None or not is_lock_name(path):
+        raise click.UsageError(messages.LOCK_EXPECTED.format(path=options.lock))
+    return replace(options, lock=path)
 
 
 def project_folder(project: Path) -> Path:

@@ -21,13 +21,24 @@ INSIDE_PROJECT = "{path} is inside the project; expected a folder outside it"
 INTERNAL_ERROR = """\
 mcpc: internal error: {kind}: {problem}
 This is a bug in mcpc, not in the project. Set {variable}=1 to print the traceback."""
+LOCK_EXPECTED = "{path} is not a lock of the project; expected its `pylock.toml`, `pylock.NAME.toml` or `uv.lock`"
+LOCK_NAME_EXPECTED = "{path} is not the name of a lock; expected pylock.toml or pylock.NAME.toml, without a folder"
+LOCKED = {
+    False: "locked {count} for Python {pythons} in {path}",
+    True: "{path} is up to date: {count}",
+}
+MINORS_EXPECTED = "`{value}` is not a list of versions; expected for example 3.11,3.12"
 NEXT_AFTER_IMPORT = "{path} lists each definition; next: {command}"
 NOT_A_SNAPSHOT = (
     "{path} is neither a built file nor a snapshot: {problem}; `mcpc inspect --format json` writes a snapshot"
 )
+NO_ADDRESS_OF_BUNDLE = "there is no address for {path}: use `--mcpb URL={path}`, or `mcpb` in `[tool.mcpc.registry]`"
 NOT_BUILT_BY_MCPC = "{path} was not built by mcpc"
 NOT_MODELS = "{path} was not written by `mcpc models`; use another name"
 ONLY_SELF_CONTAINED = "--interpreter and --minimal-library are options of --self-contained"
+OTHER_SOURCES = "{path} was built from other sources than the server that it is to start"
+PROGRAM_ALREADY = "the built file is a program already; leave out --exe and --self-contained"
+PACKAGE_EXPECTED = "`{value}` is not a package; write a project before this option"
 PROJECT_FOLDER_EXPECTED = "{path} {kind}; expected a project folder"
 PROJECT_MUST_BE_IMPORTED = "--no-import works only with check and show: this command must import the project's files"
 PYTHON_EXPECTED = "expected a command or a path without spaces, quotes or other special characters"
@@ -45,3 +56,4 @@ TOKEN_EXPECTED = "{path} is not a token: expected one line without spaces"
 UNKNOWN_CODE = "unknown code {code}; {hint}"
 UNKNOWN_COMMAND = "unknown command: {name}"
 UNKNOWN_TOOL = "unknown tool {name}"
+WHEELS_EXPECTED = "{path} is not a folder; expected a folder of wheels, or the address of a page with links to them"

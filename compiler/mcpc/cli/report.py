@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from mcpc.options import Options
     from mcpc.sources import Source
 
-SUCCESS, FINDINGS, USAGE, UNREACHABLE, TOOL_ERROR, NOT_RUNNABLE = 0, 1, 2, 4, 5, 8
+SUCCESS, FINDINGS, USAGE, UNREACHABLE, TOOL_ERROR, WRONG_FILE, NOT_RUNNABLE = 0, 1, 2, 4, 5, 6, 8
+REFUSED_LOCKS, UNREADABLE_LOCKS = ("MCP422",), ("MCP414",)
 PROGRESS_DELAY_SECONDS = 1.0
 """A build that takes longer than this prints its current stage."""
 
@@ -84,9 +85,21 @@ def has_colours() -> bool:
 
 
 def exit_if_refused(diagnostics: Diagnostics, options: Options) -> None:
-    """Exit with status 1 if a diagnostic fails the build."""
+    """Exit if a diagnostic fails the build: with status 6 for a lock that is refused, else with 1."""
     if has_errors(diagnostics, strict=options.strict):
-        raise click.exceptions.Exit(FINDINGS)
+        raise click.exceptions.Exit(refusal_status(diagnostics, options))
+
+
+def decisive(diagnostics: Diagnostics, options: Options) -> Diagnostics:
+    """Return the diagnostics of a build that are reported: a refused lock alone, since all others follow from it."""
+    refused = tuple(found for found in diagnostics if found.code in (*REFUSED_LOCKS, *UNREADABLE_LOCKS))
+    return refused[:1] if refused and options.locked else diagnostics
+
+
+def refusal_status(diagnostics: Diagnostics, options: Options) -> int:
+    """Return the exit status of a build that diagnostics refuse."""
+    codes = (*REFUSED_LOCKS, *(UNREADABLE_LOCKS if options.locked else ()))
+    return WRONG_FILE if any(found.code in codes for found in diagnostics) else FINDINGS
 
 
 def refuse_unimported(options: Options, diagnostics: Diagnostics) -> None:

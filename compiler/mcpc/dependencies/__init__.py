@@ -40,6 +40,7 @@ __all__ = [
     "provider",
     "read_requirements",
     "stage_packages",
+    "stage_project_packages",
     "versions_before",
     "with_versions",
 ]
@@ -89,6 +90,16 @@ def versions_before(name: str, date: str) -> tuple[str, ...]:
     return found
 
 
+def stage_project_packages(
+    wanted: Sequence[RequestedPackage], tree: SourceTree
+) -> tuple[StagedPackages | None, Diagnostics]:
+    """Return a folder with packages for this machine, from the project's lock if that fits; None if that fails."""
+    found: tuple[StagedPackages | None, Diagnostics] = resolve_name(
+        "mcpc.dependencies.locked_layer:stage_project_packages"
+    )(tuple(with_links(item, tree) for item in wanted), tree)
+    return found
+
+
 def stage_packages(
     wanted: Sequence[RequestedPackage], *, platform: str = "", python: str = ""
 ) -> tuple[StagedPackages | None, Diagnostics]:
@@ -122,10 +133,21 @@ def include_handler_packages(server: Server, tree: SourceTree, options: Options)
         return replace(server, layer=Layer(complete=False)), problems
     if not (wanted or needs_models(server)) or not (handler_files(server) or server.requirements):
         return server, problems
-    carried: tuple[Server, Diagnostics] = resolve_name("mcpc.dependencies.layer:with_layer")(server, wanted, options)
+    wanted = tuple(with_links(item, tree) for item in wanted)
+    carried: tuple[Server, Diagnostics] = resolve_name("mcpc.dependencies.layer:with_layer")(
+        server, wanted, options, tree
+    )
     layer = carried[0].layer
     found = {package.name: package.version for package in layer.packages} if layer is not None else {}
     return carried[0], (*with_versions(problems, found), *carried[1])
+
+
+def with_links(item: RequestedPackage, options: Options | SourceTree) -> RequestedPackage:
+    """Return a requirement with the options for pip about where wheels are."""
+    links = tuple(f"--find-links={place}" for place in options.find_links)
+    if options.offline:
+        return replace(item, indexes=("--no-index", *links), index="")
+    return replace(item, indexes=(*item.indexes, *links)) if links else item
 
 
 def with_versions(problems: Diagnostics, found: Mapping[str, str]) -> Diagnostics:

@@ -23,6 +23,7 @@ from packaging.version import Version
 
 from mcpc import DISTRIBUTION
 from mcpc.dependencies.declarations import read_declarations
+from mcpc.dependencies.lock_files import is_lock_name
 from mcpc.dependencies.pep508 import normalised_name, pinned_version
 from mcpc.dependencies.platforms import HERE_AND_NOW, marker_values
 from mcpc.dependencies.upload_dates import earliest
@@ -156,7 +157,8 @@ WRITE_AGAIN = "write the lock again, or remove it"
 
 def locked_versions(tree: SourceTree) -> tuple[Mapping[str, str], Diagnostics]:
     """Return the version of each package of the lock, by normalised name."""
-    source = next((found for path in LOCK_FILES if (found := tree.get(path)) is not None), None)
+    paths = (tree.lock,) if tree.lock else LOCK_FILES
+    source = next((found for path in paths if (found := tree.get(path)) is not None), None)
     if source is None:
         return {}, ()
     try:
@@ -177,10 +179,14 @@ def locked_versions(tree: SourceTree) -> tuple[Mapping[str, str], Diagnostics]:
 def package_versions(source: Source) -> Iterator[tuple[str, str]]:
     """Yield the name and the version of every package of a lock, except the project itself."""
     table: dict[str, Any] = tomllib.loads(source.text)
-    if source.path == PYLOCK:
+    if is_lock_name(source.path) and not source.path.endswith(UV_LOCK):
         for package in Pylock.from_dict(table).packages:
             if package.version is not None and (
-                package.marker is None or package.marker.evaluate(marker_values(HERE_AND_NOW))
+                package.marker is None
+                or package.marker.evaluate(
+                    {**marker_values(HERE_AND_NOW), "extras": frozenset(), "dependency_groups": frozenset()},
+                    context="lock_file",
+                )
             ):
                 yield package.name, str(package.version)
         return

@@ -25,10 +25,11 @@ from shiv.bootstrap.environment import Environment  # type: ignore[import-untype
 from shiv.builder import create_archive  # type: ignore[import-untyped]
 
 from mcpc.dependencies.installed_files import UnfitPackageError
+from mcpc.dependencies.locked_layer import packages_from_lock
 from mcpc.dependencies.native_packages import archive_namespaces, split_package
 from mcpc.dependencies.needs import needs_models
 from mcpc.dependencies.pep508 import find_closure, normalised_name, valid_requirements
-from mcpc.dependencies.platforms import Target, marker_values
+from mcpc.dependencies.platforms import Target, marker_values, parse_target
 from mcpc.dependencies.sizes import approximate_size, own_paths
 from mcpc.dependencies.staging import importable_names, installed_package, stage_packages
 from mcpc.dependencies.unneeded_files import names_with_imported_tests, needed_files
@@ -44,7 +45,7 @@ if TYPE_CHECKING:
     from mcpc.diagnostics import Diagnostic, Diagnostics
     from mcpc.ir import Server
     from mcpc.options import Options
-    from mcpc.sources import Json
+    from mcpc.sources import Json, SourceTree
 
     Packages = Mapping[str, metadata.Distribution]
 
@@ -55,13 +56,22 @@ EXTRACTED = ".extracted"
 HOW_TO_SPLIT = "install it from wheels that differ only in native modules, or name one version for all platforms"
 
 
-def with_layer(server: Server, wanted: Sequence[RequestedPackage], options: Options) -> tuple[Server, Diagnostics]:
+def with_layer(
+    server: Server, wanted: Sequence[RequestedPackage], options: Options, tree: SourceTree
+) -> tuple[Server, Diagnostics]:
     """Return the server with a layer of the required packages, and of pydantic if a handler uses models."""
     problems: Diagnostics = ()
-    if needs_models(server):
-        wanted, problems = with_pydantic(wanted)
-    staged, more = stage_for_platforms(wanted, options)
-    problems += more
+    models = (ANY_PYDANTIC,) if needs_models(server) and all(item.name != PYDANTIC for item in wanted) else ()
+    locked = packages_from_lock((*wanted, *models), build_targets(options), tree)
+    staged = [*locked.staged]
+    if locked.record is not None:
+        wanted = (*wanted, *models)
+    elif not has_errors(locked.problems):
+        if needs_models(server):
+            wanted, problems = with_pydantic(wanted)
+        staged, more = stage_for_platforms(wanted, options)
+        problems += more
+    problems += locked.problems
     if needs_models(server):
         problems += unsupported_versions(staged, wanted)
     if has_errors(problems):
@@ -75,6 +85,8 @@ def with_layer(server: Server, wanted: Sequence[RequestedPackage], options: Opti
         build_layer(parts, staged, _own_names(server)),
         asked=packages_of_requirements(wanted, staged),
         contents=package_contents(parts, staged),
+        lock=locked.record,
+        resolved=locked.resolved,
     )
     return replace(server, layer=made), problems
 
@@ -91,6 +103,12 @@ def stage_for_platforms(
     found = [stage_packages(wanted, platform, "") for platform in dict.fromkeys(options.targets or ("",))]
     staged = [packages for packages, _ in found if packages is not None]
     return staged, tuple(problem for _, problems in found for problem in problems)
+
+
+def build_targets(options: Options) -> tuple[Target, ...]:
+    """Return the targets that the options name; without one, this machine."""
+    found = (parse_target(platform) for platform in dict.fromkeys(options.targets or ("",)))
+    return tuple(target for target in found if isinstance(target, Target))
 
 
 def split_packages(staged: Iterable[StagedPackages], extracted: Iterable[str]) -> tuple[SplitPackage, ...]:
@@ -162,6 +180,8 @@ def variant_entry(part: SplitPackage, variant: WheelVariant) -> Json:
 
 
 PYDANTIC, SUPPORTED_MAJOR = "pydantic", "2"
+ANY_PYDANTIC = RequestedPackage(PYDANTIC, f"{PYDANTIC}=={SUPPORTED_MAJOR}.*")
+"""What models need of a lock."""
 
 
 def with_pydantic(wanted: Sequence[RequestedPackage]) -> tuple[tuple[RequestedPackage, ...], Diagnostics]:

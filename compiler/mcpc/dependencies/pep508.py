@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name
@@ -17,13 +17,25 @@ from mcpc.diagnostics import Diagnostic, diagnose
 from mcpc.ir.requirements import RequestedPackage
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
-    from importlib.metadata import Distribution
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from mcpc.diagnostics import Span
 
-    Find = Callable[[str], Distribution | None]
-    """Finds what is installed under a normalised name."""
+
+class HasRequirements(Protocol):
+    """A package as its metadata describe it: an installed one, or a wheel."""
+
+    @property
+    def version(self) -> str:
+        """Its version."""
+
+    @property
+    def requires(self) -> Sequence[str] | None:
+        """Its requirements as they are written."""
+
+
+Found = TypeVar("Found", bound=HasRequirements)
+
 
 NOT_A_NAME = re.compile(r"\S+://|git@|file:|\.{0,2}/|\.{1,2}$|\S+\.(?:whl|zip|tar\.\w+)$", re.IGNORECASE)
 """The beginning of an address, a path or a file that pip would accept in place of a requirement."""
@@ -66,22 +78,34 @@ def pinned_version(text: str) -> str:
 
 
 @dataclass(slots=True)
-class Closure:
-    """The packages found, by normalised name, and missing ones: which package needs which requirement."""
+class Closure(Generic[Found]):
+    """The packages found, by normalised name, and missing ones: which package needs which requirement.
 
-    found: dict[str, Distribution] = field(default_factory=dict)
+    `needs`: the packages that each one found needs, by normalised name; the project's have the empty name.
+    """
+
+    found: dict[str, Found] = field(default_factory=dict)
+    needs: dict[str, set[str]] = field(default_factory=dict)
     missing: list[tuple[str, str]] = field(default_factory=list)
 
 
-def find_closure(wanted: Iterable[str], find: Find, markers: Mapping[str, str]) -> Closure:
-    """Return all packages that the requirements `wanted` lead to, on a machine with these marker values."""
-    result = Closure()
+def find_closure(
+    wanted: Iterable[str], find: Callable[[str], Found | None], markers: Mapping[str, str]
+) -> Closure[Found]:
+    """Return all packages that the requirements `wanted` lead to, on a machine with these marker values.
+
+    `find`: finds what there is under a normalised name.
+    """
+    result: Closure[Found] = Closure()
     waiting = [("", Requirement(text)) for text in wanted]
     seen: set[tuple[str, str]] = set()
     while waiting:
         by, one = waiting.pop()
         name = normalised_name(one.name)
-        if not applies(one, "", markers) or (name, str(one)) in seen:
+        if not applies(one, "", markers):
+            continue
+        result.needs.setdefault(by, set()).add(name)
+        if (name, str(one)) in seen:
             continue
         seen.add((name, str(one)))
         distribution = find(name)
@@ -94,7 +118,7 @@ def find_closure(wanted: Iterable[str], find: Find, markers: Mapping[str, str]) 
 
 
 def _requirements_of(
-    distribution: Distribution, extras: Iterable[str], markers: Mapping[str, str]
+    distribution: HasRequirements, extras: Iterable[str], markers: Mapping[str, str]
 ) -> list[Requirement]:
     """Return the requirements of a package with `extras`, without their markers."""
     found: list[Requirement] = []
@@ -105,7 +129,7 @@ def _requirements_of(
     return found
 
 
-def valid_requirements(distribution: Distribution) -> Iterator[Requirement]:
+def valid_requirements(distribution: HasRequirements) -> Iterator[Requirement]:
     """Yield the requirements in a package's metadata; invalid ones are ignored, as by an installer."""
     for text in distribution.requires or ():
         with suppress(InvalidRequirement):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from mcpc.ir.requirements import RequestedPackage
 
 TIMEOUT_SECONDS = 900
+NO_INDEX = "--no-index"
+"""The option by which pip asks no registry."""
 ERROR = re.compile(r"^(?:ERROR|error): *(.*(?:\n {4,}\S.*)*)$", re.MULTILINE)
 """A reason, with the indented lines below it that it applies to."""
 ADDRESS = re.compile(r"\b(?:https?|file)://[^\s'\";]+")
@@ -68,7 +71,7 @@ class Installation:
     """What pip is to install: requirements for a target, versions that it must use, and wheels that were built.
 
     `wheels`: the path of a wheel by the name of its package; `known`: requirements that apply if anything needs them;
-    `exclude_newer`: the date up to which versions count.
+    `exclude_newer`: the date up to which versions count; `options`: further options of pip.
     """
 
     wanted: Sequence[RequestedPackage]
@@ -76,6 +79,7 @@ class Installation:
     known: Sequence[str]
     wheels: Mapping[str, Path]
     exclude_newer: str = ""
+    options: Sequence[str] = ()
 
 
 def install_wheels(asked: Installation, folder: Path) -> None:
@@ -96,11 +100,11 @@ def install_wheels(asked: Installation, folder: Path) -> None:
         *target_options(asked.target),
     ]
     argv += [word for path in sorted({path.parent for path in asked.wheels.values()}) for word in _links(path)]
-    argv += [*dict.fromkeys(option for item in asked.wanted for option in item.indexes)]
+    argv += [*dict.fromkeys(option for item in asked.wanted for option in item.indexes), *asked.options]
     argv += ["--target", str(folder), "--log", str(log)]
     argv += ["--requirement", str(listing), "--constraint", str(constraints), *limit_options(asked.exclude_newer)]
     try:
-        done = programs.run_program("pip", argv, TIMEOUT_SECONDS, cwd=folder.parent)
+        done = programs.run_program("pip", argv, TIMEOUT_SECONDS, cwd=folder.parent, more=offline_variables(argv))
     except TimeoutError as problem:
         raise InstallError(str(problem)) from None
     if done.returncode:
@@ -113,6 +117,13 @@ def install_wheels(asked: Installation, folder: Path) -> None:
             raise InstallError("this pip cannot leave out newer versions, as `--exclude-newer` asks: update it to 26")
         words = shorten_errors(said, noted, [item.text for item in asked.wanted]) or f"status {done.returncode}"
         raise InstallError(words, said)
+
+
+def offline_variables(options: Sequence[str]) -> dict[str, str]:
+    """Return variables by which pip uses none of the user's registries and pages, if the options leave them out."""
+    if NO_INDEX not in options:
+        return {}
+    return {"PIP_CONFIG_FILE": os.devnull, "PIP_CONSTRAINT": "", "PIP_FIND_LINKS": "", "PIP_REQUIREMENT": ""}
 
 
 def _links(folder: Path) -> tuple[str, str]:

@@ -28,9 +28,8 @@ from mcpc.cache_dir import load_entry, store_entry
 from mcpc.confinement import ConfinedProgram
 from mcpc.dependencies import sdist_fetcher, wheel_builder
 from mcpc.dependencies.pep508 import normalised_name
-from mcpc.dependencies.pip_install import TIMEOUT_SECONDS, shorten_errors
+from mcpc.dependencies.pip_install import TIMEOUT_SECONDS, offline_variables, shorten_errors
 from mcpc.dependencies.toml_text import is_string_list, nested_table
-from mcpc.dependencies.upload_dates import limit_options
 from mcpc.ir.requirements import RequestedPackage
 
 if TYPE_CHECKING:
@@ -68,11 +67,14 @@ class BuiltWheel:
     data: bytes
 
 
-def fetch_sdist(text: str, folder: Path, hashes: Sequence[str], exclude_newer: str = "") -> dict[str, bytes]:
-    """Return the files of the newest source distribution that a requirement allows; raise BuildError."""
+def fetch_sdist(text: str, folder: Path, hashes: Sequence[str], more: Sequence[str] = ()) -> dict[str, bytes]:
+    """Return the files of the newest source distribution that a requirement allows; raise BuildError.
+
+    `more`: further options of `pip index`.
+    """
     parsed = Requirement(text)
     name, wanted = normalised_name(parsed.name), f"{parsed.name}{parsed.specifier}"
-    options = [wanted, str(folder), "--no-binary=:all:", *limit_options(exclude_newer)]
+    options = [wanted, str(folder), "--no-binary=:all:", *more]
     path = _download(name, options, folder, "its sources cannot be downloaded")
     data = path.read_bytes()
     if hashes and f"sha256:{hashlib.sha256(data).hexdigest()}" not in hashes:
@@ -90,7 +92,7 @@ def _download(name: str, options: Sequence[str], folder: Path, failure: str) -> 
     """Return the file that the fetcher downloads into a folder; raise BuildError."""
     words = programs.python_command(sdist_fetcher.__file__, *options, "--disable-pip-version-check")
     try:
-        done = programs.run_program("pip", words, TIMEOUT_SECONDS, cwd=folder)
+        done = programs.run_program("pip", words, TIMEOUT_SECONDS, cwd=folder, more=offline_variables(options))
     except TimeoutError as problem:
         raise BuildError(name, str(problem)) from None
     path = folder / PurePosixPath(done.stdout.decode(errors="replace").strip()).name

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from packaging.requirements import Requirement as Pin
 
 from mcpc import DISTRIBUTION
+from mcpc.dependencies import with_links
 from mcpc.dependencies.installed_files import UnfitPackageError
 from mcpc.dependencies.layer import HOW_TO_SPLIT, build_layer, split_packages, stage_for_platforms
 from mcpc.dependencies.pep508 import normalised_name
@@ -36,7 +37,7 @@ REINSTALL = "reinstall mcpc from its wheel or its sources, so that its metadata 
 def with_serving_packages(server: Server, options: Options) -> tuple[Server, Diagnostics]:
     """Return the server with the packages that the options require."""
     wanted = tuple(
-        RequestedPackage(normalised_name(requirement.name), pinned_requirement(requirement))
+        with_links(RequestedPackage(normalised_name(requirement.name), pinned_requirement(requirement)), options)
         for requirement in option_requirements(options.serving)
     )
     absent = [name for name in options.serving if not any(True for _ in option_requirements((name,)))]

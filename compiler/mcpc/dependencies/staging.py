@@ -20,49 +20,63 @@ from functools import partial
 from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING
-from urllib.parse import urldefrag
 
 from packaging.requirements import Requirement
 
 from mcpc.cache_dir import cache_folder, is_private, kind_folder, prune_entries
+from mcpc.dependencies.installation_failures import installation_failure
 from mcpc.dependencies.installed_files import UnfitPackageError, copy_package
 from mcpc.dependencies.model import Distribution, StagedPackages
 from mcpc.dependencies.pep508 import applies, find_closure, normalised_name
-from mcpc.dependencies.pip_install import Installation, InstallError, NoWheelError, install_wheels, target_options
+from mcpc.dependencies.pip_install import (
+    NO_INDEX,
+    Installation,
+    InstallError,
+    NoWheelError,
+    install_wheels,
+    target_options,
+)
 from mcpc.dependencies.platforms import HERE_AND_NOW, Target, marker_values, parse_target
 from mcpc.dependencies.repositories import fetch_repository
 from mcpc.dependencies.sdists import BuildError, BuiltWheel, build_wheel, fetch_sdist, fetch_wheel
 from mcpc.dependencies.upload_dates import earliest, limit_options
-from mcpc.diagnostics import Diagnostic, diagnose
+from mcpc.diagnostics import Diagnostic
 from mcpc.ir.requirements import RequestedPackage
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from mcpc.diagnostics import Diagnostics, Span
+    from mcpc.diagnostics import Diagnostics
 
 FORMAT = 2
 """Increased whenever the same request would be staged differently."""
 REGISTRIES = ("PIP_CONFIG_FILE", "PIP_EXTRA_INDEX_URL", "PIP_FIND_LINKS", "PIP_INDEX_URL", "PIP_NO_INDEX", "PIP_PRE")
 """Variables that may change what pip installs."""
+NAMED_REGISTRIES = ("--index-url=", "--extra-index-url=")
 FILES, DESCRIPTION = "files", "staged.json"
 IMPORTABLE = re.compile(r"(?P<name>[^\W\d]\w*)(?:/|(?:\.[\w-]+)?\.(?:py|so)$)")
 MAX_BUILT = 30
 MAX_LEFT_OUT = 100
 """Maximum number of packages without a wheel that one installation builds."""
-HOW_TO_ALLOW = "`--allow-sdist`, or `allow-sdist = true` in `[tool.mcpc]`, builds one: that runs its code, confined"
-HOW_TO_BUILD = "name a version that has a wheel, or put a wheel of it into the project (`NAME @ ./NAME.whl`)"
-HOW_TO_REQUIRE = "a package needs an exact version and a wheel for the platform to be bundled"
 
 
 @dataclass(frozen=True, slots=True)
-class _InstallRequest:
-    """The requirements, their target, matching packages beside the compiler, and versions that pip must use."""
+class PackageRequest:
+    """The requirements, their target, matching packages beside the compiler, and versions that pip must use.
+
+    `indexes`: options for pip about registries.
+    """
 
     wanted: Sequence[RequestedPackage]
     goal: Target
     beside: Sequence[metadata.Distribution]
     known: Sequence[str]
+    indexes: tuple[str, ...] = ()
+
+    @property
+    def offline(self) -> tuple[str, ...]:
+        """The options for pip by which it asks no registry; none if it may."""
+        return self.indexes if NO_INDEX in self.indexes else ()
 
     def exclude_newer(self) -> str:
         """Return the date up to which versions count, an empty text if all do."""
@@ -92,14 +106,15 @@ def stage_packages(
     goal = parse_target(platform, python)
     if isinstance(goal, Diagnostic):
         return None, (goal,)
-    request = _InstallRequest(wanted, goal, _matching_packages(wanted, goal), _preferred_versions(wanted))
+    indexes = tuple(dict.fromkeys(option for item in wanted for option in item.indexes))
+    request = PackageRequest(wanted, goal, _matching_packages(wanted, goal), _preferred_versions(wanted), indexes)
     folder = cache_folder() / "packages" / request.key()
-    distributions = _load(folder)
+    distributions = load_folder(folder)
     if distributions is None:
         try:
-            distributions = _fill(folder, request)
+            distributions = fill_folder(folder, partial(_filled, request))
         except (InstallError, BuildError, UnfitPackageError, OSError) as problem:
-            return None, (_failure(problem, wanted, goal),)
+            return None, (installation_failure(problem, wanted, goal),)
     return StagedPackages(
         folder / FILES, distributions, importable_names(distributions), goal.platform, goal.python
     ), ()
@@ -125,7 +140,7 @@ def _matching_packages(wanted: Sequence[RequestedPackage], goal: Target) -> tupl
     A hash is of a wheel, which installed files do not have any more.
     """
     is_limited = not goal.is_here or exclude_newer(wanted)
-    if is_limited or any(item.hashes or item.indexes or _is_elsewhere(item) for item in wanted):
+    if is_limited or any(item.hashes or _has_indexes(item) or _is_elsewhere(item) for item in wanted):
         return ()
     found = find_closure((item.text for item in wanted), installed_package, marker_values(goal))
     if found.missing or any(_excludes(text, found.found) for text in _constraints(wanted)):
@@ -136,6 +151,11 @@ def _matching_packages(wanted: Sequence[RequestedPackage], goal: Target) -> tupl
 def exclude_newer(wanted: Iterable[RequestedPackage]) -> str:
     """Return the earliest date up to which versions count, an empty text if none of the requirements has one."""
     return earliest(item.exclude_newer for item in wanted)
+
+
+def _has_indexes(item: RequestedPackage) -> bool:
+    """Tell whether the project names registries: packages that are installed may be from others."""
+    return any(option.startswith(NAMED_REGISTRIES) for option in item.indexes)
 
 
 def _is_elsewhere(item: RequestedPackage) -> bool:
@@ -156,7 +176,7 @@ def _excludes(text: str, found: Mapping[str, metadata.Distribution]) -> bool:
     return package is not None and not constraint.specifier.contains(package.version, prereleases=True)
 
 
-def _load(folder: Path) -> tuple[Distribution, ...] | None:
+def load_folder(folder: Path) -> tuple[Distribution, ...] | None:
     """Return the packages in a folder that was filled before; None if it was not, or was changed."""
     if not is_private(folder):
         return None
@@ -177,14 +197,12 @@ def _load(folder: Path) -> tuple[Distribution, ...] | None:
     return found
 
 
-def _fill(folder: Path, request: _InstallRequest) -> tuple[Distribution, ...]:
+def fill_folder(folder: Path, install: Callable[[Path], tuple[Distribution, ...]]) -> tuple[Distribution, ...]:
     """Install into a folder beside `folder`, and rename it when it is complete."""
     kind_folder(folder.parent.name)
     made = Path(tempfile.mkdtemp(dir=folder.parent, prefix="new-"))
     try:
-        distributions = _copied(made, request.beside) if request.beside else None
-        if distributions is None:
-            distributions = _installed(made, request)
+        distributions = install(made)
         (made / DESCRIPTION).write_text(
             json.dumps([asdict(distribution) for distribution in distributions]), encoding="utf-8"
         )
@@ -193,6 +211,12 @@ def _fill(folder: Path, request: _InstallRequest) -> tuple[Distribution, ...]:
         shutil.rmtree(made, ignore_errors=True)
     prune_entries(folder.parent.name)
     return distributions
+
+
+def _filled(request: PackageRequest, made: Path) -> tuple[Distribution, ...]:
+    """Copy or install the packages into a folder."""
+    found = _copied(made, request.beside) if request.beside else None
+    return _installed(made, request) if found is None else found
 
 
 def _copied(made: Path, beside: Sequence[metadata.Distribution]) -> tuple[Distribution, ...] | None:
@@ -204,14 +228,14 @@ def _copied(made: Path, beside: Sequence[metadata.Distribution]) -> tuple[Distri
         return None
 
 
-def _installed(made: Path, request: _InstallRequest) -> tuple[Distribution, ...]:
+def _installed(made: Path, request: PackageRequest) -> tuple[Distribution, ...]:
     """Install the packages with pip, and copy their files.
 
     pip evaluates the markers of requirements for the running Python (`; sys_platform == "win32"`), also when it
     installs for another platform. So those of the project are evaluated here, and what pip left out is named to it.
     """
     folder = made / "installed/packages"
-    wheels = _local_wheels(request, made / "installed/wheels")
+    wheels = local_wheels(request, made / "installed/wheels")
     markers = marker_values(request.goal)
     wanted = [_without_marker(item) for item in request.wanted if applies(Requirement(item.text), "", markers)]
     while True:
@@ -240,7 +264,7 @@ def _without_marker(item: RequestedPackage) -> RequestedPackage:
 
 
 def _install(
-    folder: Path, request: _InstallRequest, wanted: Sequence[RequestedPackage], wheels: dict[str, Path]
+    folder: Path, request: PackageRequest, wanted: Sequence[RequestedPackage], wheels: dict[str, Path]
 ) -> dict[str, metadata.Distribution]:
     """Install packages with pip; build those that have no wheel, if that is allowed."""
     for _ in range(MAX_BUILT):
@@ -257,27 +281,30 @@ def _install(
     return {normalised_name(distribution.metadata["Name"]): distribution for distribution in found}
 
 
-def _local_wheels(request: _InstallRequest, folder: Path) -> dict[str, Path]:
+def local_wheels(request: PackageRequest, folder: Path) -> dict[str, Path]:
     """Return the wheels of the packages that the project contains, or names a place for, by name."""
     folder.mkdir(parents=True)
     found: dict[str, Path] = {}
+    stage = partial(stage_for_build, indexes=request.offline)
     for item in request.wanted:
         if item.local is not None and item.local.is_wheel:
             ((file, data),) = item.local.files.items()
-            found[item.name] = _written(BuiltWheel(file, data), folder)
+            found[item.name] = write_wheel(BuiltWheel(file, data), folder)
         elif item.local is not None:
-            found[item.name] = _written(build_wheel(item.name, item.local.files, _stage_for_build), folder)
+            found[item.name] = write_wheel(build_wheel(item.name, item.local.files, stage), folder)
         elif item.repository is not None:
+            if request.offline:
+                raise BuildError(item.name, "it comes from a git repository, which `--offline` does not ask")
             with tempfile.TemporaryDirectory(prefix="git-", dir=folder.parent) as fetched:
                 files = fetch_repository(item.name, item.repository, Path(fetched))
-            found[item.name] = _written(build_wheel(item.name, files, _stage_for_build), folder)
+            found[item.name] = write_wheel(build_wheel(item.name, files, stage), folder)
         elif item.index:
             options = [*target_options(request.goal), *limit_options(request.exclude_newer())]
             found[item.name] = fetch_wheel(item, options, folder)
     return found
 
 
-def _build_missing(absent: NoWheelError, request: _InstallRequest, wheels: dict[str, Path], folder: Path) -> None:
+def _build_missing(absent: NoWheelError, request: PackageRequest, wheels: dict[str, Path], folder: Path) -> None:
     """Add the wheel of a package that has none, if that is allowed; raise NoWheelError or BuildError."""
     name = normalised_name(Requirement(absent.text).name)
     if name in wheels:
@@ -286,22 +313,23 @@ def _build_missing(absent: NoWheelError, request: _InstallRequest, wheels: dict[
         raise absent
     hashes = tuple(checksum for item in request.wanted if item.name == name for checksum in item.hashes)
     with tempfile.TemporaryDirectory(prefix="sdist-", dir=folder) as fetched:
-        files = fetch_sdist(absent.text, Path(fetched), hashes, request.exclude_newer())
-    stage = partial(_stage_for_build, date=request.exclude_newer())
-    wheels[name] = _written(build_wheel(name, files, stage), folder / "wheels")
+        options = [*limit_options(request.exclude_newer()), *request.offline]
+        files = fetch_sdist(absent.text, Path(fetched), hashes, options)
+    stage = partial(stage_for_build, date=request.exclude_newer(), indexes=request.offline)
+    wheels[name] = write_wheel(build_wheel(name, files, stage), folder / "wheels")
 
 
-def _written(wheel: BuiltWheel, folder: Path) -> Path:
+def write_wheel(wheel: BuiltWheel, folder: Path) -> Path:
     place = folder / wheel.file
     place.write_bytes(wheel.data)
     return place
 
 
-def _stage_for_build(wanted: Sequence[RequestedPackage], date: str = "") -> str:
+def stage_for_build(wanted: Sequence[RequestedPackage], date: str = "", indexes: tuple[str, ...] = ()) -> str:
     """Return the folder of packages that a build requires; an empty text if it requires none."""
     if not wanted:
         return ""
-    staged, problems = stage_packages([replace(item, exclude_newer=date) for item in wanted], "", "")
+    staged, problems = stage_packages([replace(item, exclude_newer=date, indexes=indexes) for item in wanted], "", "")
     if staged is None:
         raise BuildError(wanted[0].name, f"what its build requires is missing: {problems[0].message}")
     return str(staged.root)
@@ -329,7 +357,7 @@ def _rename(made: Path, folder: Path) -> None:
     try:
         made.rename(folder)
     except OSError:
-        if _load(folder) is None:
+        if load_folder(folder) is None:
             shutil.rmtree(folder, ignore_errors=True)
             with suppress(OSError):
                 made.rename(folder)
@@ -339,40 +367,3 @@ def importable_names(distributions: Iterable[Distribution]) -> frozenset[str]:
     """Return the top-level names of packages."""
     names = (IMPORTABLE.match(path) for distribution in distributions for path in distribution.files)
     return frozenset(found["name"] for found in names if found)
-
-
-def _failure(problem: Exception, wanted: Sequence[RequestedPackage], goal: Target) -> Diagnostic:
-    """Return the diagnostic of a failure, at the requirement that its message names."""
-    words = str(problem)
-    if isinstance(problem, UnfitPackageError):
-        return diagnose("MCP407", _span_of_package(words, wanted), words, "", "name another version of it")
-    if isinstance(problem, OSError):
-        message = f"packages cannot be cached in `{cache_folder()}`: {problem.strerror or problem}"
-        return diagnose("MCP405", None, message, "", "set MCPC_CACHE_DIR to a writable folder")
-    if isinstance(problem, NoWheelError):
-        by = f", which `{problem.by}` needs," if problem.by else ""
-        message = f"`{problem.text}`{by} has no wheel for {goal.name}, only its sources"
-        return diagnose("MCP417", _span_of_package(f"{words} {problem.by}", wanted), message, "", HOW_TO_ALLOW)
-    if isinstance(problem, BuildError):
-        message = f"`{problem.name}` could not be built: {words}"
-        return diagnose("MCP418", _span_of_package(problem.name, wanted), message, "", HOW_TO_BUILD)
-    message = f"pip could not install the packages for {goal.name}: {words}"
-    span = _span_of_address(problem, wanted) or _span_of_package(words, wanted)
-    return diagnose("MCP405", span, message, "", HOW_TO_REQUIRE)
-
-
-def _span_of_address(problem: Exception, wanted: Sequence[RequestedPackage]) -> Span | None:
-    """Return the place of the requirement whose address pip could not read."""
-    said = problem.whole if isinstance(problem, InstallError) else ""
-    addresses = ((urldefrag(Requirement(item.text).url or "").url, item.span) for item in wanted)
-    return next((span for address, span in addresses if address and address in said), None)
-
-
-def _span_of_package(words: str, wanted: Sequence[RequestedPackage]) -> Span | None:
-    named = [item.span for item in wanted if re.search(rf"\b{re.escape(item.name)}\b", with_normalised_names(words))]
-    return next((span for span in (*named, *(item.span for item in wanted)) if span is not None), None)
-
-
-def with_normalised_names(words: str) -> str:
-    """Return a text with normalised package names."""
-    return re.sub(r"[-_.]+", "-", words).lower()

@@ -10,10 +10,13 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from mcpc.carriers.built_server import LINK, label_of
 from mcpc.carriers.errors import UnusableValueError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+    from mcpc.carriers import DeclaredSetting
 
 LABEL = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,40}[a-z0-9])?")
 """RFC 1123, with room for suffixes."""
@@ -21,6 +24,7 @@ HOST = re.compile(r"(?=.{1,253}\Z)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0
 IMAGE = re.compile(r"[a-z0-9][a-z0-9._/:@-]{0,254}")
 UPSTREAM = re.compile(r"(?:[a-z0-9.-]{1,253}|\[[0-9a-f:.]{2,45}\]):[0-9]{1,5}")
 PATH = re.compile(r"/[A-Za-z0-9._~/-]{0,200}")
+FOLDER = re.compile(r"(?!.*\.\.)[A-Za-z0-9_.][A-Za-z0-9_./-]{0,200}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +32,8 @@ class Deployment:
     """A server, and how it is to run.
 
     `upstreams` are the addresses of its replicas, where they are known; `base` is the base image of its container.
+    `settings` are given by reference, never by value.  `url` is the address of the published file, `digest` its
+    SHA-256, and `python` the minor version of Python for it.  `project`: its folder in the repository.
     """
 
     name: str
@@ -40,18 +46,27 @@ class Deployment:
     port: int = 8000
     valkey: bool = False
     upstreams: tuple[str, ...] = ("127.0.0.1:8001", "127.0.0.1:8002", "127.0.0.1:8003")
+    settings: tuple[DeclaredSetting, ...] = ()
+    summary: str = ""
+    homepage: str = ""
+    license: str = ""
+    url: str = ""
+    digest: str = ""
+    python: str = "3.13"
+    project: str = "."
 
     @property
     def label(self) -> str:
         """The server's name as a valid label."""
-        found = re.sub(r"[^a-z0-9]+", "-", self.name.lower()).strip("-")[:42].strip("-")
-        return found or "mcp-server"
+        return label_of(self.name)
 
     def checked(self) -> Deployment:
         """Return this deployment, or raise UnusableValueError for an invalid value."""
         rows = [(self.host, HOST, "a host such as mcp.example.com"), (self.path, PATH, "a path such as /mcp")]
         rows += [(item, UPSTREAM, "HOST:PORT") for item in self.upstreams]
         rows += [(self.image, IMAGE, "an image such as registry.example.com/server:1")] if self.image else []
+        rows += [(self.url, LINK, "the https address of a file")] if self.url else []
+        rows += [(self.project, FOLDER, "a relative folder such as `servers/weather`")]
         for value, pattern, expected in rows:
             if not pattern.fullmatch(value):
                 raise UnusableValueError(f"{value!r} cannot be used; expected {expected}")

@@ -13,9 +13,11 @@ from typing import TYPE_CHECKING
 
 import yaml
 
+from mcpc.carriers.built_server import setting_text
 from mcpc.emit.templates import render
 
 if TYPE_CHECKING:
+    from mcpc.carriers import DeclaredSetting
     from mcpc.exports.deployment import Deployment
     from mcpc.sources import Json
 
@@ -37,6 +39,9 @@ def kubernetes(target: Deployment) -> str:
         port=target.port,
         replicas=target.replicas,
         max_replicas=max(10, 3 * target.replicas),
+        configured=[configured_variable(target, setting) for setting in target.settings],
+        config=target.label + CONFIG_SUFFIX,
+        config_data={setting.name: default_text(setting) for setting in target.settings if not setting.secret},
         with_valkey=target.valkey,
         valkey_label=f"{target.label}-valkey",
         valkey_selector=valkey_selector,
@@ -44,6 +49,23 @@ def kubernetes(target: Deployment) -> str:
         valkey_address=f"redis://:$(VALKEY_PASSWORD)@{target.label}-valkey:6379/0",
     )
     return "---\n".join((usage_comment(target), *map(document, yaml.safe_load_all(text))))
+
+
+CONFIG_SUFFIX = "-settings"
+
+
+def configured_variable(target: Deployment, setting: DeclaredSetting) -> Json:
+    """Return the variable of a setting: a key of the secret, or of the configuration."""
+    if setting.secret:
+        key: Json = {"name": target.label, "key": setting.name, "optional": not setting.required}
+        return {"name": setting.name, "valueFrom": {"secretKeyRef": key}}
+    key = {"name": target.label + CONFIG_SUFFIX, "key": setting.name}
+    return {"name": setting.name, "valueFrom": {"configMapKeyRef": key}}
+
+
+def default_text(setting: DeclaredSetting) -> str:
+    """Return what a setting is at first; a server takes an empty text as not set."""
+    return "" if setting.default is None else setting_text(setting.default)
 
 
 def document(value: Json) -> str:
@@ -55,6 +77,7 @@ def document(value: Json) -> str:
 def usage_comment(target: Deployment) -> str:
     """Return how to use the manifests, as a comment."""
     version = "".join(character if character.isprintable() else "?" for character in target.version)
+    secrets = "".join(f" \\\n#     --from-file={each.name}=FILE" for each in target.settings if each.secret)
     valkey_secret = ' \\\n#     --from-literal=valkey-password="$(openssl rand -hex 24)"' if target.valkey else ""
     return f"""# {target.label} {version} on Kubernetes, written by `mcpc export kubernetes`.
 #
@@ -64,5 +87,5 @@ def usage_comment(target: Deployment) -> str:
 #
 # The secrets, equal for all replicas: tokens of clients (see `server.pyz serve --help`), and the state keys.
 #   kubectl create secret generic {target.label} \\
-#     --from-file=tokens=FILE --from-literal=state-keys="$(openssl rand -hex 32)"{valkey_secret}
+#     --from-file=tokens=FILE --from-literal=state-keys="$(openssl rand -hex 32)"{valkey_secret}{secrets}
 """

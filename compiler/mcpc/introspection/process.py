@@ -21,7 +21,7 @@ import mcpc
 import mcpc_runtime
 from mcpc import confinement
 from mcpc.confinement import REPLIES, ConfinedProgram
-from mcpc.dependencies import read_requirements, stage_packages, with_versions
+from mcpc.dependencies import read_requirements, stage_project_packages, with_versions
 from mcpc.diagnostics import CODES
 from mcpc.import_time_limit import GRACE_SECONDS, SECONDS, TIME_LIMIT_MESSAGE
 from mcpc.introspection.decorators import MENTION
@@ -81,7 +81,7 @@ def describe_files(files: Sequence[DecoratedFile], tree: SourceTree) -> tuple[Im
     wanted, problems = read_requirements(tree, [file.source for file in files])
     packages: list[str] = []
     if wanted:
-        staged, found = stage_packages(wanted)
+        staged, found = stage_project_packages(wanted, tree)
         problems += found
         if staged is None:
             return None, problems

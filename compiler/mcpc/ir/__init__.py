@@ -11,7 +11,7 @@ from mcpc.ir.handlers import (
     ProgramRequirement,
     PythonFunction,
 )
-from mcpc.ir.layer import Layer, Package, PackageContents, PackageRequirement
+from mcpc.ir.layer import Layer, LockRecord, Package, PackageContents, PackageRequirement, ResolvedPackage
 from mcpc.ir.metadata import (
     Annotations,
     Capability,
@@ -61,6 +61,7 @@ __all__ = [
     "Implementation",
     "Layer",
     "Located",
+    "LockRecord",
     "Metadata",
     "Package",
     "PackageContents",
@@ -69,6 +70,7 @@ __all__ = [
     "Prompt",
     "PromptArgument",
     "PythonFunction",
+    "ResolvedPackage",
     "Resource",
     "ResourceTemplate",
     "RootFolder",

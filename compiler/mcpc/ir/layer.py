@@ -51,13 +51,32 @@ class PackageRequirement:
 
 
 @dataclass(frozen=True, slots=True)
+class LockRecord:
+    """The lock file that packages were installed from: its path in the project, and the SHA-256 of its bytes."""
+
+    file: str
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class ResolvedPackage:
+    """One locked file that was installed: `needs` are the names of the packages that it needs."""
+
+    name: str
+    version: str
+    file: str
+    sha256: str
+    needs: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Layer:
     """All bundled packages: what is written below `site/`.
 
     `modules`: the top-level names that can be imported; `index`: what `mcpc_runtime.packages` reads; `files`: the bytes
     of each file by its name below `site/`. `complete` is false if packages are missing for a reported reason, so that
     their modules are unknown. `asked` and `contents`: what each requirement brings, and the content of each package by
-    name.
+    name.  `lock` and `resolved`: the lock that they were installed from, and its files.
     """
 
     packages: tuple[Package, ...] = ()
@@ -67,3 +86,5 @@ class Layer:
     complete: bool = True
     asked: tuple[PackageRequirement, ...] = ()
     contents: Mapping[str, PackageContents] = field(default_factory=dict, repr=False, hash=False)
+    lock: LockRecord | None = None
+    resolved: tuple[ResolvedPackage, ...] = ()

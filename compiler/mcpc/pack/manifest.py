@@ -91,24 +91,35 @@ def build_facts(server: Server, source: str, minors: Sequence[str]) -> Json:
     if server.layer is not None:
         facts["packages"] = [f"{package.name} {package.version}" for package in server.layer.packages]
         facts["platforms"] = [*native_tags(server.layer)]
+        facts.update(lock_facts(server.layer))
     if all_packages(server):
         facts["packagePaths"] = {package.name: [*package.paths] for package in all_packages(server)}
     return facts
 
 
-def publishing_facts(server: Server) -> dict[str, Json]:
-    """Return what describes a server to people: its `serverInfo`, and the metadata of its project."""
-    facts: dict[str, Json] = {}
-    info = server.info.fields()
-    if info.keys() - {"name", "version"}:
-        facts["serverInfo"] = info
-    if server.project is not None:
-        described: dict[str, Json] = {
-            "project": server.project.as_json(),
-            "registry": server.project.registry.as_json(),
+def lock_facts(layer: Layer) -> dict[str, Json]:
+    """Return the lock that the packages were installed from, and its files with what they need; none without a lock."""
+    if layer.lock is None:
+        return {}
+    resolved: list[Json] = [
+        {
+            "name": item.name,
+            "version": item.version,
+            "file": item.file,
+            "sha256": item.sha256,
+            "dependencies": [*item.needs],
         }
-        facts.update({name: members for name, members in described.items() if members})
-    return facts
+        for item in layer.resolved
+    ]
+    return {"lock": {"file": layer.lock.file, "sha256": layer.lock.sha256}, "resolvedDependencies": resolved}
+
+
+def publishing_facts(server: Server) -> dict[str, Json]:
+    """Return the metadata of a server's project, for its carriers."""
+    if server.project is None:
+        return {}
+    facts: dict[str, Json] = {"project": server.project.as_json(), "registry": server.project.registry.as_json()}
+    return {name: members for name, members in facts.items() if members}
 
 
 def handler_facts(server: Server) -> list[Json]:

@@ -82,8 +82,8 @@ class SourceTree:
     """The files of a project by path, sorted; `name` is that of its folder, if known.
 
     `root` is that folder, for files in it that are not part of the project, such as installed packages. `imports`: its
-    files may be imported to find their definitions. `extras`, `groups`, `allow_sdist` and `exclude_newer`: the build
-    options of that name, for what reads the project's requirements.
+    files may be imported to find their definitions. `extras`, `groups`, `allow_sdist`, `exclude_newer`, `lock`,
+    `locked`, `offline` and `find_links`: the build options of that name, for what reads the project's requirements.
     """
 
     files: Mapping[str, Source]
@@ -94,6 +94,10 @@ class SourceTree:
     groups: tuple[str, ...] = ()
     allow_sdist: bool = False
     exclude_newer: str = ""
+    lock: str = ""
+    locked: bool = False
+    offline: bool = False
+    find_links: tuple[str, ...] = ()
 
     def get(self, path: str) -> Source | None:
         """Return the file at `path`, or None."""

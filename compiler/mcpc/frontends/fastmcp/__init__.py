@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from mcpc.definitions import Definition
-from mcpc.dependencies import stage_packages, with_versions
+from mcpc.dependencies import stage_project_packages, with_versions
 from mcpc.diagnostics import Span, diagnose, has_errors
 from mcpc.frontends.fastmcp.definitions import ProgramDefinitions, program_handler, server_definition
 from mcpc.frontends.fastmcp.demonstrations import imported_entry, is_same_server, unserved_warning
@@ -90,7 +90,7 @@ def parse(tree: SourceTree, options: Options) -> tuple[Definition | None, Diagno
     if has_errors(wrong):
         return None, wrong
     environment = {**settings.environment, **dict(options.build_environment)}
-    entry, run = run_to_serve(entry, packages, sources, environment)
+    entry, run = run_to_serve(entry, packages, sources, environment, tree)
     wrong = (*with_versions(wrong, run.versions), *run.problems)
     if isinstance(run.result, ProgramFailure):
         return None, (*wrong, failure_diagnostic(run.result, entry, tree, carried=packages.has_framework))
@@ -142,40 +142,52 @@ class ProgramRun:
 
 
 def run_to_serve(
-    entry: EntryPoint, packages: ProgramPackages, sources: Sequence[Source], environment: Mapping[str, str]
+    entry: EntryPoint,
+    packages: ProgramPackages,
+    sources: Sequence[Source],
+    environment: Mapping[str, str],
+    tree: SourceTree,
 ) -> tuple[EntryPoint, ProgramRun]:
     """Run a program; return its entry, which is another one for a demonstration, and what was found."""
-    run = run_with_packages(entry, packages, sources, environment)
+    run = run_with_packages(entry, packages, sources, environment, tree)
     imported = imported_entry(entry, run.result)
     if imported is None:
         return entry, run
-    second = run_once(imported, run.packages, sources, environment)
+    second = run_once(imported, run.packages, sources, environment, tree)
     if not is_same_server(run.result, second.result):
         return entry, run
     return imported, replace(second, problems=(*second.problems, unserved_warning(entry, imported)))
 
 
 def run_with_packages(
-    entry: EntryPoint, packages: ProgramPackages, sources: Sequence[Source], environment: Mapping[str, str]
+    entry: EntryPoint,
+    packages: ProgramPackages,
+    sources: Sequence[Source],
+    environment: Mapping[str, str],
+    tree: SourceTree,
 ) -> ProgramRun:
     """Install a program's packages, and run it.
 
     A package of the project may import what its framework brings without requiring it: a program that lacks a module
     is run once more with all of that.
     """
-    first = run_once(entry, packages, sources, environment)
+    first = run_once(entry, packages, sources, environment, tree)
     is_described = not isinstance(first.result, ProgramFailure) or first.result.type not in LACKING
     if is_described or packages.has_framework:
         return first
-    second = run_once(entry, with_brought_packages(packages), sources, environment)
+    second = run_once(entry, with_brought_packages(packages), sources, environment, tree)
     return second if isinstance(second.result, ProgramDescription) else first
 
 
 def run_once(
-    entry: EntryPoint, packages: ProgramPackages, sources: Sequence[Source], environment: Mapping[str, str]
+    entry: EntryPoint,
+    packages: ProgramPackages,
+    sources: Sequence[Source],
+    environment: Mapping[str, str],
+    tree: SourceTree,
 ) -> ProgramRun:
     """Install a program's packages, and run it."""
-    staged, problems = stage_packages(packages.requirements)
+    staged, problems = stage_project_packages(packages.requirements, tree)
     if staged is None:
         return ProgramRun(None, packages, problems)
     versions = {package.name: package.version for package in staged.distributions}

@@ -159,7 +159,7 @@ def program_packages(
     locked, _ = locked_versions(tree)
     imported = frozenset(name for source in sources for name in imported_modules(source))
     date = newest_date(tree)
-    framework = asked_framework(declared, locked, imported, sources, date)
+    framework = asked_framework(declared, locked, imported, sources, "" if tree.offline else date)
     own = normalised_name(settings.name) if settings.name else ""
     kept = [item for item in declared if item.name not in replaced and item.name not in STANDARD and item.name != own]
     known = {item.name for item in kept}

@@ -18,7 +18,7 @@ import mcpc
 import mcpc_runtime
 from mcpc import confinement
 from mcpc.confinement import ConfinedProgram
-from mcpc.dependencies import read_requirements, stage_packages
+from mcpc.dependencies import read_requirements, stage_project_packages
 from mcpc.diagnostics import Span, diagnose
 from mcpc.frontends.toolbox.tool_definitions import convert_schema, schema_span, tool_name
 from mcpc.import_time_limit import SECONDS, TIME_LIMIT_MESSAGE
@@ -121,7 +121,7 @@ def assigns_schema(statement: Assignment) -> bool:
 def evaluate_schema(source: Source, tree: SourceTree) -> tuple[object, str]:
     """Return the schema that a module computes, or why it is not available."""
     wanted, _ = read_requirements(tree, [source])
-    staged = stage_packages(wanted)[0] if wanted else None
+    staged = stage_project_packages(wanted, tree)[0] if wanted else None
     with tempfile.TemporaryDirectory(prefix="mcpc-") as folder:
         root = Path(folder).resolve()
         copy_project(tree, root / "project")

@@ -1,0 +1,103 @@
+"""Packages of a build from the project's lock, for each of its targets; or the reason why the lock is not used."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib import metadata
+from typing import TYPE_CHECKING
+
+from mcpc.dependencies.lock_files import LockError, LockFile, lock_source, read_lock
+from mcpc.dependencies.lock_problems import lock_problem, missing_lock
+from mcpc.dependencies.lock_staging import stage_locked
+from mcpc.dependencies.locked_files import FileSources
+from mcpc.dependencies.pep508 import find_closure, normalised_name
+from mcpc.dependencies.platforms import HERE_AND_NOW, Target, marker_values
+from mcpc.dependencies.required_python import required_python
+from mcpc.dependencies.staging import stage_packages
+from mcpc.diagnostics import has_errors
+from mcpc.ir import LockRecord, ResolvedPackage
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from mcpc.dependencies.model import StagedPackages
+    from mcpc.diagnostics import Diagnostics
+    from mcpc.ir.requirements import RequestedPackage
+    from mcpc.sources import SourceTree
+
+
+@dataclass(frozen=True, slots=True)
+class LockInstallation:
+    """The packages that were installed from a lock, and their files; without a `record` it is not used."""
+
+    staged: tuple[StagedPackages, ...] = ()
+    problems: Diagnostics = ()
+    record: LockRecord | None = None
+    resolved: tuple[ResolvedPackage, ...] = ()
+
+
+def packages_from_lock(
+    wanted: Sequence[RequestedPackage], targets: Sequence[Target], tree: SourceTree
+) -> LockInstallation:
+    """Return the packages of a project's lock for some targets."""
+    source = lock_source(tree)
+    if source is None:
+        return LockInstallation((), (missing_lock(tree),) if tree.locked else ())
+    lock = None
+    found: list[StagedPackages] = []
+    try:
+        lock = read_lock(source, tree.extras, tree.groups)
+        check_pythons(lock, tree)
+        for target in targets:
+            staged, problems = stage_locked(wanted, target, lock, sources_of(tree, wanted))
+            if staged is None:
+                return LockInstallation((), problems)
+            found.append(staged)
+    except LockError as problem:
+        return LockInstallation((), lock_problem(problem, lock, wanted, locked=tree.locked))
+    resolved = {item for staged in found for item in resolved_packages(staged, wanted, lock)}
+    ordered = tuple(sorted(resolved, key=lambda item: (item.name, item.version, item.file)))
+    return LockInstallation(tuple(found), (), LockRecord(lock.path, lock.digest), ordered)
+
+
+def stage_project_packages(
+    wanted: Sequence[RequestedPackage], tree: SourceTree
+) -> tuple[StagedPackages | None, Diagnostics]:
+    """Return packages for this machine (see `mcpc.dependencies.stage_project_packages`).
+
+    A warning about a lock that does not fit is reported where the packages are bundled.
+    """
+    locked = packages_from_lock(wanted, (HERE_AND_NOW,), tree)
+    if locked.staged:
+        return locked.staged[0], ()
+    return (None, locked.problems) if has_errors(locked.problems) else stage_packages(wanted, "", "")
+
+
+def check_pythons(lock: LockFile, tree: SourceTree) -> None:
+    """Raise LockError if the project allows a Python that the lock excludes."""
+    known = lock.pylock.requires_python
+    written = required_python(tree)
+    excluded = [minor for minor in written.minors if not known.contains(f"{minor}.999")] if known and written else []
+    if written and excluded:
+        message = f"the project allows Python {', '.join(excluded)}, and `{lock.path}` is for Python {known}"
+        raise LockError("stale", message)
+
+
+def sources_of(tree: SourceTree, wanted: Sequence[RequestedPackage]) -> FileSources:
+    """Return where the files of a project's lock are looked for."""
+    indexes = dict.fromkeys(option for item in wanted for option in item.indexes)
+    return FileSources(tree.root, tree.find_links, tree.offline, tuple(indexes))
+
+
+def resolved_packages(
+    staged: StagedPackages, wanted: Sequence[RequestedPackage], lock: LockFile
+) -> Iterator[ResolvedPackage]:
+    """Yield the files of the lock that were installed on one target, with what each package needs there."""
+    target = Target(staged.platform, staged.python)
+    there = {normalised_name(item.metadata["Name"]): item for item in metadata.distributions(path=[str(staged.root)])}
+    closure = find_closure((item.text for item in wanted), there.get, marker_values(target))
+    for name in sorted(closure.found):
+        file = lock.file_for(name, target)
+        if file is not None:
+            needs = tuple(sorted(closure.needs.get(name, set()) - {name}))
+            yield ResolvedPackage(name, there[name].version, file.file, file.sha256, needs)

@@ -1,0 +1,152 @@
+"""From a project to the text of its lock, and what is wrong with it: a new lock, or one that is checked.
+
+A check makes the lock again of its own files: what would be written then must be what is there.  It asks for no newer
+versions, so that an old state of a project stays valid.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from mcpc.dependencies.installation_failures import span_of_package
+from mcpc.dependencies.lock_files import LockError, LockFile, read_lock
+from mcpc.dependencies.lock_problems import LOCK_AGAIN, lock_problem
+from mcpc.dependencies.locked_layer import check_pythons, sources_of
+from mcpc.dependencies.sdists import BuildError
+from mcpc.dependencies.staging import PackageRequest, local_wheels
+from mcpc.diagnostics import Span, diagnose, has_errors, in_order
+from mcpc.frontends import parse_project
+from mcpc.locking.assembly import assemble_lock
+from mcpc.locking.failures import ResolutionError
+from mcpc.locking.request import LockRequest, read_request
+from mcpc.locking.resolution import RESOLVERS, resolve
+from mcpc.locking.text import lock_text
+from mcpc.locking.uv_resolver import find_uv
+from mcpc.lower import lower
+from mcpc.pipeline import with_options
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from mcpc.dependencies.lock_staging import FileSelection
+    from mcpc.dependencies.platforms import Target
+    from mcpc.diagnostics import Diagnostics
+    from mcpc.options import Options
+    from mcpc.sources import SourceTree
+
+HOW_TO_LOCK = "name versions that have wheels for all targets, or fewer targets with `--platform` and `--python`"
+
+
+@dataclass(frozen=True, slots=True)
+class LockOrder:
+    """What is asked for: the name of the lock, packages to upgrade (None for all), a resolver, and whether to check."""
+
+    name: str
+    upgraded: tuple[str, ...] | None = ()
+    resolver: str = ""
+    is_check: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class MadeLock:
+    """The text of a lock, its files by name, what it is for, and the problems; with errors there is no text."""
+
+    text: str = ""
+    files: Mapping[str, bytes] = field(default_factory=dict, repr=False)
+    targets: tuple[Target, ...] = ()
+    problems: Diagnostics = ()
+
+    def counts(self) -> dict[str, str]:
+        """Return what messages say about it."""
+        pythons = ", ".join(dict.fromkeys(target.python for target in self.targets))
+        count = self.text.count("[[packages]]\n")
+        return {"count": "1 package" if count == 1 else f"{count} packages", "pythons": pythons}
+
+
+def make_lock(
+    tree: SourceTree, found: Diagnostics, options: Options, order: LockOrder, tell: Callable[[str], None]
+) -> MadeLock:
+    """Return the lock of a project that was read."""
+    lock = order.name if tree.get(order.name) is not None else ""
+    tree = with_options(tree, replace(options, lock=lock, locked=order.is_check))
+    tell("parsing")
+    definition, problems = parse_project(tree, options)
+    server, more = lower(definition, options) if definition is not None else (None, ())
+    found = in_order((*found, *problems, *more))
+    if server is None or has_errors(found):
+        return MadeLock(problems=found)
+    request, problems = read_request(server, tree, options, order.upgraded)
+    if request is None:
+        return MadeLock(problems=problems)
+    tell("locking packages")
+    try:
+        return _checked(request, tree, order) if order.is_check else _resolved(request, tree, order)
+    except ResolutionError as problem:
+        span = span_of_package(str(problem), request.wanted)
+        return MadeLock(problems=(diagnose("MCP424", span, str(problem), "", HOW_TO_LOCK),))
+    except BuildError as problem:
+        return MadeLock(problems=(diagnose("MCP418", None, f"`{problem.name}` could not be built: {problem}"),))
+
+
+def _resolved(request: LockRequest, tree: SourceTree, order: LockOrder) -> MadeLock:
+    """Return a lock of the versions that a resolver chooses."""
+    resolvers = (order.resolver,) if order.resolver else tuple(RESOLVERS) if find_uv() else ("pip",)
+    with _local(request) as local:
+        try:
+            found = resolve(request, resolvers, sources_of(tree, request.wanted), local)
+            return _assembled(request, found, tree, local)
+        except LockError as problem:
+            if problem.kind in ("stale", "target"):
+                raise ResolutionError(str(problem)) from None
+            return MadeLock(problems=lock_problem(problem, None, request.wanted, locked=True))
+
+
+def _checked(request: LockRequest, tree: SourceTree, order: LockOrder) -> MadeLock:
+    """Return the lock that a project has, if it is up to date."""
+    source = tree.get(order.name)
+    if source is None:
+        message = f"the project has no `{order.name}`"
+        return MadeLock(problems=(diagnose("MCP422", None, message, "", LOCK_AGAIN),))
+    lock: LockFile | None = None
+    try:
+        lock = read_lock(source, tree.extras, tree.groups)
+        check_pythons(lock, tree)
+        with _local(request) as local:
+            made = _assembled(request, lock, tree, local)
+    except LockError as problem:
+        if problem.kind == "invalid":
+            return MadeLock(problems=(diagnose("MCP422", Span(order.name), str(problem), "", LOCK_AGAIN),))
+        return MadeLock(problems=lock_problem(problem, lock, request.wanted, locked=True))
+    if lock.is_ours and made.text.encode() != source.data:
+        place = _first_difference(source.text, made.text)
+        message = f"`{order.name}` has what the project does not need, or was changed by hand"
+        return MadeLock(problems=(diagnose("MCP422", Span(order.name, place, place), message, "", LOCK_AGAIN),))
+    return made
+
+
+def _first_difference(text: str, other: str) -> int:
+    """Return the offset of the first line that differs."""
+    offset = 0
+    for line, wanted in zip(text.splitlines(keepends=True), other.splitlines(keepends=True), strict=False):
+        if line != wanted:
+            break
+        offset += len(line)
+    return offset
+
+
+@contextmanager
+def _local(request: LockRequest) -> Iterator[dict[str, Path]]:
+    """Yield the wheels of what the project contains, by name."""
+    with tempfile.TemporaryDirectory(prefix="mcpc-") as folder:
+        wanted = [item for item in request.wanted if item.local is not None or item.repository is not None]
+        need = PackageRequest(wanted, request.targets[0], (), (), request.indexes)
+        yield local_wheels(need, Path(folder).resolve() / "wheels")
+
+
+def _assembled(request: LockRequest, selection: FileSelection, tree: SourceTree, local: Mapping[str, Path]) -> MadeLock:
+    table, files = assemble_lock(request, selection, sources_of(tree, request.wanted), local)
+    return MadeLock(lock_text(table), files, request.targets)

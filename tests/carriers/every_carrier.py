@@ -1,0 +1,39 @@
+"""Make every carrier of one built file, and print their digests: run by other Pythons, in other environments."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sys
+from pathlib import Path
+
+from mcpc.carriers.bundle import bundle
+from mcpc.carriers.files import archive_bytes
+from mcpc.carriers.image import ImageOptions, image_layout, read_base
+from mcpc.carriers.image.blobs import layout_archive
+from mcpc.carriers.plugin import FORMS, plugin
+from mcpc.carriers.registry import Publication, registry_file
+from mcpc.cli.carrier_files import read_built_server
+from mcpc.cli.export import deployment_of
+from mcpc.exports import EXPORTS
+
+CHOSEN = {"url": "https://github.com/example/weather/releases/download/v1.4.0/server.pyz"}
+
+
+def every_carrier(artifact: Path, base: Path) -> dict[str, bytes]:
+    """Return the bytes of each carrier of a built file."""
+    server = read_built_server(artifact)
+    url = "https://github.com/example/weather/releases/download/v1.4.0/weather.mcpb"
+    made = {f"bundle {version}": bundle(server, version) for version in ("0.3", "0.4")}
+    made["plugin"] = archive_bytes(plugin(server, "", tuple(FORMS)))
+    made["image"] = layout_archive(image_layout((server,), ImageOptions(read_base(base), port=8000)))
+    made["layer"] = layout_archive(image_layout((server,), ImageOptions()))
+    made["registry"] = registry_file(server, Publication("io.github.example/weather", ((url, "0" * 64),))).encode()
+    for kind, export in EXPORTS.items():
+        made[kind] = export(deployment_of(server, kind, CHOSEN)).encode()
+    return made
+
+
+if __name__ == "__main__":
+    found = every_carrier(*map(Path, sys.argv[1:]))
+    sys.stdout.write(json.dumps({name: hashlib.sha256(data).hexdigest() for name, data in found.items()}))

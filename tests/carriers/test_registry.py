@@ -1,0 +1,118 @@
+"""The registry's `server.json`: valid by its schema, and refused beforehand where the registry would refuse it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from mcpc.carriers import UnusableValueError
+from mcpc.carriers.registry import Publication, registry_file
+from mcpc.frontends.registry_manifest import is_registry_manifest
+from mcpc.ir.project import ProjectMetadata
+from mcpc.sources import Source
+from support.artifact import mcpc
+from support.carriers import FILES, assert_valid
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from mcpc.carriers import BuiltServer
+
+SCHEMA = "registry/server.schema.2025-12-11.json"
+URL = "https://github.com/example/weather/releases/download/v1.4.0/weather.mcpb"
+PUBLISHED = Publication(
+    "io.github.example/weather", ((URL, "0" * 64),), ("ghcr.io/example/weather:1.4.0",), ("https://w.example.com/mcp",)
+)
+
+
+def published(server: BuiltServer, **changes: Any) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(registry_file(server, replace(PUBLISHED, **changes)))
+    return found
+
+
+def test_it_is_valid_and_complete(server: BuiltServer) -> None:
+    found = published(server)
+    assert_valid(SCHEMA, found)
+    assert found["repository"] == {"url": "https://github.com/example/weather", "source": "github"}
+    assert found["icons"] == [
+        {"src": "https://example.org/i.png", "mimeType": "image/png", "sizes": ["48x48"], "theme": "dark"}
+    ]
+    variables = {each["name"]: each for each in found["packages"][0]["environmentVariables"]}
+    assert variables["API_KEY"]["isSecret"] is variables["API_KEY"]["isRequired"] is True
+    assert variables["VERBOSE"]["default"] == "true"
+    assert variables["REGION"]["choices"] == ["eu$1", "us"]
+    assert variables["ROOT"]["format"] == "filepath"
+    assert found["packages"][1] | {"environmentVariables": 0} == {
+        "registryType": "oci", "identifier": "ghcr.io/example/weather:1.4.0", "transport": {"type": "stdio"},
+        "environmentVariables": 0,
+    }  # fmt: skip
+
+
+def test_it_is_told_apart_from_a_project(server: BuiltServer) -> None:
+    text = registry_file(server, PUBLISHED).encode()
+    assert is_registry_manifest(Source("server.json", text, 0o644))
+    own = FILES["server.json"]
+    assert not is_registry_manifest(Source("server.json", own.encode() if isinstance(own, str) else own, 0o644))
+
+
+REFUSED: dict[str, tuple[dict[str, Any], str]] = {
+    "no name": ({"name": ""}, r"\[tool.mcpc.registry\]"),
+    "a name without a namespace": ({"name": "weather"}, "io.github.ACCOUNT/NAME"),
+    "a name with two": ({"name": "a/b/c"}, "io.github.ACCOUNT/NAME"),
+    "a bundle elsewhere": ({"mcpb": (("https://example.org/w.mcpb", "0" * 64),)}, "release on github.com"),
+    "a bundle that is not of a release": ({"mcpb": (("https://github.com/e/w.mcpb", "0" * 64),)}, "release"),
+    "a bundle without mcp": (
+        {"mcpb": (("https://github.com/e/w/releases/download/v1/w.zip", "0" * 64),)}, "does not contain `mcp`",
+    ),
+    "a bundle without a file": ({"mcpb": ((URL, ""),)}, "URL=FILE"),
+    "an image without a tag": ({"oci": ("ghcr.io/example/weather",)}, "tag or a digest"),
+    "an image elsewhere": ({"oci": ("registry.example.org/w:1",)}, "ghcr.io"),
+    "a server on this machine": ({"remotes": ("http://localhost:8000/mcp",)}, "public"),
+    "nothing to install": ({"mcpb": (), "oci": (), "remotes": ()}, "--remote"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_the_registry_would_refuse(server: BuiltServer, name: str) -> None:
+    changes, expected = REFUSED[name]
+    with pytest.raises(UnusableValueError, match=expected):
+        published(server, **changes)
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        ({"version": "^1.2"}, "one version"),
+        ({"version": "1.x"}, "one version"),
+        ({"version": "latest"}, "one version"),
+        ({"description": "x" * 101}, "101 characters"),
+        ({"project": ProjectMetadata()}, r"\[project\]"),
+    ],
+)
+def test_descriptions_that_the_registry_would_refuse(
+    server: BuiltServer, changes: dict[str, Any], expected: str
+) -> None:
+    with pytest.raises(UnusableValueError, match=expected):
+        published(replace(server, **changes))
+
+
+def test_the_command_takes_the_digest_of_the_file(tmp_path: Path, artifact: Path) -> None:
+    file = tmp_path / "weather.mcpb"
+    file.write_bytes(b"bundle")
+    done = mcpc("registry", artifact, "--mcpb", file)
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert_valid(SCHEMA, found)
+    assert found["packages"][0]["identifier"] == URL
+    assert found["packages"][0]["fileSha256"] == hashlib.sha256(b"bundle").hexdigest()
+    assert found["packages"][1]["identifier"] == "ghcr.io/example/weather:1.4.0"
+    refused = mcpc("registry", artifact, "-o", tmp_path / "server.json")
+    assert (refused.returncode, (tmp_path / "server.json").exists()) == (2, False)
+    assert "--mcpb URL=FILE" in " ".join(refused.stderr.split())
+    unknown = tmp_path / "other.mcpb"
+    unknown.write_bytes(b"")
+    assert mcpc("registry", artifact, "--mcpb", unknown).returncode == 2

@@ -1,0 +1,172 @@
+"""Parts of locks: the tags of targets as pip has them, markers that tell targets apart, files of each place."""
+
+from __future__ import annotations
+
+import tomllib
+from typing import TYPE_CHECKING
+
+import pytest
+from packaging.markers import Marker
+from pip._internal.cli.cmdoptions import make_target_python
+from pip._internal.commands import create_command
+
+from mcpc.dependencies.lock_files import LockedFile, LockError, is_lock_name, read_lock
+from mcpc.dependencies.pip_install import target_options
+from mcpc.dependencies.platforms import HERE, Target, marker_values
+from mcpc.dependencies.required_python import required_python
+from mcpc.dependencies.target_tags import target_environment, wheel_tags
+from mcpc.locking.assembly import file_place, target_marker
+from mcpc.locking.request import read_target, target_name
+from mcpc.locking.text import lock_text
+from mcpc.sources import Source
+from support.projects import tree
+
+if TYPE_CHECKING:
+    from typing import Any
+
+TARGETS = [
+    Target("", HERE),
+    Target("", "3.13"),
+    Target("manylinux2014_x86_64", "3.11"),
+    Target("manylinux_2_28_aarch64", "3.12"),
+    Target("musllinux_1_2_x86_64", "3.13"),
+    Target("macosx_11_0_arm64", "3.12"),
+    Target("macosx_13_0_universal2", "3.12"),
+    Target("win_amd64", "3.14"),
+]
+
+
+@pytest.mark.parametrize("target", TARGETS, ids=lambda target: target.name)
+def test_tags_are_those_by_which_pip_selects(target: Target) -> None:
+    values, _ = create_command("index").parse_args([*target_options(target), "versions", "x"])
+    theirs = make_target_python(values).get_sorted_tags()
+    assert [str(tag) for tag in wheel_tags(target)] == [str(tag) for tag in theirs]
+
+
+@pytest.mark.parametrize("target", TARGETS, ids=lambda target: target.name)
+def test_a_target_has_a_name_in_locks(target: Target) -> None:
+    assert read_target(target_name(target)) == target
+
+
+MIXED = [Target(platform, python) for platform in ("manylinux2014_x86_64", "macosx_11_0_arm64", "win_amd64")
+         for python in ("3.11", "3.12")]  # fmt: skip
+
+
+@pytest.mark.parametrize(("picked", "marker"), [
+    (range(6), ""), ((0, 1), "sys_platform == 'linux'"), ((0, 1, 4, 5), "sys_platform == 'linux' or sys_platform == 'win32'"),
+    ((0, 2, 4), "python_version == '3.11'"),
+    ((3,), "(sys_platform == 'darwin' and platform_machine == 'arm64' and python_version == '3.12')"),
+])  # fmt: skip
+def test_a_marker_is_true_on_its_targets_only(picked: tuple[int, ...], marker: str) -> None:
+    some = [MIXED[number] for number in picked]
+    assert target_marker(some, MIXED) == marker
+    if marker:
+        true = [item for item in MIXED if Marker(marker).evaluate({**target_environment(item)})]
+        assert true == some
+
+
+def test_markers_of_a_target_do_not_depend_on_this_machine() -> None:
+    assert marker_values(Target("win_amd64", "3.12"))["platform_machine"] == "AMD64"
+    assert target_environment(Target("win_amd64", "3.12"))["platform_system"] == "Windows"
+
+
+def test_the_text_of_a_lock_reads_as_its_table() -> None:
+    wheel = {"name": "a-1-py3-none-any.whl", "path": 'we"ird\\é/a.whl', "size": 3, "hashes": {"sha256": "0"}}
+    table: dict[str, Any] = {
+        "lock-version": "1.0",
+        "environments": ["sys_platform == 'linux'"],
+        "created-by": "mcpc",
+        "packages": [{"name": "a", "version": "1", "dependencies": [{"name": "b"}], "wheels": [wheel]}],
+        "tool": {"mcpc": {"targets": ["cp311"]}},
+    }
+    assert tomllib.loads(lock_text(table)) == table
+    assert tomllib.loads(lock_text({**table, "packages": []})) == {**table, "packages": []}
+
+
+@pytest.mark.parametrize(("file", "place"), [
+    ({"address": "https://user:secret@index.example/a/x.whl?q=1#sha256=00"}, {"url": "https://index.example/a/x.whl?q=1"}),
+    ({"address": "file:///srv/wheels/x%2B1.whl"}, {"path": "../wheels/x+1.whl"}),
+    ({"path": "./vendor/x.whl"}, {"path": "vendor/x.whl"}),
+])  # fmt: skip
+def test_a_place_has_no_password_and_is_relative(file: dict[str, str], place: dict[str, str]) -> None:
+    assert file_place(LockedFile("x", "1", "x.whl", "00", **file), "/srv/project") == place
+
+
+@pytest.mark.parametrize(("name", "known"), [
+    ("pylock.toml", True), ("pylock.ci.toml", True), ("uv.lock", True), ("poetry.lock", False), ("pylock.a.b.toml", False),
+])  # fmt: skip
+def test_names_of_locks(name: str, known: bool) -> None:
+    assert is_lock_name(name) is known
+
+
+UV = """version = 1
+requires-python = ">=3.11"
+[[package]]
+name = "native"
+version = "1.0"
+source = { registry = "../wheels" }
+wheels = [
+  { path = "native-1.0-cp312-cp312-win_amd64.whl", hash = "sha256:aa", size = 5 },
+  { path = "native-1.0-cp312-cp312-manylinux_2_17_x86_64.whl", hash = "sha256:bb" },
+]
+[[package]]
+name = "Plain"
+version = "2.0"
+source = { registry = "https://index.example" }
+wheels = [{ url = "https://index.example/plain-2.0-py3-none-any.whl", hash = "sha256:cc" }]
+[[package]]
+name = "bare"
+version = "3.0"
+source = { registry = "https://index.example" }
+[[package]]
+name = "twice"
+version = "1.0"
+source = { registry = "https://index.example" }
+wheels = [{ url = "https://index.example/twice-1.0-py3-none-any.whl", hash = "sha256:dd" }]
+[[package]]
+name = "twice"
+version = "2.0"
+source = { registry = "https://index.example" }
+wheels = [{ url = "https://index.example/twice-2.0-py3-none-any.whl", hash = "sha256:ee" }]
+[[package]]
+name = "own"
+version = "0.1"
+source = { editable = "." }
+"""
+
+
+def test_files_of_uv_s_lock_are_selected_by_target() -> None:
+    lock = read_lock(Source("uv.lock", UV.encode()))
+    found = [
+        lock.file_for("native", target)
+        for target in (Target("win_amd64", "3.12"), Target("manylinux2014_x86_64", "3.12"))
+    ]
+    assert [(file.sha256, file.size, file.path) for file in found if file is not None] == [
+        ("aa", 5, "../wheels/native-1.0-cp312-cp312-win_amd64.whl"),
+        ("bb", None, "../wheels/native-1.0-cp312-cp312-manylinux_2_17_x86_64.whl"),
+    ]
+    plain = lock.file_for("plain", Target("", HERE))
+    assert plain is not None
+    assert plain.address == "https://index.example/plain-2.0-py3-none-any.whl"
+    assert lock.file_for("own", Target("", HERE)) is None
+
+
+@pytest.mark.parametrize(("name", "kind", "words"), [
+    ("bare", "unhashed", "no file with a digest"), ("twice", "stale", "several versions of `twice`"),
+    ("native", "stale", "no wheel of `native 1.0` for macosx_11_0_arm64 with Python 3.12"),
+])  # fmt: skip
+def test_what_a_lock_does_not_decide(name: str, kind: str, words: str) -> None:
+    with pytest.raises(LockError, match=words) as caught:
+        read_lock(Source("uv.lock", UV.encode())).file_for(name, Target("macosx_11_0_arm64", "3.12"))
+    assert (caught.value.kind, caught.value.package) == (kind, name)
+
+
+@pytest.mark.parametrize(("written", "minors"), [
+    (">=3.12", ("3.12", "3.13", "3.14")), (">=3.10,<3.13", ("3.11", "3.12")), (">=3.11.4", ("3.11", "3.12", "3.13", "3.14")),
+    ("==3.13.*", ("3.13",)),
+])  # fmt: skip
+def test_the_pythons_that_a_project_allows(written: str, minors: tuple[str, ...]) -> None:
+    found = required_python(tree({"pyproject.toml": f'[project]\nname = "p"\nrequires-python = "{written}"\n'}))
+    assert found is not None
+    assert (found.specifier, found.minors) == (written, minors)
+    assert required_python(tree({})) is None
