@@ -23,7 +23,7 @@ from mcpc.passes import PASSES, check_server
 from mcpc.sources import read_tree
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     from mcpc.diagnostics import Diagnostics
@@ -95,10 +95,12 @@ def analyse(tree: SourceTree, found: Diagnostics, options: Options, progress: Pr
     return CheckResult(tree.files, in_order(found), server, None if refused else checked)
 
 
-def compile_server(checked: CheckedServer, options: Options, progress: Progress = no_progress) -> BuiltArchive:
-    """Build the artifact of a checked server."""
+def compile_server(
+    checked: CheckedServer, options: Options, progress: Progress = no_progress, minors: Sequence[str] = ()
+) -> BuiltArchive:
+    """Build the artifact of a checked server; `minors`: compile for these Pythons if the options name none."""
     progress("generating")
-    minors = options.minors or (HERE,)
+    minors = options.minors or minors or (HERE,)
     modules = emit(checked, minors)
     progress("packing")
-    return pack_server(checked, modules, options.python, minors)
+    return pack_server(checked, modules, options, minors)

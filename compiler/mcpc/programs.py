@@ -73,6 +73,7 @@ PROGRAMS: dict[str, ProgramEnvironment] = {
     "built file": ProgramEnvironment("a built file, before it takes its name: no handler", ()),
     "confined": ProgramEnvironment("the project's code and builds of packages, by `mcpc.confinement`"),
     "compiler": ProgramEnvironment("this compiler, in `mcpc dev`", ALL_VARIABLES),
+    "second build": ProgramEnvironment("this compiler, in another environment (`build --verify`)", ALL_VARIABLES),
     "server": ProgramEnvironment("a built file with its handlers, because the user asked for that", ALL_VARIABLES),
 }
 

@@ -33,6 +33,8 @@ OTHER_PYTHONS = "mcpc_runtime/other_pythons"
 HEAD = len(MAGIC_NUMBER) + 4
 DEFLATED = b"x"
 """How a deflated module begins; bytecode begins otherwise. Files with a minimal library have such modules."""
+SOURCE = b"#"
+"""How a deflated module begins that is a source: what only commands for people use is compiled for them."""
 
 
 class RuntimeFinder:
@@ -96,10 +98,12 @@ class RuntimeFinder:
         """Run a module."""
         _, offset, length = (self._table or {})[module.__name__]
         body = self._data[offset : offset + length]
+        is_source = self._is_source
         if body[:1] == DEFLATED:
             body = __import__("zlib").decompress(body)
+            is_source = is_source or body[:1] == SOURCE
         label = f"server.pyz/{module.__name__.replace('.', '/')}"
-        code = compile(body, label, "exec", dont_inherit=True) if self._is_source else marshal.loads(body)
+        code = compile(body, label, "exec", dont_inherit=True) if is_source else marshal.loads(body)
         exec(code, module.__dict__)  # noqa: S102 - code of the archive itself
 
 

@@ -14,8 +14,9 @@ import pytest
 
 from mcpc.carriers import UnusableValueError
 from mcpc.carriers.bundle import bundle
+from mcpc.carriers.programs import ProgramTarget, program_target
 from mcpc.ir.project import ProjectMetadata
-from mcpc.launchers.windows_file import PythonChoice, windows_file
+from mcpc.launchers.windows_file import BundledInterpreter, PythonChoice, windows_file
 from support.artifact import mcpc
 from support.carriers import HOSTILE, assert_valid
 
@@ -113,6 +114,25 @@ def test_what_a_bundle_starts_serves(tmp_path: Path, server: BuiltServer, mcpb: 
 def test_missing_metadata_is_one_message_that_says_where(server: BuiltServer) -> None:
     with pytest.raises(UnusableValueError, match=r"authors = .* and a description: .*\[project\]` of `pyproject.toml`"):
         bundle(replace(server, project=ProjectMetadata()))
+
+
+def test_a_program_for_windows_needs_python_unless_it_has_one(server: BuiltServer) -> None:
+    """The launcher has the bytes that begin its record, too."""
+    interpreter = BundledInterpreter("0" * 64, (), b"")
+    alone = windows_file(server.data, "x64", PythonChoice((11,)), interpreter)
+    for data, needs_python in ((windows_program(server), True), (alone, False)):
+        target = program_target(data)
+        assert target == ProgramTarget("win32", "amd64", needs_python=needs_python)
+        found = manifest(bundle(replace(server, data=data, target=target)))
+        assert found["server"]["type"] == "binary"
+        assert found["compatibility"]["platforms"] == ["win32"]
+        assert ("runtimes" in found["compatibility"]) is needs_python
+
+
+@pytest.mark.parametrize("source", ["data:image/png;base64,%%%", "data:image/png;base64,R0lGODlh", "icons/a.png"])
+def test_an_icon_that_no_client_shows_is_left_out(server: BuiltServer, source: str) -> None:
+    found = manifest(bundle(replace(server, icons=({"src": source},))))
+    assert "icon" not in found
 
 
 @pytest.mark.parametrize(("programs", "named"), [((ELF, ELF + b"x"), "two"), ((b"#!/bin/sh\n",), "self-contained")])

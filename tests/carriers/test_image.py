@@ -132,6 +132,14 @@ def test_a_base_is_read_from_a_layout(tmp_path: Path, server: BuiltServer, kind:
     assert [len(manifest["layers"]) for manifest, _ in images(image_layout((server,), ImageOptions(found)))] == [3, 3]
 
 
+def test_a_base_without_its_other_processors_is_read(tmp_path: Path, server: BuiltServer) -> None:
+    """As an archive of `docker save` has the whole index, and the blobs of one processor."""
+    base = image_layout((server,), ImageOptions((base_image("amd64"), base_image("arm64"))))
+    left_out = json.loads(blob(base, entry_of(base)))["manifests"][1]["digest"].removeprefix("sha256:")
+    place = write_layout(tmp_path / "base", tuple(file for file in base if not file.path.endswith(left_out)))
+    assert [each.machine for each in read_base(place)] == ["amd64"]
+
+
 def test_a_base_is_read_from_an_archive_of_docker(tmp_path: Path, server: BuiltServer) -> None:
     base = base_image("amd64")
     config = json.dumps(base.config).encode()

@@ -55,7 +55,7 @@ OF_PYTHON = ("PYTHON", "LANG", "LC_")
 STORE = "TESTS_ARTIFACTS"
 """The variable that names the folder of what was built in this run."""
 OF_THE_COMMAND = frozenset(
-    {"project", "target", "no_smoke", "blocks", "quiet", "output", "is_program"}
+    {"project", "target", "no_smoke", "blocks", "quiet", "output", "is_program", "verify"}
     | {"embedding", "interpreter", "minimal_library"}
 )
 """Parameters of `mcpc build` that are not options of the build."""

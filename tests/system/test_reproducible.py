@@ -350,6 +350,11 @@ def test_every_python_builds_from_the_same_sources(tmp_path: Path) -> None:
     built = {version: built_by(version, tmp_path) for version in interpreters()}
     digests = {version: build_facts(path)["sourceDigest"] for version, path in built.items()}
     assert len(set(digests.values())) == 1, digests
+    bills = set()
+    for path in built.values():
+        with zipfile.ZipFile(path) as archive:
+            bills.add(archive.read("META-INF/sbom.cdx.json"))
+    assert len(bills) == 1
 
 
 def built_by(version: str, folder: Path) -> Path:

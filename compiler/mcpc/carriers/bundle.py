@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import base64
 import re
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -35,7 +36,7 @@ TYPES = {"integer": "number", "number": "number", "boolean": "boolean", "file": 
 PLATFORMS = {"win": WINDOWS, "macosx": MACOS, "linux": LINUX, "manylinux": LINUX, "musllinux": LINUX}
 """Systems of the tags of packages, by how the tag of a platform begins."""
 EMAIL = re.compile(r"[A-Za-z0-9._%+-]+@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+")
-PNG = "data:image/png;base64,"
+PNG, SIGNATURE = "data:image/png;base64,", b"\x89PNG\r\n\x1a\n"
 UV_START = '''"""Start the server that this bundle contains."""
 
 import runpy
@@ -132,7 +133,8 @@ def binary_form(by_system: Mapping[str, bytes], environment: Item) -> BundleForm
     if others:
         config["platform_overrides"] = {system: commands[system] for system in others}
     files = tuple(CarrierFile(places[system], EXECUTABLE, data) for system, data in by_system.items())
-    needs_python = False
+    targets = map(program_target, by_system.values())
+    needs_python = any(target is not None and target.needs_python for target in targets)
     return BundleForm(
         files, {"type": "binary", "entry_point": places[first], "mcp_config": config}, (*by_system,), needs_python
     )
@@ -230,7 +232,9 @@ def _png_icons(server: BuiltServer) -> Iterator[bytes]:
     for icon in server.icons:
         source = str(icon.get("src", ""))
         if source.startswith(PNG):
-            yield base64.b64decode(source.removeprefix(PNG))
+            with suppress(ValueError):
+                data = base64.b64decode(source.removeprefix(PNG), validate=True)
+                yield from (data,) if data.startswith(SIGNATURE) else ()
 
 
 def toml_text(text: str) -> str:

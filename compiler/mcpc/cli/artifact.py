@@ -85,15 +85,20 @@ def artifact_contents(path: Path) -> dict[str, Any]:
     """Return the build facts and the lists of a built file, without running it."""
     try:
         with zipfile.ZipFile(path) as archive:
-            facts: dict[str, Any] = json.loads(stored_entry(archive, FACTS))
-            facts.pop(PACKAGE_PATHS, None)
-            index = parse_index(stored_entry(archive, "mcpc_app/index.py"))
-            blob = stored_entry(archive, "mcpc_app/blob")
-        newest = index["revisions"][index["stateless_versions"][-1]]
-        facts |= server_description(index["result_meta"], newest["answers"], blob)
-        return facts | {row[0].decode(): list_items(row, blob) for row in newest["lists"].values()}
+            return archive_contents(archive)
     except READ_ERRORS:
         raise click.UsageError(messages.DAMAGED.format(path=path)) from None
+
+
+def archive_contents(archive: zipfile.ZipFile) -> dict[str, Any]:
+    """Return the build facts and the lists of an archive; raise one of READ_ERRORS."""
+    facts: dict[str, Any] = json.loads(stored_entry(archive, FACTS))
+    facts.pop(PACKAGE_PATHS, None)
+    index = parse_index(stored_entry(archive, "mcpc_app/index.py"))
+    blob = stored_entry(archive, "mcpc_app/blob")
+    newest = index["revisions"][index["stateless_versions"][-1]]
+    facts |= server_description(index["result_meta"], newest["answers"], blob)
+    return facts | {row[0].decode(): list_items(row, blob) for row in newest["lists"].values()}
 
 
 def server_description(meta: dict[str, Any], answers: dict[str, Any], blob: bytes) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from click.core import ParameterSource
 
 from mcpc.cli import command_options, messages, report
 from mcpc.cli.build_steps import embed_build, load_or_build, output_path, write_artifact
+from mcpc.cli.repeated_build import BuildParameters, require_repeatable
 from mcpc.cli.windows_program import as_windows_program, check_python_of_program
 from mcpc.diagnostics.formats import relocate_paths
 from mcpc.diagnostics.formats.text import BLOCKS
@@ -104,6 +105,7 @@ def validate_target(context: click.Context, option: click.Parameter, value: str 
     cls=command_options.PythonOption,
 )
 @click.option("--no-smoke", is_flag=True, help="Skip the test start of the built file.")
+@click.option("--verify", is_flag=True, help="Build twice, in different environments, and require the same bytes.")
 @click.option("--live", is_flag=True, hidden=True, help="Announce list changes, as `mcpc dev` needs.")
 @click.option(
     "--blocks", type=int, hidden=True, help="Report problems in the form that `mcpc dev` reads, for this many columns."
@@ -118,7 +120,7 @@ def command(context: click.Context, /, target: Path, output: str, no_smoke: bool
     The file is written atomically: after an error, an existing file is unchanged.
     """
     started = time.monotonic()
-    project, width = given.pop("project"), given.pop("blocks")
+    project, width, is_verified = given.pop("project"), given.pop("blocks"), given.pop("verify")
     output = output if width is None else f"{BLOCKS}{width}"
     is_program = given.pop("is_program")
     embedding = read_embedding(given, is_program=is_program)
@@ -135,6 +137,8 @@ def command(context: click.Context, /, target: Path, output: str, no_smoke: bool
         report.report(told, files, output, project)
     if embedding is not None:
         build = embed_build(build, embedding, output, quiet)
+    asked = BuildParameters(project, options, place, embedding, is_program)
+    require_repeatable(build, asked, is_required=is_verified, quiet=quiet)
     is_ours = embedding is not None and embedding.target == this_machine()
     write_artifact(build, place, START_ALONE if is_ours else START_BY_PYTHON, tried=not no_smoke)
     if output == "json":

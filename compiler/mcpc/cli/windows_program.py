@@ -28,11 +28,16 @@ def check_python_of_program(options: Options) -> None:
 
 def as_windows_program(build: CachedBuild, options: Options) -> CachedBuild:
     """Return a build with the launcher for Windows before its archive."""
+    return replace(build, data=windows_program(build.data, options))
+
+
+def windows_program(archive: bytes, options: Options, minor: str = "") -> bytes:
+    """Return an archive with the launcher for Windows; `minor`: its Python if the options name none."""
     exact = EXACT_PYTHON.fullmatch(options.python)
-    minors = tuple(int(minor.removeprefix("3.")) for minor in options.minors)
+    minors = tuple(int(each.removeprefix("3.")) for each in options.minors or (minor,) if each)
     chosen = minors or (int(exact[1]) if exact else sys.version_info.minor,)
     choice = PythonChoice(chosen, is_only=exact is not None)
-    return replace(build, data=windows_file(build.data, machine_of(options), choice))
+    return windows_file(archive, machine_of(options), choice)
 
 
 def machine_of(options: Options) -> str:

@@ -23,6 +23,8 @@ import warnings
 from types import CodeType
 from typing import TYPE_CHECKING
 
+from mcpc_runtime import SOURCE
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
@@ -62,6 +64,16 @@ class RuntimeStripper(ast.NodeTransformer):
             return ast.copy_location(ast.Pass(), node)
         return self.generic_visit(ast.copy_location(ast.Assign([node.target], node.value), node))
 
+    def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:
+        """Keep the annotations of a named tuple, which are its fields, without their types."""
+        if not any(isinstance(base, ast.Name) and base.id == "NamedTuple" for base in node.bases):
+            return self.generic_visit(node)
+        fields = [each for each in node.body if isinstance(each, ast.AnnAssign)]
+        for field in fields:
+            field.annotation = ast.copy_location(ast.Constant(None), field)
+        node.body = [each if each in fields else self.visit(each) for each in node.body]
+        return node
+
     def visit_If(self, node: ast.If) -> ast.AST | list[ast.stmt]:
         """Remove `if TYPE_CHECKING`, and keep its `else` branch."""
         if isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
@@ -71,6 +83,20 @@ class RuntimeStripper(ast.NodeTransformer):
     def visit_ImportFrom(self, node: ast.ImportFrom) -> ast.AST:
         """Remove `from __future__ import annotations`, which has no effect any more."""
         return ast.copy_location(ast.Pass(), node) if node.module == "__future__" else node
+
+
+class DocstringStripper(ast.NodeTransformer):
+    """Removes what only readers need: texts that stand alone."""
+
+    def visit_Expr(self, node: ast.Expr) -> ast.AST:
+        """Replace a text."""
+        return ast.copy_location(ast.Pass(), node) if isinstance(node.value, ast.Constant) else node
+
+
+def stripped_source(source: bytes) -> bytes:
+    """Return a module's source without annotations and docstrings, for `mcpc_runtime.RuntimeFinder`."""
+    tree = DocstringStripper().visit(RuntimeStripper().visit(ast.parse(source)))
+    return SOURCE + b"\n" + ast.unparse(ast.fix_missing_locations(tree)).encode()
 
 
 def code_of(source: bytes, label: str, *, strip: bool) -> CodeType:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from mcpc.emit import ArtifactFile
     from mcpc.ir import CheckedServer
+    from mcpc.options import Options
 
 
 DEFLATED = frozenset({SOURCES})
@@ -32,12 +33,12 @@ class BuiltArchive:
 
 
 def pack_server(
-    checked: CheckedServer, modules: Sequence[ArtifactFile], python: str, minors: Sequence[str]
+    checked: CheckedServer, modules: Sequence[ArtifactFile], options: Options, minors: Sequence[str]
 ) -> BuiltArchive:
-    """Return the artifact of a server.
-
-    `python`: the interpreter that it looks for, empty for any; `minors`: those whose bytecode it has.
-    """
+    """Return the artifact of a server; `minors`: the Pythons whose bytecode it has."""
     entries = (*runtime_entries(checked.server, modules, minors), *program_entries(checked.server, minors))
-    entries += manifest_entries(checked.server, entries, minors)
-    return BuiltArchive(build_archive(entries, shell_prologue(python), deflated=DEFLATED), content_digest(entries))
+    entries += manifest_entries(checked.server, entries, minors, options)
+    return BuiltArchive(
+        build_archive(entries, shell_prologue(options.python or ",".join(minors)), deflated=DEFLATED),
+        content_digest(entries),
+    )

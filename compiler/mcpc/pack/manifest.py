@@ -3,38 +3,44 @@
 from __future__ import annotations
 
 import json
-import uuid
+from importlib.resources import files
 from typing import TYPE_CHECKING
 
-from mcpc import DISTRIBUTION, __version__
+from mcpc import __version__
 from mcpc.emit.interpreters import full_version
 from mcpc.ir.handlers import DEFAULT, default_options
 from mcpc.pack.archive import MANIFEST, PACKAGES, ArchiveEntry, content_digest, sha256_hex, without_tag
+from mcpc.pack.recorded_options import recorded_options
+from mcpc.pack.sbom import bill_of_materials
 from mcpc.revisions import REVISIONS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from mcpc.ir import Handler, HandlerOptions, Layer, Package, Server
+    from mcpc.options import Options
     from mcpc.sources import Json
 
 PYTHON = ">=3.11"
-NAMESPACE = uuid.UUID("6ba7b811-9dad-11d1-80b4-00c04fd430c8")
-"""The standard namespace of URLs (RFC 9562, section 6.6)."""
+FACTS, SBOM = "META-INF/build.json", "META-INF/sbom.cdx.json"
+RUNTIME_LICENCE = "META-INF/licenses/mcpc-runtime.txt"
 
 
 def manifest_entries(
-    server: Server, entries: Sequence[ArchiveEntry], minors: Sequence[str]
+    server: Server, entries: Sequence[ArchiveEntry], minors: Sequence[str], options: Options
 ) -> tuple[ArchiveEntry, ...]:
-    """Return the entries of META-INF; the manifest covers all others, including the two beside it."""
+    """Return the entries of META-INF; the manifest covers all others, including those beside it."""
     # Wheels depend on the Python and the machine of the build.
     own = [entry for entry in entries if not is_bytecode(entry.name) and not entry.name.startswith(PACKAGES)]
     source = content_digest(own)
-    facts = ArchiveEntry("META-INF/build.json", readable_json(build_facts(server, source, minors)))
-    bill = ArchiveEntry("META-INF/sbom.cdx.json", readable_json(bill_of_materials(server, source)))
-    lines = sorted((entry.name, sha256_hex(entry.data)) for entry in (*entries, facts, bill))
+    chosen = recorded_options(options)
+    built = build_facts(server, source, minors)
+    facts = ArchiveEntry(FACTS, readable_json({**built, **({"options": chosen} if chosen else {})}))
+    bill = ArchiveEntry(SBOM, readable_json(bill_of_materials(server, source)))
+    licence = ArchiveEntry(RUNTIME_LICENCE, files("mcpc_runtime").joinpath("LICENSE").read_bytes())
+    lines = sorted((entry.name, sha256_hex(entry.data)) for entry in (*entries, facts, bill, licence))
     manifest = "".join(f"{checksum_line(name, checksum)}\n" for name, checksum in lines)
-    return facts, bill, ArchiveEntry(MANIFEST, manifest.encode())
+    return facts, bill, licence, ArchiveEntry(MANIFEST, manifest.encode())
 
 
 def bytecode_versions(minors: Sequence[str]) -> str:
@@ -59,7 +65,7 @@ def readable_json(value: Json) -> bytes:
     return json.dumps(value, indent=2, ensure_ascii=False).encode("utf-8", "backslashreplace") + b"\n"
 
 
-def build_facts(server: Server, source: str, minors: Sequence[str]) -> Json:
+def build_facts(server: Server, source: str, minors: Sequence[str]) -> dict[str, Json]:
     """Return what was built, by which compiler and for which Python; no time and no place."""
     facts: dict[str, Json] = {
         "name": server.name,
@@ -159,28 +165,6 @@ def native_tags(layer: Layer) -> tuple[str, ...]:
     return tuple(sorted(tag for tag in tags if not tag.endswith("-any")))
 
 
-def bill_of_materials(server: Server, source: str) -> Json:
-    """Return a CycloneDX bill of materials: the server, the runtime and the bundled packages."""
-    return {
-        "$schema": "http://cyclonedx.org/schema/bom-1.6.schema.json",
-        "bomFormat": "CycloneDX",
-        "specVersion": "1.6",
-        "serialNumber": f"urn:uuid:{uuid.uuid5(NAMESPACE, source)}",
-        "version": 1,
-        "metadata": {"component": {"type": "application", "name": server.name, "version": server.version}},
-        "components": [
-            {
-                "type": "library",
-                "name": "mcpc-runtime",
-                "version": __version__,
-                "licenses": [{"license": {"id": "MIT"}}],
-                "purl": f"pkg:pypi/{DISTRIBUTION}@{__version__}",
-            },
-            *(bom_component(package) for package in all_packages(server)),
-        ],
-    }
-
-
 def all_packages(server: Server) -> list[Package]:
     """Return the distinct bundled packages of an artifact, sorted by name."""
     layers = [layer for layer in (server.layer, server.serving) if layer is not None]
@@ -188,15 +172,3 @@ def all_packages(server: Server) -> list[Package]:
         {package for layer in layers for package in layer.packages},
         key=lambda item: (item.name, item.version, item.tags),
     )
-
-
-def bom_component(package: Package) -> Json:
-    """Return a package as a component of the SBOM; a licence that is not an SPDX expression is a name."""
-    licence: Json = {"expression": package.licence} if package.is_spdx else {"license": {"name": package.licence}}
-    return {
-        "type": "library",
-        "name": package.name,
-        "version": package.version,
-        **({"licenses": [licence]} if package.licence else {}),
-        "purl": f"pkg:pypi/{package.name}@{package.version}",
-    }

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 FOLDER = "META-INF/licenses/"
 DOCUMENTATION = Path("/usr/share/doc")
 C_LIBRARY_PACKAGE = "libc6"
+INSTALLED = Path("/var/lib/dpkg/status")
+VERSION = re.compile(r"^Package: (\S+)\n(?:(?:\S+:| ).*\n)*?Version: (\S+)$", re.MULTILINE)
 COMMON = re.compile(r"/usr/share/common-licenses/([A-Z][A-Za-z]*-[\d.]*\d)")
 """How a text of a package names a licence that is a file of its own."""
 OTHER_NAMES = {"libbz2": "libbz2-1.0", "libcrypto3": "libssl3", "libz1": "zlib1g"}
@@ -42,11 +44,34 @@ def common_licences(text: bytes) -> Iterator[Path]:
 
 
 def package_names(objects: SharedObjects) -> Iterator[str]:
-    """Yield the names of the packages whose libraries are included: `libssl.so.3` is of `libssl3`."""
+    """Yield the names of the packages whose libraries are included."""
     yield C_LIBRARY_PACKAGE
     for name in objects.files:
-        found = re.fullmatch(r"(lib[\w+-]*?)\.so\.(\d+)[\d.]*", name)
-        if found is not None:
-            library, version = found.groups()
-            joined = f"{library}-{version}" if library[-1].isdigit() else library + version
-            yield OTHER_NAMES.get(library, OTHER_NAMES.get(joined, joined))
+        found = package_of(name)
+        if found:
+            yield found
+
+
+def package_of(file: str) -> str:
+    """Return the package of a library, an empty text for an extension module: `libssl.so.3` is of `libssl3`."""
+    found = re.fullmatch(r"(lib[\w+-]*?)\.so\.(\d+)[\d.]*", file)
+    if found is None:
+        return ""
+    library, version = found.groups()
+    joined = f"{library}-{version}" if library[-1].isdigit() else library + version
+    return OTHER_NAMES.get(library, OTHER_NAMES.get(joined, joined))
+
+
+def library_files(objects: SharedObjects) -> dict[tuple[str, str], bytes]:
+    """Return the bytes of each library that is included, by its package and its name; the C library has no file."""
+    found = {(package_of(name), name): file.path.read_bytes() for name, file in objects.files.items()}
+    return {(C_LIBRARY_PACKAGE, ""): b"", **{row: data for row, data in sorted(found.items()) if row[0]}}
+
+
+def package_versions() -> dict[str, str]:
+    """Return the versions of the packages that are installed on a Debian-like system; none on any other."""
+    try:
+        text = INSTALLED.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return {}
+    return dict(VERSION.findall(text))

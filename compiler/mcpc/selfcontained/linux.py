@@ -24,13 +24,15 @@ from mcpc.selfcontained import relocatable_file
 from mcpc.selfcontained.executable import FROZEN_MODULES, build_executable
 from mcpc.selfcontained.import_closure import imported_modules, library_closure
 from mcpc.selfcontained.interpreter import running_interpreter
+from mcpc.selfcontained.interpreter_components import EmbeddedPython
 from mcpc.selfcontained.library import LEVEL, cached_library, deflate, library_modules
-from mcpc.selfcontained.licences import FOLDER, licence_entries
+from mcpc.selfcontained.licences import FOLDER, library_files, licence_entries
 from mcpc.selfcontained.relocatable_file import NATIVE
 from mcpc.selfcontained.request import CannotEmbedError
 from mcpc.selfcontained.server_archive import server_entries, with_manifest
 from mcpc.selfcontained.shared_objects import collect_shared_objects, interpreter_functions, tool_output
 from mcpc_runtime import BYTECODE, HEAD
+from mcpc_runtime import DEFLATED as DEFLATED_MODULE
 from mcpc_runtime.bytecode_compilation import modules_entry
 
 if TYPE_CHECKING:
@@ -74,7 +76,9 @@ def embed_server(request: EmbeddingRequest) -> bytes:
     entries[LIBRARY] = cached_library(modules, ())
     entries[SHARED_OBJECTS] = data
     entries.update(licence_entries(interpreter, objects))
-    return with_start_table(executable, with_manifest(entries), (bundle, extensions))
+    python = interpreter.full_version
+    embedded = EmbeddedPython(request.target, python, request.minimal, LIBRARY, libraries=library_files(objects))
+    return with_start_table(executable, with_manifest(entries, embedded), (bundle, extensions))
 
 
 def for_own_interpreter(entries: Mapping[str, bytes]) -> dict[str, bytes]:
@@ -89,10 +93,15 @@ def deflated_bytecode(entry: bytes) -> bytes:
     end = HEAD + int.from_bytes(entry[HEAD - 4 : HEAD], "little")
     rows: dict[str, tuple[bool, int, int]] = marshal.loads(entry[HEAD:end])
     bodies = {
-        f"{name.replace('.', '/')}{'/__init__' * is_package}.py": zlib.compress(entry[start : start + length], LEVEL)
+        f"{name.replace('.', '/')}{'/__init__' * is_package}.py": deflated_once(entry[start : start + length])
         for name, (is_package, start, length) in rows.items()
     }
     return modules_entry(entry[: HEAD - 4], dict(sorted(bodies.items())))
+
+
+def deflated_once(module: bytes) -> bytes:
+    """Return a module deflated; some are already."""
+    return module if module.startswith(DEFLATED_MODULE) else zlib.compress(module, LEVEL)
 
 
 def refuse_native_packages(entries: Mapping[str, bytes]) -> None:

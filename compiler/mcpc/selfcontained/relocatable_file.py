@@ -22,6 +22,7 @@ from mcpc.launchers.archive_offsets import replace_prefix
 from mcpc.pack.archive import build_archive, sha256_hex
 from mcpc.pack.prologue import START
 from mcpc.selfcontained.import_closure import imported_modules, library_closure
+from mcpc.selfcontained.interpreter_components import EmbeddedPython
 from mcpc.selfcontained.licences import FOLDER
 from mcpc.selfcontained.program_format import read_program
 from mcpc.selfcontained.relocatable import relocatable_python
@@ -73,7 +74,8 @@ def embed_server(request: EmbeddingRequest) -> bytes:
             files = {path: data for path, data in files.items() if path in kept}
         entries.update({f"{FOLDER}{name}": place.read_bytes() for name, place in python.licences.items()})
     deflated = [name for name in entries if name.startswith(FOLDER)]
-    return unpacking_file(build_archive(with_manifest(entries), "", deflated=deflated), files, python)
+    embedded = EmbeddedPython(request.target, f"3.{python.minor}", request.minimal, f"python/{python.library}", files)
+    return unpacking_file(build_archive(with_manifest(entries, embedded), "", deflated=deflated), files, python)
 
 
 def check_target(request: EmbeddingRequest, python: RelocatablePython) -> None:

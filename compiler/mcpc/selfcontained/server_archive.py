@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import io
+import json
 import zipfile
+from typing import TYPE_CHECKING
 
 from mcpc.pack.archive import MANIFEST, ArchiveEntry, sha256_hex
-from mcpc.pack.manifest import checksum_line
+from mcpc.pack.manifest import FACTS, SBOM, checksum_line, readable_json
+from mcpc.pack.sbom import with_components
+
+if TYPE_CHECKING:
+    from mcpc.selfcontained.interpreter_components import EmbeddedPython
 
 
 def server_entries(archive: bytes) -> dict[str, bytes]:
@@ -15,8 +21,11 @@ def server_entries(archive: bytes) -> dict[str, bytes]:
         return {name: packed.read(name) for name in packed.namelist()}
 
 
-def with_manifest(entries: dict[str, bytes]) -> list[ArchiveEntry]:
-    """Return entries with a manifest of all of them."""
+def with_manifest(entries: dict[str, bytes], python: EmbeddedPython) -> list[ArchiveEntry]:
+    """Return entries that name the included Python, with a manifest of all of them."""
+    facts = {**json.loads(entries[FACTS]), "selfContained": python.as_fact()}
+    bill = with_components(json.loads(entries[SBOM]), python.components())
+    entries = {**entries, FACTS: readable_json(facts), SBOM: readable_json(bill)}
     lines = sorted((name, sha256_hex(data)) for name, data in entries.items() if name != MANIFEST)
     manifest = "".join(f"{checksum_line(name, digest)}\n" for name, digest in lines)
     return [ArchiveEntry(name, data) for name, data in {**entries, MANIFEST: manifest.encode()}.items()]

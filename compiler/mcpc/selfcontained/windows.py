@@ -6,8 +6,14 @@ The launcher unpacks Python once for all files with the same Python, and starts 
 from __future__ import annotations
 
 from mcpc.launchers.windows_file import PythonChoice, windows_file
-from mcpc.launchers.windows_interpreter import UnusableInterpreterError, bundled_interpreter, read_embeddable
+from mcpc.launchers.windows_interpreter import (
+    LICENCE,
+    UnusableInterpreterError,
+    bundled_interpreter,
+    read_embeddable,
+)
 from mcpc.pack.archive import build_archive
+from mcpc.selfcontained.interpreter_components import EmbeddedPython
 from mcpc.selfcontained.licences import FOLDER
 from mcpc.selfcontained.request import CannotEmbedError, EmbeddingRequest
 from mcpc.selfcontained.server_archive import server_entries, with_manifest
@@ -26,5 +32,7 @@ def embed_server(request: EmbeddingRequest) -> bytes:
     except UnusableInterpreterError as problem:
         raise CannotEmbedError("MCP430", str(problem), problem.hint) from None
     entries = {**server_entries(request.archive), f"{FOLDER}cpython.txt": python.licence}
-    archive = build_archive(with_manifest(entries), "")
+    files = {name: data for name, data in python.files.items() if name != LICENCE}
+    embedded = EmbeddedPython(request.target, f"3.{python.minor}", False, "python", files)
+    archive = build_archive(with_manifest(entries, embedded), "")
     return windows_file(archive, machine, PythonChoice((python.minor,)), bundled_interpreter(python))

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from shutil import get_terminal_size
     from textwrap import wrap
 
+    from mcpc_runtime.cli.client_files import run_client_command
     from mcpc_runtime.cli.licences import show_licences
     from mcpc_runtime.http import serve as http_serve
     from mcpc_runtime.image.image import Image
@@ -44,6 +45,7 @@ else:
     quote = lazy("shlex:quote")
     wrap = lazy("textwrap:wrap")
     http_serve = lazy("mcpc_runtime.http.serve", "http_serve")
+    run_client_command = lazy("mcpc_runtime.cli.client_files:run_client_command")
     show_licences = lazy("mcpc_runtime.cli.licences:show_licences")
 
 HELP_WIDTH = 120
@@ -166,6 +168,26 @@ def licences(image: Image, archive: str, arguments: list[str]) -> int:
     return show_licences(image, archive, arguments)
 
 
+def install(image: Image, archive: str, arguments: list[str]) -> int:
+    """Add the server to clients."""
+    return run_client_command("install", image, archive, arguments)
+
+
+def uninstall(image: Image, archive: str, arguments: list[str]) -> int:
+    """Remove the server from clients."""
+    return run_client_command("uninstall", image, archive, arguments)
+
+
+def clients(image: Image, archive: str, arguments: list[str]) -> int:
+    """List the clients of this machine and their servers."""
+    return run_client_command("clients", image, archive, arguments)
+
+
+def config(image: Image, archive: str, arguments: list[str]) -> int:
+    """Print the entry for a client."""
+    return run_client_command("config", image, archive, arguments)
+
+
 COMMANDS: dict[str, Callable[[Image, str, list[str]], int]] = {
     "--help": show_help,
     "-h": show_help,
@@ -180,6 +202,10 @@ COMMANDS: dict[str, Callable[[Image, str, list[str]], int]] = {
     "prompt": get_prompt,
     "complete": complete,
     "serve": serve,
+    "install": install,
+    "uninstall": uninstall,
+    "clients": clients,
+    "config": config,
 }
 HELPS = ("--help", "-h")
 ONE_PAGE = ("info", "check", "list", "licenses", "call", "read", "prompt", "complete")

@@ -14,6 +14,10 @@ HELP = """{name} {version}: a Model Context Protocol server in one file
   {file} prompt NAME [NAME=VALUE ...] print the messages of a prompt
   {file} complete NAME ARGUMENT [VALUE]  print completions of a prompt argument or a template variable
   {file} serve --http [HOST:]PORT     serve over HTTP; `serve --help` lists the options
+  {file} install --client NAME|all    add the server to the configuration of clients; `install --help`
+  {file} uninstall --client NAME|all  remove it again
+  {file} clients                      list the clients on this machine and the servers that each has
+  {file} config --client NAME         print the entry for a client, and where it goes
   {file} licenses                     print the licences of what the file contains
 
 {values}

@@ -5,7 +5,6 @@ Every blob is verified by its digest, and a base may be required to have a certa
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 import tarfile
@@ -13,6 +12,7 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
+from mcpc.carriers.built_server import sha256
 from mcpc.carriers.errors import UnusableFileError
 from mcpc.carriers.image.blobs import INDEX, LAYER, MANIFEST, REF_NAME, descriptor
 
@@ -147,7 +147,8 @@ def images_of_entry(store: BlobStore, entry: Item) -> Iterator[BaseImage]:
     data = verified_blob(store, entry)
     if entry["mediaType"] in INDEXES:
         for inner in json_object(data)["manifests"]:
-            if (inner.get("platform") or {}).get("os", "linux") == "linux":
+            is_linux = (inner.get("platform") or {}).get("os", "linux") == "linux"
+            if is_linux and store.read(blob_path(inner["digest"])) is not None:  # others may have been left out
                 yield from images_of_entry(store, inner)
         return
     if entry["mediaType"] not in MANIFESTS:
@@ -169,15 +170,19 @@ def oci_layer(layer: Item) -> Item:
 def verified_blob(store: BlobStore, entry: Item) -> bytes:
     """Return the blob of a descriptor, if it is what the descriptor says."""
     digest = entry["digest"]
-    if not isinstance(digest, str) or not DIGEST.fullmatch(digest):
-        raise UnusableFileError(f"`{digest}` is not a digest of SHA-256")
-    name = digest.removeprefix("sha256:")
-    data = store.read(f"blobs/sha256/{name}")
+    data = store.read(blob_path(digest))
     if data is None:
         raise UnusableFileError(f"the blob {digest} is missing")
-    if hashlib.sha256(data).hexdigest() != name or len(data) != entry["size"]:
+    if sha256(data) != digest or len(data) != entry["size"]:
         raise UnusableFileError(f"the blob {digest} is damaged")
     return data
+
+
+def blob_path(digest: str) -> str:
+    """Return the path of a blob; any other text could lead anywhere."""
+    if not DIGEST.fullmatch(digest):
+        raise UnusableFileError(f"`{digest}` is not a digest of SHA-256")
+    return f"blobs/sha256/{digest.removeprefix('sha256:')}"
 
 
 def saved_images(store: BlobStore, digest: str) -> Iterator[BaseImage]:
@@ -198,7 +203,7 @@ def saved_images(store: BlobStore, digest: str) -> Iterator[BaseImage]:
 
 def config_digest(store: BlobStore, row: Item) -> str:
     """Return the digest of the configuration of a saved image, by which Docker names it."""
-    return f"sha256:{hashlib.sha256(store.read(row['Config']) or b'').hexdigest()}"
+    return sha256(store.read(row["Config"]) or b"")
 
 
 def json_object(data: bytes | None) -> Item:

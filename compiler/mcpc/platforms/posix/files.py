@@ -4,17 +4,27 @@ from __future__ import annotations
 
 import os
 import stat
+import sys
 from pathlib import Path
 
-__all__ = ["READ_FLAGS", "cache_home", "permissions", "replace_file", "status_of_entry"]
+__all__ = ["READ_FLAGS", "cache_home", "permissions", "replace_file", "servers_folder", "status_of_entry"]
 
 READ_FLAGS = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
 """Flags that open a file which exists, and neither follow a link nor wait for the other end of a pipe."""
+
+DATA_FOLDERS = {"darwin": "~/Library/Application Support"}
+"""Folders of programs' data, of systems that have no variable for it."""
 
 
 def cache_home() -> Path:
     """Return the folder below which programs of this user keep their caches."""
     return Path(os.environ.get("XDG_CACHE_HOME") or Path("~/.cache").expanduser())
+
+
+def servers_folder() -> Path:
+    """Return the folder of servers that this user has installed."""
+    folder = DATA_FOLDERS.get(sys.platform) or os.environ.get("XDG_DATA_HOME") or "~/.local/share"
+    return Path(folder).expanduser() / "mcp-servers"
 
 
 def permissions(status: os.stat_result, *, is_program: bool) -> int:

@@ -9,7 +9,7 @@ import os
 import time
 from pathlib import Path
 
-__all__ = ["READ_FLAGS", "cache_home", "permissions", "replace_file", "status_of_entry"]
+__all__ = ["READ_FLAGS", "cache_home", "permissions", "replace_file", "servers_folder", "status_of_entry"]
 
 READ_FLAGS = os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_NOINHERIT", 0)
 """Flags that open a file as bytes; a link that replaced it is followed, since no flag refuses that."""
@@ -21,6 +21,11 @@ IN_USE = "a program uses it: end the server that was started from it, or write a
 def cache_home() -> Path:
     """Return the folder below which programs of this user keep their caches."""
     return Path(os.environ.get("LOCALAPPDATA") or Path("~/AppData/Local").expanduser())
+
+
+def servers_folder() -> Path:
+    """Return the folder of servers that this user has installed."""
+    return Path(os.environ.get("LOCALAPPDATA") or Path("~/AppData/Local").expanduser()) / "mcp-servers"
 
 
 def permissions(status: os.stat_result, *, is_program: bool) -> int:

@@ -1,0 +1,124 @@
+"""What the commands about clients share: their options, which a built file has, too, and the file that they name."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from mcpc.cli import command_options, messages
+from mcpc.cli.artifact import artifact_contents, built_artifact, require_artifact
+from mcpc.cli.build_steps import build_project, output_path, write_artifact
+from mcpc.platforms.files import servers_folder
+from mcpc_runtime.clients.client_paths import SCOPES
+from mcpc_runtime.clients.commands import ACCEPTED, OPTIONS, run
+from mcpc_runtime.clients.request import Artifact, InvalidRequestError, Options, artifact_of, chosen_name
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from contextlib import AbstractContextManager
+
+TARGET_ARGUMENT = click.argument("target", type=click.Path(path_type=Path, exists=True), required=False)
+JSON = "--json"
+"""The option of built files in place of `--format json`."""
+NAME_OF_UNINSTALL = "--name"
+
+
+def client_options(command: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Add the options of a command about clients."""
+    names = [name for name in ACCEPTED[command] if (command, name) != ("uninstall", NAME_OF_UNINSTALL)]
+
+    def add(function: Callable[..., Any]) -> Callable[..., Any]:
+        if JSON in names:
+            function = command_options.JSON_OPTION(function)
+        for name in reversed(names):
+            if name != JSON:
+                function = click_option(name)(function)
+        return function
+
+    return add
+
+
+def click_option(name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Return an option of the table for click."""
+    option = OPTIONS[name]
+    if not option.takes_value:
+        return click.option(name, option.field, is_flag=True, help=option.help)
+    if option.field == "scope":
+        return click.option(name, type=click.Choice(SCOPES), default=SCOPES[0], show_default=True, help=option.help)
+    return click.option(
+        name,
+        option.field,
+        multiple=option.is_repeated,
+        default=None if option.is_repeated else "",
+        metavar=option.metavar,
+        help=option.help,
+    )
+
+
+def take_options(given: dict[str, Any]) -> Options:
+    """Return the options about clients, without which `given` has the build options alone."""
+    return Options(**{field: given.pop(field) for field in Options._fields if field in given})
+
+
+def run_client_command(command: str, artifact: Artifact | None, given: dict[str, Any], output: str) -> None:
+    """Run a command about clients, and exit with its status."""
+    options = take_options({**given})._replace(is_json=output == "json")
+    try:
+        status = run(command, artifact, options)
+    except InvalidRequestError as problem:
+        raise click.UsageError(str(problem)) from None
+    if status:
+        raise click.exceptions.Exit(status)
+
+
+def artifact_for_url(target: Path | None, given: dict[str, Any]) -> AbstractContextManager[None] | None:
+    """Return an empty context if the command is about a URL or a command, which replaces a file; else None."""
+    replaces = given.get("url") or given.get("command")
+    if replaces and target is not None:
+        raise click.UsageError(messages.FILE_OR_URL)
+    return nullcontext() if replaces else None
+
+
+@contextmanager
+def described_artifact(target: Path | None, given: dict[str, Any]) -> Iterator[Artifact]:
+    """Yield a built file; of a project the file that `mcpc install` would write."""
+    project = target or Path()
+    build = {name: value for name, value in given.items() if name not in Options._fields}
+    with built_artifact(project, build) as path:
+        artifact = facts_of(path)
+        yield artifact if project.is_file() else artifact._replace(path=str(server_path(artifact, given)))
+
+
+@contextmanager
+def installable_artifact(target: Path | None, given: dict[str, Any]) -> Iterator[Artifact]:
+    """Yield a built file that stays; a project is built into the folder of this user's servers."""
+    project = target or Path()
+    if project.is_file() or given["dry_run"]:
+        with described_artifact(target, given) as artifact:
+            yield artifact
+        return
+    build_options = {name: value for name, value in given.items() if name not in Options._fields}
+    build = build_project(project, command_options.read_options(build_options), "text")
+    place = server_path(Artifact("", build.name), given)
+    write_artifact(build, output_path(place))
+    yield facts_of(place)
+
+
+def facts_of(path: Path) -> Artifact:
+    """Return what entries need of a built file."""
+    require_artifact(path)
+    facts = artifact_contents(path)
+    tools = facts.get("tools", ())
+    return artifact_of(str(path), facts, [tool["name"] for tool in tools] if isinstance(tools, list) else ())
+
+
+def server_path(artifact: Artifact, given: dict[str, Any]) -> Path:
+    """Return the path of a project's file in the folder of this user's servers."""
+    try:
+        name = chosen_name(Options(name=given.get("name", "")), artifact.name)
+    except InvalidRequestError as problem:
+        raise click.UsageError(str(problem)) from None
+    return servers_folder() / f"{name}.pyz"

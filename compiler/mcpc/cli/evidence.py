@@ -1,0 +1,51 @@
+"""What commands about a built file share: reading it strictly, the commit of a project, and writing JSON."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from mcpc.cli import messages
+from mcpc.cli.artifact import require_artifact
+from mcpc.cli.build_steps import atomic_write, output_path
+from mcpc.pack.manifest import readable_json
+from mcpc.trust.commits import NoCommitError, commit_of
+from mcpc.trust.contents import UnreadableArtifactError, take_apart
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from mcpc.sources import Json
+    from mcpc.trust.contents import ArtifactContents
+
+READABLE = 0o644
+
+
+def read_artifact(path: Path) -> ArtifactContents:
+    """Return the contents of a built file; raise a usage error for any other one."""
+    require_artifact(path)
+    try:
+        return take_apart(path.read_bytes())
+    except UnreadableArtifactError as problem:
+        raise click.UsageError(messages.CANNOT_READ.format(path=path, problem=problem)) from None
+
+
+def read_commit(project: Path | None) -> str:
+    """Return the commit of a project, if one is named; raise a usage error if it has none."""
+    if project is None:
+        return ""
+    try:
+        return commit_of(project)
+    except NoCommitError as problem:
+        raise click.UsageError(messages.NO_COMMIT.format(path=project, problem=problem)) from None
+
+
+def write_evidence(value: dict[str, Json], target: Path | None) -> None:
+    """Print a value as JSON, or write it to a file."""
+    data = readable_json(value)
+    if target is None:
+        click.echo(data.decode(), nl=False)
+        return
+    with atomic_write(output_path(target), data, READABLE):
+        pass

@@ -1,0 +1,81 @@
+"""`mcpc build --verify`: a build is written only if a second one, in another environment, has the same bytes."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from mcpc.cli import messages, report
+from mcpc.cli.windows_program import as_windows_program
+from mcpc.diagnostics.formats.visible import visible
+from mcpc.trust.comparison import compare_contents
+from mcpc.trust.contents import take_apart
+from mcpc.trust.environments import FACTORS, SecondBuildError, build_in, deciding_factor
+from mcpc.trust.second_build import BuildRequest
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from mcpc.cache import CachedBuild
+    from mcpc.options import Options
+    from mcpc.selfcontained import EmbeddingRequest
+    from mcpc.trust.environments import Factor
+
+SHOWN = 20
+"""Entries that are named."""
+
+
+@dataclass(frozen=True, slots=True)
+class BuildParameters:
+    """What `mcpc build` was asked for: a project, options, where to write, and what the archive becomes a part of."""
+
+    project: Path
+    options: Options
+    place: Path
+    embedding: EmbeddingRequest | None = None
+    is_program: bool = False
+
+    def request(self) -> BuildRequest:
+        """Return it as the request of a second build."""
+        root = Path(os.path.realpath(self.project))
+        left_out = self.place.relative_to(root).as_posix() if self.place.is_relative_to(root) else ""
+        request = BuildRequest(str(root), "", self.options, left_out=left_out)
+        if self.embedding is None:
+            return request
+        interpreter = self.embedding.interpreter
+        place = "" if interpreter is None else os.path.realpath(interpreter)
+        return replace(request, embedded=self.embedding.target, interpreter=place, minimal=self.embedding.minimal)
+
+    def built(self, build: CachedBuild, factors: Sequence[Factor]) -> bytes:
+        """Return the file of a second build with these factors changed; `build`: the first one."""
+        data = build_in(factors, self.request())
+        return as_windows_program(replace(build, data=data), self.options).data if self.is_program else data
+
+
+def require_repeatable(build: CachedBuild, asked: BuildParameters, *, is_required: bool, quiet: bool) -> None:
+    """Build again, with everything changed that may differ; exit with 6 if the bytes differ, naming what differs."""
+    if not is_required:
+        return
+    with report.progress_reporter(quiet) as tell:
+        tell("building again in another environment")
+        try:
+            second = asked.built(build, FACTORS)
+            if second == build.data:
+                return
+            cause = deciding_factor(build.data, partial(asked.built, build), tell)
+        except SecondBuildError as problem:
+            click.echo(messages.SECOND_BUILD_FAILED.format(problem=visible(str(problem))), err=True)
+            raise click.exceptions.Exit(report.WRONG_FILE) from None
+    differences = compare_contents(take_apart(build.data), take_apart(second))
+    click.echo(messages.NOT_REPEATABLE.format(project=asked.project), err=True)
+    for difference in differences[:SHOWN]:
+        click.echo(f"  {difference.kind:<11}{visible(difference.entry)}", err=True)
+    if len(differences) > SHOWN:
+        click.echo(f"  and {len(differences) - SHOWN} more", err=True)
+    click.echo(f"  what decides it: {cause}", err=True)
+    raise click.exceptions.Exit(report.WRONG_FILE)

@@ -1,0 +1,29 @@
+"""The commands of a built file that put it into the configuration of clients."""
+
+from __future__ import annotations
+
+import sys
+
+from mcpc_runtime.cli.artifact_info import build_info, list_all
+from mcpc_runtime.cli.command_line import SUCCESS, USAGE
+from mcpc_runtime.clients.commands import help_of, read_options, run
+from mcpc_runtime.clients.request import InvalidRequestError, artifact_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from mcpc_runtime.image.image import Image
+
+HELPS = ("--help", "-h")
+
+
+def run_client_command(command: str, image: Image, archive: str, arguments: list[str]) -> int:
+    """Run one of the commands for this file."""
+    if any(word in HELPS for word in arguments):
+        sys.stdout.write(help_of(command, archive))
+        return SUCCESS
+    tools = [str(tool["name"]) for tool in list_all(image, "tools")] if command == "install" else []
+    try:
+        return run(command, artifact_of(archive, build_info(image), tools), read_options(command, arguments))
+    except InvalidRequestError as problem:
+        sys.stderr.write(f"error: {problem}\n")
+        return USAGE

@@ -1,0 +1,331 @@
+"""Files of clients are changed whole or not at all, whatever stands in the way, and never over another program's change.
+
+`TESTS_CLIENT_FILES=10000` tries so many random files, each in a random situation.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from pathlib import Path
+from random import Random
+from typing import TYPE_CHECKING
+
+import pytest
+
+from mcpc_runtime.clients import files
+from mcpc_runtime.clients.files import edit_file, undo_in_file
+from mcpc_runtime.clients.installing import EDITORS
+from mcpc_runtime.clients.text_edits import CannotEditError, EntryPlace
+from support import client_texts
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+COUNT = int(os.environ.get("TESTS_CLIENT_FILES", "200"))
+PLACES = {
+    "json": EntryPlace((("mcpServers",),)),
+    "toml": EntryPlace((("mcp_servers",),)),
+    "yaml": EntryPlace((("extensions",),)),
+}
+TEXTS: dict[str, Callable[[Random, str], str]] = {
+    "json": client_texts.json_text,
+    "toml": client_texts.toml_text,
+    "yaml": client_texts.yaml_text,
+}
+READERS = {"json": client_texts.read_json, "toml": client_texts.read_toml, "yaml": client_texts.read_yaml}
+OWNED = frozenset(("command",))
+
+
+class Editing:
+    """One file, and the edits of one entry in it."""
+
+    def __init__(self, path: Path, kind: str) -> None:
+        self.path, self.kind = path, kind
+        self.editor, self.place = EDITORS[kind], PLACES[kind]
+
+    def put(self, text: str) -> str:
+        return self.editor.put(text, self.place, "w", {"command": "x"}, OWNED)
+
+    def drop(self, text: str) -> str:
+        return self.editor.drop(text, self.place, "w")
+
+    def install(self) -> bool:
+        return edit_file(str(self.path), "w", self.put)
+
+    def uninstall(self) -> bool:
+        return undo_in_file(str(self.path), "w", self.drop, lambda text: text == self.drop(self.put("")))
+
+    def has_entry(self) -> bool:
+        return "w" in self.editor.read(self.path.read_bytes().decode(), self.place)
+
+
+def leftovers(folder: Path) -> list[str]:
+    """Return what is in a folder besides files of clients and their backups."""
+    return [name for name in os.listdir(folder) if name.endswith(("mcpc-tmp", "mcpc-lock"))]
+
+
+def plain(random: Random, editing: Editing, data: bytes) -> None:
+    """Nothing is in the way."""
+    mode = random.choice((0o600, 0o644, 0o640))
+    editing.path.chmod(mode)
+    assert editing.install()
+    assert editing.has_entry()
+    assert stat.S_IMODE(editing.path.stat().st_mode) == mode
+    assert not editing.install()
+    assert editing.uninstall()
+    assert editing.path.read_bytes() == data
+    assert stat.S_IMODE(editing.path.stat().st_mode) == mode
+    assert not editing.uninstall()
+
+
+def linked(random: Random, editing: Editing, data: bytes) -> None:
+    """The file is a link into another folder, perhaps over another link."""
+    folder = editing.path.parent / "dotfiles"
+    folder.mkdir()
+    editing.path.rename(folder / "real")
+    (folder / "alias").symlink_to("real")
+    editing.path.symlink_to(random.choice(("dotfiles/real", str(folder / "alias"))))
+    assert editing.install()
+    assert editing.path.is_symlink()
+    assert editing.has_entry()
+    assert editing.uninstall()
+    assert (folder / "real").read_bytes() == data
+    assert not leftovers(folder)
+
+
+def read_only(random: Random, editing: Editing, data: bytes) -> None:
+    """The file is not to be written."""
+    editing.path.chmod(0o444)
+    with pytest.raises(CannotEditError, match="read-only"):
+        editing.install()
+
+
+def owned_by_another(random: Random, editing: Editing, data: bytes) -> None:
+    """The file belongs to another user."""
+    if os.geteuid() == 0:
+        os.chown(editing.path, 12345, 12345)
+        with pytest.raises(CannotEditError, match="another user"):
+            editing.install()
+
+
+def half_written(random: Random, editing: Editing, data: bytes) -> None:
+    """The file ends early; what is left of it may be whole."""
+    cut = data[: random.randrange(len(data) + 1)]
+    editing.path.write_bytes(cut)
+    try:
+        READERS[editing.kind](cut.decode())
+    except Exception:  # noqa: BLE001 - whatever a reader raises
+        before = cut
+    else:
+        before = None
+    try:
+        editing.install()
+    except CannotEditError:
+        assert editing.path.read_bytes() == cut
+    else:
+        assert editing.has_entry()
+        assert before is None or editing.kind == "yaml", "what a reader refuses was edited"
+    editing.path.write_bytes(data)
+
+
+def not_text(random: Random, editing: Editing, data: bytes) -> None:
+    """The file is in another encoding."""
+    wrong = random.choice((b"\xff\xfe" + data.decode().encode("utf-16-le"), data + b"\xe9"))
+    editing.path.write_bytes(wrong)
+    with pytest.raises(CannotEditError, match="UTF-8"):
+        editing.install()
+    assert editing.path.read_bytes() == wrong
+    editing.path.write_bytes(data)
+
+
+def editable_text(random: Random, editing: Editing) -> str:
+    """Return a random text that is not refused."""
+    while True:
+        text = TEXTS[editing.kind](random, editing.place.keys[0][0])
+        with suppress(CannotEditError):
+            editing.put(text)
+            return text
+
+
+def written_meanwhile(random: Random, editing: Editing, data: bytes) -> None:
+    """Another program changes the file while it is edited, in place or by a new file."""
+    other = editable_text(random, editing).encode()
+    times = random.randrange(1, 4)
+
+    def change(text: str) -> str:
+        nonlocal times
+        if times:
+            times -= 1
+            if times % 2:
+                editing.path.write_bytes(other)
+            else:
+                (editing.path.parent / "new").write_bytes(other)
+                (editing.path.parent / "new").rename(editing.path)
+        return editing.put(text)
+
+    edit_file(str(editing.path), "w", change)
+    assert editing.path.read_bytes().decode() == editing.put(other.decode())
+    assert editing.uninstall()
+    assert editing.path.read_bytes() == other
+    editing.path.write_bytes(data)
+
+
+def interrupted(random: Random, editing: Editing, data: bytes) -> None:
+    """The process ends at one of the steps."""
+    step = random.choice(("written_beside", "keep_attributes", "replace_file", "read_contents", "keep_backup"))
+    calls = random.randrange(3)
+    original = getattr(files, step)
+
+    def fail(*arguments: object, **options: object) -> object:
+        nonlocal calls
+        calls -= 1
+        if calls < 0:
+            raise KeyboardInterrupt
+        return original(*arguments, **options)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(files, step, fail)
+        try:
+            editing.install()
+        except KeyboardInterrupt:
+            assert editing.path.read_bytes().decode() in (data.decode(), editing.put(data.decode()))
+    editing.path.write_bytes(data)
+
+
+def changed_later(random: Random, editing: Editing, data: bytes) -> None:
+    """The user changes the file between both edits: the change stays."""
+    assert editing.install()
+    text = editing.path.read_bytes().decode() + ("\n" if editing.kind == "json" else "\n# mine\n")
+    editing.path.write_bytes(text.encode())
+    assert editing.uninstall()
+    assert not editing.has_entry()
+    assert editing.path.read_bytes().decode().endswith(text[-2:])
+    editing.path.write_bytes(data)
+
+
+SITUATIONS = (
+    *(plain, linked, read_only, owned_by_another, half_written, not_text),
+    *(written_meanwhile, interrupted, changed_later),
+)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="modes, owners and links are those of POSIX systems")
+def test_random_files_in_random_situations_are_never_lost(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "fsync", lambda descriptor: None)
+    seen: Counter[str] = Counter()
+    refused = 0
+    for seed in range(COUNT):
+        random = Random(seed)
+        kind = random.choice(("json", "toml", "yaml"))
+        data = TEXTS[kind](random, PLACES[kind].keys[0][0]).encode()
+        folder = tmp_path / f"{seed}"
+        folder.mkdir()
+        editing = Editing(folder / "settings", kind)
+        editing.path.write_bytes(data)
+        try:
+            editing.put(data.decode())
+        except CannotEditError:
+            refused += 1
+            continue
+        situation = random.choice(SITUATIONS)
+        seen[situation.__name__] += 1
+        try:
+            situation(random, editing, data)
+        except BaseException as problem:
+            raise AssertionError(f"seed {seed}, {kind}, {situation.__name__}:\n{data.decode()}") from problem
+        assert editing.path.read_bytes() == data, f"seed {seed}, {situation.__name__}"
+        assert not leftovers(folder)
+    assert len(seen) == len(SITUATIONS)
+    assert refused <= COUNT * 0.05, "most files can be edited"
+
+
+@pytest.mark.parametrize("kind", PLACES)
+def test_a_file_that_was_made_goes_when_its_only_entry_goes(tmp_path: Path, kind: str) -> None:
+    editing = Editing(tmp_path / "new" / "settings", kind)
+    assert not editing.uninstall()
+    assert editing.install()
+    assert stat.S_IMODE(editing.path.stat().st_mode) == 0o600 or os.name != "posix"
+    assert editing.uninstall()
+    assert os.listdir(editing.path.parent) == []
+
+
+def test_an_empty_file_is_empty_again(tmp_path: Path) -> None:
+    editing = Editing(tmp_path / "settings", "json")
+    editing.path.write_bytes(b"")
+    assert editing.install()
+    assert editing.uninstall()
+    assert editing.path.read_bytes() == b""
+
+
+def test_backups_are_bounded_and_have_what_was_there(tmp_path: Path) -> None:
+    editing = Editing(tmp_path / "settings", "json")
+    editing.path.write_text("{}")
+    for number in range(6):
+        name = f"w{number}"
+        edit_file(
+            str(editing.path), name, lambda text, name=name: editing.editor.put(text, editing.place, name, {}, OWNED)
+        )
+    kept = [name for name in os.listdir(tmp_path) if name.endswith(files.BACKUP)]
+    assert len(kept) == files.BACKUPS
+    newest = Path(files.backups(str(editing.path))[-1]).read_text()
+    assert '"w4"' in newest and '"w5"' not in newest
+
+
+def test_servers_installed_after_each_other_are_removed_in_any_order(tmp_path: Path) -> None:
+    editing = Editing(tmp_path / "settings", "json")
+    text = '{ "mcpServers" : {} }'
+    editing.path.write_text(text)
+    names = ("a", "b")
+    for name in names:
+        edit_file(
+            str(editing.path), name, lambda text, name=name: editing.editor.put(text, editing.place, name, {}, OWNED)
+        )
+    for name in names:
+        undo_in_file(
+            str(editing.path), name, lambda text, name=name: editing.editor.drop(text, editing.place, name), bool
+        )
+    assert editing.editor.read(editing.path.read_text(), editing.place) == {}
+
+
+def test_installations_at_once_follow_each_other(tmp_path: Path) -> None:
+    editing = Editing(tmp_path / "settings", "json")
+    names = [f"w{number}" for number in range(24)]
+
+    def install(name: str) -> bool:
+        return edit_file(str(editing.path), name, lambda text: editing.editor.put(text, editing.place, name, {}, OWNED))
+
+    with ThreadPoolExecutor(8) as threads:
+        assert all(threads.map(install, names))
+    assert sorted(editing.editor.read(editing.path.read_text(), editing.place)) == sorted(names)
+    assert not leftovers(tmp_path)
+
+
+def test_a_file_that_never_rests_is_left_alone(tmp_path: Path) -> None:
+    editing = Editing(tmp_path / "settings", "json")
+    editing.path.write_text("{}")
+
+    def change(text: str) -> str:
+        editing.path.write_text(editing.path.read_text() + " ")
+        return editing.put(text)
+
+    with pytest.raises(CannotEditError, match="keeps changing"):
+        edit_file(str(editing.path), "w", change)
+    assert editing.path.read_text().strip() == "{}"
+
+
+@pytest.mark.parametrize("kind", ["folder", "pipe", "below a file"])
+def test_what_is_not_a_file_is_refused(tmp_path: Path, kind: str) -> None:
+    path = tmp_path / "settings"
+    if kind == "folder":
+        path.mkdir()
+    elif kind == "pipe":
+        os.mkfifo(path)
+    else:
+        path.write_text("")
+        path /= "settings"
+    with pytest.raises((CannotEditError, OSError)):
+        Editing(path, "json").install()

@@ -1,0 +1,219 @@
+"""The table of clients: what it says is what is documented, and what the data that it was made from says."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import jsonschema
+import pytest
+
+from mcpc_runtime.clients.client_paths import PROJECT, USER, existing, user_paths
+from mcpc_runtime.clients.entries import CannotWriteEntryError, Header, ServerEntry, Variable, client_entry
+from mcpc_runtime.clients.installing import Target, rendered
+from mcpc_runtime.clients.table import CLIENTS, ROOTS
+from support.client_texts import read_json, read_toml, read_yaml
+from support.needs import ROOT, SHARED
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+SERVER = ServerEntry("weather", "/usr/bin/python3", ("/srv/server.pyz",), (Variable("CITY", "Oslo"),))
+REMOTE = ServerEntry("weather", url="https://mcp.example.com/mcp")
+READERS = {"json": read_json, "toml": read_toml, "yaml": read_yaml}
+PAGE = ROOT / "docs/clients.md"
+
+
+def entry_of(label: str, server: ServerEntry, scope: str = USER) -> Any:
+    """Return an entry as a reader of its format reads what is written."""
+    target = Target(CLIENTS[label], label, scope, "")
+    value = READERS[target.form.format](rendered(target, server.name, client_entry(CLIENTS[label], server, scope)))
+    for key in target.form.keys[0]:
+        value = value[key]
+    return value[0] if target.form.is_list else value[server.name]
+
+
+def table() -> str:
+    """Return the table of the documentation."""
+    rows = ["| client | name | the user's file | the project's file | certainty |", "|---|---|---|---|---|"]
+    for label, client in CLIENTS.items():
+        user = client.user[-1] if client.user else ""
+        note = f"printed only: {client.refusal}" if client.refusal else client.grade
+        project = dict.fromkeys(client.project)
+        names = " or ".join(f"`{path}`" for path in project) or "none"
+        rows.append(f"| {client.title} | `{label}` | {f'`{user}`' if user else 'none'} | {names} | {note} |")
+    folders = ["| in the table | Linux | macOS | Windows |", "|---|---|---|---|"]
+    for root, (_, *places) in ROOTS.items():
+        cells = (f"`{place}`" if place else "none" for place in places)
+        folders.append(f"| `{root}` | {' | '.join(cells)} |")
+    return "\n".join((*rows, "", *folders)) + "\n"
+
+
+def test_the_page_has_the_table() -> None:
+    assert table() in PAGE.read_text(encoding="utf-8"), f"docs/clients.md needs this table:\n\n{table()}"
+
+
+@pytest.mark.parametrize("label", CLIENTS)
+def test_an_entry_has_the_command_and_the_variables(label: str) -> None:
+    try:
+        entry = entry_of(label, SERVER)
+    except CannotWriteEntryError:
+        assert label == "mistral-vibe", "its entries have no field for variables"
+        entry = entry_of(label, SERVER._replace(variables=()))
+    text = json.dumps(entry)
+    assert "/usr/bin/python3" in text and "/srv/server.pyz" in text
+    assert label == "mistral-vibe" or "Oslo" in text
+
+
+def documented() -> dict[str, Any]:
+    """Return the entries of the data about clients, if that is here."""
+    path = SHARED / "data/clients.json"
+    if not path.exists():
+        pytest.skip(f"{path} is not here")
+    return {row["id"]: row for row in json.loads(path.read_text(encoding="utf-8"))["clients"]}
+
+
+LEFT_OUT = {"timeout": 600000, "trust": False, "cwd": None, "working_directory": None}
+"""Fields of the data that only repeat a client's default."""
+
+
+@pytest.mark.parametrize("label", CLIENTS)
+def test_entries_are_those_of_the_data(label: str) -> None:
+    rows = documented()
+    if label not in rows:
+        assert label == "vscode-insiders"
+        return
+    for shape, server in ((rows[label]["stdio"], SERVER._replace(variables=())), (rows[label]["http"], REMOTE)):
+        if shape is None:
+            with pytest.raises(CannotWriteEntryError):
+                entry_of(label, server)
+            continue
+        values = {"$PY": "/usr/bin/python3", "$PYZ": "/srv/server.pyz", "$URL": REMOTE.url, "NAME": "weather"}
+        expected = json.loads(json.dumps(shape), object_hook=dict)
+        expected = {key: filled(value, values) for key, value in expected.items() if LEFT_OUT.get(key, "") != value}
+        entry = entry_of(label, server)
+        optional = ("env", "environment", "headers", "envs", "env_keys", "env_http_headers", "http_headers")
+        for fields in (entry, expected):
+            for name in (*optional, "bearer_token_env_var", "description"):
+                fields.pop(name, None)
+        assert entry == expected
+
+
+def filled(value: Any, values: dict[str, str]) -> Any:
+    """Return a value of the data without its placeholders."""
+    if isinstance(value, list):
+        return [filled(each, values) for each in value]
+    return values.get(value, value) if isinstance(value, str) else value
+
+
+@pytest.mark.parametrize("label", CLIENTS)
+def test_files_are_those_of_the_data(label: str) -> None:
+    rows = documented()
+    if label not in rows or not rows[label]["user_file"]:
+        return
+    home, environment = "~", {"APPDATA": "%APPDATA%", "USERPROFILE": "%USERPROFILE%"}
+    for system, path in rows[label]["user_file"].items():
+        if system in ("linux", "darwin", "win32") and "…" not in path:
+            found = user_paths(CLIENTS[label], system, environment, home)[-1]
+            expected = path.replace("\\", "/").replace("%USERPROFILE%", "~").partition(" ")[0]
+            expected = path if "Application Support" in path else expected.replace("$XDG_CONFIG_HOME", "~/.config")
+            assert found.lower() == expected.lower() if system == "win32" else found == expected, system
+
+
+def test_what_is_written_for_crush_is_valid_by_its_schema() -> None:
+    path = SHARED / "data/schemas/crush.schema.json"
+    found = [*path.parent.rglob("*crush*.json")] if path.parent.exists() else []
+    if not found:
+        pytest.skip(f"{path} is not here")
+    schema = json.loads(found[0].read_text(encoding="utf-8"))
+    header = Header("Authorization", "Bearer ", "TOKEN")
+    for server in (SERVER, REMOTE, REMOTE._replace(headers=(header,))):
+        jsonschema.validate({"mcp": {"weather": entry_of("crush", server)}}, schema)
+
+
+def test_variables_name_the_only_file() -> None:
+    codex, cline = CLIENTS["codex"], CLIENTS["cline"]
+    assert user_paths(codex, "linux", {"CODEX_HOME": "/x"}, "/h") == ["/x/config.toml"]
+    assert user_paths(codex, "linux", {}, "/h") == ["/h/.codex/config.toml"]
+    assert user_paths(cline, "linux", {"CLINE_DIR": "/d"}, "/h") == ["/d/data/settings/cline_mcp_settings.json"]
+    assert user_paths(CLIENTS["vscode"], "linux", {"XDG_CONFIG_HOME": "/c"}, "/h") == ["/c/Code/User/mcp.json"]
+    assert user_paths(CLIENTS["claude-desktop"], "linux", {"XDG_CONFIG_HOME": "/c"}, "/h")[0].startswith("/h/.config")
+    assert user_paths(CLIENTS["zed"], "darwin", {"XDG_CONFIG_HOME": "/c"}, "/h") == ["/h/.config/zed/settings.json"]
+
+
+def test_a_file_that_is_there_comes_before_the_one_that_would_be_made(tmp_path: Path) -> None:
+    first, second = str(tmp_path / "a/one"), str(tmp_path / "b/two")
+    assert existing([first, second]) == second
+    (tmp_path / "a").mkdir()
+    assert existing([first, second]) == first
+    assert existing([first, second, second]) == second
+    (tmp_path / "a/one").write_text("")
+    assert existing([first, second, second]) == first
+
+
+SECRET = Variable("API_KEY", "s3cret", is_secret=True)
+
+
+def test_secrets_are_where_each_client_has_them() -> None:
+    server = SERVER._replace(variables=(SECRET,))
+    assert entry_of("vscode", server)["env"] == {"API_KEY": "${input:weather-api-key}"}
+    assert entry_of("goose", server)["env_keys"] == ["API_KEY"]
+    assert entry_of("cursor", server)["env"] == {"API_KEY": "s3cret"}
+    assert client_entry(CLIENTS["vscode"], server, USER).inputs[0]["password"] is True
+
+
+PASSED = Variable("API_KEY", None, is_secret=True)
+
+
+def test_a_variable_without_a_value_is_passed_on_or_taken_now(monkeypatch: pytest.MonkeyPatch) -> None:
+    server = SERVER._replace(variables=(PASSED,))
+    assert entry_of("codex", server)["env_vars"] == ["API_KEY"]
+    assert entry_of("gemini-cli", server)["env"] == {"API_KEY": "$API_KEY"}
+    assert entry_of("cursor", server)["env"] == {"API_KEY": "${env:API_KEY}"}
+    assert entry_of("opencode", server)["environment"] == {"API_KEY": "{env:API_KEY}"}
+    monkeypatch.delenv("API_KEY", raising=False)
+    for label in ("copilot-cli", "claude-code"):
+        with pytest.raises(CannotWriteEntryError, match="API_KEY"):
+            entry_of(label, server)
+    monkeypatch.setenv("API_KEY", "now")
+    assert entry_of("copilot-cli", server)["env"] == {"API_KEY": "now"}
+    assert entry_of("claude-code", server)["env"] == {"API_KEY": "now"}
+
+
+def test_no_secret_is_written_into_a_file_of_a_project(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("API_KEY", "s3cret")
+    header = Header("Authorization", "Bearer ", "API_KEY")
+    for label, client in CLIENTS.items():
+        for server in (
+            SERVER._replace(variables=(SECRET,)),
+            SERVER._replace(variables=(PASSED,)),
+            REMOTE._replace(headers=(header,)),
+            REMOTE._replace(headers=(Header("X-Api-Key", "s3cret"),)),
+        ):
+            try:
+                entry = client_entry(client, server, PROJECT)
+            except CannotWriteEntryError:
+                continue
+            assert "s3cret" not in json.dumps(entry.fields), label
+    assert entry_of("claude-code", SERVER._replace(variables=(PASSED,)), PROJECT)["env"] == {"API_KEY": "${API_KEY}"}
+
+
+def test_tokens_of_remote_servers_are_references(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TOKEN", "s3cret")
+    server = REMOTE._replace(headers=(Header("Authorization", "Bearer ", "TOKEN"), Header("X-Team", "", "TEAM")))
+    monkeypatch.setenv("TEAM", "t")
+    assert entry_of("codex", server) == {
+        "url": REMOTE.url,
+        "bearer_token_env_var": "TOKEN",
+        "env_http_headers": {"X-Team": "TEAM"},
+    }
+    assert entry_of("vscode", server)["headers"]["Authorization"] == "Bearer ${input:weather-token}"
+    assert entry_of("cursor", server)["headers"]["Authorization"] == "Bearer ${env:TOKEN}"
+    assert entry_of("zed", server)["headers"] == {"Authorization": "Bearer s3cret", "X-Team": "t"}
+    with pytest.raises(CannotWriteEntryError, match="no field"):
+        entry_of("trae", server)
+
+
+def test_a_command_with_a_space_is_refused_where_it_would_not_start() -> None:
+    with pytest.raises(CannotWriteEntryError, match="space"):
+        entry_of("trae", SERVER._replace(command="/my programs/python3"))

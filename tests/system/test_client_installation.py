@@ -1,0 +1,103 @@
+"""From nothing to a tool that answers in a client's configuration, by the commands of the documentation."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from support.artifact import CACHE, build, mcpc, store
+from support.needs import ROOT
+from support.stdio import replies
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+FIRST_BLOCK = re.compile(r"^```\n(mcpc new .*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+def home_environment(home: Path) -> dict[str, str]:
+    """Return variables of a user who has an empty home, and no client but those that have a folder in it."""
+    return {"HOME": str(home), "XDG_CONFIG_HOME": "", "XDG_DATA_HOME": "", CACHE: str(store() / "cache")}
+
+
+def called(entry: Mapping[str, Any], tool: str, arguments: dict[str, Any]) -> Any:
+    """Return the result of a tool of the server that an entry starts."""
+    command = [entry["command"], *entry["args"]]
+    reply = replies(command, [("tools/call", {"name": tool, "arguments": arguments})])[-1]
+    return reply["result"]
+
+
+def test_the_commands_of_the_documentation_lead_to_a_tool_that_answers(tmp_path: Path) -> None:
+    found = FIRST_BLOCK.search((ROOT / "docs/clients.md").read_text(encoding="utf-8"))
+    assert found is not None
+    lines = found[1].splitlines()
+    assert len(lines) == 3
+    environment = {**os.environ, **home_environment(tmp_path), "PYTHONPATH": f"{ROOT}/compiler:{ROOT}/runtime"}
+    for line in lines:
+        program, *words = line.split()
+        assert program == "mcpc"
+        done = subprocess.run(
+            [sys.executable, "-m", "mcpc", *words],
+            cwd=tmp_path,
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=200,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+    assert "weather               ok" in done.stdout
+    entry = json.loads((tmp_path / ".cursor/mcp.json").read_text())["mcpServers"]["weather"]
+    assert entry["args"] == [str(tmp_path / ".local/share/mcp-servers/weather.pyz")]
+    assert called(entry, "greet", {"name": "Ada"})["content"][0]["text"]
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return build(ROOT / "examples/files", tmp_path_factory.mktemp("built") / "server.pyz")
+
+
+def test_a_built_file_installs_and_removes_itself_without_mcpc(tmp_path: Path, built: Path) -> None:
+    environment = {**os.environ, **home_environment(tmp_path)}
+    (tmp_path / ".codex").mkdir()
+    config = tmp_path / ".codex/config.toml"
+    config.write_bytes(b'model = "x" # mine\r\n')
+
+    def run(*words: str) -> subprocess.CompletedProcess[str]:
+        argv = [str(built), *words]
+        return subprocess.run(
+            argv, env=environment, cwd=tmp_path, capture_output=True, text=True, timeout=100, check=False
+        )
+
+    done = run("install", "--client", "all", "--json")
+    assert (done.returncode, [row["result"] for row in json.loads(done.stdout)]) == (0, ["added"]), done.stderr
+    assert config.read_bytes().startswith(b'model = "x" # mine\r\n\r\n[mcp_servers.')
+    assert run("install", "--client", "codex").stdout.startswith("Codex: unchanged")
+    assert str(built) in run("config", "--client", "zed").stdout
+    assert "[OPTIONS]" in run("install", "--help").stdout
+    assert run("install", "--client", "nothing").returncode == 2
+    assert run("uninstall", "--client", "all").returncode == 0
+    assert config.read_bytes() == b'model = "x" # mine\r\n'
+
+
+def test_mcpc_has_the_commands_of_a_built_file(tmp_path: Path, built: Path) -> None:
+    environment = home_environment(tmp_path)
+    (tmp_path / ".cursor").mkdir()
+    installed = mcpc("install", built, "--client", "all", "--format", "json", environment=environment)
+    assert [row["client"] for row in json.loads(installed.stdout)] == ["cursor"]
+    (name,) = json.loads((tmp_path / ".cursor/mcp.json").read_text())["mcpServers"]
+    listed = json.loads(mcpc("clients", "--format", "json", environment=environment).stdout)
+    assert [server["name"] for row in listed if row["scope"] == "user" for server in row["servers"]] == [name]
+    assert mcpc("install", built, "--url", "https://x", "--client", "all", environment=environment).returncode == 2
+    assert mcpc("config", built, "--link", "cursor", environment=environment).returncode == 2
+    removed = mcpc("uninstall", name, "--client", "cursor", environment=environment)
+    assert removed.returncode == 0, removed.stderr
+    assert os.listdir(tmp_path / ".cursor") == []
+    assert mcpc("uninstall", name, "--client", "cursor", environment=environment).returncode == 1
