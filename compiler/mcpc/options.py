@@ -48,6 +48,8 @@ class Options:
     first that the project has. `locked`: refuse a lock that does not fit. `offline`: ask no registry. `find_links`:
     folders and pages with wheels.
 
+    `compact`: deflate the runtime's bytecode, too, which is inflated at the first call.
+
     Bundled for the server itself: `http` to serve over HTTP, `oauth` to accept signed tokens there, `otel` to export
     spans, `redis` to share tasks between replicas.
     """
@@ -86,6 +88,7 @@ class Options:
     locked: bool = False
     offline: bool = False
     find_links: tuple[str, ...] = ()
+    compact: bool = False
 
     @property
     def minors(self) -> tuple[str, ...]:

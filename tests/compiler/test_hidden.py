@@ -5,7 +5,7 @@ import sys
 import pytest
 import regex
 
-from mcpc.passes.hidden_characters import describe_hidden, hidden_characters
+from mcpc.sources.hidden_characters import describe_hidden, hidden_characters
 
 SHOWN = {
     "emoji": "❤️ 👩‍💻 👨‍👩‍👧‍👦 ✔︎ 🏳️‍🌈 👩🏽‍🚀 ❤️‍🔥",

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from mcpc.ir import BashFunction, PythonFunction, RootFolder, StaticContents
 from mcpc.ir.printer import print_server
-from mcpc.passes.hidden_characters import hidden_characters
 from mcpc.revisions import REVISIONS
+from mcpc.sources.hidden_characters import hidden_characters
 from mcpc_runtime.protocol.session import Session
 from support.images import MODERN, archive, ask, image_of, request
 from support.messages import validator

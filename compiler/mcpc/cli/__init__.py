@@ -43,6 +43,9 @@ SECTIONS = {
         "inspect": "Show what a project or a built file offers.",
     },
     "Ship it": {
+        "diff": "Compare two versions of a server, for clients.",
+        "changelog": "Write release notes from two versions of a server.",
+        "scan": "Report what could attack or mislead in what a server offers.",
         "install": "Add a server to the configuration of MCP clients.",
         "uninstall": "Remove a server from the configuration of MCP clients.",
         "clients": "List the MCP clients on this machine and their servers.",

@@ -126,7 +126,10 @@ def command(context: click.Context, /, target: Path, output: str, no_smoke: bool
     embedding = read_embedding(given, is_program=is_program)
     if context.get_parameter_source("target") is ParameterSource.DEFAULT:
         target = default_output(target, embedding, is_program=is_program)
-    place, options = output_path(target), command_options.read_options(given)
+    place, options = (
+        output_path(target),
+        command_options.with_relative_lock(command_options.read_options(given), project),
+    )
     if is_program:
         check_python_of_program(options)
     build, files = load_or_build(project, options, output, place, quiet)

@@ -13,6 +13,8 @@ import click
 from mcpc.cli import command_options, messages
 from mcpc.diagnostics import CODES, explain
 from mcpc.diagnostics.suggestions import nearest
+from mcpc.scan.codes import CODES as RISK_CODES
+from mcpc.scan.codes import explain_risk
 
 PAGE_WIDTH = 120
 """Width of the lines in the pages' sources."""
@@ -28,11 +30,17 @@ def command(code: str, output: str) -> None:
     wanted = code.upper()
     if not code:
         rows = {name: {"severity": row.severity, "title": row.title} for name, row in CODES.items()}
+        rows |= {name: {"severity": risk.risk.value, "title": risk.title} for name, risk in RISK_CODES.items()}
         lines = "".join(f"{name}  {row['severity']:<8} {row['title']}\n" for name, row in rows.items())
         click.echo(json.dumps(rows, indent=2) + "\n" if output == "json" else lines, nl=False)
         return
+    if wanted in RISK_CODES:
+        risk, text = RISK_CODES[wanted], explain_risk(wanted)
+        facts = {"code": wanted, "severity": risk.risk.value, "title": risk.title, "text": text}
+        click.echo(json.dumps(facts, indent=2) + "\n" if output == "json" else wrap_page(text), nl=False)
+        return
     if wanted not in CODES:
-        near = nearest(wanted, CODES)
+        near = nearest(wanted, [*CODES, *RISK_CODES])
         hint = f"did you mean {near}?" if near else "run `mcpc explain` for a list"
         raise click.UsageError(messages.UNKNOWN_CODE.format(code=code, hint=hint))
     row = CODES[wanted]

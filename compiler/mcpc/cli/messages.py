@@ -18,6 +18,7 @@ FILE_OR_URL = "expected a file or project, or --url or --command, not both"
 FILE_OF_PROJECT = "{path} is a file of the project; use another name for the built file"
 HEADER_EXPECTED = "--header number {number} is not `NAME: VALUE`"
 IMPORT_DOES_NOT_BUILD = "Error: the converted project does not build; nothing was written"
+IGNORES_NOTHING = "note: `{entry}` of `ignore` matches no finding"
 INSIDE_PROJECT = "{path} is inside the project; expected a folder outside it"
 INTERNAL_ERROR = """\
 mcpc: internal error: {kind}: {problem}
@@ -36,6 +37,7 @@ NOT_A_SNAPSHOT = (
 NO_ADDRESS_OF_BUNDLE = "there is no address for {path}: use `--mcpb URL={path}`, or `mcpb` in `[tool.mcpc.registry]`"
 NOT_BUILT_BY_MCPC = "{path} was not built by mcpc"
 NOT_MODELS = "{path} was not written by `mcpc models`; use another name"
+NOT_PINS = "{path}: {problem}; expected a file of `mcpc scan --pin`, or a snapshot"
 ONLY_SELF_CONTAINED = "--interpreter and --minimal-library are options of --self-contained"
 OTHER_SOURCES = "{path} was built from other sources than the server that it is to start"
 PROGRAM_ALREADY = "the built file is a program already; leave out --exe and --self-contained"
@@ -54,9 +56,11 @@ SERVER_TARGET_EXPECTED = (
 )
 TARGET_EXPECTED = "`{value}` is not a target; expected {targets}. Write a project before this option"
 TOKEN_EXPECTED = "{path} is not a token: expected one line without spaces"
+TWO_VERSIONS_EXPECTED = "expected two versions of a server: A and B, or A and a command after `--`"
 UNKNOWN_CODE = "unknown code {code}; {hint}"
 UNKNOWN_COMMAND = "unknown command: {name}"
 UNKNOWN_TOOL = "unknown tool {name}"
+WRONG_POLICY = "{path}: {problem}"
 FILES_OR_CHECK = "expected files to list, or --check with a list"
 NO_COMMIT = "the commit of {path} is not known: {problem}"
 SECONDS_EXPECTED = "{variable} is {value!r}; expected a number of seconds since 1970"
@@ -66,3 +70,4 @@ UNKNOWN_OPTION = "{path} cannot be rebuilt: {problem}; install mcpc {version}, w
 VALUES_NEEDED = "note: the file was built with --build-env {names}; give the same values, which are not in the file"
 INTERPRETER_NEEDED = "{path} includes Python {python}: {problem}"
 WHEELS_EXPECTED = "{path} is not a folder; expected a folder of wheels, or the address of a page with links to them"
+WRONG_SETTING = "{path}: {problem}"

@@ -117,7 +117,7 @@ def _key(wanted: Sequence[RequestedPackage], target: Target, lock: LockFile) -> 
     """Return the digest of all inputs of an installation from a lock."""
     inputs = {
         "lock": (lock.digest, lock.extras, lock.groups),
-        "wanted": [(item.text, item.from_source, repr(item.repository)) for item in wanted],
+        "wanted": [(item.text, item.hashes, item.from_source, repr(item.repository)) for item in wanted],
         "local": {item.name: item.local.digest() for item in wanted if item.local is not None},
         "target": (target.platform, target.python, sys.platform, sys.version),
     }

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mcpc.dependencies.installation_failures import span_of_package
-from mcpc.dependencies.lock_files import LockError, LockFile, read_lock
+from mcpc.dependencies.lock_files import SHA256, LockError, LockFile, read_lock
 from mcpc.dependencies.lock_problems import LOCK_AGAIN, lock_problem
 from mcpc.dependencies.locked_layer import check_pythons, sources_of
 from mcpc.dependencies.sdists import BuildError
@@ -22,8 +22,8 @@ from mcpc.diagnostics import Span, diagnose, has_errors, in_order
 from mcpc.frontends import parse_project
 from mcpc.locking.assembly import assemble_lock
 from mcpc.locking.failures import ResolutionError
-from mcpc.locking.request import LockRequest, read_request
-from mcpc.locking.resolution import RESOLVERS, resolve
+from mcpc.locking.request import LockRequest, existing_lock, read_request
+from mcpc.locking.resolution import RESOLVERS, ResolvedFiles, resolve
 from mcpc.locking.text import lock_text
 from mcpc.locking.uv_resolver import find_uv
 from mcpc.lower import lower
@@ -98,11 +98,27 @@ def _resolved(request: LockRequest, tree: SourceTree, order: LockOrder) -> MadeL
     with _local(request) as local:
         try:
             found = resolve(request, resolvers, sources_of(tree, request.wanted), local)
+            check_unchanged(found, tree, order.upgraded)
             return _assembled(request, found, tree, local)
         except LockError as problem:
             if problem.kind in ("stale", "target"):
                 raise ResolutionError(str(problem)) from None
             return MadeLock(problems=lock_problem(problem, None, request.wanted, locked=True))
+
+
+def check_unchanged(found: ResolvedFiles, tree: SourceTree, upgraded: tuple[str, ...] | None) -> None:
+    """Raise LockError for a file that is another one than the lock has, unless its package is upgraded."""
+    lock = existing_lock(tree)
+    if lock is None or upgraded is None:
+        return
+    known = {
+        file.filename: file.hashes.get(SHA256, "") for package in lock.pylock.packages for file in package.wheels or ()
+    }
+    for file in (file for files in found.files.values() for file in files.values()):
+        before = known.get(file.file, "").lower()
+        if before and before != file.sha256 and file.package not in upgraded:
+            message = f"`{file.file}` has SHA-256 {file.sha256} now, and the lock says {before}"
+            raise LockError("mismatch", message, file.package)
 
 
 def _checked(request: LockRequest, tree: SourceTree, order: LockOrder) -> MadeLock:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from mcpc.pack.archive import build_archive, content_digest
+from mcpc.pack.archive import build_archive, content_digest, without_tag
 from mcpc.pack.manifest import manifest_entries
 from mcpc.pack.program_bytecode import program_entries
 from mcpc.pack.prologue import shell_prologue
 from mcpc.pack.runtime import runtime_entries
-from mcpc_runtime import SOURCES
+from mcpc_runtime import BYTECODE, OTHER_PYTHONS, SOURCES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 DEFLATED = frozenset({SOURCES})
 """The entries that are compressed: those that only another Python reads, or people."""
+COMPACT = DEFLATED | {BYTECODE, OTHER_PYTHONS}
+"""The entries that are compressed in a compact file, for all its Pythons. The start reads none of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +40,7 @@ def pack_server(
     """Return the artifact of a server; `minors`: the Pythons whose bytecode it has."""
     entries = (*runtime_entries(checked.server, modules, minors), *program_entries(checked.server, minors))
     entries += manifest_entries(checked.server, entries, minors, options)
-    return BuiltArchive(
-        build_archive(entries, shell_prologue(options.python or ",".join(minors)), deflated=DEFLATED),
-        content_digest(entries),
-    )
+    start = shell_prologue(options.python or ",".join(minors))
+    plain = COMPACT if options.compact else DEFLATED
+    deflated = [entry.name for entry in entries if without_tag(entry.name) in plain]
+    return BuiltArchive(build_archive(entries, start, deflated=deflated), content_digest(entries))

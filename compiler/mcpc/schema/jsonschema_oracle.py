@@ -95,6 +95,12 @@ DRAFTS = {
 }
 
 
+def is_valid(validator: Any, value: Json, references: int = MAX_REFERENCES) -> bool:
+    """Tell whether a validator of one of DRAFTS accepts a value; raise TooLongError and the library's exceptions."""
+    _ReferenceBudget.left = references
+    return bool(validator.is_valid(value))
+
+
 class ReferenceValidator:
     """Validator of values against the subschemas of one document, each named by its JSON Pointer."""
 

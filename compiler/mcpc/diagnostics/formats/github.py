@@ -9,7 +9,7 @@ from mcpc.diagnostics.formats.visible import visible
 from mcpc.diagnostics.model import Severity, in_order
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from mcpc.diagnostics.model import Diagnostic, Diagnostics
 
@@ -25,10 +25,15 @@ def as_github(diagnostics: Diagnostics, sources: Mapping[str, SourceText]) -> st
 
 def _command(problem: Diagnostic, sources: Mapping[str, SourceText]) -> str:
     properties = {**_place(problem, sources), "title": problem.code}
-    written = ",".join(f"{name}={str(value).translate(IN_PROPERTY)}" for name, value in properties.items())
     lines = [problem.message, *(f"{word}: {text}" for word, text in advice_lines(problem))]
+    return workflow_command(problem.severity, properties, lines)
+
+
+def workflow_command(severity: Severity, properties: Mapping[str, str | int], lines: Sequence[str]) -> str:
+    """Return the workflow command that displays lines of text at a place."""
+    written = ",".join(f"{name}={str(value).translate(IN_PROPERTY)}" for name, value in properties.items())
     message = "\n".join(visible(line) for line in lines)
-    return f"::{COMMANDS[problem.severity]} {written}::{message.translate(IN_TEXT)}"
+    return f"::{COMMANDS[severity]} {written}::{message.translate(IN_TEXT)}"
 
 
 def _place(problem: Diagnostic, sources: Mapping[str, SourceText]) -> dict[str, str | int]:
@@ -38,8 +43,11 @@ def _place(problem: Diagnostic, sources: Mapping[str, SourceText]) -> dict[str, 
     region = region_of(problem, sources)
     if region is None:
         return {"file": file}
-    (line, column), (end_line, end_column) = region.start, region.end
+    return {"file": file, **region_properties(*region.start, *region.end)}
+
+
+def region_properties(line: int, column: int, end_line: int, end_column: int) -> dict[str, str | int]:
+    """Return the properties of a range; columns are shown only where beginning and end share a line."""
     if line == end_line:
-        return {"file": file, "line": line, "col": column, "endColumn": end_column}
-    # Columns are shown only where beginning and end share a line.
-    return {"file": file, "line": line, "endLine": end_line}
+        return {"line": line, "col": column, "endColumn": end_column}
+    return {"line": line, "endLine": end_line}

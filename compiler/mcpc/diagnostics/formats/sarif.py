@@ -29,8 +29,16 @@ def as_sarif(diagnostics: Diagnostics, sources: Mapping[str, SourceText], base: 
     """
     problems = in_order(diagnostics)
     codes = sorted({problem.code for problem in problems})
-    driver = {"name": "mcpc", "version": __version__, "rules": [_rule(code) for code in codes]}
-    results = [_result(problem, codes.index(problem.code), sources) for problem in problems]
+    return sarif_log(
+        [_rule(code) for code in codes],
+        [_result(problem, codes.index(problem.code), sources) for problem in problems],
+        base,
+    )
+
+
+def sarif_log(rules: list[dict[str, object]], results: list[dict[str, object]], base: str) -> str:
+    """Return a log of one run; paths of its results are relative to `base`."""
+    driver = {"name": "mcpc", "version": __version__, "rules": rules}
     # Columns are counted in code points; SARIF would assume UTF-16 units.
     run = {
         "tool": {"driver": driver},
@@ -66,10 +74,15 @@ def _result(problem: Diagnostic, rule: int, sources: Mapping[str, SourceText]) -
 def _locations(problem: Diagnostic, sources: Mapping[str, SourceText]) -> list[dict[str, object]]:
     if problem.span is None:
         return []
-    place = {"uri": quote(problem.span.path, errors="surrogateescape"), "uriBaseId": BASE}
-    location: dict[str, object] = {"artifactLocation": place}
     region = region_of(problem, sources)
+    return [{"physicalLocation": physical_location(problem.span.path, (*region.start, *region.end) if region else ())}]
+
+
+def physical_location(path: str, region: tuple[int, ...] = ()) -> dict[str, object]:
+    """Return a location in a file; `region`: line and column of the first character and of the one after the last."""
+    place = {"uri": quote(path, errors="surrogateescape"), "uriBaseId": BASE}
+    location: dict[str, object] = {"artifactLocation": place}
     if region:
         names = ("startLine", "startColumn", "endLine", "endColumn")
-        location["region"] = dict(zip(names, (*region.start, *region.end), strict=True))
-    return [{"physicalLocation": location}]
+        location["region"] = dict(zip(names, region, strict=True))
+    return location

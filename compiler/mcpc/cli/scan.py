@@ -1,0 +1,135 @@
+"""`mcpc scan`: what in servers' definitions can attack or mislead a model or a person."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from mcpc.cli import command_options, messages
+from mcpc.cli.scan_targets import ignored_of_project, scanned_command, scanned_target
+from mcpc.cli.server_targets import CommandWithServer, connection_options, request_headers, server_command
+from mcpc.platforms.files import replace_file
+from mcpc.scan import scan_pins, scan_servers
+from mcpc.scan.formats import SCAN_FORMATS
+from mcpc.scan.formats.report import ScanReport
+from mcpc.scan.ignored import IgnoreError, parse_ignored, without_ignored
+from mcpc.scan.model import RISKS
+from mcpc.scan.pins import MAX_PIN_BYTES, PinError, parse_pins, pins_of, pins_text
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from mcpc.scan import Finding, ScannedServer
+    from mcpc.scan.ignored import Ignored
+
+CHANGED, GATE = 6, 7
+WIDTH = 80
+
+
+@click.command(cls=CommandWithServer)
+@click.argument("targets", nargs=-1)
+@click.option(
+    "--fail-on",
+    type=click.Choice([risk.value for risk in RISKS]),
+    help="Exit with status 7 for findings of this risk or a higher one.",
+)
+@click.option("--ignore", "entries", multiple=True, metavar="'CODE [PLACE]'", help="Leave out these findings.")
+@click.option(
+    "--pin", type=click.Path(path_type=Path), metavar="FILE", help="Write the digest of each definition to a file."
+)
+@click.option(
+    "--check-pin",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Report definitions that differ from a file of `--pin`, with status 6.",
+)
+@click.option("--format", "output", type=click.Choice([*SCAN_FORMATS]), default="text", help="Format of the report.")
+@connection_options
+@command_options.build_options
+def command(targets: tuple[str, ...], output: str, **given: Any) -> None:
+    """Report what could attack or mislead a model or a person in what servers offer.
+
+    TARGETS are projects (this folder by default), built files, snapshots and addresses; the command of a server follows
+    `--`.  Several servers are scanned together, as a client uses them.  Nothing leaves this machine, and no tool is
+    called.
+    """
+    own = {name: given.pop(name) for name in ("fail_on", "entries", "pin", "check_pin")}
+    connection = {name: given.pop(name) for name in ("headers", "token_file", "timeout")}
+    pins = read_pins(own["check_pin"]) if own["check_pin"] else None
+    servers, ignored = read_servers(targets, given, connection)
+    findings = scan_servers(servers)
+    changes = () if pins is None else scan_pins(servers, pins)
+    left, unused = without_ignored((*changes, *findings), [*ignored, *ignored_entries(own["entries"])])
+    total = len(findings) + len(changes)
+    report = ScanReport(servers, left, total - len(left), f"{Path.cwd().as_uri()}/", text_width())
+    click.echo(SCAN_FORMATS[output](report), nl=False)
+    for entry in unused:
+        click.echo(messages.IGNORES_NOTHING.format(entry=entry), err=True)
+    if own["pin"]:
+        write_pins(own["pin"], servers)
+    exit_with_status(left, own["fail_on"])
+
+
+def read_servers(
+    targets: Sequence[str], given: dict[str, Any], connection: dict[str, Any]
+) -> tuple[list[ScannedServer], list[Ignored]]:
+    """Return the servers of the arguments, and what the settings of projects ignore."""
+    words = server_command()
+    headers = request_headers(connection["headers"], connection["token_file"])
+    chosen = targets or (() if words else (".",))
+    ignored = [entry for target in chosen for entry in ignored_of_project(target)]
+    servers = [scanned_target(target, given, headers, connection["timeout"]) for target in chosen]
+    if words:
+        servers.append(scanned_command(words, connection["timeout"]))
+    return servers, ignored
+
+
+def ignored_entries(entries: Sequence[str]) -> tuple[Ignored, ...]:
+    """Return the entries of `--ignore`."""
+    try:
+        return parse_ignored(entries)
+    except IgnoreError as problem:
+        raise click.UsageError(f"--ignore: {problem}") from None
+
+
+def read_pins(path: Path) -> Any:
+    """Return the pins of a file."""
+    try:
+        with path.open("rb") as file:
+            data = file.read(MAX_PIN_BYTES + 1)
+        if len(data) > MAX_PIN_BYTES:
+            raise PinError("it is too large")
+        return parse_pins(data)
+    except PinError as problem:
+        raise click.UsageError(messages.NOT_PINS.format(path=path, problem=problem)) from None
+    except OSError as problem:
+        raise click.UsageError(messages.CANNOT_READ.format(path=path, problem=problem.strerror or problem)) from None
+
+
+def write_pins(path: Path, servers: Sequence[ScannedServer]) -> None:
+    """Write the pins of servers to a file, as a whole or not at all."""
+    fresh = path.with_name(f".{path.name}.new")
+    try:
+        fresh.write_text(pins_text(pins_of(servers)), encoding="utf-8")
+        replace_file(fresh, path)
+    except OSError as problem:
+        raise click.UsageError(messages.CANNOT_WRITE.format(path=path, problem=problem.strerror or problem)) from None
+    finally:
+        fresh.unlink(missing_ok=True)
+
+
+def text_width() -> int:
+    """Return the columns of the text format: those of a terminal, and 80 for a file."""
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else WIDTH
+
+
+def exit_with_status(findings: Sequence[Finding], fail_on: str | None) -> None:
+    """Exit with the status of differences from pins, or of a gate."""
+    if any(finding.code.startswith("SCAN7") for finding in findings):
+        raise click.exceptions.Exit(CHANGED)
+    if fail_on is not None and any(RISKS.index(one.risk) <= RISKS.index(fail_on) for one in findings):
+        raise click.exceptions.Exit(GATE)

@@ -1,0 +1,44 @@
+"""Format for people: each finding with its place, what was found with hidden characters escaped, and advice."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from mcpc.diagnostics.formats.visible import visible, wrapped
+from mcpc.scan.codes import CODES
+from mcpc.scan.formats.report import offers_of, summary_of_counts
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from mcpc.scan.formats.report import ScanReport
+    from mcpc.scan.model import Finding
+
+INDENT = "  "
+
+
+def scan_as_text(report: ScanReport) -> str:
+    """Return the report as text."""
+    lines: list[str] = []
+    for server in report.servers:
+        found = report.of(server)
+        title = f"{visible(server.name) or 'server'} ({visible(server.target)}): {offers_of(server)}"
+        lines += [*wrapped(title if found else f"{title}, no findings", report.width, INDENT)]
+        for finding in found:
+            lines += ["", *_block(finding, report.width)]
+        lines += [""] if found else []
+    worst = report.findings[0].code if report.findings else ""
+    summary = summary_of_counts(report) + (f"; see `mcpc explain {worst}`" if worst else "")
+    return "\n".join([*lines, summary]) + "\n"
+
+
+def _block(finding: Finding, width: int) -> Iterator[str]:
+    yield from wrapped(f"{finding.risk} {finding.code} {visible(finding.location)}", width, INDENT)
+    if finding.position:
+        yield from wrapped(
+            f"{INDENT}{visible(finding.position.path)}:{finding.position.line}:{finding.position.column}", width, INDENT
+        )
+    yield from wrapped(f"{INDENT}{finding.message}", width, INDENT)
+    if finding.excerpt:
+        yield from wrapped(f"{INDENT}| {finding.excerpt}", width, f"{INDENT}| ")
+    yield from wrapped(f"{INDENT}= {CODES[finding.code].advice}", width, f"{INDENT}  ")

@@ -1,0 +1,186 @@
+"""What each kind of change means to clients: a table of changes, with all that must be reported of each."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+
+from mcpc.comparison import Impact, compare
+from mcpc.comparison.accepted import Policy, PolicyError, read_policy
+from mcpc.comparison.formats import FORMATS
+from mcpc.comparison.formats.markdown import as_changelog
+from mcpc.comparison.next_version import is_enough, next_version
+from mcpc.comparison.rules import RULES
+from mcpc.server_lists.model import lists_from_json
+
+Json = Any
+
+ROWS = json.loads((Path(__file__).parent / "comparison/changes.json").read_text("utf-8"))
+TOOL = {"name": "t", "inputSchema": {"type": "object"}}
+
+
+def server(part: str, given: Json) -> Json:
+    """Return a server with one thing of it given: a tool, one of its schemas, an argument, a prompt, or facts."""
+    member = {"input": "inputSchema", "argument": "inputSchema", "output": "outputSchema", "result": "outputSchema"}
+    found = {"name": "s", "version": "1.0.0", "tools": [TOOL]}
+    if part in ("lists", "server"):
+        return {**found, **given}
+    if part == "prompt":
+        return {**found, "prompts": [{"name": "p", **given}]}
+    if part in ("argument", "result"):
+        given = {"type": "object", "properties": {"a": given}}
+    return {**found, "tools": [{**TOOL, **({member[part]: given} if part in member else given)}]}
+
+
+def reported(row: Json, policy: Policy | None = None) -> list[str]:
+    old, new = (lists_from_json(server(row["part"], row[side])) for side in ("old", "new"))
+    comparison = compare(old, new, policy or Policy())
+    return [
+        f"{each.verdict} {each.rule} {each.location}{f' -> {each.hint}' if each.hint else ''}"
+        for each in comparison.changes
+    ]
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row["change"])
+def test_a_change_gets_its_verdict(row: Json) -> None:
+    assert sorted(reported(row)) == sorted(row["expect"])
+
+
+def test_every_rule_has_a_row_in_the_table() -> None:
+    shown = {text.split()[1] for row in ROWS for text in row["expect"]}
+    assert sorted(RULES.keys() - shown) == [], "add a row to comparison/changes.json"
+
+
+def test_the_same_version_has_no_changes() -> None:
+    for row in ROWS:
+        for side in ("old", "new"):
+            assert reported({**row, "old": row[side], "new": row[side]}) == []
+
+
+def test_the_reverse_of_a_breaking_change_is_not_the_same_change() -> None:
+    """A verdict depends on the direction: nothing that breaks forwards is called by the same name backwards."""
+    for row in ROWS:
+        forwards = {text for text in row["expect"] if text.startswith("breaking")}
+        backwards = {*reported({**row, "old": row["new"], "new": row["old"]})}
+        both_ways = {text for text in forwards & backwards if "is another" not in text}
+        assert not both_ways or row["change"] in BOTH_WAYS, (row["change"], both_ways)
+
+
+BOTH_WAYS = {"a type is another", "the media type of a resource", "the media type of a template"}
+
+
+def compared(policy: Policy = Policy(), *, version: str = "1.1.0") -> Any:  # noqa: B008 - it is frozen
+    old = {**server("argument", {"enum": ["x", "y"]}), "prompts": [{"name": "p|<b>"}]}
+    new = {**server("argument", {"enum": ["x"], "title": "\x1b[2J`"}), "version": version}
+    return compare(lists_from_json(old), lists_from_json(new), policy)
+
+
+@pytest.mark.parametrize(
+    ("old", "level", "suggested"),
+    [
+        ("1.2.3", "major", "2.0.0"),
+        ("1.2.3", "minor", "1.3.0"),
+        ("1.2.3", "patch", "1.2.4"),
+        ("1.2.3", "none", "1.2.3"),
+        ("0.2.3", "major", "0.3.0"),
+        ("0.2.3", "minor", "0.3.0"),
+        ("0.2.3", "patch", "0.2.4"),
+        ("v1.2.3-rc.1+x", "major", "2.0.0"),
+        ("2026", "major", None),
+        ("", "patch", None),
+    ],
+)
+def test_the_next_version_number(old: str, level: str, suggested: str | None) -> None:
+    assert next_version(old, level) == suggested
+
+
+@pytest.mark.parametrize(
+    ("new", "enough"),
+    [("2.0.0", True), ("2.1.0", True), ("10.0.0", True), ("2.0.0-rc.1", True), ("1.9.9", False), ("next", None)],
+)
+def test_a_version_number_is_enough_for_the_changes(new: str, enough: bool | None) -> None:
+    assert is_enough(new, "2.0.0") is enough
+    assert compared(version=new).fits is enough
+
+
+def test_a_project_accepts_changes_and_has_other_verdicts() -> None:
+    policy = read_policy(
+        {
+            "accept": [
+                {"rule": "input-schema-narrowed", "place": "tool:t/*", "reason": "y never worked"},
+                {"rule": "tool-removed"},
+            ],
+            "severity": {"input-title-changed": "breaking"},
+        }
+    )
+    found = compared(policy)
+    verdicts = {each.rule: (each.verdict, each.accepted) for each in found.changes}
+    assert verdicts["input-schema-narrowed"] == (Impact.BREAKING, "y never worked")
+    assert verdicts["input-title-changed"] == (Impact.BREAKING, None)
+    assert found.unused == ("tool-removed at *",)
+    entries = {
+        each["rule"]: each for each in json.loads(FORMATS["json"](found, frozenset([Impact.BREAKING])))["changes"]
+    }
+    assert not entries["input-schema-narrowed"]["fails"]
+    assert entries["input-title-changed"]["fails"]
+
+
+@pytest.mark.parametrize(
+    ("table", "text"),
+    [
+        ({"accept": [{"rule": "tool-remove"}]}, "did you mean `tool-removed`"),
+        ({"accept": {}}, "list"),
+        ({"accept": [{"place": "tool:t"}]}, "`rule`"),
+        ({"accept": [{"rule": "tool-removed", "place": 1}]}, "texts"),
+        ({"severity": {"tool-removed": "fatal"}}, "not a verdict"),
+        ({"severities": {}}, "`severities` is unknown"),
+    ],
+)
+def test_a_wrong_policy_is_an_error(table: Json, text: str) -> None:
+    with pytest.raises(PolicyError, match=text):
+        read_policy(table)
+
+
+@pytest.mark.parametrize("name", sorted(FORMATS))
+def test_a_report_cannot_command_a_terminal(name: str) -> None:
+    text = FORMATS[name](compared(), frozenset([Impact.BREAKING]))
+    assert "\x1b" not in text
+    assert all(char == "\n" or char.isprintable() for char in text)
+
+
+def test_the_report_for_programs_has_all_fields() -> None:
+    found = json.loads(FORMATS["json"](compared(), frozenset([Impact.BREAKING])))
+    assert found["failed"] is True
+    assert found["version"] == {"level": "major", "suggested": "2.0.0", "fits": False}
+    assert found["summary"] == {"breaking": 2, "undecided": 0, "additive": 0, "routing": 1, "cosmetic": 1}
+    narrowed = next(each for each in found["changes"] if each["rule"] == "input-schema-narrowed")
+    assert narrowed["witness"] == "y"
+    assert narrowed["place"] == "tool:t/inputSchema/properties/a/enum"
+    assert (narrowed["old"], narrowed["new"]) == ({"enum": ["x", "y"]}, {"enum": ["x"]})
+
+
+def test_junit_is_xml_with_a_failure_for_each_change_that_fails() -> None:
+    root = ElementTree.fromstring(FORMATS["junit"](compared(), frozenset([Impact.BREAKING])))
+    assert (root.get("tests"), root.get("failures")) == ("4", "2")
+    assert len(root.findall(".//testcase")) == 4
+    assert {each.get("type") for each in root.findall(".//failure")} == {"prompt-removed", "input-schema-narrowed"}
+    same = lists_from_json(server("server", {}))
+    assert len(ElementTree.fromstring(FORMATS["junit"](compare(same, same), frozenset())).findall(".//testcase")) == 1
+
+
+def test_github_gets_errors_for_what_fails_and_one_line_each() -> None:
+    lines = FORMATS["github"](compared(), frozenset([Impact.BREAKING])).splitlines()
+    assert [line.split(" ")[0] for line in lines] == ["::error", "::error", "::notice", "::warning"]
+    assert FORMATS["github"](compared(), frozenset()).startswith("::warning ")
+
+
+def test_release_notes_have_what_breaks_first_and_escape_markup() -> None:
+    notes = as_changelog(compared())
+    assert notes.startswith("## 1.1.0\n\n### Breaking\n\n")
+    assert "p\\|\\<b\\>" in notes
+    assert "### Changed" in notes
+    assert as_changelog(compared(), "Next").startswith("## Next\n")

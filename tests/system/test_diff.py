@@ -1,0 +1,116 @@
+"""`mcpc diff` and `mcpc changelog` over everything that they read: projects, files, snapshots, commands and addresses."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from support.artifact import build, mcpc
+from support.projects import SERVER_JSON
+from support.serving import served
+
+if TYPE_CHECKING:
+    from pathlib import Path
+    from subprocess import CompletedProcess
+
+OLD = {"type": "object", "properties": {"city": {"type": "string"}, "unit": {"enum": ["C", "F"]}}, "required": ["city"]}
+NEW = {"type": "object", "properties": {"city": {"type": "string"}, "unit": {"enum": ["C"]}}, "required": ["city"]}
+
+
+def write_project(folder: Path, schema: object, version: str) -> Path:
+    folder.mkdir(parents=True)
+    (folder / "server.json").write_text(SERVER_JSON.replace("1.0.0", version))
+    (folder / "tools.json").write_text(json.dumps({"tools": [{"name": "weather", "inputSchema": schema}]}))
+    (folder / "tools.bash").write_text("tool_weather() { echo; }\nexport -f tool_weather\n")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def versions(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path, Path]:
+    """Return the old version as a built file, the new one as a project, and as a built file."""
+    folder = tmp_path_factory.mktemp("versions")
+    old = build(write_project(folder / "old", OLD, "1.0.0"), folder / "old.pyz")
+    project = write_project(folder / "new", NEW, "1.0.1")
+    return old, project, build(project, folder / "new.pyz", "--http")
+
+
+def narrowed(done: CompletedProcess[str]) -> None:
+    """Check that a report has the one change that breaks."""
+    found = json.loads(done.stdout)
+    breaking = [each["place"] for each in found["changes"] if each["verdict"] == "breaking"]
+    assert breaking == ["tool:weather/inputSchema/properties/unit/enum"]
+    assert found["version"] == {"level": "major", "suggested": "2.0.0", "fits": False}
+
+
+def test_files_projects_snapshots_commands_and_addresses_are_compared(
+    versions: tuple[Path, Path, Path], tmp_path: Path
+) -> None:
+    old, project, new = versions
+    snapshot = tmp_path / "lists.json"
+    done = mcpc("diff", old, "--snapshot", snapshot)
+    assert (done.returncode, done.stdout) == (0, ""), done.stderr
+    inspected = tmp_path / "inspected.json"
+    inspected.write_text(mcpc("inspect", old, "--format", "json").stdout)
+    with served(new) as server:
+        for words in (
+            (old, project),
+            (old, new),
+            (snapshot, new),
+            (inspected, new),
+            (old, server.url),
+            (old, "--", sys.executable, new),
+        ):
+            report = mcpc("diff", "--format", "json", "--fail-on", "breaking", *words)
+            assert report.returncode == 7, report.stderr
+            narrowed(report)
+    assert mcpc("diff", old, new).returncode == 0
+    assert mcpc("diff", new, old, "--fail-on", "breaking", "--fail-on", "undecided").returncode == 0
+    same = mcpc("diff", old, snapshot, "--fail-on", "routing")
+    assert (same.returncode, "no changes" in same.stdout) == (0, True)
+
+
+def test_a_project_accepts_a_change(versions: tuple[Path, Path, Path], tmp_path: Path) -> None:
+    old, project, new = versions
+    policy = 'accept = [{rule = "input-schema-narrowed", place = "tool:weather/*", reason = "never worked"}]\n'
+    (tmp_path / "accepted.toml").write_text(policy)
+    words = ("diff", old, new, "--fail-on", "breaking")
+    assert mcpc(*words, "--ignore", tmp_path / "accepted.toml").returncode == 0
+    (project / "pyproject.toml").write_text(f"[tool.mcpc.diff]\n{policy}")
+    try:
+        done = mcpc("diff", old, project, "--fail-on", "breaking")
+    finally:
+        (project / "pyproject.toml").unlink()
+    assert done.returncode == 0
+    assert "accepted by the project: never worked" in done.stdout
+    (tmp_path / "wrong.toml").write_text('accept = [{rule = "no-such-rule"}]')
+    wrong = mcpc(*words, "--ignore", tmp_path / "wrong.toml")
+    assert (wrong.returncode, "no-such-rule" in wrong.stderr) == (2, True)
+
+
+def test_release_notes_are_written(versions: tuple[Path, Path, Path]) -> None:
+    old, _, new = versions
+    done = mcpc("changelog", old, new)
+    assert done.returncode == 0
+    assert done.stdout == '## 1.0.1\n\n### Breaking\n\n- tool weather: `unit`: `enum`: `"F"` is refused now\n'
+
+
+def test_wrong_words_are_refused(versions: tuple[Path, Path, Path], tmp_path: Path) -> None:
+    old, _, new = versions
+    (tmp_path / "other.json").write_text("{}")
+    cases = (
+        (old,),
+        (old, new, "--", "server"),
+        (old, "--"),
+        (old, tmp_path / "missing"),
+        (old, tmp_path / "other.json"),
+        (old, new, "--header", "no"),
+        (old, new, "--snapshot", tmp_path / "missing/lists.json"),
+    )
+    for words in cases:
+        done = mcpc("diff", *words)
+        assert done.returncode == 2, (words, done.stderr)
+        assert "Error:" in done.stderr
+    assert mcpc("diff", old, "--", "no-such-program-of-mcpc").returncode == 4
