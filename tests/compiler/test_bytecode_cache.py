@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+import mcpc_runtime
 from mcpc.emit import bytecode_cache, packages
 from mcpc.emit.bytecode_cache import KIND, BytecodeCache
 from mcpc.emit.interpreters import HERE, MissingPythonError, compile_for, interpreter
@@ -49,6 +50,10 @@ def test_stored_bytecode_is_that_of_a_build_that_stores_none(minor: str, folder:
     for lasting in (LASTING[3:], LASTING):
         assert compile_for(minor, MODULES, BUNDLE, len(MODULES) - 1, frozenset(lasting)) == plain
     assert {path.name for path in folder.iterdir()} == stored.keys()
+
+
+def test_sources_begin_as_the_runtime_expects() -> None:
+    assert bytecode_cache.bytecode.SOURCE == mcpc_runtime.SOURCE
 
 
 def test_what_is_stored_is_not_compiled_again(monkeypatch: pytest.MonkeyPatch) -> None:

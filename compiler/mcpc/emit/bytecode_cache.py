@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     Stored = dict[tuple[str, bool], tuple[bytes, bytes]]
     """By the file name of a module and whether it is stripped: the digest of its source, and its code."""
 
-KIND = "bytecode"
+KIND = "runtime"
 
 
 class BytecodeCache:
