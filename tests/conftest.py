@@ -18,6 +18,7 @@ from hypothesis import HealthCheck, settings
 from support.artifact import STORE, build
 from support.needs import ROOT, needs
 from support.processor_time import OPTION, ProcessorTime
+from support.scale import scaled
 from support.serving import served
 
 if TYPE_CHECKING:
@@ -27,7 +28,9 @@ if TYPE_CHECKING:
     from support.serving import Served
 
 # A machine that does other things as well is slow, and no test of ours says how fast one is.
-settings.register_profile("mcpc", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile(
+    "mcpc", max_examples=scaled(100, 50), deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
 settings.load_profile("mcpc")
 # A shell starts what runs in its background with SIGINT ignored, `nohup` with SIGHUP, and what we start would inherit that.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:

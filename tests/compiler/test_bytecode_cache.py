@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from mcpc.emit import bytecode_cache
+import mcpc_runtime
+from mcpc.emit import bytecode_cache, packages
 from mcpc.emit.bytecode_cache import KIND, BytecodeCache
 from mcpc.emit.interpreters import HERE, MissingPythonError, compile_for, interpreter
 from mcpc.emit.templates import template_text
@@ -51,6 +52,10 @@ def test_stored_bytecode_is_that_of_a_build_that_stores_none(minor: str, folder:
     assert {path.name for path in folder.iterdir()} == stored.keys()
 
 
+def test_sources_begin_as_the_runtime_expects() -> None:
+    assert bytecode_cache.bytecode.SOURCE == mcpc_runtime.SOURCE
+
+
 def test_what_is_stored_is_not_compiled_again(monkeypatch: pytest.MonkeyPatch) -> None:
     plain = compile_for(HERE, LASTING, lasting=frozenset(LASTING))
     monkeypatch.setattr(bytecode_cache.bytecode, "code_of", None)
@@ -77,3 +82,8 @@ def test_a_damaged_entry_is_compiled_again(content: bytes, folder: Path) -> None
     entry.write_bytes(content)
     assert compile_for(HERE, LASTING[:5], lasting=frozenset(LASTING)) == plain
     assert entry.read_bytes() != content
+
+
+def test_packages_without_python_files_do_not_take_the_entry_of_the_runtime() -> None:
+    compile_for(HERE, LASTING[:2], lasting=frozenset(LASTING))
+    assert packages.compile_cached({}, HERE) == {}

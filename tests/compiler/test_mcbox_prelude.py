@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from support.needs import ROOT, needs
+from support.scale import scaled
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -690,8 +691,9 @@ def test_sixteen_mebibytes() -> None:
 
 @pytest.mark.slow
 def test_sixteen_mebibytes_through_a_pipe() -> None:
-    texts = f"{COUNT}\0{LARGE}\0".encode()
-    assert launch_through_a_pipe(texts) == Ended(0, checksum(LARGE), "")
+    """Bash reads what has no length by the byte: a quarter of it tells as much."""
+    text = LARGE[: len(LARGE) // scaled(1, 4)]
+    assert launch_through_a_pipe(f"{COUNT}\0{text}\0".encode()) == Ended(0, checksum(text), "")
 
 
 @pytest.mark.parametrize("name", ["forkserver.bash", "launcher.bash", "mcbox.bash", "notes.bash"])

@@ -19,6 +19,7 @@ from support import oracles
 from support.random_schemas import DRAFTS, Generator
 from support.random_values import Values
 from support.reference import has_real_tools, real_tools, schema_suite
+from support.scale import scaled
 from support.suite_adapter import agreed
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
     from compiler.differential import Tally
 
-PAIRS = 20_000
+PAIRS = scaled(20_000, 8_000)
 SHARE = 40
 """Of the suite's values every so-manieth is judged by each of its schemas."""
 EXAMPLES = 6

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 ONE = (HANDSHAKE,)
 KILLS = int(os.environ.get("MCPC_KILLS", "12"))
 """How many processes are killed in each case of Y02."""
-STORM = int(os.environ.get("TESTS_STORM", "10000"))
+STORM = int(os.environ.get("TESTS_STORM", "5000"))
 
 
 def parts(server: Server) -> dict[str, list[Process]]:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from support.machines import Machine
 
 BOTH = (HANDSHAKE, STATELESS)
-SOAK = int(os.environ.get("TESTS_SOAK", "20000"))
+SOAK = int(os.environ.get("TESTS_SOAK", "10000"))
 """How many calls the soaks make in all."""
 FULL = os.environ.get("TESTS_FULL") == "1"
 """Whether cases that are scaled down run at their full size, and with the limits that a server usually has."""

@@ -1,6 +1,6 @@
 """Whatever a handler of another system writes, returns or does, each request is answered once, as the protocol has it.
 
-`TESTS_FOREIGN` sets how many answers of each system are tried in each revision (40).
+`TESTS_FOREIGN` sets how many answers of each system are tried in each revision (24).
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.slow
 
-COUNT = int(os.environ.get("TESTS_FOREIGN", "40"))
+COUNT = int(os.environ.get("TESTS_FOREIGN", "24"))
 QUICK = 3.0
 """Seconds that a call has which would never end."""
 ABLE: dict[str, Json] = {"elicitation": {"form": {}, "url": {}}, "roots": {}}

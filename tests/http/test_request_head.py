@@ -8,6 +8,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from mcpc_runtime.http.embedded.request_head import CHUNKED, END, BadRequestError, check_beginning, parse
+from support.scale import scaled
 
 NAMES = st.sampled_from(
     [
@@ -47,7 +48,7 @@ def heads(draw: st.DrawFn) -> bytes:
 
 
 @pytest.mark.slow
-@settings(max_examples=2000, deadline=None)
+@settings(max_examples=scaled(2000, 800), deadline=None)
 @given(data=heads() | st.binary(max_size=60).map(lambda data: data + END))
 @example(data=b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n")
 @example(data=b"GET / HTTP/1.1\r\nHost: a\r\nX: a\r\n b\r\n\r\n")

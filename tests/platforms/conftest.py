@@ -19,6 +19,7 @@ import pytest
 from platforms import projects
 from support import machines
 from support.pipe_client import HANDSHAKE, STATELESS, PipeClient
+from support.scale import FULL
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
 
 CLEAN: dict[str, str | None] = {"MCPC_TASKS": "memory:", "MCPC_WITHOUT": None, "MCPC_RUNTIME_CACHE": None}
 """Variables that change a server."""
+OLDER = f"wine-{machines.VERSIONS[-1]}"
+SHARE = 3
 LISTENS = re.compile(rb"serving (http://\S+)\s")
 
 
@@ -47,6 +50,19 @@ class Site:
     def root(self) -> str:
         """The address without the endpoint's path."""
         return self.url.rpartition("/")[0]
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Run one in SHARE of a test's cases, and at least one, on the older Windows; with TESTS_FULL=1 all of them."""
+    cases: dict[str, list[pytest.Item]] = {}
+    for item in items:
+        spec = getattr(item, "callspec", None)
+        if spec is not None and spec.params.get("machine") == OLDER and not FULL:
+            cases.setdefault(item.nodeid.partition("[")[0], []).append(item)
+    dropped = {item for found in cases.values() for item in set(found) - set(found[::SHARE])}
+    if dropped:
+        config.hook.pytest_deselected(items=[item for item in items if item in dropped])
+        items[:] = [item for item in items if item not in dropped]
 
 
 @pytest.fixture(scope="session", params=machines.NAMES)

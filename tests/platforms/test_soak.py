@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from platforms.conftest import Connect
     from support.pipe_client import PipeClient
 
-CALLS = int(os.environ.get("TESTS_SOAK", "2000"))
+CALLS = int(os.environ.get("TESTS_SOAK", "1000"))
 """How many calls are made in all; 100,000 before a release."""
 WINDOW = 200
 """How many of them are under way at once."""

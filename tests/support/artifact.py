@@ -15,7 +15,7 @@ import subprocess
 import sys
 import tempfile
 import zipfile
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -28,6 +28,7 @@ from mcpc.cli import build_steps as making
 from mcpc.cli.build import command
 from mcpc.cli.command_options import read_options
 from mcpc.diagnostics.formats import render_text
+from mcpc.emit.bytecode_cache import KIND as RUNTIME_BYTECODE
 from support.command_server import command_server
 from support.conversing import converse as converse  # for tests that build a file and talk to it
 from support.needs import ROOT
@@ -135,6 +136,15 @@ def store() -> Path:
     folder = tempfile.mkdtemp(prefix="mcpc-builds-")
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     return Path(folder)
+
+
+def with_bytecode(cache: Path) -> Path:
+    """Return a folder for a test's own cache, with the runtime's bytecode that an earlier build of this run has stored."""
+    if not cache.exists():
+        cache.mkdir(0o700, parents=True)
+        with suppress(FileNotFoundError):
+            shutil.copytree(store() / "cache" / RUNTIME_BYTECODE, cache / RUNTIME_BYTECODE)
+    return cache
 
 
 @contextmanager

@@ -9,6 +9,8 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from support.scale import scaled
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
@@ -19,6 +21,10 @@ LEVELS = 30
 MIB = 1 << 20
 FULL = 63 * MIB
 """Nearly as large as a file of a project may be."""
+LARGE = scaled(FULL, 16 * MIB)
+"""The same in a quarter of the time: one schema of the full size shows what a build needs at most."""
+MANY = scaled(100_000, 30_000)
+"""Of what is many: a time that grows with its square is too long with either."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,19 +218,22 @@ HOSTILE: dict[str, Hostile] = {
     ),
     "as deep as JSON may be: items": Hostile(nested('{"items":', '{"type":"null"}', "}", 500), TOO_MUCH),
     "as deep as JSON may be: anyOf": Hostile(nested('{"anyOf":[', '{"type":"null"}', "]}", 250), TOO_MUCH),
-    "64 MiB: a long text": Hostile(lambda: '{"type":"object","description":"' + "x" * FULL + '"}', TOO_MUCH),
+    "large: a long text": Hostile(lambda: '{"type":"object","description":"' + "x" * LARGE + '"}', TOO_MUCH),
     "64 MiB: properties": Hostile(
         full('{"type":"object","properties":{', lambda n: f'"p{n}":{{"type":"string"}}', "}}"), TOO_MUCH
     ),
-    "64 MiB: items of enum": Hostile(full('{"type":"object","properties":{"x":{"enum":[', str, "]}}}"), TOO_MUCH),
-    "64 MiB: words no schema has": Hostile(
-        full('{"type":"object",', lambda n: f'"additionalProperties{n}":1', "}"), TOO_MUCH
+    "large: properties": Hostile(
+        full('{"type":"object","properties":{', lambda n: f'"p{n}":{{"type":"string"}}', "}}", LARGE), TOO_MUCH
+    ),
+    "large: items of enum": Hostile(full('{"type":"object","properties":{"x":{"enum":[', str, "]}}}", LARGE), TOO_MUCH),
+    "large: words no schema has": Hostile(
+        full('{"type":"object",', lambda n: f'"additionalProperties{n}":1', "}", LARGE), TOO_MUCH
     ),
     "1 MiB: words no schema has": Hostile(
         full('{"type":"object",', lambda n: f'"additionalProperties{n}":1', "}", MIB), TOO_MUCH
     ),
-    "64 MiB: no JSON": Hostile(
-        full('{"type":"object","properties":{', lambda n: f"'p{n}':1", "}}"), ("MCP002", "MCP008")
+    "large: no JSON": Hostile(
+        full('{"type":"object","properties":{', lambda n: f"'p{n}':1", "}}", LARGE), ("MCP002", "MCP008")
     ),
     "endless $ref: itself": Hostile(written(of(d0=to(0))), ENDLESS),
     "endless $ref: the root": Hostile(written({"type": "object", "$ref": "#"}), ENDLESS),
@@ -246,10 +255,10 @@ HOSTILE: dict[str, Hostile] = {
         ),
         ENDLESS,
     ),
-    "a chain of 100,000 $ref": Hostile(chain(100_000, lambda to: to), TOO_MUCH),
-    "a chain of 100,000 properties": Hostile(chain(100_000, lambda to: {"properties": {"a": to}}), TOO_MUCH),
-    "a ring of 100,000 properties": Hostile(
-        lambda: json.dumps(of(**{f"d{n}": {"properties": {"a": to((n + 1) % 100_000)}} for n in range(100_000)})),
+    "a chain of very many $ref": Hostile(chain(MANY, lambda to: to), TOO_MUCH),
+    "a chain of very many properties": Hostile(chain(MANY, lambda to: {"properties": {"a": to}}), TOO_MUCH),
+    "a ring of very many properties": Hostile(
+        lambda: json.dumps(of(**{f"d{n}": {"properties": {"a": to((n + 1) % MANY)}} for n in range(MANY)})),
         TOO_MUCH,
     ),
     "1,000 definitions, each refers to all": Hostile(all_to_all(1_000, 1_000, "properties"), TOO_MUCH),
@@ -325,9 +334,9 @@ HOSTILE: dict[str, Hostile] = {
     ),
     "a pattern: a count without end": Hostile(pattern("a{1," + "9" * 100_000 + "}"), PATTERN, {"x": "a"}),
     "a pattern: 5,000 nested groups": Hostile(pattern("(?:" * 5_000 + "a" + ")" * 5_000), PATTERN, {"x": "a"}),
-    "100,000 patternProperties": Hostile(
+    "very many patternProperties": Hostile(
         lambda: json.dumps(
-            {"type": "object", "patternProperties": {f"^p{number}$": {"type": "null"} for number in range(100_000)}}
+            {"type": "object", "patternProperties": {f"^p{number}$": {"type": "null"} for number in range(MANY)}}
         ),
         TOO_MUCH,
     ),
@@ -356,8 +365,8 @@ HOSTILE: dict[str, Hostile] = {
         ),
         TOO_MUCH,
     ),
-    "100,000 schemas of allOf": Hostile(
-        with_property("allOf", 100_000, lambda size: [{"minimum": number} for number in range(size)]), TOO_MUCH
+    "very many schemas of allOf": Hostile(
+        with_property("allOf", MANY, lambda size: [{"minimum": number} for number in range(size)]), TOO_MUCH
     ),
     "oneOf: 300 of 300": Hostile(
         with_property(
@@ -367,8 +376,8 @@ HOSTILE: dict[str, Hostile] = {
         {"x": [299, 299]},
         True,
     ),
-    "100,000 resources": Hostile(
-        lambda: json.dumps(of(d0={}, **{f"a{number}": {"$id": f"a{number}"} for number in range(100_000)})), TOO_MUCH
+    "very many resources": Hostile(
+        lambda: json.dumps(of(d0={}, **{f"a{number}": {"$id": f"a{number}"} for number in range(MANY)})), TOO_MUCH
     ),
     "one anchor 10,000 times": Hostile(
         lambda: json.dumps(of(d0={}, **{f"a{number}": {"$anchor": "a"} for number in range(10_000)})),

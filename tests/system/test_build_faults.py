@@ -26,7 +26,7 @@ from mcpc.cli import build_steps as making
 from mcpc.diagnostics import CODES
 from mcpc.options import Options
 from mcpc.smoke import SmokeError, smoke
-from support.artifact import SOURCES, converse, mcpc
+from support.artifact import SOURCES, converse, mcpc, with_bytecode
 from support.needs import needs
 from system import mixed
 
@@ -44,7 +44,7 @@ PATIENCE = 10
 @pytest.fixture(autouse=True)
 def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Keep every build's cache in the test's own folder, outside the project."""
-    place = tmp_path / "cache"
+    place = with_bytecode(tmp_path / "cache")
     monkeypatch.setenv("MCPC_CACHE_DIR", str(place))
     return place
 

@@ -26,7 +26,7 @@ import anyio
 import pytest
 from mcp import Client, StdioServerParameters
 
-from support.artifact import SOURCES
+from support.artifact import SOURCES, with_bytecode
 from support.needs import needs
 from support.processes import is_alive
 from support.talking import META
@@ -185,7 +185,7 @@ def dev(project: Path, *options: str) -> Iterator[Talk]:
 
 
 def environment(project: Path) -> dict[str, str]:
-    own = {"PYTHONPATH": SOURCES, "MCPC_CACHE_DIR": str(project.parent / "cache")}
+    own = {"PYTHONPATH": SOURCES, "MCPC_CACHE_DIR": str(with_bytecode(project.parent / "cache"))}
     return {**os.environ, **own, "TMPDIR": str(project.parent / "temporary")}
 
 

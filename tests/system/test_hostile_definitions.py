@@ -1,6 +1,6 @@
 """Whatever a definition says, it stays data: it is refused with a diagnostic, or served as it was written.
 
-`TESTS_HOSTILE` sets how many projects are made (150); all are compiled in this process, and differ only by their seed.
+`TESTS_HOSTILE` sets how many projects are made (100); all are compiled in this process, and differ only by their seed.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 
     Json = Any
 
-COUNT = int(os.environ.get("TESTS_HOSTILE", "150"))
+COUNT = int(os.environ.get("TESTS_HOSTILE", "100"))
 BUNCH = 25
 """So many projects are one test: a failure names the seed."""
 SAMPLES = 4

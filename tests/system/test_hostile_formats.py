@@ -1,7 +1,7 @@
 """Whatever a project of another system holds, it is refused with diagnostics, or it is served, and none of it is obeyed.
 
 Each project is built as a user builds it; what was built is started, asked for everything that it lists, and judged by
-the protocol's own schema.  `TESTS_HOSTILE` sets how many projects are made (150); those whose tools are found by other
+the protocol's own schema.  `TESTS_HOSTILE` sets how many projects are made (100); those whose tools are found by other
 programs are fewer, for they take longer.
 """
 
@@ -22,6 +22,7 @@ from click.testing import CliRunner
 from corpus import validity
 from mcpc.cli import cli
 from mcpc.emit import bytecode
+from support.artifact import with_bytecode
 from support.images import MODERN
 from support.needs import SHARED, needs, needs_node
 from system import hostile, hostile_formats, mixed
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 
     Json = Any
 
-COUNT = int(os.environ.get("TESTS_HOSTILE", "150"))
+COUNT = int(os.environ.get("TESTS_HOSTILE", "100"))
 SHARES = {"mcp-bash": 0.25, "blueprints": 0.5, "bx-mcp": 0.07, "toolbox": 0.04}
 NEEDED = {"mcp-bash": needs, "toolbox": lambda _: needs_node()}
 BUNCH = 15
@@ -59,7 +60,7 @@ def canary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     (commands / "touch").write_text(f'#!/bin/sh\necho "$PPID $@" >> {told}\n')
     (commands / "touch").chmod(0o755)
     monkeypatch.setenv("PATH", f"{commands}:{os.environ['PATH']}")
-    monkeypatch.setenv("MCPC_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.setenv("MCPC_CACHE_DIR", str(with_bytecode(tmp_path / "cache")))
     monkeypatch.setenv("MCPC_TOOLBOX_HOME", str(tmp_path / "home"))
     monkeypatch.setenv("TMPDIR", str(tmp_path / "temporary"))
     (tmp_path / "temporary").mkdir()

@@ -79,7 +79,7 @@ def test_checking_ends_as_soon(name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["2^30 anyOf", "2^30 properties", "endless $ref: two", "64 MiB: properties", "a chain of 100,000 $ref"]
+    "name", ["2^30 anyOf", "2^30 properties", "endless $ref: two", "large: properties", "a chain of very many $ref"]
 )
 def test_a_hostile_schema_in_another_file_is_no_better(name: str, tmp_path: Path) -> None:
     hostile = HOSTILE[name]

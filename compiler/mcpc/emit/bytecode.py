@@ -23,8 +23,6 @@ import warnings
 from types import CodeType
 from typing import TYPE_CHECKING
 
-from mcpc_runtime import SOURCE
-
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
@@ -33,6 +31,8 @@ if TYPE_CHECKING:
     BundleRow = tuple[str, bool, int]
     """A module of the start path: its name, whether it is a package, and its number."""
 
+SOURCE = b"#"
+"""`mcpc_runtime.SOURCE`: other interpreters run this file without the runtime."""
 MAGIC = importlib.util.MAGIC_NUMBER
 UNCHECKED_HASH = (1).to_bytes(4, "little")
 NO_PYTHON = (SyntaxError, ValueError, RecursionError, MemoryError)

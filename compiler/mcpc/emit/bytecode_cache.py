@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     Stored = dict[tuple[str, bool], tuple[bytes, bytes]]
     """By the file name of a module and whether it is stripped: the digest of its source, and its code."""
 
-KIND = "bytecode"
+KIND = "runtime"
 
 
 class BytecodeCache:
@@ -32,7 +32,8 @@ class BytecodeCache:
 
     def __init__(self, interpreter: str) -> None:
         source = Path(bytecode.__file__).read_bytes()
-        self._name = hashlib.sha256(interpreter.encode() + b"\0" + source).hexdigest()
+        # Not the name of the bytecode of packages (`mcpc.emit.packages`), which begins with the interpreter.
+        self._name = hashlib.sha256(b"runtime\0" + interpreter.encode() + b"\0" + source).hexdigest()
         self._stored = load(self._name)
 
     def stored_code(self, modules: Iterable[Module]) -> dict[Module, bytes]:

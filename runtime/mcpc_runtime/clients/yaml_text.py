@@ -241,7 +241,8 @@ def field_value(text: str) -> object:
 
 
 def put_entry(text: str, place: EntryPlace, name: str, entry: Entry, owned: frozenset[str]) -> str:
-    """Return a text with an entry."""
+    """Return a text with an entry; refuse one whose other entries end in the middle of a line."""
+    read_entries(text, place)
     lines = read_lines(text)
     section = section_of(lines, place)
     entries = entries_of(lines, section, place)
