@@ -59,6 +59,11 @@ def test_work_is_limited() -> None:
     assert subsumes(long, {"pattern": "^(b|a)*a(b|a){14}$"}, budget=2_000).answer is Answer.UNDECIDED
 
 
+def test_the_limit_of_work_is_also_that_of_judging_the_last_value() -> None:
+    old, new = Pairs(40147, is_usual=False).pair()
+    assert subsumes(old, new).answer is Answer.UNDECIDED
+
+
 def record(figures: dict[str, int]) -> None:
     """Show what was counted, where `pytest -s` is asked for."""
     sys.stderr.write(f"{json.dumps(figures)}\n")

@@ -65,13 +65,13 @@ def subsumes(old: Json, new: Json, kinds: Sequence[str] = KINDS, budget: int = B
     for count in (1, SEVERAL):
         try:
             found = search.values(goal, kinds, count)
+            witness = next(([value] for value in found.values if search.is_witness(goal, value)), [])
         except BudgetError as problem:
             return Decision(Answer.UNDECIDED, reason=f"it takes too many steps: {problem}")
         except RecursionError:
             return Decision(Answer.UNDECIDED, reason="the schemas are nested too deeply")
-        for value in found.values:
-            if search.is_witness(goal, value):
-                return Decision(Answer.NO, value)
+        if witness:
+            return Decision(Answer.NO, witness[0])
         if not found.values:
             break
     if found.is_complete and not found.values:
