@@ -195,7 +195,7 @@ YAML_VALUES = (
         "a b\n  c d",
         '"x\n  y"',
         "null",
-        "&a x",
+        "!!str x",
     ),
 )
 
