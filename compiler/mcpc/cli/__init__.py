@@ -1,8 +1,8 @@
 """The command line.  Each command is a row here and a module in this package, imported when it is used.
 
 Exit codes: 0 success, 1 problems found, 2 wrong usage, 4 a server did not start or answer, 5 a tool failed, 6 a file
-is not what it should be (a stale lock, another digest), 8 the artifact cannot run here, 70 a bug of mcpc, 128 plus the
-signal's number after a signal (130: Ctrl-C).
+is not what it should be (a stale lock, another digest), 7 a gate that `--fail-on` names, 8 the artifact cannot run
+here, 70 a bug of mcpc, 128 plus the signal's number after a signal (130: Ctrl-C).
 """
 
 from __future__ import annotations
