@@ -8,9 +8,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-import yaml
-
 from mcpc.carriers.built_server import setting_text
+from mcpc.exports.yaml_text import yaml_text
 
 if TYPE_CHECKING:
     from mcpc.carriers import DeclaredSetting
@@ -56,7 +55,7 @@ def compose(target: Deployment) -> str:
     }
     if secrets:
         document["secrets"] = {setting.name: {"file": f"./secrets/{setting.name}"} for setting in secrets}
-    text: str = yaml.safe_dump(document, sort_keys=False, width=120)
+    text = yaml_text(document)
     return usage_comment(target, secrets) + text
 
 

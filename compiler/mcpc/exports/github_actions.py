@@ -8,9 +8,8 @@ from __future__ import annotations
 import shlex
 from typing import TYPE_CHECKING, Any
 
-import yaml
-
 from mcpc import DISTRIBUTION, __version__
+from mcpc.exports.yaml_text import yaml_text
 
 if TYPE_CHECKING:
     from mcpc.exports.deployment import Deployment
@@ -53,18 +52,18 @@ def github_actions(target: Deployment) -> str:
                 "steps": [
                     {"uses": CHECKOUT, "with": {"fetch-depth": 0, "persist-credentials": False}},
                     *prepare(target),
-                    {"name": "Make the release", "run": f"mcpc release {project} --dist dist\n"},
+                    {"name": "Make the release", "run": f"mcpc release {project} --dist dist"},
                     {"uses": ATTEST, "with": {"subject-checksums": "dist/SHA256SUMS"}},
                     {
                         "name": "Publish the files",
                         "env": {"GH_TOKEN": "${{ github.token }}", "TAG": "${{ github.ref_name }}"},
-                        "run": 'gh release create "$TAG" --verify-tag --generate-notes dist/*\n',
+                        "run": 'gh release create "$TAG" --verify-tag --generate-notes dist/*',
                     },
                 ],
             },
         },
     }
-    text: str = yaml.safe_dump(workflow, sort_keys=False, width=120)
+    text = yaml_text(workflow)
     return "# Written by `mcpc export github-actions`: a file for .github/workflows.\n" + text
 
 
@@ -72,5 +71,5 @@ def prepare(target: Deployment) -> list[dict[str, Any]]:
     """Return the steps that install mcpc, at the version that wrote the workflow."""
     return [
         {"uses": SETUP, "with": {"python-version": target.python}},
-        {"name": "Install mcpc", "run": f"python -m pip install {DISTRIBUTION}=={__version__}\n"},
+        {"name": "Install mcpc", "run": f"python -m pip install {DISTRIBUTION}=={__version__}"},
     ]

@@ -5,9 +5,8 @@ from __future__ import annotations
 import shlex
 from typing import TYPE_CHECKING, Any
 
-import yaml
-
 from mcpc import DISTRIBUTION, __version__
+from mcpc.exports.yaml_text import yaml_text
 
 if TYPE_CHECKING:
     from mcpc.exports.deployment import Deployment
@@ -38,5 +37,5 @@ def gitlab_ci(target: Deployment) -> str:
             "artifacts": {"paths": ["dist/"], "expire_in": "never"},
         },
     }
-    text: str = yaml.safe_dump(pipeline, sort_keys=False, width=120)
+    text = yaml_text(pipeline)
     return "# Written by `mcpc export gitlab-ci`: .gitlab-ci.yml, or a file to include.\n" + text
