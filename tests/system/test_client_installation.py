@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-FIRST_BLOCK = re.compile(r"^```sh\npipx install mcp-compiler .*?\n(mcpc new .*?)^```$", re.MULTILINE | re.DOTALL)
+FIRST_BLOCK = re.compile(r"^```\npipx install mcp-compiler .*?\n(mcpc new .*?)^```$", re.MULTILINE | re.DOTALL)
 """The three commands of the README; mcpc is installed here, so the other two are run."""
 
 
