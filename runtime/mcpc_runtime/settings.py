@@ -43,7 +43,10 @@ FILE_SUFFIX = "_FILE"
 MAX_FILE_BYTES = 1 << 20
 TRUE = ("true", "1", "yes", "on")
 FALSE = ("false", "0", "no", "off")
-HOW_TO_SET = "Set it in the environment of this server (`env` in most clients' configuration), and start it again."
+HOW_TO_SET = (
+    "Set it as a variable of this server (`env` in most clients' configuration; "
+    "`server.pyz install --client CLIENT --env NAME=VALUE` writes it there), and start the server again."
+)
 
 
 class SettingError(ValueError):

@@ -114,4 +114,4 @@ def test_a_file_of_a_secret_that_is_missing_is_named_by_its_variable() -> None:
 def test_the_error_of_a_call_names_all_problems_and_the_next_step() -> None:
     assert refusal_text([]) == ""
     text = refusal_text(["A is not set", "B is not an integer"])
-    assert text.startswith("A is not set; B is not an integer. Set it in the environment")
+    assert text.startswith("A is not set; B is not an integer. Set it as a variable of this server")
