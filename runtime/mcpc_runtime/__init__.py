@@ -34,14 +34,15 @@ HEAD = len(MAGIC_NUMBER) + 4
 DEFLATED = b"x"
 """How a deflated module begins; bytecode begins otherwise. Files with a minimal library have such modules."""
 SOURCE = b"#"
-"""How a deflated module begins that is a source: what only commands for people use is compiled for them."""
+"""How a deflated module begins that is a source: files with a minimal library have no SOURCES."""
 
 
 class RuntimeFinder:
     """Finds the runtime's modules in the entry BYTECODE of an archive, or for another Python in SOURCES.
 
     BYTECODE has the magic number of its Python, the length of a table, the table (module: whether it is a package,
-    offset, length), and then the modules, each as bytecode or deflated.
+    offset, length), and then the modules, each as bytecode or deflated. One of no length, which only commands for
+    people use, is compiled from SOURCES.
     """
 
     def __init__(self, loader: zipimport.zipimporter) -> None:
@@ -49,6 +50,7 @@ class RuntimeFinder:
         self._data = b""
         self._table: Table | None = None
         self._is_source = False
+        self._sources: Any = None
 
     def find_spec(
         self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
@@ -99,12 +101,22 @@ class RuntimeFinder:
         _, offset, length = (self._table or {})[module.__name__]
         body = self._data[offset : offset + length]
         is_source = self._is_source
-        if body[:1] == DEFLATED:
+        if not length:
+            body, is_source = self._read_source(module), True
+        elif body[:1] == DEFLATED:
             body = __import__("zlib").decompress(body)
             is_source = is_source or body[:1] == SOURCE
         label = f"server.pyz/{module.__name__.replace('.', '/')}"
         code = compile(body, label, "exec", dont_inherit=True) if is_source else marshal.loads(body)
         exec(code, module.__dict__)  # noqa: S102 - code of the archive itself
+
+    def _read_source(self, module: ModuleType) -> bytes:
+        """Return the source of a module that has no bytecode."""
+        if self._sources is None:
+            packed = self._loader.get_data(f"{self._loader.archive}/{SOURCES}")
+            self._sources = __import__("zipfile").ZipFile(__import__("io").BytesIO(packed))
+        source: bytes = self._sources.read((module.__file__ or "").removeprefix(f"{self._loader.archive}/"))
+        return source
 
 
 def select_bytecode(archive: str) -> None:

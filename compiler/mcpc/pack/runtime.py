@@ -6,11 +6,10 @@ dozen modules of a start are always the same.
 
 from __future__ import annotations
 
-import zlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from mcpc.emit.bytecode import dump_data, pyc_header, stripped_source
+from mcpc.emit.bytecode import dump_data, pyc_header
 from mcpc.emit.interpreters import compile_for, tag_suffix
 from mcpc.emit.templates import template_text
 from mcpc.pack.archive import ArchiveEntry, build_archive, nest_entries, sha256_hex
@@ -33,7 +32,7 @@ COMPILATION = "mcpc_runtime/bytecode_compilation.py"
 ADAPTED = {"cache": "bytecode_cache.py", "folders": "bytecode_folders.py"}
 """Modules of each adapter that run with another Python only, by their names in OTHER_PYTHONS."""
 SELDOM_USED = ("mcpc_runtime/clients/", "mcpc_runtime/cli/client_files.py")
-"""Modules of commands for people, compiled when they are used: deflated sources are a third of deflated bytecode."""
+"""Modules of commands for people, which have no bytecode: they are compiled from the sources when they are used."""
 GENERATED_IN_BUNDLE = frozenset({"mcpc_app/__init__.py", "mcpc_app/index.py"})
 """Generated modules whose bytecode is only in the bundle: a second copy would never be read."""
 
@@ -58,7 +57,7 @@ class CompiledFiles:
         if missing := sorted(self.required - compiled.keys()):
             raise ValueError(f"{missing[0]} does not compile with Python {minor}")
         runtime = {
-            name: zlib.compress(stripped_source(self.sources[name]), 9) if name.startswith(SELDOM_USED) else code
+            name: b"" if name.startswith(SELDOM_USED) else code
             for name, code in compiled.items()
             if is_in_bytecode_entry(name)
         }

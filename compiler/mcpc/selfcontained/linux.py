@@ -17,7 +17,7 @@ import zlib
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mcpc.emit.bytecode import dump_code, dump_data
+from mcpc.emit.bytecode import dump_code, dump_data, stripped_source
 from mcpc.emit.templates import template_text
 from mcpc.pack.archive import ArchiveEntry, build_archive
 from mcpc.selfcontained import relocatable_file
@@ -31,8 +31,7 @@ from mcpc.selfcontained.relocatable_file import NATIVE
 from mcpc.selfcontained.request import CannotEmbedError
 from mcpc.selfcontained.server_archive import server_entries, with_manifest
 from mcpc.selfcontained.shared_objects import collect_shared_objects, interpreter_functions, tool_output
-from mcpc_runtime import BYTECODE, HEAD
-from mcpc_runtime import DEFLATED as DEFLATED_MODULE
+from mcpc_runtime import BYTECODE, HEAD, SOURCES
 from mcpc_runtime.bytecode_compilation import modules_entry
 
 if TYPE_CHECKING:
@@ -84,24 +83,24 @@ def embed_server(request: EmbeddingRequest) -> bytes:
 def for_own_interpreter(entries: Mapping[str, bytes]) -> dict[str, bytes]:
     """Return entries without what only another Python would read, with a message for it; the runtime is deflated."""
     kept = {name: data for name, data in entries.items() if name not in FOR_OTHER_PYTHONS}
-    runtime = deflated_bytecode(entries[BYTECODE])
+    runtime = deflated_bytecode(entries[BYTECODE], entries[SOURCES])
     return {**kept, BYTECODE: runtime, "__main__.py": template_text("minimal_main.py")}
 
 
-def deflated_bytecode(entry: bytes) -> bytes:
-    """Return the runtime's modules with each of them deflated, so that an import inflates what it needs."""
+def deflated_bytecode(entry: bytes, sources: bytes) -> bytes:
+    """Return the runtime's modules with each of them deflated, so that an import inflates what it needs.
+
+    Modules without bytecode, which are compiled when they are used, take that of the archive of sources.
+    """
     end = HEAD + int.from_bytes(entry[HEAD - 4 : HEAD], "little")
     rows: dict[str, tuple[bool, int, int]] = marshal.loads(entry[HEAD:end])
-    bodies = {
-        f"{name.replace('.', '/')}{'/__init__' * is_package}.py": deflated_once(entry[start : start + length])
-        for name, (is_package, start, length) in rows.items()
-    }
+    with zipfile.ZipFile(io.BytesIO(sources)) as texts:
+        bodies = {
+            file: zlib.compress(entry[start : start + length] or stripped_source(texts.read(file)), LEVEL)
+            for name, (is_package, start, length) in rows.items()
+            for file in [f"{name.replace('.', '/')}{'/__init__' * is_package}.py"]
+        }
     return modules_entry(entry[: HEAD - 4], dict(sorted(bodies.items())))
-
-
-def deflated_once(module: bytes) -> bytes:
-    """Return a module deflated; some are already."""
-    return module if module.startswith(DEFLATED_MODULE) else zlib.compress(module, LEVEL)
 
 
 def refuse_native_packages(entries: Mapping[str, bytes]) -> None:
@@ -174,9 +173,9 @@ def with_start_table(executable: bytes, entries: list[ArchiveEntry], start: tupl
     return build_archive(entries, bytes(patched) + start_table, deflated=deflated)
 
 
-DEFLATED = frozenset({"mcpc_runtime/sources.zip"})
+DEFLATED = frozenset({SOURCES})
 """Entries that only another Python would read, or people."""
-FOR_OTHER_PYTHONS = frozenset({"__main__.pyc", "__start__.py", "mcpc_runtime/sources.zip"})
+FOR_OTHER_PYTHONS = frozenset({"__main__.pyc", "__start__.py", SOURCES})
 """Entries by which another Python would start the file."""
 DATA = (LIBRARY, SHARED_OBJECTS)
 
