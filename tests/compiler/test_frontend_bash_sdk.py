@@ -123,7 +123,7 @@ def test_a_server_is_described() -> None:
         "capabilities": {"tools": {}},
         "instructions": "Be brief.",
     }
-    assert dict(definition.settings) == {"bash_sdk": {"script": "server.sh"}}
+    assert dict(definition.runtime_settings) == {"bash_sdk": {"script": "server.sh"}}
 
 
 def test_a_server_needs_no_description() -> None:

@@ -189,7 +189,7 @@ def test_the_configuration_may_have_comments_and_other_things() -> None:
     lines */ "bxMCP": { "enabled": false, "settings": { "allowedIPs": ["::1"] /* " */ } }, "other": {"x": "//not"} },
     "debugMode": true
 }"""
-    said = dict(server_of({"t.py": TOOL, "boxlang.json": text}).settings)["bx"]
+    said = dict(server_of({"t.py": TOOL, "boxlang.json": text}).runtime_settings)["bx"]
     assert (said["enabled"], said["allowed"]) == (False, ("::1/128",))
 
 

@@ -146,7 +146,7 @@ def test_settings_say_what_the_runtime_needs() -> None:
         "config/roots.json": '{"roots": [{"path": "./data", "name": "Data"}, {"path": "/srv"}]}',
     }
     definition = sound(files, name="folder", allow=("a*", "b"), dialect="mcp")
-    assert dict(definition.settings)["mcp_bash"] == {
+    assert dict(definition.runtime_settings)["mcp_bash"] == {
         "server": {
             "name": "demo",
             "version": "1.0",

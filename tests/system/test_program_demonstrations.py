@@ -51,7 +51,7 @@ def test_a_demonstration_is_imported_and_not_run(asks: str) -> None:
     assert warning.span is not None
     assert warning.span.path == "server.py"
     assert "--entry server.py:mcp" in warning.hint
-    ((_, entry),) = found.settings
+    ((_, entry),) = found.runtime_settings
     assert (entry["kind"], entry["target"]) == ("object", "server.py:mcp")
 
 
@@ -71,7 +71,7 @@ def test_a_file_that_does_more_is_run(name: str) -> None:
     asks, end = NOT_IMPORTED[name]
     found, problems = parsed(program(asks, end))
     assert found is not None, problems
-    ((_, entry),) = found.settings
+    ((_, entry),) = found.runtime_settings
     if name == "it is asked without a guard":
         assert entry["kind"] == "object"  # importing it is running it
     else:

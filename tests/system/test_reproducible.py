@@ -262,8 +262,9 @@ def test_nothing_of_the_machine_is_in_the_file(tmp_path: Path) -> None:
     assert found == []
     assert b"#!/bin/sh" in everything["the file itself"]
     absolute = re.compile(rb"/(?:home|root|tmp|work|Users|var|opt|srv|mnt)/")
-    # The first lines look where package managers of macOS put Python, and the runtime where they put Bash.
-    everything = {name: re.sub(rb"/opt/(?:homebrew|local)/bin\b", b"", data) for name, data in everything.items()}
+    # The first lines look where package managers put Python, and the runtime where they put Bash.
+    usual = re.compile(rb"/opt/(?:homebrew|local)/bin\b|/home/linuxbrew/\.linuxbrew/bin\b")
+    everything = {name: usual.sub(b"", data) for name, data in everything.items()}
     assert [(name, hit[0]) for name, data in everything.items() if (hit := absolute.search(data))] == []
 
 
