@@ -117,7 +117,7 @@ def test_pipelines_compare_and_release() -> None:
     workflow = yaml.safe_load(EXPORTS["github-actions"](FULL))
     steps = [step.get("run", "") for job in workflow["jobs"].values() for step in job["steps"]]
     assert any("mcpc diff ../base/servers/weather servers/weather --fail-on breaking" in step for step in steps)
-    assert "mcpc release servers/weather --dist dist\n" in steps
+    assert "mcpc release servers/weather --dist dist" in steps
     assert not any("${{" in step for step in steps)
     pipeline = yaml.safe_load(EXPORTS["gitlab-ci"](FULL))
     assert pipeline["release"]["script"] == ["mcpc release servers/weather --dist dist"]
