@@ -144,6 +144,16 @@ def test_the_same_bytes_in_each_python_whatever_was_interned(version: str) -> No
     assert len(found) == 1
 
 
+def test_equal_sets_are_one_object() -> None:
+    """CPython shares an equal set among the functions of a module, or does not, by what the process has interned."""
+    shared = frozenset({"125", "150"})
+    apart = (frozenset({"125", "150"}), frozenset({"125", "150"}))
+    assert apart[0] is not apart[1]
+    assert dump_code(((shared, 1), (shared, 2))) == dump_code(((apart[0], 1), (apart[1], 2)))
+    assert marshal.loads(dump_code((frozenset({1}), frozenset({True})))) == (frozenset({1}), frozenset({True}))
+    assert [type(*made) for made in marshal.loads(dump_code((frozenset({1}), frozenset({True}))))] == [int, bool]
+
+
 def test_texts_are_interned_by_what_they_are() -> None:
     source = b"def f(x):\n    return x, '~', 'a text', 'name', {'a b', '~'}, ('a text', 'inner text')\n"
     plain = dump_code(code_of(source, "label", strip=True))

@@ -151,13 +151,15 @@ def dump_code(value: object) -> bytes:
 class ObjectCopier:
     """Copies values, so that no object is shared with, or interned by, the rest of this process.
 
-    Two equal strings or bytes become one object; other objects keep their identity relations.
+    Two equal strings, bytes or sets become one object; other objects keep their identity relations.  CPython copies a
+    set for each function if one of its strings is interned already, which depends on what was imported before.
     """
 
     def __init__(self) -> None:
         self._names: dict[str, str] = {}
         self._texts: dict[str, str] = {}
         self._bytes: dict[bytes, bytes] = {}
+        self._sets: dict[frozenset[str], object] = {}
         self._others: dict[int, tuple[object, object]] = {}
 
     def of(self, value: object) -> object:
@@ -171,6 +173,8 @@ class ObjectCopier:
         _, made = self._others.get(id(value), (None, None))
         if made is None:
             made = self._code(value) if isinstance(value, CodeType) else type(value)(map(self.of, value))
+            if isinstance(made, frozenset):
+                made = self._sets.setdefault(frozenset(map(repr, made)), made)  # 1 and True are not equal by `repr`
             self._others[id(value)] = value, made  # the original is referenced, so that its id stays unique
         return made
 

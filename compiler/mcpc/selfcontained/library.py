@@ -9,14 +9,15 @@ import hashlib
 import sys
 import warnings
 import zlib
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mcpc.cache_dir import load_entry, store_entry
+from mcpc.emit import bytecode
 from mcpc.emit.bytecode import dump_code, dump_data, without_columns
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
-    from pathlib import Path
     from types import CodeType
 
 LEFT_OUT_FOLDERS = frozenset(
@@ -101,6 +102,7 @@ def module_label(name: str, is_package: bool) -> str:
 def cached_library(modules: Mapping[str, tuple[bool, Path]], stored: Collection[str]) -> bytes:
     """Return the entry, from the cache if these files were compiled before."""
     summary = hashlib.sha256(repr((sys.version, LEVEL, sorted(stored))).encode())
+    summary.update(Path(bytecode.__file__).read_bytes())
     for name, (is_package, path) in modules.items():
         summary.update(f"{name}\0{is_package:d}\0".encode() + hashlib.sha256(path.read_bytes()).digest())
     name = summary.hexdigest()
