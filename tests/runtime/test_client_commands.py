@@ -237,7 +237,7 @@ def test_links_have_the_entry_that_is_installed(home: Path, capsys: Capture) -> 
         ("/home/u/.cache/uv/archive-v0/x/bin/python", "cache"),
         ("/home/u/AppData/Local/Microsoft/WindowsApps/python.exe", "store"),
         ("/usr/bin/python3", ""),
-        ("/home/u/.pyenv/versions/3.11.7/bin/python3.11", ""),
+        ("/home/u/.pyenv/versions/3.12.4/bin/python3.12", ""),
     ],
 )
 def test_pythons_that_may_be_gone_tomorrow_are_known(path: str, why: str) -> None:

@@ -19,6 +19,7 @@ from urllib.parse import unquote
 from mcpc.carriers.errors import UnusableFileError
 from mcpc.carriers.programs import ProgramTarget, program_target
 from mcpc.ir.project import ProjectMetadata, metadata_from_facts
+from mcpc.ir.settings import variable_text
 from mcpc.sources import compact_json
 
 if TYPE_CHECKING:
@@ -66,18 +67,13 @@ class DeclaredSetting:
         if not self.choices:
             return said
         ending = "" if said.endswith((".", "!", "?")) else "."
-        return f"{said}{ending} One of: {', '.join(map(setting_text, self.choices))}."
+        return f"{said}{ending} One of: {', '.join(map(variable_text, self.choices))}."
 
 
 def label_of(name: str) -> str:
     """Return a name in `a-z 0-9 -`, of at most 42 characters: a label of RFC 1123 with room for suffixes."""
     found = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:42].strip("-")
     return found or "mcp-server"
-
-
-def setting_text(value: str | float) -> str:
-    """Return a value as the text of an environment variable."""
-    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from mcpc.carriers.built_server import setting_text
 from mcpc.carriers.errors import UnusableValueError
 from mcpc.carriers.files import json_text
+from mcpc.ir.settings import variable_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -134,8 +134,8 @@ def environment_variable(setting: DeclaredSetting) -> Item:
         "isRequired": setting.required,
         "isSecret": setting.secret,
         "format": FORMATS.get(setting.type, "string"),
-        "default": None if setting.default is None else setting_text(setting.default),
-        "choices": [*map(setting_text, setting.choices)],
+        "default": None if setting.default is None else variable_text(setting.default),
+        "choices": [*map(variable_text, setting.choices)],
     }
     return {name: value for name, value in members.items() if value not in (None, False, [])}
 

@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING
 
 from mcpc.emit.artifact_file import ArtifactFile
 from mcpc.emit.templates import render
+from mcpc.ir.settings import variable_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from mcpc.emit.records import Environments
     from mcpc.ir.handlers import PlainData
-    from mcpc.ir.settings import Scalar, Setting
+    from mcpc.ir.settings import Setting
 
 
 def setting_rows(settings: Sequence[Setting]) -> tuple[PlainData, ...]:
@@ -50,11 +51,6 @@ def settings_module(settings: Sequence[Setting]) -> tuple[ArtifactFile, ...]:
         item.name: "Secret" if item.secret and item.type == "string" else PYTHON_TYPES[item.type] for item in settings
     }
     return (ArtifactFile("mcpc_app/settings.py", render("settings.py.j2", kinds=kinds), python=True),)
-
-
-def variable_text(value: Scalar) -> str:
-    """Return a value as the text of an environment variable."""
-    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def with_settings(known: Environments, settings: Sequence[Setting]) -> Environments:

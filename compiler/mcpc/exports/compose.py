@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from mcpc.carriers.built_server import setting_text
 from mcpc.exports.yaml_text import yaml_text
+from mcpc.ir.settings import variable_text
 
 if TYPE_CHECKING:
     from mcpc.carriers import DeclaredSetting
@@ -62,7 +62,7 @@ def compose(target: Deployment) -> str:
 def variable(setting: DeclaredSetting) -> str:
     """Return the value of a setting: that of `.env`, else its default; a required one without either is an error."""
     if setting.default is not None:
-        default = setting_text(setting.default)
+        default = variable_text(setting.default)
         simple = re.fullmatch(r"[^${}\\]*", default)
         return f"${{{setting.name}:-{default}}}" if simple else default.replace("$", "$$")
     return f"${{{setting.name}:?set it in .env}}" if setting.required else f"${{{setting.name}:-}}"

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 import yaml
 
-from mcpc.carriers.built_server import setting_text
 from mcpc.emit.templates import render
+from mcpc.ir.settings import variable_text
 
 if TYPE_CHECKING:
     from mcpc.carriers import DeclaredSetting
@@ -65,7 +65,7 @@ def configured_variable(target: Deployment, setting: DeclaredSetting) -> Json:
 
 def default_text(setting: DeclaredSetting) -> str:
     """Return what a setting is at first; a server takes an empty text as not set."""
-    return "" if setting.default is None else setting_text(setting.default)
+    return "" if setting.default is None else variable_text(setting.default)
 
 
 def document(value: Json) -> str:

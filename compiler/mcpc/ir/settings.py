@@ -19,6 +19,11 @@ SETTING_TYPES = ("string", "integer", "number", "boolean", "file", "directory")
 Scalar = str | int | float | bool
 
 
+def variable_text(value: Scalar) -> str:
+    """Return a value as the text of an environment variable."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
 @dataclass(frozen=True, slots=True)
 class Setting:
     """One setting.  `name`: the environment variable that has its value; `choices`: the only valid values, if any."""

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from mcpc.carriers.built_server import setting_text
+from mcpc.ir.settings import variable_text
 
 if TYPE_CHECKING:
     from mcpc.carriers.built_server import BuiltServer, DeclaredSetting
@@ -75,7 +75,7 @@ def docker_config(server: BuiltServer, settings: list[DeclaredSetting]) -> Item:
             described["default"] = setting.default
         if setting.choices:
             described["enum"] = (
-                [*map(setting_text, setting.choices)] if setting.type == "string" else [*setting.choices]
+                [*map(variable_text, setting.choices)] if setting.type == "string" else [*setting.choices]
             )
         properties[setting.name.lower()] = described
     required = [setting.name.lower() for setting in settings if setting.required]
