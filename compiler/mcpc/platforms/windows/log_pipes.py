@@ -23,15 +23,17 @@ class GrowingFile(io.RawIOBase):
 
     def read(self, size: int = -1) -> bytes:
         """Wait until something is appended, and return it; nothing if the file was removed."""
-        while self._path.exists():
-            with self._path.open("rb") as file:
-                file.seek(self._offset)
-                data = file.read(size)
+        while True:
+            try:
+                with self._path.open("rb") as file:
+                    file.seek(self._offset)
+                    data = file.read(size)
+            except FileNotFoundError:
+                return b""
             if data:
                 self._offset += len(data)
                 return data
             time.sleep(POLL_SECONDS)
-        return b""
 
 
 def open_log_pipe(path: Path) -> GrowingFile:
