@@ -21,7 +21,7 @@ import pytest
 
 from mcpc_runtime.cli.top import messages
 from mcpc_runtime.cli.top.command import InvalidOptionError, read_options
-from mcpc_runtime.cli.top.connection import Connection, UnusableAddressError, address_of, read_token
+from mcpc_runtime.cli.top.connection import MetricsConnection, UnusableAddressError, address_of, read_token
 from mcpc_runtime.cli.top.exposition import read_samples
 from mcpc_runtime.cli.top.frame import SORTS, View, frame, painted, seconds, width_of
 from mcpc_runtime.cli.top.measures import Reading, overview, quantile
@@ -91,7 +91,7 @@ def test_a_server_is_shown_once(artifact: Path) -> None:
         rows = {line.split()[1]: line.split() for line in lines if line.startswith("tool ")}
         assert (rows["echo"][2], rows["echo"][5]) == ("3", "0") and (rows["broken"][2], rows["broken"][5]) == ("1", "1")
         assert re.search(r"workers 1 \(\d+M\)", done.stdout) or sys.platform == "darwin"
-        shown = json.loads(mcpc("top", server.url, "--json").stdout)
+        shown = json.loads(mcpc("top", server.url, "--format", "json").stdout)
         assert shown["server"] == "seen 1.2.3" and shown["calls"] == 4 and shown["errors"] == 1 and shown["uptime"] >= 0
         assert shown["gauges"]["mcpc_calls_waiting"] == 0
         assert {row["name"]: row["calls"] for row in shown["rows"]} == {"echo": 3, "broken": 1}
@@ -211,9 +211,9 @@ def test_what_is_no_address_is_refused(text: str) -> None:
 
 def test_a_token_is_not_sent_to_another_machine_in_the_clear() -> None:
     with pytest.raises(UnusableAddressError, match="not sent"):
-        Connection(address_of("http://other:8000"), "secret")
+        MetricsConnection(address_of("http://other:8000"), "secret")
     for safe in ("8000", "http://localhost:1", "http://[::1]:1", "https://other"):
-        Connection(address_of(safe), "secret")
+        MetricsConnection(address_of(safe), "secret")
 
 
 def test_a_token_file_is_this_user_s_alone(tmp_path: Path) -> None:

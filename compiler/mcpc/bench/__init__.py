@@ -1,7 +1,7 @@
 """Measurements of a built file: size, start, lists, calls, memory, each against a floor that is measured in between.
 
     model.py       what is measured, and the result as values
-    pipes.py       a process that answers lines; posts.py a server that answers over HTTP
+    pipes.py       a process that answers lines; http_exchange.py a server that answers over HTTP
     floors.py      the least that a process costs here: a bare Python, and one that returns what it is sent
     measuring.py   the rounds, in which server and floor alternate
     budget.py      limits in a file, compared with a result; also written from one

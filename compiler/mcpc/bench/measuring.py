@@ -12,7 +12,7 @@ from itertools import cycle, islice
 from time import perf_counter
 from typing import TYPE_CHECKING
 
-from mcpc.bench import pipes, posts
+from mcpc.bench import http_exchange, pipes
 from mcpc.bench.floors import bare_start, echoing, echoing_port
 from mcpc.bench.model import HTTP, Measure, median_measure, percentile, spread_of
 from mcpc_runtime.platforms.memory_use import resident_bytes
@@ -134,10 +134,10 @@ def _over_http(plan: Plan) -> Iterator[Measure]:
     starts = alternate(plan.starts, lambda: _http_start(plan.command), bare_start)
     yield median_measure("start", starts.server, starts.floor)
     with ExitStack() as stack:
-        url, server = stack.enter_context(posts.serving(plan.command))
+        url, server = stack.enter_context(http_exchange.serving(plan.command))
         port = stack.enter_context(echoing_port())
-        connection = stack.enter_context(closing(posts.Posts(url)))
-        yield _listed_over_http(connection, port, posts.request("tools/list", {}))
+        connection = stack.enter_context(closing(http_exchange.ServerConnection(url)))
+        yield _listed_over_http(connection, port, http_exchange.request("tools/list", {}))
         memory = resident_bytes(server.process.pid)
         if plan.calls:
             yield from HttpLoad(plan, url, port, stack).measures()
@@ -146,8 +146,8 @@ def _over_http(plan: Plan) -> Iterator[Measure]:
 
 def _http_start(command: Sequence[str]) -> float:
     began = perf_counter()
-    with posts.serving(command) as (url, _), closing(posts.Posts(url)) as connection:
-        answer = connection.exchange(*posts.request("server/discover", {}))
+    with http_exchange.serving(command) as (url, _), closing(http_exchange.ServerConnection(url)) as connection:
+        answer = connection.exchange(*http_exchange.request("server/discover", {}))
         took = perf_counter() - began
         pipes.result_of(answer)
         return took
@@ -160,8 +160,8 @@ def bare_memory() -> int:
         return resident_bytes(floor.process.pid)
 
 
-def _listed_over_http(connection: posts.Posts, port: int, listing: posts.Request) -> Measure:
-    with closing(posts.Sockets(port, posts.checked_size(connection, listing))) as floor:
+def _listed_over_http(connection: http_exchange.ServerConnection, port: int, listing: http_exchange.Request) -> Measure:
+    with closing(http_exchange.FloorConnection(port, http_exchange.checked_size(connection, listing))) as floor:
         times = alternate(LISTS, lambda: connection.seconds(listing), floor.seconds)
     return median_measure("list", times.server, times.floor)
 
@@ -171,11 +171,11 @@ class HttpLoad:
 
     def __init__(self, plan: Plan, url: str, port: int, stack: ExitStack) -> None:
         self._plan = plan
-        self._requests = [posts.call_request(call) for call in plan.calls]
+        self._requests = [http_exchange.call_request(call) for call in plan.calls]
         numbers = range(plan.concurrency)
-        self._servers = [stack.enter_context(closing(posts.Posts(url))) for _ in numbers]
-        size = max(posts.checked_size(self._servers[0], each) for each in self._requests)
-        self._floors = [stack.enter_context(closing(posts.Sockets(port, size))) for _ in numbers]
+        self._servers = [stack.enter_context(closing(http_exchange.ServerConnection(url))) for _ in numbers]
+        size = max(http_exchange.checked_size(self._servers[0], each) for each in self._requests)
+        self._floors = [stack.enter_context(closing(http_exchange.FloorConnection(port, size))) for _ in numbers]
         self._pool = stack.enter_context(ThreadPoolExecutor(plan.concurrency))
         self._share = max(1, plan.count // ROUNDS // plan.concurrency)
 

@@ -18,7 +18,7 @@ OVER = "over"
 
 
 def table(measures: Sequence[Measure], limits: Sequence[Limit], found: Sequence[Breach]) -> str:
-    """Return the table; a measure that is over its limit is marked."""
+    """Return the table; a measure that is over its limit ends in `over`."""
     allowed = {limit.name: limit.text for limit in limits}
     over = {breach.limit.name for breach in found}
     lines = [HEAD.rstrip() if allowed else HEAD.removesuffix("budget").rstrip()]

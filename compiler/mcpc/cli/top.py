@@ -6,8 +6,9 @@ from typing import Any
 
 import click
 
+from mcpc.cli import command_options
 from mcpc.cli.server_targets import UnansweredError
-from mcpc_runtime.cli.top.command import InvalidOptionError, Options, run
+from mcpc_runtime.cli.top.command import InvalidOptionError, TopOptions, run
 from mcpc_runtime.cli.top.connection import UnreachableError, UnusableAddressError
 from mcpc_runtime.cli.top.frame import SORTS
 
@@ -18,15 +19,15 @@ from mcpc_runtime.cli.top.frame import SORTS
 @click.option("--interval", default="2", show_default=True, metavar="SECONDS", help="Time between two readings.")
 @click.option("--sort", type=click.Choice(list(SORTS)), default="rate", show_default=True, help="Order of the rows.")
 @click.option("--once", is_flag=True, help="Print the measures once, and exit.")
-@click.option("--json", "is_json", is_flag=True, help="The same as JSON.")
-def command(**given: Any) -> None:
+@command_options.JSON_OPTION
+def command(output: str, **given: Any) -> None:
     """Show the calls, times, workers and memory of the server at ADDRESS (PORT, HOST:PORT or URL).
 
     It has to be served with --metrics.  Keys: q quits; r, n, c, e, t order by rate, name, calls, errors, time; space
     pauses.
     """
     try:
-        run(Options(**given))
+        run(TopOptions(**given, is_json=output == "json"))
     except (InvalidOptionError, UnusableAddressError) as problem:
         raise click.UsageError(str(problem)) from None
     except UnreachableError as problem:

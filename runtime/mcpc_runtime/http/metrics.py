@@ -133,7 +133,7 @@ class Metrics:
             "mcpc_sessions", "Legacy sessions of which something is kept.", lambda: len(driver.sessions.by_session)
         )
         self.gauge("mcpc_streams", "Responses that stay open.", lambda: driver.streams)
-        add_handler_gauges(self, driver)
+        add_handler_gauges(self.gauge, driver)
         info = driver.image.result_meta.get(SERVER_INFO_KEY)
         if type(info) is dict:
             self._servers[str(info.get("name", "")), str(info.get("version", ""))] = None
@@ -142,7 +142,7 @@ class Metrics:
         """Add the gauges of the process and of the memory budget, once for all servers that share them."""
         charged, limit = "mcpc_memory_charged_bytes", "mcpc_memory_limit_bytes"
         if charged not in self._gauges:
-            add_process_gauges(self)
+            add_process_gauges(self.gauge)
             self.gauge(charged, "Bytes charged for what clients make the server keep.", lambda: budget.held)
             self.gauge(limit, "Bytes that clients may make the server keep.", lambda: budget.limit)
 

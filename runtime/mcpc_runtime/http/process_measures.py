@@ -12,8 +12,12 @@ from mcpc_runtime.platforms.memory_use import resident_bytes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from mcpc_runtime.http.driver import HttpDriver
-    from mcpc_runtime.http.metrics import Metrics
+
+    AddGauge = Callable[[str, str, Callable[[], int]], None]
+    """Takes the name of a gauge, its help, and the function that reads it."""
 
 STARTED = "process_start_time_seconds"
 MEMORY = "process_resident_memory_bytes"
@@ -22,15 +26,15 @@ PROCESSES = "mcpc_handler_processes"
 HANDLER_MEMORY = "mcpc_handler_memory_bytes"
 
 
-def add_process_gauges(metrics: Metrics) -> None:
+def add_process_gauges(add: AddGauge) -> None:
     """Add what is the same for all servers of the process; memory only where the system tells it."""
     began, pid = int(time()), system.getpid()
-    metrics.gauge(STARTED, "When the process began to serve, in seconds since 1970.", lambda: began)
+    add(STARTED, "When the process began to serve, in seconds since 1970.", lambda: began)
     if resident_bytes(pid):
-        metrics.gauge(MEMORY, "Bytes of memory of the server's process.", lambda: resident_bytes(pid))
+        add(MEMORY, "Bytes of memory of the server's process.", lambda: resident_bytes(pid))
 
 
-def add_handler_gauges(metrics: Metrics, driver: HttpDriver) -> None:
+def add_handler_gauges(add: AddGauge, driver: HttpDriver) -> None:
     """Add the waiting calls of one server, and the processes that run its handlers."""
 
     def pids() -> list[int]:
@@ -39,10 +43,10 @@ def add_handler_gauges(metrics: Metrics, driver: HttpDriver) -> None:
     def waiting() -> int:
         return 0 if driver.dispatcher is None else driver.dispatcher.waiting
 
-    metrics.gauge(WAITING, "Calls of handlers that wait until others end.", waiting)
-    metrics.gauge(PROCESSES, "Processes that run handlers.", lambda: len(pids()))
+    add(WAITING, "Calls of handlers that wait until others end.", waiting)
+    add(PROCESSES, "Processes that run handlers.", lambda: len(pids()))
     if resident_bytes(system.getpid()):
-        metrics.gauge(HANDLER_MEMORY, "Bytes of memory of the processes that run handlers.", lambda: memory_of(pids()))
+        add(HANDLER_MEMORY, "Bytes of memory of the processes that run handlers.", lambda: memory_of(pids()))
 
 
 def memory_of(pids: list[int]) -> int:

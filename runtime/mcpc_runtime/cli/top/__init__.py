@@ -4,6 +4,6 @@ exposition.py   the text of /metrics, read
 measures.py     two readings compared: rates, quantiles, what runs
 connection.py   fetches the text; a token goes to this machine only, or over https
 frame.py        the measures as lines of text
-session.py      the loop: fetch, draw, keys
+display.py      the loop: fetch, draw, keys
 command.py      options and exit statuses
 """

@@ -15,15 +15,15 @@ from mcpc_runtime.cli.printing import put_json
 from mcpc_runtime.cli.top import messages
 from mcpc_runtime.cli.top.connection import (
     Address,
-    Connection,
+    MetricsConnection,
     UnreachableError,
     UnusableAddressError,
     address_of,
     read_token,
 )
+from mcpc_runtime.cli.top.display import Choices, Display, read_metrics
 from mcpc_runtime.cli.top.frame import SORTS, View, frame, painted
 from mcpc_runtime.cli.top.measures import overview
-from mcpc_runtime.cli.top.session import Choices, Session, read_metrics
 from mcpc_runtime.platforms.terminals import terminal_size
 
 TYPE_CHECKING = False
@@ -39,7 +39,7 @@ VALUES = {"--token-file": "token_file", "--interval": "interval", "--sort": "sor
 LEAST_INTERVAL, MOST_INTERVAL = 0.2, 3600.0
 
 
-class Options(NamedTuple):
+class TopOptions(NamedTuple):
     """The options of the command."""
 
     address: str = ""
@@ -69,7 +69,7 @@ def command(program: str, words: Sequence[str]) -> int:
         return NO_ANSWER
 
 
-def read_options(words: Sequence[str]) -> Options:
+def read_options(words: Sequence[str]) -> TopOptions:
     """Return the options of a command line; raise InvalidOptionError."""
     found: dict[str, object] = {}
     todo = list(words)
@@ -85,10 +85,10 @@ def read_options(words: Sequence[str]) -> Options:
             raise InvalidOptionError(messages.UNEXPECTED.format(words=name))
         else:
             found["address"] = f"{name}{equals}{value}"
-    return Options(**found)  # type: ignore[arg-type]
+    return TopOptions(**found)  # type: ignore[arg-type]
 
 
-def run(options: Options) -> int:
+def run(options: TopOptions) -> int:
     """Show a server once, or until a key ends it; raise what the messages are made of."""
     if not options.address:
         raise InvalidOptionError(messages.ADDRESS_MISSING)
@@ -99,19 +99,19 @@ def run(options: Options) -> int:
     if not is_once and not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise InvalidOptionError(messages.NO_TERMINAL)
     address = address_of(options.address)
-    connection = Connection(address, read_token(options.token_file) if options.token_file else "")
+    connection = MetricsConnection(address, read_token(options.token_file) if options.token_file else "")
     try:
         first = read_metrics(connection)
         if is_once:
             put_once(first, address, options)
         else:
-            Session(connection, Choices(address.url, interval, options.sort, has_colours()), first).run()
+            Display(connection, Choices(address.url, interval, options.sort, has_colours()), first).run()
     finally:
         connection.close()
     return SUCCESS
 
 
-def put_once(reading: Reading, address: Address, options: Options) -> None:
+def put_once(reading: Reading, address: Address, options: TopOptions) -> None:
     """Print one frame, or its values as JSON."""
     seen = overview(reading, None, time())
     if options.is_json:

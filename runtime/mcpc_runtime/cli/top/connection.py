@@ -83,7 +83,7 @@ def read_token(path: str) -> str:
     return text
 
 
-class Connection:
+class MetricsConnection:
     """A connection to a server, which is opened again where it was closed."""
 
     def __init__(self, address: Address, token: str = "") -> None:

@@ -134,7 +134,7 @@ def cut(line: Line, columns: int) -> Line:
 
 
 def shortened(text: str, columns: int) -> str:
-    """Return the beginning of a text, with a mark at its end."""
+    """Return the beginning of a text, with a sign at its end."""
     while text and width_of(text) > columns - 1:
         text = text[: min(len(text) - 1, max(columns, 1))]
     return f"{text}~" if columns > 0 else ""

@@ -51,7 +51,7 @@ class CallRow(NamedTuple):
 
 
 class Overview(NamedTuple):
-    """The process: sums, and gauges that are None where the server does not tell them."""
+    """The process: sums, and those gauges that the server has."""
 
     server: str
     uptime: float | None

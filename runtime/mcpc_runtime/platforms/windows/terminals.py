@@ -1,4 +1,4 @@
-"""The console of Windows, which understands escape sequences once it is told to."""
+"""The console of Windows, which has to be asked to understand escape sequences."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ HEAD_BYTES = 300
 """About what the head of a request and that of a response have together."""
 
 
-class Posts:
+class ServerConnection:
     """A connection to a server, which stays open."""
 
     def __init__(self, url: str) -> None:
@@ -73,7 +73,7 @@ class Posts:
         return perf_counter() - began
 
 
-class Sockets:
+class FloorConnection:
     """A connection to the floor."""
 
     def __init__(self, port: int, size: int) -> None:
@@ -143,8 +143,8 @@ def call_request(call: Call) -> Request:
     return request("tools/call", {"name": call.tool, "arguments": dict(call.arguments)})
 
 
-def checked_size(posts: Posts, prepared: Request) -> int:
+def checked_size(connection: ServerConnection, prepared: Request) -> int:
     """Send a request that has to succeed; return how many bytes it and its response have, with their heads."""
-    answer = posts.exchange(*prepared)
+    answer = connection.exchange(*prepared)
     result_of(answer)
     return len(prepared[0]) + len(answer) + HEAD_BYTES

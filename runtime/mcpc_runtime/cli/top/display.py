@@ -19,7 +19,7 @@ from mcpc_runtime.platforms.terminals import FullScreen, terminal_size
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from mcpc_runtime.cli.top.connection import Connection
+    from mcpc_runtime.cli.top.connection import MetricsConnection
 
 QUIT = ("q", "Q", "\x03", "\x04")
 SORT_KEYS = {"r": "rate", "n": "name", "c": "calls", "e": "errors", "t": "time"}
@@ -40,15 +40,15 @@ class Choices(NamedTuple):
     has_colours: bool
 
 
-def read_metrics(connection: Connection) -> Reading:
+def read_metrics(connection: MetricsConnection) -> Reading:
     """Return a reading; raise UnreachableError."""
     return Reading(monotonic(), read_samples(connection.fetch()))
 
 
-class Session:
+class Display:
     """One run in a terminal.  `first`: the first reading."""
 
-    def __init__(self, connection: Connection, choices: Choices, first: Reading) -> None:
+    def __init__(self, connection: MetricsConnection, choices: Choices, first: Reading) -> None:
         self._connection = connection
         self._choices = choices
         self._sort = choices.sort
