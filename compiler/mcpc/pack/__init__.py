@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from mcpc.pack.archive import build_archive, content_digest, without_tag
 from mcpc.pack.manifest import manifest_entries
+from mcpc.pack.page import is_of_page, page_entries
 from mcpc.pack.program_bytecode import program_entries
 from mcpc.pack.prologue import shell_prologue
 from mcpc.pack.runtime import runtime_entries
@@ -39,8 +40,9 @@ def pack_server(
 ) -> BuiltArchive:
     """Return the artifact of a server; `minors`: the Pythons whose bytecode it has."""
     entries = (*runtime_entries(checked.server, modules, minors), *program_entries(checked.server, minors))
+    entries += page_entries() if options.ui else ()
     entries += manifest_entries(checked.server, entries, minors, options)
     start = shell_prologue(options.python or ",".join(minors))
     plain = COMPACT if options.compact else DEFLATED
-    deflated = [entry.name for entry in entries if without_tag(entry.name) in plain]
+    deflated = [entry.name for entry in entries if without_tag(entry.name) in plain or is_of_page(entry.name)]
     return BuiltArchive(build_archive(entries, start, deflated=deflated), content_digest(entries))
