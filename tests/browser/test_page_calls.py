@@ -101,14 +101,13 @@ def test_the_model_and_the_roots_are_asked_for_by_hand(tab):
 
 def test_several_questions_are_asked_at_once_or_one_after_the_other(tab):
     call(tab, "test_input_required_result_multiple_inputs")
-    question = tab.locator(".question")
     answers = {
-        "The server asks you": lambda card: (card.locator("input").first.fill("Ada"), "Accept"),
+        "The server asks you": lambda card: (card.get_by_label("name", exact=True).first.fill("Ada"), "Accept"),
         "The server asks your model": lambda card: (card.get_by_label("What the model says").fill("hello"), "Send"),
-        "The server asks which folders": lambda card: (card.locator("textarea").fill("file:///x"), "Send"),
+        "The server asks which folders you work in": lambda card: (card.locator("textarea").fill("file:///x"), "Send"),
     }
     for title, answer in answers.items():
-        card = question.filter(has_text=title)
+        card = tab.get_by_role("region", name=title, exact=True)
         card.get_by_role("button", name=answer(card)[1]).click()
     tab.wait_for_selector(".outcome .result .head >> text=Success")
 
