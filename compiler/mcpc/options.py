@@ -50,8 +50,8 @@ class Options:
 
     `compact`: deflate the runtime's bytecode, too, which is inflated at the first call.
 
-    Bundled for the server itself: `http` to serve over HTTP, `ui` for the page on which people call it, `oauth` to accept signed tokens there, `otel` to export
-    spans, `redis` to share tasks between replicas.
+    Bundled for the server itself: `http` to serve over HTTP, `ui` for the page on which people call it, `oauth` to
+    accept signed tokens there, `otel` to export spans, `redis` to share tasks between replicas.
     """
 
     format: str = ""

@@ -190,9 +190,7 @@ def read_lists(path: Path) -> ServerLists:
     return lists_from_json(artifact_contents(path), is_built=True)
 
 
-def first_build(
-    builder: ProjectBuilder, reporter: Reporter, screen: Screen, *, needed: bool = True
-) -> BuildResult:
+def first_build(builder: ProjectBuilder, reporter: Reporter, screen: Screen, *, needed: bool = True) -> BuildResult:
     """Return the first build; exit if it fails and is needed."""
     screen.working(f"{HEAD}building …")
     try:

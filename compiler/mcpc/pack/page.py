@@ -1,4 +1,4 @@
-"""The entries of the page (`serve --http --ui`): its files as they are in the runtime, for files built with `--ui` only."""
+"""The entries of the page (`serve --http --ui`): its files as the runtime has them, in files built with `--ui` only."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One request relayed to the built server: its head is sent again, and bytes are passed in both directions as they come.
+"""One request relayed to the built server: its head is sent again, and bytes pass in both directions as they come.
 
 The connection is used for this request only (`Connection: close`), so no body has to be understood here.
 """
@@ -21,7 +21,7 @@ PER_CONNECTION = frozenset({"connection", "keep-alive", "proxy-connection", "upg
 
 
 def connect_within(port: int, seconds: float, is_wanted: Callable[[], bool]) -> socket.socket | None:
-    """Return a connection to a port of this machine, on which a server may be starting; None if there is none in time."""
+    """Return a connection to a local port, on which a server may be starting; None if there is none in time."""
     until = time.monotonic() + seconds
     while is_wanted():
         try:
@@ -34,7 +34,7 @@ def connect_within(port: int, seconds: float, is_wanted: Callable[[], bool]) -> 
 
 
 def request_head(line: str, headers: Iterable[tuple[str, str]]) -> bytes:
-    """Return the head of a request for a connection of its own."""
+    """Return the head of a request, for a connection that ends with it."""
     kept = [f"{name}: {value}" for name, value in headers if name.lower() not in PER_CONNECTION]
     return "\r\n".join([line, *kept, "Connection: close", "", ""]).encode("latin-1", "replace")
 

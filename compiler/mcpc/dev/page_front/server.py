@@ -63,7 +63,7 @@ class PageServer(ThreadingHTTPServer):
         self.origin_check = OriginCheck(HttpSettings())
         super().__init__((host, port), PageHandler)
 
-    def handle_error(self, request: Any, client_address: Any) -> None:
+    def handle_error(self, *_: object) -> None:
         """Ignore connections that break: the page tries again."""
 
 
