@@ -53,6 +53,10 @@ SECTIONS = {
         "checksums": "Write or check SHA256SUMS.",
         "licenses": "Print the licences of what a server contains.",
     },
+    "Operate it": {
+        "top": "Show the calls, times and memory of a running server.",
+        "bench": "Measure a server, and compare it with a budget.",
+    },
     "Use it in clients": {
         "install": "Add a server to the configuration of MCP clients.",
         "uninstall": "Remove a server from the configuration of MCP clients.",
