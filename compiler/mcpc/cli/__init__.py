@@ -27,6 +27,7 @@ SECTIONS = {
     "Write a project": {
         "new": "Create a new project.",
         "check": "Check a project without building it.",
+        "test": "Run the test cases of a project.",
         "dev": "Serve a project and rebuild it when files change.",
         "import": "Convert a project of any format to the native format.",
         "models": "Write the input and output types of tools as Python classes.",
