@@ -41,6 +41,7 @@ SECTIONS = {
         "read": "Print one resource of a project or a built file.",
         "prompt": "Print one prompt of a project or a built file.",
         "inspect": "Show what a project or a built file offers.",
+        "docs": "Write the documentation of a server for its users.",
     },
     "Trust it": {
         "diff": "Compare two versions of a server, for clients.",

@@ -13,7 +13,7 @@ from mcpc.models.names import INPUT, OUTPUT, pascal_case, tool_classes
 from mcpc.models.view import any_object_schema, model_schema
 from mcpc.models.view_schemas import NoModelError
 from mcpc.sources import Node
-from mcpc.stubs.shapes import is_any_object, is_sound, takes_nothing
+from mcpc.stubs.view_keywords import is_any_object, is_sound, takes_nothing
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

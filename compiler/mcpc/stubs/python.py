@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from mcpc.emit.templates import template_text
 from mcpc.models.names import MODULE_NAMES
 from mcpc.schema.code import literal
-from mcpc.stubs import shapes
+from mcpc.stubs import view_keywords
 from mcpc.stubs.client_types import used_types
 from mcpc.stubs.method_names import method_names
 from mcpc.stubs.texts import MARKS, docstring, full_text
@@ -53,11 +53,11 @@ def python_client(client: ClientTypes) -> str:
 
 def definition(name: str, shape: Shape) -> str:
     """Return the source of one type."""
-    members = shapes.properties_of(shape)
+    members = view_keywords.properties_of(shape)
     if not members:
         text = annotation(shape)
         return f"{name}: TypeAlias = {literal(text)}" + after(str(shape.get("description", "")))
-    required = shapes.required_of(shape)
+    required = view_keywords.required_of(shape)
     types = {
         key: annotation(inner) if key in required else f"NotRequired[{annotation(inner)}]"
         for key, inner in members.items()
@@ -79,16 +79,18 @@ def after(text: str) -> str:
 
 def annotation(shape: Shape, unknown: str = "object") -> str:
     """Return the type of a value; `unknown`: the type of any value, `Any` inside of containers."""
-    plain = shapes.bare(shape)
+    plain = view_keywords.bare(shape)
     if not plain:
         return unknown
     if "$ref" in plain:
-        return shapes.referred(plain)
-    if values := shapes.literals_of(plain):
-        return f"Literal[{', '.join(map(literal, values))}]" if all(map(shapes.is_exact, values)) else wider(values)
-    if members := shapes.unions_of(plain):
+        return view_keywords.referred(plain)
+    if values := view_keywords.literals_of(plain):
+        return (
+            f"Literal[{', '.join(map(literal, values))}]" if all(map(view_keywords.is_exact, values)) else wider(values)
+        )
+    if members := view_keywords.unions_of(plain):
         return " | ".join(dict.fromkeys(annotation(member, unknown) for member in members))
-    return " | ".join(of_kind(kind, plain) for kind in shapes.kinds_of(plain))
+    return " | ".join(of_kind(kind, plain) for kind in view_keywords.kinds_of(plain))
 
 
 def wider(values: list[object]) -> str:
@@ -99,10 +101,10 @@ def wider(values: list[object]) -> str:
 def of_kind(kind: str, shape: Shape) -> str:
     """Return the type of a value of one kind.  A tuple is a list, as JSON makes it."""
     if kind == "array":
-        inner = shapes.prefix_of(shape) or [shapes.inner_shape(shape.get("items"))]
+        inner = view_keywords.prefix_of(shape) or [view_keywords.inner_shape(shape.get("items"))]
         return f"list[{' | '.join(dict.fromkeys(annotation(item, 'Any') for item in inner))}]"
     if kind == "object":
-        return f"dict[str, {annotation(shapes.inner_shape(shape.get('additionalProperties')), 'Any')}]"
+        return f"dict[str, {annotation(view_keywords.inner_shape(shape.get('additionalProperties')), 'Any')}]"
     return SCALARS[kind]
 
 
@@ -152,13 +154,13 @@ def method_docstring(tool: ToolTypes) -> Iterator[str]:
 def parameters(tool: ToolTypes) -> tuple[str, str]:
     """Return the parameters of a method, and what it passes on as the arguments."""
     shape = tool.definitions[tool.input]
-    members = shapes.properties_of(shape)
+    members = view_keywords.properties_of(shape)
     if members and all(map(is_member_name, members)):
         return f", /, **arguments: Unpack[{tool.input}]", "arguments"
     if members:
         return f", arguments: {tool.input}, /", "arguments"
-    if shapes.takes_nothing(shape):
+    if view_keywords.takes_nothing(shape):
         return "", "{}"
-    if shapes.is_any_object(shape):
+    if view_keywords.is_any_object(shape):
         return ", /, **arguments: object", "arguments"
     return f", arguments: {tool.input}, /", 'cast("Mapping[str, object]", arguments)'

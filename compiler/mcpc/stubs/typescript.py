@@ -10,7 +10,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from mcpc.emit.templates import template_text
-from mcpc.stubs import shapes
+from mcpc.stubs import view_keywords
 from mcpc.stubs.client_types import used_types
 from mcpc.stubs.method_names import method_names
 from mcpc.stubs.texts import MARKS, OTHER_MEMBERS, comment, member_text
@@ -45,12 +45,12 @@ def quoted(value: Any) -> str:
 
 def definition(name: str, shape: Shape) -> str:
     """Return the source of one type."""
-    members = shapes.properties_of(shape)
+    members = view_keywords.properties_of(shape)
     said = str(shape.get("description", ""))
     head = f"{comment(said, '')}\n" if said.strip() else ""
     if not members:
         return f"{head}export type {name} = {type_of(shape)};"
-    required = shapes.required_of(shape)
+    required = view_keywords.required_of(shape)
     rows = [member(key, inner, is_required=key in required) for key, inner in members.items()]
     extras = shape.get("additionalProperties")
     if isinstance(extras, dict) and extras:
@@ -69,34 +69,34 @@ def member(name: str, shape: Shape, *, is_required: bool) -> str:
 
 def type_of(shape: Shape) -> str:
     """Return the type of a value."""
-    plain = shapes.bare(shape)
+    plain = view_keywords.bare(shape)
     if not plain:
         return "unknown"
     if "$ref" in plain:
-        return shapes.referred(plain)
-    if values := shapes.literals_of(plain):
+        return view_keywords.referred(plain)
+    if values := view_keywords.literals_of(plain):
         return " | ".join(dict.fromkeys(map(literal_type, values)))
-    if members := shapes.unions_of(plain):
+    if members := view_keywords.unions_of(plain):
         return " | ".join(dict.fromkeys(map(type_of, members)))
-    return " | ".join(of_kind(kind, shape) for kind in shapes.kinds_of(plain))
+    return " | ".join(of_kind(kind, shape) for kind in view_keywords.kinds_of(plain))
 
 
 def literal_type(value: Any) -> str:
     """Return the type of one value; a number that JavaScript does not have exactly is any number."""
-    return quoted(value) if shapes.is_exact(value) else "number"
+    return quoted(value) if view_keywords.is_exact(value) else "number"
 
 
 def of_kind(kind: str, shape: Shape) -> str:
     """Return the type of a value of one kind."""
     if kind == "array":
-        first = shapes.prefix_of(shape)
+        first = view_keywords.prefix_of(shape)
         if not first:
-            return f"Array<{type_of(shapes.inner_shape(shape.get('items')))}>"
+            return f"Array<{type_of(view_keywords.inner_shape(shape.get('items')))}>"
         least = shape.get("minItems", 0)
         count = least if isinstance(least, int) else 0
         return f"[{', '.join(optional(type_of(item), at >= count) for at, item in enumerate(first))}]"
     if kind == "object":
-        return f"{{ [name: string]: {type_of(shapes.inner_shape(shape.get('additionalProperties')))} }}"
+        return f"{{ [name: string]: {type_of(view_keywords.inner_shape(shape.get('additionalProperties')))} }}"
     return SCALARS[kind]
 
 
@@ -128,7 +128,7 @@ def method(name: str, tool: ToolTypes) -> str:
     text = "\n\n".join(part for part in (tool.description, problem) if part)
     said = f"{comment(text, INDENT)}\n" if text.strip() else ""
     kind, way = (tool.output, "structuredOf") if tool.output else ("string", "textOf")
-    given = "{}" if shapes.takes_nothing(tool.definitions[tool.input]) else "args"
+    given = "{}" if view_keywords.takes_nothing(tool.definitions[tool.input]) else "args"
     value = f"await {way}(this.#client, {quoted(tool.name)}, {given})"
     result = f"{value} as {tool.output}" if tool.output else value
     return (
@@ -139,7 +139,8 @@ def method(name: str, tool: ToolTypes) -> str:
 def parameter(tool: ToolTypes) -> str:
     """Return the parameter of a method; a call can leave out an object that may be empty."""
     shape = tool.definitions[tool.input]
-    if shapes.takes_nothing(shape):
+    if view_keywords.takes_nothing(shape):
         return ""
-    kind = "Record<string, unknown>" if shapes.is_any_object(shape) else tool.input
-    return f"args: {kind}{' = {}' if shapes.kinds_of(shape) == ['object'] and not shapes.required_of(shape) else ''}"
+    kind = "Record<string, unknown>" if view_keywords.is_any_object(shape) else tool.input
+    can_be_empty = view_keywords.kinds_of(shape) == ["object"] and not view_keywords.required_of(shape)
+    return f"args: {kind}{' = {}' if can_be_empty else ''}"
