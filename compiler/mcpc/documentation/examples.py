@@ -74,7 +74,7 @@ def example_value(schema: object) -> Any:
 
 
 def cases_of(project: Path) -> Cases:
-    """Return the cases of a project's `tests` folder; a file that is not one of cases is passed over."""
+    """Return the cases of a project's `tests` folder; a file that is not one of cases is ignored."""
     found: Cases = {}
     for path in sorted((project / "tests").glob("*")):
         if path.suffix in SUFFIXES and path.is_file() and path.stat().st_size <= MAX_BYTES:

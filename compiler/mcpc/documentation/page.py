@@ -34,7 +34,7 @@ PLACEHOLDER = re.compile(r"\{[^{}]*\}")
 
 
 @dataclass(frozen=True, slots=True)
-class Tool:
+class ToolSection:
     """A tool.  `hints`: annotations in words; `examples`: titles and JSON of arguments."""
 
     anchor: str
@@ -80,7 +80,7 @@ class ServerPage:
     instructions: str
     icon: str
     links: tuple[tuple[str, str], ...]
-    tools: tuple[Tool, ...]
+    tools: tuple[ToolSection, ...]
     prompts: tuple[Entry, ...]
     resources: tuple[Entry, ...]
     skills: tuple[Entry, ...]
@@ -148,7 +148,7 @@ def links_of(information: object, project: object) -> Iterator[tuple[str, str]]:
             yield str(label), url
 
 
-def tools_of(tools: Sequence[Item], cases: Cases) -> Iterator[Tool]:
+def tools_of(tools: Sequence[Item], cases: Cases) -> Iterator[ToolSection]:
     """Yield the tools, each with an anchor that no other has."""
     used: dict[str, int] = {}
     for item in tools:
@@ -156,7 +156,7 @@ def tools_of(tools: Sequence[Item], cases: Cases) -> Iterator[Tool]:
         slug = re.sub(r"[^A-Za-z0-9_.-]+", "-", name)
         used[slug.lower()] = count = used.get(slug.lower(), 0) + 1
         output = item.get("outputSchema")
-        yield Tool(
+        yield ToolSection(
             anchor=f"tool-{slug}" if count == 1 else f"tool-{slug}--{count}",
             name=name,
             title=text_in(item, "title") or text_in(item.get("annotations"), "title"),

@@ -115,7 +115,7 @@ class SchemaView:
         return not (self.root.rows or self.definitions or {*self.root.facts} - {CLOSED})
 
     @property
-    def words(self) -> str:
+    def line(self) -> str:
         """The line of a short view."""
         return "none" if self.root.type == "object" else self.root.type
 

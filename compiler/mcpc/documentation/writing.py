@@ -45,7 +45,7 @@ def html_page(page: ServerPage) -> str:
     found = [(name, name.capitalize()) for name in SECTIONS if getattr(page, name)]
     sections = [*found, ("install", "Install"), *([("about", "About the file")] if page.facts else [])]
     values = {"style": Markup(style), "script": Markup(script), "policy": policy, "opened": opened}
-    return rendered("page.html.j2", shown, page=page, sections=sections, **values)
+    return rendered("page.html.j2", visible_value, page=page, sections=sections, **values)
 
 
 def own_text(name: str) -> str:
@@ -73,7 +73,7 @@ def rendered(name: str, finalize: Callable[[Any], Any], **values: object) -> str
     return environment.get_template(name).render(values).lstrip()
 
 
-def shown(value: Any) -> Any:
+def visible_value(value: Any) -> Any:
     """Return a text with hidden characters made visible; anything else as it is."""
     return readable(value) if type(value) is str else value
 
