@@ -27,6 +27,7 @@ SECTIONS = {
     "Write a project": {
         "new": "Create a new project.",
         "check": "Check a project without building it.",
+        "test": "Run the test cases of a project.",
         "dev": "Serve a project and rebuild it when files change.",
         "import": "Convert a project of any format to the native format.",
         "models": "Write the input and output types of tools as Python classes.",
@@ -53,6 +54,10 @@ SECTIONS = {
         "provenance": "Print how a file was built, for signers.",
         "checksums": "Write or check SHA256SUMS.",
         "licenses": "Print the licences of what a server contains.",
+    },
+    "Operate it": {
+        "top": "Show the calls, times and memory of a running server.",
+        "bench": "Measure a server, and compare it with a budget.",
     },
     "Use it in clients": {
         "install": "Add a server to the configuration of MCP clients.",
