@@ -48,6 +48,11 @@ class RunnerContext:
         return self._supervisor
 
     @property
+    def pids(self) -> list[int]:
+        """The processes that run for handlers."""
+        return [] if self._supervisor is None else self._supervisor.pids
+
+    @property
     def errors(self) -> int:
         """A descriptor that replaces standard error for children: it is always read."""
         if self._write_end < 0:
