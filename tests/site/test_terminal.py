@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from generation.terminal import SESSION, TARGET, picture, record, transcript
 from rich.text import Text
 
+from generation.terminal import SESSION, TARGET, picture, record, transcript
 from support.needs import ROOT
 
 if TYPE_CHECKING:
