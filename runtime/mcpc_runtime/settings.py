@@ -174,7 +174,7 @@ def refusal_text(problems: Sequence[str], how_to_set: str = "") -> str:
 
 
 def report_settings(image: Image, how_to_set: Callable[[], str]) -> None:
-    """Tell the operator at start which settings are missing or invalid, and how to set them in clients of this machine."""
+    """Tell the operator at start which settings are missing or invalid, and how to set them in clients."""
     problems = image_problems(image)
     for problem in problems:
         log_line(f"{problem}: calls fail until it is set")
