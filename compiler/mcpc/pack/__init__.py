@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from mcpc.pack.archive import BEST, LEVEL, build_archive, content_digest, without_tag
 from mcpc.pack.manifest import manifest_entries
+from mcpc.pack.page import is_of_page, page_entries
 from mcpc.pack.program_bytecode import program_entries
 from mcpc.pack.prologue import shell_prologue
 from mcpc.pack.runtime import PACKAGE, START, runtime_entries
@@ -42,6 +43,7 @@ def pack_server(
     """Return the artifact of a server; `minors`: the Pythons whose bytecode it has."""
     runtime = runtime_entries(checked.server, modules, minors, compact=options.compact)
     entries = (*runtime, *program_entries(checked.server, minors))
+    entries += page_entries() if options.ui else ()
     entries += manifest_entries(checked.server, entries, minors, options)
     start = shell_prologue(options.python or ",".join(minors))
     deflated = [entry.name for entry in entries if is_deflated(entry.name, compact=options.compact)]
@@ -51,5 +53,7 @@ def pack_server(
 
 def is_deflated(name: str, *, compact: bool) -> bool:
     """Return whether an entry of the file is compressed."""
+    if is_of_page(name):
+        return True
     plain = without_tag(name)
     return plain in COMPACT or plain.startswith(COMPACT_FOLDERS) if compact else plain in DEFLATED
