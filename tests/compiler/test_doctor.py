@@ -535,7 +535,7 @@ def test_a_problem_is_a_status_and_one_client_can_be_chosen(home: Home) -> None:
     wrong = mcpc("doctor", home.project, "--quiet", environment=environment)
     assert wrong.returncode == 1 and wrong.stdout.startswith("problem  Claude Desktop: mine: /nowhere/program")
     assert mcpc("doctor", home.project, "--client", "cursor", environment=environment).returncode == 0
-    unknown = mcpc("doctor", "--client", "curser", environment=environment)
+    unknown = mcpc("doctor", "--client", "cursor-2", environment=environment)
     assert unknown.returncode == 2 and "Traceback" not in unknown.stderr
 
 

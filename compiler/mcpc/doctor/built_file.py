@@ -33,7 +33,7 @@ def check_file(examined: Examination) -> Iterator[Symptom]:
     if why:
         yield problem(SUBJECT, f"{path} {why}", REBUILD)
         return
-    start = programs.python_command("-Sc", START) if needs_python(str(path)) else []
+    start = programs.python_command("-S", "-c", START) if needs_python(str(path)) else []
     try:
         done = programs.run_program("server", [*start, str(path.resolve()), "check", "--json"], SECONDS)
         found = json.loads(done.stdout)

@@ -95,5 +95,5 @@ def check_temporary(_: Examination) -> Iterator[Symptom]:
 
 def is_noexec(folder: Path) -> bool:
     """Tell whether no program runs from a folder, where the system tells it."""
-    flag = getattr(os, "ST_NOEXEC", 0)
-    return bool(flag and os.statvfs(folder).f_flag & flag)
+    flag, statvfs = getattr(os, "ST_NOEXEC", 0), getattr(os, "statvfs", None)
+    return bool(flag and statvfs is not None and statvfs(folder).f_flag & flag)
