@@ -96,6 +96,8 @@ def test_a_wrong_number_and_wrong_raw_json_of_a_field_are_errors_until_corrected
     perform(tab, ("give", "any", "JSON"))
     perform(tab, ("fill", "any", "[1"))
     assert tab.evaluate("editor.error()")["column"] == 3
+    perform(tab, ("click", "JSON"))
+    assert tab.evaluate("[editor.mode(), document.activeElement.value]") == ["form", "[1"]
     perform(tab, ("give", "any", "left out"))
     assert tab.evaluate("editor.error()") is None
     assert value_text(tab) == '{"number": 2}'
