@@ -66,7 +66,7 @@ def filtered(cases: list[Case], pattern: str) -> list[Case]:
 
 
 def compile_expression(pattern: str, option: str) -> re.Pattern[str]:
-    """Return an option's regular expression, which ignores case; exit if it is none."""
+    """Return an option's regular expression, which ignores case; exit if it is not one."""
     try:
         return re.compile(pattern, re.IGNORECASE)
     except re.error as problem:

@@ -1,6 +1,6 @@
-"""Calls with arguments that nobody wrote: those that a tool's input schema accepts, and those that it just refuses.
+"""Calls with arguments that are made: those that the input schema of a tool accepts, and those that it just refuses.
 
-Accepted arguments must not lead to an error that nobody intended, nor to a result that does not fit the output schema.
+Accepted arguments must not lead to an unintended error, nor to a result that does not fit the output schema.
 Refused arguments must not reach the handler.  What fails is made as small as it can be, and is the same for one seed.
 """
 
@@ -91,7 +91,7 @@ def fuzz_tool(tool: Mapping[str, Json], connection: Connection, plan: FuzzPlan, 
     if is_checked:
         rounds.append((refused_arguments(schema, accepted, validator), max(plan.examples // 3, 1), False))
     for strategy, count, is_accepted in rounds:
-        search = Search(str(tool["name"]), connection, output, is_accepted)
+        search = FaultSearch(str(tool["name"]), connection, output, is_accepted)
         fault = search.run(strategy, plan.seed, count)
         if fault is not None:
             yield fault
@@ -103,7 +103,7 @@ def is_sendable(value: Json) -> bool:
 
 
 @dataclass(slots=True)
-class Search:
+class FaultSearch:
     """The search for one fault of a tool."""
 
     tool: str
@@ -159,7 +159,7 @@ def problem_of_accepted(reply: Reply, output: Validator | None) -> str:
     if reply.text.startswith("Internal error: tool output"):
         return "the result does not fit the output schema"
     if UNINTENDED.match(reply.text) or BY_SIGNAL.search(reply.text):
-        return "the handler fails with an error that nobody intended"
+        return "the handler fails with an unintended error"
     return "the call exceeds its time limit" if OVERDUE.search(reply.text) else ""
 
 
@@ -192,7 +192,8 @@ def refused_arguments(schema: Json, accepted: st.SearchStrategy[Json], validator
         """Draw accepted arguments; take one away, or give it another value."""
         arguments, name = dict(draw(accepted)), draw(names)
         misses = near_misses(properties.get(name))
-        value = draw(st.sampled_from(misses) if misses and draw(st.booleans()) else st.one_of(st.none(), anything()))
+        is_near = misses and draw(st.booleans())
+        value = draw(st.sampled_from(misses)) if is_near else draw(st.one_of(st.none(), anything()))
         if name in arguments and draw(st.integers(0, 3)) == 0:
             del arguments[name]
         else:
