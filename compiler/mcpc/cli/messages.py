@@ -59,6 +59,7 @@ NO_ADDRESS_OF_BUNDLE = "there is no address for {path}: use `--mcpb URL={path}`,
 NOT_A_RELEASE = "{path} has files that are not those of a release, such as {name}; expected a new folder or a release"
 NOT_BUILT_BY_MCPC = "{path} was not built by mcpc"
 NOT_MODELS = "{path} was not written by `mcpc models`; use another name"
+NOT_STUBS = "{path} was not written by `mcpc stubs`; use another name"
 NOT_PINS = "{path}: {problem}; expected a file of `mcpc scan --pin`, or a snapshot"
 ONLY_SELF_CONTAINED = "--interpreter and --minimal-library are options of --self-contained"
 OTHER_SOURCES = "{path} was built from other sources than the server that it is to start"
