@@ -192,7 +192,7 @@ def refused_arguments(schema: Json, accepted: st.SearchStrategy[Json], validator
         """Draw accepted arguments; take one away, or give it another value."""
         arguments, name = dict(draw(accepted)), draw(names)
         misses = near_misses(properties.get(name))
-        is_near = misses and draw(st.booleans())
+        is_near = bool(misses) and draw(st.booleans())
         value = draw(st.sampled_from(misses)) if is_near else draw(st.one_of(st.none(), anything()))
         if name in arguments and draw(st.integers(0, 3)) == 0:
             del arguments[name]
