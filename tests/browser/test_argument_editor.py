@@ -15,6 +15,7 @@ from support.scale import scaled
 from support.stdio import StdioClient
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     Json = Any
@@ -71,6 +72,15 @@ def cases_of(tools: list[dict[str, Json]], each: int) -> list[tuple[Json, str]]:
     return [(json.dumps(one), json.dumps(filled(one, one, pick))) for one in schemas for _ in range(each)]
 
 
+def spoiled(g: Generator, schema: Json) -> Json:
+    """Return a schema in which some keywords have values of a wrong kind."""
+    if isinstance(schema, list):
+        return [spoiled(g, one) for one in schema]
+    if not isinstance(schema, dict):
+        return schema
+    return {name: g.value(2) if g.often(0.15) else spoiled(g, value) for name, value in schema.items()}
+
+
 def test_the_sources_stay_small() -> None:
     assert sum(path.stat().st_size for path in ARGUMENTS.iterdir()) <= LIMIT
 
@@ -100,13 +110,24 @@ def tools_of(server: Path) -> list[dict[str, Json]]:
     return found
 
 
-def test_values_of_random_schemas_come_out_as_they_went_in() -> None:
-    cases = []
+def random_cases(change: Callable[[Generator, Json], Json] = lambda _, schema: schema) -> list[tuple[Json, str]]:
+    """Return random schemas as text, each with a value that often fits."""
+    found = []
     for seed in range(RANDOM):
         g = Generator(seed, list(DRAFTS)[seed % len(DRAFTS)])
         schema = g.whole()
-        cases.append((json.dumps(schema), json.dumps(Values(g, schema).one())))
+        found.append((json.dumps(change(g, schema)), json.dumps(Values(g, schema).one())))
+    return found
+
+
+def test_values_of_random_schemas_come_out_as_they_went_in() -> None:
+    cases = random_cases()
     results = round_trips(cases)
     assert not failures(cases, results)
     offered = sum(1 for result in results if result["raw"])
     assert 0 < offered < 0.4 * RANDOM, "values that do not fit at all are raw JSON, others are not"
+
+
+def test_schemas_that_are_wrong_themselves_lose_nothing_either() -> None:
+    cases = random_cases(spoiled)
+    assert not failures(cases, round_trips(cases))
