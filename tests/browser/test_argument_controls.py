@@ -24,7 +24,7 @@ RICH = {
     "description": "Everything at once.",
     "required": ["text", "list"],
     "properties": {
-        "text": {"type": "string", "description": "A text", "examples": ["one"]},
+        "text": {"type": "string", "description": "A long text\n" * 20, "examples": ["one"]},
         "when": {"type": ["string", "null"], "format": "date-time"},
         "number": {"type": "number", "minimum": 0, "default": 4},
         "flag": {"type": "boolean"},
@@ -154,11 +154,11 @@ def test_messages_of_the_validator_stand_beside_their_fields(tab: Page) -> None:
     tab.evaluate("(problems) => editor.setProblems(problems)", problems)
     assert described(tab, "[1]").endswith("too short")
     assert described(tab, "c").endswith("is missing")
-    assert tab.get_by_role("alert").locator("li").all_inner_texts() == ["of the whole", f"/nowhere/1: {HOSTILE}"]
+    assert tab.get_by_role("alert").locator("p").all_inner_texts() == ["of the whole", f"/nowhere/1: {HOSTILE}"]
     perform(tab, ("fill", "[1]", "longer"))
     assert not described(tab, "[1]").endswith("too short")
     tab.evaluate("editor.setProblems([])")
-    assert tab.locator("li.arg-problem").count() == 0
+    assert tab.locator("li.arg-problem, [role=alert] > p").count() == 0
 
 
 def described(tab: Page, label: str) -> str:
