@@ -301,6 +301,14 @@ def test_a_frame_fits_any_screen_and_no_name_moves_the_cursor(columns: int, line
     assert all(line.isprintable() for line in drawn)
 
 
+@pytest.mark.parametrize(("columns", "titles"), [(80, 7), (70, 6), (60, 5), (50, 3), (40, 2)])
+def test_a_narrow_screen_has_fewer_columns(columns: int, titles: int) -> None:
+    seen = overview(Reading(1.0, read_samples(calls(3, 3))), None, 0.0)
+    header, row = frame(View(seen, "", "rate"), columns, 0)[5:7]
+    assert len(painted(header, has_colours=False).split()) == 2 + titles
+    assert len(painted(row, has_colours=False).split()) == 2 + titles
+
+
 @pytest.mark.parametrize("sort", SORTS)
 def test_rows_have_an_order(sort: str) -> None:
     samples = read_samples(calls(3, 3, 1).replace('"a"', '"b"') + calls(5, 5))
