@@ -89,6 +89,7 @@ REPLIES = {
         False,
     ),
     "a message of Bash": (Reply(is_error=True, text="tools.bash: line 12: x: unbound variable"), False, False),
+    "a warning of Bash": (Reply(is_error=True, text="a.bash: line 1: warning: null byte\nno file"), True, False),
     "a refusal": (Reply(is_error=True, problems=({"path": "/a"},)), False, True),
     "a refusal as an error of the protocol": (Reply(is_error=True, code=-32602), False, True),
     "an internal error": (Reply(is_error=True, code=-32603, text="Internal error"), False, False),

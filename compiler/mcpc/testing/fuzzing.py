@@ -39,7 +39,7 @@ MAX_ARGUMENTS = 60_000
 UNINTENDED = re.compile(
     r"(?:Error (?:executing|calling) tool [^:]*: )?"
     r"(?:(?:[A-Za-z_][\w.]*(?:Error|Exception)|StopIteration|AssertionError)(?::|\Z)"
-    r"|(?:.*: )?line \d+: |Internal error|Traceback \(most recent call last\))"
+    r"|(?:.*: )?line \d+: (?!warning: )|Internal error|Traceback \(most recent call last\))"
 )
 """How a text begins that is an exception or a message of Bash, and no answer of the handler."""
 SURVEY = 12
