@@ -32,6 +32,8 @@ SECTIONS = {
         "models": "Write the input and output types of tools as Python classes.",
         "show": "Show how mcpc reads a project.",
         "explain": "Explain a diagnostic code.",
+        "schema": "Print JSON Schemas of the files, for editors.",
+        "lsp": "Serve editors: the language server of projects.",
     },
     "Build and use a server": {
         "build": "Compile a project into one executable file.",

@@ -73,3 +73,4 @@ VALUES_NEEDED = "note: the file was built with --build-env {names}; give the sam
 INTERPRETER_NEEDED = "{path} includes Python {python}: {problem}"
 WHEELS_EXPECTED = "{path} is not a folder; expected a folder of wheels, or the address of a page with links to them"
 WRONG_SETTING = "{path}: {problem}"
+UNKNOWN_SCHEMA = "there is no schema `{name}`; {hint}"
