@@ -11,12 +11,14 @@ from mcpc.cli import command_options
 
 
 @click.command()
-@click.option("--stdio", is_flag=True, help="Talk over standard input and output, which is the only way; for editors that say it.")
+@click.option(
+    "--stdio", is_flag=True, help="Talk over standard input and output, which is the only way; for editors that say it."
+)
 @click.option(
     "--import", "imports", is_flag=True, help="Run code of the project, confined, where definitions depend on it."
 )
 def command(stdio: bool, imports: bool) -> None:
-    """Serve an editor: the language server of MCP projects, over standard input and output.
+    r"""Serve an editor: the language server of MCP projects, over standard input and output.
 
     It shows problems while you type, explains fields and codes, completes names, leads from a definition to its
     handler and back, and corrects what has an obvious correction. It never runs code of the project, unless `--import`

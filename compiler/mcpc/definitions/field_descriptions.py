@@ -9,7 +9,7 @@ NAME_OF_CLIENTS = "A name for people, shown instead of `name`."
 ICONS = "Images that clients may show, each with `src`."
 RUNNING = {
     "timeout": "Seconds after which a call is ended (60 by default, at most 86400).",
-    "environment": "The variables a handler gets: `inherit`, `minimal`, or a list of names such as `API_KEY` or `AWS_*`.",
+    "environment": "The variables a handler gets: `inherit`, `minimal`, or names such as `API_KEY` or `AWS_*`.",
     "requires": "Programs that the handler starts, with an optional minimum version: `jq`, `git >= 2.30`.",
     "task": "Whether a call may become a task (`optional`), always does (`required`), or never does (`forbidden`).",
 }
@@ -36,7 +36,7 @@ DESCRIPTIONS: dict[str, dict[str, str]] = {
         **RUNNING,
         "inline": "Run a Python function in the server's own process, without a worker; `loop`: on the event loop.",
         "isolated": "Run the Bash function in a shell of its own.",
-        "command": "An executable file of the project that handles calls, instead of a function; a list adds arguments.",
+        "command": "An executable file of the project that handles calls, not a function; a list adds arguments.",
         "asks": "Requests to the client that are made before the handler runs, by the name of the answer.",
         "contract": "How a handler of another system is called.",
         "content": "The constant result: a list of content blocks.",
@@ -114,7 +114,7 @@ DESCRIPTIONS: dict[str, dict[str, str]] = {
         "mimeType": "Media type of the contents.",
         "annotations": "Who the content is for, and how important it is.",
         "icons": ICONS,
-        "root": "A folder on the serving machine whose files have the contents: its path, or `$` and a variable's name.",
+        "root": "A folder on the serving machine with the contents: its path, or `$` and a variable's name.",
         "text": "Of resources only: a template needs a handler or `root`.",
         "blob": "Of resources only: a template needs a handler or `root`.",
         "file": "Of resources only: a template needs a handler or `root`.",

@@ -1,4 +1,4 @@
-"""The schema of JSON Schemas in definitions: the compiler's keywords, each with its meaning and the form of its value."""
+"""The schema of JSON Schemas in definitions: each keyword of the compiler, its meaning and the form of its value."""
 
 from __future__ import annotations
 

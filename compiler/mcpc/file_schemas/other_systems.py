@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from mcpc.definitions.field_descriptions import DESCRIPTIONS
-from mcpc.file_schemas.shapes import STRINGS, TEXT, schema_of_field
+from mcpc.file_schemas.field_schemas import STRINGS, TEXT, schema_of_field
 from mcpc.frontends.blueprints.features import LISTED_FIELDS, LISTED_RESOURCE_FIELDS, LISTS, SERVER_FIELDS
 from mcpc.frontends.mcp_bash import prompts, register, resources, server, tools
 from mcpc.lower.protocol_schema import ANNOTATIONS, AUDIENCE, ICONS, Field
@@ -57,7 +57,10 @@ def described(names: Iterable[str], label: str, values: Mapping[str, JsonSchema]
     known = {**MEANINGS, **DESCRIPTIONS.get(label, {})}
     known |= {"arguments": MEANINGS["arguments"]} if label == "tool" else {}
     properties = {
-        name: {"description": known.get(name, f"`{name}` of mcp-bash."), "anyOf": [values.get(name, TEXT), {"type": "null"}]}
+        name: {
+            "description": known.get(name, f"`{name}` of mcp-bash."),
+            "anyOf": [values.get(name, TEXT), {"type": "null"}],
+        }
         for name in names
     }
     return {
@@ -137,7 +140,9 @@ def blueprint_features() -> JsonSchema:
         "prompts": (LISTED_FIELDS, "messages"),
     }
     lists = {key: {"type": "array", "items": _feature(fields, more)} for key, (fields, more) in kinds.items()}
-    custom = {key: {"description": "Ids that Python functions implement.", **STRINGS} for key in LISTS if key not in kinds}
+    custom = {
+        key: {"description": "Ids that Python functions implement.", **STRINGS} for key in LISTS if key not in kinds
+    }
     return {"type": "object", "properties": {**lists, **custom}, "additionalProperties": False}
 
 

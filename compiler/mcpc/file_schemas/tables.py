@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from mcpc.comparison.rules import RULES
-from mcpc.file_schemas.shapes import STRINGS, TEXT, schema_of_shape
+from mcpc.file_schemas.field_schemas import STRINGS, TEXT, schema_of_shape
 from mcpc.file_schemas.working_files import diff_tables
 from mcpc.frontends.project_metadata import REGISTRY_KEYS
 from mcpc.lower.protocol_schema import SETTING

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from mcpc.comparison.model import Impact
-from mcpc.comparison.rules import RULES
+from mcpc.comparison.rules import RULES, Impact
 from mcpc.scan.pins import FORMAT
 
 if TYPE_CHECKING:
@@ -21,7 +20,7 @@ def diff_policy() -> JsonSchema:
 
 
 def diff_tables(rules: Iterable[str]) -> JsonSchema:
-    """Return the schema of a policy, in a file of its own or in `[tool.mcpc.diff]`."""
+    """Return the schema of a policy, in a separate file or in `[tool.mcpc.diff]`."""
     names = {"enum": sorted(rules)}
     return {
         "type": "object",

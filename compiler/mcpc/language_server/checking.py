@@ -7,7 +7,6 @@ and no package is installed.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -20,7 +19,7 @@ from mcpc.sources import parse_json
 from mcpc.sources.source import source_of_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from mcpc.diagnostics import Diagnostic, Diagnostics
     from mcpc.language_server.open_project import OpenProject
@@ -36,7 +35,7 @@ Region = tuple[str, int, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class FileChange:
     """What changed in one file: numbers of slices, None for the whole file; `touched`: names that it had before."""
 
     path: str
@@ -88,11 +87,11 @@ def check_quickly(project: OpenProject) -> set[str]:
         if project.text(path) is None:
             changed |= _replace(project, ((path, 0, 0),), ())
         elif numbers is not None or path not in SLICERS or project.slices_of(path) is None:
-            changed |= _check_part(project, Change(path, numbers, touched), outside.get(path))
+            changed |= _check_part(project, FileChange(path, numbers, touched), outside.get(path))
     return changed
 
 
-def _check_part(project: OpenProject, change: Change, outside: Edit | None) -> set[str]:
+def _check_part(project: OpenProject, change: FileChange, outside: Edit | None) -> set[str]:
     reduced = reduce_project(project, change)
     slices = project.slices_of(change.path)
     gap = () if outside is None or slices is None or slices.separated else ((change.path, *slices.gap(outside.start)),)
@@ -129,7 +128,7 @@ def _is_in(problem: Diagnostic, regions: tuple[Region, ...]) -> bool:
     )
 
 
-def reduce_project(project: OpenProject, change: Change) -> ReducedProject:
+def reduce_project(project: OpenProject, change: FileChange) -> ReducedProject:
     """Return a project with the changed part of one file, and what has the same names in the others."""
     tree = project.tree()
     slices = project.slices_of(change.path) if change.numbers is not None else None

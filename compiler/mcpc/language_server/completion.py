@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from mcpc.file_schemas import kind_of, schema_of
-from mcpc.language_server.definitions import definitions_in, handled_at
+from mcpc.language_server.definitions import definitions_in
 from mcpc.language_server.json_cursor import cursor_at
 from mcpc.language_server.reduction import definition_key
 from mcpc.language_server.schema_lookup import descriptions_of, properties_of, schemas_at, values_of
@@ -69,7 +69,14 @@ def _keys(cursor: JsonCursor, schemas: list[JsonSchema]) -> Iterator[Proposal]:
         if name not in cursor.keys or name == cursor.written:
             value = "" if cursor.has_colon else f": {_empty_value(schema)}"
             new = json.dumps(name) + value.rstrip()
-            yield Proposal(name, new if cursor.has_colon else json.dumps(name) + value, cursor.start, cursor.end, "field", _about(schema))
+            yield Proposal(
+                name,
+                new if cursor.has_colon else json.dumps(name) + value,
+                cursor.start,
+                cursor.end,
+                "field",
+                _about(schema),
+            )
 
 
 def _empty_value(schema: JsonSchema) -> str:
@@ -125,8 +132,11 @@ def _in_bash(project: OpenProject, path: str, text: str, offset: int) -> Iterato
 
 def _argument_variables(project: OpenProject, path: str, offset: int) -> list[tuple[str, str]]:
     """Return the variables of the arguments of the function that the cursor is in; without one, of all functions."""
-    inside = handled_at(project, path, offset)
-    chosen = [inside] if inside is not None else [*definitions_in(project)]
+    slices = project.slices_of(path)
+    number = -1 if slices is None else slices.at(offset, offset)
+    keys = frozenset[str]() if slices is None or number < 0 else slices.keys[number]
+    everything = [*definitions_in(project)]
+    chosen = [each for each in everything if definition_key(each.name) in keys] or everything
     found: dict[str, str] = {}
     for each in chosen:
         schema = member_of(each.item.node, "inputSchema", "object")
@@ -149,7 +159,9 @@ def _functions(project: OpenProject, line: str, offset: int, form: str, allowed:
         match = MISSING.search(problem.message)
         if match is not None:
             new = form.format(kind=match[1], name=definition_key(match[2]))
-            yield Proposal(new.split("\n")[0], new, offset - len(line), offset, "function", f"Handles the {match[1]} `{match[2]}`.")
+            yield Proposal(
+                new.split("\n")[0], new, offset - len(line), offset, "function", f"Handles the {match[1]} `{match[2]}`."
+            )
 
 
 MISSING = re.compile(r"the (tool|prompt) `([^`]+)`")

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 from mcpc.diagnostics import Diagnostic, Span
 from mcpc.language_server.reduction import SLICERS
 from mcpc.language_server.text_buffer import TextBuffer
-from mcpc.sources import SourceTree
 from mcpc.sources.source import source_of_text
 
 if TYPE_CHECKING:
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
     from mcpc.language_server.text_buffer import Edit
     from mcpc.options import Options
     from mcpc.pipeline import CheckResult
-    from mcpc.sources import Source
+    from mcpc.sources import Source, SourceTree
 
 MAX_MOVES = 200
 """After this many changes without a complete check, places of earlier definitions are forgotten."""
@@ -37,7 +36,8 @@ class OpenProject:
     """`disk`: the files as they were read; `buffers`: open texts; `found`: diagnostics, by path.
 
     `dirty`: what changed since the last quick check: numbers of slices by path, None for the whole file; `outside`: the
-    last change that was not in a slice; `touched`: names that changed definitions had. `version` counts changes. `seconds`: how long the last complete check took. `published`: paths with diagnostics in the client.
+    last change that was not in a slice; `touched`: names that changed definitions had. `version` counts changes.
+    `seconds`: how long the last complete check took. `published`: paths with diagnostics in the client.
     """
 
     root: Path
@@ -98,8 +98,10 @@ class OpenProject:
         known = set() if before is None else _texts(before)
         self.touched |= set() if before is None else before.keys_around(edit)
         sliced = self.slices[path] = SLICERS[path](text)
-        different = sliced is None or before is None or marked is None
-        self.dirty[path] = None if different else _unlike(sliced, known)
+        if sliced is None or before is None or marked is None:
+            self.dirty[path] = None
+        else:
+            self.dirty[path] = different_slices(sliced, known)
 
     def slices_of(self, path: str) -> Slices | None:
         """Return the slices of a file, if it is of a kind that has some."""
@@ -161,10 +163,9 @@ class OpenProject:
 
     def now(self, span: Span) -> Span:
         """Return where a span of the last complete check is in the current text."""
-        start, end = span.start, span.end
         for edit in self.moves.get(span.path, ()):
-            start, end = edit.moved(start), edit.moved(end)
-        return Span(span.path, start, max(start, end))
+            span = moved_span(span, edit)
+        return span
 
     def belongs(self, path: str) -> bool:
         """Tell whether a path is of the project: hidden folders and environments are not."""
@@ -189,14 +190,20 @@ def _moved(problem: Diagnostic, edit: Edit) -> Diagnostic | None:
         return problem
     if edit.start <= span.start and span.end <= edit.end and edit.end > edit.start:
         return None
-    return replace(problem, span=Span(span.path, edit.moved(span.start), edit.moved(span.end)))
+    return replace(problem, span=moved_span(span, edit))
+
+
+def moved_span(span: Span, edit: Edit) -> Span:
+    """Return where a span is after a change."""
+    start = edit.moved(span.start, is_start=True)
+    return Span(span.path, start, max(start, edit.moved(span.end)))
 
 
 def _texts(slices: Slices) -> set[str]:
     return {slices.text[start:end] for start, end in zip(slices.starts, slices.ends, strict=True)}
 
 
-def _unlike(slices: Slices, known: set[str]) -> set[int]:
+def different_slices(slices: Slices, known: set[str]) -> set[int]:
     """Return the numbers of the slices whose texts are not known."""
     pairs = enumerate(zip(slices.starts, slices.ends, strict=True))
     return {number for number, (start, end) in pairs if slices.text[start:end] not in known}

@@ -47,7 +47,9 @@ def project_of(file: Path, text: str, folders: Sequence[Path], options: Options)
 
 def _candidates(file: Path, folders: Sequence[Path]) -> Iterator[Path]:
     """Yield the folders above a file that may be a project, the nearest first, up to that of the workspace."""
-    top = max((folder for folder in folders if file.is_relative_to(folder)), key=lambda each: len(each.parts), default=None)
+    top = max(
+        (folder for folder in folders if file.is_relative_to(folder)), key=lambda each: len(each.parts), default=None
+    )
     for folder in [*file.parents][:MAX_LEVELS]:
         if _may_be_project(folder, file):
             yield folder

@@ -97,9 +97,7 @@ def diagnostic_of(problem: Diagnostic, buffer: TextBuffer, project: OpenProject)
     )
 
 
-def _related(
-    problem: Diagnostic, project: OpenProject, encoding: str
-) -> Iterable[types.DiagnosticRelatedInformation]:
+def _related(problem: Diagnostic, project: OpenProject, encoding: str) -> Iterable[types.DiagnosticRelatedInformation]:
     """Yield the other place that a hint names, if it is in the project."""
     found = OTHER_PLACE.search(problem.hint)
     if found is None or project.text(found[1]) is None:

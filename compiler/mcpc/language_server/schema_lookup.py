@@ -19,9 +19,9 @@ def schemas_at(root: JsonSchema, path: Sequence[Step]) -> list[JsonSchema]:
     """Return the schemas of the value at a path, without those that say nothing."""
     found = [*_alternatives(root, root)]
     for step in path:
-        found = [
-            each for schema in found for below in _below(schema, step) for each in _alternatives(below, root)
-        ][:MAX_SCHEMAS]
+        found = [each for schema in found for below in _below(schema, step) for each in _alternatives(below, root)][
+            :MAX_SCHEMAS
+        ]
     return found
 
 

@@ -1,13 +1,14 @@
 """The features of the language server, each a function from a request to what a module of this package answers.
 
 Only this module and `protocol_values` know the protocol. A mistake of ours is logged to the client with its traceback,
-and the server goes on.
+and the server keeps running.
 """
 
 from __future__ import annotations
 
 import gc
 import traceback
+from inspect import iscoroutinefunction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -37,7 +38,7 @@ TRIGGERS = ['"', ":", "$", "{"]
 
 
 class Protocol(LanguageServerProtocol):
-    """The protocol, with texts kept by this package alone: its lines are those of the protocol, and changes are cheap."""
+    """The protocol; texts are kept by this package alone, whose lines are those of the protocol."""
 
     @lsp_method(types.TEXT_DOCUMENT_DID_CHANGE)
     def lsp_text_document__did_change(self, params: types.DidChangeTextDocumentParams) -> Generator[Any, Any, None]:
@@ -72,9 +73,11 @@ class ProjectServer(LanguageServer):
         """Log an error that no request waits for."""
         self.log("".join(traceback.format_exception(error)))
 
-    def place(self, document: types.TextDocumentIdentifier, position: types.Position) -> tuple[OpenProject, str, int] | None:
+    async def resolve_position(
+        self, document: types.TextDocumentIdentifier, position: types.Position
+    ) -> tuple[OpenProject, str, int] | None:
         """Return the project, the path and the offset of a position; None outside of any project."""
-        found = self.open_workspace.find(file_of(document.uri))
+        found = await self.open_workspace.find_checked(file_of(document.uri))
         if found is None or found[0].text(found[1]) is None:
             return None
         buffer = values.buffer_of(*found, self.open_workspace.encoding)
@@ -97,18 +100,24 @@ def make_server(options: Options) -> ProjectServer:
 def _guarded(server: ProjectServer, feature: Callable[[ProjectServer, Any], Any]) -> Callable[[Any], Any]:
     """Return a feature whose mistakes are logged, and answered with nothing."""
 
-    def run(params: Any) -> Any:
+    async def answer(params: Any) -> Any:
         try:
-            return feature(server, params)
-        except Exception:
+            return await feature(server, params)
+        except Exception:  # noqa: BLE001 - it is logged, and the server keeps running
             server.log(traceback.format_exc())
             return None
 
-    return run
+    def notice(params: Any) -> None:
+        try:
+            feature(server, params)
+        except Exception:  # noqa: BLE001 - it is logged, and the server keeps running
+            server.log(traceback.format_exc())
+
+    return answer if iscoroutinefunction(feature) else notice
 
 
 def initialized(server: ProjectServer, params: types.InitializedParams) -> None:
-    """Take over the folders, the units and the options of the client; ask to be told of changes on disk."""
+    """Take over the folders, the units and the options of the client; ask for notifications of changes on disk."""
     workspace = server.open_workspace
     workspace.encoding = str(getattr(server.workspace.position_encoding, "value", server.workspace.position_encoding))
     workspace.folders = [file_of(folder.uri) for folder in server.workspace.folders.values()]
@@ -160,9 +169,9 @@ def saved(server: ProjectServer, params: Any) -> None:
     server.open_workspace.files_changed()
 
 
-def hover(server: ProjectServer, params: types.HoverParams) -> types.Hover | None:
+async def hover(server: ProjectServer, params: types.HoverParams) -> types.Hover | None:
     """Show what is known of a place."""
-    place = server.place(params.text_document, params.position)
+    place = await server.resolve_position(params.text_document, params.position)
     if place is None:
         return None
     text, span = hover_at(*place)
@@ -171,18 +180,18 @@ def hover(server: ProjectServer, params: types.HoverParams) -> types.Hover | Non
     return types.Hover(types.MarkupContent(types.MarkupKind.Markdown, text), about) if text else None
 
 
-def completion(server: ProjectServer, params: types.CompletionParams) -> list[types.CompletionItem]:
+async def completion(server: ProjectServer, params: types.CompletionParams) -> list[types.CompletionItem]:
     """Complete what is written at a place."""
-    place = server.place(params.text_document, params.position)
+    place = await server.resolve_position(params.text_document, params.position)
     if place is None:
         return []
     buffer = values.buffer_of(place[0], place[1], server.open_workspace.encoding)
     return [values.completion_item(each, buffer) for each in proposals_at(*place)]
 
 
-def definition(server: ProjectServer, params: types.DefinitionParams) -> types.Location | None:
+async def definition(server: ProjectServer, params: types.DefinitionParams) -> types.Location | None:
     """Go from a definition to its handler, and back."""
-    place = server.place(params.text_document, params.position)
+    place = await server.resolve_position(params.text_document, params.position)
     if place is None:
         return None
     project, encoding = place[0], server.open_workspace.encoding
@@ -193,9 +202,9 @@ def definition(server: ProjectServer, params: types.DefinitionParams) -> types.L
     return None if found is None else values.location_of(project, found.named, encoding)
 
 
-def symbols(server: ProjectServer, params: types.DocumentSymbolParams) -> list[types.DocumentSymbol]:
+async def symbols(server: ProjectServer, params: types.DocumentSymbolParams) -> list[types.DocumentSymbol]:
     """List the definitions of a file."""
-    place = server.place(params.text_document, types.Position(0, 0))
+    place = await server.resolve_position(params.text_document, types.Position(0, 0))
     if place is None:
         return []
     project, path, _ = place
@@ -203,10 +212,10 @@ def symbols(server: ProjectServer, params: types.DocumentSymbolParams) -> list[t
     return [values.symbol_of(each, buffer) for each in definitions_in(project) if each.whole.path == path]
 
 
-def actions(server: ProjectServer, params: types.CodeActionParams) -> list[types.CodeAction]:
+async def actions(server: ProjectServer, params: types.CodeActionParams) -> list[types.CodeAction]:
     """Offer the corrections of the problems in a range."""
-    place = server.place(params.text_document, params.range.start)
-    last = server.place(params.text_document, params.range.end)
+    place = await server.resolve_position(params.text_document, params.range.start)
+    last = await server.resolve_position(params.text_document, params.range.end)
     if place is None or last is None:
         return []
     project, path, start = place

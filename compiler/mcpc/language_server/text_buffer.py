@@ -29,11 +29,11 @@ class Edit:
         """How far everything after the change moved."""
         return self.new_end - self.end
 
-    def moved(self, offset: int) -> int:
-        """Return where an offset is after the change."""
-        if offset <= self.start:
+    def moved(self, offset: int, *, is_start: bool = False) -> int:
+        """Return where an offset is after the change; `is_start`: what is inserted there comes before it."""
+        if offset < self.start or (offset == self.start and not (is_start and self.start == self.end)):
             return offset
-        return max(offset + self.shift, self.start) if offset >= self.end else min(offset, self.new_end)
+        return offset + self.shift if offset >= self.end else min(offset, self.new_end)
 
 
 @dataclass(slots=True)

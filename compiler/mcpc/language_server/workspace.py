@@ -10,6 +10,7 @@ import asyncio
 import time
 import traceback
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING
@@ -34,6 +35,8 @@ PAUSE_SECONDS = 0.3
 """The complete check begins after so long without a change."""
 COALESCED_SECONDS = 0.002
 """Changes that arrive together are checked together."""
+FIRST_CHECK_SECONDS = 30.0
+"""How long a question about definitions waits for the first complete check."""
 MAX_QUICK_BYTES = 4 << 20
 """A larger file is checked after a pause only."""
 
@@ -42,7 +45,7 @@ MAX_QUICK_BYTES = 4 << 20
 class Workspace:
     """`folders`: those that the editor has open; `projects`: by root; `encoding`: the client's unit of positions.
 
-    `others`: texts of open files outside of any project, by path. `log`: receives tracebacks of our own mistakes.
+    `others`: texts of open files outside of any project, by path. `log`: receives tracebacks of internal errors.
     """
 
     options: Options
@@ -54,6 +57,7 @@ class Workspace:
     others: dict[Path, str] = field(default_factory=dict)
     thread: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(1, "check"))
     waiting: dict[tuple[Path, str], asyncio.TimerHandle] = field(default_factory=dict)
+    checked: asyncio.Event = field(default_factory=asyncio.Event)  # set by each complete check
 
     def find(self, file: Path) -> tuple[OpenProject, str] | None:
         """Return the open project that a file belongs to, and its path in it."""
@@ -64,6 +68,15 @@ class Workspace:
         path = file.relative_to(root).as_posix()
         project = self.projects[root]
         return (project, path) if project.belongs(path) else None
+
+    async def find_checked(self, file: Path) -> tuple[OpenProject, str] | None:
+        """Return what `find` does, after the first complete check of the project."""
+        ends = time.monotonic() + FIRST_CHECK_SECONDS
+        while (found := self.find(file)) is not None and found[0].checked_version < 0 and time.monotonic() < ends:
+            self.checked.clear()
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self.checked.wait(), ends - time.monotonic())
+        return found
 
     def open(self, file: Path, text: str) -> None:
         """Open a file, and its project if that is not open."""
@@ -134,11 +147,11 @@ class Workspace:
         self.waiting[project.root, name] = loop.call_later(seconds, self._guarded, project, name, check)
 
     def _guarded(self, project: OpenProject, name: str, check: Callable[[OpenProject], None]) -> None:
-        """Run a check; a mistake of ours is logged, and the next change is checked as if nothing had been."""
+        """Run a check; an internal error is logged, and the next change is checked as if nothing had been."""
         self.waiting.pop((project.root, name), None)
         try:
             check(project)
-        except Exception:
+        except Exception:  # noqa: BLE001 - it is logged, and the server keeps running
             self.log(traceback.format_exc())
 
     def _check_quickly(self, project: OpenProject) -> None:
@@ -175,4 +188,5 @@ class Workspace:
             return
         project.replace_disk(disk)
         project.accept(result, version, seconds)
+        self.checked.set()
         self.publish(project, {*project.found, *project.published})

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from mcpc.definitions.field_descriptions import description_of
-from mcpc.definitions.handler_options import DEFAULTS_KEY, HANDLER_KEY, HANDLERS_KEY
+from mcpc.definitions.handler_options import HANDLER_KEY, HANDLERS_KEY
 from mcpc.lower.client_requests import CHECKS as REQUESTS
 from mcpc.lower.client_requests import MAX_REQUESTS
 from mcpc.lower.handler_options import LOOP, MAX_SECONDS, NAME, POLICIES, PROGRAM
@@ -26,6 +26,7 @@ STRINGS: JsonSchema = {"type": "array", "items": TEXT}
 CALLED_NAME: JsonSchema = {"pattern": f"^{ILLEGAL.pattern.replace('[^', '[')}{{1,{MAX_LENGTH}}}$"}
 INPUT: JsonSchema = {
     "allOf": [{"$ref": "#/definitions/schema"}],
+    "type": "object",
     "required": ["type"],
     "properties": {"type": {"const": "object"}},
 }
@@ -39,7 +40,10 @@ RUNNING: Mapping[str, JsonSchema] = {
     },
     "requires": {
         "type": "array",
-        "items": {"type": "string", "pattern": f"^ *{PROGRAM.pattern.replace('?P<command>', '').replace('?P<version>', '')} *$"},
+        "items": {
+            "type": "string",
+            "pattern": f"^ *{PROGRAM.pattern.replace('?P<command>', '').replace('?P<version>', '')} *$",
+        },
     },
 }
 OPEN_VALUES: Mapping[tuple[str, str], JsonSchema] = {
@@ -64,7 +68,6 @@ OPEN_VALUES: Mapping[tuple[str, str], JsonSchema] = {
     ("setting", "choices"): {"type": "array", "items": {"type": ["string", "number", "boolean"]}},
 }
 """What values of a field are valid, where the table of fields says less, by the label of the object and the field."""
-CHECKED_LATER = (DEFAULTS_KEY,)
 
 
 def schema_of_field(field: Field, label: str = "", name: str = "") -> JsonSchema:
@@ -97,9 +100,8 @@ def schema_of_shape(shape: ObjectShape) -> JsonSchema:
     if not shape.others:
         schema["additionalProperties"] = False
     elif shape.reserved:
-        schema["patternProperties"] = {
-            f"^{shape.reserved}(?!(?:{'|'.join(sorted(name.removeprefix(shape.reserved) for name in shape.fields))})$)": False
-        }
+        known = "|".join(sorted(name.removeprefix(shape.reserved) for name in shape.fields))
+        schema["patternProperties"] = {f"^{shape.reserved}(?!(?:{known})$)": False}
     return schema
 
 
