@@ -23,7 +23,7 @@ from mcpc.cli import COMMANDS, cli
 from mcpc.diagnostics.codes import CODES
 from mcpc_runtime.http.options import help_page
 from mcpc_runtime.http.settings import OPTIONS, settings_from
-from support.artifact import SOURCES
+from support.artifact import SOURCES, with_bytecode
 from support.needs import ROOT, needs, needs_node
 
 if TYPE_CHECKING:
@@ -31,7 +31,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 TOP = ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md")
-GUIDES = tuple(sorted(f"docs/{page.name}" for page in (ROOT / "docs").glob("*.md")))
+GUIDES = tuple(sorted(page.relative_to(ROOT).as_posix() for page in (ROOT / "docs").rglob("*.md")))
+WITH_COMMANDS = tuple(page for page in GUIDES if "```console" in (ROOT / page).read_text(encoding="utf-8"))
 PAGES = (*TOP, *GUIDES)
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(([^)\s]+)\)")
@@ -124,7 +125,10 @@ def test_commands_have_the_words_they_are_given(page: str) -> None:
             if program == "mcpc":
                 command = cli.get_command(context, words[0])
                 assert command is not None
-                command.make_context(words[0], words[1:], parent=context)
+                try:
+                    command.make_context(words[0], words[1:], parent=context)
+                except click.BadParameter as problem:
+                    assert "does not exist" in problem.message  # a file that an earlier command writes
             elif SERVER.fullmatch(program) and words[0] == "serve":
                 settings_from(words[1:], {})
 
@@ -152,7 +156,7 @@ def sessions(page: str) -> list[tuple[str, list[str]]]:
     return said
 
 
-@pytest.mark.parametrize("page", GUIDES)
+@pytest.mark.parametrize("page", WITH_COMMANDS)
 @pytest.mark.sampled(3)
 def test_commands_run_as_they_are_written(page: str, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
     needs("bash", "jq")
@@ -169,7 +173,7 @@ def test_commands_run_as_they_are_written(page: str, tmp_path: Path, tmp_path_fa
         **{name: value for name, value in os.environ.items() if not name.startswith(("MCPBASH_", "MCPC_"))},
         "PYTHONPATH": SOURCES,
         "PATH": f"{programs}:{os.environ['PATH']}",
-        "MCPC_CACHE_DIR": str(tmp_path_factory.getbasetemp() / "cache-of-docs"),
+        "MCPC_CACHE_DIR": str(with_bytecode(tmp_path_factory.getbasetemp() / "cache-of-docs")),
         "MCPC_TOOLBOX_HOME": str(tmp_path / "home"),
     }
     for command, expected in sessions(page):
@@ -184,8 +188,8 @@ def test_commands_run_as_they_are_written(page: str, tmp_path: Path, tmp_path_fa
 
 
 def test_every_example_and_every_guide_is_named() -> None:
-    index = read("docs/README.md")
-    assert all(page.removeprefix("docs/") in index for page in GUIDES if page != "docs/README.md")
+    navigation = read("zensical.toml").replace("index.md", "README.md")
+    assert not [page for page in GUIDES if f'"{page.removeprefix("docs/")}"' not in navigation]
     guides = "".join(map(read, GUIDES))
     assert all(f"examples/{one.name}" in guides for one in (ROOT / "examples").iterdir() if one.name in OF_SYSTEMS)
 

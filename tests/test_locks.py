@@ -17,12 +17,14 @@ from support.needs import ROOT
 PROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text())
 NEEDED = [*PROJECT["project"]["dependencies"], *PROJECT["build-system"]["requires"]]
 GROUPS = PROJECT["dependency-groups"]
+START_UP = [row for row in (*GROUPS["start-up"], *GROUPS["platforms"]) if isinstance(row, str)]
 DEVELOPMENT = [row for row in GROUPS["dev"] if isinstance(row, str)]
 LOCKS = {
     "requirements.lock": NEEDED,
-    "requirements-dev.lock": [*NEEDED, *DEVELOPMENT, *GROUPS["platforms"]],
+    "requirements-dev.lock": [*NEEDED, *DEVELOPMENT, *START_UP],
     "requirements-launchers.lock": GROUPS["launchers"],
     "requirements-platforms.lock": GROUPS["platforms"],
+    "requirements-start-up.lock": [*NEEDED, *START_UP],
     "requirements-wine.lock": [],
 }
 NPM_LOCKS = sorted(path.relative_to(ROOT).as_posix() for path in ROOT.glob("[!.]*/**/package-lock.json"))

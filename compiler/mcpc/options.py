@@ -50,8 +50,8 @@ class Options:
 
     `compact`: deflate the runtime's bytecode, too, which is inflated at the first call.
 
-    Bundled for the server itself: `http` to serve over HTTP, `oauth` to accept signed tokens there, `otel` to export
-    spans, `redis` to share tasks between replicas.
+    Bundled for the server itself: `http` to serve over HTTP, `ui` for the page on which people call it, `oauth` to
+    accept signed tokens there, `otel` to export spans, `redis` to share tasks between replicas.
     """
 
     format: str = ""
@@ -72,6 +72,7 @@ class Options:
     kb: str = ""
     script: str = ""
     http: bool = False
+    ui: bool = False
     oauth: bool = False
     otel: bool = False
     redis: bool = False
@@ -108,7 +109,7 @@ class Options:
     @property
     def serving(self) -> tuple[str, ...]:
         """What is bundled for the server itself; options that need HTTP include it."""
-        http = self.http or self.oauth or self.otel
+        http = self.http or self.ui or self.oauth or self.otel
         chosen = {"http": http, "oauth": self.oauth, "otel": self.otel, "redis": self.redis}
         return tuple(name for name, is_chosen in chosen.items() if is_chosen)
 

@@ -19,6 +19,7 @@ from mcpc.frontends import frontends_of, parse_project
 from mcpc.frontends.project_metadata import read_project_metadata
 from mcpc.lower import lower
 from mcpc.pack import pack_server
+from mcpc.pack.page import with_page
 from mcpc.passes import PASSES, check_server
 from mcpc.sources import read_tree
 
@@ -92,7 +93,8 @@ def analyse(
     project, problems = read_project_metadata(tree)
     found += problems
     progress("bundling packages")
-    server, problems = bundle(replace(server, project=project), tree, options)
+    server = with_page(replace(server, project=project)) if options.ui else replace(server, project=project)
+    server, problems = bundle(server, tree, options)
     found += problems
     progress("checking")
     own = (each for frontend in frontends_of(server.format) for each in frontend.passes)

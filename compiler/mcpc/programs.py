@@ -74,6 +74,7 @@ PROGRAMS: dict[str, ProgramEnvironment] = {
     "confined": ProgramEnvironment("the project's code and builds of packages, by `mcpc.confinement`"),
     "compiler": ProgramEnvironment("this compiler, in `mcpc dev`", ALL_VARIABLES),
     "second build": ProgramEnvironment("this compiler, in another environment (`build --verify`)", ALL_VARIABLES),
+    "bare Python": ProgramEnvironment("Python alone, with which `mcpc bench` compares a server", LOADER),
     "server": ProgramEnvironment("a built file with its handlers, because the user asked for that", ALL_VARIABLES),
 }
 

@@ -22,7 +22,7 @@ from _frozen_importlib_external import MAGIC_NUMBER
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from types import ModuleType
+    from types import CodeType, ModuleType
     from typing import Any
 
     Table = dict[str, tuple[bool, int, int]]
@@ -41,8 +41,8 @@ class RuntimeFinder:
     """Finds the runtime's modules in the entry BYTECODE of an archive, or for another Python in SOURCES.
 
     BYTECODE has the magic number of its Python, the length of a table, the table (module: whether it is a package,
-    offset, length), and then the modules, each as bytecode or deflated. One of no length, which only commands for
-    people use, is compiled from SOURCES.
+    offset, length), and then the modules, each as bytecode or deflated. One of no length is in the bundle of the start
+    (compact files), or is compiled from SOURCES (modules that only commands for people use).
     """
 
     def __init__(self, loader: zipimport.zipimporter) -> None:
@@ -51,6 +51,7 @@ class RuntimeFinder:
         self._table: Table | None = None
         self._is_source = False
         self._sources: Any = None
+        self._bundle: dict[str, CodeType] | None = None
 
     def find_spec(
         self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
@@ -101,14 +102,28 @@ class RuntimeFinder:
         _, offset, length = (self._table or {})[module.__name__]
         body = self._data[offset : offset + length]
         is_source = self._is_source
-        if not length:
+        code = None if length else self._read_bundled(module.__name__)
+        if not length and code is None:
             body, is_source = self._read_source(module), True
         elif body[:1] == DEFLATED:
             body = __import__("zlib").decompress(body)
             is_source = is_source or body[:1] == SOURCE
-        label = f"server.pyz/{module.__name__.replace('.', '/')}"
-        code = compile(body, label, "exec", dont_inherit=True) if is_source else marshal.loads(body)
+        if code is None:
+            label = f"server.pyz/{module.__name__.replace('.', '/')}"
+            code = compile(body, label, "exec", dont_inherit=True) if is_source else marshal.loads(body)
         exec(code, module.__dict__)  # noqa: S102 - code of the archive itself
+
+    def _read_bundled(self, name: str) -> CodeType | None:
+        """Return the code of a module of the start path from the bytecode of `__main__`; None for other modules."""
+        if self._bundle is None:
+            try:
+                start = marshal.loads(self._loader.get_data(f"{self._loader.archive}/__main__.pyc")[16:])
+            except OSError:
+                self._bundle = {}
+            else:
+                tuples = [constant for constant in start.co_consts if type(constant) is tuple]
+                self._bundle = {row[0]: row[2] for rows in tuples for row in rows if type(row) is tuple}
+        return self._bundle.get(name)
 
     def _read_source(self, module: ModuleType) -> bytes:
         """Return the source of a module that has no bytecode."""

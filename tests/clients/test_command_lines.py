@@ -1,11 +1,9 @@
 """The clients' own command lines find what is installed, and those that start servers connect to it.
 
-Each is skipped by name unless its program is on PATH, or in a folder that `TESTS_CLIENTS` names:
+Those in `command_lines/package.json` are installed for the tests.  The others are skipped by name unless the program is
+on PATH, or in a folder that `TESTS_CLIENTS` names: they need Node 22, or take 400 MB each.
 
-    npm install --prefix FOLDER @openai/codex @google/gemini-cli @github/copilot opencode-ai cline \
-        @anthropic-ai/claude-code @qwen-code/qwen-code
-
-They take 2 GB together, so continuous integration does not install them.  Some need Node 22.
+    npm install --prefix FOLDER opencode-ai cline @anthropic-ai/claude-code @qwen-code/qwen-code
 """
 
 from __future__ import annotations
@@ -13,33 +11,37 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-from typing import TYPE_CHECKING, NamedTuple
+from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
 from support.artifact import build
 from support.needs import ROOT
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from support.npm import installed_packages
 
 FOLDER = "TESTS_CLIENTS"
+LOCKED = ROOT / "tests/clients/command_lines"
 SECONDS = 300
 
 
 class CommandLine(NamedTuple):
-    """A client's program, its words that list servers, and what it prints of one that it has connected to."""
+    """A client's program, its words that list servers, and what it prints of one that it has connected to.
+
+    `is_locked`: it is in `command_lines/package.json`.
+    """
 
     client: str
     program: str
     words: tuple[str, ...]
     connected: str = ""
+    is_locked: bool = False
 
 
 COMMAND_LINES = (
-    CommandLine("codex", "codex", ("mcp", "list", "--json")),
-    CommandLine("gemini-cli", "gemini", ("mcp", "list")),
-    CommandLine("copilot-cli", "copilot", ("mcp", "list", "--json")),
+    CommandLine("codex", "codex", ("mcp", "list", "--json"), is_locked=True),
+    CommandLine("gemini-cli", "gemini", ("mcp", "list"), is_locked=True),
+    CommandLine("copilot-cli", "copilot", ("mcp", "list", "--json"), is_locked=True),
     CommandLine("opencode", "opencode", ("mcp", "list"), "connected"),
     CommandLine("cline", "cline", ("config", "mcp", "--json")),
     CommandLine("qwen-code", "qwen", ("mcp", "list"), "Connected"),
@@ -47,10 +49,11 @@ COMMAND_LINES = (
 )
 
 
+@pytest.mark.slow  # 700 MB are installed
 @pytest.mark.parametrize("line", COMMAND_LINES, ids=lambda line: line.client)
 def test_a_client_lists_what_is_installed_and_not_what_is_removed(line: CommandLine, tmp_path: Path) -> None:
-    programs = f"{os.environ.get(FOLDER, tmp_path)}/node_modules/.bin"
-    path = f"{programs}{os.pathsep}{os.environ['PATH']}"
+    folders = [Path(os.environ.get(FOLDER, tmp_path)), *([installed_packages(LOCKED)] if line.is_locked else [])]
+    path = os.pathsep.join([*(f"{folder}/node_modules/.bin" for folder in folders), os.environ["PATH"]])
     program = shutil.which(line.program, path=path)
     if program is None:
         pytest.skip(f"{line.program} is not installed, the command line of {line.client}")

@@ -8,7 +8,8 @@ import pytest
 
 from mcpc.emit import skills as emitted
 from mcpc.sources import Source
-from mcpc.sources.frontmatter import MAX_NODES, read_frontmatter
+from mcpc.sources.frontmatter import read_frontmatter
+from mcpc.sources.yaml_tree import MAX_NODES
 from support.projects import checked, lowered, marked, places
 
 SERVER = '{"serverInfo": {"name": "demo", "version": "1.0.0"}}'

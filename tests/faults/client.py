@@ -30,7 +30,8 @@ MODERN = {"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcont
 HANDSHAKE, STATELESS = "handshake", "stateless"
 SUBREAPER = 36
 STDERR_KEPT = 1 << 16
-POLL_SECONDS = 0.01
+PROC_PIECE = 1 << 15
+POLL_SECONDS, LONGEST_POLL_SECONDS = 0.01, 0.05
 LAUNCH = "import os, sys\nos.execvp(sys.argv[1], sys.argv[1:])"
 """What a process that was prepared does at last: become the server."""
 COMMAND_SERVER = "support/command_server.py"
@@ -61,10 +62,15 @@ def short(value: object, limit: int = 300) -> str:
 
 
 def until(condition: Callable[[], Any], seconds: float) -> Any:
-    """Poll for something; return it, or the last false answer when the time, which slack multiplies, is over."""
+    """Poll for something; return it, or the last false answer when the time, which slack multiplies, is over.
+
+    What has not happened soon is asked for less often, because looking through all processes is work.
+    """
     deadline = time.monotonic() + seconds * slack()
+    pause = POLL_SECONDS
     while not (found := condition()) and time.monotonic() < deadline:
-        time.sleep(POLL_SECONDS)
+        time.sleep(pause)
+        pause = min(pause * 1.25, LONGEST_POLL_SECONDS)
     return found
 
 
@@ -79,10 +85,7 @@ class Process:
 
     def words(self) -> str:
         """Return its command line, for people."""
-        try:
-            return Path(f"/proc/{self.pid}/cmdline").read_bytes().replace(b"\0", b" ").decode("utf-8", "replace")[:200]
-        except OSError:
-            return "(gone)"
+        return of_process(self.pid, "cmdline").replace(b"\0", b" ").decode("utf-8", "replace")[:200]
 
     def __str__(self) -> str:
         return f"{self.pid} [{self.state}] {self.words()}"
@@ -93,12 +96,27 @@ def processes() -> dict[int, Process]:
     found = {}
     for name in os.listdir("/proc"):
         if name.isdigit():
-            try:
-                fields = Path(f"/proc/{name}/stat").read_bytes().rpartition(b")")[2].split()
-            except OSError:
-                continue
-            found[int(name)] = Process(int(name), int(fields[1]), fields[0].decode(), int(fields[19]))
+            fields = of_process(name, "stat").rpartition(b")")[2].split()
+            if fields:
+                found[int(name)] = Process(int(name), int(fields[1]), fields[0].decode(), int(fields[19]))
     return found
+
+
+def of_process(pid: int | str, name: str) -> bytes:
+    """Return a file of /proc/PID, nothing if the process has gone; without a file object, because it is done so often."""
+    try:
+        descriptor = os.open(f"/proc/{pid}/{name}", os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return b""
+    try:
+        pieces = []
+        while piece := os.read(descriptor, PROC_PIECE):
+            pieces.append(piece)
+        return b"".join(pieces)
+    except OSError:
+        return b""
+    finally:
+        os.close(descriptor)
 
 
 def below(roots: Iterable[int], table: dict[int, Process]) -> list[Process]:
@@ -116,12 +134,7 @@ def below(roots: Iterable[int], table: dict[int, Process]) -> list[Process]:
 
 def carrying(mark: bytes, table: dict[int, Process]) -> list[Process]:
     """Return the processes in whose environment `mark` occurs."""
-    found = []
-    for process in table.values():
-        with contextlib.suppress(OSError):
-            if mark in Path(f"/proc/{process.pid}/environ").read_bytes():
-                found.append(process)
-    return found
+    return [process for process in table.values() if mark in of_process(process.pid, "environ")]
 
 
 def resident(pid: int) -> int:
@@ -204,6 +217,9 @@ class Server:
 
     `before`: Python statements that its process runs before it becomes the server.
     """
+
+    may_print = False
+    """Whether its standard output may have what is no message."""
 
     def __init__(
         self,
@@ -391,9 +407,9 @@ class Server:
         except OSError:
             return 0
 
-    def family(self) -> list[Process]:
+    def family(self, table: dict[int, Process] | None = None) -> list[Process]:
         """Return every process that is there because of this server, but not the server."""
-        table = processes()
+        table = processes() if table is None else table
         found = {process.pid: process for process in below([self.pid], table)}
         found.update((process.pid, process) for process in carrying(self.mark, table))
         ours = (process for process in below([os.getpid()], table) if process.pid not in self._own)
@@ -408,11 +424,13 @@ class Server:
 
     def running(self) -> list[Process]:
         """Return those of its family that are not zombies which we have adopted."""
-        self._bury()
-        return [process for process in self.family() if process.state not in "ZX" or process.parent != os.getpid()]
+        table = processes()
+        self._bury(table)
+        return [process for process in self.family(table) if process.state not in "ZX" or process.parent != os.getpid()]
 
-    def _bury(self) -> None:
-        for process in below([os.getpid()], processes()):
+    def _bury(self, table: dict[int, Process]) -> None:
+        """Take the status of what we have adopted and has ended."""
+        for process in table.values():
             if process.state == "Z" and process.parent == os.getpid() and process.pid not in (*self._own, self.pid):
                 with contextlib.suppress(ChildProcessError):
                     os.waitpid(process.pid, os.WNOHANG)
@@ -468,7 +486,7 @@ class Server:
                 thread.join(2 * slack())
             if any(thread.is_alive() for thread in self._threads) and not self.starts_services:
                 problems.append("somebody still holds the server's standard output or error")
-            problems += [f"no message: {line!r}" for line in self.replies.dirt[:3]]
+            problems += [f"no message: {line!r}" for line in self.replies.dirt[:3] if not self.may_print]
             twice = [name for name, found in self.replies.messages.items() if name != "null" and len(found) > 1]
             problems += [f"answered more than once: {twice[:5]}"] * bool(twice)
             files = sorted(self.temporary.rglob("*")) if self.temporary.exists() else []
@@ -478,9 +496,13 @@ class Server:
         require(not problems, "; ".join(problems), self.state() if problems else "")
 
     def left(self, seconds: float) -> list[Process]:
-        """Return what still runs after so long, once the server has ended."""
-        until(lambda: not self.running(), seconds)
-        return self.running()
+        """Return what still runs after so long, once the server has ended; what has no command any more is ending."""
+
+        def remaining() -> list[Process]:
+            return [process for process in self.running() if process.words()]
+
+        until(lambda: not remaining(), seconds)
+        return remaining()
 
     def discard(self) -> None:
         """Leave nothing of it on this machine, whatever it was."""

@@ -187,7 +187,7 @@ def noise(trial: Trial) -> None:
     """What an inline handler prints is for whoever started the server: here it is no part of an answer."""
     handlers.noise(trial)
     for server in trial.servers:
-        server.replies.dirt.clear()
+        server.may_print = True
 
 
 METHODS = ("GET", "PUT", "DELETE", "TRACE", "PATCH", "BREW")

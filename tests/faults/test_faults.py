@@ -1,6 +1,7 @@
 """Every fault of the table, as a test named by its id, form and era.
 
-`make test` runs each of them in one form and era, which its id decides, but none of LONG; the others are slow.
+Each runs in each of its forms and in each of its eras, but not in each pair of them; with TESTS_FULL=1 in each pair.
+`make test` runs each in one form and era, which its id decides, but none of LONG; the others are slow.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import pytest
 
 from faults.client import Fault
 from faults.table import CASES
-from faults.trial import Lacking, close_shared, perform
+from faults.trial import FULL, Lacking, close_shared, perform
 from support.needs import lacking, needs
 
 if TYPE_CHECKING:
@@ -68,11 +69,20 @@ LONG = frozenset(
 """The ids of cases that take some seconds in any form."""
 
 
+def pairs(case: Case, chance: int) -> list[tuple[str, str]]:
+    """Return the forms and eras that a case runs in: `chance` decides which form meets which era."""
+    if FULL:
+        return [(form, era) for form in case.forms for era in case.eras]
+    number = max(len(case.forms), len(case.eras))
+    return [(case.forms[at % len(case.forms)], case.eras[(at + chance) % len(case.eras)]) for at in range(number)]
+
+
 def rows(case: Case) -> Iterator[ParameterSet]:
-    """Yield a case in each of its forms and eras, marked as slow in all but one of them, or in all."""
-    pairs = [(form, era) for form in case.forms for era in case.eras]
-    quick = int.from_bytes(sha256(case.id.encode()).digest()[:4]) % len(pairs)
-    for number, (form, era) in enumerate(pairs):
+    """Yield a case in its forms and eras, marked as slow in all but one of them, or in all."""
+    chance = int.from_bytes(sha256(case.id.encode()).digest()[:4])
+    chosen = pairs(case, chance)
+    quick = chance % len(chosen)
+    for number, (form, era) in enumerate(chosen):
         marks = [] if number == quick and case.id not in LONG else [pytest.mark.slow]
         yield pytest.param(case, form, era, id=f"{case.id}-{form}-{era}", marks=marks)
 

@@ -89,7 +89,7 @@ EDITS = {
     "a variable": ("tools.bash", "$mcpc_arg_mode\n}\ntool_tool_10", "$mcpc_arg_mod\n}\ntool_tool_10"),
     "an open if": ("tools.bash", "  echo $mcpc_arg_path $mcpc_arg_mode\n}\ntool_tool_10", "  if true\n}\ntool_tool_10"),
     "a prompt": ("prompts.json", '"name": "prompt_1"', '"name": "prompt 1"'),
-    "the server": ("server.json", '"version"', '"versoin"'),
+    "the server": ("server.json", '"version"', '"versions"'),
     "between definitions": ("tools.json", "    },\n    {", "    },, \n    {"),
     "a new definition": ("tools.json", '"tools": [', '"tools": [{"name": "new"},'),
 }

@@ -31,7 +31,11 @@ def test_it_understands_the_server(
     machine: Machine, file_of: Callable[[str], Path], tmp_path: Path, sdk: str, mode: str
 ) -> None:
     check = imported(SDKS[sdk][0]).check
-    folder = [imported("clients.conftest").typescript_packages()] if sdk == "typescript" else []
+    folder = (
+        [imported("support.npm").installed_packages(imported("clients.conftest").SOURCES)]
+        if sdk == "typescript"
+        else []
+    )
     command = machine.command(file_of("files"))
     if machine.is_wine:
         command = ["bash", "-c", PIPED, "bash", *command]

@@ -31,6 +31,7 @@ from mcpc.diagnostics.formats import render_text
 from mcpc.emit.bytecode_cache import KIND as RUNTIME_BYTECODE
 from support.command_server import command_server
 from support.conversing import converse as converse  # for tests that build a file and talk to it
+from support.files import write_files
 from support.needs import ROOT
 
 if TYPE_CHECKING:
@@ -59,6 +60,11 @@ OF_THE_COMMAND = frozenset(
     | {"embedding", "interpreter", "minimal_library"}
 )
 """Parameters of `mcpc build` that are not options of the build."""
+FIRST_PROJECT = {
+    "server.json": '{"serverInfo": {"name": "first", "version": "1"}}',
+    "tools.py": 'from mcpc import tool\n\n\n@tool\ndef first() -> str:\n    """Be first."""\n    return "first"\n',
+}
+"""What is built for the bytecode of the runtime alone."""
 SOURCES = os.pathsep.join((str(ROOT / "compiler"), str(ROOT / "runtime")))
 
 
@@ -139,12 +145,26 @@ def store() -> Path:
 
 
 def with_bytecode(cache: Path) -> Path:
-    """Return a folder for a test's own cache, with the runtime's bytecode that an earlier build of this run has stored."""
+    """Return a folder for a test's own cache, with the runtime's bytecode: compiling it is most of a first build."""
     if not cache.exists():
-        cache.mkdir(0o700, parents=True)
-        with suppress(FileNotFoundError):
-            shutil.copytree(store() / "cache" / RUNTIME_BYTECODE, cache / RUNTIME_BYTECODE)
+        stored, folder = runtime_bytecode(), cache / RUNTIME_BYTECODE
+        for made in (cache, folder):
+            made.mkdir(0o700, parents=True)
+        for entry in stored.iterdir():
+            with suppress(FileNotFoundError):  # another process may just be writing it
+                shutil.copy(entry, folder)
     return cache
+
+
+def runtime_bytecode() -> Path:
+    """Return the folder of the runtime's bytecode that builds of this run have stored; make one if none has."""
+    folder = store() / "cache" / RUNTIME_BYTECODE
+    if not folder.exists():
+        with tempfile.TemporaryDirectory() as place:
+            project = Path(place) / "project"
+            write_files(project, FIRST_PROJECT)
+            build(project, Path(place) / "first.pyz")
+    return folder
 
 
 @contextmanager

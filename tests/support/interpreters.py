@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 VERSIONS = ("3.11", "3.12", "3.13", "3.14")
+HERE = f"{sys.version_info[0]}.{sys.version_info[1]}"
+"""The version of the Python that runs the tests."""
 ASK = (
     "import sys; path = getattr(sys, '_base_executable', None) or sys.executable;"
     "sys.stdout.write('%d.%d\\t%s' % (sys.version_info[0], sys.version_info[1], path))"

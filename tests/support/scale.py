@@ -3,6 +3,12 @@
 from __future__ import annotations
 
 import os
+from typing import TYPE_CHECKING
+
+from support.interpreters import HERE, VERSIONS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 FULL = os.environ.get("TESTS_FULL") == "1"
 
@@ -10,3 +16,12 @@ FULL = os.environ.get("TESTS_FULL") == "1"
 def scaled(full: int, otherwise: int) -> int:
     """Return the first number with TESTS_FULL=1, else the second."""
     return full if FULL else otherwise
+
+
+def under_pythons(cases: Iterable[str]) -> list[tuple[str, str]]:
+    """Return each case with this Python and with another one, the others in turn; with TESTS_FULL=1 with every Python."""
+    if FULL:
+        return [(case, version) for case in cases for version in VERSIONS]
+    others = [version for version in VERSIONS if version != HERE]
+    pairs = [((case, HERE), (case, others[number % len(others)])) for number, case in enumerate(cases)]
+    return [row for both in pairs for row in both]

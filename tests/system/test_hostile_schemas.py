@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from mcpc.diagnostics import CODES
-from support.artifact import SOURCES, converse
+from support.artifact import SOURCES, converse, with_bytecode
 from support.command_server import command_server
 from system import mixed
 from system.hostile_schemas import HOSTILE, Hostile
@@ -43,7 +43,11 @@ def project(folder: Path, schema: str) -> Path:
 
 def limited(words: Sequence[str | Path], folder: Path) -> tuple[subprocess.CompletedProcess[str], float]:
     """Run `mcpc` with little memory; return what became of it, and the processor's seconds it took."""
-    environment = {"PYTHONPATH": SOURCES, "PATH": "/usr/bin:/bin", "MCPC_CACHE_DIR": str(folder / "cache")}
+    environment = {
+        "PYTHONPATH": SOURCES,
+        "PATH": "/usr/bin:/bin",
+        "MCPC_CACHE_DIR": str(with_bytecode(folder / "cache")),
+    }
     return command_server(SOURCES).run([*map(str, words)], environment, memory=2 * GIB)
 
 

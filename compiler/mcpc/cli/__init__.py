@@ -27,9 +27,11 @@ SECTIONS = {
     "Write a project": {
         "new": "Create a new project.",
         "check": "Check a project without building it.",
+        "test": "Run the test cases of a project.",
         "dev": "Serve a project and rebuild it when files change.",
         "import": "Convert a project of any format to the native format.",
         "models": "Write the input and output types of tools as Python classes.",
+        "stubs": "Write a typed client for a server's tools, in Python or TypeScript.",
         "show": "Show how mcpc reads a project.",
         "explain": "Explain a diagnostic code.",
         "schema": "Print JSON Schemas of the files, for editors.",
@@ -42,6 +44,7 @@ SECTIONS = {
         "read": "Print one resource of a project or a built file.",
         "prompt": "Print one prompt of a project or a built file.",
         "inspect": "Show what a project or a built file offers.",
+        "docs": "Write the documentation of a server for its users.",
     },
     "Trust it": {
         "diff": "Compare two versions of a server, for clients.",
@@ -53,6 +56,10 @@ SECTIONS = {
         "provenance": "Print how a file was built, for signers.",
         "checksums": "Write or check SHA256SUMS.",
         "licenses": "Print the licences of what a server contains.",
+    },
+    "Operate it": {
+        "top": "Show the calls, times and memory of a running server.",
+        "bench": "Measure a server, and compare it with a budget.",
     },
     "Use it in clients": {
         "install": "Add a server to the configuration of MCP clients.",

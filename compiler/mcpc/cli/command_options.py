@@ -156,6 +156,9 @@ BUILD_OPTIONS = (
     system_option("--script", metavar="FILE", help="Script of the server, if there are several (MCP Server Bash SDK)."),
     shared_option("--http", is_flag=True, default=None, help="Include the HTTP server: `server.pyz serve --http`."),
     shared_option(
+        "--ui", is_flag=True, default=None, help="Include --http and a page to call the server: `serve --http --ui`."
+    ),
+    shared_option(
         "--oauth", is_flag=True, default=None, help="Include OAuth: accept an authorization server's tokens over HTTP."
     ),
     shared_option("--otel", is_flag=True, default=None, help="Include the export of OpenTelemetry spans over HTTP."),

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import secrets
+import socket
 import tempfile
 import threading
 import zipfile
@@ -18,19 +20,30 @@ from mcpc.dev.building import BuildFacts, ProjectBuilder
 from mcpc.dev.calls import CallLines, CallPipe, CallWatch
 from mcpc.dev.http_server import Listener, ServerCommand
 from mcpc.dev.messages import LISTS
+from mcpc.dev.page_front.history import BuildHistory, PageReporter
+from mcpc.dev.page_front.server import Front, PageServer
 from mcpc.dev.proxy import Messages, Proxy
 from mcpc.dev.reporting import HEAD, Reporter
 from mcpc.dev.screen import Screen
 from mcpc.dev.watching import ProjectWatcher
+from mcpc.pack.page import page_sources
+from mcpc.server_lists.model import lists_from_json
+from mcpc.testing.recording import append_case
+from mcpc_runtime.http.settings import HttpSettings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from mcpc.dev.building import BuildResult
+    from mcpc.server_lists import ServerLists
 
 MAX_PORT = 65_535
 HANDLERS_FOLDER = "handlers/"
 """Folder of the handlers' code in a built file."""
+PAGE_PORT = 7357
+"""The port of the page if none is named, and if it is free."""
+HIDDEN_LINES = (b"serving http://", b"the page for people is ")
+"""Lines of a built server that name its own port, behind the page."""
 METADATA_FOLDER = "META-INF/"
 """Folder of a built file with its metadata, which is not served."""
 
@@ -48,8 +61,9 @@ def parse_address(_context: click.Context, _option: click.Parameter, value: str 
 @command_options.command()
 @command_options.PROJECT_ARGUMENT
 @click.option("--http", "at", metavar="[HOST:]PORT", callback=parse_address, help="Serve over HTTP at this address.")
+@click.option("--ui", "has_page", is_flag=True, help="Serve over HTTP, with a page on which to call the server.")
 @command_options.build_options
-def command(project: Path, at: str | None, **given: Any) -> None:
+def command(project: Path, at: str | None, has_page: bool, **given: Any) -> None:
     """Serve PROJECT (a folder; this one by default) and rebuild it when files change.
 
     Clients see one server over standard input and output.  If a build fails, the errors are printed on standard error
@@ -57,11 +71,14 @@ def command(project: Path, at: str | None, **given: Any) -> None:
     `mcpc_reload` starts a build.
     """
     root = command_options.project_folder(project).resolve()
-    words = [*option_arguments(given), *(["--http"] if at else ["--live"]), "--", str(root)]
+    kind = "--ui" if has_page else "--http" if at else "--live"
+    words = [*option_arguments(given), kind, "--", str(root)]
     with tempfile.TemporaryDirectory(prefix="mcpc-dev-") as folder:
         place, screen = Path(folder), Screen(report.has_colours())
         builder = ProjectBuilder(words, place, read_build_facts)
-        if at:
+        if has_page:
+            serve_page(builder, root, at, CallPipe(place, CallLines(screen)), screen)
+        elif at:
             pipe = CallPipe(place, CallLines(screen))
             start = ServerCommand(lambda path: start_command(path, "serve", "--http", at), pipe.variables)
             serve_http(builder, root, start, screen)
@@ -69,8 +86,8 @@ def command(project: Path, at: str | None, **given: Any) -> None:
             serve_stdio(builder, root, screen)
 
 
-# The address decides whether the project is served over HTTP.
-command.params = [option for option in command.params if option.name != "http"]
+# The address decides whether the project is served over HTTP, and `--ui` of this command whether with the page.
+command.params = [option for option in command.params if option.name not in ("http", "ui")]
 
 
 def option_arguments(given: Mapping[str, Any]) -> Iterator[str]:
@@ -121,8 +138,60 @@ def serve_http(builder: ProjectBuilder, root: Path, start: ServerCommand, screen
     listener.run(first)
 
 
-def first_build(builder: ProjectBuilder, reporter: Reporter, screen: Screen) -> BuildResult:
-    """Return the first build; exit if it fails."""
+def serve_page(builder: ProjectBuilder, root: Path, at: str | None, pipe: CallPipe, screen: Screen) -> None:
+    """Serve over HTTP behind the page, which is there before the first build, and stays when it fails."""
+    host, _, port = (at or f"127.0.0.1:{free_port(PAGE_PORT)}").rpartition(":")
+    if not HttpSettings(host=host).is_loopback:
+        raise click.UsageError(messages.PAGE_IS_LOCAL.format(host=host))
+    history, inner = BuildHistory(), free_port(0)
+    reporter = PageReporter(screen, history, read_lists)
+    front = Front(
+        secrets.token_urlsafe(24),
+        inner,
+        project_target(root),
+        dict(page_sources()),
+        history,
+        lambda case: append_case(root, case),
+    )
+    try:
+        server = PageServer(host, int(port), front)
+    except OSError as problem:
+        raise click.UsageError(messages.CANNOT_LISTEN.format(address=at, problem=problem.strerror)) from None
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    screen.write(messages.PAGE_ADDRESS.format(address=f"http://{host}:{port}", token=front.token))
+    start = ServerCommand(
+        lambda path: start_command(path, "serve", "--http", f"127.0.0.1:{inner}", "--ui"), pipe.variables, HIDDEN_LINES
+    )
+    listener = Listener(builder, start, reporter, screen, history.serve_last)
+    watcher = ProjectWatcher(root, listener.changed)
+    first = first_build(builder, reporter, screen, needed=False)
+    watcher.start()
+    listener.run(first)
+
+
+def free_port(wanted: int) -> int:
+    """Return a port of this machine that is free: the wanted one, or else any."""
+    with socket.socket() as probe:
+        try:
+            probe.bind(("127.0.0.1", wanted))
+        except OSError:
+            probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def project_target(root: Path) -> str:
+    """Return a project as a command in this folder names it."""
+    here = Path.cwd()
+    return "." if root == here else str(root.relative_to(here)) if root.is_relative_to(here) else str(root)
+
+
+def read_lists(path: Path) -> ServerLists:
+    """Return what a built file offers, without running it."""
+    return lists_from_json(artifact_contents(path), is_built=True)
+
+
+def first_build(builder: ProjectBuilder, reporter: Reporter, screen: Screen, *, needed: bool = True) -> BuildResult:
+    """Return the first build; exit if it fails and is needed."""
     screen.working(f"{HEAD}building …")
     try:
         first = builder.build()
@@ -132,6 +201,6 @@ def first_build(builder: ProjectBuilder, reporter: Reporter, screen: Screen) -> 
     finally:
         screen.done()
     reporter.first(first)
-    if first.path is None:
+    if first.path is None and needed:
         raise click.exceptions.Exit(first.status)
     return first

@@ -6,6 +6,7 @@ ADDRESS_EXPECTED = "expected PORT or HOST:PORT, with a port from 1 to {most}"
 ALREADY_EXISTS = "{path} already exists; expected a new or an empty folder"
 BUILT_WITHOUT_HTTP = "{path} was built without HTTP support; build it with `mcpc build --http`"
 BUILT_WITHOUT_REDIS = "{path} was built without Redis support; for --valkey build it with `mcpc build --http --redis`"
+CANNOT_LISTEN = "cannot listen on {address}: {problem}"
 CANNOT_READ = "{path} cannot be read: {problem}"
 CANNOT_WRITE = "cannot write {path}: {problem}"
 CONVERTED = "{path}: converted to the native format"
@@ -35,10 +36,22 @@ NEXT_AFTER_IMPORT = "{path} lists each definition; next: {command}"
 NOT_A_SNAPSHOT = (
     "{path} is neither a built file nor a snapshot: {problem}; `mcpc inspect --format json` writes a snapshot"
 )
+NO_CASES = """\
+{folder} has no test cases; a file such as {folder}/greet.yaml has them:
+
+tests:
+- name: greets by name
+  tool: greet
+  arguments: {{name: Ada}}
+  expect: {{text: "Hello, Ada!"}}
+
+The file's name ends in {endings}."""
+NO_CASE_SELECTED = "--filter `{pattern}` matches none of the {count} cases"
 NO_ADDRESS_OF_BUNDLE = "there is no address for {path}: use `--mcpb URL={path}`, or `mcpb` in `[tool.mcpc.registry]`"
 NOT_A_RELEASE = "{path} has files that are not those of a release, such as {name}; expected a new folder or a release"
 NOT_BUILT_BY_MCPC = "{path} was not built by mcpc"
 NOT_MODELS = "{path} was not written by `mcpc models`; use another name"
+NOT_STUBS = "{path} was not written by `mcpc stubs`; use another name"
 NOT_PINS = "{path}: {problem}; expected a file of `mcpc scan --pin`, or a snapshot"
 ONLY_SELF_CONTAINED = "--interpreter and --minimal-library are options of --self-contained"
 OTHER_SOURCES = "{path} was built from other sources than the server that it is to start"
@@ -46,10 +59,14 @@ PROGRAM_ALREADY = "the built file is a program already; leave out --exe and --se
 PACKAGE_EXPECTED = "`{value}` is not a package; write a project before this option"
 PROJECT_FOLDER_EXPECTED = "{path} {kind}; expected a project folder"
 PROJECT_MUST_BE_IMPORTED = "--no-import works only with check and show: this command must import the project's files"
+PAGE_ADDRESS = "mcpc dev: the page is {address}/ui/#dev={token}\n  clients connect to {address}/mcp"
+PAGE_IS_LOCAL = "the page of `mcpc dev` is for this machine only; expected a loopback address with --http, not {host}"
 PYTHON_EXPECTED = "expected a command or a path without spaces, quotes or other special characters"
 PYTHON_OF_PROGRAM_EXPECTED = "--exe finds Python by its version; expected `--python python3.N`, not `{python}`"
 PYTHON_PATH_EXPECTED = "expected a command or an absolute path, because the file can be started from any folder"
 PYTHON_TOO_OLD = "a server does not run on Python {minor}; expected 3.11 or newer"
+TESTED_WITHOUT_HTTP = "note: the file was built without HTTP, so that no case ran over it"
+WRONG_EXPRESSION = "{option}: not a regular expression: {problem}"
 SERVER_COMMAND_EXPECTED = "expected the command line of a server after `--`"
 SERVER_DID_NOT_ANSWER = "{name}: {problem}"
 SERVER_TARGET_EXPECTED = (
@@ -73,4 +90,10 @@ VALUES_NEEDED = "note: the file was built with --build-env {names}; give the sam
 INTERPRETER_NEEDED = "{path} includes Python {python}: {problem}"
 WHEELS_EXPECTED = "{path} is not a folder; expected a folder of wheels, or the address of a page with links to them"
 WRONG_SETTING = "{path}: {problem}"
+ARGUMENTS_EXPECTED = "--arguments is not a JSON object: {problem}"
+NOT_MEASURED = "{name}: {problem}"
+NOT_MEASURED_LIMIT = "`{name}` of the budget was not measured{why}"
+OVER_BUDGET = "over budget: {line}"
+ARGUMENTS_WITHOUT_TOOL = "--arguments needs --tool NAME"
+BUDGET_WRITTEN = "wrote {path}"
 UNKNOWN_SCHEMA = "there is no schema `{name}`; {hint}"

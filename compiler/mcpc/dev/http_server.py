@@ -6,10 +6,11 @@ Clients connect to the server directly: a server that is asked to end completes 
 from __future__ import annotations
 
 import subprocess
+import threading
 from contextlib import suppress
 from dataclasses import dataclass
 from queue import Empty, SimpleQueue
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING
 
 from mcpc import programs
 
@@ -29,16 +30,28 @@ ENDED = "mcpc dev: the server ended with status {status}; the next build starts 
 
 @dataclass(frozen=True, slots=True)
 class ServerCommand:
-    """How a built file is started: its command line and additional environment variables."""
+    """How a built file is started: its command line and additional environment variables.
+
+    `hidden`: beginnings of lines of its log that are not shown, because they name a port that nobody should use.
+    """
 
     argv: Callable[[Path], Sequence[str]]
     variables: Mapping[str, str]
+    hidden: tuple[bytes, ...] = ()
 
 
 class Listener:
-    """One port, and the sequence of servers on it."""
+    """One port, and the sequence of servers on it; `served` is called after each start of a server."""
 
-    def __init__(self, builder: ProjectBuilder, start: ServerCommand, reporter: Reporter, screen: Screen) -> None:
+    def __init__(
+        self,
+        builder: ProjectBuilder,
+        start: ServerCommand,
+        reporter: Reporter,
+        screen: Screen,
+        served: Callable[[], None] = lambda: None,
+    ) -> None:
+        self._served = served
         self.changes: SimpleQueue[None] = SimpleQueue()
         self._builder, self._start, self._reporter, self._screen = builder, start, reporter, screen
         self._server: subprocess.Popen[bytes] | None = None
@@ -90,8 +103,19 @@ class Listener:
     def _begin(self, build: BuildResult) -> None:
         if build.path is not None:
             argv, more = self._start.argv(build.path), self._start.variables
-            streams = {"stdin": subprocess.DEVNULL, "stdout": None, "stderr": None}
+            errors = subprocess.PIPE if self._start.hidden else None
+            streams = {"stdin": subprocess.DEVNULL, "stdout": None, "stderr": errors}
             self._server = programs.start_program("server", argv, more=more, **streams)
+            if self._server.stderr is not None:
+                threading.Thread(target=self._show_log, args=(self._server.stderr,), daemon=True).start()
+            self._served()
+
+    def _show_log(self, lines: IO[bytes]) -> None:
+        """Show the log of a server."""
+        with lines:
+            for line in lines:
+                if not line.startswith(self._start.hidden):
+                    self._screen.write(line.decode(errors="replace"))
 
     def _end(self) -> None:
         server, self._server = self._server, None

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from mcpc.file_schemas.field_schemas import schema_of_field
 from mcpc.file_schemas.json_schema import schema_of_schemas
 from mcpc.file_schemas.other_systems import (
     blueprint_features,
@@ -21,7 +22,6 @@ from mcpc.file_schemas.other_systems import (
     mcp_bash_server,
     mcp_bash_tool,
 )
-from mcpc.file_schemas.field_schemas import schema_of_field
 from mcpc.file_schemas.tables import project_tables
 from mcpc.file_schemas.working_files import diff_policy, pins, skill_frontmatter
 from mcpc.lower.protocol_schema import COMPLETION, PROMPT, RESOURCE, SERVER, TEMPLATE, TOOL

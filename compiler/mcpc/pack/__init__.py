@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from mcpc.pack.archive import build_archive, content_digest, without_tag
+from mcpc.pack.archive import BEST, LEVEL, build_archive, content_digest, without_tag
 from mcpc.pack.manifest import manifest_entries
+from mcpc.pack.page import is_of_page, page_entries
 from mcpc.pack.program_bytecode import program_entries
 from mcpc.pack.prologue import shell_prologue
-from mcpc.pack.runtime import runtime_entries
+from mcpc.pack.runtime import PACKAGE, START, runtime_entries
 from mcpc_runtime import BYTECODE, OTHER_PYTHONS, SOURCES
 
 if TYPE_CHECKING:
@@ -22,8 +23,10 @@ if TYPE_CHECKING:
 
 DEFLATED = frozenset({SOURCES})
 """The entries that are compressed: those that only another Python reads, or people."""
-COMPACT = DEFLATED | {BYTECODE, OTHER_PYTHONS}
+COMPACT = DEFLATED | {BYTECODE, OTHER_PYTHONS, START, PACKAGE}
 """The entries that are compressed in a compact file, for all its Pythons. The start reads none of them."""
+COMPACT_FOLDERS = ("mcpc_app/bash/", "META-INF/")
+"""Folders whose entries are compressed in a compact file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,9 +41,19 @@ def pack_server(
     checked: CheckedServer, modules: Sequence[ArtifactFile], options: Options, minors: Sequence[str]
 ) -> BuiltArchive:
     """Return the artifact of a server; `minors`: the Pythons whose bytecode it has."""
-    entries = (*runtime_entries(checked.server, modules, minors), *program_entries(checked.server, minors))
+    runtime = runtime_entries(checked.server, modules, minors, compact=options.compact)
+    entries = (*runtime, *program_entries(checked.server, minors))
+    entries += page_entries() if options.ui else ()
     entries += manifest_entries(checked.server, entries, minors, options)
     start = shell_prologue(options.python or ",".join(minors))
-    plain = COMPACT if options.compact else DEFLATED
-    deflated = [entry.name for entry in entries if without_tag(entry.name) in plain]
-    return BuiltArchive(build_archive(entries, start, deflated=deflated), content_digest(entries))
+    deflated = [entry.name for entry in entries if is_deflated(entry.name, compact=options.compact)]
+    data = build_archive(entries, start, deflated=deflated, level=BEST if options.compact else LEVEL)
+    return BuiltArchive(data, content_digest(entries))
+
+
+def is_deflated(name: str, *, compact: bool) -> bool:
+    """Return whether an entry of the file is compressed."""
+    if is_of_page(name):
+        return True
+    plain = without_tag(name)
+    return plain in COMPACT or plain.startswith(COMPACT_FOLDERS) if compact else plain in DEFLATED

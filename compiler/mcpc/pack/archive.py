@@ -36,11 +36,17 @@ class ArchiveEntry:
 
 
 INCOMPRESSIBLE = (".png", ".jpg", ".gif", ".webp", ".gz", ".bz2", ".xz", ".zst", ".zip", ".whl", ".woff", ".woff2")
-LEVEL = 6
+LEVEL, BEST = 6, 9
+"""Levels of compression: the default, and that of compact files."""
 
 
 def build_archive(
-    entries: Sequence[ArchiveEntry], prologue: bytes | str, *, deflates: bool = False, deflated: Collection[str] = ()
+    entries: Sequence[ArchiveEntry],
+    prologue: bytes | str,
+    *,
+    deflates: bool = False,
+    deflated: Collection[str] = (),
+    level: int = LEVEL,
 ) -> bytes:
     """Return the executable archive: its prologue, if any, then the entries, sorted by name, stored or deflated.
 
@@ -54,7 +60,7 @@ def build_archive(
             info.create_system = UNIX
             info.external_attr = REGULAR_FILE
             is_deflated = entry.name in deflated or (deflates and not entry.name.endswith(INCOMPRESSIBLE))
-            packed.writestr(info, entry.data, zipfile.ZIP_DEFLATED if is_deflated else zipfile.ZIP_STORED, LEVEL)
+            packed.writestr(info, entry.data, zipfile.ZIP_DEFLATED if is_deflated else zipfile.ZIP_STORED, level)
     return buffer.getvalue()
 
 

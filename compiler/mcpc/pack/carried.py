@@ -54,7 +54,8 @@ GATES: dict[str, Callable[[Server, Sequence[ArtifactFile]], bool]] = {
     "mcpc_runtime.handlers.python.bindings.models": lambda server, _: bool(server.models),
     "mcpc_runtime.handlers.python.inline_fast_path": lambda server, _: runs_inline(server),
     "mcpc_runtime.handlers.python.inline_runner": lambda server, _: runs_inline(server),
-    "mcpc_runtime.http": lambda server, _: server.serving is not None and "uvicorn" in server.serving.modules,
+    "mcpc_runtime.cli.top": lambda server, _: serves_http(server),
+    "mcpc_runtime.http": lambda server, _: serves_http(server),
     "mcpc_runtime.http.virtual_servers": lambda server, _: bool(server.virtual_servers),
     "mcpc_runtime.packages": lambda _, modules: any(module.name.startswith(PACKAGED) for module in modules),
     "mcpc_runtime.protocol.completion": lambda server, _: server.completes,
@@ -121,6 +122,11 @@ def python_files(folder: Traversable, name: str) -> Iterator[tuple[str, bytes]]:
 def module_name(file: str) -> str:
     """Return the module name of a file of the archive."""
     return file.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+
+
+def serves_http(server: Server) -> bool:
+    """Tell whether the file has the HTTP server."""
+    return server.serving is not None and "uvicorn" in server.serving.modules
 
 
 def has_tasks(server: Server) -> bool:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from mcpc.emit.bytecode import dump_data, pyc_header
+from mcpc.emit.commentary import without_commentary
 from mcpc.emit.interpreters import compile_for, tag_suffix
 from mcpc.emit.templates import template_text
 from mcpc.pack.archive import ArchiveEntry, build_archive, nest_entries, sha256_hex
@@ -31,7 +32,7 @@ PACKAGE = "mcpc_runtime/__init__.py"
 COMPILATION = "mcpc_runtime/bytecode_compilation.py"
 ADAPTED = {"cache": "bytecode_cache.py", "folders": "bytecode_folders.py"}
 """Modules of each adapter that run with another Python only, by their names in OTHER_PYTHONS."""
-SELDOM_USED = ("mcpc_runtime/clients/", "mcpc_runtime/cli/client_files.py")
+SELDOM_USED = ("mcpc_runtime/clients/", "mcpc_runtime/cli/client_files.py", "mcpc_runtime/cli/top/")
 """Modules of commands for people, which have no bytecode: they are compiled from the sources when they are used."""
 GENERATED_IN_BUNDLE = frozenset({"mcpc_app/__init__.py", "mcpc_app/index.py"})
 """Generated modules whose bytecode is only in the bundle: a second copy would never be read."""
@@ -39,12 +40,16 @@ GENERATED_IN_BUNDLE = frozenset({"mcpc_app/__init__.py", "mcpc_app/index.py"})
 
 @dataclass(frozen=True, slots=True)
 class CompiledFiles:
-    """What is compiled: sources by their names in the archive, those that are stripped, and the start path."""
+    """What is compiled: sources by their names in the archive, those that are stripped, and the start path.
+
+    `compact`: modules of the start path are in the bundle only.
+    """
 
     sources: Mapping[str, bytes]
     stripped: frozenset[str]
     required: frozenset[str]
     path: Sequence[str]
+    compact: bool
 
     def entries(self, minor: str) -> dict[str, bytes]:
         """Return the entries of bytecode for a Python."""
@@ -52,12 +57,13 @@ class CompiledFiles:
         modules = [(data, file_label(name), name in self.stripped) for name, data in self.sources.items()]
         lasting = frozenset(module for name, module in zip(names, modules, strict=True) if is_in_bytecode_entry(name))
         rows = tuple(map(self._bundle_row, self.path))
+        bundled = {names[number] for _, _, number in rows} if self.compact else set()
         magic, codes = compile_for(minor, modules, rows, names.index(START), lasting)
         compiled = {name: code for name, code in zip(names, codes, strict=True) if code is not None}
         if missing := sorted(self.required - compiled.keys()):
             raise ValueError(f"{missing[0]} does not compile with Python {minor}")
         runtime = {
-            name: b"" if name.startswith(SELDOM_USED) else code
+            name: b"" if name.startswith(SELDOM_USED) or name in bundled else code
             for name, code in compiled.items()
             if is_in_bytecode_entry(name)
         }
@@ -76,9 +82,12 @@ class CompiledFiles:
 
 
 def runtime_entries(
-    server: Server, generated: Sequence[ArtifactFile], minors: Sequence[str]
+    server: Server, generated: Sequence[ArtifactFile], minors: Sequence[str], *, compact: bool = False
 ) -> tuple[ArchiveEntry, ...]:
-    """Return all entries except the manifest: runtime, generated modules, handlers, both entry points."""
+    """Return all entries except the manifest: runtime, generated modules, handlers, both entry points.
+
+    `compact`: nothing twice, and the runtime's sources without what only readers need.
+    """
     ours = {
         **runtime_files(server, generated),
         **{module.name: module.data for module in generated if is_generated_code(module)},
@@ -89,10 +98,12 @@ def runtime_entries(
     stripped = frozenset(name for name in ours if not is_within(module_name(name), whole))
     compilable = {name: data for name, data in {**ours, **authors}.items() if not is_for_other_pythons(name)}
     path = start_modules(server)
-    compiled = CompiledFiles(compilable, stripped, frozenset(compilable.keys() & ours.keys()), path)
+    compiled = CompiledFiles(compilable, stripped, frozenset(compilable.keys() & ours.keys()), path, compact)
     bytecode = {
         f"{name}{tag_suffix(minor, minors)}": data for minor in minors for name, data in compiled.entries(minor).items()
     }
+    brief = {name: without_commentary(ours[name]) for name in stripped if name.endswith(".py")} if compact else {}
+    ours = {**ours, **brief}
     sources = {**{module.name: module.data for module in generated}, **ours, MAIN: template_text(MAIN)}
     nested = [ArchiveEntry(name, data) for name, data in sources.items() if is_in_bytecode_entry(name)]
     plain = {name: data for name, data in sources.items() if not is_in_bytecode_entry(name)}

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
     from mcpc_runtime.cli.client_files import run_client_command
     from mcpc_runtime.cli.licences import show_licences
+    from mcpc_runtime.cli.top import command as top_command
     from mcpc_runtime.http import serve as http_serve
     from mcpc_runtime.image.image import Image
 else:
@@ -47,6 +48,7 @@ else:
     http_serve = lazy("mcpc_runtime.http.serve", "http_serve")
     run_client_command = lazy("mcpc_runtime.cli.client_files:run_client_command")
     show_licences = lazy("mcpc_runtime.cli.licences:show_licences")
+    top_command = lazy("mcpc_runtime.cli.top.command", "top_command")
 
 HELP_WIDTH = 120
 """The width of the help pages."""
@@ -163,6 +165,16 @@ def serve(image: Image, archive: str, arguments: list[str]) -> int:
     return command(image, archive, arguments)
 
 
+def top(image: Image, archive: str, arguments: list[str]) -> int:
+    """Show the measures of a running server, if HTTP support is bundled."""
+    try:
+        command = top_command.command
+    except ModuleNotFoundError:
+        sys.stderr.write(console_text.TOP_WITHOUT_HTTP)
+        return NOT_RUNNABLE
+    return command(archive, arguments)
+
+
 def licences(image: Image, archive: str, arguments: list[str]) -> int:
     """Print the licences of what the file contains."""
     return show_licences(image, archive, arguments)
@@ -202,6 +214,7 @@ COMMANDS: dict[str, Callable[[Image, str, list[str]], int]] = {
     "prompt": get_prompt,
     "complete": complete,
     "serve": serve,
+    "top": top,
     "install": install,
     "uninstall": uninstall,
     "clients": clients,

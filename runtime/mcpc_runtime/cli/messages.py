@@ -14,6 +14,7 @@ HELP = """{name} {version}: a Model Context Protocol server in one file
   {file} prompt NAME [NAME=VALUE ...] print the messages of a prompt
   {file} complete NAME ARGUMENT [VALUE]  print completions of a prompt argument or a template variable
   {file} serve --http [HOST:]PORT     serve over HTTP; `serve --help` lists the options
+  {file} top ADDRESS                  show the calls, times and memory of a server over HTTP; `top --help`
   {file} install --client NAME|all    add the server to the configuration of clients; `install --help`
   {file} uninstall --client NAME|all  remove it again
   {file} clients                      list the clients on this machine and the servers that each has
@@ -50,4 +51,5 @@ JSON_MISSING = '--json needs one JSON object, or "-" for standard input'
 NOT_JSON = "the arguments are not JSON: {problem}"
 NOT_AN_OBJECT = "the arguments must be a JSON object"
 UNEXPECTED = "unexpected {words}"
+TOP_WITHOUT_HTTP = "error: this file was built without HTTP support; use `mcpc top`\n"
 WITHOUT_HTTP = "error: this file was built without HTTP support; build it with `mcpc build --http`\n"

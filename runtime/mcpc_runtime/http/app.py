@@ -132,7 +132,7 @@ class Application:
         driver.observers = [observer for observer in (self.metrics, self.settings.spans) if observer is not None]
         if self.metrics is not None:
             self.metrics.watch(driver)
-            self.metrics.watch_memory(self.settings.budget)
+            self.metrics.watch_process(self.settings.budget)
         self.drivers.append(driver)
         driver.open_tasks()
         self._endpoints[path] = self._endpoints[path.rstrip("/") + "/"] = Endpoint(driver, path, self.metrics)

@@ -10,6 +10,8 @@ from bisect import bisect_left
 from contextvars import ContextVar
 from time import perf_counter
 
+from mcpc_runtime.lazy import lazy
+from mcpc_runtime.protocol.constants import SERVER_INFO_KEY
 from mcpc_runtime.protocol.session import METHODS
 
 TYPE_CHECKING = False
@@ -18,17 +20,22 @@ if TYPE_CHECKING:
 
     from mcpc_runtime.http.driver import HttpDriver
     from mcpc_runtime.http.memory_budget import MemoryBudget
+    from mcpc_runtime.http.process_measures import add_handler_gauges, add_process_gauges
     from mcpc_runtime.http.replies import Answer, Message, Pairs, PendingReply, Receive, Reply, Send
     from mcpc_runtime.protocol.effects import Activity, Ending
     from mcpc_runtime.protocol.jsonrpc import Json
 
     Labels = tuple[str, ...]
+else:
+    add_handler_gauges = lazy("mcpc_runtime.http.process_measures:add_handler_gauges")
+    add_process_gauges = lazy("mcpc_runtime.http.process_measures:add_process_gauges")
 
 CONTENT_TYPE = b"text/plain; version=0.0.4; charset=utf-8"
 BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
 MAX_NAMES = 500
 """Maximum names of tools, prompts and resources that are labels; all others are OTHER."""
 OTHER = "other"
+SERVERS = "mcpc_server_info"
 LISTS = (
     "ping",
     "prompts/list",
@@ -113,6 +120,7 @@ class Metrics:
         self._call_seconds = Histogram("mcpc_call_seconds", "Time a handler's call took, with waiting.", by_name)
         self._gauges: dict[str, tuple[str, list[Callable[[], int]]]] = {}
         self._names: set[Labels] = set()
+        self._servers: dict[Labels, None] = {}
 
     def gauge(self, name: str, help_text: str, read: Callable[[], int]) -> None:
         """Add a gauge that `read` returns; gauges of one name are added up."""
@@ -125,11 +133,16 @@ class Metrics:
             "mcpc_sessions", "Legacy sessions of which something is kept.", lambda: len(driver.sessions.by_session)
         )
         self.gauge("mcpc_streams", "Responses that stay open.", lambda: driver.streams)
+        add_handler_gauges(self.gauge, driver)
+        info = driver.image.result_meta.get(SERVER_INFO_KEY)
+        if type(info) is dict:
+            self._servers[str(info.get("name", "")), str(info.get("version", ""))] = None
 
-    def watch_memory(self, budget: MemoryBudget) -> None:
-        """Add the gauges of the memory budget, once for all servers that share it."""
+    def watch_process(self, budget: MemoryBudget) -> None:
+        """Add the gauges of the process and of the memory budget, once for all servers that share them."""
         charged, limit = "mcpc_memory_charged_bytes", "mcpc_memory_limit_bytes"
         if charged not in self._gauges:
+            add_process_gauges(self.gauge)
             self.gauge(charged, "Bytes charged for what clients make the server keep.", lambda: budget.held)
             self.gauge(limit, "Bytes that clients may make the server keep.", lambda: budget.limit)
 
@@ -191,6 +204,8 @@ class Metrics:
         """Return the media type and the text of all metrics."""
         families = (self._requests, self._request_seconds, self._started, self._calls, self._call_seconds)
         lines = [line for family in families for line in family.lines()]
+        lines += head(SERVERS, "The servers of the process; always 1.", "gauge") if self._servers else ()
+        lines += [f"{SERVERS}{format_labels(('server', 'version'), labels)} 1" for labels in sorted(self._servers)]
         for name, (help_text, reads) in sorted(self._gauges.items()):
             lines += [*head(name, help_text, "gauge"), f"{name} {sum(read() for read in reads)}"]
         return CONTENT_TYPE, "".join(f"{line}\n" for line in lines).encode("utf-8", "backslashreplace")

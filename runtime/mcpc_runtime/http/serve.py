@@ -58,6 +58,8 @@ else:
 SUCCESS, USAGE, UNREACHABLE, NOT_RUNNABLE = 0, 2, 4, 8
 EXPORTED = {"state_keys_file": "MCPC_STATE_KEYS_FILE", "tasks": "MCPC_TASKS", "events": "MCPC_EVENTS"}
 """Settings that other modules read from the environment, with their variables."""
+PAGE = "mcpc_runtime.http.page:"
+"""The module of the page, whose hook a file with the page has."""
 HELP = """usage: {file} serve --http [HOST:]PORT [OPTION ...]
 
 Serve over HTTP until asked to stop: SIGTERM lets calls end, a second one does
@@ -117,6 +119,8 @@ def build_application(image: Image, settings: HttpSettings) -> tuple[Application
     """Return the application, and the settings with the objects that they name; raise ServeError."""
     settings = with_tracing(with_authenticator(with_allowed_addresses(settings, image), image), image)
     warn_of_variables(settings)
+    if settings.has_page and not any(row.startswith(PAGE) for row in image.hooks("http_routes")):
+        raise ServeError(NOT_RUNNABLE, "--ui: this file does not carry the page: build it with `mcpc build --ui`")
     check_connections(settings, image)
     images = {settings.path: image}
     if "virtual_servers" in image.index:

@@ -85,6 +85,7 @@ class HttpSettings:
         "", "--tasks URL", options.parse_text, "where tasks are kept: sqlite:FILE, redis://HOST, memory:"
     )
     events: str = option("", "--events URL", options.parse_text, "what carries changes between replicas: redis://HOST")
+    has_page: bool = flag("--ui", "a page at /ui/ on which people call this server")
     has_metrics: bool = flag("--metrics", "Prometheus metrics at /metrics")
     has_spans: bool = flag("--otel", "OpenTelemetry spans, as OTEL_… variables say")
     body_limit: int = option(18 * MIB, "--body-limit BYTES", options.parse_number, "the longest request (18 MiB)")

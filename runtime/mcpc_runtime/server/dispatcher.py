@@ -72,6 +72,16 @@ class Dispatcher:
         return list(self._running.by_call)
 
     @property
+    def waiting(self) -> int:
+        """How many calls wait for a slot."""
+        return len(self._admission)
+
+    @property
+    def pids(self) -> list[int]:
+        """The processes that run for handlers."""
+        return self._runners.pids
+
+    @property
     def client_requests(self) -> ClientRequests:
         """The requests of calls to the client."""
         if self._client_requests is None:

@@ -47,6 +47,11 @@ class HandlerRunners:
         """Why no handler can be run, or an empty text."""
         return self._context.refusal
 
+    @property
+    def pids(self) -> list[int]:
+        """The processes that run for handlers."""
+        return self._context.pids
+
     def close(self) -> None:
         """End all jobs and processes."""
         for runner in self._runners.values():

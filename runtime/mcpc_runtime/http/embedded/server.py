@@ -107,6 +107,8 @@ class HttpServer(Server):
             listening.listen(BACKLOG)
             others = [path for path in self._application.paths if path != self._settings.path]
             log_line(f"serving {address(listening, self._settings)}{' and ' * bool(others)}{', '.join(others)}")
+            if self._settings.has_page:
+                log_line(f"the page for people is {address(listening, self._settings, '/ui/')}")
         stamp_lines(os.environ)  # from here on: programs parse the line above
         gc.collect()
         gc.freeze()
@@ -220,7 +222,7 @@ def listen(settings: HttpSettings) -> socket.socket:
     return listening
 
 
-def address(listening: socket.socket, settings: HttpSettings) -> str:
-    """Return the URL of the endpoint."""
+def address(listening: socket.socket, settings: HttpSettings, path: str = "") -> str:
+    """Return the URL of the endpoint, or of another path."""
     host, port = listening.getsockname()[:2]
-    return f"http://{f'[{host}]' if ':' in host else host}:{port}{settings.path}"
+    return f"http://{f'[{host}]' if ':' in host else host}:{port}{path or settings.path}"

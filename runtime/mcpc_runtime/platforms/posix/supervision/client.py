@@ -86,6 +86,11 @@ class Supervisor:
         self._began = 0
         self._folders_sent = 0
 
+    @property
+    def pids(self) -> list[int]:
+        """The processes that run."""
+        return [child.pid for child in self._children.values() if child.pid]
+
     def spawn(
         self,
         argv: list[str],

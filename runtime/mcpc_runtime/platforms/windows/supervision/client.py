@@ -70,6 +70,11 @@ class Supervisor:
             own_job.append(kernel.create_job())
             kernel.enter_job(own_job[0])
 
+    @property
+    def pids(self) -> list[int]:
+        """The processes that run."""
+        return [child.pid for child in self._children.values() if child.pid]
+
     def spawn(
         self,
         argv: list[str],

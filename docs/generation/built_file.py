@@ -1,0 +1,29 @@
+"""The commands of a built file, and the options and variables of its HTTP server."""
+
+from __future__ import annotations
+
+from generation.markdown import block, code, plain, table
+from mcpc_runtime.cli import messages
+from mcpc_runtime.http.settings import OPTIONS
+
+EXAMPLE = {
+    "name": "weather",
+    "version": "1.0.0",
+    "file": "./server.pyz",
+    "python": '"/usr/bin/python3"',
+    "path": '"/home/ann/server.pyz"',
+}
+
+
+def help_page() -> str:
+    """Return what `./server.pyz --help` prints."""
+    return block(messages.HELP.format(**EXAMPLE, values=messages.VALUES))
+
+
+def serve_options() -> str:
+    """Return the options of `serve`, each with its variable."""
+    rows = [
+        (code(f"{each.name} {each.value_name}".rstrip()), code(each.variable), plain(each.help_text))
+        for each in OPTIONS.values()
+    ]
+    return table(("option", "variable", "meaning"), rows)

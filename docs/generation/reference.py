@@ -1,0 +1,25 @@
+"""What the site generates from code: sections of pages, by the name of their marker, and whole pages."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from generation import built_file, commands, diagnostics, protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+SECTIONS: dict[str, Callable[[], str]] = {
+    "commands": commands.all_commands,
+    "exit-codes": commands.exit_codes,
+    "built-file-commands": built_file.help_page,
+    "serve-options": built_file.serve_options,
+    "revisions": protocol.revisions,
+    "diagnostic-families": diagnostics.families,
+    "scan-codes": diagnostics.scan_codes,
+}
+GENERATED_PAGES: dict[str, Callable[[], str]] = {
+    f"reference/{diagnostics.page_name(family)}": partial(diagnostics.family_page, family)
+    for family in diagnostics.FAMILIES
+}

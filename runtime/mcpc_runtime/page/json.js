@@ -1,0 +1,97 @@
+// JSON as text, without loss: numbers keep their digits, members their order.  Values are parsed for decisions only.
+
+/** A piece of JSON that is already text. */
+export class Raw {
+  constructor(text) {
+    this.text = text;
+  }
+}
+
+/** Return the JSON text of a value, in which `Raw` pieces stay as they are. */
+export function encode(value) {
+  if (value instanceof Raw) return value.text;
+  if (Array.isArray(value)) return `[${value.map((item) => encode(item ?? null)).join(",")}]`;
+  if (value === null || typeof value !== "object") return JSON.stringify(value) ?? "null";
+  const members = Object.entries(value).filter(([, item]) => item !== undefined);
+  return `{${members.map(([name, item]) => `${JSON.stringify(name)}:${encode(item)}`).join(",")}}`;
+}
+
+const TOKEN = /"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*|true|false|null|[{}[\],:]/gy;
+
+/** Yield the tokens of a JSON text, each with its place; the text was parsed before. */
+function* tokens(text, from = 0) {
+  let at = from;
+  while (at < text.length) {
+    const space = text.charCodeAt(at);
+    if (space === 32 || (space >= 9 && space <= 13)) {
+      at += 1;
+      continue;
+    }
+    TOKEN.lastIndex = at;
+    const match = TOKEN.exec(text);
+    if (match === null) return;
+    yield [match[0], at];
+    at = TOKEN.lastIndex;
+  }
+}
+
+/** Return the text of the value at a path of members in a JSON text; null if there is none. */
+export function member(text, path) {
+  let depth = 0;
+  let found = 0;
+  let start = -1;
+  let isName = false;
+  let name = null;
+  const stack = [];
+  for (const [token, at] of tokens(text)) {
+    if (start >= 0 && depth === found && (token === "," || token === "}" || token === "]")) return text.slice(start, at).trimEnd();
+    if (token === "{" || token === "[") {
+      depth += 1;
+      stack.push(token);
+      isName = token === "{";
+    } else if (token === "}" || token === "]") {
+      depth -= 1;
+      stack.pop();
+      isName = false;
+      if (start < 0 && depth < found) return null;
+    } else if (token === ",") isName = stack.at(-1) === "{";
+    else if (token === ":") {
+      isName = false;
+      if (start < 0 && depth === found + 1 && name === path[found]) {
+        found += 1;
+        if (found === path.length) start = at + 1;
+      }
+    } else if (isName && start < 0 && depth === found + 1) name = JSON.parse(token);
+  }
+  return start >= 0 ? text.slice(start).trim() : null;
+}
+
+const KINDS = { '"': "string", t: "literal", f: "literal", n: "literal" };
+
+/** Return pieces [kind, text] of an indented JSON text, at most `limit` characters of it, and whether that is all. */
+export function indented(text, limit) {
+  const pieces = [];
+  let length = 0;
+  let indent = 0;
+  let before = "";
+  const put = (kind, piece) => {
+    pieces.push([kind, piece]);
+    length += piece.length;
+  };
+  const line = () => put("", `\n${"  ".repeat(indent)}`);
+  for (const [token] of tokens(text)) {
+    if (length > limit) return { pieces, isAll: false };
+    const closes = token === "}" || token === "]";
+    if (closes) indent -= 1;
+    const isEmpty = closes && (before === "{" || before === "[");
+    if (!isEmpty && (closes || before === "{" || before === "[" || before === ",")) line();
+    if (token === ":") {
+      const last = pieces.at(-1);
+      if (last) last[0] = "name";
+      put("", ": ");
+    } else put(KINDS[token[0]] ?? (/[-\d]/.test(token[0]) ? "number" : ""), token.length > limit ? `${token.slice(0, limit)}…` : token);
+    if (token === "{" || token === "[") indent += 1;
+    before = token;
+  }
+  return { pieces, isAll: true };
+}

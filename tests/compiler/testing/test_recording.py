@@ -1,0 +1,125 @@
+"""Tests of recorded cases: what is written is read back, secrets are not in it, and nothing else of a file changes."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+
+from mcpc.sources.yaml_tree import read_yaml
+from mcpc.testing.recording import RecordingError, append_case, cases_of_log, with_cases
+
+CASE = {"name": "greets", "tool": "greet", "arguments": {"name": "Ada"}, "expect": {"text": "Hello, Ada!"}}
+TEXTS = (
+    "yes",
+    "1e5",
+    "0o17",
+    "a: b # c",
+    "two\nlines",
+    "two\nlines\n\n",
+    " lead",
+    "é\u2028\u200f",
+    "\ud83d",
+    "",
+    "~",
+    "- x",
+)
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_what_is_written_is_read_back(tmp_path, text):
+    for _ in range(2):
+        path = append_case(tmp_path, {**CASE, "arguments": {"name": text}})
+    assert path == tmp_path / "tests/recorded.yaml"
+    cases = read_yaml(path.read_text(encoding="utf-8"), "").value["tests"]
+    assert [case["arguments"]["name"] for case in cases] == [text, text]
+    assert [entry.name for entry in path.parent.iterdir()] == ["recorded.yaml"]
+
+
+HELD = (
+    "# head\ntests:\n  # first\n  - name: a  # same line\n    tool: a\n\n# tail\nenv: {A: b}\n",
+    "tests:\n- name: a\n  tool: a\n  expect:\n    text: |\n      two\n      lines\n",
+    "tests:\n- {name: a, tool: a}",
+)
+
+
+@pytest.mark.parametrize("text", HELD)
+def test_the_rest_of_a_file_stays(text):
+    written = with_cases(text, [CASE])
+    rest = iter(written.splitlines())
+    assert all(line in rest for line in text.splitlines())
+    before, after = read_yaml(text, "").value, read_yaml(written, "").value
+    assert after == {**before, "tests": [*before["tests"], CASE]}
+
+
+@pytest.mark.parametrize(
+    "text", ("cases: []\n", "tests: [\n", "tests: [{name: a, tool: b}]\n", "- a\n", "{tests: [\n{name: a}]}\n")
+)
+def test_a_file_that_cannot_be_extended_is_refused(text):
+    with pytest.raises(RecordingError):
+        with_cases(text, [CASE])
+
+
+@pytest.mark.parametrize("name", ("../a.yaml", "a.txt", "/a.yaml", ".yaml", "a/b.yaml", "", "a.yaml\n", "con\0.yaml"))
+def test_only_files_of_the_folder_are_written(tmp_path, name):
+    with pytest.raises(RecordingError):
+        append_case(tmp_path, CASE, name)
+    assert not (tmp_path / "tests").exists()
+
+
+def test_links_are_not_followed(tmp_path):
+    project, other = tmp_path / "project", tmp_path / "other"
+    project.mkdir()
+    other.mkdir()
+    (project / "tests").symlink_to(other)
+    with pytest.raises(RecordingError):
+        append_case(project, CASE)
+    assert not any(other.iterdir())
+
+
+SECRETS = {
+    "api_key": "x",
+    "dbPassword": "x",
+    "Authorization": "x",
+    "tokens": 5,
+    "note": "sk-ant-abcdefghijklmnopqrstuvwx",
+    "header": "Bearer abcdefghijkl",
+    "url": "postgres://ann:s3cr3tword@db.example.org/x",
+    "list": [{"secret": "x"}],
+}
+OPEN = {"monkey": "x", "keyboard": "x", "author": "x", "max_tokens": True, "name": "Ada", "turkey": 1}
+
+
+def test_secrets_are_replaced(tmp_path):
+    written = append_case(tmp_path, {**CASE, "arguments": SECRETS}).read_text(encoding="utf-8")
+    assert written.count("REDACTED") == len(SECRETS)
+    assert not re.search(r": x\b|sk-ant|abcdefghijkl|s3cr3tword", written)
+
+
+def test_other_values_are_not_replaced(tmp_path):
+    assert "REDACTED" not in append_case(tmp_path, {**CASE, "arguments": OPEN}).read_text(encoding="utf-8")
+
+
+def test_a_call_log_makes_cases():
+    calls = (
+        {"tool": "greet", "arguments": {"name": "Ada", "token": "t"}, "status": "success", "chain": []},
+        {"tool": "greet", "arguments": {"name": "Ada", "token": "u"}, "status": "success", "chain": []},
+        {"tool": "greet", "arguments": {"name": "x-1"}, "status": "error", "chain": []},
+        {"tool": "inner", "arguments": {}, "status": "success", "chain": ["greet"]},
+        {"resource": "file:///a", "arguments": {}, "status": "success"},
+        {"http": "/x"},
+        [],
+    )
+    lines = [json.dumps(call).encode() for call in calls]
+    found = list(cases_of_log([*lines, b"{", b"\xff"], [re.compile("x-[0-9]")]))
+    assert found == [
+        {
+            "name": "greet 1",
+            "tool": "greet",
+            "arguments": {"name": "Ada", "token": "REDACTED"},
+            "expect": {"error": False},
+        },
+        {"name": "greet 2", "tool": "greet", "arguments": {"name": "REDACTED"}, "expect": {"error": True}},
+        {"name": "file:///a 3", "resource": "file:///a", "expect": {"error": False}},
+    ]

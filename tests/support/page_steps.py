@@ -1,0 +1,58 @@
+"""What a person does on the page of a server, as steps of tests in Chromium."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from support.browser import page as browser_page
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from playwright.sync_api import Page
+
+PATIENCE = 40_000
+"""Milliseconds; the machine may be busy with other tests."""
+
+
+@contextmanager
+def opened(address: str, **options: Any) -> Iterator[Page]:
+    """Yield a tab with the page at an address, connected."""
+    with browser_page(**{"viewport": {"width": 1280, "height": 800}, **options}) as tab:
+        tab.set_default_timeout(PATIENCE)
+        tab.goto(address)
+        tab.wait_for_selector(".row")
+        yield tab
+
+
+def choose(tab: Page, name: str) -> None:
+    """Open a definition by the filter and the keyboard."""
+    tab.fill("#filter", name)
+    tab.press("#filter", "Enter")
+    tab.wait_for_selector(f".heading h2:has-text('{name.split()[-1]}')")
+
+
+def call(tab: Page, name: str, **arguments: str) -> None:
+    """Open a tool, fill in texts, and call it."""
+    choose(tab, name)
+    for label, value in arguments.items():
+        tab.get_by_label(label, exact=True).first.fill(value)
+    tab.keyboard.press("Control+Enter")
+
+
+def result(tab: Page) -> str:
+    """Return the text of a finished result."""
+    return tab.locator(".outcome .result .head").first.inner_text() + tab.locator(".outcome").inner_text()
+
+
+def use_handshake(tab: Page, version: str = "2025-11-25") -> None:
+    """Switch the era."""
+    tab.select_option("#revision", version)
+    tab.wait_for_selector(f"#state:has-text('handshake {version}')")
+
+
+def fill_raw(tab: Page, text: str) -> None:
+    """Write the arguments as JSON."""
+    tab.locator("article .arguments").get_by_role("button", name="JSON").click()
+    tab.locator("article .arguments textarea").fill(text)
