@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from mcpc.language_server.text_buffer import Edit, TextBuffer, line_starts
+from mcpc.language_server.text_buffer import BufferEdit, TextBuffer, line_starts
 
 PIECES = ("a", "é", "\u2028", "😀", "\n", "\r", "\r\n", "\ufeff", '"', "x" * 30, "")
 TEXT = 'é😀\r\n"b😀c"\n\r\u2028d\x0ce'
@@ -51,14 +51,14 @@ def test_changes_keep_lines_as_a_new_text_has_them() -> None:
 
 def test_a_whole_text_becomes_the_smallest_edit() -> None:
     buffer = TextBuffer("abc\ndef\n")
-    assert buffer.replace_all("abc\ndxf\n") == Edit(5, 6, 6)
+    assert buffer.replace_all("abc\ndxf\n") == BufferEdit(5, 6, 6)
     assert (buffer.text, buffer.starts) == ("abc\ndxf\n", [0, 4, 8])
-    assert buffer.replace_all("abc\ndxf\n") == Edit(8, 8, 8)
-    assert buffer.replace_all("") == Edit(0, 8, 0)
+    assert buffer.replace_all("abc\ndxf\n") == BufferEdit(8, 8, 8)
+    assert buffer.replace_all("") == BufferEdit(0, 8, 0)
 
 
 def test_an_edit_moves_what_is_behind_it() -> None:
-    insertion, removal = Edit(5, 5, 8), Edit(5, 8, 5)
+    insertion, removal = BufferEdit(5, 5, 8), BufferEdit(5, 8, 5)
     assert [insertion.moved(offset) for offset in (4, 5, 6)] == [4, 5, 9]
     assert insertion.moved(5, is_start=True) == 8
     assert [removal.moved(offset) for offset in (5, 6, 8, 9)] == [5, 5, 5, 6]

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from mcpc.diagnostics import Diagnostic, Diagnostics
     from mcpc.language_server.open_project import OpenProject
     from mcpc.language_server.reduction import Slices
-    from mcpc.language_server.text_buffer import Edit
+    from mcpc.language_server.text_buffer import BufferEdit
     from mcpc.options import Options
     from mcpc.sources import Source, SourceTree
 
@@ -91,7 +91,7 @@ def check_quickly(project: OpenProject) -> set[str]:
     return changed
 
 
-def _check_part(project: OpenProject, change: FileChange, outside: Edit | None) -> set[str]:
+def _check_part(project: OpenProject, change: FileChange, outside: BufferEdit | None) -> set[str]:
     reduced = reduce_project(project, change)
     slices = project.slices_of(change.path)
     gap = () if outside is None or slices is None or slices.separated else ((change.path, *slices.gap(outside.start)),)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from mcpc.ir import Server
     from mcpc.language_server.reduction import Slices
-    from mcpc.language_server.text_buffer import Edit
+    from mcpc.language_server.text_buffer import BufferEdit
     from mcpc.options import Options
     from mcpc.pipeline import CheckResult
     from mcpc.sources import Source, SourceTree
@@ -47,9 +47,9 @@ class OpenProject:
     slices: dict[str, Slices | None] = field(default_factory=dict)
     found: dict[str, list[Diagnostic]] = field(default_factory=dict)
     dirty: dict[str, set[int] | None] = field(default_factory=dict)
-    outside: dict[str, Edit] = field(default_factory=dict)
+    outside: dict[str, BufferEdit] = field(default_factory=dict)
     touched: set[str] = field(default_factory=set)
-    moves: dict[str, list[Edit]] = field(default_factory=dict)
+    moves: dict[str, list[BufferEdit]] = field(default_factory=dict)
     server: Server | None = None
     version: int = 0
     checked_version: int = -1
@@ -71,7 +71,7 @@ class OpenProject:
         if source is None or source.text.removeprefix("\ufeff") != text:
             self._changed_whole(path)
 
-    def edited(self, path: str, edit: Edit) -> None:
+    def edited(self, path: str, edit: BufferEdit) -> None:
         """Take over a change of an open text, which is done."""
         self.version += 1
         moved = (_moved(problem, edit) for problem in self.found.get(path, ()))
@@ -81,7 +81,7 @@ class OpenProject:
             self.server, self.moves = None, {}
         self._slice_again(path, edit)
 
-    def _slice_again(self, path: str, edit: Edit) -> None:
+    def _slice_again(self, path: str, edit: BufferEdit) -> None:
         if path not in SLICERS:
             self.dirty[path] = None
             return
@@ -183,7 +183,7 @@ def by_path(diagnostics: Iterable[Diagnostic]) -> dict[str, list[Diagnostic]]:
     return found
 
 
-def _moved(problem: Diagnostic, edit: Edit) -> Diagnostic | None:
+def _moved(problem: Diagnostic, edit: BufferEdit) -> Diagnostic | None:
     """Return a diagnostic after a change; None if the change replaced its place."""
     span = problem.span
     if span is None or span.end < edit.start or (span.start == span.end == 0):
@@ -193,7 +193,7 @@ def _moved(problem: Diagnostic, edit: Edit) -> Diagnostic | None:
     return replace(problem, span=moved_span(span, edit))
 
 
-def moved_span(span: Span, edit: Edit) -> Span:
+def moved_span(span: Span, edit: BufferEdit) -> Span:
     """Return where a span is after a change."""
     start = edit.moved(span.start, is_start=True)
     return Span(span.path, start, max(start, edit.moved(span.end)))

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from mcpc.language_server.text_buffer import Edit
+    from mcpc.language_server.text_buffer import BufferEdit
 
 JSON_TOKEN = re.compile(r'"(?:[^"\\\n]|\\.)*"|[\[\]{}]')
 JSON_NAME = re.compile(r'"(?:name|uri|uriTemplate)"\s*:\s*"((?:[^"\\\n]|\\.)*)"')
@@ -72,7 +72,7 @@ class Slices:
         before = self.ends[number - 1] if number else 0
         return min(before, offset), self.starts[number] - 1 if number < len(self.starts) else len(self.text)
 
-    def edited(self, number: int, edit: Edit, text: str) -> None:
+    def edited(self, number: int, edit: BufferEdit, text: str) -> None:
         """Take over a change inside of a slice to the file, whose text is now `text`."""
         self.text = text
         new = blank(text[edit.start : edit.new_end])
@@ -81,7 +81,7 @@ class Slices:
         self.starts[number + 1 :] = [start + edit.shift for start in self.starts[number + 1 :]]
         self.keys[number] = keys_of(text[self.starts[number] : self.ends[number]], self.separated)
 
-    def keys_around(self, edit: Edit) -> frozenset[str]:
+    def keys_around(self, edit: BufferEdit) -> frozenset[str]:
         """Return the keys of the slices that a change touches, before it is taken over."""
         low, high = bisect_right(self.ends, edit.start - 1), bisect_right(self.starts, edit.end)
         return frozenset[str]().union(*self.keys[max(low - 1, 0) : high][:MAX_AROUND])

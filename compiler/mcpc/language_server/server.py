@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator
 
     from mcpc.language_server.open_project import OpenProject
-    from mcpc.language_server.text_buffer import Edit, TextBuffer
+    from mcpc.language_server.text_buffer import BufferEdit, TextBuffer
     from mcpc.options import Options
 
 WATCHED = "**/*"
@@ -144,13 +144,13 @@ def opened(server: ProjectServer, params: types.DidOpenTextDocumentParams) -> No
 def changed(server: ProjectServer, params: types.DidChangeTextDocumentParams) -> None:
     """Change a text."""
 
-    def apply(buffer: TextBuffer) -> list[Edit]:
+    def apply(buffer: TextBuffer) -> list[BufferEdit]:
         return [_apply(buffer, change) for change in params.content_changes]
 
     server.open_workspace.change(file_of(params.text_document.uri), apply)
 
 
-def _apply(buffer: TextBuffer, change: Any) -> Edit:
+def _apply(buffer: TextBuffer, change: Any) -> BufferEdit:
     if isinstance(change, types.TextDocumentContentChangeWholeDocument):
         return buffer.replace_all(change.text)
     start, end = change.range.start, change.range.end

@@ -17,7 +17,7 @@ Position = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Edit:
+class BufferEdit:
     """One change: the text from `start` to `end` became the text from `start` to `new_end`."""
 
     start: int
@@ -67,11 +67,11 @@ class TextBuffer:
         start = self.starts[line]
         return start + len(self.text[start:end].rstrip("\r\n"))
 
-    def replace(self, start: int, end: int, new: str) -> Edit:
+    def replace(self, start: int, end: int, new: str) -> BufferEdit:
         """Change a part of the text."""
         first = max(bisect_right(self.starts, start) - 2, 0)  # a CR before the change may become a CR LF
         last = min(bisect_right(self.starts, end) + 1, len(self.starts))
-        edit = Edit(start, end, start + len(new))
+        edit = BufferEdit(start, end, start + len(new))
         self.text = self.text[:start] + new + self.text[end:]
         low = self.starts[first]
         high = self.starts[last] + edit.shift if last < len(self.starts) else len(self.text)
@@ -81,7 +81,7 @@ class TextBuffer:
         self.starts[first:] = [*again, *(place + edit.shift for place in self.starts[last:])]
         return edit
 
-    def replace_all(self, new: str) -> Edit:
+    def replace_all(self, new: str) -> BufferEdit:
         """Change the whole text; the edit is only what differs, so that a client without ranges is as quick."""
         old, same = self.text, _common_length(self.text, new)
         behind = _common_length(old[same:][::-1], new[same:][::-1])

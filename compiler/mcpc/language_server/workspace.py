@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from mcpc.language_server.text_buffer import Edit, TextBuffer
+    from mcpc.language_server.text_buffer import BufferEdit, TextBuffer
     from mcpc.options import Options
     from mcpc.pipeline import CheckResult
     from mcpc.sources import SourceTree
@@ -95,7 +95,7 @@ class Workspace:
             self.projects[root] = OpenProject(root, tree, self.options)
         return self.projects[root]
 
-    def change(self, file: Path, changes: Callable[[TextBuffer], list[Edit]]) -> None:
+    def change(self, file: Path, changes: Callable[[TextBuffer], list[BufferEdit]]) -> None:
         """Change an open text, and check the change."""
         found = self.find(file)
         if found is None or found[1] not in found[0].buffers:
