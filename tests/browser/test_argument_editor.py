@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     Json = Any
 
-LIMIT = 76_000
+LIMIT = 77_000
 """The sources of the editor, in bytes."""
 RANDOM, WRONG = 500, scaled(500, 100)
 DEPTH = 8
