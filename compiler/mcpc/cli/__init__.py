@@ -34,6 +34,8 @@ SECTIONS = {
         "stubs": "Write a typed client for a server's tools, in Python or TypeScript.",
         "show": "Show how mcpc reads a project.",
         "explain": "Explain a diagnostic code.",
+        "schema": "Print JSON Schemas of the files, for editors.",
+        "lsp": "Serve editors: the language server of projects.",
     },
     "Build and use a server": {
         "build": "Compile a project into one executable file.",
