@@ -115,7 +115,7 @@ def values_of(schema: dict[str, Any]) -> list[str]:
 
 
 def without_typed(name: str, line: str, breaks: str) -> str:
-    """Return what a shell inserts: without the part that is a word of its own for it, as before `=` and `:` in Bash."""
+    """Return what a shell inserts: without the part that it reads as another word, as before `=` and `:` in Bash."""
     typed = line.rpartition(" ")[2]
     at = max((typed.rfind(character) for character in breaks if character in "=:@"), default=-1)
     return name[at + 1 :]
