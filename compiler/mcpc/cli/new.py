@@ -59,13 +59,14 @@ def template_files(template: str, name: str) -> dict[str, bytes]:
 
 
 def remove_files(project: Path, files: Iterable[str]) -> None:
-    """Remove what was written: the next attempt needs an empty folder."""
+    """Remove what was written, with its folders: the next attempt needs an empty project."""
     for path in files:
         with suppress(OSError):
             (project / path).unlink()
     for path in files:
-        with suppress(OSError):
-            (project / path).parent.rmdir()
+        if "/" in path:
+            with suppress(OSError):
+                (project / path).parent.rmdir()
 
 
 def rename_server(name: str, data: bytes) -> bytes:
