@@ -24,7 +24,7 @@ RICH = {
     "description": "Everything at once.",
     "required": ["text", "list"],
     "properties": {
-        "text": {"type": "string", "description": "A text", "examples": ["one"]},
+        "text": {"type": "string", "description": "A long text\n" * 20, "examples": ["one"]},
         "when": {"type": ["string", "null"], "format": "date-time"},
         "number": {"type": "number", "minimum": 0, "default": 4},
         "flag": {"type": "boolean"},
