@@ -37,6 +37,8 @@ SECTIONS = {
         "show": "Show how mcpc reads a project.",
         "explain": "Explain a diagnostic code.",
         "completion": "Print the script by which a shell completes commands.",
+        "schema": "Print JSON Schemas of the files, for editors.",
+        "lsp": "Serve editors: the language server of projects.",
     },
     "Build and use a server": {
         "build": "Compile a project into one executable file.",
