@@ -187,6 +187,16 @@ def test_texts_of_a_schema_are_never_html(tab: Page) -> None:
     assert tab.get_by_label(HOSTILE, exact=True).input_value() == HOSTILE
 
 
+def test_characters_that_reorder_or_hide_text_are_spelled_out_where_they_are_read(tab: Page) -> None:
+    name = "user\u202eresu\u200b"
+    edit(tab, {"properties": {name: {"type": "string", "description": f"d{name}", "default": name, "format": name}}})
+    shown = tab.locator("main").inner_text()
+    assert "\u202e" not in shown
+    assert shown.count("user⟨U+202E⟩resu⟨U+200B⟩") == 4
+    tab.get_by_label("user⟨U+202E⟩resu⟨U+200B⟩", exact=True).fill(name)
+    assert tab.evaluate("editor.value()") == {name: name}
+
+
 def test_a_recursive_schema_is_opened_a_level_at_a_time(tab: Page) -> None:
     edit(tab, TREE)
     for _ in range(12):
