@@ -1,6 +1,6 @@
 # Each target is one command on a fresh machine: it makes .venv first, and says what it installs.  `make` lists them.
 .DEFAULT_GOAL := help
-.PHONY: help demo docs test tests reference check lint bench conformance faults fuzz golden lock lowest launchers zig deps wine clean venv
+.PHONY: help demo docs picture test tests reference check lint bench conformance faults fuzz golden lock lowest launchers zig deps wine clean venv
 RUN := .venv/bin/python
 # Every process of the tests reads the bytecode that the first one wrote.
 unexport PYTHONDONTWRITEBYTECODE
@@ -17,6 +17,9 @@ demo: venv  ## build examples/files and hold a conversation with it
 
 docs: venv  ## build the documentation site in build/site; a broken link is an error
 	@cd docs && PYTHONPATH=.:../compiler:../runtime ../$(RUN) -m generation
+
+picture: venv  ## record the terminal that README shows
+	@cd docs && PYTHONPATH=.:../compiler:../runtime ../$(RUN) -m generation.terminal
 
 reference: venv  ## download the reference data that tests compare with
 	@.ci/reference $(RUN) .cache/reference

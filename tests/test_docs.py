@@ -23,7 +23,7 @@ from mcpc.cli import COMMANDS, cli
 from mcpc.diagnostics.codes import CODES
 from mcpc_runtime.http.options import help_page
 from mcpc_runtime.http.settings import OPTIONS, settings_from
-from support.artifact import SOURCES
+from support.artifact import SOURCES, with_bytecode
 from support.needs import ROOT, needs, needs_node
 
 if TYPE_CHECKING:
@@ -173,7 +173,7 @@ def test_commands_run_as_they_are_written(page: str, tmp_path: Path, tmp_path_fa
         **{name: value for name, value in os.environ.items() if not name.startswith(("MCPBASH_", "MCPC_"))},
         "PYTHONPATH": SOURCES,
         "PATH": f"{programs}:{os.environ['PATH']}",
-        "MCPC_CACHE_DIR": str(tmp_path_factory.getbasetemp() / "cache-of-docs"),
+        "MCPC_CACHE_DIR": str(with_bytecode(tmp_path_factory.getbasetemp() / "cache-of-docs")),
         "MCPC_TOOLBOX_HOME": str(tmp_path / "home"),
     }
     for command, expected in sessions(page):

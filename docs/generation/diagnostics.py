@@ -5,21 +5,12 @@ from __future__ import annotations
 import re
 
 from generation.markdown import block, code, plain, table
-from mcpc.diagnostics import CODES, explain
+from mcpc.diagnostics import CODES, codes, explain
 from mcpc.scan.codes import CODES as RISKS
 
-FAMILIES = {
-    "MCP0": "files and encodings",
-    "MCP1": "definitions and schemas",
-    "MCP2": "handlers",
-    "MCP3": "servers and protocol",
-    "MCP4": "packages",
-    "MCP5": "portability",
-    "MCP6": "other",
-    "MCP7": "security",
-    "MCP8": "other",
-}
-FAMILIES = {family: title for family, title in FAMILIES.items() if any(name.startswith(family) for name in CODES)}
+FAMILY = re.compile(r"(\d)xx ([a-z ]+)")
+FAMILIES = {f"MCP{digit}": title for digit, title in FAMILY.findall(" ".join((codes.__doc__ or "").split()))}
+"""The families of codes, as their table describes them."""
 LIST_ITEM = re.compile(r"\n(?=- )")
 
 

@@ -19,10 +19,12 @@ if TYPE_CHECKING:
     from zipimport import zipimporter
 
     from mcpc_runtime.cli.console import greet, run_command
+    from mcpc_runtime.clients.starting_entries import how_to_set_in_clients
     from mcpc_runtime.image.image import Image
     from mcpc_runtime.settings import report_settings
 else:
     greet = lazy("mcpc_runtime.cli.console:greet")
+    how_to_set_in_clients = lazy("mcpc_runtime.clients.starting_entries:how_to_set_in_clients")
     run_command = lazy("mcpc_runtime.cli.console:run_command")
     report_settings = lazy("mcpc_runtime.settings:report_settings")
 
@@ -38,15 +40,15 @@ def main(archive: str, arguments: list[str], loader: zipimporter, index: dict[st
     else:
         if system.isatty(0):
             greet(image, archive)
-        status = serve(image)
+        status = serve(image, archive)
     system._exit(status)
 
 
-def serve(image: Image) -> int:
+def serve(image: Image, archive: str) -> int:
     """Serve standard input and output until the client ends; return the exit status, 130 after Ctrl-C."""
     try:
         if "settings" in image.index:
-            report_settings(image)
+            report_settings(image, lambda: how_to_set_in_clients(archive))
         call_rows(image.hooks("start"), image)
         driver = StdioDriver(image, Session(image), Channel(MAX_MESSAGE_BYTES), MAX_MESSAGE_BYTES)
         driver.leave = system._exit

@@ -16,7 +16,7 @@ from mcpc_runtime.platforms import system
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from json import loads
     from os.path import expanduser, isdir, isfile
 
@@ -166,17 +166,21 @@ def put_variable(environ: Values, name: str, value: str) -> None:
             sys.modules["os"].environ[name] = value
 
 
-def refusal_text(problems: Sequence[str]) -> str:
+def refusal_text(problems: Sequence[str], how_to_set: str = "") -> str:
     """Return the error of calls while settings are missing or invalid; an empty text without problems."""
     if not problems:
         return ""
-    return f"{'; '.join(problems)}. {HOW_TO_SET}"
+    return f"{'; '.join(problems)}. {how_to_set or HOW_TO_SET}"
 
 
-def report_settings(image: Image) -> None:
-    """Tell the operator at start which settings are missing or invalid."""
-    for problem in image_problems(image):
+def report_settings(image: Image, how_to_set: Callable[[], str]) -> None:
+    """Tell the operator at start which settings are missing or invalid, and how to set them in clients."""
+    problems = image_problems(image)
+    for problem in problems:
         log_line(f"{problem}: calls fail until it is set")
+    if problems:
+        image.how_to_set = how_to_set()
+        log_line(image.how_to_set or HOW_TO_SET)
 
 
 def image_problems(image: Image) -> list[str]:

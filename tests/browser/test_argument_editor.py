@@ -2,86 +2,132 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
+import json
+import random
 from typing import TYPE_CHECKING, Any
 
-import pytest
-
-from support.browser import page
-from support.page_files import ARGUMENTS, served_folder
+from support.argument_editor import failures, round_trips
+from support.page_files import ARGUMENTS
+from support.random_schemas import DRAFTS, Generator
+from support.random_values import Values
+from support.reference import example_tools, real_tools
+from support.scale import scaled
+from support.stdio import StdioClient
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from playwright.sync_api import Page
+    from collections.abc import Callable
+    from pathlib import Path
 
     Json = Any
 
 LIMIT = 76_000
 """The sources of the editor, in bytes."""
-OPEN = """
-async ({schema, text, value}) => {
-  const {createArgumentEditor} = await import('/editor.js');
-  window.changes = 0;
-  window.editor = createArgumentEditor({schema, text, value, onChange: () => { window.changes += 1; }});
-  document.querySelector('main').replaceChildren(window.editor.element);
+RANDOM = scaled(500, 150)
+DEPTH = 8
+SAMPLES: dict[str, list[Json]] = {
+    "string": ["", "té\nxt", "<b>&amp;", "2026-11-27T22:40:31+01:00"],
+    "integer": [0, -1, 12345678901234567890],
+    "number": [1.0, -0.0, 2.5e-9],
+    "boolean": [True, False],
+    "null": [None],
 }
-"""
-BATCH = """
-async (cases) => {
-  const {createArgumentEditor} = await import('/editor.js');
-  const {parse, write} = await import('/lossless_json.js');
-  const main = document.querySelector('main');
-  return cases.map(([schema, text]) => {
-    const editor = createArgumentEditor({schema, text});
-    main.replaceChildren(editor.element);
-    for (let left = 80; left > 0; left -= 1) {
-      const closed = editor.element.querySelector('[aria-expanded=false]');
-      if (closed === null) break;
-      closed.click();
+"""Values by type, some of which JavaScript would change."""
+
+
+def filled(schema: Json, root: Json, pick: random.Random, depth: int = 0) -> Json:
+    """Return a value that a tool's schema asks for, with most of its optional properties."""
+    if not isinstance(schema, dict) or depth > DEPTH:
+        return {}
+    if "$ref" in schema:
+        target = root
+        for token in schema["$ref"].split("/")[1:]:
+            target = target[token]
+        return filled(target, root, pick, depth + 1)
+    for keyword in ("oneOf", "anyOf", "allOf"):
+        if keyword in schema:
+            return filled(pick.choice(schema[keyword]), root, pick, depth + 1)
+    if "const" in schema or "enum" in schema:
+        return pick.choice(schema.get("enum", [schema.get("const")]))
+    return filled_type(schema, root, pick, depth)
+
+
+def filled_type(schema: Json, root: Json, pick: random.Random, depth: int) -> Json:
+    """Return a value of a schema's type."""
+    kind = pick.choice(schema["type"]) if isinstance(schema.get("type"), list) else schema.get("type")
+    if kind == "array":
+        return [filled(schema.get("items", {}), root, pick, depth + 1) for _ in range(pick.randrange(3))]
+    if kind in SAMPLES:
+        return pick.choice(SAMPLES[kind])
+    required = schema.get("required", ())
+    named = {
+        name: part for name, part in schema.get("properties", {}).items() if name in required or pick.random() < 0.8
     }
-    const raw = editor.element.querySelectorAll('textarea.arg-raw').length;
-    const exact = editor.text() === text && editor.formText() === write(parse(text));
-    editor.setMode('raw');
-    const again = editor.text() === text;
-    editor.setMode('form');
-    const fields = editor.element.querySelectorAll('.arg-field').length;
-    return {raw, exact, again, back: editor.text() === text, mode: editor.mode(), fields, shown: editor.formText()};
-  });
-}
-"""
-"""For each case: whether the controls show exactly the value, and how many places were given as raw JSON."""
+    return {name: filled(part, root, pick, depth + 1) for name, part in named.items()}
 
 
-@contextmanager
-def opened(**context: Any) -> Iterator[Page]:
-    """Yield a tab with the editor's modules at hand."""
-    with served_folder(ARGUMENTS) as url, page(**context) as tab:
-        tab.goto(url)
-        yield tab
+def cases_of(tools: list[dict[str, Json]], each: int) -> list[tuple[Json, str]]:
+    """Return the schemas of tools as text, each with values of it."""
+    pick = random.Random(17)
+    schemas = [tool["inputSchema"] for tool in tools]
+    return [(json.dumps(one), json.dumps(filled(one, one, pick))) for one in schemas for _ in range(each)]
 
 
-def round_trips(cases: list[tuple[Json, str]]) -> list[dict[str, Json]]:
-    """Return what the form made of each schema (a value or JSON text) and value's text."""
-    with opened() as tab:
-        results: list[dict[str, Json]] = tab.evaluate(BATCH, [list(case) for case in cases])
-    return results
-
-
-def failures(cases: list[tuple[Json, str]], results: list[dict[str, Json]]) -> list[Json]:
-    return [
-        (case, result)
-        for case, result in zip(cases, results, strict=True)
-        if not (result["exact"] and result["again"] and result["back"])
-    ]
+def spoiled(g: Generator, schema: Json) -> Json:
+    """Return a schema in which some keywords have values of a wrong kind."""
+    if isinstance(schema, list):
+        return [spoiled(g, one) for one in schema]
+    if not isinstance(schema, dict):
+        return schema
+    return {name: g.value(2) if g.often(0.15) else spoiled(g, value) for name, value in schema.items()}
 
 
 def test_the_sources_stay_small() -> None:
     assert sum(path.stat().st_size for path in ARGUMENTS.iterdir()) <= LIMIT
 
 
-@pytest.mark.parametrize("text", ['{"a": -0, "b": 1.0}', '{"b": 12345678901234567890, "a": "\\u00e9"}'])
-def test_what_goes_in_comes_out(text: str) -> None:
-    schema = {"type": "object", "properties": {"a": {}, "b": {"type": "number"}}}
-    cases = [(schema, text)]
+def test_values_of_real_tools_come_out_as_they_went_in_without_raw_json() -> None:
+    tools = [tool for server in real_tools().values() for tool in server]
+    cases = cases_of(tools, 3)
+    results = round_trips(cases)
+    assert not failures(cases, results)
+    assert sum(result["raw"] for result in results) == 0
+
+
+def test_values_of_the_example_servers_come_out_as_they_went_in_without_raw_json(everything_server: Path) -> None:
+    tools = [*tools_of(everything_server), *[tool for _, tools in example_tools() for tool in tools]]
+    cases = cases_of(tools, 2)
+    results = round_trips(cases)
+    assert not failures(cases, results)
+    assert sum(result["raw"] for result in results) == 0
+
+
+def tools_of(server: Path) -> list[dict[str, Json]]:
+    """Return the tools that a built file lists."""
+    client = StdioClient(server)
+    client.initialize()
+    found: list[dict[str, Json]] = client.ask("tools/list")["result"]["tools"]
+    client.end()
+    return found
+
+
+def random_cases(change: Callable[[Generator, Json], Json] = lambda _, schema: schema) -> list[tuple[Json, str]]:
+    """Return random schemas as text, each with a value that often fits."""
+    found = []
+    for seed in range(RANDOM):
+        g = Generator(seed, list(DRAFTS)[seed % len(DRAFTS)])
+        schema = g.whole()
+        found.append((json.dumps(change(g, schema)), json.dumps(Values(g, schema).one())))
+    return found
+
+
+def test_values_of_random_schemas_come_out_as_they_went_in() -> None:
+    cases = random_cases()
+    results = round_trips(cases)
+    assert not failures(cases, results)
+    offered = sum(1 for result in results if result["raw"])
+    assert 0 < offered < 0.4 * RANDOM, "values that do not fit at all are raw JSON, others are not"
+
+
+def test_schemas_that_are_wrong_themselves_lose_nothing_either() -> None:
+    cases = random_cases(spoiled)
     assert not failures(cases, round_trips(cases))

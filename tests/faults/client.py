@@ -496,9 +496,13 @@ class Server:
         require(not problems, "; ".join(problems), self.state() if problems else "")
 
     def left(self, seconds: float) -> list[Process]:
-        """Return what still runs after so long, once the server has ended."""
-        until(lambda: not self.running(), seconds)
-        return self.running()
+        """Return what still runs after so long, once the server has ended; what has no command any more is ending."""
+
+        def remaining() -> list[Process]:
+            return [process for process in self.running() if process.words()]
+
+        until(lambda: not remaining(), seconds)
+        return remaining()
 
     def discard(self) -> None:
         """Leave nothing of it on this machine, whatever it was."""

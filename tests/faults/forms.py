@@ -38,7 +38,7 @@ TOOLS: dict[str, tuple[dict[str, Any], dict[str, Any] | None, dict[str, Any]]] =
     "burn": (SECONDS, None, {}),
     "hold": (SECONDS, None, {}),
     "spawn": (SECONDS, None, {}),
-    "flood": ({"mib": {"type": "integer"}, "to": {"type": "string"}}, None, {}),
+    "flood": ({"mib": {"type": "integer"}, "to": {"type": "string"}}, None, LONG),
     "lines": ({"count": {"type": "integer"}}, None, SECOND),
     "notes": ({"count": {"type": "integer"}}, None, LONG),
     "fail": (HOW, None, {}),

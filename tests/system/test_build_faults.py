@@ -14,6 +14,7 @@ import subprocess
 import sys
 import time
 import zipfile
+from contextlib import chdir
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -29,6 +30,7 @@ from mcpc.scan.codes import CODES as SCAN_CODES
 from mcpc.smoke import SmokeError, smoke
 from support.artifact import SOURCES, converse, mcpc, with_bytecode
 from support.needs import needs
+from support.scale import FULL
 from system import mixed
 
 if TYPE_CHECKING:
@@ -68,10 +70,8 @@ def target(tmp_path: Path) -> Path:
 
 def mcpc_in(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
     """Run `mcpc` as somebody does who stands in `folder`."""
-    argv = [sys.executable, "-m", "mcpc", *words]
-    return subprocess.run(
-        argv, capture_output=True, text=True, check=False, timeout=60, cwd=folder, env={**os.environ, **PATHS}
-    )
+    with chdir(folder):
+        return mcpc(*words)
 
 
 def build_of(project: Path, target: Path) -> list[str]:
@@ -539,8 +539,7 @@ IN_DEFINITIONS: dict[str, Callable[[Path], object]] = {
 @pytest.mark.parametrize("fault", [*EVERYWHERE, *IN_DEFINITIONS])
 def test_every_fault_of_every_file_is_said(fault: str, project: Path, target: Path) -> None:
     """Each definition and each library is spoilt by itself, and the report names it."""
-    names = DEFINITIONS + LIBRARIES if fault in EVERYWHERE else DEFINITIONS
-    for name in names:
+    for name in spoilt_by(fault):
         path = project / name
         made = (EVERYWHERE | IN_DEFINITIONS)[fault](path)
         started = time.monotonic()
@@ -553,6 +552,20 @@ def test_every_fault_of_every_file_is_said(fault: str, project: Path, target: Pa
         if isinstance(made, socket.socket):
             made.close()
         restored(path, mixed.FILES[name])
+
+
+def spoilt_by(fault: str) -> list[str]:
+    """Return the files that a fault is made in: two of the definitions and two libraries, and all with TESTS_FULL=1.
+
+    Two faults that follow each other have different files, so each file has every second or third fault.
+    """
+    names = [*DEFINITIONS, *LIBRARIES] if fault in EVERYWHERE else [*DEFINITIONS]
+    if FULL:
+        return names
+    number = [*EVERYWHERE, *IN_DEFINITIONS].index(fault)
+    chosen = {(2 * number + at) % len(DEFINITIONS) for at in range(2)}
+    chosen |= {len(DEFINITIONS) + (2 * number + at) % len(LIBRARIES) for at in range(2)}
+    return [name for at, name in enumerate(names) if at in chosen]
 
 
 def restored(path: Path, text: str) -> None:

@@ -1,63 +1,24 @@
-"""From nothing to a tool that answers in a client's configuration, by the commands of the documentation."""
+"""Built files and mcpc in the configuration of clients, by their commands."""
 
 from __future__ import annotations
 
 import json
 import os
-import re
 import subprocess
-import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
 from support.artifact import CACHE, build, mcpc, store
 from support.needs import ROOT
-from support.stdio import replies
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from pathlib import Path
-
-FIRST_BLOCK = re.compile(r"^```\npipx install mcp-compiler .*?\n(mcpc new .*?)^```$", re.MULTILINE | re.DOTALL)
-"""The three commands of the README; mcpc is installed here, so the other two are run."""
 
 
 def home_environment(home: Path) -> dict[str, str]:
     """Return variables of a user who has an empty home, and no client but those that have a folder in it."""
     return {"HOME": str(home), "XDG_CONFIG_HOME": "", "XDG_DATA_HOME": "", CACHE: str(store() / "cache")}
-
-
-def called(entry: Mapping[str, Any], tool: str, arguments: dict[str, Any]) -> Any:
-    """Return the result of a tool of the server that an entry starts."""
-    command = [entry["command"], *entry["args"]]
-    reply = replies(command, [("tools/call", {"name": tool, "arguments": arguments})])[-1]
-    return reply["result"]
-
-
-def test_the_commands_of_the_readme_lead_to_a_tool_that_answers(tmp_path: Path) -> None:
-    found = FIRST_BLOCK.search((ROOT / "README.md").read_text(encoding="utf-8"))
-    assert found is not None
-    lines = [line.partition("#")[0] for line in found[1].splitlines()]
-    assert len(lines) == 2
-    environment = {**os.environ, **home_environment(tmp_path), "PYTHONPATH": f"{ROOT}/compiler:{ROOT}/runtime"}
-    for line in (*lines, "mcpc clients"):
-        program, *words = line.split()
-        assert program == "mcpc"
-        done = subprocess.run(
-            [sys.executable, "-m", "mcpc", *words],
-            cwd=tmp_path,
-            env=environment,
-            capture_output=True,
-            text=True,
-            timeout=200,
-            check=False,
-        )
-        assert done.returncode == 0, done.stderr
-    assert "weather               ok" in done.stdout
-    entry = json.loads((tmp_path / ".cursor/mcp.json").read_text())["mcpServers"]["weather"]
-    assert entry["args"] == [str(tmp_path / ".local/share/mcp-servers/weather.pyz")]
-    assert called(entry, "greet", {"name": "Ada"})["content"][0]["text"]
 
 
 @pytest.fixture(scope="module")

@@ -26,7 +26,7 @@ import anyio
 import pytest
 from mcp import Client, StdioServerParameters
 
-from support.artifact import SOURCES, with_bytecode
+from support.artifact import SOURCES, mcpc, with_bytecode
 from support.needs import needs
 from support.processes import is_alive
 from support.talking import META
@@ -728,9 +728,9 @@ def test_a_client_that_goes_during_a_build_is_not_waited_for(project: Path) -> N
 )
 def test_without_a_first_build_there_is_nothing_to_serve(project: Path, content: str | None, words: str) -> None:
     (project / "tools.py").unlink() if content is None else (project / "tools.py").write_text(content)
-    with dev(project) as talk:
-        assert talk.process.wait(PATIENCE) == 1
-        talk.wait_for(words)
+    done = mcpc("dev", project)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert words in done.stderr
 
 
 @pytest.mark.slow
@@ -758,9 +758,9 @@ def test_a_tool_of_the_project_keeps_its_name(project: Path) -> None:
 @pytest.mark.sampled(5)
 @pytest.mark.parametrize("address", ["0", "70000", "x", "host:", ":"])
 def test_an_address_that_is_none_is_refused(project: Path, address: str) -> None:
-    with dev(project, "--http", address) as talk:
-        assert talk.process.wait(PATIENCE) == 2
-        talk.wait_for("expected PORT or HOST:PORT")
+    done = mcpc("dev", project, "--http", address)
+    assert done.returncode == 2
+    assert "expected PORT or HOST:PORT" in done.stderr
 
 
 @pytest.mark.slow

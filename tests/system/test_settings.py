@@ -105,6 +105,35 @@ def test_calls_tell_what_is_missing_and_the_server_lives_on(weather: Path) -> No
     assert "WEATHER_API_KEY is not set" in errors
 
 
+def test_what_is_missing_is_named_with_the_place_in_each_client_that_starts_the_server(
+    weather: Path, tmp_path: Path
+) -> None:
+    home = {"HOME": str(tmp_path), "USERPROFILE": str(tmp_path), "APPDATA": str(tmp_path), "XDG_CONFIG_HOME": ""}
+    entry = {"command": "/usr/bin/python3", "args": [str(weather)]}
+    files = {
+        ".cursor/mcp.json": {"mcpServers": {"weather": entry, "other": {"command": "/bin/true"}}},
+        ".config/opencode/opencode.json": {"mcp": {"rain": {"type": "local", "command": ["python3", str(weather)]}}},
+        ".codeium/windsurf/mcp_config.json": {"mcpServers": {"other": {"command": "/bin/true"}}},
+    }
+    for name, content in files.items():
+        (tmp_path / name).parent.mkdir(parents=True)
+        (tmp_path / name).write_text(json.dumps(content))
+    (tmp_path / ".gemini").mkdir()
+    (tmp_path / ".gemini/settings.json").write_text("{ broken")
+    found, errors = call(weather, ["shell"], **home)
+    text = found["shell"]["content"][0]["text"]
+    for place in (
+        f"Cursor starts this server: set it in `env` of `weather` in {tmp_path}/.cursor/mcp.json",
+        f"set it in `environment` of `rain` in {tmp_path}/.config/opencode/opencode.json",
+        "install --client cursor --name weather --env NAME=VALUE`",
+    ):
+        assert place in text and place in errors
+    assert "Windsurf" not in text
+    found, errors = call(weather, ["shell"], **{**home, "HOME": str(tmp_path / "nobody")})
+    assert "`env` in most clients' configuration" in found["shell"]["content"][0]["text"]
+    assert "`env` in most clients' configuration" in errors
+
+
 def test_the_values_are_nowhere_in_the_file_and_its_facts_say_what_to_set(weather: Path) -> None:
     shown = subprocess.run([sys.executable, weather, "info"], capture_output=True, text=True, check=True).stdout
     rows = [line.split(None, 1)[1] for line in shown.splitlines() if line.startswith("setting")]

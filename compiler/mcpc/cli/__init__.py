@@ -27,9 +27,11 @@ SECTIONS = {
     "Write a project": {
         "new": "Create a new project.",
         "check": "Check a project without building it.",
+        "test": "Run the test cases of a project.",
         "dev": "Serve a project and rebuild it when files change.",
         "import": "Convert a project of any format to the native format.",
         "models": "Write the input and output types of tools as Python classes.",
+        "stubs": "Write a typed client for a server's tools, in Python or TypeScript.",
         "show": "Show how mcpc reads a project.",
         "explain": "Explain a diagnostic code.",
     },
@@ -40,6 +42,7 @@ SECTIONS = {
         "read": "Print one resource of a project or a built file.",
         "prompt": "Print one prompt of a project or a built file.",
         "inspect": "Show what a project or a built file offers.",
+        "docs": "Write the documentation of a server for its users.",
     },
     "Trust it": {
         "diff": "Compare two versions of a server, for clients.",

@@ -36,10 +36,22 @@ NEXT_AFTER_IMPORT = "{path} lists each definition; next: {command}"
 NOT_A_SNAPSHOT = (
     "{path} is neither a built file nor a snapshot: {problem}; `mcpc inspect --format json` writes a snapshot"
 )
+NO_CASES = """\
+{folder} has no test cases; a file such as {folder}/greet.yaml has them:
+
+tests:
+- name: greets by name
+  tool: greet
+  arguments: {{name: Ada}}
+  expect: {{text: "Hello, Ada!"}}
+
+The file's name ends in {endings}."""
+NO_CASE_SELECTED = "--filter `{pattern}` matches none of the {count} cases"
 NO_ADDRESS_OF_BUNDLE = "there is no address for {path}: use `--mcpb URL={path}`, or `mcpb` in `[tool.mcpc.registry]`"
 NOT_A_RELEASE = "{path} has files that are not those of a release, such as {name}; expected a new folder or a release"
 NOT_BUILT_BY_MCPC = "{path} was not built by mcpc"
 NOT_MODELS = "{path} was not written by `mcpc models`; use another name"
+NOT_STUBS = "{path} was not written by `mcpc stubs`; use another name"
 NOT_PINS = "{path}: {problem}; expected a file of `mcpc scan --pin`, or a snapshot"
 ONLY_SELF_CONTAINED = "--interpreter and --minimal-library are options of --self-contained"
 OTHER_SOURCES = "{path} was built from other sources than the server that it is to start"
@@ -53,6 +65,8 @@ PYTHON_EXPECTED = "expected a command or a path without spaces, quotes or other 
 PYTHON_OF_PROGRAM_EXPECTED = "--exe finds Python by its version; expected `--python python3.N`, not `{python}`"
 PYTHON_PATH_EXPECTED = "expected a command or an absolute path, because the file can be started from any folder"
 PYTHON_TOO_OLD = "a server does not run on Python {minor}; expected 3.11 or newer"
+TESTED_WITHOUT_HTTP = "note: the file was built without HTTP, so that no case ran over it"
+WRONG_EXPRESSION = "{option}: not a regular expression: {problem}"
 SERVER_COMMAND_EXPECTED = "expected the command line of a server after `--`"
 SERVER_DID_NOT_ANSWER = "{name}: {problem}"
 SERVER_TARGET_EXPECTED = (

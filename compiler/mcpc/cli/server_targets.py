@@ -111,6 +111,14 @@ def read_target(target: str, given: Mapping[str, Any], headers: Mapping[str, str
         return artifact_lists(artifact)
 
 
+def read_server_target(target: str, given: dict[str, Any]) -> ServerLists:
+    """Return what a target offers, or a command after `--`; `given`: options of connections, then build options."""
+    headers = request_headers(given.pop("headers"), given.pop("token_file"))
+    seconds = given.pop("timeout")
+    words = server_command()
+    return read_command(words, seconds) if words else read_target(target, given, headers, seconds)
+
+
 def read_command(words: Sequence[str], seconds: float) -> ServerLists:
     """Return what a server offers that a command line starts; exit with a message if it does not answer."""
     return _running(words[0], partial(started_server, words), seconds)

@@ -1,7 +1,7 @@
 """The table of diagnostic codes.  A code never changes its meaning, and each has a page that explains it.
 
 Families: 0xx files and encodings, 1xx definitions and schemas, 2xx handlers, 3xx servers and protocol, 4xx packages,
-5xx portability, 7xx security.
+5xx portability, 6xx test cases, 7xx security.
 """
 
 from __future__ import annotations
@@ -212,6 +212,12 @@ CODES: dict[str, DiagnosticCode] = {
     "MCP502": DiagnosticCode("error", "two file names differ only in case"),
     "MCP503": DiagnosticCode("warning", "handler needs Bash, which Windows does not have"),
     "MCP504": DiagnosticCode("warning", "program is for another system"),
+    "MCP601": DiagnosticCode("error", "file of test cases cannot be read"),
+    "MCP602": DiagnosticCode("error", "unknown field of a test case"),
+    "MCP603": DiagnosticCode("error", "invalid value in a test case"),
+    "MCP604": DiagnosticCode("error", "test case without a call"),
+    "MCP605": DiagnosticCode("error", "test case calls what the server does not offer"),
+    "MCP606": DiagnosticCode("error", "two test cases have the same name"),
     "MCP701": DiagnosticCode("error", "character hides or reorders text shown to a model"),
     "MCP703": DiagnosticCode("error", "path leads out of its folder"),
     "MCP704": DiagnosticCode("error", "program can be changed by others"),

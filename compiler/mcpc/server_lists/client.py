@@ -7,7 +7,7 @@ trusted: time, bytes, pages and items are limited, and what is not of the protoc
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
 from mcpc import __version__
@@ -30,11 +30,8 @@ MAX_BYTES = 64 << 20
 MAX_ITEMS = 100_000
 METHOD_NOT_FOUND = -32601
 PREFIX = "io.modelcontextprotocol/"
-META = {
-    f"{PREFIX}protocolVersion": STATELESS,
-    f"{PREFIX}clientInfo": CLIENT,
-    f"{PREFIX}clientCapabilities": {},
-}
+META = {f"{PREFIX}protocolVersion": STATELESS, f"{PREFIX}clientInfo": CLIENT}
+CAPABILITIES = f"{PREFIX}clientCapabilities"
 REQUESTS = {
     "tools": ("tools", "tools/list"),
     "prompts": ("prompts", "prompts/list"),
@@ -54,6 +51,7 @@ class AnsweredError(ConversationError):
     def __init__(self, method: str, code: object, message: object) -> None:
         super().__init__(f"its answer to {method} is error {code}: {str(message)[:300]}")
         self.code = code
+        self.text = str(message)
 
 
 class Deadline:
@@ -83,8 +81,21 @@ class Deadline:
         return Deadline(min(seconds, self.seconds()), self._left, self._clock)
 
 
+def refusal(request: Object) -> Object:
+    """Return the response to a request of the server by a client that supports none but `ping`."""
+    answer: Object = {"jsonrpc": "2.0", "id": request["id"]}
+    if request["method"] == "ping":
+        return {**answer, "result": {}}
+    return {**answer, "error": {"code": METHOD_NOT_FOUND, "message": "not supported by this client"}}
+
+
 class Transport(Protocol):
-    """A connection to one server: requests and notifications, one at a time."""
+    """A connection to one server: requests and notifications, one at a time.
+
+    `answer`: makes the response to a request of the server.
+    """
+
+    answer: Callable[[Object], Object]
 
     def request(self, message: Object, deadline: Deadline) -> Object:
         """Send a request, and return the response with its id; raise ConversationError."""
@@ -98,18 +109,19 @@ class Transport(Protocol):
 
 @dataclass(slots=True)
 class ServerClient:
-    """A conversation with one server."""
+    """A conversation with one server.  `capabilities`: those that this client declares."""
 
     transport: Transport
     deadline: Deadline
     is_stateless: bool = False
+    capabilities: Object = field(default_factory=dict)
     _number: int = 0
 
     def request(self, method: str, params: Object, deadline: Deadline | None = None) -> Object:
         """Return the result of a request; raise ConversationError."""
         self._number += 1
         if self.is_stateless:
-            params = {**params, "_meta": META}
+            params = {**params, "_meta": {**META, CAPABILITIES: self.capabilities}}
         message = {"jsonrpc": "2.0", "id": self._number, "method": method, "params": params}
         answer = self.transport.request(message, deadline or self.deadline)
         error = answer.get("error")
@@ -136,7 +148,7 @@ class ServerClient:
         """Return what a server of the handshake era says about itself; raise ConversationError."""
         self.is_stateless = False
         self.transport.use_revision("")
-        params = {"protocolVersion": HANDSHAKE, "capabilities": {}, "clientInfo": CLIENT}
+        params = {"protocolVersion": HANDSHAKE, "capabilities": self.capabilities, "clientInfo": CLIENT}
         result = self.request("initialize", params)
         version = result.get("protocolVersion")
         if not isinstance(version, str):

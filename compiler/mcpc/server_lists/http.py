@@ -14,11 +14,11 @@ from http.client import HTTPException
 from typing import IO, TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from mcpc.server_lists.client import STATELESS, AnsweredError, ConversationError
+from mcpc.server_lists.client import STATELESS, AnsweredError, ConversationError, refusal
 from mcpc.server_lists.event_streams import event_data
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from mcpc.server_lists.client import Deadline
 
@@ -48,9 +48,11 @@ class _NoRedirects(urllib.request.HTTPRedirectHandler):
 
 
 class HttpTransport:
-    """The connection to an address."""
+    """The connection to an address.  `headers_of`: headers that repeat a part of a stateless request."""
 
     def __init__(self, url: str, headers: Mapping[str, str]) -> None:
+        self.answer: Callable[[Object], Object] = refusal
+        self.headers_of: Callable[[Object], Mapping[str, str]] = lambda _message: {}
         self._url = url
         self._headers = dict(headers)
         self._revision = self._session = ""
@@ -71,7 +73,9 @@ class HttpTransport:
             self._session = response.headers.get(SESSION) or self._session
             for body in self._bodies(response, deadline):
                 found = _object(body)
-                if found.get("id") == message["id"] and ("result" in found or "error" in found):
+                if "method" in found and found.get("id") is not None:
+                    self.notify(self.answer(found), deadline)
+                elif found.get("id") == message["id"] and ("result" in found or "error" in found):
                     return found
         raise ConversationError("its response has no answer of MCP")
 
@@ -80,14 +84,15 @@ class HttpTransport:
         headers = {"Accept": ACCEPT, "Content-Type": "application/json", **self._headers}
         headers |= {SESSION: self._session} if self._session else {}
         headers |= {VERSION: self._revision} if self._revision else {}
-        headers |= {METHOD: message["method"]} if self._revision == STATELESS else {}
+        if self._revision == STATELESS:
+            headers |= {METHOD: message["method"], **self.headers_of(message)}
         request = urllib.request.Request(self._url, json.dumps(message).encode(), headers)
         try:
             with self._opener.open(request, timeout=deadline.seconds()) as response:
                 yield response
         except urllib.error.HTTPError as problem:
             with problem:
-                raise self._refusal(problem, message["method"], deadline) from None
+                raise self._refusal(problem, str(message.get("method")), deadline) from None
         except TimeoutError:
             raise ConversationError("it did not answer in time") from None
         except (urllib.error.URLError, HTTPException, OSError) as problem:

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 
 from mcpc import programs
 from mcpc.platforms.program_groups import GROUP_OPTIONS, ProgramGroup
-from mcpc.server_lists.client import MAX_BYTES, METHOD_NOT_FOUND, ConversationError
+from mcpc.server_lists.client import MAX_BYTES, ConversationError, refusal
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from mcpc.server_lists.client import Deadline
 
@@ -31,7 +31,8 @@ LINES = 64
 class ProcessTransport:
     """The connection to a process, whose output lines a thread transfers."""
 
-    def __init__(self, process: subprocess.Popen[bytes]) -> None:
+    def __init__(self, process: subprocess.Popen[bytes], answer: Callable[[Object], Object] = refusal) -> None:
+        self.answer = answer
         self._process = process
         self._lines: SimpleQueue[bytes] = SimpleQueue()
         self._room = threading.Semaphore(LINES)
@@ -60,12 +61,12 @@ class ProcessTransport:
             raise ConversationError(self._ended()) from None
 
     def request(self, message: Object, deadline: Deadline) -> Object:
-        """Write a request, and return its response; a request of the server is refused."""
+        """Write a request, and return its response; a request of the server is answered."""
         self.notify(message, deadline)
         while True:
             found = self._message(deadline)
             if "method" in found and found.get("id") is not None:
-                self.notify(_refusal(found), deadline)
+                self.notify(self.answer(found), deadline)
             elif found.get("id") == message["id"] and ("result" in found or "error" in found):
                 return found
 
@@ -91,18 +92,14 @@ class ProcessTransport:
         return "it closed its standard output"
 
 
-def _refusal(request: Object) -> Object:
-    answer: Object = {"jsonrpc": "2.0", "id": request["id"]}
-    if request["method"] == "ping":
-        return {**answer, "result": {}}
-    return {**answer, "error": {"code": METHOD_NOT_FOUND, "message": "not supported by this client"}}
-
-
 @contextmanager
-def started_server(command: Sequence[str]) -> Iterator[ProcessTransport]:
-    """Start a server and yield the connection to it; raise ConversationError.  Its standard error is the caller's."""
+def started_server(command: Sequence[str], **options: Any) -> Iterator[ProcessTransport]:
+    """Start a server and yield the connection to it; raise ConversationError.
+
+    Its standard error is the caller's, unless `options` (those of `start_program`) has another.
+    """
     try:
-        process = programs.start_program("server", command, stderr=None, **GROUP_OPTIONS)
+        process = programs.start_program("server", command, **{"stderr": None, **GROUP_OPTIONS, **options})
     except OSError as problem:
         raise ConversationError(f"it cannot be started: {problem.strerror or problem}") from None
     group = ProgramGroup(process)

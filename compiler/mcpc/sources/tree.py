@@ -7,6 +7,7 @@ never opened. Each refused entry is a diagnostic with its path; reading continue
 from __future__ import annotations
 
 import os
+import re
 import stat
 from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
@@ -33,6 +34,8 @@ IGNORED_NAMES = frozenset({".DS_Store", ".git", IGNORES, ".venv", "__pycache__",
 IGNORED_ENDINGS = (".pyc", ".pyz", ".swp", ".swo", "~")
 ENVIRONMENT_MARKERS = "pyvenv.cfg"
 """A folder with such a file is a virtual environment of any name: installed packages and links to the outside."""
+CASE_FILES = re.compile(r"tests/[^/]+\.(?:json|ya?ml)\Z")
+"""Files that `mcpc test` reads: no part of the server, unless `include` matches them."""
 # An editor's lock file is a dangling symlink: it must be ignored before it is followed.
 IGNORED_BEGINNING = ".#"
 
@@ -130,6 +133,8 @@ def _look_into(walk: _Walk, folder: _Folder) -> None:
             return
         if real.name not in IGNORED_NAMES and not real.name.startswith(IGNORED_BEGINNING):
             path = f"{folder.path}/{real.name}" if folder.path else real.name
+            if CASE_FILES.match(path) and not walk.selection.names(path):
+                continue
             if not walk.selection.leaves_out(path, is_folder=real.is_dir() and not real.is_symlink()):
                 _read_entry(walk, _Entry(path, real, folder, folder.linked))
 

@@ -13,9 +13,9 @@ from mcpc_runtime.lazy import lazy
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from base64 import b64decode
-    from typing import TextIO
+    from typing import Any, TextIO
 
-    from mcpc_runtime.cli.artifact_info import Object
+    Object = dict[str, Any]
 else:
     b64decode = lazy("base64:b64decode")
 

@@ -30,6 +30,10 @@ NOTHING = "there is no entry {name}"
 ONLY_FOR_URLS = "a link works on every machine, so it needs --url, or a command that is the same everywhere (--command)"
 PROMPT = "{title}{hint}: "
 SECRET_IN_PROJECT = "{name} is a secret, and the project's file is for everybody; use the user scope"
+SET_IN_CLIENT = (
+    "{title} starts this server: set it in `{field}` of `{entry}` in {path}, "
+    "or run `server.pyz install --client {client} --name {entry} --env NAME=VALUE`."
+)
 TEXT_ONLY = "a path is not UTF-8, so it cannot be in a configuration file"
 TOO_LONG = "the names of tools become too long for some clients: mcp__{name}__{tool}; use a shorter --name"
 UNKNOWN_CLIENT = "unknown client `{name}`{hint}"

@@ -34,7 +34,7 @@ class RunnerContext:
         self._supervisor: Supervisor | None = None
         self._read_end = self._write_end = -1
         self._environments: dict[int, dict[bytes, bytes]] = {}
-        self.refusal = refusal_text(image_problems(image)) if "settings" in image.index else ""
+        self.refusal = refusal_text(image_problems(image), image.how_to_set) if "settings" in image.index else ""
         """Why no handler can be run: settings are missing or invalid."""
         for names in call_rows(image.hooks("secret_variables"), image):
             hide_variables(names)

@@ -273,6 +273,8 @@ class Image:
         """The kinds of definitions that only the program knows (`tools` …), and the methods of their lists."""
         self.endpoint = ""
         """The HTTP path of this server."""
+        self.how_to_set = ""
+        """Where the settings that are missing are set on this machine; a general text if empty."""
         self.program_arguments: list[str] | None = None
         """The arguments after `--` on the command line; None without them."""
         self._revisions: dict[str, ProtocolRevision] = {}

@@ -22,7 +22,7 @@ def as_junit(comparison: Comparison, failing: frozenset[Impact]) -> str:
     count = sum(fails(each, failing) for each in comparison.changes)
     numbers = {"tests": str(max(len(comparison.changes), 1)), "failures": str(count), "errors": "0", "time": "0"}
     suites = Element("testsuites", {"name": "mcpc diff", **numbers})
-    suite = SubElement(suites, "testsuite", {"name": _text(comparison.new.name or "server"), **numbers})
+    suite = SubElement(suites, "testsuite", {"name": xml_text(comparison.new.name or "server"), **numbers})
     for each in comparison.changes:
         _add_case(suite, each, failing)
     if not comparison.changes:
@@ -32,14 +32,15 @@ def as_junit(comparison: Comparison, failing: frozenset[Impact]) -> str:
 
 
 def _add_case(suite: Element, change: Change, failing: frozenset[Impact]) -> None:
-    name = _text(f"{item_text(change)}: {change.message}")
+    name = xml_text(f"{item_text(change)}: {change.message}")
     case = SubElement(suite, "testcase", {"classname": f"mcpc.diff.{change.verdict}", "name": name, "time": "0"})
     lines = [f"{change.rule} at {change.location}", *details(change)]
     if fails(change, failing):
-        SubElement(case, "failure", {"type": change.rule, "message": name}).text = _text("\n".join(lines))
+        SubElement(case, "failure", {"type": change.rule, "message": name}).text = xml_text("\n".join(lines))
     else:
-        SubElement(case, "system-out").text = _text("\n".join(lines))
+        SubElement(case, "system-out").text = xml_text("\n".join(lines))
 
 
-def _text(text: str) -> str:
+def xml_text(text: str) -> str:
+    """Return a text without what XML 1.0 cannot have, and with what is hidden made visible."""
     return "\n".join(visible(FORBIDDEN.sub("\ufffd", line)) for line in text.split("\n"))

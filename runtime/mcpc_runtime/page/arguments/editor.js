@@ -74,10 +74,11 @@ class Editor {
   build() {
     this.switches = { form: button("Form", () => this.switchTo("form")), raw: button("JSON", () => this.switchTo("raw")) };
     const modes = make("div", { class: "arg-modes", role: "group", "aria-label": "Edit as" }, ...Object.values(this.switches));
-    this.top = make("ul", { class: "arg-problems arg-top", role: "alert" });
+    this.top = make("ul", { class: "arg-problems" });
+    const alert = make("div", { role: "alert" }, this.top);
     this.failure = make("p", { class: "arg-problem", role: "status", id: `${this.idPrefix}-failure` });
     this.body = make("div", { class: "arg-editor-body" });
-    this.element = make("div", { class: "arg-editor" }, modes, this.top, this.failure, this.body, this.status);
+    this.element = make("div", { class: "arg-editor" }, modes, alert, this.failure, this.body, this.status);
   }
 
   /** Return what the editor begins with: an object where the schema allows one. */

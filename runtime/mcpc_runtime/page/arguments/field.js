@@ -165,6 +165,7 @@ export class Field {
   disclosure(shown) {
     const attributes = { class: "arg-disclosure", "aria-expanded": String(this.opened), "aria-controls": this.content.id };
     return button(shown, () => {
+      this.shut = this.opened;
       this.open(!this.opened);
       this.heading.firstChild.focus();
     }, attributes);
@@ -178,7 +179,7 @@ export class Field {
     this.state.value = this.node === undefined && !this.option?.raw ? OUT : this.option?.raw ? "json" : String(this.options.indexOf(this.option));
     this.element.classList.toggle("arg-out", this.node === undefined);
     this.state.hidden = this.place === "root" && this.options.length === 1 && !this.option?.raw;
-    this.hint.textContent = hintOf(this.option);
+    this.hint.textContent = hintOf(this.option, this.options, this.node !== undefined);
     this.state.classList.toggle("arg-sole", this.input === this.state);
     if (this.isGroup()) this.slot.replaceChildren(make("span", { class: "arg-summary" }, this.opened ? "" : summaryOf(this.node)));
     this.suggest();
@@ -267,9 +268,9 @@ export class Field {
     return same(shown, this.node) ? this.node : shown;
   }
 
-  /** Return the field that is nearest to a place, and what is left of its path; opens what is closed. */
+  /** Return the field that is nearest to a place, and what is left of its path; opens what the user has not closed. */
   find(tokens) {
-    if (tokens.length === 0 || !this.isGroup()) return { field: this, rest: tokens };
+    if (tokens.length === 0 || !this.isGroup() || this.shut) return { field: this, rest: tokens };
     this.open();
     const child = this.control.child(tokens[0]);
     return child === undefined ? { field: this, rest: tokens } : child.find(tokens.slice(1));

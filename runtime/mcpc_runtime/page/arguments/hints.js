@@ -27,12 +27,12 @@ const BOUNDS = {
 };
 BOUNDS.integer = BOUNDS.number;
 
-/** Return the bounds of an option of a field: "integer, 1 to 10"; "" for whole values. */
-export function hintOf(option) {
+/** Return the bounds of a field's option, "1 to 10", after the kinds of value that it takes if none is given yet. */
+export function hintOf(option, options, isGiven) {
   if (option?.type === undefined) return "";
-  const parts = BOUNDS[option.type](option.schema).filter((part) => typeof part === "string" && part !== "");
-  const kind = option.type === "integer" ? ["integer"] : [];
-  return cut([...kind, ...parts].join(", "), 200);
+  const kinds = options.filter(({ type }) => type !== undefined).map(({ label }) => label);
+  const kind = isGiven ? "" : kinds.length > 3 ? "anything" : kinds.join(" or ");
+  return cut([kind, ...BOUNDS[option.type](option.schema)].filter((part) => typeof part === "string" && part !== "").join(", "), 200);
 }
 
 /** Return the values that a schema suggests: [{word: "default" | "example", node, text}]. */

@@ -9,8 +9,8 @@ A node is frozen and one of
 Names are never properties of JavaScript objects: `__proto__` and `constructor` are names as any other. */
 
 const DEEPEST = 500;
-const ESCAPES = '"\\/bfnrt';
 const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
+const STRING = /"[^"\\\u0000-\u001f]*(?:\\.[^"\\\u0000-\u001f]*)*"/y;
 const WORDS = ["null", "true", "false"];
 
 /** What is wrong with a text, and where: `line` and `column` count from 1. */
@@ -121,26 +121,19 @@ class Reader {
   }
 
   string() {
-    const start = this.at;
-    this.at += 1;
-    while (this.text[this.at] !== '"') this.character(start);
-    this.at += 1;
-    const source = this.text.slice(start, this.at);
-    return Object.freeze({ kind: "string", value: JSON.parse(source), source });
+    STRING.lastIndex = this.at;
+    const source = STRING.exec(this.text)?.[0];
+    if (source === undefined) this.fail("This string has no end, or a line break that is not written as \\n");
+    this.at += source.length;
+    return Object.freeze({ kind: "string", value: this.unescaped(source), source });
   }
 
-  character(start) {
-    const code = this.text.charCodeAt(this.at);
-    if (Number.isNaN(code)) this.fail("This string has no end", start);
-    if (code < 32) this.fail("A line break or control character in a string is written as an escape (\\n)");
-    this.at += code === 92 ? this.escape() : 1;
-  }
-
-  escape() {
-    const next = this.text[this.at + 1] ?? "?";
-    if (ESCAPES.includes(next)) return 2;
-    if (next === "u" && /^[0-9a-fA-F]{4}$/.test(this.text.slice(this.at + 2, this.at + 6))) return 6;
-    return this.fail("Unknown escape in a string");
+  unescaped(source) {
+    try {
+      return JSON.parse(source);
+    } catch {
+      return this.fail("Unknown escape in a string", this.at - source.length);
+    }
   }
 
   word() {

@@ -102,15 +102,11 @@ export class Schemas {
   }
 
   branches(schema) {
-    const keyword = ["oneOf", "anyOf"].find((name) => listOf(own(schema, name)).some(saysMore));
+    const keyword = ["oneOf", "anyOf"].find((name) => Array.isArray(schema[name]) && schema[name].some(saysMore));
     if (keyword === undefined) return [schema];
     const { title, description, default: _, examples, ...base } = schema;
     delete base[keyword];
-    const found = [];
-    for (const branch of schema[keyword]) {
-      found.push(...this.branch(branch, base, schema[SEEN] ?? []));
-    }
-    return found;
+    return schema[keyword].flatMap((branch) => this.branch(branch, base, schema[SEEN] ?? []));
   }
 
   branch(branch, base, seen) {

@@ -1,0 +1,76 @@
+"""`mcpc docs`."""
+
+from __future__ import annotations
+
+import zipfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from mcpc.cli import command_options
+from mcpc.cli.artifact import artifact_contents, built_artifact
+from mcpc.cli.build_steps import atomic_write, output_path
+from mcpc.cli.evidence import read_artifact
+from mcpc.cli.licenses import licence_rows
+from mcpc.cli.server_targets import CommandWithServer, connection_options, read_server_target, server_command
+from mcpc.documentation import FORMATS, page_of
+from mcpc.documentation.examples import cases_of
+from mcpc.server_lists.http import is_address
+from mcpc.trust.bill import inner_bill
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+STANDARD_OUTPUT = "-"
+MARKDOWN = (".md", ".markdown")
+
+
+@click.command(cls=CommandWithServer)
+@click.argument("target", default=".")
+@click.option(
+    "-o", "--output", "place", default=STANDARD_OUTPUT, metavar="FILE", help="File to write (default: print)."
+)
+@click.option(
+    "--format",
+    "output",
+    type=click.Choice(list(FORMATS)),
+    help="Format (default: markdown for a FILE that ends in .md, else html).",
+)
+@connection_options
+@command_options.build_options
+def command(target: str, place: str, output: str | None, **given: Any) -> None:
+    """Write the documentation of TARGET for its users, as one file: tools, prompts, resources, settings, clients.
+
+    TARGET is a project's folder (this one by default), a built file, a snapshot, the address of a server, or a command
+    after `--`. The HTML loads nothing from anywhere. The examples of a project are those of its schemas and of its
+    test cases in `tests/`.
+    """
+    path = None if place == STANDARD_OUTPUT else output_path(Path(place))
+    chosen = output or ("markdown" if place.endswith(MARKDOWN) else "html")
+    facts, about = facts_of(target, given)
+    cases = cases_of(Path(target)) if Path(target).is_dir() else {}
+    text = FORMATS[chosen](page_of(facts, cases, about)).encode("utf-8", "backslashreplace")
+    if path is None:
+        click.echo(text, nl=False)
+        return
+    with atomic_write(path, text, 0o666):
+        pass
+
+
+def facts_of(target: str, given: dict[str, Any]) -> tuple[Mapping[str, Any], list[tuple[str, str]]]:
+    """Return what a target offers, and of a built file or a project more about the file."""
+    path = Path(target)
+    is_file = path.is_dir() or (path.is_file() and zipfile.is_zipfile(path))
+    if server_command() is not None or is_address(target) or not is_file:
+        return read_server_target(target, given).as_json(), []
+    build = {name: value for name, value in given.items() if name not in ("headers", "token_file", "timeout")}
+    with built_artifact(path, build) as artifact:
+        return artifact_contents(artifact), [*about_file(artifact)]
+
+
+def about_file(path: Path) -> Iterator[tuple[str, str]]:
+    """Yield names and texts about a built file: its size, and the licences of what it contains."""
+    yield "Size", f"{path.stat().st_size:,} bytes"
+    for row in licence_rows(inner_bill(read_artifact(path))):
+        yield "Contains", f"{row['name']} {row['version']}: {row['licence'] or 'no licence is declared'}"

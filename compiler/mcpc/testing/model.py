@@ -1,0 +1,103 @@
+"""A case, the ways in which it runs, and what was found."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from mcpc.sources.json_tree import Node
+
+    Json = Any
+
+ERAS = ("handshake", "stateless")
+TRANSPORTS = ("stdio", "http")
+BOTH = "both"
+
+
+class Absent:
+    """The type of NOTHING."""
+
+
+NOTHING = Absent()
+"""In place of a value that is not there, since null is a value."""
+
+
+class Variant(NamedTuple):
+    """One way to run a case."""
+
+    transport: str
+    era: str
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One call and what it has to lead to.
+
+    `kind`: tool, prompt or resource; `target`: its name or URI.  `environment`: variables of the server.  `answers`:
+    results for the questions of the server, in order.  `expect`: the object of the file, None if it is left out.
+    `node`: the whole case in its file.  `number`: its place in its file, from 1.
+    """
+
+    name: str
+    kind: str
+    target: str
+    arguments: Mapping[str, Json]
+    variants: tuple[Variant, ...]
+    environment: tuple[tuple[str, str], ...]
+    answers: tuple[Mapping[str, Json], ...]
+    expect: Node | None
+    node: Node
+    number: int
+
+    @property
+    def file(self) -> str:
+        """The path of its file, relative to the project."""
+        return self.node.path
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What a call led to.
+
+    `code`: of a JSON-RPC error, None if there is none.  `result`: the whole result.  `structured`: NOTHING if there is
+    none.  `questions`: the server's questions for which there was no answer.  `log`: what the server wrote on standard
+    error meanwhile.
+    """
+
+    is_error: bool
+    text: str = ""
+    code: int | None = None
+    structured: Json | Absent = NOTHING
+    problems: tuple[Mapping[str, Json], ...] | None = None
+    result: Mapping[str, Json] = field(default_factory=dict)
+    questions: tuple[str, ...] = ()
+    milliseconds: float = 0.0
+    log: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Mismatch:
+    """One difference between what a case expects and what was found.
+
+    `node`: the expectation in its file, None if the file does not state it.  `update`: the value that would fit there,
+    NOTHING if `--update` does not change such an expectation.
+    """
+
+    what: str
+    expected: Json
+    found: Json
+    node: Node | None = None
+    update: Json | Absent = NOTHING
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """A case that ran in one way."""
+
+    case: Case
+    variant: Variant
+    mismatches: tuple[Mismatch, ...]
+    reply: Reply

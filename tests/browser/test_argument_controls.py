@@ -1,0 +1,272 @@
+"""The argument editor as a user has it: controls, keyboard, raw JSON, messages of the validator, and hostile schemas."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+
+from support.argument_editor import edit, opened, perform, value_text
+from support.editor_cases import CASES, TREE, Case
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from playwright.sync_api import Page
+
+    Json = Any
+
+HOSTILE = '<img src=x onerror="document.title = 1"><script>document.title = 1</script>'
+RICH = {
+    "type": "object",
+    "description": "Everything at once.",
+    "required": ["text", "list"],
+    "properties": {
+        "text": {"type": "string", "description": "A text", "examples": ["one"]},
+        "when": {"type": ["string", "null"], "format": "date-time"},
+        "number": {"type": "number", "minimum": 0, "default": 4},
+        "flag": {"type": "boolean"},
+        "choice": {"enum": ["a", "b"]},
+        "list": {"type": "array", "items": {"type": "string"}, "minItems": 1},
+        "map": {"type": "object", "additionalProperties": {"type": "integer"}},
+        "either": {"oneOf": [{"type": "object", "properties": {"k": {"const": "v"}}}, {"type": "integer"}]},
+        "any": {},
+    },
+}
+RICH_TEXT = '{"text": "a", "when": null, "list": ["x", "y"], "map": {"m": 1}, "either": {"k": "v"}, "any": [1]}'
+
+
+@pytest.fixture(scope="module")
+def tab() -> Iterator[Page]:
+    with opened(viewport={"width": 900, "height": 900}) as found:
+        yield found
+
+
+def schema_of(case: Case) -> Json:
+    return (
+        case.schema
+        if case.whole
+        else {"type": "object", "properties": {"x": case.schema}, "additionalProperties": False}
+    )
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_what_a_user_enters_is_the_expected_json(tab: Page, name: str) -> None:
+    case = CASES[name]
+    edit(tab, schema_of(case))
+    for step in case.steps:
+        perform(tab, step)
+    assert value_text(tab) == case.expected
+    assert tab.evaluate("[editor.error(), JSON.stringify(editor.value()) !== undefined, changes > 0]") == [
+        None,
+        True,
+        True,
+    ]
+
+
+def test_broken_raw_json_is_reported_with_its_place_and_keeps_the_last_value(tab: Page) -> None:
+    edit(tab, RICH, '{"text": "a"}')
+    perform(tab, ("click", "JSON"))
+    perform(tab, ("fill", "Arguments as JSON", '{"text":\n  "b",}'))
+    error = tab.evaluate("editor.error()")
+    assert (error["line"], error["column"]) == (2, 7)
+    assert tab.evaluate("[editor.text(), editor.value()]") == ['{"text":\n  "b",}', {"text": "a"}]
+    perform(tab, ("click", "Form"))
+    assert tab.evaluate("editor.mode()") == "raw"
+    assert tab.get_by_label("Arguments as JSON").get_attribute("aria-invalid") == "true"
+    perform(tab, ("fill", "Arguments as JSON", '{"text":\n  "b"}'))
+    perform(tab, ("click", "Form"))
+    assert tab.evaluate("[editor.mode(), editor.error(), editor.text()]") == ["form", None, '{"text":\n  "b"}']
+
+
+@pytest.mark.parametrize("text", ["{", '{"a": 1, "a": 2}', "[" * 600 + "]" * 600, ""])
+def test_a_text_that_is_no_value_is_shown_raw(tab: Page, text: str) -> None:
+    edit(tab, RICH, text)
+    assert tab.evaluate("[editor.mode(), editor.text(), editor.error() !== null]") == ["raw", text, True]
+
+
+def test_a_wrong_number_and_wrong_raw_json_of_a_field_are_errors_until_corrected(tab: Page) -> None:
+    edit(tab, RICH, '{"number": 1}')
+    for wrong in ("1x", "01", "+1", "0x1", "1,5", "NaN"):
+        perform(tab, ("fill", "number", wrong))
+        assert tab.evaluate("editor.error() !== null"), wrong
+    perform(tab, ("fill", "number", "2"))
+    perform(tab, ("give", "any", "JSON"))
+    perform(tab, ("fill", "any", "[1"))
+    assert tab.evaluate("editor.error()")["column"] == 3
+    perform(tab, ("give", "any", "left out"))
+    assert tab.evaluate("editor.error()") is None
+    assert value_text(tab) == '{"number": 2}'
+
+
+def test_what_does_not_fit_a_field_is_raw_json_there_and_only_there(tab: Page) -> None:
+    edit(tab, RICH, '{"text": {"a": 1.0}, "number": "many", "flag": true}')
+    shown = {name: tab.get_by_label(name, exact=True).input_value() for name in ("text", "number", "flag")}
+    assert json.loads(shown["text"]) == {"a": 1.0}
+    assert shown["number"] == '"many"'
+    assert tab.locator("textarea.arg-raw").count() == 2
+    assert value_text(tab) == '{"text": {"a": 1.0}, "number": "many", "flag": true}'
+
+
+@pytest.mark.parametrize(
+    "text", ['{"text": "a\\r\\nb"}', '{"text": "\\ud800"}', '{"text": "\\u0000\\u007f\\ufeff"}', '{"when": " 2026 "}']
+)
+def test_texts_that_a_control_would_change_are_not_changed(tab: Page, text: str) -> None:
+    edit(tab, RICH, text)
+    perform(tab, ("choose", "flag", "true"))
+    assert value_text(tab) == text[:-1] + ', "flag": true}'
+
+
+def test_a_change_keeps_how_everything_else_was_written(tab: Page) -> None:
+    before = (
+        '{"b": 1.50, "a": "\\u00e9", "__proto__": {"constructor": -0}, "": 123456789012345678901, "x": [1E5, "\\/"]'
+    )
+    edit(tab, {"properties": {"z": {"type": "string"}}}, before + "}")
+    perform(tab, ("fill", "z", "new"))
+    assert value_text(tab) == before + ', "z": "new"}'
+    assert tab.evaluate("Object.keys(editor.value())") == ["b", "a", "__proto__", "", "x", "z"]
+
+
+def test_names_of_prototypes_are_names_as_any_other(tab: Page) -> None:
+    names = ["__proto__", "constructor", "toString", "", "hasOwnProperty"]
+    edit(tab, {"type": "object", "properties": {name: {"type": "string"} for name in names}})
+    for name in names:
+        perform(tab, ("fill", name or '""', f"{name}!"))
+    assert value_text(tab) == json.dumps({name: f"{name}!" for name in names})
+
+
+def test_messages_of_the_validator_stand_beside_their_fields(tab: Page) -> None:
+    edit(
+        tab,
+        {"properties": {"a/b": {"properties": {"~": {"type": "array", "items": {"type": "string"}}}}, "c": {}}},
+        '{"a/b": {"~": ["x", "y"]}}',
+    )
+    problems = [
+        {"path": "/a~1b/~0/1", "message": "too short"},
+        {"path": "", "message": "of the whole"},
+        {"path": "/nowhere/1", "message": HOSTILE},
+        {"path": "/c", "message": "is missing"},
+    ]
+    tab.evaluate("(problems) => editor.setProblems(problems)", problems)
+    assert described(tab, "[1]").endswith("too short")
+    assert described(tab, "c").endswith("is missing")
+    assert tab.get_by_role("alert").locator("li").all_inner_texts() == ["of the whole", f"/nowhere/1: {HOSTILE}"]
+    perform(tab, ("fill", "[1]", "longer"))
+    assert not described(tab, "[1]").endswith("too short")
+    tab.evaluate("editor.setProblems([])")
+    assert tab.locator("li.arg-problem").count() == 0
+
+
+def described(tab: Page, label: str) -> str:
+    """Return what describes a field to those who hear the page."""
+    script = "(one) => one.getAttribute('aria-describedby').split(' ').map((id) => document.getElementById(id).textContent).join(' ')"
+    field = tab.get_by_label(label, exact=True).and_(tab.locator("input, select, textarea"))
+    return str(field.evaluate(script)).strip()
+
+
+def test_texts_of_a_schema_are_never_html(tab: Page) -> None:
+    part = {
+        "type": "string",
+        "title": HOSTILE,
+        "description": HOSTILE,
+        "default": HOSTILE,
+        "examples": [HOSTILE],
+        "format": HOSTILE,
+    }
+    schema = {
+        "title": HOSTILE,
+        "properties": {HOSTILE: part, "e": {"enum": [HOSTILE, "b"]}, "p": {"type": "string", "pattern": HOSTILE}},
+    }
+    edit(tab, schema, json.dumps({HOSTILE: HOSTILE, "other" + HOSTILE: HOSTILE}))
+    assert tab.locator("main img, main script").count() == 0
+    assert tab.title() == "Arguments"
+    assert tab.get_by_label(HOSTILE, exact=True).input_value() == HOSTILE
+
+
+def test_a_recursive_schema_is_opened_a_level_at_a_time(tab: Page) -> None:
+    edit(tab, TREE)
+    for _ in range(12):
+        tab.get_by_role("button", name="next", exact=True).last.click()
+    tab.get_by_label("name", exact=True).last.fill("deep")
+    assert value_text(tab).count('{"next": ') == 12
+    for schema in (
+        {"$ref": "#"},
+        {"allOf": [{"$ref": "#"}]},
+        {"oneOf": [{"$ref": "#"}, {"type": "array"}]},
+        {"not": {"$ref": "#"}},
+    ):
+        edit(tab, schema, "{}")
+        assert value_text(tab) == "{}"
+
+
+def test_many_branches_of_references_cost_little(tab: Page) -> None:
+    names = [f"d{number}" for number in range(60)]
+    twice = {
+        name: {"anyOf": [{"$ref": f"#/$defs/{after}"}] * 2, "allOf": [{"$ref": f"#/$defs/{after}"}] * 2}
+        for name, after in zip(names, [*names[1:], "end"], strict=True)
+    }
+    edit(tab, {"$ref": "#/$defs/d0", "$defs": {**twice, "end": {"type": "object"}}}, '{"a": 1}')
+    assert value_text(tab) == '{"a": 1}'
+
+
+def test_five_thousand_properties_and_values_are_shown_a_part_at_a_time(tab: Page) -> None:
+    names = [f"p{number}" for number in range(5000)]
+    edit(tab, {"properties": {name: {"type": "string"} for name in names}}, json.dumps({"p4321": "here"}))
+    assert 50 < tab.locator(".arg-field").count() < 100
+    assert tab.get_by_label("p4321", exact=True).input_value() == "here"
+    tab.get_by_role("searchbox").fill("P4999")
+    perform(tab, ("fill", "p4999", "last"))
+    assert value_text(tab) == '{"p4321": "here", "p4999": "last"}'
+    tab.get_by_role("searchbox").fill("")
+    tab.get_by_role("button", name="Show more").click()
+    assert 100 < tab.locator(".arg-field").count() < 200
+    big = json.dumps({"list": list(range(5000)), "map": {str(number): number for number in range(5000)}})
+    edit(tab, True, big)
+    assert tab.locator(".arg-field").count() < 300
+    assert value_text(tab) == big
+
+
+def test_an_enum_of_thousands_and_a_deep_value_are_shown(tab: Page) -> None:
+    edit(tab, {"properties": {"e": {"enum": [f"v{number}" for number in range(5000)]}}})
+    perform(tab, ("choose", "e", "v4999"))
+    assert value_text(tab) == '{"e": "v4999"}'
+    deep = "[" * 400 + "]" * 400
+    edit(tab, True, deep)
+    assert tab.locator(".arg-field").count() < 20
+    assert value_text(tab) == deep
+
+
+def test_all_is_done_by_keyboard(tab: Page) -> None:
+    edit(
+        tab,
+        {
+            "type": "object",
+            "required": ["a"],
+            "properties": {"a": {"type": "string"}, "b": {"type": "array", "items": {"type": "string"}}},
+        },
+    )
+    tab.get_by_role("button", name="Form", exact=True).focus()
+    for keys in (["Tab", "Tab", "v", "Tab", "Tab", "Enter"], ["Tab", "Tab", "Enter", "1"]):
+        for key in keys:
+            tab.keyboard.press(key)
+    assert value_text(tab) == '{"a": "v", "b": ["1"]}'
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [400, 1280])
+def test_it_is_accessible_and_fits_in_both_schemes_and_widths(scheme: str, width: int) -> None:
+    with opened(viewport={"width": width, "height": 900}, color_scheme=scheme) as tab:
+        edit(tab, RICH, RICH_TEXT)
+        tab.evaluate("editor.setProblems([{path: '/text', message: 'wrong'}, {path: '', message: 'worse'}])")
+        assert tab.evaluate("document.documentElement.scrollWidth") <= width
+        assert serious(tab) == []
+        tab.evaluate("editor.setText('{')")
+        assert serious(tab) == []
+
+
+def serious(tab: Page) -> list[str]:
+    """Return what axe finds that is serious or critical."""
+    found = Axe().run(tab).response["violations"]
+    return [f"{one['id']}: {one['nodes'][0]['html']}" for one in found if one["impact"] in {"serious", "critical"}]

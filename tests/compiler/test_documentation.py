@@ -1,0 +1,273 @@
+"""Documentation of servers: what is shown of schemas, and that no text of a definition becomes markup."""
+
+from __future__ import annotations
+
+import html.parser
+import json
+import re
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from mcpc.documentation import FORMATS, page_of
+from mcpc.documentation.examples import cases_of
+from mcpc.documentation.schema_view import MAX_DEPTH, Row, schema_view
+from support.artifact import build, mcpc
+from support.files import write_files
+from support.needs import ROOT
+from support.reference import real_tools
+from support.scale import scaled
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+SCHEMAS: dict[str, Any] = json.loads((ROOT / "tests/compiler/stub_schemas.json").read_text())
+HOSTILE = "<script>alert(1)</script>\n# Title\n- [link](https://evil.example)\n![x](https://evil.example/x.png) `code` {{ 7 * 7 }} {% if %} https://evil.example www.evil.example \u202e\u0007 </style></script> --> & \"'"
+FACTS = {
+    "name": HOSTILE,
+    "version": HOSTILE,
+    "serverInfo": {
+        "title": HOSTILE,
+        "description": HOSTILE,
+        "websiteUrl": "javascript:alert(1)",
+        "icons": [{"src": "https://evil.example/icon.png"}],
+    },
+    "instructions": HOSTILE,
+    "tools": [
+        {
+            "name": HOSTILE,
+            "title": HOSTILE,
+            "description": HOSTILE,
+            "inputSchema": {
+                "type": "object",
+                "properties": {HOSTILE: {"enum": [HOSTILE], "description": HOSTILE, "default": HOSTILE}},
+                "$defs": {HOSTILE: {"pattern": HOSTILE}},
+            },
+            "icons": [{"src": "data:text/html;base64,AAAA"}],
+        },
+        {"name": "tool-1", "inputSchema": {"type": "object", "examples": [{"a": HOSTILE}], "x-other": HOSTILE}},
+    ],
+    "prompts": [{"name": HOSTILE, "arguments": [{"name": HOSTILE, "description": HOSTILE, "required": True}]}],
+    "resources": [{"uri": HOSTILE, "name": HOSTILE, "mimeType": HOSTILE}],
+    "resourceTemplates": [{"uriTemplate": HOSTILE, "name": HOSTILE}],
+    "skills": [{"frontmatter": {"name": HOSTILE, "description": HOSTILE}, "resources": [{"uri": HOSTILE, "size": 1}]}],
+    "settings": [
+        {
+            "name": "KEY",
+            "title": HOSTILE,
+            "description": HOSTILE,
+            "choices": [HOSTILE],
+            "required": True,
+            "secret": True,
+        }
+    ],
+    "project": {"urls": {HOSTILE: "https://example.org/a?b=c", "other": "http://example.org"}},
+}
+
+
+class Elements(html.parser.HTMLParser):
+    """The elements of a page, their attributes, and its text."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.text = ""
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+def elements(facts: dict[str, Any]) -> Elements:
+    found = Elements()
+    found.feed(FORMATS["html"](page_of(facts, {})))
+    return found
+
+
+def test_no_text_becomes_markup_of_the_page() -> None:
+    plain = re.sub(r"<[^>]*>|[{}]", "", HOSTILE).replace("\n", " ")
+    found, other = (
+        elements(FACTS),
+        elements(json.loads(json.dumps(FACTS).replace(json.dumps(HOSTILE)[1:-1], json.dumps(plain)[1:-1]))),
+    )
+    assert [tag for tag, _ in found.tags] == [tag for tag, _ in other.tags]
+    assert [tag for tag, _ in found.tags].count("script") == 1
+    assert not any(name.startswith("on") or name == "style" for _, attributes in found.tags for name in attributes)
+    assert "<script>alert(1)</script>" in found.text
+    assert "<U+202E>" in found.text
+    assert "{{ 7 * 7 }}" in found.text
+
+
+def test_only_https_links_and_icons_that_are_data_are_shown() -> None:
+    found = elements(FACTS)
+    links = [
+        attributes["href"]
+        for tag, attributes in found.tags
+        if tag == "a" and not str(attributes["href"]).startswith("#")
+    ]
+    assert links == ["https://example.org/a?b=c"]
+    assert not [tag for tag, _ in found.tags if tag == "img"]
+    icon = "data:image/png;base64,iVBORw0KGgo="
+    shown = elements({**FACTS, "serverInfo": {"icons": [{"src": icon}]}})
+    assert [attributes["src"] for tag, attributes in shown.tags if tag == "img"] == [icon]
+
+
+def test_no_text_becomes_markup_of_markdown() -> None:
+    text = FORMATS["markdown"](page_of(FACTS, {}))
+    prose = re.sub(r"(?s)(?<![`\\])(`+)(?!`).*?(?<!`)\1(?!`)", "", text)
+    assert not re.search(r"(?<!\\)<(?!https://example\.org/)[a-z!/]", prose)
+    assert not re.search(r"(?<!\\)\]\(|(?<!\\)!\[", prose)
+    assert not re.search(r"(?m)^# Title|^- \[link", prose)
+    assert not re.search(r"(?<!<)https://|www\.evil", prose)
+    assert re.findall(r"(?m)^## .*$", text) == [
+        "## Tools",
+        "## Prompts",
+        "## Resources",
+        "## Skills",
+        "## Settings",
+        "## Install",
+    ]
+
+
+@pytest.mark.parametrize("name", SCHEMAS)
+def test_every_keyword_of_a_schema_is_shown(name: str) -> None:
+    view = schema_view(SCHEMAS[name])
+    shown = " ".join(texts_of(view.root)) + " ".join(text for row in view.definitions for text in texts_of(row))
+    assert [word for word in values_of(SCHEMAS[name]) if word not in shown] == []
+
+
+def texts_of(row: Row) -> list[str]:
+    return [row.name, row.type, row.description, *row.facts, *(text for inner in row.rows for text in texts_of(inner))]
+
+
+def values_of(value: Any, key: str = "") -> list[str]:
+    """Return the names and scalars of a schema that a reader has to see."""
+    if isinstance(value, dict):
+        names = [*value] if key in ("properties", "patternProperties", "$defs") else []
+        return [*names, *(text for name, inner in value.items() for text in values_of(inner, name))]
+    if isinstance(value, list):
+        return [text for inner in value for text in values_of(inner, key)]
+    if isinstance(value, bool) or value is None:
+        return []
+    if key in ("description", "required", "pattern"):
+        return [value.strip()]
+    return (
+        [value.rpartition("/")[2]]
+        if key == "$ref" and value != "#"
+        else []
+        if key == "$ref"
+        else [str(value) if key == "type" else json.dumps(value, ensure_ascii=False)]
+    )
+
+
+def test_a_row_has_type_limits_default_and_alternatives() -> None:
+    schema = {
+        "type": "object",
+        "properties": {
+            "count": {"type": "integer", "minimum": 1, "default": 3, "description": "How many"},
+            "shape": {
+                "oneOf": [
+                    {"type": "object", "properties": {"kind": {"const": "circle"}}, "required": ["kind"]},
+                    {"type": "null"},
+                ]
+            },
+            "names": {"type": "array", "items": {"type": "string"}, "uniqueItems": True},
+            "either": {"anyOf": [{"type": "string"}, {"type": "null"}]},
+        },
+        "required": ["count"],
+        "additionalProperties": False,
+    }
+    root = schema_view(schema).root
+    assert root.facts == ("no other members",)
+    count, shape, names, either = root.rows
+    assert count == Row("count", "integer", "How many", True, ("at least 1", "default 3"))
+    assert (names.type, names.facts, either.type) == ("array of string", ("no item twice",), "string or null")
+    assert [option.type for option in shape.rows[0].rows] == ["object", "null"]
+    assert shape.rows[0].rows[0].rows == (Row("kind", '"circle"', required=True),)
+
+
+def test_a_deep_schema_ends() -> None:
+    schema: dict[str, Any] = {"type": "string"}
+    for _ in range(10 * MAX_DEPTH):
+        schema = {"type": "array", "items": schema, "minItems": 1}
+    assert "minItems" in " ".join(texts_of(schema_view(schema).root))
+
+
+def test_examples_are_those_of_cases_and_schemas(tmp_path: Path) -> None:
+    cases = {
+        "tests": [
+            {"name": "Greets", "tool": "greet", "arguments": {"name": "Ada"}, "expect": {"text": "Hello"}},
+            {"tool": "greet", "arguments": {"name": ""}, "expect": {"error": "short"}},
+            {"prompt": "x"},
+            7,
+        ]
+    }
+    write_files(
+        tmp_path,
+        {"tests/a.json": json.dumps(cases), "tests/b.yaml": "tests: [", "tests/c.yaml": "- 1\n", "tests/d.py": "x"},
+    )
+    tools = [
+        {
+            "name": "greet",
+            "inputSchema": {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]},
+        },
+        {
+            "name": "made",
+            "inputSchema": {
+                "type": "object",
+                "properties": {"a": {"type": "string", "examples": ["x"]}, "b": {"type": "string"}},
+                "required": ["a"],
+            },
+        },
+        {"name": "own", "inputSchema": {"type": "object", "examples": [{"q": 1}]}},
+        {
+            "name": "conditional",
+            "inputSchema": {"type": "object", "properties": {"a": {"default": 1}}, "anyOf": [{"required": ["b"]}]},
+        },
+    ]
+    found = page_of({"name": "n", "version": "1", "tools": tools}, cases_of(tmp_path)).tools
+    assert [[(title, json.loads(text)) for title, text in tool.examples] for tool in found] == [
+        [("Greets", {"name": "Ada"})],
+        [("", {"a": "x"})],
+        [("", {"q": 1})],
+        [],
+    ]
+
+
+def test_a_page_names_clients_and_settings() -> None:
+    text = FORMATS["markdown"](page_of(FACTS, {}))
+    for words in ("### Claude Desktop", "### Cursor", "KEY", "~/.cursor/mcp.json", "<KEY>"):
+        assert words in text
+
+
+def test_pages_of_a_project_and_of_its_file_are_equal_and_have_no_path(tmp_path: Path) -> None:
+    file = build(ROOT / "examples/everything", tmp_path / "server.pyz")
+    for name in FORMATS:
+        one, other = (mcpc("docs", target, "--format", name) for target in (file, ROOT / "examples/everything"))
+        assert one.stdout == other.stdout != ""
+        assert str(ROOT) not in one.stdout
+        assert str(tmp_path) not in one.stdout
+    for words in ("test_simple_text", "release-notes", "test://template/{id}/data", "MIT"):
+        assert words in one.stdout
+
+
+def test_the_format_is_that_of_the_name_of_the_file(tmp_path: Path) -> None:
+    snapshot = tmp_path / "snapshot.json"
+    snapshot.write_text(json.dumps({"name": "n", "version": "1", "tools": []}))
+    for name, start in {"page.md": "# n", "page.html": "<!DOCTYPE html>"}.items():
+        assert mcpc("docs", snapshot, "-o", tmp_path / name).returncode == 0
+        assert (tmp_path / name).read_text().startswith(start)
+    assert mcpc("docs", tmp_path / "absent").returncode == 2
+
+
+def test_a_page_is_linear_in_its_tools() -> None:
+    tools = [tool for tools in real_tools().values() for tool in tools]
+    count = scaled(10_000, 1_000)
+    many = [{**tools[at % len(tools)], "name": f"tool_{at}"} for at in range(count)]
+    size = {
+        number: len(FORMATS["html"](page_of({"name": "n", "tools": many[:number]}, {})))
+        for number in (count // 2, count)
+    }
+    assert size[count] < 2.1 * size[count // 2]

@@ -1,0 +1,114 @@
+"""Tests of case files: what is read of them, and every problem with its place."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from mcpc.sources import Source
+from mcpc.testing.case_files import case_sources, read_cases, unknown_targets
+from mcpc.testing.model import Variant
+
+WHOLE = """\
+env: {LANG: C, LEVEL: 1}
+settings: {UNITS: metric}
+era: stateless
+tests:
+- name: first
+  tool: greet
+  arguments: {name: Ada}
+  expect: {text: "Hello, Ada!"}
+- resource: file:///a
+  transport: stdio
+  env: {LEVEL: 2}
+  settings: {DEBUG: true}
+"""
+
+
+def read(text: str, name: str = "tests/a.yaml"):
+    source = Source(name, text.encode("utf-8", "surrogateescape"))
+    cases, problems = read_cases({name: source})
+    return cases, [(problem.code, *source.position(problem.span.start)) for problem in problems]
+
+
+def test_a_file_is_read_into_cases():
+    (first, second), problems = read(WHOLE)
+    assert problems == []
+    assert (first.name, first.kind, first.target, first.arguments) == ("first", "tool", "greet", {"name": "Ada"})
+    assert first.environment == (("LANG", "C"), ("LEVEL", "1"), ("UNITS", "metric"))
+    assert first.variants == (Variant("stdio", "stateless"), Variant("http", "stateless"))
+    assert (second.name, second.kind, second.target) == ("file:///a #2", "resource", "file:///a")
+    assert second.variants == (Variant("stdio", "stateless"),)
+    assert dict(second.environment) == {"LANG": "C", "UNITS": "metric", "LEVEL": "2", "DEBUG": "true"}
+
+
+def test_json_is_read_as_yaml_is():
+    value = {"tests": [{"name": "a", "tool": "b", "arguments": {"x": [1, None, "ü"]}}]}
+    cases = [read(json.dumps(value, indent=2), name)[0][0] for name in ("tests/a.json", "tests/a.yml")]
+    assert cases[0].arguments == cases[1].arguments == value["tests"][0]["arguments"]
+
+
+def case(*lines: str) -> str:
+    return "tests:\n- name: a\n  tool: t\n" + "".join(f"  {line}\n" for line in lines)
+
+
+PROBLEMS = {
+    "tests: [": [("MCP601", 1, 9)],
+    "tests: !!set {a}": [("MCP601", 1, 8)],
+    "tests: [{name: a, name: b}]": [("MCP601", 1, 19)],
+    "tests: &a [*a]": [("MCP601", 1, 8)],
+    "tests: {}\n": [("MCP603", 1, 8)],
+    "test: []\n": [("MCP602", 1, 1)],
+    "tests:\n- hello\n": [("MCP603", 2, 3)],
+    "tests:\n- name: a\n": [("MCP604", 2, 3)],
+    "tests:\n- name: a\n  tool: b\n  prompt: c\n": [("MCP604", 2, 3)],
+    "tests:\n- tool: 5\n  arg: {}\n  expect: {txt: a}\n": [("MCP602", 3, 3), ("MCP602", 4, 12), ("MCP603", 2, 9)],
+    case("era: both", "transport: tcp"): [("MCP603", 5, 14)],
+    case("env: {A B: c}"): [("MCP603", 4, 8)],
+    case("env: {A: [c]}"): [("MCP603", 4, 8)],
+    case("answers: [yes]"): [("MCP603", 4, 12)],
+    case("arguments: []"): [("MCP603", 4, 14)],
+    case("expect: {matches: '('}"): [("MCP603", 4, 21)],
+    case("expect: {matches: [a, 1]}"): [("MCP603", 4, 21)],
+    case("expect: {json: {a: 1}}"): [("MCP603", 4, 18)],
+    case("expect: {json: {/a~2: 1}}"): [("MCP603", 4, 18)],
+    case("expect: {problems: [name]}"): [("MCP603", 4, 22)],
+    case("expect: {error: 1.5}"): [("MCP603", 4, 19)],
+    case("expect: {within_ms: 0}"): [("MCP603", 4, 23)],
+    case() + "- name: a\n  tool: t\n": [("MCP606", 4, 9)],
+    case("expect: [x]"): [("MCP603", 4, 11)],
+}
+
+
+@pytest.mark.parametrize("text", PROBLEMS)
+def test_every_problem_has_its_place(text):
+    assert sorted(read(text)[1]) == PROBLEMS[text]
+
+
+def test_files_without_cases_are_passed_over(tmp_path):
+    (tmp_path / "data.json").write_text('{"a": 1}')
+    (tmp_path / "list.yaml").write_text("- 1\n")
+    (tmp_path / "empty.yml").write_text("")
+    (tmp_path / ".hidden.yaml").write_text("tests: [")
+    (tmp_path / "notes.md").write_text("tests: [")
+    (tmp_path / "folder.yaml").mkdir()
+    sources, problems = case_sources(tmp_path)
+    assert [*sources] == ["tests/data.json", "tests/empty.yml", "tests/list.yaml"]
+    assert (read_cases(sources), problems) == (([], ()), ())
+
+
+def test_bytes_that_are_not_text_have_their_place():
+    assert read("tests: \udcff\n")[1][0] == ("MCP001", 1, 8)
+    assert read("tests: \udcff\n", "tests/a.json")[1][0] == ("MCP001", 1, 8)
+
+
+def test_calls_of_what_is_not_offered():
+    text = "tests:\n- {name: a, tool: gret}\n- {name: b, prompt: x}\n- {name: c, tool: gret, expect: {error: -32602}}\n"
+    cases, _ = read(text + "- {name: d, resource: x}\n- {name: e, tool: greet}\n")
+    found = unknown_targets(cases, {"tool": ["greet"], "prompt": []})
+    assert [(problem.code, problem.hint) for problem in found] == [
+        ("MCP605", "did you mean `greet`?"),
+        ("MCP605", "the server has no prompts"),
+    ]
+    assert unknown_targets(cases, {}) == ()

@@ -1,0 +1,77 @@
+"""Tests of expectations: which differences a reply has from what a case expects."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from mcpc.schema import compile
+from mcpc.sources import Source
+from mcpc.testing.case_files import read_cases
+from mcpc.testing.client import header_value, reply_of
+from mcpc.testing.expectations import Judging, at_pointer, differences, same
+from mcpc.testing.model import NOTHING, Reply
+
+OUTPUT = compile({"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]})
+STRUCTURED = {"n": 3, "list": [{"a/b": None}]}
+SUCCESS = Reply(is_error=False, text="one\ntwo", structured=STRUCTURED, milliseconds=5)
+REFUSED = Reply(is_error=True, text="no", problems=({"path": "/b"}, {"path": "/a"}))
+UNKNOWN = Reply(is_error=True, text="Unknown tool", code=-32602)
+TEXT_ONLY = Reply(is_error=False, text='{"n": 1}')
+
+ROWS = (
+    (SUCCESS, None, []),
+    (SUCCESS, {"error": False, "text": "one\ntwo", "contains": ["one", "two"], "matches": "^t?one$|^two"}, ["matches"]),
+    (SUCCESS, {"matches": "(?m)^two$"}, []),
+    (SUCCESS, {"text": "one", "contains": ["one", "six"]}, ["text", "contains"]),
+    (SUCCESS, {"error": True}, ["error"]),
+    (SUCCESS, {"error": -32602, "text": "x"}, ["error"]),
+    (SUCCESS, {"json": {"": STRUCTURED, "/n": 3.0, "/list/0/a~1b": None}}, []),
+    (SUCCESS, {"json": {"/n": True, "/list/1": None, "/x": None}}, ["json /n", "json /list/1", "json /x"]),
+    (SUCCESS, {"structured": STRUCTURED, "within_ms": 6}, []),
+    (SUCCESS, {"structured": {"n": 3}, "within_ms": 4}, ["structured", "within_ms"]),
+    (TEXT_ONLY, {"json": {"/n": 1}, "schema": False}, []),
+    (TEXT_ONLY, {}, ["schema"]),
+    (Reply(is_error=False, structured={"n": "x"}), {"schema": True}, ["schema /n"]),
+    (REFUSED, {"error": True, "problems": ["/a", "/b"]}, []),
+    (REFUSED, {"error": True, "problems": ["/a"]}, ["problems"]),
+    (REFUSED, None, ["error"]),
+    (UNKNOWN, {"error": -32602, "contains": "Unknown"}, []),
+    (UNKNOWN, {"error": True}, []),
+    (UNKNOWN, {"error": -32603}, ["error"]),
+    (Reply(is_error=False, structured={"n": 1}, questions=("elicitation/create: Who?",)), None, ["answers"]),
+)
+
+
+@pytest.mark.parametrize(("reply", "expect", "found"), ROWS)
+def test_differences(reply, expect, found):
+    case = {"name": "a", "tool": "t", **({} if expect is None else {"expect": expect})}
+    (read,), problems = read_cases({"a.json": Source("a.json", json.dumps({"tests": [case]}).encode())})
+    assert not problems
+    assert [mismatch.what for mismatch in differences(read, Judging(reply, OUTPUT))] == found
+
+
+def test_pointers():
+    value = {"a": [1, {"": 2, "~": 3}]}
+    assert [at_pointer(value, each) for each in ("", "/a/0", "/a/1/", "/a/1/~0")] == [value, 1, 2, 3]
+    assert {at_pointer(value, each) for each in ("/a/2", "/a/-", "/a/00x", "/b/c")} == {NOTHING}
+
+
+def test_equality_is_that_of_json():
+    assert same({"a": 1, "b": [1.0]}, {"b": [1], "a": 1.0})
+    assert not any(
+        (same(1, True), same(None, NOTHING), same([], {}), same([1], [1, 2]), same({"a": 1}, {"a": 1, "b": 2}))
+    )
+
+
+def test_texts_of_each_kind():
+    content = {"type": "text", "text": "a"}
+    assert reply_of("tool", {"content": [content, {"type": "image"}, content]}).text == "a\na"
+    assert reply_of("prompt", {"messages": [{"role": "user", "content": content}]}).text == "a"
+    assert reply_of("resource", {"contents": [{"uri": "x", "text": "b"}, {"blob": ""}]}).text == "b"
+
+
+def test_header_values():
+    assert [header_value(each) for each in ("plain", True, 3)] == ["plain", "true", "3"]
+    assert all(header_value(each).startswith("=?base64?") for each in ("ü", " a", "a\nb", "=?x"))
