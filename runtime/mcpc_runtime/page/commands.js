@@ -54,20 +54,13 @@ export function asPython(what, page) {
   const url = JSON.stringify(connection.endpoint);
   const call = { tool: () => `call_tool(${JSON.stringify(what.name)}, ${asLiteral(what.text || "{}")})`, prompt: () => `get_prompt(${JSON.stringify(what.name)}, ${asLiteral(what.text || "{}")})`, resource: () => `read_resource(${JSON.stringify(what.uri)})` }[what.kind]();
   const [imports, server] = connection.token
-    ? ["import os\n\nfrom mcp import Client\nfrom mcp.client.streamable_http import create_mcp_http_client, streamable_http_client", `streamable_http_client(${url}, http_client=create_mcp_http_client(headers={"Authorization": "Bearer " + os.environ["TOKEN"]}))`]
-    : ["\nfrom mcp import Client", url];
-  return `import asyncio
-${imports}
-
-
-async def main():
-    async with Client(${server}) as client:
-        print(await client.${call})
-
-
-asyncio.run(main())
-`;
+    ? [TOKEN_IMPORTS, `streamable_http_client(${url}, http_client=create_mcp_http_client(headers={"Authorization": "Bearer " + os.environ["TOKEN"]}))`]
+    : [["import asyncio", "", "from mcp import Client"], url];
+  const body = ["async def main():", `    async with Client(${server}) as client:`, `        print(await client.${call})`];
+  return [...imports, "", "", ...body, "", "", "asyncio.run(main())", ""].join("\n");
 }
+
+const TOKEN_IMPORTS = ["import asyncio", "import os", "", "from mcp import Client", "from mcp.client.streamable_http import create_mcp_http_client, streamable_http_client"];
 
 function parsed(text) {
   try {

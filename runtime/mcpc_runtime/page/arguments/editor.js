@@ -212,7 +212,7 @@ class Editor {
   }
 
   setTop(messages) {
-    this.top.replaceChildren(...messages.map((text) => make("li", { class: "arg-problem" }, text)));
+    this.top.replaceChildren(...messages.map((text) => make("p", { class: "arg-problem" }, text)));
   }
 }
 
