@@ -45,8 +45,8 @@ lint: venv  ## run every check but the tests
 	elif [ "$$TESTS_REQUIRE_ALL" = 1 ]; then echo 'shellcheck is not installed'; exit 1; \
 	else echo 'shellcheck is not installed: skipped'; fi
 
-bench: venv  ## measure start, memory, calls, scale and builds, and print ratios (BENCH=--quick)
-	@$(RUN) bench/run.py $(BENCH)
+bench: venv  ## measure start, memory, calls, scale and builds, print ratios, and draw them (BENCH=--quick: shorter, only prints)
+	@$(RUN) bench/run.py $(or $(BENCH),--save)
 
 conformance: venv  ## hold examples/everything against the official suite (CONFORMANCE='ping --part 2025-11-25')
 	@cd tests && PYTHONPATH=../compiler:../runtime ../$(RUN) -m conformance $(CONFORMANCE)

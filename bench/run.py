@@ -1,11 +1,11 @@
 """Measure built servers against a bare Python and other servers, all in one run: `make bench`.
 
-    python bench/run.py [--quick] [SECTION ...]
+    python bench/run.py [--quick] [--save] [SECTION ...]
 
 Sections: start, memory, calls, scale, builds, validators, instructions; all by default. Measurements alternate round by
 round, so that the machine's load affects all equally; a ratio is one of medians, and a start meets its goal only if the
 ratio of minimums does too. Milliseconds are this machine's; only ratios are comparable elsewhere. Peers are measured if
-their packages are installed.
+their packages are installed. `--save` writes figures into `bench/results.json`, and the charts of the documentation.
 """
 
 from __future__ import annotations
@@ -21,10 +21,11 @@ import sys
 import tempfile
 import time
 import zipfile
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
+import charts
 import places
 import startup_instructions
 import validation
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 PEERS = Path(__file__).resolve().parent / "peers"
 PYTHON_PEERS = {"Python SDK": ("mcp", "python_sdk.py"), "FastMCP": ("fastmcp", "fastmcp_server.py")}
 NODE_PEERS = {"TypeScript SDK 1": "typescript_v1.mjs", "TypeScript SDK 2": "typescript_v2.mjs"}
+OURS = "mcpc"
 WARM_UP = 20
 WINDOW = 64
 
@@ -58,6 +60,14 @@ FULL = Effort(41, 7, 2000, 20000, 100, (10, 1000, 10000), (1000, 10000), 25)
 QUICK = Effort(11, 3, 300, 3000, 20, (10, 1000), (1000,), 5)
 
 
+class Figure(NamedTuple):
+    """A measured value of `results.json`: the key of its figure, the server, the value in the figure's unit."""
+
+    key: str
+    server: str
+    value: float
+
+
 @dataclass(frozen=True, slots=True)
 class Row:
     """A result with its goal, if it has one."""
@@ -66,6 +76,7 @@ class Row:
     value: str
     goal: str = ""
     met: bool | None = None
+    figures: tuple[Figure, ...] = ()
 
     def __str__(self) -> str:
         """Return the row in printed form."""
@@ -181,10 +192,12 @@ def start(bench: Bench) -> Iterator[Row]:
     for name, (_, limit) in ours.items():
         ratio, least = middle(times[name]) / middle(python), min(times[name]) / min(python)
         value = f"{ratio:.2f}x, least over least {least:.2f}x  ({milliseconds(times[name])})"
-        yield Row(name, value, f"<= {limit:g}x", max(ratio, least) <= limit)
+        figures = (Figure("start", OURS, ratio),) if name == "./server.pyz" else ()
+        yield Row(name, value, f"<= {limit:g}x", max(ratio, least) <= limit, figures)
     measures = {name: lambda argv=argv: bench.start(argv) for name, argv in bench.peers.items()}  # type: ignore[misc]
     for name, taken in bench.alternate(measures, bench.effort.peer_starts).items():
-        yield Row(name, f"{middle(taken) / middle(python):.1f}x  ({milliseconds(taken)})")
+        ratio = middle(taken) / middle(python)
+        yield Row(name, f"{ratio:.1f}x  ({milliseconds(taken)})", figures=(Figure("start", name, ratio),))
 
 
 def empty_archive() -> Path:
@@ -210,7 +223,10 @@ def memory(bench: Bench) -> Iterator[Row]:
         used = server.memory()
         server.close()
         ratio = f"{used / floor:.2f}x"
-        yield goal(name, used, 12, " MB", ratio) if name == "server.pyz" else Row(name, f"{used:.1f} MB  ({ratio})")
+        if name == "server.pyz":
+            yield replace(goal(name, used, 12, " MB", ratio), figures=(Figure("memory", OURS, used),))
+        else:
+            yield Row(name, f"{used:.1f} MB  ({ratio})", figures=(Figure("memory", name, used),))
 
 
 def calls(bench: Bench) -> Iterator[Row]:
@@ -234,7 +250,9 @@ def calls(bench: Bench) -> Iterator[Row]:
         rates[name] = 1 / many
         value = f"{one / cat:.2f}x ({one * 1e6:,.0f} us), {many / flooded:.1f}x ({rates[name]:,.0f}/s)"
         limit = CALL_GOALS.get(name)
-        yield Row(name, value, f"<= {limit}x" if limit else "", one / cat <= limit if limit else None)
+        server = OURS if name == "Python tool" else name
+        figures = (Figure("call", server, one / cat), Figure("rate", server, rates[name]))
+        yield Row(name, value, f"<= {limit}x" if limit else "", one / cat <= limit if limit else None, figures)
     for name, least in RATE_GOALS.items():
         if "FastMCP" in rates:
             ratio = rates[name] / rates["FastMCP"]
@@ -371,6 +389,7 @@ def main() -> None:
     """Measure, and print each row as soon as it is available."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("sections", nargs="*", metavar="SECTION", help=", ".join(SECTIONS))
+    parser.add_argument("--save", action="store_true", help="write figures into bench/results.json, and the charts")
     parser.add_argument("--quick", action="store_true", help="fewer rounds, and no server of 10,000 tools")
     options = parser.parse_args()
     unknown = [name for name in options.sections if name not in SECTIONS]
@@ -379,10 +398,14 @@ def main() -> None:
     load = os.getloadavg()[0]
     print(f"Python {platform.python_version()}, {os.cpu_count()} processors, load {load:.1f}", flush=True)
     bench = Bench(QUICK if options.quick else FULL)
+    figures: list[Figure] = []
     for name in options.sections or SECTIONS:
         print(f"\n{name}: {(SECTIONS[name].__doc__ or '').strip()}", flush=True)
         for row in SECTIONS[name](bench):
             print(row, flush=True)
+            figures += row.figures
+    if options.save:
+        charts.save(figures)
 
 
 if __name__ == "__main__":

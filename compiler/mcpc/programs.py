@@ -34,6 +34,8 @@ PIP_EXCLUDED = ("PIP_PREFIX", "PIP_PYTHON", "PIP_QUIET", "PIP_REQUIRE_VIRTUALENV
 """Variables that would make pip install elsewhere or print nothing."""
 UV_EXCLUDED = ("UV_CONSTRAINT", "UV_OVERRIDE", "UV_PROJECT", "UV_PYTHON", "UV_SYSTEM_PYTHON", "UV_WORKING_DIR")
 """Variables that would make uv lock something else."""
+CLIENT_VARIABLES = USER_VARIABLES if sys.platform == "win32" else ()
+"""More variables that clients pass on, on systems where no program runs without them."""
 FILES = re.compile(r"PIP_(?:CERT|CLIENT_CERT|CACHE_DIR|CONFIG_FILE|CONSTRAINT|FIND_LINKS)|.*_CA_BUNDLE|SSL_CERT_\w+")
 """Variables that may name files relative to the caller's working folder."""
 NPM_USERCONFIG = "npm_config_userconfig"
@@ -74,7 +76,12 @@ PROGRAMS: dict[str, ProgramEnvironment] = {
     "confined": ProgramEnvironment("the project's code and builds of packages, by `mcpc.confinement`"),
     "compiler": ProgramEnvironment("this compiler, in `mcpc dev`", ALL_VARIABLES),
     "second build": ProgramEnvironment("this compiler, in another environment (`build --verify`)", ALL_VARIABLES),
+    "version of a program": ProgramEnvironment("a program that prints its version, for `mcpc doctor`"),
     "bare Python": ProgramEnvironment("Python alone, with which `mcpc bench` compares a server", LOADER),
+    "server of a client": ProgramEnvironment(
+        "a server in a client's configuration, with the variables that clients pass on (`mcpc doctor`)",
+        ("HOME", "LOGNAME", "PATH", "SHELL", "TERM", "USER", *CLIENT_VARIABLES),
+    ),
     "server": ProgramEnvironment("a built file with its handlers, because the user asked for that", ALL_VARIABLES),
 }
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from generation import built_file, commands, diagnostics, protocol
+from generation import built_file, commands, diagnostics, figures, protocol
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -16,6 +16,9 @@ SECTIONS: dict[str, Callable[[], str]] = {
     "built-file-commands": built_file.help_page,
     "serve-options": built_file.serve_options,
     "revisions": protocol.revisions,
+    "server-figures": figures.server_figures,
+    "validation-figures": figures.validation_figures,
+    "provenance": figures.provenance,
     "diagnostic-families": diagnostics.families,
     "scan-codes": diagnostics.scan_codes,
 }

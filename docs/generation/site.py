@@ -15,6 +15,8 @@ from generation.places import CONFIG, DOCS, ROOT, THEME
 from generation.reference import GENERATED_PAGES, SECTIONS
 from generation.sources import SITE_PATHS, complete, page_for_site
 
+FIRST_PAGE = "---\nhide: [navigation, toc]\n---\n\n"
+"""What Zensical reads before the first page: its width is for the text."""
 ASSETS = (".svg", ".png", ".css", ".js", ".yml")
 """Endings of the files that are copied as they are."""
 
@@ -36,7 +38,7 @@ def write_sources(folder: Path) -> None:
     """Write every page of the site as Markdown, and the files that pages show."""
     for source, target in SITE_PATHS.items():
         text = complete((ROOT / source).read_text(encoding="utf-8"), SECTIONS)
-        write(folder / target, page_for_site(text, source))
+        write(folder / target, FIRST_PAGE * (target == "index.md") + page_for_site(text, source))
     for name, generate in GENERATED_PAGES.items():
         write(folder / name, generate())
     for file in sorted(DOCS.rglob("*")):

@@ -13,6 +13,7 @@ import sys
 import tempfile
 import threading
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 Message = dict[str, Any]
 NAMED = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
 NAMED |= {f"tasks/{verb}": "taskId" for verb in ("get", "update", "cancel")}
+PROGRESS = "notifications/progress"
 CHANGING = ("requestState", "taskId", "createdAt", "lastUpdatedAt")
 """What is another each time."""
 PATIENCE = 30
@@ -197,7 +199,17 @@ def mirrors(data: bytes) -> dict[str, str]:
 
 
 def rounds(case: Case, channel: Pipes | Posts) -> list[Message]:
-    """Say a message, and as long as it is answered with questions say it again with answers to them."""
+    """Say a message, and as long as it is answered with questions say it again with answers to them.
+
+    Return what came, less the progress that more progress followed: a server leaves that out if it comes at once.
+    """
+    heard = all_rounds(case, channel)
+    followed = [one.get("method") == next_one.get("method") == PROGRESS for one, next_one in pairwise(heard)]
+    return [message for message, is_followed in zip(heard, [*followed, False], strict=True) if not is_followed]
+
+
+def all_rounds(case: Case, channel: Pipes | Posts) -> list[Message]:
+    """Return all that came of a message, and of the answers to questions."""
     heard = channel.say(case.data)
     if case.message is None:
         return heard

@@ -18,6 +18,7 @@ from faults.endings import all_kinds
 from faults.forms import APART, BASH, INLINE, PYTHON
 from faults.handlers import LIMIT_WORDS, still_serving
 from faults.trial import Case, within
+from support.scale import scaled
 from support.slack import slack
 
 if TYPE_CHECKING:
@@ -178,7 +179,7 @@ def gibibyte(trial: Trial) -> None:
     trial.warm(server)
     peak = Peak(server.pid)
     began = time.monotonic()
-    reply = server.call("flood", 60, mib=1024, to=to)
+    reply = server.call("flood", 60, mib=scaled(1024, 256), to=to)
     took = time.monotonic() - began
     grown = peak.growth()
     good(reply)
@@ -421,7 +422,13 @@ STARTED = (
     Case("Y03.closed", "standard streams closed: it ends", no_input_at_all, (BASH,), ONE),
 )
 FLOODS = (
-    Case("Y04.gibibyte", "1 GiB without a newline: capped, memory +32 MiB at most", gibibyte, APART, ONE),
+    Case(
+        "Y04.gibibyte",
+        f"{scaled(1024, 256)} MiB without a newline: capped, memory +32 MiB at most",
+        gibibyte,
+        APART,
+        ONE,
+    ),
     Case("Y04.lines", "10^7 empty lines: exact, or capped with a mark", empty_lines, APART, ONE),
     Case("Y04.colours", "escape sequences and protocol lines: text passed as text", colours, eras=ONE),
     Case("Y05.limits", "64 calls at their time limit at once", limits_at_once, APART, ONE),

@@ -11,12 +11,13 @@ from faults import soak_http
 from faults.client import Fault
 from faults.soak_http import LONG, MEBIBYTE, Figures
 from support.artifact import build
+from support.scale import scaled
 from support.serving import served
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-REQUESTS = int(os.environ.get("TESTS_SOAK_HTTP", "1000"))
+REQUESTS = int(os.environ.get("TESTS_SOAK_HTTP", scaled(1000, 500)))
 
 
 @pytest.mark.slow

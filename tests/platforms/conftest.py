@@ -22,7 +22,7 @@ from support.pipe_client import HANDSHAKE, STATELESS, PipeClient
 from support.scale import FULL
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from contextlib import AbstractContextManager
     from pathlib import Path
     from typing import Any
@@ -53,16 +53,44 @@ class Site:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Run one in SHARE of a test's cases, and at least one, on the older Windows; with TESTS_FULL=1 all of them."""
-    cases: dict[str, list[pytest.Item]] = {}
-    for item in items:
-        spec = getattr(item, "callspec", None)
-        if spec is not None and spec.params.get("machine") == OLDER and not FULL:
-            cases.setdefault(item.nodeid.partition("[")[0], []).append(item)
-    dropped = {item for found in cases.values() for item in set(found) - set(found[::SHARE])}
+    """Run a part of the cases on Windows, where a process costs most; with TESTS_FULL=1 all of them.
+
+    On each Windows a case runs in one era, and of a test's cases one in SHARE, at least one, runs on the older one.
+    """
+    if FULL:
+        return
+    dropped = {*in_another_era(items)}
+    older = cases(item for item in items if item not in dropped and parameters(item).get("machine") == OLDER)
+    dropped |= {item for found in older for item in set(found) - set(found[::SHARE])}
     if dropped:
         config.hook.pytest_deselected(items=[item for item in items if item in dropped])
         items[:] = [item for item in items if item not in dropped]
+
+
+def in_another_era(items: list[pytest.Item]) -> Iterator[pytest.Item]:
+    """Yield the cases on Windows that run there in the other era, in turn the first and the second of two."""
+    for found in cases(item for item in items if "revision" in parameters(item)):
+        on_windows = [item for item in found if parameters(item).get("machine") not in (machines.NATIVE, None)]
+        others: dict[tuple[object, ...], int] = {}
+        for item in on_windows:
+            rest = tuple(sorted((name, str(value)) for name, value in parameters(item).items() if name != "revision"))
+            number = others.setdefault(rest, len(others))
+            if (parameters(item)["revision"] == STATELESS) == (number % 2 == 0):
+                yield item
+
+
+def cases(items: Iterable[pytest.Item]) -> Iterable[list[pytest.Item]]:
+    """Return the cases of each test."""
+    found: dict[str, list[pytest.Item]] = {}
+    for item in items:
+        found.setdefault(item.nodeid.partition("[")[0], []).append(item)
+    return found.values()
+
+
+def parameters(item: pytest.Item) -> dict[str, object]:
+    """Return the parameters of a case, by their names."""
+    spec = getattr(item, "callspec", None)
+    return {} if spec is None else spec.params
 
 
 @pytest.fixture(scope="session", params=machines.NAMES)

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 import xml.etree.ElementTree as ET
 from typing import TYPE_CHECKING
 
 import pytest
 
-from support.artifact import build, mcpc
+from support.artifact import SOURCES, build, mcpc
 from support.files import write_files
 from support.needs import ROOT, needs
 
@@ -147,3 +150,75 @@ def test_a_newcomer_is_told_what_to_write(built: Path, tmp_path: Path) -> None:
 
 def test_case_files_are_not_packed(project: Path) -> None:
     assert "greet.yaml" not in mcpc("inspect", project, "--files").stdout
+
+
+def test_expectations_are_updated(built: Path, tmp_path: Path) -> None:
+    write_files(tmp_path, {"cases/greet.yaml": CASES})
+    words = ("test", built, "--cases", tmp_path / "cases")
+    assert mcpc(*words, "--update").returncode == 0
+    assert (tmp_path / "cases/greet.yaml").read_text() == CASES.replace('"Hi, Bob!"', '"Hi, Ada!"')
+    assert mcpc(*words).returncode == 0
+
+
+def test_coverage_is_a_gate(built: Path, project: Path) -> None:
+    words = ("test", built, "--cases", project / "tests", "--filter", "nobody")
+    done = mcpc(*words, "--coverage")
+    assert (done.returncode, "no case: tool leave" in done.stdout) == (0, True)
+    assert mcpc(*words, "--min-coverage", "90").returncode == 7
+
+
+def test_a_call_log_becomes_cases(built: Path, tmp_path: Path) -> None:
+    log = tmp_path / "calls.jsonl"
+    variables = {"MCPC_CALL_LOG": str(log), "MCPC_CALL_LOG_VALUES": "1"}
+    mcpc("call", built, "greet", "name=Bearer abcdefghijklmnop", environment=variables)
+    mcpc("call", built, "greet", environment=variables)
+    done = mcpc("test", built, "--record", log, "-o", tmp_path / "cases/new.yaml")
+    assert done.returncode == 0, done.stderr
+    assert mcpc("test", built, "--cases", tmp_path / "cases").returncode == 0
+    assert "abcdefghijklmnop" not in (tmp_path / "cases/new.yaml").read_text()
+    assert mcpc("test", built, "--record", project_file(tmp_path)).returncode == 2
+
+
+def project_file(folder: Path) -> Path:
+    return write_files(folder, {"empty.jsonl": "{}\n"}) / "empty.jsonl"
+
+
+PYTEST = """
+def test_greets(mcp_server):
+    assert mcp_server.tools == ["greet", "leave"]
+    assert mcp_server.call("greet", name="Ada").text == "Hello, Ada!"
+    assert mcp_server.call("greet").problems[0]["keyword"] == "required"
+    assert mcp_server.era("handshake").call("greet", name="Ada").structured == {"result": "Hello, Ada!"}
+    assert mcp_server.with_environment(WORD="Hi").call("greet", name="Ada").text == "Hi, Ada!"
+    assert mcp_server.prompt("nothing").code == -32602
+"""
+
+
+def test_the_plugin_of_pytest(built: Path, tmp_path: Path) -> None:
+    files = {
+        "pytest.ini": f"[pytest]\nmcp_project = {built}\nmcp_cases = true\nfilterwarnings = error\n",
+        "test_it.py": PYTEST,
+        "tests/greet.yaml": CASES.replace("tests:\n", "tests:\n", 1).replace(
+            "- name: greets\n", "- name: first\n  transport: stdio\n"
+        ),
+        "tests/wrong.yml": "tests:\n- tol: x\n",
+        "tests/data.json": "[]",
+    }
+    words = [sys.executable, "-m", "pytest", "-q", "-p", "mcp_compiler.pytest_plugin", "-p", "no:cacheprovider"]
+    variables = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTHONPATH": SOURCES, "PYTEST_ADDOPTS": ""}
+    words += ["--continue-on-collection-errors", "--strict-config"]
+    done = subprocess.run(
+        words, cwd=write_files(tmp_path, files), env=variables, capture_output=True, text=True, timeout=300, check=False
+    )
+    assert "test_it.py ." in done.stdout or done.returncode == 1, done.stdout + done.stderr
+    assert "MCP602" in done.stdout
+    assert 'expected "Hi, Bob!"' in done.stdout
+    assert "tests/greet.yaml::greets in a hurry[stdio-stateless]" in done.stdout
+    assert "1 error" in done.stdout
+
+
+def test_the_plugin_imports_nothing_of_mcpc() -> None:
+    code = "import sys, mcp_compiler.pytest_plugin; print([name for name in sys.modules if name.partition('.')[0] == 'mcpc'])"
+    variables = {**os.environ, "PYTHONPATH": SOURCES}
+    done = subprocess.run([sys.executable, "-c", code], env=variables, capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"

@@ -58,6 +58,7 @@ SECTIONS = {
     "Operate it": {
         "top": "Show the calls, times and memory of a running server.",
         "bench": "Measure a server, and compare it with a budget.",
+        "doctor": "Find what is wrong with this machine and its clients.",
     },
     "Use it in clients": {
         "install": "Add a server to the configuration of MCP clients.",

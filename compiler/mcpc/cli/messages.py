@@ -9,6 +9,7 @@ BUILT_WITHOUT_REDIS = "{path} was built without Redis support; for --valkey buil
 CANNOT_LISTEN = "cannot listen on {address}: {problem}"
 CANNOT_READ = "{path} cannot be read: {problem}"
 CANNOT_WRITE = "cannot write {path}: {problem}"
+COVERAGE_TOO_LOW = "coverage is {found:.1f} %; expected at least {least:g} %"
 CONVERTED = "{path}: converted to the native format"
 DECLARED_OPTIONS = "`options` of `[tool.mcpc.release]`: {problem}"
 DAMAGED = "{path} was not built by mcpc, or is damaged"
@@ -18,6 +19,8 @@ FAILED_TEST_START = "Error: the built file failed its test start: {problem}"
 FILE_EXPECTED = "{path} is {kind}; expected the name of a file to write"
 FILE_OR_URL = "expected a file or project, or --url or --command, not both"
 FILE_OF_PROJECT = "{path} is a file of the project; use another name for the built file"
+FUZZED = "fuzzing: {count} tools, {examples} arguments each, seed {seed}"
+HYPOTHESIS_EXPECTED = "--fuzz needs Hypothesis: python -m pip install 'mcp-compiler[test]'"
 HEADER_EXPECTED = "--header number {number} is not `NAME: VALUE`"
 IMPORT_DOES_NOT_BUILD = "Error: the converted project does not build; nothing was written"
 IGNORES_NOTHING = "note: `{entry}` of `ignore` matches no finding"
@@ -36,6 +39,11 @@ NEXT_AFTER_IMPORT = "{path} lists each definition; next: {command}"
 NOT_A_SNAPSHOT = (
     "{path} is neither a built file nor a snapshot: {problem}; `mcpc inspect --format json` writes a snapshot"
 )
+NOT_FUZZED = (
+    "not fuzzed: {count} that do not say that they are read-only (`readOnlyHint`), such as {names}; "
+    "name one with --fuzz-tool, or use --fuzz-all"
+)
+NO_CALLS = "{path} has no calls; a server writes them with MCPC_CALL_LOG=FILE and MCPC_CALL_LOG_VALUES=1"
 NO_CASES = """\
 {folder} has no test cases; a file such as {folder}/greet.yaml has them:
 
@@ -65,6 +73,9 @@ PYTHON_EXPECTED = "expected a command or a path without spaces, quotes or other 
 PYTHON_OF_PROGRAM_EXPECTED = "--exe finds Python by its version; expected `--python python3.N`, not `{python}`"
 PYTHON_PATH_EXPECTED = "expected a command or an absolute path, because the file can be started from any folder"
 PYTHON_TOO_OLD = "a server does not run on Python {minor}; expected 3.11 or newer"
+RECORDED = "recorded {count} cases in {path}; they expect no more than success or an error: add to it"
+UNKNOWN_TOOL = "the server has no tool `{name}`; it has {names}"
+UPDATED = "updated {count} expectations in {files} files; {rest} differ in a way that is not written"
 TESTED_WITHOUT_HTTP = "note: the file was built without HTTP, so that no case ran over it"
 WRONG_EXPRESSION = "{option}: not a regular expression: {problem}"
 SERVER_COMMAND_EXPECTED = "expected the command line of a server after `--`"

@@ -1,38 +1,46 @@
-"""`mcpc test`: the cases of a project's `tests` folder, in every era over every transport, and fuzzing."""
+"""`mcpc test`: the cases of a project's `tests` folder in every era over every transport; recording, and fuzzing."""
 
 from __future__ import annotations
 
-import re
+import importlib
 import time
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from mcpc.cli import command_options, messages, report
-from mcpc.cli.artifact import artifact_contents, artifact_environment, built_artifact
+from mcpc.cli import command_options, messages
 from mcpc.cli.build_steps import atomic_write
-from mcpc.diagnostics import in_order
+from mcpc.cli.test_steps import (
+    FAILED,
+    Loaded,
+    check_targets,
+    compile_expression,
+    load_cases,
+    selection_of,
+    served_target,
+)
 from mcpc.diagnostics.suggestions import quoted
-from mcpc.testing.case_files import FOLDER, SUFFIXES, case_sources, read_cases, unknown_targets
+from mcpc.testing.coverage import coverage, coverage_lines, percentage
 from mcpc.testing.model import BOTH, ERAS, TRANSPORTS
+from mcpc.testing.recording import RecordingError, cases_of_log, with_cases, write_whole
 from mcpc.testing.reports import FORMATS, Run, as_junit
 from mcpc.testing.results import gathered
-from mcpc.testing.running import OutputValidators, VariantSelection, run_cases
-from mcpc.testing.servers import Served
+from mcpc.testing.running import OutputValidators, run_cases
+from mcpc.testing.servers import Connection
+from mcpc.testing.updating import updates
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
-    from mcpc.diagnostics import Diagnostics
-    from mcpc.sources import Source
-    from mcpc.testing.model import Case
+    from mcpc.testing.model import Fault
+    from mcpc.testing.servers import Served
 
-FAILED, GATE_FAILED = 1, 7
-LISTS = {"tool": "tools", "prompt": "prompts"}
-"""The lists of a built file that name what cases call."""
+GATE_FAILED = 7
+CHECKED_FORMATS = ("native", "bx-mcp")
+"""Formats whose tools have arguments that mcpc checks; those of others are checked by their own framework."""
+FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
 OWN_OPTIONS = (
     click.option("--cases", type=click.Path(path_type=Path, exists=True, file_okay=False), metavar="DIR",
                  help="The folder of cases (default: `tests` of the project, or of this folder)."),
@@ -44,9 +52,29 @@ OWN_OPTIONS = (
                  help="Run cases over this transport only."),
     click.option("--call-timeout", type=click.FloatRange(min=0, min_open=True), default=60.0, metavar="SECONDS",
                  help="How long one call may take (default: 60)."),
-    click.option("--junit", type=click.Path(path_type=Path), metavar="FILE", help="Write the results as JUnit, too."),
     click.option("--format", "output", type=click.Choice(sorted(FORMATS)), default="text", help="Format of the report"),
+    click.option("--junit", type=click.Path(path_type=Path), metavar="FILE", help="Write the results as JUnit, too."),
+    click.option("--update", "is_updated", is_flag=True, help="Write what was found into the files of cases."),
+    click.option("--coverage", "is_measured", is_flag=True, help="Show which definitions and branches have no case."),
+    click.option("--min-coverage", type=click.FloatRange(0, 100), metavar="PERCENT",
+                 help="Exit with 7 if fewer have a case."),
+    click.option("--record", type=FILE, metavar="CALLLOG", help="Make cases of a call log, and run nothing."),
+    click.option("-o", "--into", type=click.Path(path_type=Path), metavar="FILE",
+                 help="The file that --record adds cases to (default: tests/recorded.yaml of the project)."),
+    click.option("--redact", multiple=True, metavar="PATTERN", help="Hide what this matches, beside secrets."),
+    click.option("--fuzz", "is_fuzzed", is_flag=True, help="Call read-only tools with arguments of their schemas."),
+    click.option("--fuzz-tool", "fuzz_tools", multiple=True, metavar="NAME", help="Fuzz this tool, read-only or not."),
+    click.option("--fuzz-all", "has_effects", is_flag=True, help="Fuzz all tools, read-only or not."),
+    click.option("--seed", type=click.IntRange(min=0), default=0, metavar="N", help="Other arguments for --fuzz."),
+    click.option("--examples", type=click.IntRange(min=1, max=100_000), default=100, metavar="N",
+                 help="How many arguments --fuzz makes for a tool (default: 100)."),
 )  # fmt: skip
+OWN_NAMES = (
+    *("cases", "pattern", "is_first_only", "era", "transport", "call_timeout", "output", "junit", "is_updated"),
+    *("is_measured", "min_coverage", "record", "into", "redact"),
+    *("is_fuzzed", "fuzz_tools", "has_effects", "seed", "examples"),
+)
+"""The names of the options of this command, among those of a build."""
 
 
 def own_options(command: Any) -> Any:
@@ -54,15 +82,6 @@ def own_options(command: Any) -> Any:
     for option in reversed(OWN_OPTIONS):
         command = option(command)
     return command
-
-
-@dataclass(frozen=True, slots=True)
-class Loaded:
-    """The cases of a folder and their files.  `prefix`: of their paths, from the working folder."""
-
-    cases: list[Case]
-    sources: Mapping[str, Source]
-    prefix: str
 
 
 @command_options.command()
@@ -73,94 +92,112 @@ def command(target: Path, **given: Any) -> None:
     """Test TARGET, a project folder (this one by default) or a built file, with the cases of its `tests` folder.
 
     Every case runs in both eras of the protocol, over standard input and output and over HTTP.  Exit status 1: a case
-    failed, or a file of cases has errors.
+    failed, fuzzing found a fault, or a file of cases has errors.
     """
     own = {name: given.pop(name) for name in OWN_NAMES}
+    if own["record"] is not None:
+        record_cases(target, own)
+        return
+    own["is_fuzzed"] |= bool(own["fuzz_tools"]) or own["has_effects"]
     start = time.perf_counter()
     loaded = load_cases(target, own)
-    with served_target(target, given, own["call_timeout"]) as (served, facts):
-        selection = selection_of(own, facts)
-        check_targets(loaded, facts)
-        outputs = OutputValidators({tool["name"]: tool.get("outputSchema") for tool in facts["tools"]})
-        outcomes = [*run_cases(loaded.cases, served, selection, outputs)]
-    notes = () if "http" in selection.transports or own["transport"] == "stdio" else (messages.TESTED_WITHOUT_HTTP,)
-    run = Run(gathered(outcomes), loaded.sources, time.perf_counter() - start, loaded.prefix, notes)
+    with served_target(target, given, own["call_timeout"], is_http=own["transport"] != "stdio") as (served, facts):
+        run = run_all(loaded, served, facts, own)
+        run = replace(run, faults=tuple(found_faults(served, facts, own, run)), command=repeat_command(target, own))
+    run = replace(run, seconds=time.perf_counter() - start)
+    items = coverage(facts, loaded.cases) if own["is_measured"] or own["min_coverage"] is not None else []
+    run.notes.extend(coverage_lines(items) if items else ())
+    write_results(run, own)
+    if own["is_updated"]:
+        update_files(run, loaded.folder)
+    elif run.failed or run.faults:
+        raise click.exceptions.Exit(FAILED)
+    if own["min_coverage"] is not None and percentage(items) < own["min_coverage"]:
+        click.echo(messages.COVERAGE_TOO_LOW.format(least=own["min_coverage"], found=percentage(items)), err=True)
+        raise click.exceptions.Exit(GATE_FAILED)
+
+
+def run_all(loaded: Loaded, served: Served, facts: Mapping[str, Any], own: Mapping[str, Any]) -> Run:
+    """Return the results of all cases."""
+    selection = selection_of(own, facts)
+    check_targets(loaded, facts)
+    outputs = OutputValidators({tool["name"]: tool.get("outputSchema") for tool in facts["tools"]})
+    results = gathered(run_cases(loaded.cases, served, selection, outputs))
+    is_partial = bool(results) and "http" not in selection.transports and own["transport"] != "stdio"
+    notes = [messages.TESTED_WITHOUT_HTTP] if is_partial else []
+    return Run(results, loaded.sources, 0.0, loaded.prefix, notes)
+
+
+def write_results(run: Run, own: Mapping[str, Any]) -> None:
+    """Print the report, and write the file of JUnit."""
     click.echo(FORMATS[own["output"]](run), nl=False)
     if own["junit"] is not None:
         with atomic_write(own["junit"], as_junit(run).encode(), 0o666):
             pass
-    if run.failed:
-        raise click.exceptions.Exit(FAILED)
 
 
-OWN_NAMES = [parameter.name for parameter in command.params if parameter.name in
-             ("cases", "pattern", "is_first_only", "era", "transport", "call_timeout", "junit", "output")]  # fmt: skip
-"""The names of the options of this command, among those of a build."""
+def found_faults(served: Served, facts: Mapping[str, Any], own: Mapping[str, Any], run: Run) -> list[Fault]:
+    """Return the faults that fuzzing finds; what is left out is noted."""
+    if not own["is_fuzzed"]:
+        return []
+    fuzzing = load_fuzzing()
+    plan = fuzzing.FuzzPlan(own["seed"], own["examples"], own["fuzz_tools"], own["has_effects"])
+    refuse_unknown_tools(own["fuzz_tools"], facts)
+    tools, left_out = fuzzing.select_tools(facts["tools"], plan)
+    is_checked = facts.get("format") in CHECKED_FORMATS or bool((facts.get("options") or {}).get("validate"))
+    run.notes.append(messages.FUZZED.format(count=len(tools), examples=plan.examples, seed=plan.seed))
+    if left_out:
+        run.notes.append(messages.NOT_FUZZED.format(count=len(left_out), names=quoted(left_out[:5])))
+    with Connection(served) as connection:
+        return [fault for tool in tools for fault in fuzzing.fuzz_tool(tool, connection, plan, is_checked=is_checked)]
 
 
-def load_cases(target: Path, own: Mapping[str, Any]) -> Loaded:
-    """Return the selected cases; report what is wrong with their files, and exit."""
-    base = target if target.is_dir() else Path()
-    folder = own["cases"] or base / FOLDER
-    name = f"{FOLDER}/" if own["cases"] is None else ""
-    sources, problems = case_sources(folder, name)
-    cases, found = read_cases(sources)
-    report_problems((*problems, *found), sources, base if name else folder)
-    prefix = report.relative_to_cwd(base if name else folder)
-    loaded = Loaded(cases, sources, "" if prefix == "." else f"{prefix}/")
-    if not cases:
-        raise click.UsageError(messages.NO_CASES.format(folder=folder, endings=quoted(SUFFIXES, " or ")))
-    return replace(loaded, cases=filtered(cases, own["pattern"]))
-
-
-def filtered(cases: list[Case], pattern: str) -> list[Case]:
-    """Return the cases that an expression selects; exit if there is none."""
+def load_fuzzing() -> Any:
+    """Return the module that fuzzes; exit if Hypothesis, which it needs, is not installed."""
     try:
-        expression = re.compile(pattern, re.IGNORECASE)
-    except re.error as problem:
-        raise click.UsageError(messages.WRONG_EXPRESSION.format(option="--filter", problem=problem)) from None
-    found = [case for case in cases if any(map(expression.search, (case.name, case.file, case.target)))]
-    if not found:
-        raise click.UsageError(messages.NO_CASE_SELECTED.format(pattern=pattern, count=len(cases)))
-    return found
+        return importlib.import_module("mcpc.testing.fuzzing")
+    except ModuleNotFoundError as problem:
+        if (problem.name or "").partition(".")[0] != "hypothesis":
+            raise
+        raise click.UsageError(messages.HYPOTHESIS_EXPECTED) from None
 
 
-def report_problems(problems: Diagnostics, sources: Mapping[str, Source], folder: Path) -> None:
-    """Report problems of case files and exit, if there are any."""
-    if problems:
-        report.report(in_order(problems), sources, "text", folder)
+def refuse_unknown_tools(names: tuple[str, ...], facts: Mapping[str, Any]) -> None:
+    """Exit if a tool is to be fuzzed that the server does not have."""
+    known = [tool["name"] for tool in facts["tools"]]
+    unknown = [name for name in names if name not in known]
+    if unknown:
+        raise click.UsageError(messages.UNKNOWN_TOOL.format(name=unknown[0], names=quoted(known[:8])))
+
+
+def repeat_command(target: Path, own: Mapping[str, Any]) -> str:
+    """Return the beginning of the command that finds a fault again; the name of the tool follows."""
+    return f"mcpc test {target} --seed {own['seed']} --examples {own['examples']} --fuzz-tool"
+
+
+def update_files(run: Run, folder: Path) -> None:
+    """Write what was found into the files of cases."""
+    texts, count = updates(run.results, run.sources)
+    for path, text in texts.items():
+        write_whole(folder / Path(path).name, text)
+    rest = sum(len(each.failures) for each in run.failed) - count
+    click.echo(messages.UPDATED.format(count=count, files=len(texts), rest=rest), err=True)
+    if rest:
         raise click.exceptions.Exit(FAILED)
 
 
-def check_targets(loaded: Loaded, facts: Mapping[str, Any]) -> None:
-    """Report cases of what the server does not offer, and exit."""
-    offered = {kind: [each["name"] for each in facts[name]] for kind, name in LISTS.items() if is_list(facts.get(name))}
-    problems = unknown_targets(loaded.cases, offered)
-    report_problems(problems, loaded.sources, Path(loaded.prefix or "."))
-
-
-def is_list(value: object) -> bool:
-    """Tell whether a built file has a list: a number stands for one that it does not have."""
-    return isinstance(value, list)
-
-
-@contextmanager
-def served_target(target: Path, given: dict[str, Any], seconds: float) -> Iterator[tuple[Served, dict[str, Any]]]:
-    """Yield what is served, and the facts of the built file; a project is built once, with HTTP."""
-    given = {**given, "http": True} if target.is_dir() else given
-    with built_artifact(target, given) as path:
-        facts = artifact_contents(path)
-        facts["tools"] = facts["tools"] if is_list(facts.get("tools")) else []
-        folder = (target if target.is_dir() else Path()).resolve()
-        inputs = {tool["name"]: tool.get("inputSchema") for tool in facts["tools"]}
-        yield Served(path.resolve(), folder, inputs, artifact_environment(target), seconds), facts
-
-
-def selection_of(own: Mapping[str, Any], facts: Mapping[str, Any]) -> VariantSelection:
-    """Return which ways of the cases run: a file that was built without HTTP has one transport."""
-    transports = TRANSPORTS if own["transport"] == BOTH else (own["transport"],)
-    if not (facts.get("options") or {}).get("http"):
-        if own["transport"] == "http":
-            raise click.UsageError(messages.BUILT_WITHOUT_HTTP.format(path="the file"))
-        transports = TRANSPORTS[:1]
-    return VariantSelection(transports, ERAS if own["era"] == BOTH else (own["era"],), own["is_first_only"])
+def record_cases(target: Path, own: Mapping[str, Any]) -> None:
+    """Add the calls of a call log to a file of cases."""
+    path = own["into"] or (target if target.is_dir() else Path()) / "tests/recorded.yaml"
+    patterns = [compile_expression(each, "--redact") for each in own["redact"]]
+    with own["record"].open("rb") as stream:
+        cases = [*cases_of_log(stream, patterns)]
+    if not cases:
+        raise click.UsageError(messages.NO_CALLS.format(path=own["record"]))
+    try:
+        text = with_cases(path.read_text("utf-8") if path.exists() else "", cases)
+    except (RecordingError, UnicodeDecodeError) as problem:
+        raise click.UsageError(f"{path}: {problem}") from None
+    path.parent.mkdir(exist_ok=True)
+    write_whole(path, text)
+    click.echo(messages.RECORDED.format(count=len(cases), path=path), err=True)

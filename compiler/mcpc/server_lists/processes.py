@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     Object = dict[str, Any]
 
 LEAVE_SECONDS = 2.0
+MAX_STRAY = 200
 LINES = 64
 """How many received lines wait; then the server waits."""
 
@@ -35,6 +36,8 @@ class ProcessTransport:
         self.answer = answer
         self._process = process
         self._lines: SimpleQueue[bytes] = SimpleQueue()
+        self.stray = ""
+        """The first line that was not a message, cut."""
         self._room = threading.Semaphore(LINES)
         threading.Thread(target=self._read, daemon=True).start()
 
@@ -85,6 +88,7 @@ class ProcessTransport:
                 found = json.loads(line)
                 if isinstance(found, dict):
                     return found
+            self.stray = self.stray or line[:MAX_STRAY].decode("utf-8", "replace").strip()
 
     def _ended(self) -> str:
         with suppress(subprocess.TimeoutExpired):
@@ -102,6 +106,13 @@ def started_server(command: Sequence[str], **options: Any) -> Iterator[ProcessTr
         process = programs.start_program("server", command, **{"stderr": None, **GROUP_OPTIONS, **options})
     except OSError as problem:
         raise ConversationError(f"it cannot be started: {problem.strerror or problem}") from None
+    with conversation_with(process) as transport:
+        yield transport
+
+
+@contextmanager
+def conversation_with(process: subprocess.Popen[bytes]) -> Iterator[ProcessTransport]:
+    """Yield the connection to a process that was started with GROUP_OPTIONS; it ends with the block."""
     group = ProgramGroup(process)
     try:
         yield ProcessTransport(process)

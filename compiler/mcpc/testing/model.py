@@ -101,3 +101,21 @@ class Outcome:
     variant: Variant
     mismatches: tuple[Mismatch, ...]
     reply: Reply
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """What fuzzing has found of a tool: the smallest arguments, what is wrong, and what was answered."""
+
+    tool: str
+    arguments: Mapping[str, Json]
+    problem: str
+    found: str
+    is_accepted: bool
+
+    @property
+    def case(self) -> dict[str, Json]:
+        """The fault as a case, which fails until it is corrected."""
+        kind = "accepts" if self.is_accepted else "refuses"
+        case = {"name": f"{self.tool} {kind} what fuzzing found", "tool": self.tool, "arguments": dict(self.arguments)}
+        return case if self.is_accepted else {**case, "expect": {"error": True}}

@@ -15,12 +15,13 @@ from mcpc.diagnostics.formats.visible import visible
 from mcpc.testing.expectations import compact
 from mcpc.testing.model import Absent
 from mcpc.testing.results import describe_variants, place_of
+from mcpc.testing.yaml_text import list_item
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from mcpc.sources import Source
-    from mcpc.testing.model import Mismatch
+    from mcpc.testing.model import Fault, Mismatch
     from mcpc.testing.results import CaseResult, Failure
 
 WIDTH = 78
@@ -31,13 +32,18 @@ MAX_LOG = 8
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """All that a report shows.  `prefix`: of the paths of files, from the working folder."""
+    """All that a report shows.
+
+    `prefix`: of the paths of files, from the working folder.  `command`: what finds a fault again, before the tool.
+    """
 
     results: Sequence[CaseResult]
     sources: Mapping[str, Source]
     seconds: float
     prefix: str = ""
-    notes: Sequence[str] = field(default_factory=tuple)
+    notes: list[str] = field(default_factory=list)
+    faults: Sequence[Fault] = ()
+    command: str = ""
 
     @property
     def failed(self) -> list[CaseResult]:
@@ -53,8 +59,24 @@ class Run:
 def as_text(run: Run) -> str:
     """Return the failures, each with what was expected and found, and one line that counts."""
     lines = [line for result in run.failed for line in _case_lines(run, result)]
+    lines += [line for fault in run.faults for line in fault_lines(run, fault)]
     lines += [visible(note) for note in run.notes]
     return "".join(f"{line}\n" for line in [*lines, summary(run)])
+
+
+def fault_lines(run: Run, fault: Fault) -> list[str]:
+    """Return what fuzzing has found: the smallest arguments, the reply, how to find it again, and a case."""
+    found = fault.found.strip().splitlines() or [""]
+    return [
+        f"FAULT {visible(fault.tool)}: {visible(fault.problem)}",
+        f"  arguments {_shown(fault.arguments)}",
+        f"  found     {visible(found[0])[:MAX_SHOWN]}",
+        *(f"            {visible(line)[:MAX_SHOWN]}" for line in found[1:MAX_LOG]),
+        f"  repeat    {visible(run.command)} {visible(fault.tool)}",
+        "  case",
+        *(f"    {visible(line)}" for line in list_item(fault.case, "").splitlines()),
+        "",
+    ]
 
 
 def summary(run: Run) -> str:
@@ -62,7 +84,9 @@ def summary(run: Run) -> str:
     failed, total = len(run.failed), len(run.results)
     calls = sum(len(each.outcomes) for each in run.results)
     counts = f"{_count(total, 'case')}, {_count(calls, 'call')}"
-    return f"{counts}: {f'{failed} failed' if failed else 'all passed'} in {run.seconds:.1f} s"
+    verdict = f"{failed} failed" if failed else "all passed"
+    faults = f", {_count(len(run.faults), 'fault')}" if run.faults else ""
+    return f"{counts}: {verdict}{faults} in {run.seconds:.1f} s"
 
 
 def _count(number: int, name: str) -> str:
@@ -120,7 +144,10 @@ def as_json(run: Run) -> str:
         }
         for result in run.results
     ]
-    whole = {"cases": len(cases), "failed": len(run.failed), "results": cases, "notes": [*run.notes]}
+    faults = [
+        {"tool": each.tool, "problem": each.problem, "found": each.found, "case": each.case} for each in run.faults
+    ]
+    whole = {"cases": len(cases), "failed": len(run.failed), "results": cases, "faults": faults, "notes": run.notes}
     return json.dumps(whole, indent=2, ensure_ascii=False) + "\n"
 
 
@@ -140,26 +167,40 @@ def as_github(run: Run) -> str:
             head = f"{result.case.name}: {failure.mismatch.what}{f' ({where})' if where else ''}"
             place: dict[str, str | int] = {"file": path, "line": line, "col": column, "title": "mcpc test"}
             lines.append(workflow_command(Severity.ERROR, place, [head, *mismatch_lines(failure.mismatch)]))
+    for fault in run.faults:
+        lines.append(workflow_command(Severity.ERROR, {"title": "mcpc test --fuzz"}, fault_lines(run, fault)))
     notes = [workflow_command(Severity.NOTE, {"title": "mcpc test"}, [each]) for each in run.notes]
     return "".join(f"{line}\n" for line in [*lines, *notes, summary(run)])
 
 
 def as_junit(run: Run) -> str:
     """Return a suite for each file, with a test case for each case."""
-    root = Element("testsuites", {"name": "mcpc test", **_numbers(run.results)})
+    root = Element("testsuites", {"name": "mcpc test", **_numbers(run.results, len(run.faults))})
     for path in dict.fromkeys(each.case.file for each in run.results):
         results = [each for each in run.results if each.case.file == path]
         suite = SubElement(root, "testsuite", {"name": xml_text(path), **_numbers(results)})
         for result in results:
             _add_case(suite, run, result)
+    if run.faults:
+        numbers = {"tests": str(len(run.faults)), "failures": str(len(run.faults)), "errors": "0", "time": "0"}
+        suite = SubElement(root, "testsuite", {"name": "fuzzing", **numbers})
+        for fault in run.faults:
+            _add_fault(suite, run, fault)
     indent(root)
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{tostring(root, "unicode")}\n'
 
 
-def _numbers(results: Sequence[CaseResult]) -> dict[str, str]:
-    failed = sum(bool(each.failures) for each in results)
+def _numbers(results: Sequence[CaseResult], faults: int = 0) -> dict[str, str]:
+    failed = sum(bool(each.failures) for each in results) + faults
     seconds = sum(each.seconds for each in results)
-    return {"tests": str(len(results)), "failures": str(failed), "errors": "0", "time": f"{seconds:.3f}"}
+    return {"tests": str(len(results) + faults), "failures": str(failed), "errors": "0", "time": f"{seconds:.3f}"}
+
+
+def _add_fault(suite: Element, run: Run, fault: Fault) -> None:
+    facts = {"classname": "fuzzing", "name": xml_text(f"{fault.tool}: {fault.problem}"), "time": "0"}
+    case = SubElement(suite, "testcase", facts)
+    failure = SubElement(case, "failure", {"type": "fault", "message": xml_text(fault.problem)})
+    failure.text = xml_text("\n".join(fault_lines(run, fault)))
 
 
 def _add_case(suite: Element, run: Run, result: CaseResult) -> None:

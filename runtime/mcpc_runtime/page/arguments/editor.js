@@ -52,9 +52,9 @@ class Form {
     else this.failures.set(field, problem);
   }
 
-  /** Return the first failure of a field that is still shown. */
+  /** Return the first field that is still there and whose text is wrong, and what is wrong: [field, problem], or []. */
   failure() {
-    return [...this.failures].find(([field]) => field.holds(field.control))?.[1] ?? null;
+    return [...this.failures].find(([field]) => field.holds(field.control)) ?? [];
   }
 }
 
@@ -74,11 +74,10 @@ class Editor {
   build() {
     this.switches = { form: button("Form", () => this.switchTo("form")), raw: button("JSON", () => this.switchTo("raw")) };
     const modes = make("div", { class: "arg-modes", role: "group", "aria-label": "Edit as" }, ...Object.values(this.switches));
-    this.top = make("ul", { class: "arg-problems" });
-    const alert = make("div", { role: "alert" }, this.top);
+    this.top = make("div", { class: "arg-problems", role: "alert" });
     this.failure = make("p", { class: "arg-problem", role: "status", id: `${this.idPrefix}-failure` });
     this.body = make("div", { class: "arg-editor-body" });
-    this.element = make("div", { class: "arg-editor" }, modes, alert, this.failure, this.body, this.status);
+    this.element = make("div", { class: "arg-editor" }, modes, this.top, this.failure, this.body, this.status);
   }
 
   /** Return what the editor begins with: an object where the schema allows one. */
@@ -110,7 +109,7 @@ class Editor {
 
   /** Return what is wrong with what was typed, {message, line, column}, or null. */
   error() {
-    const problem = this.shown === "raw" ? this.broken : this.form.failure();
+    const problem = this.shown === "raw" ? this.broken : this.form.failure()[1] ?? null;
     return problem && { message: problem.message, line: problem.line ?? null, column: problem.column ?? null };
   }
 
@@ -141,9 +140,9 @@ class Editor {
     this.render();
   }
 
+  /** Change to "form" or "raw", unless something typed is wrong: it would be lost. */
   setMode(mode) {
-    if (mode === this.shown) return;
-    if (mode === "form" && this.broken !== null) return;
+    if (mode === this.shown || this.error() !== null) return;
     const text = this.text();
     this.shown = mode;
     this.source = text;
@@ -153,7 +152,7 @@ class Editor {
 
   switchTo(mode) {
     this.setMode(mode);
-    if (this.shown !== mode) this.raw.input.focus();
+    if (this.shown !== mode) (this.shown === "raw" ? this.raw.input : this.form.failure()[0].focusable).focus();
   }
 
   render() {

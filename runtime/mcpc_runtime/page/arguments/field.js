@@ -150,6 +150,7 @@ export class Field {
     this.heading.replaceChildren(...(this.place === "root" ? [] : [name]));
     this.focusable = this.input ?? (this.place === "root" ? this.state : name);
     this.focusable.setAttribute("aria-describedby", about.filter(Boolean).join(" "));
+    if (this.required && this.input) this.input.setAttribute("aria-required", "true");
     if (this.place === "root" && this.input) this.input.setAttribute("aria-label", this.name);
     else if (this.input === this.state) this.state.removeAttribute("aria-label");
     else this.state.setAttribute("aria-label", `How ${shown} is given`);

@@ -31,7 +31,8 @@ BOUNDS.integer = BOUNDS.number;
 export function hintOf(option, options, isGiven) {
   if (option?.type === undefined) return "";
   const kinds = options.filter(({ type }) => type !== undefined).map(({ label }) => label);
-  const kind = isGiven ? "" : kinds.length > 3 ? "anything" : kinds.join(" or ");
+  const isAny = ["text", "number", "object", "list"].every((label) => kinds.includes(label));
+  const kind = isGiven ? "" : isAny ? "anything" : cut(kinds.join(" or "), 80);
   return cut([kind, ...BOUNDS[option.type](option.schema)].filter((part) => typeof part === "string" && part !== "").join(", "), 200);
 }
 

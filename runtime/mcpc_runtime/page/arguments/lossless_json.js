@@ -215,17 +215,18 @@ export function fromValue(value) {
   return object(kept.map(([name, one]) => member(name, fromValue(one))));
 }
 
-/** Whether two nodes are equal as JSON Schema has it: numbers by value, members in any order. */
+/** Return a text that two nodes share if JSON Schema holds them for equal: numbers by value, members in any order. */
+export function keyOf(node) {
+  if (node.kind === "string") return quoted(node.value);
+  if (node.kind === "number") return decimal(node.source);
+  if (node.kind === "literal") return node.source;
+  if (node.kind === "array") return `[${node.items.map(keyOf)}]`;
+  return `{${node.members.map(({ name, value }) => `${quoted(name)}:${keyOf(value)}`).sort()}}`;
+}
+
+/** Whether two nodes, or undefined, are equal. */
 export function same(one, other) {
-  if (one === undefined || other === undefined || one.kind !== other.kind) return one === other;
-  if (one.kind === "string") return one.value === other.value;
-  if (one.kind === "number") return decimal(one.source) === decimal(other.source);
-  if (one.kind === "literal") return one.source === other.source;
-  if (one.kind === "array") {
-    return one.items.length === other.items.length && one.items.every((item, at) => same(item, other.items[at]));
-  }
-  const found = new Map(other.members.map(({ name, value }) => [name, value]));
-  return one.members.length === found.size && one.members.every(({ name, value }) => same(value, found.get(name)));
+  return one === other || (one !== undefined && other !== undefined && one.kind === other.kind && keyOf(one) === keyOf(other));
 }
 
 /** Return digits and exponent of a number in one form: "1.0", "1" and "10e-1" give the same. */

@@ -4,7 +4,7 @@ A form is a hint: the server's validator decides. So keywords that no control sh
 over, drafts are not told apart, and what cannot be merged is left to the raw JSON field.  Names of a schema are data:
 they are read with `own`, and kept in objects without prototype. */
 
-import { fromValue, get, number, object, member, same, string, literal, write } from "./lossless_json.js";
+import { fromValue, get, keyOf, number, object, member, same, string, literal, write } from "./lossless_json.js";
 
 const MOST_STEPS = 5000;
 const INDEXED = 20000;
@@ -98,7 +98,8 @@ export class Schemas {
   options(schema) {
     const branches = this.begin().branches(this.expand(schema));
     const found = branches.flatMap((branch) => optionsOf(branch, branches.length > 1));
-    return withDistinctLabels(found.filter(isFirst));
+    const keys = new Set();
+    return withDistinctLabels(found.filter(({ key }) => key === undefined || keys.size < keys.add(key).size));
   }
 
   branches(schema) {
@@ -227,7 +228,7 @@ function nameOf(branch, at) {
 function literalOption(value, title) {
   const node = fromValue(value);
   const text = labelOf(node);
-  return { literal: node, label: title === undefined || title === text ? text : `${title} (${text})` };
+  return { literal: node, key: keyOf(node), label: title === undefined || title === text ? text : `${title} (${text})` };
 }
 
 /** Return what stands for a value in a list: a text without quotes unless it could be taken for something else. */
@@ -266,10 +267,6 @@ export function constantOf(schema) {
   return values.length === 1 ? values[0] : undefined;
 }
 
-function isFirst(option, at, all) {
-  return option.literal === undefined || all.findIndex((one) => one.literal && same(one.literal, option.literal)) === at;
-}
-
 function withDistinctLabels(options) {
   const counts = new Map();
   for (const { label } of options) counts.set(label, (counts.get(label) ?? 0) + 1);
@@ -285,7 +282,8 @@ const KIND_TYPES = { string: ["string"], number: ["number", "integer"], object: 
 
 /** Return the option that shows a node, or undefined: equal literals first, then the form that fits best. */
 export function optionFor(options, node) {
-  const equal = options.find((option) => option.literal && same(option.literal, node));
+  const key = options.some((option) => option.literal) ? keyOf(node) : "";
+  const equal = options.find((option) => option.key === key);
   if (equal !== undefined) return equal;
   const fitting = options.filter((option) => KIND_TYPES[node.kind].includes(option.type));
   const scores = fitting.map((option) => score(option, node));

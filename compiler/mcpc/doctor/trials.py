@@ -1,0 +1,120 @@
+"""Each server of a client, started as the client starts it: the step that fails is named, with what the server wrote.
+
+Only a few variables are passed on, as desktop clients do.  A command that downloads its program is not started.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+from mcpc import programs
+from mcpc.doctor.client_logs import without_secrets
+from mcpc.doctor.entries import configured_servers, is_startable
+from mcpc.doctor.environment import url_of
+from mcpc.doctor.model import fine, note, problem
+from mcpc.platforms.program_groups import GROUP_OPTIONS
+from mcpc.server_lists.client import ConversationError, Deadline, ServerClient
+from mcpc.server_lists.processes import conversation_with
+
+if TYPE_CHECKING:
+    import subprocess
+    from collections.abc import Iterator
+
+    from mcpc.doctor.entries import ConfiguredServer
+    from mcpc.doctor.model import Examination, Symptom
+
+DOWNLOADING = {
+    *("npx", "bunx", "pnpx", "pnpm", "yarn", "npm", "bun", "deno", "uvx", "uv", "pipx"),
+    *("docker", "podman", "nerdctl"),
+}
+"""Programs that may download what they start."""
+QUOTED_LINES, ERROR_BYTES = 5, 64 << 10
+START, INITIALIZE, LIST = "start", "initialize", "tools/list"
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """What came of a start: the step that failed, none if all went well, and what the server wrote."""
+
+    step: str
+    text: str
+    written: str = ""
+    stray: str = ""
+    """A line on standard output that is not of the protocol."""
+
+
+def check_starts(examined: Examination) -> Iterator[Symptom]:
+    """Yield what came of the start of each server."""
+    for server in configured_servers(examined):
+        if url_of(server.entry) and not server.launch.words:
+            yield fine(server.subject, "is a remote server, which is not asked")
+        elif not examined.starts or server.is_disabled or not is_startable(server):
+            continue
+        elif Path(server.launch.words[0]).stem in DOWNLOADING:
+            text = f"not started: `{server.launch.words[0]}` may download what it starts"
+            yield note(server.subject, text, "start it in the client, and look at its log")
+        elif server.launch.asked:
+            yield note(server.subject, "not started: the client asks its user for values")
+        else:
+            yield from _symptoms(server, examined.seconds)
+
+
+def _symptoms(server: ConfiguredServer, seconds: float) -> Iterator[Symptom]:
+    trial = run_trial(server, "server of a client", seconds)
+    clean = partial(without_secrets, secrets=server.launch.secrets)
+    if trial.stray:
+        text = f"it writes to standard output what is not of the protocol: {clean(trial.stray)[:60]}"
+        yield note(server.subject, text, "print to standard error; strict clients end the connection")
+    if not trial.step:
+        yield fine(server.subject, f"starts: {trial.text}")
+        return
+    quoted = tuple(clean(line) for line in trial.written.splitlines()[-QUOTED_LINES:])
+    whole = run_trial(server, "server", seconds)
+    if not whole.step:
+        text = f"{trial.step}: it starts only with variables of this terminal, which clients do not pass on"
+        yield problem(server.subject, text, "add the variables that it needs to `env` of the entry", quoted)
+        return
+    yield problem(server.subject, f"{trial.step}: {clean(trial.text)}", advice_for(trial), quoted)
+
+
+def advice_for(trial: Trial) -> str:
+    """Return the next step after a failure."""
+    if trial.step == START:
+        return "correct the command of the entry"
+    if "did not answer" in trial.text:
+        return "run the command by hand: a server waits for messages, and prints nothing of its own"
+    return "correct what the server reports below" if trial.written else "run the command by hand to see why"
+
+
+def run_trial(server: ConfiguredServer, row: str, seconds: float) -> Trial:
+    """Start a server with the variables of a row of programs, and ask for its tools."""
+    with tempfile.TemporaryFile() as errors:
+        step, text, stray = START, "", ""
+        try:
+            process = _started(server, row, errors)
+            with conversation_with(process) as transport:
+                client = ServerClient(transport, Deadline(seconds))
+                step = INITIALIZE
+                client.initialize()
+                step = LIST
+                tools = sum(1 for _ in client.items("tools/list", "tools"))
+                stray = transport.stray
+                step, text = "", f"{tools} tool{'' if tools == 1 else 's'}"
+        except OSError as why:
+            text = f"it cannot be started: {why.strerror or why}"
+        except ConversationError as why:
+            text = str(why)
+        errors.seek(max(0, errors.tell() - ERROR_BYTES))
+        return Trial(step, text, errors.read().decode("utf-8", "replace"), stray)
+
+
+def _started(server: ConfiguredServer, row: str, errors: IO[bytes]) -> subprocess.Popen[bytes]:
+    launch = server.launch
+    options: dict[str, Any] = {"more": launch.variables, "cwd": launch.folder, "stderr": errors, **GROUP_OPTIONS}
+    if row == "server":
+        return programs.start_program("server", launch.words, **options)
+    return programs.start_program("server of a client", launch.words, **options)

@@ -1,0 +1,583 @@
+"""`mcpc doctor`: every planted fault is named with its next step, a healthy home has no problem, secrets stay secret."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sys
+import zipfile
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from mcpc.doctor import folders
+from mcpc.doctor.built_file import check_file
+from mcpc.doctor.checks import CHECKS, examine
+from mcpc.doctor.client_files import check_clients
+from mcpc.doctor.client_logs import LOGS, check_logs, without_secrets
+from mcpc.doctor.entries import check_entries
+from mcpc.doctor.folders import check_cache, check_temporary
+from mcpc.doctor.model import Examination, Level, Symptom
+from mcpc.doctor.pythons import check_environments, check_pythons
+from mcpc.doctor.report import as_json, text_lines
+from mcpc.doctor.tools import check_command, check_programs
+from mcpc.doctor.trials import check_starts
+from mcpc_runtime.clients.table import CLIENTS
+from support.artifact import build, mcpc
+from support.files import write_files
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the homes are those of Linux")
+
+SECRET = "zq8-very-secret-value-77"
+SERVER = """
+import json, os, sys
+{before}
+for line in sys.stdin:
+    message = json.loads(line)
+    if "id" not in message:
+        continue
+    if message["method"] == "initialize":
+        result = {{"protocolVersion": "2025-11-25", "capabilities": {{"tools": {{}}}}, "serverInfo": {{"name": "x"}}}}
+    else:
+        {listing}
+    print(json.dumps({{"jsonrpc": "2.0", "id": message["id"], "result": result}}), flush=True)
+"""
+LISTING = 'result = {"tools": [{"name": "a", "inputSchema": {"type": "object"}}]}'
+REFUSING = 'print(json.dumps({"jsonrpc": "2.0", "id": message["id"], "error": {"code": 1, "message": "none"}}), flush=True); continue'
+DESKTOP, CODE = ".config/Claude/claude_desktop_config.json", ".config/Code/User/mcp.json"
+TOOLS = '''
+from mcpc import tool
+
+@tool
+def echo(text: str) -> str:
+    """Return the text."""
+    return text
+'''
+SETTINGS = {
+    "serverInfo": {"name": "needy", "version": "1.0.0"},
+    "settings": [{"name": "NEEDED", "description": "Needed.", "required": True}],
+}
+
+
+@dataclass
+class Home:
+    """A home folder, and a project in it."""
+
+    place: Path
+    environment: pytest.MonkeyPatch
+    artifact: Path
+    checks: tuple[Callable[[Examination], Any], ...] = ()
+    target: Path | None = None
+    seconds: float = 30.0
+    found: list[Symptom] = field(default_factory=list)
+
+    @property
+    def project(self) -> Path:
+        return self.place / "project"
+
+    def write(self, path: str, text: str | bytes, mode: int = 0o600) -> Path:
+        file = self.place / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(text.encode() if isinstance(text, str) else text)
+        file.chmod(mode)
+        return file
+
+    def program(self, name: str, text: str) -> Path:
+        return self.write(f"bin/{name}", f"#!/bin/sh\n{text}\n", 0o755)
+
+    def python(self, before: str = "", listing: str = LISTING) -> list[str]:
+        """The command of a small server."""
+        return [sys.executable, str(self.write("server.py", SERVER.format(before=before, listing=listing)))]
+
+    def entry(self, entry: dict[str, Any], path: str = DESKTOP, key: str = "mcpServers") -> None:
+        self.write(path, json.dumps({key: {"mine": entry}}))
+
+    def command(self, *words: str, **more: Any) -> None:
+        self.entry({"command": words[0], "args": list(words[1:]), **more})
+
+    def examine(self) -> list[Symptom]:
+        examined = Examination(self.target or self.project, seconds=self.seconds)
+        return [symptom for check in self.checks for symptom in check(examined)]
+
+
+@pytest.fixture(scope="module")
+def artifact(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    place = tmp_path_factory.mktemp("doctor")
+    info = '{"serverInfo": {"name": "well", "version": "1.0.0"}}'
+    write_files(place / "project", {"server.json": info, "tools.py": TOOLS})
+    return build(place / "project", place / "server.pyz")
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, artifact: Path) -> Home:
+    tmp_path.chmod(0o700)
+    for client in CLIENTS.values():
+        for path in client.user:
+            if path.startswith("$"):
+                monkeypatch.delenv(path.partition("/")[0][1:], raising=False)
+    for name in ("XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME", "VIRTUAL_ENV", "MCPC_CACHE_DIR", "TMPDIR"):
+        monkeypatch.delenv(name, raising=False)
+    (tmp_path / "project").mkdir()
+    (tmp_path / "bin").mkdir()
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("PATH", f"{tmp_path}/bin:/usr/bin:/bin")
+    return Home(tmp_path, monkeypatch, artifact)
+
+
+FAULTS: dict[str, tuple[Callable[[Home], object], Callable[[Examination], Any], str]] = {}
+"""The faults: how each is planted, the check that finds it, and what has to be in the finding and its next step."""
+
+
+def fault(
+    check: Callable[[Examination], Any], words: str
+) -> Callable[[Callable[[Home], object]], Callable[[Home], object]]:
+    def add(plant: Callable[[Home], object]) -> Callable[[Home], object]:
+        FAULTS[plant.__name__] = plant, check, words
+        return plant
+
+    return add
+
+
+@fault(check_pythons, "is a link to a Python that is gone … rm ")
+def python_link_gone(home: Home) -> None:
+    (home.place / ".local/bin").mkdir(parents=True)
+    (home.place / ".local/bin/python3.15").symlink_to("/nowhere/python3.15")
+
+
+@fault(check_environments, "VIRTUAL_ENV names /nowhere, which is gone … new terminal")
+def active_environment_gone(home: Home) -> None:
+    home.environment.setenv("VIRTUAL_ENV", "/nowhere")
+
+
+@fault(check_environments, "the Python that it was made from is gone … make it again")
+def environment_without_its_python(home: Home) -> None:
+    home.write("project/.venv/pyvenv.cfg", "home = /nowhere\n")
+    (home.project / ".venv/bin").mkdir()
+    (home.project / ".venv/bin/python").symlink_to("/nowhere/python3")
+
+
+@fault(check_environments, "has no pyvenv.cfg … make it again")
+def environment_damaged(home: Home) -> None:
+    (home.project / ".venv").mkdir()
+
+
+@fault(check_programs, "3.2.57; handlers in Bash need 4.4 … install a newer bash")
+def bash_too_old(home: Home) -> None:
+    home.program("bash", "echo GNU bash, version 3.2.57")
+
+
+@fault(check_programs, "does not tell its version … reinstall node")
+def node_broken(home: Home) -> None:
+    home.program("node", "exit 1")
+
+
+@fault(check_programs, "jq: not found … install jq")
+def jq_missing(home: Home) -> None:
+    home.environment.setenv("PATH", f"{home.place}/bin")
+
+
+@fault(check_command, "npm's @apify/mcpc … python -m mcpc")
+def command_of_npm(home: Home) -> None:
+    home.write("lib/node_modules/@apify/mcpc/bin/mcpc", "#!/usr/bin/env node\n", 0o755)
+    (home.place / "bin/mcpc").symlink_to(home.place / "lib/node_modules/@apify/mcpc/bin/mcpc")
+
+
+@fault(check_command, "of another package, not this compiler … python -m mcpc")
+def command_of_another_package(home: Home) -> None:
+    home.write("bin/mcpc", "#!/usr/bin/python3\nfrom mcpc.cli import main\nmain()\n", 0o755)
+
+
+@fault(check_command, "another project with the same import … pip uninstall mcpc")
+def package_of_the_same_name(home: Home) -> None:
+    home.write("site/mcpc-0.0.9.dist-info/METADATA", "Metadata-Version: 2.1\nName: mcpc\nVersion: 0.0.9\n")
+    home.environment.syspath_prepend(str(home.place / "site"))
+
+
+@fault(check_cache, "is not a folder … MCPC_CACHE_DIR")
+def cache_is_a_file(home: Home) -> None:
+    home.write(".cache/mcpc", "")
+
+
+@fault(check_cache, "is writable by other users, so it is not used … chmod go-w")
+def cache_shared(home: Home) -> None:
+    (home.place / ".cache/mcpc").mkdir(parents=True)
+    (home.place / ".cache/mcpc").chmod(0o777)
+
+
+@fault(check_cache, "is writable by other users, so it is not used … MCPC_CACHE_DIR")
+def cache_below_a_shared_folder(home: Home) -> None:
+    (home.place / ".cache/mcpc").mkdir(parents=True)
+    (home.place / ".cache").chmod(0o777)
+
+
+@fault(check_temporary, "TMPDIR names /nowhere … unset TMPDIR")
+def temporary_folder_gone(home: Home) -> None:
+    home.environment.setenv("TMPDIR", "/nowhere")
+
+
+@fault(check_temporary, "mounted with noexec … set TMPDIR")
+def temporary_folder_without_programs(home: Home) -> None:
+    home.environment.setattr(folders, "is_noexec", lambda _: True)
+
+
+@fault(check_file, "is damaged … build it again")
+def file_cut(home: Home) -> None:
+    home.target = home.write("server.pyz", home.artifact.read_bytes()[:-2000])
+
+
+@fault(check_file, "was not built by mcpc … build it again")
+def file_of_another_program(home: Home) -> None:
+    home.target = home.place / "other.pyz"
+    with zipfile.ZipFile(home.target, "w") as archive:
+        archive.writestr("__main__.py", "")
+
+
+@fault(check_file, "wrong checksum … check`")
+def file_changed(home: Home) -> None:
+    data = home.artifact.read_bytes()
+    place = data.index(b"Return the text.")
+    home.target = home.write("server.pyz", data[:place] + b"R" * 6 + data[place + 6 :])
+
+
+@fault(check_clients, "claude_desktop_config.json: … correct the file")
+def json_broken(home: Home) -> None:
+    home.write(DESKTOP, '{"mcpServers": {"a": {"command": "x",}')
+
+
+@fault(check_clients, "config.toml: … correct the file")
+def toml_broken(home: Home) -> None:
+    home.write(".codex/config.toml", "[mcp_servers.a\ncommand = 1")
+
+
+@fault(check_clients, "config.yaml: … correct the file")
+def yaml_broken(home: Home) -> None:
+    home.write(".config/goose/config.yaml", "extensions: [\n")
+
+
+@fault(check_clients, "it is not UTF-8 … correct the file")
+def file_in_another_encoding(home: Home) -> None:
+    home.write(DESKTOP, '{"mcpServers": {}}'.encode("utf-16"))
+
+
+@fault(check_clients, "is a link to /nowhere, which is gone … make the link anew")
+def link_gone(home: Home) -> None:
+    (home.place / ".config/Claude").mkdir(parents=True)
+    (home.place / DESKTOP).symlink_to("/nowhere")
+
+
+@fault(check_clients, "not a regular file … correct the file")
+def folder_in_place_of_a_file(home: Home) -> None:
+    (home.place / DESKTOP).mkdir(parents=True)
+
+
+@fault(check_clients, "can be changed by other users … chmod go-w")
+def file_writable_by_others(home: Home) -> None:
+    home.write(DESKTOP, "{}", 0o666)
+
+
+@fault(check_clients, "has secrets, and other users can read it … chmod 600")
+def secrets_readable(home: Home) -> None:
+    home.command("x", env={"API_KEY": SECRET})
+    (home.place / DESKTOP).chmod(0o644)
+
+
+@fault(check_clients, "under `mcpServers`, where VS Code does not look … `servers`")
+def key_of_another_client(home: Home) -> None:
+    home.entry({"command": "x"}, CODE)
+
+
+@fault(check_entries, "neither a command nor a URL … mcpc install")
+def entry_empty(home: Home) -> None:
+    home.entry({"type": "stdio"})
+
+
+@fault(check_entries, "`args` is not a list of texts … in quotes")
+def arguments_no_list(home: Home) -> None:
+    home.entry({"command": "sh", "args": [1]})
+
+
+@fault(check_entries, "`env` is not an object of texts … in quotes")
+def variables_no_texts(home: Home) -> None:
+    home.entry({"command": "sh", "env": {"PORT": 1}})
+
+
+@fault(check_entries, "/nowhere/program is not there … correct the path")
+def program_gone(home: Home) -> None:
+    home.command("/nowhere/program")
+
+
+@fault(check_entries, "is not on PATH … absolute path")
+def program_unknown(home: Home) -> None:
+    home.command("no-such-program")
+
+
+@fault(check_entries, "is gone, with the virtual environment … make the environment again")
+def python_gone_with_its_environment(home: Home) -> None:
+    home.command(f"{home.place}/.venv/bin/python3", "/x.pyz")
+
+
+@fault(check_entries, "is not executable … chmod +x")
+def program_not_executable(home: Home) -> None:
+    home.command(str(home.write("run", "#!/bin/sh\n", 0o644)))
+
+
+@fault(check_entries, "is a folder … name the program")
+def program_is_a_folder(home: Home) -> None:
+    home.command(str(home.project))
+
+
+@fault(check_entries, "is one word … keep `sh` as the command")
+def arguments_in_the_command(home: Home) -> None:
+    home.command("sh -c true")
+
+
+@fault(check_entries, "is not replaced by the client … absolute path")
+def tilde_in_the_command(home: Home) -> None:
+    home.command("~/server.pyz")
+
+
+@fault(check_entries, "server.pyz is a relative path … absolute path")
+def file_relative(home: Home) -> None:
+    home.command("sh", "server.pyz")
+
+
+@fault(check_entries, "is not there … a file of this name is at")
+def file_moved(home: Home) -> None:
+    home.write(".local/share/mcp-servers/well.pyz", "")
+    home.command("sh", f"{home.place}/old/well.pyz")
+
+
+@fault(check_entries, "is not there … build or copy it there again")
+def file_gone(home: Home) -> None:
+    home.command("sh", "/nowhere/server.pyz")
+
+
+@fault(check_entries, "is damaged … build it again")
+def file_of_an_entry_damaged(home: Home) -> None:
+    home.command("sh", str(home.write("server.pyz", "PK")))
+
+
+@fault(check_entries, "is Python 3.9; the file needs 3.11 … mcpc install")
+def python_too_old(home: Home) -> None:
+    home.command(str(home.program("python3.9", "printf 3.9")), str(home.artifact))
+
+
+@fault(check_entries, "is started by 3.15, which is slower at first … build with --python")
+def python_of_another_version(home: Home) -> None:
+    home.command(str(home.program("python3.15", "printf 3.15")), str(home.artifact))
+
+
+@fault(check_entries, "may be gone tomorrow: it is of a virtual environment … mcpc install")
+def python_of_an_environment(home: Home) -> None:
+    home.write("work/pyvenv.cfg", "")
+    home.command(str(home.write("work/bin/python", "#!/bin/sh\n", 0o755)))
+
+
+@fault(check_entries, "needs NEEDED, which the entry does not set … mcpc install --env NEEDED")
+def setting_missing(home: Home) -> None:
+    write_files(home.place / "needy", {"server.json": json.dumps(SETTINGS), "tools.py": TOOLS})
+    home.command(sys.executable, str(build(home.place / "needy", home.place / "needy.pyz")))
+
+
+@fault(check_entries, "refers to NO_SUCH_VARIABLE, which is not set here … export NO_SUCH_VARIABLE")
+def reference_to_nothing(home: Home) -> None:
+    home.entry({"command": "sh", "env": {"TOKEN": "${env:NO_SUCH_VARIABLE}"}}, CODE, "servers")
+
+
+@fault(check_entries, "refers to NO_SUCH_VARIABLE … export NO_SUCH_VARIABLE")
+def passed_variable_not_set(home: Home) -> None:
+    home.write(".codex/config.toml", '[mcp_servers.mine]\ncommand = "sh"\nenv_vars = ["NO_SUCH_VARIABLE"]\n')
+
+
+@fault(check_entries, "is for everybody, and has a secret … refer to a variable")
+def secret_in_a_project(home: Home) -> None:
+    home.entry({"command": "sh", "env": {"API_KEY": SECRET}}, "project/.mcp.json")
+
+
+@fault(check_entries, "not an http or https URL … correct `url`")
+def address_of_another_kind(home: Home) -> None:
+    home.entry({"url": "ftp://host/mcp"}, CODE, "servers")
+
+
+@fault(check_entries, "headers go over an unencrypted connection … https")
+def headers_in_the_clear(home: Home) -> None:
+    home.entry({"url": "http://host.example/mcp", "headers": {"X-Api-Key": SECRET}}, CODE, "servers")
+
+
+@fault(check_entries, "it is switched off … switch it on")
+def switched_off(home: Home) -> None:
+    home.command("sh", disabled=True)
+
+
+@fault(check_entries, "is set to an empty text … give it a value")
+def variable_empty(home: Home) -> None:
+    home.command("sh", env={"API_KEY": ""})
+
+
+@fault(check_starts, "initialize: it ended with status 3 … correct what the server reports | no database at REDACTED")
+def server_ends(home: Home) -> None:
+    before = 'sys.stderr.write("no database at " + os.environ["PLACE"] + "\\n"); sys.exit(3)'
+    home.command(*home.python(before), env={"PLACE": SECRET})
+
+
+@fault(check_starts, "initialize: it did not answer in 0.5 seconds … by hand")
+def server_silent(home: Home) -> None:
+    home.seconds = 0.5
+    home.command("sleep", "600")
+
+
+@fault(check_starts, "start: it cannot be started … correct the command")
+def working_folder_gone(home: Home) -> None:
+    home.command(*home.python(), cwd="/nowhere")
+
+
+@fault(check_starts, "what is not of the protocol: Hello … standard error")
+def server_prints(home: Home) -> None:
+    home.command(*home.python('print("Hello", flush=True)'))
+
+
+@fault(check_starts, "it starts only with variables of this terminal … `env` of the entry")
+def server_needs_the_terminal(home: Home) -> None:
+    home.environment.setenv("ONLY_HERE", "1")
+    home.command(*home.python('os.environ["ONLY_HERE"]'))
+
+
+@fault(check_starts, "tools/list: its answer to tools/list is error 1: none … by hand")
+def server_lists_nothing(home: Home) -> None:
+    home.command(*home.python(listing=REFUSING))
+
+
+@fault(check_starts, "may download what it starts … its log")
+def program_that_downloads(home: Home) -> None:
+    home.program("npx", "touch started")
+    home.command("npx", "-y", "some-server")
+
+
+@fault(check_logs, "mcp-server-mine.log … see the log | failed: token=REDACTED")
+def failure_in_the_log_of_claude_desktop(home: Home) -> None:
+    home.command("sh")
+    home.write(".config/Claude/logs/mcp-server-mine.log", f"all is well\nfailed: token={SECRET}\n")
+
+
+@fault(check_logs, "mcp.log … see the log | mine: exited")
+def failure_in_the_log_of_all(home: Home) -> None:
+    home.command("sh")
+    home.write(".config/Claude/logs/mcp.log", "other: exited\nmine: exited\n")
+
+
+@fault(check_logs, "mcp-logs-mine/a.jsonl … see the log | Connection failed")
+def failure_in_the_log_of_claude_code(home: Home) -> None:
+    home.entry({"command": "sh"}, ".claude.json")
+    home.write(".cache/claude-cli-nodejs/-project/mcp-logs-mine/a.jsonl", '{"error": "Connection failed"}\n')
+
+
+@fault(check_logs, "mcpServer.mcp.config.usrlocal.mine.log … see the log | ENOENT")
+def failure_in_the_log_of_vscode(home: Home) -> None:
+    home.entry({"command": "sh"}, CODE, "servers")
+    home.write(".config/Code/logs/20260101T000000/window1/mcpServer.mcp.config.usrlocal.mine.log", "spawn x ENOENT\n")
+
+
+@fault(check_logs, "MCP user-mine.log … see the log | error")
+def failure_in_the_log_of_cursor(home: Home) -> None:
+    home.entry({"command": "sh"}, ".cursor/mcp.json")
+    home.write(
+        ".config/Cursor/logs/20260101T000000/window1/exthost/anysphere.cursor-mcp/MCP user-mine.log", "an error\n"
+    )
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_a_fault_is_named_with_its_next_step(name: str, home: Home) -> None:
+    plant, check, words = FAULTS[name]
+    plant(home)
+    home.checks = (check,)
+    text, _, advice = words.partition(" … ")
+    advice, _, quoted = advice.partition(" | ")
+    found = home.examine()
+    shown = "\n".join("\n".join(text_lines(symptom, 10_000, has_colours=False)) for symptom in found)
+    fits = [
+        symptom
+        for symptom in found
+        if text in f"{symptom.subject}: {symptom.text}"
+        and advice in symptom.advice
+        and quoted in " ".join(symptom.quoted)
+    ]
+    assert fits and fits[0].level is not Level.OK and fits[0].advice, shown
+    assert SECRET not in shown and SECRET not in json.dumps(as_json(found))
+
+
+def test_a_healthy_home_has_no_problem(home: Home) -> None:
+    (home.place / "bin/python{}.{}".format(*sys.version_info[:2])).symlink_to(sys.executable)
+    home.command(sys.executable, str(home.artifact), env={"API_KEY": SECRET})
+    home.write(".config/Claude/logs/mcp-server-mine.log", "[mine] [info] Server started and connected successfully\n")
+    home.entry({"url": "https://host.example/mcp"}, ".cursor/mcp.json")
+    before = sorted(str(path) for path in home.place.rglob("*"))
+    path = f"{home.place}/bin:{os.environ['PATH']}"
+    environment = {"HOME": str(home.place), "PATH": path, "MCPC_CACHE_DIR": "", "VIRTUAL_ENV": ""}
+    done = mcpc("doctor", home.project, environment=environment)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "problem" not in done.stdout and "Claude Desktop: mine: starts: 1 tool" in done.stdout
+    assert "remote server, which is not asked" in done.stdout and SECRET not in done.stdout + done.stderr
+    assert all(len(line) <= 80 or len(line.split()) == 1 for line in done.stdout.splitlines())
+    assert sorted(str(path) for path in home.place.rglob("*")) == before, "nothing is changed"
+    as_text = json.loads(mcpc("doctor", home.project, "--format", "json", "--no-start", environment=environment).stdout)
+    assert as_text["ok"] and not any("starts:" in row["text"] for row in as_text["findings"])
+
+
+def test_a_problem_is_a_status_and_one_client_can_be_chosen(home: Home) -> None:
+    home.command("/nowhere/program")
+    environment = {"HOME": str(home.place), "PATH": os.environ["PATH"], "MCPC_CACHE_DIR": "", "VIRTUAL_ENV": ""}
+    wrong = mcpc("doctor", home.project, "--quiet", environment=environment)
+    assert wrong.returncode == 1 and wrong.stdout.startswith("problem  Claude Desktop: mine: /nowhere/program")
+    assert mcpc("doctor", home.project, "--client", "cursor", environment=environment).returncode == 0
+    unknown = mcpc("doctor", "--client", "cursor-2", environment=environment)
+    assert unknown.returncode == 2 and "Traceback" not in unknown.stderr
+
+
+def test_a_program_that_downloads_is_not_started(home: Home) -> None:
+    program_that_downloads(home)
+    home.checks = (check_starts,)
+    home.examine()
+    assert not list(home.place.rglob("started"))
+
+
+def test_a_check_that_the_system_stops_is_a_problem(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    def stop(_: Examination) -> list[Symptom]:
+        raise PermissionError(13, "Permission denied", "/somewhere")
+
+    for name in CHECKS:
+        monkeypatch.setitem(CHECKS, name, stop)
+    found = [*examine(Examination(tmp_path), lambda _: None)]
+    assert len(found) == len(CHECKS)
+    assert all(symptom.level is Level.PROBLEM and "/somewhere: Permission denied" in symptom.text for symptom in found)
+
+
+def test_logs_are_of_clients_that_exist() -> None:
+    assert LOGS.keys() <= CLIENTS.keys()
+    assert all("{name}" in rows[0] for row in LOGS.values() for rows in row.values())
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        f"API_KEY={SECRET}",
+        f'"authToken": "{SECRET}"',
+        f"Authorization: Bearer {SECRET}",
+        f"https://me:{SECRET}@host/x",
+        f"password: {SECRET}",
+    ],
+)
+def test_secrets_are_not_quoted(line: str) -> None:
+    assert SECRET not in without_secrets(line)
+    assert SECRET not in without_secrets(f"x {SECRET} y", [SECRET])
+
+
+def test_a_report_cannot_command_a_terminal() -> None:
+    evil = Symptom(Level.NOTE, "\x1b[2J", "\x1b]0;x\x07" * 40, "\u202e", ("\x1b[31m",))
+    lines = [*text_lines(evil, 80, has_colours=False)]
+    assert all(re.fullmatch(r"[ -~…]*", line) for line in lines)
