@@ -101,7 +101,7 @@ def reached():
     paths: list[str] = []
 
     class Handler(BaseHTTPRequestHandler):
-        def do_GET(self):  # noqa: N802 - the name that the class wants
+        def do_GET(self):
             paths.append(self.path)
             self.send_error(404)
 

@@ -91,6 +91,7 @@ def test_the_raw_conversation_has_everything(tab):
     tab.get_by_label("Filter the conversation").fill("tools/call")
     row = tab.locator(".exchanges li").first
     row.locator("summary").click()
+    row.locator(".exchange").wait_for()
     text = row.inner_text()
     for part in ("tools/call", "200", "Mcp-Method", "content-type", '"test_simple_text"', "ms"):
         assert part in text, part
