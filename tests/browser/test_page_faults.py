@@ -101,13 +101,13 @@ def test_a_huge_result_is_rendered_in_part(mocked):
         assert tab.evaluate("document.body.innerText.length") < 2_000_000
 
 
-@pytest.mark.parametrize(
-    "body", ["", "not json", "[]", "5", '{"jsonrpc":"2.0"}', '{"jsonrpc":"2.0","id":99,"result":{}}']
-)
-def test_a_malformed_answer_is_told(mocked, body):
-    with mocked([tool("broken")], broken=body) as tab:
-        call(tab, "broken")
-        tab.wait_for_selector(".outcome .result.bad")
+def test_a_malformed_answer_is_told(mocked):
+    bodies = ["", "not json", "[]", "5", '{"jsonrpc":"2.0"}', '{"jsonrpc":"2.0","id":99,"result":{}}']
+    tools = [tool(f"broken_{number}") for number in range(len(bodies))]
+    with mocked(tools, **{each["name"]: body for each, body in zip(tools, bodies, strict=True)}) as tab:
+        for each in tools:
+            call(tab, each["name"])
+            tab.wait_for_selector(".outcome .result.bad")
 
 
 def test_ten_thousand_tools_are_a_list_of_a_few_rows(mocked):
