@@ -2,7 +2,7 @@
 
 import { button, make } from "./dom.js";
 import { Field } from "./field.js";
-import { array } from "./lossless_json.js";
+import { array, keyOf } from "./lossless_json.js";
 import { firstValue } from "./schemas.js";
 
 const SHOWN = 100;
@@ -75,7 +75,10 @@ export class ListControl {
   }
 
   add() {
-    const value = firstValue(this.form.schemas.options(this.schemaAt(this.items.length)));
+    const options = this.form.schemas.options(this.schemaAt(this.items.length));
+    const used = new Set(this.schema.uniqueItems === true ? this.items.map(keyOf) : []);
+    const free = options.filter(({ key }) => !used.has(key));
+    const value = firstValue(free.length > 0 ? free : options);
     this.node = array([...this.items, value]);
     this.limit = Math.max(this.limit, this.items.length);
     this.render();
