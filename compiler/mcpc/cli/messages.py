@@ -109,3 +109,4 @@ CASES_EXPECTED = "{path} has no case of a tool that has to succeed without quest
 TOOL_OR_CASES = "expected --tool or --cases, not both"
 ARGUMENTS_WITHOUT_TOOL = "--arguments needs --tool NAME"
 BUDGET_WRITTEN = "wrote {path}"
+UNKNOWN_SCHEMA = "there is no schema `{name}`; {hint}"
