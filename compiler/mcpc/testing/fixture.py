@@ -12,7 +12,7 @@ from mcpc.testing.client import call_params
 from mcpc.testing.model import Absent, Variant
 from mcpc.testing.reports import mismatch_lines
 from mcpc.testing.running import OutputValidators, run_case
-from mcpc.testing.servers import Connection
+from mcpc.testing.servers import Connection, Way
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -49,6 +49,7 @@ class CallableServer:
         self._variant = Variant("stdio", "stateless")
         self._answers: tuple[Mapping[str, Any], ...] = ()
         self._environment: tuple[tuple[str, str], ...] = ()
+        self._headers: tuple[tuple[str, str], ...] = ()
 
     def _changed(self, **values: Any) -> CallableServer:
         other = CallableServer.__new__(CallableServer)
@@ -71,6 +72,10 @@ class CallableServer:
     def with_environment(self, **variables: str) -> CallableServer:
         """Return a server with these environment variables, such as its settings."""
         return self._changed(environment=tuple(sorted({**dict(self._environment), **variables}.items())))
+
+    def with_headers(self, headers: Mapping[str, str]) -> CallableServer:
+        """Return the same server, called with these headers over HTTP."""
+        return self._changed(headers=tuple(sorted(headers.items())))
 
     @property
     def tools(self) -> list[str]:
@@ -100,7 +105,8 @@ class CallableServer:
 
     def _request(self, kind: str, target: str, arguments: Mapping[str, Any]) -> CallResult:
         connection = self._connection(self._environment)
-        return result_of(connection.request(self._variant, kind, call_params(kind, target, arguments), self._answers))
+        way = Way(self._variant, self._headers)
+        return result_of(connection.request(way, kind, call_params(kind, target, arguments), self._answers))
 
     def _connection(self, environment: tuple[tuple[str, str], ...]) -> Connection:
         if environment not in self._connections:
