@@ -99,4 +99,5 @@ def is_call(case: object) -> bool:
     if not isinstance(case, dict) or not isinstance(case.get("tool"), str):
         return False
     expected = case.get("expect")
-    return isinstance(case.get("arguments", {}), dict) and not (isinstance(expected, dict) and "error" in expected)
+    error = expected.get("error", False) if isinstance(expected, dict) else False
+    return isinstance(case.get("arguments", {}), dict) and error is False
