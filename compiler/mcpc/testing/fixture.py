@@ -12,7 +12,7 @@ from mcpc.testing.client import call_params
 from mcpc.testing.model import Absent, Variant
 from mcpc.testing.reports import mismatch_lines
 from mcpc.testing.running import OutputValidators, run_case
-from mcpc.testing.servers import Connection, Way
+from mcpc.testing.servers import Connection, CallRoute
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -95,7 +95,7 @@ class CallableServer:
         return self._request("resource", uri, {})
 
     def failures(self, case: Case, variant: Variant) -> list[str]:
-        """Return how a case fails in one way, in lines; empty if it passes."""
+        """Return how a case fails in one route, in lines; empty if it passes."""
         outcome = run_case(case, variant, self._connection(case.environment), self._outputs)
         return [
             line
@@ -105,8 +105,8 @@ class CallableServer:
 
     def _request(self, kind: str, target: str, arguments: Mapping[str, Any]) -> CallResult:
         connection = self._connection(self._environment)
-        way = Way(self._variant, self._headers)
-        return result_of(connection.request(way, kind, call_params(kind, target, arguments), self._answers))
+        route = CallRoute(self._variant, self._headers)
+        return result_of(connection.request(route, kind, call_params(kind, target, arguments), self._answers))
 
     def _connection(self, environment: tuple[tuple[str, str], ...]) -> Connection:
         if environment not in self._connections:

@@ -59,8 +59,8 @@ class Served:
         return replace(self, variables={**self.variables, **more})
 
 
-class Way(NamedTuple):
-    """A way to call a server: a transport and an era, and headers of requests over HTTP."""
+class CallRoute(NamedTuple):
+    """How a server is called: a transport and an era, and headers of requests over HTTP."""
 
     variant: Variant
     headers: Headers = ()
@@ -84,13 +84,15 @@ class Connection:
     def call(self, case: Case, variant: Variant) -> Reply:
         """Return the reply to the call of a case; raise ConversationError if there is none."""
         params = call_params(case.kind, case.target, case.arguments)
-        return self.request(Way(variant, case.headers), case.kind, params, case.answers)
+        return self.request(CallRoute(variant, case.headers), case.kind, params, case.answers)
 
-    def request(self, way: Way, kind: str, params: dict[str, Any], answers: Sequence[Mapping[str, Any]] = ()) -> Reply:
+    def request(
+        self, route: CallRoute, kind: str, params: dict[str, Any], answers: Sequence[Mapping[str, Any]] = ()
+    ) -> Reply:
         """Return the reply to a request; raise ConversationError if there is none."""
-        variant = way.variant
+        variant = route.variant
         try:
-            conversation = self._conversation(variant, way.headers)
+            conversation = self._conversation(variant, route.headers)
             errors = self._started[variant.transport][2]
             before = errors.stat().st_size
             reply = conversation.call(kind, params, answers, self._served.seconds)
