@@ -232,6 +232,10 @@ def test_five_thousand_properties_and_values_are_shown_a_part_at_a_time(tab: Pag
     perform(tab, ("fill", "p4999", "last"))
     assert value_text(tab) == '{"p4321": "here", "p4999": "last"}'
     tab.get_by_role("searchbox").fill("")
+    tab.get_by_label("p1", exact=True).focus()
+    tab.evaluate("editor.setProblems([{path: '/p4500', message: 'far away'}])")
+    assert described(tab, "p4500").endswith("far away")
+    assert tab.evaluate("document.activeElement.labels[0].textContent") == "p1"
     tab.get_by_role("button", name="Show more").click()
     assert 100 < tab.locator(".arg-field").count() < 200
     big = json.dumps({"list": list(range(5000)), "map": {str(number): number for number in range(5000)}})
@@ -259,6 +263,10 @@ def test_all_is_done_by_keyboard(tab: Page) -> None:
             "properties": {"a": {"type": "string"}, "b": {"type": "array", "items": {"type": "string"}}},
         },
     )
+    tab.get_by_role("button", name="b", exact=True).focus()
+    tab.evaluate("editor.setProblems([{path: '/b/0', message: 'x'}])")
+    assert tab.evaluate("document.activeElement.textContent") == "b"
+    tab.keyboard.press("Enter")
     tab.get_by_role("button", name="Form", exact=True).focus()
     for keys in (["Tab", "Tab", "v", "Tab", "Tab", "Enter"], ["Tab", "Tab", "Enter", "1"]):
         for key in keys:

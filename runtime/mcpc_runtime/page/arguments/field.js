@@ -147,7 +147,9 @@ export class Field {
     this.input = this.isGroup() ? undefined : (this.control?.input ?? this.state);
     if (this.input && this.input !== this.state) this.input.id = this.id;
     const name = this.isGroup() ? this.disclosure(shown) : make("label", { class: "arg-name", for: this.input.id }, shown);
+    const wasFocused = this.heading.contains(document.activeElement);
     this.heading.replaceChildren(...(this.place === "root" ? [] : [name]));
+    if (wasFocused) name.focus();
     this.focusable = this.input ?? (this.place === "root" ? this.state : name);
     this.focusable.setAttribute("aria-describedby", about.filter(Boolean).join(" "));
     if (this.required && this.input) this.input.setAttribute("aria-required", "true");
@@ -168,7 +170,6 @@ export class Field {
     return button(shown, () => {
       this.shut = this.opened;
       this.open(!this.opened);
-      this.heading.firstChild.focus();
     }, attributes);
   }
 

@@ -209,7 +209,9 @@ export class ObjectControl {
     const known = own(this.schema.properties, name) !== undefined || this.required.has(name);
     if (!known && (this.node === undefined || get(this.node, name) === undefined)) return undefined;
     this.asked.add(name);
+    const focused = document.activeElement;
     if (this.rowOf(name).element.parentNode !== this.list) this.render();
+    if (focused !== document.activeElement && this.list.contains(focused)) focused.focus();
     return this.rowOf(name);
   }
 
