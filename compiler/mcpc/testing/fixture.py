@@ -12,7 +12,7 @@ from mcpc.testing.client import call_params
 from mcpc.testing.model import Absent, Variant
 from mcpc.testing.reports import mismatch_lines
 from mcpc.testing.running import OutputValidators, run_case
-from mcpc.testing.servers import Connection, CallRoute
+from mcpc.testing.servers import CallRoute, Connection
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -95,7 +95,7 @@ class CallableServer:
         return self._request("resource", uri, {})
 
     def failures(self, case: Case, variant: Variant) -> list[str]:
-        """Return how a case fails in one route, in lines; empty if it passes."""
+        """Return how a case fails in one variant, in lines; empty if it passes."""
         outcome = run_case(case, variant, self._connection(case.environment), self._outputs)
         return [
             line
