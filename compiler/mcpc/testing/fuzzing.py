@@ -21,6 +21,7 @@ from mcpc.testing.client import call_params
 from mcpc.testing.expectations import compact
 from mcpc.testing.model import Absent, Fault, Variant
 from mcpc.testing.running import compiled
+from mcpc.testing.servers import CallRoute
 from mcpc.testing.strategies import Proposals, anything, near_misses
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ SURVEY = 12
 """How many refused arguments decide whether mcpc checks those of a tool."""
 OVERDUE = re.compile(r"(?i)\b(?:timed out|time limit|did not end in)\b")
 BY_SIGNAL = re.compile(r"\bby signal \d+|exited with status (?:12[4-9]|1[3-9]\d)\b")
-VARIANT = Variant("stdio", "stateless")
+ROUTE = CallRoute(Variant("stdio", "stateless"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +146,7 @@ class FaultSearch:
 
     def _try(self, arguments: Json) -> None:
         try:
-            reply = self.connection.request(VARIANT, "tool", call_params("tool", self.tool, arguments))
+            reply = self.connection.request(ROUTE, "tool", call_params("tool", self.tool, arguments))
             self.refusals += bool(reply.problems)
             problem = self._problem(reply)
             found = reply.text
