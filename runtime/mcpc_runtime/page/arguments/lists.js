@@ -1,6 +1,6 @@
 /* A list: a row for each item, which can be moved and removed; the first items of a tuple have their own schemas. */
 
-import { button, make } from "./dom.js";
+import { button, make, setAttribute } from "./dom.js";
 import { Field } from "./field.js";
 import { array, keyOf } from "./lossless_json.js";
 import { firstValue } from "./schemas.js";
@@ -45,7 +45,7 @@ export class ListControl {
 
   number(field, at) {
     field.rename(`[${at}]`);
-    for (const one of field.actions) one.setAttribute("aria-label", `${one.title} ${at} of ${this.name}`);
+    for (const one of field.actions) setAttribute(one, "aria-label", `${one.title} ${at} of ${this.name}`);
   }
 
   show(limit) {
