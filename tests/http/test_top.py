@@ -173,9 +173,9 @@ def test_a_terminal_is_drawn_sorted_resized_and_given_back(artifact: Path) -> No
             read_until(terminal, "paused")
             ioctl(terminal, TIOCSWINSZ, struct.pack("HHHH", 12, 50, 0, 0))
             small = frame_of(terminal, 12)
-            os.write(terminal, b"n")
+            os.write(terminal, b"n\x1b[A")
             assert max(len(ESCAPES.sub("", line)) for line in small.split("\r\n")) <= 50
-            os.write(terminal, b"q")
+            os.write(terminal, b"eq")
             read_until(terminal, LEAVE.decode())
             assert process.wait(60) == 0
 

@@ -34,7 +34,7 @@ CHANGES = {
 @click.command(cls=command_options.Command)
 @click.argument("shell", type=click.Choice(SHELLS))
 def command(shell: str) -> None:
-    r"""Print the script with which SHELL completes commands of mcpc.
+    """Print the script with which SHELL completes commands of mcpc.
 
     \b
     bash:  mcpc completion bash > ~/.local/share/bash-completion/completions/mcpc
@@ -43,7 +43,7 @@ def command(shell: str) -> None:
 
     Names of commands, options, clients, codes, tools, prompts and arguments are completed. A built file has the same
     command for its own name: `server.pyz completion bash`.
-    """
+    """  # noqa: D301 - click keeps the lines of a paragraph after this character
     click.echo(script(shell), nl=False)
 
 

@@ -84,6 +84,7 @@ SERVER_TARGET_EXPECTED = (
     "{target} does not exist; expected a project, a built file, a snapshot, the address of a "
     "server, or a command after `--`"
 )
+TARGET_OR_COMMAND = "expected a target, or a command after `--`, not both"
 TARGET_EXPECTED = "`{value}` is not a target; expected {targets}. Write a project before this option"
 TOKEN_EXPECTED = "{path} is not a token: expected one line without spaces"
 TWO_VERSIONS_EXPECTED = "expected two versions of a server: A and B, or A and a command after `--`"
