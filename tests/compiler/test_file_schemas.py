@@ -13,6 +13,7 @@ import pytest
 import yaml
 from click.testing import CliRunner
 
+from mcpc.bench.budget import read_budget
 from mcpc.cli.schema import command
 from mcpc.definitions.field_descriptions import DESCRIPTIONS
 from mcpc.diagnostics import Severity
@@ -22,6 +23,8 @@ from mcpc.file_schemas.json_schema import MEANINGS
 from mcpc.lower import protocol_schema
 from mcpc.lower.protocol_schema import Field, ObjectShape
 from mcpc.schema.keywords import KEYWORDS
+from mcpc.sources import Source
+from mcpc.testing.case_files import read_cases
 from support.projects import SMOKETEST, checked
 
 if TYPE_CHECKING:
@@ -127,6 +130,8 @@ def content_of(file: Path, language: str) -> object:
     text = file.read_text("utf-8")
     if language == "toml":
         return tomllib.loads(text)
+    if file.suffix in (".yaml", ".yml"):
+        return yaml.safe_load(text)
     return yaml.safe_load(text.split("---")[1]) if language == "yaml" else json.loads(text)
 
 
@@ -221,6 +226,51 @@ def test_a_schema_refuses_what_the_compiler_refuses(path: str) -> None:
     assert [json.dumps(each)[:3000] for each in only_schema][:3] == []
     assert [(sorted(codes), json.dumps(each)[:3000]) for codes, each in only_compiler][:3] == []
     assert agreed > 60
+
+
+CASES: dict[str, Any] = {
+    "env": {"LANG": "C"},
+    "tests": [
+        {
+            "name": "n",
+            "tool": "t",
+            "arguments": {"a": 1},
+            "era": "both",
+            "transport": "stdio",
+            "answers": [{"action": "accept"}],
+            "expect": {
+                "text": "x",
+                "contains": ["x"],
+                "json": {"/a": 1},
+                "schema": False,
+                "within_ms": 5,
+                "error": True,
+            },
+        }
+    ],
+}
+
+
+def test_the_schema_of_cases_refuses_what_their_reader_refuses() -> None:
+    check = validator("cases")
+    for changed in (CASES, *mutations(CASES)):
+        source = Source("tests/a.json", json.dumps(changed).encode())
+        wrong = read_cases({source.path: source})[1]
+        if "tests" in changed if isinstance(changed, dict) else False:
+            assert check.is_valid(changed) is not bool(wrong), (changed, wrong)
+
+
+def test_the_schema_of_budgets_refuses_what_their_reader_refuses() -> None:
+    check = validator("budget")
+    for text in (
+        'start = "1.5x"',
+        'size = "2 MB"',
+        '[call]\np95 = "8x"',
+        "start = 1",
+        'strat = "1x"',
+        '[call]\np50 = "fast"',
+    ):
+        assert check.is_valid(tomllib.loads(text)) is not bool(read_budget("b.toml", text.encode())[1]), text
 
 
 def test_every_field_of_the_checks_has_a_description_and_no_other() -> None:

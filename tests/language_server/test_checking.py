@@ -130,7 +130,7 @@ def test_any_edits_keep_slices_and_places_right(seed: int) -> None:
         slices = project.slices.get(path)
         if slices is not None:
             assert slices.text == buffer.text
-            assert len(slices.with_only([])) == len(buffer.text)
+            assert slices.with_only([*range(len(slices.starts))]).text == buffer.text
         for problem in project.found.get(path, ()):
             assert problem.span is not None
             assert 0 <= problem.span.start <= problem.span.end <= len(buffer.text)
@@ -144,8 +144,13 @@ def test_slices_of_a_file_are_its_definitions() -> None:
     assert [json.loads(text[start:end])["name"] for start, end in zip(slices.starts, slices.ends, strict=True)] == [
         f"tool_{number}" for number in range(12)
     ]
-    assert [tool["name"] for tool in json.loads(slices.with_only([2, 7]))["tools"]] == ["tool_2", "tool_7"]
-    assert json.loads(slices.with_only([])) == {"tools": []}
+    some = slices.with_only([2, 7])
+    assert [tool["name"] for tool in json.loads(some.text)["tools"]] == ["tool_2", "tool_7"]
+    assert json.loads(slices.with_only([]).text) == {"tools": []}
+    assert some.text.count("\n") == text.count("\n")
+    for word in ("tool_2", "tool_7", "tools"):
+        assert text.startswith(word, some.original(some.text.index(word)))
+    assert some.original(len(some.text)) == len(text)
 
 
 def test_a_folder_of_many_files_is_checked_by_the_file() -> None:

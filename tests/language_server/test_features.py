@@ -116,17 +116,15 @@ def test_hover_says_what_a_field_and_a_definition_are(editor: EditorClient) -> N
 
 
 def test_completion_of_fields_values_and_variables(editor: EditorClient) -> None:
+    editor.open("tools.bash", BASH + "tool_greet() {\n  echo $\n}\n")
+    assert [*editor.complete("tools.bash", 4, 8)] == ["mcpc_arg_who"]
     editor.open("tools.json")
-    editor.codes("tools.json")
     editor.type("tools.json", (5, 6), (5, 6), '"annotations": {"readO')
     assert "readOnlyHint" in editor.complete("tools.json", 5, 27)
     editor.type("tools.json", (5, 6), (5, 28), '"outputSchema": {"type": "')
     assert {"object", "string", "integer", "null"} <= editor.complete("tools.json", 5, 32).keys()
     editor.type("tools.json", (5, 6), (5, 32), '"outputSchema": {"type": "string", "format": "da')
     assert {"date", "date-time", "uri"} <= editor.complete("tools.json", 5, 54).keys()
-    editor.replace("tools.json", TOOLS)
-    editor.open("tools.bash", BASH + "tool_greet() {\n  echo $\n}\n")
-    assert [*editor.complete("tools.bash", 4, 8)] == ["mcpc_arg_who"]
 
 
 def test_completion_of_a_new_key_writes_its_value(editor: EditorClient) -> None:
@@ -296,6 +294,29 @@ def test_a_file_outside_of_any_project_is_left_alone(editor: EditorClient) -> No
     editor.open("notes.json", '{"a": }')
     assert editor.hover("notes.json", 0, 2) == ""
     assert editor.complete("notes.json", 0, 6) == {}
+
+
+def test_files_of_cases_name_what_is_offered(editor: EditorClient) -> None:
+    editor.open("tests/a.yaml", "tests:\n- tool: great\n  expect: {text: x}\n")
+    assert "did you mean `greet`?" in editor.codes("tests/a.yaml", "MCP605")[0].message
+    editor.replace("tests/a.yaml", "tests:\n- tool: greet\n  expct: {text: x}\n")
+    editor.codes("tests/a.yaml", "MCP602")
+    editor.open("tests/b.json", '{"tests": [{"tool": ""}]}')
+    assert {"greet", "disk.free"} <= editor.complete("tests/b.json", 0, 21).keys()
+    assert "expect" in editor.complete("tests/b.json", 0, 12)
+
+
+@pytest.mark.parametrize(("encoding", "width"), [("utf-8", 4), ("utf-16", 2), ("utf-32", 1)])
+def test_positions_are_in_the_units_that_client_and_server_agree_on(tmp_path: Path, encoding: str, width: int) -> None:
+    write_files(tmp_path, FILES)
+    with EditorClient(tmp_path, (encoding,)) as editor:
+        assert editor.capabilities.position_encoding == encoding
+        editor.open("tools.json", TOOLS.replace('"description": "Greets."', '"x": "😀", "description": "Greets."'))
+        editor.codes("tools.json", "MCP103")
+        start = len('      "x": "", "') + width
+        editor.type("tools.json", (4, start), (4, start + 11), "descriptionn")
+        found = editor.codes("tools.json", "MCP103", "MCP103", "MCP108")
+        assert types.Position(4, start - 1) in [each.range.start for each in found]
 
 
 def test_nothing_of_a_project_is_run(editor: EditorClient) -> None:

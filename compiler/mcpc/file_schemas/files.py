@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from mcpc.file_schemas.cases import budget, case_file
 from mcpc.file_schemas.field_schemas import schema_of_field
 from mcpc.file_schemas.json_schema import schema_of_schemas
 from mcpc.file_schemas.other_systems import (
@@ -127,6 +128,8 @@ FILES: tuple[FileKind, ...] = (
     ),
     FileKind("skill", "Frontmatter of a skill", ("skills/*/SKILL.md",), skill_frontmatter, "yaml"),
     FileKind("pyproject", "The tables of mcpc in pyproject.toml", ("pyproject.toml",), project_tables, "toml"),
+    FileKind("cases", "Test cases (mcpc test)", ("tests/*.json", "tests/*.yaml", "tests/*.yml"), case_file),
+    FileKind("budget", "Limits of mcpc bench", (), budget, "toml"),
     FileKind("diff-policy", "Changes that a project accepts (mcpc diff --ignore)", (), diff_policy, "toml"),
     FileKind("pins", "Pins of approved servers (mcpc scan --pins)", (), pins),
     FileKind("mcp-bash-server", "The server of an mcp-bash project", ("server.d/server.meta.json",), mcp_bash_server),

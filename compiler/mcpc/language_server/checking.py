@@ -7,6 +7,7 @@ and no package is installed.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -17,19 +18,21 @@ from mcpc.language_server.reduction import SLICED_FOLDERS, SLICERS, keys_of
 from mcpc.pipeline import CheckResult, analyse
 from mcpc.sources import parse_json
 from mcpc.sources.source import source_of_text
+from mcpc.testing.case_files import FOLDER, SUFFIXES, read_cases, unknown_targets
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping
 
     from mcpc.diagnostics import Diagnostic, Diagnostics
     from mcpc.language_server.open_project import OpenProject
-    from mcpc.language_server.reduction import Slices
+    from mcpc.language_server.reduction import PartialText, Slices
     from mcpc.language_server.text_buffer import BufferEdit
     from mcpc.options import Options
     from mcpc.sources import Source, SourceTree
 
 NOT_SHOWN = frozenset({"MCP285", "MCP716"})
 """Diagnostics that only say that nothing of the project is run."""
+CASE_FILE = re.compile(rf"{FOLDER}/[^/.][^/]*(?:{'|'.join(map(re.escape, SUFFIXES))})")
 Region = tuple[str, int, int]
 """A path, and the offsets of a part of that file."""
 
@@ -67,12 +70,33 @@ def check_completely(
     return replace(result, diagnostics=shown)
 
 
+def case_problems(tree: SourceTree, result: CheckResult) -> Diagnostics:
+    """Return what is wrong with the files of test cases, and with the names of what they call."""
+    sources = {path: source for path, source in tree.files.items() if CASE_FILE.fullmatch(path)}
+    cases, problems = read_cases(sources)
+    if result.server is None or not cases:
+        return problems
+    offered = {
+        "tool": [tool.name for tool in result.server.tools],
+        "prompt": [prompt.name for prompt in result.server.prompts],
+    }
+    return (*problems, *unknown_targets(cases, offered))
+
+
 @dataclass(frozen=True, slots=True)
 class ReducedProject:
-    """A project that is blank but for some parts; `regions`: what a check of it decides."""
+    """A project that is blank but for some parts; `regions`: what a check of it decides. `partial`: files by path."""
 
     tree: SourceTree
     regions: tuple[Region, ...]
+    partial: Mapping[str, PartialText]
+
+    def original(self, problem: Diagnostic) -> Diagnostic:
+        """Return a problem of this project with its place in the whole one."""
+        file = self.partial.get(problem.span.path) if problem.span is not None else None
+        return (
+            problem if file is None or problem.span is None else replace(problem, span=file.original_span(problem.span))
+        )
 
 
 def check_quickly(project: OpenProject) -> set[str]:
@@ -82,10 +106,13 @@ def check_quickly(project: OpenProject) -> set[str]:
     touched, project.touched = frozenset(project.touched), set()
     changed: set[str] = set()
     for path in outside:
-        changed |= _check_syntax(project, path)
+        slices = project.slices.get(path)
+        changed |= _check_syntax(project, path) if slices is None or not slices.is_loose else set()
     for path, numbers in dirty.items():
         if project.text(path) is None:
             changed |= _replace(project, ((path, 0, 0),), ())
+        elif CASE_FILE.fullmatch(path):
+            changed.add(path)  # its cases call definitions of the whole project
         elif numbers is not None or path not in SLICERS or project.slices_of(path) is None:
             changed |= _check_part(project, FileChange(path, numbers, touched), outside.get(path))
     return changed
@@ -94,9 +121,9 @@ def check_quickly(project: OpenProject) -> set[str]:
 def _check_part(project: OpenProject, change: FileChange, outside: BufferEdit | None) -> set[str]:
     reduced = reduce_project(project, change)
     slices = project.slices_of(change.path)
-    gap = () if outside is None or slices is None or slices.separated else ((change.path, *slices.gap(outside.start)),)
+    gap = () if outside is None or slices is None else ((change.path, *slices.gap(outside.start)),)
     found = check_completely(reduced.tree, (), project.options).diagnostics
-    return _replace(project, (*reduced.regions, *gap), found)
+    return _replace(project, (*reduced.regions, *gap), map(reduced.original, found))
 
 
 def _check_syntax(project: OpenProject, path: str) -> set[str]:
@@ -135,6 +162,7 @@ def reduce_project(project: OpenProject, change: FileChange) -> ReducedProject:
     keys = change.keys_in(slices, project.text(change.path) or "")
     names = definition_names(project, tree)
     files: dict[str, Source] = {}
+    partial: dict[str, PartialText] = {}
     regions: list[Region] = [] if slices is not None else [(change.path, 0, 0)]
     for path, source in tree.files.items():
         own = project.slices_of(path)
@@ -142,13 +170,14 @@ def reduce_project(project: OpenProject, change: FileChange) -> ReducedProject:
             chosen = {*own.with_keys(keys), *((change.numbers or ()) if path == change.path else ())}
             regions += [(path, own.starts[number], own.ends[number]) for number in sorted(chosen)]
             kept = chosen | (set() if own.separated else unnamed(own, names)) or {0}
-            files[path] = source_of_text(path, own.with_only(sorted(kept)), source.mode)
+            partial[path] = own.with_only(sorted(kept))
+            files[path] = source_of_text(path, partial[path].text, source.mode)
         elif path == change.path or not path.startswith(SLICED_FOLDERS):
             files[path] = source
         elif keys & file_keys(source):
             files[path] = source
             regions.append((path, 0, 0))
-    return ReducedProject(replace(tree, files=MappingProxyType(files)), tuple(regions))
+    return ReducedProject(replace(tree, files=MappingProxyType(files)), tuple(regions), partial)
 
 
 def definition_names(project: OpenProject, tree: SourceTree) -> frozenset[str]:
@@ -170,12 +199,14 @@ def unnamed(slices: Slices, names: frozenset[str]) -> set[int]:
 
 
 KEYS_OF_FILES: dict[bytes, frozenset[str]] = {}
-MAX_KEYS = 20_000
+MAX_KEYS, MAX_KEPT_BYTES = 20_000, 1 << 14
 
 
 def file_keys(source: Source) -> frozenset[str]:
     """Return the keys of a file in a folder of definitions, remembered by its content."""
     found = KEYS_OF_FILES.get(source.data)
+    if found is None and len(source.data) > MAX_KEPT_BYTES:
+        return keys_of(source.text, True)
     if found is None:
         if len(KEYS_OF_FILES) >= MAX_KEYS:
             KEYS_OF_FILES.clear()

@@ -50,7 +50,7 @@ def _problems(project: OpenProject, path: str, offset: int) -> Iterator[str]:
 def _field(project: OpenProject, path: str, offset: int) -> tuple[str, Span | None]:
     """Return the meaning of the field at a place of a JSON file."""
     kind, text = kind_of(path), project.text(path)
-    if kind is None or kind.language != "json" or text is None:
+    if kind is None or not path.endswith(".json") or text is None:
         return "", None
     cursor = cursor_at(text, offset)
     if cursor.start == cursor.end:

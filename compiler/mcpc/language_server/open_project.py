@@ -17,7 +17,7 @@ from mcpc.language_server.text_buffer import TextBuffer
 from mcpc.sources.source import source_of_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
     from pathlib import Path
 
     from mcpc.ir import Server
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from mcpc.pipeline import CheckResult
     from mcpc.sources import Source, SourceTree
 
+NO_SLICES: Mapping[str, Slices | None] = MappingProxyType({})
 MAX_MOVES = 200
 """After this many changes without a complete check, places of earlier definitions are forgotten."""
 
@@ -94,7 +95,11 @@ class OpenProject:
             if marked is not None:
                 marked.add(number)
             return
+        around = [] if before is None else before.edited_between(edit, text)
         self.outside[path] = edit
+        if around and marked is not None:
+            marked.update(around)
+            return
         known = set() if before is None else _texts(before)
         self.touched |= set() if before is None else before.keys_around(edit)
         sliced = self.slices[path] = SLICERS[path](text)
@@ -151,12 +156,20 @@ class OpenProject:
             if before.files.get(path) != tree.files.get(path):
                 self.slices.pop(path, None)
 
-    def accept(self, result: CheckResult, version: int, seconds: float) -> bool:
-        """Take over a complete check of a version; False if the project has changed since."""
+    def sliced_again(self) -> dict[str, Slices | None]:
+        """Return new slices of the files in which something between slices has changed."""
+        loose = [path for path, slices in self.slices.items() if slices is not None and slices.is_loose]
+        return {path: SLICERS[path](self.text(path) or "") for path in loose}
+
+    def accept(
+        self, result: CheckResult, version: int, seconds: float, slices: Mapping[str, Slices | None] = NO_SLICES
+    ) -> bool:
+        """Take over a complete check of a version, and its slices; False if the project has changed since."""
         if version != self.version:
             return False
         self.checked_version, self.seconds = version, seconds
         self.dirty, self.moves = {}, {}
+        self.slices.update(slices)
         self.found = by_path(result.diagnostics)
         self.server = result.server or self.server
         return True

@@ -11,11 +11,11 @@ import time
 import traceback
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from mcpc.language_server.checking import StaleError, check_completely, check_quickly
+from mcpc.language_server.checking import StaleError, case_problems, check_completely, check_quickly
 from mcpc.language_server.open_project import OpenProject
 from mcpc.language_server.projects import project_of
 from mcpc.pipeline import read_project
@@ -24,12 +24,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from mcpc.language_server.reduction import Slices
     from mcpc.language_server.text_buffer import BufferEdit, TextBuffer
     from mcpc.options import Options
     from mcpc.pipeline import CheckResult
     from mcpc.sources import SourceTree
 
-    Outcome = tuple[SourceTree, CheckResult | None, float]
+    Outcome = tuple[SourceTree, CheckResult | None, dict[str, Slices | None], float]
 
 PAUSE_SECONDS = 0.3
 """The complete check begins after so long without a change."""
@@ -172,9 +173,10 @@ class Workspace:
         tree = project.tree_over(disk)
         try:
             result = check_completely(tree, problems, project.options, lambda: project.version != version)
+            result = replace(result, diagnostics=(*result.diagnostics, *case_problems(tree, result)))
         except StaleError:
             result = None
-        return disk, result, time.monotonic() - began
+        return disk, result, project.sliced_again(), time.monotonic() - began
 
     def _completed(self, project: OpenProject, version: int, future: asyncio.Future[Outcome]) -> None:
         if future.cancelled():
@@ -183,10 +185,10 @@ class Workspace:
         if problem is not None:
             self.log("".join(traceback.format_exception(problem)))
             return
-        disk, result, seconds = future.result()
+        disk, result, slices, seconds = future.result()
         if result is None or project.version != version or project.root not in self.projects:
             return
         project.replace_disk(disk)
-        project.accept(result, version, seconds)
+        project.accept(result, version, seconds, slices)
         self.checked.set()
         self.publish(project, {*project.found, *project.published})
