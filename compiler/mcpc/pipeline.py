@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from mcpc.sources import Source, SourceTree
 
     Progress = Callable[[str], None]
+    Bundle = Callable[[Server, SourceTree, Options], tuple[Server, Diagnostics]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +72,14 @@ def with_options(tree: SourceTree, options: Options) -> SourceTree:
     )
 
 
-def analyse(tree: SourceTree, found: Diagnostics, options: Options, progress: Progress = no_progress) -> CheckResult:
-    """Parse, lower and check a project that was read."""
+def analyse(
+    tree: SourceTree,
+    found: Diagnostics,
+    options: Options,
+    progress: Progress = no_progress,
+    bundle: Bundle = include_packages,
+) -> CheckResult:
+    """Parse, lower and check a project that was read; `bundle`: how its packages are found."""
     tree = with_options(tree, options)
     progress("parsing")
     definition, problems = parse_project(tree, options)
@@ -87,7 +94,7 @@ def analyse(tree: SourceTree, found: Diagnostics, options: Options, progress: Pr
     found += problems
     progress("bundling packages")
     server = with_page(replace(server, project=project)) if options.ui else replace(server, project=project)
-    server, problems = include_packages(server, tree, options)
+    server, problems = bundle(server, tree, options)
     found += problems
     progress("checking")
     own = (each for frontend in frontends_of(server.format) for each in frontend.passes)

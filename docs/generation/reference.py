@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from generation import built_file, commands, diagnostics, figures, protocol
+from generation import built_file, commands, diagnostics, figures, files, protocol
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -15,6 +15,7 @@ SECTIONS: dict[str, Callable[[], str]] = {
     "exit-codes": commands.exit_codes,
     "built-file-commands": built_file.help_page,
     "serve-options": built_file.serve_options,
+    "files": files.all_files,
     "revisions": protocol.revisions,
     "server-figures": figures.server_figures,
     "validation-figures": figures.validation_figures,

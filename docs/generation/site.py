@@ -17,8 +17,8 @@ from generation.sources import SITE_PATHS, complete, page_for_site
 
 FIRST_PAGE = "---\nhide: [navigation, toc]\n---\n\n"
 """What Zensical reads before the first page: its width is for the text."""
-ASSETS = (".svg", ".png", ".css", ".js", ".yml")
-"""Endings of the files that are copied as they are."""
+NOT_SHOWN = ("generation", "theme")
+"""Folders of `docs` whose files are not part of pages."""
 
 
 def build_site(output: Path) -> int:
@@ -42,8 +42,9 @@ def write_sources(folder: Path) -> None:
     for name, generate in GENERATED_PAGES.items():
         write(folder / name, generate())
     for file in sorted(DOCS.rglob("*")):
-        if file.suffix in ASSETS:
-            target = folder / file.relative_to(DOCS)
+        path = file.relative_to(DOCS)
+        if file.is_file() and file.suffix != ".md" and path.parts[0] not in NOT_SHOWN:
+            target = folder / path
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(file, target)
 

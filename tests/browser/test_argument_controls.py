@@ -187,6 +187,16 @@ def test_texts_of_a_schema_are_never_html(tab: Page) -> None:
     assert tab.get_by_label(HOSTILE, exact=True).input_value() == HOSTILE
 
 
+def test_characters_that_reorder_or_hide_text_are_spelled_out_where_they_are_read(tab: Page) -> None:
+    name = "user\u202eresu\u200b"
+    edit(tab, {"properties": {name: {"type": "string", "description": f"d{name}", "default": name, "format": name}}})
+    shown = tab.locator("main").inner_text()
+    assert "\u202e" not in shown
+    assert shown.count("user⟨U+202E⟩resu⟨U+200B⟩") == 4
+    tab.get_by_label("user⟨U+202E⟩resu⟨U+200B⟩", exact=True).fill(name)
+    assert tab.evaluate("editor.value()") == {name: name}
+
+
 def test_a_recursive_schema_is_opened_a_level_at_a_time(tab: Page) -> None:
     edit(tab, TREE)
     for _ in range(12):
@@ -222,6 +232,10 @@ def test_five_thousand_properties_and_values_are_shown_a_part_at_a_time(tab: Pag
     perform(tab, ("fill", "p4999", "last"))
     assert value_text(tab) == '{"p4321": "here", "p4999": "last"}'
     tab.get_by_role("searchbox").fill("")
+    tab.get_by_label("p1", exact=True).focus()
+    tab.evaluate("editor.setProblems([{path: '/p4500', message: 'far away'}])")
+    assert described(tab, "p4500").endswith("far away")
+    assert tab.evaluate("document.activeElement.labels[0].textContent") == "p1"
     tab.get_by_role("button", name="Show more").click()
     assert 100 < tab.locator(".arg-field").count() < 200
     big = json.dumps({"list": list(range(5000)), "map": {str(number): number for number in range(5000)}})
@@ -249,6 +263,10 @@ def test_all_is_done_by_keyboard(tab: Page) -> None:
             "properties": {"a": {"type": "string"}, "b": {"type": "array", "items": {"type": "string"}}},
         },
     )
+    tab.get_by_role("button", name="b", exact=True).focus()
+    tab.evaluate("editor.setProblems([{path: '/b/0', message: 'x'}])")
+    assert tab.evaluate("document.activeElement.textContent") == "b"
+    tab.keyboard.press("Enter")
     tab.get_by_role("button", name="Form", exact=True).focus()
     for keys in (["Tab", "Tab", "v", "Tab", "Tab", "Enter"], ["Tab", "Tab", "Enter", "1"]):
         for key in keys:

@@ -100,6 +100,23 @@ def test_what_cannot_be_measured_is_told(artifact: Path, words: tuple[str, ...],
     assert done.returncode == status and said in done.stderr and "Traceback" not in done.stderr
 
 
+def test_test_cases_can_be_measured(artifact: Path, tmp_path: Path) -> None:
+    cases = [
+        {"name": "one", "tool": "echo", "arguments": {"text": "x"}},
+        {"name": "fails", "tool": "broken", "expect": {"error": True}},
+        {"name": "no tool", "prompt": "nothing"},
+    ]
+    write_files(tmp_path, {"tests/a.json": json.dumps({"tests": cases}), "other/b.json": '{"tests": []}'})
+    done = mcpc("bench", artifact, *FEW, "--cases", tmp_path / "tests")
+    assert done.returncode == 0, done.stderr
+    assert "10 calls of echo, 2 at once" in done.stdout and "call p50" in done.stdout
+    assert mcpc("bench", artifact, *FEW, "--cases", tmp_path / "other").returncode == 2
+    assert mcpc("bench", artifact, *FEW, "--cases", tmp_path / "tests", "--tool", "echo").returncode == 2
+    (tmp_path / "tests/a.json").write_text('{"tests": [{"tool": 1}]}')
+    wrong = mcpc("bench", artifact, *FEW, "--cases", tmp_path / "tests")
+    assert wrong.returncode == 1 and "error[MCP" in wrong.stderr
+
+
 def test_a_file_without_http_is_told(tmp_path: Path) -> None:
     write_files(
         tmp_path / "project", {"server.json": '{"serverInfo": {"name": "a", "version": "1"}}', "tools.py": TOOLS}

@@ -5,12 +5,14 @@ from __future__ import annotations
 import html.parser
 import json
 import re
+import shutil
+import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from mcpc.cli.docs import cases_of
 from mcpc.documentation import FORMATS, page_of
-from mcpc.documentation.examples import cases_of
 from mcpc.documentation.schema_view import MAX_DEPTH, Row, schema_view
 from support.artifact import build, mcpc
 from support.files import write_files
@@ -199,7 +201,7 @@ def test_examples_are_those_of_cases_and_schemas(tmp_path: Path) -> None:
     cases = {
         "tests": [
             {"name": "Greets", "tool": "greet", "arguments": {"name": "Ada"}, "expect": {"text": "Hello"}},
-            {"tool": "greet", "arguments": {"name": ""}, "expect": {"error": "short"}},
+            {"tool": "greet", "arguments": {"name": ""}, "expect": {"error": True}},
             {"prompt": "x"},
             7,
         ]
@@ -243,9 +245,11 @@ def test_a_page_names_clients_and_settings() -> None:
 
 
 def test_pages_of_a_project_and_of_its_file_are_equal_and_have_no_path(tmp_path: Path) -> None:
-    file = build(ROOT / "examples/everything", tmp_path / "server.pyz")
+    project = tmp_path / "project"
+    shutil.copytree(ROOT / "examples/everything", project, ignore=shutil.ignore_patterns("tests"))
+    file = build(project, tmp_path / "server.pyz")
     for name in FORMATS:
-        one, other = (mcpc("docs", target, "--format", name) for target in (file, ROOT / "examples/everything"))
+        one, other = (mcpc("docs", target, "--format", name) for target in (file, project))
         assert one.stdout == other.stdout != ""
         assert str(ROOT) not in one.stdout
         assert str(tmp_path) not in one.stdout
@@ -271,3 +275,10 @@ def test_a_page_is_linear_in_its_tools() -> None:
         for number in (count // 2, count)
     }
     assert size[count] < 2.1 * size[count // 2]
+
+
+def test_a_server_that_runs_is_documented(tmp_path: Path) -> None:
+    file = build(ROOT / "templates/new/python", tmp_path / "server.pyz")
+    done = mcpc("docs", "--format", "markdown", "--", sys.executable, file)
+    assert (done.returncode, "### `greet`" in done.stdout) == (0, True), done.stderr
+    assert mcpc("docs", file, "--", sys.executable, file).returncode == 2

@@ -73,6 +73,13 @@ def test_server_json_has_the_same_settings(tmp_path: Path) -> None:
     assert read(tmp_path, {**both, "a.md": "", "a.txt": "", "a.csv": ""}) == ["a.csv"]
 
 
+def test_settings_of_server_json_are_known_options(tmp_path: Path) -> None:
+    said = {**json.loads(SERVER), "_meta": {"mcpc/files": {"exclude": ["*.md"]}}}
+    tree, found = read_tree(write_files(tmp_path, {**PROJECT, "server.json": json.dumps(said), "a.md": ""}))
+    assert "a.md" not in tree.files
+    assert [problem.code for problem in analyse(tree, found, Options()).diagnostics] == []
+
+
 @pytest.mark.parametrize("value", ['"tests"', "[1]", "[[]]", '[""]', '["!"]'])
 def test_a_setting_that_is_no_list_of_patterns(value: str, tmp_path: Path) -> None:
     _, problems = read_tree(write_files(tmp_path, {"pyproject.toml": f"[tool.mcpc]\nexclude = {value}\n"}))

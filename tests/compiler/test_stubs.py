@@ -15,11 +15,12 @@ import pytest
 from mcp import Client, StdioServerParameters
 from mypy import api
 
-from clients.conftest import typescript_packages
+from clients.conftest import SOURCES
 from mcpc.server_lists.model import lists_from_json
 from mcpc.stubs import LANGUAGES, client_types
 from support.artifact import build, mcpc
 from support.needs import ROOT
+from support.npm import installed_packages
 from support.reference import real_tools
 
 if TYPE_CHECKING:
@@ -134,7 +135,7 @@ def test_python_clients_can_be_imported(tmp_path: Path) -> None:
 
 def compiled_by_tsc(folder: Path, *words: str) -> list[str]:
     """The lines in which the TypeScript compiler found errors; the packages of the clients are beside the folder."""
-    packages = typescript_packages()
+    packages = installed_packages(SOURCES)
     (folder / "node_modules").symlink_to(packages / "node_modules")
     (folder / "package.json").write_text('{"type": "module"}')
     options = [

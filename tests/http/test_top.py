@@ -49,6 +49,7 @@ def broken() -> str:
     raise ValueError("no")
 '''
 ENTER, LEAVE = b"\x1b[?1049h", b"\x1b[?1049l"
+FRAME = re.compile(r"\x1b\[\?2026h(.*?)\x1b\[\?2026l", re.DOTALL)
 ESCAPES = re.compile(r"\x1b\[[?0-9;]*[A-Za-z]")
 
 
@@ -147,6 +148,18 @@ def read_until(terminal: int, wanted: str, seconds: float = 60.0) -> str:
     return shown.decode("utf-8", "replace")
 
 
+def frame_of(terminal: int, lines: int, seconds: float = 60.0) -> str:
+    """The first whole frame of so many lines."""
+    until, shown = time.monotonic() + seconds, b""
+    while True:
+        for drawn in FRAME.findall(shown.decode("utf-8", "replace")):
+            if len(drawn.split("\r\n")) == lines:
+                return str(drawn)
+        assert time.monotonic() < until, shown.decode(errors="replace")
+        if select.select([terminal], [], [], 0.2)[0]:
+            shown += os.read(terminal, 1 << 16)
+
+
 def test_a_terminal_is_drawn_sorted_resized_and_given_back(artifact: Path) -> None:
     with served(artifact, "--metrics") as server:
         call(server.url, "echo", text="x")
@@ -159,13 +172,10 @@ def test_a_terminal_is_drawn_sorted_resized_and_given_back(artifact: Path) -> No
             os.write(terminal, b" ")
             read_until(terminal, "paused")
             ioctl(terminal, TIOCSWINSZ, struct.pack("HHHH", 12, 50, 0, 0))
-            time.sleep(0.5)
-            os.read(terminal, 1 << 16)
-            os.write(terminal, b"n")
-            small = read_until(terminal, "\x1b[?2026l").rpartition("\x1b[?2026h")[2]
-            assert len(small.split("\r\n")) == 12
+            small = frame_of(terminal, 12)
+            os.write(terminal, b"n\x1b[A")
             assert max(len(ESCAPES.sub("", line)) for line in small.split("\r\n")) <= 50
-            os.write(terminal, b"q")
+            os.write(terminal, b"eq")
             read_until(terminal, LEAVE.decode())
             assert process.wait(60) == 0
 
@@ -299,6 +309,14 @@ def test_a_frame_fits_any_screen_and_no_name_moves_the_cursor(columns: int, line
     drawn = [painted(line, has_colours=False) for line in frame(view, columns, lines)]
     assert len(drawn) <= lines and all(width_of(line) <= max(columns, 40) for line in drawn)
     assert all(line.isprintable() for line in drawn)
+
+
+@pytest.mark.parametrize(("columns", "titles"), [(80, 7), (70, 6), (60, 5), (50, 3), (40, 2)])
+def test_a_narrow_screen_has_fewer_columns(columns: int, titles: int) -> None:
+    seen = overview(Reading(1.0, read_samples(calls(3, 3))), None, 0.0)
+    header, row = frame(View(seen, "", "rate"), columns, 0)[5:7]
+    assert len(painted(header, has_colours=False).split()) == 2 + titles
+    assert len(painted(row, has_colours=False).split()) == 2 + titles
 
 
 @pytest.mark.parametrize("sort", SORTS)

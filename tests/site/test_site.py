@@ -20,12 +20,13 @@ import axe_playwright_python
 import click
 import pytest
 
-from generation import commands, diagnostics
+from generation import commands, diagnostics, files
 from generation.site import build_site, write_sources
 from generation.sources import SITE_PATHS, complete, page_for_site
 from mcpc.cli import COMMANDS
 from mcpc.cli.build import command as build_command
 from mcpc.diagnostics.codes import CODES
+from mcpc.lower import protocol_schema
 from mcpc_runtime.http.settings import OPTIONS
 from mcpc_runtime.http.variables import known_variables
 from support.artifact import locked, store
@@ -126,6 +127,18 @@ def test_the_reference_has_every_command_option_code_and_variable() -> None:
     missing += [option.name for option in OPTIONS.values() if f"`{option.name}" not in text]
     missing += [name for name in known_variables() if f"`{name}`" not in text]
     assert not missing
+
+
+def test_the_page_of_handlers_names_every_option() -> None:
+    page = (ROOT / "docs/handlers.md").read_text(encoding="utf-8")
+    known = {*protocol_schema.TOOL_SAYS, *protocol_schema.SAYS_MESSAGES, *protocol_schema.SAYS_CONTENTS}
+    assert [name for name in known if f"`{name}`" not in page] == []
+
+
+def test_fields_of_files_are_listed_with_their_meaning() -> None:
+    text = files.all_files()
+    assert "| `tools[].inputSchema` | object | yes |" in text
+    assert "| `tools[]._meta.mcpc/handler.timeout` |" in text
 
 
 def test_exit_codes_are_read_from_the_command_line() -> None:

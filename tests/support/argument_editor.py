@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from support.browser import page
-from support.page_files import ARGUMENTS, served_folder
+from support.page_files import PAGE, served_folder
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 OPEN = """
 async ({schema, text}) => {
-  const {createArgumentEditor} = await import('/editor.js');
+  const {createArgumentEditor} = await import('/arguments/editor.js');
   window.changes = 0;
   window.editor = createArgumentEditor({schema, text: text ?? undefined, onChange: () => { window.changes += 1; }});
   document.querySelector('main').replaceChildren(window.editor.element);
@@ -28,8 +28,8 @@ async ({schema, text}) => {
 """
 BATCH = """
 async (cases) => {
-  const {createArgumentEditor} = await import('/editor.js');
-  const {parse, write} = await import('/lossless_json.js');
+  const {createArgumentEditor} = await import('/arguments/editor.js');
+  const {parse, write} = await import('/arguments/lossless_json.js');
   const main = document.querySelector('main');
   return cases.map(([schema, text]) => {
     const editor = createArgumentEditor({schema, text});
@@ -54,7 +54,7 @@ async (cases) => {
 
 TEXTS = """
 async () => {
-  const {parse, write} = await import('/lossless_json.js');
+  const {parse, write} = await import('/arguments/lossless_json.js');
   const one = (text) => write(parse(text), 0);
   return {sent: one(editor.text()), form: editor.mode() === 'raw' ? null : one(editor.formText())};
 }
@@ -64,7 +64,7 @@ async () => {
 @contextmanager
 def opened(**context: Any) -> Iterator[Page]:
     """Yield a tab with the editor's modules at hand."""
-    with served_folder(ARGUMENTS) as url, page(**context) as tab:
+    with served_folder(PAGE) as url, page(**context) as tab:
         tab.goto(url)
         yield tab
 

@@ -115,6 +115,11 @@ CASES = {
         ],
         '{"x": ["b", "a"]}',
     ),
+    "list of different choices": Case(
+        {"type": "array", "items": {"enum": ["a", "b", "c"]}, "uniqueItems": True},
+        [("click", "x"), *[("click", "Add an item to x")] * 2],
+        '{"x": ["a", "b"]}',
+    ),
     "list of objects": Case(
         PEOPLE, [("click", "x"), ("click", "Add an item to x"), ("fill", "name", "Ada")], '{"x": [{"name": "Ada"}]}'
     ),

@@ -14,11 +14,12 @@ import mcpc_runtime
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-ARGUMENTS = Path(mcpc_runtime.__file__).parent / "page" / "arguments"
+PAGE = Path(mcpc_runtime.__file__).parent / "page"
+ARGUMENTS = PAGE / "arguments"
 POLICY = "default-src 'self'; base-uri 'none'; form-action 'none'"
 DOCUMENT = b"""<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>Arguments</title><link rel="icon" href="/icon.svg">
-<link rel="stylesheet" href="/arguments.css"><link rel="stylesheet" href="/document.css"></head>
+<link rel="stylesheet" href="/arguments/arguments.css"><link rel="stylesheet" href="/document.css"></head>
 <body><main><h1>Arguments</h1></main></body></html>
 """
 STYLE = b"""

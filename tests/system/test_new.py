@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from mcpc.cli.new import TEMPLATES
-from support.artifact import SOURCES
+from support.artifact import SOURCES, mcpc
 from support.needs import ROOT
 
 if TYPE_CHECKING:
@@ -78,3 +78,40 @@ def test_the_prompt_of_the_bash_template_escapes_what_it_is_given(tmp_path: Path
 def test_no_template_names_an_older_revision() -> None:
     for file in (ROOT / "templates/new").rglob("server.json"):
         assert "protocolVersion" not in file.read_text(), file
+
+
+@pytest.mark.parametrize("template", TEMPLATES)
+@pytest.mark.sampled(3)
+def test_a_new_project_passes_its_checks_and_its_own_tests(template: str, tmp_path: Path) -> None:
+    project = tmp_path / "weather"
+    said = mcpc("new", project, "--template", template).stderr
+    assert [words for words in ("mcpc build", "call greet", "mcpc test") if words not in said] == []
+    assert {"README.md", ".gitignore", "tests/tools.yaml"} <= {
+        path.relative_to(project).as_posix() for path in project.rglob("*")
+    }
+    assert (project / "README.md").read_text().startswith("# weather\n")
+    assert mcpc("check", "--strict", project).returncode == 0
+    done = mcpc("test", project)
+    assert done.returncode == 0, done.stdout + done.stderr
+    files = mcpc("inspect", project, "--files").stdout
+    assert [name for name in ("README", ".gitignore", "tests/", "pyproject") if name in files] == []
+
+
+def test_a_folder_with_files_is_not_touched(tmp_path: Path) -> None:
+    (tmp_path / "README.md").write_text("mine")
+    assert mcpc("new", tmp_path).returncode == 2
+    assert [path.name for path in tmp_path.iterdir()] == ["README.md"]
+    assert (tmp_path / "README.md").read_text() == "mine"
+
+
+def test_what_was_written_is_removed_after_a_failure(tmp_path: Path) -> None:
+    project = tmp_path / ("x" * 250)
+    assert mcpc("new", project / ("y" * 300)).returncode == 2
+    assert not [path for path in tmp_path.rglob("*") if path.is_file()]
+
+
+def test_a_name_that_no_server_can_have_is_left_out(tmp_path: Path) -> None:
+    project = tmp_path / 'a "b" ${c}'
+    assert mcpc("new", project).returncode == 0
+    assert 'Server("my-server"' in (project / "server.py").read_text()
+    assert mcpc("check", "--strict", project).returncode == 0

@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 
 from mcpc import programs
 from mcpc.bench.model import BenchError
-from mcpc.bench.pipes import ANSWER_SECONDS, CLIENT, result_of, started
+from mcpc.bench.pipes import ANSWER_SECONDS, CLIENT, checked_result, result_of, started
 from mcpc.platforms.program_groups import GROUP_OPTIONS
 
 if TYPE_CHECKING:
@@ -96,11 +96,11 @@ class FloorConnection:
 
 
 @contextmanager
-def serving(command: Sequence[str]) -> Iterator[tuple[str, Lines]]:
+def serving(command: Sequence[str], folder: str | None = None) -> Iterator[tuple[str, Lines]]:
     """Yield the address of a server that was started, and its process; raise BenchError if it does not serve."""
     words = [*command, "serve", "--http", "127.0.0.1:0"]
     try:
-        process = programs.start_program("server", words, stderr=STDOUT, **GROUP_OPTIONS)
+        process = programs.start_program("server", words, cwd=folder, stderr=STDOUT, **GROUP_OPTIONS)
     except OSError as problem:
         raise BenchError(f"it cannot be started: {problem.strerror or problem}") from None
     with started(process) as lines:
@@ -141,6 +141,13 @@ def request(method: str, params: Object) -> Request:
 def call_request(call: Call) -> Request:
     """Return the body and the headers of a call."""
     return request("tools/call", {"name": call.tool, "arguments": dict(call.arguments)})
+
+
+def call_size(connection: ServerConnection, call: Call, prepared: Request) -> int:
+    """Make a call that has to succeed; return how many bytes it and its response have, with their heads."""
+    answer = connection.exchange(*prepared)
+    checked_result(call, answer)
+    return len(prepared[0]) + len(answer) + HEAD_BYTES
 
 
 def checked_size(connection: ServerConnection, prepared: Request) -> int:

@@ -18,7 +18,7 @@ from mcpc.bench.model import HTTP, Measure, median_measure, percentile, spread_o
 from mcpc_runtime.platforms.memory_use import resident_bytes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator
 
     from mcpc.bench.model import Plan
     from mcpc.bench.pipes import Lines
@@ -54,9 +54,9 @@ def alternate(rounds: int, server: Callable[[], float], floor: Callable[[], floa
 
 
 def _over_pipes(plan: Plan) -> Iterator[Measure]:
-    starts = alternate(plan.starts, lambda: _pipe_start(plan.command), bare_start)
+    starts = alternate(plan.starts, lambda: _pipe_start(plan), bare_start)
     yield median_measure("start", starts.server, starts.floor)
-    with pipes.server(plan.command) as server, echoing() as floor:
+    with pipes.server(plan.command, plan.folder) as server, echoing() as floor:
         with server.within(pipes.ANSWER_SECONDS):
             pipes.greet(server)
             yield _listed(server, floor)
@@ -66,9 +66,9 @@ def _over_pipes(plan: Plan) -> Iterator[Measure]:
     yield from _memory(*memory)
 
 
-def _pipe_start(command: Sequence[str]) -> float:
+def _pipe_start(plan: Plan) -> float:
     began = perf_counter()
-    with pipes.server(command) as server, server.within(pipes.ANSWER_SECONDS):
+    with pipes.server(plan.command, plan.folder) as server, server.within(pipes.ANSWER_SECONDS):
         server.send(pipes.initialize_line())
         answer = server.receive()
         took = perf_counter() - began
@@ -113,7 +113,7 @@ def _checked_answer(plan: Plan, server: Lines) -> int:
     for call in plan.calls:
         server.send(pipes.call_line(0, call))
         answer = server.receive()
-        pipes.result_of(answer)
+        pipes.checked_result(call, answer)
         longest = max(longest, len(answer))
     return longest
 
@@ -131,10 +131,10 @@ def _memory(server: int, floor: int) -> Iterator[Measure]:
 
 
 def _over_http(plan: Plan) -> Iterator[Measure]:
-    starts = alternate(plan.starts, lambda: _http_start(plan.command), bare_start)
+    starts = alternate(plan.starts, lambda: _http_start(plan), bare_start)
     yield median_measure("start", starts.server, starts.floor)
     with ExitStack() as stack:
-        url, server = stack.enter_context(http_exchange.serving(plan.command))
+        url, server = stack.enter_context(http_exchange.serving(plan.command, plan.folder))
         port = stack.enter_context(echoing_port())
         connection = stack.enter_context(closing(http_exchange.ServerConnection(url)))
         yield _listed_over_http(connection, port, http_exchange.request("tools/list", {}))
@@ -144,9 +144,12 @@ def _over_http(plan: Plan) -> Iterator[Measure]:
     yield from _memory(memory, bare_memory())
 
 
-def _http_start(command: Sequence[str]) -> float:
+def _http_start(plan: Plan) -> float:
     began = perf_counter()
-    with http_exchange.serving(command) as (url, _), closing(http_exchange.ServerConnection(url)) as connection:
+    with (
+        http_exchange.serving(plan.command, plan.folder) as (url, _),
+        closing(http_exchange.ServerConnection(url)) as connection,
+    ):
         answer = connection.exchange(*http_exchange.request("server/discover", {}))
         took = perf_counter() - began
         pipes.result_of(answer)
@@ -174,7 +177,8 @@ class HttpLoad:
         self._requests = [http_exchange.call_request(call) for call in plan.calls]
         numbers = range(plan.concurrency)
         self._servers = [stack.enter_context(closing(http_exchange.ServerConnection(url))) for _ in numbers]
-        size = max(http_exchange.checked_size(self._servers[0], each) for each in self._requests)
+        first = self._servers[0]
+        size = max(http_exchange.call_size(first, *row) for row in zip(plan.calls, self._requests, strict=True))
         self._floors = [stack.enter_context(closing(http_exchange.FloorConnection(port, size))) for _ in numbers]
         self._pool = stack.enter_context(ThreadPoolExecutor(plan.concurrency))
         self._share = max(1, plan.count // ROUNDS // plan.concurrency)

@@ -45,7 +45,8 @@ class Call:
 class Plan:
     """What is measured, and how often.  `command`: what starts the server over standard input and output.
 
-    `calls`: what is called, in turn; none: no call is measured.  `count`: how many calls in all.
+    `calls`: what is called, in turn; none: no call is measured.  `count`: how many calls in all.  `folder`: the
+    server's working folder, the caller's if it is None.
     """
 
     command: Sequence[str]
@@ -54,6 +55,7 @@ class Plan:
     starts: int = 11
     count: int = 200
     concurrency: int = 8
+    folder: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -114,10 +114,10 @@ def started(process: subprocess.Popen[bytes]) -> Iterator[Lines]:
 
 
 @contextmanager
-def server(command: Sequence[str]) -> Iterator[Lines]:
+def server(command: Sequence[str], folder: str | None = None) -> Iterator[Lines]:
     """Yield the lines of a server; raise BenchError if it cannot be started."""
     try:
-        process = programs.start_program("server", command, stderr=DEVNULL, **GROUP_OPTIONS)
+        process = programs.start_program("server", command, cwd=folder, stderr=DEVNULL, **GROUP_OPTIONS)
     except OSError as problem:
         raise BenchError(f"it cannot be started: {problem.strerror or problem}") from None
     with started(process) as lines:
@@ -147,6 +147,14 @@ def greet(lines: Lines) -> bytes:
     result_of(answer)
     lines.send(json.dumps({"jsonrpc": "2.0", "method": "notifications/initialized"}).encode() + b"\n")
     return answer
+
+
+def checked_result(call: Call, line: bytes) -> Object:
+    """Return the result of a call; raise an error that names its tool."""
+    try:
+        return result_of(line)
+    except BenchError as problem:
+        raise type(problem)(f"{call.tool}: {problem}") from None
 
 
 def result_of(line: bytes) -> Object:

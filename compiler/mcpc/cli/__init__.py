@@ -23,6 +23,8 @@ from mcpc.platforms.console import ENDING_SIGNALS, use_utf8
 if TYPE_CHECKING:
     from types import FrameType, TracebackType
 
+    from click.shell_completion import CompletionItem
+
 SECTIONS = {
     "Write a project": {
         "new": "Create a new project.",
@@ -34,6 +36,9 @@ SECTIONS = {
         "stubs": "Write a typed client for a server's tools, in Python or TypeScript.",
         "show": "Show how mcpc reads a project.",
         "explain": "Explain a diagnostic code.",
+        "completion": "Print the script by which a shell completes commands.",
+        "schema": "Print JSON Schemas of the files, for editors.",
+        "lsp": "Serve editors: the language server of projects.",
     },
     "Build and use a server": {
         "build": "Compile a project into one executable file.",
@@ -97,10 +102,18 @@ class Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Import and return a command."""
         if cmd_name not in COMMANDS:
+            if ctx.resilient_parsing:  # a shell asks for completions
+                return None
             near = importlib.import_module("mcpc.diagnostics.suggestions").nearest(cmd_name, COMMANDS)
             ctx.fail(messages.UNKNOWN_COMMAND.format(name=cmd_name) + (f"; did you mean {near}?" if near else ""))
         command: click.Command = importlib.import_module(f"mcpc.cli.{MODULES.get(cmd_name, cmd_name)}").command
         return command
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem[Any]]:
+        """Return the commands that begin as what is typed, without importing any."""
+        item = importlib.import_module("click.shell_completion").CompletionItem
+        found = [item(name, help=text) for name, text in COMMANDS.items() if name.startswith(incomplete)]
+        return found + click.Command.shell_complete(self, ctx, incomplete)
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command.  Ctrl-C ends it as other signals do, and is not reported as an error."""

@@ -17,9 +17,11 @@ from mcpc.cli.artifact import artifact_contents, built_artifact, start_command
 from mcpc.cli.diff import GATE_FAILED, write_text_file
 from mcpc.cli.report import FINDINGS, TOOL_ERROR, UNREACHABLE
 from mcpc.cli.report import report as report_diagnostics
+from mcpc.diagnostics import has_errors
 from mcpc.diagnostics.formats.visible import visible, visible_json
 from mcpc.diagnostics.suggestions import did_you_mean
 from mcpc.sources import Source
+from mcpc.testing.case_files import case_sources, read_cases
 from mcpc_runtime.clients.request import needs_python
 
 if TYPE_CHECKING:
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
 
     from mcpc.bench.budget import Limit
     from mcpc.bench.model import Measure
+    from mcpc.testing.model import Case
 
 HEADROOM = 1.3
 
@@ -35,6 +38,12 @@ HEADROOM = 1.3
 @click.argument("target", type=click.Path(path_type=Path, exists=True), default=Path())
 @click.option("--tool", metavar="NAME", help="Measure calls of this tool.")
 @click.option("--arguments", default="{}", metavar="JSON|@FILE", help="Arguments of the calls.")
+@click.option(
+    "--cases",
+    type=click.Path(path_type=Path, exists=True),
+    metavar="PATH",
+    help="Measure the calls of these test cases instead: a file, or a folder of files.",
+)
 @click.option("--calls", "count", type=click.IntRange(1), default=200, show_default=True, help="Number of calls.")
 @click.option("--starts", type=click.IntRange(1), default=11, show_default=True, help="Number of starts.")
 @click.option("--concurrency", type=click.IntRange(1, 256), default=8, show_default=True, help="Calls at once.")
@@ -60,16 +69,16 @@ def command(target: Path, output: str, **given: Any) -> None:
     """Measure TARGET, a project (this one by default) or a built file: size, start, lists, calls, memory.
 
     Every measure is compared with a floor of the same run: a bare Python, and one that returns what it is sent.
-    Without --tool no call is measured, because a call may change something.
+    Without --tool or --cases no call is measured, because a call may change something.
     """
     own = {name: given.pop(name) for name in ("tool", "arguments", "count", "starts", "concurrency", "transport")}
     limits_file, save, headroom = (given.pop(name) for name in ("limits_file", "save", "headroom"))
     limits = read_limits(limits_file) if limits_file else ()
-    calls = given_calls(own.pop("tool"), own.pop("arguments"))
+    calls, folder = chosen_calls(own.pop("tool"), own.pop("arguments"), given.pop("cases"))
     with built_artifact(target, given) as path:
         facts = artifact_contents(path)
         check_tools(facts, calls)
-        plan = Plan(server_command(path), calls=calls, **own)
+        plan = Plan(server_command(path), calls=calls, folder=folder, **own)
         measures = measured(path, plan)
     found = budget.breaches(limits, measures)
     put(f"{facts['name']} {facts['version']}", plan, (measures, limits, found), output)
@@ -87,6 +96,38 @@ def read_limits(path: Path) -> tuple[Limit, ...]:
         report_diagnostics(problems, {path.as_posix(): Source(path.as_posix(), data)}, "text")
         raise click.exceptions.Exit(FINDINGS)
     return limits
+
+
+def chosen_calls(tool: str | None, arguments: str, cases: Path | None) -> tuple[tuple[Call, ...], str | None]:
+    """Return the calls of the options, and the folder in which the server runs: that above the cases' folder."""
+    if cases is None:
+        return given_calls(tool, arguments), None
+    if tool is not None:
+        raise click.UsageError(messages.TOOL_OR_CASES)
+    place = cases.resolve()
+    return calls_of_cases(place, str(cases)), str(place.parent if place.is_dir() else place.parent.parent)
+
+
+def calls_of_cases(place: Path, shown: str) -> tuple[Call, ...]:
+    """Return the calls of cases that need nothing but arguments, and have to succeed; exit with the files' mistakes."""
+    if place.is_dir():
+        sources, problems = case_sources(place, f"{shown}/")
+    else:
+        sources, problems = {shown: Source(shown, place.read_bytes())}, ()
+    cases, more = read_cases(sources)
+    if has_errors((*problems, *more)):
+        report_diagnostics((*problems, *more), sources, "text")
+        raise click.exceptions.Exit(FINDINGS)
+    calls = tuple(Call(case.target, case.arguments) for case in cases if is_measurable(case))
+    if not calls:
+        raise click.UsageError(messages.CASES_EXPECTED.format(path=shown))
+    return calls
+
+
+def is_measurable(case: Case) -> bool:
+    """Tell whether a case is a plain call of a tool that has to succeed."""
+    is_failure = case.expect is not None and case.expect.get("error") is not None
+    return case.kind == "tool" and not (is_failure or case.answers or case.environment)
 
 
 def given_calls(tool: str | None, arguments: str) -> tuple[Call, ...]:
@@ -125,7 +166,7 @@ def measured(path: Path, plan: Plan) -> tuple[Measure, ...]:
     try:
         return measure(plan, path.stat().st_size)
     except ToolFailedError as problem:
-        raise failed(plan.calls[0].tool, problem, TOOL_ERROR) from None
+        raise failed(path.name, problem, TOOL_ERROR) from None
     except BenchError as problem:
         raise failed(path.name, problem, UNREACHABLE) from None
 
@@ -145,7 +186,8 @@ def put(
         return
     what = f"{plan.starts} starts"
     if plan.calls:
-        what += f", {plan.count} calls of {shlex.quote(plan.calls[0].tool)}, {plan.concurrency} at once"
+        tools = ", ".join(dict.fromkeys(shlex.quote(call.tool) for call in plan.calls))
+        what += f", {plan.count} calls of {tools}, {plan.concurrency} at once"
     click.echo(visible(f"{name} over {plan.transport}: {what}"))
     click.echo(report.table(*result), nl=False)
 

@@ -13,8 +13,13 @@ from mcpc.cli.artifact import run_artifact_command
 
 @command_options.command(context_settings={"ignore_unknown_options": True})
 @click.argument("target", type=click.Path(path_type=Path, exists=True))
-@click.argument("tool")
-@click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
+@click.argument("tool", shell_complete=command_options.complete_later("names_of", "tools"))
+@click.argument(
+    "arguments",
+    nargs=-1,
+    type=click.UNPROCESSED,
+    shell_complete=command_options.complete_later("tool_arguments"),
+)
 @command_options.build_options
 def command(target: Path, tool: str, arguments: tuple[str, ...], **given: Any) -> None:
     """Call TOOL of TARGET, a project folder or a built file.

@@ -14,7 +14,8 @@ from mcpc.cli.build_steps import build_project, output_path, write_artifact
 from mcpc.platforms.files import servers_folder
 from mcpc_runtime.clients.client_paths import SCOPES
 from mcpc_runtime.clients.commands import ACCEPTED, OPTIONS, run
-from mcpc_runtime.clients.request import Artifact, InvalidRequestError, Options, artifact_of, chosen_name
+from mcpc_runtime.clients.request import ALL, Artifact, InvalidRequestError, Options, artifact_of, chosen_name
+from mcpc_runtime.clients.table import CLIENTS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -24,6 +25,8 @@ TARGET_ARGUMENT = click.argument("target", type=click.Path(path_type=Path, exist
 JSON = "--json"
 """The option of built files in place of `--format json`."""
 NAME_OF_UNINSTALL = "--name"
+OF_CLIENTS = ("clients", "link", "badge")
+"""Fields of options whose values are names of clients."""
 
 
 def client_options(command: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
@@ -55,7 +58,13 @@ def click_option(name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]
         default=None if option.is_repeated else "",
         metavar=option.metavar,
         help=option.help,
+        shell_complete=matching_clients if option.field in OF_CLIENTS else None,
     )
+
+
+def matching_clients(_ctx: click.Context, _parameter: click.Parameter, incomplete: str) -> list[str]:
+    """Return the clients whose names begin as what is typed, for a shell."""
+    return [name for name in (*CLIENTS, ALL) if name.startswith(incomplete)]
 
 
 def take_options(given: dict[str, Any]) -> Options:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import re
 from dataclasses import replace
@@ -244,6 +245,17 @@ def with_relative_lock(options: Options, project: Path) -> Options:
         return options
     path = named.relative_to(root).as_posix() if named.is_relative_to(root) else Path(options.lock).as_posix()
     return replace(options, lock=path)
+
+
+def complete_later(name: str, *words: str) -> Callable[[click.Context, click.Parameter, str], list[str]]:
+    """Return a function of `mcpc.cli.completions`, which is imported when a shell asks; `words`: its parameters."""
+
+    def complete(ctx: click.Context, option: click.Parameter, incomplete: str) -> list[str]:
+        found = getattr(importlib.import_module("mcpc.cli.completions"), name)
+        chosen: list[str] = (found(*words) if words else found)(ctx, option, incomplete)
+        return chosen
+
+    return complete
 
 
 def project_folder(project: Path) -> Path:

@@ -29,6 +29,7 @@ from mcpc.dev.watching import ProjectWatcher
 from mcpc.pack.page import page_sources
 from mcpc.server_lists.model import lists_from_json
 from mcpc.testing.recording import append_case
+from mcpc_runtime.http.options import DEFAULT_HOST
 from mcpc_runtime.http.settings import HttpSettings
 
 if TYPE_CHECKING:
@@ -140,27 +141,20 @@ def serve_http(builder: ProjectBuilder, root: Path, start: ServerCommand, screen
 
 def serve_page(builder: ProjectBuilder, root: Path, at: str | None, pipe: CallPipe, screen: Screen) -> None:
     """Serve over HTTP behind the page, which is there before the first build, and stays when it fails."""
-    host, _, port = (at or f"127.0.0.1:{free_port(PAGE_PORT)}").rpartition(":")
+    host = at.rpartition(":")[0] if at else DEFAULT_HOST
     if not HttpSettings(host=host).is_loopback:
         raise click.UsageError(messages.PAGE_IS_LOCAL.format(host=host))
-    history, inner = BuildHistory(), free_port(0)
+    history, inner = BuildHistory(), free_port()
     reporter = PageReporter(screen, history, read_lists)
-    front = Front(
-        secrets.token_urlsafe(24),
-        inner,
-        project_target(root),
-        dict(page_sources()),
-        history,
-        lambda case: append_case(root, case),
-    )
-    try:
-        server = PageServer(host, int(port), front)
-    except OSError as problem:
-        raise click.UsageError(messages.CANNOT_LISTEN.format(address=at, problem=problem.strerror)) from None
+    files, token = dict(page_sources()), secrets.token_urlsafe(24)
+    front = Front(token, inner, project_target(root), files, history, lambda case: append_case(root, case))
+    server = listening(front, at)
     threading.Thread(target=server.serve_forever, daemon=True).start()
-    screen.write(messages.PAGE_ADDRESS.format(address=f"http://{host}:{port}", token=front.token))
+    screen.write(messages.PAGE_ADDRESS.format(address=f"http://{host}:{server.server_port}", token=token))
     start = ServerCommand(
-        lambda path: start_command(path, "serve", "--http", f"127.0.0.1:{inner}", "--ui"), pipe.variables, HIDDEN_LINES
+        lambda path: start_command(path, "serve", "--http", f"{DEFAULT_HOST}:{inner}", "--ui"),
+        pipe.variables,
+        HIDDEN_LINES,
     )
     listener = Listener(builder, start, reporter, screen, history.serve_last)
     watcher = ProjectWatcher(root, listener.changed)
@@ -169,13 +163,21 @@ def serve_page(builder: ProjectBuilder, root: Path, at: str | None, pipe: CallPi
     listener.run(first)
 
 
-def free_port(wanted: int) -> int:
-    """Return a port of this machine that is free: the wanted one, or else any."""
+def listening(front: Front, at: str | None) -> PageServer:
+    """Return the server of the page at an address; without one at PAGE_PORT, or at any port if that is taken."""
+    host, _, port = (at or f"{DEFAULT_HOST}:{PAGE_PORT}").rpartition(":")
+    try:
+        return PageServer(host, int(port), front)
+    except OSError as problem:
+        if at is None:
+            return PageServer(host, 0, front)
+        raise click.UsageError(messages.CANNOT_LISTEN.format(address=at, problem=problem.strerror)) from None
+
+
+def free_port() -> int:
+    """Return a port of this machine that is free."""
     with socket.socket() as probe:
-        try:
-            probe.bind(("127.0.0.1", wanted))
-        except OSError:
-            probe.bind(("127.0.0.1", 0))
+        probe.bind((DEFAULT_HOST, 0))
         return int(probe.getsockname()[1])
 
 

@@ -13,21 +13,30 @@ from mcpc.cli.artifact import artifact_contents, built_artifact
 from mcpc.cli.build_steps import atomic_write, output_path
 from mcpc.cli.evidence import read_artifact
 from mcpc.cli.licenses import licence_rows
-from mcpc.cli.server_targets import CommandWithServer, connection_options, read_server_target, server_command
+from mcpc.cli.server_targets import (
+    THIS_FOLDER,
+    CommandWithServer,
+    connection_options,
+    read_server_target,
+    server_command,
+)
 from mcpc.documentation import FORMATS, page_of
-from mcpc.documentation.examples import cases_of
 from mcpc.server_lists.http import is_address
+from mcpc.testing.case_files import FOLDER, case_sources, read_cases
 from mcpc.trust.bill import inner_bill
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+
+    from mcpc.documentation.examples import Cases
+    from mcpc.testing.model import Case
 
 STANDARD_OUTPUT = "-"
 MARKDOWN = (".md", ".markdown")
 
 
 @click.command(cls=CommandWithServer)
-@click.argument("target", default=".")
+@click.argument("target", default=THIS_FOLDER)
 @click.option(
     "-o", "--output", "place", default=STANDARD_OUTPUT, metavar="FILE", help="File to write (default: print)."
 )
@@ -56,6 +65,22 @@ def command(target: str, place: str, output: str | None, **given: Any) -> None:
         return
     with atomic_write(path, text, 0o666):
         pass
+
+
+def cases_of(project: Path) -> Cases:
+    """Return the calls of a project's test cases that succeed, by tool; files with mistakes are ignored here."""
+    sources, _ = case_sources(project / FOLDER)
+    found: Cases = {}
+    for case in read_cases(sources)[0]:
+        if case.kind == "tool" and succeeds(case):
+            found.setdefault(case.target, []).append((case.name, dict(case.arguments)))
+    return found
+
+
+def succeeds(case: Case) -> bool:
+    """Tell whether a case expects no error."""
+    error = case.expect.get("error") if case.expect is not None else None
+    return error is None or error.value is False
 
 
 def facts_of(target: str, given: dict[str, Any]) -> tuple[Mapping[str, Any], list[tuple[str, str]]]:

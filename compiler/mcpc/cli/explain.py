@@ -22,8 +22,13 @@ LIST_ITEM = re.compile(r"\n(?=- )")
 """Matches the beginning of a list item."""
 
 
+def matching_codes(_ctx: click.Context, _parameter: click.Parameter, incomplete: str) -> list[str]:
+    """Return the codes that begin as what is typed, for a shell."""
+    return [code for code in (*CODES, *RISK_CODES) if code.startswith(incomplete.upper())]
+
+
 @click.command()
-@click.argument("code", default="")
+@click.argument("code", default="", shell_complete=matching_codes)
 @command_options.JSON_OPTION
 def command(code: str, output: str) -> None:
     """Explain a diagnostic code, for example `mcpc explain MCP110`; without a code, list all codes."""

@@ -20,7 +20,12 @@ if TYPE_CHECKING:
 
 @command_options.command()
 @click.argument("target", type=click.Path(path_type=Path, exists=True), default=Path())
-@click.option("--tool", metavar="NAME", help="Show one tool with its schemas.")
+@click.option(
+    "--tool",
+    metavar="NAME",
+    help="Show one tool with its schemas.",
+    shell_complete=command_options.complete_later("names_of", "tools"),
+)
 @click.option("--files", is_flag=True, help="List packed files: path, size and reason.")
 @click.option("--sizes", is_flag=True, help="Show what the bytes of the file are, biggest first.")
 @command_options.build_options

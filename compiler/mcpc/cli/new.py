@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -12,11 +13,17 @@ from mcpc.cli import messages
 from mcpc.emit.templates import template_folder
 from mcpc.platforms.console import quoted_word, start_of_file
 
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
 TEMPLATES = ("bash", "functions", "python")
 """Bash functions with JSON; decorated Python functions; Python functions with JSON."""
 
 TEMPLATE_SERVER_NAME = "my-server"
 """The server name in every template; replaced by the folder's name if that is a plain name."""
+NEXT = """next: mcpc build {project} -o server.pyz
+      {call} call greet name=Ada
+      mcpc test {project}"""
 PLAIN_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 
 
@@ -26,31 +33,42 @@ PLAIN_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
     "--template", type=click.Choice(TEMPLATES), default="functions", show_default=True, help="Style of the project."
 )
 def command(project: Path, template: str) -> None:
-    """Create a project in the folder PROJECT: a working server with a tool and a prompt."""
+    """Create a project in the folder PROJECT: a working server with a tool and a prompt, its tests and a README."""
     if project.exists() and (not project.is_dir() or any(project.iterdir())):
         raise click.UsageError(messages.ALREADY_EXISTS.format(path=project))
-    files = {
-        path.name: path.read_bytes() for path in (template_folder() / "new" / template).iterdir() if path.is_file()
-    }
+    files = template_files(template, project.resolve().name)
     try:
-        project.mkdir(parents=True, exist_ok=True)
-        for name, data in sorted(files.items()):
-            (project / name).write_bytes(rename_server(project.resolve().name, data))
+        for path, data in files.items():
+            (project / path).parent.mkdir(parents=True, exist_ok=True)
+            (project / path).write_bytes(data)
     except OSError as problem:
-        for name in files:  # on failure remove all files: the next attempt needs an empty folder
-            with suppress(OSError):
-                (project / name).unlink()
+        remove_files(project, files)
         raise click.UsageError(
             messages.CANNOT_WRITE.format(path=project, problem=problem.strerror or problem)
         ) from None
-    for name in sorted(files):
-        click.echo(project / name, err=True)
-    click.echo(
-        f"\nnext: mcpc build {quoted_word(str(project))} -o server.pyz && {start_of_file('server.pyz')} list", err=True
-    )
+    for path in files:
+        click.echo(project / path, err=True)
+    click.echo(f"\n{NEXT.format(project=quoted_word(str(project)), call=start_of_file('server.pyz'))}", err=True)
+
+
+def template_files(template: str, name: str) -> dict[str, bytes]:
+    """Return the files of a new project by path, sorted; `name`: the project's, which the server gets if it can."""
+    folder = template_folder() / "new" / template
+    paths = sorted(path for path in folder.rglob("*") if path.is_file() and "__pycache__" not in path.parts)
+    return {path.relative_to(folder).as_posix(): rename_server(name, path.read_bytes()) for path in paths}
+
+
+def remove_files(project: Path, files: Iterable[str]) -> None:
+    """Remove what was written, with its folders: the next attempt needs an empty project."""
+    for path in files:
+        with suppress(OSError):
+            (project / path).unlink()
+    for path in files:
+        if "/" in path:
+            with suppress(OSError):
+                (project / path).parent.rmdir()
 
 
 def rename_server(name: str, data: bytes) -> bytes:
     """Return a template file with the server's name replaced by `name`."""
-    new_name = name if PLAIN_NAME.fullmatch(name) else TEMPLATE_SERVER_NAME
-    return data.replace(f'"{TEMPLATE_SERVER_NAME}"'.encode(), f'"{new_name}"'.encode())
+    return data.replace(TEMPLATE_SERVER_NAME.encode(), name.encode()) if PLAIN_NAME.fullmatch(name) else data

@@ -13,7 +13,7 @@ from mcpc.cli.artifact import run_artifact_command
 
 @command_options.command()
 @click.argument("target", type=click.Path(path_type=Path, exists=True))
-@click.argument("uri")
+@click.argument("uri", shell_complete=command_options.complete_later("names_of", "resources", "uri"))
 @click.option("--json", "as_json", is_flag=True, help="Print the whole result as JSON.")
 @command_options.build_options
 def command(target: Path, uri: str, as_json: bool, **given: Any) -> None:

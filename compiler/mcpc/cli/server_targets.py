@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from mcpc.server_lists import ServerLists
 
 NO_ANSWER = 4
+THIS_FOLDER = "."
+"""The target of a command if none is given."""
 COMMAND_KEY = "mcpc.server_command"
 
 
@@ -116,6 +118,8 @@ def read_server_target(target: str, given: dict[str, Any]) -> ServerLists:
     headers = request_headers(given.pop("headers"), given.pop("token_file"))
     seconds = given.pop("timeout")
     words = server_command()
+    if words and target != THIS_FOLDER:
+        raise click.UsageError(messages.TARGET_OR_COMMAND)
     return read_command(words, seconds) if words else read_target(target, given, headers, seconds)
 
 

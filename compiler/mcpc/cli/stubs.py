@@ -9,14 +9,14 @@ import click
 
 from mcpc.cli import command_options, messages
 from mcpc.cli.build_steps import atomic_write, output_path
-from mcpc.cli.server_targets import CommandWithServer, connection_options, read_server_target
+from mcpc.cli.server_targets import THIS_FOLDER, CommandWithServer, connection_options, read_server_target
 from mcpc.stubs import LANGUAGES, MARKS, client_types
 
 STANDARD_OUTPUT = "-"
 
 
 @click.command(cls=CommandWithServer)
-@click.argument("target", default=".")
+@click.argument("target", default=THIS_FOLDER)
 @click.option("--lang", type=click.Choice(list(LANGUAGES)), required=True, help="Language of the client.")
 @click.option(
     "-o", "--output", "place", default=STANDARD_OUTPUT, metavar="FILE", help="File to write (default: print)."

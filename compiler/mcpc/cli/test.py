@@ -38,8 +38,6 @@ if TYPE_CHECKING:
     from mcpc.testing.servers import Served
 
 GATE_FAILED = 7
-CHECKED_FORMATS = ("native", "bx-mcp")
-"""Formats whose tools have arguments that mcpc checks; those of others are checked by their own framework."""
 FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
 OWN_OPTIONS = (
     click.option("--cases", type=click.Path(path_type=Path, exists=True, file_okay=False), metavar="DIR",
@@ -144,12 +142,11 @@ def found_faults(served: Served, facts: Mapping[str, Any], own: Mapping[str, Any
     plan = fuzzing.FuzzPlan(own["seed"], own["examples"], own["fuzz_tools"], own["has_effects"])
     refuse_unknown_tools(own["fuzz_tools"], facts)
     tools, left_out = fuzzing.select_tools(facts["tools"], plan)
-    is_checked = facts.get("format") in CHECKED_FORMATS or bool((facts.get("options") or {}).get("validate"))
     run.notes.append(messages.FUZZED.format(count=len(tools), examples=plan.examples, seed=plan.seed))
     if left_out:
         run.notes.append(messages.NOT_FUZZED.format(count=len(left_out), names=quoted(left_out[:5])))
     with Connection(served) as connection:
-        return [fault for tool in tools for fault in fuzzing.fuzz_tool(tool, connection, plan, is_checked=is_checked)]
+        return [fault for tool in tools for fault in fuzzing.fuzz_tool(tool, connection, plan)]
 
 
 def load_fuzzing() -> Any:

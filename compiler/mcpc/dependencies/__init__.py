@@ -32,6 +32,7 @@ __all__ = [
     "Distribution",
     "RequestedPackage",
     "StagedPackages",
+    "declare_packages",
     "earliest",
     "include_packages",
     "locked_sources",
@@ -120,6 +121,14 @@ def include_packages(server: Server, tree: SourceTree, options: Options) -> tupl
         return server, problems
     found: tuple[Server, Diagnostics] = resolve_name("mcpc.dependencies.serving:with_serving_packages")(server, options)
     return found[0], (*problems, *found[1])
+
+
+def declare_packages(server: Server, tree: SourceTree, _options: Options) -> tuple[Server, Diagnostics]:
+    """Return the problems of a project's requirements, and the server without packages: nothing is installed."""
+    wanted, problems = read_requirements(tree, handler_files(server))
+    if wanted or server.requirements or needs_models(server):
+        return replace(server, layer=Layer(complete=False)), problems
+    return server, problems
 
 
 def include_handler_packages(server: Server, tree: SourceTree, options: Options) -> tuple[Server, Diagnostics]:

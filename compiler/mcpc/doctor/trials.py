@@ -1,6 +1,7 @@
 """Each server of a client, started as the client starts it: the step that fails is named, with what the server wrote.
 
-Only a few variables are passed on, as desktop clients do.  A command that downloads its program is not started.
+Only a few variables are passed on, as desktop clients do.  A command that downloads its program is not started, nor is
+one that a project's file names, unless the user trusts the project.
 """
 
 from __future__ import annotations
@@ -54,6 +55,9 @@ def check_starts(examined: Examination) -> Iterator[Symptom]:
             yield fine(server.subject, "is a remote server, which is not asked")
         elif not examined.starts or server.is_disabled or not is_startable(server):
             continue
+        elif server.is_of_project and not examined.trusts_project:
+            text = "not started: a file of the project names the command, and nothing of a project is run unasked"
+            yield note(server.subject, text, "read the entry, and then use --trust-project")
         elif Path(server.launch.words[0]).stem in DOWNLOADING:
             text = f"not started: `{server.launch.words[0]}` may download what it starts"
             yield note(server.subject, text, "start it in the client, and look at its log")

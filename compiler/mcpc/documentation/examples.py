@@ -8,17 +8,11 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-import yaml
-
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
-    from pathlib import Path
 
 MAX_EXAMPLES = 3
 """How many examples of one tool are shown."""
-MAX_BYTES = 1 << 20
-"""The largest file of cases that is read."""
-SUFFIXES = (".json", ".yaml", ".yml")
 MISSING = object()
 CONDITIONS = frozenset(
     {"$ref", "$dynamicRef", "allOf", "anyOf", "oneOf", "not", "if", "dependentRequired", "dependentSchemas"}
@@ -31,9 +25,11 @@ Cases = dict[str, list[tuple[str, Any]]]
 
 
 def examples_of(schema: object, cases: list[tuple[str, Any]]) -> list[tuple[str, str]]:
-    """Return titles and JSON of examples; one that is shown already is left out."""
+    """Return titles and JSON of examples; one without arguments, or that is shown already, is left out."""
     found: dict[str, str] = {}
     for title, value in [*cases, *schema_examples(schema)]:
+        if value == {}:
+            continue
         found.setdefault(json.dumps(value, ensure_ascii=False, indent=2), title)
     return [(title, text) for text, title in found.items()][:MAX_EXAMPLES]
 
@@ -71,32 +67,3 @@ def example_value(schema: object) -> Any:
         if isinstance(schema.get(key), list) and schema[key]:
             return schema[key][0]
     return schema.get("const", schema.get("default", MISSING))
-
-
-def cases_of(project: Path) -> Cases:
-    """Return the cases of a project's `tests` folder; a file that is not one of cases is ignored."""
-    found: Cases = {}
-    for path in sorted((project / "tests").glob("*")):
-        if path.suffix in SUFFIXES and path.is_file() and path.stat().st_size <= MAX_BYTES:
-            for case in read_cases(path):
-                found.setdefault(case["tool"], []).append((str(case.get("name", "")), case.get("arguments", {})))
-    return found
-
-
-def read_cases(path: Path) -> list[dict[str, Any]]:
-    """Return the calls of a file that succeed: those without an expected error."""
-    try:
-        given = yaml.safe_load(path.read_bytes())
-        json.dumps(given)
-    except (yaml.YAMLError, ValueError, TypeError, RecursionError, OSError):
-        return []
-    tests = given.get("tests") if isinstance(given, dict) else None
-    return [case for case in tests if is_call(case)] if isinstance(tests, list) else []
-
-
-def is_call(case: object) -> bool:
-    """Tell whether a case is a call of a tool that is to succeed."""
-    if not isinstance(case, dict) or not isinstance(case.get("tool"), str):
-        return False
-    expected = case.get("expect")
-    return isinstance(case.get("arguments", {}), dict) and not (isinstance(expected, dict) and "error" in expected)

@@ -10,24 +10,17 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from mcpc.ir.handlers import DEFAULT, BashFunction, Executable, ExternalHandler, PythonFunction, default_options
-from mcpc.ir.nodes import Resource, StaticContents
+from mcpc.ir.nodes import Completion, Prompt, Resource, ResourceTemplate, StaticContents, Tool
 from mcpc.sources import is_executable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from mcpc.ir.handlers import Environment, FunctionParameter, Handler, HandlerOptions
-    from mcpc.ir.nodes import (
-        Completion,
-        HandlerFile,
-        Prompt,
-        ResourceTemplate,
-        Schema,
-        Server,
-        Tool,
-        VirtualServer,
-    )
+    from mcpc.ir.nodes import HandlerFile, Schema, Server, VirtualServer
     from mcpc.sources import Json
+
+    AnyDefinition = Tool | Prompt | Resource | ResourceTemplate | Completion
 
 PLAIN = re.compile(r"[A-Za-z0-9_./+#$-]+")
 MAX_SHAPE_DEPTH = 3
@@ -40,20 +33,17 @@ def print_server(server: Server) -> str:
     return "".join(f"{line}\n" for line in _lines(server))
 
 
+def print_definition(item: AnyDefinition) -> str:
+    """Return one definition as `print_server` prints it."""
+    return "".join(f"{line}\n" for line in PRINTERS[type(item)](item))
+
+
 def _lines(server: Server) -> Iterator[str]:
     yield f"server {_plain(server.name)} {_plain(server.version)}"
     yield f"  format {server.format}, dialect {server.dialect}"
     yield from _facts(server)
-    for tool in server.tools:
-        yield from _tool(tool)
-    for prompt in server.prompts:
-        yield from _prompt(prompt)
-    for resource in server.resources:
-        yield from _resource(resource)
-    for template in server.templates:
-        yield from _template(template)
-    for completion in server.completions:
-        yield from _completion(completion)
+    for item in (*server.tools, *server.prompts, *server.readable, *server.completions):
+        yield from PRINTERS[type(item)](item)
     for file in server.files:
         yield _file(file)
 
@@ -315,3 +305,13 @@ def _plain(text: str) -> str:
 
 def _json(value: Json) -> str:
     return json.dumps(value, separators=(", ", ": "))
+
+
+PRINTERS: dict[type, Callable[[Any], Iterator[str]]] = {
+    Tool: _tool,
+    Prompt: _prompt,
+    Resource: _resource,
+    ResourceTemplate: _template,
+    Completion: _completion,
+}
+"""The lines of a definition, by its type."""

@@ -13,6 +13,7 @@ from mcpc.definitions.json_kinds import kind_mismatch
 from mcpc.diagnostics import diagnose
 from mcpc.diagnostics.suggestions import nearest, quoted
 from mcpc.ir.settings import SETTING_TYPES
+from mcpc.sources.selection import FILES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -116,7 +117,10 @@ READ_META = ObjectShape("`_meta`", {HANDLER_KEY: READ_HANDLING}, others=True, re
 COMPLETION_META = ObjectShape("`_meta`", {HANDLER_KEY: SILENT_HANDLING}, others=True, reserved=COMPILER_PREFIX)
 SERVER_META = ObjectShape(
     "`_meta`",
-    {HANDLERS_KEY: Field("object", shape=ObjectShape(f"`{HANDLERS_KEY}`", {**RUNNING, **TASK}, reserved=""))},
+    {
+        HANDLERS_KEY: Field("object", shape=ObjectShape(f"`{HANDLERS_KEY}`", {**RUNNING, **TASK}, reserved="")),
+        FILES: Field("object"),  # read with the files themselves, by `mcpc.sources.selection`
+    },
     others=True,
     reserved=COMPILER_PREFIX,
 )

@@ -31,8 +31,24 @@ def page_entries() -> tuple[ArchiveEntry, ...]:
 
 
 def page_sources() -> Iterator[tuple[str, bytes]]:
-    """Yield the names of the page's files, relative to its folder, and their bytes."""
-    yield from _files_of(files("mcpc_runtime") / "page", "")
+    """Yield the names of the page's files, relative to its folder, and their bytes, without comments and indents."""
+    for name, data in _files_of(files("mcpc_runtime") / "page", ""):
+        yield name, shortened(data.decode()).encode() if name.endswith((".js", ".css")) else data
+
+
+def shortened(text: str) -> str:
+    """Return a module or a style sheet without indents and without lines that are comments only.
+
+    No template literal of the page's modules has more than one line, so indents mean nothing.
+    """
+    kept = []
+    is_comment = False
+    for line in map(str.strip, text.splitlines()):
+        is_comment = is_comment or line.startswith("/*")
+        if line and not is_comment and not line.startswith("//"):
+            kept.append(line)
+        is_comment = is_comment and not line.endswith("*/")
+    return "\n".join([*kept, ""])
 
 
 def is_of_page(entry: str) -> bool:

@@ -67,6 +67,13 @@ class Source:
         return self._starts
 
 
+def source_of_text(path: str, text: str, mode: int = 0o644) -> Source:
+    """Return a file with a text that is not on disk, such as that of an open editor."""
+    source = Source(path, text.encode("utf-8", "surrogateescape"), mode)
+    source._text.append(text)
+    return source
+
+
 def is_executable(source: Source) -> bool:
     """Tell whether a file is a program: by its mode, which not every system has, or by its first bytes."""
     return bool(source.mode & 0o111) or begins_as_program(source.data)

@@ -39,6 +39,7 @@ MAX_VALUES = 200_000
 KINDS = ("tool", "prompt", "resource")
 MISSPELT = ("test", "cases", "Tests")
 POINTER = re.compile(r"(?:/(?:[^~/]|~[01])*)*\Z")
+HEADER = re.compile(r"[A-Za-z0-9-]+\Z")
 VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 
 
@@ -141,6 +142,15 @@ def _variables_problem(value: Json) -> str:
     return ""
 
 
+def _headers_problem(value: Json) -> str:
+    for name, each in value.items() if isinstance(value, dict) else ():
+        if not HEADER.match(name):
+            return f"`{name}` is not the name of a header"
+        if not isinstance(each, str) or not each.isascii() or not each.isprintable():
+            return f"the value of `{name}` is not a text of printable ASCII characters"
+    return ""
+
+
 def _answers_problem(value: Json) -> str:
     return "" if all(isinstance(each, dict) for each in _texts_of(value)) else "an item is not an object"
 
@@ -159,6 +169,7 @@ SHARED_FIELDS = {
     "transport": _choice(*TRANSPORTS, BOTH),
     "env": VARIABLES,
     "settings": VARIABLES,
+    "headers": CaseField(("object",), "an object of texts", _headers_problem),
 }
 """Fields of a file, and of a case, which counts more."""
 FILE_FIELDS = {TESTS: CaseField(("array",), "a list of cases"), **SHARED_FIELDS}
@@ -228,6 +239,7 @@ class _Reader:
             arguments=_value(node).get("arguments", {}),
             variants=variants_of(shared.get("transport", BOTH), shared.get("era", BOTH)),
             environment=_environment(_value(root), _value(node)),
+            headers=tuple(sorted({**_value(root).get("headers", {}), **_value(node).get("headers", {})}.items())),
             answers=tuple(_value(node).get("answers", ())),
             expect=node.get("expect"),
             node=node,

@@ -12,7 +12,7 @@ from mcpc.testing.client import call_params
 from mcpc.testing.model import Absent, Variant
 from mcpc.testing.reports import mismatch_lines
 from mcpc.testing.running import OutputValidators, run_case
-from mcpc.testing.servers import Connection
+from mcpc.testing.servers import CallRoute, Connection
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -49,6 +49,7 @@ class CallableServer:
         self._variant = Variant("stdio", "stateless")
         self._answers: tuple[Mapping[str, Any], ...] = ()
         self._environment: tuple[tuple[str, str], ...] = ()
+        self._headers: tuple[tuple[str, str], ...] = ()
 
     def _changed(self, **values: Any) -> CallableServer:
         other = CallableServer.__new__(CallableServer)
@@ -72,6 +73,10 @@ class CallableServer:
         """Return a server with these environment variables, such as its settings."""
         return self._changed(environment=tuple(sorted({**dict(self._environment), **variables}.items())))
 
+    def with_headers(self, headers: Mapping[str, str]) -> CallableServer:
+        """Return the same server, called with these headers over HTTP."""
+        return self._changed(headers=tuple(sorted(headers.items())))
+
     @property
     def tools(self) -> list[str]:
         """The names of the tools."""
@@ -90,7 +95,7 @@ class CallableServer:
         return self._request("resource", uri, {})
 
     def failures(self, case: Case, variant: Variant) -> list[str]:
-        """Return how a case fails in one way, in lines; empty if it passes."""
+        """Return how a case fails in one variant, in lines; empty if it passes."""
         outcome = run_case(case, variant, self._connection(case.environment), self._outputs)
         return [
             line
@@ -100,7 +105,8 @@ class CallableServer:
 
     def _request(self, kind: str, target: str, arguments: Mapping[str, Any]) -> CallResult:
         connection = self._connection(self._environment)
-        return result_of(connection.request(self._variant, kind, call_params(kind, target, arguments), self._answers))
+        route = CallRoute(self._variant, self._headers)
+        return result_of(connection.request(route, kind, call_params(kind, target, arguments), self._answers))
 
     def _connection(self, environment: tuple[tuple[str, str], ...]) -> Connection:
         if environment not in self._connections:

@@ -21,6 +21,7 @@ from mcpc.testing.client import call_params
 from mcpc.testing.expectations import compact
 from mcpc.testing.model import Absent, Fault, Variant
 from mcpc.testing.running import compiled
+from mcpc.testing.servers import CallRoute
 from mcpc.testing.strategies import Proposals, anything, near_misses
 
 if TYPE_CHECKING:
@@ -39,12 +40,14 @@ MAX_ARGUMENTS = 60_000
 UNINTENDED = re.compile(
     r"(?:Error (?:executing|calling) tool [^:]*: )?"
     r"(?:(?:[A-Za-z_][\w.]*(?:Error|Exception)|StopIteration|AssertionError)(?::|\Z)"
-    r"|(?:.*: )?line \d+: |Internal error|Traceback \(most recent call last\))"
+    r"|(?:.*: )?line \d+: (?!warning: )|Internal error|Traceback \(most recent call last\))"
 )
 """How a text begins that is an exception or a message of Bash, and no answer of the handler."""
+SURVEY = 12
+"""How many refused arguments decide whether mcpc checks those of a tool."""
 OVERDUE = re.compile(r"(?i)\b(?:timed out|time limit|did not end in)\b")
 BY_SIGNAL = re.compile(r"\bby signal \d+|exited with status (?:12[4-9]|1[3-9]\d)\b")
-VARIANT = Variant("stdio", "stateless")
+ROUTE = CallRoute(Variant("stdio", "stateless"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,11 +78,8 @@ def is_read_only(tool: Mapping[str, Json]) -> bool:
     return isinstance(hints, dict) and hints.get("readOnlyHint") is True
 
 
-def fuzz_tool(tool: Mapping[str, Json], connection: Connection, plan: FuzzPlan, *, is_checked: bool) -> Iterator[Fault]:
-    """Yield at most two faults of a tool: with accepted, and with refused arguments.
-
-    `is_checked`: mcpc checks the arguments of this server's tools; otherwise refused ones are not tried.
-    """
+def fuzz_tool(tool: Mapping[str, Json], connection: Connection, plan: FuzzPlan) -> Iterator[Fault]:
+    """Yield at most two faults of a tool: with accepted, and with refused arguments."""
     schema = {"type": "object", **(tool.get("inputSchema") or {})}
     try:
         validator = compile(schema)
@@ -87,13 +87,12 @@ def fuzz_tool(tool: Mapping[str, Json], connection: Connection, plan: FuzzPlan, 
         return
     accepted = Proposals(schema).of(schema).filter(lambda value: is_sendable(value) and validator.accepts(value))
     output = compiled(tool.get("outputSchema"))
-    rounds = [(accepted, plan.examples, True)]
-    if is_checked:
-        rounds.append((refused_arguments(schema, accepted, validator), max(plan.examples // 3, 1), False))
+    refused = refused_arguments(schema, accepted, validator)
+    rounds = ((accepted, plan.examples, True), (refused, max(plan.examples // 3, 1), False))
     for strategy, count, is_accepted in rounds:
         search = FaultSearch(str(tool["name"]), connection, output, is_accepted)
         fault = search.run(strategy, plan.seed, count)
-        if fault is not None:
+        if fault is not None and (is_accepted or search.is_checked(strategy, plan.seed)):
             yield fault
 
 
@@ -104,13 +103,18 @@ def is_sendable(value: Json) -> bool:
 
 @dataclass(slots=True)
 class FaultSearch:
-    """The search for one fault of a tool."""
+    """The search for one fault of a tool.
+
+    `refusals`: how many calls mcpc itself has refused.  `is_surveying`: faults do not end the search.
+    """
 
     tool: str
     connection: Connection
     output: Validator | None
     is_accepted: bool
     last: Fault | None = None
+    refusals: int = 0
+    is_surveying: bool = False
 
     def run(self, strategy: st.SearchStrategy[Json], seed: int, count: int) -> Fault | None:
         """Return the fault with the smallest arguments; None if there is none, or no arguments can be made."""
@@ -133,14 +137,22 @@ class FaultSearch:
             return None
         return None
 
+    def is_checked(self, strategy: st.SearchStrategy[Json], seed: int) -> bool:
+        """Tell whether mcpc checks the arguments of the tool: those of some formats are the handler's own business."""
+        if not self.refusals:
+            self.is_surveying = True
+            self.run(strategy, seed, SURVEY)
+        return self.refusals > 0
+
     def _try(self, arguments: Json) -> None:
         try:
-            reply = self.connection.request(VARIANT, "tool", call_params("tool", self.tool, arguments))
+            reply = self.connection.request(ROUTE, "tool", call_params("tool", self.tool, arguments))
+            self.refusals += bool(reply.problems)
             problem = self._problem(reply)
             found = reply.text
         except ConversationError as failure:
             problem, found = "the server did not answer", str(failure)
-        if problem:
+        if problem and not self.is_surveying:
             self.last = Fault(self.tool, arguments, problem, found, self.is_accepted)
             raise FaultFoundError(problem)
 

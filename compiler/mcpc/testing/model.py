@@ -36,9 +36,9 @@ class Variant(NamedTuple):
 class Case:
     """One call and what it has to lead to.
 
-    `kind`: tool, prompt or resource; `target`: its name or URI.  `environment`: variables of the server.  `answers`:
-    results for the questions of the server, in order.  `expect`: the object of the file, None if it is left out.
-    `node`: the whole case in its file.  `number`: its place in its file, from 1.
+    `kind`: tool, prompt or resource; `target`: its name or URI.  `environment`: variables of the server.  `headers`: of
+    its requests over HTTP.  `answers`: results for the questions of the server, in order.  `expect`: the object of the
+    file, None if it is left out.  `node`: the whole case in its file.  `number`: its place in its file, from 1.
     """
 
     name: str
@@ -47,6 +47,7 @@ class Case:
     arguments: Mapping[str, Json]
     variants: tuple[Variant, ...]
     environment: tuple[tuple[str, str], ...]
+    headers: tuple[tuple[str, str], ...]
     answers: tuple[Mapping[str, Json], ...]
     expect: Node | None
     node: Node

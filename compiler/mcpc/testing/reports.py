@@ -28,6 +28,8 @@ WIDTH = 78
 MAX_SHOWN = 400
 MAX_DIFF = 16
 MAX_LOG = 8
+SAID = ("answer", "answers", "error")
+"""Mismatches whose two sides are sentences, and no values."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +116,9 @@ def mismatch_lines(mismatch: Mismatch) -> list[str]:
     if isinstance(expected, str) and isinstance(found, str) and "\n" in expected and mismatch.what == "text":
         pairs = difflib.unified_diff(expected.split("\n"), found.split("\n"), "expected", "found", "", n=1)
         return [visible(each) for each in [*pairs][:MAX_DIFF]]
+    if mismatch.what in SAID:
+        first, *more = [visible(line)[:MAX_SHOWN] for line in str(found).splitlines() or [""]]
+        return [f"expected {expected}", f"found    {first}", *(f"         {line}" for line in more[:MAX_DIFF])]
     wanted, got = _shown(expected), _shown(found)
     lines = [f"expected {wanted}", f"found    {got}"]
     at = next((at for at, (one, other) in enumerate(zip(wanted, got, strict=False)) if one != other), None)

@@ -14,7 +14,7 @@ import urllib.request
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
 
 from mcpc import programs
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
     from mcpc.server_lists.client import Transport
     from mcpc.testing.model import Case, Reply, Variant
+
+    Headers = tuple[tuple[str, str], ...]
 
 LISTENS = re.compile(rb"serving (http://\S+)\s")
 START_SECONDS = 60.0
@@ -57,13 +59,20 @@ class Served:
         return replace(self, variables={**self.variables, **more})
 
 
+class CallRoute(NamedTuple):
+    """How a server is called: a transport and an era, and headers of requests over HTTP."""
+
+    variant: Variant
+    headers: Headers = ()
+
+
 class Connection:
     """The processes of one environment: one for each transport, and on it a conversation for each era."""
 
     def __init__(self, served: Served) -> None:
         self._served = served
         self._started: dict[str, tuple[ExitStack, Any, Path]] = {}
-        self._conversations: dict[Variant, EraClient] = {}
+        self._conversations: dict[tuple[Variant, Headers], EraClient] = {}
 
     def __enter__(self) -> Connection:
         return self
@@ -75,14 +84,15 @@ class Connection:
     def call(self, case: Case, variant: Variant) -> Reply:
         """Return the reply to the call of a case; raise ConversationError if there is none."""
         params = call_params(case.kind, case.target, case.arguments)
-        return self.request(variant, case.kind, params, case.answers)
+        return self.request(CallRoute(variant, case.headers), case.kind, params, case.answers)
 
     def request(
-        self, variant: Variant, kind: str, params: dict[str, Any], answers: Sequence[Mapping[str, Any]] = ()
+        self, route: CallRoute, kind: str, params: dict[str, Any], answers: Sequence[Mapping[str, Any]] = ()
     ) -> Reply:
         """Return the reply to a request; raise ConversationError if there is none."""
+        variant = route.variant
         try:
-            conversation = self._conversation(variant)
+            conversation = self._conversation(variant, route.headers)
             errors = self._started[variant.transport][2]
             before = errors.stat().st_size
             reply = conversation.call(kind, params, answers, self._served.seconds)
@@ -92,14 +102,16 @@ class Connection:
             raise ConversationError(f"{problem}{_indented(log)}") from None
         return replace(reply, log=self._log(variant.transport, before)) if reply.is_error else reply
 
-    def _conversation(self, variant: Variant) -> EraClient:
+    def _conversation(self, variant: Variant, headers: Headers) -> EraClient:
         if variant.transport not in self._started:
             self._start(variant.transport)
-        if variant not in self._conversations:
+        key = (variant, headers)
+        if key not in self._conversations:
             stack, server, _ = self._started[variant.transport]
-            connection = stack.enter_context(connected(server, {})) if isinstance(server, str) else server
-            self._conversations[variant] = EraClient(connection, variant.era, self._served.tools)
-        return self._conversations[variant]
+            is_http = isinstance(server, str)
+            connection = stack.enter_context(connected(server, dict(headers))) if is_http else server
+            self._conversations[key] = EraClient(connection, variant.era, self._served.tools)
+        return self._conversations[key]
 
     def _start(self, transport: str) -> None:
         stack = ExitStack()
@@ -114,8 +126,8 @@ class Connection:
         self._started[transport] = (stack, server, errors)
 
     def _end(self, transport: str) -> None:
-        for variant in [each for each in self._conversations if each.transport == transport]:
-            del self._conversations[variant]
+        for key in [each for each in self._conversations if each[0].transport == transport]:
+            del self._conversations[key]
         if transport in self._started:
             self._started.pop(transport)[0].close()
 

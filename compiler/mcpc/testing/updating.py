@@ -15,7 +15,7 @@ from mcpc.sources import Source, parse_json
 from mcpc.sources.yaml_tree import YamlError, read_yaml
 from mcpc.testing.case_files import MAX_VALUES
 from mcpc.testing.model import Absent
-from mcpc.testing.yaml_text import flow_value
+from mcpc.testing.yaml_text import block_text, flow_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -62,16 +62,31 @@ def edits_of(result: CaseResult) -> list[Edit]:
 
 def edited(source: Source, edits: Sequence[Edit]) -> str | None:
     """Return the text of a file with other values; None if anything else of it would change."""
-    text = source.text
+    root = read_tree(source.path, source.text)
+    wanted = None if root is None else json.dumps(with_values(root, edits))
+    for has_blocks in (True, False):
+        text = replaced(source.text, edits, has_blocks=has_blocks)
+        after = read_tree(source.path, text)
+        if after is not None and json.dumps(after.value) == wanted:
+            return text
+    return None
+
+
+def replaced(text: str, edits: Sequence[Edit], *, has_blocks: bool) -> str:
+    """Return a text with other values in place of some; with `has_blocks` a block of lines stays one."""
     for edit in sorted(edits, key=lambda each: each.node.start, reverse=True):
         start = edit.node.start
         end = start + len(text[start : edit.node.end].rstrip())
-        text = text[:start] + flow_value(edit.value) + text[end:]
-    root = read_tree(source.path, source.text)
-    after = read_tree(source.path, text)
-    if root is None or after is None:
-        return None
-    return text if json.dumps(after.value) == json.dumps(with_values(root, edits)) else None
+        is_block = has_blocks and text[start] in "|>" and isinstance(edit.value, str) and "\n" in edit.value
+        written = block_text(edit.value, _indent(text, start)) if is_block else flow_value(edit.value)
+        text = text[:start] + written + text[end:]
+    return text
+
+
+def _indent(text: str, at: int) -> str:
+    """Return what is before the lines of a block whose key is on the line of `at`."""
+    line = text[text.rfind("\n", 0, at) + 1 : at]
+    return " " * (len(line) - len(line.lstrip(" -")) + 2)
 
 
 def with_values(root: Node, edits: Sequence[Edit]) -> Json:

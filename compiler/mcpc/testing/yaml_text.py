@@ -45,6 +45,13 @@ def list_item(value: Mapping[str, Any], indent: str) -> str:
     return re.sub(r"^(?=.)", indent, text, flags=re.MULTILINE)
 
 
+def block_text(text: str, indent: str) -> str:
+    """Return a text of several lines as a block whose lines are behind `indent`, without the last line's end."""
+    written = yaml.dump({"k": text}, Dumper=_Dumper, allow_unicode=True, width=WIDTH).removesuffix("...\n")
+    head, *lines = written.removeprefix("k: ").rstrip("\n").split("\n")
+    return "\n".join([head, *(f"{indent}{line.removeprefix('  ')}" if line else "" for line in lines)])
+
+
 def flow_value(value: Any) -> str:
     """Return a value on one line, as JSON, which is YAML too."""
     text = json.dumps(value, ensure_ascii=False)

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from textwrap import wrap
 
     from mcpc_runtime.cli.client_files import run_client_command
+    from mcpc_runtime.cli.completion import complete_command_line
     from mcpc_runtime.cli.licences import show_licences
     from mcpc_runtime.cli.top import command as top_command
     from mcpc_runtime.http import serve as http_serve
@@ -46,6 +47,7 @@ else:
     quote = lazy("shlex:quote")
     wrap = lazy("textwrap:wrap")
     http_serve = lazy("mcpc_runtime.http.serve", "http_serve")
+    complete_command_line = lazy("mcpc_runtime.cli.completion:complete_command_line")
     run_client_command = lazy("mcpc_runtime.cli.client_files:run_client_command")
     show_licences = lazy("mcpc_runtime.cli.licences:show_licences")
     top_command = lazy("mcpc_runtime.cli.top.command", "top_command")
@@ -200,6 +202,11 @@ def config(image: Image, archive: str, arguments: list[str]) -> int:
     return run_client_command("config", image, archive, arguments)
 
 
+def completion(image: Image, archive: str, arguments: list[str]) -> int:
+    """Print the script of a shell, or what may follow a line."""
+    return complete_command_line(image, archive, arguments, COMMANDS)
+
+
 COMMANDS: dict[str, Callable[[Image, str, list[str]], int]] = {
     "--help": show_help,
     "-h": show_help,
@@ -219,7 +226,8 @@ COMMANDS: dict[str, Callable[[Image, str, list[str]], int]] = {
     "uninstall": uninstall,
     "clients": clients,
     "config": config,
+    "completion": completion,
 }
 HELPS = ("--help", "-h")
-ONE_PAGE = ("info", "check", "list", "licenses", "call", "read", "prompt", "complete")
+ONE_PAGE = ("info", "check", "list", "licenses", "call", "read", "prompt", "complete", "completion")
 """The commands whose help is the page of all commands."""

@@ -19,6 +19,7 @@ HELP = """{name} {version}: a Model Context Protocol server in one file
   {file} uninstall --client NAME|all  remove it again
   {file} clients                      list the clients on this machine and the servers that each has
   {file} config --client NAME         print the entry for a client, and where it goes
+  {file} completion bash|zsh|fish     print the script by which a shell completes this command
   {file} licenses                     print the licences of what the file contains
 
 {values}
@@ -50,6 +51,7 @@ COMPLETION_MISSING = "complete needs the name of a prompt or a URI template, and
 JSON_MISSING = '--json needs one JSON object, or "-" for standard input'
 NOT_JSON = "the arguments are not JSON: {problem}"
 NOT_AN_OBJECT = "the arguments must be a JSON object"
+SHELL_MISSING = "completion needs the name of a shell: bash, zsh or fish"
 UNEXPECTED = "unexpected {words}"
 TOP_WITHOUT_HTTP = "error: this file was built without HTTP support; use `mcpc top`\n"
 WITHOUT_HTTP = "error: this file was built without HTTP support; build it with `mcpc build --http`\n"

@@ -39,9 +39,16 @@ export async function readCatalogue(connection) {
 
 const kindOf = (kind, entry) => (kind === "resource" && SKILL.test(String(entry.uri)) ? "skill" : kind);
 
-/** Return the items that have all words of a text and are of a kind (any if it is empty). */
+/** Return the items that have all words of a text and are of a kind (any if it is empty); names that begin with it first. */
 export function filtered(items, text, kind) {
-  const words = text.toLowerCase().split(/\s+/).filter(Boolean);
+  const wanted = text.toLowerCase().trim();
+  const words = wanted.split(/\s+/).filter(Boolean);
   if (!words.length && !kind) return items;
-  return items.filter((item) => (!kind || item.kind === kind) && words.every((word) => item.text.includes(word)));
+  const ranks = [[], [], [], []];
+  for (const item of items) {
+    if ((kind && item.kind !== kind) || !words.every((word) => item.text.includes(word))) continue;
+    const name = item.text.slice(0, item.key.length);
+    ranks[name === wanted ? 0 : name.startsWith(wanted) ? 1 : name.includes(wanted) ? 2 : 3].push(item);
+  }
+  return ranks.flat();
 }

@@ -48,27 +48,19 @@ export function asLiteral(text) {
   return text.replace(/"(?:[^"\\]|\\.)*"|\b(?:true|false|null)\b/g, (each) => LITERALS[each] ?? each.replace(/\\\//g, "/").replace(/\\u(d[89ab][0-9a-f]{2})\\u(d[c-f][0-9a-f]{2})/gi, (pair) => `\\U${JSON.parse(`"${pair}"`).codePointAt(0).toString(16).padStart(8, "0")}`));
 }
 
-/** Return a program for the official Python SDK that makes a request. */
+/** Return a program for the official Python SDK (mcp 2) that makes a request. */
 export function asPython(what, page) {
   const { connection } = page;
-  const call = { tool: () => `session.call_tool(${JSON.stringify(what.name)}, ${asLiteral(what.text || "{}")})`, prompt: () => `session.get_prompt(${JSON.stringify(what.name)}, ${asLiteral(what.text || "{}")})`, resource: () => `session.read_resource(${JSON.stringify(what.uri)})` }[what.kind]();
-  const [imported, headers] = connection.token ? ["import os\n", ', headers={"Authorization": "Bearer " + os.environ["TOKEN"]}'] : ["", ""];
-  return `import asyncio
-${imported}
-from mcp import ClientSession
-from mcp.client.streamable_http import streamablehttp_client
-
-
-async def main():
-    async with streamablehttp_client(${JSON.stringify(connection.endpoint)}${headers}) as (reading, writing, _):
-        async with ClientSession(reading, writing) as session:
-            await session.initialize()
-            print(await ${call})
-
-
-asyncio.run(main())
-`;
+  const url = JSON.stringify(connection.endpoint);
+  const call = { tool: () => `call_tool(${JSON.stringify(what.name)}, ${asLiteral(what.text || "{}")})`, prompt: () => `get_prompt(${JSON.stringify(what.name)}, ${asLiteral(what.text || "{}")})`, resource: () => `read_resource(${JSON.stringify(what.uri)})` }[what.kind]();
+  const [imports, server] = connection.token
+    ? [TOKEN_IMPORTS, `streamable_http_client(${url}, http_client=create_mcp_http_client(headers={"Authorization": "Bearer " + os.environ["TOKEN"]}))`]
+    : [["import asyncio", "", "from mcp import Client"], url];
+  const body = ["async def main():", `    async with Client(${server}) as client:`, `        print(await client.${call})`];
+  return [...imports, "", "", ...body, "", "", "asyncio.run(main())", ""].join("\n");
 }
+
+const TOKEN_IMPORTS = ["import asyncio", "import os", "", "from mcp import Client", "from mcp.client.streamable_http import create_mcp_http_client, streamable_http_client"];
 
 function parsed(text) {
   try {

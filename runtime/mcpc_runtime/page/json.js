@@ -16,7 +16,20 @@ export function encode(value) {
   return `{${members.map(([name, item]) => `${JSON.stringify(name)}:${encode(item)}`).join(",")}}`;
 }
 
-const TOKEN = /"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*|true|false|null|[{}[\],:]/gy;
+const TOKEN = /-?\d[\d.eE+-]*|true|false|null|[{}[\],:]/gy;
+
+/** Return the place after a string that begins at a place; a regular expression would fail at very long ones. */
+function endOfString(text, from) {
+  let at = from + 1;
+  for (;;) {
+    const end = text.indexOf('"', at);
+    if (end < 0) return text.length;
+    let before = end;
+    while (text[before - 1] === "\\") before -= 1;
+    if ((end - before) % 2 === 0) return end + 1;
+    at = end + 1;
+  }
+}
 
 /** Yield the tokens of a JSON text, each with its place; the text was parsed before. */
 function* tokens(text, from = 0) {
@@ -25,6 +38,12 @@ function* tokens(text, from = 0) {
     const space = text.charCodeAt(at);
     if (space === 32 || (space >= 9 && space <= 13)) {
       at += 1;
+      continue;
+    }
+    if (text[at] === '"') {
+      const end = endOfString(text, at);
+      yield [text.slice(at, end), at];
+      at = end;
       continue;
     }
     TOKEN.lastIndex = at;

@@ -72,7 +72,7 @@ class Shell {
       page.version = event.target.value;
       page.connect();
     });
-    fill(get("level"), option("", "off"), LOG_LEVELS.map((each) => option(each)));
+    fill(get("level"), option("", "no log"), LOG_LEVELS.map((each) => option(each)));
     get("level").addEventListener("change", (event) => {
       page.level = event.target.value;
       page.connection?.setLogLevel(page.level).catch(() => {});
@@ -204,6 +204,7 @@ class Shell {
   }
 
   notified(told) {
+    if (told.method === "notifications/subscriptions/acknowledged") return;
     this.log.add(told);
     this.drawer.mark("Log", String(this.log.count()));
     if (told.method === "notifications/resources/updated") this.#view?.updated?.(told.params.uri);

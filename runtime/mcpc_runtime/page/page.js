@@ -32,6 +32,7 @@ export class Page extends EventTarget {
     this.endpoint = new URL(facts.endpoint, location.href).href;
     this.tasks = new Tasks(this);
     this.tasks.addEventListener("change", () => this.#tell("items"));
+    this.recorder.addEventListener("lost", () => this.state === "connected" && this.#tell("down"));
   }
 
   /** Connect, or connect again: with the chosen revision, or with the newest that the server has. */

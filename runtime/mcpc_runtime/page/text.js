@@ -29,5 +29,8 @@ export function timeText(milliseconds) {
   return milliseconds < 10_000 ? `${Math.round(milliseconds)} ms` : `${(milliseconds / 1000).toFixed(1)} s`;
 }
 
+/** Return the time of a day, in 24 hours. */
+export const clock = (date) => date.toLocaleTimeString("en-GB");
+
 /** Return a noun with its number. */
 export const plural = (number, word) => (number === 1 ? `1 ${word}` : `${number} ${word}s`);

@@ -12,6 +12,7 @@ from mcpc.testing.model import Variant
 
 WHOLE = """\
 env: {LANG: C, LEVEL: 1}
+headers: {X-A: b}
 settings: {UNITS: metric}
 era: stateless
 tests:
@@ -39,6 +40,7 @@ def test_a_file_is_read_into_cases():
     assert first.environment == (("LANG", "C"), ("LEVEL", "1"), ("UNITS", "metric"))
     assert first.variants == (Variant("stdio", "stateless"), Variant("http", "stateless"))
     assert (second.name, second.kind, second.target) == ("file:///a #2", "resource", "file:///a")
+    assert first.headers == (("X-A", "b"),)
     assert second.variants == (Variant("stdio", "stateless"),)
     assert dict(second.environment) == {"LANG": "C", "UNITS": "metric", "LEVEL": "2", "DEBUG": "true"}
 
@@ -67,6 +69,8 @@ PROBLEMS = {
     case("era: both", "transport: tcp"): [("MCP603", 5, 14)],
     case("env: {A B: c}"): [("MCP603", 4, 8)],
     case("env: {A: [c]}"): [("MCP603", 4, 8)],
+    case("headers: {a b: c}"): [("MCP603", 4, 12)],
+    case('headers: {A: "b\\n"}'): [("MCP603", 4, 12)],
     case("answers: [yes]"): [("MCP603", 4, 12)],
     case("arguments: []"): [("MCP603", 4, 14)],
     case("expect: {matches: '('}"): [("MCP603", 4, 21)],

@@ -68,9 +68,9 @@ def test_json_is_updated_in_place():
 
 def test_a_block_of_text_is_replaced():
     text = "tests:\n- name: a\n  tool: t\n  expect:\n    text: |\n      one\n      two\n\n- {name: b, tool: t}\n"
-    assert updated(text) == (
-        'tests:\n- name: a\n  tool: t\n  expect:\n    text: "new: text\\n# two"\n\n- {name: b, tool: t}\n'
-    )
+    assert updated(text) == text.replace("|\n      one\n      two\n", "|-\n      new: text\n      # two\n")
+    one_line = Reply(is_error=False, text="one")
+    assert updated(text, one_line) == text.replace("|\n      one\n      two\n", '"one"\n')
 
 
 KEPT = (

@@ -25,6 +25,8 @@ PLAIN = ""
 MIN_NAME, MIN_COLUMNS = 12, 40
 KIND_WIDTH = 11
 COLUMNS = (("calls", 9), ("/s", 8), ("run", 5), ("errors", 7), ("p50", 7), ("p95", 7), ("p99", 7))
+LEAST_NEEDED = ("p99", "p50", "run", "/s", "p95")
+"""Columns that a narrow screen does not have, in this order."""
 WIDE = ("W", "F")
 MINUTE, HOUR, DAY = 60, 3600, 86400
 THOUSAND, MILLION = 1e3, 1e6
@@ -74,8 +76,8 @@ def head(view: View, columns: int) -> Iterator[Line]:
         (f"requests {count(seen.requests)}  {rate(seen.request_rate)}/s", PLAIN),
         gauge(gauges, "mcpc_requests_in_flight", "  {} in flight"),
         (f"  {count(seen.refused)} refused", "bad" if seen.refused else PLAIN),
-        gauge(gauges, "mcpc_sessions", "  {} sessions"),
-        gauge(gauges, "mcpc_streams", "  {} streams"),
+        gauge(gauges, "mcpc_sessions", "  sessions {}"),
+        gauge(gauges, "mcpc_streams", "  streams {}"),
     ]
     running = sum(row.running for row in seen.rows)
     yield [
@@ -95,24 +97,42 @@ def head(view: View, columns: int) -> Iterator[Line]:
 def header(columns: int) -> Line:
     """Return the names of the columns."""
     name = "name".ljust(name_width(columns))
-    return [(f"{'kind':<{KIND_WIDTH}}{name}{''.join(f'{title:>{width}}' for title, width in COLUMNS)}", "bold")]
+    titles = "".join(f"{title:>{width}}" for title, width in fitting_columns(columns))
+    return [(f"{'kind':<{KIND_WIDTH}}{name}{titles}", "bold")]
 
 
 def row_line(row: CallRow, columns: int) -> Line:
     """Return a row of the table."""
     width = name_width(columns)
     name = cut([(printable(row.name), PLAIN)], width - 1)[0][0] if row.name else ""
-    numbers = (count(row.calls), rate(row.rate), count(row.running), count(row.errors))
-    texts = (*numbers, *(seconds(value) for value in (row.p50, row.p95, row.p99)))
+    texts = {
+        "calls": count(row.calls),
+        "/s": rate(row.rate),
+        "run": count(row.running),
+        "errors": count(row.errors),
+        "p50": seconds(row.p50),
+        "p95": seconds(row.p95),
+        "p99": seconds(row.p99),
+    }
     pieces: Line = [(f"{row.kind:<{KIND_WIDTH}}{name}{' ' * (width - width_of(name))}", PLAIN)]
-    for (title, room), text in zip(COLUMNS, texts, strict=True):
-        pieces.append((text.rjust(room), "bad" if title == "errors" and row.errors else PLAIN))
+    for title, room in fitting_columns(columns):
+        pieces.append((texts[title].rjust(room), "bad" if title == "errors" and row.errors else PLAIN))
     return pieces
+
+
+def fitting_columns(columns: int) -> list[tuple[str, int]]:
+    """Return the columns that a screen has room for, each with its width."""
+    found = list(COLUMNS)
+    for title in LEAST_NEEDED:
+        if KIND_WIDTH + MIN_NAME + sum(width for _, width in found) <= columns:
+            break
+        found = [column for column in found if column[0] != title]
+    return found
 
 
 def name_width(columns: int) -> int:
     """Return the room for names."""
-    return max(MIN_NAME, columns - KIND_WIDTH - sum(width for _, width in COLUMNS))
+    return max(MIN_NAME, columns - KIND_WIDTH - sum(width for _, width in fitting_columns(columns)))
 
 
 def gauge(gauges: object, name: str, template: str, text: Callable[[float], str] | None = None) -> tuple[str, str]:

@@ -3,7 +3,7 @@
 The text may be anything: a picker that does not understand it is empty, and changes nothing. A new choice keeps the
 time zone of the text. */
 
-import { make } from "./dom.js";
+import { make, setAttribute } from "./dom.js";
 import { textControl } from "./leaves.js";
 
 const ZONE = "(?:\\.\\d+)?([Zz]|[+-]\\d\\d:\\d\\d)?";
@@ -22,7 +22,7 @@ export function dateControl(settings) {
   const kind = KINDS[format];
   const text = textControl({ ...settings, placeholder: settings.placeholder || WORDS[format] });
   const picker = make("input", { type: kind.type, class: "arg-input arg-picker", step: kind.type === "date" ? false : "1" });
-  picker.setAttribute("aria-label", `Choose ${settings.name}`);
+  setAttribute(picker, "aria-label", `Choose ${settings.name}`);
   const show = () => {
     picker.value = (kind.reads.exec(text.input.value)?.[1] ?? "").replace(/[t ]/, "T");
   };

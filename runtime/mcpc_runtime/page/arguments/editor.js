@@ -3,7 +3,7 @@
 `text()` is what is sent. It is the text that was set or typed as long as the form changes nothing, and afterwards keeps
 how every untouched number, string and name was written. */
 
-import { button, make, setAttribute } from "./dom.js";
+import { button, make, say, setAttribute } from "./dom.js";
 import { Field } from "./field.js";
 import { rawControl } from "./leaves.js";
 import { JsonError, fromValue, parse, toValue, write } from "./lossless_json.js";
@@ -192,7 +192,7 @@ class Editor {
 
   fail(problem) {
     this.broken = problem;
-    this.failure.textContent = problem === null ? "" : `${problem.message} (line ${problem.line}, column ${problem.column})`;
+    say(this.failure, problem === null ? "" : `${problem.message} (line ${problem.line}, column ${problem.column})`);
     if (this.raw !== undefined) setAttribute(this.raw.input, "aria-invalid", problem === null ? undefined : "true");
   }
 

@@ -3,7 +3,7 @@
 A value that its control would not give back exactly is shown as raw JSON in this place; nothing is lost.  Objects and
 lists are closed until they are opened, so that deep and recursive schemas cost what is seen of them. */
 
-import { button, make, setAttribute } from "./dom.js";
+import { button, make, say, setAttribute } from "./dom.js";
 import { dateControl, isDated } from "./dates.js";
 import { describe, hintOf, suggestionsOf, summaryOf } from "./hints.js";
 import { numberControl, rawControl, textControl } from "./leaves.js";
@@ -147,13 +147,15 @@ export class Field {
     this.input = this.isGroup() ? undefined : (this.control?.input ?? this.state);
     if (this.input && this.input !== this.state) this.input.id = this.id;
     const name = this.isGroup() ? this.disclosure(shown) : make("label", { class: "arg-name", for: this.input.id }, shown);
+    const wasFocused = this.heading.contains(document.activeElement);
     this.heading.replaceChildren(...(this.place === "root" ? [] : [name]));
+    if (wasFocused) name.focus();
     this.focusable = this.input ?? (this.place === "root" ? this.state : name);
     this.focusable.setAttribute("aria-describedby", about.filter(Boolean).join(" "));
     if (this.required && this.input) this.input.setAttribute("aria-required", "true");
     if (this.place === "root" && this.input) this.input.setAttribute("aria-label", this.name);
     else if (this.input === this.state) this.state.removeAttribute("aria-label");
-    else this.state.setAttribute("aria-label", `How ${shown} is given`);
+    else setAttribute(this.state, "aria-label", `How ${shown} is given`);
     this.nameGroup(shown);
   }
 
@@ -168,7 +170,6 @@ export class Field {
     return button(shown, () => {
       this.shut = this.opened;
       this.open(!this.opened);
-      this.heading.firstChild.focus();
     }, attributes);
   }
 
@@ -180,7 +181,7 @@ export class Field {
     this.state.value = this.node === undefined && !this.option?.raw ? OUT : this.option?.raw ? "json" : String(this.options.indexOf(this.option));
     this.element.classList.toggle("arg-out", this.node === undefined);
     this.state.hidden = this.place === "root" && this.options.length === 1 && !this.option?.raw;
-    this.hint.textContent = hintOf(this.option, this.options, this.node !== undefined);
+    say(this.hint, hintOf(this.option, this.options, this.node !== undefined));
     this.state.classList.toggle("arg-sole", this.input === this.state);
     if (this.isGroup()) this.slot.replaceChildren(make("span", { class: "arg-summary" }, this.opened ? "" : summaryOf(this.node)));
     this.suggest();
@@ -246,7 +247,7 @@ export class Field {
   fail(problem) {
     this.form.fail(this, problem);
     const place = problem?.line === undefined ? "" : ` (line ${problem.line}, column ${problem.column})`;
-    this.failure.textContent = problem === null ? "" : problem.message + place;
+    say(this.failure, problem === null ? "" : problem.message + place);
     this.invalid();
   }
 

@@ -1,8 +1,8 @@
 /* A list: a row for each item, which can be moved and removed; the first items of a tuple have their own schemas. */
 
-import { button, make } from "./dom.js";
+import { button, make, setAttribute } from "./dom.js";
 import { Field } from "./field.js";
-import { array } from "./lossless_json.js";
+import { array, keyOf } from "./lossless_json.js";
 import { firstValue } from "./schemas.js";
 
 const SHOWN = 100;
@@ -45,7 +45,7 @@ export class ListControl {
 
   number(field, at) {
     field.rename(`[${at}]`);
-    for (const one of field.actions) one.setAttribute("aria-label", `${one.title} ${at} of ${this.name}`);
+    for (const one of field.actions) setAttribute(one, "aria-label", `${one.title} ${at} of ${this.name}`);
   }
 
   show(limit) {
@@ -75,7 +75,10 @@ export class ListControl {
   }
 
   add() {
-    const value = firstValue(this.form.schemas.options(this.schemaAt(this.items.length)));
+    const options = this.form.schemas.options(this.schemaAt(this.items.length));
+    const used = new Set(this.schema.uniqueItems === true ? this.items.map(keyOf) : []);
+    const free = options.filter(({ key }) => !used.has(key));
+    const value = firstValue(free.length > 0 ? free : options);
     this.node = array([...this.items, value]);
     this.limit = Math.max(this.limit, this.items.length);
     this.render();

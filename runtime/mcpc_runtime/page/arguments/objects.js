@@ -2,7 +2,7 @@
 
 The members keep their order and how their names were written. Many properties are shown a part at a time. */
 
-import { button, make } from "./dom.js";
+import { button, make, say } from "./dom.js";
 import { Field } from "./field.js";
 import { get, member, object } from "./lossless_json.js";
 import { firstValue, isObject, own } from "./schemas.js";
@@ -157,7 +157,7 @@ export class ObjectControl {
 
   add(name) {
     const there = this.node && get(this.node, name) !== undefined;
-    this.told.textContent = there ? `${JSON.stringify(name)} is there already` : "";
+    say(this.told, there ? `${JSON.stringify(name)} is there already` : "");
     if (there) return;
     this.key.value = "";
     const value = firstValue(this.form.schemas.options(this.schemaOf(name)));
@@ -209,7 +209,9 @@ export class ObjectControl {
     const known = own(this.schema.properties, name) !== undefined || this.required.has(name);
     if (!known && (this.node === undefined || get(this.node, name) === undefined)) return undefined;
     this.asked.add(name);
+    const focused = document.activeElement;
     if (this.rowOf(name).element.parentNode !== this.list) this.render();
+    if (focused !== document.activeElement && this.list.contains(focused)) focused.focus();
     return this.rowOf(name);
   }
 

@@ -58,8 +58,10 @@ export async function* exchange({ url, httpMethod = "POST", headers, text = "", 
     }
     recorder.end(record);
   } catch (problem) {
-    recorder.end(record, signal?.aborted ? "cancelled" : problem.message);
-    throw problem;
+    const failure = signal?.aborted || problem instanceof HttpFailure ? problem : new HttpFailure("the connection broke");
+    recorder.end(record, signal?.aborted ? "cancelled" : failure.message);
+    if (!signal?.aborted && !failure.status) recorder.lost();
+    throw failure;
   } finally {
     recorder.end(record);
   }

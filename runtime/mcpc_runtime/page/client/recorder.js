@@ -41,6 +41,11 @@ export class Recorder extends EventTarget {
     this.#tell(exchange);
   }
 
+  /** Tell that the server could not be reached. */
+  lost() {
+    this.dispatchEvent(new Event("lost"));
+  }
+
   /** Forget all exchanges. */
   clear() {
     this.exchanges = [];

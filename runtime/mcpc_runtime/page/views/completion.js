@@ -15,7 +15,7 @@ export function completedFields(rows, ref, page, onchange) {
   function field(row, at) {
     const name = String(row?.name ?? "");
     const id = `field-${at}`;
-    const choices = h("ul", { class: "choices", id: `${id}-choices`, role: "listbox", "aria-label": `Values of ${visible(name, 100)}`, hidden: true });
+    const choices = h("ul", { class: "choices", id: `${id}-choices`, role: "listbox", "aria-label": "Suggestions", hidden: true });
     const input = h("input", { id, autocomplete: "off", spellcheck: "false", ...(page.connection.capabilities.completions ? { role: "combobox", "aria-autocomplete": "list", "aria-expanded": "false", "aria-controls": `${id}-choices` } : {}), oninput: () => changed(), onkeydown: move, onblur: () => setTimeout(hide, 150), onfocus: () => changed(false) });
     inputs.set(name, input);
     let timer = 0;

@@ -2,7 +2,7 @@
 
 import { jsonBlock, textBlock } from "../bounded.js";
 import { button, copyText, fill, h } from "../dom.js";
-import { sizeText, timeText, visible } from "../text.js";
+import { clock, sizeText, timeText, visible } from "../text.js";
 
 const SHOWN = 200;
 
@@ -44,7 +44,7 @@ function exchangeRow(each, opened) {
   const tone = each.error || each.status >= 400 ? "bad" : each.ended === null ? "open" : "";
   const took = each.ended === null ? "…" : timeText(each.ended);
   const details = h("details", { open: opened.has(each.number), ontoggle: () => toggle() },
-    h("summary", {}, h("span", { class: "time" }, new Date(each.at).toLocaleTimeString()), h("span", { class: "method" }, visible(each.method, 100)), h("span", { class: `status ${tone}` }, each.error ? visible(each.error, 60) : String(each.status || "")), h("span", { class: "took" }, took), h("span", { class: "size" }, sizeText(each.bytes))));
+    h("summary", {}, h("span", { class: "time" }, clock(new Date(each.at))), h("span", { class: "method" }, visible(each.method, 100)), h("span", { class: `status ${tone}` }, each.error ? visible(each.error, 60) : String(each.status || "")), h("span", { class: "took" }, took), h("span", { class: "size" }, sizeText(each.bytes))));
   function toggle() {
     if (details.open) opened.add(each.number);
     else opened.delete(each.number);

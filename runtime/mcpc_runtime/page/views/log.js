@@ -1,7 +1,7 @@
 // What the server says unasked: log messages, progress, changed lists and resources.
 
 import { button, fill, h } from "../dom.js";
-import { visible } from "../text.js";
+import { clock, visible } from "../text.js";
 
 const MOST = 1000;
 const SHOWN = 300;
@@ -32,5 +32,5 @@ function row({ at, method, params, about }) {
   const isMessage = method === "notifications/message";
   const level = isMessage ? String(params.level ?? "") : method.replace("notifications/", "");
   const data = isMessage ? (typeof params.data === "string" ? params.data : JSON.stringify(params.data)) : method === "notifications/progress" ? `${params.progress ?? ""}${params.total ? ` of ${params.total}` : ""} ${params.message ?? ""}` : JSON.stringify({ ...params, _meta: undefined });
-  return h("li", { "data-level": visible(level, 40) }, h("span", { class: "time" }, at.toLocaleTimeString()), h("span", { class: "level" }, visible(level, 40)), h("span", { class: "logger" }, visible(params.logger ?? about ?? "", 100)), h("bdi", { class: "data" }, visible(data ?? "", 5000)));
+  return h("li", { "data-level": visible(level, 40) }, h("span", { class: "time" }, clock(at)), h("span", { class: "level" }, visible(level, 40)), h("span", { class: "logger" }, visible(params.logger ?? about ?? "", 100)), h("bdi", { class: "data" }, visible(data ?? "", 5000)));
 }

@@ -27,7 +27,7 @@ export function questionTray(place) {
       const card = h("section", { class: "question", "aria-label": title }, h("h3", {}, title), about ? h("p", { class: "note" }, "asked by ", h("bdi", {}, visible(about, 200))) : null, body);
       place.append(card);
       announce(title);
-      if (!place.contains(document.activeElement)) card.querySelector("input, textarea, select, button")?.focus();
+      if (!place.contains(document.activeElement)) (card.querySelector("input, textarea") ?? card.querySelector("button")).focus();
     });
   }
   return async (requests, options) => {

@@ -1,12 +1,11 @@
 // Resources, templates and skills: read, subscribe, and fill in the variables of a template with completion.
 
 import { commandMenu } from "../commands.js";
-import { button, fill, h } from "../dom.js";
-import { sizeText, timeText, visible } from "../text.js";
+import { button, fill, h, tabbed } from "../dom.js";
+import { clock, sizeText, timeText, visible } from "../text.js";
 import { completedFields } from "./completion.js";
 import { contents } from "./content.js";
 import { jsonBlock } from "../bounded.js";
-import { tabbed } from "../dom.js";
 import { heading } from "./heading.js";
 import { runner } from "./runner.js";
 import { saveMenu } from "./save.js";
@@ -35,7 +34,7 @@ export function resourceView(item, page) {
   const folder = item.kind === "skill" && capabilities.extensions?.["io.modelcontextprotocol/skills"]?.directoryRead ? skillFiles(item, page) : null;
   const element = h("article", { class: "definition-view" }, heading(item, resourceFacts(item.entry)), folder, bar.element, changes, bar.place);
   const ontold = (updated) => {
-    if (updated === uri) changes.textContent = `changed at ${new Date().toLocaleTimeString()}; read it again`;
+    if (updated === uri) changes.textContent = `changed at ${clock(new Date())}; read it again`;
   };
   bar.run();
   return { element, call: bar.run, cancel: bar.cancel, isRunning: bar.isRunning, updated: ontold };

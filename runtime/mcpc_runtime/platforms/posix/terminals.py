@@ -6,6 +6,7 @@ What was set is set back when the block ends, however it ends: also by a signal 
 from __future__ import annotations
 
 import os
+import re
 import select
 import shutil
 import signal
@@ -23,6 +24,9 @@ ENTER, LEAVE = "\x1b[?1049h\x1b[?25l\x1b[2J", "\x1b[?25h\x1b[?1049l"
 """The other screen without a cursor, and back."""
 DEFAULT_SIZE = (80, 24)
 KEY_BYTES = 32
+END_OF_INPUT = "\x04"
+SPECIAL_KEY = re.compile(r"\x1b(?:\[[0-9;]*[A-Za-z~]|O.)?")
+"""An arrow and the like, which has no character of its own."""
 CHARACTERS = 6
 """The member of a terminal's attributes with its control characters."""
 ENDING_SIGNALS = (signal.SIGTERM, signal.SIGHUP)
@@ -40,6 +44,7 @@ class FullScreen:
     def __enter__(self) -> FullScreen:
         """Take the terminal."""
         self._descriptor = sys.stdin.fileno()
+        self._keys = ""
         self._before: Any = termios.tcgetattr(self._descriptor)
         self._handlers = {number: signal.signal(number, leave) for number in ENDING_SIGNALS}
         tty.setcbreak(self._descriptor, termios.TCSANOW)
@@ -58,9 +63,11 @@ class FullScreen:
 
     def read_key(self, seconds: float) -> str:
         """Return the next key; an empty text if there is none within so many seconds."""
-        if not select.select([self._descriptor], [], [], seconds)[0]:
-            return ""
-        return os.read(self._descriptor, KEY_BYTES).decode("utf-8", "replace") or "\x04"
+        if not self._keys and select.select([self._descriptor], [], [], seconds)[0]:
+            text = os.read(self._descriptor, KEY_BYTES).decode("utf-8", "replace") or END_OF_INPUT
+            self._keys = SPECIAL_KEY.sub("", text)
+        key, self._keys = self._keys[:1], self._keys[1:]
+        return key
 
 
 def leave(number: int, _frame: object) -> None:

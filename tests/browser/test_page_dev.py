@@ -1,0 +1,142 @@
+"""`mcpc dev --ui`: the page is open before the first build succeeds, and shows builds, changes and errors as they come."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import pytest
+
+from support.artifact import SOURCES
+from support.browser import page as browser_page
+from support.needs import needs
+from support.page_steps import PATIENCE, call
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+BROKEN = "from mcpc import tool\n\n\n@tool\ndef add(a: int, b: int = 2) -> int\n    return a + b\n"
+GOOD = 'from mcpc import tool\n\n\n@tool\ndef add(a: int, b: int = 2) -> int:\n    """Add."""\n    return a + b\n'
+STRICT = GOOD.replace("b: int = 2", "b: int")
+ADDRESS = re.compile(r"the page is (http://\S+/ui/)#dev=(\S+)")
+REFUSED = ("Failed to load resource",)
+
+
+@contextmanager
+def developed(project: Path, *words: str) -> Iterator[tuple[str, str]]:
+    """Run `mcpc dev --ui` for a project; yield the address of the page, and its token."""
+    needs("chromium")
+    (project / "server.json").write_text('{"serverInfo": {"name": "demo", "version": "1"}}')
+    log = project.parent / "dev.log"
+    command = [sys.executable, "-m", "mcpc", "dev", "--ui", *words, str(project)]
+    with log.open("wb") as stream:
+        environment = {**os.environ, "PYTHONPATH": SOURCES}
+        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=stream, stderr=stream, env=environment)
+    try:
+        until = time.monotonic() + PATIENCE / 1000
+        while (found := ADDRESS.search(log.read_text())) is None:
+            assert process.poll() is None, log.read_text()
+            assert time.monotonic() < until, log.read_text()
+            time.sleep(0.05)
+        yield found[1], found[2]
+    finally:
+        process.terminate()
+        process.wait(30)
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    folder = tmp_path / "project"
+    folder.mkdir()
+    return folder
+
+
+def test_a_failed_build_is_shown_then_repaired_then_changed(project):
+    (project / "tools.py").write_text(BROKEN)
+    with developed(project) as (address, token), browser_page(allowed_errors=REFUSED) as tab:
+        tab.set_default_timeout(PATIENCE)
+        tab.goto(f"{address}#dev={token}")
+        tab.wait_for_selector("#banner .build.bad >> text=tools.py:5")
+        assert token not in tab.url
+
+        (project / "tools.py").write_text(GOOD)
+        tab.wait_for_selector(".row >> text=add")
+        assert tab.locator("#banner .build").count() == 0
+        call(tab, "add")
+        tab.wait_for_selector(".outcome >> text=missing required property")
+        tab.get_by_label("a", exact=True).first.fill("40")
+        tab.keyboard.press("Control+Enter")
+        tab.wait_for_selector(".outcome >> text=42")
+
+        (project / "tools.py").write_text(STRICT)
+        tab.get_by_role("button", name="Builds", exact=False).click()
+        tab.wait_for_selector("#drawer .changes >> text=tool:add")
+        assert "breaking" in tab.locator("#drawer .changes").inner_text()
+
+        (project / "tools.py").write_text(BROKEN)
+        tab.wait_for_selector("#banner .banner.bad")
+        tab.keyboard.press("Control+Enter")
+        tab.wait_for_selector(".outcome .result")
+
+
+def test_a_call_is_saved_as_a_test(project):
+    (project / "tools.py").write_text(GOOD)
+    with developed(project) as (address, token), browser_page(allowed_errors=REFUSED) as tab:
+        tab.set_default_timeout(PATIENCE)
+        tab.goto(f"{address}#dev={token}")
+        tab.wait_for_selector(".row >> text=add")
+        call(tab, "add", a="1")
+        tab.wait_for_selector(".outcome >> text=Success")
+        tab.get_by_role("button", name="Save as a test").click()
+        tab.get_by_label("Name").last.fill("one and two")
+        tab.get_by_role("button", name="Save", exact=True).click()
+        tab.wait_for_selector("dialog >> text=saved in tests/recorded.yaml")
+        assert "one and two" in (project / "tests/recorded.yaml").read_text()
+
+
+def post(address: str, body: object, **headers: str) -> int:
+    request = urllib.request.Request(address, json.dumps(body).encode(), headers)
+    try:
+        with urllib.request.urlopen(request, timeout=60) as answer:
+            return answer.status
+    except urllib.error.HTTPError as refused:
+        with refused:
+            return refused.code
+
+
+def test_only_the_page_may_write_and_only_cases(project):
+    (project / "tools.py").write_text(GOOD)
+    case = {"name": "x", "tool": "add", "expect": {}}
+    json_type = {"Content-Type": "application/json"}
+    with developed(project) as (address, token):
+        bearer = {"Authorization": f"Bearer {token}"}
+        tests = f"{address}dev/tests"
+        assert post(tests, case, **json_type) == 401
+        assert post(tests, case, Authorization="Bearer x", **json_type) == 401
+        assert post(tests, case, **bearer, Origin="http://evil.example", **json_type) == 403
+        assert post(tests, case, **bearer, Host="evil.example", **json_type) == 421
+        assert post(tests, case, **bearer, **{"Content-Type": "text/plain"}) == 415
+        for wrong in ({}, [], {**case, "name": "a\nb"}, {**case, "era": "x"}, {**case, "arguments": [1]}):
+            assert post(tests, wrong, **bearer, **json_type) == 400
+        assert not (project / "tests").exists()
+        assert post(tests, case, **bearer, **json_type) == 200
+        assert [path.name for path in (project / "tests").iterdir()] == ["recorded.yaml"]
+
+
+def test_the_page_of_dev_is_for_this_machine(project):
+    (project / "tools.py").write_text(GOOD)
+    command = [sys.executable, "-m", "mcpc", "dev", "--ui", "--http", "0.0.0.0:8000", str(project)]
+    done = subprocess.run(
+        command, capture_output=True, text=True, env={**os.environ, "PYTHONPATH": SOURCES}, check=False
+    )
+    assert done.returncode == 2
+    assert "expected a loopback address" in done.stderr

@@ -1,0 +1,310 @@
+"""The JSON Schemas of files agree with the compiler: what it accepts is valid, and what it refuses is not."""
+
+from __future__ import annotations
+
+import copy
+import json
+import tomllib
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import jsonschema
+import pytest
+import yaml
+from click.testing import CliRunner
+
+from mcpc.bench.budget import read_budget
+from mcpc.cli.schema import command
+from mcpc.definitions.field_descriptions import DESCRIPTIONS
+from mcpc.diagnostics import Severity
+from mcpc.file_schemas import FILES, kind_of, schema_of
+from mcpc.file_schemas.files import BY_NAME
+from mcpc.file_schemas.json_schema import MEANINGS
+from mcpc.lower import protocol_schema
+from mcpc.lower.protocol_schema import Field, ObjectShape
+from mcpc.schema.keywords import KEYWORDS
+from mcpc.sources import Source
+from mcpc.testing.case_files import read_cases
+from support.projects import SMOKETEST, checked
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+ROOT = Path(__file__).parents[2]
+BASE: dict[str, Any] = {
+    "server.json": {
+        "protocolVersion": "2025-11-25",
+        "serverInfo": {
+            "name": "demo",
+            "version": "1.0.0",
+            "title": "D",
+            "description": "d",
+            "websiteUrl": "https://example.org",
+            "icons": [
+                {"src": "https://example.org/i.png", "mimeType": "image/png", "sizes": ["48x48"], "theme": "dark"}
+            ],
+        },
+        "capabilities": {"tools": {"listChanged": False}},
+        "instructions": "i",
+        "settings": [{"name": "API_KEY", "type": "string", "title": "t", "description": "d", "secret": True}],
+        "_meta": {"mcpc/handlers": {"timeout": 5, "environment": "minimal", "requires": ["sh"]}},
+    },
+    "tools.json": {
+        "tools": [
+            {
+                "name": "t",
+                "title": "T",
+                "description": "d",
+                "inputSchema": {
+                    "type": "object",
+                    "properties": {"a": {"type": "string", "minLength": 1, "enum": ["x"]}},
+                    "required": ["a"],
+                },
+                "outputSchema": {"type": "object", "properties": {"n": {"type": "integer", "minimum": 0}}},
+                "annotations": {"readOnlyHint": True, "title": "T"},
+                "execution": {"taskSupport": "optional"},
+                "_meta": {
+                    "mcpc/defaults": True,
+                    "mcpc/handler": {"timeout": 5, "environment": ["API_KEY"], "isolated": False, "inline": False},
+                },
+            }
+        ]
+    },
+    "prompts.json": {"prompts": [{"name": "p", "description": "d", "arguments": [{"name": "a", "required": True}]}]},
+    "resources.json": {
+        "resources": [
+            {
+                "uri": "a://b",
+                "name": "r",
+                "text": "x",
+                "mimeType": "text/plain",
+                "annotations": {"audience": ["user"], "priority": 0.5},
+            }
+        ],
+        "resourceTemplates": [{"uriTemplate": "a://{x}", "name": "s", "description": "d"}],
+    },
+    "completions.json": {
+        "completions": [{"ref": {"type": "ref/prompt", "name": "p"}, "argument": "a", "values": ["x", "y"]}]
+    },
+}
+FUNCTIONS = {
+    "tools.py": "def t(a): ...\n",
+    "prompts.py": "def p(a): ...\n",
+    "resources.py": "def s(x): ...\n",
+}
+OTHER_VALUES: tuple[object, ...] = ("text", 7, True, None, [], {}, ["text"], {"text": 1})
+FORM_CODES = frozenset(
+    (
+        "MCP101",
+        "MCP102",
+        "MCP103",
+        "MCP105",
+        "MCP107",
+        "MCP110",
+        "MCP111",
+        "MCP115",
+        "MCP237",
+        "MCP238",
+        "MCP239",
+        "MCP240",
+        "MCP301",
+    )
+)
+"""What is wrong with the form of one file."""
+
+
+def validator(name: str) -> jsonschema.protocols.Validator:
+    return jsonschema.Draft7Validator(schema_of(name))
+
+
+def project_files() -> Iterator[tuple[str, Path]]:
+    """Yield the files of the examples and the templates that have a schema, each with its path in its project."""
+    for folder in (*(ROOT / "examples").iterdir(), *(ROOT / "templates" / "new").iterdir()):
+        for file in sorted(folder.rglob("*")):
+            path = file.relative_to(folder).as_posix()
+            if file.is_file() and kind_of(path) is not None:
+                yield path, file
+
+
+def content_of(file: Path, language: str) -> object:
+    text = file.read_text("utf-8")
+    if language == "toml":
+        return tomllib.loads(text)
+    if file.suffix in (".yaml", ".yml"):
+        return yaml.safe_load(text)
+    return yaml.safe_load(text.split("---")[1]) if language == "yaml" else json.loads(text)
+
+
+@pytest.mark.parametrize("name", [kind.name for kind in FILES])
+def test_schemas_are_draft_7_and_describe_their_members(name: str) -> None:
+    schema = schema_of(name)
+    jsonschema.Draft7Validator.check_schema(schema)
+    assert schema["$id"] == f"urn:mcpc:schema:{name}"
+    assert [*_undescribed(schema)] == []
+
+
+def _undescribed(schema: object, place: str = "") -> Iterator[str]:
+    """Yield the properties of a schema's own objects that have no description."""
+    if isinstance(schema, dict):
+        for name, value in (schema.get("properties") or {}).items():
+            known = (
+                not isinstance(value, dict)
+                or "description" in value
+                or name in ("type", "tool", *LISTS, "method", "params")
+            )
+            yield from () if known or place.endswith("/asks") else (f"{place}/{name}",)
+        for key, value in schema.items():
+            yield from _undescribed(value, f"{place}/{key}") if key != "definitions" else ()
+    elif isinstance(schema, list):
+        for value in schema:
+            yield from _undescribed(value, place)
+
+
+LISTS = ("tools", "prompts", "resources", "resourceTemplates", "completions", "path", "name", "uri", "uriTemplate")
+
+
+def test_files_of_examples_and_templates_are_valid() -> None:
+    seen = set()
+    for path, file in project_files():
+        kind = kind_of(path)
+        assert kind is not None
+        seen.add(kind.name)
+        wrong = [error.message for error in validator(kind.name).iter_errors(content_of(file, kind.language))]
+        assert wrong == [], file
+    assert {"server", "tools", "tools-folder", "prompts", "resources", "completions", "skill", "pyproject"} <= seen
+    assert {"mcp-bash-server", "mcp-bash-tool", "blueprints-servers"} <= seen
+
+
+def test_a_project_of_tests_is_valid() -> None:
+    for path, text in SMOKETEST.items():
+        kind = kind_of(path)
+        if kind is not None:
+            assert [*validator(kind.name).iter_errors(json.loads(text))] == []
+
+
+def mutations(value: object) -> Iterator[object]:
+    """Yield the value with one mistake: another type, an unknown member, or a member less."""
+    if isinstance(value, dict):
+        for key, below in value.items():
+            yield {name: each for name, each in value.items() if name != key}
+            yield from ({**value, key: each} for each in mutations(below))
+            yield from ({**value, key: each} for each in OTHER_VALUES if type(each) is not type(below))
+        yield {**value, "other": 1}
+    elif isinstance(value, list):
+        for place, below in enumerate(value):
+            yield from ([*value[:place], each, *value[place + 1 :]] for each in mutations(below))
+            yield from (
+                [*value[:place], each, *value[place + 1 :]] for each in OTHER_VALUES if type(each) is not type(below)
+            )
+
+
+def refused(files: dict[str, Any], path: str) -> set[str]:
+    """Return the codes about the form of a file, of what `mcpc check --strict` refuses."""
+    texts = {name: json.dumps(value) for name, value in files.items()}
+    _, found = checked({**texts, **FUNCTIONS})
+    return {
+        each.code
+        for each in found
+        if each.severity is not Severity.NOTE and each.span is not None and each.span.path == path
+    } & FORM_CODES
+
+
+@pytest.mark.parametrize("path", [*BASE])
+def test_a_schema_refuses_what_the_compiler_refuses(path: str) -> None:
+    kind = kind_of(path)
+    assert kind is not None
+    assert refused(BASE, path) == set()
+    check = validator(kind.name)
+    assert [*check.iter_errors(BASE[path])] == []
+    only_compiler, only_schema, agreed = [], [], 0
+    for changed in mutations(BASE[path]):
+        codes = refused({**BASE, path: copy.deepcopy(changed)}, path)
+        is_valid = check.is_valid(changed)
+        agreed += bool(codes) is not is_valid
+        only_compiler += [(codes, changed)] if codes and is_valid else []
+        only_schema += [changed] if not codes and not is_valid else []
+    assert [json.dumps(each)[:3000] for each in only_schema][:3] == []
+    assert [(sorted(codes), json.dumps(each)[:3000]) for codes, each in only_compiler][:3] == []
+    assert agreed > 60
+
+
+CASES: dict[str, Any] = {
+    "env": {"LANG": "C"},
+    "tests": [
+        {
+            "name": "n",
+            "tool": "t",
+            "arguments": {"a": 1},
+            "era": "both",
+            "transport": "stdio",
+            "answers": [{"action": "accept"}],
+            "expect": {
+                "text": "x",
+                "contains": ["x"],
+                "json": {"/a": 1},
+                "schema": False,
+                "within_ms": 5,
+                "error": True,
+            },
+        }
+    ],
+}
+
+
+def test_the_schema_of_cases_refuses_what_their_reader_refuses() -> None:
+    check = validator("cases")
+    for changed in (CASES, *mutations(CASES)):
+        source = Source("tests/a.json", json.dumps(changed).encode())
+        wrong = read_cases({source.path: source})[1]
+        if "tests" in changed if isinstance(changed, dict) else False:
+            assert check.is_valid(changed) is not bool(wrong), (changed, wrong)
+
+
+def test_the_schema_of_budgets_refuses_what_their_reader_refuses() -> None:
+    check = validator("budget")
+    for text in (
+        'start = "1.5x"',
+        'size = "2 MB"',
+        '[call]\np95 = "8x"',
+        "start = 1",
+        'strat = "1x"',
+        '[call]\np50 = "fast"',
+    ):
+        assert check.is_valid(tomllib.loads(text)) is not bool(read_budget("b.toml", text.encode())[1]), text
+
+
+def test_every_field_of_the_checks_has_a_description_and_no_other() -> None:
+    described = {(label, name) for label, fields in DESCRIPTIONS.items() for name in fields}
+    checked = {(shape.label, name) for shape in _shapes() for name in shape.fields}
+    assert checked - described == set()
+    assert described - checked == set()
+    assert set(MEANINGS) == set(KEYWORDS)
+
+
+def _shapes() -> Iterator[ObjectShape]:
+    seen: list[ObjectShape] = []
+    waiting: list[object] = [*vars(protocol_schema).values()]
+    while waiting:
+        found = waiting.pop()
+        if isinstance(found, Field):
+            waiting += [found.shape, found.items]
+        elif isinstance(found, ObjectShape) and found not in seen:
+            seen.append(found)
+            waiting += found.fields.values()
+            yield found
+
+
+def test_the_command_lists_prints_and_writes(tmp_path: Path) -> None:
+    run = CliRunner().invoke
+    assert all(kind.name in run(command, []).output for kind in FILES)
+    assert json.loads(run(command, ["tools"]).output) == schema_of("tools")
+    assert [row["name"] for row in json.loads(run(command, ["--format", "json"]).output)] == [*BY_NAME]
+    assert run(command, ["-o", str(tmp_path / "made")]).exit_code == 0
+    assert {each.name for each in (tmp_path / "made").iterdir()} == {f"{name}.schema.json" for name in BY_NAME}
+    assert run(command, ["server", "-o", str(tmp_path / "one")]).exit_code == 0
+    assert [each.name for each in (tmp_path / "one").iterdir()] == ["server.schema.json"]
+    wrong = run(command, ["tols"])
+    assert wrong.exit_code == 2
+    assert "did you mean `tools`?" in wrong.output
+    (tmp_path / "file").write_text("")
+    assert run(command, ["-o", str(tmp_path / "file" / "x")]).exit_code == 2

@@ -1,0 +1,120 @@
+"""The page's files and headers, what is answered beside them, and that other files have nothing of it."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import zipfile
+
+import pytest
+
+from mcpc.pack.page import page_sources, shortened
+from mcpc_runtime.http.page import page_routes, validation_reply
+from mcpc_runtime.http.page_files import FOLDER, page_reply
+from support.images import archive, image_of, project, tool
+from support.needs import ROOT
+
+MOST_BYTES = 200_000
+SCHEMA = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
+FILES = project([tool("count", SCHEMA, outputSchema=SCHEMA), tool("other")])
+SOURCES = dict(page_sources())
+
+
+def read(name: str) -> bytes:
+    if name not in SOURCES:
+        raise FileNotFoundError(name)
+    return SOURCES[name]
+
+
+def test_the_page_is_small():
+    assert sum(map(len, SOURCES.values())) <= MOST_BYTES
+
+
+def test_lines_of_modules_mean_the_same_without_indents():
+    for path in (ROOT / "runtime/mcpc_runtime/page").rglob("*.js"):
+        text = path.read_text()
+        assert all(line.count("`") % 2 == 0 for line in text.splitlines()), (
+            f"{path.name} has a literal of several lines"
+        )
+        assert not re.search(r"^[ ]*/\*.*\*/[ ]*\S", text, re.MULTILINE), f"{path.name} has code behind a comment"
+    assert shortened("// a\n/* b\n c */\n  d { \n\n  e // f\n") == "d {\ne // f\n"
+
+
+def test_every_module_that_is_imported_is_there():
+    for name, data in SOURCES.items():
+        folder = name.rpartition("/")[0]
+        for found in re.findall(r'from "(\.[^"]+)"', data.decode()):
+            parts = [*folder.split("/"), *found.split("/")]
+            path: list[str] = []
+            for part in filter(lambda part: part not in ("", "."), parts):
+                path = path[:-1] if part == ".." else [*path, part]
+            assert "/".join(path) in SOURCES, f"{name} imports {found}"
+
+
+@pytest.mark.parametrize("name", ["", "index.html", "client/http.js", "arguments/arguments.css", "icon.svg"])
+def test_the_page_may_load_from_its_own_server_only(name):
+    status, headers, data = page_reply(f"/ui/{name}", read)
+    found = dict(headers)
+    assert (status, data) == (200, SOURCES[name or "index.html"])
+    policy = found[b"content-security-policy"]
+    assert policy.startswith(b"default-src 'self';")
+    assert b"frame-ancestors 'none'" in policy
+    assert b"unsafe" not in policy
+    assert found[b"x-content-type-options"] == b"nosniff"
+    assert found[b"referrer-policy"] == b"no-referrer"
+
+
+def test_an_app_may_load_and_send_nothing():
+    policy = dict(page_reply("/ui/app-frame.html", read)[1])[b"content-security-policy"]
+    assert policy.startswith(b"sandbox allow-scripts; default-src 'none';")
+    assert b"connect-src" not in policy
+    assert b"http" not in policy
+    assert b"'self'" not in policy.replace(b"frame-ancestors 'self'", b"")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "../index.html",
+        "a/../index.html",
+        "client//http.js",
+        "%2e%2e/x.js",
+        "client/http.py",
+        "x\0.js",
+        "A.js",
+        "/etc/x.js",
+    ],
+)
+def test_only_files_of_the_page_are_served(name):
+    assert page_reply(f"/ui/{name}", lambda _: b"reached") is None
+
+
+def test_arguments_and_results_are_judged_without_a_call():
+    image = image_of(archive(FILES).data)
+
+    def ask(body: object, allows=None):
+        status, _, data = validation_reply(image, json.dumps(body).encode(), allows)
+        return status, json.loads(data)
+
+    assert ask({"tool": "count", "arguments": {"n": 1}}) == (200, {"checked": True, "problems": []})
+    _, found = ask({"tool": "count", "arguments": {"n": "x"}})
+    assert [(each["path"], "expected integer" in each["message"]) for each in found["problems"]] == [("/n", True)]
+    assert ask({"tool": "count", "result": {}})[1]["problems"][0]["path"] == ""
+    assert ask({"tool": "other", "result": {}}) == (200, {"checked": False, "problems": []})
+    assert ask({"tool": "absent", "arguments": {}})[0] == 404
+    assert ask({"tool": "count", "arguments": {}}, lambda name: name == "other")[0] == 404
+    for wrong in (5, [], {}, {"tool": 5, "arguments": {}}, {"tool": "count"}):
+        assert ask(wrong)[0] == 400
+    assert validation_reply(image, b"{", None)[0] == 400
+
+
+def test_other_files_have_nothing_of_the_page():
+    plain = zipfile.ZipFile(io.BytesIO(archive(FILES, http=True).data))
+    with_page = zipfile.ZipFile(io.BytesIO(archive(FILES, ui=True).data))
+    pages = {name.removeprefix(FOLDER) for name in with_page.namelist() if name.startswith(FOLDER)}
+    assert pages == set(SOURCES)
+    assert not [name for name in plain.namelist() if name.startswith(FOLDER)]
+    row = f"{page_routes.__module__}:{page_routes.__name__}"
+    assert row in image_of(archive(FILES, ui=True).data).hooks("http_routes")
+    assert row not in image_of(archive(FILES, http=True).data).hooks("http_routes")
