@@ -91,7 +91,7 @@ def test_names_and_texts_of_a_server_are_text(mocked):
 
 
 def test_a_huge_result_is_rendered_in_part(mocked):
-    text = "line of text\n" * 800_000
+    text = "line of text\n" * 240_000
     with mocked([tool("huge")], huge={"content": [{"type": "text", "text": text}]}) as tab:
         call(tab, "huge")
         tab.wait_for_selector(".outcome .result")
@@ -122,6 +122,7 @@ def test_ten_thousand_tools_are_a_list_of_a_few_rows(mocked):
         assert tab.locator(".row.active").count() == 1
 
 
+@pytest.mark.slow
 def test_a_server_that_dies_in_a_call_is_told_of_and_found_again(tmp_path):
     project = tmp_path / "project"
     project.mkdir()
