@@ -426,6 +426,11 @@ def server_ends(home: Home) -> None:
     home.command(*home.python(before), env={"PLACE": SECRET})
 
 
+@fault(check_starts, "initialize: it ended with status 1 … bundle it with `mcpc build` | ModuleNotFoundError")
+def package_missing(home: Home) -> None:
+    home.command(*home.python("import no_such_package"))
+
+
 @fault(check_starts, "initialize: it did not answer in 0.5 seconds … by hand")
 def server_silent(home: Home) -> None:
     home.seconds = 0.5
