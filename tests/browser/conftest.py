@@ -27,7 +27,7 @@ def everything(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
         yield server
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def page(everything: Served) -> Callable[..., AbstractContextManager[Page]]:
     """Open the page of the everything server: `with page() as tab`."""
     return lambda **options: opened(f"{everything.root}/ui/", **options)

@@ -23,7 +23,7 @@ def findings(tab) -> list[str]:
     ("size", "scheme"),
     [
         (NARROW, "dark"),
-        (WIDE, "light"),
+        pytest.param(WIDE, "light", marks=pytest.mark.slow),
         pytest.param(NARROW, "light", marks=pytest.mark.slow),
         pytest.param(WIDE, "dark", marks=pytest.mark.slow),
     ],
@@ -76,6 +76,7 @@ def test_everything_is_reached_by_keyboard(page):
         assert tab.evaluate("document.activeElement.id") == "filter"
 
 
+@pytest.mark.slow
 def test_colours_are_switched_and_kept(page):
     with page(color_scheme="light") as tab:
         light = tab.evaluate("getComputedStyle(document.body).backgroundColor")
@@ -87,6 +88,7 @@ def test_colours_are_switched_and_kept(page):
         assert tab.evaluate("document.documentElement.dataset.theme") == "dark"
 
 
+@pytest.mark.slow
 def test_a_reload_and_the_back_button_find_what_was_open(page):
     with page() as tab:
         choose(tab, "greet")

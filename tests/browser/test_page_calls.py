@@ -12,7 +12,7 @@ from support.page_steps import call, choose, fill_raw, result, use_handshake
 FORM = {"username": "Ada", "email": "ada@example.com"}
 
 
-@pytest.fixture(params=("stateless", "handshake"))
+@pytest.fixture(scope="module", params=("stateless", "handshake"))
 def tab(request, page):
     with page() as opened:
         if request.param == "handshake":

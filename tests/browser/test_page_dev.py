@@ -88,19 +88,35 @@ def test_a_failed_build_is_shown_then_repaired_then_changed(project):
         tab.wait_for_selector(".outcome .result")
 
 
-def test_a_call_is_saved_as_a_test(project):
+def test_a_call_is_saved_as_a_test_and_nothing_else_is_written(project):
     (project / "tools.py").write_text(GOOD)
-    with developed(project) as (address, token), browser_page(allowed_errors=REFUSED) as tab:
-        tab.set_default_timeout(PATIENCE)
-        tab.goto(f"{address}#dev={token}")
-        tab.wait_for_selector(".row >> text=add")
-        call(tab, "add", a="1")
-        tab.wait_for_selector(".outcome >> text=Success")
-        tab.get_by_role("button", name="Save as a test").click()
-        tab.get_by_label("Name").last.fill("one and two")
-        tab.get_by_role("button", name="Save", exact=True).click()
-        tab.wait_for_selector("dialog >> text=saved in tests/recorded.yaml")
-        assert "one and two" in (project / "tests/recorded.yaml").read_text()
+    with developed(project) as (address, token):
+        check_what_is_refused(project, f"{address}dev/tests", {"Authorization": f"Bearer {token}"})
+        with browser_page(allowed_errors=REFUSED) as tab:
+            tab.set_default_timeout(PATIENCE)
+            tab.goto(f"{address}#dev={token}")
+            tab.wait_for_selector(".row >> text=add")
+            call(tab, "add", a="1")
+            tab.wait_for_selector(".outcome >> text=Success")
+            tab.get_by_role("button", name="Save as a test").click()
+            tab.get_by_label("Name").last.fill("one and two")
+            tab.get_by_role("button", name="Save", exact=True).click()
+            tab.wait_for_selector("dialog >> text=saved in tests/recorded.yaml")
+    assert "one and two" in (project / "tests/recorded.yaml").read_text()
+    assert [path.name for path in (project / "tests").iterdir()] == ["recorded.yaml"]
+
+
+def check_what_is_refused(project, tests: str, bearer: dict[str, str]) -> None:
+    case = {"name": "x", "tool": "add", "expect": {}}
+    json_type = {"Content-Type": "application/json"}
+    assert post(tests, case, **json_type) == 401
+    assert post(tests, case, Authorization="Bearer x", **json_type) == 401
+    assert post(tests, case, **bearer, Origin="http://evil.example", **json_type) == 403
+    assert post(tests, case, **bearer, Host="evil.example", **json_type) == 421
+    assert post(tests, case, **bearer, **{"Content-Type": "text/plain"}) == 415
+    for wrong in ({}, [], {**case, "name": "a\nb"}, {**case, "era": "x"}, {**case, "arguments": [1]}):
+        assert post(tests, wrong, **bearer, **json_type) == 400
+    assert not (project / "tests").exists()
 
 
 def post(address: str, body: object, **headers: str) -> int:
@@ -111,25 +127,6 @@ def post(address: str, body: object, **headers: str) -> int:
     except urllib.error.HTTPError as refused:
         with refused:
             return refused.code
-
-
-def test_only_the_page_may_write_and_only_cases(project):
-    (project / "tools.py").write_text(GOOD)
-    case = {"name": "x", "tool": "add", "expect": {}}
-    json_type = {"Content-Type": "application/json"}
-    with developed(project) as (address, token):
-        bearer = {"Authorization": f"Bearer {token}"}
-        tests = f"{address}dev/tests"
-        assert post(tests, case, **json_type) == 401
-        assert post(tests, case, Authorization="Bearer x", **json_type) == 401
-        assert post(tests, case, **bearer, Origin="http://evil.example", **json_type) == 403
-        assert post(tests, case, **bearer, Host="evil.example", **json_type) == 421
-        assert post(tests, case, **bearer, **{"Content-Type": "text/plain"}) == 415
-        for wrong in ({}, [], {**case, "name": "a\nb"}, {**case, "era": "x"}, {**case, "arguments": [1]}):
-            assert post(tests, wrong, **bearer, **json_type) == 400
-        assert not (project / "tests").exists()
-        assert post(tests, case, **bearer, **json_type) == 200
-        assert [path.name for path in (project / "tests").iterdir()] == ["recorded.yaml"]
 
 
 def test_the_page_of_dev_is_for_this_machine(project):

@@ -91,7 +91,7 @@ def test_names_and_texts_of_a_server_are_text(mocked):
 
 
 def test_a_huge_result_is_rendered_in_part(mocked):
-    text = "line of text\n" * 800_000
+    text = "line of text\n" * 240_000
     with mocked([tool("huge")], huge={"content": [{"type": "text", "text": text}]}) as tab:
         call(tab, "huge")
         tab.wait_for_selector(".outcome .result")
@@ -110,6 +110,25 @@ def test_a_malformed_answer_is_told(mocked):
             tab.wait_for_selector(".outcome .result.bad")
 
 
+def test_an_address_is_opened_only_by_a_click_and_only_on_the_web(mocked):
+    def asking(url: str) -> dict:
+        params = {"mode": "url", "url": url, "message": "Sign in", "elicitationId": "1"}
+        return {"method": "elicitation/create", "params": params}
+
+    requests = {"web": asking("https://example.invalid/sign-in"), "script": asking("javascript:alert(1)")}
+    result = {"resultType": "input_required", "inputRequests": requests, "requestState": "x"}
+    with mocked([tool("asks")], asks=result) as tab:
+        call(tab, "asks")
+        tab.wait_for_selector(".question >> text=javascript:alert(1)")
+        links = tab.locator(".question a")
+        assert links.evaluate_all("all => all.map((each) => [each.href, each.rel, each.target])") == [
+            ["https://example.invalid/sign-in", "noopener noreferrer", "_blank"]
+        ]
+        tab.get_by_role("button", name="Cancel", exact=True).click()
+        tab.wait_for_selector(".outcome >> text=cancelled")
+        assert tab.locator(".question").count() == 0
+
+
 def test_ten_thousand_tools_are_a_list_of_a_few_rows(mocked):
     tools = [tool(f"tool_{number}", description=f"Does the thing with number {number}.") for number in range(10_000)]
     with mocked(tools) as tab:
@@ -122,6 +141,7 @@ def test_ten_thousand_tools_are_a_list_of_a_few_rows(mocked):
         assert tab.locator(".row.active").count() == 1
 
 
+@pytest.mark.slow
 def test_a_server_that_dies_in_a_call_is_told_of_and_found_again(tmp_path):
     project = tmp_path / "project"
     project.mkdir()

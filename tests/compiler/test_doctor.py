@@ -426,6 +426,11 @@ def server_ends(home: Home) -> None:
     home.command(*home.python(before), env={"PLACE": SECRET})
 
 
+@fault(check_starts, "initialize: it ended with status 1 … bundle it with `mcpc build` | ModuleNotFoundError")
+def package_missing(home: Home) -> None:
+    home.command(*home.python("import no_such_package"))
+
+
 @fault(check_starts, "initialize: it did not answer in 0.5 seconds … by hand")
 def server_silent(home: Home) -> None:
     home.seconds = 0.5
@@ -537,6 +542,19 @@ def test_a_problem_is_a_status_and_one_client_can_be_chosen(home: Home) -> None:
     assert mcpc("doctor", home.project, "--client", "cursor", environment=environment).returncode == 0
     unknown = mcpc("doctor", "--client", "cursor-2", environment=environment)
     assert unknown.returncode == 2 and "Traceback" not in unknown.stderr
+
+
+def test_nothing_of_a_project_is_run_unasked(home: Home) -> None:
+    evil = str(home.write("project/run", f"#!/bin/sh\ntouch {home.place}/started\n", 0o755))
+    home.write("project/server.pyz", home.artifact.read_bytes())
+    home.entry({"command": evil, "args": [f"{home.project}/server.pyz"]}, "project/.mcp.json")
+    home.write("project/.venv/pyvenv.cfg", "")
+    home.write("project/.venv/bin/python", f"#!/bin/sh\ntouch {home.place}/started\n", 0o755)
+    home.checks = tuple(CHECKS.values())
+    notes = [symptom for symptom in home.examine() if "--trust-project" in symptom.advice]
+    assert len(notes) == 1 and not (home.place / "started").exists()
+    [*check_starts(Examination(home.project, trusts_project=True))]
+    assert (home.place / "started").exists()
 
 
 def test_a_program_that_downloads_is_not_started(home: Home) -> None:

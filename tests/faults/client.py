@@ -21,6 +21,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from support.processes import of_process
 from support.slack import slack
 
 if TYPE_CHECKING:
@@ -30,7 +31,6 @@ MODERN = {"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcont
 HANDSHAKE, STATELESS = "handshake", "stateless"
 SUBREAPER = 36
 STDERR_KEPT = 1 << 16
-PROC_PIECE = 1 << 15
 POLL_SECONDS, LONGEST_POLL_SECONDS = 0.01, 0.05
 LAUNCH = "import os, sys\nos.execvp(sys.argv[1], sys.argv[1:])"
 """What a process that was prepared does at last: become the server."""
@@ -100,23 +100,6 @@ def processes() -> dict[int, Process]:
             if fields:
                 found[int(name)] = Process(int(name), int(fields[1]), fields[0].decode(), int(fields[19]))
     return found
-
-
-def of_process(pid: int | str, name: str) -> bytes:
-    """Return a file of /proc/PID, nothing if the process has gone; without a file object, because it is done so often."""
-    try:
-        descriptor = os.open(f"/proc/{pid}/{name}", os.O_RDONLY | os.O_CLOEXEC)
-    except OSError:
-        return b""
-    try:
-        pieces = []
-        while piece := os.read(descriptor, PROC_PIECE):
-            pieces.append(piece)
-        return b"".join(pieces)
-    except OSError:
-        return b""
-    finally:
-        os.close(descriptor)
 
 
 def below(roots: Iterable[int], table: dict[int, Process]) -> list[Process]:

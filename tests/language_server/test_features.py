@@ -299,7 +299,7 @@ def test_a_file_outside_of_any_project_is_left_alone(editor: EditorClient) -> No
 def test_files_of_cases_name_what_is_offered(editor: EditorClient) -> None:
     editor.open("tests/a.yaml", "tests:\n- tool: great\n  expect: {text: x}\n")
     assert "did you mean `greet`?" in editor.codes("tests/a.yaml", "MCP605")[0].message
-    editor.replace("tests/a.yaml", "tests:\n- tool: greet\n  expext: {text: x}\n")
+    editor.replace("tests/a.yaml", "tests:\n- tool: greet\n  expects: {text: x}\n")
     editor.codes("tests/a.yaml", "MCP602")
     editor.open("tests/b.json", '{"tests": [{"tool": ""}]}')
     assert {"greet", "disk.free"} <= editor.complete("tests/b.json", 0, 21).keys()

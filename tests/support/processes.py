@@ -17,6 +17,8 @@ TESTS = Path(__file__).parents[1]
 RUNTIME = TESTS.parent / "runtime"
 PATIENCE = 20.0
 """Seconds; the machine may be busy."""
+POLL_SECONDS, LONGEST_POLL_SECONDS = 0.01, 0.05
+PROC_PIECE = 1 << 15
 
 
 class Token:
@@ -38,10 +40,24 @@ class Token:
 
 
 def environment_of(pid: str) -> list[bytes]:
+    return of_process(pid, "environ").split(b"\0")
+
+
+def of_process(pid: int | str, name: str) -> bytes:
+    """Return a file of /proc/PID, nothing if the process has gone; without a file object, because it is done so often."""
     try:
-        return Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
+        descriptor = os.open(f"/proc/{pid}/{name}", os.O_RDONLY | os.O_CLOEXEC)
     except OSError:
-        return []
+        return b""
+    try:
+        pieces = []
+        while piece := os.read(descriptor, PROC_PIECE):
+            pieces.append(piece)
+        return b"".join(pieces)
+    except OSError:
+        return b""
+    finally:
+        os.close(descriptor)
 
 
 def is_alive(pid: int) -> bool:
@@ -68,11 +84,12 @@ def nothing_left() -> Iterator[Token]:
 
 
 def until(is_so: Callable[[], object], seconds: float = PATIENCE) -> float:
-    """Wait until something is so; return how long that took."""
-    began = time.monotonic()
+    """Wait until something is so; return how long that took.  What takes long is asked for less often."""
+    began, pause = time.monotonic(), POLL_SECONDS
     while not is_so():
         assert time.monotonic() - began < seconds, "it did not come about"
-        time.sleep(0.01)
+        time.sleep(pause)
+        pause = min(pause * 1.25, LONGEST_POLL_SECONDS)
     return time.monotonic() - began
 
 

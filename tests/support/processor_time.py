@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from support.processes import of_process
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -69,23 +71,16 @@ def taken() -> float:
 
 def running_descendants() -> dict[int, float]:
     """Return the descendants of this process and the time of each, with that of its own children that it waited for."""
-    parents: dict[int, int] = {}
+    children: dict[int, list[int]] = {}
     times: dict[int, float] = {}
     for name in os.listdir("/proc") if os.path.isdir("/proc/self") else ():
-        if name.isdecimal():
-            try:
-                with open(f"/proc/{name}/stat", "rb") as file:
-                    fields = file.read().rpartition(b") ")[2].split()
-            except OSError:
-                continue
-            parents[int(name)] = int(fields[PARENT])
+        fields = of_process(name, "stat").rpartition(b") ")[2].split() if name.isdecimal() else []
+        if fields:
+            children.setdefault(int(fields[PARENT]), []).append(int(name))
             times[int(name)] = sum(map(int, fields[FIRST_TIME:AFTER_TIMES])) / TICKS
-    return {process: seconds for process, seconds in times.items() if os.getpid() in ancestors(process, parents)}
-
-
-def ancestors(process: int, parents: dict[int, int]) -> Iterator[int]:
-    """Yield the parent of a process, its parent, and so on."""
-    seen = {process}
-    while (process := parents.get(process, 0)) not in seen:
-        seen.add(process)
-        yield process
+    found, queue = {}, [os.getpid()]
+    while queue:
+        for child in children.get(queue.pop(), ()):
+            found[child] = times[child]
+            queue.append(child)
+    return found

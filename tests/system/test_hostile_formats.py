@@ -25,6 +25,7 @@ from mcpc.emit import bytecode
 from support.artifact import with_bytecode
 from support.images import MODERN
 from support.needs import SHARED, needs, needs_node
+from support.scale import scaled
 from system import hostile, hostile_formats, mixed
 from system.test_hostile_definitions import code_once
 
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
 
     Json = Any
 
-COUNT = int(os.environ.get("TESTS_HOSTILE", "100"))
+COUNT = int(os.environ.get("TESTS_HOSTILE", scaled(100, 60)))
 SHARES = {"mcp-bash": 0.25, "blueprints": 0.5, "bx-mcp": 0.07, "toolbox": 0.04}
 NEEDED = {"mcp-bash": needs, "toolbox": lambda _: needs_node()}
 BUNCH = 15

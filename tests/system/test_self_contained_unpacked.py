@@ -205,7 +205,7 @@ def test_every_shell_unpacks_it(shell: str, server: Path, tmp_path: Path) -> Non
 
 
 def test_folders_and_archives_make_the_same_file(project: Path, tree: Path, server: Path, tmp_path: Path) -> None:
-    with tarfile.open(tmp_path / "python.tar.gz", "w:gz") as packed:
+    with tarfile.open(tmp_path / "python.tar.gz", "w:gz", compresslevel=1) as packed:
         packed.add(tree, "python/install")
     with zipfile.ZipFile(tmp_path / "python.zip", "w") as files:
         for path in sorted(tree.rglob("*")):

@@ -32,6 +32,7 @@ WIDTH = 80
     "--client", "clients", multiple=True, type=click.Choice(list(CLIENTS)), metavar="NAME", help="Only this client."
 )
 @click.option("--no-start", "starts", flag_value=False, default=True, help="Start no server of a client.")
+@click.option("--trust-project", "trusts_project", is_flag=True, help="Start servers of the project's files, too.")
 @click.option(
     "--timeout",
     "seconds",
@@ -47,7 +48,8 @@ def command(quiet: bool, output: str, **given: Any) -> None:
     """Look for what is wrong here: Pythons, programs, caches, clients and their servers.
 
     TARGET is a project (this folder by default), whose own client files are read, too, or a built file.  The servers in
-    clients' files are started as the client would, asked for their tools, and ended.  Nothing is changed or sent.
+    clients' files are started as the client would, asked for their tools, and ended; those in files of the project are
+    only started with --trust-project.  Nothing is changed or sent.
     """
     with progress_reporter(quiet=quiet or output == "json") as tell:
         symptoms = [*examine(Examination(**given), tell)]

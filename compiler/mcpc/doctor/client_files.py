@@ -42,10 +42,12 @@ class ClientServers:
 
 
 def read_clients(examined: Examination) -> Iterator[ClientServers | Symptom]:
-    """Yield the file of every client that has one, or why it cannot be used."""
+    """Yield the file of every client that has one, or why it cannot be used; of several with one file the first."""
+    files: dict[str, Target] = {}
     for target in all_targets(str(examined.folder.resolve())):
         if not examined.clients or target.label in examined.clients:
-            yield read_client(target)
+            files.setdefault(target.path, target)
+    yield from map(read_client, files.values())
 
 
 def read_client(target: Target) -> ClientServers | Symptom:

@@ -53,6 +53,11 @@ class ConfiguredServer:
         return word if Path(word).is_absolute() else found_program(word) if word else ""
 
     @property
+    def is_of_project(self) -> bool:
+        """Whether a project's file names it, which may come from other people: nothing of it is run unasked."""
+        return self.client.target.scope == PROJECT
+
+    @property
     def is_disabled(self) -> bool:
         """Whether the client does not start it."""
         return self.entry.get("disabled") is True or self.entry.get("enabled") is False
@@ -168,7 +173,7 @@ def interpreter(server: ConfiguredServer) -> Iterator[Symptom]:
             server.subject, f"{server.program} may be gone tomorrow: {why}", "`mcpc install` names one that stays"
         )
     path = server.built_file
-    if path is None or str(path) == server.launch.words[0] or not needs_python(str(path)):
+    if path is None or server.is_of_project or str(path) == server.launch.words[0] or not needs_python(str(path)):
         return
     version = version_of(server.program)
     if version and tuple(map(int, version.split("."))) < (3, OLDEST):

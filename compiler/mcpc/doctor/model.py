@@ -33,12 +33,14 @@ class Symptom:
 class Examination:
     """What is examined: a project's folder or a built file, and clients by name (none: all).
 
-    `starts`: whether the servers of clients are started; `seconds`: how long each may take to answer.
+    `starts`: whether the servers of clients are started; `trusts_project`: also those in the project's own files, which
+    may come from other people; `seconds`: how long each may take to answer.
     """
 
     target: Path
     clients: tuple[str, ...] = ()
     starts: bool = True
+    trusts_project: bool = False
     seconds: float = 20.0
 
     @property

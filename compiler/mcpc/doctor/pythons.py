@@ -56,12 +56,12 @@ def _starting(working: dict[str, str]) -> Symptom:
 
 
 def check_environments(examined: Examination) -> Iterator[Symptom]:
-    """Yield the virtual environments of the shell, of the project and of this command."""
+    """Yield the virtual environments of the shell and of the project, whose Python is not run."""
     active = os.environ.get("VIRTUAL_ENV", "")
     if active and not Path(active).is_dir():
         yield problem(VENV, f"VIRTUAL_ENV names {active}, which is gone", "deactivate, or open a new terminal")
     elif active:
-        yield from _environment(Path(active))
+        yield from _environment(Path(active), is_active=True)
     if active and os.path.realpath(active) != os.path.realpath(sys.prefix):
         yield note(
             VENV, f"{active} is active, and this mcpc is of {sys.prefix}", "install mcpc there if it is to see it"
@@ -69,10 +69,10 @@ def check_environments(examined: Examination) -> Iterator[Symptom]:
     for name in (".venv", "venv"):
         folder = examined.folder / name
         if folder.is_dir() and str(folder.resolve()) != os.path.realpath(active or os.sep):
-            yield from _environment(folder)
+            yield from _environment(folder, is_active=False)
 
 
-def _environment(folder: Path) -> Iterator[Symptom]:
+def _environment(folder: Path, *, is_active: bool) -> Iterator[Symptom]:
     again = f"remove it, and make it again: rm -r {folder} && python3 -m venv {folder}"
     if not (folder / "pyvenv.cfg").is_file():
         yield problem(VENV, f"{folder} has no pyvenv.cfg, so it is no virtual environment", again)
@@ -82,10 +82,10 @@ def _environment(folder: Path) -> Iterator[Symptom]:
         yield problem(VENV, f"{folder} has no Python", again)
     elif not found[0].exists():
         yield problem(VENV, f"{folder}: the Python that it was made from is gone", again)
-    elif not version_of(str(found[0])):
+    elif is_active and not version_of(str(found[0])):
         yield problem(VENV, f"{folder}: its Python does not start", again)
     else:
-        yield fine(VENV, f"{folder} has Python {version_of(str(found[0]))}")
+        yield fine(VENV, f"{folder} has a Python")
 
 
 def gone_environment(program: str) -> str:

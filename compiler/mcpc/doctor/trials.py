@@ -1,6 +1,7 @@
 """Each server of a client, started as the client starts it: the step that fails is named, with what the server wrote.
 
-Only a few variables are passed on, as desktop clients do.  A command that downloads its program is not started.
+Only a few variables are passed on, as desktop clients do.  A command that downloads its program is not started, nor is
+one that a project's file names, unless the user trusts the project.
 """
 
 from __future__ import annotations
@@ -32,6 +33,16 @@ DOWNLOADING = {
     *("docker", "podman", "nerdctl"),
 }
 """Programs that may download what they start."""
+CAUSES = {
+    "ModuleNotFoundError": "name the Python that has this package in the entry, or bundle it with `mcpc build`",
+    "Cannot find module": "run `npm install` in the server's folder, or correct the path of the file",
+    "requires Python": "name a newer Python in the entry",
+    "Permission denied": "give yourself access to what the server names",
+    "Address already in use": "end the other server that uses this port, or choose another port",
+    "is not set": "add the variable to `env` of the entry",
+    "No space left on device": "free some space",
+}
+"""What servers write when they end, and what to do about it."""
 QUOTED_LINES, ERROR_BYTES = 5, 64 << 10
 START, INITIALIZE, LIST = "start", "initialize", "tools/list"
 
@@ -54,6 +65,9 @@ def check_starts(examined: Examination) -> Iterator[Symptom]:
             yield fine(server.subject, "is a remote server, which is not asked")
         elif not examined.starts or server.is_disabled or not is_startable(server):
             continue
+        elif server.is_of_project and not examined.trusts_project:
+            text = "not started: a file of the project names the command, and nothing of a project is run unasked"
+            yield note(server.subject, text, "read the entry, and then use --trust-project")
         elif Path(server.launch.words[0]).stem in DOWNLOADING:
             text = f"not started: `{server.launch.words[0]}` may download what it starts"
             yield note(server.subject, text, "start it in the client, and look at its log")
@@ -87,7 +101,8 @@ def advice_for(trial: Trial) -> str:
         return "correct the command of the entry"
     if "did not answer" in trial.text:
         return "run the command by hand: a server waits for messages, and prints nothing of its own"
-    return "correct what the server reports below" if trial.written else "run the command by hand to see why"
+    cause = next((advice for text, advice in CAUSES.items() if text in trial.written), "")
+    return cause or ("correct what the server reports" if trial.written else "run the command by hand to see why")
 
 
 def run_trial(server: ConfiguredServer, row: str, seconds: float) -> Trial:

@@ -41,6 +41,7 @@ MEANINGS = {
     "era": "The era of the protocol in which the case runs; in both without it.",
     "transport": "The transport over which the case runs; over both without it.",
     "env": "Variables of the server.",
+    "headers": "Headers of the requests over HTTP.",
     "settings": "Values of the server's settings.",
     "name": "What the case is called in reports; unique in its file.",
     "tool": "The tool that is called.",

@@ -56,7 +56,7 @@ def server() -> JsonSchema:
     """Return the schema of `server.json`."""
     schema = schema_of_field(SERVER)
     schema["properties"]["_meta"]["properties"]["mcpc/files"] = {
-        "description": "Patterns, as in `.gitignore`, of the files that are packed.",
+        **schema["properties"]["_meta"]["properties"]["mcpc/files"],
         "type": "object",
         "properties": {
             "exclude": {"description": "Files that are left out.", **PATTERNS},
