@@ -100,7 +100,8 @@ def test_arguments_and_results_are_judged_without_a_call():
     assert ask({"tool": "count", "arguments": {"n": 1}}) == (200, {"checked": True, "problems": []})
     _, found = ask({"tool": "count", "arguments": {"n": "x"}})
     assert [(each["path"], "expected integer" in each["message"]) for each in found["problems"]] == [("/n", True)]
-    assert ask({"tool": "count", "result": {}})[1]["problems"][0]["path"] == ""
+    for member in ("arguments", "result"):  # what is missing is told at its field
+        assert ask({"tool": "count", member: {}})[1]["problems"][0]["path"] == "/n"
     assert ask({"tool": "other", "result": {}}) == (200, {"checked": False, "problems": []})
     assert ask({"tool": "absent", "arguments": {}})[0] == 404
     assert ask({"tool": "count", "arguments": {}}, lambda name: name == "other")[0] == 404

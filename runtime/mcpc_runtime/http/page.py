@@ -25,10 +25,12 @@ if TYPE_CHECKING:
     from mcpc_runtime.image.image import Image
     from mcpc_runtime.protocol.image import Validator
     from mcpc_runtime.protocol.jsonrpc import Json
+    from mcpc_runtime.protocol.union_errors import pointer_step
     from mcpc_runtime.protocol.validation_errors import error_lines, error_objects
 else:
     error_lines = lazy("mcpc_runtime.protocol.validation_errors:error_lines")
     error_objects = lazy("mcpc_runtime.protocol.validation_errors:error_objects")
+    pointer_step = lazy("mcpc_runtime.protocol.union_errors:pointer_step")
 
 VALIDATE, FACTS = f"{PATH}validate", f"{PATH}facts"
 PLACES = {"arguments": "input", "result": "output"}
@@ -113,10 +115,17 @@ def problems_of(schema: Validator | None, value: Json) -> list[Json]:
     errors = schema.errors(value)
     places: dict[str, list[tuple[str, str, object]]] = {}
     for row in errors:
-        places.setdefault(row[0], []).append(row)
+        places.setdefault(_field_path(*row), []).append(row)
     facts = [found for found in error_objects(value, errors) if type(found) is dict]
-    paths = dict.fromkeys(str(found["path"]) for found in facts)
+    paths = dict.fromkeys(_field_path(*map(found.get, ("path", "keyword", "expected"))) for found in facts)
     return [{"path": path, "message": _message(value, places.get(path, errors))} for path in paths]
+
+
+def _field_path(path: object, keyword: object, expected: object) -> str:
+    """Return the path of the field that a problem belongs to: of a missing property, the property's."""
+    if keyword == "required" and type(expected) is str:
+        return f"{path}{pointer_step(expected)}"
+    return str(path)
 
 
 def _message(value: Json, errors: list[tuple[str, str, object]]) -> str:
