@@ -66,7 +66,6 @@ DESCRIPTIONS: dict[str, dict[str, str]] = {
         "mcpc/files": "Which files of the project are packed: patterns to `exclude` and to `include`.",
         "mcpc/handler": "How the handler of this definition is run; clients do not see it.",
         "mcpc/handlers": "Options for all handlers of the server; clients do not see them.",
-        "mcpc/files": "Patterns, as in `.gitignore`, of the files that are packed.",
     },
     "tool": {
         "name": "The name by which clients call the tool: 1 to 128 of `A-Z a-z 0-9 _ . -`, best at most 64.",
