@@ -7,6 +7,7 @@ and the server keeps running.
 from __future__ import annotations
 
 import gc
+import sys
 import traceback
 from inspect import iscoroutinefunction
 from pathlib import Path
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
     from mcpc.options import Options
 
 WATCHED = "**/*"
+SWITCH_SECONDS = 0.001
+"""How soon an answer takes its turn while the complete check runs in its thread."""
 TRIGGERS = ['"', ":", "$", "{"]
 
 
@@ -254,4 +257,5 @@ def serve(options: Options) -> None:
     """Serve one client over standard input and output, until it says goodbye."""
     gc.enable()  # a build lives shortly, a server does not
     gc.freeze()
+    sys.setswitchinterval(SWITCH_SECONDS)
     make_server(options).start_io()

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     Outcome = tuple[SourceTree, CheckResult | None, dict[str, Slices | None], float]
 
-PAUSE_SECONDS = 0.3
+PAUSE_SECONDS = 0.5
 """The complete check begins after so long without a change."""
 COALESCED_SECONDS = 0.002
 """Changes that arrive together are checked together."""
