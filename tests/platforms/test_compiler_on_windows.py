@@ -105,7 +105,8 @@ def test_commands_of_a_project(compiler: WindowsCompiler, tmp_path: Path) -> Non
     made = compiler.run("new", "grün", folder=tmp_path)
     assert made.returncode == 0, made
     assert "grün\\server.py" in made.stderr
-    assert "mcpc build grün -o server.pyz && python server.pyz list" in made.stderr
+    assert "next: mcpc build grün -o server.pyz\n" in made.stderr
+    assert "python server.pyz call greet name=Ada\n" in made.stderr
     checked = compiler.run("check", "grün", folder=tmp_path)
     assert checked.returncode == 0, checked
     called = compiler.run("call", "grün", "greet", "name=Zoë", folder=tmp_path)

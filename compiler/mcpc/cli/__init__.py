@@ -33,7 +33,7 @@ SECTIONS = {
         "dev": "Serve a project and rebuild it when files change.",
         "import": "Convert a project of any format to the native format.",
         "models": "Write the input and output types of tools as Python classes.",
-        "stubs": "Write a typed client for a server's tools, in Python or TypeScript.",
+        "stubs": "Write a typed client of a server, in Python or TypeScript.",
         "show": "Show how mcpc reads a project.",
         "explain": "Explain a diagnostic code.",
         "completion": "Print the script by which a shell completes commands.",
