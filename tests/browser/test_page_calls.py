@@ -7,17 +7,21 @@ import random
 
 import pytest
 
-from support.page_steps import call, choose, fill_raw, result, use_handshake
+from support.artifact import build
+from support.files import write_files
+from support.page_steps import call, choose, fill_raw, opened, result, use_handshake
+from support.processes import running, until
+from support.serving import served
 
 FORM = {"username": "Ada", "email": "ada@example.com"}
 
 
 @pytest.fixture(scope="module", params=("stateless", "handshake"))
 def tab(request, page):
-    with page() as opened:
+    with page() as opened_page:
         if request.param == "handshake":
-            use_handshake(opened)
-        yield opened
+            use_handshake(opened_page)
+        yield opened_page
 
 
 def test_a_tool_is_called_and_its_text_is_shown(tab):
@@ -63,6 +67,24 @@ def test_a_call_is_cancelled(tab):
     else:
         tab.get_by_role("button", name="Cancel the task").click()
         tab.wait_for_selector(".outcome >> text=Task cancelled")
+
+
+WAITING = {
+    "server.json": {"serverInfo": {"name": "waiting", "version": "1"}},
+    "tools.json": {"tools": [{"name": "wait", "description": "Wait.", "inputSchema": {"type": "object"}}]},
+    "tools.bash": "tool_wait() { sleep 98.7654; }\n",
+}
+
+
+def test_a_call_that_is_no_task_is_cancelled_and_its_processes_end(tmp_path):
+    artifact = build(write_files(tmp_path / "waiting", WAITING), tmp_path / "server.pyz", "--ui")
+    with served(artifact, "--ui") as server, opened(f"{server.root}/ui/") as tab:
+        assert "stateless" in tab.locator("#state").inner_text()
+        call(tab, "wait")
+        until(lambda: running("sleep", "98.7654"))
+        tab.get_by_role("button", name="Cancel", exact=True).click()
+        tab.wait_for_selector(".outcome >> text=cancelled")
+        until(lambda: not running("sleep", "98.7654"))
 
 
 def test_a_form_is_answered_by_hand(tab):
