@@ -81,7 +81,7 @@ def commands(block: Block) -> Iterator[list[str]]:
 
 
 def options_of_mcpc() -> set[str]:
-    context = click.Context(cli)
+    context = click.Context(cli, **cli.context_settings)
     known = [cli.get_command(context, name) for name in COMMANDS]
     return {option for one in known if one is not None for parameter in one.params for option in parameter.opts}
 
@@ -119,7 +119,7 @@ def test_options_that_are_named_exist(page: str) -> None:
 
 @pytest.mark.parametrize("page", PAGES)
 def test_commands_have_the_words_they_are_given(page: str) -> None:
-    context = click.Context(cli)
+    context = click.Context(cli, **cli.context_settings)
     for block in blocks(page, "console", "sh"):
         for program, *words in commands(block):
             if program == "mcpc":

@@ -23,7 +23,7 @@ BUILD_GROUP = "Options of commands that build"
 
 def all_commands() -> str:
     """Return a section for each command, and one for the options that commands share."""
-    context = click.Context(command_line.cli, info_name="mcpc")
+    context = click.Context(command_line.cli, info_name="mcpc", **command_line.cli.context_settings)
     text = "".join(one_section(title, names, context) for title, names in command_line.SECTIONS.items())
     return text + shared_options(context)
 
@@ -37,7 +37,8 @@ def one_command(name: str, context: click.Context) -> str:
     """Return the usage, the text and the options of one command."""
     command = command_line.cli.get_command(context, name)
     assert command is not None
-    own = click.Context(command, info_name=f"mcpc {name}", parent=None)
+    # A command remembers the names of its option for help.
+    own = click.Context(command, info_name=f"mcpc {name}", **command_line.cli.context_settings)
     usage = " ".join([own.info_name or "", *command.collect_usage_pieces(own)])
     text = f"### mcpc {name}\n\n```text\n{usage}\n```\n\n{help_text(command)}\n\n"
     return text + option_table(own_records(command, own)) + shared_sentence(command)

@@ -30,6 +30,8 @@ TABLES = {
     "diagnostics/codes.py": "the titles of problems",
     "emit/dialects.py": "how each dialect words a refusal",
     "emit/templates.py": "the names of templates",
+    "file_schemas/files.py": "the table of files with a schema",
+    "file_schemas/other_systems.py": "the schemas of other systems' files, from their front ends",
     "frontends/__init__.py": "the table of front ends",
     "languages/bash/programs.py": "the functions that Bash libraries find",
     "options.py": "the dialects, and variables that mean options",

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import shutil
+from asyncio.events import _get_running_loop, _set_running_loop
 from contextlib import contextmanager
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -15,9 +16,10 @@ from urllib.parse import urlsplit
 from support.needs import needs
 
 if TYPE_CHECKING:
+    from asyncio import AbstractEventLoop
     from collections.abc import Iterator
 
-    from playwright.sync_api import Browser, Page
+    from playwright.sync_api import Browser, BrowserContext, Page
 
 COMMAND = "chromium"
 OPTIONS = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]
@@ -26,14 +28,26 @@ LOCAL = {"127.0.0.1", "localhost", "::1", ""}
 
 
 @cache
-def browser() -> Browser:
-    """Return the browser of this process; it ends with the process."""
+def browser() -> tuple[Browser, AbstractEventLoop | None]:
+    """Return the browser of this process, which ends with the process, and the event loop that drives it."""
     needs(COMMAND)
     from playwright.sync_api import sync_playwright  # noqa: PLC0415 - its driver takes half a second
 
     os.environ.pop("NODE_OPTIONS", None)
     player = sync_playwright().start()
-    return player.chromium.launch(executable_path=shutil.which(COMMAND), args=OPTIONS)
+    return player.chromium.launch(executable_path=shutil.which(COMMAND), args=OPTIONS), _get_running_loop()
+
+
+@contextmanager
+def driven() -> Iterator[Browser]:
+    """Yield the browser; its loop counts as running in this thread only here, so that other tests can use their own."""
+    before = _get_running_loop()
+    try:
+        opened, loop = browser()
+        _set_running_loop(loop)
+        yield opened
+    finally:
+        _set_running_loop(before)
 
 
 @contextmanager
@@ -43,7 +57,12 @@ def page(*, allowed_errors: tuple[str, ...] = (), **context: Any) -> Iterator[Pa
     `allowed_errors`: parts of console messages that the test expects; `context`: options of Playwright's new_context,
     as `viewport={"width": 400, "height": 800}` and `color_scheme="dark"`.
     """
-    opened = browser().new_context(**context)
+    with driven() as chromium:
+        yield from watched_page(chromium.new_context(**context), allowed_errors)
+
+
+def watched_page(opened: BrowserContext, allowed_errors: tuple[str, ...]) -> Iterator[Page]:
+    """Yield the page of a context, and then fail as `page` says."""
     outside: list[str] = []
     errors: list[str] = []
     opened.on("request", lambda request: outside.append(request.url) if not is_local(request.url) else None)

@@ -13,7 +13,7 @@ import pytest
 from mcpc.pack.archive import sha256_hex
 from mcpc.trust.contents import take_apart
 from mcpc_runtime import BYTECODE, OTHER_PYTHONS, SOURCES
-from support.artifact import build, contents
+from support.artifact import build, contents, mcpc
 from support.interpreters import interpreters
 from support.needs import ROOT, needs
 
@@ -81,3 +81,12 @@ def test_every_python_calls_its_tools(version: str, files: tuple[Path, Path]) ->
 def test_it_checks_itself(files: tuple[Path, Path]) -> None:
     argv = [sys.executable, files[0], "check", "--json"]
     assert json.loads(subprocess.run(argv, capture_output=True, timeout=120, check=True).stdout)["ok"] is True
+
+
+def test_it_is_described_and_verified_as_an_ordinary_one(files: tuple[Path, Path]) -> None:
+    compact, plain = files
+    shown = [mcpc("inspect", path, "--format", "json") for path in (compact, plain)]
+    assert json.loads(shown[0].stdout)["tools"] == json.loads(shown[1].stdout)["tools"]
+    assert mcpc("inspect", compact, "--sizes").returncode == 0
+    assert mcpc("sbom", compact).returncode == 0
+    assert "identical" in mcpc("verify", compact, PROJECT).stdout

@@ -324,10 +324,10 @@ def test_the_same_sources_make_the_same_file(tmp_path: Path) -> None:
     assert made[0] == made[1]
 
 
-def test_a_new_project_is_one_file_that_works(tmp_path: Path) -> None:
+def test_a_new_project_has_one_file_of_code_and_works(tmp_path: Path) -> None:
     project = tmp_path / "mine"
     assert mcpc("new", project).returncode == 0
-    assert [path.name for path in project.iterdir()] == ["server.py"]
+    assert [path.name for path in project.rglob("*.py")] == ["server.py"]
     made = Artifact(build(project, tmp_path / "mine.pyz", "--strict"))
     (greeting,) = made.call([("greet", {"name": "Ada", "language": "fr"})])
     assert greeting["content"][0]["text"] == "Bonjour, Ada!"

@@ -309,9 +309,9 @@ ARM64 = "TESTS_ARM64"
 
 def test_a_file_for_arm64_serves_under_an_emulator(tmp_path: Path) -> None:
     """Its processes cannot start others, which the emulator would not run: so the script is not run, and no worker."""
-    needs("qemu-aarch64")
     if ARM64 not in os.environ:
         pytest.skip(f"{ARM64} is not set")
+    needs("qemu-aarch64")
     arm64 = Path(os.environ[ARM64])
     server = built(
         ROOT / "examples/files", tmp_path / "server", "linux_aarch64", "--interpreter", arm64 / "python", "--no-smoke"

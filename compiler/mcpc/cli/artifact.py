@@ -17,7 +17,7 @@ import click
 from mcpc import programs
 from mcpc.cli import command_options, messages
 from mcpc.cli.build_steps import build_project, write_artifact
-from mcpc.pack import DEFLATED
+from mcpc.pack import is_deflated
 from mcpc.pack.prologue import START
 
 if TYPE_CHECKING:
@@ -110,9 +110,9 @@ def server_description(meta: dict[str, Any], answers: dict[str, Any], blob: byte
 
 
 def stored_entry(archive: zipfile.ZipFile, name: str) -> bytes:
-    """Return an entry, which is not compressed, so that its size is bounded; the runtime's sources are."""
+    """Return an entry, which is not compressed, so that its size is bounded; of those that may be, the size is."""
     entry = archive.getinfo(name)
-    if name in DEFLATED and entry.file_size <= MAX_INFLATED:
+    if is_deflated(name, compact=True) and entry.file_size <= MAX_INFLATED:
         return archive.read(entry)
     if entry.compress_type != zipfile.ZIP_STORED or entry.file_size != entry.compress_size:
         raise zipfile.BadZipFile(f"{name} is compressed")

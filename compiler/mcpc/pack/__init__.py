@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
 DEFLATED = frozenset({SOURCES})
 """The entries that are compressed: those that only another Python reads, or people."""
-COMPACT = DEFLATED | {BYTECODE, OTHER_PYTHONS, START, PACKAGE}
+INDEX, VALIDATORS = "mcpc_app/index.py", "mcpc_app/bytecode"
+COMPACT = DEFLATED | {BYTECODE, OTHER_PYTHONS, START, PACKAGE, INDEX, VALIDATORS}
 """The entries that are compressed in a compact file, for all its Pythons. The start reads none of them."""
 COMPACT_FOLDERS = ("mcpc_app/bash/", "META-INF/")
 """Folders whose entries are compressed in a compact file."""

@@ -32,7 +32,12 @@ PACKAGE = "mcpc_runtime/__init__.py"
 COMPILATION = "mcpc_runtime/bytecode_compilation.py"
 ADAPTED = {"cache": "bytecode_cache.py", "folders": "bytecode_folders.py"}
 """Modules of each adapter that run with another Python only, by their names in OTHER_PYTHONS."""
-SELDOM_USED = ("mcpc_runtime/clients/", "mcpc_runtime/cli/client_files.py", "mcpc_runtime/cli/top/")
+SELDOM_USED = (
+    "mcpc_runtime/clients/",
+    "mcpc_runtime/cli/client_files.py",
+    "mcpc_runtime/cli/completion.py",
+    "mcpc_runtime/cli/top/",
+)
 """Modules of commands for people, which have no bytecode: they are compiled from the sources when they are used."""
 GENERATED_IN_BUNDLE = frozenset({"mcpc_app/__init__.py", "mcpc_app/index.py"})
 """Generated modules whose bytecode is only in the bundle: a second copy would never be read."""
