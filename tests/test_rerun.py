@@ -16,6 +16,13 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.slow
 
+SETTINGS = """[pytest]
+addopts = -p no:rerunfailures
+filterwarnings =
+  error
+  ignore:Module already imported so cannot be rewritten; __main__:pytest.PytestAssertRewriteWarning
+"""
+"""The second filter is that of this project: its plugin for pytest is installed from a folder."""
 PROJECT = """
 import pathlib
 import pytest
@@ -56,7 +63,7 @@ def options() -> list[str]:
     ],
 )
 def test_a_test_that_fails_is_run_once_more(tmp_path: Path, unsteady: int, broken: int, closing: str) -> None:
-    (tmp_path / "pytest.ini").write_text("[pytest]\naddopts = -p no:rerunfailures -p no:mcpc\nfilterwarnings = error\n")
+    (tmp_path / "pytest.ini").write_text(SETTINGS)
     (tmp_path / "test_it.py").write_text(PROJECT.format(unsteady=unsteady, broken=broken))
     command = [sys.executable, "-m", "pytest", "-q", "-n", "1", *options()]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
