@@ -18,7 +18,7 @@ import pytest
 from support.artifact import SOURCES
 from support.browser import page as browser_page
 from support.needs import needs
-from support.page_steps import PATIENCE, call
+from support.page_steps import WAIT_MILLISECONDS, call
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -42,7 +42,7 @@ def developed(project: Path, *words: str) -> Iterator[tuple[str, str]]:
         environment = {**os.environ, "PYTHONPATH": SOURCES}
         process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=stream, stderr=stream, env=environment)
     try:
-        until = time.monotonic() + PATIENCE / 1000
+        until = time.monotonic() + WAIT_MILLISECONDS / 1000
         while (found := ADDRESS.search(log.read_text())) is None:
             assert process.poll() is None, log.read_text()
             assert time.monotonic() < until, log.read_text()
@@ -63,7 +63,7 @@ def project(tmp_path: Path) -> Path:
 def test_a_failed_build_is_shown_then_repaired_then_changed(project):
     (project / "tools.py").write_text(BROKEN)
     with developed(project) as (address, token), browser_page(allowed_errors=REFUSED) as tab:
-        tab.set_default_timeout(PATIENCE)
+        tab.set_default_timeout(WAIT_MILLISECONDS)
         tab.goto(f"{address}#dev={token}")
         tab.wait_for_selector("#banner .build.bad >> text=tools.py:5")
         assert token not in tab.url
@@ -93,7 +93,7 @@ def test_a_call_is_saved_as_a_test_and_nothing_else_is_written(project):
     with developed(project) as (address, token):
         check_what_is_refused(project, f"{address}dev/tests", {"Authorization": f"Bearer {token}"})
         with browser_page(allowed_errors=REFUSED) as tab:
-            tab.set_default_timeout(PATIENCE)
+            tab.set_default_timeout(WAIT_MILLISECONDS)
             tab.goto(f"{address}#dev={token}")
             tab.wait_for_selector(".row >> text=add")
             call(tab, "add", a="1")

@@ -11,7 +11,7 @@ import pytest
 
 from support.artifact import build
 from support.browser import page as browser_page
-from support.page_steps import PATIENCE, call, opened
+from support.page_steps import WAIT_MILLISECONDS, call, opened
 from support.serving import served
 
 BROKEN = ("Failed to load resource", "net::ERR")
@@ -52,7 +52,7 @@ def mocked(everything):
     @contextmanager
     def opening(tools, allowed=(), **results):
         with browser_page(viewport={"width": 1280, "height": 800}, allowed_errors=allowed) as tab:
-            tab.set_default_timeout(PATIENCE)
+            tab.set_default_timeout(WAIT_MILLISECONDS)
             answer_lists(tab, tools, **results)
             tab.goto(f"{everything.root}/ui/")
             tab.wait_for_selector(".row")
@@ -178,14 +178,14 @@ def test_a_token_is_asked_for_and_kept_out_of_the_address(everything, tmp_path):
         with pytest.raises(urllib.error.HTTPError, match="401"):
             urllib.request.urlopen(request)
         with browser_page(allowed_errors=BROKEN) as tab:
-            tab.set_default_timeout(PATIENCE)
+            tab.set_default_timeout(WAIT_MILLISECONDS)
             tab.goto(f"{server.root}/ui/#token=wrong-{TOKEN}")
             tab.wait_for_selector("dialog >> text=the token was refused")
             tab.fill("#token-value", TOKEN)
             tab.keyboard.press("Enter")
             tab.wait_for_selector(".row")
         with browser_page() as tab:
-            tab.set_default_timeout(PATIENCE)
+            tab.set_default_timeout(WAIT_MILLISECONDS)
             tab.goto(f"{server.root}/ui/#token={TOKEN}")
             tab.wait_for_selector(".row")
             assert TOKEN not in tab.url

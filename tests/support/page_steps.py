@@ -12,15 +12,15 @@ if TYPE_CHECKING:
 
     from playwright.sync_api import Page
 
-PATIENCE = 40_000
-"""Milliseconds; the machine may be busy with other tests."""
+WAIT_MILLISECONDS = 40_000
+"""How long a step may take: the machine may be busy with other tests."""
 
 
 @contextmanager
 def opened(address: str, **options: Any) -> Iterator[Page]:
     """Yield a tab with the page at an address, connected."""
     with browser_page(**{"viewport": {"width": 1280, "height": 800}, **options}) as tab:
-        tab.set_default_timeout(PATIENCE)
+        tab.set_default_timeout(WAIT_MILLISECONDS)
         tab.goto(address)
         tab.wait_for_selector(".row")
         yield tab

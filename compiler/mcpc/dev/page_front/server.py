@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from mcpc_runtime.http.replies import Reply
 
 DEV = f"{PATH}dev/"
-HERE = (f"{PATH}facts", f"{DEV}builds", f"{DEV}tests")
 WAIT_SECONDS = 20.0
 START_SECONDS = 15.0
 """How long a request waits for a server that is being replaced."""
