@@ -36,11 +36,26 @@
     return 0
   }
 
+  # The script's trap for EXIT runs once, in this shell.  A child that is ended by a signal just after it was forked would
+  # run it too, before Bash resets its traps.  SIGTERM is no reason to end here: it comes when the server has ended, and
+  # so has the file of spares, and it would end the trap.
+  # shellcheck disable=SC2120 # `set` below gives it what it reads
+  __mcpc_keep_exit_trap() {
+    __mcpc_exit_trap=$(builtin trap -p EXIT)
+    if [[ -z $__mcpc_exit_trap ]]; then return 0; fi
+    eval "set ${__mcpc_exit_trap#trap }" # -- COMMAND EXIT
+    __mcpc_exit_trap=$1
+    builtin trap 'case $BASHPID in "$$") eval "$__mcpc_exit_trap" ;; esac' EXIT
+    if [[ -z $(builtin trap -p TERM) ]]; then builtin trap : TERM; fi
+  }
+
   __mcpc_serve() {
     __mcpc_place_log
     __mcpc_options=${-//[!vx]/}
     set +o errexit +o xtrace +o verbose
     builtin trap - DEBUG RETURN ERR
+    # shellcheck disable=SC2119
+    __mcpc_keep_exit_trap
     set -o monitor
     builtin printf 'ready\n' >&"$__mcpc_ready"
     exec {__mcpc_ready}>&-

@@ -186,13 +186,17 @@ trap 'echo over >>"$ENDED"' EXIT
 tool_known() { false; echo "${#KNOWN[@]} ${KNOWN[a]}"; }
 tool_unset() { echo "$NOT_SET"; }
 """
-    files = project(functions, "known", "unset", core=MERGED)
-    made = client(built(tmp_path, files), ENDED=str(tmp_path / "ended"))
-    assert text(made, "known") == "2 1"
-    assert "NOT_SET: unbound variable" in text(made, "unset")
-    made.close()
-    until(lambda: (tmp_path / "ended").exists())
-    assert (tmp_path / "ended").read_text() == "over\n"
+    server = built(tmp_path, project(functions, "known", "unset", core=MERGED))
+    # Together, so that some end while a child has just been forked.
+    ended = [tmp_path / f"ended{number}" for number in range(8)]
+    made = [client(server, ENDED=str(file)) for file in ended]
+    for one in made:
+        assert text(one, "known") == "2 1"
+        assert "NOT_SET: unbound variable" in text(one, "unset")
+    for one in made:
+        one.process.kill()
+    until(lambda: all(file.exists() and file.read_text() for file in ended))
+    assert [file.read_text() for file in ended] == ["over\n"] * len(ended)
 
 
 def test_a_script_sees_how_it_was_started(tmp_path: Path, client) -> None:
