@@ -177,13 +177,13 @@ def test_bytes_and_requests_are_limited(monkeypatch: pytest.MonkeyPatch) -> None
 def test_time_is_limited() -> None:
     now = 0.0
     client = ServerClient(FakeServer({}), Deadline(100, clock=lambda: now))  # type: ignore[arg-type]
-    limits = client.deadline.part(contents.TOTAL_SECONDS)
-    assert limits.part(contents.ONE_SECONDS).seconds() == contents.ONE_SECONDS
+    limits = client.deadline.limited(contents.TOTAL_SECONDS)
+    assert limits.limited(contents.ONE_SECONDS).seconds() == contents.ONE_SECONDS
     now = contents.TOTAL_SECONDS
     assert limits.is_used_up
     assert not client.deadline.is_used_up
     with pytest.raises(ConversationError):
-        limits.part(1)
+        limits.limited(1)
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mcpc.cli import command_options, messages
-from mcpc.cli.scan_targets import Asking, ignored_of_project, scanned_command, scanned_target
+from mcpc.cli.scan_targets import RequestOptions, ignored_of_project, scanned_command, scanned_target
 from mcpc.cli.server_targets import CommandWithServer, connection_options, request_headers, server_command
 from mcpc.diagnostics.formats.visible import visible
 from mcpc.platforms.files import replace_file
@@ -85,12 +85,12 @@ def read_servers(
     """Return the servers of the arguments, and what the settings of projects ignore."""
     words = server_command()
     headers = request_headers(connection["headers"], connection["token_file"])
-    asking = Asking(headers, connection["timeout"], connection["lists_only"])
+    request = RequestOptions(headers, connection["timeout"], connection["lists_only"])
     chosen = targets or (() if words else (".",))
     ignored = [entry for target in chosen for entry in ignored_of_project(target)]
-    servers = [scanned_target(target, given, asking) for target in chosen]
+    servers = [scanned_target(target, given, request) for target in chosen]
     if words:
-        servers.append(scanned_command(words, asking))
+        servers.append(scanned_command(words, request))
     return servers, ignored
 
 

@@ -47,7 +47,7 @@ FIELDS = {"prompt": "messages", "resource": "contents"}
 MAX_UNREAD = 300
 
 
-class Asking(NamedTuple):
+class RequestOptions(NamedTuple):
     """How running servers are asked: headers for addresses, for how long, and whether for their lists only."""
 
     headers: Mapping[str, str]
@@ -55,13 +55,13 @@ class Asking(NamedTuple):
     is_lists_only: bool = False
 
 
-def scanned_target(target: str, given: Mapping[str, Any], asking: Asking) -> ScannedServer:
+def scanned_target(target: str, given: Mapping[str, Any], request: RequestOptions) -> ScannedServer:
     """Return a target with all that can be scanned of it; exit with a message if it cannot be read."""
     path = Path(target)
-    if is_address(target) and not asking.is_lists_only:
-        return running_server(target, *read_address_contents(target, asking.headers, asking.seconds))
+    if is_address(target) and not request.is_lists_only:
+        return running_server(target, *read_address_contents(target, request.headers, request.seconds))
     if not path.is_dir() and not (path.is_file() and zipfile.is_zipfile(path)):
-        lists = read_target(target, given, asking.headers, asking.seconds)
+        lists = read_target(target, given, request.headers, request.seconds)
         return ScannedServer(lists.name, target, lists.as_json())
     with built_artifact(path, dict(given)) as artifact:
         lists, files = artifact_lists(artifact), tuple(artifact_files(artifact))
@@ -69,13 +69,13 @@ def scanned_target(target: str, given: Mapping[str, Any], asking: Asking) -> Sca
     return ScannedServer(lists.name, target, lists.as_json(), files, locate)
 
 
-def scanned_command(words: Sequence[str], asking: Asking) -> ScannedServer:
+def scanned_command(words: Sequence[str], request: RequestOptions) -> ScannedServer:
     """Return the server that a command line starts."""
     target = " ".join(words)[:80]
-    if asking.is_lists_only:
-        lists = read_command(words, asking.seconds)
+    if request.is_lists_only:
+        lists = read_command(words, request.seconds)
         return ScannedServer(lists.name, target, lists.as_json())
-    return running_server(target, *read_command_contents(words, asking.seconds))
+    return running_server(target, *read_command_contents(words, request.seconds))
 
 
 def running_server(target: str, lists: ServerLists, contents: ServerContents) -> ScannedServer:

@@ -80,7 +80,7 @@ class Deadline:
         if self._left < 0:
             raise ConversationError(f"it sent more than {self._size >> 20} MB")
 
-    def part(self, seconds: float, size: int = MAX_BYTES) -> Deadline:
+    def limited(self, seconds: float, size: int = MAX_BYTES) -> Deadline:
         """Return the limits of a part of the conversation, whose bytes count here, too; raise ConversationError."""
         found = Deadline(min(seconds, self.seconds()), min(size, max(0, self._left)), self._clock)
         found._whole = self
@@ -148,7 +148,7 @@ class ServerClient:
         """Return what a server of the stateless era says about itself; raise ConversationError for others."""
         self.is_stateless = True
         self.transport.use_revision(STATELESS)
-        result = self.request("server/discover", {}, self.deadline.part(DISCOVER_SECONDS))
+        result = self.request("server/discover", {}, self.deadline.limited(DISCOVER_SECONDS))
         if STATELESS not in (result.get("supportedVersions") or ()):
             raise ConversationError(f"it does not support revision {STATELESS}")
         meta = result.get("_meta")

@@ -2,7 +2,7 @@
 
 A server is not trusted: the time, the bytes and the number of requests are limited, and what is not read is counted,
 with the first reason.  Prompts get the names of their required arguments as values; templates are not read, because
-nobody knows values for them.
+no one knows values for them.
 """
 
 from __future__ import annotations
@@ -76,8 +76,8 @@ def read_contents(client: ServerClient, lists: ServerLists) -> ServerContents:
     limits, answered = None, 0
     for question in asked[:MAX_REQUESTS]:
         try:
-            limits = limits or client.deadline.part(TOTAL_SECONDS, MAX_BYTES)
-            found += _answer(client, question, limits.part(ONE_SECONDS))
+            limits = limits or client.deadline.limited(TOTAL_SECONDS, MAX_BYTES)
+            found += _answer(client, question, limits.limited(ONE_SECONDS))
             answered += 1
         except ConversationError as problem:
             reasons.append(f"{question.kind} {question.name}: {problem}")
