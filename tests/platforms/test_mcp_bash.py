@@ -129,7 +129,7 @@ def test_tools_are_answered_as_on_this_machine(git_bash: GitBash, tmp_path: Path
     on_windows = conversation(with_git("3.13", git_bash), server)
     assert on_windows[0] == replies
     assert on_windows[1] == told
-    assert len(told) == 13
+    assert len(told) == 14
     assert [("error" in reply) for reply in replies] == [False, False, True, False, False, False, True, True]
 
 
