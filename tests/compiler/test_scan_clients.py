@@ -14,7 +14,7 @@ from click.testing import CliRunner
 
 from mcpc.cli import cli
 from mcpc.cli.configured_entries import is_replaceable
-from mcpc.scan.client_entries import Part, is_secret, secret_kind, shown_address, shown_command
+from mcpc.scan.client_entries import EntryText, is_secret, secret_kind, shown_address, shown_command
 from mcpc.scan.downloads import unfixed_package
 from mcpc.scan.formats import SCAN_FORMATS
 from support.client_home import use_home
@@ -309,7 +309,7 @@ def test_values_that_are_secrets(name: str, value: str, expected: bool) -> None:
     [f"API_KEY={SECRET}", f"--token={SECRET}", f"Authorization: Bearer {SECRET}", TOKEN, f"https://h/?key={SECRET}"],
 )
 def test_words_that_have_secrets_are_found_and_not_shown(word: str) -> None:
-    assert secret_kind(Part("word", "", word, ""))
+    assert secret_kind(EntryText("word", "", word, ""))
     assert SECRET not in shown_command(["x", "--header", word, SECRET])
     assert TOKEN not in shown_command(["x", word])
 

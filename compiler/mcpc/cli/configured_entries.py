@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mcpc.doctor.environment import COMMANDS, URLS, VARIABLES, launch_of
-from mcpc.scan.client_entries import ADDRESS, HEADER, VARIABLE, WORD, ClientEntry, Part
+from mcpc.scan.client_entries import ADDRESS, HEADER, VARIABLE, WORD, ClientEntry, EntryText
 from mcpc.scan.entry_positions import entry_position
 from mcpc_runtime.clients.files import read_text
 from mcpc_runtime.clients.yaml_text import entries_of, fields_of, read_lines, scalar, section_of, statements
@@ -61,25 +61,25 @@ def entry_of(server: ConfiguredServer) -> ClientEntry:
     )
 
 
-def _parts(entry: dict[str, Any]) -> Iterator[Part]:
+def _parts(entry: dict[str, Any]) -> Iterator[EntryText]:
     for name in (*COMMANDS, "args"):
         value = entry.get(name)
         if isinstance(value, str) and value:
-            yield Part(WORD, "", value, f"/{name}")
+            yield EntryText(WORD, "", value, f"/{name}")
         for number, word in enumerate(value if isinstance(value, list) else ()):
             if isinstance(word, str):
-                yield Part(WORD, "", word, f"/{name}/{number}")
+                yield EntryText(WORD, "", word, f"/{name}/{number}")
     for kind, fields in ((VARIABLE, VARIABLES), (HEADER, HEADERS)):
         yield from (part for name in fields for part in _members(kind, name, entry.get(name)))
     for name in URLS:
         if isinstance(entry.get(name), str):
-            yield Part(ADDRESS, name, entry[name], f"/{name}")
+            yield EntryText(ADDRESS, name, entry[name], f"/{name}")
 
 
-def _members(kind: str, name: str, table: object) -> Iterator[Part]:
+def _members(kind: str, name: str, table: object) -> Iterator[EntryText]:
     for key, value in table.items() if isinstance(table, dict) else ():
         if isinstance(value, str):
-            yield Part(kind, str(key), value, f"/{name}/{key}")
+            yield EntryText(kind, str(key), value, f"/{name}/{key}")
 
 
 def headers_of(entry: dict[str, Any]) -> dict[str, str]:

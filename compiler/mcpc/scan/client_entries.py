@@ -1,6 +1,6 @@
 """How a server is written in a client's configuration, and how it is shown without its secrets.
 
-A text of an entry is a `Part` with its place in the file.  What a report shows of a command is what cannot be a secret:
+A text of an entry is a `EntryText` with its place in the file.  What a report shows of a command is what cannot be a secret:
 programs, packages, paths and names of options.
 """
 
@@ -35,7 +35,7 @@ MAX_SHOWN = 100
 HIDDEN = "…"
 
 
-class Part(NamedTuple):
+class EntryText(NamedTuple):
     """A text of an entry: what it is (`word`, `variable`, `header`, `address`), its name, and its JSON Pointer."""
 
     kind: str
@@ -55,17 +55,17 @@ class ClientEntry:
 
     client: str
     path: str
-    parts: tuple[Part, ...] = ()
+    parts: tuple[EntryText, ...] = ()
     started: tuple[str, ...] = ()
     replaceable: tuple[str, ...] = ()
     is_shared: bool = False
 
-    def of(self, kind: str) -> list[Part]:
+    def of(self, kind: str) -> list[EntryText]:
         """Return the texts of one kind, in order."""
         return [part for part in self.parts if part.kind == kind]
 
 
-def secret_parts(entry: ClientEntry) -> Iterator[tuple[Part, str]]:
+def secret_parts(entry: ClientEntry) -> Iterator[tuple[EntryText, str]]:
     """Yield the texts that are secrets, each with what it is."""
     words = entry.of(WORD)
     names = ["", *(part.value if OPTION.fullmatch(part.value) else "" for part in words)]
@@ -76,7 +76,7 @@ def secret_parts(entry: ClientEntry) -> Iterator[tuple[Part, str]]:
             yield part, what
 
 
-def secret_kind(part: Part, option: str = "") -> str:
+def secret_kind(part: EntryText, option: str = "") -> str:
     """Return what secret a text is, or an empty text; `option`: the option before a word."""
     form = next(known_secrets(part.value), None)
     if form:
@@ -86,7 +86,7 @@ def secret_kind(part: Part, option: str = "") -> str:
     return next((f"the value of `{name}`" for name, value in _named(part, option) if is_secret(name, value)), "")
 
 
-def _named(part: Part, option: str) -> Iterator[tuple[str, str]]:
+def _named(part: EntryText, option: str) -> Iterator[tuple[str, str]]:
     """Yield the names and values of a text: a variable has one, a word may be `NAME=VALUE`, an address has a query."""
     if part.kind in (VARIABLE, HEADER):
         yield part.name, part.value

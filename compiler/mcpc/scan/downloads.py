@@ -100,7 +100,7 @@ def unfixed_package(words: Sequence[str]) -> str:
 
 
 def _package(words: Sequence[str], downloader: Downloader) -> str:
-    """Return the package that a command names: by an option, else its first word that is none."""
+    """Return the package that a command names: by an option, else its first word that is not an option."""
     waiting, first = [*downloader.before], ""
     at = 0
     while at < len(words):

@@ -1,4 +1,4 @@
-"""The forms of secrets: keys with known beginnings, and passwords in addresses; placeholders of documentation are none.
+"""The forms of secrets: keys with known beginnings, and passwords in addresses, but no placeholders of documentation.
 
 All patterns are bounded, so that a search is linear in the text.
 """
