@@ -1,7 +1,7 @@
 """How a server is written in a client's configuration, and how it is shown without its secrets.
 
-A text of an entry is a `EntryText` with its place in the file.  What a report shows of a command is what cannot be a secret:
-programs, packages, paths and names of options.
+Each text of an entry has its place in the file.  What a report shows of a command is what cannot be a secret: programs,
+packages, paths and names of options.
 """
 
 from __future__ import annotations
