@@ -106,7 +106,7 @@ def is_valid(validator: Any, value: Json, references: int = MAX_REFERENCES) -> b
 
 @contextmanager
 def panics_named() -> Iterator[None]:
-    """Raise RecursionError where the library's native part meets the end of the stack, by no Exception that has a name."""
+    """Raise RecursionError where the native part of the library meets the end of the stack, by an unnamed exception."""
     try:
         yield
     except BaseException as problem:
