@@ -88,7 +88,7 @@ class HttpTransport:
         more |= {VERSION: self._revision} if self._revision else {}
         if self._revision == STATELESS:
             more |= {METHOD: message["method"], **self.headers_of(message)}
-        return self._requests.post(self._url, message, more, deadline)
+        return self._requests.send_message(self._url, message, more, deadline)
 
     def _older_stream(self, refused: ConversationError, deadline: Deadline) -> LegacySseTransport:
         """Return the stream of a server of revision 2024-11-05; raise the error of the others."""

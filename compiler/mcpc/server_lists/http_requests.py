@@ -46,7 +46,7 @@ class HttpRequests:
         self._headers = dict(headers)
         self._opener = urllib.request.build_opener(_NoRedirects)
 
-    def post(self, url: str, message: Object, more: Mapping[str, str], deadline: Deadline) -> Any:
+    def send_message(self, url: str, message: Object, more: Mapping[str, str], deadline: Deadline) -> Any:
         """Return the context of the response to a message; raise ConversationError."""
         headers = {"Accept": f"application/json, {EVENT_STREAM}", "Content-Type": "application/json"}
         request = urllib.request.Request(url, json.dumps(message).encode(), {**headers, **self._headers, **more})
@@ -113,7 +113,7 @@ def read_body(response: Any, deadline: Deadline) -> bytes:
 
 
 def as_object(body: bytes) -> Object:
-    """Return the JSON object that bytes are; an empty one if they are none."""
+    """Return the JSON object that bytes are; an empty one for other bytes."""
     try:
         found = json.loads(body)
     except (ValueError, RecursionError):

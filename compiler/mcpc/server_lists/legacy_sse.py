@@ -73,7 +73,7 @@ class LegacySseTransport:
 
     def notify(self, message: Object, deadline: Deadline) -> None:
         """Post a message; raise ConversationError."""
-        with self._requests.post(self._endpoint, message, {}, deadline) as response:
+        with self._requests.send_message(self._endpoint, message, {}, deadline) as response:
             read_body(response, deadline)
 
     def close(self) -> None:
@@ -93,7 +93,7 @@ class LegacySseTransport:
         return found
 
     def _lines(self, response: IO[bytes]) -> Iterator[bytes]:
-        """Yield the lines of the stream, within the limits of whoever waits for them."""
+        """Yield the lines of the stream, within the limits of the request that waits."""
         while line := response.readline(MAX_LINE):
             self._deadline.count(len(line))
             self._deadline.seconds()
