@@ -156,7 +156,7 @@ def refuse_taken_paths(settings: HttpSettings, images: Mapping[str, Image], imag
     for hidden in call_rows(image.hooks("hidden_paths"), settings, paths):
         if hidden:
             raise ServeError(
-                USAGE, f"--ui: the page would hide {hidden[0]} of this server: leave out --ui, or rename it"
+                USAGE, f"--ui: the page would hide {hidden[0]} of this server; rename it, or leave out --ui"
             )
 
 
