@@ -35,6 +35,19 @@ def greet(name: str) -> str:
 def leave() -> str:
     """End the server."""
     os._exit(3)
+
+
+@mcp.prompt
+def travel(country: str, city: str) -> str:
+    """Plan a journey."""
+    return f"a journey to {city}"
+
+
+@mcp.completion("travel", "city")
+def cities(value: str, context_arguments: dict[str, str]) -> list[str]:
+    """Complete cities of the chosen country."""
+    offered = {"FR": ["Paris", "Pau"], "IT": ["Parma"]}.get(context_arguments.get("country"), [])
+    return [city for city in offered if city.startswith(value)]
 '''
 CASES = """\
 tests:
@@ -191,6 +204,7 @@ def test_greets(mcp_server):
     assert mcp_server.era("handshake").call("greet", name="Ada").structured == {"result": "Hello, Ada!"}
     assert mcp_server.with_environment(WORD="Hi").call("greet", name="Ada").text == "Hi, Ada!"
     assert mcp_server.prompt("nothing").code == -32602
+    assert mcp_server.complete("travel", "city", "P", country="FR").values == ["Paris", "Pau"]
 """
 
 
@@ -222,3 +236,53 @@ def test_the_plugin_imports_nothing_of_mcpc() -> None:
     variables = {**os.environ, "PYTHONPATH": SOURCES}
     done = subprocess.run([sys.executable, "-c", code], env=variables, capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"
+
+
+COMPLETIONS = """\
+tests:
+- name: cities of France
+  complete: {prompt: travel, argument: city, value: Pa}
+  arguments: {country: FR}
+  expect: {values: [Paris, Pau], total: 2, hasMore: false, text: "Paris\\nPau", matches: Pau, json: {/values/1: Pau}}
+- name: cities of Italy
+  complete: {prompt: travel, argument: city, value: Pa}
+  arguments: {country: IT}
+  expect:
+    values: [Pavia]  # is found to be another one
+    total: 3
+- name: no such argument
+  complete: {prompt: travel, argument: town}
+  expect: {error: -32602}
+"""
+
+
+def test_completions_are_tested_in_every_era_over_every_transport(project: Path, tmp_path: Path) -> None:
+    write_files(tmp_path, {"cases/complete.yaml": COMPLETIONS})
+    words = ("test", project, "--cases", tmp_path / "cases")
+    done = mcpc(*words, "--coverage")
+    assert (done.returncode, "3 cases, 12 calls: 1 failed" in done.stdout) == (1, True), done.stdout
+    assert 'values\n    expected ["Pavia"]\n    found    ["Parma"]' in done.stdout
+    assert "no case: completion" not in done.stdout
+    assert mcpc(*words, "--update", "--transport", "stdio").returncode == 0
+    updated = COMPLETIONS.replace("values: [Pavia]", 'values: ["Parma"]').replace("total: 3", "total: 1")
+    assert (tmp_path / "cases/complete.yaml").read_text() == updated
+
+
+def test_a_completion_of_what_is_not_there_is_reported(built: Path, tmp_path: Path) -> None:
+    case = "tests:\n- {name: a, complete: {prompt: travel, argument: citi}}\n- {name: b, tool: greet, arguments: {name: A}}\n"
+    write_files(tmp_path, {"cases/a.yaml": case})
+    done = mcpc("test", built, "--cases", tmp_path / "cases")
+    assert (done.returncode, "did you mean `travel city`?" in done.stderr) == (1, True)
+    write_files(tmp_path, {"cases/a.yaml": case.replace("citi", "city")})
+    done = mcpc("test", built, "--cases", tmp_path / "cases", "--filter", "^b$", "--coverage")
+    assert "no case: completion travel city" in done.stdout
+
+
+def test_a_completion_in_a_call_log_becomes_a_case(built: Path, tmp_path: Path) -> None:
+    log = tmp_path / "calls.jsonl"
+    variables = {**os.environ, "MCPC_CALL_LOG": str(log), "MCPC_CALL_LOG_VALUES": "1"}
+    subprocess.run([sys.executable, built, "complete", "travel", "city", "Par"], env=variables, check=True, timeout=60)
+    done = mcpc("test", built, "--record", log, "-o", tmp_path / "cases/new.yaml")
+    assert done.returncode == 0, done.stderr
+    assert "argument: city" in (tmp_path / "cases/new.yaml").read_text()
+    assert mcpc("test", built, "--cases", tmp_path / "cases").returncode == 0

@@ -17,6 +17,7 @@ import click
 from mcpc import programs
 from mcpc.cli import command_options, messages
 from mcpc.cli.build_steps import build_project, write_artifact
+from mcpc.emit.table import names_of_table
 from mcpc.pack import is_deflated
 from mcpc.pack.prologue import START
 
@@ -97,6 +98,7 @@ def archive_contents(archive: zipfile.ZipFile) -> dict[str, Any]:
     index = parse_index(stored_entry(archive, "mcpc_app/index.py"))
     blob = stored_entry(archive, "mcpc_app/blob")
     newest = index["revisions"][index["stateless_versions"][-1]]
+    facts |= {"completions": completed_arguments(index["completions"], blob)} if "completions" in index else {}
     facts |= server_description(index["result_meta"], newest["answers"], blob)
     return facts | {row[0].decode(): list_items(row, blob) for row in newest["lists"].values()}
 
@@ -124,6 +126,16 @@ def parse_index(source: bytes) -> dict[str, Any]:
     assignment = next(node for node in ast.parse(source).body if isinstance(node, ast.Assign))
     index: dict[str, Any] = ast.literal_eval(assignment.value)
     return index
+
+
+def completed_arguments(table: tuple[int, int], blob: bytes) -> list[dict[str, Any]]:
+    """Return the arguments that a server completes, as `ref` and `argument` of the protocol, sorted."""
+    found = []
+    for key in sorted(names_of_table(table, blob)):
+        kind, name, argument = key.split("\n")
+        ref = {"type": "ref/prompt", "name": name} if kind == "prompt" else {"type": "ref/resource", "uri": name}
+        found.append({"ref": ref, "argument": argument})
+    return found
 
 
 def list_items(row: tuple[Any, ...], blob: bytes) -> list[Any]:

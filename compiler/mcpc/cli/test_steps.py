@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,7 +14,9 @@ from mcpc.cli import messages, report
 from mcpc.cli.artifact import artifact_contents, artifact_environment, built_artifact
 from mcpc.diagnostics import in_order
 from mcpc.diagnostics.suggestions import quoted
+from mcpc.ir.uri_templates import TemplateError, parse_template
 from mcpc.testing.case_files import FOLDER, SUFFIXES, case_sources, read_cases, unknown_targets
+from mcpc.testing.coverage import completed_arguments
 from mcpc.testing.model import BOTH, ERAS, TRANSPORTS
 from mcpc.testing.running import VariantSelection
 from mcpc.testing.servers import Served
@@ -82,9 +84,26 @@ def report_problems(problems: Diagnostics, sources: Mapping[str, Source], folder
 
 def check_targets(loaded: Loaded, facts: Mapping[str, Any]) -> None:
     """Report cases of what the server does not offer, and exit."""
-    offered = {kind: [each["name"] for each in facts[name]] for kind, name in LISTS.items() if is_list(facts.get(name))}
-    problems = unknown_targets(loaded.cases, offered)
+    problems = unknown_targets(loaded.cases, offered_names(facts))
     report_problems(problems, loaded.sources, Path(loaded.prefix or "."))
+
+
+def offered_names(facts: Mapping[str, Any]) -> dict[str, list[str]]:
+    """Return the names of what a built file offers, by kind; a list that it makes at run time is not there."""
+    offered = {kind: [each["name"] for each in facts[name]] for kind, name in LISTS.items() if is_list(facts.get(name))}
+    prompts, templates = facts.get("prompts"), facts.get("resourceTemplates", [])
+    if is_list(prompts) and is_list(templates):
+        names = [each.name for each in completed_arguments(facts)]
+        names += [f"{prompt['name']} {each['name']}" for prompt in prompts for each in prompt.get("arguments", ())]
+        with suppress(TemplateError):
+            names += [name for each in templates for name in variable_names(each["uriTemplate"])]
+            offered["complete"] = [*dict.fromkeys(names)]
+    return offered
+
+
+def variable_names(template: str) -> list[str]:
+    """Return a template with each of its variables, as names of what can be completed; raise TemplateError."""
+    return [f"{template} {variable.name}" for variable in parse_template(template).variables]
 
 
 def is_list(value: object) -> bool:

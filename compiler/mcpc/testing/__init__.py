@@ -1,5 +1,6 @@
 """Tests of a server: cases in files beside its definitions, and arguments made from its schemas.
 
+case_fields.py    the fields of such files, as tables
 case_files.py     the files of a project's `tests` folder, and their cases as values, with the place of each
 model.py          a case, what it expects, what was found
 servers.py        the built file as processes: over standard input and output, and over HTTP

@@ -25,15 +25,20 @@ from mcpc.testing.model import NOTHING, Reply
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from mcpc.testing.model import CompletedArgument
+
     Object = dict[str, Any]
 
 METHODS = {
     "tool": ("tools/call", "name"),
     "prompt": ("prompts/get", "name"),
     "resource": ("resources/read", "uri"),
+    "complete": ("completion/complete", ""),
 }
-"""The method that calls each kind of definition, and the parameter that names it."""
-NAMED = dict(METHODS.values())
+"""The method that calls each kind of definition, and the parameter that names it, if one does."""
+NAMED = {method: member for method, member in METHODS.values() if member}
+REFERENCES = {"prompt": ("ref/prompt", "name"), "resource": ("ref/resource", "uri")}
+"""How a request for completion refers to what has the argument."""
 CAPABILITIES: Object = {"elicitation": {"form": {}, "url": {}}, "sampling": {"tools": {}}, "roots": {}}
 DECLINED: Mapping[str, Object] = {
     "elicitation/create": {"action": "decline"},
@@ -130,21 +135,31 @@ def call_params(kind: str, target: str, arguments: Mapping[str, Any]) -> Object:
     return named if kind == "resource" else {**named, "arguments": dict(arguments)}
 
 
+def completion_params(completed: CompletedArgument, arguments: Mapping[str, Any]) -> Object:
+    """Return the parameters of a request for completion; `arguments`: what was chosen for the other arguments."""
+    kind, member = REFERENCES[completed.kind]
+    argument = {"name": completed.argument, "value": completed.value}
+    params: Object = {"ref": {"type": kind, member: completed.ref}, "argument": argument}
+    return {**params, "context": {"arguments": dict(arguments)}} if arguments else params
+
+
 def reply_of(kind: str, result: Object) -> Reply:
     """Return the reply that a result is."""
-    meta = result.get("_meta")
+    meta, completion = result.get("_meta"), result.get("completion", NOTHING)
     problems = meta.get(PROBLEMS) if isinstance(meta, dict) else None
     return Reply(
         is_error=result.get("isError") is True,
         text="\n".join(_texts(kind, result)),
-        structured=result.get("structuredContent", NOTHING),
+        structured=completion if kind == "complete" else result.get("structuredContent", NOTHING),
         problems=tuple(problems) if isinstance(problems, list) else None,
         result=result,
     )
 
 
 def _texts(kind: str, result: Object) -> list[str]:
-    """Return the texts of a result: of the content of a tool, the messages of a prompt, the contents of a resource."""
+    """Return the texts of a result: of a tool's content, a prompt's messages, a resource's contents, or the values."""
+    if kind == "complete":
+        return [*map(str, completed_values(result.get("completion")))]
     parts = result.get({"tool": "content", "prompt": "messages", "resource": "contents"}[kind])
     found = []
     for part in parts if isinstance(parts, list) else ():
@@ -152,6 +167,12 @@ def _texts(kind: str, result: Object) -> list[str]:
         if isinstance(block, dict) and isinstance(block.get("text"), str):
             found.append(block["text"])
     return found
+
+
+def completed_values(completion: Any) -> list[Any]:
+    """Return the values of a completion; none if it has not the protocol's form."""
+    values = completion.get("values") if isinstance(completion, dict) else None
+    return values if isinstance(values, list) else []
 
 
 def repeated_headers(message: Object, tools: Mapping[str, Any]) -> dict[str, str]:

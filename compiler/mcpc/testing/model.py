@@ -33,12 +33,31 @@ class Variant(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
+class CompletedArgument:
+    """What a case completes: an argument of a prompt, or a variable of a resource template.
+
+    `kind`: prompt or resource; `ref`: the prompt's name, or the template; `value`: what was typed.
+    """
+
+    kind: str
+    ref: str
+    argument: str
+    value: str = ""
+
+    @property
+    def name(self) -> str:
+        """Its name in reports, as in the call log."""
+        return f"{self.ref} {self.argument}"
+
+
+@dataclass(frozen=True, slots=True)
 class Case:
     """One call and what it has to lead to.
 
-    `kind`: tool, prompt or resource; `target`: its name or URI.  `environment`: variables of the server.  `headers`: of
-    its requests over HTTP.  `answers`: results for the questions of the server, in order.  `expect`: the object of the
-    file, None if it is left out.  `node`: the whole case in its file.  `number`: its place in its file, from 1.
+    `kind`: tool, prompt, resource or complete; `target`: its name or URI.  `environment`: variables of the server.
+    `headers`: of its requests over HTTP.  `answers`: results for the questions of the server, in order.  `expect`: the
+    object of the file, None if it is left out.  `node`: the whole case in its file.  `number`: its place in its file,
+    from 1.  `completed`: of a completion only.
     """
 
     name: str
@@ -52,6 +71,7 @@ class Case:
     expect: Node | None
     node: Node
     number: int
+    completed: CompletedArgument | None = None
 
     @property
     def file(self) -> str:

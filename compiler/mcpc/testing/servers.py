@@ -22,7 +22,7 @@ from mcpc.server_lists.client import ConversationError
 from mcpc.server_lists.http import connected
 from mcpc.server_lists.processes import started_server
 from mcpc.smoke import START_BY_PYTHON
-from mcpc.testing.client import EraClient, call_params
+from mcpc.testing.client import EraClient, call_params, completion_params
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -83,7 +83,11 @@ class Connection:
 
     def call(self, case: Case, variant: Variant) -> Reply:
         """Return the reply to the call of a case; raise ConversationError if there is none."""
-        params = call_params(case.kind, case.target, case.arguments)
+        params = (
+            completion_params(case.completed, case.arguments)
+            if case.completed
+            else call_params(case.kind, case.target, case.arguments)
+        )
         return self.request(CallRoute(variant, case.headers), case.kind, params, case.answers)
 
     def request(
