@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mcpc.cli import command_options, messages
-from mcpc.cli.scan_targets import ignored_of_project, scanned_command, scanned_target
+from mcpc.cli.scan_targets import RequestOptions, ignored_of_project, scanned_command, scanned_target
 from mcpc.cli.server_targets import CommandWithServer, connection_options, request_headers, server_command
+from mcpc.diagnostics.formats.visible import visible
 from mcpc.platforms.files import replace_file
 from mcpc.scan import scan_pins, scan_servers
 from mcpc.scan.formats import SCAN_FORMATS
@@ -47,6 +48,7 @@ WIDTH = 80
     metavar="FILE",
     help="Report definitions that differ from a file of `--pin`, with status 6.",
 )
+@click.option("--lists-only", is_flag=True, help="Neither get prompts nor read resources of running servers.")
 @click.option("--format", "output", type=click.Choice([*SCAN_FORMATS]), default="text", help="Format of the report.")
 @connection_options
 @command_options.build_options
@@ -58,7 +60,7 @@ def command(targets: tuple[str, ...], output: str, **given: Any) -> None:
     called.
     """
     own = {name: given.pop(name) for name in ("fail_on", "entries", "pin", "check_pin")}
-    connection = {name: given.pop(name) for name in ("headers", "token_file", "timeout")}
+    connection = {name: given.pop(name) for name in ("headers", "token_file", "timeout", "lists_only")}
     pins = read_pins(own["check_pin"]) if own["check_pin"] else None
     servers, ignored = read_servers(targets, given, connection)
     findings = scan_servers(servers)
@@ -69,6 +71,9 @@ def command(targets: tuple[str, ...], output: str, **given: Any) -> None:
     click.echo(SCAN_FORMATS[output](report), nl=False)
     for entry in unused:
         click.echo(messages.IGNORES_NOTHING.format(entry=entry), err=True)
+    for server in servers:
+        if server.unread:
+            click.echo(messages.NOTE_OF_SERVER.format(name=visible(server.name), text=server.unread), err=True)
     if own["pin"]:
         write_pins(own["pin"], servers)
     exit_with_status(left, own["fail_on"])
@@ -80,11 +85,12 @@ def read_servers(
     """Return the servers of the arguments, and what the settings of projects ignore."""
     words = server_command()
     headers = request_headers(connection["headers"], connection["token_file"])
+    request = RequestOptions(headers, connection["timeout"], connection["lists_only"])
     chosen = targets or (() if words else (".",))
     ignored = [entry for target in chosen for entry in ignored_of_project(target)]
-    servers = [scanned_target(target, given, headers, connection["timeout"]) for target in chosen]
+    servers = [scanned_target(target, given, request) for target in chosen]
     if words:
-        servers.append(scanned_command(words, connection["timeout"]))
+        servers.append(scanned_command(words, request))
     return servers, ignored
 
 

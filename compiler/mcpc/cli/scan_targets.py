@@ -7,24 +7,34 @@ import json
 import re
 import zipfile
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
 from mcpc import pipeline
 from mcpc.cli import command_options, messages, report
 from mcpc.cli.artifact import READ_ERRORS, built_artifact, stored_entry
-from mcpc.cli.server_targets import artifact_lists, read_command, read_target
+from mcpc.cli.server_targets import (
+    artifact_lists,
+    read_address_contents,
+    read_command,
+    read_command_contents,
+    read_target,
+)
+from mcpc.diagnostics.formats.visible import visible
 from mcpc.frontends.project import PYPROJECT
 from mcpc.scan.ignored import IgnoreError, project_ignored
 from mcpc.scan.model import Role, ScannedFile, ScannedServer
 from mcpc.scan.positions import locator
+from mcpc.server_lists.http import is_address
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from mcpc.scan.ignored import Ignored
     from mcpc.scan.model import Hit, Position
+    from mcpc.server_lists import ServerLists
+    from mcpc.server_lists.contents import ServerContents
 
 HANDLERS, HANDLERS_ZIP, SUPPORT = "handlers/", "handlers.zip", "handlers/.mcpc/"
 COMPILED = (".pyc", ".so", ".zip", ".png")
@@ -32,13 +42,26 @@ MAX_FILE_BYTES = 1 << 20
 STATIC = re.compile(rb'\[\{"(?:uri|role|type)":"')
 """The beginning of static contents, messages or results in the blob of a built file."""
 MAX_STATIC = 10_000
+FIELDS = {"prompt": "messages", "resource": "contents"}
+"""Where the texts of a definition's contents are, for reports."""
+MAX_UNREAD = 300
 
 
-def scanned_target(target: str, given: Mapping[str, Any], headers: Mapping[str, str], seconds: float) -> ScannedServer:
+class RequestOptions(NamedTuple):
+    """How running servers are asked: headers for addresses, for how long, and whether for their lists only."""
+
+    headers: Mapping[str, str]
+    seconds: float
+    is_lists_only: bool = False
+
+
+def scanned_target(target: str, given: Mapping[str, Any], request: RequestOptions) -> ScannedServer:
     """Return a target with all that can be scanned of it; exit with a message if it cannot be read."""
     path = Path(target)
+    if is_address(target) and not request.is_lists_only:
+        return running_server(target, *read_address_contents(target, request.headers, request.seconds))
     if not path.is_dir() and not (path.is_file() and zipfile.is_zipfile(path)):
-        lists = read_target(target, given, headers, seconds)
+        lists = read_target(target, given, request.headers, request.seconds)
         return ScannedServer(lists.name, target, lists.as_json())
     with built_artifact(path, dict(given)) as artifact:
         lists, files = artifact_lists(artifact), tuple(artifact_files(artifact))
@@ -46,10 +69,22 @@ def scanned_target(target: str, given: Mapping[str, Any], headers: Mapping[str, 
     return ScannedServer(lists.name, target, lists.as_json(), files, locate)
 
 
-def scanned_command(words: Sequence[str], seconds: float) -> ScannedServer:
+def scanned_command(words: Sequence[str], request: RequestOptions) -> ScannedServer:
     """Return the server that a command line starts."""
-    lists = read_command(words, seconds)
-    return ScannedServer(lists.name, " ".join(words)[:80], lists.as_json())
+    target = " ".join(words)[:80]
+    if request.is_lists_only:
+        lists = read_command(words, request.seconds)
+        return ScannedServer(lists.name, target, lists.as_json())
+    return running_server(target, *read_command_contents(words, request.seconds))
+
+
+def running_server(target: str, lists: ServerLists, contents: ServerContents) -> ScannedServer:
+    """Return a running server with what its prompts and resources say."""
+    files = tuple(ScannedFile(one.name, Role.CONTENTS, one.text, one.kind, FIELDS[one.kind]) for one in contents.found)
+    unread = messages.UNREAD.format(unread=contents.unread, total=contents.total, why=contents.why)
+    return ScannedServer(
+        lists.name, target, lists.as_json(), files, unread=visible(unread, MAX_UNREAD) if contents.unread else ""
+    )
 
 
 def ignored_of_project(target: str) -> tuple[Ignored, ...]:

@@ -8,13 +8,14 @@ from __future__ import annotations
 import zipfile
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from mcpc.cli import command_options, messages
 from mcpc.cli.artifact import artifact_contents, built_artifact
 from mcpc.server_lists.client import SECONDS, ConversationError, read_server
+from mcpc.server_lists.contents import read_server_contents
 from mcpc.server_lists.http import UnsafeAddressError, connected, is_address
 from mcpc.server_lists.model import SnapshotError, lists_from_json, read_snapshot
 from mcpc.server_lists.processes import started_server
@@ -23,7 +24,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from mcpc.server_lists import ServerLists
+    from mcpc.server_lists.contents import ServerContents
 
+Answer = TypeVar("Answer")
 NO_ANSWER = 4
 THIS_FOLDER = "."
 """The target of a command if none is given."""
@@ -100,7 +103,7 @@ def request_headers(headers: Sequence[str], token_file: Path | None) -> dict[str
 def read_target(target: str, given: Mapping[str, Any], headers: Mapping[str, str], seconds: float) -> ServerLists:
     """Return what a target offers; exit with a message if it cannot be read.  `given`: build options."""
     if is_address(target):
-        return _running(target, partial(connected, target, headers), seconds)
+        return answered(target, lambda: read_server(partial(connected, target, headers), seconds))
     path = Path(target)
     if not path.exists():
         raise click.UsageError(messages.SERVER_TARGET_EXPECTED.format(target=target))
@@ -123,9 +126,19 @@ def read_server_target(target: str, given: dict[str, Any]) -> ServerLists:
     return read_command(words, seconds) if words else read_target(target, given, headers, seconds)
 
 
+def read_address_contents(url: str, headers: Mapping[str, str], seconds: float) -> tuple[ServerLists, ServerContents]:
+    """Return what a server at an address offers and says; exit with a message if it does not answer."""
+    return answered(url, lambda: read_server_contents(partial(connected, url, headers), seconds))
+
+
+def read_command_contents(words: Sequence[str], seconds: float) -> tuple[ServerLists, ServerContents]:
+    """Return what a server offers and says that a command line starts; exit with a message if it does not answer."""
+    return answered(words[0], lambda: read_server_contents(partial(started_server, words), seconds))
+
+
 def read_command(words: Sequence[str], seconds: float) -> ServerLists:
     """Return what a server offers that a command line starts; exit with a message if it does not answer."""
-    return _running(words[0], partial(started_server, words), seconds)
+    return answered(words[0], lambda: read_server(partial(started_server, words), seconds))
 
 
 def artifact_lists(path: Path) -> ServerLists:
@@ -136,9 +149,10 @@ def artifact_lists(path: Path) -> ServerLists:
         raise click.UsageError(messages.DAMAGED.format(path=path)) from None
 
 
-def _running(name: str, connect: Callable[[], Any], seconds: float) -> ServerLists:
+def answered(name: str, ask: Callable[[], Answer]) -> Answer:
+    """Return what a running server answers; exit with a message if it does not."""
     try:
-        return read_server(connect, seconds)
+        return ask()
     except UnsafeAddressError:
         raise click.UsageError(messages.ENCRYPTION_EXPECTED.format(address=name)) from None
     except ConversationError as problem:

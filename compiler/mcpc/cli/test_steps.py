@@ -92,7 +92,7 @@ def offered_names(facts: Mapping[str, Any]) -> dict[str, list[str]]:
     """Return the names of what a built file offers, by kind; a list that it makes at run time is not there."""
     offered = {kind: [each["name"] for each in facts[name]] for kind, name in LISTS.items() if is_list(facts.get(name))}
     prompts, templates = facts.get("prompts"), facts.get("resourceTemplates", [])
-    if is_list(prompts) and is_list(templates):
+    if isinstance(prompts, list) and isinstance(templates, list):
         names = [each.name for each in completed_arguments(facts)]
         names += [f"{prompt['name']} {each['name']}" for prompt in prompts for each in prompt.get("arguments", ())]
         with suppress(TemplateError):

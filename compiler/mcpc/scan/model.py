@@ -60,11 +60,16 @@ class Text:
 
 
 class ScannedFile(NamedTuple):
-    """A file of a server: contents that clients read, or the source of handlers."""
+    """A file of a server: contents that clients read, or the source of handlers.
+
+    `kind` and `field`: the definition that has the contents, and where in it, if that is known.
+    """
 
     path: str
     role: Role
     text: str
+    kind: str = "file"
+    field: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +98,8 @@ class Position(NamedTuple):
 class ScannedServer:
     """One server: its lists in the form of a snapshot, and files where they are known.
 
-    `target`: what the user named; `locate`: the position of a hit in the files of a project.
+    `target`: what the user named; `locate`: the position of a hit in the files of a project; `unread`: what could not
+    be read of a running server, and why.
     """
 
     name: str
@@ -101,6 +107,7 @@ class ScannedServer:
     lists: Mapping[str, Any]
     files: tuple[ScannedFile, ...] = ()
     locate: Callable[[Hit], Position | None] | None = field(default=None, compare=False)
+    unread: str = ""
 
 
 @dataclass(frozen=True, slots=True)

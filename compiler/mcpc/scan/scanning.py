@@ -57,7 +57,7 @@ def findings(hits: Iterable[tuple[ServerTexts, Hit]]) -> Iterator[Finding]:
     """Yield hits as findings; of those with the same code at the same place the first."""
     seen: set[tuple[str, str, str]] = set()
     for server, hit in hits:
-        key = (f"{server.server.target}\n{server.server.name}", hit.code, hit.text.pointer or hit.text.item)
+        key = (f"{server.server.target}\n{server.server.name}", hit.code, hit.text.pointer or hit.text.location)
         if key not in seen:
             seen.add(key)
             yield finding_of(server.server, hit)

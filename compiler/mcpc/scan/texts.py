@@ -66,7 +66,7 @@ def _texts(server: ScannedServer) -> Iterator[Text]:
         name = str(item.get("name", "")) if isinstance(item, dict) else ""
         yield from _walk("setting", name, item, f"/settings/{number}")
     for file in server.files:
-        yield Text("file", file.path, "", "", file.role, file.text)
+        yield Text(file.kind, file.path, file.field, "", file.role, file.text)
 
 
 def _walk(kind: str, name: str, root: Mapping[str, Any], base: str) -> Iterator[Text]:

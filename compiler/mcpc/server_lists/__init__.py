@@ -2,11 +2,12 @@
 
     model.py        ServerLists, and its form as JSON: the snapshot that a repository keeps
     client.py       the client side of the protocol: both eras, all pages, within limits
+    contents.py     what its prompts and resources say, for those who ask for it
     processes.py    a server that this client starts, over its standard input and output
     http.py         a server at an address, over HTTP
     event_streams.py  event streams of HTTP responses
 
-A server is asked for lists only: no tool is called and no resource is read.
+A server is asked for lists; contents.py alone gets prompts and reads resources.  No tool is called.
 """
 
 from mcpc.server_lists.model import ServerLists, SnapshotError, read_snapshot

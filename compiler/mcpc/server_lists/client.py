@@ -7,6 +7,7 @@ trusted: time, bytes, pages and items are limited, and what is not of the protoc
 from __future__ import annotations
 
 import time
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -62,6 +63,7 @@ class Deadline:
         self._seconds = seconds
         self._until = clock() + seconds
         self._size = self._left = size
+        self._whole: Deadline | None = None
 
     def seconds(self) -> float:
         """Return the time that is left; raise ConversationError if there is none."""
@@ -73,12 +75,21 @@ class Deadline:
     def count(self, size: int) -> None:
         """Count received bytes; raise ConversationError if there are too many."""
         self._left -= size
+        if self._whole is not None:
+            self._whole.count(size)
         if self._left < 0:
             raise ConversationError(f"it sent more than {self._size >> 20} MB")
 
-    def shortened(self, seconds: float) -> Deadline:
-        """Return a shorter time limit, for a request that may stay unanswered."""
-        return Deadline(min(seconds, self.seconds()), self._left, self._clock)
+    def limited(self, seconds: float, size: int = MAX_BYTES) -> Deadline:
+        """Return the limits of a part of the conversation, whose bytes count here, too; raise ConversationError."""
+        found = Deadline(min(seconds, self.seconds()), min(size, max(0, self._left)), self._clock)
+        found._whole = self
+        return found
+
+    @property
+    def is_used_up(self) -> bool:
+        """Whether nothing more can be read."""
+        return self._left <= 0 or self._until <= self._clock()
 
 
 def refusal(request: Object) -> Object:
@@ -137,7 +148,7 @@ class ServerClient:
         """Return what a server of the stateless era says about itself; raise ConversationError for others."""
         self.is_stateless = True
         self.transport.use_revision(STATELESS)
-        result = self.request("server/discover", {}, self.deadline.shortened(DISCOVER_SECONDS))
+        result = self.request("server/discover", {}, self.deadline.limited(DISCOVER_SECONDS))
         if STATELESS not in (result.get("supportedVersions") or ()):
             raise ConversationError(f"it does not support revision {STATELESS}")
         meta = result.get("_meta")
@@ -178,7 +189,16 @@ class ServerClient:
 
 
 def read_server(connect: Callable[[], AbstractContextManager[Transport]], seconds: float = SECONDS) -> ServerLists:
-    """Return what a running server offers; raise ConversationError.
+    """Return what a running server offers; raise ConversationError."""
+    with conversation(connect, seconds) as (client, about):
+        return read_lists(client, about)
+
+
+@contextmanager
+def conversation(
+    connect: Callable[[], AbstractContextManager[Transport]], seconds: float
+) -> Iterator[tuple[ServerClient, Object]]:
+    """Yield a conversation that has begun, and what the server says about itself; raise ConversationError.
 
     `connect`: a new connection.  A server that does not know `server/discover` gets `initialize` over a new one,
     because some servers end, or ignore everything that comes before.
@@ -188,10 +208,11 @@ def read_server(connect: Callable[[], AbstractContextManager[Transport]], second
         client = ServerClient(transport, deadline)
         about = discovered(client)
         if about is not None:
-            return read_lists(client, about)
+            yield client, about
+            return
     with connect() as transport:
         client = ServerClient(transport, deadline)
-        return read_lists(client, client.initialize())
+        yield client, client.initialize()
 
 
 def discovered(client: ServerClient) -> Object | None:

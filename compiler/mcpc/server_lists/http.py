@@ -6,6 +6,7 @@ machine.
 
 from __future__ import annotations
 
+import base64
 import json
 import urllib.error
 import urllib.request
@@ -26,6 +27,9 @@ if TYPE_CHECKING:
 
 ACCEPT = "application/json, text/event-stream"
 SESSION, VERSION, METHOD = "Mcp-Session-Id", "MCP-Protocol-Version", "Mcp-Method"
+NAME = "Mcp-Name"
+NAMED = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
+"""Methods whose stateless requests repeat this parameter in the header NAME."""
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
 CHUNK = 1 << 16
 MAX_LINE = 16 << 20
@@ -52,7 +56,7 @@ class HttpTransport:
 
     def __init__(self, url: str, headers: Mapping[str, str]) -> None:
         self.answer: Callable[[Object], Object] = refusal
-        self.headers_of: Callable[[Object], Mapping[str, str]] = lambda _message: {}
+        self.headers_of: Callable[[Object], Mapping[str, str]] = name_header
         self._url = url
         self._headers = dict(headers)
         self._revision = self._session = ""
@@ -144,6 +148,21 @@ def _object(body: bytes) -> Object:
     except (ValueError, RecursionError):
         return {}
     return found if isinstance(found, dict) else {}
+
+
+def name_header(message: Object) -> dict[str, str]:
+    """Return the header that repeats the name of a stateless request; none for requests without a name."""
+    params, member = message.get("params"), NAMED.get(str(message.get("method")))
+    return {NAME: header_value(params.get(member))} if member and isinstance(params, dict) else {}
+
+
+def header_value(value: Any) -> str:
+    """Return a value for a header: as it is if a header can have it, else in base64."""
+    text = value if isinstance(value, str) else json.dumps(value)
+    if text.isascii() and text.isprintable() and text.strip() == text and not text.startswith("=?"):
+        return text
+    encoded = base64.b64encode(text.encode("utf-8", "replace")).decode()
+    return f"=?base64?{encoded}?="
 
 
 def is_address(target: str) -> bool:

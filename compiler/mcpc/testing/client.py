@@ -5,8 +5,6 @@ A question without an answer is declined, and is reported with the reply.
 
 from __future__ import annotations
 
-import base64
-import json
 import time
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
@@ -20,6 +18,7 @@ from mcpc.server_lists.client import (
     Transport,
     refusal,
 )
+from mcpc.server_lists.http import header_value, name_header
 from mcpc.testing.model import NOTHING, Reply
 
 if TYPE_CHECKING:
@@ -36,7 +35,6 @@ METHODS = {
     "complete": ("completion/complete", ""),
 }
 """The method that calls each kind of definition, and the parameter that names it, if one does."""
-NAMED = {method: member for method, member in METHODS.values() if member}
 REFERENCES = {"prompt": ("ref/prompt", "name"), "resource": ("ref/resource", "uri")}
 """How a request for completion refers to what has the argument."""
 CAPABILITIES: Object = {"elicitation": {"form": {}, "url": {}}, "sampling": {"tools": {}}, "roots": {}}
@@ -177,12 +175,11 @@ def completed_values(completion: Any) -> list[Any]:
 
 def repeated_headers(message: Object, tools: Mapping[str, Any]) -> dict[str, str]:
     """Return the headers that repeat the name of a stateless request, and those arguments that a schema names."""
-    params, member = message.get("params"), NAMED.get(str(message.get("method")))
-    if member is None or not isinstance(params, dict):
+    found, params = name_header(message), message.get("params")
+    if not found or not isinstance(params, dict):
         return {}
-    found = {"Mcp-Name": header_value(params.get(member))}
     arguments = params.get("arguments")
-    schema = tools.get(str(params.get("name"))) if member == "name" else None
+    schema = tools.get(str(params.get("name")))
     found.update(_argument_headers(schema, arguments if isinstance(arguments, dict) else {}))
     return found
 
@@ -199,12 +196,3 @@ def _argument_headers(schema: Any, arguments: Mapping[str, Any]) -> dict[str, st
         if isinstance(value, dict):
             found.update(_argument_headers(part, value))
     return found
-
-
-def header_value(value: Any) -> str:
-    """Return a value for a header: as it is if a header can have it, else in base64."""
-    text = value if isinstance(value, str) else json.dumps(value)
-    if text.isascii() and text.isprintable() and text.strip() == text and not text.startswith("=?"):
-        return text
-    encoded = base64.b64encode(text.encode("utf-8", "replace")).decode()
-    return f"=?base64?{encoded}?="

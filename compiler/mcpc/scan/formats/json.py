@@ -13,9 +13,14 @@ if TYPE_CHECKING:
 
 
 def scan_as_json(report: ScanReport) -> str:
-    """Return the report as JSON; `file` and the positions are null where a server is not a project."""
+    """Return the report as JSON.
+
+    `file` and the positions are null where a server is not a project, `unread` where nothing was left out.
+    """
     value = {
-        "servers": [{"name": server.name, "target": server.target} for server in report.servers],
+        "servers": [
+            {"name": server.name, "target": server.target, "unread": server.unread or None} for server in report.servers
+        ],
         "findings": [_entry(finding) for finding in report.findings],
         "counts": {risk.value: count for risk, count in report.counts().items()},
         "ignored": report.ignored,
