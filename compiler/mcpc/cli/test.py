@@ -45,9 +45,9 @@ OWN_OPTIONS = (
     click.option("--filter", "pattern", metavar="PATTERN", default="",
                  help="Run only cases whose name, file, tool, prompt or resource has a match of this expression."),
     click.option("-x", "--exitfirst", "is_first_only", is_flag=True, help="Stop at the first failure."),
-    click.option("--era", type=click.Choice([*ERAS, BOTH]), default=BOTH, help="Run cases in this era only."),
+    click.option("--era", type=click.Choice([*ERAS, BOTH]), default=BOTH, help="Call in this era only."),
     click.option("--transport", type=click.Choice([*TRANSPORTS, BOTH]), default=BOTH,
-                 help="Run cases over this transport only."),
+                 help="Call over this transport only."),
     click.option("--call-timeout", type=click.FloatRange(min=0, min_open=True), default=60.0, metavar="SECONDS",
                  help="How long one call may take (default: 60)."),
     click.option("--format", "output", type=click.Choice(sorted(FORMATS)), default="text", help="Format of the report"),
@@ -121,7 +121,9 @@ def run_all(loaded: Loaded, served: Served, facts: Mapping[str, Any], own: Mappi
     check_targets(loaded, facts)
     outputs = OutputValidators({tool["name"]: tool.get("outputSchema") for tool in facts["tools"]})
     results = gathered(run_cases(loaded.cases, served, selection, outputs))
-    is_partial = bool(results) and "http" not in selection.transports and own["transport"] != "stdio"
+    is_partial = (
+        bool(results or own["is_fuzzed"]) and "http" not in selection.transports and own["transport"] != "stdio"
+    )
     notes = [messages.TESTED_WITHOUT_HTTP] if is_partial else []
     return Run(results, loaded.sources, 0.0, loaded.prefix, notes)
 
@@ -139,10 +141,11 @@ def found_faults(served: Served, facts: Mapping[str, Any], own: Mapping[str, Any
     if not own["is_fuzzed"]:
         return []
     fuzzing = load_fuzzing()
-    plan = fuzzing.FuzzPlan(own["seed"], own["examples"], own["fuzz_tools"], own["has_effects"])
+    ways = selection_of(own, facts).ways
+    plan = fuzzing.FuzzPlan(own["seed"], own["examples"], own["fuzz_tools"], own["has_effects"], ways)
     refuse_unknown_tools(own["fuzz_tools"], facts)
     tools, left_out = fuzzing.select_tools(facts["tools"], plan)
-    run.notes.append(messages.FUZZED.format(count=len(tools), examples=plan.examples, seed=plan.seed))
+    run.notes.append(messages.FUZZED.format(count=len(tools), examples=plan.examples, seed=plan.seed, ways=len(ways)))
     if left_out:
         run.notes.append(messages.NOT_FUZZED.format(count=len(left_out), names=quoted(left_out[:5])))
     with Connection(served) as connection:
@@ -169,7 +172,8 @@ def refuse_unknown_tools(names: tuple[str, ...], facts: Mapping[str, Any]) -> No
 
 def repeat_command(target: Path, own: Mapping[str, Any]) -> str:
     """Return the beginning of the command that finds a fault again; the name of the tool follows."""
-    return f"mcpc test {target} --seed {own['seed']} --examples {own['examples']} --fuzz-tool"
+    ways = "".join(f" --{name} {own[name]}" for name in ("era", "transport") if own[name] != BOTH)
+    return f"mcpc test {target} --seed {own['seed']} --examples {own['examples']}{ways} --fuzz-tool"
 
 
 def update_files(run: Run, folder: Path) -> None:

@@ -126,17 +126,26 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """What fuzzing has found of a tool: the smallest arguments, what is wrong, and what was answered."""
+    """What fuzzing has found of a tool: the smallest arguments, what is wrong, and what was answered.
+
+    `variants`: the ways in which a call with these arguments has a fault; `tried`: all that were tried.
+    """
 
     tool: str
     arguments: Mapping[str, Json]
     problem: str
     found: str
     is_accepted: bool
+    variants: tuple[Variant, ...] = ()
+    tried: tuple[Variant, ...] = ()
 
     @property
     def case(self) -> dict[str, Json]:
         """The fault as a case, which fails until it is corrected."""
         kind = "accepts" if self.is_accepted else "refuses"
         case = {"name": f"{self.tool} {kind} what fuzzing found", "tool": self.tool, "arguments": dict(self.arguments)}
+        for at, field_name in enumerate(Variant._fields):
+            names = {each[at] for each in self.variants}
+            if len(names) == 1 and len({each[at] for each in self.tried}) > 1:
+                case[field_name] = names.pop()
         return case if self.is_accepted else {**case, "expect": {"error": True}}

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from itertools import groupby
+from itertools import groupby, product
 from typing import TYPE_CHECKING, Any
 
 from mcpc.schema import SchemaError, compile
 from mcpc.server_lists.client import ConversationError
 from mcpc.testing.expectations import Judging, differences
-from mcpc.testing.model import ERAS, TRANSPORTS, Mismatch, Outcome, Reply
+from mcpc.testing.model import ERAS, TRANSPORTS, Mismatch, Outcome, Reply, Variant
 from mcpc.testing.servers import Connection
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from mcpc.schema import Validator
-    from mcpc.testing.model import Case, Variant
+    from mcpc.testing.model import Case
     from mcpc.testing.servers import Served
 
 
@@ -27,6 +27,15 @@ class VariantSelection:
     transports: tuple[str, ...] = TRANSPORTS
     eras: tuple[str, ...] = ERAS
     is_first_only: bool = False
+
+    @property
+    def ways(self) -> tuple[Variant, ...]:
+        """All selected ways, the simplest to debug first: stateless, over standard input and output."""
+        return tuple(
+            Variant(transport, era)
+            for transport, era in product(TRANSPORTS, reversed(ERAS))
+            if transport in self.transports and era in self.eras
+        )
 
     def variants(self, case: Case) -> list[Variant]:
         """Return the ways in which a case runs."""

@@ -90,7 +90,7 @@ PROBLEMS = {
     completion("argument: a"): [("MCP604", 3, 14)],
     completion("prompt: p"): [("MCP604", 3, 13)],
     completion("prompt: p, resource: 'a://{b}', argument: b"): [("MCP604", 3, 14)],
-    completion("prompt: p, argument: b, valeu: x"): [("MCP602", 3, 38)],
+    completion("prompt: p, argument: b, typed: x"): [("MCP602", 3, 38)],
     completion("prompt: p, argument: b, value: 1"): [("MCP603", 3, 45)],
     completion("prompt: p, argument: b", "arguments: {c: 1}"): [("MCP603", 4, 18)],
     completion("prompt: p, argument: b", "expect: {values: [1], total: -1, hasMore: 1}"): [
