@@ -73,6 +73,9 @@ PYTHON_EXPECTED = "expected a command or a path without spaces, quotes or other 
 PYTHON_OF_PROGRAM_EXPECTED = "--exe finds Python by its version; expected `--python python3.N`, not `{python}`"
 PYTHON_PATH_EXPECTED = "expected a command or an absolute path, because the file can be started from any folder"
 PYTHON_TOO_OLD = "a server does not run on Python {minor}; expected 3.11 or newer"
+PASSED_ALONE = (
+    "note: passed alone, but not beside other calls: {names} ({count} in all); `serial: true` runs a case alone"
+)
 RECORDED = "recorded {count} cases in {path}; they expect no more than success or an error: add to it"
 UNKNOWN_TOOL = "the server has no tool `{name}`; it has {names}"
 UPDATED = "updated {count} expectations in {files} files; {rest} differ in a way that is not written"

@@ -17,6 +17,7 @@ from mcpc.cli.test_steps import (
     Loaded,
     check_targets,
     compile_expression,
+    default_jobs,
     load_cases,
     selection_of,
     served_target,
@@ -48,6 +49,8 @@ OWN_OPTIONS = (
     click.option("--era", type=click.Choice([*ERAS, BOTH]), default=BOTH, help="Call in this era only."),
     click.option("--transport", type=click.Choice([*TRANSPORTS, BOTH]), default=BOTH,
                  help="Call over this transport only."),
+    click.option("-j", "--jobs", type=click.IntRange(1, 64), metavar="N", default=default_jobs,
+                 help="Make N calls at a time, of those that only read (default: the number of processors, 4 to 16)."),
     click.option("--call-timeout", type=click.FloatRange(min=0, min_open=True), default=60.0, metavar="SECONDS",
                  help="How long one call may take (default: 60)."),
     click.option("--format", "output", type=click.Choice(sorted(FORMATS)), default="text", help="Format of the report"),
@@ -68,7 +71,7 @@ OWN_OPTIONS = (
                  help="How many arguments --fuzz makes for a tool (default: 100)."),
 )  # fmt: skip
 OWN_NAMES = (
-    *("cases", "pattern", "is_first_only", "era", "transport", "call_timeout", "output", "junit", "is_updated"),
+    *("cases", "pattern", "is_first_only", "era", "transport", "jobs", "call_timeout", "output", "junit", "is_updated"),
     *("is_measured", "min_coverage", "record", "into", "redact"),
     *("is_fuzzed", "fuzz_tools", "has_effects", "seed", "examples"),
 )
@@ -125,6 +128,8 @@ def run_all(loaded: Loaded, served: Served, facts: Mapping[str, Any], own: Mappi
         bool(results or own["is_fuzzed"]) and "http" not in selection.transports and own["transport"] != "stdio"
     )
     notes = [messages.TESTED_WITHOUT_HTTP] if is_partial else []
+    alone = [each.case.name for each in results if each.passed_alone]
+    notes += [messages.PASSED_ALONE.format(count=len(alone), names=quoted(alone[:5]))] if alone else []
     return Run(results, loaded.sources, 0.0, loaded.prefix, notes)
 
 

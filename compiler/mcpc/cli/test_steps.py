@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
@@ -18,7 +19,7 @@ from mcpc.ir.uri_templates import TemplateError, parse_template
 from mcpc.testing.case_files import FOLDER, SUFFIXES, case_sources, read_cases, unknown_targets
 from mcpc.testing.coverage import completed_arguments
 from mcpc.testing.model import BOTH, ERAS, TRANSPORTS
-from mcpc.testing.running import VariantSelection
+from mcpc.testing.running import VariantSelection, is_read_only
 from mcpc.testing.servers import Served
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from mcpc.testing.model import Case
 
 FAILED = 1
+FEWEST_JOBS, MOST_JOBS = 4, 16
 LISTS = {"tool": "tools", "prompt": "prompts"}
 """The lists of a built file that name what cases call."""
 
@@ -135,4 +137,12 @@ def selection_of(own: Mapping[str, Any], facts: Mapping[str, Any]) -> VariantSel
         if own["transport"] == "http":
             raise click.UsageError(messages.BUILT_WITHOUT_HTTP.format(path="the file"))
         transports = TRANSPORTS[:1]
-    return VariantSelection(transports, ERAS if own["era"] == BOTH else (own["era"],), own["is_first_only"])
+    eras = ERAS if own["era"] == BOTH else (own["era"],)
+    read_only = frozenset(tool["name"] for tool in facts["tools"] if is_read_only(tool))
+    return VariantSelection(transports, eras, own["is_first_only"], own["jobs"], read_only)
+
+
+def default_jobs() -> int:
+    """Return how many calls are made at a time: most of them wait for the server."""
+    usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return min(max(usable, FEWEST_JOBS), MOST_JOBS)

@@ -52,6 +52,7 @@ MEANINGS = {
     "transport": "The transport over which the case runs; over both without it.",
     "env": "Variables of the server.",
     "headers": "Headers of the requests over HTTP.",
+    "serial": "Whether the case runs alone; without it, a call that only reads runs beside others.",
     "settings": "Values of the server's settings.",
     "name": "What the case is called in reports; unique in its file.",
     "tool": "The tool that is called.",

@@ -4,6 +4,7 @@ case_fields.py    the fields of such files, as tables
 case_files.py     the files of a project's `tests` folder, and their cases as values, with the place of each
 model.py          a case, what it expects, what was found
 servers.py        the built file as processes: over standard input and output, and over HTTP
+shared_process.py calls at a time of one process over pipes
 client.py         calls in both eras, with questions answered from the case
 running.py        every case in every era over every transport
 expectations.py   what a reply has to be, and how the found one differs

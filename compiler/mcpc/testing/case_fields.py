@@ -101,6 +101,7 @@ SHARED_FIELDS = {
     "env": VARIABLES,
     "settings": VARIABLES,
     "headers": CaseField(("object",), "an object of texts", _headers_problem),
+    "serial": CaseField(("boolean",), "true or false"),
 }
 """Fields of a file, and of a case, which counts more."""
 FILE_FIELDS = {TESTS: CaseField(("array",), "a list of cases"), **SHARED_FIELDS}

@@ -178,6 +178,7 @@ class _Reader:
             node=node,
             number=number,
             completed=completed,
+            serial=shared.get("serial"),
         )
 
     def _check_name(self, name: str, node: Node) -> None:

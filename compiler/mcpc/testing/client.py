@@ -20,6 +20,7 @@ from mcpc.server_lists.client import (
 )
 from mcpc.server_lists.http import header_value, name_header
 from mcpc.testing.model import NOTHING, Reply
+from mcpc.testing.shared_process import Beginning
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -89,7 +90,7 @@ class EraClient:
     def __init__(self, transport: Transport, era: str, tools: Mapping[str, Any]) -> None:
         self._client = ServerClient(transport, Deadline(1), capabilities=CAPABILITIES)
         self._client.is_stateless = era == "stateless"
-        self._has_begun = self._client.is_stateless
+        self._beginning: Beginning = getattr(transport, "beginning", None) or Beginning()
         transport.use_revision(STATELESS if self._client.is_stateless else "")
         if hasattr(transport, "headers_of"):
             transport.headers_of = lambda message: repeated_headers(message, tools)
@@ -98,9 +99,8 @@ class EraClient:
         """Return the reply to a call; raise ConversationError if there is none."""
         client, questions = self._client, AnswerList([*answers])
         client.deadline = Deadline(seconds)
-        if not self._has_begun:
-            client.initialize()
-            self._has_begun = True
+        if not client.is_stateless:
+            self._begin()
         client.transport.answer = questions.respond
         start = time.perf_counter()
         try:
@@ -109,7 +109,15 @@ class EraClient:
             code = problem.code if isinstance(problem.code, int) else 0
             reply = Reply(is_error=True, text=problem.text, code=code)
         spent = (time.perf_counter() - start) * 1000
+        if getattr(client.transport, "is_undecided", False):
+            questions.open.append("a question, while several calls were made at a time")
         return replace(reply, milliseconds=spent, questions=tuple(questions.open))
+
+    def _begin(self) -> None:
+        with self._beginning.lock:
+            if not self._beginning.is_done:
+                self._client.initialize()
+                self._beginning.is_done = True
 
     def _result(self, method: str, params: Object, questions: AnswerList) -> Object:
         """Return the final result; the stateless era asks by results, and is called again with the answers."""

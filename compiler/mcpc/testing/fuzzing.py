@@ -21,7 +21,7 @@ from mcpc.server_lists.client import ConversationError
 from mcpc.testing.client import call_params
 from mcpc.testing.expectations import compact
 from mcpc.testing.model import Absent, Fault, Variant
-from mcpc.testing.running import compiled
+from mcpc.testing.running import compiled, is_read_only
 from mcpc.testing.servers import CallRoute
 from mcpc.testing.strategies import Proposals, anything, near_misses
 
@@ -76,12 +76,6 @@ def select_tools(tools: Sequence[Mapping[str, Json]], plan: FuzzPlan) -> tuple[l
         return [tool for tool in tools if tool["name"] in plan.tools], []
     chosen = [tool for tool in tools if plan.with_effects or is_read_only(tool)]
     return chosen, [str(tool["name"]) for tool in tools if tool not in chosen]
-
-
-def is_read_only(tool: Mapping[str, Json]) -> bool:
-    """Tell whether a tool says that it changes nothing."""
-    hints = tool.get("annotations")
-    return isinstance(hints, dict) and hints.get("readOnlyHint") is True
 
 
 def fuzz_tool(tool: Mapping[str, Json], connection: Connection, plan: FuzzPlan) -> Iterator[Fault]:

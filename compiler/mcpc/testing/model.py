@@ -57,7 +57,7 @@ class Case:
     `kind`: tool, prompt, resource or complete; `target`: its name or URI.  `environment`: variables of the server.
     `headers`: of its requests over HTTP.  `answers`: results for the questions of the server, in order.  `expect`: the
     object of the file, None if it is left out.  `node`: the whole case in its file.  `number`: its place in its file,
-    from 1.  `completed`: of a completion only.
+    from 1.  `completed`: of a completion only.  `serial`: whether it runs alone, None if the file does not say.
     """
 
     name: str
@@ -72,6 +72,7 @@ class Case:
     node: Node
     number: int
     completed: CompletedArgument | None = None
+    serial: bool | None = None
 
     @property
     def file(self) -> str:
@@ -116,12 +117,13 @@ class Mismatch:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """A case that ran in one way."""
+    """A case that ran in one way.  `is_repeated`: it failed among others, and this is what it does alone."""
 
     case: Case
     variant: Variant
     mismatches: tuple[Mismatch, ...]
     reply: Reply
+    is_repeated: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,6 +22,7 @@ tests:
   expect: {text: "Hello, Ada!"}
 - resource: file:///a
   transport: stdio
+  serial: true
   env: {LEVEL: 2}
   settings: {DEBUG: true}
 """
@@ -41,6 +42,7 @@ def test_a_file_is_read_into_cases():
     assert first.variants == (Variant("stdio", "stateless"), Variant("http", "stateless"))
     assert (second.name, second.kind, second.target) == ("file:///a #2", "resource", "file:///a")
     assert first.headers == (("X-A", "b"),)
+    assert (first.serial, second.serial) == (None, True)
     assert second.variants == (Variant("stdio", "stateless"),)
     assert dict(second.environment) == {"LANG": "C", "UNITS": "metric", "LEVEL": "2", "DEBUG": "true"}
 
