@@ -79,7 +79,7 @@ PROGRAMS: dict[str, ProgramEnvironment] = {
     "version of a program": ProgramEnvironment("a program that prints its version, for `mcpc doctor`"),
     "bare Python": ProgramEnvironment("Python alone, with which `mcpc bench` compares a server", LOADER),
     "server of a client": ProgramEnvironment(
-        "a server in a client's configuration, with the variables that clients pass on (`mcpc doctor`)",
+        "a server in a client's configuration, with the variables that clients pass on (doctor, scan)",
         ("HOME", "LOGNAME", "PATH", "SHELL", "TERM", "USER", *CLIENT_VARIABLES),
     ),
     "server": ProgramEnvironment("a built file with its handlers, because the user asked for that", ALL_VARIABLES),

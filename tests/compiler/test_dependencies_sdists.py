@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from mcpc.dependencies import read_requirements, sdists, stage_packages
-from mcpc.dependencies.sdists import BuildError, unpack
+from mcpc.dependencies.platforms import Target
+from mcpc.dependencies.sdists import BuildError, BuiltWheel, check_fits, unpack
 from support.projects import tree
 from support.wheels import only, sdist, sources, wheel
 
@@ -206,3 +207,24 @@ def test_sources_are_unpacked_into_their_folder_only() -> None:
             unpack("x", "x-1.tar.gz", packed(**{name: "1"}))
     with pytest.raises(BuildError, match="cannot be unpacked"):
         unpack("x", "x-1.zip", b"no archive")
+
+
+def test_sources_are_found_where_the_project_says(shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("PIP_FIND_LINKS")
+    wanted, _ = read_requirements(replace(tree({"requirements.txt": "bare==1.0\n"}), allow_sdist=True))
+    linked = [replace(item, indexes=(f"--find-links={shop}",)) for item in wanted]
+    found, problems = stage_packages(linked)
+    assert found is not None, problems
+
+
+@pytest.mark.parametrize(("tag", "target", "fits"), [
+    ("py3-none-any", Target("win_amd64", "3.13"), True), ("cp312-cp312-linux_x86_64", Target("win_amd64", "3.12"), False),
+    ("cp312-cp312-win_amd64", Target("win_amd64", "3.12"), True), ("cp312-cp312-win_amd64", Target("win_amd64", "3.13"), False),
+])  # fmt: skip
+def test_a_built_wheel_is_for_a_target_or_refused(tag: str, target: Target, fits: bool) -> None:
+    wheel = BuiltWheel(f"bare-1.0-{tag}.whl", b"")
+    if fits:
+        check_fits("bare", wheel, target)
+    else:
+        with pytest.raises(BuildError, match=f"{tag}.whl` is not for win_amd64 with Python {target.python}"):
+            check_fits("bare", wheel, target)

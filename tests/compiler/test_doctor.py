@@ -26,6 +26,7 @@ from mcpc.doctor.tools import check_command, check_programs
 from mcpc.doctor.trials import check_starts
 from mcpc_runtime.clients.table import CLIENTS
 from support.artifact import build, mcpc
+from support.client_home import use_home
 from support.files import write_files
 
 if TYPE_CHECKING:
@@ -116,16 +117,11 @@ def artifact(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, artifact: Path) -> Home:
-    tmp_path.chmod(0o700)
-    for client in CLIENTS.values():
-        for path in client.user:
-            if path.startswith("$"):
-                monkeypatch.delenv(path.partition("/")[0][1:], raising=False)
-    for name in ("XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME", "VIRTUAL_ENV", "MCPC_CACHE_DIR", "TMPDIR"):
+    use_home(tmp_path, monkeypatch)
+    for name in ("VIRTUAL_ENV", "MCPC_CACHE_DIR", "TMPDIR"):
         monkeypatch.delenv(name, raising=False)
     (tmp_path / "project").mkdir()
     (tmp_path / "bin").mkdir()
-    monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("PATH", f"{tmp_path}/bin:/usr/bin:/bin")
     return Home(tmp_path, monkeypatch, artifact)
 

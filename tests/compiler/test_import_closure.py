@@ -12,6 +12,7 @@ import pytest
 from mcpc.selfcontained.import_closure import imported_modules, library_closure
 from mcpc.selfcontained.interpreter import running_interpreter
 from mcpc.selfcontained.library import library_modules
+from mcpc.selfcontained.linux import other_adapters
 from mcpc.selfcontained.request import CannotEmbedError
 from mcpc.selfcontained.shared_objects import SharedObjects, collect_shared_objects
 from support.needs import ROOT, lacking
@@ -73,6 +74,28 @@ def closure_of(source: str, library: tuple[Modules, SharedObjects]) -> frozenset
     modules, objects = library
     roots = imported_modules({"handlers/tools.py": source.encode()}, {*modules, *objects.modules})
     return library_closure(roots, modules, objects.extensions)
+
+
+LARGE = {
+    "mcpc_runtime/tasks/sqlite.py": ("import sqlite3\n", "sqlite3", "MCPC_TASKS=sqlite:FILE"),
+    "mcpc_runtime/systems/mcp_bash/providers/https_provider.py": ("import ssl\n", "ssl", '{"uri": "https://a"}'),
+    ".mcpc/mcp-bash/lib/python/download.py": ("import ssl\n", "ssl", "mcp_download_safe"),
+}
+"""Modules of the runtime, what they import, and what a file of a project has that uses them."""
+
+
+@pytest.mark.parametrize("name", LARGE)
+def test_large_libraries_are_included_for_what_names_them(name: str) -> None:
+    source, module, text = LARGE[name]
+    entries = {name: source.encode(), "handlers/tool.sh": b"echo a\n", "mcpc_app/blob": text.encode()}
+    assert module not in imported_modules(entries, {module})
+    assert module in imported_modules({**entries, "handlers/notes.md": text.encode()}, {module})
+
+
+def test_the_adapter_of_another_system_names_nothing() -> None:
+    entries = {"mcpc_runtime/platforms/windows/files.py": b"import winreg\n"}
+    assert "winreg" in imported_modules(entries, {"winreg"})
+    assert "winreg" not in imported_modules(entries, {"winreg"}, other_adapters("linux"))
 
 
 def test_what_machine_code_imports_is_included(library: tuple[Modules, SharedObjects]) -> None:

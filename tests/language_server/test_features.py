@@ -306,6 +306,89 @@ def test_files_of_cases_name_what_is_offered(editor: EditorClient) -> None:
     assert "expect" in editor.complete("tests/b.json", 0, 12)
 
 
+CASES = """tests:
+- tool: gr
+  expect: {text: x}
+- tool: greet
+  arguments:
+    w
+  e
+"""
+
+
+def new_text(item: types.CompletionItem) -> str:
+    assert isinstance(item.text_edit, types.TextEdit)
+    return item.text_edit.new_text
+
+
+def test_completion_and_hover_in_cases_of_yaml(editor: EditorClient) -> None:
+    settings = [{"name": "MODE", "type": "string", "choices": ["fast", "safe"]}]
+    (editor.folder / "server.json").write_text(json.dumps({**json.loads(SERVER), "settings": settings}))
+    editor.open("tests/a.yaml", CASES)
+    assert {"greet", "disk.free"} == editor.complete("tests/a.yaml", 1, 10).keys()
+    item = editor.complete("tests/a.yaml", 1, 10)["disk.free"]
+    assert new_text(item) == "disk.free"
+    assert item.text_edit.range == types.Range(types.Position(1, 8), types.Position(1, 10))
+    assert {"contains", "within_ms"} <= editor.complete("tests/a.yaml", 2, 11).keys()
+    assert [*editor.complete("tests/a.yaml", 5, 5)] == ["who"]
+    proposed = editor.complete("tests/a.yaml", 6, 3)
+    assert "tool" not in proposed  # it is written above
+    assert (new_text(proposed["expect"]), new_text(proposed["era"])) == ("expect:", "era: ")
+    editor.type("tests/a.yaml", (6, 2), (6, 3), "era:")
+    assert {new_text(each) for each in editor.complete("tests/a.yaml", 6, 6).values()} == {
+        " both",
+        " stateless",
+        " handshake",
+    }
+    editor.type("tests/a.yaml", (0, 0), (0, 0), "settings: {MODE: \n")
+    assert [*editor.complete("tests/a.yaml", 0, 11)] == ["MODE"]
+    assert [*editor.complete("tests/a.yaml", 0, 17)] == ["fast", "safe"]
+    editor.type("tests/a.yaml", (0, 0), (1, 0), "")
+    assert "The tool that is called." in editor.hover("tests/a.yaml", 1, 4)
+    assert "The arguments of the call" in editor.hover("tests/a.yaml", 4, 5)
+    assert "Values: `" in editor.hover("tests/a.yaml", 6, 3)
+
+
+PYPROJECT = """[project]
+name = "demo"
+version = "1.0.0"
+
+[tool.mcpc]
+l
+[tool.mcpc.release]
+files = ["
+[[tool.mcpc.settings]]
+name = "API_KEY"
+type = "st
+[tool.
+"""
+
+
+def test_completion_and_hover_in_toml(editor: EditorClient) -> None:
+    editor.open("pyproject.toml", PYPROJECT)
+    proposed = editor.complete("pyproject.toml", 5, 1)
+    assert new_text(proposed["lists"]) == "lists = "
+    assert new_text(proposed["exclude"]) == "exclude = []"
+    assert new_text(proposed["scan"]) == "[tool.mcpc.scan]"
+    assert new_text(proposed["settings"]) == "[[tool.mcpc.settings]]"
+    assert {"pyz", "sbom"} <= editor.complete("pyproject.toml", 7, 10).keys()
+    assert new_text(editor.complete("pyproject.toml", 10, 10)["integer"]) == '"integer"'
+    assert {name: new_text(each) for name, each in editor.complete("pyproject.toml", 11, 6).items()} == {
+        "mcpc": "mcpc]"
+    }
+    assert editor.complete("pyproject.toml", 2, 4) == {}  # not ours
+    assert "What a release has" in editor.hover("pyproject.toml", 7, 2)
+    editor.open("budget.toml", "[call]\np9")
+    assert "p95" in editor.complete("budget.toml", 1, 2)
+
+
+def test_completion_in_the_frontmatter_of_a_skill(editor: EditorClient) -> None:
+    editor.open("skills/a/SKILL.md", "---\nname: a\ndesc\n---\n# A\nlic\n")
+    assert {"description", "license"} <= editor.complete("skills/a/SKILL.md", 2, 4).keys()
+    assert editor.complete("skills/a/SKILL.md", 5, 3) == {}
+    assert "The name of the skill" in editor.hover("skills/a/SKILL.md", 1, 2)
+
+
 @pytest.mark.parametrize(("encoding", "width"), [("utf-8", 4), ("utf-16", 2), ("utf-32", 1)])
 def test_positions_are_in_the_units_that_client_and_server_agree_on(tmp_path: Path, encoding: str, width: int) -> None:
     write_files(tmp_path, FILES)

@@ -1,4 +1,4 @@
-"""Neovim with the settings of docs/editors.md: problems arrive, a fix is applied, and a definition leads to its handler."""
+"""Neovim with the settings of docs/editors.md: problems arrive, fixes and completions are applied, definitions found."""
 
 from __future__ import annotations
 
@@ -47,6 +47,14 @@ vim.api.nvim_win_set_cursor(0, { 4, 16 })
 vim.lsp.buf.definition()
 wait("definition", function() return vim.api.nvim_buf_get_name(0):match("tools.py$") ~= nil end)
 said.line = vim.api.nvim_win_get_cursor(0)[1]
+vim.cmd("edit! tests/greets.yaml")
+vim.api.nvim_win_set_cursor(0, { 2, 9 })
+local place = vim.lsp.util.make_position_params()
+local answers = vim.lsp.buf_request_sync(0, "textDocument/completion", place, 90000)
+local _, answer = next(answers or {})
+local item = answer.result.items and answer.result.items[1] or answer.result[1]
+vim.lsp.util.apply_text_edits({ item.textEdit }, 0, "utf-16")
+said.completed = vim.api.nvim_buf_get_lines(0, 1, 2, true)[1]
 vim.fn.writefile({ vim.json.encode(said) }, "said.json")
 vim.cmd("qa!")
 """
@@ -62,6 +70,7 @@ def test_the_settings_of_the_documentation_work_in_neovim(tmp_path: Path) -> Non
             "project/server.json": {"serverInfo": {"name": "demo", "version": "1.0.0"}},
             "project/tools.json": TOOLS,
             "project/tools.py": 'import json\n\n\ndef greet(who):\n    return ""\n',
+            "project/tests/greets.yaml": "tests:\n- tool: gr\n  arguments: {who: Ada}\n",
             "bin/mcpc": f'#!/bin/sh\nexec "{sys.executable}" -m mcpc "$@"\n',
             "init.lua": found[1],
             "drive.lua": DRIVE,
@@ -84,4 +93,8 @@ def test_the_settings_of_the_documentation_work_in_neovim(tmp_path: Path) -> Non
     report = tmp_path / "project" / "said.json"
     assert report.exists(), done.stderr
     said = json.loads(report.read_text("utf-8"))
-    assert said == {"codes": ["MCP108", "MCP103"], "line": 4} or said == {"codes": ["MCP103", "MCP108"], "line": 4}
+    assert {**said, "codes": sorted(said["codes"])} == {
+        "codes": ["MCP103", "MCP108"],
+        "line": 4,
+        "completed": "- tool: greet",
+    }

@@ -1,4 +1,4 @@
-"""A package index over HTTP (PEP 503) of the wheels of a folder, which counts what it is asked."""
+"""A package index over HTTP (PEP 503) of the wheels and sources of a folder, which counts what it is asked."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Index:
 
 @contextmanager
 def simple_index(folder: Path) -> Iterator[Index]:
-    """Serve the wheels of a folder until the block ends."""
+    """Serve the wheels and sources of a folder until the block ends."""
     index = Index(folder)
 
     class Handler(BaseHTTPRequestHandler):
@@ -80,13 +80,13 @@ def simple_index(folder: Path) -> Iterator[Index]:
 
 
 def answer(folder: Path, path: str) -> tuple[bytes | None, str]:
-    """Return the page of a package, or a wheel; None for anything else."""
+    """Return the page of a package, or a file; None for anything else."""
     page = re.fullmatch(r"/simple/([\w-]+)/", path)
     if page is not None:
         stem = page[1].replace("-", "_")
-        wheels = sorted(folder.glob(f"{stem}-*.whl"))
-        links = (f'<a href="/files/{item.name}#sha256={digest(item)}">{item.name}</a>' for item in wheels)
-        return ("<!DOCTYPE html><body>" + "".join(links)).encode() if wheels else None, "text/html"
+        files = sorted((*folder.glob(f"{stem}-*.whl"), *folder.glob(f"{stem}-*.tar.gz")))
+        links = (f'<a href="/files/{item.name}#sha256={digest(item)}">{item.name}</a>' for item in files)
+        return ("<!DOCTYPE html><body>" + "".join(links)).encode() if files else None, "text/html"
     file = folder / path.rpartition("/")[2]
     return (file.read_bytes() if path.startswith("/files/") and file.is_file() else None), "application/octet-stream"
 

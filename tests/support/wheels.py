@@ -92,7 +92,8 @@ def sources(name: str, version: str, files: Mapping[str, str], *, needs: Sequenc
     lines = ["Metadata-Version: 2.1", f"Name: {name}", f"Version: {version}"]
     metadata = "\n".join((*lines, *(f"Requires-Dist: {need}" for need in needs), "", ""))
     backend = BACKEND.format(stem=stem, module=name.replace("-", "_"), metadata=metadata)
-    return {"backend.py": backend, "pyproject.toml": f"[project]\nname = '{name}'\n{SYSTEM}", **files}
+    project = f"[project]\nname = '{name}'\nversion = '{version}'\ndependencies = {list(needs)!r}\n"
+    return {"backend.py": backend, "pyproject.toml": project + SYSTEM, **files}
 
 
 def sdist(folder: Path, name: str, version: str, files: Mapping[str, str], *, needs: Sequence[str] = ()) -> Path:

@@ -16,7 +16,8 @@ import pytest
 from packaging.pylock import Pylock
 
 from mcpc.locking.uv_resolver import find_uv
-from support.artifact import contents, mcpc
+from support.artifact import contents
+from support.locks import FILES, HERE, problems, run
 from support.needs import SHARED, lacking
 from support.simple_index import digest, simple_index
 from support.wheels import wheel
@@ -28,14 +29,7 @@ if TYPE_CHECKING:
     from support.simple_index import Index
 
 SCHEMA = SHARED / "data/schemas/pylock/pylock.schema.json"
-HERE = f"{sys.version_info[0]}.{sys.version_info[1]}"
-TAG = HERE.replace(".", "")
 PLATFORMS = ("--platform", "manylinux2014_x86_64", "--platform", "win_amd64")
-FILES = {
-    "server.json": json.dumps({"serverInfo": {"name": "locked", "version": "1.0.0"}}),
-    "tools.json": json.dumps({"tools": [{"name": "tell", "description": "Tell.", "inputSchema": {"type": "object"}}]}),
-    "tools.py": "import alpha\n\ndef tell(**given):\n    return {'value': alpha.VALUE}\n",
-}
 
 
 @pytest.fixture(scope="module")
@@ -68,22 +62,12 @@ def project(tmp_path: Path) -> Path:
     return folder
 
 
-def run(index: Index, cache: Path, *words: str | Path) -> subprocess.CompletedProcess[str]:
-    """Run mcpc with an index and a cache of its own."""
-    return mcpc(*words, environment={**index.variables(), "MCPC_CACHE_DIR": str(cache)})
-
-
 def lock(index: Index, project: Path, *options: str) -> dict[str, Any]:
     """Write the lock of a project by pip, for this Python unless the options say something else, and return it."""
     pythons = () if "--python" in options else ("--python", HERE)
     done = run(index, project.parent / "cache", "lock", project, "-q", "--with", "pip", *pythons, *options)
     assert done.returncode == 0, done.stderr
     return tomllib.loads((project / "pylock.toml").read_text())
-
-
-def problems(done: subprocess.CompletedProcess[str]) -> list[tuple[str, str]]:
-    """Return the code and the message of each problem in a report as JSON."""
-    return [(row["code"], row["message"]) for row in json.loads(done.stdout)["diagnostics"]]
 
 
 def versions(table: dict[str, Any]) -> dict[str, str]:

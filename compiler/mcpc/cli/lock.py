@@ -59,7 +59,7 @@ def validate_packages(_: click.Context, option: click.Parameter, given: tuple[st
 @click.option(
     "--wheels",
     type=click.Path(file_okay=False, path_type=Path),
-    help="Also write the locked wheels into this folder, for `--find-links`.",
+    help="Also write the locked files into this folder, for `--find-links`.",
 )
 @click.option("-q", "--quiet", is_flag=True, help="Print nothing if there are no problems.")
 @command_options.build_options

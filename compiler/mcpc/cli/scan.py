@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mcpc.cli import command_options, messages
+from mcpc.cli.scan_clients import Start, scan_of_clients
 from mcpc.cli.scan_targets import RequestOptions, ignored_of_project, scanned_command, scanned_target
 from mcpc.cli.server_targets import CommandWithServer, connection_options, request_headers, server_command
 from mcpc.diagnostics.formats.visible import visible
 from mcpc.platforms.files import replace_file
-from mcpc.scan import scan_pins, scan_servers
+from mcpc.scan import scan_groups, scan_pins
 from mcpc.scan.formats import SCAN_FORMATS
 from mcpc.scan.formats.report import ScanReport
 from mcpc.scan.ignored import IgnoreError, parse_ignored, without_ignored
@@ -48,6 +49,11 @@ WIDTH = 80
     metavar="FILE",
     help="Report definitions that differ from a file of `--pin`, with status 6.",
 )
+@click.option("--clients", is_flag=True, help="Scan the servers in the files of this machine's clients, too.")
+@click.option(
+    "--start", "started", multiple=True, metavar="NAME", help="With --clients: start this server; `all`: each."
+)
+@click.option("--trust-project", is_flag=True, help="With --clients: also what files of the project name.")
 @click.option("--lists-only", is_flag=True, help="Neither get prompts nor read resources of running servers.")
 @click.option("--format", "output", type=click.Choice([*SCAN_FORMATS]), default="text", help="Format of the report.")
 @connection_options
@@ -57,41 +63,57 @@ def command(targets: tuple[str, ...], output: str, **given: Any) -> None:
 
     TARGETS are projects (this folder by default), built files, snapshots and addresses; the command of a server follows
     `--`.  Several servers are scanned together, as a client uses them.  Nothing leaves this machine, and no tool is
-    called.
+    called.  With --clients, entries of clients' files are checked and addresses are asked; no command is started
+    unless --start names its server.
     """
     own = {name: given.pop(name) for name in ("fail_on", "entries", "pin", "check_pin")}
-    connection = {name: given.pop(name) for name in ("headers", "token_file", "timeout", "lists_only")}
     pins = read_pins(own["check_pin"]) if own["check_pin"] else None
-    servers, ignored = read_servers(targets, given, connection)
-    findings = scan_servers(servers)
-    changes = () if pins is None else scan_pins(servers, pins)
+    groups, ignored = read_groups(targets, given)
+    servers = [server for group in groups for server in group]
+    asked = [server for server in servers if server.entry is None or server.lists]
+    findings = scan_groups(groups)
+    changes = () if pins is None else scan_pins(asked, pins)
     left, unused = without_ignored((*changes, *findings), [*ignored, *ignored_entries(own["entries"])])
     total = len(findings) + len(changes)
     report = ScanReport(servers, left, total - len(left), f"{Path.cwd().as_uri()}/", text_width())
     click.echo(SCAN_FORMATS[output](report), nl=False)
     for entry in unused:
         click.echo(messages.IGNORES_NOTHING.format(entry=entry), err=True)
-    for server in servers:
+    for server in asked:
         if server.unread:
             click.echo(messages.NOTE_OF_SERVER.format(name=visible(server.name), text=server.unread), err=True)
     if own["pin"]:
-        write_pins(own["pin"], servers)
+        write_pins(own["pin"], asked)
     exit_with_status(left, own["fail_on"])
 
 
-def read_servers(
-    targets: Sequence[str], given: dict[str, Any], connection: dict[str, Any]
-) -> tuple[list[ScannedServer], list[Ignored]]:
-    """Return the servers of the arguments, and what the settings of projects ignore."""
+def read_groups(targets: Sequence[str], given: dict[str, Any]) -> tuple[list[Sequence[ScannedServer]], list[Ignored]]:
+    """Return the servers of the arguments, and those of each client; with what the settings of projects ignore."""
+    of_clients, start = given.pop("clients"), Start(given.pop("started"), given.pop("trust_project"))
+    if start != Start() and not of_clients:
+        raise click.UsageError(messages.START_WITHOUT_CLIENTS)
+    headers = request_headers(given.pop("headers"), given.pop("token_file"))
+    request = RequestOptions(headers, given.pop("timeout"), given.pop("lists_only"))
     words = server_command()
-    headers = request_headers(connection["headers"], connection["token_file"])
-    request = RequestOptions(headers, connection["timeout"], connection["lists_only"])
-    chosen = targets or (() if words else (".",))
+    chosen = targets or (() if words or of_clients else (".",))
     ignored = [entry for target in chosen for entry in ignored_of_project(target)]
     servers = [scanned_target(target, given, request) for target in chosen]
     if words:
         servers.append(scanned_command(words, request))
-    return servers, ignored
+    return [servers, *(read_clients(start, request) if of_clients else ())], ignored
+
+
+def read_clients(start: Start, request: RequestOptions) -> Sequence[Sequence[ScannedServer]]:
+    """Return the servers of each client of this machine; say what is not read of them."""
+    found = scan_of_clients(Path(), start, request)
+    for text in found.notes:
+        click.echo(messages.NOTE.format(text=text), err=True)
+    if not found.groups:
+        click.echo(messages.NO_CLIENTS, err=True)
+    if found.waiting:
+        count = f"{found.waiting} server{'' if found.waiting == 1 else 's'}"
+        click.echo(messages.START_SERVERS.format(count=count), err=True)
+    return found.groups
 
 
 def ignored_entries(entries: Sequence[str]) -> tuple[Ignored, ...]:

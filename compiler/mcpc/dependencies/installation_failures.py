@@ -36,9 +36,8 @@ def installation_failure(problem: Exception, wanted: Sequence[RequestedPackage],
         message = f"packages cannot be cached in `{cache_folder()}`: {problem.strerror or problem}"
         return diagnose("MCP405", None, message, "", "set MCPC_CACHE_DIR to a writable folder")
     if isinstance(problem, NoWheelError):
-        by = f", which `{problem.by}` needs," if problem.by else ""
-        message = f"`{problem.text}`{by} has no wheel for {goal.name}, only its sources"
-        return diagnose("MCP417", span_of_package(f"{words} {problem.by}", wanted), message, "", HOW_TO_ALLOW)
+        span = span_of_package(f"{words} {problem.by}", wanted)
+        return diagnose("MCP417", span, problem.describe(goal), "", HOW_TO_ALLOW)
     if isinstance(problem, BuildError):
         message = f"`{problem.name}` could not be built: {words}"
         return diagnose("MCP418", span_of_package(problem.name, wanted), message, "", HOW_TO_BUILD)

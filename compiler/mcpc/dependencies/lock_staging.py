@@ -4,7 +4,8 @@
 
 The closure is found by the metadata of the wheels themselves, so that a lock of any tool is proven to satisfy what the
 project requires, and what only others need (groups, frameworks that are replaced) is left out.  What the project itself
-contains, and what it takes from an address, is not a matter of the lock.
+contains, and what it takes from an address, is not a matter of the lock.  A locked source distribution is built, which
+runs its code, if the project or its user allows that.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ from mcpc.dependencies.model import StagedPackages
 from mcpc.dependencies.pep508 import find_closure, normalised_name
 from mcpc.dependencies.pip_install import Installation, InstallError, NoWheelError, install_wheels
 from mcpc.dependencies.platforms import marker_values
-from mcpc.dependencies.sdists import BuildError, BuiltWheel, build_wheel, unpack
+from mcpc.dependencies.sdists import BuildError, BuiltWheel, build_wheel, check_fits, unpack
 from mcpc.dependencies.staging import (
     FILES,
     PackageRequest,
@@ -167,7 +168,7 @@ def locked_packages(
         _check_hashes(new, request.wanted)
         data = fetch_files(new, request.goal, sources)
         for file in new:
-            wheels[file.package] = _as_wheel(file, data[file.file], request)
+            wheels[file.package] = _as_wheel(file, data[file.file], request, lock.path)
             known[file.package] = wheel_metadata(wheels[file.package])
     if closure.missing:
         by, text = closure.missing[0]
@@ -180,13 +181,16 @@ def locked_packages(
 def _looked_up(
     absent: Mapping[str, tuple[str, str]], there: Mapping[str, LockedFile], lock: FileSelection, target: Target
 ) -> dict[str, LockedFile]:
-    """Return the locked files of absent packages, and of what the lock says that these need."""
+    """Return the locked files of absent packages, and the wheels of what the lock says that these need.
+
+    That may be needed elsewhere only: it is fetched with the others to save a round, and never refused or built.
+    """
     found: dict[str, LockedFile] = {}
     waiting = [name for name in absent if name not in there]
     while waiting:
         name = waiting.pop()
-        file = None if name in found or name in there else lock.file_for(name, target)
-        if file is not None:
+        file = None if name in found or name in there else _file_for(name, target, lock, is_needed=name in absent)
+        if file is not None and (name in absent or file.is_wheel):
             found[name] = file
             waiting += file.needs
         elif name in absent and name not in found:
@@ -194,6 +198,16 @@ def _looked_up(
             message = f"{_needer(by)} needs `{text}`, which `{lock.path}` does not have for {target.name}"
             raise LockError("stale", message, by or name)
     return found
+
+
+def _file_for(name: str, target: Target, lock: FileSelection, *, is_needed: bool) -> LockedFile | None:
+    """Return the locked file of a package; None if there is none, or none that fits and nothing is known to need it."""
+    try:
+        return lock.file_for(name, target)
+    except LockError:
+        if is_needed:
+            raise
+        return None
 
 
 def _check_hashes(files: Sequence[LockedFile], wanted: Sequence[RequestedPackage]) -> None:
@@ -224,15 +238,17 @@ def _file_of_address(item: RequestedPackage) -> LockedFile | None:
     return LockedFile(item.name, "", file, digest[1].lower(), None, address)
 
 
-def _as_wheel(file: LockedFile, data: bytes, request: PackageRequest) -> BuiltWheel:
+def _as_wheel(file: LockedFile, data: bytes, request: PackageRequest, lock: str) -> BuiltWheel:
     """Return the wheel of a locked file: itself, or the one that is built of locked sources, if that is allowed."""
     if file.is_wheel:
         return BuiltWheel(file.file, data)
     text = f"{file.package}=={file.version}" if file.version else file.package
     if not any(item.from_source for item in request.wanted):
-        raise NoWheelError(text, "")
+        raise NoWheelError(text, "", lock)
     sources = unpack(file.package, file.file, data)
-    return build_wheel(file.package, sources, partial(stage_for_build, indexes=request.offline))
+    built = build_wheel(file.package, sources, partial(stage_for_build, indexes=request.indexes))
+    check_fits(file.package, built, request.goal)
+    return built
 
 
 def wheel_metadata(wheel: BuiltWheel) -> WheelMetadata:

@@ -66,7 +66,7 @@ def fetch_files(wanted: Iterable[LockedFile], target: Target, sources: FileSourc
         if data is None or hashlib.sha256(data).hexdigest() != item.sha256:
             data = _from_disk(item, sources)
             if data is not None:
-                _keep(data)
+                keep_file(data)
         if data is None:
             missing.append(item)
         else:
@@ -119,11 +119,12 @@ def _from_network(missing: Sequence[LockedFile], target: Target, sources: FileSo
             raise absent(gone, sources, reasons)
         found = {item.file: checked(item, path.read_bytes(), "its registry") for item, path in there.items()}
     for data in found.values():
-        _keep(data)
+        keep_file(data)
     return found
 
 
-def _keep(data: bytes) -> None:
+def keep_file(data: bytes) -> None:
+    """Keep a file of a package in the cache, by its SHA-256."""
     store_entry(KIND, hashlib.sha256(data).hexdigest(), data)
 
 

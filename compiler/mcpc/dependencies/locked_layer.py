@@ -14,16 +14,18 @@ from mcpc.dependencies.pep508 import find_closure, normalised_name
 from mcpc.dependencies.platforms import HERE_AND_NOW, Target, marker_values
 from mcpc.dependencies.required_python import required_python
 from mcpc.dependencies.staging import stage_packages
-from mcpc.diagnostics import has_errors
+from mcpc.diagnostics import diagnose, has_errors
 from mcpc.ir import LockRecord, ResolvedPackage
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from mcpc.dependencies.model import StagedPackages
-    from mcpc.diagnostics import Diagnostics
+    from mcpc.diagnostics import Diagnostic, Diagnostics
     from mcpc.ir.requirements import RequestedPackage
     from mcpc.sources import SourceTree
+
+WHEEL = ".whl"
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +59,14 @@ def packages_from_lock(
         return LockInstallation((), lock_problem(problem, lock, wanted, locked=tree.locked))
     resolved = {item for staged in found for item in resolved_packages(staged, wanted, lock)}
     ordered = tuple(sorted(resolved, key=lambda item: (item.name, item.version, item.file)))
-    return LockInstallation(tuple(found), (), LockRecord(lock.path, lock.digest), ordered)
+    notes = tuple(built_of_sources(item, lock) for item in ordered if not item.file.endswith(WHEEL))
+    return LockInstallation(tuple(found), notes, LockRecord(lock.path, lock.digest), ordered)
+
+
+def built_of_sources(package: ResolvedPackage, lock: LockFile) -> Diagnostic:
+    """Return the note that a package's code was run to build its wheel."""
+    message = f"`{package.name} {package.version}` is built from `{package.file}`, which runs its code, confined"
+    return diagnose("MCP425", lock.place_of(package.name), message, "", "a version that has a wheel needs no build")
 
 
 def stage_project_packages(

@@ -57,13 +57,21 @@ class InstallError(Exception):
 class NoWheelError(InstallError):
     """A package has no wheel for the target, but its sources.
 
-    `text`: the requirement; `by`: the package that needs it, empty if that is the project.
+    `text`: the requirement; `by`: the package that needs it, empty if that is the project; `lock`: the path of the lock
+    that it is about, empty if that is a registry.
     """
 
-    def __init__(self, text: str, by: str) -> None:
+    def __init__(self, text: str, by: str, lock: str = "") -> None:
         super().__init__(f"`{text}` has no wheel, only its sources")
         self.text = text
         self.by = by
+        self.lock = lock
+
+    def describe(self, target: Target) -> str:
+        """Return the message for users."""
+        by = f", which `{self.by}` needs," if self.by else ""
+        where = f" in `{self.lock}`" if self.lock else ""
+        return f"`{self.text}`{by} has no wheel for {target.name}{where}, only its sources"
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,11 +29,14 @@ from mcpc.confinement import ConfinedProgram
 from mcpc.dependencies import sdist_fetcher, wheel_builder
 from mcpc.dependencies.pep508 import normalised_name
 from mcpc.dependencies.pip_install import TIMEOUT_SECONDS, offline_variables, shorten_errors
+from mcpc.dependencies.target_tags import wheel_tags
 from mcpc.dependencies.toml_text import is_string_list, nested_table
 from mcpc.ir.requirements import RequestedPackage
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from mcpc.dependencies.platforms import Target
 
     Stage = Callable[[Sequence[RequestedPackage]], str]
     """Stages packages for a build, and returns their folder; raises BuildError."""
@@ -60,6 +63,15 @@ class BuildError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
+class SourceDistribution:
+    """A source distribution: the name of its file, the address where it was found, and its bytes."""
+
+    file: str
+    address: str
+    data: bytes
+
+
+@dataclass(frozen=True, slots=True)
 class BuiltWheel:
     """A wheel: the name of its file, and its bytes."""
 
@@ -67,38 +79,41 @@ class BuiltWheel:
     data: bytes
 
 
-def fetch_sdist(text: str, folder: Path, hashes: Sequence[str], more: Sequence[str] = ()) -> dict[str, bytes]:
-    """Return the files of the newest source distribution that a requirement allows; raise BuildError.
+def fetch_sdist(text: str, folder: Path, hashes: Sequence[str], more: Sequence[str] = ()) -> SourceDistribution:
+    """Return the newest source distribution that a requirement allows; raise BuildError.
 
     `more`: further options of `pip index`.
     """
     parsed = Requirement(text)
     name, wanted = normalised_name(parsed.name), f"{parsed.name}{parsed.specifier}"
     options = [wanted, str(folder), "--no-binary=:all:", *more]
-    path = _download(name, options, folder, "its sources cannot be downloaded")
+    path, address = _download(name, options, folder, "its sources cannot be downloaded")
     data = path.read_bytes()
     if hashes and f"sha256:{hashlib.sha256(data).hexdigest()}" not in hashes:
         raise BuildError(name, "the digest of its sources is not among those of the requirement")
-    return unpack(name, path.name, data)
+    return SourceDistribution(path.name, address, data)
 
 
 def fetch_wheel(item: RequestedPackage, options: Sequence[str], folder: Path) -> Path:
     """Return the newest wheel of a package in the registry that the project names for it; raise BuildError."""
-    words = [item.text, str(folder), "--only-binary=:all:", f"--index-url={item.index}", *options]
-    return _download(item.name, words, folder, "its wheel cannot be downloaded from the index that the project names")
+    words = [item.text, str(folder), "--only-binary=:all:", f"{sdist_fetcher.ONLY_INDEX}{item.index}", *options]
+    failure = "its wheel cannot be downloaded from the index that the project names"
+    return _download(item.name, words, folder, failure)[0]
 
 
-def _download(name: str, options: Sequence[str], folder: Path, failure: str) -> Path:
-    """Return the file that the fetcher downloads into a folder; raise BuildError."""
+def _download(name: str, options: Sequence[str], folder: Path, failure: str) -> tuple[Path, str]:
+    """Return the file that the fetcher downloads into a folder, and its address; raise BuildError."""
     words = programs.python_command(sdist_fetcher.__file__, *options, "--disable-pip-version-check")
     try:
         done = programs.run_program("pip", words, TIMEOUT_SECONDS, cwd=folder, more=offline_variables(options))
     except TimeoutError as problem:
         raise BuildError(name, str(problem)) from None
-    path = folder / PurePosixPath(done.stdout.decode(errors="replace").strip()).name
-    if done.returncode or not path.is_file():
-        raise BuildError(name, f"{failure}: {shorten_errors(done.stderr.decode(errors='replace'))}")
-    return path
+    with suppress(ValueError):
+        file, address = json.loads(done.stdout)
+        path = folder / PurePosixPath(file).name
+        if not done.returncode and path.is_file():
+            return path, address
+    raise BuildError(name, f"{failure}: {shorten_errors(done.stderr.decode(errors='replace'))}")
 
 
 def unpack(name: str, file: str, data: bytes) -> dict[str, bytes]:
@@ -156,6 +171,12 @@ def build_wheel(name: str, files: Mapping[str, bytes], stage: Stage) -> BuiltWhe
         built = _only_wheel(name, target)
     store_entry(KIND, key, built.file.encode() + b"\n" + built.data)
     return built
+
+
+def check_fits(name: str, wheel: BuiltWheel, target: Target) -> None:
+    """Raise BuildError for a built wheel that is not for a target: one with native code is for this machine only."""
+    if not parse_wheel_filename(wheel.file)[3].intersection(wheel_tags(target)):
+        raise BuildError(name, f"its wheel `{wheel.file}` is not for {target.name}")
 
 
 def _key(name: str, files: Mapping[str, bytes]) -> str:

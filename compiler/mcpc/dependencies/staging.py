@@ -38,7 +38,7 @@ from mcpc.dependencies.pip_install import (
 )
 from mcpc.dependencies.platforms import HERE_AND_NOW, Target, marker_values, parse_target
 from mcpc.dependencies.repositories import fetch_repository
-from mcpc.dependencies.sdists import BuildError, BuiltWheel, build_wheel, fetch_sdist, fetch_wheel
+from mcpc.dependencies.sdists import BuildError, BuiltWheel, build_wheel, fetch_sdist, fetch_wheel, unpack
 from mcpc.dependencies.upload_dates import earliest, limit_options
 from mcpc.diagnostics import Diagnostic
 from mcpc.ir.requirements import RequestedPackage
@@ -285,7 +285,7 @@ def local_wheels(request: PackageRequest, folder: Path) -> dict[str, Path]:
     """Return the wheels of the packages that the project contains, or names a place for, by name."""
     folder.mkdir(parents=True)
     found: dict[str, Path] = {}
-    stage = partial(stage_for_build, indexes=request.offline)
+    stage = partial(stage_for_build, indexes=request.indexes)
     for item in request.wanted:
         if item.local is not None and item.local.is_wheel:
             ((file, data),) = item.local.files.items()
@@ -313,9 +313,10 @@ def _build_missing(absent: NoWheelError, request: PackageRequest, wheels: dict[s
         raise absent
     hashes = tuple(checksum for item in request.wanted if item.name == name for checksum in item.hashes)
     with tempfile.TemporaryDirectory(prefix="sdist-", dir=folder) as fetched:
-        options = [*limit_options(request.exclude_newer()), *request.offline]
-        files = fetch_sdist(absent.text, Path(fetched), hashes, options)
-    stage = partial(stage_for_build, date=request.exclude_newer(), indexes=request.offline)
+        options = [*limit_options(request.exclude_newer()), *request.indexes]
+        found = fetch_sdist(absent.text, Path(fetched), hashes, options)
+        files = unpack(name, found.file, found.data)
+    stage = partial(stage_for_build, date=request.exclude_newer(), indexes=request.indexes)
     wheels[name] = write_wheel(build_wheel(name, files, stage), folder / "wheels")
 
 

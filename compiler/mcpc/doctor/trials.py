@@ -110,7 +110,7 @@ def run_trial(server: ConfiguredServer, row: str, seconds: float) -> Trial:
     with tempfile.TemporaryFile() as errors:
         step, text, stray = START, "", ""
         try:
-            process = _started(server, row, errors)
+            process = start_entry(server, row, errors)
             with conversation_with(process) as transport:
                 client = ServerClient(transport, Deadline(seconds))
                 step = INITIALIZE
@@ -127,7 +127,8 @@ def run_trial(server: ConfiguredServer, row: str, seconds: float) -> Trial:
         return Trial(step, text, errors.read().decode("utf-8", "replace"), stray)
 
 
-def _started(server: ConfiguredServer, row: str, errors: IO[bytes]) -> subprocess.Popen[bytes]:
+def start_entry(server: ConfiguredServer, row: str, errors: IO[bytes]) -> subprocess.Popen[bytes]:
+    """Start the server of an entry with the variables of a row of programs; raise OSError."""
     launch = server.launch
     options: dict[str, Any] = {"more": launch.variables, "cwd": launch.folder, "stderr": errors, **GROUP_OPTIONS}
     if row == "server":

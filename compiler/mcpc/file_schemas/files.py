@@ -129,7 +129,7 @@ FILES: tuple[FileKind, ...] = (
     FileKind("skill", "Frontmatter of a skill", ("skills/*/SKILL.md",), skill_frontmatter, "yaml"),
     FileKind("pyproject", "The tables of mcpc in pyproject.toml", ("pyproject.toml",), project_tables, "toml"),
     FileKind("cases", "Test cases (mcpc test)", ("tests/*.json", "tests/*.yaml", "tests/*.yml"), case_file),
-    FileKind("budget", "Limits of mcpc bench", (), budget, "toml"),
+    FileKind("budget", "Limits of mcpc bench", ("budget.toml",), budget, "toml"),
     FileKind("diff-policy", "Changes that a project accepts (mcpc diff --ignore)", (), diff_policy, "toml"),
     FileKind("pins", "Pins of approved servers (mcpc scan --pins)", (), pins),
     FileKind("mcp-bash-server", "The server of an mcp-bash project", ("server.d/server.meta.json",), mcp_bash_server),

@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from mcpc.diagnostics import CODES, Span, explain
-from mcpc.file_schemas import kind_of, schema_of
+from mcpc.file_schemas import kind_of
 from mcpc.ir.printer import print_definition
 from mcpc.language_server.definitions import definition_at, handled_at
-from mcpc.language_server.json_cursor import cursor_at
-from mcpc.language_server.schema_lookup import descriptions_of, properties_of, schemas_at, values_of
+from mcpc.language_server.json_cursor import string_of
+from mcpc.language_server.place_schemas import schemas_of_place
+from mcpc.language_server.schema_lookup import descriptions_of, properties_of, values_of
+from mcpc.language_server.syntaxes import syntax_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,7 +27,7 @@ def hover_at(project: OpenProject, path: str, offset: int) -> tuple[str, Span | 
     parts = [*_problems(project, path, offset)]
     field, span = _field(project, path, offset)
     parts += [field] if field else []
-    found = handled_at(project, path, offset) if not path.endswith(".json") else None
+    found = handled_at(project, path, offset) if syntax_of(path) is None else None
     definition = found or definition_at(project, path, offset)
     if definition is not None and (found is not None or not field or _is_name(definition, path, offset)):
         parts.append(describe(definition))
@@ -48,20 +50,17 @@ def _problems(project: OpenProject, path: str, offset: int) -> Iterator[str]:
 
 
 def _field(project: OpenProject, path: str, offset: int) -> tuple[str, Span | None]:
-    """Return the meaning of the field at a place of a JSON file."""
-    kind, text = kind_of(path), project.text(path)
-    if kind is None or not path.endswith(".json") or text is None:
+    """Return the meaning of the field at a place of a file with a schema."""
+    kind, text, syntax = kind_of(path), project.text(path), syntax_of(path)
+    cursor = syntax.cursor_at(text, offset) if kind and syntax and text is not None else None
+    if kind is None or text is None or cursor is None or cursor.start == cursor.end:
         return "", None
-    cursor = cursor_at(text, offset)
-    if cursor.start == cursor.end:
-        return "", None
-    root = schema_of(kind.name)
-    if cursor.is_key:
-        name = text[cursor.start : cursor.end].strip('"')
-        schema = properties_of(schemas_at(root, cursor.path)).get(name)
-        schemas = [] if schema is None else schemas_at(root, (*cursor.path, name))
+    if cursor.is_key or cursor.has_colon:
+        name = string_of(text[cursor.start : cursor.end])
+        schema = properties_of(schemas_of_place(project, kind, cursor)).get(name)
+        schemas = [] if schema is None else [*schemas_of_place(project, kind, cursor, name), schema]
     else:
-        name, schemas = str(cursor.key), schemas_at(root, cursor.path)
+        name, schemas = str(cursor.key), schemas_of_place(project, kind, cursor)
     texts = descriptions_of(schemas)
     values = values_of(schemas)
     if values and len(values) <= MAX_VALUES:

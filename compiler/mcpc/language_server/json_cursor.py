@@ -7,48 +7,15 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass, field
+
+from mcpc.language_server.cursor import Cursor, OpenValue
 
 TOKEN = re.compile(r'"(?:[^"\\\r\n]|\\.)*"?|[\[\]{},:]|[^\s\[\]{},:"]+')
 MAX_KEYS = 1_000
 """At most so many keys behind the cursor are looked at."""
-Step = str | int
 
 
-@dataclass(slots=True)
-class OpenValue:
-    """An array or object that is open at a place: `key` of the current member, `index` of the current item."""
-
-    is_array: bool
-    key: str | None = None
-    index: int = 0
-    keys: list[str] = field(default_factory=list)
-    has_colon: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class JsonCursor:
-    """`path` leads to the value, or to the object whose key is written (`is_key`).
-
-    `start` and `end`: the token at the cursor, empty if there is none; `written`: its text before the cursor without
-    quotes. `keys`: the other keys of the object. `has_colon`: one follows the token.
-    """
-
-    path: tuple[Step, ...]
-    is_key: bool
-    start: int
-    end: int
-    written: str
-    keys: tuple[str, ...] = ()
-    has_colon: bool = False
-
-    @property
-    def key(self) -> Step | None:
-        """The last step of the path."""
-        return self.path[-1] if self.path else None
-
-
-def cursor_at(text: str, offset: int) -> JsonCursor:
+def cursor_at(text: str, offset: int) -> Cursor:
     """Return where a cursor is."""
     open_values: list[OpenValue] = []
     start = end = offset
@@ -58,23 +25,22 @@ def cursor_at(text: str, offset: int) -> JsonCursor:
                 start, end = token.span()
             break
         _pass(open_values, token[0])
-    return _cursor(text, offset, (start, end), open_values)
+    return _cursor(text, (start, end), open_values)
 
 
 def _is_at(token: str) -> bool:
     return token[0] not in "[]{},:"
 
 
-def _cursor(text: str, offset: int, span: tuple[int, int], open_values: list[OpenValue]) -> JsonCursor:
+def _cursor(text: str, span: tuple[int, int], open_values: list[OpenValue]) -> Cursor:
     holder = open_values[-1] if open_values else None
     is_key = holder is not None and not holder.is_array and not holder.has_colon
     above = open_values[:-1] if is_key else open_values
-    path = tuple(each.index if each.is_array else each.key or "" for each in above)
-    written = text[span[0] : offset].strip('"') if span[0] < offset else ""
-    behind = _keys_behind(text, span[1]) if holder is not None and not holder.is_array else []
+    path, beside = tuple(each.step for each in above), tuple(each.scalars for each in above)
+    behind = keys_behind(text, span[1]) if holder is not None and not holder.is_array else []
     keys = (*(holder.keys if holder is not None else ()), *behind)
     has_colon = text[span[1] :].lstrip()[:1] == ":"
-    return JsonCursor(path, is_key, *span, written, tuple(keys), has_colon)
+    return Cursor(path, is_key, *span, tuple(keys), has_colon, beside=beside)
 
 
 def _pass(open_values: list[OpenValue], token: str) -> None:
@@ -93,12 +59,20 @@ def _pass(open_values: list[OpenValue], token: str) -> None:
         holder.key, holder.has_colon = None, False
     elif first == ":":
         holder.has_colon = True
-    elif not holder.is_array and not holder.has_colon and first == '"':
-        holder.key = string_of(token)
-        holder.keys.append(holder.key)
+    elif not holder.is_array and first == '"':
+        _pass_text(holder, string_of(token))
 
 
-def _keys_behind(text: str, place: int) -> list[str]:
+def _pass_text(holder: OpenValue, text: str) -> None:
+    """Take over a text in an object, which is a key or a value."""
+    if holder.has_colon:
+        holder.scalars[holder.key or ""] = text
+    else:
+        holder.key = text
+        holder.keys.append(text)
+
+
+def keys_behind(text: str, place: int) -> list[str]:
     """Return the keys of the same object behind a place."""
     found: list[str] = []
     depth, last = 0, ""
@@ -109,7 +83,7 @@ def _keys_behind(text: str, place: int) -> list[str]:
             break
         if depth == 0 and first == ":" and last:
             found.append(string_of(last))
-        last = token[0] if first == '"' and depth == 0 else ""
+        last = token[0] if first not in "[]{},:" and depth == 0 else ""
     return found
 
 

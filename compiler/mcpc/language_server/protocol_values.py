@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from mcpc.diagnostics import Diagnostic
-    from mcpc.language_server.completion import Proposal
     from mcpc.language_server.definitions import PlacedDefinition
     from mcpc.language_server.fixes import Fix
     from mcpc.language_server.open_project import OpenProject
+    from mcpc.language_server.proposal import Proposal
 
 SEVERITIES = {
     Severity.ERROR: types.DiagnosticSeverity.Error,
@@ -48,6 +48,7 @@ OTHER_PLACE = re.compile(r"\b(?:is|is at|other one is at) (?:at )?([^\s:;]+):([0
 MAX_SHOWN = 1_000
 """Maximum number of diagnostics of one file that are sent."""
 SOURCE = "mcpc"
+QUOTES = ('"', "'")
 
 
 def uri_of(project: OpenProject, path: str) -> str:
@@ -112,13 +113,12 @@ def _related(problem: Diagnostic, project: OpenProject, encoding: str) -> Iterab
 
 def completion_item(proposal: Proposal, buffer: TextBuffer) -> types.CompletionItem:
     """Return one proposal of a completion."""
+    quote = buffer.text[proposal.start : proposal.start + 1]
     return types.CompletionItem(
         label=proposal.label,
         kind=PROPOSED[proposal.kind],
         documentation=proposal.about or None,
-        filter_text=buffer.text[proposal.start : proposal.start + 1].strip("{[:, \r\n\t") + proposal.label
-        if buffer.text[proposal.start : proposal.start + 1] == '"'
-        else proposal.label,
+        filter_text=quote + proposal.label if quote in QUOTES else proposal.label,
         text_edit=types.TextEdit(range_of(buffer, proposal.start, proposal.end), proposal.new),
     )
 

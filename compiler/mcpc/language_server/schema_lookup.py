@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from mcpc.language_server.json_cursor import Step
+    from mcpc.language_server.cursor import Step
 
 JsonSchema = dict[str, Any]
 MAX_SCHEMAS = 200

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 WATCHED = "**/*"
 SWITCH_SECONDS = 0.001
 """How soon an answer takes its turn while the complete check runs in its thread."""
-TRIGGERS = ['"', ":", "$", "{"]
+TRIGGERS = ['"', ":", "$", "{", "[", ".", " "]
 
 
 class Protocol(LanguageServerProtocol):

@@ -16,8 +16,11 @@ from urllib.parse import unquote, urlsplit, urlunsplit
 
 from mcpc.dependencies.lock_files import CREATOR, SHA256, LockedFile
 from mcpc.dependencies.lock_staging import locked_packages
+from mcpc.dependencies.locked_files import fetch_files
+from mcpc.dependencies.pip_install import NoWheelError
 from mcpc.dependencies.platforms import marker_values
 from mcpc.dependencies.staging import PackageRequest
+from mcpc.locking.failures import OnlySourcesError
 from mcpc.locking.request import target_name
 
 if TYPE_CHECKING:
@@ -53,10 +56,10 @@ def assemble_lock(
     `local`: wheels of what the project contains.
     """
     packages: dict[tuple[str, str], LockedPackage] = {}
-    wheels: dict[str, bytes] = {}
+    files: dict[str, bytes] = {}
     places = {item.name: origin for item in request.wanted if (origin := _origin(item))}
     for target in request.targets:
-        found = locked_packages(PackageRequest(request.wanted, target, (), ()), (selection, sources), local)
+        found = _locked(PackageRequest(request.wanted, target, (), (), request.indexes), (selection, sources), local)
         versions = {name: item.version for name, item in found.closure.found.items()}
         for name, version in versions.items():
             package = packages.setdefault((name, version), LockedPackage(name, version))
@@ -65,9 +68,9 @@ def assemble_lock(
             package.origin = places.get(name, {})
             file = found.files.get(name) or _local_file(name, found, request)
             if file is not None and not package.origin:
-                data = found.wheels[name].data if file.is_wheel else b""
+                data = found.wheels[name].data if file.is_wheel else fetch_files((file,), target, sources)[file.file]
                 package.files[file.file] = _file_row(file, data, sources)
-                wheels.update({file.file: data} if data else {})
+                files[file.file] = data
     ordered = [packages[key] for key in sorted(packages)]
     names = [package.name for package in ordered]
     several = {name for name in names if names.count(name) > 1}
@@ -78,7 +81,16 @@ def assemble_lock(
         "created-by": CREATOR,
         "packages": [_row(package, request.targets, several) for package in ordered],
         "tool": {CREATOR: {"targets": [target_name(target) for target in request.targets]}},
-    }, wheels
+    }, files
+
+
+def _locked(
+    request: PackageRequest, origin: tuple[FileSelection, FileSources], local: Mapping[str, Path]
+) -> LockedPackages:
+    try:
+        return locked_packages(request, origin, local)
+    except NoWheelError as absent:
+        raise OnlySourcesError(absent, request.goal) from None
 
 
 def _local_file(name: str, found: LockedPackages, request: LockRequest) -> LockedFile | None:
@@ -123,11 +135,10 @@ def _origin(item: RequestedPackage) -> dict[str, Any]:
 
 def _file_row(file: LockedFile, data: bytes, sources: FileSources) -> dict[str, Any]:
     """Return the row of a file: its address without a password, or its path if it is on this machine."""
-    size = len(data) or file.size
     return {
         "name": file.file,
         **file_place(file, sources.root),
-        **({"size": size} if size else {}),
+        "size": len(data),
         "hashes": {SHA256: file.sha256},
     }
 

@@ -2,6 +2,21 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from mcpc.dependencies.pip_install import NoWheelError
+    from mcpc.dependencies.platforms import Target
+
 
 class ResolutionError(Exception):
     """There are no versions, or no files, that satisfy the requirements; the message describes why."""
+
+
+class OnlySourcesError(ResolutionError):
+    """A package has no wheel for a target, but a source distribution."""
+
+    def __init__(self, absent: NoWheelError, target: Target) -> None:
+        super().__init__(absent.describe(target))
+        self.absent = absent
+        self.target = target

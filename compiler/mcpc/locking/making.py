@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mcpc.dependencies.installation_failures import span_of_package
+from mcpc.dependencies.installation_failures import installation_failure, span_of_package
 from mcpc.dependencies.lock_files import SHA256, LockError, LockFile, read_lock
 from mcpc.dependencies.lock_problems import LOCK_AGAIN, lock_problem
 from mcpc.dependencies.locked_layer import check_pythons, sources_of
@@ -21,7 +21,7 @@ from mcpc.dependencies.staging import PackageRequest, local_wheels
 from mcpc.diagnostics import Span, diagnose, has_errors, in_order
 from mcpc.frontends import parse_project
 from mcpc.locking.assembly import assemble_lock
-from mcpc.locking.failures import ResolutionError
+from mcpc.locking.failures import OnlySourcesError, ResolutionError
 from mcpc.locking.request import LockRequest, existing_lock, read_request
 from mcpc.locking.resolution import RESOLVERS, ResolvedFiles, resolve
 from mcpc.locking.text import lock_text
@@ -39,6 +39,8 @@ if TYPE_CHECKING:
     from mcpc.sources import SourceTree
 
 HOW_TO_LOCK = "name versions that have wheels for all targets, or fewer targets with `--platform` and `--python`"
+LOCK_BY_PIP = "`--with pip` locks the sources of what has no wheel"
+LOCK_SOURCES = "`--allow-sdist` locks its sources; that, and each build from the lock, runs their code, confined"
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +66,9 @@ class MadeLock:
         """Return what messages say about it."""
         pythons = ", ".join(dict.fromkeys(target.python for target in self.targets))
         count = self.text.count("[[packages]]\n")
-        return {"count": "1 package" if count == 1 else f"{count} packages", "pythons": pythons}
+        sources = self.text.count("\nsdist = {")
+        packages = "1 package" if count == 1 else f"{count} packages"
+        return {"count": f"{packages} ({sources} as sources)" if sources else packages, "pythons": pythons}
 
 
 def make_lock(
@@ -87,9 +91,17 @@ def make_lock(
         return _checked(request, tree, order) if order.is_check else _resolved(request, tree, order)
     except ResolutionError as problem:
         span = span_of_package(str(problem), request.wanted)
-        return MadeLock(problems=(diagnose("MCP424", span, str(problem), "", HOW_TO_LOCK),))
+        return MadeLock(problems=(diagnose("MCP424", span, str(problem), "", _hint(problem, request, order)),))
     except BuildError as problem:
-        return MadeLock(problems=(diagnose("MCP418", None, f"`{problem.name}` could not be built: {problem}"),))
+        return MadeLock(problems=(installation_failure(problem, request.wanted, request.targets[0]),))
+
+
+def _hint(problem: ResolutionError, request: LockRequest, order: LockOrder) -> str:
+    """Return what to do if nothing could be locked."""
+    if isinstance(problem, OnlySourcesError):
+        return f"{LOCK_SOURCES}; or {HOW_TO_LOCK}"
+    by_uv = request.builds_sources and order.resolver == "uv"
+    return f"{LOCK_BY_PIP}; or {HOW_TO_LOCK}" if by_uv else HOW_TO_LOCK
 
 
 def _resolved(request: LockRequest, tree: SourceTree, order: LockOrder) -> MadeLock:
@@ -111,9 +123,8 @@ def check_unchanged(found: ResolvedFiles, tree: SourceTree, upgraded: tuple[str,
     lock = existing_lock(tree)
     if lock is None or upgraded is None:
         return
-    known = {
-        file.filename: file.hashes.get(SHA256, "") for package in lock.pylock.packages for file in package.wheels or ()
-    }
+    files = (file for package in lock.pylock.packages for file in (package.sdist, *(package.wheels or ())) if file)
+    known = {file.filename: file.hashes.get(SHA256, "") for file in files}
     for file in (file for files in found.files.values() for file in files.values()):
         before = known.get(file.file, "").lower()
         if before and before != file.sha256 and file.package not in upgraded:

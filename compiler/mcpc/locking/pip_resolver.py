@@ -31,7 +31,7 @@ from mcpc.dependencies.pip_install import (
 from mcpc.dependencies.platforms import marker_values
 from mcpc.dependencies.upload_dates import earliest, limit_options
 from mcpc.ir.requirements import RequestedPackage
-from mcpc.locking.failures import ResolutionError
+from mcpc.locking.failures import OnlySourcesError, ResolutionError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -119,8 +119,7 @@ def _failure(said: str, noted: str, logged: str, target: Target, texts: Sequence
     """Return why pip chose nothing: first of all a package that has no wheel for the target."""
     absent = missing_wheel(said, logged) or refused_version(noted, logged)
     if absent is not None:
-        by = f", which `{absent.by}` needs," if absent.by else ""
-        return ResolutionError(f"`{absent.text}`{by} has no wheel for {target.name}, only its sources")
+        return OnlySourcesError(absent, target)
     return ResolutionError(f"no versions for {target.name}: {shorten_errors(said, noted, texts)}")
 
 

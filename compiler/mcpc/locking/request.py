@@ -39,17 +39,27 @@ THIS_MACHINE = re.compile(r"cp3(?P<minor>\d+)")
 
 @dataclass(frozen=True, slots=True)
 class LockRequest:
-    """Requirements, targets, the project's `requires-python` (or empty), and versions that are taken if they fit."""
+    """Requirements, targets, the project's `requires-python` (or empty), and versions that are taken if they fit.
+
+    `built`: a folder of wheels that were built of sources, because there are no others; empty if there is none.
+    """
 
     wanted: tuple[RequestedPackage, ...]
     targets: tuple[Target, ...]
     requires_python: str = ""
     preferred: Mapping[str, str] = field(default_factory=dict, hash=False)
+    built: str = ""
 
     @property
     def indexes(self) -> tuple[str, ...]:
         """The options for pip about registries."""
-        return tuple(dict.fromkeys(option for item in self.wanted for option in item.indexes))
+        built = (f"--find-links={self.built}",) if self.built else ()
+        return tuple(dict.fromkeys((*(option for item in self.wanted for option in item.indexes), *built)))
+
+    @property
+    def builds_sources(self) -> bool:
+        """Tell whether packages may be built that have no wheel, which runs their code."""
+        return any(item.from_source for item in self.wanted)
 
 
 def read_request(

@@ -16,6 +16,7 @@ from packaging.version import Version
 from mcpc.dependencies.locked_files import fetch_files
 from mcpc.locking.failures import ResolutionError
 from mcpc.locking.pip_resolver import resolve_by_pip
+from mcpc.locking.sources import resolve_with_sources
 from mcpc.locking.uv_resolver import resolve_by_uv
 
 if TYPE_CHECKING:
@@ -78,7 +79,11 @@ def _fitting(request: LockRequest) -> tuple[tuple[str, str], ...]:
 
 def _with_one_version(request: LockRequest, resolver: str, local: Mapping[str, Path]) -> TargetFiles:
     """Return the files of all targets, with one version of each package if that is possible."""
-    found = RESOLVERS[resolver](request, local)
+
+    def chosen(asked: LockRequest) -> TargetFiles:
+        return RESOLVERS[resolver](asked, local)
+
+    found = resolve_with_sources(request, chosen)
     versions: dict[str, set[Version]] = {}
     for files in found.values():
         for name, file in files.items():
@@ -88,7 +93,7 @@ def _with_one_version(request: LockRequest, resolver: str, local: Mapping[str, P
     if not several:
         return found
     try:
-        return RESOLVERS[resolver](replace(request, preferred={**request.preferred, **several}), local)
+        return resolve_with_sources(replace(request, preferred={**request.preferred, **several}), chosen)
     except ResolutionError:
         return found
 

@@ -5,6 +5,7 @@ uv is run outside of the project: the registries that the project names are hand
 
 from __future__ import annotations
 
+import re
 import shutil
 import sys
 import tempfile
@@ -38,6 +39,10 @@ OFFLINE = dict.fromkeys(("UV_EXTRA_INDEX_URL", "UV_FIND_LINKS", "UV_INDEX"), "")
 """Variables by which uv uses none of the user's registries and pages."""
 
 
+CAUSE = re.compile(r"^ +(?:cause:|╰─▶) *(.*(?:\n {3,}\S.*)*)", re.MULTILINE)
+"""What uv writes below its error: the conflict."""
+
+
 def find_uv() -> str:
     """Return the path of uv, beside this Python or on PATH; an empty text if it is not installed."""
     beside = Path(sys.executable).with_name("uv")
@@ -47,7 +52,7 @@ def find_uv() -> str:
 def resolve_by_uv(request: LockRequest, local: Mapping[str, Path]) -> dict[Target, dict[str, LockedFile]]:
     """Return the files of each target; raise ResolutionError."""
     uv = find_uv()
-    if not uv or any(item.index or item.from_source for item in request.wanted):
+    if not uv or any(item.index for item in request.wanted):
         raise ResolutionError("uv is not installed, or cannot do what the project asks for")
     with tempfile.TemporaryDirectory(prefix="mcpc-") as made:
         folder = Path(made).resolve()
@@ -64,9 +69,15 @@ def resolve_by_uv(request: LockRequest, local: Mapping[str, Path]) -> dict[Targe
         except (TimeoutError, OSError) as problem:
             raise ResolutionError(f"uv cannot be used: {problem}") from None
         if done.returncode:
-            raise ResolutionError(f"uv found no versions: {shorten_errors(done.stderr.decode(errors='replace'))}")
+            raise ResolutionError(f"uv found no versions: {reason(done.stderr.decode(errors='replace'))}")
         source = Source(PYLOCK, (folder / PYLOCK).read_bytes())
         return _files(source, request.targets, folder, frozenset(local))
+
+
+def reason(said: str) -> str:
+    """Return why uv chose nothing, in one line: the cause that it names, else its last errors."""
+    cause = CAUSE.search(said)
+    return shorten_errors("error: " + " ".join(cause[1].split()) if cause else said)
 
 
 def _options(request: LockRequest) -> Iterator[str]:

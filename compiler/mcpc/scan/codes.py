@@ -1,7 +1,7 @@
 """The table of a scan's codes.  A code never changes its meaning.
 
 Families: 1xx orders to the model, 2xx tools of other servers, 3xx hidden text, 4xx secrets, 5xx addresses, 6xx
-definitions that mislead, 7xx differences from a pin.
+definitions that mislead, 7xx differences from a pin, 8xx entries in the configuration of clients.
 """
 
 from __future__ import annotations
@@ -204,6 +204,36 @@ CODES: dict[str, RiskCode] = {
     ),
     "SCAN703": RiskCode(
         L, "pinned definition does not exist any more", "Another server may take its name.", "pin the server again",
+    ),
+    "SCAN801": RiskCode(
+        M, "entry has a secret in plain text",
+        "Backups, synchronised settings and every program of this user have it; arguments are shown to all users of "
+        "the machine, in the list of processes.",
+        "refer to a variable, or let the client ask for it; give the server a new secret",
+    ),
+    "SCAN802": RiskCode(
+        H, "entry has a secret in plain text, in a file that others read",
+        "It belongs to a project, or its permissions let other users of the machine read it.",
+        "refer to a variable; withdraw the secret where it was issued",
+    ),
+    "SCAN803": RiskCode(
+        M, "entry starts a program that is downloaded in no fixed version",
+        "Whoever publishes the next version runs it with the rights of this user, at the next start.",
+        "name an exact version: `package@1.2.3`, `package==1.2.3`, `image@sha256:…`",
+    ),
+    "SCAN804": RiskCode(
+        H, "entry starts a file that every user of this machine can replace",
+        "Whoever replaces it runs programs with the rights of this user.",
+        "move it to a folder that only its owner can change, and correct the permissions",
+    ),
+    "SCAN805": RiskCode(
+        M, "entry reaches another machine without encryption",
+        "Anyone on the way reads the calls and the token, and can answer in place of the server.", "use https",
+    ),
+    "SCAN806": RiskCode(
+        M, "servers of the same name are different in two clients",
+        "What was approved in one client is not what the other starts.",
+        "find out which is the right one, and give them different names if both are",
     ),
 }  # fmt: skip
 """The codes, by family."""

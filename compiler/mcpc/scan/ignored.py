@@ -2,7 +2,8 @@
 
     ignore = ["SCAN605 tool login", "SCAN501"]          # [tool.mcpc.scan] of pyproject.toml
 
-A place is `tool NAME`, `tool NAME: FIELD`, `prompt NAME`, `file PATH` or `server`, with `*` for any characters.
+A place is `tool NAME`, `tool NAME: FIELD`, `prompt NAME`, `entry NAME`, `file PATH` or `server`, with `*` for any
+characters.
 """
 
 from __future__ import annotations

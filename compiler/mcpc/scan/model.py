@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from mcpc.scan.client_entries import ClientEntry
+
 
 class Risk(StrEnum):
     """How much a finding matters; the order is that of reports."""
@@ -98,8 +100,8 @@ class Position(NamedTuple):
 class ScannedServer:
     """One server: its lists in the form of a snapshot, and files where they are known.
 
-    `target`: what the user named; `locate`: the position of a hit in the files of a project; `unread`: what could not
-    be read of a running server, and why.
+    `target`: what the user named; `locate`: the position of a hit in a file; `unread`: what could not be read of a
+    running server, and why; `entry`: how a client's file has it.
     """
 
     name: str
@@ -108,6 +110,7 @@ class ScannedServer:
     files: tuple[ScannedFile, ...] = ()
     locate: Callable[[Hit], Position | None] | None = field(default=None, compare=False)
     unread: str = ""
+    entry: ClientEntry | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from mcpc.diagnostics.formats.visible import visible
 from mcpc.scan.codes import CODES
 from mcpc.scan.model import RISKS, Finding, ServerTexts
 from mcpc.scan.pins import compare_pins
-from mcpc.scan.rules import GROUP_RULES, NEIGHBOUR_RULES, SERVER_RULES, TEXT_RULES
+from mcpc.scan.rules import GROUP_RULES, MACHINE_RULES, NEIGHBOUR_RULES, SERVER_RULES, TEXT_RULES
 from mcpc.scan.rules.credentials import masked
 from mcpc.scan.texts import server_texts
 
@@ -28,12 +28,22 @@ MAX_EXCERPT = 200
 
 def scan_servers(servers: Sequence[ScannedServer]) -> tuple[Finding, ...]:
     """Return what the rules find in servers that are used together."""
-    read = [server_texts(server) for server in servers]
+    return scan_groups([servers])
+
+
+def scan_groups(groups: Iterable[Sequence[ScannedServer]]) -> tuple[Finding, ...]:
+    """Return what the rules find in servers of which those of one group are used together, as by one client."""
     found: list[tuple[ServerTexts, Hit]] = []
-    for server in read:
-        found += ((server, hit) for hit in _of_server(server, [other for other in read if other is not server]))
-    for group_rule in GROUP_RULES:
-        found += group_rule(read)
+    everything: list[ServerTexts] = []
+    for group in groups:
+        read = [server_texts(server) for server in group]
+        everything += read
+        for server in read:
+            found += ((server, hit) for hit in _of_server(server, [other for other in read if other is not server]))
+        for group_rule in GROUP_RULES:
+            found += group_rule(read)
+    for machine_rule in MACHINE_RULES:
+        found += machine_rule(everything)
     return in_order_of_risk(findings(found))
 
 

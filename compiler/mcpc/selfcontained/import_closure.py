@@ -18,7 +18,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping
+    from collections.abc import Collection, Iterable, Iterator, Mapping
     from pathlib import Path
 
 ALWAYS = (
@@ -49,57 +49,102 @@ IMPLIED = {
     "_ssl": ("_socket",),
     "_zoneinfo": ("weakref", "zoneinfo._common", "zoneinfo._tzpath"),
     "array": ("collections.abc",),
-    "socket": ("encodings.idna",),
     **dict.fromkeys(("_codecs_cn", "_codecs_hk", "_codecs_iso2022", "_codecs_jp", "_codecs_kr"), ("_multibytecodec",)),
     "_codecs_tw": ("_multibytecodec",),
 }
-"""Modules that machine code imports by their names, by the module that has it, or uses it to look up hosts."""
+"""Modules that machine code imports by their names, by the module that has it."""
 SYSTEM_FACTS = "_sysconfigdata_"
 """How the module begins whose name `sysconfig` computes."""
+HOST_NAMES = "encodings.idna"
+"""The codec of host names, with a table of characters: for what looks up hosts."""
+SOCKETS_ONLY = "asyncio."
+"""Modules that import `socket` and look up a host only when a project asks them to."""
 ON_USE = frozenset(
     {
+        ("ast", "inspect"),
         ("concurrent.futures", "concurrent.futures.process"),
+        ("hashlib", "logging"),
         ("importlib._bootstrap_external", "importlib.metadata"),
         ("importlib._bootstrap_external", "importlib.readers"),
+        ("logging", "pickle"),
+        ("pkgutil", "inspect"),
         ("re._parser", "unicodedata"),
         ("shutil", "tarfile"),
+        ("traceback", "ast"),
         ("traceback", "unicodedata"),
         ("urllib.parse", "unicodedata"),
+        ("warnings", "inspect"),
+        ("warnings", "tracemalloc"),
+        ("zipfile", "py_compile"),
         ("zipimport", "importlib.readers"),
     }
 )
-"""Imports of library modules (importer, imported) that happen only when a project uses what it names itself."""
+"""Imports of library modules (importer, imported) that happen only when a project uses what it names itself.
+
+Some are for what cannot be here (an algorithm without machine code), or improve a message (marks below a part of a
+line): those modules do without them.
+"""
 NAMED_BY = {
-    b"\\N{": "unicodedata",
-    b"ProcessPoolExecutor": "concurrent.futures.process",
-    b"'idna'": "encodings.idna",
-    b'"idna"': "encodings.idna",
-    b"importlib.resources": "importlib.readers",
-    b"linecache": "unicodedata",
-    b"make_archive": "tarfile",
-    b"namereplace": "unicodedata",
-    b"strptime": "_strptime",
-    b"unpack_archive": "tarfile",
-    b"urllib": "unicodedata",
+    r"ProcessPoolExecutor": "concurrent.futures.process",
+    r"PyZipFile": "py_compile",
+    r"\bdeprecated|get_docstring|iter_modules|walk_packages": "inspect",
+    r"create_datagram|(?:create|open)_connection|(?:create|start)_server|sock_connect": HOST_NAMES,
+    r"getaddrinfo|gethostby|(?:from|import) socket|['\"]idna['\"]": HOST_NAMES,
+    r"importlib\.resources": "importlib.readers",
+    r"linecache|namereplace|\\N\{|url(?:defrag|join|open|parse|split)|urllib\.request": "unicodedata",
+    r"make_archive|unpack_archive": "tarfile",
+    r"strptime": "_strptime",
 }
 """Texts in a project or the runtime that include modules: those of ON_USE, and what built-in modules import."""
+NAMING = tuple((re.compile(text.encode()), module) for text, module in NAMED_BY.items())
 ONLY_WITH = {"mcpc_runtime/handlers/python/worker/coroutines.py": re.compile(rb"async|await|coroutine")}
 """Modules of the runtime that run only if handlers or packages have such a text."""
+REMOTE_RESOURCE = re.compile(rb"https:|MCPBASH_(?:ENABLE_GIT|HTTPS)|[\"'](?:git|https)[\"']")
+MCP_BASH, ITS_PROVIDERS = ".mcpc/mcp-bash/", "mcpc_runtime/systems/mcp_bash/providers/"
+ONLY_WITH_FILES = {
+    f"{MCP_BASH}lib/python/download.py": re.compile(rb"mcp_download"),
+    f"{ITS_PROVIDERS}https_provider.py": REMOTE_RESOURCE,
+    f"{ITS_PROVIDERS}ssrf_guard.py": REMOTE_RESOURCE,
+    "mcpc_runtime/tasks/sqlite.py": re.compile(rb"sqlite"),
+}
+"""Modules that run only if a file of the project, of any kind, has such a text: OpenSSL and SQLite are large."""
+NOT_THE_PROJECT = ("mcpc_runtime/", "mcpc_app/", "META-INF/", "__main__", MCP_BASH)
 IMPORTING = frozenset({"__import__", "import_module", "lazy"})
 IMPORT_ERRORS = ("ImportError", "ModuleNotFoundError", "AttributeError")
 
 
-def imported_modules(entries: Mapping[str, bytes], known: Collection[str]) -> frozenset[str]:
-    """Return the modules of the library that the Python files of an archive name."""
-    texts = [(name, data) for name, data in entries.items() if name.endswith(".py")]
+def imported_modules(
+    entries: Mapping[str, bytes], known: Collection[str], left_out: tuple[str, ...] = ()
+) -> frozenset[str]:
+    """Return the modules of the library that the Python files of an archive name.
+
+    `left_out`: the folders of the archive whose modules do not run on the target.
+    """
+    read = [data for name, data in running_files(all_files(entries)) if not name.startswith(left_out)]
+    named = {module for text in read for pattern, module in NAMING if pattern.search(text)}
+    return frozenset(named) | frozenset(name for text in read for name in named_modules(text, "", known, has_rows=True))
+
+
+def all_files(entries: Mapping[str, bytes]) -> Iterator[tuple[str, bytes]]:
+    """Yield the files of an archive, and those of archives in it."""
     for name, data in entries.items():
         if name.endswith(".zip"):
             with zipfile.ZipFile(io.BytesIO(data)) as packed:
-                texts += [(file, packed.read(file)) for file in packed.namelist() if file.endswith(".py")]
-    others = b"\n".join(data for name, data in texts if not name.startswith("mcpc_runtime/"))
-    read = [data for name, data in texts if name not in ONLY_WITH or ONLY_WITH[name].search(others)]
-    named = {module for text in read for word, module in NAMED_BY.items() if word in text}
-    return frozenset(named) | frozenset(name for text in read for name in named_modules(text, "", known, has_rows=True))
+                yield from ((file, packed.read(file)) for file in packed.namelist())
+        else:
+            yield name, data
+
+
+def running_files(files: Iterable[tuple[str, bytes]]) -> Iterator[tuple[str, bytes]]:
+    """Yield the Python files without those that run only with a text that no other file has."""
+    found = [*files]
+    python = [(name, data) for name, data in found if name.endswith(".py")]
+    handlers = b"\n".join(data for name, data in python if not name.startswith("mcpc_runtime/"))
+    project = b"\n".join(data for name, data in found if not name.startswith(NOT_THE_PROJECT))
+    for name, data in python:
+        needs, needs_any = ONLY_WITH.get(name), ONLY_WITH_FILES.get(name)
+        if (needs is None or needs.search(handlers)) and (needs_any is None or needs_any.search(project)):
+            yield name, data
 
 
 def library_closure(
@@ -124,6 +169,8 @@ def library_closure(
             is_package, path = modules[name]
             package = name if is_package else parent
             named = named_in_file(path, package, known)
+            if "socket" in named and not name.startswith(SOCKETS_ONLY) and HOST_NAMES in known:
+                waiting.append(HOST_NAMES)
             waiting += [
                 other
                 for other, is_optional in named.items()

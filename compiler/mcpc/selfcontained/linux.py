@@ -31,8 +31,9 @@ from mcpc.selfcontained.relocatable_file import NATIVE
 from mcpc.selfcontained.request import CannotEmbedError
 from mcpc.selfcontained.server_archive import server_entries, with_manifest
 from mcpc.selfcontained.shared_objects import collect_shared_objects, interpreter_functions, tool_output
-from mcpc_runtime import BYTECODE, HEAD, SOURCES
+from mcpc_runtime import BYTECODE, HEAD, OTHER_PYTHONS, SOURCES
 from mcpc_runtime.bytecode_compilation import modules_entry
+from mcpc_runtime.platforms import PLATFORMS, POSIX
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -65,11 +66,12 @@ def embed_server(request: EmbeddingRequest) -> bytes:
     bundle = start_bundle(entries["__main__.pyc"])
     modules = library_modules(interpreter.standard_library)
     if request.minimal:
-        roots = imported_modules(entries, {*modules, *objects.modules})
+        left_out = other_adapters("linux")
+        roots = imported_modules(entries, {*modules, *objects.modules}, left_out)
         needed = library_closure(roots, modules, objects.extensions)
         modules = {name: row for name, row in modules.items() if name in needed}
         objects = objects.only(needed)
-        entries = for_own_interpreter(entries)
+        entries = for_own_interpreter(entries, left_out)
     modules = {name: row for name, row in modules.items() if name not in FROZEN_MODULES}
     data, extensions = shared_object_entry(objects)
     entries[LIBRARY] = cached_library(modules, ())
@@ -80,14 +82,23 @@ def embed_server(request: EmbeddingRequest) -> bytes:
     return with_start_table(executable, with_manifest(entries, embedded), (bundle, extensions))
 
 
-def for_own_interpreter(entries: Mapping[str, bytes]) -> dict[str, bytes]:
-    """Return entries without what only another Python would read, with a message for it; the runtime is deflated."""
+def other_adapters(system: str) -> tuple[str, ...]:
+    """Return the folders of the runtime's adapters to other systems than this one (as `sys.platform`)."""
+    own = PLATFORMS.get(system, POSIX)
+    return tuple(f"{row[0].replace('.', '/')}/" for row in (POSIX, *PLATFORMS.values()) if row != own)
+
+
+def for_own_interpreter(entries: Mapping[str, bytes], left_out: tuple[str, ...]) -> dict[str, bytes]:
+    """Return entries without what only another Python would read, with a message for it; the runtime is deflated.
+
+    `left_out`: the folders of the runtime that do not run on the target.
+    """
     kept = {name: data for name, data in entries.items() if name not in FOR_OTHER_PYTHONS}
-    runtime = deflated_bytecode(entries[BYTECODE], entries[SOURCES])
+    runtime = deflated_bytecode(entries[BYTECODE], entries[SOURCES], left_out)
     return {**kept, BYTECODE: runtime, "__main__.py": template_text("minimal_main.py")}
 
 
-def deflated_bytecode(entry: bytes, sources: bytes) -> bytes:
+def deflated_bytecode(entry: bytes, sources: bytes, left_out: tuple[str, ...]) -> bytes:
     """Return the runtime's modules with each of them deflated, so that an import inflates what it needs.
 
     Modules without bytecode, which are compiled when they are used, take that of the archive of sources.
@@ -99,6 +110,7 @@ def deflated_bytecode(entry: bytes, sources: bytes) -> bytes:
             file: zlib.compress(entry[start : start + length] or stripped_source(texts.read(file)), LEVEL)
             for name, (is_package, start, length) in rows.items()
             for file in [f"{name.replace('.', '/')}{'/__init__' * is_package}.py"]
+            if not file.startswith(left_out)
         }
     return modules_entry(entry[: HEAD - 4], dict(sorted(bodies.items())))
 
@@ -175,7 +187,7 @@ def with_start_table(executable: bytes, entries: list[ArchiveEntry], start: tupl
 
 DEFLATED = frozenset({SOURCES})
 """Entries that only another Python would read, or people."""
-FOR_OTHER_PYTHONS = frozenset({"__main__.pyc", "__start__.py", SOURCES})
+FOR_OTHER_PYTHONS = frozenset({"__main__.pyc", "__start__.py", OTHER_PYTHONS, SOURCES})
 """Entries by which another Python would start the file."""
 DATA = (LIBRARY, SHARED_OBJECTS)
 

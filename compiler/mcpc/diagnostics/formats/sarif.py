@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import PurePath
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
@@ -80,7 +81,10 @@ def _locations(problem: Diagnostic, sources: Mapping[str, SourceText]) -> list[d
 
 def physical_location(path: str, region: tuple[int, ...] = ()) -> dict[str, object]:
     """Return a location in a file; `region`: line and column of the first character and of the one after the last."""
-    place = {"uri": quote(path, errors="surrogateescape"), "uriBaseId": BASE}
+    if PurePath(path).is_absolute():
+        place = {"uri": PurePath(path).as_uri()}
+    else:
+        place = {"uri": quote(path, errors="surrogateescape"), "uriBaseId": BASE}
     location: dict[str, object] = {"artifactLocation": place}
     if region:
         names = ("startLine", "startColumn", "endLine", "endColumn")

@@ -9,7 +9,7 @@ from mcpc.scan.codes import CODES
 
 if TYPE_CHECKING:
     from mcpc.scan.formats.report import ScanReport
-    from mcpc.scan.model import Finding
+    from mcpc.scan.model import Finding, ScannedServer
 
 
 def scan_as_json(report: ScanReport) -> str:
@@ -18,14 +18,21 @@ def scan_as_json(report: ScanReport) -> str:
     `file` and the positions are null where a server is not a project, `unread` where nothing was left out.
     """
     value = {
-        "servers": [
-            {"name": server.name, "target": server.target, "unread": server.unread or None} for server in report.servers
-        ],
+        "servers": [_server(server) for server in report.servers],
         "findings": [_entry(finding) for finding in report.findings],
         "counts": {risk.value: count for risk, count in report.counts().items()},
         "ignored": report.ignored,
     }
     return json.dumps(value, indent=2) + "\n"
+
+
+def _server(server: ScannedServer) -> dict[str, object]:
+    return {
+        "name": server.name,
+        "target": server.target,
+        "client": server.entry.client if server.entry else None,
+        "unread": server.unread or None,
+    }
 
 
 def _entry(finding: Finding) -> dict[str, object]:

@@ -45,7 +45,9 @@ def summary_of_counts(report: ScanReport) -> str:
 
 
 def offers_of(server: ScannedServer) -> str:
-    """Return the numbers of a server's definitions in words."""
+    """Return the numbers of a server's definitions in words; why there are none of one that was not asked."""
+    if server.entry is not None and not server.lists:
+        return server.unread
     found = []
     for key, word in LISTS.items():
         items = server.lists.get(key)

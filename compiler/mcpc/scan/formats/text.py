@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from mcpc.diagnostics.formats.visible import visible, wrapped
 from mcpc.scan.codes import CODES
 from mcpc.scan.formats.report import offers_of, summary_of_counts
+from mcpc.scan.model import RISKS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,7 +28,7 @@ def scan_as_text(report: ScanReport) -> str:
         for finding in found:
             lines += ["", *_block(finding, report.width)]
         lines += [""] if found else []
-    worst = report.findings[0].code if report.findings else ""
+    worst = min(report.findings, key=lambda one: RISKS.index(one.risk)).code if report.findings else ""
     summary = summary_of_counts(report) + (f"; see `mcpc explain {worst}`" if worst else "")
     return "\n".join([*lines, summary]) + "\n"
 

@@ -1,6 +1,7 @@
 """The rules of a scan, one module a family, and the tables by which they are run.
 
-A rule of texts sees one text; a rule of servers one server; a rule of groups all servers of one scan.  Rules return
+A rule of texts sees one text; a rule of servers one server; a rule of groups all servers of one
+client, and a rule of machines those of all clients.  Rules return
 hits; codes, risks and advice are rows of `mcpc.scan.codes`.
 """
 
@@ -12,6 +13,7 @@ from mcpc.scan.rules.annotations import find_contradictions
 from mcpc.scan.rules.arguments import find_asking_arguments
 from mcpc.scan.rules.combinations import find_combination, find_combination_of_servers
 from mcpc.scan.rules.credentials import find_credentials
+from mcpc.scan.rules.entries import find_different_entries, find_in_entry
 from mcpc.scan.rules.hidden_text import find_hidden_text
 from mcpc.scan.rules.lengths import find_long_descriptions
 from mcpc.scan.rules.links import find_links
@@ -34,9 +36,13 @@ SERVER_RULES: tuple[Callable[[ServerTexts], Iterator[Hit]], ...] = (
     find_contradictions,
     find_asking_arguments,
     find_combination,
+    find_in_entry,
 )
 NEIGHBOUR_RULES: tuple[Callable[[ServerTexts, Sequence[ServerTexts]], Iterator[Hit]], ...] = (find_shadowing,)
 GROUP_RULES: tuple[Callable[[Sequence[ServerTexts]], Iterator[tuple[ServerTexts, Hit]]], ...] = (
     find_same_names,
     find_combination_of_servers,
+)
+MACHINE_RULES: tuple[Callable[[Sequence[ServerTexts]], Iterator[tuple[ServerTexts, Hit]]], ...] = (
+    find_different_entries,
 )

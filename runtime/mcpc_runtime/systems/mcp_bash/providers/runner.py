@@ -40,6 +40,7 @@ else:
 ADDRESSES_VARIABLE = b"MCPC_ADDRESSES"
 """The variable with the addresses of a Git host."""
 MAX_ERROR_LENGTH = 2000
+NO_NETWORK = "this server was built without OpenSSL: no file of its project has an https address (--minimal-library)"
 
 
 class ProviderJob:
@@ -95,7 +96,7 @@ class ProviderRunner:
             except OSError as problem:
                 done(ProviderResult(UNREACHABLE, message=str(problem.strerror)))
 
-        self._run_in_thread(https_provider.fetch_network, job, request, fetch)
+        self._run_in_thread(network_reader(), job, request, fetch)
 
     def _call(self, job: ProviderJob, request: ProviderScript | GitRequest, done: Done) -> None:
         if self._processes is None:
@@ -117,6 +118,19 @@ class ProviderRunner:
             runner = self._threads[read] = FileRunner(self._host, read)
         job.runner = runner
         job.inner = runner.start(request, lambda result: done(provider_result(result)), ignore_note)
+
+
+def network_reader() -> Callable[[Any], ProviderResult]:
+    """Return what reads over the network, or what tells that this file cannot."""
+    try:
+        return https_provider.fetch_network
+    except ImportError:
+        return refuse_network
+
+
+def refuse_network(request: HttpsRequest | GitRequest) -> ProviderResult:
+    """Refuse a request in a file with a minimal library, for a project that does not name any https address."""
+    return ProviderResult(FAILED, message=NO_NETWORK)
 
 
 def ignore_note(note: Note) -> None:
@@ -141,7 +155,7 @@ def script_result(completed: ProcessResult) -> ProviderResult:
 STARTERS: dict[type, Callable[[ProviderRunner, ProviderJob, Any, Done], None]] = {
     ProviderResult: lambda runner, job, request, done: done(request),
     FileRequest: lambda runner, *job: runner._run_in_thread(file_provider.read_requested_file, *job),
-    HttpsRequest: lambda runner, *job: runner._run_in_thread(https_provider.fetch_network, *job),
+    HttpsRequest: lambda runner, *job: runner._run_in_thread(network_reader(), *job),
     GitRequest: ProviderRunner._get,
     ProviderScript: ProviderRunner._call,
 }

@@ -1,0 +1,32 @@
+"""What tests of locks share: a project, and mcpc with an index and a cache of its own."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import TYPE_CHECKING
+
+from support.artifact import mcpc
+
+if TYPE_CHECKING:
+    import subprocess
+    from pathlib import Path
+
+    from support.simple_index import Index
+
+HERE = f"{sys.version_info[0]}.{sys.version_info[1]}"
+FILES = {
+    "server.json": json.dumps({"serverInfo": {"name": "locked", "version": "1.0.0"}}),
+    "tools.json": json.dumps({"tools": [{"name": "tell", "description": "Tell.", "inputSchema": {"type": "object"}}]}),
+    "tools.py": "import alpha\n\ndef tell(**given):\n    return {'value': alpha.VALUE}\n",
+}
+
+
+def run(index: Index, cache: Path, *words: str | Path) -> subprocess.CompletedProcess[str]:
+    """Run mcpc with an index and a cache of its own."""
+    return mcpc(*words, environment={**index.variables(), "MCPC_CACHE_DIR": str(cache)})
+
+
+def problems(done: subprocess.CompletedProcess[str]) -> list[tuple[str, str]]:
+    """Return the code and the message of each problem in a report as JSON."""
+    return [(row["code"], row["message"]) for row in json.loads(done.stdout)["diagnostics"]]
