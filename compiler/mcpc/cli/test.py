@@ -146,7 +146,7 @@ def found_faults(served: Served, facts: Mapping[str, Any], own: Mapping[str, Any
     if not own["is_fuzzed"]:
         return []
     fuzzing = load_fuzzing()
-    ways = selection_of(own, facts).ways
+    ways = selection_of(own, facts).selected
     plan = fuzzing.FuzzPlan(own["seed"], own["examples"], own["fuzz_tools"], own["has_effects"], ways)
     refuse_unknown_tools(own["fuzz_tools"], facts)
     tools, left_out = fuzzing.select_tools(facts["tools"], plan)

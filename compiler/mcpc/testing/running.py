@@ -44,8 +44,8 @@ class VariantSelection:
     read_only: frozenset[str] = frozenset()
 
     @property
-    def ways(self) -> tuple[Variant, ...]:
-        """All selected ways, the simplest to debug first: stateless, over standard input and output."""
+    def selected(self) -> tuple[Variant, ...]:
+        """All selected variants, the simplest to debug first: stateless, over standard input and output."""
         return tuple(
             Variant(transport, era)
             for transport, era in product(TRANSPORTS, reversed(ERAS))
@@ -57,7 +57,7 @@ class VariantSelection:
         return [each for each in case.variants if each.transport in self.transports and each.era in self.eras]
 
     def is_serial(self, case: Case) -> bool:
-        """Tell whether a case runs alone: it says so, or it may change something, is asked, or is timed."""
+        """Tell whether a case runs alone: its file demands it, or it may change something, is asked, or is timed."""
         if self.jobs == 1 or case.serial is not None:
             return self.jobs == 1 or case.serial is True
         is_timed = case.expect is not None and case.expect.get("within_ms") is not None

@@ -123,7 +123,7 @@ class SharedTransport:
         return self._process.beginning
 
     def use_revision(self, version: str) -> None:
-        """Note whether the server can ask by requests of its own."""
+        """Note whether the server can ask by requests."""
         self.is_stateless = version == STATELESS
 
     def notify(self, message: Object, deadline: Deadline) -> None:
