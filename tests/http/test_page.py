@@ -42,9 +42,11 @@ def test_lines_of_modules_mean_the_same_without_indents():
 
 
 def test_every_module_that_is_imported_is_there():
-    for name, data in SOURCES.items():
+    imports = {name: re.findall(r'from "(\.[^"]+)"', data.decode()) for name, data in SOURCES.items()}
+    assert imports["page.js"]
+    for name, paths in imports.items():
         folder = name.rpartition("/")[0]
-        for found in re.findall(r'from "(\.[^"]+)"', data.decode()):
+        for found in paths:
             parts = [*folder.split("/"), *found.split("/")]
             path: list[str] = []
             for part in filter(lambda part: part not in ("", "."), parts):

@@ -16,11 +16,10 @@ from math import isqrt
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
     from mcpc.emit.blob import Blob, Reference
 
-DIGEST_LENGTH = len("sha256:") + 64
 MAX_NAME_BYTES = 255
 """A longer name is stored as the digest of its bytes."""
 
@@ -48,23 +47,3 @@ def add_table(blob: Blob, records: Mapping[str, Reference]) -> tuple[int, int]:
     for body in bodies:
         offsets.append(offsets[-1] + len(body))
     return buckets, blob.add(b"".join(offset.to_bytes(4, "little") for offset in offsets))[0]
-
-
-def names_of_table(table: tuple[int, int], blob: bytes) -> Iterator[str]:
-    """Yield the names that a table has, in its order, but for those that are stored as digests.
-
-    Raise ValueError or IndexError if the blob is damaged.
-    """
-    buckets, at = table
-    if not buckets:
-        return
-    if at + 4 * (buckets + 1) > len(blob):
-        raise ValueError("the table is not in the blob")
-    ends = (int.from_bytes(blob[at + 4 * number : at + 4 * number + 4], "little") for number in range(buckets + 1))
-    start, *_, end = [*ends]
-    while start < end:
-        length = blob[start]
-        name = blob[start + 1 : start + 1 + length]
-        if not (length == DIGEST_LENGTH and name.startswith(b"sha256:")):
-            yield name.decode("utf-8", "surrogateescape")
-        start += 1 + length + 8
