@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
+import time
 import xml.etree.ElementTree as ET
 from typing import TYPE_CHECKING
 
@@ -289,3 +291,40 @@ def test_a_completion_in_a_call_log_becomes_a_case(built: Path, tmp_path: Path) 
     assert done.returncode == 0, done.stderr
     assert "argument: city" in (tmp_path / "cases/new.yaml").read_text()
     assert mcpc("test", built, "--cases", tmp_path / "cases").returncode == 0
+
+
+def test_only_what_failed_last_is_run_again(built: Path, tmp_path: Path) -> None:
+    write_files(tmp_path, {"cases/greet.yaml": CASES})
+    words = ("test", built, "--cases", tmp_path / "cases", "--era", "stateless")
+    assert "note: no case failed" in mcpc(*words, "-k", "nobody", "--lf").stderr
+    assert "3 cases, 3 calls: 1 failed" in mcpc(*words).stdout
+    assert "1 case, 1 call: 1 failed" in mcpc(*words, "--last-failed").stdout
+    assert "2 cases, 2 calls: all passed" in mcpc(*words, "-k", "^greets$|nobody").stdout  # the failure stays known
+    write_files(tmp_path, {"cases/greet.yaml": CASES.replace("Hi, Bob", "Hi, Ada")})
+    assert "1 case, 1 call: all passed" in mcpc(*words, "--lf").stdout
+    assert "3 cases, 3 calls: all passed" in mcpc(*words, "--lf").stdout
+
+
+def test_tests_run_again_when_a_file_changes(built: Path, tmp_path: Path) -> None:
+    write_files(tmp_path, {"tests/greet.yaml": CASES})
+    words = [sys.executable, "-m", "mcpc", "test", built, "--watch", "--era", "stateless"]
+    variables = {**os.environ, "PYTHONPATH": SOURCES}
+    output = tmp_path.parent / f"{tmp_path.name}.log"
+    with output.open("wb") as stream:
+        process = subprocess.Popen(words, cwd=tmp_path, env=variables, stdout=stream, stderr=stream)
+    try:
+        wait_for(output, "1 failed", "watching for changes")
+        write_files(tmp_path, {"tests/greet.yaml": CASES.replace("Hi, Bob", "Hi, Ada")})
+        wait_for(output, "3 cases, 3 calls: all passed")
+        process.send_signal(signal.SIGINT)
+        assert process.wait(60) == 0, output.read_text()
+    finally:
+        process.kill()
+        process.wait()
+
+
+def wait_for(output: Path, *texts: str) -> None:
+    until = time.monotonic() + 120
+    while not all(text in output.read_text() for text in texts):
+        assert time.monotonic() < until, output.read_text()
+        time.sleep(0.05)

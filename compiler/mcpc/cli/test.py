@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import importlib
+import sys
 import time
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
@@ -24,6 +26,7 @@ from mcpc.cli.test_steps import (
 )
 from mcpc.diagnostics.suggestions import quoted
 from mcpc.testing.coverage import coverage, coverage_lines, percentage
+from mcpc.testing.last_failed import remember_failed
 from mcpc.testing.model import BOTH, ERAS, TRANSPORTS
 from mcpc.testing.recording import RecordingError, cases_of_log, with_cases, write_whole
 from mcpc.testing.reports import FORMATS, Run, as_junit
@@ -43,8 +46,11 @@ FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
 OWN_OPTIONS = (
     click.option("--cases", type=click.Path(path_type=Path, exists=True, file_okay=False), metavar="DIR",
                  help="The folder of cases (default: `tests` of the project, or of this folder)."),
-    click.option("--filter", "pattern", metavar="PATTERN", default="",
+    click.option("-k", "--filter", "pattern", metavar="PATTERN", default="",
                  help="Run only cases whose name, file, tool, prompt or resource has a match of this expression."),
+    click.option("--lf", "--last-failed", "is_last_failed", is_flag=True,
+                 help="Run only cases that failed when they last ran; all if there is none."),
+    click.option("--watch", "is_watched", is_flag=True, help="Run again whenever a file of the project changes."),
     click.option("-x", "--exitfirst", "is_first_only", is_flag=True, help="Stop at the first failure."),
     click.option("--era", type=click.Choice([*ERAS, BOTH]), default=BOTH, help="Call in this era only."),
     click.option("--transport", type=click.Choice([*TRANSPORTS, BOTH]), default=BOTH,
@@ -71,6 +77,7 @@ OWN_OPTIONS = (
                  help="How many arguments --fuzz makes for a tool (default: 100)."),
 )  # fmt: skip
 OWN_NAMES = (
+    *("is_last_failed", "is_watched"),
     *("cases", "pattern", "is_first_only", "era", "transport", "jobs", "call_timeout", "output", "junit", "is_updated"),
     *("is_measured", "min_coverage", "record", "into", "redact"),
     *("is_fuzzed", "fuzz_tools", "has_effects", "seed", "examples"),
@@ -96,6 +103,8 @@ def command(target: Path, **given: Any) -> None:
     failed, fuzzing found a fault, or a file of cases has errors.
     """
     own = {name: given.pop(name) for name in OWN_NAMES}
+    if own["is_watched"]:
+        watch_tests(target)
     if own["record"] is not None:
         record_cases(target, own)
         return
@@ -124,6 +133,7 @@ def run_all(loaded: Loaded, served: Served, facts: Mapping[str, Any], own: Mappi
     check_targets(loaded, facts)
     outputs = OutputValidators({tool["name"]: tool.get("outputSchema") for tool in facts["tools"]})
     results = gathered(run_cases(loaded.cases, served, selection, outputs))
+    remember_failed(loaded.folder, results)
     is_partial = (
         bool(results or own["is_fuzzed"]) and "http" not in selection.transports and own["transport"] != "stdio"
     )
@@ -131,6 +141,15 @@ def run_all(loaded: Loaded, served: Served, facts: Mapping[str, Any], own: Mappi
     alone = [each.case.name for each in results if each.passed_alone]
     notes += [messages.PASSED_ALONE.format(count=len(alone), names=quoted(alone[:5]))] if alone else []
     return Run(results, loaded.sources, 0.0, loaded.prefix, notes)
+
+
+def watch_tests(target: Path) -> NoReturn:
+    """Run this command without `--watch` again and again, until the user interrupts."""
+    words = [word for word in sys.argv[1:] if word != "--watch"]
+    watching = importlib.import_module("mcpc.testing.watching")
+    with suppress(KeyboardInterrupt):
+        watching.watch(target if target.is_dir() else Path(), words[1:], lambda: click.echo(messages.WATCHES, err=True))
+    raise click.exceptions.Exit
 
 
 def write_results(run: Run, own: Mapping[str, Any]) -> None:

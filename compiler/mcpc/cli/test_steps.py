@@ -19,6 +19,7 @@ from mcpc.diagnostics.suggestions import quoted
 from mcpc.ir.uri_templates import TemplateError, parse_template
 from mcpc.testing.case_files import FOLDER, SUFFIXES, case_sources, read_cases, unknown_targets
 from mcpc.testing.coverage import completed_arguments
+from mcpc.testing.last_failed import failed_cases
 from mcpc.testing.model import BOTH, ERAS, TRANSPORTS
 from mcpc.testing.running import VariantSelection, is_read_only
 from mcpc.testing.servers import Served, has_http
@@ -58,7 +59,18 @@ def load_cases(target: Path, own: Mapping[str, Any]) -> Loaded:
     loaded = Loaded(folder, cases, sources, "" if prefix == "." else f"{prefix}/")
     if not cases and not own["is_fuzzed"]:
         raise click.UsageError(messages.NO_CASES.format(folder=folder, endings=quoted(SUFFIXES, " or ")))
-    return replace(loaded, cases=filtered(cases, own["pattern"])) if cases else loaded
+    if not cases:
+        return loaded
+    cases = filtered(cases, own["pattern"])
+    return replace(loaded, cases=last_failed(folder, cases) if own["is_last_failed"] else cases)
+
+
+def last_failed(folder: Path, cases: list[Case]) -> list[Case]:
+    """Return the cases that failed when they last ran; all if there is none, with a note."""
+    found = failed_cases(folder, cases)
+    if not found:
+        click.echo(messages.NONE_FAILED, err=True)
+    return found or cases
 
 
 def filtered(cases: list[Case], pattern: str) -> list[Case]:

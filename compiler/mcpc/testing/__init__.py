@@ -9,6 +9,8 @@ client.py         calls in both eras, with questions answered from the case
 running.py        every case in every era over every transport
 expectations.py   what a reply has to be, and how the found one differs
 updating.py       expectations written anew in their file, in place
+last_failed.py    the cases that failed when they last ran
+watching.py       runs again when a file changes
 recording.py      cases from a call log or from the page of `mcpc dev`; redaction.py hides secrets in them
 coverage.py       definitions and branches of schemas that no case uses
 fuzzing.py        arguments that a schema accepts, and arguments that it refuses; strategies.py makes them
