@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mcpc.cli import messages, report
-from mcpc.cli.artifact import artifact_contents, artifact_environment, built_artifact
+from mcpc.cli.artifact import artifact_environment, built_artifact
+from mcpc.cli.built_contents import artifact_contents
 from mcpc.diagnostics import in_order
 from mcpc.diagnostics.suggestions import quoted
 from mcpc.testing.case_files import FOLDER, SUFFIXES, case_sources, read_cases, unknown_targets
