@@ -63,7 +63,7 @@ def test_the_owner_accepts_every_form(tmp_path: Path, server: BuiltServer, mcpb:
     assert "weather.mcpb" in mcpb("info", file).stdout
     entry = folder / manifest(data)["server"]["entry_point"]
     assert entry.is_file()
-    assert form in ("uv",) or entry.stat().st_mode & 0o111
+    assert form == "uv" or entry.stat().st_mode & 0o111
 
 
 def test_the_owner_would_find_a_mistake(tmp_path: Path, server: BuiltServer, mcpb: Program) -> None:
@@ -112,7 +112,7 @@ def test_what_a_bundle_starts_serves(tmp_path: Path, server: BuiltServer, mcpb: 
 
 
 def test_missing_metadata_is_one_message_that_says_where(server: BuiltServer) -> None:
-    with pytest.raises(UnusableValueError, match=r"authors = .* and a description: .*\[project\]` of `pyproject.toml`"):
+    with pytest.raises(UnusableValueError, match=r"authors = .* and a description .*\[project\]` of `pyproject.toml`"):
         bundle(replace(server, project=ProjectMetadata()))
 
 

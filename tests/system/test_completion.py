@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import select
 import shlex
 import subprocess
 import sys
+import time
+from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING
 
 import pytest
@@ -16,10 +20,21 @@ from support.files import write_files
 from support.needs import ROOT, needs
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
 SHELLS = ("bash", "zsh", "fish")
 CLIENTS_LINE = ["install", "--client", "curs"]
+PROGRAM = """from mcpc import Server
+
+mcp = Server("x", version="1")
+
+
+@mcp.tool
+def {name}(count: int) -> str:
+    \"\"\"Do it.\"\"\"
+    return ""
+"""
 BASH = """
 compopt() { :; }
 source "$1"; shift
@@ -105,6 +120,70 @@ def test_a_shell_completes_commands_of_mcpc(shell: str, folder: Path) -> None:
     assert completed(shell, folder, script, ["mcpc", *CLIENTS_LINE]) == ["cursor"]
 
 
+PROMPT_OF_ZSH = """
+fpath=("$1" $fpath); PROMPT=""
+autoload -Uz compinit; compinit -u -D
+. ./server.pyz.zsh
+tell() { print -r -- "$BUFFER" >> lines; BUFFER="" }
+zle -N tell; bindkey "^T" tell
+: > lines
+"""
+LINES = {
+    "mcpc st": "mcpc stubs ",
+    "mcpc call server.pyz gr": "mcpc call server.pyz greet ",
+    "mcpc call server.pyz greet lan": "mcpc call server.pyz greet language=",
+    "./server.pyz call cou": "./server.pyz call count_words ",
+}
+"""What is typed before the key Tab, and the line that zsh has then."""
+
+
+def test_zsh_completes_a_line_that_is_typed_at_a_terminal(folder: Path) -> None:
+    functions = folder / "functions"
+    functions.mkdir()
+    script_of("zsh", folder, "mcpc").rename(functions / "_mcpc")
+    script_of("zsh", folder, "server.pyz")
+    (folder / "rc").write_text(PROMPT_OF_ZSH)
+    with terminal(["zsh", "-f", "-i", "-o", "NO_MONITOR"], folder) as (master, process):
+        os.write(master, b". ./rc functions\n")
+        told = folder / "lines"
+        wait_for(told.exists, master, process)
+        for count, line in enumerate(LINES, 1):
+            os.write(master, line.encode() + b"\t\x14")
+            wait_for(partial(has_lines, told, count), master, process)
+    assert dict(zip(LINES, told.read_text().splitlines(), strict=True)) == LINES
+
+
+def has_lines(file: Path, count: int) -> bool:
+    return file.read_text().count("\n") == count
+
+
+@contextmanager
+def terminal(argv: list[str], folder: Path) -> Iterator[tuple[int, subprocess.Popen[bytes]]]:
+    """A program at a terminal: the end of it that types, and the process."""
+    master, slave = os.openpty()
+    environment = {**os.environ, "PATH": f"{folder}:{os.environ['PATH']}", "PYTHONPATH": SOURCES, "TERM": "vt100"}
+    process = subprocess.Popen(
+        argv, cwd=folder, env=environment, stdin=slave, stdout=slave, stderr=slave, start_new_session=True
+    )
+    os.close(slave)
+    try:
+        yield master, process
+    finally:
+        process.kill()
+        process.wait()
+        os.close(master)
+
+
+def wait_for(is_there: Callable[[], bool], master: int, process: subprocess.Popen[bytes]) -> None:
+    """Wait, and take what the program prints, so that it can go on."""
+    printed, ends = b"", time.monotonic() + 120
+    while not is_there():
+        assert process.poll() is None, printed
+        assert time.monotonic() < ends, printed
+        if select.select([master], [], [], 0.05)[0]:
+            printed += os.read(master, 4096)
+
+
 @pytest.mark.slow
 def test_a_shell_completes_more_of_mcpc(folder: Path) -> None:
     shell = "bash"
@@ -138,21 +217,60 @@ def test_a_built_file_offers_plain_names_only(folder: Path) -> None:
     assert (wrong.returncode, "bash, zsh or fish" in wrong.stderr) == (2, True)
 
 
-def test_names_of_commands_are_completed_without_importing_any() -> None:
+STAGES = ("pipeline", "frontends", "lower", "emit", "pack", "schema", "dependencies", "cli.build_steps", "cli.artifact")
+LARGE = ("pydantic", "packaging", "jinja2", "jsonschema", "yaml")
+
+
+def asked(words: str, folder: Path, **variables: str) -> tuple[list[str], list[str]]:
+    """What `mcpc` answers a shell, and which of the compiler's stages and large packages it imports for that."""
     environment = {
         **os.environ,
         "PYTHONPATH": SOURCES,
+        "MCPC_CACHE_DIR": str(folder / "cache"),
         "_MCPC_COMPLETE": "bash_complete",
-        "COMP_WORDS": "mcpc d",
-        "COMP_CWORD": "1",
+        "COMP_WORDS": words,
+        "COMP_CWORD": str(words.count(" ")),
+        **variables,
     }
     done = subprocess.run(
         [sys.executable, "-X", "importtime", "-m", "mcpc"],
+        cwd=folder,
         env=environment,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=120,
         check=False,
     )
-    assert {"plain,dev", "plain,diff", "plain,docs"} <= {*done.stdout.split()}
-    assert [name for name in ("mcpc.cli.dev", "mcpc.cli.diff", "mcpc.pipeline") if name in done.stderr] == []
+    imported = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
+    return done.stdout.split(), sorted(imported & {*(f"mcpc.{name}" for name in STAGES), *LARGE})
+
+
+def test_names_of_commands_are_completed_without_importing_any(tmp_path: Path) -> None:
+    answer, imported = asked("mcpc d", tmp_path)
+    assert {"plain,dev", "plain,diff", "plain,docs"} <= {*answer}
+    assert imported == []
+
+
+def test_names_of_a_built_file_are_completed_without_the_stages_of_the_compiler(folder: Path) -> None:
+    """A shell waits for them: it takes hardly longer than `mcpc --help`."""
+    for command, kind in (("call", "greet"), ("prompt", "introduce")):
+        answer, imported = asked(f"mcpc {command} server.pyz ", folder)
+        assert f"plain,{kind}" in answer
+        assert imported == []
+    answer, imported = asked("mcpc call server.pyz greet ", folder)
+    assert {"plain,language=", "plain,name="} <= {*answer}
+    assert imported == []
+    assert asked("mcpc read server.pyz ", folder)[1] == []
+
+
+def test_names_of_a_project_are_read_once_while_it_does_not_change(tmp_path: Path) -> None:
+    write_files(tmp_path / "project", {"server.py": PROGRAM.format(name="first")})
+    answer, imported = asked("mcpc call project ", tmp_path)
+    assert answer == ["plain,first"]
+    assert "mcpc.pipeline" in imported
+    assert asked("mcpc call project ", tmp_path) == (["plain,first"], [])
+    assert asked("mcpc call project first ", tmp_path) == (["plain,count="], [])
+    (tmp_path / "project" / "server.py").write_text(PROGRAM.format(name="second_one"))
+    assert asked("mcpc call project ", tmp_path)[0] == ["plain,second_one"]
+    (tmp_path / "project" / "server.py").write_text("def (")
+    assert asked("mcpc call project ", tmp_path)[0] == []
