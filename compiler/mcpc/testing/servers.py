@@ -127,13 +127,18 @@ class Connection:
         self._served = served
         self._running: dict[str, RunningServer] = {}
         self._locks = {transport: threading.Lock() for transport in STARTS}
+        self._is_over = False
 
     def __enter__(self) -> Connection:
         return self
 
     def __exit__(self, *_: object) -> None:
-        for transport, running in [*self._running.items()]:
-            self._end(transport, running)
+        self._is_over = True
+        for transport, lock in self._locks.items():
+            with lock:
+                running = self._running.pop(transport, None)
+            if running is not None:
+                running.end()
 
     def call(self, case: Case, variant: Variant) -> Reply:
         """Return the reply to the call of a case; raise ConversationError if there is none."""
@@ -153,14 +158,16 @@ class Connection:
             before = running.log_size()
             conversation = running.take(route, self._served.tools)
             reply = conversation.call(kind, params, answers, self._served.seconds)
+            running.give_back(route, conversation)
+            return replace(reply, log=running.log(before)) if reply.is_error else reply
         except (ConversationError, OSError) as problem:
             log = self._end(route.variant.transport, running)
             raise ConversationError(f"{problem}{_indented(log)}") from None
-        running.give_back(route, conversation)
-        return replace(reply, log=running.log(before)) if reply.is_error else reply
 
     def _started(self, transport: str) -> RunningServer:
         with self._locks[transport]:
+            if self._is_over:
+                raise ConversationError("the run has ended")
             if transport not in self._running:
                 self._running[transport] = self._start(transport)
             return self._running[transport]
