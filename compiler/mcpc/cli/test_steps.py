@@ -15,6 +15,7 @@ from mcpc.cli.artifact import artifact_environment, built_artifact
 from mcpc.cli.built_contents import artifact_contents
 from mcpc.diagnostics import in_order
 from mcpc.diagnostics.suggestions import quoted
+from mcpc.smoke import start_of
 from mcpc.testing.case_files import FOLDER, SUFFIXES, case_sources, read_cases, unknown_targets
 from mcpc.testing.model import BOTH, ERAS, TRANSPORTS
 from mcpc.testing.running import VariantSelection
@@ -107,7 +108,7 @@ def served_target(
         facts["tools"] = facts["tools"] if is_list(facts.get("tools")) else []
         folder = (target if target.is_dir() else Path()).resolve()
         inputs = {tool["name"]: tool.get("inputSchema") for tool in facts["tools"]}
-        yield Served(path.resolve(), folder, inputs, artifact_environment(target), seconds), facts
+        yield Served(path.resolve(), folder, inputs, artifact_environment(target), seconds, start_of(path)), facts
 
 
 def selection_of(own: Mapping[str, Any], facts: Mapping[str, Any]) -> VariantSelection:
