@@ -9,48 +9,18 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import json
 import statistics
 import sys
 import tempfile
 import time
 from pathlib import Path
 
+from editor_projects import FORMS
 from lsprotocol import types
 from pygls.lsp.client import LanguageClient
 
 PAUSE = 0.25
 COMMAND = (sys.executable, "-m", "mcpc", "lsp")
-
-
-def tool(number: int) -> dict[str, object]:
-    """Return a tool of the usual size."""
-    properties = {
-        "path": {"type": "string", "minLength": 1, "description": "Where it is"},
-        "mode": {"enum": ["a", "b"]},
-        "count": {"type": "integer", "minimum": 0, "default": 3},
-        "tags": {"type": "array", "items": {"type": "string"}},
-    }
-    schema = {"type": "object", "properties": properties, "required": ["path"], "additionalProperties": False}
-    return {"name": f"tool_{number}", "description": f"Does thing {number}.", "inputSchema": schema}
-
-
-def write_project(folder: Path, count: int, form: str) -> Path:
-    """Write a project, and return the file that is edited."""
-    tools = [tool(number) for number in range(count)]
-    folder.joinpath("server.json").write_text('{"serverInfo": {"name": "x", "version": "1"}}')
-    lines = (f"def tool_{number}(path, mode='a', count=3, tags=()):\n    return path\n\n\n" for number in range(count))
-    folder.joinpath("tools.py").write_text("".join(lines))
-    if form == "one file":
-        folder.joinpath("tools.json").write_text(json.dumps({"tools": tools}, indent=2))
-        return folder / "tools.json"
-    if form == "functions":
-        folder.joinpath("tools.json").write_text(json.dumps({"tools": tools}, indent=2))
-        return folder / "tools.py"
-    folder.joinpath("tools.d").mkdir()
-    for each in tools:
-        folder.joinpath("tools.d", f"{each['name']}.json").write_text(json.dumps(each, indent=2))
-    return folder / "tools.d" / f"tool_{count // 2}.json"
 
 
 class Typist:
@@ -115,9 +85,9 @@ async def measure(count: int, form: str, keys: int) -> tuple[list[float], float]
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
         typist = Typist()
-        text = await typist.start(folder, write_project(folder, count, form))
-        wanted = "def tool" if form == "functions" else '"description": "Does'
-        offset = text.index(wanted, len(text) // 2 if form != "folder" else 0) + len(wanted)
+        write, wanted = FORMS[form]
+        text = await typist.start(folder, write(folder, count))
+        offset = text.index(wanted, len(text) // 2 if text.count(wanted) > 1 else 0) + len(wanted)
         line = text.count("\n", 0, offset)
         character = offset - text.rfind("\n", 0, offset) - 1
         taken = [await typist.keystroke(line, character) for _ in range(keys)]
@@ -133,14 +103,14 @@ def main() -> None:
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--tools", type=int, nargs="*", default=[10, 100, 1000, 5000])
     options.add_argument("--keys", type=int, default=40)
-    options.add_argument("--forms", nargs="*", default=["one file", "folder", "functions"])
+    options.add_argument("--forms", nargs="*", default=["one file", "folder", "functions"], choices=[*FORMS])
     given = options.parse_args()
-    print(f"{'tools':>6}  {'form':<10} {'median':>8} {'p95':>8} {'ratio':>7}")
+    print(f"{'tools':>6}  {'form':<13} {'median':>8} {'p95':>8} {'ratio':>7}")
     for count in given.tools:
         for form in given.forms:
             taken, empty = asyncio.run(measure(count, form, given.keys))
             median, high = statistics.median(taken), sorted(taken)[int(len(taken) * 0.95) - 1]
-            print(f"{count:>6}  {form:<10} {median * 1e3:8.1f} {high * 1e3:8.1f} {median / empty:7.1f}", flush=True)
+            print(f"{count:>6}  {form:<13} {median * 1e3:8.1f} {high * 1e3:8.1f} {median / empty:7.1f}", flush=True)
 
 
 if __name__ == "__main__":

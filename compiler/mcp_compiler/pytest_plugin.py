@@ -115,8 +115,11 @@ class CaseItem(pytest.Item):
         self._placed, self._variant = placed, variant
 
     def runtest(self) -> None:
-        """Run the case; fail with what differs."""
-        lines = TestedServer.of(self.config).started().failures(self._placed.case, self._variant)
+        """Run the case; fail with what differs, skip it where the server does not have its transport."""
+        server = TestedServer.of(self.config).started()
+        if not server.is_served_over(self._variant.transport):
+            pytest.skip("the built file has no HTTP support; build it with `mcpc build --http`")
+        lines = server.failures(self._placed.case, self._variant)
         if lines:
             pytest.fail("\n".join(lines), pytrace=False)
 

@@ -460,6 +460,7 @@ STARTER: dict[str, object] = {
 def test_case_13_the_documented_shapes_build(tmp_path: Path, files: dict[str, object]) -> None:
     server = build(write_files(tmp_path / "kb", files), tmp_path / "s.pyz", "--strict")
     listed = result(ask(server, ("resources/list", None))[0])["resources"]
+    assert listed
     for resource in listed:
         (read,) = ask(server, ("resources/read", {"uri": resource["uri"]}))
         assert result(read)["contents"], "what is without content can be read all the same"

@@ -9,7 +9,7 @@ import axe_playwright_python
 import pytest
 
 from compiler.test_documentation import FACTS
-from mcpc.cli.artifact import artifact_contents
+from mcpc.cli.built_contents import artifact_contents
 from mcpc.documentation import FORMATS, page_of
 from support.artifact import build
 from support.browser import page

@@ -63,7 +63,7 @@ def test_the_owner_accepts_every_form(tmp_path: Path, server: BuiltServer, mcpb:
     assert "weather.mcpb" in mcpb("info", file).stdout
     entry = folder / manifest(data)["server"]["entry_point"]
     assert entry.is_file()
-    assert form in ("uv",) or entry.stat().st_mode & 0o111
+    assert form == "uv" or entry.stat().st_mode & 0o111
 
 
 def test_the_owner_would_find_a_mistake(tmp_path: Path, server: BuiltServer, mcpb: Program) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from mcpc.bench.budget import breaches, budget_text, read_budget, rounded_up, unmeasured
 from mcpc.bench.model import MEASURES, Measure, percentile, spread_of
-from mcpc.bench.report import table
+from mcpc.bench.report import amount, table, times
 from mcpc.diagnostics.formats import render_text
 from mcpc.sources import Source
 from support.artifact import build, mcpc
@@ -180,6 +180,22 @@ def test_rounding_is_upwards_and_small(value: float) -> None:
 def test_statistics() -> None:
     assert percentile([3, 1, 2], 0.5) == 2 and percentile([1], 0.99) == 1
     assert spread_of([1.0]) == 0 and spread_of([1, 2, 3, 4, 5]) == pytest.approx(1 / 3)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "text"),
+    [
+        ("size", 1e6, "1.00 MB"), ("rss", 999_000, "999 kB"), ("start", 0.0123, "12.30 ms"), ("start", 1.0, "1.00 s"),
+        ("throughput", 1234.4, "1,234/s"),
+    ],
+)  # fmt: skip
+def test_a_value_is_shown_in_its_unit(name: str, value: float, text: str) -> None:
+    assert amount(Measure(name, value), value) == text
+
+
+@pytest.mark.parametrize(("ratio", "text"), [(9.99, "9.99x"), (10.0, "10.0x")])
+def test_a_ratio_has_three_digits(ratio: float, text: str) -> None:
+    assert times(ratio) == text
 
 
 def test_a_table_fits_80_columns() -> None:

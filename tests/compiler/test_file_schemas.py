@@ -176,10 +176,10 @@ def test_files_of_examples_and_templates_are_valid() -> None:
 
 
 def test_a_project_of_tests_is_valid() -> None:
-    for path, text in SMOKETEST.items():
-        kind = kind_of(path)
-        if kind is not None:
-            assert [*validator(kind.name).iter_errors(json.loads(text))] == []
+    kinds = {path: kind for path in SMOKETEST if (kind := kind_of(path)) is not None}
+    assert {kind.name for kind in kinds.values()} == {"server", "tools"}
+    for path, kind in kinds.items():
+        assert [*validator(kind.name).iter_errors(json.loads(SMOKETEST[path]))] == []
 
 
 def mutations(value: object) -> Iterator[object]:

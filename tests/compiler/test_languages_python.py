@@ -99,7 +99,8 @@ def test_functions_and_their_places(case: str) -> None:
 
 def test_what_only_running_could_tell_accepts_anything() -> None:
     module, _ = read(source("a = partial(f)\nb = lambda x: x\nfrom x import c\n"))
-    assert all(function.accepts_any and function.parameters == () for function in module.functions.values())
+    found = {name: (function.accepts_any, function.parameters) for name, function in module.functions.items()}
+    assert found == dict.fromkeys("abc", (True, ()))
 
 
 def test_the_later_of_two_counts() -> None:
@@ -178,7 +179,8 @@ def test_too_deep(text: str) -> None:
 
 def test_a_long_chain_is_read_or_refused() -> None:
     module, problems = read(source("if x: pass\n" + "elif x: pass\n" * 3_000 + "def a(): pass\n"))
-    assert list(module.functions) == ["a"] or [problem.code for problem in problems] == ["MCP205"]
+    found = (list(module.functions), [problem.code for problem in problems])
+    assert found in ((["a"], []), ([], ["MCP205"]))
 
 
 def imported(text: str) -> list[tuple[str, str, int]]:

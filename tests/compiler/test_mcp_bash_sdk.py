@@ -845,9 +845,8 @@ def filters_of(sandbox: Sandbox, tool: str, most: int = 2048) -> list[str]:
       printf ' [%s]\\0' "$status"
       shift 2
     done"""
-    return sandbox.run(script, *[word for pair in PAIRS for word in pair], MCPBASH_JSON_TOOL_BIN=tool).printed.split(
-        "\0"
-    )
+    words = [word for pair in PAIRS for word in pair]
+    return sandbox.run(script, *words, MCPBASH_JSON_TOOL_BIN=tool).printed.split("\0")[:-1]
 
 
 @pytest.mark.slow
@@ -856,7 +855,7 @@ def test_filters_mean_the_same_everywhere(sandbox: Sandbox):
     needs("jq")
     in_bash = filters_of(sandbox, shutil.which("jq") or "")
     in_python = filters_of(sandbox, "/nonexistent", most=0)
-    for pair, bash, python in zip(PAIRS, in_bash, in_python, strict=False):
+    for pair, bash, python in zip(PAIRS, in_bash, in_python, strict=True):
         ran = subprocess.run(["jq", "-rc", pair[0]], input=pair[1], capture_output=True, text=True, check=False)
         if " // " in pair[0] and ran.returncode:
             continue  # older ones fail, newer ones take what is on the right

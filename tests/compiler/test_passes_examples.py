@@ -130,6 +130,32 @@ def test_a_schema_that_leads_everywhere_ends_the_question() -> None:
         authority.refusal("", 1)
 
 
+class PanicException(BaseException):
+    """What the library's native part raises where it meets the end of the stack."""
+
+
+class Panicking:
+    """A validator that meets it."""
+
+    def evolve(self, **_: object) -> Panicking:
+        return self
+
+    def is_valid(self, value: object) -> bool:
+        raise value if isinstance(value, BaseException) else PanicException("__eq__ failed!")
+
+    iter_errors = is_valid
+
+
+def test_the_end_of_the_stack_in_native_code_is_one_that_is_expected(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(RecursionError):
+        jsonschema_oracle.is_valid(Panicking(), 1)
+    with pytest.raises(KeyboardInterrupt):
+        jsonschema_oracle.is_valid(Panicking(), KeyboardInterrupt())
+    authority = jsonschema_oracle.ReferenceValidator(node_of({"type": "string"}), DRAFT_2020_12)
+    monkeypatch.setattr(authority, "_root", Panicking())
+    assert authority.refusal("", 1) is None
+
+
 def test_the_library_is_imported_only_for_a_value_it_must_judge() -> None:
     script = (
         "import sys\nfrom support.projects import checked\n"

@@ -67,6 +67,15 @@ def test_windows_runs_neither_shells_nor_programs_of_others(name: str, tmp_path:
     assert set(reported(folder, LINUX, ARM)) == expected | ({("MCP504", "bin/convert")} if name == "pe" else set())
 
 
+@pytest.mark.parametrize(("first_line", "needs_bash"), [("", True), ("#!/usr/bin/env python3\n", False)])
+def test_bash_runs_a_script_of_mcp_bash_that_names_nothing(first_line: str, needs_bash: bool, tmp_path: Path) -> None:
+    tool = tmp_path / "tools/greet/tool.sh"
+    tool.parent.mkdir(parents=True)
+    tool.write_text(f"{first_line}echo\n")
+    tool.with_name("tool.meta.json").write_text('{"name": "greet", "description": "Greets."}')
+    assert reported(tmp_path, WINDOWS) == ([("MCP503", "greet")] if needs_bash else [])
+
+
 def test_a_batch_file_is_for_windows(tmp_path: Path) -> None:
     folder = project(tmp_path / "p", b"@echo off\r\n")
     (folder / "bin/convert").rename(folder / "bin/convert.CMD")

@@ -16,8 +16,15 @@ from typing import TYPE_CHECKING
 import pytest
 
 from mcpc.launchers.windows_file import PythonChoice, windows_file
-from mcpc.launchers.windows_interpreter import UnusableInterpreterError, bundled_interpreter, read_embeddable
+from mcpc.launchers.windows_interpreter import (
+    EmbeddablePython,
+    UnusableInterpreterError,
+    bundled_interpreter,
+    read_embeddable,
+)
 from mcpc.pack.archive import ArchiveEntry, build_archive
+from mcpc.selfcontained.embeddable_library import minimal_python
+from mcpc.selfcontained.request import CannotEmbedError
 from support.artifact import mcpc
 from support.needs import ROOT
 
@@ -233,3 +240,10 @@ def test_a_build_without_a_python_for_windows_says_how_to_get_one(tmp_path: Path
 def test_a_program_is_either_self_contained_or_not(tmp_path: Path) -> None:
     done = mcpc("build", PROJECT, "--exe", "--self-contained", "win_amd64", "-o", tmp_path / "server.exe")
     assert done.returncode == 2
+
+
+def test_the_library_of_another_minor_cannot_be_reduced() -> None:
+    minor = sys.version_info.minor + 1
+    with pytest.raises(CannotEmbedError, match=f"the library of Python 3.{minor} cannot be reduced") as refused:
+        minimal_python(EmbeddablePython({}, minor, "x64"), {})
+    assert f"run mcpc with Python 3.{minor}" in refused.value.diagnostic.hint

@@ -2,7 +2,8 @@
 
 The servers' own modules are never imported here.  Processes are found in three ways: by the tree below the server, by
 the name of the server's temporary folder in their environment (which handlers inherit as TMPDIR), and by adoption: while
-a server runs, this process adopts whatever becomes an orphan below it.
+a server runs, this process adopts whatever becomes an orphan below it.  What other tests start below this process is no
+server's: all that was there before it, and all that comes while a server that several cases share rests between two.
 """
 
 from __future__ import annotations
@@ -233,7 +234,7 @@ class Server:
         self.errors = b""
         self.status: int | None = None
         self.discarded = False
-        self._own = {process.pid for process in below([os.getpid()], processes())}
+        self._others = {process.pid: process.born for process in below([os.getpid()], processes())}
         adopt(True)
         words = [sys.executable, "-I", "-S", "-c", f"{before}\n{LAUNCH}", *argv] if before else list(argv)
         self.process = subprocess.Popen(
@@ -395,7 +396,8 @@ class Server:
         table = processes() if table is None else table
         found = {process.pid: process for process in below([self.pid], table)}
         found.update((process.pid, process) for process in carrying(self.mark, table))
-        ours = (process for process in below([os.getpid()], table) if process.pid not in self._own)
+        others = self._of_others(table)
+        ours = (process for process in below([os.getpid()], table) if process.pid not in others)
         found.update((process.pid, process) for process in ours if COMMAND_SERVER not in process.words())
         found.update((pid, table[pid]) for pid, born in self._seen.items() if pid in table and table[pid].born == born)
         found.pop(self.pid, None)
@@ -405,6 +407,22 @@ class Server:
         self._seen.update((process.pid, process.born) for process in found.values())
         return list(found.values())
 
+    def _of_others(self, table: dict[int, Process]) -> set[int]:
+        """Return the processes below this one that are there because of another test, and what descends from them."""
+        roots = {pid for pid, born in self._others.items() if pid in table and table[pid].born == born}
+        return roots | {process.pid for process in below(roots, table)}
+
+    def wake(self) -> None:
+        """Leave to other tests what came below this process while nobody asked the server for anything.
+
+        It lives as long as many tests do, some of which start servers that live as long.
+        """
+        table = processes()
+        own = {self.pid, *(process.pid for process in (*below([self.pid], table), *carrying(self.mark, table)))}
+        for process in below([os.getpid()], table):
+            if process.pid not in own and self._seen.get(process.pid) != process.born:
+                self._others[process.pid] = process.born
+
     def running(self) -> list[Process]:
         """Return those of its family that are not zombies which we have adopted."""
         table = processes()
@@ -413,8 +431,9 @@ class Server:
 
     def _bury(self, table: dict[int, Process]) -> None:
         """Take the status of what we have adopted and has ended."""
+        kept = self._of_others(table) | {self.pid}
         for process in table.values():
-            if process.state == "Z" and process.parent == os.getpid() and process.pid not in (*self._own, self.pid):
+            if process.state == "Z" and process.parent == os.getpid() and process.pid not in kept:
                 with contextlib.suppress(ChildProcessError):
                     os.waitpid(process.pid, os.WNOHANG)
 

@@ -228,7 +228,7 @@ def cancel_storm(trial: Trial) -> None:
     server.result("echo", 90, text="after")
     trial.note = f"{count} in {time.monotonic() - began:.1f} s"
     still_serving(server)
-    until(lambda: len(server.running()) < 20, 10)
+    require(until(lambda: len(server.running()) < 20, 10), "processes of cancelled calls run on", server.state())
     answered = sum(server.wait_if(one, 0) is not None for one in range(count))
     require(not answered, f"{answered} cancelled calls were answered")
     trial.bases.clear()

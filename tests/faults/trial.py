@@ -117,6 +117,7 @@ class Trial:
             site = SHARED[key] = Site(self.artifact, self.era, machine=self.machine, **self.options_on_machine({}))
             self.warm(site.shake())
             site.processes = len(site.running())
+        site.wake()
         if site.era != self.era:
             site.era = self.era
             site.shake()
@@ -200,4 +201,5 @@ def close_shared() -> None:
     """End the servers that were shared, and judge what is left of them."""
     while SHARED:
         _, site = SHARED.popitem()
+        site.wake()
         site.end(6.0)

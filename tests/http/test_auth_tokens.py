@@ -236,11 +236,13 @@ def test_a_symlink_is_refused_and_so_is_what_is_no_file(secret: Path, tmp_path: 
     assert "no file" in refused_file("/dev/null")
 
 
-@pytest.mark.parametrize("text", ["", "\n", " \n\t", "x" * 4097, "é", "a\0b"])
-def test_contents_that_are_no_secret_are_refused(secret: Path, text: str) -> None:
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [("", "empty"), ("\n", "empty"), (" \n\t", "empty"), ("x" * 4097, "4096"), ("é", "ASCII"), ("a\0b", "ASCII")],
+)
+def test_contents_that_are_no_secret_are_refused(secret: Path, text: str, reason: str) -> None:
     secret.write_text(text)
-    said = refused_file(secret)
-    assert "empty" in said or "4096" in said or "ASCII" in said
+    assert reason in refused_file(secret)
 
 
 def test_newlines_at_the_end_and_a_full_file_are_well(secret: Path) -> None:

@@ -46,7 +46,8 @@ async def test_a_client_that_cannot_be_asked_is_not(client: Client):
     await client.initialize("2025-11-25", {})
     answer = await client.say(request("tools/call", ELICIT))
     found = await reply(answer)
-    assert found.get("error") or found["result"]["isError"]
+    assert found["result"]["isError"] is True
+    assert found["result"]["content"][0]["text"].endswith("required capability: elicitation.form")
 
 
 @served(sample)

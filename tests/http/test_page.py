@@ -10,8 +10,10 @@ import zipfile
 import pytest
 
 from mcpc.pack.page import page_sources, shortened
-from mcpc_runtime.http.page import page_routes, validation_reply
+from mcpc_runtime.http.page import hidden_paths, page_routes, validation_reply
 from mcpc_runtime.http.page_files import FOLDER, page_reply
+from mcpc_runtime.http.serve import ServeError, build_application
+from mcpc_runtime.http.settings import HttpSettings
 from support.images import archive, image_of, project, tool
 from support.needs import ROOT
 
@@ -42,9 +44,11 @@ def test_lines_of_modules_mean_the_same_without_indents():
 
 
 def test_every_module_that_is_imported_is_there():
-    for name, data in SOURCES.items():
+    imports = {name: re.findall(r'from "(\.[^"]+)"', data.decode()) for name, data in SOURCES.items()}
+    assert imports["page.js"]
+    for name, paths in imports.items():
         folder = name.rpartition("/")[0]
-        for found in re.findall(r'from "(\.[^"]+)"', data.decode()):
+        for found in paths:
             parts = [*folder.split("/"), *found.split("/")]
             path: list[str] = []
             for part in filter(lambda part: part not in ("", "."), parts):
@@ -108,6 +112,29 @@ def test_arguments_and_results_are_judged_without_a_call():
     for wrong in (5, [], {}, {"tool": 5, "arguments": {}}, {"tool": "count"}):
         assert ask(wrong)[0] == 400
     assert validation_reply(image, b"{", None)[0] == 400
+
+
+@pytest.mark.parametrize("path", ["/ui", "/ui/", "/ui/mcp"])
+def test_an_endpoint_where_the_page_is_refuses_to_start(path):
+    image = image_of(archive(FILES, ui=True).data)
+    with pytest.raises(ServeError, match=f"hide {path} of this server"):
+        build_application(image, HttpSettings(path=path, has_page=True))
+    build_application(image, HttpSettings(path=path))
+    build_application(image, HttpSettings(path=f"/a{path}", has_page=True))
+
+
+def test_routes_of_a_program_that_the_page_would_hide_are_named():
+    routes = ("/health", "/{name}", "/ui/report", "/uix")
+    assert hidden_paths(HttpSettings(has_page=True), routes) == ("/ui/report",)
+    assert hidden_paths(HttpSettings(), routes) == ()
+    image = image_of(archive(FILES, ui=True).data)
+    image.index["fastmcp_routes"] = {"paths": routes}
+    image.index["hooks"] = {
+        **image.index["hooks"],
+        "route_paths": ("mcpc_runtime.systems.fastmcp.routes:route_paths",),
+    }
+    with pytest.raises(ServeError, match="hide /ui/report of this server"):
+        build_application(image, HttpSettings(has_page=True))
 
 
 def test_other_files_have_nothing_of_the_page():

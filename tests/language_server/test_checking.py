@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from mcpc.language_server.checking import check_completely, check_quickly
+from mcpc.language_server.checking import FileChange, check_completely, check_quickly, reduce_project
 from mcpc.language_server.json_cursor import cursor_at
 from mcpc.language_server.open_project import OpenProject
 from mcpc.language_server.reduction import SLICERS
 from mcpc.options import Options
+from mcpc.pipeline import read_project
+from support.needs import ROOT
 from support.projects import tree
 from support.scale import scaled
 
@@ -114,6 +116,61 @@ def test_a_quick_check_finds_what_the_complete_one_finds(case: str, ending: str)
     change(project, path, new.replace("\n", fitting), old.replace("\n", fitting))
     accept(project)
     assert shown(project) == set()
+
+
+OTHER_SYSTEMS = [
+    ("mcp-bash", "tools/publish/tool.meta.json", '"description"', '"descriptionn"', {"MCP108", "MCP142"}),
+    ("mcp-bash", "tools/publish/tool.meta.json", "Publish a version", "Publish one version", set()),
+    ("mcp-bash", "tools/publish/tool.meta.json", '"name": "publish"', '"name": "next-version"', {"MCP104"}),
+    ("mcp-bash", "tools/publish/tool.sh", "\n", "\nif true\n", {"MCP204"}),
+    ("bx-mcp", "server.py", "text: str, most", "text: str, , most", {"MCP205"}),
+    ("bx-mcp", "server.py", "Parts whose", "All parts whose", set()),
+    ("bx-mcp", "tools/maintenance.py", "def stock_take(", "def stock_get(", {"MCP104"}),
+    ("bx-mcp", "tools/maintenance.py", "Takes parts", "Takes some parts", set()),
+    ("blueprints", "operations.json", '"title"', '"titles"', {"MCP103"}),
+    ("blueprints", "operations.json", "The steps", "All steps", set()),
+    ("blueprints", "operations.json", "restart_guide", "who_to_ask", {"MCP104"}),
+    ("blueprints", "operations.json", "guides/restart.md", "guides/restar.md", {"MCP271"}),
+    ("bash-sdk", "wordserver.sh", "  jq -cn", "  if true\n  jq -cn", {"MCP204"}),
+    ("bash-sdk", "wordserver.sh", "tool_count_words()", "tool_count_wordz()", {"MCP201", "MCP202"}),
+    ("bash-sdk", "wordserver.sh", "There are no", "There were no", set()),
+    ("bash-sdk", "assets/words_tools.json", '"description": "The text."', '"descriptionn": "The text."', {"MCP103"}),
+    ("bash-sdk", "assets/words_tools.json", '"file_name"', '"file_nam"', {"MCP201", "MCP202"}),
+    ("toolbox", "src/tools/file_name.py", '"object"', '"objects"', {"MCP110", "MCP115"}),
+    ("toolbox", "src/tools/file_name.py", "Make a", "Make the", set()),
+    ("toolbox", "src/tools/report.ts", "\n", "\n(\n", set()),  # needs the bundler: the complete check reports it
+]
+"""Edits of examples in the formats of other systems, and the codes that a quick check of each has to add."""
+
+
+@pytest.mark.parametrize(("system", "path", "old", "new", "codes"), OTHER_SYSTEMS)
+def test_a_quick_check_of_another_system_reads_only_what_changed(
+    system: str, path: str, old: str, new: str, codes: set[str]
+) -> None:
+    disk, _ = read_project(ROOT / "examples" / system)
+    scripts = {name for name in disk.files if name.endswith(".ts")} - {path}
+    files = {name: source for name, source in disk.files.items() if name not in scripts}
+    project = OpenProject(ROOT, replace(disk, files=MappingProxyType(files)), OPTIONS)
+    if not scripts:
+        accept(project)
+    before = {problem.code for problem in shown(project)}
+    project.open(path, disk.files[path].text, "utf-16")
+    changed = change(project, path, old, new)
+    assert path in changed
+    assert {problem.code for problem in shown(project)} - before == codes
+
+
+def test_a_quick_check_leaves_out_what_is_beside() -> None:
+    disk, _ = read_project(ROOT / "examples" / "mcp-bash")
+    project = OpenProject(ROOT, disk, OPTIONS)
+    path = "tools/publish/tool.sh"
+    reduced = reduce_project(project, FileChange(path, None, frozenset()))
+    tools = {name for name in reduced.tree.files if name.startswith("tools/")}
+    assert tools == {path, "tools/publish/tool.meta.json"}
+    project.open(path, disk.files[path].text + "\n# as next-version\n", "utf-16")
+    reduced = reduce_project(project, FileChange(path, None, frozenset()))
+    assert "tools/next-version/tool.sh" in reduced.tree.files
+    assert all(region[0].startswith("tools/publish/") for region in reduced.regions)
 
 
 @pytest.mark.parametrize("seed", range(scaled(3, 1)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from typing import TYPE_CHECKING
 
 import pytest
@@ -10,6 +11,7 @@ from lsprotocol import types
 
 from support.files import write_files
 from support.language_client import EditorClient, applied
+from support.needs import ROOT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -286,6 +288,19 @@ def test_two_projects_and_a_file_outside_of_any(editor: EditorClient) -> None:
     editor.open("tools.json")
     editor.codes("tools.json", "MCP201")
     editor.codes("other/tools.json", "MCP103", "MCP108")
+
+
+def test_a_file_of_a_part_belongs_to_the_project_around_it(editor: EditorClient) -> None:
+    """Those of bx-mcp's `tools` would be a project alone; a script of the Bash SDK has any name."""
+    examples = ROOT / "examples"
+    shutil.copytree(examples / "bx-mcp", editor.folder / "bx")
+    program = (examples / "bx-mcp/tools/maintenance.py").read_text("utf-8")
+    editor.open("bx/tools/maintenance.py", program.replace("def stock_take(", "def stock_get("))
+    editor.codes("bx/tools/maintenance.py", "MCP104", "MCP264")  # the other one is in the folder above
+    shutil.copytree(examples / "bash-sdk", editor.folder / "sdk")
+    script = (examples / "bash-sdk/wordserver.sh").read_text("utf-8")
+    editor.open("sdk/wordserver.sh", script.replace("  jq -cn", "  if true\n  jq -cn"))
+    editor.wait("sdk/wordserver.sh", lambda found: any(each.code == "MCP204" for each in found))
 
 
 def test_a_file_outside_of_any_project_is_left_alone(editor: EditorClient) -> None:

@@ -18,6 +18,7 @@ import pytest
 
 from platforms import projects
 from support import machines
+from support.git_bash import GitBash
 from support.pipe_client import HANDSHAKE, STATELESS, PipeClient
 from support.scale import FULL
 
@@ -104,6 +105,13 @@ def file_of(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
     """The file of a server, by the name of its project."""
     folder = tmp_path_factory.mktemp("built")
     return lambda name: projects.built(name, folder)
+
+
+@pytest.fixture(scope="session")
+def git_bash(tmp_path_factory: pytest.TempPathFactory) -> Iterator[GitBash]:
+    """Git Bash for Windows under Wine, in a folder with a blank."""
+    with GitBash(tmp_path_factory.mktemp("Program Files") / "Git") as installed:
+        yield installed
 
 
 @pytest.fixture(params=(HANDSHAKE, STATELESS))

@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import sys
 from contextlib import contextmanager
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -18,7 +17,7 @@ if not sys.platform.startswith("linux"):
 
 from support import artifact, machines
 from support.conversations import held_again
-from support.git_bash import GitBash
+from support.git_bash import GitBash, with_git
 from support.needs import ROOT, needs
 from support.pipe_client import HANDSHAKE, STATELESS, PipeClient
 from support.witness import Witness
@@ -109,12 +108,6 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return artifact.build(project, folder / "server.pyz")
 
 
-@pytest.fixture(scope="module")
-def git_bash(tmp_path_factory: pytest.TempPathFactory) -> Iterator[GitBash]:
-    with GitBash(tmp_path_factory.mktemp("Program Files") / "Git") as installed:
-        yield installed
-
-
 @pytest.fixture
 def start(tmp_path: Path) -> Start:
     """Start a server on a machine and greet it."""
@@ -128,13 +121,6 @@ def start(tmp_path: Path) -> Start:
             yield client
 
     return started
-
-
-def with_git(version: str, git_bash: GitBash) -> machines.Machine:
-    """Return a Windows with Git on PATH, beside the Python that the stand-in needs."""
-    machine = machines.machine(f"wine-{version}")
-    path = machine.path(machine.python[-1].rpartition("/")[0]), machine.path(git_bash.folder / "cmd")
-    return replace(machine, variables={**machine.variables, "WINEPATH": ";".join(path)})
 
 
 def answered(request: Message) -> Message:
@@ -162,9 +148,12 @@ def test_every_call_is_answered_as_on_this_machine(
     assert found[0][1] == found[1][1]
 
 
-def test_a_server_of_the_bash_sdk_is_the_one_of_this_machine(git_bash: GitBash, tmp_path: Path) -> None:
+@pytest.mark.parametrize("example", ["bash-sdk", "mcp-bash"])
+def test_an_example_of_another_system_is_the_one_of_this_machine(
+    example: str, git_bash: GitBash, tmp_path: Path
+) -> None:
     needs("bash", "jq")
-    project = ROOT / "examples/bash-sdk"
+    project = ROOT / "examples" / example
     written = (project / "conversation.txt").read_text("utf-8")
     built = artifact.build(project, tmp_path / "server.pyz")
     assert held_again(built, written, 300, with_git("3.13", git_bash)) == written

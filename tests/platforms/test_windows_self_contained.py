@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
+import sys
 import time
 from functools import cache
 from typing import TYPE_CHECKING
@@ -11,6 +13,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from mcpc.launchers.windows_interpreter import bundled_interpreter, read_embeddable
+from mcpc.selfcontained import embeddable_library
+from support import artifact
+from support.needs import lacking
 from support.windows_prefix import Prefix, own_prefix, windows_path
 from support.windows_programs import report, reporter
 
@@ -21,6 +26,41 @@ if TYPE_CHECKING:
     from mcpc.launchers.windows_file import BundledInterpreter
 
 HOUR = 3600
+MINOR = f"{sys.version_info[0]}.{sys.version_info[1]}"
+TOOLS = '''
+"""Tools in a worker, which import what a minimal library must have."""
+import subprocess
+import sys
+
+from mcpc import tool
+
+
+@tool
+def child(text: str) -> str:
+    """Return a text by way of another Python."""
+    words = [sys.executable, "-X", "utf8", "-c", "import json, sys; print(json.dumps(sys.argv[1]))", text]
+    return subprocess.run(words, capture_output=True, check=True, encoding="utf-8", stdin=subprocess.DEVNULL).stdout
+
+
+@tool
+async def later() -> int:
+    """Return a number a moment later."""
+    import asyncio
+
+    await asyncio.sleep(0)
+    return 7
+
+
+@tool
+def library() -> list[str]:
+    """Use modules, and return all modules of the library that were imported."""
+    import bz2, ctypes, datetime, decimal, email.message, hashlib, logging, lzma, multiprocessing.connection, sqlite3, zipfile
+
+    assert sqlite3.connect(":memory:").execute("select 7").fetchone() == (7,)
+    assert hashlib.sha256(b"x").hexdigest().startswith("2d71")
+    assert datetime.datetime.strptime("2026-11-28", "%Y-%m-%d").year + decimal.Decimal(1) == 2027
+    return sorted(name for name, module in sys.modules.items() if "python3" in (getattr(module, "__file__", "") or ""))
+'''
 
 
 @pytest.fixture(scope="module")
@@ -212,3 +252,29 @@ def test_what_killed_first_starts_left_is_removed(prefix: Prefix, program: Path,
 @pytest.mark.parametrize("name", ["Größe 日本", "it's a 'cache'"])
 def test_the_cache_may_be_anywhere(name: str, prefix: Prefix, program: Path, tmp_path: Path) -> None:
     assert_serves(prefix, program, tmp_path / name)
+
+
+def test_the_minimal_library_has_all_that_is_imported(prefix: Prefix, root: Path, tmp_path: Path) -> None:
+    if MINOR not in prefix.pythons:
+        lacking(f"no Python {MINOR} for Windows is installed here")
+    (tmp_path / "project").mkdir()
+    (tmp_path / "project/server.json").write_text('{"serverInfo": {"name": "small", "version": "1"}}')
+    (tmp_path / "project/tools.py").write_text(TOOLS, "utf-8")
+    embedding = ("--self-contained", "win_amd64", "--interpreter", str(prefix.pythons[MINOR]))
+    whole, minimal = tmp_path / "whole.exe", tmp_path / "minimal.exe"
+    for file, words in ((whole, ()), (minimal, ("--minimal-library",))):
+        done = artifact.mcpc("build", tmp_path / "project", "-o", file, *embedding, *words)
+        assert done.returncode == 0, done.stderr
+    variables = {"MCPC_RUNTIME_CACHE": windows_path(root)}
+    for words, expected in ((("child", "text=Grüße 緑"), "Grüße 緑"), (("later",), 7)):
+        ended = prefix.run(minimal, "call", *words, **variables)
+        assert json.loads(ended.output) == expected, ended
+    found = [set(json.loads(prefix.run(file, "call", "library", **variables).output)) for file in (whole, minimal)]
+    assert found[0] == found[1]
+    assert {"sqlite3", "multiprocessing.connection", "email.message"} <= found[0]
+    (folder,) = (path for path in root.iterdir() if not (path / "_ssl.pyd").exists())
+    assert (folder / "_sqlite3.pyd").exists() and (folder / "sqlite3.dll").exists()
+    assert not (folder / "libcrypto-3.dll").exists()
+    library = embeddable_library.module_paths((folder / f"python{MINOR.replace('.', '')}.zip").read_bytes())
+    assert "mailbox" not in library
+    assert minimal.stat().st_size < whole.stat().st_size - 4_000_000

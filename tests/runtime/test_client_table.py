@@ -183,6 +183,7 @@ def test_a_variable_without_a_value_is_passed_on_or_taken_now(monkeypatch: pytes
 def test_no_secret_is_written_into_a_file_of_a_project(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("API_KEY", "s3cret")
     header = Header("Authorization", "Bearer ", "API_KEY")
+    written = 0
     for label, client in CLIENTS.items():
         for server in (
             SERVER._replace(variables=(SECRET,)),
@@ -195,7 +196,9 @@ def test_no_secret_is_written_into_a_file_of_a_project(monkeypatch: pytest.Monke
             except CannotWriteEntryError:
                 continue
             assert "s3cret" not in json.dumps(entry.fields), label
+            written += 1
     assert entry_of("claude-code", SERVER._replace(variables=(PASSED,)), PROJECT)["env"] == {"API_KEY": "${API_KEY}"}
+    assert written
 
 
 def test_tokens_of_remote_servers_are_references(monkeypatch: pytest.MonkeyPatch) -> None:

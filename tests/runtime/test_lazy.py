@@ -74,6 +74,10 @@ def of_posix(word: ast.expr) -> ast.expr:
     return ast.Constant("".join(parts))
 
 
+def test_late_imports_are_found() -> None:
+    assert sum(len(late(ast.parse(path.read_text()))) for path in FILES) > 100
+
+
 @pytest.mark.parametrize("path", FILES, ids=name_of)
 def test_a_string_names_what_the_type_checker_sees_imported(path: Path) -> None:
     tree = ast.parse(path.read_text())

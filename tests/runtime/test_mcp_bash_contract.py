@@ -292,7 +292,7 @@ def test_modes_of_the_environment() -> None:
 
     def found(**more: str) -> dict[bytes, bytes]:
         environ = {**given, **{name.encode(): value.encode() for name, value in more.items()}}
-        return server_environment(McpBashSettings(Image(), environ), "/home", {b"SET": b"by env.sh"})
+        return server_environment(McpBashSettings(Image(), environ), "/home", {b"SET": b"by env.sh"}, str)
 
     minimal = found()
     assert (minimal[b"MCP_X"], minimal[b"MCPBASH_Y"], minimal[b"SET"]) == (b"3", b"4", b"by env.sh")
@@ -327,7 +327,7 @@ def test_roots_are_what_is_there(tmp_path: Path, capfd: pytest.CaptureFixture[st
                         {"uri": "file:///nowhere/at/all"}, {"uri": 5}, "x"]}  # fmt: skip
     found = roots.parse_client_roots(answer)  # type: ignore[arg-type]
     assert found == [(f"file://{tmp_path}/link", "L", f"{tmp_path}/real")]
-    assert roots.root_variables(found)[b"MCP_ROOTS_COUNT"] == b"1"
+    assert roots.root_variables(found, str)[b"MCP_ROOTS_COUNT"] == b"1"
     assert roots.containing_root(found, f"{tmp_path}/real/x") == f"{tmp_path}/real"
     assert roots.containing_root(found, f"{tmp_path}/realx") is None
     assert roots.containing_root([("", "", "/")], "/x") == "/"

@@ -100,7 +100,7 @@ def test_more_processes_than_there_was_room_for(monkeypatch: pytest.MonkeyPatch)
     function = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_int)(listed)
     monkeypatch.setitem(libproc.addresses, "proc_listallpids", ctypes.cast(function, ctypes.c_void_p).value or 0)
     assert libproc.process_ids() == list(range(1, 1001))
-    assert rooms[-1] == 1001 or rooms[-1] > 1000
+    assert rooms[-1] > 1000
 
 
 def test_the_struct_has_the_size_of_the_header() -> None:

@@ -25,7 +25,7 @@ SYSTEMS = {
 TABLES = {
     ("cli/self_check.py", "CONTRACT_REQUIREMENTS"): "the programs that contracts need",
     ("handlers/contracts.py", "CONTRACTS"): "the table of contracts",
-    ("handlers/contracts.py", "FIFO_CONTRACTS"): "the contracts whose handlers write to FIFOs",
+    ("cli/self_check.py", "PROGRAM_CONTRACTS"): "the contracts whose handlers are programs",
     ("handlers/python/bindings/__init__.py", "BEFORE_EXIT"): "what bindings do before a worker ends",
     ("handlers/python/bindings/__init__.py", "BINDINGS"): "the table of bindings",
     ("handlers/python/bindings/__init__.py", "FUNCTIONS"): "the functions of bindings that handlers import",

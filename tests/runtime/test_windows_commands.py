@@ -173,7 +173,7 @@ def test_git_bash_is_found_and_no_shell_of_another_system(place: str) -> None:
     installed = Installed(PYTHON, exists(*FOREIGN, *there), lambda: ["D:\\Git\\"])
     assert find_shell("bash", variables, installed) == SHELLS[place]
     assert located(["bash", "-c", "x"], b"", variables, installed) == [SHELLS[place], "-c", "x"]
-    assert located(["C:\\a.sh"], b"#!/bin/bash -e", variables, installed) == [SHELLS[place], "-e", "C:\\a.sh"]
+    assert located(["C:\\a.sh"], b"#!/bin/bash -e", variables, installed) == [SHELLS[place], "-e", "/c/a.sh"]
     without = Installed(PYTHON, exists(*FOREIGN))
     assert find_shell("bash", variables, without) == ""
     with pytest.raises(NoInterpreterError, match="Git Bash"):

@@ -91,6 +91,13 @@ async def say_async(ctx):
     return ctx.tool
 def ask(ctx, name): return ctx.call_tool(name, {"a": 1})
 async def ask_async(ctx, name): return await ctx.call_tool(name)
+async def ask_beside(ctx, path):
+    async def other():
+        try: await ctx.call_tool("never answered")
+        except BaseException as problem: pathlib.Path(path).write_text(type(problem).__name__)
+    task = asyncio.create_task(other())
+    try: await asyncio.sleep(60)
+    finally: await asyncio.wait([task])
 def flood(ctx, lines):
     for number in range(lines): ctx.info("x" * 1000)
     return lines
@@ -465,6 +472,16 @@ def test_a_handler_calls_another_tool(server: Server, function: str) -> None:
     result = {"content": [{"type": "text", "text": "well"}]}
     assert answered(result).value == result
     assert answered({**result, "isError": True}).problem == "well"
+
+
+def test_what_waits_for_an_answer_beside_a_cancelled_call_is_cancelled(server: Server, tmp_path: Path) -> None:
+    path = tmp_path / "raised"
+    returned: list[FunctionResult] = []
+    job = server.start("ask_beside", {"path": str(path)}, returned.append, context="ctx")
+    server.wait(lambda: server.notes)
+    server.runner.stop(job)
+    server.wait(lambda: path.exists() and path.read_text())
+    assert path.read_text() == "CancelledError"
 
 
 def test_close_leaves_no_process(each_way: Server) -> None:

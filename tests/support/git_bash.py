@@ -15,7 +15,9 @@ import signal
 import socket
 import struct
 import subprocess
+import sys
 import threading
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from mcpc.launchers.windows_file import PythonChoice, windows_file
@@ -65,6 +67,8 @@ while True:
 """
 OWN_VARIABLES = ("PATH", "HOME", "TMPDIR", "LANG")
 """Those that Bash has of this machine."""
+PROGRAMS = {"MCPC_PYTHON": sys.executable, "MCPBASH_JSON_TOOL_BIN": shutil.which("jq") or "jq"}
+"""What the variables of programs name here: those of Windows cannot be run by this machine's Bash."""
 OWN_PREFIXES = ("WINE", "PROGRAM", "COMMONPROGRAM", "PATHEXT", "PROCESSOR_", "TEMP", "TMP")
 
 
@@ -120,6 +124,13 @@ class GitBash:
             Shell(connection, words, variables, drives).run()
 
 
+def with_git(version: str, git_bash: GitBash) -> machines.Machine:
+    """Return a Windows with Git on PATH, beside the Python that the stand-in needs."""
+    machine = machines.machine(f"wine-{version}")
+    path = machine.path(machine.python[-1].rpartition("/")[0]), machine.path(git_bash.folder / "cmd")
+    return replace(machine, variables={**machine.variables, "WINEPATH": ";".join(path)})
+
+
 class Shell:
     """One Bash, whose input comes from a program and whose output goes there."""
 
@@ -128,13 +139,18 @@ class Shell:
     ) -> None:
         self._drives = drives
         pipe = subprocess.PIPE
-        kept = {name: value for name, value in variables.items() if not name.startswith(OWN_PREFIXES)}
+        words = [self._translated(word.encode()).decode() for word in words]
+        kept = {
+            name: self._translated(value.encode()).decode()
+            for name, value in variables.items()
+            if not name.startswith(OWN_PREFIXES)
+        }
         own = {name: os.environ[name] for name in OWN_VARIABLES if name in os.environ}
         self._connection = connection
         self._sending = threading.Lock()
         self._process = subprocess.Popen(
             [shutil.which("bash") or "bash", *words],
-            stdin=pipe, stdout=pipe, stderr=pipe, env={**kept, **own}, start_new_session=True, bufsize=0,
+            stdin=pipe, stdout=pipe, stderr=pipe, env={**kept, **own, **PROGRAMS}, start_new_session=True, bufsize=0,
         )  # fmt: skip
 
     def run(self) -> None:
@@ -161,10 +177,15 @@ class Shell:
         """Write to the input of Bash, or close it at its end."""
         stream = self._process.stdin
         assert stream is not None
-        for drive, folder in self._drives.items():
-            data = data.replace(drive, folder)
+        data = self._translated(data)
         with contextlib.suppress(BrokenPipeError):
             stream.write(data) if data else stream.close()
+
+    def _translated(self, data: bytes) -> bytes:
+        """Return a text with its paths as this machine has them."""
+        for drive, folder in self._drives.items():
+            data = data.replace(drive, folder)
+        return data
 
     def _pump(self, kind: int) -> None:
         stream = self._process.stdout if kind == OUTPUT else self._process.stderr

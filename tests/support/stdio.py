@@ -119,9 +119,10 @@ class StdioClient:
         return self.pending + said, complained or b""
 
     def close(self) -> None:
-        """End the process, if it has not ended."""
+        """End the process, if it has not ended; what it said on standard error is printed for a test that fails."""
         self.process.kill()
-        self.process.communicate()
+        _, complained = self.process.communicate()
+        sys.stderr.write((complained or b"").decode("utf-8", "replace"))
 
 
 def conversation(

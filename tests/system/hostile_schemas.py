@@ -9,6 +9,7 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from mcpc.schema.keyword_shapes import MAX_NAMES
 from support.scale import scaled
 
 if TYPE_CHECKING:
@@ -352,6 +353,34 @@ HOSTILE: dict[str, Hostile] = {
     ),
     "required: 1,000,000 names": Hostile(
         lambda: json.dumps({"type": "object", "required": [f"p{number}" for number in range(1_000_000)]}), TOO_MUCH
+    ),
+    "required: 300,000 names": Hostile(
+        lambda: json.dumps({"type": "object", "required": [f"p{number}" for number in range(300_000)]}), TOO_MUCH
+    ),
+    "required: as many names as may be": Hostile(
+        lambda: json.dumps({"type": "object", "required": [f"p{number}" for number in range(MAX_NAMES)]}), (), {}
+    ),
+    "dependentRequired: 300 by 1,000": Hostile(
+        lambda: json.dumps(
+            {
+                "type": "object",
+                "dependentRequired": {f"p{one}": [f"p{other}" for other in range(1_000)] for one in range(300)},
+            }
+        ),
+        TOO_MUCH,
+    ),
+    "dependencies: very many names": Hostile(
+        lambda: json.dumps(
+            {
+                "$schema": "http://json-schema.org/draft-07/schema#",
+                "type": "object",
+                "dependencies": {f"p{number}": ["p"] for number in range(MANY)},
+            }
+        ),
+        TOO_MUCH,
+    ),
+    "enum of very many names": Hostile(
+        with_property("enum", MANY, lambda size: [f"n{number}" for number in range(size)]), (), {"x": "n"}
     ),
     "type: 1,000,000 names": Hostile(
         with_property("type", 1_000_000, lambda size: [f"t{number}" for number in range(size)]), ("MCP110", "MCP008")

@@ -20,6 +20,16 @@ if TYPE_CHECKING:
 
 SHELLS = ("bash", "zsh", "fish")
 CLIENTS_LINE = ["install", "--client", "curs"]
+PROGRAM = """from mcpc import Server
+
+mcp = Server("x", version="1")
+
+
+@mcp.tool
+def {name}(count: int) -> str:
+    \"\"\"Do it.\"\"\"
+    return ""
+"""
 BASH = """
 compopt() { :; }
 source "$1"; shift
@@ -138,21 +148,60 @@ def test_a_built_file_offers_plain_names_only(folder: Path) -> None:
     assert (wrong.returncode, "bash, zsh or fish" in wrong.stderr) == (2, True)
 
 
-def test_names_of_commands_are_completed_without_importing_any() -> None:
+STAGES = ("pipeline", "frontends", "lower", "emit", "pack", "schema", "dependencies", "cli.build_steps", "cli.artifact")
+LARGE = ("pydantic", "packaging", "jinja2", "jsonschema", "yaml")
+
+
+def asked(words: str, folder: Path, **variables: str) -> tuple[list[str], list[str]]:
+    """What `mcpc` answers a shell, and which of the compiler's stages and large packages it imports for that."""
     environment = {
         **os.environ,
         "PYTHONPATH": SOURCES,
+        "MCPC_CACHE_DIR": str(folder / "cache"),
         "_MCPC_COMPLETE": "bash_complete",
-        "COMP_WORDS": "mcpc d",
-        "COMP_CWORD": "1",
+        "COMP_WORDS": words,
+        "COMP_CWORD": str(words.count(" ")),
+        **variables,
     }
     done = subprocess.run(
         [sys.executable, "-X", "importtime", "-m", "mcpc"],
+        cwd=folder,
         env=environment,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=120,
         check=False,
     )
-    assert {"plain,dev", "plain,diff", "plain,docs"} <= {*done.stdout.split()}
-    assert [name for name in ("mcpc.cli.dev", "mcpc.cli.diff", "mcpc.pipeline") if name in done.stderr] == []
+    imported = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
+    return done.stdout.split(), sorted(imported & {*(f"mcpc.{name}" for name in STAGES), *LARGE})
+
+
+def test_names_of_commands_are_completed_without_importing_any(tmp_path: Path) -> None:
+    answer, imported = asked("mcpc d", tmp_path)
+    assert {"plain,dev", "plain,diff", "plain,docs"} <= {*answer}
+    assert imported == []
+
+
+def test_names_of_a_built_file_are_completed_without_the_stages_of_the_compiler(folder: Path) -> None:
+    """A shell waits for them: it takes hardly longer than `mcpc --help`."""
+    for command, kind in (("call", "greet"), ("prompt", "introduce")):
+        answer, imported = asked(f"mcpc {command} server.pyz ", folder)
+        assert f"plain,{kind}" in answer
+        assert imported == []
+    answer, imported = asked("mcpc call server.pyz greet ", folder)
+    assert {"plain,language=", "plain,name="} <= {*answer}
+    assert imported == []
+    assert asked("mcpc read server.pyz ", folder)[1] == []
+
+
+def test_names_of_a_project_are_read_once_while_it_does_not_change(tmp_path: Path) -> None:
+    write_files(tmp_path / "project", {"server.py": PROGRAM.format(name="first")})
+    answer, imported = asked("mcpc call project ", tmp_path)
+    assert answer == ["plain,first"]
+    assert "mcpc.pipeline" in imported
+    assert asked("mcpc call project ", tmp_path) == (["plain,first"], [])
+    assert asked("mcpc call project first ", tmp_path) == (["plain,count="], [])
+    (tmp_path / "project" / "server.py").write_text(PROGRAM.format(name="second_one"))
+    assert asked("mcpc call project ", tmp_path)[0] == ["plain,second_one"]
+    (tmp_path / "project" / "server.py").write_text("def (")
+    assert asked("mcpc call project ", tmp_path)[0] == []

@@ -112,5 +112,5 @@ def test_a_call_that_cannot_be_handed_over_harms_no_other(artifacts: dict[str, P
 
 def test_a_program_that_cannot_be_unpacked_fails_alone(artifacts: dict[str, Path]) -> None:
     with talking(artifacts["program"], 0) as client:
-        assert "result" not in client.call("program", 10) or client.call("program", 10)["result"]["isError"]
+        assert "cannot be unpacked" in client.call("program", 10)["error"]["message"]
         assert text_of(client.call("count", LARGE)) == str(LARGE)

@@ -76,8 +76,9 @@ def test_the_prompt_of_the_bash_template_escapes_what_it_is_given(tmp_path: Path
 
 
 def test_no_template_names_an_older_revision() -> None:
-    for file in (ROOT / "templates/new").rglob("server.json"):
-        assert "protocolVersion" not in file.read_text(), file
+    files = [*(ROOT / "templates/new").rglob("server.json")]
+    assert files
+    assert [file for file in files if "protocolVersion" in file.read_text()] == []
 
 
 @pytest.mark.parametrize("template", TEMPLATES)

@@ -170,7 +170,7 @@ def test_a_token_for_some_tools_sees_only_those(changing: Path, tmp_path: Path) 
         assert [tool["name"] for tool in seen] == ["add", "secret"]
         assert post_stateless(server.url, "tools/list", **some).message["result"]["tools"] == []
         refused = post_stateless(server.url, "tools/call", {"name": "secret", "arguments": {}}, **some)
-        assert "error" in refused.message or refused.message["result"]["isError"]
+        assert refused.message["error"] == {"code": -32602, "message": "Unknown tool: secret"}
 
 
 def test_the_official_client_sees_a_changed_list(changing: Path) -> None:
@@ -320,8 +320,7 @@ async def run(path: str, ctx: Context) -> str:
         client.initialize()
         (tool,) = client.ask("tools/list")["result"]["tools"]
         assert tool["inputSchema"]["required"] == ["path", "ctx"]
-        shown = json.dumps(tool["inputSchema"]["properties"]["ctx"])
-        assert "object" in shown or "$ref" in shown
+        assert tool["inputSchema"]["properties"]["ctx"]["type"] == "object"
         assert call(client, "run", path="x")["isError"]
         assert call(client, "run", path="x", ctx={})["content"][0]["text"] == "x"
     finally:

@@ -149,6 +149,27 @@ def test_a_cancelled_call_is_cancelled_in_the_program(client: StdioClient, varia
     assert comes_true(Path(variables["CANCELLED_FILE"]).exists)
 
 
+def test_a_cancellation_that_crosses_the_answer_ends_nothing(client: StdioClient, variables: dict[str, str]) -> None:
+    """Its answer waits behind one that nobody reads yet; the program is talked to without the server between."""
+    client.initialize()
+    call(client, "add", a=1, b=2)
+    (folder,) = program_processes(variables["LEFT_FILE"].encode())
+    words = [word.decode() for word in safe_read(folder / "cmdline").split(b"\0")[1:-1]]
+    program = StdioClient(*words, environment=variables)
+    try:
+        assert program.process.stdout is not None
+        assert program.process.stdout.readline() == b"printed to standard output\n"
+        program.initialize()
+        program.begin("tools/call", {"name": "long_text", "arguments": {}})
+        crossed = program.begin("tools/call", {"name": "add", "arguments": {"a": 1, "b": 2}})
+        for _ in range(2):
+            await_log(program, b"CallToolRequest")
+        program.send({"method": "notifications/cancelled", "params": {"requestId": crossed}})
+        assert call(program, "add", a=3, b=4)["structuredContent"] == {"total": 7}
+    finally:
+        program.close()
+
+
 def test_the_lifespan_is_left_at_the_end_and_prints_are_for_the_operator(
     client: StdioClient, variables: dict[str, str]
 ) -> None:
@@ -168,6 +189,13 @@ def test_a_killed_server_leaves_no_process(client: StdioClient, variables: dict[
     assert len(program_processes(mark)) == 1
     os.kill(client.process.pid, signal.SIGKILL)
     assert comes_true(lambda: program_processes(mark) == [])
+
+
+def await_log(client: StdioClient, said: bytes) -> None:
+    """Read its standard error up to a line with `said`."""
+    assert client.process.stderr is not None
+    while said not in (line := client.process.stderr.readline()):
+        assert line, "it has ended"
 
 
 def program_processes(mark: bytes) -> list[Path]:

@@ -171,7 +171,7 @@ READ: list[tuple[str, list[dict]]] = [
 
 def test_every_resource_is_read_in_both_eras(shelf: Path) -> None:
     replies = converse(shelf, *[("resources/read", {"uri": uri}) for uri, _ in READ])
-    for (uri, contents), legacy, modern in zip(READ, replies, replies[len(READ) :], strict=False):
+    for (uri, contents), legacy, modern in zip(READ, replies[: len(READ)], replies[len(READ) :], strict=True):
         assert legacy.get("result") == {"contents": contents}, (uri, legacy)
         assert modern["result"]["contents"] == contents, uri
         valid("2025-11-25", "ReadResourceResult", legacy["result"])
@@ -194,7 +194,9 @@ REFUSED = [
 
 def test_every_failure_is_an_error_with_its_code(shelf: Path) -> None:
     replies = converse(shelf, *[("resources/read", {"uri": uri}) for uri, *_ in REFUSED])
-    for (uri, old, new, words), legacy, modern in zip(REFUSED, replies, replies[len(REFUSED) :], strict=False):
+    for (uri, old, new, words), legacy, modern in zip(
+        REFUSED, replies[: len(REFUSED)], replies[len(REFUSED) :], strict=True
+    ):
         assert (legacy["error"]["code"], modern["error"]["code"]) == (old, new), uri
         assert words in legacy["error"]["message"]
 

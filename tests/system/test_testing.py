@@ -190,7 +190,7 @@ def test_greets(mcp_server):
     assert mcp_server.call("greet").problems[0]["keyword"] == "required"
     assert mcp_server.era("handshake").call("greet", name="Ada").structured == {"result": "Hello, Ada!"}
     assert mcp_server.with_environment(WORD="Hi").call("greet", name="Ada").text == "Hi, Ada!"
-    assert mcp_server.prompt("nothing").code == -32602
+    assert mcp_server.prompt("nothing").code == -32601
 """
 
 
@@ -206,11 +206,14 @@ def test_the_plugin_of_pytest(built: Path, tmp_path: Path) -> None:
     }
     words = [sys.executable, "-m", "pytest", "-q", "-p", "mcp_compiler.pytest_plugin", "-p", "no:cacheprovider"]
     variables = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTHONPATH": SOURCES, "PYTEST_ADDOPTS": ""}
-    words += ["--continue-on-collection-errors", "--strict-config"]
+    words += ["--continue-on-collection-errors", "--strict-config", "-rA"]
     done = subprocess.run(
         words, cwd=write_files(tmp_path, files), env=variables, capture_output=True, text=True, timeout=300, check=False
     )
-    assert "test_it.py ." in done.stdout or done.returncode == 1, done.stdout + done.stderr
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert "PASSED test_it.py::test_greets" in done.stdout
+    assert "has no HTTP support; build it with `mcpc build --http`" in done.stdout
+    assert "2 failed, 5 passed, 4 skipped, 1 error" in done.stdout
     assert "MCP602" in done.stdout
     assert 'expected "Hi, Bob!"' in done.stdout
     assert "tests/greet.yaml::greets in a hurry[stdio-stateless]" in done.stdout

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mcpc.cli import messages
-from mcpc.cli.artifact import EXTRACTED, FACTS, NESTED_PACKAGES, PACKAGE_PATHS, PACKAGES, READ_ERRORS, stored_entry
+from mcpc.cli.artifact import EXTRACTED, NESTED_PACKAGES, PACKAGES
+from mcpc.cli.built_contents import FACTS, PACKAGE_PATHS, READ_ERRORS, stored_entry
 from mcpc.diagnostics.formats.visible import visible
 
 if TYPE_CHECKING:

@@ -13,7 +13,8 @@ from mcpc.bench import budget, report
 from mcpc.bench.measuring import measure
 from mcpc.bench.model import TRANSPORTS, BenchError, Call, Plan, ToolFailedError
 from mcpc.cli import command_options, messages
-from mcpc.cli.artifact import artifact_contents, built_artifact, start_command
+from mcpc.cli.artifact import built_artifact, start_command
+from mcpc.cli.built_contents import artifact_contents
 from mcpc.cli.diff import GATE_FAILED, write_text_file
 from mcpc.cli.report import FINDINGS, TOOL_ERROR, UNREACHABLE
 from mcpc.cli.report import report as report_diagnostics

@@ -8,7 +8,6 @@ from typing import Any
 import click
 
 from mcpc.cli import command_options
-from mcpc.cli.artifact import run_artifact_command
 
 
 @command_options.command(context_settings={"ignore_unknown_options": True})
@@ -30,4 +29,6 @@ def command(target: Path, tool: str, arguments: tuple[str, ...], **given: Any) -
 
     Progress and log messages go to standard error while the call runs.
     """
+    from mcpc.cli.artifact import run_artifact_command  # noqa: PLC0415 - a shell that completes does without
+
     run_artifact_command(target, given, "call", tool, *arguments)

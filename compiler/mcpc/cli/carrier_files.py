@@ -15,8 +15,9 @@ import click
 from mcpc.carriers import BuiltServer, UnusableFileError, UnusableValueError, built_server
 from mcpc.carriers.files import PLAIN
 from mcpc.cli import messages
-from mcpc.cli.artifact import READ_ERRORS, artifact_contents, built_artifact, stored_entry
+from mcpc.cli.artifact import built_artifact
 from mcpc.cli.build_steps import atomic_write, output_path, refuse_unwritable
+from mcpc.cli.built_contents import READ_ERRORS, artifact_contents, stored_entry
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mcpc.cli import command_options, messages
-from mcpc.cli.artifact import artifact_contents, built_artifact, require_artifact
+from mcpc.cli.artifact import built_artifact, require_artifact
 from mcpc.cli.build_steps import build_project, output_path, write_artifact
+from mcpc.cli.built_contents import artifact_contents
 from mcpc.platforms.files import servers_folder
 from mcpc_runtime.clients.client_paths import SCOPES
 from mcpc_runtime.clients.commands import ACCEPTED, OPTIONS, run

@@ -13,8 +13,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mcpc.cli import messages
-from mcpc.dependencies.lock_files import is_lock_name
-from mcpc.dependencies.upload_dates import upload_limit
 from mcpc.diagnostics.formats import FORMATS
 from mcpc.options import DIALECTS, Options, options_from_environment
 
@@ -89,7 +87,11 @@ def name_and_value(
 
 def a_date(_: click.Context, option: click.Parameter, given: str | None) -> str | None:
     """Return a date as it was given; None if there is none."""
-    if given is not None and upload_limit(given) is None:
+    if given is None:
+        return None
+    from mcpc.dependencies.upload_dates import upload_limit  # noqa: PLC0415 - a shell that completes does without
+
+    if upload_limit(given) is None:
         raise click.BadParameter(f"`{given}` is not a date such as `2025-06-30`", param=option)
     return given
 
@@ -232,6 +234,8 @@ def is_place(place: str) -> bool:
 
 def with_lock_path(options: Options, project: Path, tree: SourceTree) -> Options:
     """Return options with the path of the lock in the project; refuse a lock that the project does not have."""
+    from mcpc.dependencies.lock_files import is_lock_name  # noqa: PLC0415 - a shell that completes does without
+
     options = with_relative_lock(options, project)
     if options.lock and (tree.get(options.lock) is None or not is_lock_name(options.lock)):
         raise click.UsageError(messages.LOCK_EXPECTED.format(path=options.lock))

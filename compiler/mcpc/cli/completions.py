@@ -1,24 +1,19 @@
 """What a shell offers while a command line is typed: names of a server's definitions, of clients, and of codes.
 
 A built file is read and not run; a project is read without running its code, or its last build is.  Only plain names
-are offered, because a shell may insert them as they are; a failure offers nothing.
+are offered, because a shell may insert them as they are; a failure offers nothing.  A shell waits for the answer, so
+nothing here imports the compiler's stages.
 """
 
 from __future__ import annotations
 
-import io
-import os
 import re
-import zipfile
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mcpc import cache, pipeline
-from mcpc.cli.artifact import archive_contents, artifact_contents
-from mcpc.frontends import parse_project
-from mcpc.lower import lower
-from mcpc.options import Options, options_from_environment
+from mcpc.cli.built_contents import artifact_contents
+from mcpc.cli.project_lists import project_lists
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -83,28 +78,7 @@ def definitions(target: object, kind: str) -> list[Item]:
     """Return the items of a list that a target offers; an empty list if they are not known."""
     path = Path(str(target)) if target else Path()
     with suppress(Exception):  # whatever is wrong with a target, a shell has nothing to offer
-        found = artifact_contents(path) if path.is_file() else project_contents(path)
+        found = artifact_contents(path) if path.is_file() else project_lists(path)
         items = found.get(kind)
         return [*items] if isinstance(items, list) else []
     return []
-
-
-def project_contents(project: Path) -> Mapping[str, Any]:
-    """Return what a project offers: that of its last build, or else what can be read of it."""
-    tree, problems = pipeline.read_project(project)
-    options = Options(**options_from_environment(os.environ))  # type: ignore[arg-type]
-    build = cache.load_build(cache.cache_key(tree, problems, options))
-    if build is not None:
-        with zipfile.ZipFile(io.BytesIO(build.data)) as archive:
-            return archive_contents(archive)
-    definition, _ = parse_project(tree, Options(imports=False))
-    server = lower(definition, Options(imports=False))[0] if definition else None
-    if server is None:
-        return {}
-    return {
-        "tools": [{"name": tool.name, "inputSchema": tool.input.value} for tool in server.tools],
-        "prompts": [
-            {"name": prompt.name, "arguments": [{"name": argument.name} for argument in prompt.arguments]}
-            for prompt in server.prompts
-        ],
-    }

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mcpc.cli import command_options, messages, report
-from mcpc.cli.artifact import artifact_contents, start_command
+from mcpc.cli.artifact import start_command
+from mcpc.cli.built_contents import artifact_contents
 from mcpc.dev.building import BuildFacts, ProjectBuilder
 from mcpc.dev.calls import CallLines, CallPipe, CallWatch
 from mcpc.dev.http_server import Listener, ServerCommand

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mcpc.cli import command_options
-from mcpc.cli.artifact import artifact_contents, built_artifact
+from mcpc.cli.artifact import built_artifact
 from mcpc.cli.build_steps import atomic_write, output_path
+from mcpc.cli.built_contents import artifact_contents
 from mcpc.cli.evidence import read_artifact
 from mcpc.cli.licenses import licence_rows
 from mcpc.cli.server_targets import (

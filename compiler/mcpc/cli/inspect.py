@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mcpc.cli import command_options, messages
-from mcpc.cli.artifact import NESTED_PACKAGES, READ_ERRORS, artifact_contents, built_artifact, stored_entry
+from mcpc.cli.artifact import NESTED_PACKAGES, built_artifact
+from mcpc.cli.built_contents import READ_ERRORS, artifact_contents, stored_entry
 from mcpc.diagnostics.formats.visible import visible, visible_json
 
 if TYPE_CHECKING:

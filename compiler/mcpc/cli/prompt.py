@@ -8,7 +8,6 @@ from typing import Any
 import click
 
 from mcpc.cli import command_options
-from mcpc.cli.artifact import run_artifact_command
 
 
 @command_options.command()
@@ -21,4 +20,6 @@ def command(target: Path, name: str, arguments: tuple[str, ...], **given: Any) -
 
     ARGUMENTS are NAME=VALUE; every value is a string.
     """
+    from mcpc.cli.artifact import run_artifact_command  # noqa: PLC0415 - a shell that completes does without
+
     run_artifact_command(target, given, "prompt", name, *arguments)

@@ -8,7 +8,6 @@ from typing import Any
 import click
 
 from mcpc.cli import command_options
-from mcpc.cli.artifact import run_artifact_command
 
 
 @command_options.command()
@@ -18,4 +17,6 @@ from mcpc.cli.artifact import run_artifact_command
 @command_options.build_options
 def command(target: Path, uri: str, as_json: bool, **given: Any) -> None:
     """Print the resource URI of TARGET, a project's folder or a built file."""
+    from mcpc.cli.artifact import run_artifact_command  # noqa: PLC0415 - a shell that completes does without
+
     run_artifact_command(target, given, "read", uri, *(["--json"] if as_json else []))

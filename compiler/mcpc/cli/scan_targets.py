@@ -13,7 +13,8 @@ import click
 
 from mcpc import pipeline
 from mcpc.cli import command_options, messages, report
-from mcpc.cli.artifact import READ_ERRORS, built_artifact, stored_entry
+from mcpc.cli.artifact import built_artifact
+from mcpc.cli.built_contents import READ_ERRORS, stored_entry
 from mcpc.cli.server_targets import (
     artifact_lists,
     read_address_contents,

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from mcpc.cli import command_options, messages
-from mcpc.cli.artifact import artifact_contents, built_artifact
+from mcpc.cli.artifact import built_artifact
+from mcpc.cli.built_contents import artifact_contents
 from mcpc.server_lists.client import SECONDS, ConversationError, read_server
 from mcpc.server_lists.contents import read_server_contents
 from mcpc.server_lists.http import UnsafeAddressError, connected, is_address

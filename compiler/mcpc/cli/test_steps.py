@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mcpc.cli import messages, report
-from mcpc.cli.artifact import artifact_contents, artifact_environment, built_artifact
+from mcpc.cli.artifact import artifact_environment, built_artifact
+from mcpc.cli.built_contents import artifact_contents
 from mcpc.diagnostics import in_order
 from mcpc.diagnostics.suggestions import quoted
 from mcpc.testing.case_files import FOLDER, SUFFIXES, case_sources, read_cases, unknown_targets
 from mcpc.testing.model import BOTH, ERAS, TRANSPORTS
 from mcpc.testing.running import VariantSelection
-from mcpc.testing.servers import Served
+from mcpc.testing.servers import Served, has_http
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -112,7 +113,7 @@ def served_target(
 def selection_of(own: Mapping[str, Any], facts: Mapping[str, Any]) -> VariantSelection:
     """Return which ways of the cases run: a file that was built without HTTP has one transport."""
     transports = TRANSPORTS if own["transport"] == BOTH else (own["transport"],)
-    if not (facts.get("options") or {}).get("http"):
+    if not has_http(facts):
         if own["transport"] == "http":
             raise click.UsageError(messages.BUILT_WITHOUT_HTTP.format(path="the file"))
         transports = TRANSPORTS[:1]

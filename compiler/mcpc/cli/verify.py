@@ -14,8 +14,8 @@ import click
 
 from mcpc import pipeline
 from mcpc.cli import command_options, messages, report
-from mcpc.cli.artifact import READ_ERRORS, archive_contents
 from mcpc.cli.build_steps import without_earlier_output
+from mcpc.cli.built_contents import READ_ERRORS, archive_contents
 from mcpc.cli.evidence import read_artifact
 from mcpc.cli.windows_program import windows_program
 from mcpc.diagnostics.formats.visible import visible, visible_json

@@ -13,8 +13,9 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from mcpc.dependencies import declare_packages
+from mcpc.language_server.file_groups import groups_in, words_in
 from mcpc.language_server.open_project import by_path
-from mcpc.language_server.reduction import SLICED_FOLDERS, SLICERS, keys_of
+from mcpc.language_server.reduction import keys_of, slicer_of
 from mcpc.pipeline import CheckResult, analyse
 from mcpc.sources import parse_json
 from mcpc.sources.source import source_of_text
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from mcpc.diagnostics import Diagnostic, Diagnostics
+    from mcpc.language_server.file_groups import FileGroup
     from mcpc.language_server.open_project import OpenProject
     from mcpc.language_server.reduction import PartialText, Slices
     from mcpc.language_server.text_buffer import BufferEdit
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
 
 NOT_SHOWN = frozenset({"MCP285", "MCP716"})
 """Diagnostics that only say that nothing of the project is run."""
+SCRIPTS = (".ts", ".mts", ".cts", ".tsx", ".js", ".mjs", ".cjs", ".jsx")
 CASE_FILE = re.compile(rf"{FOLDER}/[^/.][^/]*(?:{'|'.join(map(re.escape, SUFFIXES))})")
 Region = tuple[str, int, int]
 """A path, and the offsets of a part of that file."""
@@ -45,11 +48,20 @@ class FileChange:
     numbers: set[int] | None
     touched: frozenset[str]
 
-    def keys_in(self, slices: Slices | None, text: str) -> frozenset[str]:
+    def keys_in(self, slices: Slices | None, text: str, group: FileGroup | None) -> frozenset[str]:
         """Return the names of the definitions that changed, as they were and as they are."""
         if slices is not None and self.numbers is not None:
             return self.touched.union(*(slices.keys[number] for number in self.numbers))
-        return self.touched | (keys_of(text, True) if self.path.startswith(SLICED_FOLDERS) else frozenset())
+        if group is None:
+            return self.touched
+        return self.touched | group.keys | (keys_of(text, True) if self.path.endswith(".json") else frozenset())
+
+    def text_in(self, slices: Slices | None, text: str) -> str:
+        """Return what changed, as it is, with what is around the slices of its file, such as imports."""
+        if slices is None or self.numbers is None:
+            return text
+        changed = (text[slices.starts[number] : slices.ends[number]] for number in self.numbers)
+        return "\n".join((*changed, slices.blanked))
 
 
 class StaleError(Exception):
@@ -100,7 +112,11 @@ class ReducedProject:
 
 
 def check_quickly(project: OpenProject) -> set[str]:
-    """Check what has changed since the last check; return the paths whose diagnostics may differ now."""
+    """Check what has changed since the last check; return the paths whose diagnostics may differ now.
+
+    What waits for the complete check: cases, since they call definitions of the whole project; scripts, which a bundler
+    has to read; and a project whose code is run to know its definitions.
+    """
     dirty, project.dirty = project.dirty, {}
     outside, project.outside = project.outside, {}
     touched, project.touched = frozenset(project.touched), set()
@@ -111,9 +127,9 @@ def check_quickly(project: OpenProject) -> set[str]:
     for path, numbers in dirty.items():
         if project.text(path) is None:
             changed |= _replace(project, ((path, 0, 0),), ())
-        elif CASE_FILE.fullmatch(path):
-            changed.add(path)  # its cases call definitions of the whole project
-        elif numbers is not None or path not in SLICERS or project.slices_of(path) is None:
+        elif CASE_FILE.fullmatch(path) or path.endswith(SCRIPTS) or project.options.imports:
+            changed.add(path)
+        elif numbers is not None or slicer_of(path) is None or project.slices_of(path) is None:
             changed |= _check_part(project, FileChange(path, numbers, touched), outside.get(path))
     return changed
 
@@ -158,36 +174,43 @@ def _is_in(problem: Diagnostic, regions: tuple[Region, ...]) -> bool:
 def reduce_project(project: OpenProject, change: FileChange) -> ReducedProject:
     """Return a project with the changed part of one file, and what has the same names in the others."""
     tree = project.tree()
+    groups = groups_in(tuple(tree.files))
     slices = project.slices_of(change.path) if change.numbers is not None else None
-    keys = change.keys_in(slices, project.text(change.path) or "")
+    text = project.text(change.path) or ""
+    keys = change.keys_in(slices, text, groups.get(change.path))
+    concerned = {group for path, group in groups.items() if keys & (group.keys | file_keys(tree.files[path]))}
+    mentioned = words_in(change.text_in(slices, text))
     names = definition_names(project, tree)
     files: dict[str, Source] = {}
     partial: dict[str, PartialText] = {}
     regions: list[Region] = [] if slices is not None else [(change.path, 0, 0)]
     for path, source in tree.files.items():
-        own = project.slices_of(path)
+        own, group = project.slices_of(path), groups.get(path)
         if own is not None:
             chosen = {*own.with_keys(keys), *((change.numbers or ()) if path == change.path else ())}
+            if group is not None and not chosen and group.name not in mentioned and path != change.path:
+                continue
             regions += [(path, own.starts[number], own.ends[number]) for number in sorted(chosen)]
             kept = chosen | (set() if own.separated else unnamed(own, names)) or {0}
             partial[path] = own.with_only(sorted(kept))
             files[path] = source_of_text(path, partial[path].text, source.mode)
-        elif path == change.path or not path.startswith(SLICED_FOLDERS):
-            files[path] = source
-        elif keys & file_keys(source):
+        elif group in concerned:
             files[path] = source
             regions.append((path, 0, 0))
+        elif path == change.path or group is None or group.name in mentioned:
+            files[path] = source
     return ReducedProject(replace(tree, files=MappingProxyType(files)), tuple(regions), partial)
 
 
 def definition_names(project: OpenProject, tree: SourceTree) -> frozenset[str]:
     """Return the keys of all definitions in JSON files."""
     found: set[str] = set()
+    groups = groups_in(tuple(tree.files))
     for path, source in tree.files.items():
         slices = project.slices_of(path)
         if slices is not None and slices.separated:
             found.update(*slices.keys)
-        elif path.startswith(SLICED_FOLDERS):
+        elif path in groups:
             found |= file_keys(source)
     return frozenset(found)
 
@@ -203,7 +226,9 @@ MAX_KEYS, MAX_KEPT_BYTES = 20_000, 1 << 14
 
 
 def file_keys(source: Source) -> frozenset[str]:
-    """Return the keys of a file in a folder of definitions, remembered by its content."""
+    """Return the keys of a file in a folder of definitions, if it is JSON, remembered by its content."""
+    if not source.path.endswith(".json"):
+        return frozenset()
     found = KEYS_OF_FILES.get(source.data)
     if found is None and len(source.data) > MAX_KEPT_BYTES:
         return keys_of(source.text, True)

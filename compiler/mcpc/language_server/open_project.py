@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from mcpc.diagnostics import Diagnostic, Span
-from mcpc.language_server.reduction import SLICERS
+from mcpc.language_server.reduction import slicer_of
 from mcpc.language_server.text_buffer import TextBuffer
 from mcpc.sources.source import source_of_text
 
@@ -83,7 +83,8 @@ class OpenProject:
         self._slice_again(path, edit)
 
     def _slice_again(self, path: str, edit: BufferEdit) -> None:
-        if path not in SLICERS:
+        slicer = slicer_of(path)
+        if slicer is None:
             self.dirty[path] = None
             return
         text, before = self.buffers[path].text, self.slices.get(path)
@@ -102,7 +103,7 @@ class OpenProject:
             return
         known = set() if before is None else _texts(before)
         self.touched |= set() if before is None else before.keys_around(edit)
-        sliced = self.slices[path] = SLICERS[path](text)
+        sliced = self.slices[path] = slicer(text)
         if sliced is None or before is None or marked is None:
             self.dirty[path] = None
         else:
@@ -110,11 +111,12 @@ class OpenProject:
 
     def slices_of(self, path: str) -> Slices | None:
         """Return the slices of a file, if it is of a kind that has some."""
-        if path not in SLICERS:
+        slicer = slicer_of(path)
+        if slicer is None:
             return None
         if path not in self.slices:
             text = self.text(path)
-            self.slices[path] = None if text is None else SLICERS[path](text)
+            self.slices[path] = None if text is None else slicer(text)
         return self.slices[path]
 
     def _changed_whole(self, path: str) -> None:
@@ -158,8 +160,9 @@ class OpenProject:
 
     def sliced_again(self) -> dict[str, Slices | None]:
         """Return new slices of the files in which something between slices has changed."""
-        loose = [path for path, slices in self.slices.items() if slices is not None and slices.is_loose]
-        return {path: SLICERS[path](self.text(path) or "") for path in loose}
+        loose = (path for path, slices in self.slices.items() if slices is not None and slices.is_loose)
+        slicers = ((path, slicer_of(path)) for path in loose)
+        return {path: slicer(self.text(path) or "") for path, slicer in slicers if slicer is not None}
 
     def accept(
         self, result: CheckResult, version: int, seconds: float, slices: Mapping[str, Slices | None] = NO_SLICES

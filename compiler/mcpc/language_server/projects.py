@@ -22,10 +22,12 @@ MARKERS = frozenset(
     (
         *(f"{kind}.{ending}" for kind in KINDS for ending in ("json", "d", "bash", "py")),
         *("server.json", "server.py", "servers.json", "server.d", "tools", "skills", "boxlang.json"),
-        *("pyproject.toml", "package.json", "dev"),
+        *("pyproject.toml", "package.json", "dev", "mcpserver_core.sh"),
     )
 )
 """Names of which a project has at least one; a folder without any is not read."""
+PARTS = ("tools", "prompts", "resources", "skills")
+"""Names of folders that belong to the project around them, also if they would be projects alone."""
 MAX_LEVELS = 12
 
 
@@ -34,15 +36,27 @@ def project_of(file: Path, text: str, folders: Sequence[Path], options: Options)
 
     `text`: the content of the file, which need not be on disk; `folders`: those of the workspace.
     """
+    part: tuple[Path, SourceTree] | None = None
     for folder in _candidates(file, folders):
-        tree, _ = read_project(folder)
-        path = file.relative_to(folder).as_posix()
-        with_file = {**tree.files, path: source_of_text(path, text)}
-        whole = replace(tree, files=MappingProxyType(dict(sorted(with_file.items()))))
-        found, _ = select_frontends(whole, options)
-        if found:
+        if part is not None and part[0].parent != folder:
+            break
+        tree = _project_at(folder, file, text, options)
+        if tree is None:
+            continue
+        if folder.name not in PARTS or part is not None:
             return tree
-    return None
+        part = folder, tree
+    return part and part[1]
+
+
+def _project_at(folder: Path, file: Path, text: str, options: Options) -> SourceTree | None:
+    """Return the files of a folder, if it is a project with the file."""
+    tree, _ = read_project(folder)
+    path = file.relative_to(folder).as_posix()
+    with_file = {**tree.files, path: source_of_text(path, text)}
+    whole = replace(tree, files=MappingProxyType(dict(sorted(with_file.items()))))
+    found, _ = select_frontends(whole, options)
+    return tree if found else None
 
 
 def _candidates(file: Path, folders: Sequence[Path]) -> Iterator[Path]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from mcpc.diagnostics import Span
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from mcpc.language_server.text_buffer import BufferEdit
 
 JSON_TOKEN = re.compile(r'"(?:[^"\\\n]|\\.)*"|[\[\]{}]')
-JSON_NAME = re.compile(r'"(?:name|uri|uriTemplate)"\s*:\s*"((?:[^"\\\n]|\\.)*)"')
+JSON_NAME = re.compile(r'"(?:name|id|uri|uriTemplate)"\s*:\s*"((?:[^"\\\n]|\\.)*)"')
 PYTHON_FUNCTION = re.compile(
     r"^(?:@[^\n]*\n(?:[ \t)\]}][^\n]*\n|\r?\n)*)*(?:async[ ]+)?def[ ]+(?P<name>\w+)[^\n]*(?:\n|\Z)"
     r"(?:[ \t)\]}#][^\n]*(?:\n|\Z)|\r?\n)*",
@@ -29,6 +30,7 @@ BASH_FUNCTION = re.compile(
     r"^(?:function[ ]+)?(?P<name>[\w.:-]+)[ ]*(?:\(\))?[ ]*\{[ \t]*\r?\n(?:[^\n]*\n)*?\}[^\n]*(?:\n|\Z)", re.MULTILINE
 )
 PREFIXES = ("tool_", "prompt_", "resource_", "complete_")
+MAX_JSON_NAMES = 3
 MAX_AROUND = 20
 """With a change of more slices than this, others that had their names wait for the complete check."""
 ITEM_DEPTH = 2
@@ -200,7 +202,7 @@ def definition_key(name: str) -> str:
 def keys_of(text: str, is_json: bool) -> frozenset[str]:
     """Return the keys of a slice: the names by which it belongs to others."""
     if is_json:
-        return frozenset(map(definition_key, JSON_NAME.findall(text)[:2]))
+        return frozenset(map(definition_key, JSON_NAME.findall(text)[:MAX_JSON_NAMES]))
     found = PYTHON_FUNCTION.search(text) or BASH_FUNCTION.search(text)
     return function_keys(found["name"]) if found else frozenset()
 
@@ -245,11 +247,29 @@ def slice_functions(pattern: re.Pattern[str]) -> Callable[[str], Slices | None]:
     return sliced
 
 
+def slice_only(pattern: str, slicer: Callable[[str], Slices | None]) -> Callable[[str], Slices | None]:
+    """Return a function that slices the files in which a pattern is found, and no others."""
+    mark = re.compile(pattern)
+    return lambda text: slicer(text) if mark.search(text) else None
+
+
 SLICERS: dict[str, Callable[[str], Slices | None]] = {
     **dict.fromkeys(("tools.json", "prompts.json"), slice_json),
     **dict.fromkeys(("tools.py", "prompts.py", "resources.py", "server.py"), slice_functions(PYTHON_FUNCTION)),
     **dict.fromkeys(("tools.bash", "prompts.bash", "resources.bash"), slice_functions(BASH_FUNCTION)),
 }
-"""The files that are sliced, by path."""
-SLICED_FOLDERS = ("tools.d/", "prompts.d/")
-"""Folders whose files are definitions: those that are not concerned are left out."""
+"""The files of ours that are sliced, by path."""
+OTHER_SLICERS: tuple[tuple[re.Pattern[str], Callable[[str], Slices | None]], ...] = (
+    (re.compile(r"(?:tools/)?[^/]+\.py"), slice_only(r"(?m)^@(?:mcpc\.)?mcp_\w+\b", slice_functions(PYTHON_FUNCTION))),
+    (re.compile(r"[^/]+\.(?:sh|bash)"), slice_only(r"\bmcpserver_core\b", slice_functions(BASH_FUNCTION))),
+    (re.compile(r"assets/[^/]+\.json"), slice_only(r'"inputSchema"\s*:', slice_json)),
+    (re.compile(r"(?!tests/|tools\.d/|prompts\.d/).+(?<!\.meta)\.json"), slice_only(r'"id"\s*:\s*"', slice_json)),
+)
+"""The files of other systems that are sliced: bx-mcp, the Bash SDK twice, features of Blueprints."""
+
+
+@lru_cache(maxsize=50_000)
+def slicer_of(path: str) -> Callable[[str], Slices | None] | None:
+    """Return what slices a file; None for one that is checked as a whole."""
+    others = (slicer for pattern, slicer in OTHER_SLICERS if pattern.fullmatch(path))
+    return SLICERS.get(path) or next(others, None)

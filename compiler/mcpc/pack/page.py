@@ -16,8 +16,9 @@ if TYPE_CHECKING:
 
     from mcpc.ir import Server
 
-HOOK = Traits(hooks=(("http_routes", "mcpc_runtime.http.page:page_routes"),))
-"""The hook by which the runtime finds the page, before the routes of a program."""
+RUNTIME = "mcpc_runtime.http.page"
+HOOK = Traits(hooks=(("http_routes", f"{RUNTIME}:page_routes"), ("hidden_paths", f"{RUNTIME}:hidden_paths")))
+"""The hooks by which the runtime finds the page, before the routes of a program, and the paths that it would hide."""
 
 
 def with_page(server: Server) -> Server:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from mcpc.dependencies.platforms import system_of
 from mcpc.diagnostics import diagnose
 from mcpc.ir import BashFunction, Executable, ExternalHandler
-from mcpc.languages.executable import binary_system, interpreter_of
+from mcpc.languages.executable import SHEBANG, binary_system, interpreter_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 SHELLS = frozenset({"ash", "bash", "csh", "dash", "fish", "ksh", "sh", "tcsh", "zsh"})
 """Interpreters that Windows has only with Git Bash or another package of Unix programs."""
+SCRIPT_ENDINGS = (".sh", ".bash")
+"""Endings of files that a shell runs if they do not name what runs them."""
 SYSTEM_NAMES = {"linux": "Linux", "darwin": "macOS", "win32": "Windows"}
 MAX_NAMED = 5
 """Maximum number of handlers named in one message."""
@@ -49,8 +51,14 @@ def _needs_shell(definition: HasHandler, source: Source | None) -> bool:
     handler = definition.handler
     if isinstance(handler, BashFunction):
         return True
-    is_program = isinstance(handler, (Executable, ExternalHandler))
-    return is_program and source is not None and interpreter_of(source) in SHELLS
+    if source is None or not isinstance(handler, (Executable, ExternalHandler)):
+        return False
+    return interpreter_of(source) in SHELLS or _is_run_by_bash(source)
+
+
+def _is_run_by_bash(source: Source) -> bool:
+    """Tell whether a file is a script that does not name what runs it."""
+    return source.path.endswith(SCRIPT_ENDINGS) and not source.data.startswith(SHEBANG)
 
 
 def _without_bash(users: list[HasHandler]) -> Diagnostic:

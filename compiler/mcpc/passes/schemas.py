@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from mcpc.diagnostics import diagnose
 from mcpc.diagnostics.suggestions import did_you_mean
 from mcpc.schema import compile_of
 from mcpc.schema.analysis import OPENING
+from mcpc.schema.compilation import MAX_PROBLEMS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,7 +30,7 @@ def check_schemas(server: Server) -> Diagnostics:
     for tool in server.tools:
         problems += _root(tool.input, f"the input schema of `{tool.name}`", "MCP115", INPUT_HINT)
         problems += compile_of(tool.input)[1]
-        problems += _impossible(tool)
+        problems += islice(_impossible(tool), MAX_PROBLEMS)
         if tool.output:
             problems += _root(tool.output, f"the output schema of `{tool.name}`", "MCP116", OUTPUT_HINT)
             problems += compile_of(tool.output)[1]

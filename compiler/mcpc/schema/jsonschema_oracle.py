@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from contextlib import contextmanager
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -98,7 +99,20 @@ DRAFTS = {
 def is_valid(validator: Any, value: Json, references: int = MAX_REFERENCES) -> bool:
     """Tell whether a validator of one of DRAFTS accepts a value; raise TooLongError and the library's exceptions."""
     _ReferenceBudget.left = references
-    return bool(validator.is_valid(value))
+    with panics_named():
+        found = validator.is_valid(value)
+    return bool(found)
+
+
+@contextmanager
+def panics_named() -> Iterator[None]:
+    """Raise RecursionError where the native part of the library meets the end of the stack, by an unnamed exception."""
+    try:
+        yield
+    except BaseException as problem:
+        if type(problem).__name__ != "PanicException":
+            raise
+        raise RecursionError("the library's native part reached the end of the stack") from None
 
 
 class ReferenceValidator:
@@ -116,7 +130,8 @@ class ReferenceValidator:
         _ReferenceBudget.left = MAX_REFERENCES
         schema = {"$ref": "#" + quote(pointer, safe="/~")}
         try:
-            error = best_match(self._root.evolve(schema=schema).iter_errors(value))
+            with panics_named():
+                error = best_match(self._root.evolve(schema=schema).iter_errors(value))
         except (Unresolvable, RecursionError, re.error):
             return None
         return None if error is None else (tuple(error.absolute_path), _reason(error))

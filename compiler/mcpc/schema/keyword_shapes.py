@@ -49,6 +49,8 @@ WORDS = {"None": "null", "True": "true", "False": "false"}
 MAX_SHOWN_LENGTH = 40
 MAX_PATTERNS = 2_000
 """Maximum number of patterns in one place: each would be searched for every property of a value."""
+MAX_NAMES = 20_000
+"""Maximum number of names in one place: each is code of the validator."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +118,9 @@ def _constants(keyword: str, node: Node) -> Iterator[Diagnostic]:
 def _names(keyword: str, node: Node) -> Iterator[Diagnostic]:
     if node.kind != "array":
         yield invalid_value(keyword, node, "an array of property names")
+    if len(node.items) > MAX_NAMES:
+        yield too_many_names(keyword, node, len(node.items))
+        return
     seen: set[str] = set()
     for item in node.items:
         if type(item.value) is not str:
@@ -126,9 +131,19 @@ def _names(keyword: str, node: Node) -> Iterator[Diagnostic]:
             seen.add(item.value)
 
 
+def too_many_names(keyword: str, node: Node, count: int) -> Diagnostic:
+    """Return the problem of a keyword at `node` with `count` names."""
+    message = f"`{keyword}` has {count:,} names, more than {MAX_NAMES:,}"
+    return diagnose("MCP008", node.span, message, hint="take an array of names, or an object of any properties")
+
+
 def _names_by_name(keyword: str, node: Node) -> Iterator[Diagnostic]:
     if node.kind != "object":
         yield invalid_value(keyword, node, "an object of arrays of property names")
+    count = sum(1 + len(member.node.items) for member in node.members)
+    if count > MAX_NAMES:
+        yield too_many_names(keyword, node, count)
+        return
     for member in node.members:
         yield from _names(keyword, member.node)
 
@@ -188,6 +203,10 @@ def _schemas_by_pattern(keyword: str, node: Node) -> Iterator[Diagnostic]:
 def _names_or_schemas(keyword: str, node: Node) -> Iterator[Diagnostic]:
     if node.kind != "object":
         yield invalid_value(keyword, node, "an object of schemas or arrays of property names")
+    count = sum(1 + len(member.node.items) for member in node.members)
+    if count > MAX_NAMES:
+        yield too_many_names(keyword, node, count)
+        return
     for member in node.members:
         if member.node.kind == "array":
             yield from _names(keyword, member.node)

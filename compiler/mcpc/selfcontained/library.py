@@ -52,26 +52,29 @@ LEFT_OUT_MODULES = frozenset(
         "_pydecimal",
         "_pyio",
         "antigravity",
-        "asyncio.windows_events",
-        "asyncio.windows_utils",
         "idlelib",
-        "multiprocessing.popen_spawn_win32",
-        "nturl2path",
         "pydoc",
         "this",
         "turtle",
     }
 )
 """Modules of other systems, second implementations of extension modules, and those that make no sense in a server."""
+OF_WINDOWS = frozenset(
+    {"asyncio.windows_events", "asyncio.windows_utils", "multiprocessing.popen_spawn_win32", "nturl2path"}
+)
+OF_POSIX = frozenset({"asyncio.unix_events", "multiprocessing.popen_fork", "multiprocessing.popen_forkserver"})
 KIND = "libraries"
 LEVEL = 9
 RAW = -15
 """A window for zlib without a header and a checksum: the manifest has a better one."""
 
 
-def library_modules(folder: Path) -> dict[str, tuple[bool, Path]]:
-    """Return the modules of the standard library: whether each is a package, and its file."""
-    return dict(sorted(find_modules(folder, "")))
+def library_modules(folder: Path, foreign: Collection[str] = OF_WINDOWS) -> dict[str, tuple[bool, Path]]:
+    """Return the modules of the standard library: whether each is a package, and its file.
+
+    `foreign`: the modules of another system, which are left out.
+    """
+    return {name: row for name, row in sorted(find_modules(folder, "")) if name not in foreign}
 
 
 def find_modules(folder: Path, package: str) -> Iterator[tuple[str, tuple[bool, Path]]]:

@@ -13,6 +13,7 @@ from mcpc.launchers.windows_interpreter import (
     read_embeddable,
 )
 from mcpc.pack.archive import build_archive
+from mcpc.selfcontained.embeddable_library import minimal_python
 from mcpc.selfcontained.interpreter_components import EmbeddedPython
 from mcpc.selfcontained.licences import FOLDER
 from mcpc.selfcontained.request import CannotEmbedError, EmbeddingRequest
@@ -23,16 +24,16 @@ MACHINES = {"win_amd64": "x64", "win_arm64": "arm64"}
 
 def embed_server(request: EmbeddingRequest) -> bytes:
     """Return the self-contained file of a server."""
-    if request.minimal:
-        hint = "leave out --minimal-library"
-        raise CannotEmbedError("MCP430", f"the library of {request.target} cannot be reduced", hint)
     machine = MACHINES[request.target]
     try:
         python = read_embeddable(request.interpreter, machine)
     except UnusableInterpreterError as problem:
         raise CannotEmbedError("MCP430", str(problem), problem.hint) from None
-    entries = {**server_entries(request.archive), f"{FOLDER}cpython.txt": python.licence}
+    entries = server_entries(request.archive)
+    if request.minimal:
+        python = minimal_python(python, entries)
+    entries[f"{FOLDER}cpython.txt"] = python.licence
     files = {name: data for name, data in python.files.items() if name != LICENCE}
-    embedded = EmbeddedPython(request.target, f"3.{python.minor}", False, "python", files)
+    embedded = EmbeddedPython(request.target, f"3.{python.minor}", request.minimal, "python", files)
     archive = build_archive(with_manifest(entries, embedded), "")
     return windows_file(archive, machine, PythonChoice((python.minor,)), bundled_interpreter(python))

@@ -30,6 +30,7 @@ DISCOVER_SECONDS = 10.0
 MAX_BYTES = 64 << 20
 MAX_ITEMS = 100_000
 METHOD_NOT_FOUND = -32601
+INITIALIZE = "initialize"
 PREFIX = "io.modelcontextprotocol/"
 META = {f"{PREFIX}protocolVersion": STATELESS, f"{PREFIX}clientInfo": CLIENT}
 CAPABILITIES = f"{PREFIX}clientCapabilities"
@@ -43,7 +44,12 @@ REQUESTS = {
 
 
 class ConversationError(Exception):
-    """A server did not start, or did not answer as the protocol demands; the message says what it did."""
+    """A server did not start, or did not answer as the protocol demands; the message says what it did.
+
+    `status`: that of an HTTP response that is the reason, else 0.
+    """
+
+    status = 0
 
 
 class AnsweredError(ConversationError):
@@ -160,7 +166,7 @@ class ServerClient:
         self.is_stateless = False
         self.transport.use_revision("")
         params = {"protocolVersion": HANDSHAKE, "capabilities": self.capabilities, "clientInfo": CLIENT}
-        result = self.request("initialize", params)
+        result = self.request(INITIALIZE, params)
         version = result.get("protocolVersion")
         if not isinstance(version, str):
             raise ConversationError("its answer to initialize has no `protocolVersion`")

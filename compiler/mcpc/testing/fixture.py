@@ -12,7 +12,7 @@ from mcpc.testing.client import call_params
 from mcpc.testing.model import Absent, Variant
 from mcpc.testing.reports import mismatch_lines
 from mcpc.testing.running import OutputValidators, run_case
-from mcpc.testing.servers import CallRoute, Connection
+from mcpc.testing.servers import CallRoute, Connection, has_http
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -81,6 +81,10 @@ class CallableServer:
     def tools(self) -> list[str]:
         """The names of the tools."""
         return [str(tool["name"]) for tool in self._facts["tools"]]
+
+    def is_served_over(self, transport: str) -> bool:
+        """Whether the file has what it needs for a transport."""
+        return transport != "http" or has_http(self._facts)
 
     def call(self, tool: str, /, **arguments: Any) -> CallResult:
         """Return the result of a tool."""

@@ -59,6 +59,11 @@ class Served:
         return replace(self, variables={**self.variables, **more})
 
 
+def has_http(facts: Mapping[str, Any]) -> bool:
+    """Tell whether a built file serves over HTTP, by its facts."""
+    return bool((facts.get("options") or {}).get("http"))
+
+
 class CallRoute(NamedTuple):
     """How a server is called: a transport and an era, and headers of requests over HTTP."""
 

@@ -11,15 +11,15 @@ import zipfile
 
 from mcpc_runtime.cli.artifact_info import MANIFEST, build_info, list_all, opening_request, read_manifest, send_request
 from mcpc_runtime.failures import log_failure
-from mcpc_runtime.handlers.contracts import FIFO_CONTRACTS
 from mcpc_runtime.handlers.program_requirements import ProgramRequirements
 from mcpc_runtime.handlers.runner_context import RunnerContext
+from mcpc_runtime.image.extraction import ExtractionError, file_reader
 from mcpc_runtime.image.image import Definition
 from mcpc_runtime.lazy import call_rows, lazy
 from mcpc_runtime.platforms import system
-from mcpc_runtime.platforms.processes import SHELL_REFUSAL
 from mcpc_runtime.platforms.program_search import interpreter_lacking
 from mcpc_runtime.platforms.reactor import Reactor
+from mcpc_runtime.platforms.script_paths import begins_as_program
 from mcpc_runtime.platforms.system_features import PROBES, has
 
 TYPE_CHECKING = False
@@ -37,7 +37,7 @@ else:
     unsupported_text = lazy("mcpc_runtime.packages.tags:unsupported_text")
 
 
-BROKEN_FILE = (EOFError, ImportError, LookupError, OSError, ValueError, zipfile.BadZipFile)
+BROKEN_FILE = (EOFError, ExtractionError, ImportError, LookupError, OSError, ValueError, zipfile.BadZipFile)
 """The usual exceptions for a broken file; the traceback of any other is logged."""
 
 
@@ -94,19 +94,8 @@ class RequiredPrograms:
         self.requires: tuple[tuple[str, str], ...] = (requirement,)
 
 
-def refused_handlers(image: Image) -> list[str]:
-    """Return why handlers cannot run on this platform, with their names."""
-    names = [item.name for item in definitions(image) if item.contract in FIFO_CONTRACTS] if SHELL_REFUSAL else []
-    return [f"{name_some(names)}: {SHELL_REFUSAL}"] if names else []
-
-
 def missing_programs(image: Image) -> list[str]:
     """Return the programs the handlers need and this machine lacks, each with the handlers that need it."""
-    return refused_handlers(image) + lacking_programs(image)
-
-
-def lacking_programs(image: Image) -> list[str]:
-    """Return the programs that this machine lacks, each with the handlers that need it."""
     required: dict[tuple[int, tuple[str, str]], list[str]] = {}
     for definition in definitions(image):
         for requirement in (*CONTRACT_REQUIREMENTS.get(definition.contract, ()), *definition.requires):
@@ -150,14 +139,22 @@ def missing_interpreters(image: Image) -> list[str]:
     problems = []
     seen = set()
     host = RunnerContext(Reactor(), image)
+    read_file = file_reader(image)
     for definition in definitions(image):
         file = definition.handler[0]
-        if definition.contract == "executable" and file not in seen:
+        if definition.contract in PROGRAM_CONTRACTS and file not in seen:
             seen.add(file)
-            line = image.entry(f"handlers/{file}").partition(b"\n")[0]
+            line = first_line(definition, read_file(file))
             lacking = interpreter_lacking(line, host.environment(definition.environment))
             problems += [f"{file}: {lacking} is not installed"] if lacking else []
     return problems
+
+
+def first_line(definition: Definition, program: bytes) -> bytes:
+    """Return the first line of a program; that of a script in Bash for one of mcp-bash that Bash will run."""
+    line = program.partition(b"\n")[0]
+    is_bash = PROGRAM_CONTRACTS[definition.contract] and not begins_as_program(definition.handler[0], line)
+    return b"#!/usr/bin/env bash" if is_bash else line
 
 
 def invalid_settings(image: Image) -> list[str]:
@@ -245,6 +242,8 @@ NOTES: tuple[tuple[str, Check], ...] = (
     ("variables of handlers are set", unset_variables),
     ("all optional system features are available", missing_features),
 )
+PROGRAM_CONTRACTS = {"executable": False, "mcp_bash": True, "mcp_bash_completion": True}
+"""Contracts whose handlers are programs, and whether Bash runs those that the system cannot run by itself."""
 CONTRACT_REQUIREMENTS = {"bash_sdk": (("bash", "4.4"),), "mcbox": (("bash", "4.4"),)}
 MAX_NAMED = 5
 """The most handlers that are named for one problem."""

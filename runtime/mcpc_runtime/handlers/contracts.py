@@ -50,8 +50,6 @@ CONTRACTS = {
     ),
 }
 """The module of each contract and its runner; no runner where `build_invocation` returns the result itself."""
-FIFO_CONTRACTS = frozenset(name for name, row in CONTRACTS.items() if ".systems.mcp_bash." in row[0])
-"""Those whose handlers write to FIFOs."""
 
 
 class CallBinding:

@@ -15,7 +15,7 @@ from mcpc_runtime.protocol.jsonrpc import encode, parse
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from mcpc_runtime.http.app import Application
     from mcpc_runtime.http.driver import HttpDriver
@@ -40,6 +40,11 @@ PLACES = {"arguments": "input", "result": "output"}
 def page_routes(app: Application, driver: HttpDriver) -> Callable[[str], Route | None]:
     """Return what finds the route of a path (hook `http_routes`); nothing without `--ui`."""
     return PageRoutes(driver, app.settings) if app.settings.has_page else lambda _: None
+
+
+def hidden_paths(settings: HttpSettings, paths: Iterable[str]) -> tuple[str, ...]:
+    """Return those paths of a server that the page would hide (hook `hidden_paths`); none without `--ui`."""
+    return tuple(path for path in paths if settings.has_page and f"{path.rstrip('/')}/".startswith(PATH))
 
 
 class PageRoutes:

@@ -145,11 +145,19 @@ def require_settings(image: Image) -> None:
         raise ServeError(USAGE, "; ".join(problems))
 
 
-def refuse_taken_paths(settings: HttpSettings, images: Collection[str], image: Image) -> None:
-    """Refuse to serve if the path of a system's endpoint is the path of an MCP endpoint."""
-    for option, path in call_rows(image.hooks("http_paths"), settings):
+def refuse_taken_paths(settings: HttpSettings, images: Mapping[str, Image], image: Image) -> None:
+    """Refuse to serve if the path of a system's endpoint is the path of an MCP endpoint, or the page would hide one."""
+    options = call_rows(image.hooks("http_paths"), settings)
+    for option, path in options:
         if path in images:
             raise ServeError(USAGE, f"{option} {path}: an endpoint of MCP is under this path")
+    routes = (path for each in images.values() for row in call_rows(each.hooks("route_paths"), each) for path in row)
+    paths = (*images, *(path for _, path in options), *routes)
+    for hidden in call_rows(image.hooks("hidden_paths"), settings, paths):
+        if hidden:
+            raise ServeError(
+                USAGE, f"--ui: the page would hide {hidden[0]} of this server; rename it, or leave out --ui"
+            )
 
 
 def warn_of_variables(settings: HttpSettings) -> None:

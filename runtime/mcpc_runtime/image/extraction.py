@@ -60,12 +60,7 @@ def extract_files(image: Image) -> str:
     if FOLDED in image.index:
         rows = marshal.loads(image.read(*image.index[FOLDED]))
     files = [(safe_path(path), is_executable) for path, is_executable in rows]
-    digests = read_digests(image)
-    read_file = (
-        folded_files(image, digests)
-        if FOLDED in image.index
-        else lambda path: verified_entry(image, HANDLERS + path, digests)
-    )
+    read_file = file_reader(image)
     refusals = []
     for folder in candidate_folders():
         try:
@@ -103,6 +98,14 @@ def read_digests(image: Image) -> dict[str, str]:
     """Return the digest of each file of the author by its name as the manifest spells it."""
     rows = (line.partition("  ") for line in image.entry(MANIFEST).decode().split("\n"))
     return {name: digest for digest, _, name in rows}
+
+
+def file_reader(image: Image) -> Callable[[str], bytes]:
+    """Return a function that returns a file of the author by its path; it raises ExtractionError."""
+    digests = read_digests(image)
+    if FOLDED in image.index:
+        return folded_files(image, digests)
+    return lambda path: verified_entry(image, HANDLERS + path, digests)
 
 
 def folded_files(image: Image, digests: dict[str, str]) -> Callable[[str], bytes]:

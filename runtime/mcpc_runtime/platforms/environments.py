@@ -5,13 +5,28 @@ from __future__ import annotations
 from mcpc_runtime.platforms import ADAPTER, bind_port, system
 from mcpc_runtime.platforms.secret_variables import SECRETS, declare_secrets, is_secret
 
-__all__ = ["DEFAULTS", "MINIMAL", "SECRETS", "variable_name"]
+__all__ = [
+    "DEFAULTS",
+    "MAX_VARIABLE_LENGTH",
+    "MINIMAL",
+    "SCRIPTS_NEED_SYSTEM_VARIABLES",
+    "SCRIPT_DEFAULTS",
+    "SECRETS",
+    "variable_name",
+]
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from mcpc_runtime.platforms.posix.variables import DEFAULTS, MINIMAL, variable_name
+    from mcpc_runtime.platforms.posix.variables import (
+        DEFAULTS,
+        MAX_VARIABLE_LENGTH,
+        MINIMAL,
+        SCRIPT_DEFAULTS,
+        SCRIPTS_NEED_SYSTEM_VARIABLES,
+        variable_name,
+    )
 else:
     bind_port(globals(), f"{ADAPTER}.variables")
 
@@ -31,3 +46,8 @@ def handler_environment(inherit: bool, names: tuple[str, ...]) -> dict[bytes, by
     exact = {name for name in selected if not name.endswith(b"*")}
     prefixes = tuple(name[:-1] for name in selected if name.endswith(b"*"))
     return {name: value for name, value in visible.items() if name in exact or name.startswith(prefixes)}
+
+
+def script_variables() -> dict[bytes, bytes]:
+    """Return the variables that every script of mcp-bash has, whatever its project allows."""
+    return handler_environment(False, ()) if SCRIPTS_NEED_SYSTEM_VARIABLES else {}

@@ -8,7 +8,6 @@ __all__ = [
     "CALL_VARIABLE",
     "PYTHON_OPTIONS",
     "SHELLS_INHERIT_PIPES",
-    "SHELL_REFUSAL",
     "SIGKILL",
     "TEMPORARY_FOLDERS",
     "SupervisedProcess",
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
     from mcpc_runtime.platforms.posix.processes import (
         CALL_VARIABLE,
         PYTHON_OPTIONS,
-        SHELL_REFUSAL,
         SHELLS_INHERIT_PIPES,
         SIGKILL,
         signal_group,

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from mcpc_runtime.handlers.contracts import CONTRACTS, FIFO_CONTRACTS, CallBinding
+from mcpc_runtime.handlers.contracts import CONTRACTS, CallBinding
 from mcpc_runtime.handlers.runner_context import RunnerContext
 from mcpc_runtime.lazy import resolve
-from mcpc_runtime.platforms.processes import SHELL_REFUSAL
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,7 +16,6 @@ if TYPE_CHECKING:
     from mcpc_runtime.interfaces import DriverInterface
 
 INLINE = "mcpc_runtime.handlers.python.inline_runner:InlineRunner"
-REFUSING = "mcpc_runtime.handlers.refusing_runner:RefusingRunner"
 REQUIREMENTS = "mcpc_runtime.handlers.program_requirements:ProgramRequirements"
 
 
@@ -78,7 +76,5 @@ class CallBindings(dict["tuple[str, bool]", CallBinding]):
         """Make the binding of a contract that is used for the first time."""
         contract, is_inline = key
         module_name, row = CONTRACTS[contract]
-        if row and SHELL_REFUSAL and contract in FIFO_CONTRACTS:
-            row = REFUSING
         binding = self[key] = CallBinding(module_name, self._runner(INLINE if is_inline else row) if row else None)
         return binding

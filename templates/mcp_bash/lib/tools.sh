@@ -14,7 +14,7 @@ __mcpc_python() {
 }
 
 # __mcpc_in_python PROGRAM WORD…: runs one of lib/python.
-__mcpc_in_python() { "$__mcpc_python_found" -BESs "$__mcpc_lib/python/$1.py" "${@:2}"; }
+__mcpc_in_python() { "$__mcpc_python_found" -X utf8 -BESs "$__mcpc_lib/python/$1.py" "${@:2}"; }
 
 __mcpc_jq() {
   if [[ -z $__mcpc_jq_found ]]; then
@@ -37,5 +37,11 @@ __mcpc_tool() {
     fi
     if ((__mcpc_status != 3)); then return "$__mcpc_status"; fi
   fi
-  __mcpc_out=$("$__mcpc_jq_found" -rc "$1" <<<"$2" 2>/dev/null)
+  __mcpc_status=0
+  __mcpc_out=$("$__mcpc_jq_found" -rc "$1" <<<"$2" 2>/dev/null) || __mcpc_status=$?
+  if [[ $OSTYPE == @(msys|cygwin)* ]]; then # jq for Windows ends lines as programs do there
+    __mcpc_out=${__mcpc_out//$'\r\n'/$'\n'}
+    __mcpc_out=${__mcpc_out%$'\r'}
+  fi
+  return "$__mcpc_status"
 }

@@ -256,7 +256,9 @@ def with_routes(definition: Definition, found: ProgramDescription) -> Definition
         return definition
     known = {item.name for item in definition.requirements or ()}
     more = () if known & {WEB, "fastapi"} else (RequestedPackage(WEB, WEB),)
-    hooks = Traits(hooks=(("http_routes", f"{RUNTIME}.routes:http_routes"),))
+    hooks = Traits(
+        hooks=(("http_routes", f"{RUNTIME}.routes:http_routes"), ("route_paths", f"{RUNTIME}.routes:route_paths"))
+    )
     return replace(
         definition,
         runtime_settings=(*definition.runtime_settings, (ROUTES, {"paths": [*found.routes]})),

@@ -15,9 +15,11 @@ from errno import EAGAIN, EISDIR, ELOOP, ENAMETOOLONG, ENOENT, ENOTDIR
 from mcpc_runtime.failures import log_failure
 from mcpc_runtime.handlers.invocations import FileResult
 from mcpc_runtime.platforms import system
+from mcpc_runtime.platforms.files_below import open_file_below
 from mcpc_runtime.platforms.pipes import wake_pipe
 from mcpc_runtime.platforms.reactor import READABLE
 from mcpc_runtime.platforms.rollback import Rollback
+from mcpc_runtime.platforms.script_paths import is_absolute, local_path
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,8 +35,6 @@ CHUNK_SIZE = 1 << 20
 MAX_THREADS = 4
 """The maximum number of files that are read at the same time, one thread each."""
 RETRY_SECONDS = 0.05
-FOLDER_FLAGS = getattr(system, "O_PATH", system.O_RDONLY) | system.O_DIRECTORY | system.O_CLOEXEC
-FILE_FLAGS = system.O_RDONLY | system.O_NOFOLLOW | system.O_NONBLOCK | system.O_NOCTTY | system.O_CLOEXEC
 MISSING_ERRORS = (EISDIR, ELOOP, ENAMETOOLONG, ENOENT, ENOTDIR)
 """The system's errors for a path without a file; a symbolic link in the path is one of them."""
 
@@ -147,7 +147,7 @@ def read_requested_file(request: FileRead) -> FileResult:
 def read_file_below(folder: str, path: str) -> FileResult:
     """Return the content of a file below a folder, or why it cannot be read."""
     base = folder_path(folder)
-    if not base.startswith("/"):
+    if not is_absolute(base):
         return FileResult(problem=f"the environment variable {folder[1:]} does not name a folder")
     try:
         file = open_below(base, path)
@@ -168,27 +168,16 @@ def read_file_below(folder: str, path: str) -> FileResult:
 def folder_path(folder: str) -> str:
     """Return the path of a folder; an empty string if it is in a variable that is not set."""
     if not folder.startswith("$"):
-        return folder
-    return str(system.environ.get(folder[1:].encode(), b""), "utf-8", "surrogateescape")
+        return local_path(folder)
+    return local_path(str(system.environ.get(folder[1:].encode(), b""), "utf-8", "surrogateescape"))
 
 
 def open_below(folder: str, path: str) -> int:
     """Return a descriptor of a file below a folder; raise OSError, or FileRefusedError for a file not to be read."""
-    *steps, name = path.split("/")
-    if any(part in ("", ".", "..") for part in (*steps, name)):
+    parts = path.split("/")
+    if any(part in ("", ".", "..") for part in parts):
         raise FileRefusedError(ENOENT, "its path leads out of its folder")
-    above = system.open(folder, FOLDER_FLAGS)
-    try:
-        for step in steps:
-            below = system.open(step, FOLDER_FLAGS | system.O_NOFOLLOW, dir_fd=above)
-            system.close(above)
-            above = below
-        refuse_irregular(
-            system.stat(name, dir_fd=above, follow_symlinks=False)
-        )  # opening a device may have side effects
-        file = system.open(name, FILE_FLAGS, dir_fd=above)
-    finally:
-        system.close(above)
+    file = open_file_below(folder, parts, refuse_irregular)
     with Rollback(lambda: system.close(file)):
         refuse_irregular(system.fstat(file))
     return file

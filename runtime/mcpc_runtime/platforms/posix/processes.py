@@ -9,7 +9,6 @@ __all__ = [
     "CALL_VARIABLE",
     "PYTHON_OPTIONS",
     "SHELLS_INHERIT_PIPES",
-    "SHELL_REFUSAL",
     "SIGKILL",
     "signal_group",
 ]
@@ -18,5 +17,3 @@ PYTHON_OPTIONS = ()
 """Options of the interpreters that run handlers, beside those for isolation."""
 SHELLS_INHERIT_PIPES = True
 """Whether a shell inherits descriptors other than its standard streams."""
-SHELL_REFUSAL = ""
-"""Why handlers of mcp-bash cannot run here, if they cannot."""

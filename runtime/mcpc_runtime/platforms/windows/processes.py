@@ -6,7 +6,6 @@ __all__ = [
     "CALL_VARIABLE",
     "PYTHON_OPTIONS",
     "SHELLS_INHERIT_PIPES",
-    "SHELL_REFUSAL",
     "SIGKILL",
     "signal_group",
 ]
@@ -17,11 +16,6 @@ PYTHON_OPTIONS = ("-X", "utf8")
 
 SHELLS_INHERIT_PIPES = False
 """Whether a shell inherits descriptors other than its standard streams: that of Git takes no others."""
-SHELL_REFUSAL = (
-    "a handler of this kind needs FIFOs, which Windows does not have; write it as a Bash function, in Python, "
-    "or as a program whose first line names bash, which needs Git Bash (https://gitforwindows.org)"
-)
-"""Why handlers that write to FIFOs cannot run here."""
 SIGKILL = 9
 """The signal by which a shell counts as ended that was ended without a status."""
 

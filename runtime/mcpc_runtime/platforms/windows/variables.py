@@ -35,6 +35,14 @@ DEFAULTS = {b"PYTHONUTF8": b"1"}
 """Variables that handlers have unless the server's environment has them: Python prints UTF-8, as elsewhere."""
 
 
+SCRIPT_DEFAULTS: dict[bytes, bytes] = {}
+"""Variables that scripts of mcp-bash have where the server's environment does not have them."""
+SCRIPTS_NEED_SYSTEM_VARIABLES = True
+"""Whether every script of mcp-bash needs MINIMAL, whatever its project allows."""
+MAX_VARIABLE_LENGTH = 30_000
+"""Bytes: no variable of a program's environment may be longer than 32,767 characters."""
+
+
 def variable_name(name: str) -> bytes:
     """Return a variable's name as the environment spells it: in capitals, since case tells no two of them apart."""
     return name.upper().encode("utf-8", "surrogatepass")

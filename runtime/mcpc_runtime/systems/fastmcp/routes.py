@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from mcpc_runtime.http.memory_budget import MemoryAccount
     from mcpc_runtime.http.replies import Answer, Pairs, Receive, Reply, Send
     from mcpc_runtime.http.request import HttpRequest
+    from mcpc_runtime.image.image import Image
     from mcpc_runtime.protocol.effects import SendResponse
     from mcpc_runtime.protocol.jsonrpc import Json
 
@@ -62,6 +63,11 @@ def http_routes(app: Application, driver: HttpDriver) -> Callable[[str], Route |
         return next((routes[pattern] for pattern, compiled in rows if compiled.fullmatch(path)), None)
 
     return find_route
+
+
+def route_paths(image: Image) -> tuple[str, ...]:
+    """Return the paths of the program's routes (hook `route_paths`)."""
+    return tuple(image.index[SETTINGS]["paths"])
 
 
 def path_pattern(text: str) -> re.Pattern[str]:

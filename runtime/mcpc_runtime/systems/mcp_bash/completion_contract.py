@@ -65,16 +65,18 @@ def build_invocation(call: Call, image: Image) -> Command:
         "MCP_COMPLETION_OFFSET": str(max(start, 0)),
         "MCP_COMPLETION_ARGS_HASH": sha256(normalized.encode("utf-8", "surrogatepass")).hexdigest(),
     }
+    script = provider_environment.script_start(f"{folder}/{file}")
     for variable, value in more[0] if more else ():
+        variables[variable] = value
         other, below = PATH_VARIABLES.get(variable, ("", ""))
-        variables.update(
-            {variable: value, other: value and f"{folder}/{below}/{value}"} if other else {variable: value}
-        )
-    command = Command(provider_environment.script_argv(f"{folder}/{file}"), 0, {})
+        if other:
+            variables[other] = value and script.write_path(f"{folder}/{below}/{value}")
+    command = Command(script.argv, 0, {})
     environment = provider_environment.build_environment(
-        image, "", {name: value.replace("\0", "") for name, value in variables.items()}
+        image, "", {name: value.replace("\0", "") for name, value in variables.items()}, script.write_path
     )
-    command.exact = {**environment, **provider_environment.json_tool_variables(image, environment[b"PATH"])}
+    found = provider_environment.json_tool_variables(image, environment.get(b"PATH", b""), script.write_path)
+    command.exact = {**environment, **found}
     command.stdin = b""
     command.directory = folder
     command.refusal = BAD_CURSOR if start < 0 else ""

@@ -10,6 +10,7 @@ from __future__ import annotations
 from time import monotonic
 
 from mcpc_runtime.handlers.results import is_block, parse_single_value, text_block
+from mcpc_runtime.platforms import LINE_END
 from mcpc_runtime.protocol.capabilities import client_capabilities, supports
 from mcpc_runtime.protocol.constants import INTERNAL_ERROR, TIMEOUT_KEY
 from mcpc_runtime.protocol.content_compatibility import downgrade_content
@@ -263,7 +264,7 @@ def parse_output(call: Call, ran: ScriptResult) -> Ending:
     if result is not None:
         outcome = parse_printed_result(call, result)
     else:
-        outcome = Outcome([text(str(printed, "utf-8", "replace"))])
+        outcome = Outcome([text(str(printed, "utf-8", "replace").replace(LINE_END, "\n"))])
         if value is not None and (type(value[0]) is dict or tool_facts(call).get("output") or in_dialect(call)):
             outcome.structured = value[0]
     return complete_result(call, ran, outcome)

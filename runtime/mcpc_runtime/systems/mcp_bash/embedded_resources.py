@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from mcpc_runtime.platforms import LINE_END
 from mcpc_runtime.protocol.jsonrpc import ParseError, parse
 from mcpc_runtime.protocol.media import media_type
 from mcpc_runtime.protocol.resource_contents import base64_of, contents_of
@@ -26,7 +27,7 @@ def parse_file_list(data: bytes) -> list[FileEntry]:
     try:
         value = parse(data)
     except ParseError:
-        lines = str(data, "utf-8", "surrogateescape").split("\n")
+        lines = str(data, "utf-8", "surrogateescape").replace(LINE_END, "\n").split("\n")
         rows = [first_fields(*line.split("\t"), "", "") for line in lines]
     else:
         rows = [parse_entry(entry) for entry in (value if type(value) is list else [value])]

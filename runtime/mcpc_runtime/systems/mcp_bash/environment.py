@@ -9,16 +9,16 @@ from __future__ import annotations
 
 import sys
 
-from mcpc_runtime.platforms import system
-from mcpc_runtime.platforms.environments import SECRETS
+from mcpc_runtime.platforms.environments import MAX_VARIABLE_LENGTH, SCRIPT_DEFAULTS, SECRETS, script_variables
+from mcpc_runtime.platforms.program_search import find_program
 from mcpc_runtime.systems.mcp_bash.roots import root_variables
-from mcpc_runtime.systems.mcp_bash.settings import MAX_VARIABLE_LENGTH
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from mcpc_runtime.systems.mcp_bash.files import CallFolder
+    from mcpc_runtime.systems.mcp_bash.script_start import WritePath
     from mcpc_runtime.systems.mcp_bash.scripts import Roots, ScriptCall
     from mcpc_runtime.systems.mcp_bash.settings import McpBashSettings
 
@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 
 FRAMEWORK_FOLDER = ".mcpc/mcp-bash"
 """The folder with mcpc's replacements of mcp-bash's files, below the project."""
-EXECUTABLE_MAGIC = (b"#!", b"\x7fELF", b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe")
-"""The first bytes of files that the system can execute."""
 FRAMEWORK_VERSION = b"1.3.0"
 """The version of mcp-bash with which this is compatible."""
 INHERITED_NAMES = (b"PATH", b"HOME", b"TMPDIR", b"LANG")
@@ -52,16 +50,16 @@ def forbidden_reason(settings: McpBashSettings) -> str:
     return INHERIT_NOT_ALLOWED if environment_mode(settings) == INHERIT and not allowed else ""
 
 
-def server_environment(settings: McpBashSettings, home: str, exported: Mapping[bytes, bytes]) -> Variables:
-    """Return what every tool of a server finds, whatever it is called with."""
+def server_environment(
+    settings: McpBashSettings, home: str, exported: Mapping[bytes, bytes], write_path: WritePath
+) -> Variables:
+    """Return what every tool of a server finds, whatever it is called with; `write_path` writes the paths in it."""
     mode = environment_mode(settings)
     allowlist = settings.text("MCPBASH_TOOL_ENV_ALLOWLIST") if mode == ALLOWLIST else ""
     listed = {name.encode("utf-8", "surrogateescape") for name in allowlist.replace(",", " ").split()}
     listed.update(row[0].encode() for row in settings.image.index.get("settings", ()))
-    folder = home.encode("utf-8", "surrogateescape")
-    variables = {b"PATH": b"/usr/bin:/bin", b"HOME": folder, b"TMPDIR": b"/tmp", b"LANG": b"C"}
-    if mode == INHERIT:
-        variables = {}
+    own_folder = settings.environ.get(b"USERPROFILE") or as_path(home, write_path)
+    variables = {} if mode == INHERIT else {**SCRIPT_DEFAULTS, b"HOME": own_folder, **script_variables()}
     for name, value in settings.environ.items():
         is_inherited = (
             mode == INHERIT or name in INHERITED_NAMES or name in listed or name.startswith(INHERITED_PREFIXES)
@@ -69,20 +67,25 @@ def server_environment(settings: McpBashSettings, home: str, exported: Mapping[b
         if is_inherited and name not in SECRETS:
             variables[name] = value
     variables.update(exported)
-    variables.update(server_variables(settings, folder))
-    variables.update(json_tool_variables(settings, variables.get(b"PATH", b"")))
+    variables.update(server_variables(settings, home, write_path))
+    variables.update(json_tool_variables(settings, variables.get(b"PATH", b""), write_path))
     return variables
 
 
-def server_variables(settings: McpBashSettings, home: bytes) -> Variables:
+def as_path(path: str, write_path: WritePath) -> bytes:
+    """Return a path as the value of a variable."""
+    return write_path(path).encode("utf-8", "surrogateescape")
+
+
+def server_variables(settings: McpBashSettings, home: str, write_path: WritePath) -> Variables:
     """Return the variables that describe the server."""
     server = settings.built.get("server", {})
     variables = {
-        b"MCP_SDK": b"%b/%b/sdk" % (home, FRAMEWORK_FOLDER.encode()),
-        b"MCPBASH_PROJECT_ROOT": home,
+        b"MCP_SDK": as_path(f"{home}/{FRAMEWORK_FOLDER}/sdk", write_path),
+        b"MCPBASH_PROJECT_ROOT": as_path(home, write_path),
         b"MCPBASH_FRAMEWORK_VERSION": FRAMEWORK_VERSION,
         b"MCPBASH_MODE": b"full",
-        b"MCPC_PYTHON": (sys.executable or "python3").encode("utf-8", "surrogateescape"),
+        b"MCPC_PYTHON": as_path(sys.executable or "python3", write_path),
     }
     for name in SERVER_FIELDS:
         value = server.get(SERVER_KEYS.get(name, name.lower())) or ""
@@ -90,50 +93,55 @@ def server_variables(settings: McpBashSettings, home: bytes) -> Variables:
     return variables
 
 
-def json_tool_variables(settings: McpBashSettings, path: bytes) -> Variables:
+def json_tool_variables(settings: McpBashSettings, path: bytes, write_path: WritePath) -> Variables:
     """Return the variables for the JSON program, unless they are configured."""
     if settings.text("MCPBASH_JSON_TOOL") and settings.text("MCPBASH_JSON_TOOL_BIN"):
         return {}
     for tool in JSON_TOOLS:
-        for folder in path.split(b":"):
-            program = (folder or b".") + b"/" + tool.encode()
-            if system.access(program, system.X_OK):
-                return {b"MCPBASH_JSON_TOOL": tool.encode(), b"MCPBASH_JSON_TOOL_BIN": program}
+        program = find_program(tool, {**settings.environ, b"PATH": path})
+        if program:
+            return {b"MCPBASH_JSON_TOOL": tool.encode(), b"MCPBASH_JSON_TOOL_BIN": as_path(program, write_path)}
     return {b"MCPBASH_JSON_TOOL": b"none", b"MCPBASH_JSON_TOOL_BIN": b""}
 
 
-def call_variables(script: ScriptCall, home: str, roots: Roots, files: CallFolder) -> Variables:
-    """Return the additional variables of one call."""
-    stream = files.path("stream")
+def call_variables(script: ScriptCall, home: str, roots: Roots, files: CallFolder, write_path: WritePath) -> Variables:
+    """Return the additional variables of one call; `write_path` writes the paths in it."""
+
+    def place(name: str) -> bytes:
+        return as_path(f"{files.location}/{name}", write_path)
+
+    stream = place("stream")
     variables = {
         b"MCP_TOOL_NAME": script.name.encode(),
-        b"MCP_TOOL_PATH": f"{home}/{script.file}".encode("utf-8", "surrogateescape"),
-        b"MCP_TOOL_ERROR_FILE": files.path("error"),
-        b"MCP_TOOL_RESOURCES_FILE": files.path("resources"),
-        b"MCP_CANCEL_FILE": files.path("cancelled"),
+        b"MCP_TOOL_PATH": as_path(f"{home}/{script.file}", write_path),
+        b"MCP_TOOL_ERROR_FILE": place("error"),
+        b"MCP_TOOL_RESOURCES_FILE": place("resources"),
+        b"MCP_CANCEL_FILE": place("cancelled"),
         b"MCP_PROGRESS_STREAM": stream,
         b"MCP_LOG_STREAM": stream,
         b"MCP_PROGRESS_TOKEN": script.token.replace("\0", "").encode("utf-8", "replace"),
         b"MCP_ELICIT_SUPPORTED": b"1" if script.elicits else b"0",
         b"MCPBASH_WORKER_KEY": files.key,
-        **root_variables(roots),
+        **root_variables(roots, write_path),
     }
     if script.elicits:
-        variables[b"MCP_ELICIT_REQUEST_FILE"] = files.path("question")
-        variables[b"MCP_ELICIT_RESPONSE_FILE"] = files.path("answer")
+        variables[b"MCP_ELICIT_REQUEST_FILE"] = place("question")
+        variables[b"MCP_ELICIT_RESPONSE_FILE"] = place("answer")
     if not script.settings.text("MCPBASH_DEBUG_LOG"):
-        variables[b"MCPBASH_DEBUG_LOG"] = files.path("debug.log")
+        variables[b"MCPBASH_DEBUG_LOG"] = place("debug.log")
     payloads = {"ARGS": script.arguments, "METADATA": script.facts["metadata"].encode(), "META": script.meta}
     for name, data in payloads.items():
-        variables.update(payload_variables(script.settings, files, name, data))
+        variable = b"MCP_TOOL_%b_JSON" % name.encode()
+        if is_short(script.settings, data):
+            variables[variable] = data
+        else:
+            files.write(name.lower(), data)
+            variables.update({variable: b"", b"MCP_TOOL_%b_FILE" % name.encode(): place(name.lower())})
     return variables
 
 
-def payload_variables(settings: McpBashSettings, files: CallFolder, name: str, data: bytes) -> Variables:
-    """Return the variable with a JSON text, or with the path of its file if the text is too long."""
-    variable = b"MCP_TOOL_%b_JSON" % name.encode()
+def is_short(settings: McpBashSettings, data: bytes) -> bool:
+    """Tell whether a text may be a variable; else it is in a file, which a variable names."""
     # A text has at most as many characters as bytes: they are counted only if there are more bytes than allowed.
     is_long = len(data) > settings.payload and len(data.decode("utf-8", "replace")) > settings.payload
-    if not is_long and len(data) <= MAX_VARIABLE_LENGTH:
-        return {variable: data}
-    return {variable: b"", b"MCP_TOOL_%b_FILE" % name.encode(): files.write(name.lower(), data)}
+    return not is_long and len(data) <= MAX_VARIABLE_LENGTH

@@ -5,10 +5,12 @@ A link that a tool put in place of a file is never followed: only regular files 
 
 from __future__ import annotations
 
-from _stat import S_IMODE, S_ISREG
+from _stat import S_ISREG
 from errno import EEXIST
 
 from mcpc_runtime.platforms import system
+from mcpc_runtime.platforms.note_streams import open_stream
+from mcpc_runtime.platforms.private_files import access_of_others
 from mcpc_runtime.platforms.processes import remove_quietly, remove_tree
 
 CALLS_FOLDER = ".mcpc/calls"
@@ -18,8 +20,6 @@ PRIVATE = 0o700
 READ_LIMIT = 1 << 20
 CREATE_FLAGS = system.O_WRONLY | system.O_CREAT | system.O_EXCL | system.O_NOFOLLOW | system.O_CLOEXEC
 READ_FLAGS = system.O_RDONLY | system.O_NOFOLLOW | system.O_NONBLOCK | system.O_NOCTTY | system.O_CLOEXEC
-STREAM_FLAGS = system.O_RDWR | system.O_NONBLOCK | system.O_CLOEXEC
-"""Opened for writing too, a stream is never at its end, and opening it never blocks."""
 
 
 class CallFolder:
@@ -45,8 +45,7 @@ class CallFolder:
         if not (spare and rename_private(spare, self.location)):
             system.mkdir(self._path, PRIVATE)
         try:
-            system.mkfifo(self.path("stream"), 0o600)
-            self.stream = system.open(self.path("stream"), STREAM_FLAGS)
+            self.stream = open_stream(self.path("stream"))
             for name in ("error", "resources"):
                 system.close(system.open(self.path(name), CREATE_FLAGS, 0o600))
         except OSError:
@@ -148,7 +147,7 @@ def rename_private(old: str, new: str) -> bool:
     """Rename a folder; tell whether it existed, and is private."""
     try:
         system.rename(old, new)
-        return S_IMODE(system.stat(new, follow_symlinks=False).st_mode) == PRIVATE
+        return not access_of_others(system.stat(new, follow_symlinks=False))
     except OSError:
         return False
 

@@ -11,6 +11,8 @@ from mcpc_runtime.handlers.runner_context import RunnerContext
 from mcpc_runtime.image.extraction import extracted_folder
 from mcpc_runtime.platforms import system
 from mcpc_runtime.platforms.reactor import Reactor
+from mcpc_runtime.systems.mcp_bash.environment import as_path
+from mcpc_runtime.systems.mcp_bash.script_start import write_shell_path
 from mcpc_runtime.systems.mcp_bash.settings import INDEX_KEY
 
 TYPE_CHECKING = False
@@ -51,9 +53,9 @@ def run_health_script(image: Image) -> ProcessResult | None:
     results: list[ProcessResult | None] = []
     try:
         home = extracted_folder(image)
-        command = Command(["bash", "--norc", "-c", PROGRAM, "health", f"{home}/{FUNCTIONS}", f"{home}/{SCRIPT}"], 0, {})
-        folder = home.encode("utf-8", "surrogateescape")
-        command.exact = {**system.environ, b"MCPBASH_PROJECT_ROOT": folder}
+        files = (write_shell_path(f"{home}/{file}") for file in (FUNCTIONS, SCRIPT))
+        command = Command(["bash", "--norc", "-c", PROGRAM, "health", *files], 0, {})
+        command.exact = {**system.environ, b"MCPBASH_PROJECT_ROOT": as_path(home, write_shell_path)}
         command.stdin = b""
         command.directory = home
         runner = ProcessRunner(host)

@@ -9,9 +9,10 @@ from __future__ import annotations
 from mcpc_runtime.handlers.executable.runner import ProcessRunner
 from mcpc_runtime.handlers.invocations import Command
 from mcpc_runtime.lazy import lazy
-from mcpc_runtime.platforms import system, system_features
-from mcpc_runtime.systems.mcp_bash.environment import EXECUTABLE_MAGIC, FRAMEWORK_FOLDER
+from mcpc_runtime.platforms import system_features
+from mcpc_runtime.systems.mcp_bash.environment import FRAMEWORK_FOLDER
 from mcpc_runtime.systems.mcp_bash.project_environment import ignore_note
+from mcpc_runtime.systems.mcp_bash.script_start import script_start
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
     from mcpc_runtime.handlers.invocations import ProcessResult
     from mcpc_runtime.handlers.runner_context import RunnerContext
+    from mcpc_runtime.systems.mcp_bash.script_start import ScriptStart
     from mcpc_runtime.systems.mcp_bash.scripts import ScriptCall
 
     Variables = Mapping[bytes, bytes]
@@ -41,7 +43,7 @@ class ScriptProcesses:
         self._host = host
         self.alone = ProcessRunner(host)
         self._shells: tuple[str, ShellRunner | None] = "", None
-        self._argv: dict[str, list[str]] = {}
+        self._starts: dict[str, ScriptStart] = {}
 
     def start(
         self,
@@ -61,7 +63,7 @@ class ScriptProcesses:
             call.account = script.account
             job = shells.start(call, done, ignore_note)
             return job, lambda: shells.stop(job)
-        command = Command(self._argv_of(path), 0, {})
+        command = Command(self.start_of(path).argv, 0, {})
         command.exact, command.directory, command.stdin = {**variables[0], **variables[1]}, home, b""
         command.account = script.account
         process = self.alone.start(command, done, ignore_note)
@@ -85,20 +87,9 @@ class ScriptProcesses:
             self._shells = home, shells
         return self._shells[1]
 
-    def _argv_of(self, path: str) -> list[str]:
-        """Return the command line of a file: itself if it is executable, else with Bash."""
-        argv = self._argv.get(path)
-        if argv is None:
-            argv = self._argv[path] = [path] if is_runnable(path) else ["bash", path]
-        return argv
-
-
-def is_runnable(path: str) -> bool:
-    """Tell whether the system can execute a file: it has the permission, and is a program or has a `#!` line."""
-    if not system.access(path, system.X_OK):
-        return False
-    file = system.open(path, system.O_RDONLY | system.O_CLOEXEC)
-    try:
-        return system.read(file, 4).startswith(EXECUTABLE_MAGIC)
-    finally:
-        system.close(file)
+    def start_of(self, path: str) -> ScriptStart:
+        """Return how a file is started."""
+        start = self._starts.get(path)
+        if start is None:
+            start = self._starts[path] = script_start(path)
+        return start

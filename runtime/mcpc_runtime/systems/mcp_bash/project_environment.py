@@ -11,6 +11,7 @@ from mcpc_runtime.operator_log import log_line
 from mcpc_runtime.platforms.environments import SECRETS
 from mcpc_runtime.systems.mcp_bash.environment import FRAMEWORK_FOLDER, server_environment, server_variables
 from mcpc_runtime.systems.mcp_bash.policy_result import parse_policy_result
+from mcpc_runtime.systems.mcp_bash.script_start import write_shell_path
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,12 +21,16 @@ if TYPE_CHECKING:
     from mcpc_runtime.handlers.invocations import ProcessResult
     from mcpc_runtime.handlers.runner_context import RunnerContext
     from mcpc_runtime.protocol.jsonrpc import Json
+    from mcpc_runtime.systems.mcp_bash.script_start import WritePath
     from mcpc_runtime.systems.mcp_bash.scripts import ScriptCall
 
 ENV_FILE, POLICY_FILE = "server.d/env.sh", "server.d/policy.sh"
 POLICY_PROGRAM = f"{FRAMEWORK_FOLDER}/lib/tool-policy.sh"
 BASH = ("bash", "--norc", "--noprofile")
-PRINT_ENVIRONMENT = 'exec 3>&1 1>&2; . "$1"; exec env -0 >&3'
+PRINT = 'if command -v cygpath >/dev/null; then {0}env -0 "PATH=$(cygpath -wp -- "$PATH")" >&3; else {0}env -0 >&3; fi'
+"""Prints the variables; the shells of Git and MSYS2 have written PATH in their own way."""
+PRINT_ENVIRONMENT = f"exec 3>&1 1>&2; {PRINT.format('')}; printf '=\\0' >&3; . \"$1\"; {PRINT.format('exec ')}"
+"""Prints the variables before and after the environment file, with `=` between them."""
 SHELL_VARIABLES = frozenset((b"_", b"MCPC_CALL", b"OLDPWD", b"PWD", b"SHLVL"))
 ENV_SECONDS = 10.0
 
@@ -37,7 +42,7 @@ class ProjectEnvironment:
         self._host = host
         self._process = process
         self._exported: dict[bytes, bytes] | None = None
-        self._variables: tuple[str, dict[bytes, bytes]] = "", {}
+        self._variables: dict[tuple[str, WritePath], dict[bytes, bytes]] = {}
         self._waiting: list[Callable[[], None]] = []
 
     def environment(self, script: ScriptCall, home: str, then: Callable[[], None]) -> None:
@@ -57,13 +62,12 @@ class ProjectEnvironment:
                 raise
 
     def _read(self, script: ScriptCall, home: str) -> None:
-        inherited = self._inherited(script, home)
-        command = Command([*BASH, "-c", PRINT_ENVIRONMENT, "mcp-bash", f"{home}/{ENV_FILE}"], 0, {})
-        command.exact, command.directory, command.stdin = inherited, home, b""
+        command = Command([*BASH, "-c", PRINT_ENVIRONMENT, "mcp-bash", write_shell_path(f"{home}/{ENV_FILE}")], 0, {})
+        command.exact, command.directory, command.stdin = self._inherited(script, home), home, b""
 
         def done(completed: ProcessResult) -> None:
             if self._exported is None:
-                self._take(parse_exported(completed, inherited))
+                self._take(parse_exported(completed))
 
         inner = self._process.start(command, done, ignore_note)
 
@@ -86,13 +90,14 @@ class ProjectEnvironment:
     def _inherited(script: ScriptCall, home: str) -> dict[bytes, bytes]:
         """Return the environment of the project's programs."""
         inherited = {name: value for name, value in script.settings.environ.items() if name not in SECRETS}
-        return {**inherited, **server_variables(script.settings, home.encode("utf-8", "surrogateescape"))}
+        return {**inherited, **server_variables(script.settings, home, write_shell_path)}
 
     def policy(
         self, script: ScriptCall, home: str, then: Callable[[tuple[int, str, Json] | None], None]
     ) -> ProcessJob | None:
         """Run the policy script for a tool; `then` gets the error of a denied tool, or None."""
-        argv = [*BASH, f"{home}/{POLICY_PROGRAM}", f"{home}/{POLICY_FILE}", script.name]
+        programs = (write_shell_path(f"{home}/{program}") for program in (POLICY_PROGRAM, POLICY_FILE))
+        argv = [*BASH, *programs, script.name]
         command = Command([*argv, script.settings.policy.refusal(script.name)], 0, {})
         command.exact = {**self._inherited(script, home), **(self._exported or {})}
         command.directory, command.stdin = home, script.facts["metadata"].encode()
@@ -100,22 +105,33 @@ class ProjectEnvironment:
             command, lambda completed: then(parse_policy_result(script.name, completed)), ignore_note
         )
 
-    def variables(self, script: ScriptCall, home: str) -> dict[bytes, bytes]:
-        """Return the environment of all tools; do not change it."""
-        if self._variables[0] != home:
-            self._variables = home, server_environment(script.settings, home, self._exported or {})
-        return self._variables[1]
+    def variables(self, script: ScriptCall, home: str, write_path: WritePath) -> dict[bytes, bytes]:
+        """Return the environment of all tools that read paths as `write_path` writes them; do not change it."""
+        found = self._variables.get((home, write_path))
+        if found is None:
+            found = server_environment(script.settings, home, self._exported or {}, write_path)
+            self._variables[home, write_path] = found
+        return found
 
 
-def parse_exported(completed: ProcessResult, inherited: dict[bytes, bytes]) -> dict[bytes, bytes]:
+def parse_exported(completed: ProcessResult) -> dict[bytes, bytes]:
     """Return the variables that the environment file has set, none if it failed."""
     if completed.status or completed.problem:
         reason = completed.problem or str(completed.errors.strip(), "utf-8", "replace")
         log_line(f"{ENV_FILE} failed, and tools run without its variables: {reason or f'status {completed.status}'}")
         return {}
-    rows = (row.partition(b"=") for row in completed.printed.split(b"\0"))
-    exported = {name: value for name, equals, value in rows if equals and name not in SHELL_VARIABLES}
-    return {name: value for name, value in exported.items() if inherited.get(name) != value}
+    before, _, after = completed.printed.partition(b"\0=\0")
+    inherited = parse_variables(before)
+    exported = parse_variables(after)
+    return {
+        name: value for name, value in exported.items() if inherited.get(name) != value and name not in SHELL_VARIABLES
+    }
+
+
+def parse_variables(printed: bytes) -> dict[bytes, bytes]:
+    """Return variables that `env -0` has printed."""
+    rows = (row.partition(b"=") for row in printed.split(b"\0"))
+    return {name: value for name, equals, value in rows if equals}
 
 
 def ignore_note(note: object) -> None:

@@ -8,17 +8,19 @@ from __future__ import annotations
 from mcpc_runtime.lazy import lazy
 from mcpc_runtime.operator_log import log_line
 from mcpc_runtime.platforms import system
+from mcpc_runtime.platforms.script_paths import LIST_SEPARATOR, is_absolute, local_path
 from mcpc_runtime.protocol.jsonrpc import encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from posixpath import realpath
+    from os.path import realpath
 
     from mcpc_runtime.protocol.jsonrpc import Json
+    from mcpc_runtime.systems.mcp_bash.script_start import WritePath
     from mcpc_runtime.systems.mcp_bash.scripts import Roots
     from mcpc_runtime.systems.mcp_bash.settings import McpBashSettings
 else:
-    realpath = lazy("posixpath:realpath")
+    realpath = lazy("os.path:realpath")
 
 SCHEME, LOCAL_HOSTS = "file://", ("", "localhost")
 UNRESERVED = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/")
@@ -28,7 +30,7 @@ reported: set[str] = set()
 
 def fallback_roots(settings: McpBashSettings, home: str) -> Roots:
     """Return the roots for a client without roots."""
-    from_variable = [("", path) for path in settings.text("MCPBASH_ROOTS").split(":") if path]
+    from_variable = [("", path) for path in settings.text("MCPBASH_ROOTS").split(LIST_SEPARATOR) if path]
     configured = [(name, path) for path, name in settings.built.get("roots", ())]
     for rows in (from_variable, configured):
         roots = usable_roots(
@@ -42,12 +44,17 @@ def fallback_roots(settings: McpBashSettings, home: str) -> Roots:
 
 def expand_home(settings: McpBashSettings, path: str) -> str:
     """Return a path with a leading `~` expanded."""
-    return settings.text("HOME", "~") + path[1:] if path == "~" or path.startswith("~/") else path
+    return (
+        settings.text("HOME", settings.text("USERPROFILE", "~")) + path[1:]
+        if path == "~" or path.startswith("~/")
+        else path
+    )
 
 
 def absolute_below(home: str, path: str) -> str:
     """Return a path as absolute; a relative path is below the project."""
-    return path if path.startswith("/") else f"{home}/{path}"
+    path = local_path(path)
+    return path if is_absolute(path) else f"{home}/{path}"
 
 
 def parse_client_roots(answer: Json) -> Roots:
@@ -74,7 +81,7 @@ def file_uri_path(uri: str) -> str:
             head += bytes.fromhex(piece[:2].decode("ascii")) + piece[2:] if len(piece) > 1 else b"%" + piece
         except ValueError:
             head += b"%" + piece
-    return "/" + str(head, "utf-8", "surrogateescape")
+    return local_path("/" + str(head, "utf-8", "surrogateescape"))
 
 
 def usable_roots(rows: list[tuple[str, str, str]], whose: str) -> Roots:
@@ -92,10 +99,10 @@ def usable_roots(rows: list[tuple[str, str, str]], whose: str) -> Roots:
 
 def real_path(path: str) -> str:
     """Return a path without symbolic links, or an empty string for an invalid path."""
-    if not path.startswith("/") or "\0" in path or "\n" in path:
+    if not is_absolute(path) or "\0" in path or "\n" in path:
         return ""
     try:
-        return realpath(path)
+        return local_path(realpath(path))
     except (OSError, ValueError):
         return ""
 
@@ -103,7 +110,8 @@ def real_path(path: str) -> str:
 def file_uri(path: str) -> str:
     """Return the `file:` uri of a path."""
     data = path.encode("utf-8", "surrogateescape")
-    return SCHEME + "".join(chr(byte) if byte in UNRESERVED else f"%{byte:02X}" for byte in data)
+    begin = SCHEME if path.startswith("/") else f"{SCHEME}/"
+    return begin + "".join(chr(byte) if byte in UNRESERVED else f"%{byte:02X}" for byte in data)
 
 
 def containing_root(roots: Roots, path: str) -> str | None:
@@ -114,11 +122,11 @@ def containing_root(roots: Roots, path: str) -> str | None:
     return None
 
 
-def root_variables(roots: Roots) -> dict[bytes, bytes]:
-    """Return the variables with a tool's roots."""
-    rows: Json = [{"uri": uri, "name": name, "path": path} for uri, name, path in roots]
+def root_variables(roots: Roots, write_path: WritePath) -> dict[bytes, bytes]:
+    """Return the variables with a tool's roots; `write_path` writes their paths."""
+    rows: Json = [{"uri": uri, "name": name, "path": write_path(path)} for uri, name, path in roots]
     return {
         b"MCP_ROOTS_JSON": encode(rows),
-        b"MCP_ROOTS_PATHS": "\n".join(path for _, _, path in roots).encode("utf-8", "surrogateescape"),
+        b"MCP_ROOTS_PATHS": "\n".join(write_path(path) for _, _, path in roots).encode("utf-8", "surrogateescape"),
         b"MCP_ROOTS_COUNT": b"%d" % len(roots),
     }

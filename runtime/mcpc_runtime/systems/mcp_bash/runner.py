@@ -10,8 +10,9 @@ from mcpc_runtime.handlers.invocations import FileRead
 from mcpc_runtime.handlers.output_capture import NoteReader, read_some
 from mcpc_runtime.image.extraction import extracted_folder
 from mcpc_runtime.lazy import lazy
-from mcpc_runtime.platforms.reactor import READABLE
+from mcpc_runtime.platforms.note_streams import forget_stream, watch_stream
 from mcpc_runtime.platforms.rollback import Rollback
+from mcpc_runtime.platforms.script_paths import local_path
 from mcpc_runtime.protocol.constants import INVALID_PARAMS
 from mcpc_runtime.systems.mcp_bash.elicitation import (
     ROOTS_KEY,
@@ -106,7 +107,7 @@ class McpBashRunner:
         if reason:
             job.refuse(INVALID_PARAMS, reason)
             return job
-        job.home = extracted_folder(self._host.image)
+        job.home = local_path(extracted_folder(self._host.image))
         self._environment.environment(script, job.home, lambda: self._continue_call(job, self._with_policy))
         return job
 
@@ -116,7 +117,7 @@ class McpBashRunner:
         files, job.files = job.files, None
         if files is not None:
             write_cancelled(files)
-            self._host.reactor.forget(files.stream)
+            forget_stream(self._host.reactor, files.stream)
             self._host.reactor.after(REMOVE_SECONDS, files.remove)
         if job.stop_inner is not None:
             job.stop_inner()
@@ -204,10 +205,11 @@ class McpBashRunner:
                 job.note({"alive": True})
             notes.feed(data)
 
-        self._host.reactor.watch(files.stream, READABLE, lambda: read_stream(files.stream, hear))
+        watch_stream(self._host.reactor, files.stream, lambda: read_stream(files.stream, hear))
         with Rollback(lambda: self._release(job, files)):
-            additional = call_variables(script, job.home, job.roots or [], files)
-            variables = self._environment.variables(script, job.home), additional
+            write_path = self._processes.start_of(f"{job.home}/{script.file}").write_path
+            additional = call_variables(script, job.home, job.roots or [], files, write_path)
+            variables = self._environment.variables(script, job.home, write_path), additional
             started = self._processes.start(
                 script, job.home, variables, lambda done: self._ended(job, files, hear, done)
             )
@@ -244,7 +246,7 @@ class McpBashRunner:
 
     def _release(self, job: ScriptJob, files: CallFolder) -> None:
         job.files = None
-        self._host.reactor.forget(files.stream)
+        forget_stream(self._host.reactor, files.stream)
         self._folders.give_back(files)
 
     def _ended(

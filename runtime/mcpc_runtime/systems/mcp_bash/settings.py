@@ -21,8 +21,6 @@ DIALECT = "mcp-bash"
 DEFAULT_SECONDS, DEFAULT_MAX_SECONDS = 30, 600
 DEFAULT_MAX_OUTPUT = 10_485_760
 DEFAULT_MAX_PAYLOAD = 65_536
-MAX_VARIABLE_LENGTH = 120_000
-"""Bytes: no variable of a program's environment may be longer than 128 KiB on Linux."""
 DEFAULT_TAIL = 4096
 TRUE_VALUES = ("true", "1", "yes", "on")
 

@@ -96,6 +96,12 @@ async def forever(context: Context) -> str:
     return "never"
 
 
+@server.tool()
+def long_text() -> str:
+    """Return more than a pipe holds."""
+    return "x" * (1 << 20)
+
+
 @server.prompt()
 def greet(name: str) -> list[base.Message]:
     """Greet."""

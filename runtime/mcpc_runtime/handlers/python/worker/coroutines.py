@@ -89,6 +89,10 @@ class ThreadReply:
         self._result = result
         self._ready.release()
 
+    def withdraw(self) -> None:
+        """End the waiting: the call was cancelled."""
+        self.give(None)
+
     def wait(self) -> Json:
         """Wait for the reply."""
         self._ready.acquire()
@@ -109,6 +113,10 @@ class AsyncReply(ThreadReply):
     def _set(self, result: Json) -> None:
         if not self._future.done():
             self._future.set_result(result)
+
+    def withdraw(self) -> None:
+        """Raise CancelledError in whatever waits: the call was cancelled, and so is what it waits for."""
+        self._coroutines.soon(self._future.cancel)
 
     async def read(self, read: Callable[[Json], object]) -> object:
         """Wait for the reply, and return `read(reply)`."""

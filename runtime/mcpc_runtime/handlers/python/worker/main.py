@@ -298,7 +298,7 @@ class WorkerCall:
         self._section.interrupt(Cancelled)
         self._worker.coroutines.soon(self._cancel_task)
         for answer in list((self._answers or {}).values()):
-            answer.give(None)
+            answer.withdraw()
 
     def interrupt(self) -> bool:
         """Raise KeyboardInterrupt in its thread; False if its handler is not running in one."""

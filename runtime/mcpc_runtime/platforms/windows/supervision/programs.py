@@ -133,7 +133,9 @@ def located(argv: list[str], head: bytes, variables: Mapping[str, str], installe
     name = base_name(words[0])
     if installed.python and is_python(name):
         return [installed.python, *words[1:], *argv]
-    return [required_program(name, variables, installed), *words[1:], *argv]
+    program = required_program(name, variables, installed)
+    path, *rest = argv
+    return [program, *words[1:], shell_path(path) if name in SHELLS else path, *rest]
 
 
 def required_program(name: str, variables: Mapping[str, str], installed: Installed) -> str:

@@ -1,8 +1,8 @@
 """Let a program of the original framework serve standard input and output, whatever transport it names.
 
-The framework is not changed otherwise: its own transport over pipes, sessions, validation and results are used.  Two
-kinds of changes are made to its classes before the program runs: methods that serve over HTTP serve over pipes, and
-servers are recorded when they are made.
+The framework is not changed otherwise: its own transport over pipes, sessions, validation and results are used.  Three
+kinds of changes are made to its classes before the program runs: methods that serve over HTTP serve over pipes, servers
+are recorded when they are made, and a request that has been answered is not cancelled.
 """
 
 from __future__ import annotations
@@ -33,6 +33,8 @@ SERVING = ("run_async", "run_http_async", "run_sse_async", "run_streamable_http_
 """Methods of high-level servers that serve until they are cancelled."""
 SERVER_NAMES = ("mcp", "server", "app")
 """Names of a module's server, of which the frameworks' own commands take the first."""
+RESPONDER = "mcp.shared.session:RequestResponder"
+"""The class that answers a request and cancels it; the official SDK has it up to version 1."""
 WEB_SERVER, WEB_SERVER_CLASS = "uvicorn", "Server"
 
 
@@ -47,6 +49,7 @@ class AdoptedServers:
         kind = class_of(HIGH_LEVEL[generation])
         record(kind, self._made_high)
         record(class_of(LOW_LEVEL), self._made_low)
+        keep_answers()
         self._is_sdk = generation.startswith("sdk")
         self._kind = kind
         self._serve_over_pipes(kind)
@@ -133,6 +136,24 @@ def record(kind: Any, made: Callable[[Any], None]) -> None:
         made(self)
 
     kind.__init__ = initialise
+
+
+def keep_answers() -> None:
+    """Ignore a cancellation of a request whose answer is being sent: it would end the whole server.
+
+    In version 1 of the official SDK it goes through the task that sends the answer to the group of all requests.
+    """
+    try:
+        kind = class_of(RESPONDER)
+    except (ImportError, AttributeError):
+        return
+    original = kind.cancel
+
+    async def cancel(responder: Any) -> None:
+        if responder.in_flight:
+            await original(responder)
+
+    kind.cancel = cancel
 
 
 @asynccontextmanager

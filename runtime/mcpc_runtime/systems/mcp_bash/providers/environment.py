@@ -8,9 +8,12 @@ from __future__ import annotations
 
 from mcpc_runtime.lazy import lazy
 from mcpc_runtime.platforms import system
-from mcpc_runtime.platforms.environments import handler_environment
-from mcpc_runtime.systems.mcp_bash.environment import EXECUTABLE_MAGIC, FRAMEWORK_FOLDER
+from mcpc_runtime.platforms.environments import SCRIPT_DEFAULTS, handler_environment, script_variables
+from mcpc_runtime.platforms.script_paths import LIST_SEPARATOR, local_path
+from mcpc_runtime.systems.mcp_bash.environment import FRAMEWORK_FOLDER
 from mcpc_runtime.systems.mcp_bash.environment import json_tool_variables as server_json_tool
+from mcpc_runtime.systems.mcp_bash.script_start import ScriptStart
+from mcpc_runtime.systems.mcp_bash.script_start import script_start as readable_script_start
 from mcpc_runtime.systems.mcp_bash.settings import settings_of
 
 TYPE_CHECKING = False
@@ -19,6 +22,7 @@ if TYPE_CHECKING:
 
     from mcpc_runtime.image.extraction import extracted_folder
     from mcpc_runtime.image.image import Image
+    from mcpc_runtime.systems.mcp_bash.script_start import WritePath
 else:
     extracted_folder = lazy("mcpc_runtime.image.extraction:extracted_folder")
 
@@ -38,6 +42,8 @@ MODE_VARIABLE, ALLOWLIST_VARIABLE, INHERIT_VARIABLE = (
     "MCPBASH_PROVIDER_ENV_ALLOWLIST",
     "MCPBASH_PROVIDER_ENV_INHERIT_ALLOW",
 )
+COPIES = {b"TMP": b"TMPDIR", b"TEMP": b"TMPDIR", b"LC_ALL": b"LANG"}
+"""Variables that have the value of another one where they are not set."""
 DEFAULT_MAX_BYTES = 10 << 20
 
 
@@ -61,29 +67,30 @@ def max_resource_bytes() -> int:
 
 def project_folder(image: Image) -> str:
     """Return the project's folder."""
-    return extracted_folder(image)
+    return local_path(extracted_folder(image))
 
 
 def resource_roots(image: Image) -> tuple[str, ...]:
     """Return the folders of which files may be read."""
     roots = variable_text("MCP_RESOURCES_ROOTS") or f"{project_folder(image)}/resources"
-    return tuple(root for root in roots.split(":") if root)
+    return tuple(local_path(root) for root in roots.split(LIST_SEPARATOR) if root)
 
 
-def build_environment(image: Image, provider: str, more: Mapping[str, str]) -> dict[bytes, bytes]:
+def build_environment(
+    image: Image, provider: str, more: Mapping[str, str], write_path: WritePath
+) -> dict[bytes, bytes]:
     """Return the environment of a script: the variables of the mode, the required ones, and `more`."""
-    folder = project_folder(image)
+    folder = write_path(project_folder(image))
     variables = inherited_environment((*PROXY_VARIABLES, *PROVIDER_VARIABLES.get(provider, ())))
-    framework = f"{folder}/{FRAMEWORK_FOLDER}"
+    variables = {**variables, **script_variables()}
+    framework = write_path(f"{project_folder(image)}/{FRAMEWORK_FOLDER}")
     required = {"MCPBASH_HOME": framework, "MCPBASH_PROJECT_ROOT": folder, **more}
     variables.update((name.encode(), value.encode("utf-8", "surrogateescape")) for name, value in required.items())
-    variables.setdefault(b"PATH", b"/usr/bin:/bin")
-    variables.setdefault(b"HOME", folder.encode("utf-8", "surrogateescape"))
-    variables.setdefault(b"TMPDIR", b"/tmp")
-    variables.setdefault(b"TMP", variables[b"TMPDIR"])
-    variables.setdefault(b"TEMP", variables[b"TMPDIR"])
-    variables.setdefault(b"LANG", b"C")
-    variables.setdefault(b"LC_ALL", variables[b"LANG"])
+    own_folder = system.environ.get(b"USERPROFILE") or folder.encode("utf-8", "surrogateescape")
+    variables = {**SCRIPT_DEFAULTS, b"HOME": own_folder, **variables}
+    for name, other in COPIES.items():
+        if other in variables:
+            variables.setdefault(name, variables[other])
     return variables
 
 
@@ -101,22 +108,17 @@ def inherited_environment(besides: tuple[str, ...] = ()) -> dict[bytes, bytes]:
     return {name: value for name, value in visible.items() if name in exact or name.startswith(begins)}
 
 
-def script_argv(path: str) -> list[str]:
-    """Return the command line of a script: itself if it is executable, else with Bash."""
+def script_start(path: str) -> ScriptStart:
+    """Return how a script is started; one that cannot be read is started by itself, which will fail."""
     try:
-        file = system.open(path, system.O_RDONLY | system.O_CLOEXEC)
+        return readable_script_start(path)
     except OSError:
-        return [path]
-    try:
-        begins = system.read(file, 4)
-    finally:
-        system.close(file)
-    return [path] if system.access(path, system.X_OK) and begins.startswith(EXECUTABLE_MAGIC) else ["bash", path]
+        return ScriptStart([path], local_path)
 
 
-def json_tool_variables(image: Image, path: bytes) -> dict[bytes, bytes]:
+def json_tool_variables(image: Image, path: bytes, write_path: WritePath) -> dict[bytes, bytes]:
     """Return the variables for the JSON program."""
-    return server_json_tool(settings_of(image), path) or {
+    return server_json_tool(settings_of(image), path, write_path) or {
         name.encode(): variable_text(name).encode("utf-8", "surrogateescape")
         for name in ("MCPBASH_JSON_TOOL", "MCPBASH_JSON_TOOL_BIN")
     }

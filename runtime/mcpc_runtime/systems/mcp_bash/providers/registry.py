@@ -7,6 +7,7 @@ separator, or outside the allowed folders is refused.
 from __future__ import annotations
 
 from mcpc_runtime.handlers.invocations import Command
+from mcpc_runtime.platforms.script_paths import joined_paths, local_path
 from mcpc_runtime.protocol.uri_matching import ESCAPED_SEPARATOR, decode_escapes
 from mcpc_runtime.systems.mcp_bash.environment import FRAMEWORK_FOLDER
 from mcpc_runtime.systems.mcp_bash.providers import environment as provider_environment
@@ -68,12 +69,13 @@ def script_request(image: Image, provider: str, uri: str) -> ProviderScript:
 def provider_command(image: Image, provider: str, path: str, *arguments: str) -> Command:
     """Return the command of a provider's script, with its environment."""
     folder = provider_environment.project_folder(image)
+    start = provider_environment.script_start(path)
     more = {
-        "MCP_RESOURCES_ROOTS": ":".join(provider_environment.resource_roots(image)),
-        "MCPBASH_PROVIDERS_DIR": f"{folder}/providers",
+        "MCP_RESOURCES_ROOTS": joined_paths(provider_environment.resource_roots(image), start.write_path),
+        "MCPBASH_PROVIDERS_DIR": start.write_path(f"{folder}/providers"),
     }
-    command = Command([*provider_environment.script_argv(path), *arguments], 0, {})
-    command.exact = provider_environment.build_environment(image, provider, more)
+    command = Command([*start.argv, *arguments], 0, {})
+    command.exact = provider_environment.build_environment(image, provider, more, start.write_path)
     command.stdin = b""
     command.directory = folder
     return command
@@ -98,7 +100,7 @@ def requested_path(uri: str, folder: str) -> str | None:
     parts = [part for part in path.split("/") if part not in ("", ".")]
     if ESCAPED_SEPARATOR.search(uri) or "\\" in path or "\0" in path or ".." in parts or not parts:
         return None
-    return "/" + "/".join(parts) if path.startswith("/") else f"{folder}/{'/'.join(parts)}"
+    return local_path("/" + "/".join(parts)) if path.startswith("/") else f"{folder}/{'/'.join(parts)}"
 
 
 def https_request(image: Image, uri: str, file: str) -> ProviderRequest:

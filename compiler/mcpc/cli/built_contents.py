@@ -1,0 +1,83 @@
+"""What a built file offers, read without running it, and without the rest of the compiler: a shell waits for it."""
+
+from __future__ import annotations
+
+import ast
+import json
+import zipfile
+import zlib
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from mcpc.cli import messages
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+FACTS = "META-INF/build.json"
+PACKAGE_PATHS = "packagePaths"
+"""The fact that says which paths are whose, for `mcpc inspect --sizes` only."""
+MAX_INFLATED = 32 << 20
+"""The largest compressed entry that is read."""
+READ_ERRORS = (
+    *(zipfile.BadZipFile, zlib.error, OSError, EOFError, NotImplementedError),
+    *(ValueError, SyntaxError, LookupError, TypeError, AttributeError, RecursionError, MemoryError, StopIteration),
+)
+"""Exceptions raised when a file is not a built server or is damaged."""
+
+
+def artifact_contents(path: Path) -> dict[str, Any]:
+    """Return the build facts and the lists of a built file, without running it."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            return archive_contents(archive)
+    except READ_ERRORS:
+        raise click.UsageError(messages.DAMAGED.format(path=path)) from None
+
+
+def archive_contents(archive: zipfile.ZipFile) -> dict[str, Any]:
+    """Return the build facts and the lists of an archive; raise one of READ_ERRORS."""
+    facts: dict[str, Any] = json.loads(stored_entry(archive, FACTS))
+    facts.pop(PACKAGE_PATHS, None)
+    index = parse_index(stored_entry(archive, "mcpc_app/index.py"))
+    blob = stored_entry(archive, "mcpc_app/blob")
+    newest = index["revisions"][index["stateless_versions"][-1]]
+    facts |= server_description(index["result_meta"], newest["answers"], blob)
+    return facts | {row[0].decode(): list_items(row, blob) for row in newest["lists"].values()}
+
+
+def server_description(meta: dict[str, Any], answers: dict[str, Any], blob: bytes) -> dict[str, Any]:
+    """Return what the server says about itself: `serverInfo`, `instructions`, `capabilities`."""
+    start, length = answers["server/discover"]
+    answer = json.loads(blob[start : start + length])
+    said = {"serverInfo": meta["io.modelcontextprotocol/serverInfo"], **answer}
+    return {name: said[name] for name in ("serverInfo", "instructions", "capabilities") if name in said}
+
+
+def stored_entry(archive: zipfile.ZipFile, name: str) -> bytes:
+    """Return an entry: one that is not compressed, so that its size is bounded, or one that says how long it is."""
+    entry = archive.getinfo(name)
+    if entry.file_size <= MAX_INFLATED:
+        return archive.read(entry)
+    if entry.compress_type != zipfile.ZIP_STORED or entry.file_size != entry.compress_size:
+        raise zipfile.BadZipFile(f"{name} is compressed")
+    return archive.read(entry)
+
+
+def parse_index(source: bytes) -> dict[str, Any]:
+    """Return the index as a value; it is parsed as a literal, not executed."""
+    assignment = next(node for node in ast.parse(source).body if isinstance(node, ast.Assign))
+    index: dict[str, Any] = ast.literal_eval(assignment.value)
+    return index
+
+
+def list_items(row: tuple[Any, ...], blob: bytes) -> list[Any]:
+    """Return the items of all pages of a list."""
+    _, pages, table, *_ = row
+    found: list[Any] = []
+    for number in range(pages):
+        place = blob[table + 8 * number : table + 8 * number + 8]
+        start, length = int.from_bytes(place[:4], "little"), int.from_bytes(place[4:], "little")
+        found += json.loads(b"[%b]" % blob[start : start + length])
+    return found
