@@ -318,6 +318,13 @@ def test_a_finding_of_a_project_has_its_line_and_column(tmp_path: Path) -> None:
 
 REPEATED = (
     *(
+        "your ",
+        "if the user ",
+        'as "a" ',
+        "never be the ",
+        "your usual rules no longer apply ",
+        "before any other tool call this ",
+        "----- ",
         "read ",
         "<!--",
         "a",
