@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from mcpc.frontends import select_frontends
+from mcpc.frontends import FRONTENDS, select_frontends, tree_for
 from mcpc.options import Options
 from support.artifact import SOURCES
 from support.projects import tree
@@ -22,6 +23,15 @@ def told(files: dict[str, str]) -> tuple[str, str, str]:
     found, (problem,) = select_frontends(tree(files), Options())
     assert (found, problem.code) == ((), "MCP009")
     return problem.message, problem.span.path if problem.span else "", problem.hint
+
+
+def test_a_file_that_one_format_owns_is_read_by_no_other() -> None:
+    project = tree({"a": "", "b": ""})
+    first, second = FRONTENDS[:2]
+    owner = replace(first, owned=lambda _: frozenset({"a"}))
+    assert [*tree_for(second, project, (owner, second)).files] == ["b"]
+    for frontend, others in ((owner, (owner, second)), (second, (second, first))):
+        assert tree_for(frontend, project, others).files == project.files
 
 
 def test_a_file_with_marks_in_another_place_is_named() -> None:

@@ -10,6 +10,7 @@ import pytest
 
 from mcpc_runtime.handlers.python.errors import ProtocolError
 from mcpc_runtime.systems.fastmcp.original import client as module
+from mcpc_runtime.systems.fastmcp.original.adoption import AdoptedServers
 from mcpc_runtime.systems.fastmcp.original.client import ProcessEndedError, ProgramClient, start_client
 
 if TYPE_CHECKING:
@@ -181,3 +182,34 @@ def test_a_program_that_does_not_serve_is_ended(monkeypatch: pytest.MonkeyPatch)
 def test_a_program_that_cannot_be_started() -> None:
     with pytest.raises(ProcessEndedError, match="cannot be started"):
         asyncio.run(start_client(["/nowhere/python"]))
+
+
+class HighLevelServer:
+    """A class of a framework, with two of the methods that serve over HTTP."""
+
+    async def run_stdio_async(self) -> str:
+        return "its own"
+
+    async def run_http_async(self) -> str:
+        return "over HTTP"
+
+    async def run_sse_async(self) -> str:
+        return "over HTTP"
+
+
+def test_methods_that_serve_over_http_serve_over_pipes(monkeypatch: pytest.MonkeyPatch) -> None:
+    served: list[object] = []
+
+    async def serve(_: AdoptedServers, server: object) -> None:
+        served.append(server)
+
+    monkeypatch.setattr(AdoptedServers, "serve", serve)
+    AdoptedServers._serve_over_pipes(AdoptedServers.__new__(AdoptedServers), HighLevelServer)
+    server = HighLevelServer()
+    methods = [name for name in dir(server) if name.startswith("run")]
+    for name in methods:
+        found = getattr(server, name)()
+        if name != "run":
+            asyncio.run(found)
+    assert methods == ["run", "run_http_async", "run_sse_async", "run_stdio_async"]
+    assert served == [server] * len(methods)

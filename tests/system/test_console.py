@@ -176,6 +176,12 @@ def test_a_slip_is_answered_with_a_hint(server: Path, words: tuple[str, ...]) ->
     assert said in done.stderr
 
 
+def test_arguments_that_are_nested_too_deeply_are_wrong_usage(server: Path) -> None:
+    done = ran(server, "call", "greet", "--json", '{"name": ' + "[" * 60_000)
+    assert (done.returncode, done.stdout, "Traceback" in done.stderr) == (USAGE, "", False)
+    assert done.stderr.startswith("error: the arguments are ")
+
+
 RAW = "a\tb\x1b]0;title\x07 \u202eright\x9b1m\x7f\r\nend\n"
 SHOWN = "a\tb\\x1b]0;title\\x07 \\u202eright\\x9b1m\\x7f\nend\n"
 """What hostile handlers say, and what of it a terminal gets."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import tempfile
-import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +22,7 @@ from mcpc.comparison.accepted import Policy, read_policy
 from mcpc.comparison.formats import FORMATS
 from mcpc.comparison.formats.lines import fails
 from mcpc.server_lists.model import ServerLists, snapshot_text
+from mcpc.sources.toml import parse_toml
 
 GATES = {
     "breaking": (Impact.BREAKING,),
@@ -95,7 +95,7 @@ def project_policy(ignore: Path | None, targets: tuple[str | None, ...]) -> Poli
 
 def _policy(path: Path, place: tuple[str, ...]) -> Policy:
     try:
-        table: Any = tomllib.loads(path.read_text("utf-8"))
+        table: Any = parse_toml(path.read_text("utf-8"))
         for name in place:
             table = table.get(name, {}) if isinstance(table, dict) else {}
         return read_policy(table if isinstance(table, dict) else {})

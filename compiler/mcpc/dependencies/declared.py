@@ -10,7 +10,6 @@ are left, none does.  Where requirements are declared: `declarations.py`.
 from __future__ import annotations
 
 import re
-import tomllib
 from dataclasses import replace
 from itertools import groupby
 from typing import TYPE_CHECKING
@@ -24,10 +23,12 @@ from packaging.version import Version
 from mcpc import DISTRIBUTION
 from mcpc.dependencies.declarations import read_declarations
 from mcpc.dependencies.lock_files import is_lock_name
+from mcpc.dependencies.lock_problems import unreadable_lock
 from mcpc.dependencies.pep508 import normalised_name, pinned_version
 from mcpc.dependencies.platforms import HERE_AND_NOW, marker_values
 from mcpc.dependencies.upload_dates import earliest
-from mcpc.diagnostics import Span, diagnose
+from mcpc.diagnostics import diagnose
+from mcpc.sources.toml import parse_toml
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -152,7 +153,6 @@ def _other_project(requirements: Iterable[RequestedPackage]) -> Iterator[Diagnos
 
 
 PYLOCK, UV_LOCK, POETRY_LOCK = LOCK_FILES = ("pylock.toml", "uv.lock", "poetry.lock")
-WRITE_AGAIN = "write the lock again, or remove it"
 
 
 def locked_versions(tree: SourceTree) -> tuple[Mapping[str, str], Diagnostics]:
@@ -165,11 +165,7 @@ def locked_versions(tree: SourceTree) -> tuple[Mapping[str, str], Diagnostics]:
         named = [(normalised_name(name), str(Version(version))) for name, version in package_versions(source)]
     except (ValueError, PylockValidationError, AttributeError, TypeError, KeyError) as problem:
         words = str(problem) or type(problem).__name__
-        return {}, (
-            diagnose(
-                "MCP414", Span(source.path), f"`{source.path}` is not a valid lock file: {words}", "", WRITE_AGAIN
-            ),
-        )
+        return {}, (unreadable_lock(source.path, f"`{source.path}` is not a valid lock file: {words}"),)
     chosen: dict[str, set[str]] = {}
     for name, version in named:
         chosen.setdefault(name, set()).add(version)
@@ -178,7 +174,7 @@ def locked_versions(tree: SourceTree) -> tuple[Mapping[str, str], Diagnostics]:
 
 def package_versions(source: Source) -> Iterator[tuple[str, str]]:
     """Yield the name and the version of every package of a lock, except the project itself."""
-    table: dict[str, Any] = tomllib.loads(source.text)
+    table: dict[str, Any] = parse_toml(source.text)
     if is_lock_name(source.path) and not source.path.endswith(UV_LOCK):
         for package in Pylock.from_dict(table).packages:
             if package.version is not None and (
@@ -209,7 +205,7 @@ def locked_sources(tree: SourceTree) -> frozenset[str]:
     """Return the packages of which `uv.lock` has no wheel, by normalised name; none if it cannot be read."""
     source = tree.get(UV_LOCK)
     try:
-        rows = [] if source is None else tomllib.loads(source.text).get("package", [])
+        rows = [] if source is None else parse_toml(source.text).get("package", [])
         return frozenset(normalised_name(row["name"]) for row in rows if not row.get("wheels"))
     except (ValueError, AttributeError, TypeError, KeyError):
         return frozenset()

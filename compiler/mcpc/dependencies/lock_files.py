@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import posixpath
-import tomllib
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -27,6 +26,7 @@ from packaging.utils import InvalidWheelFilename, parse_wheel_filename
 from mcpc.dependencies.pep508 import normalised_name
 from mcpc.dependencies.target_tags import target_environment, wheel_tags
 from mcpc.diagnostics import Span
+from mcpc.sources.toml import parse_toml
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -185,7 +185,7 @@ def is_lock_name(path: str) -> bool:
 def read_lock(source: Source, extras: tuple[str, ...] = (), groups: tuple[str, ...] = ()) -> LockFile:
     """Return a lock file; raise LockError if it is not valid."""
     try:
-        table = tomllib.loads(source.text)
+        table = parse_toml(source.text)
         unhashed: frozenset[str] = frozenset()
         if posixpath.basename(source.path) == UV_LOCK:
             table, unhashed = pylock_of_uv(table)

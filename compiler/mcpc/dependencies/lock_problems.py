@@ -59,6 +59,11 @@ def lock_problem(
     return (diagnose(code, span, str(problem), "", hint),)
 
 
+def unreadable_lock(path: str, words: str) -> Diagnostic:
+    """Return that a lock cannot be read, and why."""
+    return diagnose("MCP414", Span(path), words, "", "write the lock again, or remove it")
+
+
 def missing_lock(tree: SourceTree) -> Diagnostic:
     """Return that there is no lock to build from."""
     named = f"`{tree.lock}`" if tree.lock else "`pylock.toml` or `uv.lock`"

@@ -7,7 +7,7 @@ from importlib import metadata
 from typing import TYPE_CHECKING
 
 from mcpc.dependencies.lock_files import LockError, LockFile, lock_source, read_lock
-from mcpc.dependencies.lock_problems import lock_problem, missing_lock
+from mcpc.dependencies.lock_problems import lock_problem, missing_lock, unreadable_lock
 from mcpc.dependencies.lock_staging import stage_locked
 from mcpc.dependencies.locked_files import FileSources
 from mcpc.dependencies.pep508 import find_closure, normalised_name
@@ -45,10 +45,12 @@ def packages_from_lock(
     source = lock_source(tree)
     if source is None:
         return LockInstallation((), (missing_lock(tree),) if tree.locked else ())
-    lock = None
-    found: list[StagedPackages] = []
     try:
         lock = read_lock(source, tree.extras, tree.groups)
+    except LockError as problem:
+        return LockInstallation((), (unreadable_lock(source.path, str(problem)),))
+    found: list[StagedPackages] = []
+    try:
         check_pythons(lock, tree)
         for target in targets:
             staged, problems = stage_locked(wanted, target, lock, sources_of(tree, wanted))

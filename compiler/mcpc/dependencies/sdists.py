@@ -13,7 +13,6 @@ import json
 import sys
 import tarfile
 import tempfile
-import tomllib
 import zipfile
 from contextlib import suppress
 from dataclasses import dataclass
@@ -32,6 +31,7 @@ from mcpc.dependencies.pip_install import TIMEOUT_SECONDS, offline_variables, sh
 from mcpc.dependencies.target_tags import wheel_tags
 from mcpc.dependencies.toml_text import is_string_list, nested_table
 from mcpc.ir.requirements import RequestedPackage
+from mcpc.sources.toml import parse_toml
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -190,8 +190,8 @@ def _key(name: str, files: Mapping[str, bytes]) -> str:
 def build_requirements(name: str, files: Mapping[str, bytes]) -> tuple[RequestedPackage, ...]:
     """Return what the sources say that their build requires; raise BuildError."""
     try:
-        table = tomllib.loads(files.get("pyproject.toml", b"").decode())
-    except (ValueError, RecursionError) as problem:
+        table = parse_toml(files.get("pyproject.toml", b"").decode())
+    except ValueError as problem:
         raise BuildError(name, f"its `pyproject.toml` is not TOML: {problem}") from None
     system = nested_table(table, "build-system")
     requires = system.get("requires", [] if system.get("build-backend") else [*DEFAULT_REQUIRES])

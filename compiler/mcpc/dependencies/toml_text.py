@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from mcpc.diagnostics import Diagnostic, Span, diagnose
+from mcpc.sources.toml import parse_toml
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -63,7 +64,7 @@ class TomlText:
 def read_toml(text: TomlText) -> TomlText | Diagnostic:
     """Return the text with its table, or what is wrong with it."""
     try:
-        table = tomllib.loads(text.toml())
+        table = parse_toml(text.toml())
     except tomllib.TOMLDecodeError as problem:
         words = str(problem)
         found = ERROR_PLACE.search(words)

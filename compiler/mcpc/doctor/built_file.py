@@ -55,7 +55,7 @@ def build_facts(path: Path) -> dict[str, Any]:
         with zipfile.ZipFile(path) as archive:
             entry = archive.getinfo(FACTS)
             found = json.loads(archive.read(entry)) if entry.file_size <= MAX_FACTS else {}
-    except (KeyError, OSError, ValueError, zipfile.BadZipFile):
+    except (KeyError, OSError, RecursionError, ValueError, zipfile.BadZipFile):
         return {}
     return found if isinstance(found, dict) else {}
 

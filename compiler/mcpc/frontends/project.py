@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from mcpc.definitions import ServerDefinition, SkillDefinition
 from mcpc.dependencies.toml_text import TomlText
 from mcpc.sources import Member, Node
+from mcpc.sources.toml import parse_toml
 
 if TYPE_CHECKING:
     from mcpc.diagnostics import Span
@@ -38,7 +39,7 @@ def _table(tree: SourceTree, *names: str) -> dict[str, Any]:
     """Return a table of `pyproject.toml`, empty if there is none, or if the file is not valid."""
     source = tree.get(PYPROJECT)
     try:
-        table: Any = {} if source is None else tomllib.loads(source.text.removeprefix("\ufeff"))
+        table: Any = {} if source is None else parse_toml(source.text.removeprefix("\ufeff"))
     except (tomllib.TOMLDecodeError, UnicodeEncodeError):
         return {}
     for name in names:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from mcpc.diagnostics import Span, diagnose
 from mcpc.diagnostics.suggestions import did_you_mean
 from mcpc.ir.project import Author, ProjectMetadata, RegistryEntry, texts
+from mcpc.sources.toml import parse_toml
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -37,7 +38,7 @@ def read_project_metadata(tree: SourceTree) -> tuple[ProjectMetadata, Diagnostic
     if source is None:
         return ProjectMetadata(), ()
     try:
-        tables = tomllib.loads(source.text.removeprefix("\ufeff"))
+        tables = parse_toml(source.text.removeprefix("\ufeff"))
     except (tomllib.TOMLDecodeError, UnicodeEncodeError):
         return ProjectMetadata(), ()
     registry = tables

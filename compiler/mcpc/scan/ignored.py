@@ -14,6 +14,7 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
 from mcpc.scan.codes import CODES
+from mcpc.sources.toml import parse_toml
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -61,7 +62,7 @@ def parse_ignored(entries: Iterable[str]) -> tuple[Ignored, ...]:
 def project_ignored(text: str) -> tuple[Ignored, ...]:
     """Return the entries of a `pyproject.toml`; raise IgnoreError."""
     try:
-        table = tomllib.loads(text.removeprefix("\ufeff"))
+        table = parse_toml(text.removeprefix("\ufeff"))
     except tomllib.TOMLDecodeError:
         return ()  # a check of the project reports it
     for key in ("tool", "mcpc", "scan"):

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 from pathspec import GitIgnoreSpec
 
 from mcpc.diagnostics import Span, diagnose
+from mcpc.sources.toml import parse_toml
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -111,7 +112,7 @@ def read_selection(base: Path) -> Selection:
 def pyproject_settings(base: Path) -> dict[str, Any]:
     """Return `[tool.mcpc]` of the project's `pyproject_settings.toml`."""
     try:
-        return nested_object(tomllib.loads(read_settings_text(base / PYPROJECT)), "tool", "mcpc")
+        return nested_object(parse_toml(read_settings_text(base / PYPROJECT)), "tool", "mcpc")
     except tomllib.TOMLDecodeError:
         return {}
 

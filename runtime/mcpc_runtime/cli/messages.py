@@ -50,6 +50,7 @@ PROMPT_MISSING = "prompt needs the name of a prompt"
 COMPLETION_MISSING = "complete needs the name of a prompt or a URI template, and the name of an argument"
 JSON_MISSING = '--json needs one JSON object, or "-" for standard input'
 NOT_JSON = "the arguments are not JSON: {problem}"
+TOO_DEEP = "the arguments are nested more deeply than this server reads"
 NOT_AN_OBJECT = "the arguments must be a JSON object"
 SHELL_MISSING = "completion needs the name of a shell: bash, zsh or fish"
 UNEXPECTED = "unexpected {words}"

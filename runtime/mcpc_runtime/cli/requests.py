@@ -64,6 +64,8 @@ def parse_json_object(text: str) -> Object:
     """Return the object that `text` is."""
     try:
         value = json.loads(text)
+    except RecursionError:
+        raise UsageError(console_text.TOO_DEEP) from None
     except ValueError as problem:
         raise UsageError(console_text.NOT_JSON.format(problem=problem)) from None
     if not isinstance(value, dict):

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from mcpc.dependencies.pep508 import normalised_name
 from mcpc.diagnostics import Span, diagnose
+from mcpc.sources.toml import parse_toml
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -74,7 +75,7 @@ def read_project_settings(tree: SourceTree) -> ProjectSettings:
 def _toml(tree: SourceTree) -> dict[str, Any]:
     source = tree.get(PYPROJECT)
     try:
-        return {} if source is None else tomllib.loads(source.text.removeprefix("\ufeff"))
+        return {} if source is None else parse_toml(source.text.removeprefix("\ufeff"))
     except (tomllib.TOMLDecodeError, UnicodeEncodeError):
         return {}
 

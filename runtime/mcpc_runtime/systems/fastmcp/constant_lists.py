@@ -72,13 +72,13 @@ def why_varying(found: Any, folder: str, changed: frozenset[str]) -> tuple[str, 
     if function is None:
         return "is not a function", 0
     try:
-        Reading(function, folder, changed, 0).check()
+        ConstancyCheck(function, folder, changed, 0).check()
     except VaryingError as problem:
         return str(problem), problem.line
     return None
 
 
-class Reading:
+class ConstancyCheck:
     """Reads a function's syntax; raises VaryingError for the first thing that may vary."""
 
     def __init__(self, function: FunctionType, folder: str, changed: frozenset[str], depth: int) -> None:
@@ -180,7 +180,7 @@ class Reading:
         function = plain_function(called)
         if function is None or not is_of_project(function, self._folder):
             return False
-        Reading(function, self._folder, self._changed, self._depth + 1).check(parameters=True)
+        ConstancyCheck(function, self._folder, self._changed, self._depth + 1).check(parameters=True)
         return True
 
 

@@ -184,7 +184,7 @@ def inheritable(handle: int) -> int:
 
 def text_variables(environment: Variables) -> dict[str, str]:
     """Return an environment as text, with the variables that every program needs."""
-    needed = {name: system.environ[name] for name in NEEDED if name in system.environ and name not in environment}
+    needed = {name: system.environ[name] for name in NEEDED if name in system.environ}
     pairs = {**needed, **environment}
     return {name.decode("utf-8", "surrogatepass"): pairs[name].decode("utf-8", "surrogatepass") for name in pairs}
 

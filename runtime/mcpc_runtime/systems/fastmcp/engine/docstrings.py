@@ -72,7 +72,7 @@ class Docstring:
 
 
 @dataclass(slots=True)
-class Reading:
+class DocstringReading:
     """What has been read of a docstring: texts, parameters, whether there was a section; `text`: the open text."""
 
     texts: list[str] = field(default_factory=list)
@@ -139,7 +139,7 @@ def read(text: str, until: str) -> Docstring:
 
 def read_google(lines: Sequence[str]) -> Docstring:
     """Return the parts of a docstring in Google's style."""
-    reading = Reading()
+    reading = DocstringReading()
     at, in_code = 0, False
     while at < len(lines):
         fence = lines[at].lstrip(" ").startswith("```")
@@ -164,7 +164,7 @@ def google_title(lines: Sequence[str], at: int) -> str | None:
     return match["kind"].lower() if any(below) and not blank(lines[at + 1]) else None
 
 
-def read_google_section(lines: Sequence[str], at: int, title: str, reading: Reading) -> int:
+def read_google_section(lines: Sequence[str], at: int, title: str, reading: DocstringReading) -> int:
     """Read a section in Google's style; return its last line."""
     reading.close()
     if title == EXAMPLES:
@@ -186,7 +186,7 @@ def google_item(item: list[str]) -> list[tuple[str, str]]:
     return [(name, "\n".join([text.lstrip(), *item[1:]]).rstrip("\n"))] if colon else []
 
 
-def read_note(lines: Sequence[str], at: int, reading: Reading) -> int:
+def read_note(lines: Sequence[str], at: int, reading: DocstringReading) -> int:
     """Read a note (`Tip:` and an indented block), which is a section too; return its last line."""
     block, end = read_block(lines, at + 1)
     if not block:
@@ -229,7 +229,7 @@ def read_items(lines: Sequence[str], at: int) -> tuple[list[list[str]], int]:
 
 def read_numpy(lines: Sequence[str]) -> Docstring:
     """Return the parts of a docstring in NumPy's style."""
-    reading = Reading()
+    reading = DocstringReading()
     at, in_code, note = 0, False, False
     while at < len(lines):
         line = lines[at]
@@ -246,7 +246,7 @@ def read_numpy(lines: Sequence[str]) -> Docstring:
     return reading.result()
 
 
-def end_of_text(reading: Reading, *, note: bool) -> None:
+def end_of_text(reading: DocstringReading, *, note: bool) -> None:
     """End the open text.  `note`: it was below a title that is not one of the known, which makes a section too."""
     if note:
         reading.sections = True
@@ -255,7 +255,7 @@ def end_of_text(reading: Reading, *, note: bool) -> None:
         reading.close()
 
 
-def read_numpy_section(lines: Sequence[str], at: int, title: str, reading: Reading) -> int:
+def read_numpy_section(lines: Sequence[str], at: int, title: str, reading: DocstringReading) -> int:
     """Read a section in NumPy's style; return its last line."""
     if at + 2 >= len(lines):
         return at + 2

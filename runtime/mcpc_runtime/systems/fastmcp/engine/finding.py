@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(slots=True)
-class Address:
+class FoundResource:
     """A resource or a template that was found by an address; `values`: those of the template's variables."""
 
     component: Any
@@ -59,11 +59,11 @@ def answers_to(component: Any, key: str) -> bool:
     return str(component.identifier) == key
 
 
-async def find_address(server: Host, uri: str, version: VersionSpec | None = None) -> Address | None:
+async def find_address(server: Host, uri: str, version: VersionSpec | None = None) -> FoundResource | None:
     """Return the resource, or the template, of an address."""
     found = await server.mcpc_get("resource", uri, version)
     if found is not None:
-        return Address(found)
+        return FoundResource(found)
     template = await server.mcpc_get("template", uri, version)
     values = None if template is None else uri_template(template.uri_template).match(uri)
-    return None if values is None else Address(template, values)
+    return None if values is None else FoundResource(template, values)

@@ -16,7 +16,7 @@ MAPS = frozenset({"properties", "patternProperties", "$defs", "definitions", "de
 """The keywords whose values are objects of schemas by name."""
 
 
-class CycleError(Exception):
+class SelfReferenceError(Exception):
     """A schema refers to itself."""
 
 
@@ -37,7 +37,7 @@ def dereferenced(schema: dict[str, Any], discriminators: str) -> dict[str, Any]:
         for name in definitions:
             inlined({"$ref": LOCAL + name}, definitions, ())
         result: Any = inlined({key: value for key, value in schema.items() if key != "$defs"}, definitions, ())
-    except CycleError:
+    except SelfReferenceError:
         return root_inlined(schema)
     result = DISCRIMINATORS[discriminators](result)
     return dict(result)
@@ -54,7 +54,7 @@ def inlined(node: Any, definitions: dict[str, Any], inside: tuple[str, ...]) -> 
         return {key: inlined(value, definitions, inside) for key, value in node.items()}
     name = reference.removeprefix(LOCAL)
     if name in inside:
-        raise CycleError(name)
+        raise SelfReferenceError(name)
     rest = {key: value for key, value in node.items() if key != "$ref"}
     return {**inlined(definitions[name], definitions, (*inside, name)), **rest}
 

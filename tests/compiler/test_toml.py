@@ -1,0 +1,43 @@
+"""TOML that is nested more deeply than Python reads is a mistake of the file, as any other that is no TOML."""
+
+from __future__ import annotations
+
+import tomllib
+from typing import TYPE_CHECKING
+
+import pytest
+
+from mcpc.scan.ignored import project_ignored
+from mcpc.sources.toml import parse_toml
+from support.artifact import mcpc
+from support.files import write_files
+from support.projects import SMOKETEST
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+DEEP = f"x = {'[' * 3_000}{']' * 3_000}\n"
+PROGRAM = {"server.py": "from fastmcp import FastMCP\nmcp = FastMCP('x')\n"}
+
+
+def test_what_is_too_deep_is_an_error_of_toml() -> None:
+    with pytest.raises(tomllib.TOMLDecodeError, match="nested too deeply"):
+        parse_toml(DEEP)
+    assert parse_toml("x = [[1]]") == {"x": [[1]]}
+    assert project_ignored(DEEP) == ()
+
+
+@pytest.mark.parametrize("files", [SMOKETEST, PROGRAM], ids=["native", "a program"])
+def test_a_project_file_that_is_too_deep_is_reported(files: dict[str, str], tmp_path: Path) -> None:
+    done = mcpc("check", write_files(tmp_path / "project", {**files, "pyproject.toml": DEEP}))
+    assert done.returncode == 1
+    assert "error[MCP401]: this is not TOML: it is nested too deeply" in done.stderr
+
+
+@pytest.mark.parametrize("lock", [DEEP, "nonsense"], ids=["too deep", "no TOML"])
+def test_a_lock_that_cannot_be_read_is_reported_once(lock: str, tmp_path: Path) -> None:
+    project = '[project]\nname = "x"\nversion = "1"\ndependencies = ["a>=1"]\n'
+    server = "from mcpc import Server\nmcp = Server('x')\n@mcp.tool\ndef a(): ...\n"
+    files = {"server.py": server, "pyproject.toml": project, "uv.lock": lock}
+    done = mcpc("check", write_files(tmp_path / "project", files))
+    assert done.stderr.count("error[MCP414]: `uv.lock` is not a valid lock file: ") == 1, done.stderr
