@@ -76,7 +76,7 @@ def cache_key(tree: SourceTree, found: Diagnostics, options: Options) -> str:
     known = compiler_digest(), machine, installed_packages()
     asked = [*known, build_inputs(tree), asdict(options), [asdict(problem) for problem in found]]
     summary.update(json.dumps(asked, sort_keys=True).encode())
-    for path, source in tree.files.items():
+    for path, source in (*tree.files.items(), *tree.unpacked.items()):
         summary.update(
             f"{path}\0{source.mode}\0{source.linked:d}\0{len(source.data)}\0".encode("utf-8", "surrogateescape")
         )

@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import pytest
+import yaml
 
 from support.artifact import SOURCES
 from support.browser import page as browser_page
@@ -28,6 +29,9 @@ BROKEN = "from mcpc import tool\n\n\n@tool\ndef add(a: int, b: int = 2) -> int\n
 GOOD = 'from mcpc import tool\n\n\n@tool\ndef add(a: int, b: int = 2) -> int:\n    """Add."""\n    return a + b\n'
 STRICT = GOOD.replace("b: int = 2", "b: int")
 ADDRESS = re.compile(r"the page is (http://\S+/ui/)#dev=(\S+)")
+INCOMPLETE = tuple(
+    {"name": "x", "complete": each} for each in ({}, {"prompt": "p"}, {"argument": "a"}, {"prompt": 1, "argument": "a"})
+)
 REFUSED = ("Failed to load resource",)
 
 
@@ -106,6 +110,41 @@ def test_a_call_is_saved_as_a_test_and_nothing_else_is_written(project):
     assert [path.name for path in (project / "tests").iterdir()] == ["recorded.yaml"]
 
 
+PROMPT = """from mcpc import completion, prompt
+
+
+@prompt
+def travel(country: str, city: str) -> str:
+    \"\"\"Plan a journey.\"\"\"
+    return city
+
+
+@completion("travel", "city")
+def cities(value: str, context_arguments: dict[str, str]) -> list[str]:
+    return [f"{value}ris", context_arguments["country"]]
+"""
+
+
+def test_suggestions_are_saved_as_a_test(project):
+    (project / "prompts.py").write_text(PROMPT)
+    with developed(project) as (address, token), browser_page(allowed_errors=REFUSED) as tab:
+        tab.set_default_timeout(WAIT_MILLISECONDS)
+        tab.goto(f"{address}#dev={token}")
+        tab.locator(".row >> text=travel").click()
+        tab.get_by_label("country").fill("FR")
+        tab.get_by_label("city").fill("Pa")
+        tab.wait_for_selector(".choices >> text=Paris")
+        tab.keyboard.press("Escape")
+        tab.get_by_role("button", name="Save as a test").click()
+        tab.get_by_label("Expect").select_option(label="these suggestions for city")
+        tab.get_by_role("button", name="Save", exact=True).click()
+        tab.wait_for_selector("dialog >> text=saved in tests/recorded.yaml")
+    (case,) = yaml.safe_load((project / "tests/recorded.yaml").read_text())["tests"]
+    assert case["complete"] == {"prompt": "travel", "argument": "city", "value": "Pa"}
+    assert (case["arguments"], case["expect"]) == ({"country": "FR"}, {"values": ["Paris", "FR"]})
+    assert "prompt" not in case
+
+
 def check_what_is_refused(project, tests: str, bearer: dict[str, str]) -> None:
     case = {"name": "x", "tool": "add", "expect": {}}
     json_type = {"Content-Type": "application/json"}
@@ -114,7 +153,7 @@ def check_what_is_refused(project, tests: str, bearer: dict[str, str]) -> None:
     assert post(tests, case, **bearer, Origin="http://evil.example", **json_type) == 403
     assert post(tests, case, **bearer, Host="evil.example", **json_type) == 421
     assert post(tests, case, **bearer, **{"Content-Type": "text/plain"}) == 415
-    for wrong in ({}, [], {**case, "name": "a\nb"}, {**case, "era": "x"}, {**case, "arguments": [1]}):
+    for wrong in ({}, [], {**case, "name": "a\nb"}, {**case, "era": "x"}, {**case, "arguments": [1]}, *INCOMPLETE):
         assert post(tests, wrong, **bearer, **json_type) == 400
     assert not (project / "tests").exists()
 

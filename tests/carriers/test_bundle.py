@@ -112,7 +112,7 @@ def test_what_a_bundle_starts_serves(tmp_path: Path, server: BuiltServer, mcpb: 
 
 
 def test_missing_metadata_is_one_message_that_says_where(server: BuiltServer) -> None:
-    with pytest.raises(UnusableValueError, match=r"authors = .* and a description: .*\[project\]` of `pyproject.toml`"):
+    with pytest.raises(UnusableValueError, match=r"authors = .* and a description .*\[project\]` of `pyproject.toml`"):
         bundle(replace(server, project=ProjectMetadata()))
 
 

@@ -246,7 +246,13 @@ CASES: dict[str, Any] = {
                 "within_ms": 5,
                 "error": True,
             },
-        }
+        },
+        {
+            "name": "c",
+            "complete": {"prompt": "p", "argument": "a", "value": "x"},
+            "arguments": {"b": "y"},
+            "expect": {"values": ["xy"], "total": 1, "hasMore": False},
+        },
     ],
 }
 

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from mcpc.cache import cache_key
+from mcpc.dependencies import read_requirements
 from mcpc.options import Options
 from mcpc.pipeline import analyse
 from mcpc.sources import read_tree
@@ -31,6 +33,21 @@ def read(folder: Path, files: Mapping[str, str]) -> list[str]:
     tree, problems = read_tree(write_files(folder, files))
     assert problems == ()
     return [path for path in tree.files if path not in ("pyproject.toml", "server.json")]
+
+
+@pytest.mark.parametrize("files", [
+    {"pyproject.toml": settings(exclude=["pyproject.toml"])}, {"pyproject.toml": settings(), ".gitignore": "*.toml\n"},
+])  # fmt: skip
+def test_what_says_what_a_project_is_is_read_and_not_packed(tmp_path: Path, files: dict[str, str]) -> None:
+    files["pyproject.toml"] += '[project]\nname = "demo"\ndependencies = ["no-such-package==1.0"]\n'
+    tree, problems = read_tree(write_files(tmp_path, {**PROJECT, **files, "sub/pyproject.toml": ""}))
+    assert problems == ()
+    assert "pyproject.toml" not in tree.files
+    found = tree.get("pyproject.toml")
+    assert found is not None and found.text == files["pyproject.toml"]
+    assert [item.text for item in read_requirements(tree)[0]] == ["no-such-package==1.0"]
+    changed, _ = read_tree(write_files(tmp_path, {"pyproject.toml": files["pyproject.toml"].replace("==1.0", "==2.0")}))
+    assert cache_key(tree, (), Options()) != cache_key(changed, (), Options())
 
 
 IGNORED: dict[str, tuple[dict[str, str], list[str]]] = {

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import select
 import shlex
 import subprocess
 import sys
+import time
+from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING
 
 import pytest
@@ -16,6 +20,7 @@ from support.files import write_files
 from support.needs import ROOT, needs
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
 SHELLS = ("bash", "zsh", "fish")
@@ -113,6 +118,70 @@ def test_a_shell_completes_commands_of_mcpc(shell: str, folder: Path) -> None:
     assert completed(shell, folder, script, ["mcpc", "st"]) == ["stubs"]
     assert completed(shell, folder, script, ["mcpc", "call", "server.pyz", ""]) == ["count_words", "greet"]
     assert completed(shell, folder, script, ["mcpc", *CLIENTS_LINE]) == ["cursor"]
+
+
+PROMPT_OF_ZSH = """
+fpath=("$1" $fpath); PROMPT=""
+autoload -Uz compinit; compinit -u -D
+. ./server.pyz.zsh
+tell() { print -r -- "$BUFFER" >> lines; BUFFER="" }
+zle -N tell; bindkey "^T" tell
+: > lines
+"""
+LINES = {
+    "mcpc st": "mcpc stubs ",
+    "mcpc call server.pyz gr": "mcpc call server.pyz greet ",
+    "mcpc call server.pyz greet lan": "mcpc call server.pyz greet language=",
+    "./server.pyz call cou": "./server.pyz call count_words ",
+}
+"""What is typed before the key Tab, and the line that zsh has then."""
+
+
+def test_zsh_completes_a_line_that_is_typed_at_a_terminal(folder: Path) -> None:
+    functions = folder / "functions"
+    functions.mkdir()
+    script_of("zsh", folder, "mcpc").rename(functions / "_mcpc")
+    script_of("zsh", folder, "server.pyz")
+    (folder / "rc").write_text(PROMPT_OF_ZSH)
+    with terminal(["zsh", "-f", "-i", "-o", "NO_MONITOR"], folder) as (master, process):
+        os.write(master, b". ./rc functions\n")
+        told = folder / "lines"
+        wait_for(told.exists, master, process)
+        for count, line in enumerate(LINES, 1):
+            os.write(master, line.encode() + b"\t\x14")
+            wait_for(partial(has_lines, told, count), master, process)
+    assert dict(zip(LINES, told.read_text().splitlines(), strict=True)) == LINES
+
+
+def has_lines(file: Path, count: int) -> bool:
+    return file.read_text().count("\n") == count
+
+
+@contextmanager
+def terminal(argv: list[str], folder: Path) -> Iterator[tuple[int, subprocess.Popen[bytes]]]:
+    """A program at a terminal: the end of it that types, and the process."""
+    master, slave = os.openpty()
+    environment = {**os.environ, "PATH": f"{folder}:{os.environ['PATH']}", "PYTHONPATH": SOURCES, "TERM": "vt100"}
+    process = subprocess.Popen(
+        argv, cwd=folder, env=environment, stdin=slave, stdout=slave, stderr=slave, start_new_session=True
+    )
+    os.close(slave)
+    try:
+        yield master, process
+    finally:
+        process.kill()
+        process.wait()
+        os.close(master)
+
+
+def wait_for(is_there: Callable[[], bool], master: int, process: subprocess.Popen[bytes]) -> None:
+    """Wait, and take what the program prints, so that it can go on."""
+    printed, ends = b"", time.monotonic() + 120
+    while not is_there():
+        assert process.poll() is None, printed
+        assert time.monotonic() < ends, printed
+        if select.select([master], [], [], 0.05)[0]:
+            printed += os.read(master, 4096)
 
 
 @pytest.mark.slow

@@ -118,3 +118,66 @@ def test_without_hypothesis_there_is_a_next_step(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setitem(sys.modules, "hypothesis", None)
     with pytest.raises(click.UsageError, match=r"mcp-compiler\[test\]"):
         load_fuzzing()
+
+
+WAYS = '''
+import sys
+
+from mcpc import Context, Server
+
+mcp = Server("ways", version="1.0.0")
+SERVES = "serve" in sys.orig_argv
+
+
+def is_stateless(context: Context) -> bool:
+    return "io.modelcontextprotocol/protocolVersion" in (context.meta or {})
+
+
+@mcp.tool(readOnlyHint=True)
+def stateless_fault(text: str, context: Context) -> int:
+    """Fail in the stateless era."""
+    return len(text) // (0 if len(text) > 2 and is_stateless(context) else 1)
+
+
+@mcp.tool(readOnlyHint=True)
+def handshake_fault(text: str, context: Context) -> int:
+    """Fail in the handshake era."""
+    return len(text) // (0 if len(text) > 2 and not is_stateless(context) else 1)
+
+
+@mcp.tool(readOnlyHint=True, inline=True)
+def http_fault(text: str) -> int:
+    """Fail over HTTP."""
+    return len(text) // (0 if len(text) > 2 and SERVES else 1)
+
+
+@mcp.tool(readOnlyHint=True, inline=True)
+def pipe_fault(text: str) -> int:
+    """Fail over standard input and output."""
+    return len(text) // (1 if SERVES or len(text) < 3 else 0)
+
+
+@mcp.tool(readOnlyHint=True)
+def no_fault(text: str) -> int:
+    """Count characters."""
+    return len(text)
+'''
+FOUND = {
+    "stateless_fault": {"era": "stateless"},
+    "handshake_fault": {"era": "handshake"},
+    "http_fault": {"transport": "http"},
+    "pipe_fault": {"transport": "stdio"},
+}
+
+
+def test_a_fault_of_one_era_or_transport_is_found_and_named(tmp_path: Path) -> None:
+    folder = write_files(tmp_path / "ways", {"server.py": WAYS})
+    done = mcpc("test", folder, "--fuzz", "--examples", "60", "--format", "json")
+    faults = {each["tool"]: each for each in json.loads(done.stdout)["faults"]}
+    assert {name: {key: each["case"].get(key) for key in FOUND[name]} for name, each in faults.items()} == FOUND
+    assert all(len(each["in"]) == 2 for each in faults.values())
+    words = ("--fuzz", "--examples", "60", "--era", "stateless", "--transport", "stdio")
+    done = mcpc("test", folder, *words)
+    assert done.stdout.count("FAULT") == 2
+    assert "FAULT stateless_fault: the handler fails with an unintended error\n" in done.stdout
+    assert "--era stateless --transport stdio --fuzz-tool pipe_fault" in done.stdout

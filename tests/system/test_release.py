@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -116,6 +117,23 @@ def test_what_is_wrong_is_told_and_nothing_is_written(
     done = CliRunner().invoke(cli, ["release", "files"])
     assert (done.exit_code, message in done.output) == (status, True), done.output
     assert not (tmp_path / "dist").exists()
+
+
+def test_a_version_that_is_too_low_is_told_by_the_verdicts_of_the_project(home: Path) -> None:
+    broken = home / "broken"
+    shutil.copytree(home / "files", broken)
+    tools = json.loads((broken / "tools.json").read_text())
+    tools["tools"][1]["inputSchema"]["properties"]["algorithm"]["enum"].remove("md5")
+    (broken / "tools.json").write_text(json.dumps(tools))
+    words = ("release", "broken", "--dist", "noted", "--since", "dist/files.pyz")
+    done = mcpc(*words, folder=home)
+    assert done.returncode == 0, done.stderr
+    assert "note: the changes call for version 2.0.0; 1.0.0 is too low" in done.stderr
+    assert re.search(r"files\.pyz +[\d,]+ bytes, executable", done.stdout)
+    with (broken / "pyproject.toml").open("a") as project:
+        project.write('[tool.mcpc.diff.severity]\ninput-schema-narrowed = "cosmetic"\n')
+    done = mcpc(*words, folder=home)
+    assert "note: the changes call for version 1.0.1; 1.0.0 is too low" in done.stderr
 
 
 def test_a_folder_with_other_files_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

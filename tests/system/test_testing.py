@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
+import time
 import xml.etree.ElementTree as ET
 from typing import TYPE_CHECKING
 
@@ -35,6 +37,19 @@ def greet(name: str) -> str:
 def leave() -> str:
     """End the server."""
     os._exit(3)
+
+
+@mcp.prompt
+def travel(country: str, city: str) -> str:
+    """Plan a journey."""
+    return f"a journey to {city}"
+
+
+@mcp.completion("travel", "city")
+def cities(value: str, context_arguments: dict[str, str]) -> list[str]:
+    """Complete cities of the chosen country."""
+    offered = {"FR": ["Paris", "Pau"], "IT": ["Parma"]}.get(context_arguments.get("country"), [])
+    return [city for city in offered if city.startswith(value)]
 '''
 CASES = """\
 tests:
@@ -190,7 +205,8 @@ def test_greets(mcp_server):
     assert mcp_server.call("greet").problems[0]["keyword"] == "required"
     assert mcp_server.era("handshake").call("greet", name="Ada").structured == {"result": "Hello, Ada!"}
     assert mcp_server.with_environment(WORD="Hi").call("greet", name="Ada").text == "Hi, Ada!"
-    assert mcp_server.prompt("nothing").code == -32601
+    assert mcp_server.prompt("nothing").code == -32602
+    assert mcp_server.complete("travel", "city", "P", country="FR").values == ["Paris", "Pau"]
 """
 
 
@@ -225,3 +241,90 @@ def test_the_plugin_imports_nothing_of_mcpc() -> None:
     variables = {**os.environ, "PYTHONPATH": SOURCES}
     done = subprocess.run([sys.executable, "-c", code], env=variables, capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"
+
+
+COMPLETIONS = """\
+tests:
+- name: cities of France
+  complete: {prompt: travel, argument: city, value: Pa}
+  arguments: {country: FR}
+  expect: {values: [Paris, Pau], total: 2, hasMore: false, text: "Paris\\nPau", matches: Pau, json: {/values/1: Pau}}
+- name: cities of Italy
+  complete: {prompt: travel, argument: city, value: Pa}
+  arguments: {country: IT}
+  expect:
+    values: [Pavia]  # is found to be another one
+    total: 3
+- name: no such argument
+  complete: {prompt: travel, argument: town}
+  expect: {error: -32602}
+"""
+
+
+def test_completions_are_tested_in_every_era_over_every_transport(project: Path, tmp_path: Path) -> None:
+    write_files(tmp_path, {"cases/complete.yaml": COMPLETIONS})
+    words = ("test", project, "--cases", tmp_path / "cases")
+    done = mcpc(*words, "--coverage")
+    assert (done.returncode, "3 cases, 12 calls: 1 failed" in done.stdout) == (1, True), done.stdout
+    assert 'values\n    expected ["Pavia"]\n    found    ["Parma"]' in done.stdout
+    assert "no case: completion" not in done.stdout
+    assert mcpc(*words, "--update", "--transport", "stdio").returncode == 0
+    updated = COMPLETIONS.replace("values: [Pavia]", 'values: ["Parma"]').replace("total: 3", "total: 1")
+    assert (tmp_path / "cases/complete.yaml").read_text() == updated
+
+
+def test_a_completion_of_what_is_not_there_is_reported(built: Path, tmp_path: Path) -> None:
+    case = "tests:\n- {name: a, complete: {prompt: travel, argument: citi}}\n- {name: b, tool: greet, arguments: {name: A}}\n"
+    write_files(tmp_path, {"cases/a.yaml": case})
+    done = mcpc("test", built, "--cases", tmp_path / "cases")
+    assert (done.returncode, "did you mean `travel city`?" in done.stderr) == (1, True)
+    write_files(tmp_path, {"cases/a.yaml": case.replace("citi", "city")})
+    done = mcpc("test", built, "--cases", tmp_path / "cases", "--filter", "^b$", "--coverage")
+    assert "no case: completion travel city" in done.stdout
+
+
+def test_a_completion_in_a_call_log_becomes_a_case(built: Path, tmp_path: Path) -> None:
+    log = tmp_path / "calls.jsonl"
+    variables = {**os.environ, "MCPC_CALL_LOG": str(log), "MCPC_CALL_LOG_VALUES": "1"}
+    subprocess.run([sys.executable, built, "complete", "travel", "city", "Par"], env=variables, check=True, timeout=60)
+    done = mcpc("test", built, "--record", log, "-o", tmp_path / "cases/new.yaml")
+    assert done.returncode == 0, done.stderr
+    assert "argument: city" in (tmp_path / "cases/new.yaml").read_text()
+    assert mcpc("test", built, "--cases", tmp_path / "cases").returncode == 0
+
+
+def test_only_what_failed_last_is_run_again(built: Path, tmp_path: Path) -> None:
+    write_files(tmp_path, {"cases/greet.yaml": CASES})
+    words = ("test", built, "--cases", tmp_path / "cases", "--era", "stateless")
+    assert "note: no case failed" in mcpc(*words, "-k", "nobody", "--lf").stderr
+    assert "3 cases, 3 calls: 1 failed" in mcpc(*words).stdout
+    assert "1 case, 1 call: 1 failed" in mcpc(*words, "--last-failed").stdout
+    assert "2 cases, 2 calls: all passed" in mcpc(*words, "-k", "^greets$|nobody").stdout  # the failure stays known
+    write_files(tmp_path, {"cases/greet.yaml": CASES.replace("Hi, Bob", "Hi, Ada")})
+    assert "1 case, 1 call: all passed" in mcpc(*words, "--lf").stdout
+    assert "3 cases, 3 calls: all passed" in mcpc(*words, "--lf").stdout
+
+
+def test_tests_run_again_when_a_file_changes(built: Path, tmp_path: Path) -> None:
+    write_files(tmp_path, {"tests/greet.yaml": CASES})
+    words = [sys.executable, "-m", "mcpc", "test", built, "--watch", "--era", "stateless"]
+    variables = {**os.environ, "PYTHONPATH": SOURCES}
+    output = tmp_path.parent / f"{tmp_path.name}.log"
+    with output.open("wb") as stream:
+        process = subprocess.Popen(words, cwd=tmp_path, env=variables, stdout=stream, stderr=stream)
+    try:
+        wait_for(output, "1 failed", "watching for changes")
+        write_files(tmp_path, {"tests/greet.yaml": CASES.replace("Hi, Bob", "Hi, Ada")})
+        wait_for(output, "3 cases, 3 calls: all passed")
+        process.send_signal(signal.SIGINT)
+        assert process.wait(60) == 0, output.read_text()
+    finally:
+        process.kill()
+        process.wait()
+
+
+def wait_for(output: Path, *texts: str) -> None:
+    until = time.monotonic() + 120
+    while not all(text in output.read_text() for text in texts):
+        assert time.monotonic() < until, output.read_text()
+        time.sleep(0.05)

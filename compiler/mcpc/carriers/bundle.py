@@ -158,7 +158,7 @@ def bundle_manifest(server: BuiltServer, version: str, form: BundleForm) -> Item
     """Return the manifest; members without a value are left out."""
     missing = [text for text in (required_author(server), required_description(server)) if text]
     if missing:
-        raise UnusableValueError(f"a bundle needs {' and '.join(missing)}{WHERE}")
+        raise UnusableValueError(f"a bundle needs {' and '.join(missing)} {WHERE}")
     compatibility: Item = {"platforms": [*form.systems]}
     if form.needs_python:
         compatibility["runtimes"] = {"python": python_requirement(server)}

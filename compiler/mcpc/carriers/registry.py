@@ -91,7 +91,8 @@ def _server_problems(server: BuiltServer, publication: Publication) -> Iterator[
     if server.version == "latest" or VERSION_RANGE.search(server.version) or len(server.version) > MAX_VERSION:
         yield f"`{server.version}` is not one version"
     if not (publication.mcpb or publication.oci or publication.remotes):
-        yield f"it is nowhere to be had: name `mcpb`, `oci` or `remotes` {WHERE}, or use --mcpb, --oci or --remote"
+        where = f"name `mcpb`, `oci` or `remotes` {WHERE}, or use --mcpb, --oci or --remote"
+        yield f"it does not say where to get the server: {where}"
 
 
 def _package_problems(publication: Publication) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""What carriers demand of a project's metadata; each text is what is missing, empty if it is there."""
+"""What carriers demand of a project's metadata; each text is what is missing, and its line; empty if it is there."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from mcpc.carriers.built_server import BuiltServer
 
-WHERE = " of `pyproject.toml`, and build again"
+WHERE = "in `[project]` of `pyproject.toml`; a file that is built already does not get it, so build it again"
 """The end of a message about missing metadata."""
 
 
 def required_author(server: BuiltServer) -> str:
     """Return that an author is missing."""
     is_there = any(author.name for author in server.project.authors)
-    return "" if is_there else 'an author: write `authors = [{name = "…"}]` in `[project]`'
+    return "" if is_there else 'an author (`authors = [{name = "…"}]`)'
 
 
 def required_description(server: BuiltServer) -> str:
     """Return that a description is missing."""
-    return "" if server.summary else 'a description: write `description = "…"` in `[project]`'
+    return "" if server.summary else 'a description (`description = "…"`)'

@@ -56,7 +56,9 @@ def artifact_environment(target: Path) -> dict[str, str]:
 
 
 def require_artifact(path: Path) -> None:
-    """Raise a usage error if a file is not a built server."""
+    """Raise a usage error if a path is not that of a built server."""
+    if not path.exists():
+        raise click.UsageError(messages.NO_SUCH_ARTIFACT.format(path=path))
     try:
         with zipfile.ZipFile(path) as archive:
             archive.getinfo(FACTS)

@@ -13,6 +13,7 @@ import click
 from mcpc.cli import messages
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
 FACTS = "META-INF/build.json"
@@ -20,6 +21,8 @@ PACKAGE_PATHS = "packagePaths"
 """The fact that says which paths are whose, for `mcpc inspect --sizes` only."""
 MAX_INFLATED = 32 << 20
 """The largest compressed entry that is read."""
+DIGEST_LENGTH = len("sha256:") + 64
+"""The length of what a table has in place of a long name."""
 READ_ERRORS = (
     *(zipfile.BadZipFile, zlib.error, OSError, EOFError, NotImplementedError),
     *(ValueError, SyntaxError, LookupError, TypeError, AttributeError, RecursionError, MemoryError, StopIteration),
@@ -43,6 +46,7 @@ def archive_contents(archive: zipfile.ZipFile) -> dict[str, Any]:
     index = parse_index(stored_entry(archive, "mcpc_app/index.py"))
     blob = stored_entry(archive, "mcpc_app/blob")
     newest = index["revisions"][index["stateless_versions"][-1]]
+    facts |= {"completions": completed_arguments(index["completions"], blob)} if "completions" in index else {}
     facts |= server_description(index["result_meta"], newest["answers"], blob)
     return facts | {row[0].decode(): list_items(row, blob) for row in newest["lists"].values()}
 
@@ -70,6 +74,36 @@ def parse_index(source: bytes) -> dict[str, Any]:
     assignment = next(node for node in ast.parse(source).body if isinstance(node, ast.Assign))
     index: dict[str, Any] = ast.literal_eval(assignment.value)
     return index
+
+
+def completed_arguments(table: tuple[int, int], blob: bytes) -> list[dict[str, Any]]:
+    """Return the arguments that a server completes, as `ref` and `argument` of the protocol, sorted."""
+    found = []
+    for key in sorted(names_of_table(table, blob)):
+        kind, name, argument = key.split("\n")
+        ref = {"type": "ref/prompt", "name": name} if kind == "prompt" else {"type": "ref/resource", "uri": name}
+        found.append({"ref": ref, "argument": argument})
+    return found
+
+
+def names_of_table(table: tuple[int, int], blob: bytes) -> Iterator[str]:
+    """Yield the names that a table (`mcpc.emit.table`) has, in its order, but for those that are stored as digests.
+
+    Raise ValueError or IndexError if the blob is damaged.
+    """
+    buckets, at = table
+    if not buckets:
+        return
+    if at + 4 * (buckets + 1) > len(blob):
+        raise ValueError("the table is not in the blob")
+    ends = (int.from_bytes(blob[at + 4 * number : at + 4 * number + 4], "little") for number in range(buckets + 1))
+    start, *_, end = [*ends]
+    while start < end:
+        length = blob[start]
+        name = blob[start + 1 : start + 1 + length]
+        if not (length == DIGEST_LENGTH and name.startswith(b"sha256:")):
+            yield name.decode("utf-8", "surrogateescape")
+        start += 1 + length + 8
 
 
 def list_items(row: tuple[Any, ...], blob: bytes) -> list[Any]:

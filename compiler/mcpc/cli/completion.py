@@ -14,21 +14,28 @@ SHELLS = ("bash", "zsh", "fish")
 VARIABLE = "_MCPC_COMPLETE"
 """The environment variable by which a script asks `mcpc`."""
 CHANGES = {
-    "bash": (
-        "            COMPREPLY+=($value)\n",
-        '            COMPREPLY+=("$value")\n            [[ $value != *= ]] || compopt -o nospace\n',
-    ),
-    "zsh": (
-        "        compadd -U -V unsorted -a completions\n",
+    "bash": [
         (
-            '        local -a unfinished=("${(@M)completions:#*=}")\n'
-            '        completions=("${(@)completions:#*=}")\n'
-            "        compadd -U -S '' -V unsorted -a unfinished\n"
-            "        compadd -U -V unsorted -a completions\n"
+            "            COMPREPLY+=($value)\n",
+            '            COMPREPLY+=("$value")\n            [[ $value != *= ]] || compopt -o nospace\n',
+        )
+    ],
+    "zsh": [
+        (
+            "        compadd -U -V unsorted -a completions\n",
+            (
+                '        local -a unfinished=("${(@M)completions:#*=}")\n'
+                '        completions=("${(@)completions:#*=}")\n'
+                "        compadd -U -S '' -V unsorted -a unfinished\n"
+                "        compadd -U -V unsorted -a completions\n"
+            ),
         ),
-    ),
+        ("== loadautofunc ]]", "== (loadautofunc|shfunc) ]]"),
+    ],
 }
-"""What a script of click has, and what it has here: no space after `NAME=`."""
+"""What a script of click has, and what it has here: no space after `NAME=`; in zsh a file of $fpath is loaded once, and
+is called as a function from the second key on.
+"""
 
 
 @click.command(cls=command_options.Command)
@@ -52,4 +59,6 @@ def script(shell: str) -> str:
     classes: dict[str, type[ShellComplete]] = {"bash": BashComplete, "zsh": ZshComplete, "fish": FishComplete}
     completer = classes[shell](click.Command("mcpc"), {}, "mcpc", VARIABLE)
     text = completer.source_template % completer.source_vars()
-    return text.replace(*CHANGES.get(shell, ("", ""))).strip("\n") + "\n"
+    for before, after in CHANGES.get(shell, ()):
+        text = text.replace(before, after)
+    return text.strip("\n") + "\n"

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 @command_options.command()
-@click.argument("kind", type=click.Choice(list(EXPORTS)))
+@click.argument("kind", metavar="KIND", type=click.Choice(list(EXPORTS)))
 @click.argument("target", type=click.Path(path_type=Path), default=Path())
 @click.option("--host", default="mcp.example.com", show_default=True, help="Host name that clients use.")
 @click.option("--path", default="/mcp", show_default=True, help="Path of the endpoint.")
@@ -38,6 +38,8 @@ if TYPE_CHECKING:
 @command_options.build_options
 def command(kind: str, target: Path, upstreams: tuple[str, ...], place: Path | None, **given: Any) -> None:
     """Write deployment files for TARGET, a project folder (this one by default) or a built file.
+
+    KIND is systemd, compose, kubernetes, nginx, github-actions, gitlab-ci or homebrew.
 
     The output is a starting point: review it and keep it with the rest of your configuration.  It contains no secrets.
     """

@@ -23,7 +23,9 @@ def read_forms(_: click.Context, option: click.Parameter, given: str) -> tuple[s
 
 @command_options.command()
 @click.argument("target", type=click.Path(path_type=Path), default=Path())
-@click.option("-o", "--output", "place", type=click.Path(path_type=Path), help="New folder to write (default: NAME).")
+@click.option(
+    "-o", "--output", "place", type=click.Path(path_type=Path), help="New folder to write (default: NAME-plugin)."
+)
 @click.option(
     "--also", default="", callback=read_forms, metavar="NAMES", help=f"Clients' own forms: {','.join(FORMS)}."
 )
@@ -37,4 +39,4 @@ def command(target: Path, place: Path | None, also: tuple[str, ...], starter: st
     server = server_of(target, given)
     with report_unusable():
         files = plugin(server, starter, also)
-    write_folder(place or Path(server.slug), files)
+    write_folder(place or Path(f"{server.slug}-plugin"), files)

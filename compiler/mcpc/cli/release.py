@@ -20,6 +20,7 @@ from mcpc.cli.diff import project_policy
 from mcpc.cli.evidence import read_commit
 from mcpc.cli.server_targets import read_target
 from mcpc.comparison import compare
+from mcpc.comparison.formats.lines import version_line
 from mcpc.comparison.formats.markdown import as_changelog
 from mcpc.diagnostics import has_errors
 from mcpc.pack.manifest import checksum_line
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from mcpc.carriers import BuiltServer
+    from mcpc.comparison.model import Comparison
     from mcpc.releasing import ReleasePlan
 
 SUMS, IGNORED, NOTES = "SHA256SUMS", ".gitignore", "RELEASE_NOTES.md"
@@ -68,10 +70,13 @@ def command(
         programs = [(target, program_of(server, target, Path(scratch))) for target in plan.self_contained]
         release = ReleaseInput(server, tuple(programs), commit=commit, source=source_uri)
         files = release_files(release, plan.files)
-        if since is not None:
-            files = (*files, notes_of(since, Path(scratch) / BUILT))
+        changes = None if since is None else changes_since(since, Path(scratch) / BUILT, project)
+        if changes is not None:
+            files = (*files, text_file(NOTES, as_changelog(changes, "")))
     write_release(folder, files)
     print_release(server, folder, files)
+    if changes is not None and changes.fits is False:
+        click.echo(f"note: {version_line(changes)}", err=True)
 
 
 BUILT = "server.pyz"
@@ -119,10 +124,10 @@ def program_of(server: BuiltServer, target: str, scratch: Path) -> BuiltServer:
     return read_built_server(path)
 
 
-def notes_of(since: str, built: Path) -> CarrierFile:
-    """Return the release notes: what has changed since an earlier release."""
+def changes_since(since: str, built: Path, project: Path) -> Comparison:
+    """Return what has changed since an earlier release, by the policy of the project."""
     before, after = (read_target(each, {}, {}, 0) for each in (since, str(built)))
-    return text_file(NOTES, as_changelog(compare(before, after, project_policy(None, (since,))), ""))
+    return compare(before, after, project_policy(None, (str(project),)))
 
 
 def refuse_other_files(folder: Path) -> None:
@@ -151,9 +156,9 @@ def write_release(folder: Path, files: Iterable[CarrierFile]) -> None:
 
 
 def print_release(server: BuiltServer, folder: Path, files: Iterable[CarrierFile]) -> None:
-    """Print what was released: each file with its size, and the digest of the list."""
+    """Print what was released: each file with its size, and how to check it."""
     click.echo(f"{server.name} {server.version}")
     for file in sorted(files):
-        mark = "*" if file.mode == EXECUTABLE else " "
-        click.echo(f"{mark} {file.path:<44} {len(file.data):>12,} bytes")
+        kind = ", executable" if file.mode == EXECUTABLE else ""
+        click.echo(f"  {file.path:<44} {len(file.data):>12,} bytes{kind}")
     click.echo(f"  {(folder / SUMS).as_posix()}: check it with `sha256sum -c {SUMS}` in that folder")

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import importlib
+import sys
 import time
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
@@ -17,12 +19,14 @@ from mcpc.cli.test_steps import (
     Loaded,
     check_targets,
     compile_expression,
+    default_jobs,
     load_cases,
     selection_of,
     served_target,
 )
 from mcpc.diagnostics.suggestions import quoted
 from mcpc.testing.coverage import coverage, coverage_lines, percentage
+from mcpc.testing.last_failed import remember_failed
 from mcpc.testing.model import BOTH, ERAS, TRANSPORTS
 from mcpc.testing.recording import RecordingError, cases_of_log, with_cases, write_whole
 from mcpc.testing.reports import FORMATS, Run, as_junit
@@ -42,12 +46,17 @@ FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
 OWN_OPTIONS = (
     click.option("--cases", type=click.Path(path_type=Path, exists=True, file_okay=False), metavar="DIR",
                  help="The folder of cases (default: `tests` of the project, or of this folder)."),
-    click.option("--filter", "pattern", metavar="PATTERN", default="",
+    click.option("-k", "--filter", "pattern", metavar="PATTERN", default="",
                  help="Run only cases whose name, file, tool, prompt or resource has a match of this expression."),
+    click.option("--lf", "--last-failed", "is_last_failed", is_flag=True,
+                 help="Run only cases that failed when they last ran; all if there is none."),
+    click.option("--watch", "is_watched", is_flag=True, help="Run again whenever a file of the project changes."),
     click.option("-x", "--exitfirst", "is_first_only", is_flag=True, help="Stop at the first failure."),
-    click.option("--era", type=click.Choice([*ERAS, BOTH]), default=BOTH, help="Run cases in this era only."),
+    click.option("--era", type=click.Choice([*ERAS, BOTH]), default=BOTH, help="Call in this era only."),
     click.option("--transport", type=click.Choice([*TRANSPORTS, BOTH]), default=BOTH,
-                 help="Run cases over this transport only."),
+                 help="Call over this transport only."),
+    click.option("-j", "--jobs", type=click.IntRange(1, 64), metavar="N", default=default_jobs,
+                 help="Make N calls at a time, of those that only read (default: the number of processors, 4 to 16)."),
     click.option("--call-timeout", type=click.FloatRange(min=0, min_open=True), default=60.0, metavar="SECONDS",
                  help="How long one call may take (default: 60)."),
     click.option("--format", "output", type=click.Choice(sorted(FORMATS)), default="text", help="Format of the report"),
@@ -68,7 +77,8 @@ OWN_OPTIONS = (
                  help="How many arguments --fuzz makes for a tool (default: 100)."),
 )  # fmt: skip
 OWN_NAMES = (
-    *("cases", "pattern", "is_first_only", "era", "transport", "call_timeout", "output", "junit", "is_updated"),
+    *("is_last_failed", "is_watched"),
+    *("cases", "pattern", "is_first_only", "era", "transport", "jobs", "call_timeout", "output", "junit", "is_updated"),
     *("is_measured", "min_coverage", "record", "into", "redact"),
     *("is_fuzzed", "fuzz_tools", "has_effects", "seed", "examples"),
 )
@@ -93,6 +103,8 @@ def command(target: Path, **given: Any) -> None:
     failed, fuzzing found a fault, or a file of cases has errors.
     """
     own = {name: given.pop(name) for name in OWN_NAMES}
+    if own["is_watched"]:
+        watch_tests(target)
     if own["record"] is not None:
         record_cases(target, own)
         return
@@ -121,9 +133,23 @@ def run_all(loaded: Loaded, served: Served, facts: Mapping[str, Any], own: Mappi
     check_targets(loaded, facts)
     outputs = OutputValidators({tool["name"]: tool.get("outputSchema") for tool in facts["tools"]})
     results = gathered(run_cases(loaded.cases, served, selection, outputs))
-    is_partial = bool(results) and "http" not in selection.transports and own["transport"] != "stdio"
+    remember_failed(loaded.folder, results)
+    is_partial = (
+        bool(results or own["is_fuzzed"]) and "http" not in selection.transports and own["transport"] != "stdio"
+    )
     notes = [messages.TESTED_WITHOUT_HTTP] if is_partial else []
+    alone = [each.case.name for each in results if each.passed_alone]
+    notes += [messages.PASSED_ALONE.format(count=len(alone), names=quoted(alone[:5]))] if alone else []
     return Run(results, loaded.sources, 0.0, loaded.prefix, notes)
+
+
+def watch_tests(target: Path) -> NoReturn:
+    """Run this command without `--watch` again and again, until the user interrupts."""
+    words = [word for word in sys.argv[1:] if word != "--watch"]
+    watching = importlib.import_module("mcpc.testing.watching")
+    with suppress(KeyboardInterrupt):
+        watching.watch(target if target.is_dir() else Path(), words[1:], lambda: click.echo(messages.WATCHES, err=True))
+    raise click.exceptions.Exit
 
 
 def write_results(run: Run, own: Mapping[str, Any]) -> None:
@@ -139,10 +165,11 @@ def found_faults(served: Served, facts: Mapping[str, Any], own: Mapping[str, Any
     if not own["is_fuzzed"]:
         return []
     fuzzing = load_fuzzing()
-    plan = fuzzing.FuzzPlan(own["seed"], own["examples"], own["fuzz_tools"], own["has_effects"])
+    ways = selection_of(own, facts).selected
+    plan = fuzzing.FuzzPlan(own["seed"], own["examples"], own["fuzz_tools"], own["has_effects"], ways)
     refuse_unknown_tools(own["fuzz_tools"], facts)
     tools, left_out = fuzzing.select_tools(facts["tools"], plan)
-    run.notes.append(messages.FUZZED.format(count=len(tools), examples=plan.examples, seed=plan.seed))
+    run.notes.append(messages.FUZZED.format(count=len(tools), examples=plan.examples, seed=plan.seed, ways=len(ways)))
     if left_out:
         run.notes.append(messages.NOT_FUZZED.format(count=len(left_out), names=quoted(left_out[:5])))
     with Connection(served) as connection:
@@ -169,7 +196,8 @@ def refuse_unknown_tools(names: tuple[str, ...], facts: Mapping[str, Any]) -> No
 
 def repeat_command(target: Path, own: Mapping[str, Any]) -> str:
     """Return the beginning of the command that finds a fault again; the name of the tool follows."""
-    return f"mcpc test {target} --seed {own['seed']} --examples {own['examples']} --fuzz-tool"
+    ways = "".join(f" --{name} {own[name]}" for name in ("era", "transport") if own[name] != BOTH)
+    return f"mcpc test {target} --seed {own['seed']} --examples {own['examples']}{ways} --fuzz-tool"
 
 
 def update_files(run: Run, folder: Path) -> None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,9 +16,12 @@ from mcpc.cli.artifact import artifact_environment, built_artifact
 from mcpc.cli.built_contents import artifact_contents
 from mcpc.diagnostics import in_order
 from mcpc.diagnostics.suggestions import quoted
+from mcpc.ir.uri_templates import TemplateError, parse_template
 from mcpc.testing.case_files import FOLDER, SUFFIXES, case_sources, read_cases, unknown_targets
+from mcpc.testing.coverage import completed_arguments
+from mcpc.testing.last_failed import failed_cases
 from mcpc.testing.model import BOTH, ERAS, TRANSPORTS
-from mcpc.testing.running import VariantSelection
+from mcpc.testing.running import VariantSelection, is_read_only
 from mcpc.testing.servers import Served, has_http
 
 if TYPE_CHECKING:
@@ -28,6 +32,7 @@ if TYPE_CHECKING:
     from mcpc.testing.model import Case
 
 FAILED = 1
+FEWEST_JOBS, MOST_JOBS = 4, 16
 LISTS = {"tool": "tools", "prompt": "prompts"}
 """The lists of a built file that name what cases call."""
 
@@ -54,7 +59,18 @@ def load_cases(target: Path, own: Mapping[str, Any]) -> Loaded:
     loaded = Loaded(folder, cases, sources, "" if prefix == "." else f"{prefix}/")
     if not cases and not own["is_fuzzed"]:
         raise click.UsageError(messages.NO_CASES.format(folder=folder, endings=quoted(SUFFIXES, " or ")))
-    return replace(loaded, cases=filtered(cases, own["pattern"])) if cases else loaded
+    if not cases:
+        return loaded
+    cases = filtered(cases, own["pattern"])
+    return replace(loaded, cases=last_failed(folder, cases) if own["is_last_failed"] else cases)
+
+
+def last_failed(folder: Path, cases: list[Case]) -> list[Case]:
+    """Return the cases that failed when they last ran; all if there is none, with a note."""
+    found = failed_cases(folder, cases)
+    if not found:
+        click.echo(messages.NONE_FAILED, err=True)
+    return found or cases
 
 
 def filtered(cases: list[Case], pattern: str) -> list[Case]:
@@ -83,9 +99,26 @@ def report_problems(problems: Diagnostics, sources: Mapping[str, Source], folder
 
 def check_targets(loaded: Loaded, facts: Mapping[str, Any]) -> None:
     """Report cases of what the server does not offer, and exit."""
-    offered = {kind: [each["name"] for each in facts[name]] for kind, name in LISTS.items() if is_list(facts.get(name))}
-    problems = unknown_targets(loaded.cases, offered)
+    problems = unknown_targets(loaded.cases, offered_names(facts))
     report_problems(problems, loaded.sources, Path(loaded.prefix or "."))
+
+
+def offered_names(facts: Mapping[str, Any]) -> dict[str, list[str]]:
+    """Return the names of what a built file offers, by kind; a list that it makes at run time is not there."""
+    offered = {kind: [each["name"] for each in facts[name]] for kind, name in LISTS.items() if is_list(facts.get(name))}
+    prompts, templates = facts.get("prompts"), facts.get("resourceTemplates", [])
+    if isinstance(prompts, list) and isinstance(templates, list):
+        names = [each.name for each in completed_arguments(facts)]
+        names += [f"{prompt['name']} {each['name']}" for prompt in prompts for each in prompt.get("arguments", ())]
+        with suppress(TemplateError):
+            names += [name for each in templates for name in variable_names(each["uriTemplate"])]
+            offered["complete"] = [*dict.fromkeys(names)]
+    return offered
+
+
+def variable_names(template: str) -> list[str]:
+    """Return a template with each of its variables, as names of what can be completed; raise TemplateError."""
+    return [f"{template} {variable.name}" for variable in parse_template(template).variables]
 
 
 def is_list(value: object) -> bool:
@@ -117,4 +150,12 @@ def selection_of(own: Mapping[str, Any], facts: Mapping[str, Any]) -> VariantSel
         if own["transport"] == "http":
             raise click.UsageError(messages.BUILT_WITHOUT_HTTP.format(path="the file"))
         transports = TRANSPORTS[:1]
-    return VariantSelection(transports, ERAS if own["era"] == BOTH else (own["era"],), own["is_first_only"])
+    eras = ERAS if own["era"] == BOTH else (own["era"],)
+    read_only = frozenset(tool["name"] for tool in facts["tools"] if is_read_only(tool))
+    return VariantSelection(transports, eras, own["is_first_only"], own["jobs"], read_only)
+
+
+def default_jobs() -> int:
+    """Return how many calls are made at a time: most of them wait for the server."""
+    usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return min(max(usable, FEWEST_JOBS), MOST_JOBS)

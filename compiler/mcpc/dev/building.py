@@ -84,6 +84,13 @@ class BuildResult:
         return "\n\n".join(filter(None, [*(problem.plain for problem in self.problems), self.more.strip("\n")]))
 
 
+def compiler_command(*words: str) -> list[str]:
+    """Return the command line of this compiler, in another process."""
+    mine = [str(Path(module.__file__ or "").parent.parent) for module in (mcpc, mcpc_runtime)]
+    paths = json.dumps([mine, [folder for folder in sys.path if Path(folder).is_absolute()]])
+    return programs.python_command("-c", BOOT, paths, *words)
+
+
 class ProjectBuilder:
     """Builds into one folder; the caller removes builds that are no longer served.
 
@@ -106,10 +113,8 @@ class ProjectBuilder:
         """Build now."""
         self._count += 1
         path = self._folder / f"server-{self._count}.pyz"
-        mine = [str(Path(module.__file__ or "").parent.parent) for module in (mcpc, mcpc_runtime)]
-        paths = json.dumps([mine, [folder for folder in sys.path if Path(folder).is_absolute()]])
         own = ["build", "--quiet", "--blocks", str(terminal_columns()), "-o", str(path)]
-        argv = programs.python_command("-c", BOOT, paths, *own, *self._arguments)
+        argv = compiler_command(*own, *self._arguments)
         began = time.monotonic()
         with programs.start_program("compiler", argv, stdin=subprocess.DEVNULL) as process:
             self._process = process

@@ -5,13 +5,21 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from mcpc.bench.model import MEASURES
-from mcpc.testing.case_files import CASE_FIELDS, EXPECT_FIELDS, FILE_FIELDS, KINDS
+from mcpc.testing.case_fields import (
+    CASE_FIELDS,
+    COMPLETE_FIELDS,
+    COMPLETION_ONLY,
+    EXPECT_FIELDS,
+    FILE_FIELDS,
+    KINDS,
+    REFERENCES,
+)
 from mcpc.testing.model import BOTH, ERAS, TRANSPORTS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
-    from mcpc.testing.case_files import CaseField
+    from mcpc.testing.case_fields import CaseField
 
 JsonSchema = dict[str, Any]
 POINTER: JsonSchema = {"pattern": "^(?:/(?:[^~/]|~[01])*)*$"}
@@ -33,6 +41,8 @@ CLOSER: Mapping[str, JsonSchema] = {
     "matches": TEXTS,
     "json": {"type": "object", "propertyNames": POINTER},
     "problems": {"type": "array", "items": {"type": "string", **POINTER}},
+    "values": {"type": "array", "items": {"type": "string"}},
+    "total": {"type": "integer", "minimum": 0},
     "within_ms": {"type": "number", "exclusiveMinimum": 0},
 }
 """What the checks of a field demand beside its type."""
@@ -42,12 +52,16 @@ MEANINGS = {
     "transport": "The transport over which the case runs; over both without it.",
     "env": "Variables of the server.",
     "headers": "Headers of the requests over HTTP.",
+    "serial": "Whether the case runs alone; without it, a call that only reads runs beside others.",
     "settings": "Values of the server's settings.",
     "name": "What the case is called in reports; unique in its file.",
     "tool": "The tool that is called.",
     "prompt": "The prompt that is requested.",
     "resource": "The URI that is read.",
-    "arguments": "The arguments of the call.",
+    "complete": "The argument of a prompt, or the variable of a resource template, that is completed.",
+    "argument": "The name of the argument or variable.",
+    "value": "What was typed of it; nothing without this.",
+    "arguments": "The arguments of the call; of a completion what was chosen for other arguments.",
     "answers": "Results for the questions that the server asks, in order.",
     "expect": "What the call has to lead to; without it, a success.",
     "error": "Whether the call fails, or the number of a JSON-RPC error.",
@@ -58,6 +72,9 @@ MEANINGS = {
     "structured": "The whole structured result.",
     "schema": "Whether the structured result fits the output schema, as it has to without this.",
     "problems": "The arguments that are refused, as JSON Pointers.",
+    "values": "The values of the completion, in order.",
+    "total": "How many values there are.",
+    "hasMore": "Whether there are more values than these.",
     "within_ms": "The most milliseconds that the call takes.",
 }
 LIMIT: JsonSchema = {"type": "string", "pattern": "^[0-9]+(?:\\.[0-9]+)? ?(?:x|us|ms|s|B|kB|MB|GB|KiB|MiB|GiB|/s)$"}
@@ -67,10 +84,23 @@ def case_file() -> JsonSchema:
     """Return the schema of a file of cases; any file without the list `tests` is valid."""
     case = _object(CASE_FIELDS)
     case["properties"]["expect"] = {"description": MEANINGS["expect"], **_object(EXPECT_FIELDS)}
-    case["oneOf"] = [{"required": [kind]} for kind in KINDS]
+    completed = {"description": MEANINGS["complete"], **_object(COMPLETE_FIELDS), "required": ["argument"]}
+    case["properties"]["complete"] = {**completed, **_one_of(REFERENCES)}
+    case |= _one_of(KINDS)
+    case["if"] = {"required": ["complete"]}
+    case["then"] = _narrowed("arguments", {"additionalProperties": {"type": "string"}})
+    case["else"] = _narrowed("expect", {"properties": dict.fromkeys(COMPLETION_ONLY, False)})
     whole = _object(FILE_FIELDS)
     whole["properties"]["tests"]["items"] = case
     return {"if": {"required": ["tests"]}, "then": whole, "else": True}
+
+
+def _narrowed(name: str, schema: JsonSchema) -> JsonSchema:
+    return {"properties": {name: {"description": MEANINGS[name], **schema}}}
+
+
+def _one_of(names: Sequence[str]) -> JsonSchema:
+    return {"oneOf": [{"required": [name]} for name in names]}
 
 
 def _object(fields: Mapping[str, CaseField]) -> JsonSchema:

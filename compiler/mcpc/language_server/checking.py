@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from mcpc.diagnostics import Diagnostic, Diagnostics
+    from mcpc.ir import Server
     from mcpc.language_server.file_groups import FileGroup
     from mcpc.language_server.open_project import OpenProject
     from mcpc.language_server.reduction import PartialText, Slices
@@ -91,8 +92,16 @@ def case_problems(tree: SourceTree, result: CheckResult) -> Diagnostics:
     offered = {
         "tool": [tool.name for tool in result.server.tools],
         "prompt": [prompt.name for prompt in result.server.prompts],
+        "complete": completed_names(result.server),
     }
     return (*problems, *unknown_targets(cases, offered))
+
+
+def completed_names(server: Server) -> list[str]:
+    """Return the arguments of prompts and templates that a case can complete, by its names of them."""
+    names = [f"{prompt.name} {each.name}" for prompt in server.prompts for each in prompt.arguments]
+    names += [f"{template.uri.text} {each.name}" for template in server.templates for each in template.uri.variables]
+    return [*dict.fromkeys([*(completion.name for completion in server.completions), *names])]
 
 
 @dataclass(frozen=True, slots=True)

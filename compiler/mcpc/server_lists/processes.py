@@ -67,13 +67,13 @@ class ProcessTransport:
         """Write a request, and return its response; a request of the server is answered."""
         self.notify(message, deadline)
         while True:
-            found = self._message(deadline)
+            found = self.receive(deadline)
             if "method" in found and found.get("id") is not None:
                 self.notify(self.answer(found), deadline)
             elif found.get("id") == message["id"] and ("result" in found or "error" in found):
                 return found
 
-    def _message(self, deadline: Deadline) -> Object:
+    def receive(self, deadline: Deadline) -> Object:
         """Return the next message; other lines are ignored, since many servers print some."""
         while True:
             try:

@@ -91,6 +91,7 @@ class SourceTree:
     `root` is that folder, for files in it that are not part of the project, such as installed packages. `imports`: its
     files may be imported to find their definitions. `extras`, `groups`, `allow_sdist`, `exclude_newer`, `lock`,
     `locked`, `offline` and `find_links`: the build options of that name, for what reads the project's requirements.
+    `unpacked`: files that say what the project is, and that it does not want in the built file.
     """
 
     files: Mapping[str, Source]
@@ -105,10 +106,11 @@ class SourceTree:
     locked: bool = False
     offline: bool = False
     find_links: tuple[str, ...] = ()
+    unpacked: Mapping[str, Source] = field(default_factory=dict)
 
     def get(self, path: str) -> Source | None:
         """Return the file at `path`, or None."""
-        return self.files.get(path)
+        return self.files.get(path) or self.unpacked.get(path)
 
 
 BYTE_ORDER_MARK = "\ufeff"

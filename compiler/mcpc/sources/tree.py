@@ -17,7 +17,7 @@ from unicodedata import normalize
 
 from mcpc.diagnostics import Diagnostic, Diagnostics, Span, diagnose, in_order
 from mcpc.platforms.files import READ_FLAGS, permissions
-from mcpc.sources.selection import IGNORES, Selection, read_selection
+from mcpc.sources.selection import IGNORES, PYPROJECT, Selection, read_selection
 from mcpc.sources.source import Source, SourceTree, begins_as_program
 
 if TYPE_CHECKING:
@@ -45,6 +45,8 @@ SPECIAL = {
     stat.S_IFCHR: "a device",
     stat.S_IFBLK: "a device",
 }
+ALWAYS_READ = frozenset({PYPROJECT})
+"""Files that are read where `exclude` or a `.gitignore` keeps them out of the built file: they say what it is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +84,7 @@ class _Walk:
     selection: Selection
     folders: list[_Folder] = field(default_factory=list)
     files: dict[str, Source] = field(default_factory=dict)
+    unpacked: dict[str, Source] = field(default_factory=dict)
     problems: list[Diagnostic] = field(default_factory=list)
     entries: int = 0
     size: int = 0
@@ -109,9 +112,8 @@ def read_tree(root: Path) -> tuple[SourceTree, Diagnostics]:
     while walk.folders and not walk.is_stopped:
         _look_into(walk, walk.folders.pop())
     files = dict(sorted(walk.files.items()))
-    return SourceTree(MappingProxyType(files), base.name, str(base)), in_order(
-        (*walk.problems, *walk.selection.problems, *_collisions(files))
-    )
+    tree = SourceTree(MappingProxyType(files), base.name, str(base), unpacked=MappingProxyType(walk.unpacked))
+    return tree, in_order((*walk.problems, *walk.selection.problems, *_collisions(files)))
 
 
 def _nothing(message: str) -> tuple[SourceTree, Diagnostics]:
@@ -135,7 +137,9 @@ def _look_into(walk: _Walk, folder: _Folder) -> None:
             path = f"{folder.path}/{real.name}" if folder.path else real.name
             if CASE_FILES.match(path) and not walk.selection.names(path):
                 continue
-            if not walk.selection.leaves_out(path, is_folder=real.is_dir() and not real.is_symlink()):
+            is_folder = real.is_dir() and not real.is_symlink()
+            is_read = path in ALWAYS_READ and not is_folder
+            if is_read or not walk.selection.leaves_out(path, is_folder=is_folder):
                 _read_entry(walk, _Entry(path, real, folder, folder.linked))
 
 
@@ -182,7 +186,9 @@ def _add_file(walk: _Walk, entry: _Entry, found: os.stat_result) -> None:
     is_named = walk.selection.names(entry.path)
     data = _read(entry.real)
     mode = permissions(found, is_program=begins_as_program(data))
-    walk.files[entry.path] = Source(entry.path, data, mode, entry.linked, is_named)
+    is_unpacked = entry.path in ALWAYS_READ and walk.selection.leaves_out(entry.path, is_folder=False)
+    kept = walk.unpacked if is_unpacked else walk.files
+    kept[entry.path] = Source(entry.path, data, mode, entry.linked, is_named)
 
 
 def _read(path: Path) -> bytes:

@@ -3,7 +3,7 @@
     env: {LANG: C}                          for all cases of the file; so are settings, era and transport
     tests:
     - name: greets by name
-      tool: greet                           or prompt, or resource
+      tool: greet                           or prompt, resource, or complete
       arguments: {name: Ada}
       expect: {text: "Hello, Ada!"}
 
@@ -13,8 +13,6 @@ A file without the list `tests` is not one of cases, and is passed over.
 from __future__ import annotations
 
 import json
-import re
-from dataclasses import dataclass
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
@@ -22,25 +20,31 @@ from mcpc.diagnostics import Span, diagnose
 from mcpc.diagnostics.suggestions import did_you_mean, nearest, quoted
 from mcpc.sources import Source, judge_encoding, parse_json
 from mcpc.sources.yaml_tree import YamlError, read_yaml
-from mcpc.testing.model import BOTH, ERAS, TRANSPORTS, Case, Variant
+from mcpc.testing.case_fields import (
+    CASE_FIELDS,
+    COMPLETE_FIELDS,
+    COMPLETION_ONLY,
+    EXPECT_FIELDS,
+    FILE_FIELDS,
+    KINDS,
+    REFERENCES,
+    TESTS,
+)
+from mcpc.testing.model import BOTH, ERAS, TRANSPORTS, Case, CompletedArgument, Variant
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
     from mcpc.diagnostics import Diagnostic, Diagnostics
-    from mcpc.sources import Json, Node
+    from mcpc.sources import Node
+    from mcpc.testing.case_fields import CaseField
 
 FOLDER = "tests"
 SUFFIXES = (".yaml", ".yml", ".json")
-TESTS = "tests"
 MAX_BYTES = 8 << 20
 MAX_VALUES = 200_000
-KINDS = ("tool", "prompt", "resource")
 MISSPELT = ("test", "cases", "Tests")
-POINTER = re.compile(r"(?:/(?:[^~/]|~[01])*)*\Z")
-HEADER = re.compile(r"[A-Za-z0-9-]+\Z")
-VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 
 
 def case_sources(folder: Path, prefix: str = f"{FOLDER}/") -> tuple[dict[str, Source], Diagnostics]:
@@ -96,104 +100,6 @@ def _misspelt(root: Node) -> Iterator[Diagnostic]:
             )
 
 
-@dataclass(frozen=True, slots=True)
-class CaseField:
-    """A field of an object: the types that its value may have, and a check that returns what is wrong beside them."""
-
-    kinds: tuple[str, ...]
-    expected: str
-    check: Callable[[Json], str] = lambda _: ""
-
-
-def _choice(*names: str) -> CaseField:
-    expected = quoted(names, " or ")
-    return CaseField(("string",), expected, lambda value: "" if value in names else f"found `{value}`")
-
-
-def _texts_of(value: Json) -> list[Json]:
-    return value if isinstance(value, list) else [value]
-
-
-def _text_problem(value: Json) -> str:
-    return "" if all(isinstance(each, str) for each in _texts_of(value)) else "an item is not a text"
-
-
-def _pattern_problem(value: Json) -> str:
-    try:
-        for each in _texts_of(value):
-            re.compile(each if isinstance(each, str) else str(each))
-    except re.error as problem:
-        return f"not a regular expression: {problem}"
-    return _text_problem(value)
-
-
-def _pointer_problem(value: Json) -> str:
-    """Return the first key or item that is not a JSON Pointer."""
-    wrong = [each for each in value or () if not (isinstance(each, str) and POINTER.match(each))]  # type: ignore[union-attr]
-    return f"{json.dumps(wrong[0])} is not a JSON Pointer; one begins with `/`" if wrong else ""
-
-
-def _variables_problem(value: Json) -> str:
-    for name, each in value.items() if isinstance(value, dict) else ():
-        if not VARIABLE.match(name):
-            return f"`{name}` is not the name of a variable"
-        if isinstance(each, dict | list) or each is None:
-            return f"the value of `{name}` is not a text, a number or a boolean"
-    return ""
-
-
-def _headers_problem(value: Json) -> str:
-    for name, each in value.items() if isinstance(value, dict) else ():
-        if not HEADER.match(name):
-            return f"`{name}` is not the name of a header"
-        if not isinstance(each, str) or not each.isascii() or not each.isprintable():
-            return f"the value of `{name}` is not a text of printable ASCII characters"
-    return ""
-
-
-def _answers_problem(value: Json) -> str:
-    return "" if all(isinstance(each, dict) for each in _texts_of(value)) else "an item is not an object"
-
-
-def _error_problem(value: Json) -> str:
-    return "" if isinstance(value, bool | int) else "the number of a JSON-RPC error is an integer"
-
-
-def _positive(value: Json) -> str:
-    return "" if isinstance(value, int | float) and value > 0 else "it is not above 0"
-
-
-VARIABLES = CaseField(("object",), "an object of texts", _variables_problem)
-SHARED_FIELDS = {
-    "era": _choice(*ERAS, BOTH),
-    "transport": _choice(*TRANSPORTS, BOTH),
-    "env": VARIABLES,
-    "settings": VARIABLES,
-    "headers": CaseField(("object",), "an object of texts", _headers_problem),
-}
-"""Fields of a file, and of a case, which counts more."""
-FILE_FIELDS = {TESTS: CaseField(("array",), "a list of cases"), **SHARED_FIELDS}
-CASE_FIELDS = {
-    "name": CaseField(("string",), "a text", lambda value: "" if str(value).strip() else "it is empty"),
-    **{kind: CaseField(("string",), "a name" if kind != "resource" else "a URI") for kind in KINDS},
-    "arguments": CaseField(("object",), "an object"),
-    "answers": CaseField(("array",), "a list of results, such as `{action: accept, content: {}}`", _answers_problem),
-    "expect": CaseField(("object",), "an object"),
-    **SHARED_FIELDS,
-}
-EXPECT_FIELDS = {
-    "error": CaseField(("boolean", "number"), "true, false, or the number of a JSON-RPC error", _error_problem),
-    "text": CaseField(("string",), "a text"),
-    "contains": CaseField(("string", "array"), "a text, or a list of texts", _text_problem),
-    "matches": CaseField(("string", "array"), "a regular expression, or a list of them", _pattern_problem),
-    "json": CaseField(("object",), "an object of values by JSON Pointer", _pointer_problem),
-    "structured": CaseField(("object", "array", "string", "number", "boolean", "null"), "a value"),
-    "schema": CaseField(("boolean",), "true or false"),
-    "problems": CaseField(("array",), "a list of JSON Pointers", _pointer_problem),
-    "within_ms": CaseField(("number",), "a number of milliseconds", _positive),
-}
-
-
 class _Reader:
     """Reads the cases of one file; what is wrong is added to `problems`."""
 
@@ -216,26 +122,53 @@ class _Reader:
         if node.kind != "object":
             self._report("MCP603", node.span, f"a case is an object, found a {node.kind}", "`name`, `tool` …")
             return None
-        expect = node.get("expect")
-        is_right = self._has_fields(node, CASE_FIELDS, "a case")
-        is_right &= expect is None or expect.kind != "object" or self._has_fields(expect, EXPECT_FIELDS, "`expect`")
-        called = [member for member in node.members if member.key in KINDS]
-        if len(called) != 1:
-            what = "calls nothing" if not called else f"has {quoted((each.key for each in called), ' and ')}"
-            self._report("MCP604", _head(node), f"case {number} {what}", f"one of {quoted(KINDS)}")
-        if len(called) != 1 or not is_right:
-            return None
-        return self._made(node, root, number)
+        before = len(self._problems)
+        self._has_fields(node, CASE_FIELDS, "a case")
+        for name, fields in (("expect", EXPECT_FIELDS), ("complete", COMPLETE_FIELDS)):
+            part = node.get(name)
+            if part is not None and part.kind == "object":
+                self._has_fields(part, fields, f"`{name}`")
+        self._check_one(node, KINDS, f"case {number}")
+        self._check_completion(node, number)
+        return self._made(node, root, number) if len(self._problems) == before else None
+
+    def _check_one(self, node: Node, names: Iterable[str], where: str) -> None:
+        """Report an object that does not have exactly one of some members."""
+        found = [member.key for member in node.members if member.key in names]
+        if len(found) != 1:
+            what = "calls nothing" if not found else f"has {quoted(found, ' and ')}"
+            self._report("MCP604", _head(node), f"{where} {what}", f"one of {quoted(names)}")
+
+    def _check_completion(self, node: Node, number: int) -> None:
+        """Report what a completion has to have, and what only a completion may have."""
+        completed, expect, arguments = node.get("complete"), node.get("expect"), node.get("arguments")
+        if completed is None:
+            for member in expect.members if expect else ():
+                if member.key in COMPLETION_ONLY:
+                    message = f"`{member.key}` is expected of something that is not a completion"
+                    self._report("MCP602", member.key_span, message, "a case with `complete`")
+            return
+        if completed.kind != "object":
+            return
+        self._check_one(completed, REFERENCES, f"`complete` of case {number}")
+        if completed.get("argument") is None:
+            self._report("MCP604", completed.span, f"`complete` of case {number} has no `argument`", "its name")
+        for member in arguments.members if arguments else ():
+            if member.node.kind != "string":
+                message = f"`arguments` of a completion are texts, found a {member.node.kind}"
+                self._report("MCP603", member.node.span, message, "a text")
 
     def _made(self, node: Node, root: Node, number: int) -> Case:
         kind = next(kind for kind in KINDS if kind in _value(node))
-        name = str(_value(node).get("name") or f"{_value(node)[kind]} #{number}")
+        completed = _completed(_value(node)["complete"]) if kind == "complete" else None
+        target = completed.name if completed else _value(node)[kind]
+        name = str(_value(node).get("name") or f"{target} #{number}")
         self._check_name(name, node)
         shared: dict[str, Any] = {**_value(root), **_value(node)}
         return Case(
             name=name,
             kind=kind,
-            target=_value(node)[kind],
+            target=target,
             arguments=_value(node).get("arguments", {}),
             variants=variants_of(shared.get("transport", BOTH), shared.get("era", BOTH)),
             environment=_environment(_value(root), _value(node)),
@@ -244,6 +177,8 @@ class _Reader:
             expect=node.get("expect"),
             node=node,
             number=number,
+            completed=completed,
+            serial=shared.get("serial"),
         )
 
     def _check_name(self, name: str, node: Node) -> None:
@@ -279,8 +214,12 @@ def variants_of(transport: str, era: str) -> tuple[Variant, ...]:
     return tuple(Variant(*pair) for pair in product(transports, eras))
 
 
+NOUNS = {"complete": "argument of a prompt or template"}
+"""What messages call that which a case calls, where the field's name does not say it."""
+
+
 def unknown_targets(cases: list[Case], offered: Mapping[str, list[str]]) -> Diagnostics:
-    """Report cases that call a tool or prompt that is not offered, unless they expect an error.
+    """Report cases that call or complete what is not offered, unless they expect an error.
 
     `offered`: names by kind; a kind that is not there is not checked.
     """
@@ -291,8 +230,9 @@ def unknown_targets(cases: list[Case], offered: Mapping[str, list[str]]) -> Diag
         if names is None or case.target in names or (error is not None and error.value is not False):
             continue
         near = nearest(case.target, names)
-        listed = f"the {case.kind}s are {quoted(names[:8])}" if names else f"the server has no {case.kind}s"
-        message = f"the server has no {case.kind} `{case.target}`"
+        noun = NOUNS.get(case.kind, case.kind)
+        listed = f"the {noun}s are {quoted(names[:8])}" if names else f"the server has no {noun}s"
+        message = f"the server has no {noun} `{case.target}`"
         hint = f"did you mean `{near}`?" if near else listed
         found.append(diagnose("MCP605", case.node.span_of(case.kind), message, "", hint))
     return tuple(found)
@@ -307,6 +247,11 @@ def _environment(*objects: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
                 {name: value if isinstance(value, str) else json.dumps(value) for name, value in values.items()}
             )
     return tuple(sorted(found.items()))
+
+
+def _completed(given: Mapping[str, Any]) -> CompletedArgument:
+    kind = next(kind for kind in REFERENCES if kind in given)
+    return CompletedArgument(kind, given[kind], given["argument"], given.get("value", ""))
 
 
 def _value(node: Node) -> dict[str, Any]:

@@ -20,9 +20,12 @@ from mcpc.server_lists.client import (
 )
 from mcpc.server_lists.http import header_value, name_header
 from mcpc.testing.model import NOTHING, Reply
+from mcpc.testing.shared_process import Beginning
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+    from mcpc.testing.model import CompletedArgument
 
     Object = dict[str, Any]
 
@@ -30,8 +33,11 @@ METHODS = {
     "tool": ("tools/call", "name"),
     "prompt": ("prompts/get", "name"),
     "resource": ("resources/read", "uri"),
+    "complete": ("completion/complete", ""),
 }
-"""The method that calls each kind of definition, and the parameter that names it."""
+"""The method that calls each kind of definition, and the parameter that names it, if one does."""
+REFERENCES = {"prompt": ("ref/prompt", "name"), "resource": ("ref/resource", "uri")}
+"""How a request for completion refers to what has the argument."""
 CAPABILITIES: Object = {"elicitation": {"form": {}, "url": {}}, "sampling": {"tools": {}}, "roots": {}}
 DECLINED: Mapping[str, Object] = {
     "elicitation/create": {"action": "decline"},
@@ -84,7 +90,7 @@ class EraClient:
     def __init__(self, transport: Transport, era: str, tools: Mapping[str, Any]) -> None:
         self._client = ServerClient(transport, Deadline(1), capabilities=CAPABILITIES)
         self._client.is_stateless = era == "stateless"
-        self._has_begun = self._client.is_stateless
+        self._beginning: Beginning = getattr(transport, "beginning", None) or Beginning()
         transport.use_revision(STATELESS if self._client.is_stateless else "")
         if hasattr(transport, "headers_of"):
             transport.headers_of = lambda message: repeated_headers(message, tools)
@@ -93,9 +99,8 @@ class EraClient:
         """Return the reply to a call; raise ConversationError if there is none."""
         client, questions = self._client, AnswerList([*answers])
         client.deadline = Deadline(seconds)
-        if not self._has_begun:
-            client.initialize()
-            self._has_begun = True
+        if not client.is_stateless:
+            self._begin()
         client.transport.answer = questions.respond
         start = time.perf_counter()
         try:
@@ -104,7 +109,15 @@ class EraClient:
             code = problem.code if isinstance(problem.code, int) else 0
             reply = Reply(is_error=True, text=problem.text, code=code)
         spent = (time.perf_counter() - start) * 1000
+        if getattr(client.transport, "is_undecided", False):
+            questions.open.append("a question, while several calls were made at a time")
         return replace(reply, milliseconds=spent, questions=tuple(questions.open))
+
+    def _begin(self) -> None:
+        with self._beginning.lock:
+            if not self._beginning.is_done:
+                self._client.initialize()
+                self._beginning.is_done = True
 
     def _result(self, method: str, params: Object, questions: AnswerList) -> Object:
         """Return the final result; the stateless era asks by results, and is called again with the answers."""
@@ -128,21 +141,31 @@ def call_params(kind: str, target: str, arguments: Mapping[str, Any]) -> Object:
     return named if kind == "resource" else {**named, "arguments": dict(arguments)}
 
 
+def completion_params(completed: CompletedArgument, arguments: Mapping[str, Any]) -> Object:
+    """Return the parameters of a request for completion; `arguments`: what was chosen for the other arguments."""
+    kind, member = REFERENCES[completed.kind]
+    argument = {"name": completed.argument, "value": completed.value}
+    params: Object = {"ref": {"type": kind, member: completed.ref}, "argument": argument}
+    return {**params, "context": {"arguments": dict(arguments)}} if arguments else params
+
+
 def reply_of(kind: str, result: Object) -> Reply:
     """Return the reply that a result is."""
-    meta = result.get("_meta")
+    meta, completion = result.get("_meta"), result.get("completion", NOTHING)
     problems = meta.get(PROBLEMS) if isinstance(meta, dict) else None
     return Reply(
         is_error=result.get("isError") is True,
         text="\n".join(_texts(kind, result)),
-        structured=result.get("structuredContent", NOTHING),
+        structured=completion if kind == "complete" else result.get("structuredContent", NOTHING),
         problems=tuple(problems) if isinstance(problems, list) else None,
         result=result,
     )
 
 
 def _texts(kind: str, result: Object) -> list[str]:
-    """Return the texts of a result: of the content of a tool, the messages of a prompt, the contents of a resource."""
+    """Return the texts of a result: of a tool's content, a prompt's messages, a resource's contents, or the values."""
+    if kind == "complete":
+        return [*map(str, completed_values(result.get("completion")))]
     parts = result.get({"tool": "content", "prompt": "messages", "resource": "contents"}[kind])
     found = []
     for part in parts if isinstance(parts, list) else ():
@@ -150,6 +173,12 @@ def _texts(kind: str, result: Object) -> list[str]:
         if isinstance(block, dict) and isinstance(block.get("text"), str):
             found.append(block["text"])
     return found
+
+
+def completed_values(completion: Any) -> list[Any]:
+    """Return the values of a completion; none if it has not the protocol's form."""
+    values = completion.get("values") if isinstance(completion, dict) else None
+    return values if isinstance(values, list) else []
 
 
 def repeated_headers(message: Object, tools: Mapping[str, Any]) -> dict[str, str]:

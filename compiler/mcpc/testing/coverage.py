@@ -1,4 +1,4 @@
-"""What of a server's definitions has a case: tools, prompts, resources, and the branches of input schemas.
+"""What of a server's definitions has a case: tools, prompts, resources, completions, and branches of input schemas.
 
 Branches are a property that is given, an optional one that is left out, a member of an enumeration, and an alternative
 of `oneOf` or `anyOf`.
@@ -6,11 +6,11 @@ of `oneOf` or `anyOf`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from mcpc.testing.expectations import at_pointer, compact, same
-from mcpc.testing.model import Absent
+from mcpc.testing.model import Absent, CompletedArgument
 from mcpc.testing.running import compiled
 
 if TYPE_CHECKING:
@@ -47,7 +47,20 @@ def coverage(facts: Mapping[str, Json], cases: Sequence[Case]) -> list[Item]:
             if own and kind == "tool":
                 schema = item.get("inputSchema") or {}
                 found += Branches(f"tool {item[key]}", schema).of(schema, [dict(case.arguments) for case in own], "", 0)
+    used = {replace(case.completed, value="") for case in cases if case.completed}
+    found += [Item(f"completion {each.name}", each in used) for each in completed_arguments(facts)]
     return found
+
+
+def completed_arguments(facts: Mapping[str, Json]) -> list[CompletedArgument]:
+    """Return the arguments for which a built file has completions."""
+    found = facts.get("completions")
+    return [_completed(each["ref"], each["argument"]) for each in (found if isinstance(found, list) else ())]
+
+
+def _completed(ref: Mapping[str, str], argument: str) -> CompletedArgument:
+    kind, member = ("prompt", "name") if "name" in ref else ("resource", "uri")
+    return CompletedArgument(kind, ref[member], argument)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from mcpc.testing.case_fields import COMPLETION_ONLY
 from mcpc.testing.model import NOTHING, Absent, Mismatch
 
 if TYPE_CHECKING:
@@ -111,6 +112,18 @@ def _problems(judging: Judging, node: Node) -> Iterator[Mismatch]:
         yield Mismatch("problems", node.value, found, node, found)
 
 
+def _completion_member(name: str) -> Callable[[Judging, Node], Iterator[Mismatch]]:
+    """Return the check of a member of a completion."""
+
+    def check(judging: Judging, node: Node) -> Iterator[Mismatch]:
+        completion = judging.reply.structured
+        found = completion.get(name, NOTHING) if isinstance(completion, dict) else NOTHING
+        if not same(found, node.value):
+            yield Mismatch(name, node.value, found, node, found)
+
+    return check
+
+
 def _within(judging: Judging, node: Node) -> Iterator[Mismatch]:
     spent = judging.reply.milliseconds
     if isinstance(node.value, int | float) and spent > node.value:
@@ -130,6 +143,7 @@ CHECKS: Mapping[str, Callable[[Judging, Node], Iterator[Mismatch]]] = {
     "structured": _structured,
     "schema": _nothing,
     "problems": _problems,
+    **{name: _completion_member(name) for name in COMPLETION_ONLY},
     "within_ms": _within,
 }
 """The check of each field of `expect`."""

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from mcpc.diagnostics.formats import render_text
 from mcpc.sources import Source
 from mcpc.testing.case_files import read_cases
-from mcpc.testing.client import call_params
-from mcpc.testing.model import Absent, Variant
+from mcpc.testing.client import call_params, completed_values, completion_params
+from mcpc.testing.model import Absent, CompletedArgument, Variant
 from mcpc.testing.reports import mismatch_lines
 from mcpc.testing.running import OutputValidators, run_case
 from mcpc.testing.servers import CallRoute, Connection, has_http
@@ -28,7 +28,7 @@ class CallResult:
     """What a call led to.
 
     `text`: all text of the result, or of the error.  `structured`: the structured content, None if there is none.
-    `code`: of a JSON-RPC error.  `problems`: the refused arguments.  `raw`: the whole result.
+    `code`: of a JSON-RPC error.  `problems`: the refused arguments.  `raw`: the result.  `values`: of completions.
     """
 
     text: str
@@ -37,6 +37,7 @@ class CallResult:
     code: int | None
     problems: Sequence[Mapping[str, Any]]
     raw: Mapping[str, Any]
+    values: Sequence[str] = ()
 
 
 class CallableServer:
@@ -88,15 +89,29 @@ class CallableServer:
 
     def call(self, tool: str, /, **arguments: Any) -> CallResult:
         """Return the result of a tool."""
-        return self._request("tool", tool, arguments)
+        return self._request("tool", call_params("tool", tool, arguments))
 
     def prompt(self, name: str, /, **arguments: str) -> CallResult:
         """Return a prompt: its text is that of all messages."""
-        return self._request("prompt", name, arguments)
+        return self._request("prompt", call_params("prompt", name, arguments))
 
     def read(self, uri: str) -> CallResult:
         """Return a resource."""
-        return self._request("resource", uri, {})
+        return self._request("resource", call_params("resource", uri, {}))
+
+    def complete(self, ref: str, argument: str, value: str = "", /, **arguments: str) -> CallResult:
+        """Return the completion of an argument.
+
+        `ref`: the name of a prompt, or a resource template; `value`: what was typed; `arguments`: what was chosen for
+        other arguments.
+        """
+        kind = "resource" if ref in self._templates else "prompt"
+        return self._request("complete", completion_params(CompletedArgument(kind, ref, argument, value), arguments))
+
+    @property
+    def _templates(self) -> list[str]:
+        listed = self._facts.get("resourceTemplates")
+        return [str(each["uriTemplate"]) for each in listed] if isinstance(listed, list) else []
 
     def failures(self, case: Case, variant: Variant) -> list[str]:
         """Return how a case fails in one variant, in lines; empty if it passes."""
@@ -107,10 +122,10 @@ class CallableServer:
             for line in (mismatch.what, *(f"  {each}" for each in mismatch_lines(mismatch)))
         ]
 
-    def _request(self, kind: str, target: str, arguments: Mapping[str, Any]) -> CallResult:
+    def _request(self, kind: str, params: dict[str, Any]) -> CallResult:
         connection = self._connection(self._environment)
         route = CallRoute(self._variant, self._headers)
-        return result_of(connection.request(route, kind, call_params(kind, target, arguments), self._answers))
+        return result_of(connection.request(route, kind, params, self._answers))
 
     def _connection(self, environment: tuple[tuple[str, str], ...]) -> Connection:
         if environment not in self._connections:
@@ -122,7 +137,8 @@ class CallableServer:
 def result_of(reply: Reply) -> CallResult:
     """Return a reply as tests see it."""
     structured = None if isinstance(reply.structured, Absent) else reply.structured
-    return CallResult(reply.text, structured, reply.is_error, reply.code, reply.problems or (), reply.result)
+    values = completed_values(reply.result.get("completion"))
+    return CallResult(reply.text, structured, reply.is_error, reply.code, reply.problems or (), reply.result, values)
 
 
 @dataclass(frozen=True, slots=True)

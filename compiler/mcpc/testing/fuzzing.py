@@ -2,13 +2,14 @@
 
 Accepted arguments must not lead to an unintended error, nor to a result that does not fit the output schema.
 Refused arguments must not reach the handler.  What fails is made as small as it can be, and is the same for one seed.
+Each call is made in one of the plan's ways, which is drawn with its arguments; what fails is then tried in all of them.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import hypothesis
@@ -20,7 +21,7 @@ from mcpc.server_lists.client import ConversationError
 from mcpc.testing.client import call_params
 from mcpc.testing.expectations import compact
 from mcpc.testing.model import Absent, Fault, Variant
-from mcpc.testing.running import compiled
+from mcpc.testing.running import compiled, is_read_only
 from mcpc.testing.servers import CallRoute
 from mcpc.testing.strategies import Proposals, anything, near_misses
 
@@ -47,17 +48,22 @@ SURVEY = 12
 """How many refused arguments decide whether mcpc checks those of a tool."""
 OVERDUE = re.compile(r"(?i)\b(?:timed out|time limit|did not end in)\b")
 BY_SIGNAL = re.compile(r"\bby signal \d+|exited with status (?:12[4-9]|1[3-9]\d)\b")
-ROUTE = CallRoute(Variant("stdio", "stateless"))
+DEFAULT = Variant("stdio", "stateless")
 
 
 @dataclass(frozen=True, slots=True)
 class FuzzPlan:
-    """How a server is fuzzed.  `examples`: how many accepted arguments each tool gets, and a third as many refused."""
+    """How a server is fuzzed.
+
+    `examples`: how many accepted arguments each tool gets, and a third as many refused.  `variants`: the ways in which
+    it is called; a fault of several is reported for the first.
+    """
 
     seed: int = 0
     examples: int = 100
     tools: tuple[str, ...] = ()
     with_effects: bool = False
+    variants: tuple[Variant, ...] = (DEFAULT,)
 
 
 class FaultFoundError(Exception):
@@ -70,12 +76,6 @@ def select_tools(tools: Sequence[Mapping[str, Json]], plan: FuzzPlan) -> tuple[l
         return [tool for tool in tools if tool["name"] in plan.tools], []
     chosen = [tool for tool in tools if plan.with_effects or is_read_only(tool)]
     return chosen, [str(tool["name"]) for tool in tools if tool not in chosen]
-
-
-def is_read_only(tool: Mapping[str, Json]) -> bool:
-    """Tell whether a tool says that it changes nothing."""
-    hints = tool.get("annotations")
-    return isinstance(hints, dict) and hints.get("readOnlyHint") is True
 
 
 def fuzz_tool(tool: Mapping[str, Json], connection: Connection, plan: FuzzPlan) -> Iterator[Fault]:
@@ -91,9 +91,10 @@ def fuzz_tool(tool: Mapping[str, Json], connection: Connection, plan: FuzzPlan) 
     rounds = ((accepted, plan.examples, True), (refused, max(plan.examples // 3, 1), False))
     for strategy, count, is_accepted in rounds:
         search = FaultSearch(str(tool["name"]), connection, output, is_accepted)
-        fault = search.run(strategy, plan.seed, count)
-        if fault is not None and (is_accepted or search.is_checked(strategy, plan.seed)):
-            yield fault
+        calls = st.tuples(st.sampled_from(plan.variants), strategy)
+        fault = search.run(calls, plan.seed, count)
+        if fault is not None and (is_accepted or search.is_checked(calls, plan.seed)):
+            yield replace(fault, variants=search.failing(fault, plan.variants), tried=plan.variants)
 
 
 def is_sendable(value: Json) -> bool:
@@ -144,17 +145,26 @@ class FaultSearch:
             self.run(strategy, seed, SURVEY)
         return self.refusals > 0
 
-    def _try(self, arguments: Json) -> None:
-        try:
-            reply = self.connection.request(ROUTE, "tool", call_params("tool", self.tool, arguments))
-            self.refusals += bool(reply.problems)
-            problem = self._problem(reply)
-            found = reply.text
-        except ConversationError as failure:
-            problem, found = "the server did not answer", str(failure)
+    def failing(self, fault: Fault, variants: Sequence[Variant]) -> tuple[Variant, ...]:
+        """Return the ways in which the arguments of a fault have one."""
+        found = tuple(each for each in variants if self._call(each, fault.arguments)[0])
+        return found or fault.variants
+
+    def _try(self, call: tuple[Variant, Json]) -> None:
+        variant, arguments = call
+        problem, found = self._call(variant, arguments)
         if problem and not self.is_surveying:
-            self.last = Fault(self.tool, arguments, problem, found, self.is_accepted)
+            self.last = Fault(self.tool, arguments, problem, found, self.is_accepted, (variant,))
             raise FaultFoundError(problem)
+
+    def _call(self, variant: Variant, arguments: Json) -> tuple[str, str]:
+        """Return what is wrong with a call, an empty text if nothing is, and what was answered."""
+        try:
+            reply = self.connection.request(CallRoute(variant), "tool", call_params("tool", self.tool, arguments))
+        except ConversationError as failure:
+            return "the server did not answer", str(failure)
+        self.refusals += bool(reply.problems)
+        return self._problem(reply), reply.text
 
     def _problem(self, reply: Reply) -> str:
         return problem_of_accepted(reply, self.output) if self.is_accepted else problem_of_refused(reply)

@@ -33,12 +33,31 @@ class Variant(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
+class CompletedArgument:
+    """What a case completes: an argument of a prompt, or a variable of a resource template.
+
+    `kind`: prompt or resource; `ref`: the prompt's name, or the template; `value`: what was typed.
+    """
+
+    kind: str
+    ref: str
+    argument: str
+    value: str = ""
+
+    @property
+    def name(self) -> str:
+        """Its name in reports, as in the call log."""
+        return f"{self.ref} {self.argument}"
+
+
+@dataclass(frozen=True, slots=True)
 class Case:
     """One call and what it has to lead to.
 
-    `kind`: tool, prompt or resource; `target`: its name or URI.  `environment`: variables of the server.  `headers`: of
-    its requests over HTTP.  `answers`: results for the questions of the server, in order.  `expect`: the object of the
-    file, None if it is left out.  `node`: the whole case in its file.  `number`: its place in its file, from 1.
+    `kind`: tool, prompt, resource or complete; `target`: its name or URI.  `environment`: variables of the server.
+    `headers`: of its requests over HTTP.  `answers`: results for the questions of the server, in order.  `expect`: the
+    object of the file, None if it is left out.  `node`: the whole case in its file.  `number`: its place in its file,
+    from 1.  `completed`: of a completion only.  `serial`: whether it runs alone, None if the file does not say.
     """
 
     name: str
@@ -52,6 +71,8 @@ class Case:
     expect: Node | None
     node: Node
     number: int
+    completed: CompletedArgument | None = None
+    serial: bool | None = None
 
     @property
     def file(self) -> str:
@@ -96,27 +117,37 @@ class Mismatch:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """A case that ran in one way."""
+    """A case that ran in one way.  `is_repeated`: it failed among others, and this is what it does alone."""
 
     case: Case
     variant: Variant
     mismatches: tuple[Mismatch, ...]
     reply: Reply
+    is_repeated: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """What fuzzing has found of a tool: the smallest arguments, what is wrong, and what was answered."""
+    """What fuzzing has found of a tool: the smallest arguments, what is wrong, and what was answered.
+
+    `variants`: the ways in which a call with these arguments has a fault; `tried`: all that were tried.
+    """
 
     tool: str
     arguments: Mapping[str, Json]
     problem: str
     found: str
     is_accepted: bool
+    variants: tuple[Variant, ...] = ()
+    tried: tuple[Variant, ...] = ()
 
     @property
     def case(self) -> dict[str, Json]:
         """The fault as a case, which fails until it is corrected."""
         kind = "accepts" if self.is_accepted else "refuses"
         case = {"name": f"{self.tool} {kind} what fuzzing found", "tool": self.tool, "arguments": dict(self.arguments)}
+        for at, field_name in enumerate(Variant._fields):
+            names = {each[at] for each in self.variants}
+            if len(names) == 1 and len({each[at] for each in self.tried}) > 1:
+                case[field_name] = names.pop()
         return case if self.is_accepted else {**case, "expect": {"error": True}}

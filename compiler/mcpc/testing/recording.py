@@ -27,7 +27,7 @@ HEAD = "tests:\n"
 MAX_LINE = 4 << 20
 """Longer lines of a call log are passed over."""
 MAX_CASES = 1000
-KINDS = ("tool", "prompt", "resource")
+KINDS = ("tool", "prompt", "resource", "completion")
 
 
 class RecordingError(ValueError):
@@ -132,7 +132,23 @@ def _case_of_line(line: bytes, patterns: Sequence[re.Pattern[str]]) -> dict[str,
     kind = next((kind for kind in KINDS if isinstance(entry, dict) and isinstance(entry.get(kind), str)), None)
     if kind is None or entry.get("chain"):
         return None
+    if kind == "completion":
+        return _completion_of(entry, patterns)
     arguments = redacted(entry.get("arguments") or {}, patterns)
     expect: dict[str, Any] = {"error": entry.get("status") != "success"}
     case = {"name": entry[kind], kind: entry[kind]}
     return {**case, **({"arguments": arguments} if arguments and kind != "resource" else {}), "expect": expect}
+
+
+def _completion_of(entry: Mapping[str, Any], patterns: Sequence[re.Pattern[str]]) -> dict[str, Any] | None:
+    """Return the case of a completion, which a log names by what has the argument, a space, and the argument."""
+    ref, _, argument = entry["completion"].rpartition(" ")
+    given = entry.get("arguments")
+    value, chosen = (given.get("value"), given.get("arguments")) if isinstance(given, dict) else (None, None)
+    if not ref or not isinstance(value, str):
+        return None  # a log without values has their sizes
+    kind = "resource" if "{" in ref and ":" in ref else "prompt"
+    complete = redacted({kind: ref, "argument": argument, **({"value": value} if value else {})}, patterns)
+    case = {"name": entry["completion"], "complete": complete}
+    arguments = {"arguments": redacted(chosen, patterns)} if isinstance(chosen, dict) and chosen else {}
+    return {**case, **arguments, "expect": {"error": entry.get("status") != "success"}}

@@ -69,8 +69,9 @@ def as_text(run: Run) -> str:
 def fault_lines(run: Run, fault: Fault) -> list[str]:
     """Return what fuzzing has found: the smallest arguments, the reply, how to find it again, and a case."""
     found = fault.found.strip().splitlines() or [""]
+    where = describe_variants(fault.variants, fault.tried)
     return [
-        f"FAULT {visible(fault.tool)}: {visible(fault.problem)}",
+        f"FAULT {visible(fault.tool)}: {visible(fault.problem)}{f' ({where})' if where else ''}",
         f"  arguments {_shown(fault.arguments)}",
         f"  found     {visible(found[0])[:MAX_SHOWN]}",
         *(f"            {visible(line)[:MAX_SHOWN]}" for line in found[1:MAX_LOG]),
@@ -150,7 +151,8 @@ def as_json(run: Run) -> str:
         for result in run.results
     ]
     faults = [
-        {"tool": each.tool, "problem": each.problem, "found": each.found, "case": each.case} for each in run.faults
+        {"tool": each.tool, "problem": each.problem, "found": each.found, "case": each.case, "in": [*each.variants]}
+        for each in run.faults
     ]
     whole = {"cases": len(cases), "failed": len(run.failed), "results": cases, "faults": faults, "notes": run.notes}
     return json.dumps(whole, indent=2, ensure_ascii=False) + "\n"

@@ -44,6 +44,11 @@ class CaseResult:
         return tuple(each.variant for each in self.outcomes)
 
     @property
+    def passed_alone(self) -> bool:
+        """Whether the case passes, but failed while other calls were made at the same time."""
+        return not self.failures and any(each.is_repeated for each in self.outcomes)
+
+    @property
     def log(self) -> str:
         """What the server wrote on standard error during the first failing call."""
         return next((each.reply.log for each in self.outcomes if each.mismatches and each.reply.log), "")

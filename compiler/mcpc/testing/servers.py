@@ -1,6 +1,6 @@
 """The built file as processes, one for each transport and environment: started when a case needs it, ended after.
 
-A server that has ended is started again for the next case.
+A server that has ended is started again for the next case.  Calls that are made at a time share the processes.
 """
 
 from __future__ import annotations
@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 import subprocess
 import tempfile
+import threading
 import time
 import urllib.error
 import urllib.request
@@ -22,10 +23,12 @@ from mcpc.server_lists.client import ConversationError
 from mcpc.server_lists.http import connected
 from mcpc.server_lists.processes import started_server
 from mcpc.smoke import START_BY_PYTHON
-from mcpc.testing.client import EraClient, call_params
+from mcpc.testing.client import AnswerList, EraClient, call_params, completion_params
+from mcpc.testing.shared_process import SharedProcess
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from contextlib import AbstractContextManager
 
     from mcpc.server_lists.client import Transport
     from mcpc.testing.model import Case, Reply, Variant
@@ -71,80 +74,117 @@ class CallRoute(NamedTuple):
     headers: Headers = ()
 
 
+class RunningServer:
+    """A process, and the conversations with it that no call uses now.
+
+    `server`: its messages, or its address.  `errors`: the file of its standard error.  `stack`: ends it.
+    """
+
+    def __init__(self, server: SharedProcess | str, errors: Path, stack: ExitStack) -> None:
+        self._server, self._errors, self._stack = server, errors, stack
+        self._idle: dict[CallRoute, list[EraClient]] = {}
+        self._lock = threading.Lock()
+
+    def take(self, route: CallRoute, tools: Mapping[str, Any]) -> EraClient:
+        """Return a conversation for one call."""
+        with self._lock:
+            idle = self._idle.get(route)
+            if idle:
+                return idle.pop()
+            transport: Transport = (
+                self._stack.enter_context(connected(self._server, dict(route.headers)))
+                if isinstance(self._server, str)
+                else self._server.conversation()
+            )
+            return EraClient(transport, route.variant.era, tools)
+
+    def give_back(self, route: CallRoute, conversation: EraClient) -> None:
+        """Keep a conversation for later calls."""
+        with self._lock:
+            self._idle.setdefault(route, []).append(conversation)
+
+    def log_size(self) -> int:
+        """Return how many bytes it has written on standard error."""
+        return self._errors.stat().st_size
+
+    def log(self, start: int) -> str:
+        """Return what it has written on standard error since an offset, the end of it."""
+        with self._errors.open("rb") as stream:
+            size = stream.seek(0, 2)
+            stream.seek(max(start, size - MAX_LOG))
+            return stream.read(MAX_LOG).decode("utf-8", "replace")
+
+    def end(self) -> None:
+        """End the process and what it started."""
+        with self._lock:
+            self._stack.close()
+
+
 class Connection:
-    """The processes of one environment: one for each transport, and on it a conversation for each era."""
+    """The processes of one environment, one for each transport; several threads may call them."""
 
     def __init__(self, served: Served) -> None:
         self._served = served
-        self._started: dict[str, tuple[ExitStack, Any, Path]] = {}
-        self._conversations: dict[tuple[Variant, Headers], EraClient] = {}
+        self._running: dict[str, RunningServer] = {}
+        self._locks = {transport: threading.Lock() for transport in STARTS}
 
     def __enter__(self) -> Connection:
         return self
 
     def __exit__(self, *_: object) -> None:
-        for transport in [*self._started]:
-            self._end(transport)
+        for transport, running in [*self._running.items()]:
+            self._end(transport, running)
 
     def call(self, case: Case, variant: Variant) -> Reply:
         """Return the reply to the call of a case; raise ConversationError if there is none."""
-        params = call_params(case.kind, case.target, case.arguments)
+        params = (
+            completion_params(case.completed, case.arguments)
+            if case.completed
+            else call_params(case.kind, case.target, case.arguments)
+        )
         return self.request(CallRoute(variant, case.headers), case.kind, params, case.answers)
 
     def request(
         self, route: CallRoute, kind: str, params: dict[str, Any], answers: Sequence[Mapping[str, Any]] = ()
     ) -> Reply:
         """Return the reply to a request; raise ConversationError if there is none."""
-        variant = route.variant
+        running = self._started(route.variant.transport)
         try:
-            conversation = self._conversation(variant, route.headers)
-            errors = self._started[variant.transport][2]
-            before = errors.stat().st_size
+            before = running.log_size()
+            conversation = running.take(route, self._served.tools)
             reply = conversation.call(kind, params, answers, self._served.seconds)
-        except ConversationError as problem:
-            log = self._log(variant.transport, 0)
-            self._end(variant.transport)
+        except (ConversationError, OSError) as problem:
+            log = self._end(route.variant.transport, running)
             raise ConversationError(f"{problem}{_indented(log)}") from None
-        return replace(reply, log=self._log(variant.transport, before)) if reply.is_error else reply
+        running.give_back(route, conversation)
+        return replace(reply, log=running.log(before)) if reply.is_error else reply
 
-    def _conversation(self, variant: Variant, headers: Headers) -> EraClient:
-        if variant.transport not in self._started:
-            self._start(variant.transport)
-        key = (variant, headers)
-        if key not in self._conversations:
-            stack, server, _ = self._started[variant.transport]
-            is_http = isinstance(server, str)
-            connection = stack.enter_context(connected(server, dict(headers))) if is_http else server
-            self._conversations[key] = EraClient(connection, variant.era, self._served.tools)
-        return self._conversations[key]
+    def _started(self, transport: str) -> RunningServer:
+        with self._locks[transport]:
+            if transport not in self._running:
+                self._running[transport] = self._start(transport)
+            return self._running[transport]
 
-    def _start(self, transport: str) -> None:
+    def _start(self, transport: str) -> RunningServer:
         stack = ExitStack()
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="mcpc-test-")))
         errors = folder / "errors"
         served = self._served.with_variables({"MCPC_TASKS": f"sqlite:{folder}/tasks.db"})
         try:
-            server = stack.enter_context(STARTS[transport](served, errors))
+            return RunningServer(stack.enter_context(STARTS[transport](served, errors)), errors, stack)
         except ConversationError:
             with stack:
                 raise
-        self._started[transport] = (stack, server, errors)
 
-    def _end(self, transport: str) -> None:
-        for key in [each for each in self._conversations if each[0].transport == transport]:
-            del self._conversations[key]
-        if transport in self._started:
-            self._started.pop(transport)[0].close()
-
-    def _log(self, transport: str, start: int) -> str:
-        """Return what the server has written on standard error since an offset, the end of it."""
-        found = self._started.get(transport)
-        if found is None:
-            return ""
-        with found[2].open("rb") as stream:
-            size = stream.seek(0, 2)
-            stream.seek(max(start, size - MAX_LOG))
-            return stream.read(MAX_LOG).decode("utf-8", "replace")
+    def _end(self, transport: str, running: RunningServer) -> str:
+        """End a server, unless another call that failed has done so; return its last lines of standard error."""
+        with self._locks[transport]:
+            if self._running.get(transport) is not running:
+                return ""
+            del self._running[transport]
+            log = running.log(0)
+            running.end()
+            return log
 
 
 def _indented(log: str) -> str:
@@ -152,12 +192,12 @@ def _indented(log: str) -> str:
 
 
 @contextmanager
-def stdio_server(served: Served, errors: Path) -> Iterator[Transport]:
-    """Start the server over pipes and yield the connection to it."""
+def stdio_server(served: Served, errors: Path) -> Iterator[SharedProcess]:
+    """Start the server over pipes and yield its messages."""
     with errors.open("wb") as stream:
         options = {"stderr": stream, "cwd": served.folder, "more": served.variables}
         with started_server([*START_BY_PYTHON, str(served.path)], **options) as transport:
-            yield transport
+            yield SharedProcess(transport, AnswerList().respond)
 
 
 @contextmanager
@@ -197,5 +237,8 @@ def _is_ready(url: str) -> bool:
     return False
 
 
-STARTS = {"stdio": stdio_server, "http": http_server}
+STARTS: dict[str, Callable[[Served, Path], AbstractContextManager[SharedProcess | str]]] = {
+    "stdio": stdio_server,
+    "http": http_server,
+}
 """How a server is started for each transport."""

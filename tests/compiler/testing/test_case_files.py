@@ -8,7 +8,7 @@ import pytest
 
 from mcpc.sources import Source
 from mcpc.testing.case_files import case_sources, read_cases, unknown_targets
-from mcpc.testing.model import Variant
+from mcpc.testing.model import CompletedArgument, Variant
 
 WHOLE = """\
 env: {LANG: C, LEVEL: 1}
@@ -22,6 +22,7 @@ tests:
   expect: {text: "Hello, Ada!"}
 - resource: file:///a
   transport: stdio
+  serial: true
   env: {LEVEL: 2}
   settings: {DEBUG: true}
 """
@@ -41,6 +42,7 @@ def test_a_file_is_read_into_cases():
     assert first.variants == (Variant("stdio", "stateless"), Variant("http", "stateless"))
     assert (second.name, second.kind, second.target) == ("file:///a #2", "resource", "file:///a")
     assert first.headers == (("X-A", "b"),)
+    assert (first.serial, second.serial) == (None, True)
     assert second.variants == (Variant("stdio", "stateless"),)
     assert dict(second.environment) == {"LANG": "C", "UNITS": "metric", "LEVEL": "2", "DEBUG": "true"}
 
@@ -53,6 +55,10 @@ def test_json_is_read_as_yaml_is():
 
 def case(*lines: str) -> str:
     return "tests:\n- name: a\n  tool: t\n" + "".join(f"  {line}\n" for line in lines)
+
+
+def completion(members: str, *lines: str) -> str:
+    return f"tests:\n- name: a\n  complete: {{{members}}}\n" + "".join(f"  {line}\n" for line in lines)
 
 
 PROBLEMS = {
@@ -82,6 +88,20 @@ PROBLEMS = {
     case("expect: {within_ms: 0}"): [("MCP603", 4, 23)],
     case() + "- name: a\n  tool: t\n": [("MCP606", 4, 9)],
     case("expect: [x]"): [("MCP603", 4, 11)],
+    case("expect: {values: [a], total: 1}"): [("MCP602", 4, 12), ("MCP602", 4, 25)],
+    completion("argument: a"): [("MCP604", 3, 14)],
+    completion("prompt: p"): [("MCP604", 3, 13)],
+    completion("prompt: p, resource: 'a://{b}', argument: b"): [("MCP604", 3, 14)],
+    completion("prompt: p, argument: b, typed: x"): [("MCP602", 3, 38)],
+    completion("prompt: p, argument: b, value: 1"): [("MCP603", 3, 45)],
+    completion("prompt: p, argument: b", "arguments: {c: 1}"): [("MCP603", 4, 18)],
+    completion("prompt: p, argument: b", "expect: {values: [1], total: -1, hasMore: 1}"): [
+        ("MCP603", 4, 20),
+        ("MCP603", 4, 32),
+        ("MCP603", 4, 45),
+    ],
+    completion("prompt: p, argument: b", "tool: c"): [("MCP604", 2, 3)],
+    "tests:\n- {name: a, complete: p}\n": [("MCP603", 2, 23)],
 }
 
 
@@ -116,3 +136,13 @@ def test_calls_of_what_is_not_offered():
         ("MCP605", "the server has no prompts"),
     ]
     assert unknown_targets(cases, {}) == ()
+
+
+def test_a_completion_is_named_as_in_the_call_log():
+    members = "resource: 'a://{b}', argument: b, value: x"
+    (first,), problems = read(completion(members, "arguments: {c: d}", "expect: {values: [xy]}"))
+    assert (problems, first.kind, first.target) == ([], "complete", "a://{b} b")
+    assert first.completed == CompletedArgument("resource", "a://{b}", "b", "x")
+    assert first.arguments == {"c": "d"}
+    found = unknown_targets([first], {"complete": ["a://{b} bc"]})
+    assert [(problem.code, problem.hint) for problem in found] == [("MCP605", "did you mean `a://{b} bc`?")]

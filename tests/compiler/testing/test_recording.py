@@ -123,3 +123,28 @@ def test_a_call_log_makes_cases():
         {"name": "greet 2", "tool": "greet", "arguments": {"name": "REDACTED"}, "expect": {"error": True}},
         {"name": "file:///a 3", "resource": "file:///a", "expect": {"error": False}},
     ]
+
+
+COMPLETIONS = {
+    ("travel city", "p", '{"country": "FR"}'): {
+        "complete": {"prompt": "travel", "argument": "city", "value": "p"},
+        "arguments": {"country": "FR"},
+    },
+    ("a://{b}/c b", "", "{}"): {"complete": {"resource": "a://{b}/c", "argument": "b"}},
+    ("a b", "Bearer abcdefghijkl", "{}"): {"complete": {"prompt": "a", "argument": "b", "value": "REDACTED"}},
+}
+
+
+@pytest.mark.parametrize("name, value, chosen", COMPLETIONS)
+def test_completions_of_a_log_are_cases(name, value, chosen):
+    given = {"value": value, "arguments": json.loads(chosen)}
+    line = json.dumps({"completion": name, "chain": [], "arguments": given, "status": "success"})
+    case = {"name": f"{name} 1", **COMPLETIONS[name, value, chosen], "expect": {"error": False}}
+    assert [*cases_of_log([line.encode()])] == [case]
+
+
+@pytest.mark.parametrize(
+    "entry", ({"completion": "ab"}, {"completion": "a b"}, {"completion": "a b", "arguments": {"value": 3}})
+)
+def test_completions_of_a_log_without_values_are_left_out(entry):
+    assert [*cases_of_log([json.dumps(entry).encode()])] == []

@@ -6,9 +6,10 @@ import { visible } from "../text.js";
 const DELAY = 150;
 const MOST = 100;
 
-/** Return { element, values() } for arguments; `ref`: what the server completes. */
+/** Return { element, values(), suggested() } for arguments; `ref`: what the server completes.  `suggested`: the last suggestions. */
 export function completedFields(rows, ref, page, onchange) {
   const inputs = new Map();
+  let last = null;
   const values = () => Object.fromEntries([...inputs].filter(([, input]) => input.value !== "").map(([name, input]) => [name, input.value]));
   const element = h("div", { class: "fields" }, rows.map((row, at) => field(row, at)));
 
@@ -32,6 +33,7 @@ export function completedFields(rows, ref, page, onchange) {
       const params = { ref, argument: { name, value: input.value }, ...(Object.keys(others).length ? { context: { arguments: others } } : {}) };
       const { result } = await page.connection.request("completion/complete", params).catch(() => ({ result: {} }));
       const found = Array.isArray(result.completion?.values) ? result.completion.values.slice(0, MOST).map(String) : [];
+      last = { complete: { [ref.name === undefined ? "resource" : "prompt"]: ref.name ?? ref.uri, argument: name, value: input.value || undefined }, arguments: others, expect: { values: found } };
       active = -1;
       fill(choices, found.map((value, index) => h("li", { role: "option", id: `${id}-${index}`, "aria-selected": "false", onmousedown: (event) => { event.preventDefault(); pick(value); } }, visible(value, 300))));
       choices.hidden = !found.length || document.activeElement !== input;
@@ -68,6 +70,6 @@ export function completedFields(rows, ref, page, onchange) {
     return h("div", { class: "field-row" }, h("label", { for: id }, h("bdi", {}, visible(name, 200)), row?.required ? h("span", { class: "required" }, " required") : null), h("div", { class: "combo" }, input, choices), row?.description ? h("p", { class: "note" }, visible(row.description, 1000)) : null);
   }
 
-  return { element, values };
+  return { element, values, suggested: () => last };
 }
 

@@ -19,7 +19,7 @@ export function promptView(item, page) {
   const bar = runner("Get", async (options) => {
     last = await page.connection.request("prompts/get", { name: item.key, arguments: fields.values() }, { ...options, about: item.key });
     return messagesView(last, page);
-  }, [commandMenu(what, page), saveMenu(() => ({ ...what(), answer: last }), page)]);
+  }, [commandMenu(what, page), saveMenu(() => ({ ...what(), answer: last, suggested: fields.suggested() }), page)]);
   const section = given.length ? h("section", { class: "arguments", "aria-label": "Arguments" }, h("h3", {}, "Arguments"), fields.element) : null;
   return { element: h("article", { class: "definition-view" }, heading(item), section, bar.element, bar.place), call: bar.run, cancel: bar.cancel, isRunning: bar.isRunning };
 }

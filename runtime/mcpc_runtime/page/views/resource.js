@@ -50,7 +50,7 @@ export function templateView(item, page) {
   const bar = runner("Read", async (options) => {
     last = await read(page, what().uri, options);
     return readView(last, page);
-  }, [commandMenu(what, page), saveMenu(() => ({ ...what(), answer: last }), page)]);
+  }, [commandMenu(what, page), saveMenu(() => ({ ...what(), answer: last, suggested: fields.suggested() }), page)]);
   shown.textContent = visible(expand(item.key, {}), 2000);
   const element = h("article", { class: "definition-view" }, heading(item, resourceFacts(item.entry)), h("section", { class: "arguments", "aria-label": "Variables" }, h("h3", {}, "Variables"), fields.element, h("p", { class: "note" }, "URI ", shown)), bar.element, bar.place);
   return { element, call: bar.run, cancel: bar.cancel, isRunning: bar.isRunning };

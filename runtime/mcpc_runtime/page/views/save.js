@@ -22,7 +22,9 @@ function openForm(asked, what, page) {
   async function save(event) {
     event.preventDefault();
     problem.textContent = "";
-    const body = { name: name.value.trim(), [what.kind]: subject, ...(what.kind === "resource" ? {} : { arguments: new Raw(what.text || "{}") }), ...(era.value ? { era: era.value } : {}), expect: kinds[Number(expect.value)][1] };
+    const chosen = kinds[Number(expect.value)][1];
+    const called = { [what.kind]: subject, ...(what.kind === "resource" ? {} : { arguments: new Raw(what.text || "{}") }), expect: chosen };
+    const body = { name: name.value.trim(), ...(era.value ? { era: era.value } : {}), ...(chosen === what.suggested?.expect ? what.suggested : called) };
     try {
       const saved = await page.dev.saveTest(body);
       done.textContent = `saved in ${visible(saved.path, 300)}`;
@@ -46,5 +48,6 @@ function expectations(what) {
   if (texts.length === 1 && !result.isError) rows.push(["this text", { text: texts[0] }]);
   if (what.entry?.outputSchema && !result?.isError) rows.push(["a result that fits the output schema", { schema: true }]);
   rows.push(["no error", {}]);
+  if (what.suggested) rows.push([`these suggestions for ${visible(what.suggested.complete.argument, 80)}`, what.suggested.expect]);
   return rows;
 }
