@@ -48,7 +48,7 @@ class Served:
     """What is served, and how.
 
     `path`: the built file.  `folder`: the working folder of its processes.  `tools`: input schemas by name.
-    `variables`: of every process.  `seconds`: how long a call may take.
+    `variables`: of every process.  `seconds`: how long a call may take.  `start`: the words before the path.
     """
 
     path: Path
@@ -56,6 +56,7 @@ class Served:
     tools: Mapping[str, Any]
     variables: Mapping[str, str] = field(default_factory=dict)
     seconds: float = 60.0
+    start: tuple[str, ...] = START_BY_PYTHON
 
     def with_variables(self, more: Mapping[str, str]) -> Served:
         """Return the same with more variables."""
@@ -203,14 +204,14 @@ def stdio_server(served: Served, errors: Path) -> Iterator[SharedProcess]:
     """Start the server over pipes and yield its messages."""
     with errors.open("wb") as stream:
         options = {"stderr": stream, "cwd": served.folder, "more": served.variables}
-        with started_server([*START_BY_PYTHON, str(served.path)], **options) as transport:
+        with started_server([*served.start, str(served.path)], **options) as transport:
             yield SharedProcess(transport, AnswerList().respond)
 
 
 @contextmanager
 def http_server(served: Served, errors: Path) -> Iterator[str]:
     """Start the server on a free port of the loopback address and yield the address of its endpoint."""
-    words = [*START_BY_PYTHON, str(served.path), "serve", "--http", "127.0.0.1:0"]
+    words = [*served.start, str(served.path), "serve", "--http", "127.0.0.1:0"]
     with errors.open("wb") as stream:
         streams: dict[str, Any] = {"stdin": subprocess.DEVNULL, "stdout": stream, "stderr": stream}
         process = programs.start_program("server", words, cwd=served.folder, more=served.variables, **streams)
