@@ -1,6 +1,6 @@
 """Measure how soon the language server answers a keystroke: `python bench/language_server.py [--tools 10 100 1000]`.
 
-A real client types into the middle of a project of N tools, in one file or in a file each, with Python handlers; one
+A real client types into the middle of a project of N tools, of ours or in another system's format (`--forms`); one
 character in 250 ms, as people do. Printed are milliseconds from the change to `publishDiagnostics`: median and 95th
 percentile, and the median's ratio to a server that only answers (a hover outside of any project).
 """

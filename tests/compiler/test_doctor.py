@@ -8,6 +8,7 @@ import re
 import sys
 import zipfile
 from dataclasses import dataclass, field
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -220,6 +221,15 @@ def temporary_folder_gone(home: Home) -> None:
 @fault(check_temporary, "mounted with noexec … set TMPDIR")
 def temporary_folder_without_programs(home: Home) -> None:
     home.environment.setattr(folders, "is_noexec", lambda _: True)
+
+
+@pytest.mark.parametrize(("flags", "answer"), [(8, True), (0, False), (7, False)])
+def test_a_folder_from_which_no_program_runs(
+    flags: int, answer: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(os, "ST_NOEXEC", 8, raising=False)
+    monkeypatch.setattr(os, "statvfs", lambda _: SimpleNamespace(f_flag=flags), raising=False)
+    assert folders.is_noexec(tmp_path) is answer
 
 
 @fault(check_file, "is damaged … build it again")

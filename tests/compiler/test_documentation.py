@@ -13,6 +13,7 @@ import pytest
 
 from mcpc.cli.docs import cases_of
 from mcpc.documentation import FORMATS, page_of
+from mcpc.documentation.page import setting_row
 from mcpc.documentation.schema_view import MAX_DEPTH, Row, schema_view
 from support.artifact import build, mcpc
 from support.files import write_files
@@ -242,6 +243,18 @@ def test_a_page_names_clients_and_settings() -> None:
     text = FORMATS["markdown"](page_of(FACTS, {}))
     for words in ("### Claude Desktop", "### Cursor", "KEY", "~/.cursor/mcp.json", "<KEY>"):
         assert words in text
+
+
+@pytest.mark.parametrize(
+    ("item", "facts"),
+    [
+        ({"name": "A"}, ("optional",)),
+        ({"name": "A", "required": True, "type": "string", "secret": True}, ("required", "string", "secret")),
+        ({"name": "A", "choices": ["x", 1], "default": "x"}, ("optional", "one of x, 1", "default x")),
+    ],
+)
+def test_a_setting_has_its_facts(item: dict[str, Any], facts: tuple[str, ...]) -> None:
+    assert tuple(filter(None, setting_row(item).facts)) == facts
 
 
 def test_pages_of_a_project_and_of_its_file_are_equal_and_have_no_path(tmp_path: Path) -> None:

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 
 Scanner: Any = getattr(yaml, "CLoader", yaml.Loader)
 """The scanner of libyaml is eight times as fast."""
-MAX_CHARACTERS = 1_000_000
+MAX_CHARACTERS = 1_000_000 if hasattr(yaml, "CLoader") else 100_000
+"""Behind so many characters nothing is proposed; they are read within half a second."""
 MAX_PASSED_OVER = 8
 MAX_LINES = 200
 """At most so many lines behind the cursor are looked at."""

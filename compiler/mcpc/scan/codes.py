@@ -75,8 +75,17 @@ CODES: dict[str, RiskCode] = {
         DESCRIBE,
     ),
     "SCAN111": RiskCode(
-        M, "text claims that the person has agreed",
-        "A description cannot know that; the claim makes a model skip questions.", DESCRIBE,
+        M, "text claims consent or authority",
+        "A description cannot know who has agreed or ordered something; the claim makes a model skip questions.",
+        DESCRIBE,
+    ),
+    "SCAN112": RiskCode(
+        M, "text waits for a condition to do something else",
+        "What happens only on some day or word is not seen by the person who tries the tool.", DESCRIBE,
+    ),
+    "SCAN113": RiskCode(
+        M, "text tells the model what to claim about the server",
+        "A person who asks the model gets the answer of the server's author.", DESCRIBE,
     ),
     "SCAN201": RiskCode(
         H, "text changes how a tool of another server is used",

@@ -76,7 +76,7 @@ def findings(hits: Iterable[tuple[ServerTexts, Hit]]) -> Iterator[Finding]:
 def finding_of(server: ScannedServer, hit: Hit) -> Finding:
     """Return a hit with its message, its excerpt and its position in a project."""
     row = CODES[hit.code]
-    message = f"{row.title}: {hit.detail}" if hit.detail else row.title
+    message = f"{row.title}: {masked(hit.detail)}" if hit.detail else row.title
     position = server.locate(hit) if server.locate else None
     return Finding(
         hit.code, row.risk, server.name, server.target, hit.text, visible(message), excerpt_of(hit), position

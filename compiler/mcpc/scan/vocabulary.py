@@ -7,7 +7,10 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
+from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
+
+from mcpc.scan.phrases import phrases_at
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -34,7 +37,7 @@ PHRASES = {
         "this, the action"
     ),
     "person": (
-        "user, users, human, humans, person, people, operator, anyone, customer, them, developer, owner, end-user, "
+        "user, users, human, humans, person, operator, anyone, customer, them, developer, owner, end-user, "
         "user's, person's, customer's"
     ),
     "ask": "asking, confirming, confirmation, approval, permission, consent, consulting, prompting, requesting",
@@ -212,7 +215,8 @@ PRIVATE_PATH = re.compile(
 IDENTIFIER = re.compile(
     r"(?<![a-z0-9])[a-z][a-z0-9]{0,40}(?:[_-][a-z0-9]{1,40}){1,12}|(?<![a-z0-9])[a-z]{1,40}(?:\.[a-z_]{1,40}){1,6}"
 )
-PATTERNS = {"external": EXTERNAL, "private path": PRIVATE_PATH}
+OTHER_SCHEME = re.compile(r"^(?!https?:)[a-z][a-z0-9+.-]{1,30}://")
+PATTERNS = {"external": EXTERNAL, "private path": PRIVATE_PATH, "other scheme": OTHER_SCHEME}
 """Meanings that a single word has by its form."""
 
 
@@ -245,6 +249,8 @@ def occurrences(sentence: Sequence[FoldedWord]) -> dict[str, list[Occurrence]]:
             end = number + len(phrase)
             if len(phrase) == 1 or tuple(words[number:end]) == phrase:
                 found[meaning].append(Occurrence(number, end))
+        for meaning, end in phrases_at(words, number):
+            found[meaning].append(Occurrence(number, end))
         for meaning in _meanings_by_form(word):
             found[meaning].append(Occurrence(number, number + 1))
     return found
@@ -275,3 +281,33 @@ def sequence(
                 later.append((nearest[0], one))
         reached = later
     return reached[0] if reached else None
+
+
+def together(
+    found: Mapping[str, list[Occurrence]], meanings: Sequence[str], width: int
+) -> tuple[Occurrence, ...] | None:
+    """Return occurrences of all meanings, in any order, within `width` words, none of which share a word.
+
+    For each occurrence of the first meaning the nearest of each other one counts, so that the search is linear.
+    """
+    rows = [found.get(meaning, ()) for meaning in meanings]
+    if not all(rows):
+        return None
+    at = [0] * len(rows)
+    for anchor in rows[0]:
+        chosen = [anchor]
+        for number, row in enumerate(rows[1:], 1):
+            while at[number] + 1 < len(row) and _distance(row[at[number] + 1], anchor) <= _distance(
+                row[at[number]], anchor
+            ):
+                at[number] += 1
+            chosen.append(row[at[number]])
+        ordered = sorted(chosen)
+        apart = all(one.end <= other.start for one, other in pairwise(ordered))
+        if apart and ordered[-1].end - ordered[0].start <= width:
+            return tuple(ordered)
+    return None
+
+
+def _distance(one: Occurrence, other: Occurrence) -> int:
+    return abs(one.start - other.start)

@@ -11,7 +11,8 @@ from mcpc.sources import Source
 from mcpc.testing.case_files import read_cases
 from mcpc.testing.client import header_value, reply_of
 from mcpc.testing.expectations import Judging, at_pointer, differences, same
-from mcpc.testing.model import NOTHING, Reply
+from mcpc.testing.model import NOTHING, Mismatch, Reply
+from mcpc.testing.reports import mismatch_lines
 
 OUTPUT = compile({"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]})
 STRUCTURED = {"n": 3, "list": [{"a/b": None}]}
@@ -75,3 +76,9 @@ def test_texts_of_each_kind():
 def test_header_values():
     assert [header_value(each) for each in ("plain", True, 3)] == ["plain", "true", "3"]
     assert all(header_value(each).startswith("=?base64?") for each in ("ü", " a", "a\nb", "=?x"))
+
+
+@pytest.mark.parametrize(("length", "caret"), [(10, 11), (67, 68), (68, None)])
+def test_a_caret_is_below_the_first_difference_where_there_is_room(length, caret):
+    lines = mismatch_lines(Mismatch("text", "x" * length + "a", "x" * length + "b"))
+    assert lines[2:] == ([] if caret is None else [" " * (caret + 9) + "^"])

@@ -42,6 +42,7 @@ def _entry(finding: Finding) -> dict[str, object]:
         "risk": finding.risk.value,
         "title": CODES[finding.code].title,
         "message": finding.message,
+        "why": CODES[finding.code].why,
         "advice": CODES[finding.code].advice,
         "server": finding.server,
         "target": finding.target,

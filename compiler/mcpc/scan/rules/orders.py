@@ -7,19 +7,19 @@ decoded parts of a text are read as well, because that is where orders are hidde
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from mcpc.scan.model import Hit, Role
 from mcpc.scan.payloads import payloads
 from mcpc.scan.readings import fold, sentences
-from mcpc.scan.vocabulary import occurrences, sequence
+from mcpc.scan.vocabulary import Occurrence, occurrences, sequence, together
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from mcpc.scan.model import Text
     from mcpc.scan.readings import FoldedWord
-    from mcpc.scan.vocabulary import Occurrence
 
 
 class Order(NamedTuple):
@@ -44,7 +44,7 @@ ORDERS = (
     Order("SCAN101", ("act", "secretly"), 5, needs=("must", "you must", "before", "also")),
     Order("SCAN101", ("keep", "this", "hidden"), 3, needs=("person",)),
     Order("SCAN101", ("keep", "this", "person"), 3),
-    Order("SCAN101", ("without", "tell", "person"), 1, needs=("must", "you must", "cue"), unless=("discussion", "not")),
+    Order("SCAN101", ("without", "tell", "person"), 1, needs=("must", "you must"), unless=("discussion", "not")),
     Order("SCAN102", ("without", "ask", "person"), 3, needs=("must", "you must")),
     Order("SCAN102", ("not", "ask", "person"), 3, unless=("discussion", "without")),
     Order("SCAN102", ("not", "question", "person", "consent"), 3, unless=("discussion", "without")),
@@ -81,11 +81,73 @@ ORDERS = (
     Order("SCAN202", ("best", "other tools"), 6),
     Order("SCAN201", ("all mail", "must", "routed"), 3),
 )
+
+
+class Intent(NamedTuple):
+    """A row: meanings in any order within `width` words of one sentence; `unless`: a meaning that excludes it."""
+
+    code: str
+    meanings: tuple[str, ...]
+    width: int = 14
+    unless: tuple[str, ...] = ("discussion",)
+
+
+INTENTS = (
+    Intent("SCAN101", ("conceal", "step", "from audience")),
+    Intent("SCAN101", ("never say", "step"), 5),
+    Intent("SCAN101", ("never said", "from audience"), 8),
+    Intent("SCAN101", ("leave out", "your output")),
+    Intent("SCAN101", ("unaware", "so", "audience")),
+    Intent("SCAN101", ("pretend", "your output"), 10),
+    Intent("SCAN101", ("without telling", "act"), unless=("discussion", "not")),
+    Intent("SCAN101", ("present", "pretend"), 10),
+    Intent("SCAN103", ("cancelled", "model rules"), 12),
+    Intent("SCAN103", ("obey", "foreign orders"), 14),
+    Intent("SCAN103", ("new mode", "model"), 12),
+    Intent("SCAN103", ("new mode", "cancelled"), 16),
+    Intent("SCAN103", ("turn down", "model"), 12),
+    Intent("SCAN104", ("look into", "private place", "as input"), 24),
+    Intent("SCAN104", ("look into", "private path", "as input"), 24),
+    Intent("SCAN104", ("look into", "private path", "any means"), 24),
+    Intent("SCAN104", ("look into", "other scheme", "put in", "into answer"), 30),
+    Intent("SCAN105", ("put in", "secret noun", "into answer"), 14),
+    Intent("SCAN105", ("put in", "private data", "into answer"), 14),
+    Intent("SCAN105", ("must call", "secret noun", "environment"), 16),
+    Intent("SCAN105", ("into field", "must", "conversation data"), 20),
+    Intent("SCAN106", ("trigger", "calls", "others", "also call"), 16),
+    Intent("SCAN105", ("hand over", "conversation data", "into field"), 20),
+    Intent("SCAN105", ("hand over", "private data", "into field"), 18),
+    Intent("SCAN105", ("hand over", "private path", "into field"), 18),
+    Intent("SCAN105", ("hand over", "conversation data", "verbatim"), 18),
+    Intent("SCAN108", ("hand over", "private data", "external"), 16),
+    Intent("SCAN108", ("exfiltrate",)),
+    Intent("SCAN108", ("hand over", "conversation data", "external"), 16),
+    Intent("SCAN106", ("this one", "run this", "ahead", "others"), 20),
+    Intent("SCAN106", ("others", "must", "run this", "ahead"), 20),
+    Intent("SCAN202", ("others", "displaced"), 12),
+    Intent("SCAN202", ("others", "route"), 14),
+    Intent("SCAN112", ("trigger", "event", "harm"), 24),
+    Intent("SCAN112", ("trigger", "event", "external"), 24),
+    Intent("SCAN113", ("event", "claim that"), 20),
+    Intent("SCAN111", ("authority", "ordains", "model"), 20),
+    Intent("SCAN111", ("authority", "ordains", "no questions"), 24),
+    Intent("SCAN102", ("no questions", "model", "must"), 16),
+    Intent("SCAN110", ("unless done", "loss"), 24),
+    Intent("SCAN110", ("loss", "model"), 10),
+    Intent("SCAN202", ("only this",)),
+    Intent("SCAN109", ("pipe to shell", "external"), 16),
+    Intent("SCAN109", ("write", "take rights"), 14),
+    Intent("SCAN102", ("unguard",), 14),
+    Intent("SCAN102", ("harm", "against will"), 16),
+)
 TAGS = re.compile(
-    r"</?\s{0,3}(important|system|secret|hidden|admin|sys|override|system[-_ ](?:prompt|reminder|message|note)"
-    r"|assistant|(?:hidden|secret|private)[-_ ]instructions?|ai[-_ ]instructions?)\s{0,3}/?>"
+    r"</?\s{0,3}(important|system|hidden|sys|override|system[-_ ](?:prompt|reminder|message|note)"
+    r"|(?:critical|mandatory|urgent|priority|hidden|secret|internal|private|admin|system|ai|llm|model|agent|assistant)"
+    r"[-_ ](?:instruction|rule|directive|order|override|command|message|prompt)s?)\s{0,3}/?>"
+    r"|</\s{0,3}(?:secret|admin|assistant)\s{0,3}>"
     r"|\[/?inst\]|<</?sys>>|<\|(?:im_start|im_end|system|user|assistant|endoftext|eot_id|start_header_id)\|>"
     r"|^\s{0,8}#{2,6}\s{0,3}(?:system|assistant|instruction)s?\s{0,3}:"
+    r"|-{3,20}\s{0,4}(?:end|begin) of (?:the |this )?(?:tool |user |system )?(?:description|prompt|message|instruction)"
     r"|\[(?:system|assistant)(?: (?:message|note|prompt|override|instructions?))?\]",
     re.MULTILINE,
 )
@@ -95,6 +157,11 @@ SPEAKER = re.compile(
 """A line of a conversation.  An argument `system:` of a docstring is none, so that case matters."""
 PIPED = re.compile(r"\b(?:curl|wget|iwr|irm)\b[^|\n]{3,200}\|\s{0,5}(?:sudo\s)?(?:ba|z|da)?(?:sh|iex|python3?)\b")
 ROLES = frozenset({Role.PROSE, Role.VALUE, Role.CONTENTS, Role.NAME})
+BEFORE_FIELD = frozenset(
+    {"as", "in", "into", "to", "under", "with", "give", "called", "parameter", "field", "argument"}
+)
+QUOTES = "\"'`\u201c\u201d\u2018\u2019*"
+MAX_WORDS = 60
 SHORTEST = 12
 """Characters of the shortest text that can be an order."""
 
@@ -110,7 +177,8 @@ def find_orders(text: Text) -> Iterator[Hit]:
             yield hit
     for payload in payloads(text.text):
         for hit in _orders(text, payload.text):
-            yield Hit(hit.code, text, payload.start, payload.end, f"in {payload.encoding}", payload.text)
+            detail = f"{hit.detail} in {payload.encoding}".strip()
+            yield Hit(hit.code, text, payload.start, payload.end, detail, payload.text)
 
 
 def _readable(text: Text) -> str:
@@ -121,25 +189,51 @@ def _readable(text: Text) -> str:
 def _orders(text: Text, read: str) -> Iterator[Hit]:
     folded = fold(read)
     for sentence in sentences(folded):
-        yield from _orders_of_sentence(text, sentence)
+        yield from _orders_of_sentence(text, sentence, read)
     for code, pattern in (("SCAN107", TAGS), ("SCAN109", PIPED)):
         found = pattern.search(folded.text)
         if found:
-            yield Hit(code, text, folded.original(found.start()), folded.original(found.end() - 1) + 1)
+            start, end = folded.original(found.start()), folded.original(found.end() - 1) + 1
+            yield Hit(code, text, start, end, _said([read[start:end]]))
     found = SPEAKER.search(read)
     if found:
-        yield Hit("SCAN107", text, *found.span())
+        yield Hit("SCAN107", text, *found.span(), _said([found[0]]))
 
 
-def _orders_of_sentence(text: Text, sentence: Sequence[FoldedWord]) -> Iterator[Hit]:
+def _orders_of_sentence(text: Text, sentence: Sequence[FoldedWord], read: str) -> Iterator[Hit]:
     found = occurrences(sentence)
+    found["into field"] = sorted([*found.get("into field", ()), *_quoted_fields(sentence, read)])
     for order in ORDERS:
         if order.meanings[0] not in found or order.meanings[-1] not in found:
             continue
         ends = sequence(found, order.meanings, order.gap)
         if ends and _applies(order, found, ends):
             first, last = sentence[ends[0].start], sentence[ends[1].end - 1]
-            yield Hit(order.code, text, first.start, last.end)
+            yield Hit(order.code, text, first.start, last.end, _said([read[first.start : last.end]]))
+    for intent in INTENTS:
+        chosen = together(found, intent.meanings, intent.width)
+        if chosen and not any(meaning in found for meaning in intent.unless) and not _is_negated(found, chosen[0]):
+            words = [read[sentence[one.start].start : sentence[one.end - 1].end] for one in chosen]
+            first, last = sentence[chosen[0].start], sentence[chosen[-1].end - 1]
+            yield Hit(intent.code, text, first.start, last.end, _said(words))
+
+
+def _quoted_fields(sentence: Sequence[FoldedWord], read: str) -> Iterator[Occurrence]:
+    """Yield names in quotes after a word such as `as`: `pass it as "note"` names an argument."""
+    for number, (before, word) in enumerate(pairwise(sentence)):
+        around = read[word.start - 1 : word.start], read[word.end : word.end + 1]
+        if before.text in BEFORE_FIELD and all(each and each in QUOTES for each in around):
+            yield Occurrence(number, number + 2)
+
+
+def _is_negated(found: Mapping[str, Sequence[Occurrence]], first: Occurrence) -> bool:
+    """Tell whether a word just before the first word of an order reverses it."""
+    return any(0 <= first.start - one.end <= 1 for one in found.get("not", ()))
+
+
+def _said(words: Sequence[str]) -> str:
+    """Return the words that make a text an order, for a report."""
+    return ", ".join(f"`{' '.join(word.split())[:MAX_WORDS]}`" for word in words)
 
 
 def _applies(order: Order, found: Mapping[str, Sequence[Occurrence]], ends: tuple[Occurrence, Occurrence]) -> bool:

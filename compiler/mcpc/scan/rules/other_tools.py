@@ -13,7 +13,7 @@ from mcpc.scan.confusables import skeleton
 from mcpc.scan.model import Hit, Role, Text
 from mcpc.scan.readings import fold, sentences
 from mcpc.scan.rules.tool_names import word_set
-from mcpc.scan.vocabulary import IDENTIFIER, Occurrence, occurrences, sequence
+from mcpc.scan.vocabulary import IDENTIFIER, Occurrence, occurrences, sequence, together
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -27,6 +27,15 @@ REDIRECTING = frozenset(
 )
 """Words that make a sentence about an unknown tool an order."""
 GAP_TO_ORDER = 12
+STEERED = (
+    ("mention", "trigger", "is used", "alter", "parameter of it"),
+    ("mention", "trigger", "calls", "alter", "parameter of it"),
+    ("mention", "works only", "this tool"),
+    ("mention", "trigger", "is used", "instead"),
+    ("mention", "must call", "beforehand", "trigger"),
+)
+"""Meanings that, in any order, steer the use of a tool that is mentioned."""
+WIDTH = 20
 KINDS_OF_TOOL = word_set(
     "email mail payment file search browser shell terminal calendar messaging transfer banking trading database "
     "git slack sms write read fetch weather crypto wallet upload"
@@ -65,6 +74,9 @@ def _of_sentence(text: Text, sentence: Sequence[FoldedWord], own: set[str], fore
         ends = _redirected(found, sentence, is_known=is_known)
         if ends:
             yield _hit("SCAN201", text, sentence, *ends)
+        steered = next(filter(None, (together(found, row, WIDTH) for row in STEERED)), None)
+        if steered:
+            yield _hit("SCAN201", text, sentence, steered[0], steered[-1])
         displaced = sequence(found, ("instead of", "mention"), 2) if is_known else None
         if displaced:
             yield _hit("SCAN202", text, sentence, *displaced)
