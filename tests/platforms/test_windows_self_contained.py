@@ -15,7 +15,6 @@ import pytest
 from mcpc.launchers.windows_interpreter import bundled_interpreter, read_embeddable
 from mcpc.selfcontained import embeddable_library
 from support import artifact
-from support.needs import lacking
 from support.windows_prefix import Prefix, own_prefix, windows_path
 from support.windows_programs import report, reporter
 
@@ -256,7 +255,7 @@ def test_the_cache_may_be_anywhere(name: str, prefix: Prefix, program: Path, tmp
 
 def test_the_minimal_library_has_all_that_is_imported(prefix: Prefix, root: Path, tmp_path: Path) -> None:
     if MINOR not in prefix.pythons:
-        lacking(f"no Python {MINOR} for Windows is installed here")
+        pytest.skip(f"Wine has no Python {MINOR}, whose library this Python could reduce")
     (tmp_path / "project").mkdir()
     (tmp_path / "project/server.json").write_text('{"serverInfo": {"name": "small", "version": "1"}}')
     (tmp_path / "project/tools.py").write_text(TOOLS, "utf-8")
