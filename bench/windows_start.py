@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import zipapp
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -95,16 +96,27 @@ def subjects(starts: Starts) -> dict[str, tuple[Sequence[str], bool]]:
     alone = starts.written("alone.exe", reporter(MINOR, interpreter=interpreter))
     server_exe = starts.written("server.exe", windows_file(archive, "x64", choice))
     server_alone = starts.written("server-alone.exe", windows_file(archive, "x64", choice, interpreter))
+    empty = starts.folder / "empty.pyz"
+    zipapp.create_archive(empty_program(starts.folder / "empty"), empty)
     by_python = (python, "-I", "-S", "-c", START)
     return {
         "python -I -c pass": ((python, "-I", "-c", "pass"), False),
         "a program, by Python": ((*by_python, windows_path(program), *end), False),
         "a program, by the launcher": ((program, *end), False),
         "a program, self-contained": ((alone, *end), False),
-        "server.pyz, by Python": ((*by_python, windows_path(server)), True),
+        "an empty archive, by its name": ((python, windows_path(empty)), False),
+        "server.pyz, by its name": ((python, windows_path(server)), True),
+        "server.pyz, by the first line": ((*by_python, windows_path(server)), True),
         "server.exe": ((server_exe,), True),
         "server.exe, self-contained": ((server_alone,), True),
     }
+
+
+def empty_program(folder: Path) -> Path:
+    """Write a program that does nothing: Python imports `runpy` for an archive, whatever is in it."""
+    folder.mkdir()
+    (folder / "__main__.py").write_text("")
+    return folder
 
 
 def main() -> None:

@@ -12,10 +12,10 @@ gc.disable()
 
 import zipimport  # noqa: E402
 
-try:
-    import posix
-except ImportError:  # Windows
+if sys.platform == "win32":  # a module that is missing would be looked for in every folder
     import nt as posix
+else:
+    import posix
 
 BUNDLE = "BUNDLE"
 BY_FIRST_LINE = "z" in globals()

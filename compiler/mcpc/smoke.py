@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+import zipfile
 from typing import TYPE_CHECKING
 
 from mcpc import programs
@@ -16,6 +17,8 @@ SECONDS = 30
 START_BY_PYTHON = (sys.executable, "-ISc", START)
 START_ALONE: tuple[str, ...] = ()
 """How a self-contained file starts."""
+BYTECODE = "__main__.pyc"
+"""What another Python starts; self-contained files with a minimal library do without."""
 CLIENT = {"name": "mcpc build", "version": "1"}
 META = {"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {}}
 REQUESTS: tuple[tuple[str, dict[str, object]], ...] = (
@@ -23,6 +26,12 @@ REQUESTS: tuple[tuple[str, dict[str, object]], ...] = (
     ("server/discover", {"_meta": META}),
     ("ping", {}),
 )
+
+
+def start_of(path: Path) -> tuple[str, ...]:
+    """Return how a built file starts: with this Python as its own prologue would; alone if no other can start it."""
+    with zipfile.ZipFile(path) as archive:
+        return START_BY_PYTHON if BYTECODE in archive.NameToInfo else START_ALONE
 
 
 class SmokeError(Exception):

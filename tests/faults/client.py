@@ -39,7 +39,7 @@ COMMAND_SERVER = "support/command_server.py"
 """The process that runs compiler commands for all tests: no server started it."""
 WINE_SERVICES = ("/usr/lib/wine/wineserver", "C:\\windows\\system32\\", "start.exe ")
 """How the commands of Wine's services begin: any process of a prefix may start them, and they outlive it for all others."""
-ORPHAN_SECONDS, ORPHAN_SECONDS_OF_WINE = 3.0, 20.0
+ORPHAN_SECONDS = 3.0
 """How long after its server's end a process may still be there."""
 
 Message = dict[str, Any]
@@ -415,8 +415,10 @@ class Server:
     def wake(self) -> None:
         """Leave to other tests what came below this process while nobody asked the server for anything.
 
-        It lives as long as many tests do, some of which start servers that live as long.
+        It lives as long as many tests do, some of which start servers that live as long.  Its orphans fall to this process
+        again, which the end of another server has changed.
         """
+        adopt(True)
         table = processes()
         own = {self.pid, *(process.pid for process in (*below([self.pid], table), *carrying(self.mark, table)))}
         for process in below([os.getpid()], table):
@@ -482,8 +484,7 @@ class Server:
             if problems:
                 self.process.kill()
                 self.process.wait()
-            # Wine takes its time to end a process whose status is known already, if the machine is busy.
-            left = self.left(ORPHAN_SECONDS_OF_WINE if self.starts_services else ORPHAN_SECONDS)
+            left = self.left(ORPHAN_SECONDS)
             problems += [f"left behind: {process}" for process in left[:5]]
             for thread in self._threads:
                 thread.join(2 * slack())

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import pytest
 from click.testing import CliRunner
 
-from mcpc.cli import cli
+from mcpc.cli import cli, release
 from support.needs import ROOT
 
 if TYPE_CHECKING:
@@ -134,6 +134,15 @@ def test_a_version_that_is_too_low_is_told_by_the_verdicts_of_the_project(home: 
         project.write('[tool.mcpc.diff.severity]\ninput-schema-narrowed = "cosmetic"\n')
     done = mcpc(*words, folder=home)
     assert "note: the changes call for version 1.0.1; 1.0.0 is too low" in done.stderr
+
+
+def test_a_previous_release_that_is_not_there_is_told_before_anything_is_built(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(release, "build_server", lambda *_: pytest.fail("it was built"))
+    done = CliRunner().invoke(cli, ["release", str(home / "files"), "--since", str(home / "gone.pyz")])
+    assert done.exit_code == 2
+    assert "gone.pyz' does not exist" in done.output
 
 
 def test_a_folder_with_other_files_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -231,6 +231,12 @@ def test_a_minimal_file_is_small(server: Path, tmp_path: Path) -> None:
     (tmp_path / "project/tools.py").write_text(SMALL)
     small = built(tmp_path / "project", tmp_path / "small", "--minimal-library")
     assert called(small, "half", number=1) == "0.5"
+    (tmp_path / "half.yaml").write_text(
+        "tests:\n  - tool: half\n    arguments: {number: 1}\n    expect: {text: '0.5'}\n"
+    )
+    done = mcpc("test", small, "--cases", tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert mcpc("call", small, "half", "number=1").stdout == "0.5\n"
     assert small.stat().st_size <= LARGEST_MINIMAL
 
 

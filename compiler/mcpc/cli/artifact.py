@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import tempfile
 import zipfile
 from contextlib import contextmanager
@@ -15,7 +14,7 @@ from mcpc import programs
 from mcpc.cli import command_options, messages
 from mcpc.cli.build_steps import build_project, write_artifact
 from mcpc.cli.built_contents import FACTS
-from mcpc.pack.prologue import START
+from mcpc.smoke import start_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -67,5 +66,5 @@ def require_artifact(path: Path) -> None:
 
 
 def start_command(path: Path, *words: str) -> list[str]:
-    """Return the command that starts a built file with this interpreter, as its own shell prologue would."""
-    return [sys.executable, "-ISc", START, str(path.resolve()), *words]
+    """Return the command that starts a built file."""
+    return [*start_of(path), str(path.resolve()), *words]

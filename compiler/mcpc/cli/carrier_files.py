@@ -73,7 +73,7 @@ def write_file(target: Path, data: bytes, mode: int = PLAIN) -> None:
 def write_folder(target: Path, files: Iterable[CarrierFile]) -> None:
     """Write a new folder, whole or not at all; an earlier one that a carrier wrote must be removed first."""
     if target.exists() and (not target.is_dir() or any(target.iterdir())):
-        raise click.UsageError(messages.ALREADY_EXISTS.format(path=target))
+        raise click.UsageError(messages.OUTPUT_EXISTS.format(path=target))
     with refuse_unwritable(target):
         place = Path(os.path.realpath(target))
         place.parent.mkdir(parents=True, exist_ok=True)

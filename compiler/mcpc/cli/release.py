@@ -49,7 +49,12 @@ PYPROJECT = "pyproject.toml"
     show_default=True,
     help="Folder to write; an earlier release in it is replaced.",
 )
-@click.option("--since", metavar="FILE", help="Previous release (a built file or a snapshot): write notes of changes.")
+@click.option(
+    "--since",
+    type=click.Path(exists=True),
+    metavar="FILE",
+    help="Previous release (a built file or a snapshot): write notes of changes.",
+)
 @click.option("--source-uri", default="", metavar="URI", help="Where the sources are, git+https://…: add the commit.")
 @command_options.build_options
 @click.pass_context

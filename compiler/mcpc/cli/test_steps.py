@@ -17,6 +17,7 @@ from mcpc.cli.built_contents import artifact_contents
 from mcpc.diagnostics import in_order
 from mcpc.diagnostics.suggestions import quoted
 from mcpc.ir.uri_templates import TemplateError, parse_template
+from mcpc.smoke import start_of
 from mcpc.testing.case_files import FOLDER, SUFFIXES, case_sources, read_cases, unknown_targets
 from mcpc.testing.coverage import completed_arguments
 from mcpc.testing.last_failed import failed_cases
@@ -140,7 +141,7 @@ def served_target(
         facts["tools"] = facts["tools"] if is_list(facts.get("tools")) else []
         folder = (target if target.is_dir() else Path()).resolve()
         inputs = {tool["name"]: tool.get("inputSchema") for tool in facts["tools"]}
-        yield Served(path.resolve(), folder, inputs, artifact_environment(target), seconds), facts
+        yield Served(path.resolve(), folder, inputs, artifact_environment(target), seconds, start_of(path)), facts
 
 
 def selection_of(own: Mapping[str, Any], facts: Mapping[str, Any]) -> VariantSelection:

@@ -48,7 +48,7 @@ class Served:
     """What is served, and how.
 
     `path`: the built file.  `folder`: the working folder of its processes.  `tools`: input schemas by name.
-    `variables`: of every process.  `seconds`: how long a call may take.
+    `variables`: of every process.  `seconds`: how long a call may take.  `start`: the words before the path.
     """
 
     path: Path
@@ -56,6 +56,7 @@ class Served:
     tools: Mapping[str, Any]
     variables: Mapping[str, str] = field(default_factory=dict)
     seconds: float = 60.0
+    start: tuple[str, ...] = START_BY_PYTHON
 
     def with_variables(self, more: Mapping[str, str]) -> Served:
         """Return the same with more variables."""
@@ -127,13 +128,18 @@ class Connection:
         self._served = served
         self._running: dict[str, RunningServer] = {}
         self._locks = {transport: threading.Lock() for transport in STARTS}
+        self._is_over = False
 
     def __enter__(self) -> Connection:
         return self
 
     def __exit__(self, *_: object) -> None:
-        for transport, running in [*self._running.items()]:
-            self._end(transport, running)
+        self._is_over = True
+        for transport, lock in self._locks.items():
+            with lock:
+                running = self._running.pop(transport, None)
+            if running is not None:
+                running.end()
 
     def call(self, case: Case, variant: Variant) -> Reply:
         """Return the reply to the call of a case; raise ConversationError if there is none."""
@@ -153,14 +159,16 @@ class Connection:
             before = running.log_size()
             conversation = running.take(route, self._served.tools)
             reply = conversation.call(kind, params, answers, self._served.seconds)
+            running.give_back(route, conversation)
+            return replace(reply, log=running.log(before)) if reply.is_error else reply
         except (ConversationError, OSError) as problem:
             log = self._end(route.variant.transport, running)
             raise ConversationError(f"{problem}{_indented(log)}") from None
-        running.give_back(route, conversation)
-        return replace(reply, log=running.log(before)) if reply.is_error else reply
 
     def _started(self, transport: str) -> RunningServer:
         with self._locks[transport]:
+            if self._is_over:
+                raise ConversationError("the run has ended")
             if transport not in self._running:
                 self._running[transport] = self._start(transport)
             return self._running[transport]
@@ -196,14 +204,14 @@ def stdio_server(served: Served, errors: Path) -> Iterator[SharedProcess]:
     """Start the server over pipes and yield its messages."""
     with errors.open("wb") as stream:
         options = {"stderr": stream, "cwd": served.folder, "more": served.variables}
-        with started_server([*START_BY_PYTHON, str(served.path)], **options) as transport:
+        with started_server([*served.start, str(served.path)], **options) as transport:
             yield SharedProcess(transport, AnswerList().respond)
 
 
 @contextmanager
 def http_server(served: Served, errors: Path) -> Iterator[str]:
     """Start the server on a free port of the loopback address and yield the address of its endpoint."""
-    words = [*START_BY_PYTHON, str(served.path), "serve", "--http", "127.0.0.1:0"]
+    words = [*served.start, str(served.path), "serve", "--http", "127.0.0.1:0"]
     with errors.open("wb") as stream:
         streams: dict[str, Any] = {"stdin": subprocess.DEVNULL, "stdout": stream, "stderr": stream}
         process = programs.start_program("server", words, cwd=served.folder, more=served.variables, **streams)

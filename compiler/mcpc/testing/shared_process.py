@@ -53,7 +53,10 @@ class SharedProcess:
     def send(self, message: Object, deadline: Deadline) -> None:
         """Write a message; raise ConversationError."""
         with self._lock:
-            self._transport.notify(message, deadline)
+            try:
+                self._transport.notify(message, deadline)
+            except ValueError:  # another call has failed, and closed the pipe
+                raise ConversationError(self._failure or "it was ended") from None
 
     def begin_call(self, call: SharedTransport) -> int:
         """Return the number of a new request; raise ConversationError if the process has ended."""

@@ -86,6 +86,19 @@ def test_a_question_that_can_be_for_several_calls_is_declined(method: str) -> No
     assert {each.is_undecided for each in calls.transports} == {method != "ping"}
 
 
+def test_a_pipe_that_another_call_has_closed_is_an_error_of_the_conversation() -> None:
+    pipes = Pipes()
+    transport = SharedProcess(pipes).conversation()
+
+    def notify(*_: object) -> None:
+        raise ValueError("write to closed file")
+
+    pipes.notify = notify
+    with pytest.raises(ConversationError, match="it was ended"):
+        transport.request({"id": 1, "method": "x"}, Deadline(SECONDS))
+    pipes.said.put(None)
+
+
 def test_all_calls_learn_that_the_process_has_ended() -> None:
     calls = Calls(2)
     calls.pipes.said.put(None)
