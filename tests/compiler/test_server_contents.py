@@ -69,6 +69,14 @@ def over_http(artifact: Path) -> Iterator[Served]:
         yield server
 
 
+@pytest.fixture
+def patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Give real servers time on a busy machine: the limits have tests of their own."""
+    monkeypatch.setattr(contents, "ONE_SECONDS", SECONDS)
+    monkeypatch.setattr(contents, "TOTAL_SECONDS", SECONDS)
+
+
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize("era", ["stateless", "handshake"])
 @pytest.mark.parametrize("transport", ["stdio", "http"])
 def test_prompts_and_resources_are_read_in_each_era_over_each_transport(
@@ -87,6 +95,7 @@ def test_prompts_and_resources_are_read_in_each_era_over_each_transport(
     assert (read.total, read.unread, "notes://broken" in read.why) == (3, 1, True)
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize("transport", ["stdio", "http"])
 def test_a_scan_reads_what_a_running_server_says(artifact: Path, over_http: Served, transport: str) -> None:
     target = ["--", sys.executable, str(artifact)] if transport == "stdio" else [over_http.url]
