@@ -35,6 +35,7 @@ TABLES = {
     "frontends/__init__.py": "the table of front ends",
     "languages/bash/programs.py": "the functions that Bash libraries find",
     "options.py": "the dialects, and variables that mean options",
+    "selfcontained/conditional_modules.py": "the modules of systems that run only with a text in a project",
 }
 
 

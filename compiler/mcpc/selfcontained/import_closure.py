@@ -17,6 +17,8 @@ import zipfile
 from functools import cache
 from typing import TYPE_CHECKING
 
+from mcpc.selfcontained.conditional_modules import NOT_THE_PROJECT, ONLY_WITH, ONLY_WITH_FILES
+
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
     from pathlib import Path
@@ -97,18 +99,6 @@ NAMED_BY = {
 }
 """Texts in a project or the runtime that include modules: those of ON_USE, and what built-in modules import."""
 NAMING = tuple((re.compile(text.encode()), module) for text, module in NAMED_BY.items())
-ONLY_WITH = {"mcpc_runtime/handlers/python/worker/coroutines.py": re.compile(rb"async|await|coroutine")}
-"""Modules of the runtime that run only if handlers or packages have such a text."""
-REMOTE_RESOURCE = re.compile(rb"https:|MCPBASH_(?:ENABLE_GIT|HTTPS)|[\"'](?:git|https)[\"']")
-MCP_BASH, ITS_PROVIDERS = ".mcpc/mcp-bash/", "mcpc_runtime/systems/mcp_bash/providers/"
-ONLY_WITH_FILES = {
-    f"{MCP_BASH}lib/python/download.py": re.compile(rb"mcp_download"),
-    f"{ITS_PROVIDERS}https_provider.py": REMOTE_RESOURCE,
-    f"{ITS_PROVIDERS}ssrf_guard.py": REMOTE_RESOURCE,
-    "mcpc_runtime/tasks/sqlite.py": re.compile(rb"sqlite"),
-}
-"""Modules that run only if a file of the project, of any kind, has such a text: OpenSSL and SQLite are large."""
-NOT_THE_PROJECT = ("mcpc_runtime/", "mcpc_app/", "META-INF/", "__main__", MCP_BASH)
 IMPORTING = frozenset({"__import__", "import_module", "lazy"})
 IMPORT_ERRORS = ("ImportError", "ModuleNotFoundError", "AttributeError")
 
