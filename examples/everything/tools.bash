@@ -38,7 +38,7 @@ tool_test_logging_tool() {
 }
 
 tool_json_schema_2020_12_tool() {
-  echo "contact ${mcpc_arg_name:-without a name} by ${mcpc_arg_phone:-$mcpc_arg_email}"
+  echo "contact ${mcpc_arg_name:-without a name} by ${mcpc_arg_phone:-${mcpc_arg_email:-no address}}"
 }
 
 tool_test_x_mcp_header() {
