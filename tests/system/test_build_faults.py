@@ -282,6 +282,25 @@ def test_smoke_does_not_wait_for_ever(tmp_path: Path, monkeypatch: pytest.Monkey
         smoke(path)
 
 
+LOST_EXIT = """
+import signal, time, weakref
+from mcpc.cli import exit_on_signals
+
+exit_on_signals()
+value = {1}
+reference = weakref.ref(value, lambda reference: signal.raise_signal(signal.%s))
+del value
+time.sleep(60)
+"""
+"""A signal that comes in a callback, from which Python raises nothing."""
+
+
+@pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP"])
+def test_a_signal_in_a_callback_ends_a_command(name: str) -> None:
+    done = subprocess.run([sys.executable, "-c", LOST_EXIT % name], capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stderr) == (128 + signal.Signals[name], "")
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
 def test_a_killed_build_leaves_one_whole_file(number: signal.Signals, project: Path, target: Path) -> None:

@@ -7,18 +7,20 @@ here, 70 a bug of mcpc, 128 plus the signal's number after a signal (130: Ctrl-C
 
 from __future__ import annotations
 
+import _thread
 import gc
 import importlib
 import os
 import signal
 import sys
+import time
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from mcpc import __version__
 from mcpc.cli import messages
-from mcpc.platforms.console import ENDING_SIGNALS, use_utf8
+from mcpc.platforms.console import ENDING_SIGNALS, signal_main_thread, use_utf8
 
 if TYPE_CHECKING:
     from types import FrameType, TracebackType
@@ -88,6 +90,7 @@ MODULES = {"import": "import_"}
 """Modules of commands whose names are Python keywords or builtins."""
 
 USAGE, INTERNAL_ERROR, INTERRUPTED = 2, 70, 128 + signal.SIGINT
+SIGNAL_AGAIN_SECONDS = 0.01
 TRACEBACK_VARIABLE = "MCPC_TRACEBACK"
 """Environment variable: if it is set, an internal error prints its traceback."""
 
@@ -144,14 +147,35 @@ def main() -> None:
     sys.excepthook = report_exception
     gc.disable()  # objects of a build live to its end; garbage collection would take a quarter of its time
     use_utf8()
+    exit_on_signals()
+    cli(prog_name="mcpc")
+
+
+def exit_on_signals() -> None:
+    """Let each signal that ends a process raise SystemExit in the main thread."""
+    sys.unraisablehook = signal_again
     for number in ENDING_SIGNALS:
         signal.signal(number, exit_on_signal)
-    cli(prog_name="mcpc")
 
 
 def exit_on_signal(number: int, _frame: FrameType | None) -> None:
     """Turn a signal into an exception, so that temporary files are removed."""
     sys.exit(128 + number)
+
+
+def signal_again(lost: sys.UnraisableHookArgs) -> None:
+    """Send a signal again whose SystemExit Python has ignored: one that came in a callback, as imports have them."""
+    code = lost.exc_value.code if isinstance(lost.exc_value, SystemExit) else None
+    if isinstance(code, int) and code - 128 in ENDING_SIGNALS:
+        _thread.start_new_thread(signal_soon, (code - 128,))
+    else:
+        sys.__unraisablehook__(lost)
+
+
+def signal_soon(number: int) -> None:
+    """Send a signal to the main thread when the callback that it runs now will have ended."""
+    time.sleep(SIGNAL_AGAIN_SECONDS)
+    signal_main_thread(number)
 
 
 def report_exception(kind: type[BaseException], problem: BaseException, trace: TracebackType | None) -> None:

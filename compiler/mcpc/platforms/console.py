@@ -5,9 +5,16 @@ from typing import TYPE_CHECKING
 from mcpc.platforms import PLATFORM
 from mcpc_runtime.platforms import bind_port
 
-__all__ = ["ENDING_SIGNALS", "quoted_word", "start_of_file", "use_utf8", "write_within"]
+__all__ = ["ENDING_SIGNALS", "quoted_word", "signal_main_thread", "start_of_file", "use_utf8", "write_within"]
 
 if TYPE_CHECKING:
-    from mcpc.platforms.posix.console import ENDING_SIGNALS, quoted_word, start_of_file, use_utf8, write_within
+    from mcpc.platforms.posix.console import (
+        ENDING_SIGNALS,
+        quoted_word,
+        signal_main_thread,
+        start_of_file,
+        use_utf8,
+        write_within,
+    )
 else:
     bind_port(globals(), f"mcpc.platforms.{PLATFORM}.console")

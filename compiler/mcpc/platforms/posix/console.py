@@ -6,8 +6,9 @@ import os
 import select
 import shlex
 import signal
+import threading
 
-__all__ = ["ENDING_SIGNALS", "quoted_word", "start_of_file", "use_utf8", "write_within"]
+__all__ = ["ENDING_SIGNALS", "quoted_word", "signal_main_thread", "start_of_file", "use_utf8", "write_within"]
 
 ENDING_SIGNALS = (signal.SIGTERM, signal.SIGHUP)
 
@@ -15,6 +16,13 @@ ENDING_SIGNALS = (signal.SIGTERM, signal.SIGHUP)
 def quoted_word(word: str) -> str:
     """Return a word as a shell reads it."""
     return shlex.quote(word)
+
+
+def signal_main_thread(number: int) -> None:
+    """Send a signal to the main thread; what it waits for is interrupted."""
+    ident = threading.main_thread().ident
+    if ident is not None:
+        signal.pthread_kill(ident, number)
 
 
 def start_of_file(path: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import _thread
 import io
 import os
 import signal
@@ -12,7 +13,7 @@ from contextlib import suppress
 from functools import cache
 from queue import Full, Queue
 
-__all__ = ["ENDING_SIGNALS", "quoted_word", "start_of_file", "use_utf8", "write_within"]
+__all__ = ["ENDING_SIGNALS", "quoted_word", "signal_main_thread", "start_of_file", "use_utf8", "write_within"]
 
 ENDING_SIGNALS = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGBREAK") if hasattr(signal, name))
 MAX_PIECES, LEAST_SECONDS = 64, 0.01
@@ -22,6 +23,11 @@ MAX_PIECES, LEAST_SECONDS = 64, 0.01
 def quoted_word(word: str) -> str:
     """Return a word as programs read it."""
     return subprocess.list2cmdline([word])
+
+
+def signal_main_thread(number: int) -> None:
+    """Let the main thread handle a signal before its next step."""
+    _thread.interrupt_main(signal.Signals(number))
 
 
 def start_of_file(path: str) -> str:
