@@ -249,13 +249,14 @@ def test_a_script_that_does_not_get_as_far_fails_every_call(tmp_path: Path) -> N
 
 
 def test_a_call_ends_with_what_it_started(tmp_path: Path, client) -> None:
-    functions = 'tool_slow() { echo $BASHPID >"$PLACE/pid"; sleep 60 & wait; }\n'
+    functions = 'tool_slow() { sleep 60 & echo $BASHPID $! >"$PLACE/pids"; wait; }\n'
     made = client(built(tmp_path, project(functions, "slow")), PLACE=str(tmp_path))
     number = made.begin("tools/call", {"name": "slow", "arguments": {}})
-    until(lambda: (tmp_path / "pid").exists() and (tmp_path / "pid").read_text().strip())
-    pid = int((tmp_path / "pid").read_text())
+    until(lambda: (tmp_path / "pids").exists() and (tmp_path / "pids").read_text().strip())
+    started = (tmp_path / "pids").read_text().split()
+    assert [pid for pid in started if os.path.exists(f"/proc/{pid}")] == started
     made.send({"method": "notifications/cancelled", "params": {"requestId": number}})
-    until(lambda: not os.path.exists(f"/proc/{pid}"))
+    until(lambda: not any(os.path.exists(f"/proc/{pid}") for pid in started))
 
 
 def test_calls_run_at_the_same_time(tmp_path: Path, client) -> None:

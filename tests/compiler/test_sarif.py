@@ -58,7 +58,7 @@ def test_the_schema_refuses_what_is_wrong(wrong: dict[str, Any]) -> None:
 
 def test_findings_of_texts_and_definitions() -> None:
     servers = [ScannedServer(f"s{number}", f"s {number}.json", lists) for number, lists in enumerate(attacks())]
-    text = SCAN_FORMATS["sarif"](ScanReport(servers, scan_servers(servers), base="file:///work/"))
+    text = SCAN_FORMATS["sarif"](ScanReport(servers, scan_servers(servers), base="file:///project/"))
     assert len(json.loads(text)["runs"][0]["tool"]["driver"]["rules"]) > 30
     assert problems(text) == []
 
