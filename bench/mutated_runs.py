@@ -1,8 +1,8 @@
 """A plugin of pytest that judges the changes of one module (mutations.py): which of them do the collected tests find?
 
-The tests run once as they are, traced.  Then each change is made, in the file and, by exchanging the code of its functions,
-in a fork of this process, which runs the tests that reach it and after them the others, until one fails.  What a change of
-a module's own statements means shows only in a new process.  `MUTATIONS` names the plan.
+The tests run once as they are, traced.  Then each change is made, in the file and, by exchanging the code of functions,
+in a fork of this process, which runs the tests that reach it and after them the others, until one fails.  A change of
+a module's own statements shows only in a new process.  `MUTATIONS` names the plan.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from mutations import Change, applied
 
 from mcpc.emit.bytecode_cache import KIND as RUNTIME_BYTECODE
-from mutations import Change, applied
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -229,7 +229,7 @@ def own(code: CodeType) -> tuple[object, ...]:
 
 
 def exchanges(old: str, new: str, file: str) -> list[tuple[FunctionType, CodeType]] | None:
-    """Return the live functions whose code differs, with their new code; None if a new process has to show the change."""
+    """Return the live functions whose code differs, with their new code; None if only a new process shows the change."""
     pairs = list(zip(codes(compile(old, file, "exec")), codes(compile(new, file, "exec")), strict=False))
     if any(a.co_qualname != b.co_qualname or a.co_freevars != b.co_freevars for a, b in pairs):
         return None

@@ -4,9 +4,9 @@
     .venv/bin/python bench/mutations.py --only compiler/mcpc/trust/facts.py --every
 
 A seed draws the same changes of the same tree: a module by its lines, then one of its changes.  Each module's nearest
-tests run once, traced, to learn which lines each of them reaches; then each change is made in a fork of that process and in
+tests run once, traced, to learn which lines each reaches; then each change is made in a fork of that process and in
 the file, and only the tests that reach it run.  The file is restored, but run it in a checkout of its own all the same.
-Verdicts: caught, survived, unreached (no test of these runs the line in its process), time (not decided), none (no test).
+Verdicts: caught, survived, unreached (no test runs the line in its process), time (not decided), none (no test).
 """
 
 from __future__ import annotations
@@ -112,7 +112,7 @@ def unread(tree: ast.AST) -> list[ast.AST]:
     return parts
 
 
-def change_of(node: ast.expr | ast.stmt, places: Places) -> Change | None:  # noqa: C901, PLR0911, PLR0912 - a table
+def change_of(node: ast.expr | ast.stmt, places: Places) -> Change | None:  # noqa: C901 - a table
     """Return the change of a node, if it has one."""
 
     def change(span: tuple[int, int], new: str, kind: str) -> Change:
