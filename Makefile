@@ -39,7 +39,7 @@ lint: venv  ## run every check but the tests
 	.venv/bin/lint-imports
 	.venv/bin/vulture
 	.venv/bin/codespell
-	@cd tests && ../$(RUN) -m vocabulary
+	@cd tests && ../$(RUN) -m lint
 	@if command -v shellcheck >/dev/null; then \
 	  echo shellcheck; shellcheck .ci/* $$(find examples templates compiler -name '*.sh' -o -name '*.bash'); \
 	elif [ "$$TESTS_REQUIRE_ALL" = 1 ]; then echo 'shellcheck is not installed'; exit 1; \

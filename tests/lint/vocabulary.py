@@ -1,7 +1,6 @@
 """Find names and texts that the glossary refuses, and public class names that a source root has twice.
 
-An offence is one line of text without line numbers, so that it stays the same while other lines of its file change.
-Offences in `allowed.txt` wait for a rename; the list may only shrink.
+The table "Replaced words" of `docs/glossary.md` says what is refused: names as a whole, and phrases in text.
 """
 
 from __future__ import annotations
@@ -9,14 +8,16 @@ from __future__ import annotations
 import ast
 import re
 from collections import defaultdict
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
-
-from vocabulary.rules import GLOSSARY, ROOT, Rules, read_rules
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+GLOSSARY = "docs/glossary.md"
+HEADING = "## Replaced words"
+TERM = re.compile(r"`([^`]+)`")
 SOURCES = ("compiler/mcpc", "runtime/mcpc_runtime")
 PAGES = ("README.md", "CONTRIBUTING.md", "SECURITY.md", "docs/*.md", "compiler/mcpc/diagnostics/pages/*.md")
 COMMANDS = "compiler/mcpc/cli/"
@@ -29,15 +30,58 @@ OTHER_ADAPTERS = (
 )
 """The folders of adapters beside the one for POSIX, whose classes have the names that the ports publish."""
 CODES = "compiler/mcpc/diagnostics/codes.py"
-ALLOWED = ROOT / "tests/vocabulary/allowed.txt"
 CODE = re.compile(r"^```.*?^```$|^(?: {4}|\t).*$|`[^`\n]*`", re.MULTILINE | re.DOTALL)
 Defined = ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
+MOST_TERMS = 60
 
 
-def find_offences(root: Path = ROOT) -> list[str]:
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """Names that are refused as a whole, and an expression that finds refused phrases in text."""
+
+    names: frozenset[str]
+    phrases: re.Pattern[str]
+    excepted: re.Pattern[str]
+
+    def refused_phrases(self, text: str) -> list[str]:
+        """Return the refused phrases of a text, in lower case and in their order."""
+        rest = self.excepted.sub(" ", " ".join(text.split()))
+        return [" ".join(found[0].lower().split()) for found in self.phrases.finditer(rest)]
+
+
+def read_rules(text: str) -> Rules:
+    """Parse the table of a glossary; raise ValueError if a row has another shape."""
+    names: set[str] = set()
+    phrases: set[str] = set()
+    excepted: set[str] = set()
+    for row in table(text):
+        refused = TERM.findall(row["not"])
+        if row["in"] not in ("names", "text") or not refused or not row["but"]:
+            raise ValueError(f"{GLOSSARY}: unreadable row: {row}")
+        (names if row["in"] == "names" else phrases).update(refused)
+        excepted.update(TERM.findall(row["except"]))
+    return Rules(frozenset(names), expression(phrases), expression(excepted))
+
+
+def table(text: str) -> list[dict[str, str]]:
+    """Return the rows of the table, by the titles of the columns."""
+    lines = [line for line in text.partition(f"{HEADING}\n")[2].splitlines() if line.startswith("|")]
+    titles, *rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+    return [dict(zip(titles, row, strict=True)) for row in rows if set("".join(row)) - set("-")]
+
+
+def expression(phrases: set[str]) -> re.Pattern[str]:
+    """Return what finds any of these phrases as whole words; `X` is any word."""
+    longest_first = sorted(phrases, key=lambda phrase: (-len(phrase), phrase))
+    written = (re.escape(phrase).replace("X", r"[\w`]+") for phrase in longest_first)
+    return re.compile(rf"(?<![\w-])(?:{'|'.join(written) or '(?!)'})(?![\w-])", re.IGNORECASE)
+
+
+def check(root: Path) -> list[str]:
     """Return every offence below a folder, sorted."""
-    rules = read_rules((root / GLOSSARY).read_text(encoding="utf-8"))
-    found = set(pages_offences(root, rules))
+    glossary = (root / GLOSSARY).read_text(encoding="utf-8")
+    rules = read_rules(glossary)
+    found = {*terms_offences(glossary), *pages_offences(root, rules)}
     for folder in SOURCES:
         classes: dict[str, list[str]] = defaultdict(list)
         for file in sorted((root / folder).rglob("*.py")):
@@ -50,6 +94,16 @@ def find_offences(root: Path = ROOT) -> list[str]:
             f"{folder}: class {name} is defined {len(paths)} times" for name, paths in classes.items() if paths[1:]
         )
     return sorted(found)
+
+
+def terms_offences(glossary: str) -> Iterator[str]:
+    """Yield the terms whose meaning is not one sentence, and say so if there are too many."""
+    rows = [line for line in glossary.partition(HEADING)[0].splitlines() if line.startswith("| ")][1:]
+    yield from (
+        f"{GLOSSARY}: not one sentence: {row}" for row in rows if not row.endswith(". |") or row.count(". ") > 1
+    )
+    if len(rows) > MOST_TERMS:
+        yield f"{GLOSSARY}: {len(rows)} terms, at most {MOST_TERMS}"
 
 
 def pages_offences(root: Path, rules: Rules) -> Iterator[str]:
@@ -118,8 +172,3 @@ def public_classes(tree: ast.Module) -> Iterator[str]:
 def snake(name: str) -> str:
     """Return a class's name as a module would have it."""
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()
-
-
-def read_allowed() -> list[str]:
-    """Return the offences that wait for a rename."""
-    return ALLOWED.read_text(encoding="utf-8").splitlines()

@@ -1,0 +1,66 @@
+"""The lines behind a `$` in the `console` blocks of `docs/` run, and say what stands below them.
+
+Each page runs in a folder of its own with a copy of the examples.  What else pages say is checked by `make lint`.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from lint.pages import Page, read
+from support.artifact import SOURCES, with_bytecode
+from support.needs import ROOT, needs, needs_node
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+PAGES = [page for page in map(read, sorted((ROOT / "docs").rglob("*.md"))) if "```console" in page.text]
+
+
+def sessions(page: Page) -> list[tuple[str, list[str]]]:
+    """What the `console` blocks of a page say: each command, and the lines below it."""
+    said: list[tuple[str, list[str]]] = []
+    for line in "".join(text for language, text in page.blocks if language == "console").splitlines():
+        if line.startswith("$ "):
+            said.append((line.removeprefix("$ "), []))
+        else:
+            said[-1][1].append(line)
+    return said
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.path.stem)
+@pytest.mark.sampled(3)
+def test_commands_run_as_they_are_written(page: Page, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+    needs("bash", "jq")
+    if "examples/toolbox" in page.text:
+        needs_node()
+    place = tmp_path / "here"
+    shutil.copytree(ROOT / "examples", place / "examples")
+    programs = tmp_path / "bin"
+    programs.mkdir()
+    (programs / "mcpc").write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m mcpc "$@"\n')
+    (programs / "mcpc").chmod(0o755)
+    (programs / "python3").symlink_to(sys.executable)
+    environment = {
+        **{name: value for name, value in os.environ.items() if not name.startswith(("MCPBASH_", "MCPC_"))},
+        "PYTHONPATH": SOURCES,
+        "PATH": f"{programs}:{os.environ['PATH']}",
+        "MCPC_CACHE_DIR": str(with_bytecode(tmp_path_factory.getbasetemp() / "cache-of-docs")),
+        "MCPC_TOOLBOX_HOME": str(tmp_path / "home"),
+    }
+    for command, expected in sessions(page):
+        done = subprocess.run(
+            ["bash", "-c", command],
+            cwd=place, env=environment, capture_output=True, text=True, timeout=120, check=False,
+        )  # fmt: skip
+        assert done.returncode == 0, f"{command}\n{done.stdout}{done.stderr}"
+        printed = iter((done.stdout + done.stderr).splitlines())
+        missing = [line for line in expected if line not in printed]
+        assert not missing, f"{command} does not say {missing}:\n{done.stdout}{done.stderr}"

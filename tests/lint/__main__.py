@@ -1,0 +1,36 @@
+"""Print what offends against each rule, a line each, and fail if anything does.
+
+A check is a module with `check(root)`, which returns or yields lines that name a file and what is wrong with it.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+from lint import late_imports, locks, pages, stripped_code, system_names, vocabulary
+from support.needs import ROOT
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from pathlib import Path
+
+CHECKS: tuple[Callable[[Path], Iterable[str]], ...] = (
+    vocabulary.check,
+    system_names.check,
+    late_imports.check,
+    stripped_code.check,
+    pages.check,
+    locks.check,
+)
+
+
+def main() -> int:
+    """Run every check; return the exit status."""
+    offences = [offence for check in CHECKS for offence in check(ROOT)]
+    sys.stdout.writelines(f"{offence}\n" for offence in offences)
+    return bool(offences)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
