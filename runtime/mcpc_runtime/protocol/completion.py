@@ -107,7 +107,7 @@ def completion_result(request: Request, outcome: CompletionOutcome) -> bytes:
     """Return values as a result."""
     total = max(outcome.total or 0, len(outcome.values))
     values: list[Json] = [*outcome.values[:MAX_VALUES]]
-    more = outcome.more or total > MAX_VALUES
+    more = outcome.more or total > len(values)
     return request.wire.seal({"completion": {"values": values, "total": total, "hasMore": more}}, {})
 
 

@@ -114,6 +114,7 @@ KINDS = {
     "prompts/list": "list",
     "resources/list": "list",
     "resources/read": "resource",
+    "resources/subscribe": "resource",
     "resources/templates/list": "list",
     "tools/list": "list",
 }

@@ -92,12 +92,13 @@ def unsubscribe(session: SessionState, request: Request) -> bytes | Failure:
     """Remove a subscription, if there is one."""
     name = request.params.get(NAME_MEMBER)
     if type(name) is str and "uri" not in request.params and names_subscriptions(session.image):
-        session.watched.pop(name.removeprefix(NAME_PREFIX), None)
-        return b"{}"
+        return unwatch(session, name.removeprefix(NAME_PREFIX))
     found = find_resource(session.image, request)
-    if isinstance(found, Failure):
-        return found
-    uri = str(request.params["uri"])
+    return found if isinstance(found, Failure) else unwatch(session, str(request.params["uri"]))
+
+
+def unwatch(session: SessionState, uri: str) -> bytes:
+    """Watch a resource no longer, if it was watched; return the result of the request."""
     if uri in session.watched:
         del session.watched[uri]
         if session.account is not None:

@@ -20,7 +20,9 @@ def type_correction(value: object, types: Sequence[object]) -> str:
     """Return how to convert a value of the wrong type, if the conversion is obvious."""
     kind, text = KINDS.get(type(value)), display_value(value, VALUE_WIDTH // 2)
     if type(value) is str:
-        return unquoting(value[:VALUE_WIDTH].strip(), types) or ("" if "array" not in types else f"; make it [{text}]")
+        return unquoting(value[: VALUE_WIDTH + 1].strip(), types) or (
+            "" if "array" not in types else f"; make it [{text}]"
+        )
     if kind is None:
         return ""
     if kind == "null":
@@ -39,7 +41,8 @@ def unquoting(text: str, types: Sequence[object]) -> str:
     if opening in types:
         return f"; give the {opening} itself, not as text in quotes"
     whole, dot, fraction = text.removeprefix("-").partition(".")
-    is_number = text.isascii() and whole.isdecimal() and (whole[0] != "0" or whole == "0")
+    is_plain = text.isascii() and len(text) <= VALUE_WIDTH
+    is_number = is_plain and whole.isdecimal() and (whole[0] != "0" or whole == "0")
     if is_number and ("number" in types or "integer" in types) and (fraction.isdecimal() if dot else True):
         return f"; write it without quotes, {text}" if "number" in types or not dot else ""
     return f"; write it without quotes, {text.lower()}" if LITERALS.get(text.lower()) in types else ""

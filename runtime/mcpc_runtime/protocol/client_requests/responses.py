@@ -132,8 +132,9 @@ def number_problem(field: FormField, value: Json) -> str:
         return "a number"
     if field["type"] == "integer" and value != int(value):
         return "an integer"
-    minimum, maximum = field.get("minimum", value), field.get("maximum", value)
-    return "" if minimum <= value <= maximum else f"between {minimum} and {maximum}"
+    if "minimum" in field and value < field["minimum"]:
+        return f"at least {field['minimum']}"
+    return f"at most {field['maximum']}" if "maximum" in field and value > field["maximum"] else ""
 
 
 def boolean_problem(_: FormField, value: Json) -> str:
@@ -154,12 +155,9 @@ def array_problem(field: FormField, value: Json) -> str:
 def looks_like_date(text: str) -> bool:
     """Tell whether a text looks like a date."""
     year, month, day = (*text.split("-"), "", "", "")[:3]
-    digits = [(4, 0, 9999), (2, 1, 12), (2, 1, 31)]
-    parts = zip((year, month, day), digits, strict=True)
-    return len(text) == 10 and all(
-        part.isascii() and part.isdigit() and len(part) == size and minimum <= int(part) <= maximum
-        for part, (size, minimum, maximum) in parts
-    )
+    is_shaped = [len(part) for part in (year, month, day)] == [4, 2, 2] and len(text) == 10
+    is_numeric = text.isascii() and (year + month + day).isdigit()
+    return is_shaped and is_numeric and "01" <= month <= "12" and "01" <= day <= "31"
 
 
 def looks_like_email(text: str) -> bool:

@@ -1,0 +1,77 @@
+"""Each module of the protocol: what its functions return, and what sessions that need it answer (`*.txt`)."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from mcpc_runtime.protocol import (
+    batches,
+    calls,
+    capabilities,
+    completion,
+    content_compatibility,
+    display,
+    dynamic_resource_list,
+    effects,
+    filtered_tool_list,
+    globs,
+    handler_errors,
+    image,
+    jsonrpc,
+    media,
+    notifications,
+    prompts,
+    resource_contents,
+    resources,
+    run_time_lists,
+    session,
+    static_results,
+    subscriptions,
+    suggestions,
+    task_state,
+    tasks,
+    traces,
+    union_errors,
+    uri_matching,
+    validation_errors,
+    values,
+)
+from mcpc_runtime.protocol.client_requests import (
+    definitions,
+    eras,
+    handler_requests,
+    handshake,
+    params,
+    recorded_answers,
+    responses,
+    stateless,
+)
+from support import protocol_servers
+from support.dialogues import Dialogue, displayed
+from support.expressions import check_expressions
+from support.images import MODERN
+from support.needs import ROOT
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+    from types import ModuleType
+
+GOLDEN = ROOT / "tests" / "golden" / "runtime" / "protocol"
+NAMES = {"Dialogue": Dialogue, "displayed": displayed, "MODERN": MODERN, "json": json}
+MODULES = [
+    *(batches, calls, capabilities, completion, content_compatibility, definitions, display, dynamic_resource_list),
+    *(effects, eras, filtered_tool_list, globs, handler_errors, handler_requests, handshake, image, jsonrpc, media),
+    *(notifications, params, prompts, recorded_answers, resource_contents, resources, responses, run_time_lists),
+    *(session, stateless, static_results, subscriptions, suggestions, task_state, tasks, traces, union_errors),
+    *(uri_matching, validation_errors, values),
+]
+
+
+@pytest.mark.parametrize("module", MODULES, ids=lambda module: module.__name__.rpartition(".")[2])
+def test_values(golden: Callable[[Path, str], None], module: ModuleType) -> None:
+    path = GOLDEN / f"{module.__name__.rpartition('.')[2]}.txt"
+    check_expressions(golden, path, protocol_servers, effects, module, **NAMES)
