@@ -15,6 +15,7 @@ from mcpc_runtime import failures
 from mcpc_runtime.cli import self_check
 from mcpc_runtime.handlers.python.context import Context
 from mcpc_runtime.handlers.python.errors import AskError, ToolError
+from mcpc_runtime.protocol.effects import Failure
 from mcpc_runtime.systems.toolbox import python_binding
 from mcpc_runtime.tasks.store import MemoryStore, StoreFullError
 from mcpc_runtime.tasks.store_thread import run_operation
@@ -42,6 +43,45 @@ def logged(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 def has_traceback(line: str) -> bool:
     return "Traceback (most recent call last)" in line and ", in broken\n" in line and "as injected" in line
+
+
+@pytest.mark.parametrize("obstacle", [MemoryError(), OSError(24, "no descriptor"), RecursionError(), KeyError("line")])
+def test_an_error_is_logged_even_if_its_traceback_cannot_be_made(
+    obstacle: Exception, logged: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(_: BaseException) -> list[str]:
+        raise obstacle
+
+    monkeypatch.setattr(failures, "format_exception", fail)
+    failures.log_failure(InjectedError("as injected"), "what failed")
+    failures.log_failure(InjectedError("as injected"))
+    assert logged == [
+        "what failed: InjectedError: as injected (without a traceback)",
+        "internal error, the server continues: InjectedError: as injected (without a traceback)",
+    ]
+
+
+def test_an_attempt_has_its_result_or_the_answer_to_its_request(logged: list[str]) -> None:
+    assert failures.attempt(lambda: 7) == 7
+    assert logged == []
+    failure = failures.attempt(broken)
+    assert isinstance(failure, Failure)
+    assert (failure.code, failure.message) == (-32603, "Internal error: InjectedError: as injected")
+    assert len(logged) == 1 and has_traceback(logged[0]) and logged[0] == logged[0].rstrip()
+
+
+def test_a_result_that_cannot_be_made_is_replaced_by_an_error(logged: list[str]) -> None:
+    ends: list[Any] = []
+
+    def finish(call: object, ending: object) -> list[object]:
+        ends.append(ending)
+        return broken() if ending == "bad" else [call, ending]
+
+    call: Any = SimpleNamespace(request=SimpleNamespace(session=SimpleNamespace(finish=finish)))
+    assert failures.finish_or_fail(call, "good") == [call, "good"]  # type: ignore[arg-type,comparison-overlap]
+    (_, failure) = failures.finish_or_fail(call, "bad")  # type: ignore[arg-type]
+    assert isinstance(failure, Failure)
+    assert (ends, failure.code, len(logged)) == (["good", "bad", failure], -32603, 1)
 
 
 def test_a_refusal_of_the_store_is_not_logged(logged: list[str]) -> None:

@@ -1,12 +1,21 @@
-"""Lines from bytes: the same lines however the bytes arrive, and a line over the limit costs no more than the limit."""
+"""The client's channel: the same lines however the bytes arrive, and no write that blocks or costs more than its limit."""
 
+from __future__ import annotations
+
+import errno
 import os
-import subprocess
-import sys
+import tracemalloc
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 import pytest
 
-from mcpc_runtime.transports.stdio import Channel
+from mcpc_runtime.platforms import PIPE_CAPACITY
+from mcpc_runtime.transports import stdio
+from mcpc_runtime.transports.stdio import HIGH_WATER, MAX_RETRIES, Channel, ChannelBroken, ChannelClosed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 LIMIT = 40
 CASES = [
@@ -16,64 +25,245 @@ CASES = [
     (b"last without an end", [b"last without an end"]),
     (b"", []),
     (b"\n\n\n", []),
+    (b" \n" * 30, []),
     (b"a" * 40 + b"\n", [b"a" * 40]),
-    (b"a" * 41 + b"\nnext\n", [None, b"next"]),
+    (b"a" * 40, [b"a" * 40]),
+    (b"a" * 41, [None]),
+    (b"a" * 41 + b"\nnext\n" + b"b" * 39 + b"\n", [None, b"next", b"b" * 39]),
+    (b" " * 41 + b"\n" + b" " * 40 + b"\n", [None]),
     (b"a" * 1000 + b"\n" + b"b" * 500, [None, None]),
     ("é\u2028ü\n".encode(), ["é\u2028ü".encode()]),
 ]
 
 
-class Fed(Channel):
-    """A channel on a pipe of the test's."""
+class Ends:
+    """A server's channel, and the client's ends of its pipes."""
 
-    def __init__(self, limit: int, descriptor: int) -> None:
-        self.descriptor, self.output, self.ended = descriptor, -1, False
-        self._limit, self._chunks, self._size, self._overflow, self._failures = limit, [], 0, False, 0
+    def __init__(self, limit: int) -> None:
+        server_input, self.writing = os.pipe()
+        self.reading, server_output = os.pipe()
+        os.dup2(server_input, 0)
+        os.dup2(server_output, 1)
+        os.close(server_input)
+        os.close(server_output)
+        self.channel = Channel(limit)
+
+    def close(self) -> None:
+        for descriptor in (self.writing, self.reading, self.channel.descriptor, self.channel.output):
+            if descriptor >= 0:
+                os.close(descriptor)
+
+    def hang_up(self) -> None:
+        os.close(self.writing)
+        self.writing = -1
+
+    def receive(self, count: int) -> bytes:
+        """Read so many bytes as the client, while the server writes what is left."""
+        received = b""
+        while len(received) < count:
+            self.channel.flush()
+            received += os.read(self.reading, count)
+        return received
 
 
-def lines(pieces: list[bytes]) -> list[bytes | None]:
-    reading, writing = os.pipe()
-    channel = Fed(LIMIT, reading)
-    found: list[bytes | None] = []
+@contextmanager
+def standard_streams_kept() -> Iterator[None]:
+    kept = [os.dup(number) for number in range(3)]
     try:
-        for piece in pieces:
-            os.write(writing, piece)
-            found += channel.read()
-            assert sum(map(len, channel._chunks)) <= LIMIT
-        os.close(writing)
-        while not channel.ended:
-            found += channel.read()
+        yield
     finally:
-        os.close(reading)
+        for number, descriptor in enumerate(kept):
+            os.dup2(descriptor, number)
+            os.close(descriptor)
+
+
+@contextmanager
+def opened() -> Iterator[Ends]:
+    with standard_streams_kept():
+        ends = Ends(LIMIT)
+        yield ends
+        ends.close()
+
+
+@pytest.fixture
+def ends() -> Iterator[Ends]:
+    """Pytest exchanges the standard streams before the test itself, which is of no importance to most."""
+    with opened() as ends:
+        yield ends
+
+
+def lines(ends: Ends, pieces: list[bytes]) -> list[bytes | None]:
+    found: list[bytes | None] = []
+    for piece in pieces:
+        os.write(ends.writing, piece)
+        found += ends.channel.read()
+    ends.hang_up()
+    while not ends.channel.ended:
+        found += ends.channel.read()
     return found
 
 
 @pytest.mark.parametrize(("data", "expected"), CASES)
 @pytest.mark.parametrize("size", [1, 3, 10_000])
-def test_lines(data: bytes, expected: list[bytes | None], size: int) -> None:
-    assert lines([data[at : at + size] for at in range(0, len(data), size)]) == expected
+def test_lines(ends: Ends, data: bytes, expected: list[bytes | None], size: int) -> None:
+    assert lines(ends, [data[at : at + size] for at in range(0, len(data), size)]) == expected
 
 
-SHIELDED = """
-import os, sys
-from mcpc_runtime.transports.stdio import Channel
-channel = Channel(100)
-print("printed")
-sys.stdout.flush()
-os.system("echo from a child; cat")
-assert os.read(0, 10) == b""
-channel.write(b"protocol " + channel.read()[0] + b"\\n")
-channel.flush()
-"""
+def test_a_line_over_the_limit_costs_no_more_than_the_limit(ends: Ends) -> None:
+    piece = b"x" * 65_000
+    tracemalloc.start()
+    try:
+        assert lines(ends, [piece] * 40) == [None]
+        assert tracemalloc.get_traced_memory()[1] < 5 * len(piece)
+    finally:
+        tracemalloc.stop()
 
 
 def test_handlers_meet_neither_stream() -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", SHIELDED],
-        input=b"line\n",
-        capture_output=True,
-        check=True,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
-    )
-    assert done.stdout == b"protocol line\n"
-    assert b"printed" in done.stderr and b"from a child" in done.stderr
+    with opened() as ends:
+        os.write(ends.writing, b"line\n")
+        assert os.read(0, 10) == b""
+        assert os.path.sameopenfile(1, 2)
+        os.write(1, b"printed")
+        assert ends.channel.read() == [b"line"]
+        ends.channel.write(b"protocol\n")
+        assert ends.channel.flush()
+        assert os.read(ends.reading, 100) == b"protocol\n"
+
+
+@pytest.mark.parametrize("is_missing", [False, True])
+def test_the_null_device_is_closed_again_unless_it_is_a_standard_stream(
+    is_missing: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if is_missing:
+
+        def missing(*_: object) -> int:
+            raise FileNotFoundError
+
+        monkeypatch.setattr(stdio, "open_null", lambda: os.open(os.devnull, os.O_RDWR))
+    with standard_streams_kept():
+        lowest = os.dup(0)
+        os.close(lowest)
+        for closed in ((), (0,)):
+            for number in closed:
+                os.close(number)
+            with monkeypatch.context() as patched:
+                if is_missing:
+                    patched.setattr(stdio.system, "open", missing)
+                stdio.redirect_standard_streams()
+            assert os.read(0, 1) == b""
+            assert os.path.sameopenfile(1, 2)
+            free = os.dup(0)
+            os.close(free)
+            assert free == lowest
+
+
+def test_writes_become_nonblocking_before_they_can_block(ends: Ends) -> None:
+    channel = ends.channel
+    first = channel.output
+    channel.write(b"a" * (PIPE_CAPACITY - 7))
+    channel.write(b"b" * 7)
+    assert (channel.unsent, channel.bytes_written) == (PIPE_CAPACITY, 0)
+    assert channel.flush()
+    assert (channel.unsent, channel.bytes_written, channel.output) == (0, PIPE_CAPACITY, first)
+    assert os.get_blocking(first)
+    assert channel.flush()
+    channel.write(b"c")
+    assert not channel.flush()
+    assert (channel.unsent, channel.bytes_written) == (1, PIPE_CAPACITY)
+    assert ends.receive(PIPE_CAPACITY + 1) == b"a" * (PIPE_CAPACITY - 7) + b"b" * 7 + b"c"
+    assert channel.bytes_written == PIPE_CAPACITY + 1
+
+
+def test_a_client_that_does_not_read_is_written_to_when_it_does(ends: Ends) -> None:
+    channel = ends.channel
+    channel.write(b"1" * HIGH_WATER)
+    assert not channel.full
+    channel.write(b"2")
+    assert channel.full
+    assert not channel.flush()
+    accepted = channel.bytes_written
+    assert (channel.unsent, channel.full) == (HIGH_WATER + 1 - accepted, False)
+    assert accepted >= PIPE_CAPACITY
+    channel.write(b"3")
+    assert not channel.flush()
+    assert (channel.bytes_written, channel.unsent) == (accepted, HIGH_WATER + 2 - accepted)
+    assert ends.receive(HIGH_WATER + 2) == b"1" * HIGH_WATER + b"23"
+    assert channel.bytes_written == HIGH_WATER + 2
+
+
+def test_a_client_that_has_gone_is_noticed(ends: Ends, monkeypatch: pytest.MonkeyPatch) -> None:
+    os.close(ends.reading)
+    ends.reading = -1
+    ends.channel.write(b"x")
+    with pytest.raises(ChannelClosed):
+        ends.channel.flush()
+
+    def reset(*_: object) -> bytes:
+        raise ConnectionResetError
+
+    os.write(ends.writing, b"one\nrest")
+    assert ends.channel.read() == [b"one"]
+    monkeypatch.setattr(stdio.system, "read", reset)
+    assert (ends.channel.read(), ends.channel.ended) == ([b"rest"], True)
+
+
+def test_input_that_does_not_block_is_waited_for(ends: Ends, monkeypatch: pytest.MonkeyPatch) -> None:
+    os.set_blocking(ends.channel.descriptor, False)
+    waited: list[tuple[object, ...]] = []
+    monkeypatch.setattr(stdio, "select", lambda *given: waited.append(given))
+    assert (ends.channel.read(), ends.channel.ended) == ([], False)
+    assert waited == [((ends.channel.descriptor,), (), ())]
+    os.write(ends.writing, b"line\n")
+    assert ends.channel.read() == [b"line"]
+
+
+@pytest.mark.parametrize("number", stdio.TRANSIENT_ERRNOS)
+@pytest.mark.parametrize("name", ["read", "write"])
+def test_an_error_that_may_pass_is_survived_a_hundred_times(
+    ends: Ends, monkeypatch: pytest.MonkeyPatch, name: str, number: int
+) -> None:
+    channel, waits = ends.channel, []
+    working = getattr(stdio.system, name)
+    left = 0
+
+    def act() -> object:
+        return channel.read() if name == "read" else channel.flush()
+
+    def fail(*given: object) -> object:
+        nonlocal left
+        left -= 1
+        if left >= 0:
+            raise OSError(number, "as injected") if number != errno.EAGAIN else OSError(errno.EINTR, "as injected")
+        return working(*given)
+
+    monkeypatch.setattr(stdio, "sleep", waits.append)
+    monkeypatch.setattr(stdio.system, name, fail)
+    for _ in range(2):
+        left = MAX_RETRIES
+        os.write(ends.writing, b"line\n")
+        channel.write(b"data")
+        assert [act() for _ in range(MAX_RETRIES)] == [[] if name == "read" else False] * MAX_RETRIES
+        assert channel.unsent >= 4
+        assert act() == ([b"line"] if name == "read" else True)
+    assert waits == [0.01] * 2 * MAX_RETRIES
+    left = MAX_RETRIES + 1
+    channel.write(b"data")
+    with pytest.raises(ChannelBroken, match="read" if name == "read" else "written to"):
+        for _ in range(MAX_RETRIES + 1):
+            act()
+    assert left == 0
+    left = 0
+    if name == "write":
+        assert channel.flush()
+        assert os.read(ends.reading, 100) == b"data" * 3
+
+
+def test_an_error_that_does_not_pass_breaks_the_channel(ends: Ends, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> int:
+        raise OSError(errno.EIO, "no medium")
+
+    monkeypatch.setattr(stdio.system, "write", fail)
+    ends.channel.write(b"x")
+    with pytest.raises(ChannelBroken, match=r"^the client cannot be written to: no medium$"):
+        ends.channel.flush()

@@ -57,6 +57,6 @@ def value_lines(source: str, names: dict[str, Any]) -> list[str]:
         return []
     try:
         value = eval(code, names)
-    except (TypeError, ValueError, LookupError, OSError) as problem:
+    except (ImportError, LookupError, OSError, TypeError, ValueError) as problem:
         return [f"! {type(problem).__name__}: {problem}"]
     return str(value).splitlines() if isinstance(value, Display) else [repr(value)]
