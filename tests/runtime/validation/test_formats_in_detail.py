@@ -1,0 +1,40 @@
+"""Each module of formats at its limits: the texts that a function accepts (`*.txt`)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from mcpc_runtime.validation import patterns
+from mcpc_runtime.validation.formats import (
+    addresses,
+    characters,
+    domains,
+    idna_joining,
+    labels,
+    pointers,
+    templates,
+    times,
+    uris,
+)
+from support.expressions import check_expressions
+from support.needs import ROOT
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from pathlib import Path
+    from types import ModuleType
+
+GOLDEN = ROOT / "tests" / "golden" / "runtime" / "validation"
+MODULES = [addresses, characters, domains, idna_joining, labels, patterns, pointers, templates, times, uris]
+
+
+def accepted(function: Callable[[str], object], texts: Iterable[str]) -> list[str]:
+    """Return the texts that a function accepts."""
+    return [text for text in texts if function(text)]
+
+
+@pytest.mark.parametrize("module", MODULES, ids=lambda module: module.__name__.rpartition(".")[2])
+def test_values(golden: Callable[[Path, str], None], module: ModuleType) -> None:
+    check_expressions(golden, GOLDEN / f"{module.__name__.rpartition('.')[2]}.txt", module, accepted=accepted)
