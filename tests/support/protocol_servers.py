@@ -55,6 +55,7 @@ def whole(**options: Any) -> Image:
         tool("perhaps", ANY, **handler(task="optional")),
         tool("asks", TEXT, **handler(asks={"who": WHO})),
         tool("fixed", ANY, **handler(content=[{"type": "text", "text": "é"}])),
+        tool("needs", ANY, **handler(requires=["jq"])),
         tool("linked", ANY, **handler(content=[{"type": "text", "text": "a"}, LINK])),
     ]
     arguments = [{"name": "name", "required": True}, {"name": "mood"}, {"name": "way"}]
