@@ -253,6 +253,73 @@ def test_a_file_that_was_made_goes_when_its_only_entry_goes(tmp_path: Path, kind
     assert os.listdir(editing.path.parent) == []
 
 
+def put_as(editing: Editing, name: str, entry: dict[str, str]) -> bool:
+    return edit_file(
+        str(editing.path), name, lambda text: editing.editor.put(text, editing.place, name, entry, frozenset(entry))
+    )
+
+
+def drop_as(editing: Editing, name: str) -> bool:
+    def drop(text: str) -> str:
+        return editing.editor.drop(text, editing.place, name)
+
+    return undo_in_file(str(editing.path), name, drop, lambda text: text == drop(editing.put("").replace("w", name)))
+
+
+@pytest.mark.parametrize(("before", "changes"), [(None, 1), (None, 3), ("", 1), ("{ }", 3), ('{"a": 1}', 2)])
+def test_a_file_that_was_changed_for_one_entry_is_what_it_was(tmp_path: Path, before: str | None, changes: int) -> None:
+    editing = Editing(tmp_path / "settings", "json")
+    if before is not None:
+        editing.path.write_text(before)
+    for number in range(changes):
+        assert put_as(editing, "w", {"command": str(number)})
+        assert not put_as(editing, "w", {"command": str(number)})
+    assert drop_as(editing, "w")
+    assert (editing.path.read_text() if editing.path.exists() else None) == before
+    assert os.listdir(tmp_path) == ([] if before is None else ["settings"])
+    assert not drop_as(editing, "w")
+
+
+def test_what_another_entry_has_a_backup_of_is_not_removed(tmp_path: Path) -> None:
+    editing = Editing(tmp_path / "settings", "json")
+    assert put_as(editing, "v", {"command": "x"})
+    assert put_as(editing, "w", {"command": "x"})
+    assert drop_as(editing, "v")
+    assert editing.has_entry()
+    assert drop_as(editing, "w")
+    assert editing.editor.read(editing.path.read_text(), editing.place) == {}
+    assert not drop_as(Editing(tmp_path / "gone/settings", "json"), "w")
+    assert not (tmp_path / "gone").exists()
+
+
+def test_a_change_is_made_again_so_often(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    editing, asked = Editing(tmp_path / "settings", "json"), list[str]()
+    editing.path.write_text("{}")
+    monkeypatch.setattr(files, "exchanged", lambda *_: False)
+    for act in (
+        lambda: edit_file(str(editing.path), "w", lambda text: asked.append(text) or '{"a": 1}'),
+        lambda: undo_in_file(str(editing.path), "w", lambda text: asked.append(text) or '{"a": 1}', bool),
+    ):
+        asked.clear()
+        with pytest.raises(CannotEditError, match="keeps changing"):
+            act()
+        assert asked == ["{}"] * files.ATTEMPTS
+        assert not leftovers(tmp_path)
+
+
+def test_files_of_a_size_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "settings"
+    assert files.read_contents(str(path)) == (b"", None)
+    assert files.read_text(str(path)) == ""
+    monkeypatch.setattr(files, "MAX_BYTES", 3)
+    path.write_bytes("é1".encode())
+    assert files.read_contents(str(path)).data == "é1".encode()
+    assert files.read_text(str(path)) == "é1"
+    path.write_bytes(b"1234")
+    with pytest.raises(CannotEditError, match="too big"):
+        files.read_contents(str(path))
+
+
 def test_an_empty_file_is_empty_again(tmp_path: Path) -> None:
     editing = Editing(tmp_path / "settings", "json")
     editing.path.write_bytes(b"")
@@ -264,15 +331,16 @@ def test_an_empty_file_is_empty_again(tmp_path: Path) -> None:
 def test_backups_are_bounded_and_have_what_was_there(tmp_path: Path) -> None:
     editing = Editing(tmp_path / "settings", "json")
     editing.path.write_text("{}")
+    (tmp_path / f"other.x{files.BACKUP}").touch()
+    (tmp_path / "settings.x").touch()
     for number in range(6):
-        name = f"w{number}"
-        edit_file(
-            str(editing.path), name, lambda text, name=name: editing.editor.put(text, editing.place, name, {}, OWNED)
-        )
-    kept = [name for name in os.listdir(tmp_path) if name.endswith(files.BACKUP)]
-    assert len(kept) == files.BACKUPS
-    newest = Path(files.backups(str(editing.path))[-1]).read_text()
-    assert '"w4"' in newest and '"w5"' not in newest
+        assert put_as(editing, f"w{number}", {})
+    kept = files.backups(str(editing.path))
+    assert [Path(path).name.split("-")[0] for path in kept] == ["settings.w3", "settings.w4", "settings.w5"]
+    texts = [editing.editor.read(Path(path).read_text(), editing.place) for path in kept]
+    assert [[*text] for text in texts] == [[f"w{number}" for number in range(count)] for count in (3, 4, 5)]
+    os.utime(kept[0])
+    assert files.backups(str(editing.path)) == [*kept[1:], kept[0]]
 
 
 def test_servers_installed_after_each_other_are_removed_in_any_order(tmp_path: Path) -> None:
@@ -281,13 +349,9 @@ def test_servers_installed_after_each_other_are_removed_in_any_order(tmp_path: P
     editing.path.write_text(text)
     names = ("a", "b")
     for name in names:
-        edit_file(
-            str(editing.path), name, lambda text, name=name: editing.editor.put(text, editing.place, name, {}, OWNED)
-        )
+        put_as(editing, name, {})
     for name in names:
-        undo_in_file(
-            str(editing.path), name, lambda text, name=name: editing.editor.drop(text, editing.place, name), bool
-        )
+        drop_as(editing, name)
     assert editing.editor.read(editing.path.read_text(), editing.place) == {}
 
 
@@ -295,26 +359,10 @@ def test_installations_at_once_follow_each_other(tmp_path: Path) -> None:
     editing = Editing(tmp_path / "settings", "json")
     names = [f"w{number}" for number in range(24)]
 
-    def install(name: str) -> bool:
-        return edit_file(str(editing.path), name, lambda text: editing.editor.put(text, editing.place, name, {}, OWNED))
-
     with ThreadPoolExecutor(8) as threads:
-        assert all(threads.map(install, names))
+        assert all(threads.map(lambda name: put_as(editing, name, {}), names))
     assert sorted(editing.editor.read(editing.path.read_text(), editing.place)) == sorted(names)
     assert not leftovers(tmp_path)
-
-
-def test_a_file_that_never_rests_is_left_alone(tmp_path: Path) -> None:
-    editing = Editing(tmp_path / "settings", "json")
-    editing.path.write_text("{}")
-
-    def change(text: str) -> str:
-        editing.path.write_text(editing.path.read_text() + " ")
-        return editing.put(text)
-
-    with pytest.raises(CannotEditError, match="keeps changing"):
-        edit_file(str(editing.path), "w", change)
-    assert editing.path.read_text().strip() == "{}"
 
 
 @pytest.mark.parametrize("kind", ["folder", "pipe", "below a file"])
@@ -327,5 +375,6 @@ def test_what_is_not_a_file_is_refused(tmp_path: Path, kind: str) -> None:
     else:
         path.write_text("")
         path /= "settings"
-    with pytest.raises((CannotEditError, OSError)):
-        Editing(path, "json").install()
+    for act in (Editing(path, "json").install, lambda: files.read_text(str(path))):
+        with pytest.raises((CannotEditError, OSError)):
+            act()

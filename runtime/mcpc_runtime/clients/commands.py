@@ -112,6 +112,8 @@ def read_options(command: str, words: Sequence[str]) -> Options:
         if option is None or name not in ACCEPTED[command]:
             raise InvalidRequestError(messages.UNKNOWN_OPTION.format(option=name))
         if not option.takes_value:
+            if equals:
+                raise InvalidRequestError(messages.VALUE_UNEXPECTED.format(option=name))
             found[option.field] = True
             continue
         if not equals and not todo:

@@ -43,6 +43,13 @@ class Contents(NamedTuple):
     status: os.stat_result | None
 
 
+class Step(NamedTuple):
+    """What a file had before a change, in a backup."""
+
+    path: str
+    data: bytes
+
+
 def read_contents(path: str) -> Contents:
     """Return the bytes of a file; refuse what is not a regular file."""
     try:
@@ -93,8 +100,9 @@ def edit_file(path: str, name: str, change: Change) -> bool:
 def undo_in_file(path: str, name: str, change: Change, says_nothing: Callable[[str], bool]) -> bool:
     """Undo the changes for an entry; return whether the file was changed.
 
-    It becomes what it was if nothing else changed it since.  Else its text is changed, and a file that then
-    `says_nothing`, and that was made here, since it has no backups, is removed.
+    It becomes what it was if nothing else changed it since.  Else its text is changed.  `change` removes the entry,
+    also from what the file was if it was made with that.  A file that then `says_nothing`, and that was made here, as
+    all its backups have the entry, is removed.
     """
     place = os.path.realpath(path)
     if not os.path.isdir(os.path.dirname(place)):
@@ -104,15 +112,18 @@ def undo_in_file(path: str, name: str, change: Change, says_nothing: Callable[[s
             before = read_changeable(place)
             if before.status is None:
                 return False
-            earlier = earlier_text(place, name, before.data)
-            new = change(decoded(before.data)) if earlier is None else earlier
+            steps = earlier_steps(place, name, before.data)
+            text = decoded(steps[-1].data if steps else before.data)
+            new = change(text)
             if new.encode() == before.data:
                 return False
-            is_removed = earlier is None and says_nothing(new) and not backups(place)
-            if earlier is None and not is_removed:
+            had_entry = new != text and len(steps) < BACKUPS
+            is_removed = had_entry and says_nothing(new) and len(backups(place)) == len(steps)
+            if not steps and not is_removed:
                 keep_backup(place, name, before, new, rotates=attempt == 0)
             if exchanged(place, before, None if is_removed else new.encode()):
-                forget_backups(place, name, before.data if earlier is not None else b"")
+                for step in steps:
+                    removed(step.path)
                 return True
     raise CannotEditError(KEEPS_CHANGING)
 
@@ -208,26 +219,15 @@ def keep_backup(place: str, name: str, before: Contents, new: str, *, rotates: b
             os.unlink(path)
 
 
-def earlier_text(place: str, name: str, data: bytes) -> str | None:
-    """Return what a file had before the changes for an entry, if nothing else changed it since."""
-    found: str | None = None
-    for _ in range(BACKUPS):
-        try:
-            with open(backup_path(place, name, data), "rb") as file:
-                data = file.read()
-        except OSError:
-            break
-        found = decoded(data)
-    return found
-
-
-def forget_backups(place: str, name: str, data: bytes) -> None:
-    """Remove the backups of changes that were undone: the file is the oldest of them again."""
-    for _ in range(BACKUPS):
+def earlier_steps(place: str, name: str, data: bytes) -> list[Step]:
+    """Return what a file had before each change for an entry, the last one first, if nothing else changed it since."""
+    found: list[Step] = []
+    while len(found) < BACKUPS:
         path = backup_path(place, name, data)
         try:
             with open(path, "rb") as file:
                 data = file.read()
-            os.unlink(path)
         except OSError:
-            return
+            break
+        found.append(Step(path, data))
+    return found

@@ -263,8 +263,8 @@ def uninstall_in(target: Target, name: str, options: Options) -> ClientOutcome:
 
 def text_without(target: Target, text: str, name: str) -> str:
     """Return a text without an entry and without the questions for its values."""
-    text = target.editor.drop(text, target.entry_place, name)
-    return drop_items(text, target.form.inputs, f"{name}-") if target.form.inputs else text
+    new = target.editor.drop(text, target.entry_place, name)
+    return drop_items(new, target.form.inputs, f"{name}-") if target.form.inputs and new != text else new
 
 
 def skeletons(target: Target, name: str) -> set[str]:

@@ -193,7 +193,7 @@ def changed_fields(existing: Any, entry: Entry, owned: frozenset[str]) -> list[t
         if field not in owned or before == value:
             continue
         if isinstance(before, dict) and isinstance(value, dict):
-            found += (((field, key), each) for key, each in value.items() if before.get(key, key is None) != each)
+            found += (((field, key), each) for key, each in value.items() if before.get(key) != each)
         else:
             found.append(((field,), value))
     return found

@@ -39,4 +39,5 @@ TOO_LONG = "the names of tools become too long for some clients: mcp__{name}__{t
 UNKNOWN_CLIENT = "unknown client `{name}`{hint}"
 UNKNOWN_OPTION = "unknown option {option}"
 VALUE_EXPECTED = "{option} needs a value"
+VALUE_UNEXPECTED = "{option} takes no value"
 UNKNOWN_SCOPE = "`{scope}` is not a scope; expected user or project"

@@ -94,11 +94,10 @@ def table_path(header: str, counts: dict[Path, int]) -> Path:
     return path
 
 
-def entries_at(value: Any, place: EntryPlace) -> Any:
+def entries_at(value: dict[str, Any], place: EntryPlace) -> Any:
     """Return the entries: a table of tables, or a list of tables."""
-    for key in place.keys[0]:
-        value = value.get(key, {}) if isinstance(value, dict) else {}
-    return value
+    (key,) = place.keys[0]
+    return value.get(key)
 
 
 def read_entries(text: str, place: EntryPlace) -> dict[str, Entry]:
@@ -106,7 +105,7 @@ def read_entries(text: str, place: EntryPlace) -> dict[str, Entry]:
     entries = entries_at(read_text(text), place)
     if place.is_list:
         rows = entries if isinstance(entries, list) else []
-        return {str(entry["name"]): entry for entry in rows if isinstance(entry, dict) and "name" in entry}
+        return {entry["name"]: entry for entry in rows if isinstance(entry, dict) and type(entry.get("name")) is str}
     return {name: each for name, each in entries.items() if isinstance(each, dict)} if isinstance(entries, dict) else {}
 
 
@@ -138,7 +137,7 @@ def table_of(text: str, place: EntryPlace, name: str) -> Path:
     if not place.is_list:
         return (*place.keys[0], name)
     entries = entries_at(read_text(text), place)
-    number = max(number for number, entry in enumerate(entries) if entry.get("name") == name)
+    number = max(number for number, each in enumerate(entries) if isinstance(each, dict) and each.get("name") == name)
     return (*place.keys[0], number)
 
 
@@ -196,18 +195,15 @@ def checked(old: str, new: str, place: EntryPlace, name: str) -> str:
 
 
 def without_entry(value: dict[str, Any], place: EntryPlace, name: str) -> str:
-    """Return what a text says without an entry and without tables that it alone is in, in a form that compares NaN."""
-    parents = [value]
-    for key in place.keys[0][:-1]:
-        parents.append(parents[-1].get(key, {}))
-    key = place.keys[0][-1]
-    entries = parents[-1].get(key)
+    """Return what a text says without an entry, and without an empty place for it, in a form that compares NaN."""
+    (key,) = place.keys[0]
+    entries = value.get(key)
     if place.is_list and isinstance(entries, list):
-        parents[-1][key] = [each for each in entries if not isinstance(each, dict) or each.get("name") != name]
+        value[key] = [each for each in entries if not isinstance(each, dict) or each.get("name") != name]
     elif isinstance(entries, dict):
         entries.pop(name, None)
-    if not parents[-1].get(key, True):
-        parents[-1].pop(key)
+    if not value.get(key, True):
+        value.pop(key)
     return repr(value)
 
 

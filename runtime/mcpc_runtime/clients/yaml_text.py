@@ -157,18 +157,22 @@ def scalar(text: str) -> str:
 
 def section_of(lines: list[str], place: EntryPlace) -> Statement | None:
     """Return the statement whose children are the entries."""
-    first = next((n for n, line in enumerate(lines) if line.strip("\ufeff").startswith("---")), -1)
-    for number, line in enumerate(lines):
-        if MARKERS.match(line) and (number != first or line.strip("\ufeff").rstrip() != "---"):
-            raise CannotEditError(f"line {number + 1}: directives and several documents are not supported")
+    start = start_of(lines)
+    for number, line in enumerate(lines, 1):
+        if MARKERS.match(line) and (number != start or line.strip("\ufeff").rstrip() != "---"):
+            raise CannotEditError(f"line {number}: directives and several documents are not supported")
     (key,) = place.keys[0]
-    start = 1 + first
     if any(line.strip("\ufeff").strip() and not line.lstrip("\ufeff ").startswith("#") for line in lines[:start][:-1]):
         raise CannotEditError("several documents are not supported")
     top = [each for each in at_margin(lines, start) if each.key == key]
     if len(top) > 1:
         raise CannotEditError(f"`{key}` is there twice")
     return top[0] if top else None
+
+
+def start_of(lines: list[str]) -> int:
+    """Return the line after the one that begins a document, 0 without one."""
+    return next((number for number, line in enumerate(lines, 1) if line.strip("\ufeff").startswith("---")), 0)
 
 
 def at_margin(lines: list[str], start: int) -> list[Statement]:
@@ -314,9 +318,9 @@ def updated(lines: list[str], statement: Statement, entry: Entry, owned: frozens
         if field_value(before.rest) != value and before.rest != quoted_rest(value):
             lead = new[before.first][: before.indent] if not statement.key else " " * before.indent
             new[before.first : before.last] = [f"{lead}{line}{end}", *[""] * (before.last - before.first - 1)]
-    if added and not new[statement.last - 1].endswith("\n"):
-        new[statement.last - 1] += end
-    return "".join([*new[: statement.last], *added, *new[statement.last :]])
+    before_added = "".join(new[: statement.last])
+    separator = end if added and not before_added.endswith("\n") else ""
+    return "".join([before_added, separator, *added, *new[statement.last :]])
 
 
 def members(field: Statement) -> dict[str, str]:
@@ -360,8 +364,7 @@ def other_statements(text: str, place: EntryPlace, name: str) -> list[str]:
     lines = read_lines(text)
     section = section_of(lines, place)
     entries = entries_of(lines, section, place)
-    start = 1 + next((number for number, line in enumerate(lines) if line.startswith("---")), -1)
-    others = [each for each in at_margin(lines, start) if section is None or each.first != section.first]
+    others = [each for each in at_margin(lines, start_of(lines)) if section is None or each.first != section.first]
     chosen = [*others, *(entry for key, entry in entries.items() if key != name)]
     return ["".join(lines[each.first : each.last]).rstrip("\r\n") for each in chosen]
 

@@ -1,0 +1,96 @@
+"""What the editors make of files as people have them: each text of `texts.cases`, read, with an entry and without it."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from mcpc_runtime.clients.json_text import JSON, drop_items, put_item, read_text
+from mcpc_runtime.clients.text_edits import CannotEditError, EntryPlace
+from mcpc_runtime.clients.toml_text import TOML
+from mcpc_runtime.clients.yaml_text import YAML
+from support.needs import ROOT
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+CASES = ROOT / "tests/golden/clients/texts.cases"
+ENTRY: dict[str, Any] = {"command": "py", "args": ["a b", 'q"'], "env": {"K": "v"}, "enabled": True}
+OWNED = frozenset(("command", "args", "env"))
+PLACES = {
+    "json": (JSON, EntryPlace((("mcpServers",), ("servers",), ("mcp", "servers")))),
+    "toml": (TOML, EntryPlace((("mcp_servers",),))),
+    "toml list": (TOML, EntryPlace((("mcp_servers",),), True)),
+    "yaml": (YAML, EntryPlace((("extensions",),))),
+    "yaml list": (YAML, EntryPlace((("mcpServers",),), True)),
+}
+ITEM = {"id": "w-key", "type": "promptString"}
+
+
+def cases() -> Iterator[tuple[str, str, str]]:
+    """Yield the kind, the title and the text of each case; words at the end of a title say what a file cannot show."""
+    for section in CASES.read_text("utf-8").split("## ")[1:]:
+        title, _, text = section.partition("\n")
+        words = title.split()
+        text = text.removesuffix("\n") if "noeol" in words else text
+        text = text.replace("\n", "\r\n") if "crlf" in words else text
+        text = text.replace("<CR>", "\r").replace("<NEL>", "\x85")
+        yield title.partition(":")[0], title, ("\ufeff" if "bom" in words else "") + text
+
+
+def edits(kind: str) -> dict[str, Callable[[str], object]]:
+    """Return what is done with a text of a kind."""
+    if kind == "items":
+        return {
+            "with the item": lambda text: put_item(text, "inputs", ITEM),
+            "without items": lambda text: drop_items(text, "inputs", "w-"),
+        }
+    editor, place = PLACES[kind]
+    entry = {"name": "w", **ENTRY} if place.is_list else ENTRY
+    return {
+        "read": lambda text: json.dumps(editor.read(text, place), default=str) + "\n",
+        "with the entry": lambda text: editor.put(text, place, "w", entry, OWNED),
+        "without it": lambda text: editor.drop(text, place, "w"),
+    }
+
+
+def outcome(edit: Callable[[str], object], text: str) -> str:
+    """Return what an edit makes of a text, with marks for what cannot be seen."""
+    try:
+        new = str(edit(text))
+    except CannotEditError as problem:
+        return f"  refused: {str(problem).partition(': ')[0] if 'not TOML' in str(problem) else problem}\n"
+    if new == text:
+        return "  unchanged\n"
+    shown = new.replace("\r", "␍").replace("\t", "→").replace("\ufeff", "<BOM>")
+    return "".join(f"  |{line}\n" for line in shown.split("\n")) if new else "  empty\n"
+
+
+def test_texts_are_edited_as_they_were(golden: Callable[[Path, str], None]) -> None:
+    found: list[str] = []
+    for kind, title, text in cases():
+        found.append(f"{title}\n")
+        found += (f" {name}\n{outcome(edit, text)}" for name, edit in edits(kind).items())
+    golden(CASES.with_suffix(".edits"), "".join(found))
+
+
+@pytest.mark.parametrize("kind", PLACES)
+def test_an_entry_that_was_put_is_not_put_again(kind: str) -> None:
+    editor, place = PLACES[kind]
+    put = edits(kind)["with the entry"]
+    for _, title, text in (case for case in cases() if case[0] == kind):
+        try:
+            new = str(put(text))
+        except CannotEditError:
+            continue
+        assert put(new) == new, title
+        assert editor.read(new, place)["w"]["command"] == "py", title
+
+
+def test_what_is_nested_too_deeply_is_refused() -> None:
+    for text in ('{"a": ' + "[" * 100_000, '{"a": ' + "[" * 100_000 + "]" * 100_000 + "}"):
+        with pytest.raises(CannotEditError, match="nested"):
+            read_text(text)
