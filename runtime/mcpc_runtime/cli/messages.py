@@ -11,7 +11,7 @@ HELP = """{name} {version}: a Model Context Protocol server in one file
   {file} call TOOL [NAME=VALUE ...]   call a tool; progress and log messages go to standard error
   {file} call TOOL --json OBJECT      the same, with the arguments as one JSON object ("-": from standard input)
   {file} read URI [--json]            print a resource
-  {file} prompt NAME [NAME=VALUE ...] print the messages of a prompt
+  {file} prompt NAME [NAME=VALUE ...]  print the messages of a prompt
   {file} complete NAME ARGUMENT [VALUE]  print completions of a prompt argument or a template variable
   {file} serve --http [HOST:]PORT     serve over HTTP; `serve --help` lists the options
   {file} top ADDRESS                  show the calls, times and memory of a server over HTTP; `top --help`
@@ -32,7 +32,7 @@ PROJECT_HELP = """{name} {version}: a Model Context Protocol server, built from 
   mcpc inspect {project}                      list tools, prompts and resources
   mcpc call {project} TOOL [NAME=VALUE ...]   call a tool
   mcpc read {project} URI                     print a resource
-  mcpc prompt {project} NAME [NAME=VALUE ...] print the messages of a prompt
+  mcpc prompt {project} NAME [NAME=VALUE ...]  print the messages of a prompt
   mcpc build {project} -o server.pyz          build one executable file
 
 {values}

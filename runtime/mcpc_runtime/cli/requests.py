@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from contextlib import redirect_stdout
 
 from mcpc_runtime.cli import messages as console_text
 from mcpc_runtime.cli.argument_values import parse_arguments, split_arguments
@@ -112,9 +113,7 @@ def print_result(result: Object | None, printing: Callable[[Object], None]) -> i
 
 def request_result(image: Image, archive: str, method: str, params: Object, names: list[str]) -> Object | None:
     """Return the result of a request, or print the error, with a suggestion from the `known` names."""
-    output = sys.stdout
     reply = SingleRequestChannel(image).ask(method, params)
-    sys.stdout = output  # output of inline handlers goes to standard error, the result does not
     if "error" not in reply:
         return reply.get("result")
     requested = params.get("name") or params.get("uri")
@@ -128,10 +127,8 @@ def request_result(image: Image, archive: str, method: str, params: Object, name
 
 def ask_program(image: Image, method: str, params: Object) -> Object:
     """Return the reply to a request for a list that is made at run time; an error is printed."""
-    output = sys.stdout
     given = {key: value for key, value in params.items() if key != "_meta"}
     reply = SingleRequestChannel(image).ask(method, given)
-    sys.stdout = output
     if "error" in reply and reply["error"]["code"] != METHOD_NOT_FOUND:
         text = f"{method}: error {reply['error']['code']}: {reply['error']['message']}\n"
         sys.stderr.write(terminal_text(text, sys.stderr))
@@ -156,7 +153,8 @@ class SingleRequestChannel:
         body = {"jsonrpc": "2.0", "id": 1, "method": method, "params": {**params, "_meta": meta}}
         self._requests.append(json.dumps(body).encode())
         self.descriptor, self._other_end = incoming()  # nothing is ever written to it
-        StdioDriver(self._image, Session(self._image), self, MAX_MESSAGE_BYTES).run()
+        with redirect_stdout(sys.stderr):  # what inline handlers print; the result is printed after it
+            StdioDriver(self._image, Session(self._image), self, MAX_MESSAGE_BYTES).run()
         return self._reply
 
     def read(self) -> list[bytes]:
