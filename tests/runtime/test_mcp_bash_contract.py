@@ -12,22 +12,30 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from mcpc_runtime.handlers.invocations import ProcessResult
-from mcpc_runtime.protocol.effects import ABSENT, Call, Failure, FinishedResult, Outcome, Request
+from mcpc_runtime.protocol.effects import Call, Outcome, Request
 from mcpc_runtime.protocol.globs import matches
+from mcpc_runtime.systems.mcp_bash import (
+    completion_contract,
+    files,
+    prompt_contract,
+    resource_contract,
+    roots,
+    script_output,
+)
 from mcpc_runtime.systems.mcp_bash import contract as mcp_bash
-from mcpc_runtime.systems.mcp_bash import files, roots, script_output
 from mcpc_runtime.systems.mcp_bash.elicitation import encode_answer, parse_elicitation
 from mcpc_runtime.systems.mcp_bash.embedded_resources import parse_file_list
 from mcpc_runtime.systems.mcp_bash.environment import server_environment
 from mcpc_runtime.systems.mcp_bash.policy import Policy
 from mcpc_runtime.systems.mcp_bash.policy_result import parse_policy_result
+from mcpc_runtime.systems.mcp_bash.providers.requests import ProviderResult
 from mcpc_runtime.systems.mcp_bash.scripts import EmbeddedFile, ScriptResult
 from mcpc_runtime.systems.mcp_bash.settings import McpBashSettings
+from support.contracts import GOLDEN, became, filled, process_result
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
-
-pytestmark = pytest.mark.sampled(2)
 
 SCHEMA = {"type": "object", "required": ["a"], "properties": {"a": {"type": "integer"}, "b": {"type": "string"}}}
 
@@ -69,142 +77,30 @@ def call(params: dict[str, Any] | None = None, *, dialect: str = "mcp", stateles
     return Call(request, Definition(**facts), {})  # type: ignore[arg-type]
 
 
-def ran(
-    printed: bytes = b"", errors: bytes = b"", status: int = 0, error: bytes = b"", dropped: int = 0
-) -> ScriptResult:
-    completed = ProcessResult()
-    completed.printed, completed.errors, completed.status = printed, errors, status
-    completed.sizes, completed.dropped = (len(printed), len(errors)), dropped
-    made = ScriptResult(completed)
-    made.error = error
-    return made
+def script_result(end: dict[str, Any]) -> ScriptResult:
+    own = {name: end.pop(name) for name in ("error", "refused", "warnings", "problem") if name in end}
+    embedded = [
+        filled(EmbeddedFile(path, mime, uri), {"data": data}) for path, mime, uri, data in end.pop("embedded", ())
+    ]
+    problem = end.pop("completed_problem", "")
+    completed = process_result({**end, "problem": problem})
+    result: ScriptResult = filled(ScriptResult(completed), {**own, "embedded": embedded})
+    return result
 
 
-def failure(found: Any) -> tuple[int, str, Any]:
-    assert isinstance(found, Failure)
-    return found.code, found.message, found.data
+CONTRACTS: dict[str, tuple[Any, Callable[[Any], Any]]] = {
+    "mcp_bash": (mcp_bash, script_result),
+    "mcp_bash_completion": (completion_contract, process_result),
+    "mcp_bash_prompt": (prompt_contract, str),
+    "mcp_bash_resource": (resource_contract, lambda end: filled(ProviderResult(), end)),
+}
 
 
-LATE = ("result", "Tool timed out after 5s")
-ENDINGS: list[tuple[str, ScriptResult, dict[str, Any], tuple[Any, ...]]] = [
-    ("an error of its own", ran(b"x", error=b'{"code":-32000,"message":"m","data":[1]}'), {}, (-32000, "m", [1])),
-    ("whatever the status", ran(b"", b"e", 9, b'{"code":7.0,"message":"m"}'), {}, (7, "m", None)),
-    ("no code", ran(error=b'{"message":"m"}'), {}, (-32603, "Tool failed", '{"message":"m"}')),
-    ("a truth as code", ran(error=b'{"code":true,"message":"m"}\n'), {},
-     (-32603, "Tool failed", '{"code":true,"message":"m"}')),
-    ("no JSON", ran(error=b"broken \0{\n\n"), {}, (-32603, "Tool failed", "broken {")),
-    ("half a code", ran(error=b'{"code":1.5,"message":"m"}'), {}, (-32603, "Tool failed", '{"code":1.5,"message":"m"}')),
-    ("124 with a limit", ran(status=124), {"timeoutSecs": 5}, LATE),
-    ("KILL with a limit", ran(status=-9), {"timeoutSecs": 5}, LATE),
-    ("TERM with a limit", ran(status=-15), {"timeoutSecs": 5}, LATE),
-    ("124 without", ran(status=124), {}, (-32603, "Tool failed", {"exitCode": 124, "_meta": {"exitCode": 124}})),
-    ("a signal", ran(status=-11), {}, (-32603, "Tool failed", {"exitCode": 139, "_meta": {"exitCode": 139}})),
-    ("printed error", ran(b'{"code":-5,"message":"m"}\n', b"e", 1), {}, (-5, "m", None)),
-    ("printed error after others", ran(b'{"p":1}\n[2] {"code":-5,"message":"m"}\nmore', b"e", 1), {}, (-5, "m", None)),
-    ("printed error after a text", ran(b'why {"code":-5,"message":"m"}', b"", 1), {},
-     (-32603, "Tool failed", 'why {"code":-5,"message":"m"}')),
-    ("printed text", ran(b"why\n\n", b"e", 1), {}, (-32603, "Tool failed", "why")),
-    ("line ends only", ran(b"\n", b"e\r\nf\n", 1), {},
-     (-32603, "e", {"exitCode": 1, "_meta": {"exitCode": 1, "stderr": "e\r\nf"}, "stderrTail": "e\r\nf"})),
-    ("not JSON for a schema", ran(b"x"), {"output": True},
-     (-32603, "Tool output is not valid JSON for declared outputSchema", None)),
-    ("nothing for a schema", ran(b"\n"), {"output": True},
-     (-32603, "Tool output is empty for declared outputSchema", None)),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("what", "became", "facts", "wanted"), ENDINGS, ids=[row[0] for row in ENDINGS])
-def test_what_an_end_means(what: str, became: ScriptResult, facts: dict[str, Any], wanted: tuple[Any, ...]) -> None:
-    found = mcp_bash.parse_result(call(**facts), became)
-    if wanted[0] == "result":
-        assert isinstance(found, Outcome)
-        assert (found.is_error, found.content[0]["text"]) == (True, wanted[1])
-    else:
-        assert failure(found) == wanted
-
-
-@pytest.mark.parametrize(
-    ("printed", "structured"),
-    [(b"", ABSENT), (b"text\n", ABSENT), (b"5", ABSENT), (b"[1]", ABSENT), (b'{"a":1}\n', {"a": 1}), (b"\xff", ABSENT)],
-)
-def test_what_is_printed_is_the_text_as_it_is(printed: bytes, structured: object) -> None:
-    found = mcp_bash.parse_result(call(), ran(printed, b"note\n"))
-    assert isinstance(found, Outcome)
-    assert found.content == [{"type": "text", "text": printed.decode(errors="replace")}]
-    assert found.structured == structured
-    assert found.meta == {"exitCode": 0, "stderr": "note"}
-
-
-def test_a_whole_result() -> None:
-    blocks = [{"type": "text", "text": "t"}, {"type": "odd"}, 5]
-    printed = {"content": blocks, "isError": False, "structuredContent": {"a": 1}, "_meta": {"k": 1, "exitCode": 9,
-               "ui/resourceUri": "ui://s/t"}}  # fmt: skip
-    found = mcp_bash.parse_result(call(), ran(json.dumps(printed).encode()))
-    assert isinstance(found, Outcome)
-    assert [one["type"] for one in found.content] == ["text", "text", "text"]
-    assert (found.structured, found.is_error) == ({"a": 1}, False)
-    assert found.meta == {"k": 1, "exitCode": 0, "ui": {"resourceUri": "ui://s/t"}}
-    no_flag = mcp_bash.parse_result(call(), ran(b'{"content": []}'))
-    assert isinstance(no_flag, Outcome) and no_flag.structured == {"content": []}
-
-
-@pytest.mark.parametrize(
-    ("printed", "fits"),
-    [
-        (b'{"a":1}', True), (b'{"a":1.0}', True), (b'{"a":null}', True), (b'{"a":"x"}', False), (b"{}", False),
-        (b"[]", False), (b'{"a":1,"b":2}', False), (b'{"content":[],"isError":false}', False),
-        (b'{"content":[],"isError":false,"structuredContent":{"a":1}}', True), (b'{"content":[],"isError":true}', True),
-    ],
-)  # fmt: skip
-def test_the_dialect_looks_at_a_schema_as_mcp_bash_does(printed: bytes, fits: bool) -> None:
-    found = mcp_bash.parse_result(call(output=True, dialect="mcp-bash"), ran(printed))
-    assert isinstance(found, FinishedResult if fits else Failure)
-    loose = mcp_bash.parse_result(call(output=True, dialect="mcp-bash", schema={"type": "array"}), ran(b"[]"))
-    assert isinstance(loose, FinishedResult)
-
-
-def test_in_the_stateless_era_the_dialect_is_the_protocols(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert isinstance(mcp_bash.parse_result(call(dialect="mcp-bash"), ran(b"x")), FinishedResult)
-    assert isinstance(mcp_bash.parse_result(call(dialect="mcp-bash", stateless=True), ran(b"x")), Outcome)
-    reserved = mcp_bash.parse_result(call(stateless=True), ran(error=b'{"code":-32055,"message":"custom"}'))
-    assert isinstance(reserved, Outcome) and reserved.is_error  # that code means something else there
-
-
-def test_too_much_output(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("MCPBASH_MAX_TOOL_OUTPUT_SIZE", "10")
-    assert failure(mcp_bash.parse_result(call(), ran(b"x" * 11)))[1] == "Tool output exceeded 10 bytes"
-    assert failure(mcp_bash.parse_result(call(), ran(b"x", b"e" * 11)))[1] == "Tool stderr exceeded 10 bytes"
-    monkeypatch.setenv("MCPBASH_MAX_TOOL_STDERR_SIZE", "20")
-    assert isinstance(mcp_bash.parse_result(call(), ran(b"x" * 10, b"e" * 20)), Outcome)
-    monkeypatch.setenv("MCPBASH_MAX_TOOL_OUTPUT_SIZE", "99999999999")
-    assert failure(mcp_bash.parse_result(call(), ran(b"x", dropped=5)))[1] == "Tool output exceeded 18874368 bytes"
-
-
-def test_the_tail_of_standard_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("MCPBASH_TOOL_STDERR_TAIL_LIMIT", "3")
-    found = mcp_bash.parse_result(call(), ran(b"", b"abcdef"))
-    assert isinstance(found, Outcome) and found.meta["stderr"] == "def"
-    monkeypatch.setenv("MCPBASH_TOOL_STDERR_CAPTURE", "false")
-    found = mcp_bash.parse_result(call(), ran(b"", b"abcdef"))
-    assert isinstance(found, Outcome) and found.meta == {"exitCode": 0}
-
-
-def test_files_in_an_answer() -> None:
-    became = ran(b"ok")
-    for path, mime, data in [("/r/a.txt", "", b"text\n"), ("/r/b", "", b"\0\1"), ("/r/c", "text/html", b"\xff"),
-                             ("/r/d.png", "", b"PNG"), ("/r/e", "text/html;profile=mcp-app", b"<p>")]:  # fmt: skip
-        file = EmbeddedFile(path, mime, f"file://{path}")
-        file.data = data
-        became.embedded.append(file)
-    became.warnings = ["one was left out"]
-    found = mcp_bash.parse_result(call(), became)
-    assert isinstance(found, Outcome)
-    made = [block["resource"] for block in found.content[1:]]
-    assert [(one["mimeType"], one.get("text"), one.get("blob")) for one in made] == [
-        ("text/plain", "text\n", None), ("application/octet-stream", None, "AAE="), ("text/html", None, "/w=="),
-        ("image/png", None, "UE5H"), ("text/html;profile=mcp-app", "<p>", None),
-    ]  # fmt: skip
-    assert found.log == "one was left out"
+@pytest.mark.parametrize("name", CONTRACTS)
+def test_invocations_and_endings(
+    name: str, golden: Callable[[Path, str], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    golden(GOLDEN / f"{name}.txt", became(name, *CONTRACTS[name], monkeypatch))
 
 
 @pytest.mark.parametrize(
@@ -230,6 +126,15 @@ def test_how_long_a_call_may_take(
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
     assert mcp_bash.limit(call(params, **facts)) == seconds
+
+
+SECONDS = [("0", 0), ("9", 9), ("999999999", 999_999_999), ("1000000000", 0), ("-1", 0), ("1.5", 0), ("", 0), ("\u0665", 0),
+           (1, 1), (0, 0), (-1, 0), (True, 0), (2.0, 0), (None, 0)]  # fmt: skip
+
+
+@pytest.mark.parametrize(("value", "seconds"), SECONDS)
+def test_seconds_are_a_positive_number_or_its_digits(value: Any, seconds: int) -> None:
+    assert script_output.parse_seconds(value) == seconds
 
 
 def test_progress_gives_more_time_up_to_a_limit() -> None:
@@ -434,11 +339,6 @@ def test_a_file_that_is_written_while_it_is_taken_is_not_lost(tmp_path: Path) ->
         taken += filter(None, [folder.take("question")])
     assert taken == [b"%d" % number for number in range(written)]
     folder.remove()
-
-
-@pytest.mark.parametrize("data", [b'"isError"', b'{"isError": true', b'\xff"isError"', b'{"isError":true,"content":1}'])
-def test_what_is_no_result_of_a_failure(data: bytes) -> None:
-    assert script_output.find_error_result(data) is None
 
 
 def test_folders_of_calls_that_are_over_serve_again(tmp_path: Path) -> None:

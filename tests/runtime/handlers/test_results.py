@@ -1,0 +1,69 @@
+"""What counts as a content block, a result, resource contents: the checks before a handler's value is passed on."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from mcpc_runtime.handlers import results
+
+TEXT = {"type": "text", "text": "t"}
+IMAGE = {"type": "image", "data": "AA==", "mimeType": "image/png"}
+AUDIO = {**IMAGE, "type": "audio"}
+LINK = {"type": "resource_link", "uri": "test://x", "name": "x"}
+HELD = {"type": "resource", "resource": {"uri": "test://x", "text": "t"}}
+
+
+def without(value: dict[str, Any], name: str) -> dict[str, Any]:
+    return {key: part for key, part in value.items() if key != name}
+
+
+def held(**resource: Any) -> dict[str, Any]:
+    return {"type": "resource", "resource": {"uri": "test://x", **resource}}
+
+
+BLOCKS: list[Any] = [
+    TEXT, IMAGE, AUDIO, LINK, HELD, {**TEXT, "other": 5}, {**TEXT, "text": ""},
+    held(blob="AA=="), held(text="t", mimeType="a/b", _meta={}, other=1),
+    {**LINK, "title": "", "description": "d", "mimeType": "a/b", "size": 0, "_meta": {}, "annotations": {}, "icons": []},
+    {**TEXT, "annotations": {"audience": ["user", "assistant"], "priority": 1, "lastModified": "x"}},
+    {**TEXT, "annotations": {"audience": [], "priority": 0, "other": 5}}, {**TEXT, "annotations": {"priority": 0.5}},
+    {**LINK, "icons": [{"src": "a"}, {"src": "b", "sizes": 5}]},
+]  # fmt: skip
+NO_BLOCKS: list[Any] = [
+    None, "text", [TEXT], {}, {"text": "t"}, {"type": 5, "text": "t"}, {"type": "odd", "text": "t"}, {"type": "text"},
+    {**TEXT, "text": 5}, {**IMAGE, "data": b""}, {**IMAGE, "mimeType": None}, {**LINK, "uri": 5}, {**LINK, "name": 5},
+    *(without(block, name) for block in (IMAGE, AUDIO) for name in ("data", "mimeType")), without(HELD, "resource"),
+    without(LINK, "uri"), without(LINK, "name"), held(), held(text="t", blob=""), held(blob="A"), held(text=5),
+    held(text="t", _meta=5), held(text="t", mimeType=5), {"type": "resource", "resource": {"text": "t"}},
+    {"type": "resource", "resource": {"uri": 5, "text": "t"}}, {"type": "resource", "resource": "test://x"},
+    {**LINK, "title": 5}, {**LINK, "description": 5}, {**LINK, "mimeType": 5}, {**LINK, "size": "1"}, {**LINK, "size": True},
+    {**LINK, "_meta": []}, {**TEXT, "annotations": []}, {**TEXT, "annotations": {"audience": "user"}},
+    {**TEXT, "annotations": {"audience": ["user", "other"]}}, {**TEXT, "annotations": {"priority": 1.01}},
+    {**TEXT, "annotations": {"priority": -0.01}}, {**TEXT, "annotations": {"priority": "1"}},
+    {**TEXT, "annotations": {"priority": True}}, {**TEXT, "annotations": {"lastModified": 5}},
+    {**LINK, "icons": {}}, {**LINK, "icons": [{"src": 5}]}, {**LINK, "icons": [{"src": "a"}, {}]}, {**LINK, "icons": ["a"]},
+]  # fmt: skip
+
+
+def test_a_block_has_a_known_type_and_its_fields() -> None:
+    assert [value for value in BLOCKS if not results.is_block(value)] == []
+    assert [value for value in NO_BLOCKS if results.is_block(value)] == []
+
+
+@pytest.mark.parametrize(
+    ("check", "valid", "invalid"),
+    [
+        (results.is_content, [[TEXT], [TEXT, IMAGE]], [[], TEXT, [TEXT, 5], None]),
+        (results.is_result, [{"content": []}, {"content": [TEXT], "structuredContent": 5, "isError": 5, "_meta": 5}],
+         [{}, [TEXT], {"content": TEXT}, {"content": [5]}, {"content": [], "other": 1}, {"isError": True}]),
+        (results.is_blob, [{results.BLOB: "AA=="}], [{}, "AA==", {results.BLOB: "AA==", "other": 1}]),
+        (results.is_base64, ["", "AA==", "AAA="], ["A", "AA", "AA=", "AA==A", "A A=", 5]),
+        (results.is_contents, [{"text": ""}, {"blob": ""}, {"text": "t", "uri": "u", "mimeType": "m", "_meta": {}}],
+         [{}, "text", {"text": "t", "other": 1}, {"text": "", "blob": ""}, {"uri": "u"}, {"text": "t", "uri": 5}]),
+    ],
+)  # fmt: skip
+def test_a_value_is_taken_for_what_it_is(check: Any, valid: list[Any], invalid: list[Any]) -> None:
+    assert [value for value in valid if not check(value)] == []
+    assert [value for value in invalid if check(value)] == []
