@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import select
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
@@ -38,8 +39,11 @@ class FakeReactor:
         self.watched[descriptor][1]()
 
     def ready_for(self, events: int) -> None:
-        """Call all that waits for some events."""
-        for descriptor in [each for each, (wanted, _) in self.watched.items() if wanted == events]:
+        """Call whatever waits for some events and has them now, as one turn does."""
+        poll = select.poll()
+        for descriptor in self.waiting(events):
+            poll.register(descriptor, events)
+        for descriptor, _ in poll.poll(0):
             if descriptor in self.watched:
                 self.ready(descriptor)
 
