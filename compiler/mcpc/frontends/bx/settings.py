@@ -111,8 +111,8 @@ def blanked(found: re.Match[str]) -> str:
 
 def module_settings(root: Node, settings: Settings) -> Iterator[Node]:
     """Yield the configuration objects of the module."""
-    listed = member_value(root, "modules") if root.kind == "object" else None
-    for name in MODULES if listed is not None else ():
+    listed = member_value(root, "modules")
+    for name in MODULES:
         found = member_value(listed, name)
         if found is not None and found.kind != "object":
             settings.problems.append(diagnose("MCP261", found.span, kind_mismatch(f"`{name}`", "object", found)))
