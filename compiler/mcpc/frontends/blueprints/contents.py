@@ -82,11 +82,13 @@ def _source(reader: KnowledgeBaseReader, item: Node, label: str) -> Source | Non
 def _file(reader: KnowledgeBaseReader, item: Node, label: str) -> Json:
     """Return a file as text; a tool's result cannot contain a file in another form."""
     source = _source(reader, item, label)
+    if source is None:
+        return None
     try:
-        return None if source is None else {"type": "text", "text": source.data.decode()}
+        return {"type": "text", "text": source.data.decode()}
     except UnicodeDecodeError as problem:
         span = (item.get("path") or item).span
-        what = f"`{source.path if source else ''}`, a file of {label}, is not UTF-8 at byte {problem.start}"
+        what = f"`{source.path}`, a file of {label}, is not UTF-8 at byte {problem.start}"
         reader.report("MCP001", span, what, "a text", "save it as UTF-8; in a resource it may be any file")
         return None
 
@@ -148,21 +150,23 @@ def _with_uri(item: dict[str, Json], uri: str, mime: str) -> Json:
 def _contents_of_uri(reader: KnowledgeBaseReader, node: Node, uri: Node, label: str) -> list[Json]:
     """Return the contents of a resource without `content`: the file of its URI, its folder's files, or the URI."""
     written = str(uri.value)
-    place = reader.base.resolve(written.removeprefix(FILE_SCHEME)) if written.startswith(FILE_SCHEME) else ""
     if not written.startswith(FILE_SCHEME):
         return [_reference_contents(written)]
+    path = written.removeprefix(FILE_SCHEME)
+    place = reader.base.resolve(path)
     if place is None:
         reader.report("MCP710", uri.span, f"`{written}`, the URI of {label}, is outside the project")
         return []
     source = reader.base.tree.get(place)
     if source is not None:
         return [_with_uri(_file_contents(source), written, _declared_mime(node))]
-    inside = reader.base.files_below(place) if place else ()
+    inside = reader.base.files_below(place)
     if not inside:
         message = f"`{written}`, the URI of {label}, is not a file of the knowledge base"
         reader.report("MCP278", uri.span, message, "", "the resource will only contain its URI")
         return [_reference_contents(written)]
-    return [{"uri": f"{written.rstrip('/')}/{file.path[len(place) + 1 :]}", **_file_contents(file)} for file in inside]
+    folder = FILE_SCHEME + path.rstrip("/")
+    return [{"uri": folder + file.path.removeprefix(place), **_file_contents(file)} for file in inside]
 
 
 def _message(reader: KnowledgeBaseReader, node: Node, label: str) -> Json:

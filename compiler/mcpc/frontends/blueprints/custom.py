@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 M = TypeVar("M")
 FOLDER = "custom"
-WHERE_TO_DEFINE = "define it in a file of the folder `read_custom_features`"
+WHERE_TO_DEFINE = f"define it in a file of the folder `{FOLDER}`"
 DECORATOR_EXAMPLES = {
     "tool": '@tool(name="{name}")',
     "prompt": '@prompt(name="{name}")',
@@ -75,7 +75,7 @@ def read_custom_features(reader: KnowledgeBaseReader, wanted: Iterable[tuple[str
 
 
 def _files(base: KnowledgeBase) -> Iterator[str]:
-    """Yield the Python files of the folder `read_custom_features`, at any of its possible paths."""
+    """Yield the Python files of the folder `custom`, at any of its possible paths."""
     beside = base.folder.rpartition("/")[0]
     homes = dict.fromkeys(f"{place}/{FOLDER}" if place else FOLDER for place in (base.folder, beside, ""))
     for path in base.tree.files:
