@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -21,6 +21,18 @@ from support.artifact import build, converse, mcpc
 from support.mcp_bash_projects import HEADER, NAMED, PROJECT, SH, codes, facts, read, sound, values, with_modes
 from support.needs import needs
 from support.projects import Files, checked, parsed, tree
+from support.whole_projects import print_cases
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+GOLDEN = Path(__file__).parents[1] / "golden/frontends"
+
+
+def test_whole_projects(golden: Callable[[Path, str], None]) -> None:
+    needs("bash")
+    golden(GOLDEN / "mcp_bash.txt", print_cases(GOLDEN / "mcp_bash.cases"))
+
 
 # What is recognised
 
@@ -77,38 +89,6 @@ def test_native_projects_are_not_taken_for_it() -> None:
 # The server
 
 
-def test_a_server_is_described() -> None:
-    files: Files = {
-        **PROJECT,
-        "server.d/server.meta.json": json.dumps(
-            {
-                "name": "demo-server",
-                "version": "2.1",
-                "description": "About",
-                "websiteUrl": "https://example.org",
-                "icons": [{"src": "icon.svg", "sizes": ["any"]}],
-                "screenshots": ["a.png"],
-                "localization": {},
-            }
-        ),
-        "server.d/icon.svg": "<svg/>",
-        "server.d/server.instructions.md": "Use it well.\n",
-    }
-    definition = sound(files)
-    said = definition.server.node.value
-    assert said["serverInfo"] == {
-        "name": "demo-server",
-        "title": "Demo Server",
-        "version": "2.1",
-        "description": "About",
-        "websiteUrl": "https://example.org",
-        "icons": [{"mimeType": "image/svg+xml", "src": "data:image/svg+xml;base64,PHN2Zy8+", "sizes": ["any"]}],
-    }
-    assert said["instructions"] == "Use it well."
-    assert said["capabilities"] == {"logging": {}}
-    assert not definition.server.implied
-
-
 @pytest.mark.parametrize(
     ("files", "version"),
     [
@@ -134,39 +114,6 @@ def test_the_folder_of_a_project_is_known(tmp_path: Path) -> None:
     (tmp_path / "called-so").mkdir()
     assert read_tree(tmp_path / "called-so")[0].name == "called-so"
     assert title_of("a--b__c d") == "A B C D"
-
-
-def test_settings_say_what_the_runtime_needs() -> None:
-    files: Files = {
-        **PROJECT,
-        "server.d/policy.sh": "",
-        "server.d/env.sh": "",
-        "providers/notes.sh": SH,
-        "providers/README": "",
-        "config/roots.json": '{"roots": [{"path": "./data", "name": "Data"}, {"path": "/srv"}]}',
-    }
-    definition = sound(files, name="folder", allow=("a*", "b"), dialect="mcp")
-    assert dict(definition.runtime_settings)["mcp_bash"] == {
-        "server": {
-            "name": "demo",
-            "version": "1.0",
-            "title": "Demo",
-            "description": "",
-            "websiteUrl": "",
-            "icons": "",
-            "instructions": "",
-        },
-        "roots": [["./data", "Data"], ["/srv", ""]],
-        "policy": True,
-        "env": True,
-        "health": False,
-        "allow": ["a*", "b"],
-        "providers": ["notes"],
-        "project": "folder",
-        "dialect": "mcp",
-        "completions": {},
-    }
-    assert definition.serves == {"resources"}  # what its provider takes
 
 
 def test_everything_is_carried_and_the_library_with_it() -> None:
@@ -233,51 +180,6 @@ def test_filters_in_python_are_carried_if_arguments_are_asked_for(script: str, i
 def test_filters_in_python_are_left_out_with_the_library() -> None:
     files: Files = {**PROJECT, "tools/t/tool.sh": "#!/usr/bin/env python3\nprint('mcp_args_get')\n"}
     assert not [one.path for one in sound(files).beside if one.path.startswith(".mcpc/mcp-bash/lib/python/")]
-
-
-def test_a_tool_is_what_its_description_says() -> None:
-    written = {
-        "name": "greet",
-        "title": "Greet",
-        "description": "Greets",
-        "inputSchema": {"type": "object", "properties": {"who": {"type": "string"}}},
-        "outputSchema": {"type": "object"},
-        "timeoutSecs": "7",
-        "timeoutHint": "Try less",
-        "progressExtendsTimeout": "true",
-        "maxTimeoutSecs": 90,
-        "annotations": {"readOnlyHint": True},
-        "_meta": {"vendor/x": 1, "ui/resourceUri": "ui://a/b"},
-    }
-    (tool,) = sound({"tools/g/run.sh": SH, "tools/g/run.sh.meta.json": json.dumps(written)}).tools
-    value = tool.node.value
-    assert {
-        key: value[key] for key in ("name", "title", "description", "inputSchema", "outputSchema", "annotations")
-    } == {key: written[key] for key in ("name", "title", "description", "inputSchema", "outputSchema", "annotations")}
-    assert value["_meta"] == {
-        "vendor/x": 1,
-        "ui": {"resourceUri": "ui://a/b"},
-        "mcpc/handler": {"timeout": 90, "validate": False},
-    }
-    assert set(value) == {"name", "title", "description", "inputSchema", "outputSchema", "annotations", "_meta"}
-    assert (tool.handler.file, tool.handler.contract, tool.handler.unpacks) == ("tools/g/run.sh", "mcp_bash", True)
-    known = facts(tool)
-    metadata = json.loads(known.pop("metadata"))
-    assert known == {
-        "name": "greet",
-        "path": "g/run.sh",
-        "ui": "ui://a/b",
-        "timeoutSecs": 7,
-        "timeoutHint": "Try less",
-        "progressExtendsTimeout": True,
-        "maxTimeoutSecs": 90,
-        "output": True,
-        "fork": known["fork"],
-    }
-    assert list(metadata)[:5] == ["name", "description", "path", "inputSchema", "timeoutSecs"]
-    assert (metadata["path"], metadata["timeoutSecs"], metadata["maxTimeoutSecs"]) == ("g/run.sh", 7, 90)
-    assert metadata["_meta"] == {"vendor/x": 1, "ui": {"resourceUri": "ui://a/b"}}
-    assert "title" not in metadata  # as in mcp-bash's registry
 
 
 @pytest.mark.parametrize(
@@ -371,82 +273,6 @@ def test_a_description_goes_before_a_header_and_one_without_a_name_does_not() ->
     assert (tool.node.value["name"], facts(tool)["timeoutSecs"]) == ("run", 9)
 
 
-# Prompts
-
-
-def test_a_prompt_is_its_text_and_what_is_said_of_it() -> None:
-    written = {
-        "name": "greet",
-        "description": "d",
-        "role": "assistant",
-        "metadata": {"m": 1},
-        "arguments": {
-            "type": "object",
-            "required": ["name"],
-            "properties": {"name": {"type": "string", "description": "who"}, "b": {}},
-        },
-    }
-    definition = sound({"prompts/x/greet.txt": "Hi {{name}}\n", "prompts/x/greet.meta.json": json.dumps(written)})
-    (prompt,) = definition.prompts
-    assert prompt.node.value == {
-        "name": "greet",
-        "description": "d",
-        "arguments": [{"name": "name", "description": "who", "required": True}, {"name": "b", "required": False}],
-    }
-    handler = prompt.handler
-    assert (handler.file, handler.contract, handler.unpacks) == ("prompts/x/greet.txt", "mcp_bash_prompt", False)
-    assert handler.facts == ("Hi {{name}}\n", "assistant", '{"m":1}', ("name", "b"), "d")
-
-
-def test_a_prompt_needs_no_description() -> None:
-    definition, problems = read({"prompts/b.tar.txt": "B", "prompts/a": "A", "prompts/.x": "no"})
-    assert [prompt.node.value for prompt in definition.prompts] == [{"name": "a"}, {"name": "b.tar"}]
-    assert definition.prompts[0].handler.facts == ("A", "user", "null", (), "")
-    assert problems == ()
-
-
-def test_arguments_may_be_listed() -> None:
-    written = '{"name": "p", "description": "d", "arguments": [{"name": "a", "required": true}]}'
-    (prompt,) = sound({"prompts/p.txt": "x", "prompts/p.meta.json": written}).prompts
-    assert prompt.node.value["arguments"] == [{"name": "a", "required": True}]
-    assert prompt.handler.facts[3] == ("a",)
-
-
-# Resources
-
-
-def test_resources() -> None:
-    files: Files = {
-        "resources/greeting.txt": "hi",
-        "resources/greeting.meta.json": (
-            '{"name": "g", "description": "d", "uri": "file://./resources/greeting.txt", "provider": "file"}'
-        ),
-        "resources/sub/a b.txt": "plain",
-        "resources/header.md": '<!-- mcp: {"name": "h", "uri": "echo://x", "description": "d"} -->\n',
-    }
-    definition, problems = read(files)
-    assert problems == ()
-    shown = [{key: value for key, value in one.items() if key != "_meta"} for one in values(definition, "resources")]
-    assert shown == [
-        {"uri": "file://./resources/sub/a%20b.txt", "name": "a b", "mimeType": "text/plain"},
-        {
-            "uri": "file://./resources/greeting.txt",
-            "name": "g",
-            "description": "d",
-            "mimeType": "text/plain",
-        },
-        {"uri": "echo://x", "name": "h", "description": "d", "mimeType": "text/plain"},
-    ]
-    handlers = [(one.handler.file, *one.handler.facts) for one in definition.resources]
-    assert handlers == [
-        ("resources/sub/a b.txt", "file", "file://./resources/sub/a%20b.txt", "text/plain", "a b"),
-        ("resources/greeting.txt", "file", "file://./resources/greeting.txt", "text/plain", "g"),
-        ("", "echo", "echo://x", "text/plain", "h"),
-    ]
-    assert {one.handler.contract for one in definition.resources} == {"mcp_bash_resource"}
-    assert definition.server.node.value["capabilities"] == {"resources": {"subscribe": True}}
-
-
 @pytest.mark.parametrize(
     ("uri", "provider"),
     [
@@ -481,95 +307,6 @@ def test_templates_are_merged_and_those_of_the_register_go_before() -> None:
     ]
     assert [one.handler.facts for one in definition.templates] == [("", "", "", "a"), ("", "", "", "files")]
     assert checked(files)[0] is not None
-
-
-# Completions
-
-
-def test_completions_beside_a_prompt_are_for_all_its_arguments() -> None:
-    files: Files = {
-        "prompts/p.txt": "x",
-        "prompts/p.meta.json": '{"name": "p", "description": "d", "arguments": {"properties": {"a": {}, "b": {}}}}',
-        "prompts/p.completion.sh": SH,
-    }
-    definition = sound(files, {"prompts/p.completion.sh": 0o755})
-    assert [(one["ref"], one["argument"]) for one in values(definition, "completions")] == [
-        ({"type": "ref/prompt", "name": "p"}, "a"),
-        ({"type": "ref/prompt", "name": "p"}, "b"),
-    ]
-    handler = definition.completions[0].handler
-    assert (handler.file, handler.contract, handler.unpacks) == ("prompts/p.completion.sh", "mcp_bash_completion", True)
-    seconds, name, told = handler.facts
-    assert (seconds, name) == (None, "p")
-    assert dict(told)["MCP_PROMPT_REL_PATH"] == "p.txt"
-    assert json.loads(dict(told)["MCP_PROMPT_METADATA"])["arguments"] == {"properties": {"a": {}, "b": {}}}
-    assert [prompt["name"] for prompt in values(definition, "prompts")] == ["p"]
-
-
-def test_completions_of_a_register_are_for_prompts_and_templates() -> None:
-    files: Files = {
-        "prompts/p.txt": "x",
-        "prompts/p.meta.json": '{"name": "p", "description": "d", "arguments": {"properties": {"a": {}}}}',
-        "resources/t.meta.json": '{"name": "t", "description": "d", "uriTemplate": "file:///{x}/{y}"}',
-        "lib/c.sh": SH,
-        "server.d/register.json": """{"version": 1, "completions": [
-            {"name": "p", "path": "lib/c.sh", "timeoutSecs": 5}, {"name": "file:///{x}/{y}", "path": "lib/c.sh"}]}""",
-    }
-    definition = sound(files)
-    assert [
-        (one["ref"].get("name") or one["ref"]["uri"], one["argument"]) for one in values(definition, "completions")
-    ] == [
-        ("p", "a"),
-        ("file:///{x}/{y}", "x"),
-        ("file:///{x}/{y}", "y"),
-    ]
-    assert [one.handler.facts for one in definition.completions] == [(5, "p", ()), (None, "t", ()), (None, "t", ())]
-    assert definition.completions[0].node.value["_meta"] == {"mcpc/handler": {"timeout": 5}}
-    assert checked(files)[0] is not None
-
-
-# The register
-
-REGISTERED: Files = {
-    "tools/one.sh": SH,
-    "tools/x/two.sh": HEADER,
-    "prompts/p.txt": "text",
-    "prompts/q.txt": "text",
-    "server.d/register.json": json.dumps(
-        {
-            "version": 1,
-            "_meta": {},
-            "tools": [{"name": "z", "path": "one.sh", "description": "d", "custom": {"a": 1}}],
-            "resources": [{"name": "e", "uri": "echo://Hi", "description": "d"}],
-            "prompts": [{"name": "q", "path": "q.txt", "description": "d"}],
-            "resourceTemplates": None,
-        }
-    ),
-}
-
-
-def test_a_register_takes_the_place_of_what_is_found() -> None:
-    definition, problems = read(REGISTERED)
-    assert codes(problems) == ["MCP142"]  # `custom`
-    assert [tool["name"] for tool in values(definition, "tools")] == ["z"]
-    known = facts(definition.tools[0])
-    assert (known["path"], json.loads(known["metadata"])["custom"]) == ("one.sh", {"a": 1})
-    assert [prompt["name"] for prompt in values(definition, "prompts")] == ["q"]
-    assert definition.prompts[0].handler.facts[1] == "system"
-    assert definition.resources[0].handler.facts == ("echo", "echo://Hi", "text/plain", "e")
-
-
-def test_an_empty_list_registers_nothing_and_null_looks() -> None:
-    files: Files = {**REGISTERED, "server.d/register.json": '{"version": 1, "tools": [], "prompts": null}'}
-    definition = sound(files)
-    assert definition.tools == ()
-    assert [prompt["name"] for prompt in values(definition, "prompts")] == ["p", "q"]
-
-
-def test_the_order_of_a_register_is_kept() -> None:
-    entries = [{"name": name, "path": "x/two.sh", "description": "d"} for name in ("b", "a")]
-    files: Files = {**REGISTERED, "server.d/register.json": json.dumps({"version": 1, "tools": entries})}
-    assert [tool["name"] for tool in values(sound(files), "tools")] == ["b", "a"]
 
 
 # Paths

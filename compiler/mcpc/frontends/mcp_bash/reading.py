@@ -139,8 +139,13 @@ class ProjectReader:
                 message = f"field `{key}` is not used here"
                 self.report("MCP142", member.key_span, message, "", did_you_mean(key, known))
 
-    def header_fields(self, source: Source) -> Fields:
-        """Return the description in one of the first lines of `source`."""
+    def header_fields(self, source: Source, known: Collection[str]) -> Fields:
+        """Return the description in one of the first lines of `source`; it has the known fields only."""
+        fields = self._header_fields(source)
+        self.report_unknown_fields(fields, known)
+        return {key: member for key, member in fields.items() if key in known}
+
+    def _header_fields(self, source: Source) -> Fields:
         start, odd = 0, None
         for line in source.text.split("\n")[:HEADER_LINES]:
             match = HEADER.search(line)

@@ -81,9 +81,7 @@ def _found(source: Source, reader: ProjectReader) -> ProjectItem:
     fields = reader.described_fields(source, KNOWN_FIELDS)
     span = Span(source.path)
     if "uriTemplate" not in fields and not text_of(fields, "uri"):
-        said = reader.header_fields(source)
-        reader.report_unknown_fields(said, HEADER_FIELDS)
-        fields.update(said)
+        fields.update(reader.header_fields(source, HEADER_FIELDS))
         if not text_of(fields, "uri"):
             fields["uri"] = implied_member("uri", PROJECT_URI + quote(source.path), span)
     if not text_of(fields, "name"):

@@ -71,7 +71,7 @@ def _found(source: Source, reader: ProjectReader) -> ProjectItem:
     named_so = text_of(fields, "name") or text_of(fields, "description")
     schema = fields.get("inputSchema") or fields.get("arguments")
     if not named_so or (schema is not None and schema.node.value == {}):
-        said = reader.header_fields(source)
+        said = reader.header_fields(source, (*HEADER_FIELDS, "inputSchema"))
         _check_header(said, reader)
         fields = {**fields, **said}
     if has_interface(folder_of(source.path), reader):
@@ -85,7 +85,6 @@ def _check_header(said: Fields, reader: ProjectReader) -> None:
         reader.report(
             "MCP142", member.key_span, "`inputSchema` is not allowed in a header", "`arguments`", "it means the same"
         )
-    reader.report_unknown_fields(said, HEADER_FIELDS)
 
 
 def _with_name(fields: Fields, source: Source) -> Fields:
@@ -120,7 +119,7 @@ def tool_definition(found: ProjectItem, reader: ProjectReader) -> ToolDefinition
     handler = ExternalHandler(
         found.path, Span(found.path), CONTRACT, plain, unpacks=True, compiled=compiled, forks=forks
     )
-    handling = implied_node({"timeout": _max_seconds(limits), "validate": False}, _limit_span(fields, found))
+    handling = implied_node({"timeout": _max_seconds(limits), "validate": False}, _limit_span(fields, limits, found))
     meta = [*fields_of(fields["_meta"].node).values()] if "_meta" in fields else []
     fields["_meta"] = member_at_value("_meta", object_node([*meta, member_at_value(HANDLER_KEY, handling)], found.span))
     besides = reader.dialect_members(entry, MCP_BASH_FIELDS, found.span)
@@ -179,9 +178,10 @@ def _max_seconds(limits: dict[str, Json]) -> Json:
     return limits["timeoutSecs"] or DEFAULT_SECONDS
 
 
-def _limit_span(fields: Fields, found: ProjectItem) -> Span:
-    limits = [fields[key].node.span for key in ("maxTimeoutSecs", "timeoutSecs") if key in fields]
-    return limits[0] if limits else found.span
+def _limit_span(fields: Fields, limits: dict[str, Json], found: ProjectItem) -> Span:
+    """Return the place of the field that decides the maximum time of a call."""
+    key = "maxTimeoutSecs" if limits["progressExtendsTimeout"] else "timeoutSecs"
+    return fields[key].node.span if key in fields else found.span
 
 
 def _registry_entry(found: ProjectItem, fields: Fields, limits: dict[str, Json]) -> dict[str, Json]:
