@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import math
 import sys
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mcpc.diagnostics import Diagnostics, Span, has_errors
+from mcpc.diagnostics import Diagnostics, Span
 from mcpc.sources import Json, Node, Source, parse_json
-from mcpc.sources.json_text import MAX_DEPTH, MAX_PROBLEMS
+from mcpc.sources.json_mistakes import quoted_text
+from mcpc.sources.json_scanner import MAX_DIGITS, MAX_FLAWS, integer_value, number_value, string_value
+from mcpc.sources.json_text import MAX_DEPTH, MAX_PROBLEMS, MAX_VALUES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
+
+GOLDEN = Path(__file__).parents[1] / "golden/sources"
 
 
 def source(text: str | bytes) -> Source:
@@ -107,30 +113,14 @@ def test_good_json_means_what_it_says(text: str) -> None:
     assert_places(text, node)
 
 
-BAD = [
-    "", " ", "\n\t", "[", "]", "{", "}", "[[", "{{", "[}", "{]", "[1", "[1,", '{"a', '{"a"', '{"a":', '{"a":1',
-    '{"a":1,', '"', '"a', "'", "'a", "`", "[1,]", "[,1]", "[1,,2]", "[,]", "[1 2]", "[1;2]", "[1:2]", '["a":1]',
-    "[1]]", "[1],", "1 2", "{,}", '{"a":1,}', '{,"a":1}', '{"a":1,,"b":2}', '{"a" 1}', '{"a":1 "b":2}', '{"a","b"}',
-    '{"a"}', '{"a":}', '{:1}', '{"a"::1}', '{"a"=1}', '{"a"=>1}', "{1:2}", "{a:1}", "{'a':1}", "{true:1}", "{null}",
-    "{[]:1}", "{{}:1}", '{"a":1;"b":2}', '{"a":1}{', "{}{}", "{}[]", "{} x", "{},", "[]:", "nul", "t", "falsee",
-    "True", "FALSE", "None", "NULL", "nil", "undefined", "NaN", "-NaN", "Infinity", "-Infinity", "+Infinity", "inf",
-    "abc", "$x", "[NaN]", "[Infinity]", "yes", "01", "-01", "00", "+1", ".5", "-.5", "1.", "1.e5", "1e", "1e+", "1E",
-    "-", "--1", "+", "0x1F", "0b1", "1_000", "1,000", "1e5.5", "1.2.3", "2024-01-01", "10ms", "1/2", "\u0661",
-    "1\u0660", "1e400", "-1e400", "9" * 4301, "-" + "9" * 4301, '"\t"', '"\n"', '"\r"', '"\x00"', '"\x1f"', '"a\nb"',
-    '"a\\\nb"', r'"\a"', r'"\x41"', r'"\'"', r'"\u"', r'"\u12"', r'"\u00g0"', r'"\U0041"', r'"\ud800"', r'"\udc00"',
-    r'"\ude00\ud83d"', r'"\ud83d\u0041"', r'"\ud83d"', '"\\"', '"a" "b"', '"a"b', '"a""b"', '["say "hi" now"]',
-    '"a" + "b"', '"""a"""', "// x\n1", "1 // x", "/* x */ 1", "1 /* x */", "/* x", "/", "# x\n1", "[1, # x\n2]",
-    "-- x", "\u00a01", "[\u20281]", "1\u200b", "[\ufeff1]", "\x0b1", "\x0c1", "\x001", "1\x00", "“a”", "{“a”: 1}",
-    "«a»", "`a`", "(1)", "<a>", "@", "a: 1", "- a\n- b", "a = 1", "{\"a\": 1} trailing", '{"a":1,"a":2}',
-    "[" * 100_000, '{"a":' * 100_000, "[" * 513 + "]" * 513, "\\", '\\"a\\"', '[1, 2, 3, "four]', "[\"a\',\'b\"', 1]",
-    "é",
-]  # fmt: skip
+CASES = [ast.literal_eval(line) for line in (GOLDEN / "json.cases").read_text().splitlines()]
+BAD = [*CASES, "9" * 4301, "-" + "9" * 4301, "[" * 100_000, '{"a":' * 100_000, "[" * 513 + "]" * 513]
 
 
 @pytest.mark.parametrize("text", BAD, ids=lambda text: repr(text[:24]))
 def test_bad_json_is_reported_inside_the_file(text: str) -> None:
     _, problems = parse(text)
-    assert has_errors(problems)
+    assert problems
     for problem in problems:
         assert problem.span is not None
         assert 0 <= problem.span.start <= problem.span.end <= len(text)
@@ -140,85 +130,25 @@ def test_bad_json_is_reported_inside_the_file(text: str) -> None:
         assert problem.hint.isprintable()
 
 
-# text, the text under the carets, a part of the message, a part of what is expected or of the hint, the value
-MISTAKES: list[tuple[str, str, str, str, object]] = [
-    ('{"a": 1,}', ",", "a comma stands before `}`", "delete the comma", {"a": 1}),
-    ("[1, 2, ]", ",", "a comma stands before `]`", "delete the comma", [1, 2]),
-    ("[1,,2]", ",", "two commas", "delete", [1, 2]),
-    ("[,1]", ",", "before the first", "a value or `]`", [1]),
-    ('{"a":1,,"b":2}', ",", "two commas", "delete", {"a": 1, "b": 2}),
-    ("['it\\'s']", "'it\\'s'", "`'` does not begin a string", "double quotes", ["it's"]),
-    ("{'a': 1}", "'a'", "`'` does not begin a string", "double quotes", {"a": 1}),
-    ("{“a”: 1}", "“a”", "`“` does not begin a string", "double quotes", {"a": 1}),
-    ('{a: 1, "b": 2}', "a", "the key `a` has no quotes", '`"a"`', {"a": 1, "b": 2}),
-    ("{$a.b-c: 1}", "$a.b-c", "has no quotes", '`"$a.b-c"`', {"$a.b-c": 1}),
-    ("[NaN]", "NaN", "`NaN` is not a value", "leave out the field", [0]),
-    ("[-Infinity]", "-Infinity", "`-Infinity` is not a value", "leave out the field", [0]),
-    ("[True, false]", "True", "`True` is not a value", "write `true`", [True, False]),
-    ("[None]", "None", "`None` is not a value", "write `null`", [None]),
-    ('{"type": object}', "object", "`object` is not a value", '`"object"`', {"type": "object"}),
-    ('{"a" 1}', "", "a colon is missing", "`:`", {"a": 1}),
-    ('{"a" = 1}', "=", "`=` stands between", "`:`", {"a": 1}),
-    ('{"a": 1 "b": 2}', "", "a comma is missing", "`,` or `}`", {"a": 1, "b": 2}),
-    ("[{} {}]", "", "a comma is missing", "`,` or `]`", [{}, {}]),
-    ("[1 true]", "", "a comma is missing", "`,` or `]`", [1, True]),
-    ('{"a": }', "", "the key has no value", "a value", None),
-    ('{"a"}', "", "the key has no value", "`:`", None),
-    ('{"a": [1, 2}', "}", "unexpected `}`", "`[` was opened on line 1", None),
-    ('{"a": 1]', "]", "unexpected `]`", "`{` was opened on line 1", None),
-    ('{"a": 1}}', "}", "unexpected `}`", "too many", {"a": 1}),
-    ("}", "}", "unexpected `}`", "an opening bracket missing", None),
-    ('["a": 1]', ":", "`:` stands in an array", "is a `]` missing", None),
-    ('{"a": {"b": 1, {"c": 2}}', "{", "unexpected `{`", "is a `}` missing before it?", None),
-    ('["say "hi" x"]', "h", "`h` follows a quote", '`\\"`', None),
-    ('{"a": "b" "c"}', '"', 'unexpected `"`', "in one piece", None),
-    ('{"a": "b" + "c"}', "+", "unexpected `+`", "in one piece", None),
-    ('{"a": 1 @}', "@", "unexpected `@`", "`,` or `}`", None),
-    ('{"a": 1;}', ";", "unexpected `;`", "`,` or `}`", None),
-    ("[01]", "01", "`01` is not a number", "does not begin with `0`", [0]),
-    ("[+1]", "+1", "`+1` is not a number", "leave out the `+`", [0]),
-    ("[.5]", ".5", "`.5` is not a number", "before the point", [0]),
-    ("[1.]", "1.", "`1.` is not a number", "follow the point", [0]),
-    ("[0x1F]", "0x1F", "`0x1F` is not a number", "decimal", [0]),
-    ("[1_000]", "1_000", "`1_000` is not a number", "leave out the `_`", [0]),
-    ("[2024-01-01]", "2024-01-01", "is not a number", "double quotes", [0]),
-    ('{"a": 1 // one\n}', "// one", "no comments", "delete the comment", {"a": 1}),
-    ("// a\n  // b\n{}", "// a\n  // b", "no comments", "delete the comment", {}),
-    ("[1, /* , */ 2]", "/* , */", "no comments", "delete the comment", [1, 2]),
-    ("# a\n[]", "# a", "no comments", "delete the comment", []),
-    ("[1] // end", "// end", "no comments", "the end of the file", [1]),
-    ("[1 /* 2]", "/* 2]", "does not end", "delete the comment", None),
-    ("[\u00a01]", "\u00a0", "U+00A0, NO-BREAK SPACE", "replace it by a space", [1]),
-    ("[\x0b\x0c1]", "\x0b\x0c", "U+000B, a control character", "replace it by a space", [1]),
-    ('["a\tb"]', "\t", "the control character U+0009", "write `\\t`", ["a\tb"]),
-    ('["a\x1bb"]', "\x1b", "the control character U+001B", "write `\\u001b`", ["a\x1bb"]),
-    ('["C:\\Users"]', "\\U", "`\\U` is not an escape", "`\\\\`", ["C:Users"]),
-    ('["it\\\'s"]', "\\'", "`\\'` is not an escape", "without a backslash", ["it's"]),
-    ('["\\u12"]', "\\u12", "too short", "four hexadecimal digits", ["\ufffd"]),
-    ('["\\ud83d!"]', "\\ud83d", "`\\ud83d` is only half", "both halves", ["\ufffd!"]),
-    ('["\\ud83d\\ud83d\\ude00"]', "\\ud83d", "only half", "both halves", ["\ufffd😀"]),
-    ('{"a": "b\n}', '"b', "not closed on its line", "written `\\n`", None),
-    ('{"a: 1}', '"a: 1}', "not closed on its line", "written `\\n`", None),
-    ('["a\\\nb"]', '"a\\', "not closed on its line", "written `\\n`", None),
-    ("{} {}", "{}", "`{}` stands after the end", "holds one value", {}),
-    ('{"a": 1}\n{"a": 2}\n', '{"a": 2}', "stands after the end", "holds one value", {"a": 1}),
-    ("name: x", "name", "`name` is not a value", '`"name"`', None),
-    ('{"a": [1, {"b": 2', "{", "`{` is never closed", "`}` before the end", None),
-    ('{"a": [1, 2', "[", "`[` is never closed", "`]` before the end", None),
-]  # fmt: skip
+def printed(text: str) -> str:
+    """Return the problems of a text, each with the part of the text that it is about, and the value that was read."""
+    node, problems = parse(text)
+    lines = [ascii(text), f"  = {ascii(node.value) if node else 'nothing'}"]
+    for problem in problems:
+        assert problem.span is not None
+        place = f"{problem.span.start}-{problem.span.end} {text[problem.span.start : problem.span.end]!a}"
+        lines.append(f"  {problem.code} {place}: {problem.message} | {problem.expected} | {problem.hint}")
+    return "".join(f"{line}\n" for line in lines)
 
 
-@pytest.mark.parametrize(("text", "marked", "message", "advice", "value"), MISTAKES, ids=[row[0] for row in MISTAKES])
-def test_a_usual_mistake_is_named_and_read_over(
-    text: str, marked: str, message: str, advice: str, value: object
-) -> None:
-    code, found, said, expected, hint = only(text)
-    assert code == "MCP002"
-    assert found == marked
-    assert message in said
-    assert advice in f"{expected}\n{hint}"
-    node, _ = parse(text)
-    assert (node and node.value) == value
+def test_what_is_said_of_each_mistake(golden: Callable[[Path, str], None]) -> None:
+    golden(GOLDEN / "json.txt", "\n".join(map(printed, CASES)))
+
+
+def test_a_text_in_a_message_is_short_and_visible() -> None:
+    assert quoted_text("a" * 40) == "a" * 40
+    assert quoted_text("a" * 41) == "a" * 37 + "..."
+    assert quoted_text("\u200ba\n", 3) == "U+200BaU+000A"
 
 
 def test_all_mistakes_of_a_file_are_found_at_once() -> None:
@@ -253,11 +183,38 @@ def test_a_value_that_was_forgotten_leaves_no_tree() -> None:
     assert [problem.code for problem in problems] == ["MCP002"] * 2
 
 
-def test_endless_mistakes_are_not_all_reported() -> None:
-    node, problems = parse("[" + "'a'," * 10_000 + "1]")
-    assert node is None
-    assert len(problems) == MAX_PROBLEMS
-    assert problems[-1].message == "too many problems; the rest of the file was not judged"
+@pytest.mark.parametrize(("count", "is_read"), [(MAX_PROBLEMS - 1, True), (MAX_PROBLEMS, False), (10_000, False)])
+def test_endless_mistakes_are_not_all_reported(count: int, is_read: bool) -> None:
+    node, problems = parse("[" + "'a'," * count + "1]")
+    assert (node is not None) == is_read or count == MAX_PROBLEMS
+    assert len(problems) == min(count, MAX_PROBLEMS)
+    assert (problems[-1].message == "too many problems; the rest of the file was not judged") != is_read
+
+
+@pytest.mark.parametrize("count", [MAX_VALUES, MAX_VALUES + 1])
+def test_a_file_may_hold_many_values_but_not_more(count: int) -> None:
+    node, problems = parse("[" + "1," * (count - 2) + "1]")
+    assert (node is None) == (count > MAX_VALUES)
+    assert [problem.code for problem in problems] == ["MCP008"] * (count > MAX_VALUES)
+
+
+def test_tokens_have_values() -> None:
+    assert string_value(r'x"a\u00e9\ud83d\ude00\n"y', 1, 24) == ("aé😀\n", [])
+    value, flaws = string_value('"' + "\\x" * (MAX_FLAWS + 1) + '"', 0, 2 * MAX_FLAWS + 4)
+    assert (value, [(flaw.start, flaw.end) for flaw in flaws]) == (
+        "x" * (MAX_FLAWS + 1),
+        [(1 + 2 * number, 3 + 2 * number) for number in range(MAX_FLAWS)],
+    )
+    assert integer_value("a-12,", 1, 4) == (-12, [])
+    for sign in ("", "-"):
+        long, longer = sign + "1" * MAX_DIGITS, sign + "1" * (MAX_DIGITS + 1)
+        assert integer_value(long, 0, len(long)) == (int(long), [])
+        value, (flaw,) = integer_value(longer, 0, len(longer))
+        assert (value, flaw.code, flaw.start, flaw.end) == (0, "MCP007", 0, len(longer))
+        assert flaw.message == f"the integer has {MAX_DIGITS + 1} digits"
+    assert number_value("a1.5,", 1, 4) == (1.5, [])
+    value, (flaw,) = number_value("-1e999", 0, 6)
+    assert (value, flaw.code, flaw.start, flaw.end) == (0.0, "MCP007", 0, 6)
 
 
 def test_a_name_in_a_message_is_short_and_harmless() -> None:

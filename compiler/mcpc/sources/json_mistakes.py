@@ -337,7 +337,7 @@ ROWS: dict[Expected, tuple[tuple[re.Pattern[str], Judge], ...]] = {
     Expected.COLON: _rows(
         (r"[,\]}]", _no_value),
         (r"[\]}]", _wrong_bracket),
-        (r"=>?|:=", _equals),
+        (r"=>?", _equals),
         (r"""["'`\[{\w-]""", _no_colon),
     ),
     Expected.AFTER: _rows(
