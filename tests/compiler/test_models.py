@@ -33,6 +33,7 @@ from mcpc.models.view import MAX_SCHEMAS, ModelSchema, model_schema
 from mcpc.models.view_schemas import NoModelError
 from mcpc.schema import SchemaError
 from mcpc.schema import compile as compiled
+from mcpc.sources import Node
 from support.kinds import KINDS, Kind
 from support.needs import ROOT
 from support.random_schemas import DRAFTS, Generator
@@ -40,11 +41,13 @@ from support.random_values import Values
 from support.schemas import node_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
 pytestmark = pytest.mark.sampled(2)
 
 Json = Any
+FOLDER = ROOT / "tests/golden/models"
 NUMBERS = count()
 
 
@@ -55,6 +58,60 @@ def _own_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def seen(schema: Json, root: str = "ToolInput", *, closed: bool = True) -> ModelSchema:
     return model_schema(Schema(node_of(schema), closed=closed), root)
+
+
+def written(schema: Json) -> Json:
+    """Return a schema of a golden file, whose large parts are described."""
+    match schema:
+        case {"deep": int(levels)}:
+            return deep(levels)
+        case {"many": int(number)}:
+            return {"type": "object", "properties": {f"p{n}": {} for n in range(number)}}
+        case {"anyOf": str(number)}:
+            return {"anyOf": [{"type": "object", "properties": {f"p{n}": {}}} for n in range(int(number))]}
+    return {key: written(inner) for key, inner in schema.items()} if isinstance(schema, dict) else schema
+
+
+def views() -> dict[str, ModelSchema | str]:
+    """Return the views of all schemas of the golden file, or why there is none."""
+    found: dict[str, ModelSchema | str] = {}
+    for number, case in enumerate(json.loads((FOLDER / "schemas.json").read_text("utf-8")), 1):
+        try:
+            node = Node(written(case["schema"]), "schema.json", 0, 0)
+            found[case["name"]] = model_schema(Schema(node, closed=case.get("closed", False)), f"M{number}Input")
+        except NoModelError as problem:
+            found[case["name"]] = str(problem)
+    return found
+
+
+def short(view: ModelSchema | str) -> Iterator[str]:
+    """Yield the lines of a view; of a very large one a part."""
+    if isinstance(view, str):
+        yield f"    no model: {view}\n"
+        return
+    definitions = list(view.definitions.items())
+    if len(definitions) > 50:
+        yield f"    {len(definitions)} classes, the last of which is\n"
+    for name, shape in definitions[-1:] if len(definitions) > 50 else definitions:
+        yield f"    {name} {json.dumps(shape)[:3000]}\n"
+    yield from (f"    {name} is {given}\n" for name, given in view.fields.items())
+
+
+def test_the_views_of_schemas(golden: Callable[[Path, str], None]) -> None:
+    lines = (line for name, view in views().items() for line in (f"{name}\n", *short(view)))
+    golden(FOLDER / "views.txt", "".join(lines))
+
+
+def test_the_module_of_schemas(golden: Callable[[Path, str], None]) -> None:
+    small = [view for view in views().values() if isinstance(view, ModelSchema) and len(str(view)) < 5_000]
+    models = []
+    for view, classes in zip(small, composition.compose_classes(small), strict=True):
+        assert isinstance(classes, dict), classes
+        root = next(iter(view.definitions))
+        models.append(Model(ModelRequest(root, root, root, Schema(node_of({})), view), classes))
+    text = all_tools_module(models)
+    golden(FOLDER / "module.txt", text)
+    loaded(text)
 
 
 def loaded(text: str) -> types.ModuleType:

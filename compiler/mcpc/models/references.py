@@ -21,8 +21,7 @@ MAPS = frozenset(("$defs", "definitions", "properties", "patternProperties", "de
 OTHERS = frozenset(
     (
         *("allOf", "anyOf", "oneOf", "prefixItems", "items", "additionalItems", "unevaluatedItems"),
-        *("additionalProperties", "unevaluatedProperties", "not", "if", "then", "else", "contains"),
-        *("propertyNames"),
+        *("additionalProperties", "unevaluatedProperties", "not", "if", "then", "else", "contains", "propertyNames"),
     )
 )
 MAX_DEPTH = 200

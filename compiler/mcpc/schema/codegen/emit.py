@@ -124,7 +124,6 @@ ENTRIES = {
         (
             fill("except OverflowError as error:"),
             fill("    from mcpc_runtime.validation.patterns import pattern_errors"),
-            fill(""),
             fill("    return pattern_errors(x, error)"),
         ),
     ),
