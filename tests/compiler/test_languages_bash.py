@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import time
 from typing import TYPE_CHECKING
@@ -15,10 +16,12 @@ from mcpc.languages import LANGUAGES
 from mcpc.languages.bash import syntax
 from mcpc.languages.bash.lexer import scan_library
 from mcpc.languages.bash.library import read_library
+from mcpc.languages.bash.slices import outline_libraries
 from mcpc.sources import Source
-from support.needs import needs
+from support.needs import ROOT, needs
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from mcpc.diagnostics import Diagnostic
@@ -300,6 +303,61 @@ export -f -- looped chosen
         "e() { echo $'\\'' \"'\"; }\n"
     ),
 }
+
+
+def scanned(text: str) -> Iterator[str]:
+    """Yield everything that the lexer says of a text."""
+    found = scan_library(text)
+    yield f"{json.dumps(text if len(text) < 500 else text[:20] + '…')}\n"
+    for name in ("functions", "unclosed"):
+        yield from (f"    {name}: {word.text[:520]} {word.start} {word.end}\n" for word in getattr(found, name))
+    for command in found.commands:
+        yield f"    command: {[(word.text, word.start, word.end) for word in command]}\n"
+    yield from (f"    literal: {start} {end}\n" for start, end in found.literal)
+    yield f"    begun: {sorted(found.begun)}\n"
+    for chunk in found.chunks:
+        flags = [name for name in ("joined", "open", "traps", "dynamic") if getattr(chunk, name)]
+        defined = [word.text[:20] for word in chunk.definitions]
+        yield f"    chunk: {chunk.start} {chunk.end} {' '.join([*flags, *defined])}\n"
+
+
+def test_all_that_is_scanned(golden: Callable[[Path, str], None]) -> None:
+    folder = ROOT / "tests/golden/bash"
+    texts = [
+        *FORMS.values(),
+        *NOT_FOOLED.values(),
+        *LIBRARIES.values(),
+        *json.loads((folder / "texts.json").read_text()),
+    ]
+    golden(folder / "scanned.txt", "".join(line for text in texts for line in scanned(text)))
+
+
+def test_all_that_is_sliced(golden: Callable[[Path, str], None]) -> None:
+    lines = []
+    for text in (*LIBRARIES.values(), SLICED):
+        outline = outline_libraries([text, "other() { tool_size; mcpc_call x; }"])
+        lines.append(f"{outline.is_open} {sorted(outline.trapping())} {sorted(outline.mentioning('mcpc_call'))}\n")
+        for part in outline.parts:
+            lines.append(f"    {part.names} {part.removable} {part.traps} {part.dynamic} {sorted(part.words)}\n")
+        lines += (f"{name}: {json.dumps(outline.slice(name))}\n" for name in outline.defined)
+    golden(ROOT / "tests/golden/bash/sliced.txt", "".join(lines))
+
+
+SLICED = """
+base() { echo base; }
+one() { base; trap 'x' EXIT; }
+two() { one; }
+three() { "$1"; }
+four() { echo three; }
+five() { : `base`; }
+six() { trap "$x" INT; }
+function seven() { base; }; eight() { :; }
+nine() { :; } > /dev/null
+ten() { :; } && echo six
+base() { echo again; }
+x=$(one)
+eleven() { twelve() { :; }; mcpc_call y; }
+"""
 
 
 @pytest.mark.parametrize("library", LIBRARIES)

@@ -1,0 +1,39 @@
+"""What whole projects mean: every field of the lowered server, and all that is said of faulty ones."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from mcpc.lower import lower
+from mcpc.options import Options
+from support.golden_projects import PROJECTS, files_of, reported, shown
+from support.projects import parsed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from mcpc.diagnostics import Diagnostics
+    from mcpc.ir import Server
+
+OTHER = Options(
+    dialect="mcbox", tools_page_size=2, prompts_page_size=3, resources_page_size=4, validate=True, assert_formats=True,
+    defaults=False, live=True, tools_prefix="t_", prompts_prefix="p_",
+)  # fmt: skip
+CASES = {"rich": Options(), "other": OTHER, "faulty": Options(), "functions": Options()}
+
+
+def lowered_project(name: str) -> tuple[Server | None, Diagnostics]:
+    definition, problems = parsed(files_of(name), CASES[name])
+    assert definition is not None
+    server, found = lower(definition, CASES[name])
+    return server, (*problems, *found)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_project_is_lowered(name: str, golden: Callable[[Path, str], None]) -> None:
+    server, problems = lowered_project(name)
+    assert server is not None
+    golden(PROJECTS / f"{name}.lowered.txt", "".join([*reported(problems, files_of(name)), *shown(server)]))

@@ -1,0 +1,2 @@
+p_x() { :; }
+export -f p_x

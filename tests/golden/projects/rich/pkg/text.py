@@ -1,0 +1,2 @@
+def upper(text: str) -> str:
+    return text.upper()

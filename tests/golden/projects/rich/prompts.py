@@ -1,0 +1,2 @@
+def asking(topic: str = "", **more: str) -> str:
+    return topic
