@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
+import json
+from typing import TYPE_CHECKING
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mcpc.ir import FunctionParameter
-from mcpc.languages import LANGUAGES, imports
+from mcpc.languages import LANGUAGES, imports, loads, mentions
 from mcpc.languages.python import read
 from mcpc.sources import Source
+from support.needs import ROOT
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from mcpc.diagnostics import Span
 
 
 def source(text: str | bytes) -> Source:
@@ -220,6 +230,33 @@ def test_imports(case: str) -> None:
     assert [name for name, _, _ in found] == names
     assert all(name == shown for name, shown, _ in found)
     assert [line for _, _, line in found] == sorted(line for _, _, line in found)
+
+
+def everything(text: str) -> Iterator[str]:
+    """Yield all that is read of a module, with the text of each place."""
+    file = source(text)
+    module, problems = read(file)
+    assert problems == ()
+
+    def at(span: Span) -> str:
+        return f"{span.start} {covered(file, span.start, span.end)!r}"
+
+    yield f"{json.dumps(text if len(text) < 3000 else text[:50])}\n"
+    for name, found in module.functions.items():
+        given = [(each.name, each.required, each.keyword) for each in found.parameters]
+        yield f"    {name} {at(found.span)} {found.is_async} {given} {found.accepts_any} {found.context!r}\n"
+        for each in found.annotations:
+            yield f"        {each.parameter}: {each.name} of {each.origin!r} {at(each.span)}\n"
+    yield from (f"    imports {name} {at(span)}\n" for name, span in imports(file))
+    yield f"    loads {sorted(loads(file) or ())}\n    mentions {sorted(mentions(file))}\n"
+
+
+def test_all_that_is_read(golden: Callable[[Path, str], None]) -> None:
+    folder = ROOT / "tests/golden/python"
+    signatures = [f"def f({arguments}): pass\n" for arguments, _, _ in SIGNATURES.values()]
+    others = [text for texts in (FOUND, IMPORTS) for text, _ in texts.values()]
+    texts = [*signatures, *others, *json.loads((folder / "texts.json").read_text("utf-8"))]
+    golden(folder / "read.txt", "".join(line for text in texts for line in everything(text)))
 
 
 def test_many_on_one_line_take_linear_time() -> None:

@@ -1,0 +1,183 @@
+"""Small parts of an artifact, each by itself: tables of names, layers of packages, names of bytecode, stripped sources."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import marshal
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import pytest
+
+from mcpc.emit import interpreters
+from mcpc.emit.blob import Blob
+from mcpc.emit.bytecode import MAGIC, code_of, dump_code, pyc, stripped_source
+from mcpc.emit.interpreters import HERE, MissingPythonError, cache_tag, candidates, tag_suffix
+from mcpc.emit.packages import bytecode_path, layer_modules
+from mcpc.emit.projections import without_boolean_properties
+from mcpc.emit.table import add_table, prime_from
+from mcpc.ir import Layer
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.mark.parametrize(
+    ("number", "prime"),
+    [(0, 3), (1, 3), (3, 3), (4, 5), (6, 7), (8, 11), (9, 11), (14, 17), (24, 29), (48, 53), (49, 53), (120, 127)],
+)
+def test_the_number_of_buckets_is_a_prime(number: int, prime: int) -> None:
+    assert prime_from(number) == prime
+
+
+def entries(blob: bytes, buckets: int, offset: int) -> list[list[tuple[bytes, int, int]]]:
+    """Return the entries of each bucket of a table, as a reader finds them."""
+    number = int.from_bytes
+    starts = [number(blob[offset + 4 * n : offset + 4 * n + 4], "little") for n in range(buckets + 1)]
+    found: list[list[tuple[bytes, int, int]]] = []
+    for start, end in pairwise(starts):
+        found.append([])
+        while start < end:
+            after = start + 1 + blob[start]
+            key, place = blob[start + 1 : after], blob[after : after + 8]
+            found[-1].append((key, number(place[:4], "little"), number(place[4:], "little")))
+            start = after + 8
+    return found
+
+
+def test_a_table_has_each_name_in_its_bucket() -> None:
+    longest, too_long = "n" * 255, "n" * 256
+    digest = b"sha256:" + hashlib.sha256(too_long.encode()).hexdigest().encode()
+    blob = Blob()
+    assert add_table(blob, {}) == (0, 0)
+    assert blob.bytes() == b""
+    assert (blob.add(b"one"), blob.add(b"two"), blob.add(b"one")) == ((0, 3), (3, 3), (0, 3))
+    records = {"a": (0, 3), "d": (3, 3), "b": (0, 3), longest: (3, 3), too_long: (0, 70_000)}
+    buckets, offset = add_table(blob, records)
+    keys = [b"a", b"d", b"b", longest.encode(), digest]
+    expected: list[list[tuple[bytes, int, int]]] = [[] for _ in range(5)]
+    for key, place in zip(keys, records.values(), strict=True):
+        expected[int.from_bytes(key, "little") % 5].append((key, *place))
+    assert (buckets, entries(blob.bytes(), buckets, offset)) == (5, expected)
+
+
+def test_a_layer_is_written_with_its_bytecode_and_an_index() -> None:
+    files = {
+        ".extracted/p/a.py": b"x = 1\n", ".extracted/p/large.txt": b"0" * 999, ".extracted/p/b.txt": b"0",
+        ".extracted/pq/c.py": b"", "q.py": b"y = 1\n", "bad.py": b"x =\n", "data.txt": b"data",
+    }  # fmt: skip
+    parcels = [{"name": "p", "variants": [{"folder": ".extracted/p", "tag": "any"}]}]
+    layer = Layer(index={"modules": ["p", "q"], "parcels": parcels}, files=files)
+    written = {file.name: file.data for file in layer_modules(layer, "site", (HERE,))}
+    tag = cache_tag(HERE)
+    compiled = [f".extracted/p/__pycache__/a.{tag}.pyc", f".extracted/pq/__pycache__/c.{tag}.pyc", "q.pyc"]
+    assert list(written) == sorted(f"site/{name}" for name in (*files, *compiled, ".layer"))
+    assert {name: written[f"site/{name}"] for name in files} == files
+    index = marshal.loads(written["site/.layer"])
+    (variant,) = index["parcels"][0].pop("variants")
+    assert (index, variant["folder"], variant["tag"]) == (
+        {"modules": ["p", "q"], "parcels": [{"name": "p"}]},
+        ".extracted/p",
+        "any",
+    )
+    sizes = {name: len(data) for name, data in written.items()}
+    assert list(variant["files"]) == sorted(["large.txt", f"__pycache__/a.{tag}.pyc", "a.py", "b.txt"],
+                                            key=lambda name: -sizes[f"site/.extracted/p/{name}"])  # fmt: skip
+    assert variant["files"]["b.txt"] == hashlib.sha256(b"0").hexdigest()
+    names: dict[str, object] = {}
+    exec(marshal.loads(written["site/q.pyc"][16:]), names)
+    assert names["y"] == 1
+
+
+@pytest.mark.parametrize(
+    ("compiled", "minor", "path"),
+    [
+        ("a/b.pyc", "3.11", "a/b.pyc"),
+        ("a/b.pyc", "3.12", "a/b.pyc.cpython-312"),
+        (".extracted/a/b.pyc", "3.11", ".extracted/a/__pycache__/b.cpython-311.pyc"),
+        (".extracted/a/b.pyc", "3.12", ".extracted/a/__pycache__/b.cpython-312.pyc"),
+    ],
+)
+def test_the_name_of_bytecode(compiled: str, minor: str, path: str) -> None:
+    assert bytecode_path(compiled, minor, ("3.11", "3.12")) == path
+    assert tag_suffix(minor, ("3.11", "3.12")) == ("" if minor == "3.11" else ".cpython-312")
+
+
+def test_interpreters_are_looked_for_on_the_path_and_then_where_installers_put_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    programs = ["bin/python3.9", "bin/python", "pyenv/versions/3.9.2/bin/python3.9", "pyenv/versions/3.9.1/bin/python3.9",
+                ".local/share/uv/python/cpython-3.9.7-linux/bin/python3.9", "pyenv/versions/3.8.1/bin/python3.8"]  # fmt: skip
+    for name in programs:
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("#!/bin/sh\nprintf 'cpython 3.8'\n")
+        path.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("PYENV_ROOT", str(tmp_path / "pyenv"))
+    monkeypatch.delenv("UV_PYTHON_INSTALL_DIR", raising=False)
+    assert list(candidates("3.9")) == [str(tmp_path / name) for name in programs[:5]]
+    interpreters.interpreter.cache_clear()
+    with pytest.raises(MissingPythonError, match=r"3\.9"):
+        interpreters.interpreter("3.9")
+    assert interpreters.interpreter("3.8") == str(tmp_path / "bin/python")
+    interpreters.interpreter.cache_clear()
+
+
+STRIPPED = {
+    "signatures": (
+        "def f(a: int, /, b: str='x', *c: int, d: bytes=b'', **e: object) -> None:\n    'Doc.'\n    g: int = 1\n    h: str\n    return g",
+        "def f(a, /, b='x', *c, d=b'', **e):\n    pass\n    g = 1\n    pass\n    return g",
+    ),
+    "inner signatures": (
+        "async def f() -> int:\n\n    def g(x: int) -> int:\n        return x\n    return g",
+        "async def f():\n\n    def g(x):\n        return x\n    return g",
+    ),
+    "a named tuple": (
+        "class A(NamedTuple):\n    'Doc.'\n    a: int\n    b: str = 'x'\n\n    def f(self) -> int:\n        c: int = 1",
+        "class A(NamedTuple):\n    pass\n    a: None\n    b: None = 'x'\n\n    def f(self):\n        c = 1",
+    ),
+    "another class": (
+        "class A(typing.NamedTuple, Base):\n    a: int\n    b: int = 1\n    c = 2",
+        "class A(typing.NamedTuple, Base):\n    pass\n    b = 1\n    c = 2",
+    ),
+    "for type checkers": ("if TYPE_CHECKING:\n    import a", "pass"),
+    "for type checkers, or not": ("if TYPE_CHECKING:\n    import a\nelse:\n    import b\n    import c", "import b\nimport c"),
+    "other conditions": (
+        "if typing.TYPE_CHECKING:\n    a: int = 1\nelif not TYPE_CHECKING:\n    'b'",
+        "if typing.TYPE_CHECKING:\n    a = 1\nelif not TYPE_CHECKING:\n    pass",
+    ),
+    "imports": ("from __future__ import annotations\nfrom a import b\nfrom . import c", "pass\nfrom a import b\nfrom . import c"),
+    "values alone": ("'text'\n5\nf()\na\n...", "pass\npass\nf()\na\npass"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", STRIPPED)
+def test_a_source_is_stripped(case: str) -> None:
+    source, expected = STRIPPED[case]
+    assert stripped_source(source.encode()).decode() == f"#\n{expected}"
+    stripped, plain = (dump_code(code_of(text.encode(), "label", strip=is_whole)) for text, is_whole in
+                       ((source, True), (source, False)))  # fmt: skip
+    assert marshal.loads(stripped).co_filename == "label"
+    assert (b"Doc." in plain, b"Doc." in stripped) == ("Doc." in source, False)
+
+
+def test_a_bytecode_file_says_that_it_is_not_checked() -> None:
+    source = b"x = 1\n"
+    header = MAGIC + b"\1\0\0\0" + importlib.util.source_hash(source)
+    code = code_of(source, "label", strip=False)
+    assert pyc(code, source) == header + dump_code(code)
+
+
+@pytest.mark.parametrize(
+    ("schema", "expected"),
+    [
+        ({"properties": {"a": True, "b": False, "c": {"properties": {"d": True}}}, "x": True},
+         {"properties": {"a": {}, "b": {"not": {}}, "c": {"properties": {"d": True}}}, "x": True}),
+        ({"properties": True}, {"properties": True}), ({}, {}), (True, True), ([], []),
+    ],
+)  # fmt: skip
+def test_properties_are_objects(schema: object, expected: object) -> None:
+    assert without_boolean_properties(schema) == expected  # type: ignore[arg-type]
