@@ -17,7 +17,7 @@ from mcpc.bench.budget import read_budget
 from mcpc.cli.schema import command
 from mcpc.definitions.field_descriptions import DESCRIPTIONS
 from mcpc.diagnostics import Severity
-from mcpc.file_schemas import FILES, kind_of, schema_of
+from mcpc.file_schemas import FILES, kind_of, schema_of, schema_text
 from mcpc.file_schemas.files import BY_NAME
 from mcpc.file_schemas.json_schema import MEANINGS
 from mcpc.lower import protocol_schema
@@ -28,7 +28,7 @@ from mcpc.testing.case_files import read_cases
 from support.projects import SMOKETEST, checked
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 ROOT = Path(__file__).parents[2]
 BASE: dict[str, Any] = {
@@ -93,23 +93,7 @@ FUNCTIONS = {
     "resources.py": "def s(x): ...\n",
 }
 OTHER_VALUES: tuple[object, ...] = ("text", 7, True, None, [], {}, ["text"], {"text": 1})
-FORM_CODES = frozenset(
-    (
-        "MCP101",
-        "MCP102",
-        "MCP103",
-        "MCP105",
-        "MCP107",
-        "MCP110",
-        "MCP111",
-        "MCP115",
-        "MCP237",
-        "MCP238",
-        "MCP239",
-        "MCP240",
-        "MCP301",
-    )
-)
+FORM_CODES = frozenset(f"MCP{number}" for number in (101, 102, 103, 105, 107, 110, 111, 115, 237, 238, 239, 240, 301))
 """What is wrong with the form of one file."""
 
 
@@ -300,17 +284,74 @@ def _shapes() -> Iterator[ObjectShape]:
             yield found
 
 
-def test_the_command_lists_prints_and_writes(tmp_path: Path) -> None:
+GOLDEN = ROOT / "tests/golden/file_schemas"
+
+
+@pytest.mark.parametrize("name", [*BY_NAME])
+def test_a_schema_is_exactly_this(name: str, golden: Callable[[Path, str], None]) -> None:
+    text = schema_text(name)
+    assert text == json.dumps(schema_of(name), indent=2, ensure_ascii=False) + "\n"
+    own = {key: value for key, value in schema_of(name).items() if key != "definitions"}
+    assert schema_of(name).get("definitions") in (None, schema_of("tools")["definitions"])
+    assert ("definitions" in schema_of(name)) is ('"#/definitions/schema"' in json.dumps(own))
+    golden(GOLDEN / f"{name}.json", json.dumps(own, indent=1, ensure_ascii=False) + "\n")
+
+
+def test_the_schema_of_schemas_is_exactly_this(golden: Callable[[Path, str], None]) -> None:
+    golden(GOLDEN / "json-schema.json", json.dumps(schema_of("tools")["definitions"], indent=1) + "\n")
+
+
+@pytest.mark.parametrize(
+    ("path", "name"),
+    [
+        ("server.json", "server"),
+        ("sub/server.json", None),
+        ("serverxjson", None),
+        ("tools.json", "tools"),
+        ("tools.d/a.json", "tools-folder"),
+        ("tools.d/a/b.json", None),
+        ("tools/a.meta.json", "mcp-bash-tool"),
+        ("tools/a/a.meta.json", "mcp-bash-tool"),
+        ("tools/a/b/a.meta.json", None),
+        ("skills/a/SKILL.md", "skill"),
+        ("skills/SKILL.md", None),
+        ("tests/a.json", "cases"),
+        ("tests/a.yml", "cases"),
+        ("tests/a/b.yml", None),
+        ("servers.json", "blueprints-servers"),
+        ("dev/knowledge_base/servers.json", "blueprints-servers"),
+        ("server.json.bak", None),
+    ],
+)
+def test_a_path_has_the_kind_of_its_file(path: str, name: str | None) -> None:
+    kind = kind_of(path)
+    assert (kind and kind.name) == name
+
+
+def test_the_command_lists_prints_and_writes(tmp_path: Path, golden: Callable[[Path, str], None]) -> None:
     run = CliRunner().invoke
-    assert all(kind.name in run(command, []).output for kind in FILES)
-    assert json.loads(run(command, ["tools"]).output) == schema_of("tools")
-    assert [row["name"] for row in json.loads(run(command, ["--format", "json"]).output)] == [*BY_NAME]
-    assert run(command, ["-o", str(tmp_path / "made")]).exit_code == 0
-    assert {each.name for each in (tmp_path / "made").iterdir()} == {f"{name}.schema.json" for name in BY_NAME}
-    assert run(command, ["server", "-o", str(tmp_path / "one")]).exit_code == 0
-    assert [each.name for each in (tmp_path / "one").iterdir()] == ["server.schema.json"]
-    wrong = run(command, ["tols"])
+    golden(GOLDEN / "list.txt", run(command, []).output)
+    assert run(command, ["tools"]).output == schema_text("tools")
+    assert json.loads(run(command, ["--format", "json"]).output) == [
+        {"name": kind.name, "title": kind.title, "id": f"urn:mcpc:schema:{kind.name}", "files": [*kind.globs]}
+        for kind in FILES
+    ]
+    done = run(command, ["-o", str(tmp_path / "made" / "below")])
+    assert (done.exit_code, done.output) == (0, "")
+    written = {each.name: each.read_text("utf-8") for each in (tmp_path / "made" / "below").iterdir()}
+    assert written == {f"{name}.schema.json": schema_text(name) for name in BY_NAME}
+    for _ in range(2):
+        assert run(command, ["server", "-o", str(tmp_path / "one")]).exit_code == 0
+    (only,) = (tmp_path / "one").iterdir()
+    assert (only.name, only.read_text("utf-8"), only.stat().st_mode & 0o777) == (
+        "server.schema.json",
+        schema_text("server"),
+        0o644,
+    )
+    wrong = run(command, ["tols", "-o", str(tmp_path / "none")])
     assert wrong.exit_code == 2
     assert "did you mean `tools`?" in wrong.output
+    assert not (tmp_path / "none").exists()
     (tmp_path / "file").write_text("")
     assert run(command, ["-o", str(tmp_path / "file" / "x")]).exit_code == 2
+    assert run(command, ["tools", "-o", str(tmp_path / "file")]).exit_code == 2
