@@ -24,6 +24,7 @@ from support.npm import installed_packages
 from support.reference import real_tools
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 SCHEMAS: dict[str, Any] = json.loads((ROOT / "tests/compiler/stub_schemas.json").read_text())
@@ -298,3 +299,10 @@ def test_equal_servers_have_equal_clients(server: Path) -> None:
     for lang in LANGUAGES:
         project = mcpc("stubs", ROOT / "templates/new/python", "--lang", lang)
         assert project.stdout == mcpc("stubs", server, "--lang", lang).stdout != ""
+
+
+@pytest.mark.parametrize("lang", [*LANGUAGES])
+def test_clients_are_exactly_these(lang: str, golden: Callable[[Path, str], None]) -> None:
+    suffix = {"python": "py.txt", "typescript": "ts"}[lang]
+    for name in ("nasty", "empty"):
+        golden(ROOT / f"tests/golden/stubs/{name}.{suffix}", texts(lang)[name])
