@@ -32,6 +32,7 @@ PARTS = (
     ("mcpc_runtime", "runtime", "runtime"),
     ("mcpc/", "runtime", "runtime"),
     ("__main__", "runtime", "runtime"),
+    ("__start__", "runtime", "runtime"),
     ("META-INF/", "metadata", "digests, build facts, bill of materials"),
 )
 """The kind and the name of a part, by the beginning of its paths."""
@@ -67,12 +68,11 @@ def sizes_of_artifact(path: Path) -> list[dict[str, Any]]:
         with zipfile.ZipFile(path) as archive:
             facts: dict[str, Any] = json.loads(stored_entry(archive, FACTS))
             entries = [*_entries(archive, "")]
-        parts = _parts(entries, facts)
+        rest = path.stat().st_size - sum(size for _, size, _ in entries)
+        parts = _parts([*entries, ("", rest, rest)], facts)
     except READ_ERRORS as problem:
         words = f"{type(problem).__name__}: {problem}"
         raise click.UsageError(messages.CANNOT_READ.format(path=path, problem=words)) from None
-    rest = path.stat().st_size - sum(part.size for part in parts)
-    parts.append(PartSize(*REST, size=rest, raw=rest))
     return [asdict(part) for part in sorted(parts, key=lambda part: (-part.size, part.kind, part.name))]
 
 

@@ -170,5 +170,5 @@ def displayed_name(path: str) -> str:
     if not path.startswith(GROUPED_PREFIXES):
         return path
     parts = path.split("/")
-    depth = 2 if path.startswith(("site/", "serving/")) else 1
+    depth = 2 if path.startswith(("site/", "serving/", "handlers/")) else 1
     return "/".join(parts[:depth]) + ("/" if len(parts) > depth else "")
