@@ -170,6 +170,4 @@ def refuse_unwritable(target: Path) -> Iterator[None]:
     try:
         yield
     except OSError as problem:
-        raise click.UsageError(
-            messages.CANNOT_WRITE.format(path=target, problem=problem.strerror and problem)
-        ) from None
+        raise click.UsageError(messages.CANNOT_WRITE.format(path=target, problem=problem.strerror or problem)) from None
