@@ -1,0 +1,580 @@
+"""Commands that write files from a built server: what they pass on, write and refuse; the carriers are tested elsewhere."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+import click
+import pytest
+from click.testing import CliRunner
+
+from mcpc.carriers import BuiltServer, UnusableFileError, UnusableValueError
+from mcpc.carriers.files import CarrierFile
+from mcpc.carriers.image import ImageOptions
+from mcpc.carriers.programs import ProgramTarget
+from mcpc.carriers.registry import Publication
+from mcpc.cli import bundle, carrier_files, cli, export, image, import_, models, new, plugin, registry, release, stubs
+from mcpc.cli.carrier_files import program_of, read_built_server, report_unusable, write_file, write_folder
+from mcpc.diagnostics import diagnose
+from mcpc.exports import Deployment
+from mcpc.importing import Translation
+from mcpc.ir.project import ProjectMetadata, RegistryEntry
+from mcpc.languages import MODELS_LINE
+from mcpc.launchers.windows_file import PythonChoice
+from mcpc.options import Options
+from mcpc.releasing import ReleasePlan
+from mcpc.selfcontained import CannotEmbedError, EmbeddingRequest
+from mcpc.sources import Source
+from mcpc.stubs import MARKS
+from support.archives import built_file
+from support.files import write_files
+from support.needs import ROOT
+from support.projects import SERVER_JSON, SMOKETEST
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+GOLDEN = ROOT / "tests/golden/cli"
+REGISTRY = RegistryEntry(
+    name="io.github.me/demo",
+    mcpb=("https://x.org/{version}/demo.mcpb",),
+    oci=("r/{version}",),
+    remotes=("https://a.b/{version}",),
+)
+PROJECT = ProjectMetadata(license="MIT", urls=(("Repository", "https://r.org"),), registry=REGISTRY)
+PYTHON = {"python": {"bytecode": "3.13.1"}}
+SERVER = BuiltServer(
+    "Demo server",
+    "1.2",
+    description="Does it.",
+    project=PROJECT,
+    bytecode="3.13.1,3.12.2",
+    serving=frozenset({"uvicorn"}),
+    source_digest="s",
+    data=b"built",
+)  # fmt: skip
+
+
+def run(*words: object) -> Any:
+    return CliRunner().invoke(cli, [*map(str, words)])
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """What is asked of the server that the commands read: the target, and the build options that are set."""
+    asked: list[Any] = []
+
+    def server_of(target: Path, given: dict[str, Any]) -> BuiltServer:
+        asked.append((target, {name: value for name, value in given.items() if value not in (None, "", ())}))
+        return SERVER
+
+    for module in (bundle, export, image, plugin, registry):
+        monkeypatch.setattr(module, "server_of", server_of)
+    return asked
+
+
+# Files
+
+
+def test_a_file_is_written_with_its_mode(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    target = tmp_path / "new" / "file"
+    write_file(target, b"x" * 1234, 0o640)
+    assert (target.read_bytes(), stat.S_IMODE(target.stat().st_mode)) == (b"x" * 1234, 0o640)
+    digest = hashlib.sha256(b"x" * 1234).hexdigest()
+    assert capsys.readouterr().err == f"{target}: 1,234 bytes, sha256 {digest}\n"
+    with pytest.raises(click.UsageError):
+        write_file(target / "below", b"")
+
+
+def test_a_folder_is_written_whole_or_not_at_all(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    files = [CarrierFile("b/c.sh", 0o755, b"c"), CarrierFile("a.txt", 0o644, b"a")]
+    before = os.umask(0o027)
+    try:
+        write_folder(tmp_path / "new" / "one", files)
+        (tmp_path / "empty").mkdir()
+        write_folder(tmp_path / "empty", iter(files))
+    finally:
+        assert os.umask(before) == 0o027
+    for name in ("new/one", "empty"):
+        found = {str(path.relative_to(tmp_path / name)): path for path in (tmp_path / name).rglob("*")}
+        assert sorted(found) == ["a.txt", "b", "b/c.sh"]
+        assert (found["b/c.sh"].read_bytes(), stat.S_IMODE(found["b/c.sh"].stat().st_mode)) == (b"c", 0o750)
+        assert stat.S_IMODE(found["a.txt"].stat().st_mode) == 0o640
+        assert stat.S_IMODE((tmp_path / name).stat().st_mode) == 0o750
+    assert capsys.readouterr().err == f"{tmp_path / 'new/one'}: 2 files\n{tmp_path / 'empty'}: 2 files\n"
+    for wrong in ("empty", "empty/a.txt", "empty/a.txt/x"):
+        with pytest.raises(click.UsageError):
+            write_folder(tmp_path / wrong, files)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["empty", "new"]
+
+
+def test_what_cannot_be_used_has_its_own_status(tmp_path: Path) -> None:
+    for problem, status in ((UnusableValueError("value"), 2), (UnusableFileError("file"), 6)):
+        with pytest.raises(click.UsageError, match=str(problem)) as refused, report_unusable():
+            raise problem
+        assert refused.value.exit_code == status
+    assert read_built_server(built_file(tmp_path / "a.pyz", PYTHON)).name == "demo"
+    assert carrier_files.server_of(tmp_path / "a.pyz", {}).version == "1.2"
+    for entries in ({"mcpc_app/blob": b""}, {"mcpc_app/index.py": b"x"}):
+        file = built_file(tmp_path / "b.pyz", PYTHON, {"tools": [{"name": "t"}]}, entries=entries)
+        with pytest.raises(click.UsageError):
+            read_built_server(file)
+
+
+def test_a_program_has_the_sources_of_its_server(tmp_path: Path) -> None:
+    file = built_file(tmp_path / "a.pyz", PYTHON)
+    own = read_built_server(file)
+    assert program_of(own, file) == own
+    with pytest.raises(UnusableFileError):
+        program_of(replace(own, source_digest="other"), file)
+    with pytest.raises(click.UsageError):
+        program_of(own, tmp_path)
+
+
+# Carriers
+
+
+@pytest.mark.parametrize(
+    ("words", "version", "programs"),
+    [
+        ([], bundle.VERSIONS[0], ()),
+        (["--manifest", "0.4", "--exe"], "0.4", (b"exe",)),
+        (["--exe", "--self-contained"], bundle.VERSIONS[0], (b"exe", b"embedded")),
+        (["--program", "one", "--self-contained", "--program", "two"], bundle.VERSIONS[0], (b"embedded", b"one", b"two")),
+    ],
+)  # fmt: skip
+def test_a_bundle_has_its_programs(
+    words: list[str],
+    version: str,
+    programs: tuple[bytes, ...],
+    server: list[Any],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    made: list[Any] = []
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(bundle, "bundle", lambda *given: made.append(given) or b"bundle")
+    monkeypatch.setattr(bundle, "program_of", lambda _, path: SimpleNamespace(data=str(path).encode()))
+    monkeypatch.setattr(bundle, "windows_file", lambda *given: made.append(given) or b"exe")
+    monkeypatch.setattr(bundle, "embed_server", lambda request: made.append(request) or b"embedded")
+    monkeypatch.setattr(bundle, "this_machine", lambda: "here")
+    done = run("bundle", "x", *words, "--strict")
+    assert done.exit_code == 0, done.output
+    assert server == [(Path("x"), {"strict": True})]
+    assert made.pop() == (SERVER, version, programs)
+    expected = [(b"built", "x64", PythonChoice((13, 12)))] if "--exe" in words else []
+    assert made == [*expected, *([EmbeddingRequest(b"built", "here")] if "--self-contained" in words else [])]
+    assert (tmp_path / "demo-server.mcpb").read_bytes() == b"bundle"
+
+
+def test_a_bundle_that_cannot_be_made_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    program = replace(SERVER, target=ProgramTarget("linux", "x86_64"))
+    for which in ({"exe": True, "embeds": False}, {"exe": False, "embeds": True}):
+        with pytest.raises(UnusableValueError):
+            [*bundle.made_programs(program, **which)]
+    assert [*bundle.made_programs(program, exe=False, embeds=False)] == []
+
+    def embed_server(_: EmbeddingRequest) -> bytes:
+        raise CannotEmbedError("MCP420", "no Python", "take one")
+
+    monkeypatch.setattr(bundle, "embed_server", embed_server)
+    with pytest.raises(UnusableValueError, match="no Python; take one"):
+        [*bundle.made_programs(SERVER, exe=False, embeds=True)]
+
+
+def test_a_plugin_is_written_to_a_folder(server: list[Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[Any] = []
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(plugin, "plugin", lambda *given: made.append(given) or [CarrierFile("a", 0o644, b"a")])
+    first, second = [*plugin.FORMS][:2]
+    assert run("plugin", "--also", f" {second},,{first} ", "--command", "uvx").exit_code == 0
+    assert run("plugin", "-o", "own", "--http").exit_code == 0
+    assert made == [(SERVER, "uvx", (second, first)), (SERVER, "", ())]
+    assert server == [(Path(), {}), (Path(), {"http": True})]
+    assert sorted(str(path) for path in Path().rglob("*")) == [
+        "demo-server-plugin",
+        "demo-server-plugin/a",
+        "own",
+        "own/a",
+    ]
+    assert run("plugin", "--also", f"{first},none").exit_code == 2
+
+
+@pytest.mark.parametrize(
+    ("words", "http", "port"),
+    [([], None, 0), (["--http"], True, 8000), (["--port", "9"], True, 9), (["--port", "9", "--http"], True, 9)],
+)
+def test_an_image_serves_at_its_port(
+    words: list[str],
+    http: bool | None,
+    port: int,
+    server: list[Any],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    made: list[Any] = []
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("SOURCE_DATE_EPOCH", raising=False)
+    monkeypatch.setattr(image, "image_layout", lambda *given: made.append(given) or [CarrierFile("a", 0o644, b"a")])
+    monkeypatch.setattr(image, "missing_in_image", lambda *_: "it lacks bash" if http else "")
+    monkeypatch.setattr(image, "layout_archive", lambda _: b"tar")
+    monkeypatch.setattr(image, "program_of", lambda *given: given[1])
+    monkeypatch.setattr(image, "read_base", lambda *given: given)
+    done = run(
+        "image", *words, "--program", "p", "--base", ".", "--base-digest", "d", "--base-name", "n", "--revision", "r"
+    )
+    assert done.exit_code == 0, done.output
+    assert ("note: it lacks bash\n" in done.stderr) is bool(http)
+    base: Any = (Path(), "d")
+    assert made == [((SERVER, Path("p")), ImageOptions(base, "n", port, "1970-01-01T00:00:00Z", "r"))]
+    assert server[0][1].get("http") is http
+    assert (tmp_path / "demo-server.tar").read_bytes() == b"tar"
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "86461")
+    assert run("image", "-o", "layout").exit_code == 0
+    assert (tmp_path / "layout" / "a").read_bytes() == b"a"
+    assert made[1] == ((SERVER,), ImageOptions(created="1970-01-02T00:01:01Z"))
+    for wrong in ("x", "9" * 20):
+        monkeypatch.setenv("SOURCE_DATE_EPOCH", wrong)
+        assert run("image").exit_code == 2
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ([], Publication("io.github.me/demo", (("https://x.org/1.2/demo.mcpb", ""),), ("r/1.2",), ("https://a.b/1.2",))),
+        (
+            ["--name", "own", "--oci", "i:{version}", "--remote", "https://c.d"],
+            Publication("own", (("https://x.org/1.2/demo.mcpb", ""),), ("i:{version}",), ("https://c.d",)),
+        ),
+        (["--mcpb", "demo.mcpb"], [("https://x.org/1.2/demo.mcpb", "DIGEST")]),
+        (["--mcpb", "https://y.org/?a=b=demo.mcpb"], [("https://y.org/?a=b", "DIGEST")]),
+        (["--mcpb", "https://y.org/z=demo.mcpb", "--mcpb", "demo.mcpb"], [("https://y.org/z", "DIGEST"), ("https://x.org/1.2/demo.mcpb", "DIGEST")]),
+        (["--mcpb", "other.mcpb"], None),
+        (["--mcpb", "https://y.org/=absent"], None),
+    ],
+)  # fmt: skip
+def test_an_entry_of_the_registry_names_what_is_published(
+    words: list[str], expected: Any, server: list[Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[Any] = []
+    monkeypatch.chdir(write_files(tmp_path, {"demo.mcpb": "bundle", "other.mcpb": "other"}))
+    monkeypatch.setattr(registry, "registry_file", lambda *given: made.append(given) or "text é\udc80\n")
+    done = run("registry", *words, "-o", "server.json")
+    if expected is None:
+        assert (done.exit_code, made) == (2, [])
+        return
+    if isinstance(expected, list):
+        digest = hashlib.sha256(b"bundle").hexdigest()
+        bundles = tuple((url, digest) for url, _ in expected)
+        expected = Publication("io.github.me/demo", bundles, ("r/1.2",), ("https://a.b/1.2",))
+    assert (done.exit_code, made, server) == (0, [(SERVER, expected)], [(Path(), {})])
+    assert (tmp_path / "server.json").read_bytes() == "text é\\udc80\n".encode()
+
+
+def test_an_entry_of_the_registry_is_printed(server: list[Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(registry, "registry_file", lambda *_: "text\n")
+    assert run("registry").stdout == "text\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "given", "changed"),
+    [
+        (["nginx", "--server", "a:1", "--server", "b:2"], {"http": True}, {"upstreams": ("a:1", "b:2")}),
+        (["kubernetes", "--replicas", "5", "--image", "i:1"], {"http": True}, {"replicas": 5, "image": "i:1"}),
+        (["systemd", "--host", "h.org", "--path", "/p"], {"http": True}, {"host": "h.org", "path": "/p"}),
+        (["homebrew", "--url", "https://u.org/x"], {}, {"url": "https://u.org/x", "base": ""}),
+        (["gitlab-ci", "--in-repository", "sub", "--http", "--redis"], {"http": True, "redis": True}, {"project": "sub", "base": ""}),
+    ],
+)  # fmt: skip
+def test_an_export_describes_the_deployment(
+    words: list[str],
+    given: dict[str, Any],
+    changed: dict[str, Any],
+    server: list[Any],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    made: list[Deployment] = []
+    monkeypatch.setitem(export.EXPORTS, words[0], lambda target: made.append(target) or "text\udc80\n")
+    done = run("export", words[0], tmp_path / "x", *words[1:], "-o", tmp_path / "file")
+    assert done.exit_code == 0, done.output
+    assert server == [(tmp_path / "x", {**given, **({} if "redis" in given else {"redis": False})})] or server == [
+        (tmp_path / "x", given)
+    ]
+    expected = Deployment(
+        "Demo server",
+        "1.2",
+        base="python:3.13-slim",
+        summary="Does it.",
+        homepage="https://r.org",
+        license="MIT",
+        digest=hashlib.sha256(b"built").hexdigest(),
+        python="3.13",
+    )
+    assert made == [replace(expected, **changed)]
+    assert (tmp_path / "file").read_bytes() == b"text\\udc80\n"
+
+
+def test_an_export_needs_the_packages_of_its_deployment(server: list[Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(export.EXPORTS, "kubernetes", lambda _: "text\n")
+    assert run("export", "kubernetes").stdout == "text\n"
+    assert run("export", "kubernetes", "--valkey").exit_code == 2
+    assert server[1][1]["redis"] is True
+    assert run("export", "kubernetes", "--host", "a b").exit_code == 2
+    with_redis = replace(SERVER, serving=frozenset({"uvicorn", "redis"}))
+    export.require_packages(Path("x"), with_redis, serves=True, valkey=True)
+    export.require_packages(Path("x"), replace(SERVER, serving=frozenset()), serves=False, valkey=False)
+    with pytest.raises(click.UsageError):
+        export.require_packages(Path("x"), replace(SERVER, serving=frozenset({"redis"})), serves=True, valkey=False)
+
+
+# Releases
+
+
+@pytest.fixture
+def released(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """The plan that a project has, and what the steps of a release are given."""
+    seen: dict[str, Any] = {"plan": ReleasePlan(("pyz", "sbom"), ("linux_x86_64",), ()), "problems": ()}
+    files = (CarrierFile("demo.pyz", 0o755, b"x" * 5000), CarrierFile("a.json", 0o644, b"{}"))
+
+    def step(name: str, answer: Any) -> None:
+        monkeypatch.setattr(release, name, lambda *given: seen.setdefault(name, []).append(given) or answer)
+
+    step("release_files", files)
+    step("read_commit", "c0ffee")
+    step("load_or_build", (SimpleNamespace(diagnostics=()), {}))
+    step("write_artifact", None)
+    step("self_contained_file", b"program")
+    monkeypatch.setattr(release, "read_built_server", lambda path: replace(SERVER, title=path.name))
+    monkeypatch.setattr(release, "read_plan", lambda source: (seen["plan"], seen["problems"]))
+    monkeypatch.setattr(release, "read_target", lambda target, *_: target)
+    monkeypatch.setattr(release, "compare", lambda *given: SimpleNamespace(fits=seen.get("fits"), of=given))
+    monkeypatch.setattr(release, "as_changelog", lambda changes, _: f"since {Path(changes.of[0]).name}\n")
+    monkeypatch.setattr(release, "version_line", lambda _: "the version does not fit")
+    return seen
+
+
+def test_a_release_is_built_written_and_listed(released: dict[str, Any], tmp_path: Path) -> None:
+    project = write_files(tmp_path / "p", SMOKETEST)
+    dist = tmp_path / "new" / "dist"
+    done = run("release", project, "--dist", dist, "--http")
+    assert done.exit_code == 0, done.output
+    assert done.stdout == (
+        f"Demo server 1.2\n  {'a.json':<44} {2:>12} bytes\n  {'demo.pyz':<44} {'5,000':>12} bytes, executable\n"
+        f"  {dist}/SHA256SUMS: check it with `sha256sum -c SHA256SUMS` in that folder\n"
+    )
+    (asked, wanted) = released["release_files"][0]
+    assert (asked.server.title, [name for name, _ in asked.programs], asked.commit, asked.source) == (
+        "server.pyz",
+        ["linux_x86_64"],
+        "",
+        "",
+    )
+    assert wanted == ("pyz", "sbom")
+    assert released["load_or_build"] == [(project, Options(http=True), "text", None)]
+    assert [path.name for _, path in released["write_artifact"]] == ["server.pyz"]
+    assert released["self_contained_file"][0][1] == "linux_x86_64"
+    assert "read_commit" not in released
+    sums = "".join(
+        f"{hashlib.sha256(data).hexdigest()}  {name}\n" for name, data in (("a.json", b"{}"), ("demo.pyz", b"x" * 5000))
+    )
+    found = {path.name: path.read_bytes() for path in dist.iterdir()}
+    assert found == {"demo.pyz": b"x" * 5000, "a.json": b"{}", "SHA256SUMS": sums.encode(), ".gitignore": b"*\n"}
+    (dist / "earlier").write_text("")
+    released["fits"] = False
+    again = run("release", project, "--dist", dist, "--since", tmp_path, "--source-uri", "git+https://r.org")
+    assert (again.exit_code, again.stderr) == (0, "note: the version does not fit\n")
+    assert sorted(path.name for path in dist.iterdir()) == [
+        ".gitignore",
+        "RELEASE_NOTES.md",
+        "SHA256SUMS",
+        "a.json",
+        "demo.pyz",
+    ]
+    assert (dist / "RELEASE_NOTES.md").read_text() == f"since {tmp_path.name}\n"
+    assert sorted(path.name for path in dist.parent.iterdir()) == ["dist"]
+    assert (released["release_files"][1][0].commit, released["release_files"][1][0].source) == (
+        "c0ffee",
+        "git+https://r.org",
+    )
+    for fits in (True, None):
+        released["fits"] = fits
+        assert run("release", project, "--dist", dist, "--since", tmp_path).stderr == ""
+
+
+def test_options_of_a_release_are_those_of_the_command_line_then_those_declared(
+    released: dict[str, Any], tmp_path: Path
+) -> None:
+    project = write_files(tmp_path / "p", SMOKETEST)
+    released["plan"] = ReleasePlan(("pyz",), (), ("--http", "--tools-page-size", "5", "--allow", "a"))
+    assert run("release", project, "--dist", tmp_path / "d", "--tools-page-size", "7").exit_code == 0
+    assert released["load_or_build"][0][1] == Options(http=True, tools_page_size=7, allow=("a",))
+    released["plan"] = ReleasePlan(("pyz",), (), ("--nonsense",))
+    assert run("release", project, "--dist", tmp_path / "d").exit_code == 2
+
+
+def test_a_release_that_would_lose_files_is_refused(released: dict[str, Any], tmp_path: Path) -> None:
+    project = write_files(tmp_path / "p", SMOKETEST)
+    write_files(tmp_path / "d", {"b": "", "a": ""})
+    done = run("release", project, "--dist", tmp_path / "d")
+    assert (done.exit_code, "such as a;" in done.stderr) == (2, True)
+    (tmp_path / "empty").mkdir()
+    assert run("release", project, "--dist", tmp_path / "empty").exit_code == 0
+    released["problems"] = (diagnose("MCP441", None, "wrong"),)
+    done = run("release", project, "--dist", tmp_path / "other")
+    assert (done.exit_code, "MCP441" in done.stderr, (tmp_path / "other").exists()) == (1, True, False)
+    assert run("release", tmp_path / "none").exit_code == 2
+
+
+# New and imported projects
+
+
+@pytest.mark.parametrize("template", new.TEMPLATES)
+def test_a_new_project_has_its_name(template: str, tmp_path: Path, golden: Callable[[Path, str], None]) -> None:
+    done = run("new", tmp_path / "deep" / "weather", "--template", template)
+    assert done.exit_code == 0, done.output
+    golden(GOLDEN / f"new-{template}.txt", done.stderr.replace(str(tmp_path), "FOLDER"))
+    texts = "".join(path.read_text() for path in (tmp_path / "deep").rglob("*") if path.is_file())
+    assert ("my-server" in texts, "weather" in texts) == (False, True)
+    assert run("new", tmp_path / "a b", "--template", template).exit_code == 0
+    assert any("my-server" in path.read_text() for path in (tmp_path / "a b").rglob("*") if path.is_file())
+    assert run("new", tmp_path / "a b").exit_code == 2
+    (tmp_path / "empty").mkdir()
+    assert run("new", tmp_path / "empty").exit_code == 0
+    (tmp_path / "file").write_text("")
+    assert run("new", tmp_path / "file").exit_code == 2
+
+
+def test_a_new_project_that_cannot_be_written_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    files = {"a.py": b"", "sub/b.py": b"", "sub/b.py/c": b""}
+    monkeypatch.setattr(new, "template_files", lambda *_: files)
+    (tmp_path / "p").mkdir()
+    done = run("new", tmp_path / "p")
+    assert (done.exit_code, [*(tmp_path / "p").iterdir()]) == (2, [])
+
+
+def test_an_imported_project_is_written_and_summed_up(tmp_path: Path, golden: Callable[[Path, str], None]) -> None:
+    project = write_files(tmp_path / "old", SMOKETEST)
+    done = run("import", project, "-o", tmp_path / "new one")
+    assert done.exit_code == 0, done.output
+    golden(GOLDEN / "import.txt", done.stderr.replace(str(tmp_path), "FOLDER"))
+    found = {str(path.relative_to(tmp_path / "new one")) for path in (tmp_path / "new one").rglob("*")}
+    assert {"IMPORT.md", "server.json", "tools.json"} <= found
+    assert stat.S_IMODE((tmp_path / "new one").stat().st_mode) == 0o755
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["new one", "old"]
+    quiet = run("import", project, "-o", tmp_path / "other", "--format", "json")
+    assert (quiet.exit_code, quiet.stderr) == (0, "")
+
+
+def test_where_a_project_is_imported_to(tmp_path: Path) -> None:
+    project = write_files(tmp_path / "old", SMOKETEST)
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "link").symlink_to("empty")
+    import_.check_target(tmp_path / "empty", project)
+    import_.check_target(tmp_path / "none", project)
+    for wrong in ("old", "old/below", "link", "old/tools.json"):
+        with pytest.raises(click.UsageError):
+            import_.check_target(tmp_path / wrong, project)
+    wrong_project = write_files(
+        tmp_path / "wrong", {"server.json": SERVER_JSON, "tools.json": {"tools": [{"name": 1}]}}
+    )
+    assert run("import", wrong_project, "-o", tmp_path / "new").exit_code == 1
+    assert not (tmp_path / "new").exists()
+
+
+def test_an_import_that_does_not_build_writes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    files = {"tools.json": Source("tools.json", b"{")}
+    monkeypatch.setattr(import_, "translate", lambda *_: Translation(("x",), files, (), (), ()))
+    project = write_files(tmp_path / "old", SMOKETEST)
+    done = run("import", project, "-o", tmp_path / "new")
+    assert (done.exit_code, "MCP002" in done.stderr, (tmp_path / "new").exists()) == (1, True, False)
+
+
+def test_files_of_an_import_have_their_modes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    files = {"a/b.sh": Source("a/b.sh", b"b", 0o4755), "c": Source("c", b"c", 0o044)}
+    import_.write_project(files, tmp_path / "new")
+    modes = {
+        str(path.relative_to(tmp_path / "new")): stat.S_IMODE(path.stat().st_mode)
+        for path in (tmp_path / "new").rglob("*")
+        if path.is_file()
+    }
+    assert modes == {"a/b.sh": 0o755, "c": 0o644}
+    with pytest.raises(click.UsageError):
+        import_.write_project(files, tmp_path / "new")
+    assert [path.name for path in tmp_path.iterdir()] == ["new"]
+    rows: Any = [
+        SimpleNamespace(target=target, runs=runs)
+        for target, runs in (("t.json", "as is, now"), ("t.json", "as is"), ("p.json", "wrapped"))
+    ]
+    import_.print_summary(Translation(("x",), files, rows, ("old.sh",), ()), Path("new"))
+    assert [line.split(":")[0] for line in capsys.readouterr().err.splitlines()[:3]] == [
+        "new/t.json",
+        "new/p.json",
+        "old.sh",
+    ]
+
+
+# Types
+
+
+TOOL = {"name": "read", "description": "Read.", "inputSchema": {"type": "object", "properties": {"path": {"type": "string"}}}}  # fmt: skip
+
+
+def test_models_are_printed_or_written(tmp_path: Path) -> None:
+    project = write_files(tmp_path / "p", {"server.json": SERVER_JSON, "tools.json": {"tools": [TOOL]}})
+    done = run("models", project)
+    assert (done.exit_code, done.stderr) == (0, "")
+    assert done.stdout.startswith(MODELS_LINE)
+    assert "class ReadInput(" in done.stdout
+    for name, before in {"new.py": None, "empty.py": " \n", "old.py": f"{MODELS_LINE}\nold"}.items():
+        if before is not None:
+            (tmp_path / name).write_text(before)
+        assert run("models", project, "-o", tmp_path / name).exit_code == 0
+        assert (tmp_path / name).read_text() == done.stdout
+    (tmp_path / "own.py").write_text("own = 1\n")
+    assert run("models", project, "-o", tmp_path / "own.py").exit_code == 2
+    assert (tmp_path / "own.py").read_text() == "own = 1\n"
+
+
+def test_models_are_about_definitions_only(tmp_path: Path) -> None:
+    wrong = {**TOOL, "inputSchema": {"type": "nonsense"}}
+    project = write_files(tmp_path / "p", {"server.json": SERVER_JSON, "tools.json": {"tools": [wrong]}})
+    done = run("models", project)
+    assert (done.exit_code, done.stdout, "MCP110" in done.stderr, "MCP004" in done.stderr) == (1, "", True, False)
+    assert run("models", tmp_path / "none").exit_code == 2
+    (tmp_path / "empty").mkdir()
+    assert run("models", tmp_path / "empty").exit_code == 1
+    problem, missing, other = (diagnose(code, None, "x") for code in ("MCP110", "MCP004", "MCP301"))
+    server: Any = SimpleNamespace()
+    assert [models.is_about_definitions(each, server) for each in (problem, missing, other)] == [True, False, False]
+    assert [models.is_about_definitions(each, None) for each in (problem, missing, other)] == [True, True, False]
+
+
+@pytest.mark.parametrize("lang", [*MARKS])
+def test_stubs_are_printed_or_written(lang: str, tmp_path: Path) -> None:
+    snapshot = write_files(tmp_path, {"a.json": {"name": "n", "version": "1", "tools": [TOOL]}}) / "a.json"
+    done = run("stubs", snapshot, "--lang", lang)
+    assert (done.exit_code, done.stdout.startswith(MARKS[lang])) == (0, True)
+    for name, before in {"new": None, "empty": " \n", "old": f"{MARKS[lang]}\nold"}.items():
+        if before is not None:
+            (tmp_path / name).write_text(before)
+        assert run("stubs", snapshot, "--lang", lang, "-o", tmp_path / name).output == ""
+        assert (tmp_path / name).read_text() == done.stdout
+    (tmp_path / "own").write_text("own")
+    assert run("stubs", snapshot, "--lang", lang, "-o", tmp_path / "own").exit_code == 2
+    with pytest.raises(click.UsageError):
+        stubs.own_file(tmp_path / "own", lang)
+    assert stubs.own_file(tmp_path / "absent", lang) == tmp_path / "absent"
+
+
+def test_a_language_server_gets_its_options(monkeypatch: pytest.MonkeyPatch) -> None:
+    served: list[Options] = []
+    monkeypatch.setattr("mcpc.language_server.server.serve", served.append)
+    assert [run("lsp", *words).exit_code for words in ((), ("--stdio",), ("--import",))] == [0, 0, 0]
+    assert served == [Options(imports=False), Options(imports=False), Options(imports=True)]
