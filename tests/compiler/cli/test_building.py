@@ -45,8 +45,8 @@ if TYPE_CHECKING:
 
 GOLDEN = ROOT / "tests/golden/cli"
 NOTE = Diagnostic("MCP291", Severity.NOTE, None, "a note", hint="do this")
-HEAVY = Diagnostic("MCP205", Severity.NOTE, None, "a heavy note", size=building.HEAVY_BYTES + 1)
-LIGHT = replace(HEAVY, message="a light note", size=building.HEAVY_BYTES)
+HEAVY = Diagnostic("MCP205", Severity.NOTE, None, "a heavy note", size=1_000_001)
+LIGHT = replace(HEAVY, message="a light note", size=1_000_000)
 WARNING = Diagnostic("MCP108", Severity.WARNING, Span("tools.json", 3, 4), "a warning")
 BUILD = CachedBuild(b"archive" * 60_000, "sha256:c", "demo", "1.2", 1, 2, 3, (NOTE, HEAVY, LIGHT, WARNING))
 WRONG: dict[str, object] = {
@@ -118,6 +118,7 @@ def test_a_quiet_build_prints_problems_only(passed: dict[str, Any], tmp_path: Pa
 def test_a_build_is_reported_to_programs(passed: dict[str, Any], tmp_path: Path) -> None:
     done = run("build", tmp_path, "-o", "x.pyz", "--format", "json")
     found = json.loads(done.stdout)
+    assert done.stdout == json.dumps(found, indent=2) + "\n"
     assert found["built"] == {
         "path": "x.pyz",
         "name": "demo",
@@ -241,7 +242,10 @@ def test_a_build_is_cached_unless_a_note_may_change(project: Path, monkeypatch: 
         return made[-1]
 
     monkeypatch.setattr(build_steps, "build_checked", build_checked)
+    refused: list[Options] = []
+    monkeypatch.setattr(report, "refuse_unimported", lambda options, _: refused.append(options))
     found = [load_or_build(project, Options(http=True), "text", None)[0] for _ in range(3)]
+    assert refused == [Options(http=True)] * 2
     assert len(made) == 2
     assert found == [made[0], made[1], made[1]]
     (project / "server.pyz").write_bytes(archive({}))
@@ -291,7 +295,9 @@ def test_where_a_file_is_written(tmp_path: Path) -> None:
         output_path(Path("/dev/null"))
 
 
-def test_a_file_takes_its_name_when_it_is_complete(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_takes_its_name_when_it_is_complete(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     target = tmp_path / "new" / "server.pyz"
     tried: list[Any] = []
 
@@ -313,6 +319,7 @@ def test_a_file_takes_its_name_when_it_is_complete(tmp_path: Path, monkeypatch: 
     with pytest.raises(click.exceptions.Exit) as ended:
         write_artifact(BUILD, target)
     assert (ended.value.exit_code, target.read_bytes()) == (4, b"older")
+    assert "it fell over" in capsys.readouterr().err
     write_artifact(BUILD, target, tried=False)
     assert (len(tried), target.read_bytes()) == (2, BUILD.data)
     assert [path.name for path in target.parent.iterdir()] == ["server.pyz"]
@@ -480,7 +487,7 @@ def test_diagnostics_are_printed_where_they_belong(
 def test_a_successful_build_prints_no_notes_but_heavy_ones() -> None:
     everything = (NOTE, HEAVY, LIGHT, WARNING)
     assert report.notable_diagnostics(everything, "text") == (WARNING,)
-    assert report.notable_diagnostics(everything, "blocks:80", building.HEAVY_BYTES) == (HEAVY, WARNING)
+    assert report.notable_diagnostics(everything, "blocks:80", 1_000_000) == (HEAVY, WARNING)
     assert report.notable_diagnostics(everything, "json") == everything
 
 
