@@ -115,7 +115,7 @@ def mismatch_lines(mismatch: Mismatch) -> list[str]:
     """Return what was expected and found, one below the other; of texts with several lines the lines that differ."""
     expected, found = mismatch.expected, mismatch.found
     if isinstance(expected, str) and isinstance(found, str) and "\n" in expected and mismatch.what == "text":
-        pairs = difflib.unified_diff(expected.split("\n"), found.split("\n"), "expected", "found", "", n=1)
+        pairs = difflib.unified_diff(expected.split("\n"), found.split("\n"), "expected", "found", n=1, lineterm="")
         return [visible(each) for each in [*pairs][:MAX_DIFF]]
     if mismatch.what in SAID:
         first, *more = [visible(line)[:MAX_SHOWN] for line in str(found).splitlines() or [""]]
