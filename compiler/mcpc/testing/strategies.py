@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import datetime
 import json
+import math
 import re
 from typing import TYPE_CHECKING, Any
 
@@ -194,8 +195,8 @@ def _integers(_self: Proposals, schema: dict[str, Json], _depth: int) -> Strateg
     low, high = bounds(schema)
     step = schema.get("multipleOf", 1)
     whole = step if isinstance(step, int) and step > 0 else 1
-    least = None if low is None else -(-int(low) // whole)
-    most = None if high is None else int(high) // whole
+    least = None if low is None else -(-math.ceil(low) // whole)
+    most = None if high is None else math.floor(high) // whole
     near = [edge + by for edge in (least, most) if edge is not None for by in (-1, 0, 1)]
     picked = [each * whole for each in (*near, *INTEGERS) if _between(each, least, most)]
     found = [st.sampled_from(picked)] if picked else []
