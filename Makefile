@@ -1,6 +1,6 @@
 # Each target is one command on a fresh machine: it makes .venv first, and says what it installs.  `make` lists them.
 .DEFAULT_GOAL := help
-.PHONY: help demo docs picture test tests reference check lint bench conformance faults fuzz golden lock lowest launchers zig deps wine clean venv
+.PHONY: help demo docs picture test tests check lint bench conformance faults fuzz golden lock lowest launchers zig deps wine clean venv
 RUN := .venv/bin/python
 # Every process of the tests reads the bytecode that the first one wrote.
 unexport PYTHONDONTWRITEBYTECODE
@@ -21,13 +21,10 @@ docs: venv  ## build the documentation site in build/site; a broken link is an e
 picture: venv  ## record the terminal that README shows
 	@cd docs && PYTHONPATH=.:../compiler:../runtime ../$(RUN) -m generation.terminal
 
-reference: venv  ## download the reference data that tests compare with
-	@.ci/reference $(RUN) .cache/reference
-
-test: venv reference  ## run the tests that are not slow: what guards daily work
+test: venv  ## run the tests that are not slow: what guards daily work
 	@$(RUN) -m pytest -q -n auto --dist worksteal -m 'not slow'
 
-tests: venv reference  ## run every test (PYTEST='…': more options)
+tests: venv  ## run every test (PYTEST='…': more options)
 	@$(RUN) -m pytest -q -n auto --dist worksteal $(PYTEST)
 
 check: lint tests  ## run every check, then every test

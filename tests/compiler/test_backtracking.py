@@ -18,7 +18,7 @@ from mcpc.schema.ecma.translation import parse, translate
 from mcpc.schema.ecma.trim import trimmed
 from mcpc.schema.graph import cycles
 from mcpc.schema.slow_patterns import slow_patterns
-from support.reference import real_tools, schema_suite
+from support.reference import SCHEMA_SUITE, real_tools
 from support.schemas import node_of
 
 if TYPE_CHECKING:
@@ -179,7 +179,7 @@ def patterns_in(schema: object) -> Iterator[str]:
 
 def test_no_pattern_of_real_tools_and_of_the_official_suite_takes_long() -> None:
     found = set(patterns_in(real_tools()))
-    for path in sorted(schema_suite().rglob("*.json")):
+    for path in sorted(SCHEMA_SUITE.rglob("*.json")):
         found |= set(patterns_in(json.loads(path.read_text())))
     assert len(found) > 30
     assert [pattern for pattern in sorted(found) if backtracking(pattern)] == []

@@ -24,15 +24,13 @@ from mcpc.scan.payloads import payloads
 from mcpc.scan.pins import PinError, parse_pins, pins_of, pins_text
 from mcpc.scan.positions import locator
 from support.files import write_files
+from support.reference import real_tools
 
 DATA = Path(__file__).with_name("scan")
 ORDERS = yaml.safe_load((DATA / "orders.yaml").read_text("utf-8"))
 PARAPHRASES = yaml.safe_load((DATA / "paraphrases.yaml").read_text("utf-8"))
 HONEST = yaml.safe_load((DATA / "honest.yaml").read_text("utf-8"))
 DEFINITIONS = yaml.safe_load((DATA / "definitions.yaml").read_text("utf-8"))
-REAL_TOOLS = next(
-    (path for above in Path(__file__).parents[3:5] if (path := above / "shared/data/real-tools.json").exists()), None
-)
 OWN_TOOLS = [
     {"name": "convert_units", "inputSchema": {"properties": {"value": {}, "unit": {}, "note": {}}}},
     {"name": "list_units", "description": "Lists units."},
@@ -380,9 +378,7 @@ def test_long_texts_of_one_pattern_take_linear_time() -> None:
         described(text * (20_000 // len(text)))
 
 
-@pytest.mark.skipif(REAL_TOOLS is None, reason="needs the definitions of public servers in shared/data")
 def test_definitions_of_public_servers_raise_no_alarm() -> None:
-    assert REAL_TOOLS is not None
-    for name, tools in json.loads(REAL_TOOLS.read_text("utf-8")).items():
+    for name, tools in real_tools().items():
         found = scan_servers([ScannedServer(name, name, {"tools": tools})])
         assert [f"{one.code} {one.location}" for one in found if one.risk is not Risk.LOW] == []

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from mcpc.schema import compile as compile_validator
-from support.reference import has_real_tools, real_tools
+from support.reference import real_tools
 from support.schemas import compiled, explained, functions, judge, node_of, problems_of
 
 DEEP = 100_000
@@ -332,7 +332,7 @@ def test_the_input_schemas_of_real_servers_compile_but_for_their_dialect() -> No
             blocked = [problem.code for problem in problems_of({"$schema": dialect, **schema})] if dialect else []
             assert blocked in ([], ["MCP112"])
             count += 1
-    assert count == 77 or not has_real_tools()
+    assert count == 77
 
 
 def test_a_node_keeps_its_place_in_what_is_said() -> None:

@@ -14,7 +14,7 @@ from mcpc.schema.dialects import DIALECTS, DRAFT_2020_12, DRAFT_BY_NAME
 from mcpc.schema.metaschema import check_by_metaschema
 from mcpc.schema.resources import Documents
 from support.needs import ROOT
-from support.reference import schema_suite
+from support.reference import SCHEMA_SUITE
 from support.schemas import compiled, judge, node_of, problems_of
 
 if TYPE_CHECKING:
@@ -106,7 +106,7 @@ def test_a_schema_too_deep_for_the_metaschema_is_a_problem_and_no_crash() -> Non
 
 
 def test_the_metaschema_accepts_the_suite() -> None:
-    folder = schema_suite() / "tests/draft2020-12"
+    folder = SCHEMA_SUITE / "tests/draft2020-12"
     text = (folder / "properties.json").read_text()
     assert all(check_by_metaschema(schema) == () for item in node_of(text).items if (schema := item.get("schema")))
 

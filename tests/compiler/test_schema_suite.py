@@ -1,7 +1,6 @@
 """The official JSON Schema test suite: what fails is exactly what is written down, with a reason.
 
-`schema_suite_expected/` has, by draft and group, how many tests the newest suite has and which are missed on purpose;
-an earlier suite, as a package carries it, has no failure that is not among those.
+`schema_suite_expected/` has, by draft and group, how many tests the suite has and which are missed on purpose.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ import pytest
 from support import suite_adapter
 from support.artifact import SOURCES
 from support.needs import ROOT
-from support.reference import is_newest_suite, schema_suite
+from support.reference import SCHEMA_SUITE
 from support.schema_suite import run
 
 if TYPE_CHECKING:
@@ -36,7 +35,7 @@ LEAST = {
     ("draft7", "optional"): 114,
     ("draft7", "format"): 658,
 }
-"""As many tests of the newest suite are passed whatever else is written down; of `required`, all."""
+"""As many tests of the suite are passed whatever else is written down; of `required`, all."""
 SEEDS = ("0", "5")
 
 
@@ -44,15 +43,12 @@ SEEDS = ("0", "5")
 @pytest.mark.parametrize("draft", DRAFTS)
 def test_the_suite_is_passed_but_for_what_is_written_down(draft: str, group: str) -> None:
     expected = json.loads((EXPECTED / f"{draft}.json").read_text())[group]
-    counts, failures = run(suite_adapter.factory, schema_suite(), draft, group)
+    counts, failures = run(suite_adapter.factory, SCHEMA_SUITE, draft, group)
     missed = expected["misses"]
-    assert {name: text for name, text in failures.items() if name not in missed} == {}
+    assert failures.keys() == missed.keys()
     assert all(missed.values()), "each miss has its reason"
-    assert counts["tests"] > expected["tests"] / 2
-    if is_newest_suite():
-        assert counts["tests"] == expected["tests"]
-        assert set(missed) - set(failures) == set(), "these pass now: take them off the list"
-        assert counts["pass"] >= LEAST.get((draft, group), counts["tests"])
+    assert counts["tests"] == expected["tests"]
+    assert counts["pass"] >= LEAST.get((draft, group), counts["tests"])
 
 
 def digest() -> str:
@@ -66,13 +62,12 @@ def digest() -> str:
 
     for draft in DRAFTS:
         for group in GROUPS:
-            run(factory, schema_suite(), draft, group)
+            run(factory, SCHEMA_SUITE, draft, group)
     return found.hexdigest()
 
 
 @pytest.mark.slow
 def test_what_is_generated_does_not_depend_on_the_order_of_hashes() -> None:
-    schema_suite()
     code = "from compiler import test_schema_suite; print(test_schema_suite.digest())"
     path = os.pathsep.join((SOURCES, str(ROOT / "tests")))
     found = {

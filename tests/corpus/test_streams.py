@@ -15,7 +15,7 @@ import pytest
 from corpus.cases import CAPABILITIES, STATELESS, encoded, envelope
 from corpus.channels import Pipes, Posts, events
 from corpus.validity import judge
-from support.reference import protocol_examples
+from support.reference import protocol_requests
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -174,7 +174,7 @@ ASKED = (
 
 @pytest.mark.parametrize("name", [*ASKED, "ReadResource"])
 def test_the_examples_of_the_schema_are_answered(name: str, everything_server: Path, http_server: Served) -> None:
-    found = protocol_examples(f"{name}Request")
+    found = protocol_requests(f"{name}Request")
     assert found
     pipes, posts = Pipes(everything_server, STATELESS), Posts(http_server, STATELESS)
     try:

@@ -6,7 +6,6 @@ import json
 from typing import Any
 
 from support.messages import valid
-from support.needs import SHARED
 
 NOBODY = "null"
 CAPABILITIES = "io.modelcontextprotocol/clientCapabilities"
@@ -33,7 +32,6 @@ NOTIFICATIONS = {
     "notifications/subscriptions/acknowledged": "SubscriptionsAcknowledgedNotification",
     "notifications/tools/list_changed": "ToolListChangedNotification",
 }  # fmt: skip
-HAS_SCHEMAS = (SHARED / "data/mcp-schema").exists()
 
 
 def key(identifier: object) -> str:
@@ -70,8 +68,6 @@ def declares(capabilities: Any, method: str, params: Any) -> bool:
 
 def check(message: Any, version: str, method: str = "") -> None:
     """Raise what is wrong with a message of a revision; `method`: of the request that it answers."""
-    if not HAS_SCHEMAS:
-        return
     if "error" in message:
         if "id" in message and message["id"] is not None:
             valid(version, "JSONRPCError" if version < "2025-11-25" else "JSONRPCErrorResponse", message)

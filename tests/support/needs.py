@@ -14,7 +14,6 @@ import pytest
 from support.interpreters import interpreters
 
 ROOT = Path(__file__).resolve().parents[2]
-SHARED = ROOT.parent / "shared"
 REQUIRE_ALL = "TESTS_REQUIRE_ALL"
 """Set to 1, a missing command is a failure: continuous integration installs them all."""
 

@@ -18,7 +18,8 @@ from packaging.pylock import Pylock
 from mcpc.locking.uv_resolver import find_uv
 from support.artifact import contents
 from support.locks import FILES, HERE, problems, run
-from support.needs import SHARED, lacking
+from support.needs import lacking
+from support.reference import read_data
 from support.simple_index import digest, simple_index
 from support.wheels import wheel
 
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
 
     from support.simple_index import Index
 
-SCHEMA = SHARED / "data/schemas/pylock/pylock.schema.json"
 PLATFORMS = ("--platform", "manylinux2014_x86_64", "--platform", "win_amd64")
 
 
@@ -126,11 +126,10 @@ def text_after(text: str) -> str:
 
 def test_a_lock_is_valid_by_the_schema_and_for_installers(index: Index, locked: Path, tmp_path: Path) -> None:
     table = tomllib.loads((locked / "pylock.toml").read_text())
-    if SCHEMA.exists():
-        # The schema's root has `additionalProperties: false` and declares no properties, so that draft 7 refuses every
-        # lock there is; `definitions/1.0` describes one.
-        schema = json.loads(SCHEMA.read_text())
-        jsonschema.validate(table, {"$ref": "#/definitions/1.0", "definitions": schema["definitions"]})
+    # The schema's root has `additionalProperties: false` and declares no properties, so that draft 7 refuses every
+    # lock there is; `definitions/1.0` describes one.
+    schema = read_data("schemas/pylock/pylock.schema.json")
+    jsonschema.validate(table, {"$ref": "#/definitions/1.0", "definitions": schema["definitions"]})
     place = tmp_path / "installed"
     installers = {"pip": [sys.executable, "-m", "pip", "install", "--no-deps"], "uv": [find_uv(), "pip", "install"]}
     for name, words in installers.items():
