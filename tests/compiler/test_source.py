@@ -265,7 +265,7 @@ def test_a_device_is_refused(tmp_path: Path) -> None:
     try:
         os.mknod(tmp_path / "zero", stat.S_IFCHR | 0o666, os.makedev(1, 5))
     except PermissionError:
-        pytest.skip("this root may not")
+        pytest.skip("needs a root that may mknod")
     assert read(tmp_path) == ([], [("MCP006", "zero")])
 
 

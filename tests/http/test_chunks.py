@@ -158,7 +158,7 @@ def cpu_seconds(server: Served, head: str, times: int = 30) -> float:
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not Path("/proc/self/schedstat").exists(), reason="the time of another process is not known here")
+@pytest.mark.skipif(not Path("/proc/self/schedstat").exists(), reason="needs /proc/PID/schedstat")
 @pytest.mark.parametrize("needs_token", [True, False])
 def test_a_body_of_tiny_chunks_costs_little_more_than_as_many_bytes(tmp_path: Path, needs_token: bool) -> None:
     artifact = build(write_project(tmp_path / "project"), tmp_path / "server.pyz", "--http")

@@ -35,6 +35,12 @@ async def until(said, count):
         await asyncio.sleep(0.005)
 
 
+async def turn():
+    """Let the loop do everything that it can do by now."""
+    for _ in range(5):
+        await asyncio.sleep(0)
+
+
 @looping
 async def test_a_descriptor_is_watched_as_long_as_it_is():
     said, worked = [], []
@@ -50,7 +56,7 @@ async def test_a_descriptor_is_watched_as_long_as_it_is():
     reactor.forget(reading)
     reactor.forget(reading)
     os.write(writing, b"three")
-    await asyncio.sleep(0.05)
+    await turn()
     assert len(said) == 2
 
     def write():
@@ -59,7 +65,7 @@ async def test_a_descriptor_is_watched_as_long_as_it_is():
 
     reactor.watch(writing, WRITABLE, write)
     await until(said, 3)
-    await asyncio.sleep(0.05)
+    await turn()
     assert said[2:] == ["room"], "what is not watched for is not told"
     reactor.forget(writing)
     os.close(reading)
@@ -80,7 +86,7 @@ async def test_both_ways_of_one_descriptor():
     said.clear()
     theirs.send(b"x")
     await until(said, 1)
-    await asyncio.sleep(0.05)
+    await turn()
     assert said == [b"x"]
     reactor.forget(ours.fileno())
     ours.close()
@@ -178,8 +184,8 @@ async def test_any_thread_may_leave_something_to_be_done(client: Client):
         thread.start()
     await until(done, 400)
     assert set(done) == {here}
-    driver.ask(lambda: driver.perform([LogToOperator("told")]))
-    await asyncio.sleep(0.02)
+    driver.ask(lambda: done.append(driver.perform([LogToOperator("told")])))
+    await until(done, 401)
 
 
 @served(sample)

@@ -35,7 +35,7 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     return bench.prepare(tmp_path_factory.mktemp("memory"))
 
 
-@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="the memory of another process is not known here")
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs /proc/PID/status")
 @pytest.mark.parametrize("name", bench.CASES)
 def test_a_server_keeps_less_than_its_limit(
     prepared: tuple[Path, Path], name: str, monkeypatch: pytest.MonkeyPatch

@@ -268,21 +268,17 @@ async def test_what_is_remembered_is_bounded(client: Client):
     assert (await client.say(request("ping"))).status == 200, "a forgotten session is served still"
 
 
-@served(sample, session_seconds=0.05)
+@served(sample, session_seconds=100.0)
 async def test_what_nobody_asks_about_is_forgotten(client: Client):
-    driver = client.application.drivers[0]
+    kept, now = client.application.drivers[0].sessions, [0.0]
+    kept.clock = lambda: now[0]
     await client.initialize()
     await client.say(request("logging/setLevel", {"level": "error"}))
-    driver.sessions.sweep()
-    assert driver.sessions.live
     reading = await client.send("GET", *client.names)
-    await asyncio.sleep(0.1)
-    driver.sessions.sweep()
-    assert driver.sessions.live, "somebody reads"
-    await reading.leave()
-    await asyncio.sleep(0.1)
-    driver.sessions.sweep()
-    assert not driver.sessions.live and not driver.sessions.by_session
+    for now[0], lives in ((200.0, True), (299.5, True), (300.0, False)):
+        kept.sweep()  # at 200 somebody reads, which counts as use
+        assert (bool(kept.live), bool(kept.by_session)) == (lives, lives)
+        await reading.leave()
 
 
 def test_an_id_ends_some_day(monkeypatch):
@@ -363,7 +359,7 @@ async def test_nothing_is_read_of_who_is_not_let_in(client: Client):
 
 
 @served(sample)
-async def test_batches_where_there_are_any(client: Client):
+async def test_batches_where_there_are_any(client: Client, tmp_path):
     await client.initialize("2025-03-26")
     batch = [
         request("ping", None, 1),
@@ -388,7 +384,8 @@ async def test_batches_where_there_are_any(client: Client):
     slow = [request("tools/call", {"name": "late", "arguments": {"seconds": 0.3}}, n) for n in (1, 1, 2)]
     found = json.loads(await (await client.say(slow)).body())
     assert sorted((one["id"], one.get("error", {}).get("code", 0)) for one in found) == [(1, -32600), (1, 0), (2, 0)]
-    steps = {"name": "steps", "arguments": {"seconds": 0.1}, "_meta": {"progressToken": "p"}}
+    (tmp_path / "a.go").touch()
+    steps = {"name": "steps", "arguments": {"text": str(tmp_path / "a")}, "_meta": {"progressToken": "p"}}
     answer = await client.say([request("tools/call", steps, 1), request("ping", None, 2)])
     assert answer.is_stream
     assert sorted(one.get("id", 0) for one in await answer.messages()) == [0, 0, 1, 2]
@@ -422,13 +419,14 @@ async def test_no_stateless_request_hides_in_a_batch(client: Client):
 
 
 @served(sample)
-async def test_a_request_whose_id_runs_is_refused(client: Client):
+async def test_a_request_whose_id_runs_is_refused(client: Client, tmp_path):
     await client.initialize()
-    late = request("tools/call", {"name": "late", "arguments": {"seconds": 0.5}}, 7)
+    late = request("tools/call", {"name": "marked", "arguments": {"text": str(tmp_path / "a")}}, 7)
     first = asyncio.create_task(client.say(late))
-    await asyncio.sleep(0.2)
+    await written(tmp_path / "a.begun")
     answer = await client.say(late)
     assert (answer.status, (await reply(answer))["error"]["code"]) == (400, -32600)
+    (tmp_path / "a.go").touch()
     assert (await reply(await first))["result"]["content"][0]["text"] == "late"
 
 

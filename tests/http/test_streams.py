@@ -15,7 +15,8 @@ from mcpc_runtime.http.memory_budget import MemoryBudget
 from mcpc_runtime.http.post_response import PostResponse
 from mcpc_runtime.http.streams import EventStream, SseResponse
 from mcpc_runtime.protocol.session import Session
-from support.asgi import HOST, LEGACY, TYPE, Client, mirrors, reply, request, served, stateless, written
+from mcpc_runtime.server import handler_messages
+from support.asgi import HOST, LEGACY, TYPE, Client, mirrors, reply, request, served, stateless, until, written
 from support.http_sample import quiet, sample
 from support.messages import HANDSHAKE, STATELESS, valid
 
@@ -27,16 +28,23 @@ def call(name: str, identifier: object = 1, **arguments) -> dict:
     return request("tools/call", {"name": name, "arguments": arguments, "_meta": {"progressToken": "p"}}, identifier)
 
 
-@pytest.mark.parametrize(("tool", "arguments", "is_stream"), [
-    ("echo", {"text": "x"}, False), ("quick", {"text": "x"}, False), ("late", {"seconds": 0.1}, False),
-    ("held", {"seconds": 0.1}, False), ("tell", {}, True), ("late", {"seconds": 0.7}, True), ("held", {"seconds": 0.7}, True),
+@pytest.mark.parametrize(("tool", "is_stream"), [
+    ("echo", False), ("quick", False), ("marked", False), ("held", False), ("tell", True), ("marked", True), ("held", True),
 ])  # fmt: skip
 @pytest.mark.sampled(2)
-def test_an_answer_is_json_if_it_comes_first_and_soon(tool, arguments, is_stream):
-    @served(sample, decide_seconds=0.2 if is_stream else 20.0)
+def test_an_answer_is_json_if_it_comes_first_and_soon(tool, is_stream, tmp_path, monkeypatch):
+    monkeypatch.setattr(handler_messages, "PROGRESS_SECONDS", 0.0)
+
+    @served(sample, decide_seconds=0.05 if is_stream else 60.0)
     async def scenario(client: Client):
+        arguments = {} if tool == "tell" else {"text": str(tmp_path / "mark")}
         params = {"name": tool, "arguments": arguments, "_meta": {"progressToken": "p"}}
-        answer = await client.modern("tools/call", params)
+        asked = asyncio.create_task(client.modern("tools/call", params))
+        if not is_stream and tool in ("marked", "held"):
+            await written(tmp_path / "mark.begun")
+            (tmp_path / "mark.go").touch()
+        answer = await asked
+        (tmp_path / "mark.go").touch()
         assert answer.status == 200
         assert answer.is_stream is is_stream
         found = await answer.messages() if is_stream else [json.loads(await answer.body())]
@@ -69,11 +77,12 @@ async def test_an_event_of_the_stateless_era_has_no_id(client: Client):
 
 
 @served(sample, comment_seconds=0.05, decide_seconds=0.05)
-async def test_a_silent_stream_shows_that_it_lives(client: Client):
-    answer = await client.modern("tools/call", {"name": "late", "arguments": {"seconds": 0.5}})
-    body = await answer.body()
-    assert body.count(b":\n\n") >= 3
-    assert body.endswith(b"}\n\n")
+async def test_a_silent_stream_shows_that_it_lives(client: Client, tmp_path):
+    answer = await client.modern("tools/call", {"name": "marked", "arguments": {"text": str(tmp_path / "a")}})
+    while answer.buffer != b":\n\n" * 3:
+        await answer.more()
+    (tmp_path / "a.go").touch()
+    assert (await answer.body()).endswith(b"}\n\n")
 
 
 def test_a_large_event_is_charged_until_its_last_part_is_sent():
@@ -97,21 +106,19 @@ def test_a_message_is_an_event(line: bytes):
     assert streams.message_event(line) == b"event: message\ndata: %b\n\n" % line.rstrip(b"\n")
 
 
-@served(sample)
-async def test_a_stateless_client_that_leaves_has_cancelled(client: Client, tmp_path):
-    for number, wait in enumerate((0.3, 1.5)):  # before it is a stream, and after
-        mark = tmp_path / str(number)
-        asked = asyncio.create_task(client.modern("tools/call", {"name": "marked", "arguments": {"text": str(mark)}}))
-        await written(tmp_path / f"{number}.begun")
-        await asyncio.sleep(wait)
-        (post,) = client.application.drivers[0].posts
-        post._disconnected()
-        await asked
-        await written(mark)
-        assert not client.application.drivers[0].posts
+@served(sample, decide_seconds=60.0)
+async def test_a_stateless_client_that_leaves_before_there_is_a_stream_has_cancelled(client: Client, tmp_path):
+    params = {"name": "marked", "arguments": {"text": str(tmp_path / "a")}}
+    asked = asyncio.create_task(client.modern("tools/call", params))
+    await written(tmp_path / "a.begun")
+    (post,) = client.application.drivers[0].posts
+    post._disconnected()
+    await asked
+    await written(tmp_path / "a")
+    assert not client.application.drivers[0].posts
 
 
-@served(sample)
+@served(sample, decide_seconds=0.05)
 async def test_a_disconnect_is_seen(client: Client, tmp_path):
     answer = await client.modern("tools/call", {"name": "marked", "arguments": {"text": str(tmp_path / "a")}})
     assert answer.is_stream
@@ -121,7 +128,7 @@ async def test_a_disconnect_is_seen(client: Client, tmp_path):
     assert not client.application.drivers[0].posts
 
 
-@served(sample)
+@served(sample, decide_seconds=0.05)
 async def test_a_server_that_cancels_the_request_is_a_client_that_leaves(client: Client, tmp_path):
     answer = await client.modern("tools/call", {"name": "marked", "arguments": {"text": str(tmp_path / "a")}})
     await written(tmp_path / "a.begun")
@@ -133,12 +140,13 @@ async def test_a_server_that_cancels_the_request_is_a_client_that_leaves(client:
 @served(sample)
 async def test_a_legacy_client_that_leaves_has_not_cancelled(client: Client, tmp_path):
     await client.initialize("2025-06-18")
-    answer = await client.say(call("steps", seconds=0.6))
+    answer = await client.say(call("steps", text=str(tmp_path / "a")))
     await answer.leave()
     driver = client.application.drivers[0]
     assert len(driver.posts) == 1
-    await asyncio.sleep(0.9)
-    assert not driver.posts
+    assert not (tmp_path / "a").exists()
+    (tmp_path / "a.go").touch()
+    await until(lambda: not driver.posts)
 
 
 @served(sample, write_seconds=0.1, decide_seconds=0.05)
@@ -249,12 +257,13 @@ async def test_nothing_is_resumed_that_is_not_known(client: Client):
 
 
 @served(sample)
-async def test_a_client_that_lost_its_stream_gets_the_rest(client: Client):
+async def test_a_client_that_lost_its_stream_gets_the_rest(client: Client, tmp_path):
     await client.initialize()
-    answer = await client.say(call("steps", seconds=0.5))
+    answer = await client.say(call("steps", text=str(tmp_path / "a")))
     first = await answer.event()
     await answer.leave()
-    await asyncio.sleep(0.8)
+    (tmp_path / "a.go").touch()
+    await until(lambda: not client.application.drivers[0].posts)
     answer = await client.send("GET", *client.names, ("last-event-id", first["id"]))
     found = await answer.messages()
     assert found[-1]["result"]["content"][0]["text"] == "stepped"
@@ -285,27 +294,31 @@ async def test_what_is_kept_to_be_resumed_is_bounded(client: Client, monkeypatch
     last = ""
     for _ in range(8):
         _, last = await parted(client)
-    await asyncio.sleep(0.6)
+    await until(lambda: not client.application.drivers[0].posts)
     (conversation,) = kept.live.values()
     assert len(conversation.resumable) == 4
     assert all(len(stream.events) <= 3 for stream in conversation.resumable.values())
     assert kept._stored.total == sum(stream.stored_bytes for stream in kept._resumable) > 0
     monkeypatch.setattr(sessions, "MAX_STORED_BYTES", kept._stored.total // 2)
     _, last = await parted(client)
-    await asyncio.sleep(0.6)
+    await until(lambda: not client.application.drivers[0].posts)
     assert kept._stored.total <= sessions.MAX_STORED_BYTES
     answer = await client.send("GET", *client.names, ("last-event-id", last))
     assert (await answer.messages())[-1]["result"]["content"][0]["text"] == "whole", "the newest is kept"
 
 
-@served(sample, resume_seconds=0.05)
+@served(sample, resume_seconds=100.0)
 async def test_what_nobody_comes_back_for_is_forgotten(client: Client):
+    kept, now = client.application.drivers[0].sessions, [0.0]
+    kept.clock = lambda: now[0]
     await client.initialize()
     await parted(client)
-    kept = client.application.drivers[0].sessions
-    await asyncio.sleep(0.6)
-    kept.sweep()
-    assert not kept._resumable and not kept._stored.total
+    await until(lambda: not client.application.drivers[0].posts)
+    stored = kept._stored.total
+    for now[0], left in ((100.0, stored), (100.5, 0)):
+        kept.sweep()
+        assert kept._stored.total == left
+    assert stored and not kept._resumable
 
 
 @served(sample)
@@ -364,19 +377,16 @@ async def test_each_message_is_on_one_stream(client: Client):
 
 
 @served(sample)
-async def test_a_slow_inline_handler_stops_nobody(client: Client):
-    for _ in range(2):  # the second time it is known to be slow
-        loop = asyncio.get_running_loop()
-        held = asyncio.create_task(client.modern("tools/call", {"name": "held", "arguments": {"seconds": 0.6}}))
-        await asyncio.sleep(0)
-        longest, until = 0.0, loop.time() + 0.5
-        while loop.time() < until:
-            before = loop.time()
+async def test_a_slow_inline_handler_stops_nobody(client: Client, tmp_path):
+    for name in "ab":  # the second time it is known to be slow
+        arguments = {"text": str(tmp_path / name)}
+        held = asyncio.create_task(client.modern("tools/call", {"name": "held", "arguments": arguments}))
+        await written(tmp_path / f"{name}.begun")
+        for _ in range(20):
             found = await client.ask("tools/call", {"name": "quick", "arguments": {"text": "x"}})
             assert found["result"]["content"][0]["text"] == "x"
-            longest = max(longest, loop.time() - before)
-        assert longest < 0.4
-        assert (await reply(await held))["result"]["content"][0]["text"] == "held"
+        (tmp_path / f"{name}.go").touch()
+        assert (await reply(await held))["result"]["content"][0]["text"] == "late"
 
 
 @served(sample)
@@ -403,7 +413,7 @@ async def test_a_failure_of_ours_is_the_requests_own_and_is_logged(client: Clien
         await works()
     for have_done in (driver.ask, lambda task: driver.watch().after(0, task)):
         have_done(fail)
-        await asyncio.sleep(0.05)
+        await until(lambda: logged)
         await works()
 
 
@@ -440,20 +450,24 @@ def test_an_error_in_an_answer_without_a_cycle_is_logged_and_refused(monkeypatch
     assert "Traceback" in logged[0] and "as injected" in logged[0]
 
 
-@served(sample, grace_seconds=1.5)
+@served(sample, grace_seconds=3.0)
 async def test_what_runs_when_the_server_stops_is_answered(client: Client, tmp_path):
     await client.initialize()
     reading = await client.send("GET", *client.names)
-    late = asyncio.create_task(client.modern("tools/call", {"name": "late", "arguments": {"seconds": 0.2}}))
-    never = asyncio.create_task(
-        client.modern("tools/call", {"name": "marked", "arguments": {"text": str(tmp_path / "a")}})
+    late, never = (
+        asyncio.create_task(
+            client.modern("tools/call", {"name": "marked", "arguments": {"text": str(tmp_path / name)}})
+        )
+        for name in "la"
     )
     listening = await client.modern(
         "subscriptions/listen", {"notifications": {"toolsListChanged": True}}, identifier="s"
     )
+    await written(tmp_path / "l.begun")
     await written(tmp_path / "a.begun")
     stopping = asyncio.create_task(client.application.shutdown())
-    await asyncio.sleep(0.02)
+    await until(lambda: not client.application.is_ready)
+    (tmp_path / "l.go").touch()
     assert (await client.send("GET", path="/readyz")).status == 503
     assert (await client.modern("subscriptions/listen", {"notifications": {}})).status == 503
     assert await reading.messages() == []

@@ -9,6 +9,7 @@ import sys
 import unicodedata
 from pathlib import Path
 
+import idna
 import pytest
 
 from mcpc_runtime.validation.formats import FORMATS
@@ -153,7 +154,6 @@ def test_a_regex_is_what_javascript_takes_for_one() -> None:
 
 
 def test_a_character_is_valid_where_the_tables_of_idna_say_so() -> None:
-    idna = pytest.importorskip("idna")
     tables = idna.idnadata.codepoint_classes["PVALID"]
     for point in range(0x80, 0x110000):
         character = chr(point)

@@ -418,7 +418,7 @@ def test_a_changed_extracted_module_is_never_loaded(tmp_path: Path) -> None:
     assert place.read_bytes() == Path(str(LIBRARY)).read_bytes()
 
 
-@pytest.mark.skipif(not hasattr(os, "memfd_create"), reason="no files in memory here")
+@pytest.mark.skipif(not hasattr(os, "memfd_create"), reason="needs memfd_create")
 def test_where_no_folder_will_do_a_module_is_loaded_from_memory_and_told(tmp_path: Path) -> None:
     path = archive(tmp_path / "a.pyz", files=PURE)
     (tmp_path / "native").symlink_to(tmp_path)

@@ -199,10 +199,15 @@ async def reply(answer: Answer) -> Any:
     return json.loads(await answer.body())
 
 
+async def until(condition: Callable[[], object]) -> None:
+    """Wait until something is so, as long as `served` lets it."""
+    while not condition():
+        await asyncio.sleep(0.01)
+
+
 async def written(path: Path) -> None:
     """Wait until a handler has written a file: `marked` writes one when it begins and another when it ends."""
-    while not path.exists():  # as long as `served` lets it
-        await asyncio.sleep(0.02)
+    await until(path.exists)
 
 
 def served(image: Callable[[], Image], **chosen: Any) -> Callable[..., Callable[..., None]]:

@@ -38,12 +38,12 @@ INLINE = {"mcpc/handler": {"inline": True}}
 TOOLS = {
     "echo": (TEXT, {}),
     "quick": (TEXT, INLINE),
-    "held": (SECONDS, INLINE),
+    "held": (TEXT, INLINE),
     "where_inline": (NONE, INLINE),
     "where_loop": (NONE, {"mcpc/handler": {"inline": "loop"}}),
     "late": (SECONDS, {}),
     "tell": (NONE, {}),
-    "steps": (SECONDS, {}),
+    "steps": (TEXT, {}),
     "elicit": (NONE, {}),
     "part": (NONE, {}),
     "change": (TEXT, {}),
@@ -59,16 +59,16 @@ def echo(text): return text
 def where_inline(): return str(threading.get_ident())
 def where_loop(): return str(threading.get_ident())
 def quick(text): return text
-def held(seconds): time.sleep(seconds); return "held"
+def held(text): return marked(text)
 def late(seconds): time.sleep(seconds); return "late"
 def tell(ctx: Context):
     for step in range(3):
         ctx.report_progress(step, 3)
         time.sleep(0.06)
     return "told"
-def steps(seconds, ctx: Context):
+def steps(text, ctx: Context):
     ctx.report_progress(1, 2)
-    time.sleep(seconds)
+    marked(text)
     ctx.report_progress(2, 2)
     return "stepped"
 def elicit(ctx: Context):
@@ -88,7 +88,7 @@ def raised(text): raise ProtocolError(int(text), "as asked")
 def marked(text):
     pathlib.Path(f"{text}.begun").touch()
     try:
-        for _ in range(10_000):
+        while not pathlib.Path(f"{text}.go").exists():
             time.sleep(0.01)
     finally:
         pathlib.Path(text).write_text("ended")

@@ -159,7 +159,7 @@ def make_device(path: Path) -> None:
     try:
         os.mknod(path, 0o600 | 0o020000, os.makedev(1, 3))
     except PermissionError:
-        pytest.skip("only root makes devices")
+        pytest.skip("needs a root that may mknod")
 
 
 SPECIAL: dict[str, Callable[[Path], object]] = {
@@ -195,7 +195,7 @@ def test_a_folder_nobody_may_write_is_no_place(project: Path, target: Path) -> N
     done = subprocess.run(command, capture_output=True, text=True, check=False, env={**os.environ, **PATHS}, timeout=60)
     target.parent.chmod(0o755)
     if done.returncode == 77:
-        pytest.skip("nothing may be mounted here")
+        pytest.skip("needs a root that may mount")
     refused(done, 2, "new.pyz")
     untouched(target)
 

@@ -21,6 +21,7 @@ from mcpc_runtime.protocol.session import Session
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Protocol
 
     from mcpc_runtime.http.settings import HttpSettings
@@ -104,9 +105,10 @@ class HttpConversation:
 
 
 class Sessions:
-    """The sessions of one server."""
+    """The sessions of one server; `clock` says when one was used, and when its events expire."""
 
-    def __init__(self, image: Image, settings: HttpSettings) -> None:
+    def __init__(self, image: Image, settings: HttpSettings, clock: Callable[[], float] = monotonic) -> None:
+        self.clock = clock
         self._image = image
         self._settings = settings
         self._purpose = token_purpose(PURPOSE, image)
@@ -138,7 +140,7 @@ class Sessions:
         if conversation is not None:
             if conversation.session.principal != principal:
                 return None
-            conversation.last_used = monotonic()
+            conversation.last_used = self.clock()
             self._touch(conversation)
             return conversation
         if len(token) > MAX_TOKEN_LENGTH or (self._ended and session_name(token) in self._ended):
@@ -164,7 +166,7 @@ class Sessions:
         if not conversation.has_state:
             self._discard(conversation)
         elif token not in self.live and conversation.name not in self._ended:
-            conversation.last_used = monotonic()
+            conversation.last_used = self.clock()
             self._make_room()
             self._add(conversation)
 
@@ -200,7 +202,7 @@ class Sessions:
 
     def sweep(self) -> None:
         """Remove sessions that were not used for long, and expired events. O(those removed)."""
-        now = monotonic()
+        now = self.clock()
         while self.live:
             conversation = next(iter(self.live.values()))
             if conversation.last_used + self._settings.session_seconds > now:
@@ -268,7 +270,7 @@ class Sessions:
 
         Above the latter, the principal with the most stored bytes loses the events of its oldest stream.
         """
-        stream.expires = monotonic() + self._settings.resume_seconds
+        stream.expires = self.clock() + self._settings.resume_seconds
         trimmed = stream.trim(self._settings.resume_events, self._settings.resume_bytes)
         self._stored.add(self._resumable[stream].session.principal, size - trimmed)
         self._charge(stream, size, trimmed)
