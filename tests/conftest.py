@@ -9,6 +9,8 @@ import signal
 import tempfile
 import zlib
 from collections import Counter
+from itertools import combinations
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -18,12 +20,11 @@ from hypothesis import HealthCheck, settings
 from support.artifact import STORE, build
 from support.needs import ROOT, needs
 from support.processor_time import OPTION, ProcessorTime
-from support.scale import scaled
+from support.scale import REACHED, ROTATION, SEED, TIER, scaled
 from support.serving import served
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from pathlib import Path
 
     from support.serving import Served
 
@@ -37,6 +38,10 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
+if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # ends a run as Ctrl-C does: what it made is removed
+TERMINALS: list[pytest.TerminalReporter | None] = []
+"""That of this process, unless it is a worker."""
 MOST_WORKERS = 8
 """Each takes half a gigabyte of memory, with what its tests start."""
 
@@ -49,6 +54,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     """Make the folder of what is built in this run, which every process of it knows by a variable."""
     if not hasattr(config, "workerinput"):
+        TERMINALS.append(config.pluginmanager.get_plugin("terminalreporter"))
         folder = os.environ[STORE] = tempfile.mkdtemp(prefix="mcpc-builds-")
         config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))
     count = config.getoption(OPTION)
@@ -67,7 +73,7 @@ def pytest_xdist_auto_num_workers() -> int:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Run nothing under `--accept` but what compares with golden files, and one test of those that lack a checkout."""
     mark_slow(items)
-    others = set(without_checkout(items))
+    others = {*without_checkout(items), *left_out(items)}
     if config.getoption("--accept"):
         others |= {item for item in items if "golden" not in getattr(item, "fixturenames", ())}
     if others:
@@ -76,18 +82,45 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def mark_slow(items: list[pytest.Item]) -> None:
-    """Mark as slow what `sampled(COUNT)` leaves out: all cases of a test but one in COUNT, the same ones in every run."""
+    """Of tests that are `sampled(COUNT)`, leave one case in COUNT to `make test`, and enough to `make check`."""
     cases: dict[str, list[pytest.Item]] = {}
     for item in items:
         if item.get_closest_marker("sampled"):
             cases.setdefault(item.nodeid.partition("[")[0], []).append(item)
-    for name, found in cases.items():
-        mark = found[0].get_closest_marker("sampled")
+    rotation = int(os.environ.get(ROTATION, "0"))
+    for name, group in cases.items():
+        mark = group[0].get_closest_marker("sampled")
         assert mark is not None
-        count = min(mark.args[0], len(found))
-        for number, item in enumerate(found):
-            if number % count != zlib.crc32(name.encode()) % count:
+        count = min(mark.args[0], len(group))
+        first = (zlib.crc32(name.encode()) + rotation) % count
+        daily = group[first::count]
+        enough = {*daily, *in_pairs([*group[first:], *group[:first]])}
+        for item in group:
+            if item not in daily:
                 item.add_marker(pytest.mark.slow)
+            if item not in enough:
+                item.add_marker(pytest.mark.nightly)
+
+
+def in_pairs(group: list[pytest.Item]) -> Iterator[pytest.Item]:
+    """Yield cases of a product that have each pair of values of two parameters; of one parameter, every second value."""
+    seen: set[tuple[object, ...]] = set()
+    for number, item in enumerate(group):
+        values = getattr(item, "callspec").indices.items() if hasattr(item, "callspec") else ()  # noqa: B009 - no attribute of Item
+        pairs = {*combinations(sorted(values), 2)} if len(values) > 1 else {(number // 2,)}
+        if pairs - seen:
+            seen |= pairs
+            yield item
+
+
+def left_out(items: list[pytest.Item]) -> Iterator[pytest.Item]:
+    """Yield what a tier leaves out: nightly tests of a check, and slow ones of files that the change does not reach."""
+    listed = os.environ.get(REACHED)
+    reached = None if listed is None else Path(listed).read_text().splitlines()
+    for item in items if os.environ.get(TIER) == "check" else ():
+        unreached = reached is not None and item.nodeid.partition("::")[0] not in reached
+        if item.get_closest_marker("nightly") or (unreached and item.get_closest_marker("slow")):
+            yield item
 
 
 def without_checkout(items: list[pytest.Item]) -> Iterator[pytest.Item]:
@@ -109,6 +142,22 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     reasons = Counter(str(report.longrepr[2]) for report in reports if isinstance(report.longrepr, tuple))
     for reason, number in sorted(reasons.items()):
         terminalreporter.write_line(f"skipped {number}: {reason.removeprefix('Skipped: ')}")
+
+
+def pytest_report_header() -> list[str]:
+    """Say what repeats this run."""
+    return [f"{name}={os.environ[name]}" for name in (TIER, ROTATION, SEED) if name in os.environ]
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    """Print a failure when it happens, in one line; its traceback comes at the end."""
+    terminal = TERMINALS[0] if TERMINALS else None
+    if terminal is not None and report.outcome == "failed":
+        crash = getattr(report.longrepr, "reprcrash", None)
+        words = (crash.message if crash else str(report.longrepr)).partition("\n")[0]
+        terminal.ensure_newline()
+        terminal.write_line(f"FAILED {report.nodeid} ({report.when}): {words[:300]}", red=True)
 
 
 def pytest_collection_finish() -> None:

@@ -1,7 +1,12 @@
-"""What `.ci/run` lets pass: a test that fails once, but not one that fails twice, and of the former no more than five."""
+"""What `.ci/run` lets pass: a test that fails once, but not one that fails twice, and of the former no more than five.
+
+What failed once is written down, and may not do so again in the next 30 runs.
+"""
 
 from __future__ import annotations
 
+import json
+import os
 import re
 import subprocess
 import sys
@@ -63,12 +68,32 @@ def options() -> list[str]:
     ],
 )
 def test_a_test_that_fails_is_run_once_more(tmp_path: Path, unsteady: int, broken: int, closing: str) -> None:
-    (tmp_path / "pytest.ini").write_text(SETTINGS)
-    (tmp_path / "test_it.py").write_text(PROJECT.format(unsteady=unsteady, broken=broken))
-    command = [sys.executable, "-m", "pytest", "-q", "-n", "1", *options()]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    done = run(tmp_path, PROJECT.format(unsteady=unsteady, broken=broken))
     *listed, last = done.stdout.splitlines()
     assert re.sub(r" in .*", "", last) == closing
     assert done.returncode == ("failed" in closing)
     assert sum(line.startswith("RERUN ") for line in listed) == closing.count("rerun") * min(5, unsteady + broken)
     assert not unsteady or (tmp_path / "made").read_text() == "once ", "what tests share stays"
+
+
+def run(place: Path, tests: str) -> subprocess.CompletedProcess[str]:
+    (place / "pytest.ini").write_text(SETTINGS)
+    (place / "test_it.py").write_text(tests)
+    command = [sys.executable, "-m", "pytest", "-q", "-n", "1", *options()]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "TESTS_HISTORY": str(place / "history")}
+    return subprocess.run(command, cwd=place, env=environment, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.parametrize(("runs_between", "status"), [(29, 1), (30, 0)])
+def test_a_test_that_is_run_once_more_twice_in_thirty_runs_fails(
+    tmp_path: Path, runs_between: int, status: int
+) -> None:
+    tests = PROJECT.format(unsteady=1, broken=0)
+    assert run(tmp_path, tests).returncode == 0
+    history = tmp_path / "history"
+    first = history.read_text()
+    assert json.loads(first) == ["test_it.py::test_unsteady[0]"]
+    history.write_text(first + "[]\n" * runs_between)
+    done = run(tmp_path, tests)
+    assert (done.returncode, "for the second time" in done.stdout) == (status, bool(status))
+    assert len(history.read_text().splitlines()) == 30
