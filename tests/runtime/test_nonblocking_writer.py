@@ -79,3 +79,59 @@ def test_errors_that_nobody_reads_are_counted(monkeypatch: pytest.MonkeyPatch) -
     for descriptor in (reading, writing):
         os.close(descriptor)
     os.close(errors._descriptor)
+
+
+def test_what_was_lost_is_told_once_and_counted_exactly(monkeypatch: pytest.MonkeyPatch) -> None:
+    accepted: list[int] = []
+    written: list[bytes] = []
+
+    def put(descriptor: int, view: memoryview) -> int:
+        size = min(accepted.pop(0), len(view)) if accepted else 0
+        if not size:
+            raise BlockingIOError
+        written.append(bytes(view[:size]))
+        return size
+
+    monkeypatch.setattr(module, "open_nonblocking", lambda descriptor: (put, descriptor))
+    errors = module.StandardError()
+    for room, data in (
+        ([3, 2], b"abcdefgh"),
+        ([], b"ij"),
+        ([4], b"kl"),
+        ([38, 1], b"mno"),
+        ([99], b"pq"),
+        ([9], b"rs"),
+    ):
+        accepted[:] = room
+        errors.write(data)
+    told = [b"\n[%d bytes of standard error were lost]\n" % number for number in (5, 7, 3)]
+    assert written == [b"abc", b"de", told[0][:4], told[1][:38], told[1][38:], told[2] + b"pq", b"rs"]
+
+
+def test_lines_begin_with_the_time_if_they_have_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    written: list[bytes] = []
+    monkeypatch.setattr(module.StandardError, "write", lambda errors, data: written.append(data))
+    module.log_line("é\ud800")
+    monkeypatch.setattr(module.LineFormat, "prefix", lambda: "12:00 ")
+    module.log_line("text")
+    assert written == ["é\\ud800\n".encode(), b"12:00 text\n"]
+
+
+def test_text_is_lost_where_no_descriptor_is_free(monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(number: int) -> int:
+        raise OSError(24, "Too many open files")
+
+    written: list[bytes] = []
+    opened: list[int] = []
+    errors = module.StandardError()
+    with monkeypatch.context() as patch:
+        patch.setattr(module.system, "dup", full)
+        errors.write(b"abc")
+    monkeypatch.setattr(module.system, "dup", lambda number: opened.append(number) or 7)
+    monkeypatch.setattr(
+        module, "open_nonblocking", lambda descriptor: (lambda _, view: written.append(bytes(view)) or len(view), 8)
+    )
+    errors.write(b"d")
+    errors.prepare()
+    errors.write(b"e")
+    assert (written, opened) == ([b"\n[3 bytes of standard error were lost]\nd", b"e"], [2])
