@@ -57,6 +57,6 @@ def value_lines(source: str, names: dict[str, Any]) -> list[str]:
         return []
     try:
         value = eval(code, names)
-    except (ImportError, LookupError, OSError, TypeError, ValueError) as problem:
+    except Exception as problem:  # noqa: BLE001 - any error is a value here
         return [f"! {type(problem).__name__}: {problem}"]
     return str(value).splitlines() if isinstance(value, Display) else [repr(value)]

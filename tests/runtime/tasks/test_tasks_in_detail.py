@@ -1,0 +1,67 @@
+"""Stores of tasks, and requests about tasks, with a clock of the test's (`*.txt`); all stores do the same."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from mcpc_runtime.protocol import effects, task_state
+from mcpc_runtime.tasks import client_requests, open_store, operations, replay, sqlite, store
+from support import protocol_servers
+from support.dialogues import Dialogue
+from support.expressions import check_expressions
+from support.needs import ROOT
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+    from types import ModuleType
+
+GOLDEN = ROOT / "tests" / "golden" / "runtime" / "tasks"
+CLOCK = [1000.0]
+
+
+@pytest.fixture(autouse=True)
+def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """The time in seconds, in a list."""
+    CLOCK[:] = [1000.0]
+    for module in (store, sqlite):
+        monkeypatch.setattr(module, "time", lambda: CLOCK[0])
+    return CLOCK
+
+
+@pytest.mark.parametrize("kind", ["memory", "sqlite"])
+def test_stores(
+    golden: Callable[[Path, str], None], kind: str, tmp_path: Path, clock: list[float], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened = store.MemoryStore() if kind == "memory" else sqlite.SqliteStore(str(tmp_path / "folder" / "tasks.db"))
+    try:
+        check_expressions(
+            golden, GOLDEN / "stores.txt", task_state, store=opened, clock=clock, stores=store, patch=monkeypatch
+        )
+    finally:
+        opened.close()
+
+
+@pytest.mark.parametrize(
+    "module", [client_requests, open_store, operations, replay, store], ids=lambda each: each.__name__
+)
+def test_values(
+    golden: Callable[[Path, str], None],
+    module: ModuleType,
+    clock: list[float],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+) -> None:
+    logged: list[str] = []
+    monkeypatch.setattr(open_store, "log_line", logged.append)
+    known: dict[str, Any] = {
+        "Dialogue": Dialogue,
+        "clock": clock,
+        "patch": monkeypatch,
+        "folder": tmp_path,
+        "logged": logged,
+    }
+    path = GOLDEN / f"{module.__name__.rpartition('.')[2]}.txt"
+    check_expressions(golden, path, protocol_servers, effects, task_state, store, module, stores=store, **known)
