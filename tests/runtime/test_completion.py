@@ -75,74 +75,11 @@ def complete(ref: object, name: object, value: object, revision: str = "2025-11-
     return ask(session, request("completion/complete", params))
 
 
-def values(*words: Any, **more: Any) -> dict:
-    return complete(*words, **more)["result"]["completion"]
-
-
-FITTING = [
-    ("", CITIES),
-    ("par", ["Paris", "park", "PARMA", "London Park"]),
-    ("PARK", ["park", "London Park"]),
-    ("oslo", ["Oslo"]),
-    ("ω", ["Ω"]),
-    ("STRASSE", ["straße"]),
-    ("nowhere", []),
-    (" ", ["London Park"]),
-]
-
-
-@pytest.mark.parametrize(("typed", "expected"), FITTING)
-def test_values_that_begin_with_what_was_typed_come_first(typed: str, expected: list[str]) -> None:
-    found = values(PROMPT, "city", typed)
-    assert found == {"values": expected, "total": len(expected), "hasMore": False}
-
-
-def test_at_most_a_hundred_are_shown_and_all_are_counted() -> None:
-    found = values(PROMPT, "number", "n")
-    assert found == {"values": MANY[:100], "total": 250, "hasMore": True}
-    assert values(PROMPT, "number", "n0") == {"values": MANY[:100], "total": 100, "hasMore": False}
-
-
-def test_a_templates_variables_are_completed() -> None:
-    assert values(TEMPLATE, "id", "1")["values"] == ["1", "12"]
-
-
-@pytest.mark.parametrize(("ref", "name"), [(PROMPT, "nothing"), (TEMPLATE, "rest")])
-def test_what_is_known_and_has_no_completion_has_no_values(ref: dict, name: str) -> None:
-    assert values(ref, name, "x") == {"values": [], "total": 0, "hasMore": False}
-
-
 @pytest.mark.parametrize("revision", [*HANDSHAKE, STATELESS])
 def test_results_are_what_the_revision_says(revision: str) -> None:
     for typed in ("p", "nowhere"):
         valid(revision, "CompleteResult", complete(PROMPT, "city", typed, revision)["result"])
     valid(revision, "CompleteResult", complete(PROMPT, "number", "", revision)["result"])
-
-
-WRONG: list[dict] = [
-    {}, {"ref": PROMPT}, {"argument": {"name": "city", "value": ""}}, {"ref": "travel", "argument": {"name": "city", "value": ""}},
-    {"ref": PROMPT, "argument": "city"}, {"ref": PROMPT, "argument": {"name": "city"}}, {"ref": PROMPT, "argument": {"value": ""}},
-    {"ref": PROMPT, "argument": {"name": "city", "value": 5}}, {"ref": PROMPT, "argument": {"name": [], "value": ""}},
-    {"ref": {"type": "ref/tool", "name": "travel"}, "argument": {"name": "city", "value": ""}},
-    {"ref": {"type": [], "name": "travel"}, "argument": {"name": "city", "value": ""}},
-    {"ref": {"type": "ref/prompt"}, "argument": {"name": "city", "value": ""}},
-    {"ref": {"type": "ref/prompt", "uri": "travel"}, "argument": {"name": "city", "value": ""}},
-    {"ref": {"type": "ref/prompt", "name": "nope"}, "argument": {"name": "city", "value": ""}},
-    {"ref": {"type": "ref/prompt", "name": "\ud800"}, "argument": {"name": "city", "value": ""}},
-    {"ref": {"type": "ref/resource", "uri": "nope://{id}"}, "argument": {"name": "id", "value": ""}},
-    {"ref": {"type": "ref/resource", "uri": "test://one"}, "argument": {"name": "id", "value": ""}},
-    {"ref": PROMPT, "argument": {"name": "nope", "value": ""}}, {"ref": PROMPT, "argument": {"name": "city\ncity", "value": ""}},
-    {"ref": TEMPLATE, "argument": {"name": "nope", "value": ""}},
-    {"ref": PROMPT, "argument": {"name": "alive", "value": ""}, "context": []},
-    {"ref": PROMPT, "argument": {"name": "alive", "value": ""}, "context": {"arguments": []}},
-    {"ref": PROMPT, "argument": {"name": "alive", "value": ""}, "context": {"arguments": {"city": 5}}},
-]  # fmt: skip
-
-
-@pytest.mark.parametrize("params", WRONG, ids=lambda value: json.dumps(value)[:70])
-@pytest.mark.parametrize("meta", [{}, {"_meta": MODERN}], ids=["handshake", "stateless"])
-def test_what_is_wrong_is_an_invalid_parameter(params: dict, meta: dict) -> None:
-    assert ask(Session(image()), request("completion/complete", {**params, **meta}))["error"]["code"] == -32602
 
 
 @pytest.mark.parametrize("revision", [*HANDSHAKE, STATELESS])

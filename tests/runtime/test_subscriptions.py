@@ -4,20 +4,14 @@ from __future__ import annotations
 
 import json
 from functools import cache
-from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from mcpc_runtime.http.memory_budget import MemoryBudget
-from mcpc_runtime.protocol.effects import Failure, PublishChange, SendMessage, SendResponse
+from mcpc_runtime.protocol.effects import PublishChange, SendMessage, SendResponse
 from mcpc_runtime.protocol.session import Session
 from mcpc_runtime.protocol.subscriptions import (
-    MAX_STREAMS,
-    MAX_WATCHED,
     close_listening,
-    finish_subscription,
-    task_messages,
 )
 from support.images import MODERN, archive, ask, image_of, request
 from support.messages import HANDSHAKE, STATELESS, valid
@@ -113,47 +107,6 @@ def test_a_client_is_told_of_the_lists_that_were_said_to_change(revision: str) -
         valid(revision, f"{LIST_CHANGED[event.kind]}ListChangedNotification", json.loads(effect.data))
 
 
-def test_nobody_is_told_what_was_not_promised_or_before_a_handshake() -> None:
-    assert told(handshaken(kind="silent")) == []
-    assert told(Session(image())) == []
-
-
-@pytest.mark.parametrize("method", ["resources/subscribe", "resources/unsubscribe"])
-@pytest.mark.parametrize(
-    ("uri", "code"), [("test://nope", -32002), ("users://a/b", -32002), ("../x", -32602), (5, -32602)]
-)
-def test_only_what_is_there_can_be_watched(method: str, uri: object, code: int) -> None:
-    session = handshaken()
-    assert ask(session, request(method, {"uri": uri}))["error"]["code"] == code
-    assert ask(session, request(method, {"uri": "users://7"}))["result"] == {}
-    assert list(session.watched) == (["users://7"] if method == "resources/subscribe" else [])
-
-
-def test_so_many_resources_are_watched_and_no_more() -> None:
-    session = handshaken()
-    for number in range(MAX_WATCHED):
-        assert "result" in ask(session, request("resources/subscribe", {"uri": f"users://{number}"}))
-    refused = ask(session, request("resources/subscribe", {"uri": "users://more"}))["error"]
-    assert refused["code"] == -32602 and "1000" in refused["message"]
-    assert "result" in ask(session, request("resources/subscribe", {"uri": "users://5"})), "it is watched already"
-    assert "result" in ask(session, request("resources/unsubscribe", {"uri": "users://5"}))
-    assert "result" in ask(session, request("resources/subscribe", {"uri": "users://more"}))
-    assert len(session.watched) == MAX_WATCHED
-
-
-def test_without_room_a_client_is_told_that_it_is_not_subscribed() -> None:
-    """At once, and after the resource was read."""
-    session = handshaken()
-    session.account = MemoryBudget().account("a")
-    session.account.end()
-    refused = ask(session, request("resources/subscribe", {"uri": "test://a"}))["error"]
-    call = SimpleNamespace(request=SimpleNamespace(session=session, params={"uri": "test://a"}))
-    answer = finish_subscription(call, SimpleNamespace())  # type: ignore[arg-type]
-    assert isinstance(answer, Failure)
-    assert (answer.code, answer.message) == (refused["code"], refused["message"])
-    assert session.watched == {}
-
-
 @pytest.mark.parametrize("method", ["resources/subscribe", "resources/unsubscribe", "subscriptions/listen"])
 def test_a_server_that_tells_of_nothing_has_none_of_it(method: str) -> None:
     params: dict[str, Any] = {"uri": "test://a"}
@@ -163,36 +116,6 @@ def test_a_server_that_tells_of_nothing_has_none_of_it(method: str) -> None:
 
 
 ALL = {"toolsListChanged": True, "promptsListChanged": True, "resourcesListChanged": True}
-FILTERS: list[tuple[dict, dict, list[str]]] = [
-    # what is asked for; what is honoured; which events are told
-    ({}, {}, []),
-    ({"toolsListChanged": True}, {"toolsListChanged": True}, ["tools/list_changed"]),
-    ({"toolsListChanged": False}, {}, []),
-    ({"promptsListChanged": True}, {}, []),
-    (ALL, {"toolsListChanged": True, "resourcesListChanged": True}, ["tools/list_changed", "resources/list_changed"]),
-    ({"resourceSubscriptions": []}, {}, []),
-    ({"resourceSubscriptions": ["test://a"]}, {"resourceSubscriptions": ["test://a"]}, ["resources/updated"]),
-    ({"resourceSubscriptions": ["test://b"]}, {"resourceSubscriptions": ["test://b"]}, []),
-    ({"resourceSubscriptions": ["test://a", "test://nope", "../x", "", "users://1"]},
-     {"resourceSubscriptions": ["test://a", "users://1"]}, ["resources/updated"]),
-    ({"taskIds": ["t1"]}, {}, []),
-    ({"unknown": True, "toolsListChanged": True}, {"toolsListChanged": True}, ["tools/list_changed"]),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("wanted", "honoured", "methods"), FILTERS, ids=lambda value: json.dumps(value)[:60])
-@pytest.mark.parametrize("identifier", ["listen-1", 7])
-def test_a_stream_begins_with_what_is_honoured_and_has_nothing_else(
-    identifier: object, wanted: dict, honoured: dict, methods: list[str]
-) -> None:
-    session = Session(image())
-    (effect,) = session.receive(
-        json.dumps(request("subscriptions/listen", {"notifications": wanted, "_meta": MODERN}, identifier)).encode()
-    )
-    assert isinstance(effect, SendMessage) and effect.request is not None and effect.request.identifier == identifier
-    message = valid(STATELESS, "SubscriptionsAcknowledgedNotification", json.loads(effect.data))
-    assert message["params"] == {"notifications": honoured, "_meta": {ID: identifier}}
-    assert told(session) == [(f"notifications/{method}", identifier) for method in methods]
 
 
 def test_everything_on_a_stream_is_what_the_revision_says() -> None:
@@ -207,68 +130,6 @@ def test_everything_on_a_stream_is_what_the_revision_says() -> None:
             assert message["params"]["_meta"] == {ID: "s"}
             kinds.append(name)
     assert kinds == ["ResourceUpdated", "ToolListChanged", "ResourceListChanged"]
-
-
-def test_streams_are_told_each_by_its_own_filter_and_beside_the_handshake() -> None:
-    session = handshaken()
-    ask(session, request("resources/subscribe", {"uri": "test://a"}))
-    listen(session, "one", toolsListChanged=True)
-    listen(session, "two", toolsListChanged=True, resourceSubscriptions=["test://a"])
-    assert told(session) == [
-        ("notifications/resources/updated", None),
-        ("notifications/resources/updated", "two"),
-        ("notifications/tools/list_changed", None),
-        ("notifications/tools/list_changed", "one"),
-        ("notifications/tools/list_changed", "two"),
-        ("notifications/resources/list_changed", None),
-    ]
-
-
-WRONG = [
-    None, 5, [], "x", {"toolsListChanged": 1}, {"toolsListChanged": "true"}, {"promptsListChanged": None},
-    {"resourcesListChanged": {}}, {"resourceSubscriptions": "test://a"}, {"resourceSubscriptions": [5]},
-    {"resourceSubscriptions": {}}, {"resourceSubscriptions": None}, {"taskIds": [None]}, {"taskIds": 5}, {"taskIds": ["x" * 201]},
-    {"resourceSubscriptions": ["test://a"] * (MAX_WATCHED + 1)},
-]  # fmt: skip
-
-
-@pytest.mark.parametrize("wanted", WRONG, ids=lambda value: json.dumps(value)[:50])
-def test_a_filter_that_is_none_is_an_invalid_parameter_and_nothing_is_kept(wanted: object) -> None:
-    session = Session(image())
-    reply = ask(session, request("subscriptions/listen", {"notifications": wanted, "_meta": MODERN}))
-    assert reply["error"]["code"] == -32602
-    assert session.listening == {}
-
-
-def test_a_stream_of_the_handshake_era_is_an_invalid_parameter() -> None:
-    reply = ask(Session(image()), request("subscriptions/listen", {"notifications": {}}))
-    assert reply["error"]["code"] == -32602
-
-
-def test_an_id_of_an_open_stream_is_not_taken_twice() -> None:
-    session = Session(image())
-    listen(session, 1, toolsListChanged=True)
-    assert listen(session, 1)["error"]["code"] == -32600
-    assert ask(session, request("ping", identifier=1))["error"]["code"] == -32600
-    assert "params" in listen(session, "1")
-
-
-def test_so_many_streams_are_open_and_no_more() -> None:
-    session = Session(image())
-    for number in range(MAX_STREAMS):
-        assert "params" in listen(session, number)
-    assert listen(session, "more")["error"]["code"] == -32602
-    session.drop(5)
-    assert "params" in listen(session, "more")
-
-
-def test_a_stream_that_the_client_calls_off_ends_without_a_word() -> None:
-    session = Session(image())
-    listen(session, "s", toolsListChanged=True)
-    note = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": "s"}}
-    assert ask(session, note) is None
-    assert told(session) == [] and session.listening == {}
-    assert "params" in listen(session, "s")
 
 
 @pytest.mark.parametrize("cancels", [True, False])
@@ -294,20 +155,3 @@ def test_streams_end_with_their_answers(cancels: bool) -> None:
     finals = [effect for effect in effects if type(effect) is SendResponse]
     assert [effect.request.identifier for effect in finals] == ["one", 2]  # type: ignore[union-attr]
     assert session.listening == {} and close_listening(session, cancels) == [] and told(session) == []
-
-
-def test_streams_are_told_of_the_tasks_they_name(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Both sides must have the extension."""
-    tasks = {"extensions": {"io.modelcontextprotocol/tasks": {}}}
-    wire = image().revision(STATELESS)
-    monkeypatch.setattr(wire, "_capabilities", {**wire.capabilities(), **tasks})
-    session = Session(image())
-    assert listen(session, "without", taskIds=["t1"])["error"]["code"] == -32021
-    meta = {**MODERN, "io.modelcontextprotocol/clientCapabilities": tasks}
-    asked = {"notifications": {"taskIds": ["t1", "t2"]}, "_meta": meta}
-    reply = ask(session, request("subscriptions/listen", asked, "with"))
-    assert reply["params"]["notifications"] == {"taskIds": ["t1", "t2"]}
-    (message,) = decoded(task_messages(session, "t1", {"taskId": "t1", "status": "completed"}))
-    assert message["method"] == "notifications/tasks"
-    assert message["params"] == {"taskId": "t1", "status": "completed", "_meta": {ID: "with"}}
-    assert task_messages(session, "t3", {}) == []

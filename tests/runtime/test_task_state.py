@@ -3,131 +3,21 @@
 import tempfile
 from pathlib import Path
 
-import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, invariant, rule
 
 from mcpc_runtime.protocol import task_state
 from mcpc_runtime.protocol.task_state import (
-    CANCELLED,
-    COMPLETED,
-    FAILED,
     INPUT_REQUIRED,
-    MAX_DURATION_MS,
-    MAX_OWNERS,
-    RETENTION_MS,
     TRANSITIONS,
-    WORKING,
     StaleTaskError,
     Task,
-    from_record,
 )
 from mcpc_runtime.tasks.sqlite import SqliteStore
 from mcpc_runtime.tasks.store import MemoryStore
 
 QUESTION = {"method": "roots/list", "params": {}}
-
-
-def begun(*, again: bool = False, fence: int = 1) -> Task:
-    task = Task("t", "", "tool", 1000)
-    task.again, task.fence, task.owner, task.begun, task.lease = again, fence, "me", True, 2000
-    return task
-
-
-def test_the_table_has_every_status_and_nothing_leaves_an_end():
-    assert set(TRANSITIONS) == {WORKING, INPUT_REQUIRED, COMPLETED, FAILED, CANCELLED}
-    assert all(set(found) <= set(TRANSITIONS) for found in TRANSITIONS.values())
-    assert [status for status, found in TRANSITIONS.items() if not found] == [COMPLETED, FAILED, CANCELLED]
-
-
-@pytest.mark.parametrize("ended", [COMPLETED, FAILED, CANCELLED])
-def test_what_is_over_stays_over(ended):
-    steps = [
-        lambda task: task_state.request_input(task, task.fence, {"k": QUESTION}, 5000),
-        lambda task: task_state.add_responses(task, {"k": {}}, 5000),
-        lambda task: task_state.finish(task, task.fence, {}, None, 5000),
-        lambda task: task_state.cancel(task, 5000),
-        lambda task: task_state.acquire(task, "other", 9000, 5000),
-        lambda task: task_state.release(task, task.fence, 5000),
-    ]
-    for step in steps:
-        task = begun()
-        task.status, task.lease = ended, 0
-        with pytest.raises(StaleTaskError):
-            step(task)
-
-
-def test_who_is_not_the_owner_any_more_changes_nothing():
-    task = task_state.acquire(begun(again=True), "other", 9000, 3000)
-    assert (task.owner, task.fence, task.status) == ("other", 2, WORKING)
-    for step in (
-        lambda: task_state.finish(task, 1, {"content": []}, None, 4000),
-        lambda: task_state.request_input(task, 1, {"k": QUESTION}, 4000),
-        lambda: task_state.release(task, 1, 4000),
-    ):
-        with pytest.raises(StaleTaskError):
-            step()
-    assert task_state.finish(task, 2, {"content": []}, None, 4000).status == COMPLETED
-
-
-def test_a_task_that_somebody_runs_is_not_taken():
-    with pytest.raises(StaleTaskError):
-        task_state.acquire(begun(again=True), "other", 9000, 1999)
-
-
-def test_a_task_that_may_not_run_again_ends_and_says_why():
-    task = task_state.acquire(begun(), "other", 9000, 3000)
-    assert (task.status, task.error["code"], task.message) == (FAILED, -32603, task_state.INTERRUPTED)
-
-
-def test_a_task_that_nobody_has_begun_may_be_begun_whatever_its_tool_says():
-    task = Task("t", "", "tool", 1000)
-    task = task_state.acquire(task, "other", 9000, 3000)
-    assert (task.status, task.owner, task.begun) == (WORKING, "other", True)
-
-
-def test_a_task_that_ends_every_server_is_given_up():
-    task = begun(again=True, fence=MAX_OWNERS)
-    assert task_state.acquire(task, "x", 9000, 3000).message == task_state.TOO_MANY_OWNERS
-
-
-def test_a_task_that_takes_too_long_is_given_up():
-    task = begun(again=True)
-    assert task_state.acquire(task, "x", 9, 1000 + MAX_DURATION_MS + 1).message == task_state.OVERDUE
-
-
-def test_a_partial_update_leaves_the_rest_open_and_passes_over_what_was_not_asked():
-    task = task_state.request_input(begun(), 1, {"a": QUESTION, "b": QUESTION}, 1500)
-    task = task_state.add_responses(task, {"a": {"roots": []}, "z": {}}, 1600)
-    assert (task.status, list(task.requests), list(task.answers)) == (INPUT_REQUIRED, ["b"], ["a"])
-    with pytest.raises(StaleTaskError):
-        task_state.add_responses(task, {"a": {"roots": [1]}}, 1700)
-    task = task_state.add_responses(task, {"b": {"roots": []}}, 1700)
-    assert (task.status, task.requests, task.answers["a"]) == (WORKING, {}, {"roots": []})
-
-
-def test_what_was_answered_is_not_asked_again():
-    task = task_state.request_input(begun(), 1, {"a": QUESTION}, 1500)
-    task = task_state.add_responses(task, {"a": {"roots": []}}, 1600)
-    assert task_state.request_input(task, 1, {"a": QUESTION}, 1700).status == WORKING
-
-
-def test_it_is_kept_an_hour_after_its_end_and_never_shorter_than_was_said():
-    task = task_state.finish(begun(), 1, {}, None, 1000 + 2 * RETENTION_MS)
-    assert task.expires == 1000 + 3 * RETENTION_MS
-    assert task_state.finish(begun(), 1, {}, None, 1001).expires >= 1000 + RETENTION_MS
-
-
-def test_a_clock_that_is_set_back_makes_nothing_older():
-    task = task_state.request_input(begun(), 1, {"a": QUESTION}, 5000)
-    assert task_state.add_responses(task, {"a": {}}, 3000).updated == 5000
-
-
-@pytest.mark.parametrize("record", [None, {}, [], {**begun().record(), "status": "lost"}])
-def test_what_is_no_task_is_refused(record):
-    with pytest.raises(ValueError, match="not a task"):
-        from_record(record)
 
 
 class Tasks(RuleBasedStateMachine):

@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 from mcpc_runtime.protocol.jsonrpc import encode, parse
-from mcpc_runtime.protocol.suggestions import nearest_value
 from mcpc_runtime.protocol.validation_errors import (
     ALTERNATIVES,
     EXPECTED,
@@ -308,75 +307,6 @@ def test_a_long_pointer_or_list_is_shortened() -> None:
     text = describe_errors("t", {"n" * 10_000: 1}, [("/" + "n" * 10_000, "additionalProperties", names)])
     assert len(text) < 700
     assert "… (10000 in all)" in text
-
-
-def test_a_pointer_that_leads_nowhere_harms_nothing() -> None:
-    for pointer in ("/a/b/0", "/x", "/l/7", "/l/-", "/l/x", "/a~1b", "/²", "/l/" + "9" * 5_000):
-        text = describe_errors("t", {"a": {"b": []}, "l": [1]}, [(pointer, "type", "string")])
-        assert text.endswith(": expected string")
-
-
-def test_a_pointer_is_followed_through_its_escapes() -> None:
-    assert "received 7 (number)" in describe_errors("t", {"a/b~1": [0, 7]}, [("/a~1b~01/1", "type", "string")])
-
-
-def test_an_unknown_keyword_is_named() -> None:
-    text = describe_errors("t", 1, [("", "newKeyword", 3)])
-    assert text.endswith("- /: received 1 (number); expected something else, by the keyword newKeyword")
-
-
-def test_a_format_is_told_with_an_example() -> None:
-    text = describe_errors("t", "x", [("", "format", "date")])
-    assert text.endswith('received "x" (string); expected text in the format date, such as 2026-01-31')
-    assert describe_errors("t", "x", [("", "format", "own")]).endswith("expected text in the format own")
-
-
-# What was given, what is known, what was meant.
-SLIPS: list[tuple[object, list[object], object]] = [
-    ("hihg", ["low", "high"], "high"),
-    ("uri", ["url", "path"], "url"),
-    ("filePath", ["file_path", "file_name"], "file_path"),
-    ("descriptionn", ["title", "description"], "description"),
-    ("a", ["b", "c"], None),
-    ("A", ["b", "a"], "a"),
-    ("video", ["id"], None),
-    ("user_id", ["id", "name"], "id"),
-    ("3", [1, 2, 3], 3),
-    (3, ["1", "3"], "3"),
-    (3, [2, 4], None),
-    (101, [100], None),
-    (True, ["true"], "true"),
-    (None, ["null"], "null"),
-    ([], ["[]"], None),
-    ("", ["x"], None),
-    ("x" * 10**6, ["x"], None),
-    ("abc", [{}, [], "abx"], "abx"),
-]
-
-
-@pytest.mark.parametrize(("given", "known", "meant"), SLIPS, ids=range(len(SLIPS)))
-def test_a_slip_is_known_for_what_it_means(given: object, known: list[object], meant: object) -> None:
-    assert nearest_value(given, known) == meant
-
-
-def test_the_same_is_told_as_json() -> None:
-    arguments = {"pth": "ab", "size": "5", "steps": [None, 1]}
-    _, errors = judge(compiled(SCHEMA), arguments)
-    text, meta = explain_errors("open", arguments, errors)
-    assert text == describe_errors("open", arguments, errors)
-    assert meta == {
-        "mcpc/problems": [
-            {"path": "/steps/1", "keyword": "type", "expected": ["string", "null"], "received": 1},
-            {"path": "/size", "keyword": "type", "expected": "integer", "received": "5"},
-            {
-                "path": "/pth",
-                "keyword": "additionalProperties",
-                "expected": ["path", "mode", "priority", "size", "steps", "dry"],
-                "received": "ab",
-            },
-            {"path": "", "keyword": "required", "expected": "path"},
-        ]
-    }
 
 
 def test_what_is_told_as_json_is_short_and_can_be_sent() -> None:
