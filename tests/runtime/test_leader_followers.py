@@ -199,3 +199,152 @@ def test_the_cost_of_a_quick_call_is_small():
     except LeadershipLost:  # a noisy machine
         pytest.skip("deposed")
     assert cost < 10e-6
+
+
+class Stop(BaseException):
+    """A thread would wait now."""
+
+
+class Lock:
+    """A lock on which nobody waits: who would wait is stopped."""
+
+    def __init__(self):
+        self.held = False
+
+    def acquire(self):
+        if self.held:
+            raise Stop
+        self.held = True
+
+    def release(self):
+        assert self.held
+        self.held = False
+
+
+class Steps:
+    """The threads of a server, each run by the test as far as it goes; `ticks` of the ticker pass while work is done."""
+
+    def __init__(self, patch):
+        self.now = 100.0
+        self.threads, self.followers = [], []
+        self.driven = 0
+        self.left = 0
+        patch.setattr(module, "allocate_lock", Lock)
+        patch.setattr(module, "monotonic", lambda: self.now)
+        patch.setattr(module, "sleep", self.sleep)
+        patch.setattr(module, "start_new_thread", lambda function, given: self.threads.append((function, given)))
+        self.turns = LeaderFollowers(self.drive)
+
+    def drive(self):
+        self.driven += 1
+
+    def sleep(self, seconds):
+        assert seconds == module.TICK_SECONDS
+        if not self.left:
+            raise Stop
+        self.left -= 1
+
+    def ticker(self):
+        """The thread that ticks, which the first work has started."""
+        return self.threads[0][0]
+
+    def tick(self, ticks):
+        """Let so many ticks pass; what a follower was given meanwhile is done after that."""
+        self.left = ticks
+        with pytest.raises(Stop):
+            self.ticker()()
+
+    def follow(self):
+        """Let every other thread do what it was given; return how many have ended."""
+        self.followers += [(function, *given) for function, given in self.threads[1:]]
+        del self.threads[1:]
+        ended = []
+        for function, follower in self.followers:
+            try:
+                function(follower)
+                ended.append((function, follower))
+            except Stop:
+                continue
+        self.followers = [each for each in self.followers if each not in ended]
+        return len(ended)
+
+    def run(self, key, ticks=0, seconds=0.0, late=None):
+        """Do work during which ticks and then time pass; return what the leader is told."""
+
+        def work():
+            if ticks:
+                self.tick(ticks)
+            self.now += seconds
+
+        try:
+            return self.turns.run(key, work, late)
+        except LeadershipLost:
+            return "lost"
+
+
+@pytest.fixture
+def steps(monkeypatch):
+    return Steps(monkeypatch)
+
+
+def test_work_that_is_seen_twice_loses_the_turn_and_another_thread_drives(steps):
+    assert [steps.run("f"), steps.run("f", ticks=1)] == [True, True]
+    assert (steps.driven, len(steps.threads)) == (0, 1)
+    late = []
+    assert steps.run("f", ticks=2, seconds=1, late=lambda: late.append(1)) == "lost"
+    assert (late, steps.driven, len(steps.threads)) == ([1], 0, 2)
+    steps.follow()
+    assert steps.driven == 1
+
+
+def slowed(steps, key="f", seconds=1.0):
+    """Have work of a key lose the turn; it ends so much later."""
+    assert steps.run(key, ticks=2, seconds=seconds) == "lost"
+    steps.follow()
+
+
+def test_what_was_slow_has_its_own_thread_until_it_was_quick_fifty_times_in_a_row(steps):
+    steps.run("f")
+    slowed(steps)
+    late = []
+    for number in range(49):
+        assert steps.run("f", late=lambda number=number: late.append(number)) is False
+        steps.follow()
+    assert late == list(range(49))
+    assert steps.run("f", seconds=module.QUICK_SECONDS) is False
+    steps.follow()
+    for _ in range(50):
+        assert steps.run("f") is False
+        steps.follow()
+    assert [steps.run("f"), steps.run("g")] == [True, True]
+
+
+def test_what_ends_just_after_it_lost_the_turn_was_not_slow(steps):
+    steps.run("f")
+    slowed(steps, seconds=module.QUICK_SECONDS * 0.9)
+    assert steps.run("f") is True
+    slowed(steps, seconds=module.QUICK_SECONDS * 1.1)
+    assert steps.run("f") is False
+    steps.follow()
+    slowed(steps, key=None)
+    assert steps.run(None) is True
+
+
+def test_threads_that_are_idle_are_used_again_and_few_are_kept(steps):
+    steps.run("f")
+    slowed(steps)
+    for _ in range(module.MAX_IDLE_THREADS + 2):
+        assert steps.run("f") is False
+    assert len(steps.threads[1:]) == module.MAX_IDLE_THREADS + 1
+    assert (steps.follow(), len(steps.followers)) == (2, module.MAX_IDLE_THREADS)
+    assert [steps.run("f"), len(steps.threads[1:]), steps.follow()] == [False, 0, 0]
+
+
+def test_the_ticker_waits_after_thirty_ticks_without_work(steps):
+    steps.run("f")
+    steps.tick(module.IDLE_TICKS - 1)
+    assert steps.left == 0
+    steps.run("f")
+    steps.tick(module.IDLE_TICKS + 5)
+    assert steps.left == 5
+    assert (steps.run("f"), len(steps.threads)) == (True, 1)
