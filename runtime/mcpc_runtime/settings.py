@@ -64,11 +64,10 @@ def apply_settings(rows: Sequence[Row], environ: Values) -> list[str]:
     for row in rows:
         try:
             value = setting_value(row, environ, known)
+            if value is not None:
+                put_variable(environ, row[0], value)
         except SettingError as problem:
             problems.append(str(problem))
-            continue
-        if value is not None:
-            put_variable(environ, row[0], value)
     return problems
 
 

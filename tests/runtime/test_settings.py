@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import json
+from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import pytest
 
+from mcpc_runtime import settings
 from mcpc_runtime.settings import apply_settings, refusal_text
+from support.expressions import check_expressions
+from support.needs import ROOT
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from mcpc_runtime.settings import Row
@@ -115,3 +120,14 @@ def test_the_error_of_a_call_names_all_problems_and_the_next_step() -> None:
     assert refusal_text([]) == ""
     text = refusal_text(["A is not set", "B is not an integer"])
     assert text.startswith("A is not set; B is not an integer. Set it as a variable of this server")
+
+
+def test_values(golden: Callable[[Path, str], None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    logged: list[str] = []
+    monkeypatch.setattr(settings, "log_line", logged.append)
+    monkeypatch.setattr(settings.system, "environ", {})
+    for name in "ABCDEX":
+        monkeypatch.setenv(name, "")
+        monkeypatch.delenv(name)
+    known = {"folder": tmp_path, "logged": logged, "Image": SimpleNamespace}
+    check_expressions(golden, ROOT / "tests/golden/runtime/settings.txt", settings, **known)

@@ -578,53 +578,6 @@ def test_memory_parses_no_other_task_for_a_new_one(monkeypatch):
     store.add(task_of(store, "d", "eve"), CALL)
 
 
-def test_memory_counts_its_bytes_and_takes_no_more_than_it_may(monkeypatch):
-    store = MemoryStore()
-    store.add(task_of(store, "a", "eve"), CALL)
-    assert store.size > 0
-    monkeypatch.setattr(stores, "MAX_BYTES", store.size)
-    with pytest.raises(StoreFullError, match="MiB"):
-        store.add(task_of(store, "b", "bob"), CALL)
-    store.remove("a")
-    assert store.size == 0
-    store.add(task_of(store, "b", "bob"), CALL)
-
-
-LARGE = {"content": [{"type": "text", "text": "x" * 5000}]}
-
-
-def finished(result):
-    return lambda one, now: task_state.finish(one, 1, result, None, now)
-
-
-def test_memory_keeps_no_result_that_it_has_no_room_for(monkeypatch):
-    store = MemoryStore()
-    for name in "ab":
-        store.add(task_of(store, name, "eve"), CALL)
-    monkeypatch.setattr(stores, "MAX_BYTES", 10_000)
-    assert store.change("a", finished(LARGE)).status == "completed"
-    ended = store.change("b", finished(LARGE))
-    assert (ended.status, ended.result, ended.owner) == ("failed", None, "")
-    assert "not enough task memory" in ended.error["message"]
-    assert store.read("b").record() == ended.record()
-    assert store.size < 10_000
-    for name in "ab":
-        store.remove(name)
-    assert store.size == 0
-
-
-def test_who_keeps_its_share_of_memory_is_refused_and_another_is_not(monkeypatch):
-    monkeypatch.setattr(stores, "MAX_BYTES", 12_000)
-    store = MemoryStore()
-    for number in range(5):
-        store.add(task_of(store, f"e{number}", "eve"), CALL)
-    store.change("e0", finished(LARGE))
-    assert store.change("e1", finished(LARGE)).status == "failed"
-    with pytest.raises(StoreFullError, match="the maximum per user"):
-        store.add(task_of(store, "e5", "eve"), {**CALL, "arguments": {"x": "x" * 500}})
-    store.add(task_of(store, "b0", "bob"), {**CALL, "arguments": {"x": "x" * 200}})
-
-
 def test_folders_above_the_store_are_made_for_one_user(tmp_path: Path) -> None:
     before = os.umask(0)
     try:
