@@ -52,7 +52,7 @@ def whole(**options: Any) -> Image:
         tool("measure", TEXT, outputSchema={"type": "object", "required": ["length"]}),
         tool("list", ANY, outputSchema={"type": "array"}),
         tool("long", ANY, **TASK),
-        tool("perhaps", ANY, **handler(task="optional")),
+        tool("perhaps", ANY, **handler(task="optional"), annotations={"readOnlyHint": True}),
         tool("asks", TEXT, **handler(asks={"who": WHO})),
         tool("fixed", ANY, **handler(content=[{"type": "text", "text": "é"}])),
         tool("needs", ANY, **handler(requires=["jq"])),

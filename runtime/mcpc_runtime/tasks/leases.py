@@ -7,7 +7,7 @@ task: it runs the call again, or ends the task if the call must not be repeated.
 from __future__ import annotations
 
 from functools import partial
-from math import inf
+from math import inf, isnan
 from time import monotonic
 
 from mcpc_runtime.platforms import system
@@ -185,6 +185,7 @@ def is_overdue(task: Task) -> bool:
 def lease_seconds(value: bytes) -> float:
     """Return the length of leases from the environment, clamped to the limits; the default if it is not a number."""
     try:
-        return min(max(float(value), MIN_LEASE), MAX_LEASE)
+        seconds = float(value)
     except ValueError:
         return LEASE_SECONDS
+    return LEASE_SECONDS if isnan(seconds) else min(max(seconds, MIN_LEASE), MAX_LEASE)

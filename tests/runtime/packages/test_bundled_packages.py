@@ -33,6 +33,7 @@ FILES = {
     "pkg/data.txt": "é\r\n".encode(),
     "pkg/deep/mod.py": b"# coding: latin-1\nvalue = '\xe9'\n",
     "pkg/deep/more/x.bin": b"\0" * 1000,
+    "pkg/deep/empty": b"",
     "pkg/only.pyc": VALUE,
     "both.py": b"value = 'from source'\n",
     "both.pyc": VALUE,

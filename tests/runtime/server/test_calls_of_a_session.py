@@ -29,6 +29,7 @@ from mcpc_runtime.server import (
     running_calls,
     stdio_driver,
 )
+from mcpc_runtime.tasks import leases, manager, owned, store, store_thread
 from mcpc_runtime.transports import stdio
 from support import protocol_servers
 from support.dialogues import Dialogue
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 GOLDEN = ROOT / "tests" / "golden" / "runtime" / "server"
-MODULES = (call_log, client_requests, dispatcher, driver, handler_messages, running_calls, stdio_driver)
+MODULES = (call_log, client_requests, dispatcher, driver, handler_messages, manager, running_calls, stdio_driver)
 
 
 INPUT, OUTPUT = 7, 8
@@ -119,6 +120,7 @@ class Served:
         self.jobs: dict[int, tuple[Callable[..., None], Callable[..., None]]] = {}
         self.problems: list[Exception] = []
         self.missing: list[Callable[[str], None]] = []
+        self.thread = InlineStore(self)
         image = image or protocol_servers.whole()
         self.client = Dialogue(image)
         self.old = Session(image)
@@ -206,6 +208,27 @@ class Served:
         self.events.append(f"observed: {call.name} ended, {status}, after {seconds:g} s, {type(ending).__name__}")
 
 
+class InlineStore:
+    """The thread of a store, whose operations are done at once and told a moment later; `away`: what they fail with."""
+
+    def __init__(self, server: Served) -> None:
+        self.server = server
+        self.store = store.MemoryStore()
+        self.away: Exception | None = None
+
+    def submit(self, operation: Any, done: Any, principal: str | None = None) -> None:
+        problem = self.away
+        outcome = problem if problem is not None else store_thread.run_operation(operation, self.store)
+        self.server.clock.after(0, lambda: done(outcome))
+
+    def warn(self, problem: object) -> None:
+        self.server.events.append(f"warned: {problem}")
+
+    def close(self, last: Callable[[Any], None], seconds: float) -> None:
+        last(self.store)
+        self.server.events.append(f"the store is closed within {seconds:g} s")
+
+
 class Requirements:
     """The check for programs of a server, which answers when a test says so."""
 
@@ -230,8 +253,9 @@ def served(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Served]]:
 
     def make(image: Any = None) -> Served:
         current[:] = [Served(image)]
-        for module in (running_calls, handler_messages):
-            monkeypatch.setattr(module, "monotonic", current[0].clock)
+        for place in (running_calls, handler_messages, manager, owned, leases):
+            monkeypatch.setattr(place, "monotonic", current[0].clock)
+        monkeypatch.setattr(store, "time", current[0].clock)
         lazy.resolved_rows.pop("manual:Runner", None)
         lazy.resolved_rows.pop("manual:Requirements", None)
         return current[0]
@@ -252,6 +276,8 @@ def served(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Served]]:
     monkeypatch.setattr(handler_runners, "REQUIREMENTS", "manual:Requirements")
     collector = SimpleNamespace(freeze=lambda: None, enable=lambda: current[0].events.append("garbage is collected"))
     monkeypatch.setattr(stdio_driver, "gc", collector)
+    monkeypatch.setattr(manager, "StoreThread", lambda *_, **__: current[0].thread)
+    monkeypatch.delitem(leases.system.environ, leases.LEASE_VARIABLE, raising=False)
     monkeypatch.setattr(stdio_driver, "Reactor", lambda: current[0].clock)
     monkeypatch.setattr(signed_tokens, "PROCESS_SIGNER", [signed_tokens.TokenSigner([b"k" * 16], lambda: 1000.0)])
     numbers = itertools.count()
@@ -268,7 +294,9 @@ def first_line(text: str) -> str:
     return text.partition("\n")[0]
 
 
-@pytest.mark.parametrize("name", ["calls", "client_requests", "handler_messages", "limits", "stdio_driver", "call_log"])
+@pytest.mark.parametrize(
+    "name", ["calls", "client_requests", "handler_messages", "limits", "stdio_driver", "tasks", "call_log"]
+)
 def test_values(golden: Callable[[Path, str], None], served: Callable[..., Served], name: str, request: Any) -> None:
     patch, folder = request.getfixturevalue("monkeypatch"), request.getfixturevalue("tmp_path")
     known = {"served": served, "patch": patch, "folder": folder, "manual": sys.modules["manual"]}
