@@ -183,8 +183,10 @@ class RequestCycle:
         has_length = b"content-length" in names
         if not has_length and status not in BODILESS:
             self._chunked = self.head.version == "1.1"
-            headers.append((b"transfer-encoding", b"chunked") if self._chunked else (b"connection", b"close"))
-            self.closes = self.closes or not self._chunked
+            if self._chunked:
+                headers.append((b"transfer-encoding", b"chunked"))
+            else:
+                self.closes = True
         # The rest of a body that was not read is not awaited.
         self.closes = self.closes or self.more or b"connection" in names
         if self.closes and b"connection" not in names:
