@@ -5,50 +5,24 @@ import json
 import pytest
 
 from mcpc_runtime.http.auth.authenticator import TokenAuthenticator
+from mcpc_runtime.http.origin_check import OriginCheck
 from mcpc_runtime.http.principals import Principal
-from mcpc_runtime.http.request import UndecodableError, decode_value, is_equal_value
+from mcpc_runtime.http.request import (
+    RequestHeaders,
+    UndecodableError,
+    argument_mismatch,
+    argument_value,
+    decode_value,
+    header_mismatch,
+    is_equal_value,
+    is_stateless,
+    name_mismatch,
+    repeated_header,
+)
+from mcpc_runtime.http.settings import HttpSettings
 from support.asgi import Client, mirrors, reply, served, stateless
 from support.http_sample import sample
-from support.knocks import CAPABILITIES, ECHO, LADDER, MODERN, NAMES, VERSION, word
-from support.messages import STATELESS, valid
-
-
-@pytest.mark.parametrize(
-    ("body", "headers", "status", "code"), [row[1:] for row in LADDER], ids=[row[0] for row in LADDER]
-)
-def test_header_validation(body, headers, status, code):
-    @served(sample)
-    async def scenario(client: Client):
-        answer = await client.post(body, *mirrors("tools/list"), *headers)
-        assert answer.status == status
-        assert "mcp-session-id" not in answer.headers
-        assert not answer.is_stream
-        found = json.loads(await answer.body())
-        assert found.get("error", {}).get("code", 0) == code
-        valid(STATELESS, "JSONRPCMessage", found)
-        if code == -32022:
-            valid(STATELESS, "UnsupportedProtocolVersionError", found)
-            assert found["error"]["data"]["supported"] == [MODERN]
-        if code == -32020:
-            valid(STATELESS, "HeaderMismatchError", found)
-        if code not in (-32700, 0) and type(body.get("id")) is int:
-            assert found["id"] == body["id"]
-        assert not client.application.drivers[0].posts
-        assert not client.application.drivers[0].sessions.live
-
-    scenario()
-
-
-@pytest.mark.parametrize(("name", "status"), NAMES)
-def test_a_name_is_compared_as_it_was_meant(name, status):
-    @served(sample)
-    async def scenario(client: Client):
-        answer = await client.modern("tools/call", ECHO, ("mcp-name", name))
-        found = await reply(answer)
-        assert answer.status == status, found
-        assert found.get("error", {}).get("code", 0) == (0 if status == 200 else -32020)
-
-    scenario()
+from support.knocks import CAPABILITIES, MODERN, VERSION, word
 
 
 @served(sample)
@@ -111,20 +85,14 @@ PARAMETERS = [
 
 @pytest.mark.parametrize(("arguments", "headers", "good"), PARAMETERS)
 def test_arguments_that_headers_repeat(arguments, headers, good):
-    @served(sample)
-    async def scenario(client: Client):
-        def raw(value: str) -> str:
-            return value.encode().decode("latin-1")
-
-        given = [(f"mcp-param-{name}", raw(value)) for name, value in headers.items()]
-        answer = await client.modern("tools/call", {"name": "place", "arguments": arguments}, *given)
-        found = await reply(answer)
-        assert answer.status == (200 if good else 400), found
-        assert found.get("error", {}).get("code", 0) == (0 if good else -32020)
-
-    if arguments == {"region": None}:
-        return_of_null()
-    scenario()
+    params = {"name": "place", "arguments": arguments}
+    given = dict(
+        [*mirrors("tools/call", params), *((f"mcp-param-{name.lower()}", value) for name, value in headers.items())]
+    )
+    fields = {name.encode(): value.encode() for name, value in given.items()}
+    assert (header_mismatch(stateless("tools/call", params), fields, sample()) == "") is good
+    hidden = header_mismatch(stateless("tools/call", params), fields, sample(), "place".__ne__)
+    assert hidden == "", "of a hidden tool nothing is told"
 
 
 class Doorman(TokenAuthenticator):
@@ -149,28 +117,10 @@ async def test_headers_do_not_tell_of_a_tool_that_is_hidden(client: Client):
         assert found["error"]["message"] == f"Unknown tool: {name}"
 
 
-def return_of_null() -> None:
-    """An argument that is null has no header, and its schema judges it."""
-
-    @served(sample)
-    async def scenario(client: Client):
-        found = await client.ask("tools/call", {"name": "place", "arguments": {"region": None}})
-        assert found["result"]["isError"]
-
-    scenario()
-
-
 @pytest.mark.parametrize("value", [b"\x00", b"a\x7f", b"\xc3\xb6", b"\x1b[0m"])
 def test_characters_that_no_header_has(value):
     with pytest.raises(UndecodableError):
         decode_value(value)
-
-
-def test_numbers_are_compared_by_what_they_are_worth():
-    assert is_equal_value("1", 1.0)
-    assert not is_equal_value("true", 1)
-    assert not is_equal_value("1", True)
-    assert not is_equal_value("", 0)
 
 
 STATUSES = [
@@ -186,39 +136,170 @@ STATUSES = [
 ]
 
 
-@pytest.mark.parametrize(("code", "status"), STATUSES)
-def test_an_error_that_a_handler_raises_has_its_status_too(code, status):
-    @served(sample)
-    async def scenario(client: Client):
-        answer = await client.modern("tools/call", {"name": "raised", "arguments": {"text": str(code)}})
-        assert answer.status == status
-        assert json.loads(await answer.body())["error"]["code"] == code
-
-    scenario()
-
-
 @served(sample)
-async def test_a_body_is_one_request_or_one_notification(client: Client):
-    headers = mirrors("tools/list")
-    for body in ([stateless("tools/list")], [], 1, "x", None, True, {"jsonrpc": "2.0", "id": 1, "result": {}}):
-        answer = await client.post(body, *headers)
-        assert answer.status == 400, body
-        assert json.loads(await answer.body())["error"]["code"] == -32600
-    notice = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}}
-    answer = await client.post(notice, *headers)
-    assert (answer.status, await answer.body()) == (202, b"")
-    notice["params"]["_meta"] = {VERSION: MODERN, CAPABILITIES: {}}
-    answer = await client.post(notice, *headers)
-    assert (answer.status, await answer.body()) == (202, b"")
+async def test_an_error_that_a_handler_raises_has_its_status_too(client: Client):
+    for code, status in STATUSES:
+        answer = await client.modern("tools/call", {"name": "raised", "arguments": {"text": str(code)}})
+        assert (answer.status, json.loads(await answer.body())["error"]["code"]) == (status, code)
 
 
 @served(sample)
 async def test_legacy_headers_mean_nothing_to_a_stateless_request(client: Client):
-    more = [("mcp-session-id", "stale"), ("last-event-id", "1")]
-    answer = await client.modern("tools/list", None, *more)
+    answer = await client.modern("tools/list", None, ("mcp-session-id", "stale"), ("last-event-id", "1"))
     assert answer.status == 200
     assert "mcp-session-id" not in answer.headers
-    for method in ("GET", "DELETE"):
-        answer = await client.send(method, ("mcp-protocol-version", MODERN), *more)
-        assert answer.status == 405
-        assert "GET" not in answer.headers["allow"]
+
+
+META = {VERSION: MODERN, CAPABILITIES: {}}
+
+
+@pytest.mark.parametrize(
+    ("change", "headers", "problem"),
+    [
+        ({}, {}, "MCP-Protocol-Version is missing"),
+        ({}, {"mcp-protocol-version": MODERN}, "Mcp-Method is missing"),
+        ({}, {"mcp-protocol-version": f" {MODERN}\t", "mcp-method": "\tping "}, ""),
+        (
+            {},
+            {"mcp-protocol-version": "x" * 81, "mcp-method": "ping"},
+            f"MCP-Protocol-Version is {'x' * 80!r}, the body says {MODERN!r}",
+        ),
+        ({}, {"mcp-protocol-version": MODERN, "mcp-method": "Ping"}, "Mcp-Method is 'Ping', the body says 'ping'"),
+        (
+            {"method": "y" * 81},
+            {"mcp-protocol-version": MODERN, "mcp-method": "x"},
+            f"Mcp-Method is 'x', the body says {'y' * 80!r}",
+        ),
+        ({"method": 1}, {}, ""),
+        ({"id": None}, {}, ""),
+        ({"params": {"_meta": {VERSION: 1, CAPABILITIES: {}}}}, {}, ""),
+        ({"params": {"_meta": {VERSION: MODERN, CAPABILITIES: []}}}, {}, ""),
+        ({"params": []}, {}, ""),
+    ],
+)
+def test_headers_are_compared_with_a_body_that_is_well_formed(change, headers, problem):
+    message = {"jsonrpc": "2.0", "id": "a", "method": "ping", "params": {"_meta": META}, **change}
+    fields = {name.encode(): value.encode() for name, value in headers.items()}
+    assert header_mismatch(message, fields, sample()) == problem
+
+
+@pytest.mark.parametrize(
+    ("value", "expected", "problem"),
+    [
+        (None, "a", "Mcp-Name is missing"),
+        (None, None, ""),
+        (b" a\t", "a", ""),
+        (b"a", "b", "Mcp-Name is 'a', which differs from the body"),
+        (b"x" * 81, "b", f"Mcp-Name is {'x' * 80!r}, which differs from the body"),
+        (b"\xe9", "\xe9", "Mcp-Name has characters that a header cannot have; it must be a Base64 word then"),
+        (b"a\tb", "a\tb", ""),
+        (b"a\x1fb", "", "Mcp-Name has characters that a header cannot have; it must be a Base64 word then"),
+        (b"=?base64?w6k=?=", "\xe9", ""),
+        (b"=?base64??=", "", ""),
+        (b"=?base64?=", "=?base64?=", ""),
+        (b"=?base64?w6k?=", "\xe9", "Mcp-Name has a broken Base64 word"),
+        (b"=?base64?w6l=?=", "\xe9", "Mcp-Name has a Base64 word that is not canonical"),
+        (b"=?base64?/w==?=", "", "Mcp-Name has a broken Base64 word"),
+    ],
+)
+def test_a_name_is_compared_with_the_one_in_the_body(value, expected, problem):
+    assert name_mismatch(value, expected) == problem
+
+
+@pytest.mark.parametrize(
+    ("text", "argument", "is_equal"),
+    [
+        ("true", True, True), ("false", False, True), ("1", True, False), ("true", False, False), ("1", 1, True), ("-1", -1, True),
+        ("1.0", 1, True), ("1e2", 100, True), ("1E-2", 0.01, True), ("2", 1, False), ("", 0, False), ("+1", 1, False),
+        ("9" * 19, int("9" * 19), True), ("1" + "0" * 19, 10**19, False), ("1.5", 1.5, True), (".5", 0.5, False), ("a", "a", True),
+        ("a", "b", False), ("a", ["b"], True), ("1", 1.0, True), ("true", 1, False),
+    ],
+)  # fmt: skip
+def test_a_header_has_the_value_of_an_argument(text, argument, is_equal):
+    assert is_equal_value(text, argument) is is_equal
+
+
+@pytest.mark.parametrize(
+    ("value", "argument", "problem"),
+    [
+        (None, None, ""), (b"x", None, "is given, but the body has no such argument"), (None, [1], ""), (None, 0, "is missing"),
+        (None, False, "is missing"), (None, 0.5, "is missing"), (None, "", "is missing"), (b"x", "x", ""),
+        (b"y", "x", "is 'y', which differs from the body"), (b"=?base64?x?=", "x", "has a broken Base64 word"),
+    ],
+)  # fmt: skip
+def test_a_header_repeats_an_argument(value, argument, problem):
+    assert argument_mismatch(value, argument) == problem
+
+
+def headers_of(*pairs, limit=100, origins=()):
+    """Return the parsed headers of pairs, besides Host."""
+    settings = HttpSettings(body_limit=limit, origins=origins)
+    given = [(b"host", b"localhost"), *((name.encode(), value.encode()) for name, value in pairs)]
+    return RequestHeaders(given, OriginCheck(settings), settings)
+
+
+JSON = ("content-type", "application/json")
+
+
+@pytest.mark.parametrize(
+    ("pairs", "status", "length"),
+    [
+        ([], 415, -1), ([JSON], 0, -1), ([JSON, ("content-length", "100")], 0, 100), ([JSON, ("content-length", "101")], 413, -1),
+        ([JSON, ("content-length", "0" * 18)], 0, 0), ([JSON, ("content-length", "0" * 19)], 413, -1), ([JSON, ("content-length", "")], 400, -1),
+        ([JSON, ("content-length", "1"), ("transfer-encoding", "chunked")], 400, -1), ([JSON, ("transfer-encoding", "chunked")], 0, -1),
+        ([JSON, ("content-encoding", "Identity")], 0, -1), ([JSON, ("content-encoding", "gzip")], 415, -1),
+        ([("content-type", ' Application/JSON ; charset="UTF-8" ')], 0, -1), ([("content-type", "application/json;charset=x")], 415, -1),
+        ([("content-type", "text/json;charset=utf-8")], 415, -1),
+    ],
+)  # fmt: skip
+def test_headers_say_whether_a_body_is_read(pairs, status, length):
+    found = headers_of(*pairs)
+    assert (found.body_error[0] if found.body_error else 0, found.content_length, found.denial) == (
+        status,
+        length,
+        None,
+    )
+
+
+@pytest.mark.parametrize(
+    ("accept", "accepts_events", "only_events"),
+    [
+        ([], True, False), ([""], True, False), (["application/json"], False, False), (["*/*"], True, False), (["text/*"], True, False),
+        (["text/event-stream"], True, True), (["text/event-stream", "application/*"], True, False), (["text/html"], False, False),
+        (["text/event-stream;q=0, */*"], False, False), (["text/*;q=0, */*"], False, False), (["*/*; Q = 0.00 "], False, False),
+        (["*/*;q=0.001"], True, False), (["text/event-stream, application/json;q=0, */*"], True, True), (["*/*;q=0.0000"], True, False),
+        (["text/event-stream;q=0"], False, False), (["text/event-stream;a=b;q=0"], False, False),
+    ],
+)  # fmt: skip
+def test_headers_say_what_a_client_accepts(accept, accepts_events, only_events):
+    found = headers_of(*(("accept", value) for value in accept))
+    assert (found.accepts_events, found.only_events) == (accepts_events, only_events)
+
+
+def test_headers_are_parsed_once():
+    found = headers_of(("mcp-session-id", "\xe9"), ("mcp-protocol-version", "v"), ("x", "1"), ("x", "2"))
+    assert (found.session_id, found.version, found.cors, found.denial) == ("\xc3\xa9", b"v", [], None)
+    assert (headers_of().session_id, headers_of().version) == (None, None)
+    for twice in ("host", "mcp-param-x"):
+        assert headers_of(("mcp-param-x", "a"), (twice, "b")).denial[0] == 400
+    shared = headers_of(("origin", "https://a"), origins=("https://a",))
+    assert shared.cors[:2] == [(b"access-control-allow-origin", b"https://a"), (b"vary", b"origin")]
+    assert repeated_header([(b"x", b"1"), (b"y", b"2"), (b"x", b"3")], {b"x": b"", b"y": b""}, (b"y", b"x")) == "x"
+    assert repeated_header([(b"x", b"1"), (b"x", b"3")], {b"x": b""}) == ""
+
+
+@pytest.mark.parametrize(
+    ("message", "is_one"),
+    [
+        ({"params": {"_meta": {VERSION: 1}}}, True), ({"params": {"_meta": {CAPABILITIES: 1}}}, True), ({"params": {"_meta": {}}}, False),
+        ({"params": {"_meta": []}}, False), ({"params": []}, False), ({}, False), ([], False), (None, False),
+    ],
+)  # fmt: skip
+def test_a_message_that_names_its_revision_is_stateless(message, is_one):
+    assert is_stateless(message) is is_one
+
+
+def test_an_argument_is_found_by_its_path():
+    arguments = {"a": {"b": 1}, "c": [1]}
+    paths = [(), ("a",), ("a", "b"), ("a", "x"), ("c", "0"), ("x", "y")]
+    assert [argument_value(arguments, path) for path in paths] == [arguments, {"b": 1}, 1, None, None, None]
