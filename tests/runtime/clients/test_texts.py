@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from mcpc_runtime.clients.json_text import JSON, drop_items, put_item, read_text
-from mcpc_runtime.clients.text_edits import CannotEditError, EntryPlace
+from mcpc_runtime.clients.text_edits import CannotEditError, EntryPlace, inline, line_indent, quoted
 from mcpc_runtime.clients.toml_text import TOML
 from mcpc_runtime.clients.yaml_text import YAML
 from support.needs import ROOT
@@ -94,3 +94,10 @@ def test_what_is_nested_too_deeply_is_refused() -> None:
     for text in ('{"a": ' + "[" * 100_000, '{"a": ' + "[" * 100_000 + "]" * 100_000 + "}"):
         with pytest.raises(CannotEditError, match="nested"):
             read_text(text)
+
+
+def test_values_are_written_in_one_line() -> None:
+    assert quoted('a"\\\u2028\uffff\U0001f600\U000e0001é') == '"a\\"\\\\\\u2028\\uffff\U0001f600\\U000e0001é"'
+    assert inline({"yes": 1, "a b": None, "c": [True, 0.5, {}]}, ": ") == '{"yes": 1, "a b": null, c: [true, 0.5, {}]}'
+    assert inline({"No": {}, "_a-1": {"b": ""}}, " = ") == '{ "No" = {}, _a-1 = { b = "" } }'
+    assert [line_indent(text, len(text)) for text in ("\n  x", "\r \tx", "  x", "a\n")] == ["  ", " \t", "  ", ""]
