@@ -20,14 +20,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
 from mcpc_runtime.http.auth import http_client, keys
 from mcpc_runtime.http.auth.configure import authenticator
-from mcpc_runtime.http.auth.http_client import checked_url, fetch
-from mcpc_runtime.http.auth.introspection import CACHE_REFUSED_SECONDS, CACHE_SECONDS, MAX_CACHED, Introspection
-from mcpc_runtime.http.auth.introspection_limits import (
-    MAX_RUNNING_OF_ONE,
-    MAX_WAITING_OF_ONE,
-    IntrospectionLimits,
-    source_of,
-)
+from mcpc_runtime.http.auth.introspection import CACHE_SECONDS, Introspection
 from mcpc_runtime.http.auth.keys import FRESH_SECONDS, PAUSE_SECONDS, STALE_SECONDS, SigningKeys, keys_from
 from mcpc_runtime.http.auth.oauth import WELL_KNOWN
 from mcpc_runtime.http.auth.principals import InvalidTokenError, MisconfiguredError, UnavailableError
@@ -80,20 +73,6 @@ def header(refusal: Principal | Denied, name: bytes = b"www-authenticate") -> st
 # What clients are told
 
 
-def test_the_document_lies_where_clients_look_for_it(issuer: Issuer) -> None:
-    gate = gate_of(issuer, scopes=("mcp", "write_*=mcp:write", "mcp:write>mcp:read"))
-    document = json.loads(gate.document(f"{WELL_KNOWN}/mcp") or b"")
-    assert document == {
-        "resource": URL,
-        "authorization_servers": [issuer.url],
-        "bearer_methods_supported": ["header"],
-        "scopes_supported": ["mcp", "mcp:write"],
-    }
-    assert gate.document(WELL_KNOWN) == gate.document(f"{WELL_KNOWN}/mcp")
-    assert gate.document("/mcp") is None and gate.document(f"{WELL_KNOWN}/other") is None
-    assert issuer.asked == []
-
-
 def test_each_endpoint_is_a_resource_of_its_own(issuer: Issuer) -> None:
     gate = gate_of(issuer, also=(("/more", "more.pyz"),))
     assert json.loads(gate.document(f"{WELL_KNOWN}/more") or b"")["resource"] == "https://mcp.example.com/more"
@@ -102,26 +81,6 @@ def test_each_endpoint_is_a_resource_of_its_own(issuer: Issuer) -> None:
     assert isinstance(check(gate, theirs), Denied)
     wrong = check(gate, ours, "/more")
     assert 'resource_metadata="https://mcp.example.com/.well-known/oauth-protected-resource/more"' in header(wrong)
-
-
-def test_behind_a_proxy_the_document_is_found_under_both_paths(issuer: Issuer) -> None:
-    gate = gate_of(issuer, url="https://Example.com/api/mcp")
-    for path in (f"{WELL_KNOWN}/api/mcp", f"{WELL_KNOWN}/mcp", WELL_KNOWN):
-        assert json.loads(gate.document(path) or b"")["resource"] == "https://example.com/api/mcp"
-
-
-def test_without_a_token_the_challenge_leads_to_the_document(issuer: Issuer) -> None:
-    gate = gate_of(issuer, scopes=("mcp", "more", "x=y"))
-    found = gate.check([], "/mcp")
-    assert isinstance(found, Denied) and found.status == 401
-    assert header(found) == f'Bearer resource_metadata="https://mcp.example.com{WELL_KNOWN}/mcp", scope="mcp more"'
-
-
-@pytest.mark.parametrize("value", [b"Bearer", b"Bearer a b", b"Bearer \xff"], ids=repr)
-def test_a_malformed_header_is_400(issuer: Issuer, value: bytes) -> None:
-    found = gate_of(issuer).check([(b"authorization", value)], "/mcp")
-    assert isinstance(found, Denied) and found.status == 400
-    assert 'error="invalid_request"' in header(found) and "resource_metadata=" in header(found)
 
 
 # Signed tokens
@@ -378,20 +337,6 @@ def known(keys: SigningKeys, name: str) -> bool:
     return asyncio.run(look())
 
 
-def test_a_new_key_is_found_but_not_asked_for_too_often() -> None:
-    clock, source = Clock(), Source("old")
-    keys = SigningKeys(source.load, clock)
-    assert known(keys, "old") and not known(keys, "new") and source.count == 1
-    source.names = ("old", "new")
-    for _ in range(50):
-        assert not known(keys, "new")
-    assert source.count == 1
-    clock.now += PAUSE_SECONDS
-    assert known(keys, "new") and known(keys, "old") and source.count == 2
-    clock.now += PAUSE_SECONDS
-    assert known(keys, "old") and source.count == 2
-
-
 def test_a_key_that_was_withdrawn_is_forgotten() -> None:
     clock, source = Clock(), Source("old", "leaked")
     keys = SigningKeys(source.load, clock)
@@ -482,16 +427,6 @@ def test_an_issuer_that_describes_itself_needs_no_place_for_keys(issuer: Issuer)
 # Fetching
 
 
-@pytest.mark.parametrize(
-    "url",
-    ["http://example.com/", "ftp://example.com/", "file:///etc/passwd", "https://", "x", "", "https://a b/", "https://u:p@h/",
-     "https://h:99999/", "http://127.0.0.1.example.com/", "https://h/\n", "data:,x", "https://é/"],
-)  # fmt: skip
-def test_what_is_not_https_is_not_fetched(url: str) -> None:
-    with pytest.raises(MisconfiguredError):
-        checked_url(url, "it")
-
-
 def slowly(file: Any) -> None:
     for _ in range(100):
         file.write(b" ")
@@ -540,59 +475,7 @@ def test_nobody_listening_is_unavailable() -> None:
     assert isinstance(found, Denied) and found.status == 503
 
 
-def test_so_many_questions_are_open_at_once(issuer: Issuer) -> None:
-    issuer.answers["/slow"] = (200, {}, lambda file: time.sleep(0.3))
-
-    async def many() -> list[object]:
-        return await asyncio.gather(*(fetch(f"{issuer.url}/slow") for _ in range(40)), return_exceptions=True)
-
-    results = asyncio.run(many())
-    assert sum(isinstance(one, UnavailableError) for one in results) == 40 - http_client.MAX_REQUESTS
-    assert http_client.OpenFetches.count == 0
-
-
 # Scopes
-
-
-def test_a_token_that_grants_too_little_is_told_what_it_needs(issuer: Issuer) -> None:
-    gate = gate_of(issuer, scopes=("mcp", "write_*=files:write", "*_all=admin", "admin>files:write", "admin>mcp"))
-    none = check(gate, issuer.token(scope="other"))
-    assert isinstance(none, Denied) and none.status == 403
-    assert header(none) == (
-        f'Bearer resource_metadata="https://mcp.example.com{WELL_KNOWN}/mcp", scope="mcp", '
-        'error="insufficient_scope", error_description="the token does not grant enough"'
-    )
-    reader, writer, admin = (check(gate, issuer.token(scope=scope)) for scope in ("mcp", "mcp files:write", "admin"))
-    assert isinstance(reader, Principal) and isinstance(writer, Principal) and isinstance(admin, Principal)
-    assert admin.scopes == {"admin", "files:write", "mcp"} and reader.allows is None
-
-    def permitted(principal: Principal) -> list[str]:
-        names = ("read_x", "write_x", "read_all", "write_all")
-        return [name for name in names if gate.permit(principal, "tools/call", name) is None]
-
-    assert permitted(reader) == ["read_x"]
-    assert permitted(writer) == ["read_x", "write_x"]
-    assert permitted(admin) == ["read_x", "write_x", "read_all", "write_all"]
-    refused = gate.permit(reader, "tools/call", "write_all", "/mcp")
-    assert refused is not None and refused.status == 403
-    assert 'scope="mcp files:write admin"' in header(refused) and 'error="insufficient_scope"' in header(refused)
-    assert gate.permit(reader, "tools/list", "write_all") is None
-
-
-def test_tools_that_a_token_does_not_grant_can_be_hidden(issuer: Issuer) -> None:
-    gate = gate_of(issuer, hides=True, scopes=("write_*=w", "w>r"))
-    one, same, writer = (check(gate, issuer.token(scope=scope)) for scope in ("r", "r", "w"))
-    assert isinstance(one, Principal) and isinstance(same, Principal) and isinstance(writer, Principal)
-    assert one.allows is not None and one.allows("read") and not one.allows("write_x")
-    assert writer.allows is not None and writer.allows("write_x")
-    assert one.allows == same.allows != writer.allows and hash(one.allows) == hash(same.allows)
-    assert gate.permit(one, "tools/call", "write_x") is None  # it is unknown then, as any other
-
-
-@pytest.mark.parametrize("scope", ["", "a b", 'a"b', "tool$=x", "=x", "a>", ">a", "a=", "é"])
-def test_a_scope_that_cannot_be_one_is_refused(issuer: Issuer, scope: str) -> None:
-    with pytest.raises(MisconfiguredError):
-        gate_of(issuer, scopes=(scope,))
 
 
 # Introspection
@@ -621,46 +504,6 @@ def test_a_signed_token_may_be_asked_about_too(issuer: Issuer) -> None:
     token = issuer.token()
     issuer.active[token] = issuer.claims()
     assert isinstance(check(asking(issuer), token), Principal)
-
-
-def test_what_is_known_of_a_token_is_not_kept_for_long(issuer: Issuer) -> None:
-    clock = Clock()
-    clock.now = time.time()
-    one = Introspection(issuer.url, f"{issuer.url}/introspect", CLIENT, clock)
-    audiences = frozenset({URL})
-
-    def verified(token: str) -> bool:
-        async def ask() -> bool:
-            try:
-                found = one.verify(token, audiences)
-                await found if not isinstance(found, dict) else None
-            except InvalidTokenError:
-                return False
-            return True
-
-        return asyncio.run(ask())
-
-    issuer.active = {
-        "long": issuer.claims(),
-        "short": issuer.claims(exp=int(clock.now) + 10),
-        "endless": issuer.claims(exp=None),
-    }
-    assert verified("long") and verified("short") and verified("endless") and not verified("never")
-    issuer.active, count = {}, len(issuer.asked)
-    assert verified("long") and verified("short") and not verified("never") and len(issuer.asked) == count
-    clock.now += CACHE_REFUSED_SECONDS + 1
-    assert not verified("never") and len(issuer.asked) == count + 1
-    clock.now += 5
-    assert not verified("short") and verified("long")
-    clock.now += CACHE_SECONDS
-    assert not verified("long") and not verified("endless")
-    for number in range(MAX_CACHED + 100):
-        one._cache(b"x%d" % number, {})
-    assert len(one._accepted) == MAX_CACHED
-    for number in range(MAX_CACHED + 100):
-        one._cache(b"bad%d" % number, None)
-    assert len(one._refused) == len(one._accepted) == MAX_CACHED, "bad tokens push out no good one"
-    assert "long" not in repr((one._accepted, one._refused))
 
 
 @pytest.mark.slow
@@ -700,58 +543,6 @@ def test_a_slow_authorization_server_is_there_for_good_tokens_while_others_send_
 
     asyncio.run(whole())
     assert not one._limits._running and not one._limits._waiting
-
-
-def test_places_are_given_to_addresses_in_turn() -> None:
-    async def scenario() -> None:
-        made, order = IntrospectionLimits(), []
-
-        async def ask(source: str) -> None:
-            await made.acquire(source)
-            order.append(source)
-
-        for source in ("a", "b", "c"):
-            for _ in range(MAX_RUNNING_OF_ONE):
-                await made.acquire(source)
-        waiting = [asyncio.ensure_future(ask(source)) for source in ("a", "a", "a", "d", "d", "e")]
-        await asyncio.sleep(0)
-        for source in ("a", "a", "a", "b", "b", "b"):
-            made.release(source)
-            await asyncio.sleep(0)
-        await asyncio.gather(*waiting)
-        assert order == ["a", "d", "e", "a", "d", "a"]
-
-    asyncio.run(scenario())
-
-
-def test_an_address_may_have_only_so_many_questions_wait() -> None:
-    async def scenario() -> None:
-        made = IntrospectionLimits()
-        waiting = [asyncio.ensure_future(made.acquire("a")) for _ in range(MAX_RUNNING_OF_ONE + MAX_WAITING_OF_ONE + 5)]
-        await asyncio.sleep(0)
-        assert sum(one.done() for one in waiting) == MAX_RUNNING_OF_ONE + 5
-        with pytest.raises(UnavailableError):
-            await made.acquire("a")
-        await made.acquire("b")
-        for one in waiting:
-            one.cancel()
-        await asyncio.gather(*waiting, return_exceptions=True)
-
-    asyncio.run(scenario())
-
-
-@pytest.mark.parametrize(
-    ("address", "source"),
-    [
-        ("192.0.2.1", "192.0.2.1"),
-        ("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64"),
-        ("fe80::1%eth0", "fe80::/64"),
-        ("a:b", "a:b"),
-        ("", ""),
-    ],
-)
-def test_an_address_counts_as_its_network(address: str, source: str) -> None:
-    assert source_of(address) == source
 
 
 MAY_BE_MISSING = ("without an issuer", "without an end")
@@ -807,50 +598,6 @@ def test_whoever_asked_first_may_go(issuer: Issuer) -> None:
 
 
 # What is configured
-
-
-def test_a_choice_that_cannot_be_followed_is_refused_before_serving(issuer: Issuer, tmp_path: Path) -> None:
-    client = tmp_path / "client"
-    client.write_text(f"{CLIENT}\n")
-    client.chmod(0o600)
-    made = gate_of(issuer, introspect=f"{issuer.url}/introspect", introspect_client_file=str(client))
-    issuer.active["opaque"] = issuer.claims()
-    assert isinstance(check(made, "opaque"), Principal)
-    client.chmod(0o644)
-    wrong: list[dict[str, Any]] = [
-        {"introspect": f"{issuer.url}/introspect", "introspect_client_file": str(client)},
-        {"introspect": f"{issuer.url}/introspect"},
-        {"introspect": "http://example.com/", "environment": {"MCPC_INTROSPECT_CREDENTIALS": CLIENT}},
-        {"introspect": f"{issuer.url}/i", "environment": {"MCPC_INTROSPECT_CREDENTIALS": "no-colon"}},
-        {"introspect": f"{issuer.url}/i", "jwks": f"{issuer.url}/jwks"},
-        {"issuer": "http://issuer.example.com"},
-        {"issuer": "", "jwks": f"{issuer.url}/jwks"},
-        {"issuer": "", "jwks": "", "scopes": ("x",)},
-        {"url": "https://mcp.exämple.com/mcp"},
-        {"url": "", "audience": 'https://mcp.example.com/m"cp'},
-        {"url": "", "port": 0},
-    ]
-    for given in wrong:
-        with pytest.raises(MisconfiguredError) as caught:
-            gate_of(issuer, **given)
-        assert "hunter2" not in str(caught.value)
-
-
-def test_the_address_stands_in_for_what_was_not_said(issuer: Issuer) -> None:
-    gate = gate_of(issuer, url="", host="::1", port=8123)
-    assert json.loads(gate.document(WELL_KNOWN) or b"")["resource"] == "http://[::1]:8123/mcp"
-    gate = gate_of(issuer, url="", audience="api://mine", port=8000)
-    assert isinstance(check(gate, issuer.token(aud="api://mine")), Principal)
-    assert isinstance(check(gate, issuer.token(aud="http://127.0.0.1:8000/mcp")), Denied)
-
-
-def test_our_own_tokens_and_the_issuer_s_serve_side_by_side(issuer: Issuer) -> None:
-    gate = gate_of(issuer, {"MCPC_TOKENS": "robot that-is-of-our-own read_*"}, scopes=("mcp", "x=y"))
-    own, theirs = check(gate, "that-is-of-our-own"), check(gate, issuer.token(scope="mcp"))
-    assert isinstance(own, Principal) and own.name == "token robot" and own.allows is not None
-    assert isinstance(theirs, Principal) and theirs.name == f"{issuer.url} sub=alice"
-    assert gate.permit(own, "tools/call", "x") is None
-    assert gate.permit(theirs, "tools/call", "x") is not None
 
 
 def test_without_the_packages_it_is_said_how_to_carry_them(issuer: Issuer, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,7 +5,6 @@ import time
 from mcpc_runtime.http.auth.authenticator import TokenAuthenticator
 from mcpc_runtime.http.principals import Principal, deny
 from support.asgi import Client, request, served, written
-from support.http_sample import quiet as small
 from support.http_sample import sample
 from support.messages import valid
 
@@ -62,22 +61,6 @@ async def test_what_runs_ends_with_the_stream(client: Client, tmp_path):
     await written(tmp_path / "a")
 
 
-@served(sample, sse=True)
-async def test_refusal_log(client: Client):
-    answer, path = await opened(client)
-    await say(client, path, b"{", 400)
-    await say(client, path, [request("ping")], 400)
-    await say(client, "/messages?session_id=made-up", request("ping"), 404)
-    await say(client, "/messages", request("ping"), 404)
-    assert (await client.send("GET", path="/messages")).status == 405
-    assert (await client.send("POST", path="/sse")).status == 405
-    assert (await client.send("GET", ("origin", "http://evil.example"), path="/sse")).status == 403
-    assert (await client.send("GET", ("host", "evil.example"), path="/sse")).status == 421
-    assert (await client.post(request("ping"), ("content-type", "text/plain"), path=path)).status == 415
-    assert len(client.application.legacy_sse._sessions) == 1
-    await answer.leave()
-
-
 @served(sample, sse=True, max_streams=1)
 async def test_streams_are_numbered(client: Client):
     answer, _ = await opened(client)
@@ -122,25 +105,8 @@ async def test_what_a_token_does_not_grant_is_refused_here_too(client: Client):
     assert await answer.messages() == [], "the stream ends with the token that opened it"
 
 
-@served(sample, sse=True, authenticator=Doorman(), origins=("https://app.example.com",))
-async def test_a_configured_page_may_ask_what_it_may_do(client: Client):
-    """A browser asks without a token, and before it sends one."""
-    page = ("origin", "https://app.example.com")
-    for path, method in (("/sse", "GET"), ("/messages", "POST")):
-        answer = await client.send("OPTIONS", page, ("access-control-request-method", method), path=path)
-        assert (answer.status, answer.headers["allow"]) == (204, f"{method}, OPTIONS")
-        assert method in answer.headers["access-control-allow-methods"]
-        assert "authorization" in answer.headers["access-control-allow-headers"]
-    assert (await client.send("OPTIONS", path="/ss")).status == 404
-
-
 @served(sample, sse=True)
 async def test_streams_end_when_the_server_stops(client: Client):
     answer, _ = await opened(client)
     await client.application.shutdown()
     assert await answer.messages() == []
-
-
-@served(small)
-async def test_it_is_not_there_unless_it_was_chosen(client: Client):
-    assert (await client.send("GET", path="/sse")).status == 404

@@ -68,63 +68,6 @@ def test_an_unknown_version_is_answered_with_our_newest(asked):
 INITIALIZE = request(
     "initialize", {"protocolVersion": LEGACY, "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
 )
-ROUTES = [
-    ("modern body without header", stateless("tools/list"), [], 400, -32020),
-    ("modern body, legacy header", stateless("tools/list"), [("mcp-protocol-version", LEGACY)], 400, -32020),
-    ("modern initialize", stateless("initialize"), mirrors("initialize"), 404, -32601),
-    ("modern header, no _meta", request("tools/list"), [("mcp-protocol-version", "2026-07-28")], 400, -32602),
-    ("modern header, initialize", INITIALIZE, [("mcp-protocol-version", "2026-07-28")], 400, -32602),
-    ("unknown header, initialize", INITIALIZE, [("mcp-protocol-version", "2099-01-01")], 400, -32602),
-    ("unknown header", request("tools/list"), [("mcp-protocol-version", "x")], 400, -32602),
-    ("unknown header, in a session", request("ping"), [("mcp-protocol-version", "2099-01-01"), ("mcp-session-id", "LIVE")], 400, -32600),
-    ("modern header, in a session", request("ping"), [("mcp-protocol-version", "2026-07-28"), ("mcp-session-id", "LIVE")], 400, -32600),
-    ("modern body, in a session", stateless("tools/list"), [*mirrors("tools/list"), ("mcp-session-id", "LIVE")], 200, 0),
-    ("modern body, stale session", stateless("tools/list"), [*mirrors("tools/list"), ("mcp-session-id", "stale")], 200, 0),
-    ("initialize", INITIALIZE, [], 200, 0),
-    ("initialize with its version", INITIALIZE, [("mcp-protocol-version", LEGACY)], 200, 0),
-    ("initialize with a stale session", INITIALIZE, [("mcp-session-id", "stale")], 200, 0),
-    ("initialize within a session", INITIALIZE, [("mcp-session-id", "LIVE")], 200, 0),
-    ("initialize with bad params", request("initialize", {}), [], 400, -32602),
-    ("initialize as a notification", {"jsonrpc": "2.0", "method": "initialize"}, [], 400, -32600),
-    ("no session", request("tools/list"), [], 400, -32600),
-    ("no session, ping", request("ping"), [], 400, -32600),
-    ("no session, notification", INITIALIZED, [], 400, -32600),
-    ("no session, response", {"jsonrpc": "2.0", "id": 1, "result": {}}, [], 400, -32600),
-    ("no session, batch", [request("ping")], [], 400, -32600),
-    ("no session, batch with initialize", [INITIALIZE], [], 400, -32600),
-    ("no session, discover", request("server/discover"), [], 400, -32602),
-    ("unknown session", request("ping"), [("mcp-session-id", "made-up")], 404, -32600),
-    ("empty session", request("ping"), [("mcp-session-id", "")], 404, -32600),
-    ("long session", request("ping"), [("mcp-session-id", "A" * 5000)], 404, -32600),
-    ("no ASCII", request("ping"), [("mcp-session-id", "ä")], 404, -32600),
-    ("session", request("ping"), [("mcp-session-id", "LIVE")], 200, 0),
-    ("session, another legacy version", request("ping"), [("mcp-session-id", "LIVE"), ("mcp-protocol-version", "2025-06-18")], 200, 0),
-    ("session, no message", 1, [("mcp-session-id", "LIVE")], 400, -32600),
-    ("session, empty object", {}, [("mcp-session-id", "LIVE")], 400, -32600),
-    ("session, discover", request("server/discover"), [("mcp-session-id", "LIVE")], 200, -32602),
-    ("session, batch where there are none", [request("ping")], [("mcp-session-id", "LIVE")], 400, -32600),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    ("body", "headers", "status", "code"), [row[1:] for row in ROUTES], ids=[row[0] for row in ROUTES]
-)
-def test_each_message_is_routed_by_its_body(body, headers, status, code):
-    @served(sample)
-    async def scenario(client: Client):
-        await client.initialize()
-        given = [(name, value.replace("LIVE", client.session)) for name, value in headers]
-        answer = await client.post(body, *given)
-        found = json.loads(await answer.body())
-        assert (answer.status, found.get("error", {}).get("code", 0)) == (status, code), found
-        begins = type(body) is dict and body.get("method") == "initialize" and status == 200
-        assert ("mcp-session-id" in answer.headers) is begins, "a session is minted for who began one, and nobody else"
-        driver = client.application.drivers[0]
-        assert not driver.sessions.live and not driver.posts and not driver.sessions.by_session
-        if code and "id" in found:
-            valid(LEGACY, "JSONRPCMessage", found)
-
-    scenario()
 
 
 @served(sample)
@@ -144,16 +87,6 @@ async def test_an_id_is_random_and_signed(client: Client):
     foreign = seals.token_signer().sign("another purpose", b"x" * 44, 60)
     assert (await client.post(request("ping"), ("mcp-session-id", foreign))).status == 404
     assert (await client.post(request("ping"), ("mcp-session-id", token))).status == 200
-
-
-def test_the_client_never_chooses_an_id():
-    @served(sample)
-    async def scenario(client: Client):
-        answer = await client.post(INITIALIZE, ("mcp-session-id", "chosen-by-client"))
-        assert answer.headers["mcp-session-id"] != "chosen-by-client"
-        assert len(answer.headers["mcp-session-id"]) >= 128 // 6
-
-    scenario()
 
 
 PROGRAM = """

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
-from mcpc_runtime.clients.client_paths import PROJECT, USER, existing, user_paths
+from mcpc_runtime.clients.client_paths import PROJECT, USER, user_paths
 from mcpc_runtime.clients.entries import CannotWriteEntryError, Header, ServerEntry, Variable, client_entry
 from mcpc_runtime.clients.installing import Target, rendered
 from mcpc_runtime.clients.table import CLIENTS, ROOTS
 from support.client_texts import read_json, read_toml, read_yaml
 from support.needs import ROOT
 from support.reference import read_data
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 SERVER = ServerEntry("weather", "/usr/bin/python3", ("/srv/server.pyz",), (Variable("CITY", "Oslo"),))
 REMOTE = ServerEntry("weather", url="https://mcp.example.com/mcp")
@@ -51,18 +48,6 @@ def table() -> str:
 
 def test_the_page_has_the_table() -> None:
     assert table() in PAGE.read_text(encoding="utf-8"), f"docs/clients.md needs this table:\n\n{table()}"
-
-
-@pytest.mark.parametrize("label", CLIENTS)
-def test_an_entry_has_the_command_and_the_variables(label: str) -> None:
-    try:
-        entry = entry_of(label, SERVER)
-    except CannotWriteEntryError:
-        assert label == "mistral-vibe", "its entries have no field for variables"
-        entry = entry_of(label, SERVER._replace(variables=()))
-    text = json.dumps(entry)
-    assert "/usr/bin/python3" in text and "/srv/server.pyz" in text
-    assert label == "mistral-vibe" or "Oslo" in text
 
 
 def documented() -> dict[str, Any]:
@@ -122,53 +107,10 @@ def test_an_entry_has_the_headers() -> None:
     assert entry_of("crush", REMOTE._replace(headers=(Header("Authorization", "Bearer ", "TOKEN"),))) == expected
 
 
-def test_variables_name_the_only_file() -> None:
-    codex, cline = CLIENTS["codex"], CLIENTS["cline"]
-    assert user_paths(codex, "linux", {"CODEX_HOME": "/x"}, "/h") == ["/x/config.toml"]
-    assert user_paths(codex, "linux", {}, "/h") == ["/h/.codex/config.toml"]
-    assert user_paths(cline, "linux", {"CLINE_DIR": "/d"}, "/h") == ["/d/data/settings/cline_mcp_settings.json"]
-    assert user_paths(CLIENTS["vscode"], "linux", {"XDG_CONFIG_HOME": "/c"}, "/h") == ["/c/Code/User/mcp.json"]
-    assert user_paths(CLIENTS["claude-desktop"], "linux", {"XDG_CONFIG_HOME": "/c"}, "/h")[0].startswith("/h/.config")
-    assert user_paths(CLIENTS["zed"], "darwin", {"XDG_CONFIG_HOME": "/c"}, "/h") == ["/h/.config/zed/settings.json"]
-
-
-def test_a_file_that_is_there_comes_before_the_one_that_would_be_made(tmp_path: Path) -> None:
-    first, second = str(tmp_path / "a/one"), str(tmp_path / "b/two")
-    assert existing([first, second]) == second
-    (tmp_path / "a").mkdir()
-    assert existing([first, second]) == first
-    assert existing([first, second, second]) == second
-    (tmp_path / "a/one").write_text("")
-    assert existing([first, second, second]) == first
-
-
 SECRET = Variable("API_KEY", "s3cret", is_secret=True)
 
 
-def test_secrets_are_where_each_client_has_them() -> None:
-    server = SERVER._replace(variables=(SECRET,))
-    assert entry_of("vscode", server)["env"] == {"API_KEY": "${input:weather-api-key}"}
-    assert entry_of("goose", server)["env_keys"] == ["API_KEY"]
-    assert entry_of("cursor", server)["env"] == {"API_KEY": "s3cret"}
-    assert client_entry(CLIENTS["vscode"], server, USER).inputs[0]["password"] is True
-
-
 PASSED = Variable("API_KEY", None, is_secret=True)
-
-
-def test_a_variable_without_a_value_is_passed_on_or_taken_now(monkeypatch: pytest.MonkeyPatch) -> None:
-    server = SERVER._replace(variables=(PASSED,))
-    assert entry_of("codex", server)["env_vars"] == ["API_KEY"]
-    assert entry_of("gemini-cli", server)["env"] == {"API_KEY": "$API_KEY"}
-    assert entry_of("cursor", server)["env"] == {"API_KEY": "${env:API_KEY}"}
-    assert entry_of("opencode", server)["environment"] == {"API_KEY": "{env:API_KEY}"}
-    monkeypatch.delenv("API_KEY", raising=False)
-    for label in ("copilot-cli", "claude-code"):
-        with pytest.raises(CannotWriteEntryError, match="API_KEY"):
-            entry_of(label, server)
-    monkeypatch.setenv("API_KEY", "now")
-    assert entry_of("copilot-cli", server)["env"] == {"API_KEY": "now"}
-    assert entry_of("claude-code", server)["env"] == {"API_KEY": "now"}
 
 
 def test_no_secret_is_written_into_a_file_of_a_project(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -190,24 +132,3 @@ def test_no_secret_is_written_into_a_file_of_a_project(monkeypatch: pytest.Monke
             written += 1
     assert entry_of("claude-code", SERVER._replace(variables=(PASSED,)), PROJECT)["env"] == {"API_KEY": "${API_KEY}"}
     assert written
-
-
-def test_tokens_of_remote_servers_are_references(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("TOKEN", "s3cret")
-    server = REMOTE._replace(headers=(Header("Authorization", "Bearer ", "TOKEN"), Header("X-Team", "", "TEAM")))
-    monkeypatch.setenv("TEAM", "t")
-    assert entry_of("codex", server) == {
-        "url": REMOTE.url,
-        "bearer_token_env_var": "TOKEN",
-        "env_http_headers": {"X-Team": "TEAM"},
-    }
-    assert entry_of("vscode", server)["headers"]["Authorization"] == "Bearer ${input:weather-token}"
-    assert entry_of("cursor", server)["headers"]["Authorization"] == "Bearer ${env:TOKEN}"
-    assert entry_of("zed", server)["headers"] == {"Authorization": "Bearer s3cret", "X-Team": "t"}
-    with pytest.raises(CannotWriteEntryError, match="no field"):
-        entry_of("trae", server)
-
-
-def test_a_command_with_a_space_is_refused_where_it_would_not_start() -> None:
-    with pytest.raises(CannotWriteEntryError, match="space"):
-        entry_of("trae", SERVER._replace(command="/my programs/python3"))
