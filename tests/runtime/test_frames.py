@@ -225,7 +225,6 @@ def test_a_system_without_datagrams_or_files_in_memory_has_a_stream(
 ) -> None:
     monkeypatch.setattr(system_features.posix, "environ", {system_features.WITHOUT: without.encode()})
     made = make_sender()
-    made.close_worker_end()
     assert (made.kind, made.put(1, b"")) == (kind, SENT)
     made.close()
 

@@ -74,7 +74,7 @@ class FakeChild:
         self.argv, self.environment = argv, dict(environment)
         self.ends = {number: os.dup(end) for number, end in ends.items()}
         self.ended: Callable[[int, str], None]
-        self.more: dict[str, Any] = {}
+        self.directory = ""
 
     def close(self, *numbers: int) -> None:
         """Close some of its descriptors, or all."""
@@ -101,12 +101,12 @@ class FakeSupervisor:
         environment: Mapping[bytes, bytes],
         descriptors: dict[int, int],
         ended: Callable[[int, str], None],
-        **more: Any,
+        directory: str = "",
     ) -> FakeChild:
         if self.problems:
             raise self.problems.pop(0)
         child = FakeChild(100 + len(self.children), argv, environment, descriptors)
-        child.ended, child.more = ended, more
+        child.ended, child.directory = ended, directory
         self.children.append(child)
         return child
 

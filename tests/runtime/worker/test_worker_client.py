@@ -363,12 +363,14 @@ def test_a_system_without_room_is_tried_again(scripted: Callable[..., Pair]) -> 
 
 def test_a_call_that_cannot_be_sent_fails_alone(scripted: Callable[..., Pair]) -> None:
     pair = scripted(OSError(EPIPE, "Broken pipe"))
-    pair.give(b"one")
+    failed = pair.give(b"one")
     pair.give(b"two")
     reason = "the call could not be sent to the handler's process: Broken pipe"
     assert (pair.endings(), sent(pair)) == ([(b"one", None, reason, "", None)], [(2, b"two")])
+    assert pair.reactor.due == [client.BEGIN_SECONDS]
     pair.reply({"call": 1, "value": 1})
-    assert len(pair.done) == 1
+    pair.worker.stop(failed)
+    assert (len(pair.done), pair.reactor.due) == (1, [client.BEGIN_SECONDS])
 
 
 def test_a_waiting_call_that_is_stopped_is_never_sent(scripted: Callable[..., Pair]) -> None:
@@ -438,7 +440,7 @@ def test_a_retired_worker_is_ended_when_nobody_waits_for_it(pair: Pair) -> None:
     pair.reply({"call": 1, "value": 1})
     assert pair.supervisor.told == []
     second.done = None
-    pair.worker.leave_if_idle()
+    pair.worker.stop(second)
     assert (pair.supervisor.told, first.done) == ([("end", pair.child.pid, MARK)], None)
 
 

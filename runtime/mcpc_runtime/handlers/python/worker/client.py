@@ -125,7 +125,6 @@ class WorkerProcess:
             argv = [sys.executable or "python3", "-I", "-S", *PYTHON_OPTIONS, "-c", BOOT, place, line.kind, *known]
             descriptors.update({3: line.worker_end, 4: replies_in, 5: control_end})
             self._child = self._supervisor.spawn(argv, environment, descriptors, self._ended)
-        line.close_worker_end()
         close(replies_in)
         close(control_end)
         self._line: DatagramSender | StreamSender = line

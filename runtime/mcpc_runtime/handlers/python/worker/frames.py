@@ -59,9 +59,6 @@ class DatagramSender:
         self.descriptor = self._ours.fileno()
         self.worker_end = self._theirs.fileno()
 
-    def close_worker_end(self) -> None:
-        """Do nothing: the duplicate of the worker's end stays open."""
-
     def put(self, number: int, body: bytes) -> int:
         """Send a call."""
         head = number.to_bytes(NUMBER_BYTES, "little")
@@ -132,9 +129,6 @@ class StreamSender:
         self.descriptor, self.worker_end = recallable()
         self._outgoing = memoryview(b"")
         self._call: tuple[int, bytes] | None = None
-
-    def close_worker_end(self) -> None:
-        """Do nothing: what the worker has not read is read from its end."""
 
     def put(self, number: int, body: bytes) -> int:
         """Send a call, if the pipe contains none."""
