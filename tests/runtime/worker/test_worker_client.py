@@ -445,6 +445,32 @@ def test_a_retired_worker_is_ended_when_nobody_waits_for_it(pair: Pair) -> None:
 
 
 @only("datagrams")
+def test_a_retired_worker_is_ended_after_its_last_result(pair: Pair) -> None:
+    pair.give(b"one")
+    pair.owner.leaving.add(pair.worker)
+    pair.reply({"call": 1, "value": 1})
+    assert pair.supervisor.told == [("end", pair.child.pid, MARK)]
+
+
+@pytest.mark.parametrize("frame", [b'{"call":1,"note":{}}', b"no frame"])
+@only("datagrams")
+def test_nothing_is_heard_after_a_note_that_closed_the_worker(pair: Pair, frame: bytes) -> None:
+    job = WorkerJob(b"one", pytest.fail, lambda note: pair.worker.close())
+    pair.worker.give(job)
+    pair.reply({"call": 1, "note": {}}, frame)
+    assert (pair.owner.told, pair.supervisor.told) == ([], [])
+
+
+@only("stream")
+def test_a_call_that_was_taken_back_is_not_failed_with_its_worker(pair: Pair) -> None:
+    pair.give(b"one")
+    pair.give(b"two")
+    assert [job.body for job in pair.worker.take_back()] == [b"one", b"two"]
+    pair.child.die(1)
+    assert (pair.done, pair.owner.told) == ([], [("end", [], "it exited with status 1")])
+
+
+@only("datagrams")
 def test_control_messages_wait_for_room_in_order(pair: Pair) -> None:
     for number in range(20):
         pair.worker.send_control(("answer", number, "x" * 9000))
@@ -477,8 +503,9 @@ def test_control_messages_to_a_worker_that_has_gone_are_dropped(pair: Pair) -> N
     ],
 )
 def test_the_end_of_a_worker_fails_what_ran_and_gives_back_the_rest(
-    pair: Pair, status: int, problem: str, reason: str
+    pair: Pair, status: int, problem: str, reason: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(client, "READ_SIZE", 5)
     pair.give(b"one")
     if isinstance(pair.worker._line, StreamSender):
         read_exactly(pair.child.ends[CALLS], 15)

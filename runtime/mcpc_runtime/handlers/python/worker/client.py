@@ -329,8 +329,7 @@ class WorkerProcess:
             raised = answer.get("raised")
             returned.raised = raised if type(raised) is dict else None
             job.finish(returned)
-            if self._pool.leaving:
-                self.leave_if_idle()
+            self.leave_if_idle()
         return True
 
     def _handle_event(self, answer: dict[str, Json]) -> bool:
