@@ -92,6 +92,12 @@ def test_a_call_that_was_read_in_part_stays_whole(sender: StreamSender, size: in
     assert (sender.has_unbegun_call(), sender.take_back()) == (False, [])
 
 
+def test_what_was_not_read_of_a_call_is_sent_again_at_once(sender: StreamSender) -> None:
+    sender.put(7, b"body")
+    assert os.read(sender.worker_end, HEAD + 1)[-1:] == b"b"
+    assert (sender.take_back(), os.read(sender.worker_end, 10)) == ([], b"ody")
+
+
 def test_only_the_call_that_was_written_whole_is_begun(sender: StreamSender) -> None:
     sender.put(7, LARGE)
     sender.begun(7)
@@ -145,7 +151,7 @@ BODIES = [b"", b"body", b"x" * DATAGRAM_LIMIT, b"x" * (DATAGRAM_LIMIT + 1), LARG
 @pytest.mark.filterwarnings("ignore:unclosed:ResourceWarning")  # a worker has its end for life
 def test_each_datagram_is_a_call_however_large(datagrams: DatagramSender) -> None:
     receiver = DatagramReceiver(os.dup(datagrams.worker_end))
-    assert not datagrams.has_unbegun_call()
+    assert datagrams.has_unbegun_call() is False
     for number, body in enumerate(BODIES):
         assert datagrams.put(number, body) == SENT
         assert datagrams.has_unbegun_call()

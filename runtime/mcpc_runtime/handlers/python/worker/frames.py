@@ -274,7 +274,6 @@ def read_exactly(descriptor: int, size: int) -> bytes | None:
 def read_file_and_close(descriptor: int) -> bytes:
     """Return the contents of a file, and close it."""
     try:
-        system.lseek(descriptor, 0, 0)
         return read_exactly(descriptor, system.fstat(descriptor).st_size) or b""
     finally:
         system.close(descriptor)
