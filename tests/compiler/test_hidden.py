@@ -5,7 +5,7 @@ import sys
 import pytest
 import regex
 
-from mcpc.sources.hidden_characters import describe_hidden, hidden_characters
+from mcpc.sources.hidden_characters import HIDDEN, describe_hidden, hidden_characters, remove_characters
 
 SHOWN = {
     "emoji": "❤️ 👩‍💻 👨‍👩‍👧‍👦 ✔︎ 🏳️‍🌈 👩🏽‍🚀 ❤️‍🔥",
@@ -31,6 +31,19 @@ def test_what_people_write_is_allowed(name: str) -> None:
 def test_what_cannot_be_seen_is_found_and_named(code: int) -> None:
     assert hidden_characters(f"é {chr(code)}b") == [chr(code)]
     assert describe_hidden(chr(code))
+
+
+ROWS = ["\u202e", "\U000e0041", "\ud800", "\ufe00", "\u200d", "\ufffe", "\ue000", "\u2028", "\u00ad", "\ufff9"]
+
+
+def test_each_set_has_a_description_of_its_own() -> None:
+    assert [describe_hidden(character) for character in ROWS] == [said for _, said in HIDDEN]
+    assert len({describe_hidden(character) for character in [*ROWS, "\x00"]}) == len(HIDDEN) + 1
+    assert describe_hidden("\x00") == describe_hidden("\x9f")
+    text = "".join(ROWS)
+    assert hidden_characters(f"é {text} {text}") == ROWS
+    assert hidden_characters("b\x01a\x00\x01") == ["\x01", "\x00"]
+    assert remove_characters(f"a{text}b", ROWS[1:]) == f"a{ROWS[0]}b"
 
 
 @pytest.mark.parametrize(

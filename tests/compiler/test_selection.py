@@ -9,9 +9,11 @@ import pytest
 
 from mcpc.cache import cache_key
 from mcpc.dependencies import read_requirements
+from mcpc.diagnostics import Span
 from mcpc.options import Options
 from mcpc.pipeline import analyse
 from mcpc.sources import read_tree
+from mcpc.sources.selection import MAX_SETTINGS_BYTES, Selection, read_selection, read_settings_text
 from support.artifact import build, carried
 from support.files import write_files
 
@@ -107,6 +109,38 @@ def test_a_setting_that_is_no_list_of_patterns(value: str, tmp_path: Path) -> No
 def test_files_that_are_not_whole_are_left_to_others(text: str, tmp_path: Path) -> None:
     write_files(tmp_path, {"pyproject.toml": text, "server.json": "{"})
     assert read_tree(tmp_path)[1] == ()
+
+
+def test_patterns_of_both_files_and_of_git_are_combined(tmp_path: Path) -> None:
+    said = {"_meta": {"mcpc/files": {"exclude": ["a"], "include": ["x/b"]}}}
+    project = settings(exclude=["c"], include=["d"])
+    files = {".gitignore": "x/\nd\n!d/e\n", "server.json": json.dumps(said), "pyproject.toml": project}
+    write_files(tmp_path, {**files, **dict.fromkeys(("a", "c", "d", "x/b", "x/c", "y/a", "y/x/z"), "")})
+    found = read_selection(tmp_path)
+    found.read_ignores("", tmp_path)
+    found.read_ignores("y", tmp_path / "y")
+    assert [found.names(path) for path in ("d", "x/b", "x/c", "c")] == [True, True, False, False]
+    rows = [("a", False), ("c", False), ("d", False), ("x", True), ("x/b", False), ("x/c", False), ("y/x", True)]
+    assert [found.leaves_out(path, is_folder=folder) for path, folder in rows] == [1, 1, 0, 0, 0, 1, 0]
+    assert (found.problems, list(found.ignores)) == ([], [""])
+    without = Selection(exclude=found.exclude, ignores=found.ignores)
+    assert [without.leaves_out(path, is_folder=folder) for path, folder in rows] == [1, 1, 1, 1, 1, 1, 1]
+    assert not Selection().leaves_out("a", is_folder=False)
+
+
+@pytest.mark.parametrize("name", ["", "sub"])
+def test_a_pattern_that_is_none_is_reported_in_its_file(name: str, tmp_path: Path) -> None:
+    files = {f"{name}/.gitignore".lstrip("/"): "a\n!\n", f"{name}/a".lstrip("/"): ""}
+    _, (problem,) = read_tree(write_files(tmp_path, files))
+    assert (problem.code, problem.span) == ("MCP413", Span(next(iter(files))))
+
+
+@pytest.mark.parametrize(("size", "is_read"), [(MAX_SETTINGS_BYTES, True), (MAX_SETTINGS_BYTES + 1, False)])
+def test_settings_are_read_from_small_files(size: int, is_read: bool, tmp_path: Path) -> None:
+    (tmp_path / "a").write_text("\ufeffé".ljust(size - 3))
+    assert read_settings_text(tmp_path / "a").strip() == ("é" if is_read else "")
+    (tmp_path / "link").symlink_to("a")
+    assert [read_settings_text(tmp_path / name) for name in ("link", "gone", ".")] == [""] * 3
 
 
 def codes(project: Path) -> list[str]:

@@ -14,7 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mcpc.diagnostics import Diagnostics, Span
-from mcpc.sources import Source, SourceTree, read_tree, tree
+from mcpc.sources import Source, SourceTree, is_executable, read_tree, tree
+from mcpc.sources.source import begins_as_program, resolve_relative, source_of_text
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -90,8 +91,9 @@ def test_a_source_is_a_value() -> None:
 
 def test_a_tree_gives_files_by_path() -> None:
     file = source("a")
-    assert SourceTree({"a.txt": file}).get("a.txt") is file
-    assert SourceTree({}).get("a.txt") is None
+    other = source("b")
+    found = SourceTree({"a.txt": file}, unpacked={"a.txt": other, "b.txt": other})
+    assert [found.get(path) for path in ("a.txt", "b.txt", "c.txt")] == [file, other, None]
 
 
 def write(root: Path, *paths: str) -> None:
@@ -303,19 +305,80 @@ def test_a_file_that_cannot_be_opened(tmp_path: Path, monkeypatch: pytest.Monkey
     assert only(problems) == ("MCP006", "a", "the file cannot be read: Permission denied")
 
 
-def test_a_file_that_is_too_large_is_not_read(tmp_path: Path) -> None:
-    with (tmp_path / "big").open("wb") as file:
-        file.truncate(tree.MAX_FILE + 1)
-    write(tmp_path, "a")
+def test_a_file_that_is_too_large_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert tree.MAX_FILE == 64 << 20
+    monkeypatch.setattr(tree, "MAX_FILE", 1 << 20)
+    for name, size in (("big", (1 << 20) + 1), ("fits", 1 << 20)):
+        with (tmp_path / name).open("wb") as file:
+            file.truncate(size)
     files, problems = read_tree(tmp_path)
-    assert list(files.files) == ["a"]
-    assert only(problems) == ("MCP008", "big", "the file is larger than 64 MiB")
+    assert list(files.files) == ["fits"]
+    assert only(problems) == ("MCP008", "big", "the file is larger than 1 MiB")
 
 
-def test_a_project_that_is_too_large_is_not_read_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tree, "MAX_PROJECT", 10)
-    write(tmp_path, "aaaa", "bbbb", "cccc", "d")
-    assert read(tmp_path) == (["aaaa", "bbbb"], [("MCP008", None)])
+@pytest.mark.parametrize(("most", "count"), [(12, 3), (11, 2), (8, 2)])
+def test_a_project_that_is_too_large_is_not_read_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, most: int, count: int
+) -> None:
+    monkeypatch.setattr(tree, "MAX_PROJECT", most)
+    names = ["aaaa", "bbbb", "cccc"]
+    write(tmp_path, *names)
+    assert read(tmp_path) == (names[:count], [("MCP008", None)] * (count < 3))
+
+
+@pytest.mark.parametrize(("most", "stops"), [(4, False), (3, True)])
+def test_entries_are_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, most: int, stops: bool) -> None:
+    monkeypatch.setattr(tree, "MAX_ENTRIES", most)
+    write(tmp_path, "a", "b/c", "d")
+    assert read(tmp_path) == (["a", "d"] if stops else ["a", "b/c", "d"], [("MCP008", None)] * stops)
+
+
+CASES = ["tests/a.json", "tests/b.yaml", "tests/c.yml", "tests/d.jsonl", "tests/deep/e.json", "more/tests/f.json"]
+
+
+def test_cases_of_tests_are_no_part_of_a_project_unless_they_are_named(tmp_path: Path) -> None:
+    write(tmp_path, *CASES, ".hidden/x", "sub/.git")
+    assert read(tmp_path)[0] == sorted(CASES[3:])
+    (tmp_path / "pyproject.toml").write_text('[tool.mcpc]\ninclude = ["tests/b.yaml"]\n')
+    found, _ = read_tree(tmp_path)
+    assert list(found.files) == sorted(["pyproject.toml", *CASES[1:2], *CASES[3:]])
+    assert [path for path, file in found.files.items() if file.named] == ["tests/b.yaml"]
+    assert (found.name, found.root) == (tmp_path.name, str(tmp_path.resolve()))
+
+
+PROGRAMS = [
+    (b"#!/bin/sh\n", 0o644, True),
+    (b"# !", 0o644, False),
+    (b"\x7fELF", 0o644, True),
+    (b"\xcf\xfa\xed\xfe", 0o600, True),
+    (b"\xca\xfe\xba\xbe", 0o600, True),
+    (b"MZ", 0o600, True),
+    (b"xMZ", 0o600, False),
+    (b"", 0o644, False),
+    (b"", 0o100, True),
+    (b"", 0o010, True),
+    (b"", 0o001, True),
+]
+
+
+@pytest.mark.parametrize(("data", "mode", "is_program"), PROGRAMS)
+def test_what_is_a_program(data: bytes, mode: int, is_program: bool) -> None:
+    assert is_executable(Source("a", data, mode)) is is_program
+    assert begins_as_program(data) is (is_program and bool(data))
+
+
+@pytest.mark.parametrize(
+    ("home", "written", "path"),
+    [("", "a/./b//c", "a/b/c"), ("x/y", "../z", "x/z"), ("x/y", "../..", ""), ("x", "../..", None), ("", "..", None)],
+)
+def test_paths_are_resolved_as_text(home: str, written: str, path: str | None) -> None:
+    assert resolve_relative(home, written) == path
+
+
+def test_a_text_that_is_not_on_disk_is_a_file() -> None:
+    file = source_of_text("a", "é\udcff\n", 0o600)
+    assert file == Source("a", b"\xc3\xa9\xff\n", 0o600)
+    assert (file.text, source_of_text("a", "").mode) == ("é\udcff\n", 0o644)
 
 
 def test_a_missing_root(tmp_path: Path) -> None:
