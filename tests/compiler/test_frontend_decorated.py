@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import TYPE_CHECKING
+
 import pytest
 
 import mcpc
 from mcpc import Context
-from mcpc.definitions import DecoratedFunction
 from mcpc.ir import PythonFunction
 from mcpc.ir.printer import print_server
 from support.projects import SERVER_JSON, Files, checked, lowered, marked, parsed, places
+from support.whole_projects import print_cases
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+GOLDEN = Path(__file__).parents[1] / "golden/frontends"
 pytestmark = pytest.mark.sampled(2)
 
 DEMO = '''"""Handlers."""
@@ -32,6 +39,10 @@ def ask(topic: str) -> str:
     return topic
 '''
 JSON_TOOL = '{"tools": [{"name": "old", "description": "Old.", "inputSchema": {"type": "object"}}]}'
+
+
+def test_whole_projects(golden: Callable[[Path, str], None]) -> None:
+    golden(GOLDEN / "decorated.txt", print_cases(GOLDEN / "decorated.cases"))
 
 
 def test_a_file_of_functions_is_a_whole_project() -> None:
@@ -71,42 +82,6 @@ def test_json_and_functions_are_one_server() -> None:
     assert [prompt.handler.file for prompt in server.server.prompts] == ["prompts.py"]
 
 
-def test_every_value_knows_its_place() -> None:
-    definition, _ = parsed({"server.py": DEMO})
-    assert definition is not None
-    (tool,) = definition.tools
-    text = DEMO
-
-    def at(*keys: str) -> str:
-        node = tool.node
-        for key in keys:
-            found = node.get(key)
-            assert found is not None, keys
-            node = found
-        return text[node.start : node.end]
-
-    assert at("name") == "add"
-    assert at("title") == '"Add"'
-    assert at("description") == '"""Add."""'
-    assert at("inputSchema") == "add"
-    assert at("inputSchema", "properties", "a") == "int"
-    assert at("inputSchema", "properties", "b", "description") == 'Annotated[int, "second"]'
-    assert at("inputSchema", "properties", "b", "default") == "2"
-    assert at("outputSchema") == "int"
-    schema = tool.node.get("inputSchema")
-    properties = schema.get("properties") if schema else None
-    assert properties is not None
-    assert [text[member.key_start : member.key_end] for member in properties.members] == ["a", "b"]
-    assert tool.bound is not None
-    assert (tool.bound.file, tool.bound.function) == ("server.py", "add")
-    assert isinstance(tool.bound, DecoratedFunction)
-    assert definition.server is not None
-    info = definition.server.node.get("serverInfo")
-    name = info.get("name") if info else None
-    assert name is not None
-    assert text[name.start : name.end] == '"demo"'
-
-
 def test_places_are_exact_behind_other_letters_and_a_mark_of_order() -> None:
     text = "\ufefffrom mcpc import tool\n@tool\ndef a(é: int, ü: complex): ...\n"
     _, problems = parsed({"server.json": SERVER_JSON, "tools.py": text})
@@ -136,19 +111,6 @@ tool(double, description="Twice.")
         "a": "b",
         "double": "double",
     }
-
-
-def test_a_server_json_decides_what_a_server_says_too() -> None:
-    files, marks = marked(
-        {
-            "server.json": SERVER_JSON,
-            "server.py": "from mcpc import Server\nm = Server('other', version=»'2')\n@m.tool\ndef a(): 'A.'\n",
-        }
-    )
-    server, problems = lowered(files)
-    assert places(problems, files) == [("MCP222", *marks[0])]
-    assert server is not None
-    assert (server.name, server.version) == ("demo", "1.0.0")
 
 
 def test_a_server_py_without_marks_is_a_file_beside_the_handlers() -> None:
@@ -296,18 +258,6 @@ def test_the_public_names_are_listed() -> None:
     assert {"Server", "Context", "ToolError", "tool"} <= set(dir(mcpc))
 
 
-def test_a_module_of_the_project_that_fails_is_the_place() -> None:
-    files, marks = marked(
-        {
-            "server.json": SERVER_JSON,
-            "tools.py": "import below\nfrom mcpc import tool\n@tool\ndef a(): 'A.'\n",
-            "below.py": "x = 1\n»y = x / 0\n",
-        }
-    )
-    _, problems = checked(files)
-    assert places(problems, files) == [("MCP216", *marks[0])]
-
-
 def test_a_missing_package_has_the_hint_that_it_has_in_a_function() -> None:
     hints = []
     for text in ("import requests\n@tool\ndef a(): 'A.'\n", "@tool\ndef a():\n    'A.'\n    import requests\n"):
@@ -349,19 +299,6 @@ def test_a_default_of_none_says_that_none_is_allowed(written: str, schema: dict[
     assert server is not None
     (tool,) = server.server.tools
     assert tool.input.node.value["properties"]["x"] == schema
-
-
-def test_marks_elsewhere_are_told() -> None:
-    files, marks = marked(
-        {
-            "server.json": SERVER_JSON,
-            "tools.py": "from mcpc import tool\n@tool\ndef a(): 'A.'\n",
-            "more.py": "from mcpc import Server, tool\nm = Server('x')\n@tool\ndef »b(): 'B.'\n",
-        }
-    )
-    server, problems = checked(files)
-    assert server is not None
-    assert sorted(places(problems, files)) == [("MCP224", *mark) for mark in marks]
 
 
 def test_how_functions_are_run_is_said_in_marks_and_for_all() -> None:

@@ -6,17 +6,24 @@ import os
 import subprocess
 import sys
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mcpc.frontends import FRONTENDS, select_frontends, tree_for
 from mcpc.options import Options
 from support.artifact import SOURCES
 from support.projects import tree
+from support.whole_projects import print_cases
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Callable
 
+GOLDEN = Path(__file__).parents[1] / "golden/frontends"
 MARKS = "from mcpc import Server\nmcp = Server('x')\n@mcp.tool\ndef a(): ...\n"
+
+
+def test_whole_projects(golden: Callable[[Path, str], None]) -> None:
+    golden(GOLDEN / "native.txt", print_cases(GOLDEN / "native.cases"))
 
 
 def told(files: dict[str, str]) -> tuple[str, str, str]:

@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 import json
+from typing import TYPE_CHECKING
 
 import pytest
 
-from mcpc.ir.printer import print_server
+from mcpc.frontends import parse_project
+from mcpc.ir.printer import print_definition, print_server
+from mcpc.lower import lower
 from mcpc.options import Options
+from mcpc.sources import read_tree
+from support.needs import ROOT, needs
 from support.projects import PLAIN, SERVER_JSON, SMOKETEST, Files, lowered
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
 
 
 def shown(files: Files, options: Options = PLAIN) -> str:
@@ -83,6 +92,18 @@ file tools.py python: 41 bytes
 
 def test_python_prompts_pages_and_variables() -> None:
     assert shown(MIXED, Options(dialect="mcbox", tools_page_size=5, prompts_page_size=2)) == BOTH
+
+
+def test_the_example_that_has_everything(golden: Callable[[Path, str], None]) -> None:
+    needs("bash")
+    definition, problems = parse_project(read_tree(ROOT / "examples/everything")[0], PLAIN)
+    assert definition is not None
+    server, found = lower(definition, PLAIN)
+    assert server is not None
+    assert problems + found == ()
+    golden(ROOT / "tests/golden/show/everything.txt", print_server(server))
+    for item in (*server.tools, *server.prompts, *server.readable, *server.completions):
+        assert print_definition(item) in print_server(server)
 
 
 def test_a_tool_without_a_handler_says_so() -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+from pathlib import PurePosixPath
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -155,7 +156,7 @@ def without_registry_manifest(tree: SourceTree) -> SourceTree:
 
 def _folders_at_file_paths(tree: SourceTree) -> Iterator[Diagnostic]:
     """Yield folders at the paths of definition files: their contents would be ignored silently."""
-    for folder in dict.fromkeys(path.rpartition("/")[0] for path in tree.files):
+    for folder in dict.fromkeys(str(folder) for path in tree.files for folder in PurePosixPath(path).parents):
         if is_definition(folder) or any(folder in collection.homes for collection in COLLECTIONS):
             yield diagnose("MCP006", None, f"`{folder}` is a folder", "a file", "rename the folder")
 
