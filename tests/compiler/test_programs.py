@@ -77,9 +77,78 @@ def test_npm_finds_what_the_users_own_configuration_names(tmp_path: Path, monkey
     assert "OTHER_TOKEN" not in found
 
 
-def test_a_program_that_takes_too_long_is_ended() -> None:
-    with pytest.raises(TimeoutError, match="longer than"):
-        programs.run_program("node", ["sh", "-c", "sleep 60"], 0.2)
+@pytest.mark.parametrize("variable", ["NPM_CONFIG_USERCONFIG", "npm_config_userconfig"])
+def test_npms_configuration_may_be_named(variable: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path / "gone"))
+    monkeypatch.setenv("MY_TOKEN", "t")
+    assert "MY_TOKEN" not in programs.program_environment("npm")
+    (tmp_path / "rc").write_text("a=${OTHER}\nb=${MY_TOKEN?}\n")
+    monkeypatch.setenv(variable, str(tmp_path / "rc"))
+    assert programs.program_environment("npm")["MY_TOKEN"] == "t"
+    assert "MY_TOKEN" not in programs.program_environment("node")
+
+
+def test_what_is_added_goes_before_and_a_path_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LC_ALL", "xx")
+    assert programs.program_environment("pip", {"LC_ALL": "C", "X": "1"}).items() >= {("LC_ALL", "C"), ("X", "1")}
+    assert programs.program_environment("server", {"LC_ALL": "C"}) == {**os.environ, "LC_ALL": "C"}
+    assert programs.program_environment("bash -n").keys() <= {*programs.NEEDED_VARIABLES}
+    monkeypatch.delenv("PATH")
+    assert programs.program_environment("node")["PATH"] == os.defpath
+    assert "PATH" not in programs.program_environment("bare Python")
+    monkeypatch.setenv("ABC_1", "x")
+    assert programs.variables_like(("ABC_*", "lc_all")) == {"ABC_1": "x"}
+
+
+def test_files_of_the_callers_folder_are_found_from_anywhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "here").mkdir()
+    values = {
+        "PIP_FIND_LINKS": ("here gone /abs  https://x", f"{tmp_path.resolve()}/here gone /abs  https://x"),
+        "PIP_CERT": ("here", f"{tmp_path.resolve()}/here"),
+        "REQUESTS_CA_BUNDLE": ("here", f"{tmp_path.resolve()}/here"),
+        "SSL_CERT_DIR": ("", ""),
+        "PIP_INDEX_URL": ("here", "here"),
+    }
+    for variable, (value, _) in values.items():
+        monkeypatch.setenv(variable, value)
+    found = programs.program_environment("pip")
+    assert {variable: found[variable] for variable in values} == {name: value for name, (_, value) in values.items()}
+
+
+def test_a_program_runs_to_its_end_in_a_folder_of_its_own(tmp_path: Path) -> None:
+    words = ["sh", "-c", "pwd; cat; echo err >&2; exit 3"]
+    done = programs.run_program("node", words, 60, told=b"in")
+    folder, told = done.stdout.splitlines()
+    assert (done.args, done.returncode, told, done.stderr) == (words, 3, b"in", b"err\n")
+    assert not Path(os.fsdecode(folder)).exists()
+    done = programs.run_program("node", words, 60, cwd=tmp_path, more={"X": "1"})
+    assert done.stdout == os.fsencode(tmp_path.resolve()) + b"\n"
+    assert tmp_path.exists()
+    assert programs.python_command("-c", "x") == [sys.executable, "-I", "-c", "x"]
+
+
+def test_a_program_is_asked_to_end_and_then_killed() -> None:
+    for trap, status in (("exit 5", 5), ("", -9)):
+        text = f"trap '{trap}' TERM; echo; while :; do sleep 0.05; done"
+        with programs.start_program("node", ["sh", "-c", text]) as process:
+            assert process.stdout is not None
+            process.stdout.readline()
+            programs.end_program(process, 60 if trap else 0.1)
+            assert process.returncode == status
+
+
+def test_a_program_in_the_foreground_has_the_users_streams(capfd: pytest.CaptureFixture[str]) -> None:
+    assert programs.run_in_foreground("server", ["sh", "-c", "echo $X; exit 4"], {"X": "said"}) == 4
+    assert capfd.readouterr().out == "said\n"
+
+
+def test_a_program_that_takes_too_long_is_ended(tmp_path: Path) -> None:
+    script = f"echo $$ > {tmp_path}/id; sleep 60"
+    with pytest.raises(TimeoutError, match=r"longer than 0\.5 seconds"):
+        programs.run_program("node", ["sh", "-c", script], 0.5)
+    with pytest.raises(ProcessLookupError):
+        os.kill(int((tmp_path / "id").read_text()), 0)
 
 
 TRAP = "import os\nopen(os.environ.get('TRAP') or {place!r}, 'a').write(__name__ + '\\n')\nraise ImportError('a file of the project')\n"
