@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -15,12 +15,17 @@ from mcpc.frontends.bash_sdk.scripts import path_tail
 from mcpc.options import Options
 from mcpc.sources import Source
 from support.bash_sdk_projects import BEGIN, CONFIG, CORES, END, RESULT, project, tools_json
-from support.projects import Files, checked, marked, places, tree
+from support.needs import needs
+from support.projects import Files, checked, tree
+from support.whole_projects import print_cases
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from mcpc.definitions import Definition
     from mcpc.diagnostics import Diagnostics
 
+GOLDEN = Path(__file__).parents[1] / "golden/frontends"
 ONE = "tool_one() { echo 1; }\n"
 
 
@@ -45,6 +50,11 @@ def values(definition: Definition) -> list[Any]:
 
 def source(text: str, path: str = "x.sh") -> Source:
     return Source(path, text.encode())
+
+
+def test_whole_projects(golden: Callable[[Path, str], None]) -> None:
+    needs("bash")
+    golden(GOLDEN / "bash_sdk.txt", print_cases(GOLDEN / "bash_sdk.cases"))
 
 
 # What is recognised
@@ -113,39 +123,6 @@ def test_it_may_be_one_of_several_formats() -> None:
 
 
 # The server and its tools
-
-
-def test_a_server_is_described() -> None:
-    definition = sound(project(ONE, "one"))
-    assert definition.server is not None
-    assert definition.server.node.value == {
-        "serverInfo": {"name": "demo", "version": "0.1.0"},
-        "capabilities": {"tools": {}},
-        "instructions": "Be brief.",
-    }
-    assert dict(definition.runtime_settings) == {"bash_sdk": {"script": "server.sh"}}
-
-
-def test_a_server_needs_no_description() -> None:
-    definition = sound(project(ONE, "one", **{"assets/demo_config.json": '{"protocolVersion": "0.1.0"}'}))
-    assert definition.server is not None
-    assert definition.server.node.value == {"serverInfo": {"name": "BashMCPServer", "version": "0.0.0"}}
-
-
-def test_a_tool_is_what_is_listed() -> None:
-    tool = {"name": "one", "title": "One", "annotations": {"readOnlyHint": True}, "_meta": {"a": 1}, "inputSchema": {}}
-    definition = sound(project(ONE, **{"assets/demo_tools.json": json.dumps({"tools": [tool], "ttlMs": 1})}))
-    options = {"timeout": 600, "environment": "inherit", "validate": False}
-    expected = {**tool, "inputSchema": {"type": "object"}, "_meta": {"a": 1, "mcpc/handler": options}}
-    assert values(definition) == [expected]
-    assert list(values(definition)[0]) == list(expected)
-
-
-def test_options_that_are_written_take_precedence() -> None:
-    tool = {"name": "one", "inputSchema": {"type": "object"}, "_meta": {"mcpc/handler": {"timeout": 5}}}
-    files = project("tool_one() { jq . <<<1; }\n", **{"assets/demo_tools.json": json.dumps({"tools": [tool]})})
-    options = values(sound(files))[0]["_meta"]["mcpc/handler"]
-    assert options == {"timeout": 5, "environment": "inherit", "validate": False, "requires": ["jq"]}
 
 
 @pytest.mark.parametrize(
@@ -224,60 +201,7 @@ def test_a_checked_server_is_without_complaint() -> None:
     assert [problem for problem in problems if problem.severity is not Severity.NOTE] == []
 
 
-# What is reported
-
-LISTED = """{"tools": [{"name": "one", "description": "d", "inputSchema": {"type": "object"}}]}"""
-
-
-@pytest.mark.parametrize(
-    ("codes", "changed"),
-    [
-        ("MCP201", {"assets/demo_tools.json": LISTED.replace('"one"', '»"two"'), "server.sh": BEGIN + END}),
-        ("MCP202", {"server.sh": BEGIN + ONE + "»tool_more() { :; }\ntool_one_cancel() { :; }\n" + END}),
-        ("MCP294", {"assets/demo_tools.json": LISTED.replace('"inputSchema"', '»"parameters"')}),
-        ("MCP101", {"assets/demo_tools.json": '{"tools": »{}}'}),
-        ("MCP102", {"assets/demo_tools.json": "»{}"}),
-        ("MCP101", {"assets/demo_tools.json": "»[]"}),
-        ("MCP101", {"assets/demo_config.json": "»[]"}),
-        ("MCP002", {"assets/demo_config.json": '»{"serverInfo": '}),
-        ("MCP293", {"server.sh": BEGIN + ONE + 'MCP_TOOLS_LIST_FILE=»"$CHOSEN"\n' + END}),
-        ("MCP293", {"server.sh": BEGIN + ONE + "MCP_TOOLS_LIST_FILE=»b.json\n" + END, "b.json": LISTED}),
-        ("MCP004", {"server.sh": BEGIN.replace("assets/demo_tools", "»gone") + ONE + END}),
-        (
-            "MCP004",
-            {
-                "server.sh": "source mcpserver_core.sh\n" + BEGIN[:-58] + ONE + "»run_mcp_server",
-                "mcpserver_core.sh": "",
-            },
-        ),
-        ("MCP292", {"z.sh": BEGIN + '»run_mcp_server "$@"\n'}),
-        ("MCP295", {"mcpserver_core.sh": "»run_mcp_server() { :; }\n"}),
-        ("MCP204", {"server.sh": BEGIN + ONE + "if true; then\n  »}\nfi\n" + END}),
-    ],
-)
-def test_a_mistake_is_reported_where_it_is(codes: str, changed: dict[str, str]) -> None:
-    wrong, expected = marked({"server.sh": BEGIN + ONE + END, "assets/demo_tools.json": LISTED, **changed})
-    files = {**project(""), **wrong}
-    _, problems = read(files)
-    found = [place for place in places(problems, files) if place[0] in codes]
-    assert found == [(codes, *place) for place in expected]
-
-
-def test_a_misspelt_function_is_suggested() -> None:
-    _, problems = read(project("tool_count_word() { :; }\n", "count_words"))
-    assert [(problem.code, problem.hint) for problem in problems if problem.code == "MCP201"] == [
-        ("MCP201", "did you mean the function `tool_count_word`?")
-    ]
-
-
 def test_functions_that_servers_share_are_not_reported() -> None:
     shared = 'source "$HERE/shared.sh"\n'
     more = {"other.sh": BEGIN + shared + END, "shared.sh": ONE + "tool_two() { :; }\n"}
     assert list(facts(sound(project(shared, "one", **more), script="server.sh"))) == ["one"]
-
-
-def test_an_unknown_script_is_refused() -> None:
-    _, problems = read(project(ONE, "one"), script="sever.sh")
-    assert [(problem.code, problem.hint) for problem in problems] == [("MCP292", "did you mean `server.sh`?")]
-    _, problems = read({"README": ""}, format="bash-sdk")
-    assert [problem.code for problem in problems] == ["MCP292"]

@@ -46,6 +46,8 @@ class ToolReader:
     def read(self, listed: Node) -> tuple[ToolDefinition, ...]:
         """Return the tools in the script's list."""
         items = self._items(listed)
+        names = {FUNCTION_PREFIX + text_of(fields_of(item), "name") for item in items}
+        self._used = names & self._functions.keys()
         tools = tuple(self._tool(item) for item in items)
         self.problems += self._old_names()
         return tools
@@ -81,7 +83,6 @@ class ToolReader:
         if function is None:
             self.problems.append(self._unimplemented(name, fields["name"]))
         else:
-            self._used.add(function.name)
             span = function.span
         facts = (FUNCTION_PREFIX + name, self._style, self._traps)
         return ExternalHandler(self._script.source.path, span, CONTRACT, facts, unpacks=True)
@@ -107,7 +108,8 @@ class ToolReader:
     def _old_names(self) -> Iterator[Diagnostic]:
         """Yield one problem for all schemas with their older name."""
         if self._renamed:
-            more = f", here and {len(self._renamed) - 1} more times" if self._renamed[1:] else ""
+            others = len(self._renamed) - 1
+            more = f", here and {others} more time{'s' * (others > 1)}" if others else ""
             message = f"`{OLD_SCHEMA}` is read as `{SCHEMA}`, the name that clients know{more}"
             yield diagnose("MCP294", self._renamed[0].key_span, message, f"`{SCHEMA}`", "rename it")
 
