@@ -49,7 +49,7 @@ def not_imported(source: Source, offered: Description, native: tuple[str, ...] =
     if offered.failure == UNIMPORTED:
         return was_not_imported(source.path)
     span = _module_span(source, *offered.place)
-    said = next(iter(offered.failure.splitlines()), "")[:MAX_MESSAGE_LENGTH]
+    said = offered.failure.strip().partition("\n")[0][:MAX_MESSAGE_LENGTH]
     if native:
         names = quoted(native)
         message = f"`{tool_name(source.path)}` is left out: it needs {names}, made for one kind of machine ({said})"

@@ -59,11 +59,11 @@ def read_python_tools(tree: SourceTree, files: Sequence[Source], making: ToolNam
         schema, function, found = read_module(source, tree)
         problems += found
         if function is not None:
-            span = Span(source.path, function.col_offset, function.col_offset)
+            place = source.offset(function.lineno, 1)
             handler = PythonFunction(
                 function=FUNCTION_NAME,
                 file=source.path,
-                span=span,
+                span=Span(source.path, place, place),
                 accepts_any=True,
                 is_async=isinstance(function, ast.AsyncFunctionDef),
                 contract=CONTRACT,

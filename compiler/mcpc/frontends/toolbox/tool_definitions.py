@@ -86,7 +86,7 @@ def convert_schema(
     names = [name, *(() if exact else schema_name(given, making.taken))]
     shown = toolbox_form if exact else protocol_form
     made = tuple(ToolDefinition(implied_node(shown(name, given, running), span), None, handler) for name in names)
-    return made, tuple(schema_problems(source, schema))
+    return made, tuple(schema_problems(source, schema, names))
 
 
 def schema_name(schema: dict[str, Json], taken: Collection[str]) -> Iterator[str]:
@@ -110,8 +110,8 @@ def protocol_form(name: str, schema: dict[str, Json], running: dict[str, Json]) 
     return {"name": name, **own, "inputSchema": {**ANY_OBJECT, **rest}, "_meta": meta}
 
 
-def schema_problems(source: Source, schema: object) -> Iterator[Diagnostic]:
-    """Yield missing or contradictory members of a schema."""
+def schema_problems(source: Source, schema: object, names: Collection[str]) -> Iterator[Diagnostic]:
+    """Yield missing or contradictory members of a schema; `names`: those under which the tool is offered."""
     span, name = schema_span(source), tool_name(source.path)
     if not isinstance(schema, dict):
         found = "has no `schema`" if schema is None else "has a `schema` that is not an object"
@@ -122,7 +122,8 @@ def schema_problems(source: Source, schema: object) -> Iterator[Diagnostic]:
         return
     if "name" in schema and schema["name"] != name:
         message = f"the name in `schema` is `{schema['name']}`, but the file name is `{name}`"
-        yield diagnose("MCP253", span, message, "", "the file name is used; the other name is offered as well")
+        both = "; the other name is offered as well" if schema["name"] in names else ""
+        yield diagnose("MCP253", span, message, "", f"the file name is used{both}")
     for field in (field for field in ("type", "properties") if field not in schema):
         yield diagnose(
             "MCP254", span, f"the schema of `{name}` has no `{field}`", "", f"the default is {DEFAULTS[field]}"
