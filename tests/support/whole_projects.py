@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from base64 import b64decode
 from collections.abc import Iterator, Mapping
-from dataclasses import MISSING, fields, is_dataclass, replace
+from dataclasses import MISSING, fields, is_dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from mcpc.diagnostics import Diagnostics
 
 LONGEST = 1500
+SWITCHES = {"yes": True, "no": False}
 
 
 def print_cases(path: Path) -> str:
@@ -38,10 +39,10 @@ def read_cases(path: Path) -> Iterator[tuple[str, SourceTree, Options]]:
     for case in path.read_text("utf-8").split("##### ")[1:]:
         head, _, rest = case.partition("\n")
         name, *settings = head.split(" | ")
-        rows = dict(setting.split("=") for setting in " ".join(settings).split())
+        written = (setting.split("=") for setting in " ".join(settings).split())
+        rows: dict[str, Any] = {key: SWITCHES.get(value, value) for key, value in written}
         files = dict(sorted(map(_file, rest.split("===== ")[1:])))
-        folder, imports = rows.pop("folder", ""), rows.pop("imports", "yes") == "yes"
-        yield name, SourceTree(MappingProxyType(files), folder), replace(Options(imports=imports), **rows)
+        yield name, SourceTree(MappingProxyType(files), rows.pop("folder", "")), Options(**rows)
 
 
 def _file(section: str) -> tuple[str, Source]:

@@ -1,0 +1,217 @@
+"""Programs for FastMCP and the SDK without a run: what their files say, and what becomes of what a run would say."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from mcpc.confinement.model import ProgramOutcome
+from mcpc.dependencies.model import Distribution, StagedPackages
+from mcpc.diagnostics import Span, diagnose
+from mcpc.frontends import fastmcp
+from mcpc.frontends.fastmcp import failures, late_imports
+from mcpc.frontends.fastmcp.definitions import variables_of
+from mcpc.frontends.fastmcp.demonstrations import imported_entry, is_same_server
+from mcpc.frontends.fastmcp.entry_points import EntryPoint, find_entry
+from mcpc.frontends.fastmcp.failures import failure_diagnostic
+from mcpc.frontends.fastmcp.files import program_sources, project_information
+from mcpc.frontends.fastmcp.imports import is_beside, program_files, uses_framework
+from mcpc.frontends.fastmcp.late_imports import missing_late_imports, reached_files
+from mcpc.frontends.fastmcp.program import ProgramDescription, ProgramFailure, last_lines, parse_outcome
+from mcpc.frontends.fastmcp.project_settings import read_project_settings
+from mcpc.frontends.fastmcp.run_time_lists import dynamic_lists, run_time_handler
+from mcpc.frontends.fastmcp.summary import counted, lines_of, noted
+from mcpc.ir import ExternalHandler
+from mcpc.sources import Source
+from support.projects import tree
+from support.whole_projects import print_parsed, read_cases
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from mcpc.diagnostics import Diagnostics
+    from mcpc.options import Options
+    from mcpc.sources import SourceTree
+
+
+@pytest.fixture(autouse=True)
+def _no_package_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keep what is installed beside the compiler out of the golden files."""
+    for module in (failures, late_imports):
+        monkeypatch.setattr(module, "missing_module_hint", lambda name, *_: f"get `{name}`")
+
+
+GOLDEN = Path(__file__).parents[2] / "golden/frontends"
+HANDLER = ExternalHandler("a.py", Span("a.py"), "fastmcp")
+
+
+def files_and_entry(project: SourceTree, options: Options) -> Iterable[str]:
+    """Yield what the files of a project say of its program."""
+    settings = read_project_settings(project)
+    entry, problems = find_entry(project, settings, options.entry)
+    for field in fields(settings):
+        value = getattr(settings, field.name)
+        if value and field.name != "problems":
+            yield f"  {field.name}: {value!r}"
+    yield f"  recognised: {fastmcp.recognises(project)}"
+    yield f"  uses the framework: {[path for path, file in project.files.items() if uses_framework(file)]}"
+    yield f"  program: {[file.path for file in program_files(project)]}"
+    yield f"  beside it: {[path for path in project.files if is_beside(path)]}"
+    yield f"  entry: {entry}"
+    if entry is not None:
+        yield f"  packed: {[file.path for file in program_sources(project, entry.file)]}"
+        yield from (f"  {file.path}: {file.text!r}" for file in project_information(settings, entry.paths))
+        yield f"  reached: {[file.path for file in reached_files(project, entry)]}"
+        problems += missing_late_imports(project, entry, frozenset({"httpx", "other_package"}))
+    yield print_parsed(None, (*settings.problems, *problems), project).partition("\n")[2]
+
+
+def test_what_the_files_say(golden: Callable[[Path, str], None]) -> None:
+    printed = (
+        "\n".join((f"##### {name}", *files_and_entry(project, options)))
+        for name, project, options in read_cases(GOLDEN / "fastmcp_entries.cases")
+    )
+    golden(GOLDEN / "fastmcp_entries.txt", "\n".join(printed))
+
+
+class Runs:
+    """Fakes of the installation and the runs of a program: the file `.runs.json` has their answers, in order."""
+
+    def __init__(self, project: SourceTree) -> None:
+        source = project.get(".runs.json")
+        self.answers: list[dict[str, Any]] = json.loads(source.data) if source else []
+        self.log: list[str] = []
+
+    def stage(self, requirements: Iterable[Any], _project: SourceTree) -> tuple[StagedPackages | None, Diagnostics]:
+        """Install nothing."""
+        texts = [item.text for item in requirements]
+        self.log.append(f"install {texts}")
+        if "no-such-package" in texts:
+            return None, (diagnose("MCP401", None, "it cannot be installed"),)
+        names = {text.partition("==")[0]: text.partition("==")[2] or "9.9" for text in texts}
+        found = tuple(Distribution(name, version, "", False, "", (), {}) for name, version in names.items())
+        return StagedPackages(Path("/packages"), found, frozenset({"installed", *names})), ()
+
+    def run(self, row: Any, sources: Iterable[Source], packages: str, variables: Any) -> object:
+        """Return the next answer."""
+        self.log.append(f"run {json.dumps(row)} {[source.path for source in sources]} {packages} {dict(variables)}")
+        said = self.answers.pop(0)
+        answer = said.get("answer", "")
+        data = answer if isinstance(answer, str) else json.dumps(answer)
+        output = said.get("output", "").encode()
+        return parse_outcome(ProgramOutcome(data.encode(), output, said.get("status"), said.get("why", "")), Path("/p"))
+
+
+def test_whole_projects(golden: Callable[[Path, str], None], monkeypatch: pytest.MonkeyPatch) -> None:
+    printed = []
+    for name, project, options in read_cases(GOLDEN / "fastmcp.cases"):
+        runs = Runs(project)
+        monkeypatch.setattr(fastmcp, "stage_project_packages", runs.stage)
+        monkeypatch.setattr(fastmcp, "describe_program", runs.run)
+        definition, problems = fastmcp.parse(replace(project, imports=options.imports), options)
+        assert runs.answers == [], name
+        printed.append("\n".join((f"##### {name}", *runs.log, print_parsed(definition, problems, project))))
+    golden(GOLDEN / "fastmcp.txt", "\n".join(printed))
+
+
+def failing(kind: str, **more: Any) -> ProgramFailure:
+    return replace(ProgramFailure(kind, "", type="ValueError"), **more)
+
+
+FAILURES = [
+    failing("ended", message="why"),
+    failing(
+        "exited",
+        message="2",
+        output="usage: x\nx: error: the following arguments are required: --root/-r, path, -a/--all\n│ ╮ \n",
+    ),
+    failing("exited", message="1", output="set API_KEY and DB_HOST\n──\n", absent=("A", "B")),
+    failing("exited", message="", absent=tuple("ABCDEF")),
+    failing("exited", message="None", output="bye"),
+    failing("exited", message="give me\n  a SOME_TOKEN " + "x" * 300),
+    failing("exited", message="x" * 300),
+    failing("exited", message="x" * 301),
+    failing("input", path="a.py", line=2),
+    failing("late", path="a.py", line=9),
+    failing("module", missing="fastmcp.sub.x"),
+    failing("module", missing="nowhere_at_all.x", path="gone.py", line=2),
+    failing("no server"),
+    failing("process", message="it ended"),
+    failing("part of a package", missing="x.y"),
+    failing("raised", message="Set A_B, C_D, E_F, G_H, I_J and K_L"),
+    failing("raised", type="MemoryError", absent=("A",)),
+    failing("raised", type="OSError", message="File too large"),
+    failing("raised", type="PermissionError", message="[Errno 13] Permission denied: '/x'"),
+    failing("raised", type="OSError", message="Read-only file system"),
+    failing("raised", type="PermissionError", message="[Errno 13] Permission denied"),
+    failing("raised", type="OSError", message="Address already in use"),
+    failing("raised", type="ImportError", message="cannot import"),
+    failing("raised", type="ImportError", message="cannot import", path="a.py", line=1),
+    failing("raised", type="AttributeError", message="no", path="a.py", line=1),
+    failing("several servers", names=("a", "b")),
+    failing("unsupported", message="it does what it cannot"),
+    failing("of another kind", message="m"),
+]
+
+
+def test_what_is_said_of_a_failure(golden: Callable[[Path, str], None]) -> None:
+    project = tree({"a.py": "one\n  two  \nthree"})
+    entries = (EntryPoint("file", "a.py", file="a.py"), EntryPoint("module", "x"))
+    found = [failure_diagnostic(failure, entries[number % 2], project) for number, failure in enumerate(FAILURES)]
+    found += [failure_diagnostic(failure, entries[0], project, carried=True) for failure in FAILURES if failure.missing]
+    printed = [print_parsed(None, (problem,), project).partition("\n")[2] for problem in found]
+    golden(GOLDEN / "fastmcp_failures.txt", "\n".join(printed))
+
+
+def test_which_lists_are_made_at_run_time() -> None:
+    empty = ProgramDescription({}, dict.fromkeys(("tools", "prompts", "resources", "templates"), ()))
+    settings = read_project_settings(tree({}))
+    assert dynamic_lists(empty, replace(settings, lists="dynamic")) == ()
+    for code, changing in {
+        b"x.add_tool(1)": {"tools"},
+        b"x.remove_prompt": {"prompts"},
+        b"send_resource_list_changed": {"resources"},
+        b"add_template": {"resources"},
+        b"x.mount(y)": set(),
+        b"add_tools": set(),
+    }.items():
+        files = [Source("a.py", code), Source("a.txt", b"add_tool add_prompt")]
+        assert run_time_handler(empty, settings, files, HANDLER).changing == changing, code
+
+
+def test_the_end_of_what_a_program_printed() -> None:
+    text = "".join(f"/p/{number}\n" for number in range(13)).encode() + b"\xff \n\n"
+    assert last_lines(text, Path("/p")).split("\n") == [*map(str, range(2, 13)), "\ufffd"]
+    assert last_lines(b"", Path("/p")) == ""
+
+
+def test_lines_of_the_summary() -> None:
+    assert [counted(number, "part") for number in (0, 1, 2)] == ["0 parts", "1 part", "2 parts"]
+    problems = tuple(diagnose(code, None, "m") for code in ("MCP287", "MCP297", "MCP297", "MCP291"))
+    assert (
+        noted(problems) == "1 part with another effect or none (MCP287 above); 2 imports that will fail (MCP297 above)"
+    )
+    assert noted(problems[:1]) == "1 part with another effect or none (MCP287 above)"
+    assert noted(problems[3:]) == noted(())
+    lines = lines_of("packages", "word " * 20)
+    assert [len(line) <= 78 for line in lines] == [True, True]
+    assert (lines[0][:15], lines[1][:15]) == ("packages   word", "           word")
+
+
+def test_variables_of_templates() -> None:
+    assert (variables_of("x:{a}{?b}"), variables_of("{")) == (["a", "b"], [])
+
+
+def test_what_only_imports_a_demonstration() -> None:
+    entry = EntryPoint("file", "a.py")
+    described = ProgramDescription({}, {}, demonstrates="mcp")
+    assert imported_entry(entry, described) == EntryPoint("object", "a.py:mcp")
+    assert imported_entry(replace(entry, kind="module"), described) is None
+    assert imported_entry(entry, replace(described, demonstrates="")) is None
+    assert imported_entry(entry, None) is None
+    assert not is_same_server(described, None)
+    assert is_same_server(None, described)
