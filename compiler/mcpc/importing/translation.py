@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from mcpc.definitions.handler_options import HANDLER_KEY
 from mcpc.diagnostics import Span, diagnose
 from mcpc.frontends import parse_project, select_frontends, tree_for
+from mcpc.frontends.external_handlers import attach_external_handlers
 from mcpc.frontends.native import SERVER, is_definition
 from mcpc.ir import ExternalHandler
 from mcpc.sources import Source
@@ -69,7 +70,7 @@ def translate(tree: SourceTree, options: Options) -> Translation:
     """Return a project without errors in the native format."""
     found, _ = select_frontends(tree, options)
     parsed = [frontend.parse(tree_for(frontend, tree, found), options)[0] for frontend in found]
-    parts = [definition for definition in parsed if definition is not None]
+    parts, _ = attach_external_handlers([definition for definition in parsed if definition is not None])
     lists: dict[str, dict[str, list[Json]]] = {}
     rows = [row for part in parts for row in _rows(part, tree, lists)]
     server = _server(tree, options)
