@@ -44,7 +44,7 @@ def completed(server: ConfiguredServer, folder: Path) -> ConfiguredServer:
 def _block(lines: list[str], field: Statement) -> dict[str, str] | list[str]:
     inner = statements(lines, field.first + 1, field.last)
     if all(each.key for each in inner):
-        return None
+        return {each.key: scalar(each.rest) for each in inner}
     return [scalar(each.rest) for each in inner]
 
 
