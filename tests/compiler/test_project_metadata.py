@@ -6,7 +6,9 @@ import json
 
 import pytest
 
-from mcpc.ir.project import metadata_from_facts
+from mcpc.diagnostics import Span
+from mcpc.frontends.project_metadata import license_text, read_project_metadata
+from mcpc.ir.project import Author, ProjectMetadata, RegistryEntry, metadata_from_facts
 from mcpc.options import Options
 from mcpc.pack.manifest import build_facts
 from mcpc.pipeline import CheckResult, analyse
@@ -93,12 +95,60 @@ def test_metadata_of_the_project_is_a_fact_of_the_build() -> None:
     assert found.server.project == metadata_from_facts(facts["project"], facts["registry"])  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(
-    "table", ['nam = "a/b"', 'name = ["a/b"]', "name = 1", 'oci = ["x", 2]', 'remotes = ""', 'mcpb = "a\\nb"']
-)
-def test_a_wrong_table_of_the_registry_is_reported(table: str) -> None:
-    found = analysed(f"[project]\nname = 'demo'\nversion = '1'\n[tool.mcpc.registry]\n{table}\n")
-    assert {problem.code for problem in found.diagnostics} == {"MCP440"}
+ODD = """
+[project]
+description = "several\\nlines"
+authors = [{name = " A ", email = "a\\tb"}, {name = 5}, {name = ""}]
+license = " Apache-2.0 "
+keywords = "none"
+[project.urls]
+Second = "https://b"
+Empty = " "
+First = "https://a"
+[tool.mcpc.registry]
+mcpb = ["a", "b"]
+remotes = "https://c"
+"""
+TABLE = "[tool.mcpc.registry]\n"
+FAULTS = {
+    "nam = 'a/b'\nname = 'a/b'": ["`nam`"],
+    "name = ['a/b']": ["`name`"],
+    "name = 1\noci = ['x', 2]\nremotes = ''\nmcpb = 'a\\u0007b'": ["`name`", "`oci`", "`remotes`"],
+    'mcpb = "a\\u0007b"': ["`mcpb`"],
+    "mcpb = []\noci = [' ']": ["`oci`"],
+}
+
+
+def test_odd_values_of_a_project_are_ignored() -> None:
+    assert read_project_metadata(tree({"pyproject.toml": ODD})) == (
+        ProjectMetadata(
+            authors=(Author("A"),),
+            license="Apache-2.0",
+            urls=(("Second", "https://b"), ("First", "https://a")),
+            registry=RegistryEntry(mcpb=("a", "b"), remotes=("https://c",)),
+        ),
+        (),
+    )
+    for text in ("[", "project = 1\n", "[project]\nauthors = 'A'\nurls = 5\n[tool]\nmcpc = 1\n", "\ufeff[project]\n"):
+        assert read_project_metadata(tree({"pyproject.toml": text})) == (ProjectMetadata(), ())
+    assert read_project_metadata(tree({})) == (ProjectMetadata(), ())
+    assert license_text({"text": "MIT", "file": "x"}) == license_text("MIT") == "MIT"
+
+
+@pytest.mark.parametrize("table", FAULTS)
+def test_what_is_wrong_in_the_table_of_the_registry_is_named(table: str) -> None:
+    metadata, problems = read_project_metadata(
+        tree({"pyproject.toml": f"[project]\nlicense = 'MIT'\n{TABLE}{table}\n"})
+    )
+    assert metadata == ProjectMetadata(license="MIT")
+    assert [(problem.code, problem.span) for problem in problems] == [("MCP440", Span("pyproject.toml"))] * len(
+        problems
+    )
+    assert len(problems) == len(FAULTS[table])
+    assert all(name in problem.message for name, problem in zip(FAULTS[table], problems, strict=True))
+    assert [problem.hint for problem in problems if "unknown" in problem.message] == ["did you mean `name`?"] * (
+        "nam " in table
+    )
 
 
 def test_without_metadata_there_are_no_facts() -> None:
