@@ -6,8 +6,12 @@ import json
 
 import pytest
 
+from mcpc.diagnostics import Span
 from mcpc.ir import BashFunction
+from mcpc.lower.variables import names_in, unknown_variables, used_variables, variable_pairs
+from mcpc.sources import Source
 from support.projects import SERVER_JSON, lowered
+from support.schemas import node_of
 
 STRING = {"type": "string"}
 
@@ -63,20 +67,75 @@ def test_a_variable_that_no_schema_has() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    "schema",
-    [
-        {"allOf": [{"properties": {"x": STRING}}]},
-        {"if": {"properties": {"y": STRING}}, "then": {"anyOf": [{"properties": {"x": STRING}}]}},
-        {"dependentSchemas": {"p": {"properties": {"x": STRING}}}},
-        {"$ref": "#/$defs/a", "$defs": {"a": {"type": "object", "properties": {"x": STRING}}}},
-        {"allOf": [{"$ref": "#/$defs/a"}], "$defs": {"a": {"type": "object", "properties": {"x": STRING}}}},
-    ],
-)
-def test_names_that_stand_elsewhere_in_the_schema(schema: dict[str, object]) -> None:
-    found, said = variables({}, "echo $mcpc_arg_x", **schema)
-    assert found["x"] == "mcpc_arg_x"
-    assert said == []
+def named(text: str) -> list[tuple[str, str]]:
+    """Return the arguments of a schema, each with the text of its place and with how often that was there before."""
+    spans = names_in(node_of(text))
+    return [(name, f"{text[span.start : span.end]} {text.count(text[span.start : span.end], 0, span.start)}")
+            for name, span in spans.items()]  # fmt: skip
+
+
+def nested(levels: int) -> str:
+    return '{"allOf": [' * levels + '{"properties": {"x": {}}}' + "]}" * levels
+
+
+DEFINED = '"$defs": {"a": {"properties": {"x": {}}}}, "definitions": {"b": {"properties": {"y": {}}}}'
+NAMED: list[tuple[str, list[str]]] = [
+    ('{"properties": {"a": {"properties": {"b": {}}}, "c": {"items": {"properties": {"d": {}}}}}}', ["a", "c"]),
+    ('{"properties": {"x": {}}, "allOf": [{"properties": {"x": {}, "y": {}}}, {"properties": {"z": {}}}]}', ["x", "y", "z"]),
+    ('{"oneOf": [{"properties": {"a": {}}}], "anyOf": [{"properties": {"b": {}}}], "not": {"properties": {"c": {}}}}', ["b", "a"]),
+    ('{"else": {"properties": {"e": {}}}, "then": {"properties": {"t": {}}}, "if": {"properties": {"i": {}}}}', ["i", "t", "e"]),
+    ('{"dependentSchemas": {"p": {"properties": {"a": {}}}, "q": {"oneOf": [{"properties": {"b": {}}}]}}}', ["a", "b"]),
+    (f"{{{DEFINED}}}", []),
+    (f'{{"$ref": "#/$defs/a", {DEFINED}}}', ["x", "y"]),
+    (f'{{"$dynamicRef": "#a", {DEFINED}}}', ["x", "y"]),
+    (f'{{"$recursiveRef": "#", {DEFINED}}}', ["x", "y"]),
+    *((f'{{"{keyword}": [{{}}, {{"$ref": "#/$defs/a"}}], {DEFINED}}}', ["x", "y"]) for keyword in ("allOf", "anyOf", "oneOf")),
+    (f'{{"not": {{"$ref": "#/$defs/a"}}, {DEFINED}}}', []),
+    (f'{{"properties": {{"p": {{"$ref": "#/$defs/a"}}}}, {DEFINED}}}', ["p"]),
+    (f'{{"allOf": [{{"$ref": "#/$defs/a", {DEFINED}}}]}}', []),
+    ('{"properties": [], "allOf": {"properties": {"a": {}}}, "if": [{"properties": {"b": {}}}]}', ["a", "b"]),
+    (nested(32), ["x"]),
+    (nested(33), []),
+    ("true", []),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("schema", "names"), NAMED)
+def test_names_that_stand_in_the_schema(schema: str, names: list[str]) -> None:
+    assert named(schema) == [(name, f'"{name}" 0') for name in names]
+
+
+def test_a_variable_is_reported_where_it_is_used_first() -> None:
+    libraries = [
+        Source("a.bash", b"echo $mcpc_arg_b xmcpc_arg_x mcpc_arg_ ${mcpc_arg_a}$mcpc_arg_b"),
+        Source("b.bash", b"mcpc_arg_a mcpc_arg_c"),
+    ]
+    used = used_variables(libraries)
+    assert {name: (span.path, span.start, span.end) for name, span in used.items()} == {
+        "mcpc_arg_b": ("a.bash", 6, 16),
+        "mcpc_arg_": ("a.bash", 29, 38),
+        "mcpc_arg_a": ("a.bash", 41, 51),
+        "mcpc_arg_c": ("b.bash", 11, 21),
+    }
+    found = list(unknown_variables(used, ["mcpc_arg_a", "mcpc_arg_bb"]))
+    assert [(problem.span, problem.hint) for problem in found] == [
+        (used["mcpc_arg_b"], "did you mean `mcpc_arg_bb`?"),
+        (used["mcpc_arg_c"], "did you mean `mcpc_arg_a`?"),
+    ]
+
+
+def test_arguments_that_would_share_a_variable_have_none() -> None:
+    names = {
+        name: Span("tools.json", number) for number, name in enumerate(("a-b", "c", "a.b", "ä", "a_b", "d-e", "d_e"))
+    }
+    pairs, problems = variable_pairs("it", names)
+    assert pairs == (("c", "mcpc_arg_c"),)
+    assert [(problem.code, problem.span) for problem in problems] == [
+        ("MCP225", names["ä"]),
+        ("MCP225", names["a.b"]),
+        ("MCP225", names["d_e"]),
+    ]
+    assert "`a-b` and `a.b` and `a_b`" in problems[1].message
 
 
 def test_an_item_s_properties_are_no_arguments() -> None:
