@@ -13,8 +13,6 @@ from mcpc.languages.bash.inline_sdk_calls import FUNCTIONS, LOCALS, without_subs
 from mcpc.sources import Source
 from support.needs import ROOT, needs
 
-pytestmark = pytest.mark.sampled(3)
-
 SDK = ROOT / "templates/mcp_bash/sdk"
 HEAD = '#!/usr/bin/env bash\nsource "${MCP_SDK}/tool-sdk.sh"\n'
 
@@ -219,6 +217,7 @@ done 2>&1
 """
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("body", BODIES)
 @pytest.mark.sampled(8)
 def test_nobody_can_tell(body: str, tmp_path) -> None:
@@ -239,6 +238,7 @@ def test_nobody_can_tell(body: str, tmp_path) -> None:
     assert said[0].stderr == said[1].stderr == b"" and said[0].returncode == said[1].returncode == 0
 
 
+@pytest.mark.sampled(3)
 def test_no_process_is_needed(tmp_path) -> None:
     needs("bash")
     lines = [
@@ -263,6 +263,7 @@ def test_no_process_is_needed(tmp_path) -> None:
     assert "asked" not in ran.stdout and '"n":"9"' in ran.stdout and 'Ann \\"A\\"' in ran.stdout
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("locale", ["xx_XX.UTF-8", "xx", "C.UTF-8", "C"])
 def test_a_locale_that_is_not_there_is_complained_of_as_often(locale: str, tmp_path) -> None:
     needs("bash")

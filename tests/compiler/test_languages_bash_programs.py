@@ -37,6 +37,22 @@ def test_programs_that_are_not_everywhere_are_found(text: str, wanted: list[str]
     assert called(text, "jq", "curl", "yq", "git", "unheard_of") == []
 
 
+def test_a_program_is_reported_where_it_is_called_first() -> None:
+    first = b"f() { jq x; yq x; a.b-c_1+ x; mcpc_x; jq y; g; }\nhash fd\n. x"
+    second = b"g() { yq z; curl<x; rg|x; fd; }; type -p -- 'uv'; uv x; whois>x; h=1 git(x)"
+    libraries = [Source("a.bash", first), Source("b.bash", second)]
+    found = {name: (span.path, span.start, span.end) for name, span in called_programs(libraries, ["curl"]).items()}
+    assert found == {
+        "jq": ("a.bash", 6, 8),
+        "yq": ("a.bash", 12, 14),
+        "rg": ("b.bash", 20, 22),
+        "whois": ("b.bash", 56, 61),
+    }
+    closed = [Source("a.bash", first.replace(b"\n. x", b"")), libraries[1]]
+    assert list(called_programs(closed, [])) == ["jq", "yq", "a.b-c_1+", "curl", "rg", "whois"]
+    assert called_programs([Source("a.bash", b"alias x=y\nunheard_of\n")], []) == {}
+
+
 def test_the_functions_that_every_library_finds_are_known() -> None:
     for file, known in (("notes.bash", OURS), ("mcbox.bash", MCBOX)):
         names = {word.text for word in scan_library((ROOT / "templates" / file).read_text()).functions}
@@ -44,8 +60,14 @@ def test_the_functions_that_every_library_finds_are_known() -> None:
 
 
 def test_a_misspelt_function_is_found() -> None:
-    source = Source("tools.bash", b"f() { mcpc_progres 1; mcpc_log info x; mcpc_mine; }\nmcpc_mine() { :; }\n")
-    assert list(misspelt_functions([source])) == ["mcpc_progres"]
+    source = Source(
+        "a.bash", b"f() { mcpc_progres 1; mcpc_log info x; mcpc_mine; mcpc_progres 2; }\nmcpc_mine() { :; }\n"
+    )
+    found = misspelt_functions([source, Source("b.bash", b"mcpc_progres; mcpc_x; jq"), Source("c.bash", b"jq")])
+    assert {name: (span.path, span.start, span.end) for name, span in found.items()} == {
+        "mcpc_progres": ("a.bash", 6, 18),
+        "mcpc_x": ("b.bash", 14, 20),
+    }
 
 
 TOOL = """{"tools": [{"name": "a", "description": "A.", "inputSchema": {"type": "object"}}]}"""
