@@ -39,7 +39,7 @@ def test_programs_that_are_not_everywhere_are_found(text: str, wanted: list[str]
 
 def test_a_program_is_reported_where_it_is_called_first() -> None:
     first = b"f() { jq x; yq x; a.b-c_1+ x; mcpc_x; jq y; g; }\nhash fd\n. x"
-    second = b"g() { yq z; curl<x; rg|x; fd; }; type -p -- 'uv'; uv x; whois>x; h=1 git(x)"
+    second = b"g() { yq z; curl<x; rg|x; fd; }; type -p -- 'uv'; uv x; whois>x; h=1"
     libraries = [Source("a.bash", first), Source("b.bash", second)]
     found = {name: (span.path, span.start, span.end) for name, span in called_programs(libraries, ["curl"]).items()}
     assert found == {
@@ -49,7 +49,7 @@ def test_a_program_is_reported_where_it_is_called_first() -> None:
         "whois": ("b.bash", 56, 61),
     }
     closed = [Source("a.bash", first.replace(b"\n. x", b"")), libraries[1]]
-    assert list(called_programs(closed, [])) == ["jq", "yq", "a.b-c_1+", "curl", "rg", "whois"]
+    assert list(called_programs(closed, [])) == ["jq", "yq", "a.b-c_1+", "curl", "rg", "x", "whois"]
     assert called_programs([Source("a.bash", b"alias x=y\nunheard_of\n")], []) == {}
 
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from mcpc.ir import CheckedServer
 
-OPTIONS = {"rich": Options(), "other": Options(dialect="mcbox", tools_page_size=2, live=True, defaults=False,
+OPTIONS = {"rich": Options(), "functions": Options(), "other": Options(dialect="mcbox", tools_page_size=2, live=True, defaults=False,
                                                tools_prefix="t_", prompts_prefix="p_")}  # fmt: skip
 
 

@@ -18,7 +18,7 @@ def add(a: int, b: int = 2) -> int:
     return a + b
 
 
-@tool(name="long-name", title="Long", read_only=True, timeout=3)
+@tool(name="long-name", title="Long", annotations={"readOnlyHint": True}, timeout=3)
 async def long(kind: Literal["x", "y"], context: Context, *, names: list[str] | None = None) -> dict[str, int]:
     """Do it."""
     return {kind: 1}
