@@ -1,0 +1,336 @@
+"""Pages of servers: every part as a value, and whole pages compared with golden HTML and Markdown."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from mcpc.documentation import FORMATS, page_of
+from mcpc.documentation.examples import MAX_EXAMPLES, MISSING, example_value, examples_of, made_example, schema_examples
+from mcpc.documentation.installation import MAIN, client_sections, places_of
+from mcpc.documentation.page import Entry, SettingRow, icon_of, items, links_of, setting_row, text_in, tools_of
+from mcpc.documentation.schema_view import CLOSED, MAX_DEPTH, Row, SchemaView, reference_name, schema_view, type_of
+from mcpc.documentation.writing import block, code, escaped_pieces, line, longest_run, readable
+from mcpc_runtime.clients.table import CLIENTS
+from support.needs import ROOT
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+GOLDEN = ROOT / "tests/golden/documentation"
+ICON = "data:image/png;base64,iVBORw0KGgo="
+SCHEMA: dict[str, Any] = {
+    "title": "Options",
+    "description": "All options.",
+    "type": "object",
+    "properties": {
+        "count": {"type": "integer", "minimum": 1, "default": 3, "description": "How many", "examples": [2]},
+        "unit": {"enum": ["m", "km"], "title": "Unit", "description": "Unit"},
+        "point": {"$ref": "#/$defs/point"},
+        "pair": {"type": "array", "prefixItems": [{"const": "x"}, {"type": "integer"}], "items": False},
+        "any": True,
+        "never": False,
+        "either": {"anyOf": [{"type": "string"}, {"type": "null"}, {"type": "string"}]},
+        "shape": {"oneOf": [{"type": "object", "properties": {"k": {"const": 1}}}, {"type": "null"}]},
+    },
+    "required": ["count", "absent"],
+    "additionalProperties": False,
+    "$defs": {"point": {"type": "object", "properties": {"x": {"type": "number"}, "next": {"$ref": "#/$defs/point"}}}},
+}
+FACTS: dict[str, Any] = {
+    "name": "Weather & more",
+    "version": "1.2",
+    "serverInfo": {
+        "title": "Weather",
+        "description": "Forecasts *of* weather.",
+        "websiteUrl": "https://example.org",
+        "icons": [{"src": "https://x.org/i.png"}, {"src": ICON}],
+    },
+    "instructions": "Ask first.\n\nThen call.",
+    "tools": [
+        {
+            "name": "forecast",
+            "title": "Forecast",
+            "description": "Tell the weather.\nOf a place.",
+            "inputSchema": SCHEMA,
+            "outputSchema": {"type": "object", "properties": {"text": {"type": "string"}}},
+            "annotations": {"readOnlyHint": True, "openWorldHint": False, "destructiveHint": None},
+            "icons": [{"src": ICON}],
+        },
+        {"name": "Forecast", "annotations": {"title": "Of an annotation"}, "inputSchema": {"type": "object"}},
+        {"name": "two words", "inputSchema": {"type": "object", "examples": [{"a": 1}]}},
+    ],
+    "prompts": [
+        {
+            "name": "ask",
+            "title": "Ask",
+            "arguments": [{"name": "a", "required": True, "description": "A."}, {"name": "b"}],
+        }
+    ],
+    "resources": [{"uri": "a://b", "name": "b", "mimeType": "text/plain", "size": 12345, "description": "B."}],
+    "resourceTemplates": [{"uriTemplate": "a://{x}", "name": "x", "title": "X"}],
+    "skills": [{"frontmatter": {"name": "s", "description": "S."}, "resources": [{"uri": "skill://s", "size": 1000}]}],
+    "settings": [
+        {"name": "API_KEY", "type": "string", "required": True, "secret": True, "title": "Key"},
+        {"name": "UNITS", "choices": ["m", 1], "default": True},
+    ],
+    "project": {"urls": {"Source": "https://example.org/s", "Plain": "http://example.org"}, "description": "unused"},
+    "python": {"requires": ">=3.11"},
+    "revisions": ["2025-11-25", "2026-07-28"],
+    "platforms": [],
+    "serving": ["uvicorn 1"],
+}
+CASES = {"forecast": [("Of a case", {"count": 1})]}
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_a_page_is_exactly_this(name: str, golden: Callable[[Path, str], None]) -> None:
+    about = (("Size", "5 bytes"),)
+    golden(GOLDEN / f"whole.{name}.txt", FORMATS[name](page_of(FACTS, CASES, about)))
+    golden(GOLDEN / f"bare.{name}.txt", FORMATS[name](page_of({"name": "!", "tools": 3}, {})))
+
+
+@pytest.mark.parametrize(("count", "is_open"), [(50, True), (51, False)])
+def test_the_types_of_many_tools_are_closed_at_first(count: int, is_open: bool) -> None:
+    tools = [{"name": f"t{number}", "inputSchema": SCHEMA} for number in range(count)]
+    assert (FORMATS["html"](page_of({"name": "n", "tools": tools}, {})).count("<details open") > 0) is is_open
+
+
+# Parts of a page
+
+
+def test_each_tool_has_an_anchor_of_its_own() -> None:
+    names = ("a", "A", "a b", "a/b", "a-b", "A")
+    found = [tool.anchor for tool in tools_of([{"name": name} for name in names], {})]
+    assert found == ["tool-a", "tool-A--2", "tool-a-b", "tool-a-b--2", "tool-a-b--3", "tool-A--3"]
+
+
+def test_the_name_of_a_file_is_plain_and_short() -> None:
+    names = {"Weather & more": "Weather-more", "!": "server", "x" * 43: "x" * 42, "-a_b-": "a_b"}
+    assert {name: page_of({"name": name}, {}).file for name in names} == names
+    page = page_of({"name": "n", "project": {"description": " of the project "}}, {})
+    assert (page.title, page.description, page.version, page.facts) == ("n", "of the project", "", ())
+    assert (page.clients[0].label, page.instructions) == ("claude-desktop", "")
+
+
+def test_texts_and_items_of_odd_facts_are_empty() -> None:
+    assert items({"a": 3, "b": [1, {"c": 1}]}, "b") == [{"c": 1}]
+    assert items({"a": 3}, "a") == items({}, "a") == []
+    assert [text_in(each, "a") for each in (3, {}, {"a": 1}, {"a": " x "})] == ["", "", "", "x"]
+    assert [*links_of({}, {"urls": [("L", "https://l.org"), ("M", 3)]})] == [("L", "https://l.org")]
+    assert [*links_of({"websiteUrl": "https://w.org"}, 3)] == [("Website", "https://w.org")]
+
+
+@pytest.mark.parametrize(("size", "is_shown"), [(64 << 10, True), ((64 << 10) + 1, False)])
+def test_an_icon_is_shown_up_to_a_size(size: int, is_shown: bool) -> None:
+    source = "data:image/png;base64,".ljust(size, "A")
+    assert bool(icon_of({"icons": [{"src": source}]})) is is_shown
+    assert icon_of({"icons": 3}) == icon_of(3) == icon_of({"icons": [{"src": "data:text/html;base64,AA"}]}) == ""
+
+
+def test_entries_of_prompts_and_resources() -> None:
+    page = page_of(FACTS, CASES)
+    assert page.prompts == (Entry("ask", "Ask", "", rows=(("a", "required: A."), ("b", "optional"))),)
+    assert page.resources == (
+        Entry("a://b", "b", "B.", ("text/plain", "12,345 bytes")),
+        Entry("a://{x}", "X", "", ("template",)),
+    )
+    assert page.skills == (Entry("s", "", "S.", rows=(("skill://s", "1,000 bytes"),)),)
+    assert setting_row(FACTS["settings"][1]) == SettingRow("UNITS", "", "", ("optional", "one of m, 1", "default true"))
+    assert page.facts == (
+        ("Python", ">=3.11"),
+        ("Protocol revisions", "2025-11-25, 2026-07-28"),
+        ("Packages of the HTTP server", "uvicorn 1"),
+    )
+    assert page_of({"name": "n", "python": {"requires": 3}}, {}).facts == ()
+
+
+# Examples
+
+
+def test_examples_are_of_cases_then_of_the_schema() -> None:
+    schema = {"examples": [{"a": 1}, {"a": 2}, {}]}
+    cases: list[tuple[str, Any]] = [("first", {"a": 2}), ("empty", {}), ("again", {"a": 2})]
+    assert examples_of(schema, cases) == [("first", '{\n  "a": 2\n}'), ("", '{\n  "a": 1\n}')]
+    many = {"examples": [{"a": number} for number in range(MAX_EXAMPLES + 1)]}
+    assert [json.loads(text) for _, text in examples_of(many, [])] == [{"a": 0}, {"a": 1}, {"a": 2}]
+    assert examples_of(3, []) == []
+
+
+@pytest.mark.parametrize(
+    ("schema", "found"),
+    [
+        ({"examples": [], "properties": {"a": {"default": 1}}}, [("", {"a": 1})]),
+        ({"examples": {"a": 1}, "properties": {"a": {"default": 1}}}, [("", {"a": 1})]),
+        ({"examples": [5]}, [("", 5)]),
+        ({"properties": {"a": {}}}, []),
+        (True, []),
+    ],
+)
+def test_a_schema_without_examples_has_one_made_of_its_members(schema: object, found: list[Any]) -> None:
+    assert [*schema_examples(schema)] == found
+
+
+@pytest.mark.parametrize(
+    ("schema", "made"),
+    [
+        ({"properties": {"a": {"const": 1}, "b": {}}}, {"a": 1}),
+        ({"properties": {"a": {"const": 1}, "b": {}}, "required": ["a"]}, {"a": 1}),
+        ({"properties": {"a": {"const": 1}, "b": {}}, "required": ["a", "b"]}, {}),
+        ({"properties": {"a": {"const": None}}, "required": ["a"]}, {"a": None}),
+        ({"properties": {"a": {"const": 1}}, "required": ["c"]}, {}),
+        ({"properties": {"a": {"const": 1}}, "required": "a"}, {"a": 1}),
+        ({"properties": 3}, {}),
+        ({"properties": {"a": {"const": 1}}, "not": {}}, {}),
+    ],
+)
+def test_an_example_has_every_required_member_or_there_is_none(schema: dict[str, Any], made: dict[str, Any]) -> None:
+    assert made_example(schema) == made
+
+
+@pytest.mark.parametrize(
+    ("schema", "value"),
+    [
+        ({"examples": [1, 2], "enum": [3], "const": 4, "default": 5}, 1),
+        ({"examples": [], "enum": [3, 6], "const": 4}, 3),
+        ({"examples": 7, "enum": [], "const": 4, "default": 5}, 4),
+        ({"default": None}, None),
+        ({}, MISSING),
+        (True, MISSING),
+    ],
+)
+def test_the_example_of_a_member(schema: object, value: object) -> None:
+    assert example_value(schema) == value
+
+
+# Schemas
+
+
+ROWS: list[tuple[Any, Row]] = [
+    (True, Row("", "any value")),
+    (False, Row("", "never")),
+    ({}, Row("", "any value")),
+    ({"type": ["string", "null"]}, Row("", "string or null")),
+    ({"type": []}, Row("", "never")),
+    ({"const": None}, Row("", "null")),
+    ({"enum": [1, "a"]}, Row("", '1 | "a"')),
+    ({"properties": {}}, Row("", "object")),
+    ({"prefixItems": []}, Row("", "array")),
+    ({"$ref": "#"}, Row("", "the whole value again")),
+    ({"$ref": "#/$defs/a~1b~0c"}, Row("", "a/b~c")),
+    ({"$ref": "#/definitions/x"}, Row("", "x")),
+    ({"$ref": "#/$defs/a/b"}, Row("", "as #/$defs/a/b")),
+    ({"$ref": "#/$defs/"}, Row("", "as #/$defs/")),
+    ({"title": "A", "description": " A "}, Row("", "any value", "A: A")),
+    ({"title": "A", "description": "A"}, Row("", "any value", "A")),
+    ({"title": " ", "description": "B"}, Row("", "any value", "B")),
+    ({"minimum": 1, "pattern": "^a", "default": "x", "format": 3}, Row("", "any value", facts=("at least 1", "matches ^a", 'default "x"', "format 3"))),
+    ({"uniqueItems": True, "deprecated": False, "items": False}, Row("", "any value", facts=("no item twice", "no other items"))),
+    ({"additionalProperties": False, "x": [1]}, Row("", "any value", facts=(CLOSED, "x: [1]"))),
+    ({"additionalProperties": True, "readOnly": True}, Row("", "any value", facts=("read only",))),
+    ({"required": ["a", 3, "b"], "properties": {"b": {}}}, Row("", "object", facts=("requires a",), rows=(Row("b", "any value", required=True),))),
+    ({"required": "a", "properties": 3}, Row("", "object")),
+    ({"type": "array", "items": {"type": "string"}}, Row("", "array of string")),
+    ({"type": "array", "items": {"type": "string", "minLength": 1}}, Row("", "array", rows=(Row("each item", "string", facts=("at least 1 characters",)),))),
+    ({"type": ["null", "array"], "items": {"type": "string"}}, Row("", "null or array", rows=(Row("each item", "string"),))),
+    ({"items": {"type": "string"}}, Row("", "any value", rows=(Row("each item", "string"),))),
+    ({"items": {}, "not": {}}, Row("", "any value")),
+    ({"items": [{"type": "string"}], "additionalItems": {"const": 1}}, Row("", "any value", facts=('items: [{"type": "string"}]',), rows=(Row("item 1", "string"), Row("each further item", "1")))),
+    ({"prefixItems": [True, {"const": 2}]}, Row("", "array", rows=(Row("item 1", "any value"), Row("item 2", "2")))),
+    ({"anyOf": [{"const": 1}, {"const": 2}, {"const": 1}]}, Row("", "1 or 2")),
+    ({"oneOf": [{"const": 1}]}, Row("", "1")),
+    ({"allOf": [{"const": 1}]}, Row("", "any value", rows=(Row("all of", "", rows=(Row("option 1", "1"),)),))),
+    ({"type": "string", "anyOf": [{"const": 1}]}, Row("", "string", rows=(Row("any of", "", rows=(Row("option 1", "1"),)),))),
+    ({"anyOf": [{"const": 1}, {"minimum": 2}]}, Row("", "any value", rows=(Row("any of", "", rows=(Row("option 1", "1"), Row("option 2", "any value", facts=("at least 2",)))),))),
+    ({"anyOf": 3}, Row("", "any value", facts=("anyOf: 3",))),
+    ({"patternProperties": {"^a": {"const": 1}}, "dependentSchemas": {"b": True}}, Row("", "any value", rows=(Row("members that match ^a", "1"), Row("with b", "any value")))),
+    ({"if": {"const": 1}, "then": {"const": 2}, "else": {"const": 3}}, Row("", "any value", rows=(Row("if", "1"), Row("then", "2"), Row("else", "3")))),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("schema", "row"), ROWS, ids=[json.dumps(schema) for schema, _ in ROWS])
+def test_a_schema_is_a_row(schema: object, row: Row) -> None:
+    assert schema_view(schema).root == row
+
+
+def test_definitions_are_rows_and_short_views_are_lines() -> None:
+    view = schema_view({"$defs": {"a": {"const": 1}}, "definitions": {"b": True}})
+    assert view.definitions == (Row("a", "1"), Row("b", "any value"))
+    assert schema_view({"$defs": 3}).definitions == ()
+    lines = {
+        "none": {"type": "object", "additionalProperties": False},
+        "string": {"type": "string"},
+        "any value": 3,
+    }
+    for text, schema in lines.items():
+        view = schema_view(schema)
+        assert (view.is_short, view.line) == (True, text)
+    for schema in ({"minLength": 1}, {"$defs": {"a": True}}, {"properties": {"a": {}}}):
+        assert not schema_view(schema).is_short
+    assert SchemaView(Row("", "object", facts=(CLOSED, "x"))).is_short is False
+    assert Row("", "string", "text").is_plain is False
+
+
+@pytest.mark.parametrize(("count", "more"), [(100, ""), (101, " … (101 values)")])
+def test_many_values_of_an_enumeration_are_counted(count: int, more: str) -> None:
+    assert type_of({"enum": [*range(count)]}) == " | ".join(map(str, range(100))) + more
+    assert reference_name("other.json") == "as other.json"
+
+
+def test_what_is_too_deep_is_json() -> None:
+    def nested(depth: int) -> Row:
+        schema: dict[str, Any] = {"const": 1}
+        for _ in range(depth):
+            schema = {"properties": {"a": schema}}
+        row = schema_view(schema).root
+        while row.rows:
+            (row,) = row.rows
+        return row
+
+    assert nested(MAX_DEPTH - 1) == Row("a", "1")
+    assert nested(MAX_DEPTH) == Row("a", "a value", facts=('{"const": 1}',))
+
+
+# Texts
+
+
+@pytest.mark.parametrize(
+    ("text", "escaped"),
+    [
+        ("a-b_c 1.5 x: y.", "a-b_c 1.5 x: y."),
+        ("*a* _b_ #c -d 1) <x> a|b", "\\*a\\* \\_b\\_ \\#c \\-d 1\\) \\<x\\> a\\|b"),
+        ("e.g x:y", "e\\.g x\\:y"),
+    ],
+)
+def test_characters_with_a_meaning_are_escaped(text: str, escaped: str) -> None:
+    assert "".join(escaped_pieces(text)) == escaped
+    assert line(f" {text}\n") == escaped
+
+
+def test_code_has_a_fence_that_it_does_not_have() -> None:
+    assert [code(each) for each in ("a  b", "", "a`b", "`a", "a`", "a``b`c")] == ["`a b`", "` `", "``a`b``", "`` `a ``", "`` a` ``", "```a``b`c```"]  # fmt: skip
+    assert block("a\n```\n") == "````\na\n```\n````"
+    assert block("a``") == "```\na``\n```"
+    assert [longest_run(each) for each in ("", "`", "a``b`")] == [0, 1, 2]
+    assert readable("a\r\nb\rc\x00") == "a\nb\nc<U+0000>"
+
+
+# Clients
+
+
+def test_main_clients_are_first_and_settings_are_asked_for() -> None:
+    rows = [{"name": "A", "required": True}, {"name": "B", "required": True, "default": 1}, {"name": "C"}]
+    found = [*client_sections("demo", rows)]
+    assert [each.label for each in found][: len(MAIN)] == [label for label in MAIN if not CLIENTS[label].refusal]
+    assert [each.is_main for each in found] == [each.label in MAIN for each in found]
+    assert len({each.label for each in found}) == len(found)
+    assert all(CLIENTS[each.label].user and not CLIENTS[each.label].refusal for each in found)
+    for each in found:
+        assert "/path/to/demo.pyz" in each.entry
+        assert ["<A>" in each.entry, "<B>" in each.entry] in ([True, False], [False, False])
+    places = {label: [*places_of(CLIENTS[label])] for label in ("claude-desktop", "cursor")}
+    assert places["cursor"] == ["~/.cursor/mcp.json"]
+    assert [each.partition(": ")[0] for each in places["claude-desktop"]] == ["Linux", "macOS", "Windows"]

@@ -1,0 +1,205 @@
+"""The text of every export, of a plain server and of one with everything, compared with golden files; and its parts."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from mcpc.carriers.built_server import DeclaredSetting
+from mcpc.exports import EXPORTS, OVER_HTTP, Deployment, UnusableValueError, base_image
+from mcpc.exports.compose import image_tag, variable
+from mcpc.exports.deployment import chosen_minor
+from mcpc.exports.homebrew import class_name, homebrew, one_sentence, ruby_text
+from mcpc.exports.kubernetes import default_text, kubernetes
+from mcpc.exports.systemd import comment_text, systemd, unit_text
+from mcpc.exports.yaml_text import yaml_text
+from support.needs import ROOT
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+SETTINGS = (
+    DeclaredSetting("API_KEY", description="The key", required=True, secret=True),
+    DeclaredSetting("OTHER_KEY", title="Another key.", secret=True),
+    DeclaredSetting("UNITS", choices=("metric", 1), default="a$b", required=True),
+    DeclaredSetting("PLAIN", default=7),
+    DeclaredSetting("NEEDED", "number", required=True),
+    DeclaredSetting("FREE", "boolean"),
+)
+PLAIN = Deployment("demo", "1.0.0", homepage="https://h.org", url="https://u.org/d.pyz", digest="0" * 64)
+WHOLE = Deployment(
+    "My Server!",
+    "1.0 (beta)",
+    host="mcp.example.org",
+    image="registry.example.org/demo:1",
+    base="--platform=linux/amd64 python:3.12-slim",
+    path="/a/b",
+    replicas=4,
+    port=9000,
+    valkey=True,
+    upstreams=("10.0.0.1:80", "[::1]:81"),
+    settings=SETTINGS,
+    summary="Does 100 % of \\it.",
+    homepage="https://h.org/#x",
+    license="MIT",
+    url="https://u.org/my.pyz",
+    digest="f" * 64,
+    python="3.12",
+    project="servers/my server",
+)
+
+
+@pytest.mark.parametrize("kind", EXPORTS)
+@pytest.mark.parametrize("name", ["plain", "whole"])
+def test_an_export_is_exactly_this(
+    kind: str, name: str, golden: Callable[[Path, str], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in ("github_actions", "gitlab_ci"):
+        monkeypatch.setattr(sys.modules[f"mcpc.exports.{module}"], "__version__", "0.0.0")
+    text = EXPORTS[kind](PLAIN if name == "plain" else WHOLE)
+    golden(ROOT / f"tests/golden/exports/{kind}-{name}.txt", text)
+    assert kind in OVER_HTTP or "/mcp" not in text
+
+
+def test_replicas_may_grow_to_three_times_as_many_and_to_ten_at_least() -> None:
+    for replicas, most in ((3, 10), (4, 12)):
+        assert f"maxReplicas: {most}\n" in kubernetes(replace(PLAIN, replicas=replicas))
+    assert "# demo 1?2 on Kubernetes" in kubernetes(replace(PLAIN, version="1\x002"))
+    assert "app.kubernetes.io/version: unknown" in kubernetes(replace(PLAIN, version="()"))
+    assert f"app.kubernetes.io/version: {'v' * 63}\n" in kubernetes(replace(PLAIN, version="v" * 64))
+
+
+@pytest.mark.parametrize(
+    ("setting", "text"),
+    [
+        (DeclaredSetting("A"), "${A:-}"),
+        (DeclaredSetting("A", required=True), "${A:?set it in .env}"),
+        (DeclaredSetting("A", default="x y", required=True), "${A:-x y}"),
+        (DeclaredSetting("A", default=""), "${A:-}"),
+        (DeclaredSetting("A", default=False), "${A:-false}"),
+        (DeclaredSetting("A", default="a$b"), "a$$b"),
+        (DeclaredSetting("A", default="{x}"), "{x}"),
+        (DeclaredSetting("A", default="a\\b"), "a\\b"),
+    ],
+)
+def test_the_value_of_a_setting_in_compose(setting: DeclaredSetting, text: str) -> None:
+    assert variable(setting) == text
+
+
+def test_versions_are_tags_of_images() -> None:
+    assert [image_tag(each) for each in ("1.0+x", "-1-", "()", "9" * 129)] == ["1.0-x", "1", "latest", "9" * 128]
+
+
+UNFIT: list[dict[str, Any]] = [
+    {"host": "a" * 64},
+    {"host": ".".join(["a" * 63] * 4)},
+    {"path": "/" + "a" * 201},
+    {"image": "a" * 256},
+    {"url": "ftp://u.org"},
+    {"project": "../x"},
+    {"project": "/x"},
+    {"project": "a" * 202},
+    {"project": ""},
+    {"upstreams": ("a:1", "a:123456")},
+]
+FIT: list[dict[str, Any]] = [
+    {"host": "a" * 63},
+    {"host": ".".join(["a" * 63] * 3 + ["a" * 61])},
+    {"path": "/" + "a" * 200},
+    {"image": "a" * 255},
+    {"url": "https://u.org"},
+    {"project": "a/.b"},
+    {"project": "a" * 201},
+    {"upstreams": ("a:12345", "[::1]:1")},
+]
+
+
+def test_values_are_checked_at_their_limits() -> None:
+    for values in FIT:
+        assert replace(PLAIN, **values).checked() == replace(PLAIN, **values)
+    for values in UNFIT:
+        with pytest.raises(UnusableValueError):
+            replace(PLAIN, **values).checked()
+
+
+@pytest.mark.parametrize(
+    ("minor", "tags", "chosen"),
+    [
+        (12, [], 12),
+        (12, [("py3", "none")], 12),
+        (10, [("py3", "none")], 11),
+        (12, [("cp311", "cp311")], 11),
+        (12, [("cp311", "cp311"), ("cp312", "cp312")], 12),
+        (12, [("cp313", "cp313"), ("cp314", "cp314t")], 14),
+        (12, [("cp313", "abi3"), ("cp39", "abi3")], 13),
+        (13, [("cp312", "abi3")], 13),
+        (12, [("cp311", "cp311"), ("cp313", "abi3")], 11),
+        (12, [("cpx", "abi3"), ("cpx", "cp3")], 12),
+    ],
+)
+def test_the_python_that_loads_all_modules(minor: int, tags: list[tuple[str, str]], chosen: int) -> None:
+    assert chosen_minor(minor, tags) == chosen
+
+
+@pytest.mark.parametrize(
+    ("platforms", "image"),
+    [
+        ((), "python:3.12-slim"),
+        (("cp312-cp312-musllinux_1_2_x86_64", "cp312-cp312-manylinux_2_17_x86_64"), "--platform=linux/amd64 python:3.12-slim"),
+        (("cp312-cp312-musllinux_1_2_aarch64",), "--platform=linux/arm64 python:3.12-alpine"),
+        (("cp312-cp312-linux_x86_64", "cp312-cp312-linux_aarch64", "cp312-cp312-win_amd64"), "python:3.12-slim"),
+    ],
+)  # fmt: skip
+def test_the_image_is_for_the_machines_of_the_modules(platforms: tuple[str, ...], image: str) -> None:
+    assert base_image("3.12.1,3.11.2", platforms) == image
+    with pytest.raises(UnusableValueError, match="for macosx_11_0_arm64, win_amd64, but"):
+        base_image("3.12.1", ("cp312-cp312-win_amd64", "cp312-cp312-macosx_11_0_arm64"))
+
+
+def test_a_formula_needs_two_addresses() -> None:
+    for missing in ("url", "homepage"):
+        with pytest.raises(UnusableValueError, match=missing):
+            homebrew(replace(PLAIN, **{missing: ""}))
+    for text in ("a\nb", "a\x00"):
+        with pytest.raises(UnusableValueError):
+            ruby_text(text)
+    assert ruby_text('a"#{x}é') == '"a\\"\\#{x}é"'
+    assert "license" not in homebrew(replace(PLAIN, license="MIT OR x"))
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("Does  it.\nWell.", "Does it. Well"),
+        ("a" * 80, "a" * 80),
+        (f"{'a' * 70} {'b' * 10}", f"{'a' * 70}…"),
+        (f"{'a' * 40} {'b' * 37} {'c' * 10}", f"{'a' * 40} {'b' * 37}…"),
+        ("a" * 81, "a" * 79 + "…"),
+    ],
+)
+def test_a_description_is_short(text: str, line: str) -> None:
+    assert one_sentence(text) == line
+    assert [class_name(each) for each in ("my-server", "1st-x", "a")] == ["MyServer", "Mcp1stX", "A"]
+
+
+def test_texts_of_a_unit_are_one_printable_line() -> None:
+    assert comment_text(" a\n b \\\\") == "a b "
+    assert len(comment_text("a" * 501)) == 500
+    assert unit_text("50 % of \\x") == "50 %% of /x"
+    with pytest.raises(UnusableValueError):
+        unit_text("a\x00")
+    read = replace(PLAIN, settings=(DeclaredSetting("A", "file"),))
+    assert "ProtectHome=read-only\n" in systemd(read)
+    assert "ProtectHome=read-only\n" in systemd(replace(read, settings=(DeclaredSetting("A", "directory"),)))
+    assert "EnvironmentFile=-/etc/demo/settings.env\n" in systemd(read)
+    assert "settings.env" not in systemd(replace(PLAIN, settings=SETTINGS[:2]))
+
+
+def test_texts_of_several_lines_are_blocks() -> None:
+    assert yaml_text({"b": "x\ny", "a": "x", "on": ["yes", 1]}) == "b: |-\n  x\n  y\na: x\n'on':\n- 'yes'\n- 1\n"
+    assert yaml_text({"a": "w " * 60}).count("\n") == 2
+    assert [default_text(each) for each in SETTINGS[2:]] == ["a$b", "7", "", ""]
