@@ -13,7 +13,7 @@ from mcpc.cli.artifact import built_artifact
 from mcpc.cli.build_steps import atomic_write, output_path
 from mcpc.cli.built_contents import artifact_contents
 from mcpc.cli.evidence import read_artifact
-from mcpc.cli.licenses import licence_rows
+from mcpc.cli.licenses import licence_line, licence_rows
 from mcpc.cli.server_targets import (
     THIS_FOLDER,
     CommandWithServer,
@@ -99,4 +99,4 @@ def about_file(path: Path) -> Iterator[tuple[str, str]]:
     """Yield names and texts about a built file: its size, and the licences of what it contains."""
     yield "Size", f"{path.stat().st_size:,} bytes"
     for row in licence_rows(inner_bill(read_artifact(path))):
-        yield "Contains", f"{row['name']} {row['version']}: {row['licence'] or 'no licence is declared'}"
+        yield "Contains", licence_line(row)

@@ -32,8 +32,7 @@ def command(target: Path, texts: bool, output: str, **given: Any) -> None:
         click.echo(visible_json({"components": rows, **({"texts": named} if texts else {})}))
         return
     for row in rows:
-        name = " ".join(filter(None, (row["name"], row["version"])))
-        click.echo(visible(f"{name}: {row['licence'] or UNDECLARED}"))
+        click.echo(visible(licence_line(row)))
     for heading, text in found:
         click.echo(f"\n=== {visible(heading)}\n\n{text.rstrip()}")
 
@@ -48,3 +47,9 @@ def licence_rows(bill: dict[str, Any]) -> list[dict[str, str]]:
         }
         for component in bill["components"]
     ]
+
+
+def licence_line(row: dict[str, str]) -> str:
+    """Return the name, the version and the licence of a component in one line."""
+    name = " ".join(filter(None, (row["name"], row["version"])))
+    return f"{name}: {row['licence'] or UNDECLARED}"

@@ -221,4 +221,10 @@ def details_of(cause: str, found: dict[str, Any]) -> Iterator[str]:
             versions = f"{row['file'] or 'absent'} in the file, {row['project'] or 'absent'} in the project"
             yield f"    {row['name']}: {versions}"
     if cause in ("mcpc", "python"):
-        yield f"    built with {found['builtWith'][cause]}, rebuilt with {found['rebuiltWith'][cause]}"
+        built, rebuilt = (version_of(found[when][cause]) for when in ("builtWith", "rebuiltWith"))
+        yield f"    built with {built}, rebuilt with {rebuilt}"
+
+
+def version_of(fact: Any) -> str:
+    """Return the version that a fact about mcpc or Python has."""
+    return str(fact.get("bytecode") if isinstance(fact, dict) else fact)

@@ -376,6 +376,7 @@ def test_a_server_is_used_when_it_listens(
 
     def urlopen(url: str, timeout: float) -> Any:
         asked.append(url)
+        assert timeout == 5
         is_ready = ready.pop(0) if len(ready) > 1 else ready[0]
         if not is_ready:
             raise urllib.error.URLError("refused")
