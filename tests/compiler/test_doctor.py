@@ -6,6 +6,7 @@ import json
 import os
 import re
 import sys
+import tempfile
 import zipfile
 from dataclasses import dataclass, field
 from types import SimpleNamespace
@@ -29,6 +30,7 @@ from mcpc_runtime.clients.table import CLIENTS
 from support.artifact import build, mcpc
 from support.client_home import use_home
 from support.files import write_files
+from support.needs import ROOT
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -502,8 +504,21 @@ def failure_in_the_log_of_cursor(home: Home) -> None:
     )
 
 
+DETERMINISTIC = (check_environments, check_cache, check_temporary, check_file, check_clients, check_entries, check_logs)
+"""Checks whose whole report is the same on every machine: of the others only what is planted is compared."""
+
+
+def plain(found: list[Symptom], home: Home) -> str:
+    """Return a report without what differs between machines: the home, the Python, whether it lasts, and sizes."""
+    same = [symptom for symptom in found if "may be gone tomorrow" not in symptom.text]
+    shown = "".join(f"{line}\n" for each in same for line in text_lines(each, 10_000, has_colours=False))
+    shown = shown.replace(str(home.place), "HOME").replace(sys.executable, "PYTHON").replace(sys.prefix, "PREFIX")
+    shown = shown.replace("{}.{}".format(*sys.version_info[:2]), "3.N").replace(tempfile.gettempdir(), "TEMPORARY")
+    return re.sub(r"3\.N\.\d+", "3.N", re.sub(r"[\d.]+ MB", "N MB", shown))
+
+
 @pytest.mark.parametrize("name", FAULTS)
-def test_a_fault_is_named_with_its_next_step(name: str, home: Home) -> None:
+def test_a_fault_is_named_with_its_next_step(name: str, home: Home, golden: Callable[[Path, str], None]) -> None:
     plant, check, words = FAULTS[name]
     plant(home)
     home.checks = (check,)
@@ -511,6 +526,8 @@ def test_a_fault_is_named_with_its_next_step(name: str, home: Home) -> None:
     advice, _, quoted = advice.partition(" | ")
     found = home.examine()
     shown = "\n".join("\n".join(text_lines(symptom, 10_000, has_colours=False)) for symptom in found)
+    if check in DETERMINISTIC:
+        golden(ROOT / f"tests/golden/doctor/{name}.txt", plain(found, home))
     fits = [
         symptom
         for symptom in found
