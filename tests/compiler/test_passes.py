@@ -188,6 +188,12 @@ SCHEMAS = {
 }
 
 
+def test_at_most_50_arguments_of_a_tool_are_reported() -> None:
+    names = [f"r{number}" for number in range(51)]
+    wanted = bash(tool("x", json.dumps({"type": "object", "required": names})), tool("y", with_properties("", "z")))
+    assert [message.split("`")[1] for message in messages(wanted, "MCP156")] == [*names[:50], "z"]
+
+
 @pytest.mark.parametrize("case", SCHEMAS.values(), ids=SCHEMAS)
 def test_schemas(case: tuple[dict[str, str], tuple[str, ...]]) -> None:
     expect(case[0], *case[1])

@@ -120,14 +120,16 @@ def test_a_schema_that_is_wrong_itself_is_not_asked() -> None:
     assert places(checked(files)[1], files) == [("MCP110", *mark) for mark in marks]
 
 
-@pytest.mark.slow
-def test_a_schema_that_leads_everywhere_ends_the_question() -> None:
-    steps = {f"d{n}": {"anyOf": [{"$ref": f"#/$defs/d{n + 1}"}] * 2} for n in range(15)}
-    schema = {"$ref": "#/$defs/d0", "$defs": {**steps, "d15": {"type": "string"}}}
-    authority = jsonschema_oracle.ReferenceValidator(node_of(schema), DRAFT_2020_12)
-    assert authority.refusal("", "x") is None
-    with pytest.raises(jsonschema_oracle.TooLongError):
-        authority.refusal("", 1)
+def test_a_schema_that_leads_everywhere_ends_the_check_of_its_values(monkeypatch: pytest.MonkeyPatch) -> None:
+    steps = {f"d{n}": {"anyOf": [{"$ref": f"#/$defs/d{n + 1}"}] * 2} for n in range(5)}
+    defs = json.dumps({**steps, "d5": {"type": "string"}})
+    schema = given('"$ref": "#/$defs/d0", "examples": ["x", »1, 2]', f', "$defs": {defs}, "default": []')
+    files, marks = marked(project(schema))
+    refused = [("MCP121", "tools.json", 2), ("MCP122", "tools.json", 2), ("MCP122", "tools.json", 2)]
+    assert sorted(place[:3] for place in places(checked(files)[1], files)) == refused
+    monkeypatch.setattr(jsonschema_oracle, "MAX_REFERENCES", 60)
+    found = places(checked(files)[1], files)
+    assert [place for place in found if place[0] != "MCP121"] == [("MCP008", *mark) for mark in marks]
 
 
 class PanicException(BaseException):

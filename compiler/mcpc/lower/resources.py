@@ -13,6 +13,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from mcpc.definitions.handler_options import command_node, options_node
+from mcpc.definitions.media import APP, APP_SCHEME
 from mcpc.diagnostics import diagnose
 from mcpc.diagnostics.suggestions import quoted
 from mcpc.ir import Completion, ExternalHandler, FieldOrder, Resource, ResourceTemplate, RootFolder, StaticContents
@@ -264,8 +265,10 @@ def _file(named: Node, definition: Definition) -> Source | None:
 
 
 def _mime(node: Node, definition: Definition) -> str:
-    """Return the declared media type, or that of the file."""
+    """Return the declared media type, or that of user interfaces for one, or that of the file."""
     said, named = string_at(node, "mimeType"), member_of(node, "file", "string")
+    if not said and string_at(node, "uri").startswith(APP_SCHEME):
+        return APP
     source = _file(named, definition) if named is not None and not said else None
     return media_type(source.path, source.data) if source is not None else said
 

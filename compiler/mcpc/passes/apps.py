@@ -58,7 +58,7 @@ def _named(uri: Located, resources: dict[str, Resource]) -> Iterator[Diagnostic]
 
 def _of_resource(resource: Resource) -> Iterator[Diagnostic]:
     if resource.mime != APP:
-        span = resource.node.span_of("mimeType") or resource.span
+        span = resource.node.span_of("mimeType")
         yield diagnose("MCP138", span, f"unsupported user interface type `{resource.mime}`", f"`{APP}`", "leave it out")
     if resource.interface is not None:
         yield from _unknown_values(resource.interface, OF_RESOURCE)

@@ -50,7 +50,7 @@ def _in_shells(rows: Iterable[tuple[Source | None, list[HasHandler]]]) -> Diagno
 def _needs_shell(definition: HasHandler, source: Source | None) -> bool:
     handler = definition.handler
     if isinstance(handler, BashFunction):
-        return True
+        return bool(handler.file)  # a stand-in for a missing handler has no file
     if source is None or not isinstance(handler, (Executable, ExternalHandler)):
         return False
     return interpreter_of(source) in SHELLS or _is_run_by_bash(source)

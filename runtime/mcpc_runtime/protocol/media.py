@@ -61,8 +61,6 @@ BINARIES = {
     "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
     "zip": "application/zip",
 }
-APP_SCHEME, APP = "ui://", "text/html;profile=mcp-app"
-"""User interfaces (`io.modelcontextprotocol/ui`): the scheme of their URIs, and their only media type."""
 TEXT, BINARY = "text/plain", "application/octet-stream"
 
 

@@ -1,0 +1,78 @@
+"""What each pass reports of a project with the mistakes that it looks for: all places, texts and hints."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from mcpc.diagnostics.formats import render_text
+from mcpc.frontends import parse_project
+from mcpc.lower import lower
+from mcpc.passes import (
+    PASSES,
+    apps,
+    capabilities,
+    completions,
+    descriptions,
+    environment,
+    examples,
+    handlers,
+    headers,
+    hidden_characters,
+    models,
+    modules,
+    names,
+    platforms,
+    requires,
+    resources,
+    running,
+    schemas,
+    secrets,
+    unused,
+)
+from support.needs import ROOT
+from support.project_text import parse_project_text, tree_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+PROJECTS = sorted(path.stem for path in Path(__file__).with_name("projects").iterdir())
+CHECKS = {
+    "apps": apps.check_apps,
+    "capabilities": capabilities.check_capabilities,
+    "completions": completions.check_completions,
+    "descriptions": descriptions.check_descriptions,
+    "environment": environment.check_environment,
+    "examples": examples.check_examples,
+    "handlers": handlers.check_handlers,
+    "headers": headers.check_headers,
+    "hidden_characters": hidden_characters.check_hidden_characters,
+    "models": models.check_models,
+    "modules": modules.check_modules,
+    "names": names.check_names,
+    "platforms": platforms.check_platforms,
+    "requires": requires.check_requirements,
+    "resources": resources.check_uris,
+    "running": running.check_handler_options,
+    "schemas": schemas.check_schemas,
+    "secrets": secrets.check_secrets,
+}
+
+
+def test_every_pass_has_a_project() -> None:
+    assert {*PASSES} - {*CHECKS.values()} == {unused.check_unused}, "its own test gives it packages"
+    assert {name.partition("-")[0] for name in PROJECTS} == {*CHECKS}
+
+
+@pytest.mark.parametrize("name", PROJECTS)
+def test_the_report_of_a_pass(name: str, golden: Callable[[Path, str], None]) -> None:
+    project = parse_project_text((Path(__file__).parent / "projects" / f"{name}.txt").read_text("utf-8"))
+    tree = tree_of(project.faulty)
+    definition, _ = parse_project(tree, project.options)
+    assert definition is not None
+    server, problems = lower(definition, project.options)
+    assert server is not None, problems
+    report = render_text(CHECKS[name.partition("-")[0]](server), tree.files, colour=False)
+    golden(ROOT / "tests/golden/passes" / f"{name}.txt", report)
