@@ -27,6 +27,7 @@ MAX_LINES = 200
 """At most so many lines behind the cursor are looked at."""
 BEFORE = re.compile(r"(?:.*(?::(?:\s+|$)|,\s+|[\[{]\s*|\s-(?:\s+|$))|\s*-(?:\s+|$)|\s*)")
 QUOTED = re.compile(r"""(?:(?<=[\s\[{,])|^)(?:"(?:[^"\\]|\\.)*"?|'(?:[^']|'')*'?)""")
+COMMENT = re.compile(r"(?:^|\s)#")
 PLAIN = re.compile(r"[^,\[\]{}#\n]*?(?=\s*(?:[,\]}\r\n]|\Z|:(?:\s|\Z)|\s#))")
 KEY = re.compile(r"""("(?:[^"\\]|\\.)*"|'(?:[^']|'')*'|[^\s#\-'"\[{][^\r\n]*?)\s*:(?:\s|\Z)""")
 OPENING = re.compile(r"\A\ufeff?---[ \t]*\r?\n")
@@ -35,7 +36,7 @@ CLOSING = re.compile(r"^---[ \t]*\r?$", re.MULTILINE)
 
 def cursor_in_yaml(text: str, offset: int) -> Cursor | None:
     """Return where a cursor is; None where neither a key nor a value can be written."""
-    if offset > MAX_CHARACTERS:
+    if offset > MAX_CHARACTERS or _is_in_comment(text[text.rfind("\n", 0, offset) + 1 : offset]):
         return None
     start, end = token_at(text, offset)
     found = _found(text, start, end)
@@ -43,6 +44,11 @@ def cursor_in_yaml(text: str, offset: int) -> Cursor | None:
         return None
     lead = " " if start == end and text[start - 1 : start] in (":", "-") else ""
     return replace(found, start=start, end=end, has_colon=text[end:].lstrip(" \t")[:1] == ":", lead=lead)
+
+
+def _is_in_comment(line: str) -> bool:
+    """Tell whether a comment has begun in the beginning of a line."""
+    return COMMENT.search(QUOTED.sub('""', line)) is not None
 
 
 def _found(text: str, start: int, end: int) -> Cursor | None:
