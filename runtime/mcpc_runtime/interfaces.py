@@ -97,6 +97,8 @@ class ClientChannel(Protocol):
 class ReactorInterface(Protocol):
     """Calls back when a descriptor is ready or a timer is due: a poll loop, or an event loop."""
 
+    clock: Callable[[], float]
+
     def watch(self, descriptor: int, events: int, callback: Callable[[], None]) -> None:
         """Call `callback` when `descriptor` is ready or at its end."""
 

@@ -12,18 +12,13 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 from urllib.request import urlopen
 
+from support.ports import reserved_port
+
 if TYPE_CHECKING:
     from pathlib import Path
 
 STORE = next((name for name in ("valkey-server", "redis-server") if shutil.which(name)), "")
 START_SECONDS = 20
-
-
-def free_port() -> int:
-    """A port nobody uses now."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 def wait_for(address: str, seconds: float = START_SECONDS) -> None:
@@ -44,10 +39,10 @@ class Fleet:
     def __init__(self, archive: Path, folder: Path, count: int = 3) -> None:
         self.archive = archive
         self.folder = folder
-        self.ports = [free_port() for _ in range(count)]
+        self.ports = [reserved_port() for _ in range(count)]
         self.replicas: list[subprocess.Popen[bytes]] = []
         self.others: list[subprocess.Popen[bytes]] = []
-        self.store_port, self.port = free_port(), free_port()
+        self.store_port, self.port = reserved_port(), reserved_port()
         self.keys = folder / "keys"
         self.url = f"http://127.0.0.1:{self.port}/mcp"
 

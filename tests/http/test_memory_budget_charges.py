@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import json
-import time
-import urllib.request
-from re import MULTILINE, search
 from typing import TYPE_CHECKING
 
 import pytest
 
 from support.artifact import build
 from support.knocks import LEGACY, request
+from support.processes import until
 from support.serving import served
-from support.slack import slack
-from support.tenants import TOKENS, A, Tenant, write_project
+from support.tenants import TOKENS, A, Tenant, gauge, write_project
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from support.serving import Served
 
@@ -43,19 +41,7 @@ def a(server: Served) -> Iterator[Tenant]:
 
 def charged(server: Served) -> int:
     """Return how many bytes are charged, but for this very request."""
-    asked = urllib.request.Request(f"{server.root}/metrics", headers={"authorization": f"Bearer {A}"})
-    with urllib.request.urlopen(asked, timeout=30) as answer:
-        found = search(r"^mcpc_memory_charged_bytes (\d+)$", answer.read().decode(), MULTILINE)
-    assert found is not None
-    return int(found[1])
-
-
-def is_released(server: Served, before: int) -> bool:
-    """Wait until no more is charged than before."""
-    until = time.monotonic() + 5 * slack()
-    while charged(server) > before and time.monotonic() < until:
-        time.sleep(0.05)
-    return charged(server) <= before
+    return gauge(server, "mcpc_memory_charged_bytes ")
 
 
 @pytest.mark.parametrize("tool", ["quick", "echo"])
@@ -64,34 +50,38 @@ def test_a_large_answer_is_charged_no_longer_when_it_is_sent(server: Served, a: 
     before = charged(server)
     for _ in range(20):
         assert len(a.call(tool, text="x" * SIZE)) == SIZE
-    assert is_released(server, before)
+    until(lambda: charged(server) <= before)
 
 
 @pytest.mark.parametrize("accept", ["application/json", "application/json, text/event-stream"])
-def test_an_answer_whose_client_has_left_is_not_charged(server: Served, a: Tenant, accept: str) -> None:
+def test_an_answer_whose_client_has_left_is_not_charged(server: Served, a: Tenant, accept: str, tmp_path: Path) -> None:
     a.initialize()
-    before = charged(server)
-    body = json.dumps(request("tools/call", {"name": "late", "arguments": {"number": 10 * SIZE}})).encode()
+    before, ended = charged(server), 'mcpc_calls_total{kind="tool",name="late"'
+    calls = gauge(server, ended)
     session = {"mcp-protocol-version": LEGACY, "mcp-session-id": a.session, "accept": accept}
-    for _ in range(3):
+    for number in range(3):
+        gate = tmp_path / str(number)
+        arguments = {"number": 10 * SIZE, "gate": str(gate)}
         connection = a.connection()
+        body = json.dumps(request("tools/call", {"name": "late", "arguments": arguments}))
         connection.request("POST", "/mcp", body, {**a.headers(), **session})
-        time.sleep(0.15)
+        until((tmp_path / f"{number}.begun").exists)
         connection.close()
-    time.sleep(0.5)
-    assert is_released(server, before)
+        gate.touch()
+    until(lambda: gauge(server, ended) == calls + 3)
+    until(lambda: charged(server) <= before)
 
 
-def test_a_body_is_charged_once_while_its_call_runs(server: Served, a: Tenant) -> None:
+def test_a_body_is_charged_once_while_its_call_runs(server: Served, a: Tenant, tmp_path: Path) -> None:
     """To its principal, and no longer to the connection that brought it."""
     before = charged(server)
-    body = a.raw("tools/call", {"name": "late", "arguments": {"number": 1, "more": "x" * SIZE}})
+    arguments = {"number": 1, "more": "x" * SIZE, "gate": str(tmp_path / "gate")}
+    body = a.raw("tools/call", {"name": "late", "arguments": arguments})
     connection = a.connect()
     connection.sendall(body[:-20_000])
-    time.sleep(0.1)
+    until(lambda: charged(server) > before + SIZE // 2)
     connection.sendall(body[-20_000:])
-    time.sleep(0.15)
-    during = charged(server) - before
+    until((tmp_path / "gate.begun").exists)
+    assert SIZE < charged(server) - before <= 5 * SIZE
     connection.close()
-    assert during <= 5 * SIZE
-    assert is_released(server, before)
+    until(lambda: charged(server) <= before)

@@ -14,6 +14,7 @@ import sys
 import threading
 import time
 from contextlib import ExitStack, closing, contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -25,7 +26,6 @@ from support.serving import served
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from pathlib import Path
 
     from support.serving import Served
 
@@ -33,13 +33,15 @@ ANN, BOB, EVE = "the-token-of-ann-0123456789", "the-token-of-bob-0123456789", "t
 STAMP = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z "
 PATIENCE = 30.0
 HANDLERS = """
-import time
+import os, time
 
 def read_a(**given):
     return "read"
 
 def slow(**given):
-    time.sleep(3)
+    open(os.environ["GATE"] + ".begun", "w").close()
+    while not os.path.exists(os.environ["GATE"]):
+        time.sleep(0.01)
     return "slow"
 """
 
@@ -107,8 +109,26 @@ def secret(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def guarded(artifact: Path, secret: Path) -> Iterator[Served]:
-    with served(artifact, "--token-file", str(secret), "--metrics") as server:
+def gate(tmp_path: Path) -> Path:
+    """The file that ends the calls of `slow`; another beside it tells that one has begun."""
+    return tmp_path / "gate"
+
+
+@contextmanager
+def slow_call(server: Served, gate: Path, token: str = "") -> Iterator[list[int]]:
+    """Have a call run within the block; at its end, let it end, and put the status of its answer into the list."""
+    statuses: list[int] = []
+    caller = threading.Thread(target=lambda: statuses.append(call(server, "slow", token)[0]))
+    caller.start()
+    until(Path(f"{gate}.begun").exists, "it runs")
+    yield statuses
+    gate.touch()
+    caller.join()
+
+
+@pytest.fixture
+def guarded(artifact: Path, secret: Path, gate: Path) -> Iterator[Served]:
+    with served(artifact, "--token-file", str(secret), "--metrics", environment={"GATE": str(gate)}) as server:
         yield server
 
 
@@ -234,18 +254,14 @@ def test_a_token_file_that_became_invalid_changes_nothing_and_is_told_once(
     until(lambda: call(guarded, token=EVE)[0] == 200, "a file that was corrected is read")
 
 
-def test_sighup_reads_tokens_and_ends_nothing(guarded: Served, secret: Path) -> None:
-    answers: list[int] = []
-    caller = threading.Thread(target=lambda: answers.append(call(guarded, "slow", ANN)[0]))
-    caller.start()
-    time.sleep(0.5)
-    for _ in range(3):
-        guarded.process.send_signal(signal.SIGHUP)
-        time.sleep(0.2)
-    caller.join()
-    assert answers == [200], "a call under way is not touched"
+def test_sighup_reads_tokens_and_ends_nothing(guarded: Served, secret: Path, gate: Path) -> None:
+    told = f"{secret} was read again: 2 tokens, 0 new, 0 removed"
+    with slow_call(guarded, gate, ANN) as statuses:
+        for count in (1, 2, 3):
+            guarded.process.send_signal(signal.SIGHUP)
+            until(lambda count=count: lines(guarded).count(told) == count, "it is told")
+    assert statuses == [200], "a call under way is not touched"
     assert guarded.process.poll() is None and call(guarded, token=ANN)[0] == 200
-    until(lambda: f"{secret} was read again: 2 tokens, 0 new, 0 removed" in lines(guarded), "it is told")
 
 
 def test_sighup_without_a_token_file_says_that_there_is_nothing_to_read(artifact: Path) -> None:
@@ -255,14 +271,12 @@ def test_sighup_without_a_token_file_says_that_there_is_nothing_to_read(artifact
         assert call(server)[0] == 200
 
 
-def test_stopping_says_what_is_under_way_and_that_it_stopped(artifact: Path) -> None:
-    with served(artifact) as server:
+def test_stopping_says_what_is_under_way_and_that_it_stopped(artifact: Path, gate: Path) -> None:
+    with served(artifact, environment={"GATE": str(gate)}) as server:
         assert call(server)[0] == 200
-        caller = threading.Thread(target=call, args=(server, "slow"))
-        caller.start()
-        time.sleep(0.5)
-        server.process.terminate()
-        caller.join()
+        with slow_call(server, gate):
+            server.process.terminate()
+            until(lambda: lines(server, "stopping"), "it is told")
         server.process.wait(PATIENCE)
         assert lines(server) == ["stopping, 1 call under way: slow; they have 10 s", "stopped"]
 
@@ -320,8 +334,10 @@ def logged(log: Path, count: int) -> list[dict[str, Any]]:
 
 @pytest.mark.slow
 def test_the_call_log_says_who_from_where_and_which_request(artifact: Path, secret: Path, tmp_path: Path) -> None:
-    log = tmp_path / "calls.jsonl"
-    with served(artifact, "--token-file", str(secret), environment={"MCPC_CALL_LOG": str(log)}) as server:
+    log, gate = tmp_path / "calls.jsonl", tmp_path / "gate"
+    gate.touch()
+    variables = {"MCPC_CALL_LOG": str(log), "GATE": str(gate)}
+    with served(artifact, "--token-file", str(secret), environment=variables) as server:
         assert call(server, token=ANN, identifier=7)[0] == 200
         assert call(server, token=BOB, identifier="x" * 1000)[0] == 200
         assert call(server, "slow", ANN, 8)[0] == 200

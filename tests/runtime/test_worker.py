@@ -17,6 +17,7 @@ from mcpc_runtime.handlers.python.worker.frames import ReplyWriter
 from mcpc_runtime.handlers.runner_context import RunnerContext
 from mcpc_runtime.platforms.posix import system_features as ways
 from mcpc_runtime.platforms.reactor import Reactor
+from support.clocks import Clock
 from support.processes import is_alive, stop_process
 
 HANDLERS = """
@@ -52,6 +53,7 @@ def crash(): ctypes.string_at(0)
 def handle(): signal.signal(signal.SIGTERM, signal.SIG_IGN)
 def hold(seconds, holding=None): pathlib.Path(holding or os.devnull).touch(); ctypes.PyDLL(None).usleep(int(seconds * 1000000)); return os.getpid()
 def hold_and_die(seconds, holding): pathlib.Path(holding).touch(); ctypes.PyDLL(None).usleep(int(seconds * 1000000)); os._exit(7)
+def told(): return "told" in ran
 def count(value): ran.append(value); return len(ran)
 def spin(seconds):
     end = time.monotonic() + seconds
@@ -84,7 +86,7 @@ async def broken_task():
 def say(ctx, later=False):
     ctx.info("one"); ctx.warning({"two": 2}, "mine"); ctx.report_progress(1, 2, "half"); ctx.progress(2)
     if later:
-        threading.Thread(target=lambda: (time.sleep(0.1), ctx.info("too late"))).start()
+        threading.Thread(target=lambda: (time.sleep(0.1), ctx.info("too late"), ran.append("told"))).start()
     return [ctx.tool, ctx.meta, ctx.cancelled, hasattr(ctx, "request_id")]
 async def say_async(ctx):
     await ctx.info("one"); await ctx.report_progress(1)
@@ -118,7 +120,8 @@ class Server:
         (folder / "handlers/broken.py").write_text("import nothing_of_this_name\n")
         runtime = Path(worker.__file__).parents[2]
         (folder / "mcpc_runtime").symlink_to(runtime)
-        self.reactor = Reactor()
+        self.clock = Clock()
+        self.reactor = Reactor(self.clock)
         index = {"environments": ((False, ()), (True, ()))}
         self.host = RunnerContext(
             self.reactor, SimpleNamespace(hooks=lambda name: (), archive=str(folder), index=index)
@@ -152,8 +155,10 @@ class Server:
             self.reactor.turn()
 
     def pass_time(self, seconds: float) -> None:
-        end = time.monotonic() + seconds
-        self.wait(lambda: time.monotonic() > end)
+        """Put the clock forward, and do in one turn what is due then."""
+        self.clock.ahead += seconds
+        self.reactor.after(0, lambda: None)
+        self.reactor.turn()
 
 
 def descriptors() -> set[str]:
@@ -299,31 +304,36 @@ def test_a_stopped_call_is_not_reported(server: Server, function: str) -> None:
 @pytest.mark.parametrize("function", ["spin", "soon", "watch", "ask", "ask_async", "say_for_ever"])
 @pytest.mark.sampled(6)
 def test_a_stopped_call_ends_and_the_worker_stays(each_way: Server, function: str, monkeypatch) -> None:
-    monkeypatch.setattr(client, "STOP_SECONDS", 1.0)
+    monkeypatch.setattr(client, "STOP_SECONDS", 1000.0)
+    monkeypatch.setattr(client, "ALIVE_SECONDS", 1000.0)
     first = each_way.value("process")
     context = "ctx" if function in ("watch", "ask", "ask_async", "say_for_ever") else ""
     arguments = {"seconds": 60} if function in ("spin", "soon") else {"name": "x"} if "ask" in function else {}
     jobs = [each_way.start(function, arguments, pytest.fail, context=context) for _ in range(3)]
-    each_way.pass_time(0.2)
+    each_way.value("process")  # the others have begun before
     for job in jobs:
         each_way.runner.stop(job)
     each_way.wait(lambda: not each_way.runner._pools[0].workers[0]._jobs)
-    each_way.pass_time(client.STOP_SECONDS + 0.2)
-    assert each_way.value("process") == first
+    for seconds in (client.STOP_SECONDS, client.ALIVE_SECONDS):
+        each_way.pass_time(seconds)
+        assert each_way.value("process") == first
 
 
 def test_a_worker_that_answered_is_not_ended_because_it_is_asked_again(server: Server, monkeypatch) -> None:
     """Whether it lives is asked after each call that was stopped; each question has an answer of its own."""
-    monkeypatch.setattr(client, "STOP_SECONDS", 0.1)
-    monkeypatch.setattr(client, "ALIVE_SECONDS", 0.5)
-    first = server.value("process")
+    monkeypatch.setattr(client, "STOP_SECONDS", 1000.0)
+    monkeypatch.setattr(client, "ALIVE_SECONDS", 2000.0)
     jobs = [server.start("soon", {"seconds": 60}, pytest.fail) for _ in range(2)]
-    server.pass_time(0.1)
+    first = server.value("process")
+    worker = server.runner._pools[0].workers[0]
     server.runner.stop(jobs[0])
-    server.pass_time(0.4)
+    server.wait(lambda: len(worker._jobs) == 1)
+    server.pass_time(1000)
+    assert server.value("process") == first  # after what answers the question
+    server.pass_time(500)
     server.runner.stop(jobs[1])
-    time.sleep(0.3)  # so that the second question and the look for the first answer come in one turn
-    server.pass_time(0.1)
+    server.wait(lambda: not worker._jobs)
+    server.pass_time(2000)  # the second question and the look for the first answer come in one turn
     assert server.value("process") == first
 
 
@@ -347,13 +357,15 @@ def test_calls_that_are_stopped_before_they_begin_never_do(each_way: Server) -> 
 @pytest.mark.parametrize("function", ["slow", "stubborn"])
 @pytest.mark.sampled(6)
 def test_a_call_that_does_not_end_loses_its_worker(each_way: Server, function: str, monkeypatch) -> None:
-    monkeypatch.setattr(client, "STOP_SECONDS", 0.5)
+    monkeypatch.setattr(client, "STOP_SECONDS", 1000.0)
+    monkeypatch.setattr(client, "ALIVE_SECONDS", 1000.0)
     first = each_way.value("process")
     beside: list[FunctionResult] = []
     stuck = each_way.start(function, {"seconds": 60}, pytest.fail)
     each_way.start("slow", {"seconds": 2.5}, beside.append)
-    each_way.pass_time(0.2)
+    each_way.value("process")  # the others have begun before
     each_way.runner.stop(stuck)
+    each_way.pass_time(client.STOP_SECONDS)
     each_way.wait(lambda: each_way.runner._pools[0].leaving)
     assert each_way.value("process") != first
     assert is_alive(first)
@@ -445,7 +457,8 @@ def test_what_a_handler_says_comes_in_order_and_never_after_its_answer(server: S
     (returned,) = server.run(("say", {"later": True}), **more)
     assert returned.value == ["teller", {"m": 1}, False, False]
     assert server.notes == SAID
-    server.pass_time(0.3)
+    while not server.value("told"):
+        time.sleep(0.01)
     assert server.notes == SAID
     assert server.run(("say_async", {}), **more)[0].value == "teller"
     assert server.notes[4:] == [SAID[0], {"progress": 1}]

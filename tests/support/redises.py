@@ -11,6 +11,7 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from support.needs import lacking
+from support.ports import reserved_port
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,9 +31,7 @@ class RedisServer:
             lacking("neither valkey-server nor redis-server is installed (`make deps` says how to get one)")
         folder.mkdir(parents=True, exist_ok=True)
         self.folder = folder
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            self.port = probe.getsockname()[1]
+        self.port = reserved_port()
         self.url = f"redis://:{PASSWORD}@127.0.0.1:{self.port}/0"
         self._process: subprocess.Popen[bytes] | None = None
         self.start()

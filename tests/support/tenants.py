@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import multiprocessing
 import select
+import urllib.request
 from contextlib import contextmanager
 from http.client import HTTPConnection, HTTPResponse
 from typing import TYPE_CHECKING, Any
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     import socket
     from collections.abc import Iterator
     from pathlib import Path
+
+    from support.serving import Served
 
 TASKS = "io.modelcontextprotocol/tasks"
 TOKENS = "a token-of-tenant-a;b token-of-tenant-b;b only-echo-of-tenant-b echo"
@@ -34,7 +37,7 @@ TOOLS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "job": (NUMBER, TASK), "speak": (NUMBER, {}), "change": (TEXT, {}), "late": (NUMBER, {}),
 }  # fmt: skip
 PYTHON = '''
-import time
+import os, time
 from mcpc import Context
 
 def echo(text=""): return text
@@ -46,16 +49,18 @@ def speak(ctx: Context, number=0):
     """Say something first, so that the answer is an event, and then an answer of so many characters."""
     ctx.report_progress(1, 2)
     return "x" * int(number)
-def late(number=0):
-    """Answer with so many characters, after a moment."""
-    time.sleep(0.4); return "x" * int(number)
+def late(number=0, gate=None, **more):
+    """Answer with so many characters, when there is a file; another beside it tells that the call has begun."""
+    open(gate + ".begun", "w").close()
+    while not os.path.exists(gate): time.sleep(0.01)
+    return "x" * int(number)
 def change(ctx: Context, text=""):
     ctx.resource_updated(text)
     return "changed"
 '''
 BASH = """
 tool_say() { printf 'said'; }
-tool_rest() { sleep 60; }
+tool_rest() { sleep 600; }
 """
 WATCHED = "sample://text"
 RESOURCE = {"uri": WATCHED, "name": "text", "description": "A text.", "text": "A text.", "mimeType": "text/plain"}
@@ -189,10 +194,18 @@ class Tenant:
         return connection, connection.getresponse()
 
 
+def gauge(server: Served, name: str) -> int:
+    """Return the sum of a metric's samples, whose names and labels begin like this."""
+    asked = urllib.request.Request(f"{server.root}/metrics", headers={"authorization": f"Bearer {A}"})
+    with urllib.request.urlopen(asked, timeout=PATIENCE) as answer:
+        lines = answer.read().decode().splitlines()
+    return sum(int(float(line.rpartition(" ")[2])) for line in lines if line.startswith(name))
+
+
 @contextmanager
 def slow_calls(tenant: Tenant, kind: str, count: int) -> Iterator[None]:
     """Have a tenant make so many calls that take long, for the time of the block."""
-    arguments = {} if kind == "Bash" else {"number": 60}
+    arguments = {} if kind == "Bash" else {"number": 600}
     sockets = [tenant.begin(SLOW[kind], **arguments) for _ in range(count)]
     try:
         yield

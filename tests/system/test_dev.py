@@ -9,7 +9,6 @@ import re
 import select
 import shutil
 import signal
-import socket
 import struct
 import subprocess
 import sys
@@ -29,6 +28,7 @@ from mcp import Client, StdioServerParameters
 
 from support.artifact import SOURCES, mcpc, with_bytecode
 from support.needs import needs
+from support.ports import reserved_port
 from support.processes import is_alive, of_process
 from support.slack import slack
 from support.talking import META
@@ -768,7 +768,7 @@ def test_an_address_that_is_none_is_refused(project: Path, address: str) -> None
 
 @pytest.mark.slow
 def test_over_http_each_build_has_the_same_port(project: Path) -> None:
-    port = free_port()
+    port = reserved_port()
     with dev(project, "--http", str(port)) as talk:
         over_http(port, "one")
         (project / "tools.py").write_text("def broken(:\n")
@@ -791,17 +791,11 @@ def test_over_http_a_project_without_tools_is_served(project: Path) -> None:
     (project / "server.json").write_text('{"serverInfo": {"name": "dev", "version": "1"}}')
     prompt = 'from mcpc import prompt\n\n\n@prompt\ndef asks() -> str:\n    """Ask."""\n    return "please"\n'
     (project / "prompts.py").write_text(prompt)
-    with dev(project, "--http", str(free_port())) as talk:
+    with dev(project, "--http", str(reserved_port())) as talk:
         talk.wait_for(" s: 0 tools, 1 prompt\n")
         talk.wait_for("serving http://")
         talk.process.terminate()
         assert talk.process.wait(patience()) == 128 + signal.SIGTERM
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 def over_http(port: int, word: str) -> None:

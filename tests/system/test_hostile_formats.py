@@ -13,7 +13,6 @@ import re
 import resource
 import subprocess
 import sys
-import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -98,12 +97,11 @@ def judge(project: Project, folder: Path) -> int:
     """Build a project, and hold what came of it against everything this module promises."""
     place = hostile_formats.write(project, folder / "project")
     target = folder / "server.pyz"
-    used, had, began = processor(), memory(), time.monotonic()
+    used, had = processor(), memory()
     words = ["build", str(place), "-o", str(target), *project.options]
     done = CliRunner().invoke(cli, words, catch_exceptions=False)
     spent = processor() - used
     assert spent < SECONDS, f"building took {spent:.1f} s of the processor"
-    assert time.monotonic() - began < 6 * SECONDS
     assert memory() == had or memory() < MEMORY  # other tests of this process may have had more before
     said = done.stdout + done.stderr
     assert "Traceback" not in said and "internal error" not in said, said

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from functools import partial
 from math import inf, isnan
-from time import monotonic
 
 from mcpc_runtime.platforms import system
 from mcpc_runtime.protocol import task_state
@@ -70,7 +69,7 @@ class Leases:
 
     def _arm(self, seconds: float) -> None:
         """Set the timer to `seconds` from now, unless it is due earlier."""
-        due = monotonic() + seconds
+        due = self._reactor.clock() + seconds
         if due < self._due:
             self._due = due
             self._armed += 1
@@ -80,7 +79,7 @@ class Leases:
         """Renew leases, scan for tasks without an owner, and read changes by other servers."""
         if number != self._armed:
             return
-        now, self._due = monotonic(), inf
+        now, self._due = self._reactor.clock(), inf
         if self._owned:
             self._arm_soon()
         else:
@@ -153,7 +152,7 @@ class Leases:
     def _take(self, identifier: str, principal: str) -> None:
         """Take over a task, unless another server is quicker."""
         self._owned.places.take(principal)
-        until = monotonic() + self.safe
+        until = self._reactor.clock() + self.safe
 
         def step(task: Task, now: int) -> Task:
             return task_state.acquire(task, self.owner, now + self.milliseconds, now)

@@ -6,7 +6,6 @@ All of this runs on the main thread; the store thread runs the operations on the
 from __future__ import annotations
 
 from contextlib import suppress
-from time import monotonic
 
 from mcpc_runtime.operator_log import log_line
 from mcpc_runtime.platforms import system
@@ -80,7 +79,7 @@ class TaskManager:
             task.owner, task.fence, task.begun = self._leases.owner, 1, True
             self._owned.places.take(task.principal)
         stored = stored_call(call)
-        until = monotonic() + self._leases.safe
+        until = self._reactor.clock() + self._leases.safe
 
         def add(store: Store) -> Task:
             task.created = task.updated = store.now()

@@ -6,7 +6,6 @@ Storing a change of a running task is retried until it succeeds, or until anothe
 from __future__ import annotations
 
 from functools import partial
-from time import monotonic
 
 from mcpc_runtime.concurrency.fair_shares import TIMES_FREE, SharedPool
 from mcpc_runtime.protocol import task_state
@@ -98,7 +97,7 @@ class OwnedTasks:
 
     def begin(self, task: Task, stored: StoredCall, until: float) -> None:
         """Run a task that this server now owns; return it to the store if its lease may have expired meanwhile."""
-        if monotonic() >= until:
+        if self._reactor.clock() >= until:
             self._give_back(task)
             return
         call = restore_call(self._driver.image, task, stored)

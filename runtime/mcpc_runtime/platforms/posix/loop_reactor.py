@@ -20,6 +20,7 @@ class LoopReactor:
 
     def __init__(self, run: Callable[[Callable[[], None]], None]) -> None:
         self._loop = get_running_loop()
+        self.clock = self._loop.time
         self._run = run
         self._watched: dict[int, int] = {}
 

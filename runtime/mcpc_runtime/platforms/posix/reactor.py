@@ -28,10 +28,11 @@ WRITABLE = POLLOUT
 class Reactor:
     """A poll loop.  A callback is called whenever its descriptor is ready, until it is forgotten.
 
-    A turn costs O(descriptors watched) in the kernel; a timer O(log timers).
+    A turn costs O(descriptors watched) in the kernel; a timer O(log timers).  `clock` says when a timer is due.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, clock: Callable[[], float] = monotonic) -> None:
+        self.clock = clock
         self._poll = new_poll()
         self._callbacks: dict[int, Callable[[], None]] = {}
         self._timers: list[tuple[float, int, Callable[[], None]]] = []
@@ -54,14 +55,14 @@ class Reactor:
     def after(self, seconds: float, callback: Callable[[], None]) -> None:
         """Call `callback` once, `seconds` from now."""
         self._number += 1
-        heappush(self._timers, (monotonic() + seconds, self._number, callback))
+        heappush(self._timers, (self.clock() + seconds, self._number, callback))
         self.wake()
 
     def turn(self, lock: LockType | None = None) -> None:
         """Wait until a descriptor is ready or a timer due, and call its callback; `lock` is released while waiting."""
         timeout = None
         if self._timers:
-            timeout = max(0, int((self._timers[0][0] - monotonic()) * 1000) + 1)
+            timeout = max(0, int((self._timers[0][0] - self.clock()) * 1000) + 1)
         ready = self._spin() if self._spin_until and lock is None else []
         if not ready:
             ready = self._poll.poll(timeout) if lock is None else self._wait(timeout, lock)
@@ -69,7 +70,7 @@ class Reactor:
             callback = self._callbacks.get(descriptor)
             if callback is not None:
                 callback()
-        while self._timers and self._timers[0][0] <= monotonic():
+        while self._timers and self._timers[0][0] <= self.clock():
             heappop(self._timers)[2]()
 
     def expect(self) -> None:

@@ -43,10 +43,11 @@ BELL = 1
 class Reactor:
     """A completion port.  A callback is called whenever its end is ready, until it is forgotten.
 
-    A turn costs O(ends watched); a timer O(log timers).
+    A turn costs O(ends watched); a timer O(log timers).  `clock` says when a timer is due.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, clock: Callable[[], float] = monotonic) -> None:
+        self.clock = clock
         self.port = CreateIoCompletionPort(INVALID_HANDLE_VALUE, 0, 0, 1)
         self._watched: dict[int, tuple[Any, int, Callable[[], None]]] = {}
         self._exits: dict[int, tuple[Overlapped, int, Callable[[], None]]] = {}
@@ -71,7 +72,7 @@ class Reactor:
     def after(self, seconds: float, callback: Callable[[], None]) -> None:
         """Call `callback` once, `seconds` from now."""
         self._number += 1
-        heappush(self._timers, (monotonic() + seconds, self._number, callback))
+        heappush(self._timers, (self.clock() + seconds, self._number, callback))
         self.wake()
 
     def when_ended(self, process: int, callback: Callable[[], None]) -> None:
@@ -84,7 +85,7 @@ class Reactor:
         """Wait until something is ready or due, and call its callback; `lock` is released while waiting."""
         timeout = FOREVER
         if self._timers:
-            timeout = max(0, int((self._timers[0][0] - monotonic()) * 1000) + 1)
+            timeout = max(0, int((self._timers[0][0] - self.clock()) * 1000) + 1)
         if self.is_ready():
             timeout = 0
         if lock is not None:
@@ -95,7 +96,7 @@ class Reactor:
             if lock is not None:
                 lock.acquire()
         self.settle(packet)
-        while self._timers and self._timers[0][0] <= monotonic():
+        while self._timers and self._timers[0][0] <= self.clock():
             heappop(self._timers)[2]()
 
     def is_ready(self) -> bool:

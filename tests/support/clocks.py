@@ -1,0 +1,16 @@
+"""A clock for what is handed one."""
+
+from __future__ import annotations
+
+import time
+
+
+class Clock:
+    """The machine's clock, which a test puts forward by `ahead` seconds."""
+
+    def __init__(self) -> None:
+        self.ahead = 0.0
+
+    def __call__(self) -> float:
+        """Return the seconds since some moment."""
+        return time.monotonic() + self.ahead
