@@ -38,9 +38,9 @@ import os, time
 def read_a(**given):
     return "read"
 
-def slow(**given):
-    open(os.environ["GATE"] + ".begun", "w").close()
-    while not os.path.exists(os.environ["GATE"]):
+def slow(gate):
+    open(gate + ".begun", "w").close()
+    while not os.path.exists(gate):
         time.sleep(0.01)
     return "slow"
 """
@@ -49,7 +49,8 @@ def slow(**given):
 @pytest.fixture(scope="module")
 def artifact(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("operated")
-    for name, text in {**project([tool("read_a"), tool("slow")]), "tools.py": HANDLERS}.items():
+    gated = {"type": "object", "properties": {"gate": {"type": "string"}}, "required": ["gate"]}
+    for name, text in {**project([tool("read_a"), tool("slow", gated)]), "tools.py": HANDLERS}.items():
         (folder / name).write_text(str(text))
     return build(folder, folder / "server.pyz", "--http")
 
@@ -69,9 +70,10 @@ def ask(server: Served, method: str, path: str, body: bytes = b"", **headers: st
 
 
 def call(
-    server: Served, name: str = "read_a", token: str = "", identifier: Any = 1, **headers: str
+    server: Served, name: str = "read_a", token: str = "", identifier: Any = 1, gate: object = None, **headers: str
 ) -> tuple[int, bytes]:
-    params = {"name": name, "arguments": {}, "_meta": {**MODERN, **({"traceparent": TRACE} if name == "slow" else {})}}
+    arguments, trace = ({"gate": str(gate)}, {"traceparent": TRACE}) if gate else ({}, {})
+    params = {"name": name, "arguments": arguments, "_meta": {**MODERN, **trace}}
     body = json.dumps({"jsonrpc": "2.0", "id": identifier, "method": "tools/call", "params": params}).encode()
     given = {"authorization": f"Bearer {token}"} if token else {}
     usual = {"content_type": "application/json", "accept": "application/json", "mcp_name": name}
@@ -118,7 +120,7 @@ def gate(tmp_path: Path) -> Path:
 def slow_call(server: Served, gate: Path, token: str = "") -> Iterator[list[int]]:
     """Have a call run within the block; at its end, let it end, and put the status of its answer into the list."""
     statuses: list[int] = []
-    caller = threading.Thread(target=lambda: statuses.append(call(server, "slow", token)[0]))
+    caller = threading.Thread(target=lambda: statuses.append(call(server, "slow", token, gate=gate)[0]))
     caller.start()
     until(Path(f"{gate}.begun").exists, "it runs")
     yield statuses
@@ -127,8 +129,8 @@ def slow_call(server: Served, gate: Path, token: str = "") -> Iterator[list[int]
 
 
 @pytest.fixture
-def guarded(artifact: Path, secret: Path, gate: Path) -> Iterator[Served]:
-    with served(artifact, "--token-file", str(secret), "--metrics", environment={"GATE": str(gate)}) as server:
+def guarded(artifact: Path, secret: Path) -> Iterator[Served]:
+    with served(artifact, "--token-file", str(secret), "--metrics") as server:
         yield server
 
 
@@ -272,7 +274,7 @@ def test_sighup_without_a_token_file_says_that_there_is_nothing_to_read(artifact
 
 
 def test_stopping_says_what_is_under_way_and_that_it_stopped(artifact: Path, gate: Path) -> None:
-    with served(artifact, environment={"GATE": str(gate)}) as server:
+    with served(artifact) as server:
         assert call(server)[0] == 200
         with slow_call(server, gate):
             server.process.terminate()
@@ -336,11 +338,10 @@ def logged(log: Path, count: int) -> list[dict[str, Any]]:
 def test_the_call_log_says_who_from_where_and_which_request(artifact: Path, secret: Path, tmp_path: Path) -> None:
     log, gate = tmp_path / "calls.jsonl", tmp_path / "gate"
     gate.touch()
-    variables = {"MCPC_CALL_LOG": str(log), "GATE": str(gate)}
-    with served(artifact, "--token-file", str(secret), environment=variables) as server:
+    with served(artifact, "--token-file", str(secret), environment={"MCPC_CALL_LOG": str(log)}) as server:
         assert call(server, token=ANN, identifier=7)[0] == 200
         assert call(server, token=BOB, identifier="x" * 1000)[0] == 200
-        assert call(server, "slow", ANN, 8)[0] == 200
+        assert call(server, "slow", ANN, 8, gate=gate)[0] == 200
         begin = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "c", "version": "1"}}
         headers = {"authorization": f"Bearer {ANN}", "content-type": "application/json", "accept": ACCEPTED}
         connection = http.client.HTTPConnection(urlsplit(server.url).netloc, timeout=PATIENCE)

@@ -678,11 +678,14 @@ def test_watching(server: Path, tmp_path: Path) -> None:
         talk.ask(4, "resources/unsubscribe", uri=uri)
         talk.ask(5, "resources/unsubscribe", uri="probe://watched")
         replace_text(file, "four")
-        time.sleep(1.5)
-        assert len(talk.updates()) == 5
-        assert talk.ask(6, "resources/subscribe", uri=uri)["result"] == {}
+        other = file.with_name("other.txt")
+        other.write_text("one")
+        assert talk.ask(6, "resources/subscribe", uri=f"file://{other}")["result"] == {}
+        replace_text(other, "two")  # is looked at later
+        until(lambda: talk.updates()[5:] == [f"file://{other}"])
+        assert talk.ask(7, "resources/subscribe", uri=uri)["result"] == {}
         replace_text(file, "five")
-        until(lambda: len(talk.updates()) == 6)
+        until(lambda: len(talk.updates()) == 7)
 
 
 def test_what_cannot_be_watched(server: Path, tmp_path: Path) -> None:
@@ -707,7 +710,6 @@ def test_watching_on_a_stream(server: Path, tmp_path: Path) -> None:
     with Talk(server, MCPBASH_RESOURCES_POLL_INTERVAL_SECS="1", MCP_RESOURCES_ROOTS=str(tmp_path)) as talk:
         talk.say(request(1, "subscriptions/listen", notifications={"resourceSubscriptions": [uri]}, _meta=META))
         until(lambda: talk.lines)
-        time.sleep(0.3)
         (tmp_path / "a").write_text("two")
         until(lambda: talk.updates() == [uri])
 

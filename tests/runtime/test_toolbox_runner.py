@@ -230,7 +230,7 @@ def test_a_call_is_told_that_it_was_cancelled(client: Client) -> None:
 def test_what_nobody_catches_is_told_and_ends_nothing(client: Client, tool: str, word: str) -> None:
     before = text(client.call("pid"))
     assert client.call(tool)["content"] == []
-    time.sleep(0.2)
+    client.call("sleeps", ms=50)  # longer than what throws waits
     assert text(client.call("pid")) == before
     assert word in client.end()
 

@@ -26,6 +26,8 @@ A, B, B_ONLY_ECHO = "token-of-tenant-a", "token-of-tenant-b", "only-echo-of-tena
 PATIENCE = 60.0
 TEXT = {"type": "object", "properties": {"text": {"type": "string"}}}
 NUMBER = {"type": "object", "properties": {"number": {"type": "number"}}}
+STRING = {"type": "string"}
+GATED = {"type": "object", "properties": {**NUMBER["properties"], "gate": STRING, "more": STRING}}
 INLINE, TASK = {"inline": True}, {"task": "optional"}
 QUICK = {"worker": "echo", "Bash": "say", "inline": "quick"}
 """By the kind of handler: the tool that answers at once, and below the one that does not."""
@@ -34,7 +36,7 @@ TOOLS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "echo": (TEXT, {}), "slow": (NUMBER, {}),
     "quick": (TEXT, INLINE), "held": (NUMBER, INLINE),
     "say": (TEXT, {}), "rest": (TEXT, {}),
-    "job": (NUMBER, TASK), "speak": (NUMBER, {}), "change": (TEXT, {}), "late": (NUMBER, {}),
+    "job": (NUMBER, TASK), "speak": (NUMBER, {}), "change": (TEXT, {}), "late": (GATED, {}),
 }  # fmt: skip
 PYTHON = '''
 import os, time

@@ -155,9 +155,9 @@ def test_notes_come_while_the_handler_runs_and_never_after_its_answer(client: Cl
 def test_a_cancelled_call_is_told_and_its_worker_stays(client: Client) -> None:
     first = client.call("process")
     number = client.start("wait")
-    until(lambda: client.call("remembered") == '["begun"]')
+    until(lambda: json.loads(client.call("remembered")) == ["begun"])
     client.send({"method": "notifications/cancelled", "params": {"requestId": number}})
-    until(lambda: client.call("remembered") == '["begun", "cancelled"]')
+    until(lambda: json.loads(client.call("remembered")) == ["begun", "cancelled"])
     assert client.call("process") == first
     assert all(line.get("id") != number for line in client.said)
 
