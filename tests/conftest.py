@@ -20,7 +20,7 @@ from hypothesis import HealthCheck, settings
 from support.artifact import STORE, build
 from support.needs import ROOT, needs
 from support.processor_time import OPTION, ProcessorTime
-from support.scale import REACHED, ROTATION, SEED, TIER, scaled
+from support.scale import REACHED, ROTATION, TIER, scaled
 from support.serving import served
 
 if TYPE_CHECKING:
@@ -142,11 +142,6 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     reasons = Counter(str(report.longrepr[2]) for report in reports if isinstance(report.longrepr, tuple))
     for reason, number in sorted(reasons.items()):
         terminalreporter.write_line(f"skipped {number}: {reason.removeprefix('Skipped: ')}")
-
-
-def pytest_report_header() -> list[str]:
-    """Say what repeats this run."""
-    return [f"{name}={os.environ[name]}" for name in (TIER, ROTATION, SEED) if name in os.environ]
 
 
 @pytest.hookimpl(trylast=True)

@@ -76,6 +76,7 @@ def main(tier: str, options: list[str]) -> None:
     if not paths:
         print("The change reaches no test of this tier.\n0 passed, 0 failed")
         return
+    print(*(f"{name}={os.environ[name]}" for name in (ROTATION, SEED) if name in os.environ))
     words = ["-q", "-n", "auto", "--dist", "worksteal", *options, *paths]
     if tier == "test":
         words = ["-m", "not slow", *words]

@@ -21,6 +21,7 @@ from support.artifact import build
 from support.files import write_files
 from support.needs import needs, needs_node
 from support.processes import Token, until
+from support.scale import seeds
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -117,7 +118,7 @@ def judged(revision: str, message: Json, method: str) -> None:
 def test_whatever_is_answered_is_an_answer(name: str, revision: str, artifacts: dict[str, Path], token: Token) -> None:
     talk = Talk(artifact_of(name, artifacts), revision)
     try:
-        for seed in range(COUNT):
+        for seed in seeds(COUNT):
             method, params = foreign.REQUESTS[name][1](random.Random(f"{name} {revision} {seed}"))
             try:
                 talk.ask(method, params)

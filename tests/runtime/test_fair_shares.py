@@ -6,6 +6,7 @@ from collections import deque
 import pytest
 
 from mcpc_runtime.concurrency.fair_shares import FairQueue, Holdings, SharedPool
+from support.scale import seeds
 
 
 @pytest.mark.parametrize("count, most, expected", [(1, 256, 192), (2, 256, 110), (1, 4096, 3072), (5, 256, 48)])
@@ -81,7 +82,7 @@ def test_what_is_put_back_is_next_and_what_is_discarded_never_comes():
     assert [queue.take()[1] for _ in range(2)] == ["a0", "b0"]
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", seeds(20))
 def test_the_queue_does_what_a_list_of_lines_does(seed):
     chance = random.Random(seed)
     queue, lines, number = FairQueue(), deque(), 0

@@ -24,7 +24,7 @@ from mcpc.emit import bytecode
 from support.artifact import with_bytecode
 from support.images import MODERN
 from support.needs import needs, needs_node
-from support.scale import scaled
+from support.scale import scaled, seeds
 from system import hostile, hostile_formats, mixed
 from system.test_hostile_definitions import code_once
 
@@ -82,7 +82,7 @@ def compiled_once(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(("name", "first"), BUNCHES)
 def test_hostile_projects_are_refused_or_served(name: str, first: int, tmp_path: Path) -> None:
     NEEDED.get(name, lambda _: None)("bash")
-    for seed in range(first, min(first + BUNCH, max(int(COUNT * SHARES[name]), 1))):
+    for seed in seeds(max(int(COUNT * SHARES[name]), 1))[first : first + BUNCH]:
         try:
             project = hostile_formats.make(name, seed)
             judge(project, tmp_path / str(seed))
