@@ -524,7 +524,11 @@ def machine(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., None]]:
 
 PLATFORMS = [
     ("manylinux2014_x86_64", "linux", "x86_64", {"libc": (2, 17)}, True),
-    ("manylinux2014_x86_64", "linux", "x86_64", {"libc": (2, 12)}, False),
+    ("manylinux2014_x86_64", "linux", "x86_64", {"libc": (2, 16)}, False),
+    ("manylinux2010_x86_64", "linux", "x86_64", {"libc": (2, 12)}, True),
+    ("manylinux2010_x86_64", "linux", "x86_64", {"libc": (2, 11)}, False),
+    ("manylinux1_x86_64", "linux", "x86_64", {"libc": (2, 5)}, True),
+    ("manylinux1_x86_64", "linux", "x86_64", {"libc": (2, 4)}, False),
     ("manylinux_2_28_x86_64", "linux", "x86_64", {"libc": (2, 27)}, False),
     ("manylinux_2_28_x86_64", "linux", "x86_64", {"libc": (2, 36)}, True),
     ("manylinux2014_aarch64", "linux", "x86_64", {"libc": (2, 36)}, False),

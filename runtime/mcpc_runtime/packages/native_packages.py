@@ -89,4 +89,3 @@ def load_from_memory(name: str, variant: Variant, read: Read, reason: str) -> Mo
 def log_fallback(name: str, fallback: str, reasons: list[str]) -> None:
     """Log on standard error that a fallback was used, and why."""
     sys.stderr.write(f"{name} is {fallback} ({'; '.join(reasons)})\n")
-    sys.stderr.flush()

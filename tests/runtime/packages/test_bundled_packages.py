@@ -212,6 +212,7 @@ def test_the_first_folder_that_will_do_is_taken_and_told(
     monkeypatch.setattr(native_packages, "VERIFIED_FOLDERS", {})
     monkeypatch.setattr(native_packages, "cache_roots", lambda: iter(places))
     find()
+    assert native_packages.VERIFIED_FOLDERS["x"].startswith("/proc/") is os.path.isdir("/proc/self/fd")
     folder = os.path.realpath(native_packages.VERIFIED_FOLDERS["x"])
     assert (reads, os.path.dirname(folder)) == (["x/pkg/_n.so"], str(tmp_path / "own"))
     assert capsys.readouterr().err == f"pkg._n is extracted to {folder} (/dev/null: Not a directory)\n"
