@@ -264,3 +264,19 @@ def test_a_cycle_is_as_large_as_what_was_not_read() -> None:
     assert made.buffered == 3
     made.feed(b"de", more=False)
     assert (made.buffered, made.more) == (5, False)
+
+
+def test_heads_are_cached_within_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connection, "MAX_CACHED", 2)
+    monkeypatch.setattr(connection, "MAX_CACHED_LENGTH", 40)
+    connection.cached_heads.clear()
+
+    async def run() -> list[list[int]]:
+        talker, found = Talk({}), []
+        for length in (30, 40, 41, 30, 31):
+            talker.connection.data_received(b"GET /now HTTP/1.1\r\nHost: ".ljust(length - 4, b"a") + b"\r\n\r\n")
+            found.append(sorted(map(len, connection.cached_heads)))
+        return found
+
+    assert asyncio.run(run()) == [[30], [30, 40], [30, 40], [30, 40], [31]]
+    connection.cached_heads.clear()

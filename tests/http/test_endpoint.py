@@ -2,11 +2,13 @@
 
 import asyncio
 import json
+from types import SimpleNamespace
 
 import pytest
 
-from mcpc_runtime.http.app import Application
+from mcpc_runtime.http.app import Application, is_remote
 from mcpc_runtime.http.settings import HttpSettings
+from mcpc_runtime.platforms.artifact_file import CHANGED
 from support.asgi import HOST, TYPE, Client, mirrors, reply, served, stateless
 from support.http_sample import quiet, sample
 
@@ -176,3 +178,139 @@ async def test_calls_are_observed(client: Client):
     assert 'mcpc_requests_total{method="tools/call",status="200"} 2' in text
     await client.application.shutdown()
     assert OBSERVER.said[-1] == "closed"
+
+
+@pytest.mark.parametrize(
+    ("running", "line"),
+    [
+        ([None], "stopping"),
+        ([[]], "stopping"),
+        ([["a"]], "stopping, 1 call under way: a; they have 2.5 s"),
+        ([["b", "a", "b"], None, ["c"]], "stopping, 4 calls under way: a, b, c; they have 2.5 s"),
+        ([[*"gfedcba"]], "stopping, 7 calls under way: a, b, c, d, e; they have 2.5 s"),
+    ],
+)
+def test_who_stops_a_server_is_told_what_runs(running, line):
+    application = Application(quiet(), HttpSettings(grace_seconds=2.5))
+    for names in running:
+        calls = None if names is None else [SimpleNamespace(name=name) for name in names]
+        application.drivers.append(SimpleNamespace(dispatcher=None if calls is None else SimpleNamespace(calls=calls)))
+    assert application.stopping() == line
+
+
+class Driver:
+    """A driver that notes how it is stopped; its call ends after so many looks at it, or when it is abandoned."""
+
+    def __init__(self, said, looks):
+        self.said, self.looks = said, looks
+
+    @property
+    def posts(self):
+        self.looks -= 1
+        return self.looks >= 0
+
+    def __getattr__(self, name):
+        return lambda *words: self.said.append(" ".join((name, *words)))
+
+
+@pytest.mark.parametrize(("looks", "is_late"), [(2, False), (10**9, True)])
+def test_a_server_stops_once_in_order(looks, is_late, monkeypatch):
+    said = []
+    monkeypatch.setattr("mcpc_runtime.http.app.log_line", lambda line: said.append(f"log: {line}"))
+
+    async def run():
+        application = Application(
+            quiet(), HttpSettings(grace_seconds=0.1, spans=SimpleNamespace(close=lambda: said.append("spans")))
+        )
+        application.drivers = [Driver(said, looks), Driver(said, 0)]
+        application._rotation = SimpleNamespace(close=lambda: said.append("rotation"))
+        application.refusal_log.close = lambda: said.append("refusals")
+        await application.shutdown()
+        await application.shutdown()
+        assert application.is_ready is False
+
+    asyncio.run(run())
+    reason = "abandon Internal error: the server is being stopped"
+    late = ["log: calls were ended that had not finished in 0.1 s"] * is_late
+    assert said == [
+        "rotation",
+        "end_streams",
+        "end_streams",
+        *late,
+        reason,
+        reason,
+        "close",
+        "close",
+        "refusals",
+        "spans",
+    ]
+
+
+def test_headers_are_cached_within_bounds(monkeypatch):
+    monkeypatch.setattr("mcpc_runtime.http.app.MAX_CACHED", 2)
+    monkeypatch.setattr("mcpc_runtime.http.app.MAX_CACHED_LENGTH", 8)
+    application = Application(quiet(), HttpSettings())
+
+    def parsed(*names):
+        scope = {"method": "GET", "path": "/", "headers": [[name, b""] for name in names]}
+        return application.request(scope).headers
+
+    kept, long, other = parsed(b"abcd", b"efgh"), parsed(b"abcd", b"efghi"), parsed(b"x")
+    assert parsed(b"abcd", b"efgh") is kept and parsed(b"x") is other and parsed(b"abcd", b"efghi") is not long
+    last = parsed(b"y")
+    assert parsed(b"y") is last and parsed(b"x") is not other
+
+
+@pytest.mark.parametrize(
+    ("host", "path", "is_one"),
+    [
+        ("127.0.0.1", "/mcp", False), ("127.9.9.9", "/mcp", False), ("::1", "/mcp", False), ("", "/mcp", False), ("::ffff:127.0.0.1", "/mcp", False),
+        ("::ffff:10.0.0.1", "/mcp", True), ("10.0.0.1", "/mcp", True), ("10.0.0.1", "/healthz", False), ("10.0.0.1", "/readyz", False), ("1271", "/mcp", True),
+    ],
+)  # fmt: skip
+def test_a_request_comes_from_another_machine(host, path, is_one):
+    assert is_remote(SimpleNamespace(client=(host, 5), path=path)) is is_one
+    assert not is_remote(SimpleNamespace(client=None, path=path))
+
+
+def test_the_first_server_that_has_a_system_mounts_it(monkeypatch):
+    said = []
+
+    def found(row):
+        def mount(application, driver):
+            said.append((row, driver.name))
+            return {f"/{row}": driver} if row.startswith("m") else lambda path: f"{row} {path}"
+
+        return mount
+
+    monkeypatch.setattr("mcpc_runtime.http.app.resolve", found)
+    application = Application(quiet(), HttpSettings())
+    hooks = [
+        ("1", {"mount": ["m1"]}),
+        ("2", {"mount": ["m1", "m2"], "http_routes": ["r"]}),
+        ("3", {"mount": ["m2"], "http_routes": ["r", "s"]}),
+    ]
+    application.drivers = [
+        SimpleNamespace(name=name, image=SimpleNamespace(hooks=lambda kind, rows=rows: rows.get(kind, [])))
+        for name, rows in hooks
+    ]
+    application._mount()
+    assert sorted(said) == [("m1", "1"), ("m2", "2"), ("r", "2"), ("s", "3")]
+    assert sorted(application.paths) == ["/m1", "/m2", "/mcp"]
+    assert sorted(find("x") for find in application._route_finders) == ["r x", "s x"]
+
+
+@served(quiet)
+async def test_a_server_whose_file_was_changed_is_not_ready(client: Client, monkeypatch):
+    monkeypatch.setattr("mcpc_runtime.http.app.is_changed", lambda archive: True)
+    answer = await client.send("GET", path="/readyz")
+    assert (answer.status, await answer.body()) == (503, CHANGED.encode() + b"\n")
+    assert (await client.send("GET", path="/healthz")).status == 200
+    monkeypatch.undo()
+    client.application.is_ready = False
+    answer = await client.send("GET", path="/readyz")
+    assert (answer.status, answer.headers["retry-after"], await answer.body()) == (
+        503,
+        "1",
+        b"the server is being stopped\n",
+    )

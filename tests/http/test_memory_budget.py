@@ -37,8 +37,59 @@ def filled(budget: MemoryBudget, principal: str | None) -> int:
     return budget.held_by(principal)
 
 
-def test_one_principal_alone_may_hold_half() -> None:
-    assert filled(MemoryBudget(LIMIT), "a") == ROOM // 2
+def test_each_may_hold_so_much_and_no_byte_more() -> None:
+    budget = MemoryBudget(LIMIT)
+    assert (budget.limit, budget.plenty, budget.for_new_connections) == (LIMIT, 24 * MIB, 6 * MIB)
+    assert MemoryBudget(32 * MIB).plenty == 6 * MIB and MemoryBudget().plenty == 112 * MIB
+    for principal, most in (("", 90 * MIB), ("a", 45 * MIB), (CONNECTIONS, 24 * MIB)):
+        budget = MemoryBudget(LIMIT)
+        assert not budget.charge(principal, most + 1) and budget.held == 0
+        assert budget.charge(principal, most) and budget.held == budget.held_by(principal) == most
+        assert not budget.charge(principal, 1)
+        budget.release(principal, most - 1)
+        assert (budget.held, budget.held_by(principal)) == (1, 1)
+    budget = MemoryBudget(LIMIT)
+    assert not budget.charge(CONNECTIONS, 20 * MIB + 1, 4 * MIB) and budget.charge(CONNECTIONS, 20 * MIB, 4 * MIB)
+    assert not budget.charge("", 76 * MIB + 1) and budget.charge("", 76 * MIB)
+    budget.hold("b", 5)
+    assert (budget.held, budget.held_by("b")) == (96 * MIB + 5, 5)
+    budget.release("b", 9)
+    assert budget.held_by("b") == 0
+
+
+def test_an_account_changes_to_a_total_until_it_ends() -> None:
+    budget = MemoryBudget(LIMIT)
+    account = budget.account("a")
+    assert account.set(10) and account.set(10) and account.set(4) and (account.held, budget.held) == (4, 4)
+    account.release(9)
+    assert (account.held, budget.held) == (0, 0)
+    account.charge(5)
+    account.end()
+    assert not account.charge(1) and not account.set(1) and budget.held == 0
+    account.clear()
+    for due, is_left in ((24 * MIB, True), (24 * MIB + 1, False)):
+        account = budget.account("a")
+        account.due = due
+        assert account.admit()
+        assert (account.due, account.held) == ((due, 0) if is_left else (0, due))
+        account.charge_due()
+        assert (account.due, account.held, budget.held) == (0, due, due)
+        account.clear()
+
+
+@pytest.mark.parametrize(
+    ("body", "cost"),
+    [
+        (b"", 0),
+        (b"x" * SMALL, SMALL * 40),
+        (b"x" * (SMALL + 1), (SMALL + 1) * 4),
+        (b"[0," + b" " * SMALL + b"]", (SMALL + 4) * 4 + 2 * VALUE_COST),
+        (b"\xc3" * (SMALL + 1), (SMALL + 1) * 10),
+        (b"\\u" + b"x" * SMALL, (SMALL + 2) * 10),
+    ],
+)
+def test_a_message_costs_what_its_text_and_its_values_do(body: bytes, cost: int) -> None:
+    assert cost_of(body) == cost
 
 
 def test_whoever_comes_next_finds_as_much_as_the_others_left_to_everybody() -> None:
@@ -49,16 +100,6 @@ def test_whoever_comes_next_finds_as_much_as_the_others_left_to_everybody() -> N
     assert budget.held < budget.limit
 
 
-def test_all_clients_without_a_name_are_one_that_may_hold_all() -> None:
-    assert filled(MemoryBudget(LIMIT), "") == ROOM
-
-
-def test_connections_that_asked_nothing_yet_may_hold_a_part() -> None:
-    budget = MemoryBudget(LIMIT)
-    assert filled(budget, CONNECTIONS) == USABLE // CONNECTIONS_PART
-    assert budget.charge("a", 10 * MIB)
-
-
 def test_what_is_sent_over_connections_leaves_room_for_new_ones() -> None:
     budget = MemoryBudget(LIMIT)
     while budget.charge(CONNECTIONS, MIB, budget.for_new_connections):
@@ -66,33 +107,6 @@ def test_what_is_sent_over_connections_leaves_room_for_new_ones() -> None:
     assert budget.held_by(CONNECTIONS) == USABLE // CONNECTIONS_PART - budget.for_new_connections
     assert budget.charge(CONNECTIONS, budget.for_new_connections)
     assert not budget.charge(CONNECTIONS, 1)
-
-
-def test_what_is_released_can_be_charged_again() -> None:
-    budget = MemoryBudget(LIMIT)
-    account = budget.account("a")
-    assert account.set(40 * MIB)
-    assert not account.charge(20 * MIB)
-    assert account.set(10 * MIB)
-    assert budget.held == 10 * MIB
-    account.clear()
-    account.clear()
-    assert budget.held == budget.held_by("a") == 0
-
-
-@pytest.mark.parametrize(("taken", "is_charged_at_once"), [(0, False), (23 * MIB, False), (24 * MIB, True)])
-def test_what_is_due_is_charged_at_once_only_where_room_may_be_short(taken: int, is_charged_at_once: bool) -> None:
-    budget = MemoryBudget(LIMIT)
-    budget.charge("a", taken)
-    account = budget.account("a")
-    account.due = MIB
-    assert account.admit()
-    assert budget.held == taken + (MIB if is_charged_at_once else 0)
-    account.charge_due()
-    account.charge_due()
-    assert (budget.held, account.held) == (taken + MIB, MIB)
-    account.clear()
-    assert budget.held == taken
 
 
 def test_what_is_due_is_refused_without_room() -> None:
@@ -117,12 +131,6 @@ def test_the_sum_is_that_of_all_accounts(steps: list[tuple[str, int]]) -> None:
     for account in accounts.values():
         account.clear()
     assert budget.held == 0
-
-
-def test_a_message_costs_what_its_values_do() -> None:
-    assert cost_of(b" " * SMALL) >= SMALL
-    assert cost_of(b"[" + b"{}," * 100_000 + b"0]") > 200_000 * VALUE_COST
-    assert cost_of('"é"'.encode() * 10_000) > 2 * cost_of(b'"ee"' * 10_000)
 
 
 @pytest.mark.parametrize(

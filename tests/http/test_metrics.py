@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import asyncio
 import random
-from typing import Any
+import re
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
+from mcpc_runtime.http.memory_budget import MemoryBudget
 from mcpc_runtime.http.metrics import BUCKETS, CONTENT_TYPE, MAX_NAMES, Metrics
-from mcpc_runtime.protocol.effects import Call, Request, text_outcome
+from mcpc_runtime.protocol.effects import Call, Request
 from support.images import small_session
+from support.needs import ROOT
 
-PREFIX = "mcpc_"
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
 
 
 def call_of(name: str = "echo", method: str = "tools/call") -> Call:
@@ -37,25 +43,40 @@ def families(metrics: Metrics) -> dict[str, dict[tuple[str, ...], float]]:
     return found
 
 
+def test_the_whole_text(golden: Callable[[Path, str], None], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("mcpc_runtime.http.process_measures.resident_bytes", lambda pid: 7)
+    metrics = Metrics()
+    for seconds in (0.0, 0.001, 0.0011, 60.0, 60.5):
+        metrics.observe("tools/call", 200, seconds)
+    for method, status in (("batch", 400), ("response", 202), ("DELETE", 204), ("no/such", 404), ("skills/list", 200)):
+        metrics.observe(method, status, 0.25)
+    for name, method, outcome in (
+        ("b", "tools/call", "success"),
+        ("a", "prompts/get", "error"),
+        ("a", "x/y", "timeout"),
+    ):
+        metrics.began(call_of(name, method))
+        metrics.ended(call_of(name, method), outcome, 0.5, None)
+    metrics.gauge("z_gauge", "Z.", lambda: 1)
+    for number in (3, 4):
+        metrics.gauge("a_gauge", "A.", lambda number=number: number)
+    budget = MemoryBudget(64 << 20)
+    budget.charge("", 5)
+    driver: Any = SimpleNamespace(posts=[1], sessions=SimpleNamespace(by_session=[1, 2]), streams=3, dispatcher=None)
+    for name in ("s", 't"\\\n'):
+        driver.image = SimpleNamespace(result_meta={"io.modelcontextprotocol/serverInfo": {"name": name}})
+        metrics.watch(driver)
+        metrics.watch_process(budget)
+    driver.image = SimpleNamespace(result_meta={})
+    metrics.watch(driver)
+    text = metrics.expose()[1].decode()
+    rows = [re.sub(r"^(process_start_time_seconds) \d+$", r"\1 N", row) for row in text.splitlines()]
+    golden(ROOT / "tests/golden/http/metrics.txt", "\n".join(rows) + "\n")
+
+
 def test_nothing_counted_is_well_formed() -> None:
     assert families(Metrics()) == {}
     assert Metrics().expose()[1].endswith(b"\n")
-
-
-def test_requests_are_counted_by_method_and_status() -> None:
-    metrics = Metrics()
-    for _ in range(3):
-        metrics.observe("tools/call", 200, 0.004)
-    metrics.observe("tools/call", 404, 0.0)
-    metrics.observe("GET", 405, 1e9)
-    found = families(metrics)
-    assert found["mcpc_requests_total"] == {
-        ("tools/call", "200"): 3,
-        ("tools/call", "404"): 1,
-        ("GET", "405"): 1,
-    }
-    assert found["mcpc_request_seconds_count"] == {("tools/call",): 4, ("GET",): 1}
-    assert found["mcpc_request_seconds_sum"][("tools/call",)] == pytest.approx(0.012)
 
 
 def test_a_histogram_counts_within_each_bound_all_that_is_below() -> None:
@@ -70,44 +91,11 @@ def test_a_histogram_counts_within_each_bound_all_that_is_below() -> None:
     assert rows["ping", "+Inf"] == 500
 
 
-def test_calls_are_counted_by_what_was_called_and_how_it_ended() -> None:
-    metrics = Metrics()
-    for method, name, outcome in (
-        ("tools/call", "echo", "success"),
-        ("tools/call", "echo", "timeout"),
-        ("prompts/get", "echo", "failure"),
-        ("resources/read", "users://{id}", "success"),
-        ("completion/complete", "x", "success"),
-    ):
-        call = call_of(name, method)
-        metrics.began(call)
-        metrics.ended(call, outcome, 0.1, text_outcome("x"))
-    found = families(metrics)
-    assert found["mcpc_calls_total"] == {
-        ("tool", "echo", "success"): 1,
-        ("tool", "echo", "timeout"): 1,
-        ("prompt", "echo", "failure"): 1,
-        ("resource", "users://{id}", "success"): 1,
-        ("completion", "x", "success"): 1,
-    }
-    assert found["mcpc_calls_started_total"]["tool", "echo"] == 2
-    assert found["mcpc_call_seconds_count"]["tool", "echo"] == 2
-
-
 def test_a_call_within_another_is_a_tool_s() -> None:
     metrics, call = Metrics(), call_of("inner", "prompts/get")
     call = Call(call.request, call.definition, {}, ("outer",))
     metrics.ended(call, "success", 0.1, None)
     assert ("tool", "inner", "success") in families(metrics)["mcpc_calls_total"]
-
-
-def test_gauges_are_read_when_they_are_shown_and_added_up() -> None:
-    metrics, numbers = Metrics(), [1, 2]
-    for index in (0, 1):
-        metrics.gauge("mcpc_streams", "Responses that stay open.", lambda index=index: numbers[index])
-    assert families(metrics)["mcpc_streams"] == {(): 3}
-    numbers[0] = 40
-    assert families(metrics)["mcpc_streams"] == {(): 42}
 
 
 ODD = ['"', "\\", "\n", 'a"b\\c\nd', "é😀", "}{", 'x="1"', "\\n", "a b,c", "\u2028", "#", ""]
@@ -142,10 +130,6 @@ def test_a_large_server_has_only_so_many_names() -> None:
     assert len(found) == MAX_NAMES + 1 and found["tool", "other", "success"] == 700
     metrics.ended(call_of("tool_3"), "success", 0.1, None)
     assert families(metrics)["mcpc_calls_total"]["tool", "tool_3", "success"] == 2
-
-
-class RequestHead:
-    method = "POST"
 
 
 def test_requests_are_counted_when_their_answer_begins() -> None:

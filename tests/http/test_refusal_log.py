@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import http.client
 import json
 import re
 import socket
-from typing import TYPE_CHECKING
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 import pytest
@@ -123,3 +125,70 @@ def test_a_flood_is_a_number(monkeypatch: pytest.MonkeyPatch) -> None:
     made.close()
     made.close()
     assert said[MAX_LINES + 1 :] == ["refused: 1 more"]
+
+
+@pytest.mark.parametrize(
+    ("status", "method", "path", "is_one"),
+    [
+        (405, "GET", "/mcp", True), (405, "GET", "/x", False), (405, "PUT", "/mcp", False), (404, "POST", "/.well-known/x", True),
+        (404, "GET", "/register", True), (404, "GET", "/token/", False), (403, "GET", "/token", False), (400, "GET", "/mcp", False),
+    ],
+)  # fmt: skip
+def test_clients_probe_any_server(status: int, method: str, path: str, is_one: bool) -> None:
+    assert refusal_log.is_probe(status, method, path, ("/mcp",)) is is_one
+
+
+@pytest.mark.parametrize(
+    ("message", "described"),
+    [
+        ({"method": "tools/call", "params": {"name": "t"}}, "tools/call t"), ({"method": "tools/call", "params": {"name": "u"}}, "tools/call"),
+        ({"method": "tools/call", "params": {"name": 5}}, "tools/call"), ({"method": "tools/call", "params": []}, "tools/call"),
+        ({"method": "prompts/get", "params": {"name": "t"}}, "prompts/get"), ({"method": "no/such"}, ""), ({"method": 5}, ""), ([], ""),
+    ],
+)  # fmt: skip
+def test_of_a_message_what_the_server_has_is_logged(message: object, described: str) -> None:
+    image: Any = SimpleNamespace(run_time_kinds=(), tool={"t": 1}.get)
+    assert refusal_log.describe_message(json.dumps(message).encode(), image) == described
+    image.run_time_kinds = ("tools",)
+    assert refusal_log.describe_message(json.dumps(message).encode(), image) == described.removesuffix(" t")
+
+
+def test_a_long_message_is_not_parsed_for_the_log() -> None:
+    image: Any = SimpleNamespace(run_time_kinds=(), tool={}.get)
+    for size, described in ((refusal_log.MAX_BODY_BYTES, "tools/call"), (refusal_log.MAX_BODY_BYTES + 1, "")):
+        assert refusal_log.describe_message(b'{"method":"tools/call"}'.ljust(size), image) == described
+    assert refusal_log.describe_message(b"{", image) == ""
+
+
+def test_a_refusal_is_logged_once_with_its_details(monkeypatch: pytest.MonkeyPatch) -> None:
+    said: list[str] = []
+    monkeypatch.setattr(refusal_log, "log_line", said.append)
+    made = RefusalLog(lambda: ("/mcp",), lambda path, message: f"{path} {message.decode()}" if message else "")
+    request: Any = SimpleNamespace(method="POST", path="/mcp", client=("h", 5), body=b"m")
+    sent: list[object] = []
+
+    async def take(message: object) -> None:
+        sent.append(message)
+
+    async def scenario() -> None:
+        for status in (399, 400):
+            send = made.watching(request, take)
+            await send({"type": "http.response.start", "status": status})
+            for _ in range(2):
+                await send({"type": "http.response.body", "body": b'{"error":"why"}'})
+
+    asyncio.run(scenario())
+    made.add(400, ("GET", "/y", None), b"")
+    made.add_unreadable(431, ("h", 5), "long")
+    made.add_unreadable(400, None, "")
+    assert len(sent) == 6 and said == [
+        "refused: 400 POST /mcp from h: /mcp m: why", "refused: 400 GET elsewhere",
+        "refused: 431 a request that cannot be read from h: long", "refused: 400 a request that cannot be read",
+    ]  # fmt: skip
+    now = refusal_log.monotonic()
+    monkeypatch.setattr(refusal_log, "monotonic", lambda: now + 1000)
+    said.clear()
+    for _ in range(MAX_LINES + 2):
+        made.add_unreadable(400, None, "")
+    made.close()
+    assert len(said) == MAX_LINES + 1 and said[-1] == "refused: 2 more"
