@@ -106,6 +106,56 @@ def test_what_is_malformed_is_refused_as_soon_as_that_is_seen(sent: bytes) -> No
         decoded(*[sent[at : at + 1] for at in range(len(sent))])
 
 
+@pytest.mark.parametrize("name", ["whole", "in pieces"])
+def test_limits_of_chunks_are_as_large_as_they_are(name: str) -> None:
+    def passes(line: bytes, rest: bytes) -> bool:
+        body = ChunkedBody()
+        try:
+            for piece in [line + rest] if name == "whole" else [line, rest]:
+                body.feed(piece)
+                while not body.is_starved:
+                    body.decode()
+        except ChunkError:
+            return False
+        return True
+
+    for length in (MAX_LINE_LENGTH, MAX_LINE_LENGTH + 1):
+        line = b"1;".ljust(length - 2, b"a") + b"\r\n"
+        assert passes(line, b"x\r\n") is (length == MAX_LINE_LENGTH)
+    assert passes(b"%x\r\n" % LARGEST_CHUNK, b"x") and not passes(b"%x\r\n" % (LARGEST_CHUNK + 1), b"x")
+    assert passes(b"00000000000000000001\r\n", b"x\r\n") and not passes(b"000000000000000000001\r\n", b"x\r\n")
+
+
+def test_framing_is_weighed_against_data() -> None:
+    for count, is_refused in ((FREE_FRAMING // 4, False), (FREE_FRAMING // 4 + 1, True)):
+        body = ChunkedBody()
+        body.feed(chunk(b"x") * count)  # five bytes of framing for one of data
+        if is_refused:
+            with pytest.raises(ChunkError, match="too small"):
+                while not body.is_starved:
+                    body.decode()
+        else:
+            while not body.is_starved:
+                body.decode()
+            assert body.size == 0
+
+
+def test_what_was_not_decoded_is_buffered() -> None:
+    body = ChunkedBody()
+    assert (body.size, body.is_starved, body.ended) == (0, True, False)
+    for piece, decoded_bytes, size, is_starved in (
+        (b"", b"", 0, True), (b"3\r", b"", 2, True), (b"\nab", b"ab", 0, True), (b"c\r", b"c", 1, True), (b"\n4;x\r\nd", b"d", 0, True),
+        (b"efg\r\n0\r\n\r\nmore", b"efg", 4, True),
+    ):  # fmt: skip
+        body.feed(piece)
+        assert body.is_starved is (not piece)
+        found = b""
+        while not body.is_starved:
+            found += body.decode()
+        assert (found, body.size, body.is_starved) == (decoded_bytes, size, is_starved)
+    assert body.ended
+
+
 def test_what_stands_behind_the_body_is_ignored() -> None:
     assert decoded(chunk(b"abc") + b"0\r\n\r\nGET / HTTP/1.1\r\n") == (b"abc", True)
 

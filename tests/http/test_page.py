@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 import io
 import json
 import re
 import zipfile
+from types import SimpleNamespace
 
 import pytest
 
 from mcpc.pack.page import page_sources, shortened
 from mcpc_runtime.http.page import hidden_paths, page_routes, validation_reply
 from mcpc_runtime.http.page_files import FOLDER, page_reply
+from mcpc_runtime.http.principals import Principal
+from mcpc_runtime.http.replies import PROTECTED
 from mcpc_runtime.http.serve import ServeError, build_application
 from mcpc_runtime.http.settings import HttpSettings
 from support.images import archive, image_of, project, tool
@@ -146,3 +150,57 @@ def test_other_files_have_nothing_of_the_page():
     row = f"{page_routes.__module__}:{page_routes.__name__}"
     assert row in image_of(archive(FILES, ui=True).data).hooks("http_routes")
     assert row not in image_of(archive(FILES, http=True).data).hooks("http_routes")
+
+
+def test_the_page_has_its_routes():
+    driver = SimpleNamespace(image=image_of(archive(FILES, ui=True).data))
+    driver.image.entry = lambda name: read(name.removeprefix(FOLDER))
+    settings = HttpSettings(has_page=True, path="/m", body_limit=100)
+    find = page_routes(SimpleNamespace(settings=settings), driver)
+    assert page_routes(SimpleNamespace(settings=settings.but(has_page=False)), driver)("/ui/") is None
+    assert find("/m") is find("/uix") is None
+
+    def ask(method, path, body=b"", allows=None):
+        async def receive():
+            return {"type": "http.request", "body": body}
+
+        route = find(path)
+        headers = SimpleNamespace(content_length=len(body))
+        request = SimpleNamespace(path=path, method=method, headers=headers, principal=Principal("a", allows))
+        reply = asyncio.run(route.handlers[method](request, receive))
+        return (route.is_open, route.auth_path, sorted(route.handlers)), reply[0], dict(reply[1]), reply[2]
+
+    free = (True, "", ["GET", "HEAD"])
+    assert ask("GET", "/ui") == (free, 308, {b"location": b"/ui/", **dict(PROTECTED)}, b"")
+    shown = ask("HEAD", "/ui/icon.svg")
+    assert (shown[:2], shown[2][b"content-type"], shown[3]) == ((free, 200), b"image/svg+xml", SOURCES["icon.svg"])
+    assert ask("GET", "/ui/none.js")[1] == 404
+    route, status, _, data = ask("GET", "/ui/facts")
+    assert (route, status, json.loads(data)) == ((True, "/m", ["GET"]), 200, {"endpoint": "/m", "token": False})
+    asked = json.dumps({"tool": "count", "arguments": {"n": "x"}}).encode()
+    route, status, _, data = ask("POST", "/ui/validate", asked)
+    assert (route, status) == ((False, "/m", ["POST"]), 200)
+    assert json.loads(data) == {
+        "checked": True,
+        "problems": [{"path": "/n", "message": 'received "x" (string); expected integer'}],
+    }
+    assert ask("POST", "/ui/validate", asked, lambda name: name != "count")[1] == 404
+    assert ask("POST", "/ui/validate", b"x" * 101)[1] == 413 and settings.budget.held == 0
+    guarded = page_routes(SimpleNamespace(settings=settings.but(authenticator=1)), driver)
+    reply = asyncio.run(guarded("/ui/facts").handlers["GET"](None, None))
+    assert json.loads(reply[2])["token"] is True
+
+
+def test_problems_are_told_at_their_fields():
+    schema = {
+        "type": "object",
+        "required": ["a", "b"],
+        "properties": {"a": {"type": "integer", "minimum": 3}, "o": {"type": "object", "required": ["x/y"]}},
+    }
+    image = image_of(archive(project([tool("t", schema)])).data)
+    found = json.loads(validation_reply(image, b'{"tool": "t", "arguments": {"a": 1, "o": {}}}', None)[2])["problems"]
+    assert [(each["path"], each["message"].partition("; ")[0]) for each in found] == [
+        ("/a", "received 1 (number)"),
+        ("/o/x~1y", 'missing required property "x/y"'),
+        ("/b", 'missing required property "b"'),
+    ]

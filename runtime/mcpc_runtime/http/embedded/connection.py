@@ -255,8 +255,6 @@ class Connection(H11Protocol):
         if self._refusal_log is not None and reply[0] >= FIRST_REFUSAL:
             self._refusal_log.add(reply[0], (cycle.head.method, cycle.head.path, self.client), reply[2])
         self.cycle = None
-        if self._charged != CONNECTION_COST:
-            self._charge()
         self._reply(cycle.head, reply, more)
 
     def asgi_scope(self, head: RequestHead) -> Message:
