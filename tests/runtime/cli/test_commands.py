@@ -218,6 +218,14 @@ def test_streams_that_are_missing_lead_nowhere(monkeypatch: pytest.MonkeyPatch) 
         stream.close()
 
 
+def test_a_command_opens_the_streams_it_lacks(image: Image, monkeypatch: pytest.MonkeyPatch) -> None:
+    for begin in (lambda: console.run_command(image, "x", ["--version"]), lambda: console.greet(image, "x")):
+        monkeypatch.setattr(sys, "stdin", None)
+        begin()
+        assert sys.stdin.name == "/dev/null"
+        sys.stdin.close()
+
+
 def test_who_starts_a_server_by_hand_is_told_what_it_waits_for(
     image: Image, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

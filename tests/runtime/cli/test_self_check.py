@@ -125,10 +125,16 @@ def test_programs_that_contracts_and_libraries_need_are_looked_for(
     monkeypatch.setattr(self_check, "missing_requirement", missing)
     assert found() == [] and asked == []
     assert found(("python", 0, ()), programs=["jq"]) == [] and asked == []
-    rows = [("mcbox", 1, ()), ("executable", 0, (("jq", ""),)), ("bash_sdk", 1, ()), ("python", 1, (("jq", ""),))]
+    rows = [
+        ("mcbox", 1, ()),
+        ("executable", 0, (("jq", ""),)),
+        ("bash_sdk", 1, ()),
+        ("python", 1, (("jq", ""),)),
+        ("mcbox", 2, ()),
+    ]
     assert found(*rows, programs=["ls", "jq"]) == ["1, 3, a Bash library: jq", "a Bash library: ls"]
     bash, jq, ls = (("bash", "4.4"),), (("jq", ""),), (("ls", ""),)
-    assert asked == [(1, bash), (0, jq), (1, jq), (1, ls)]
+    assert asked == [(1, bash), (0, jq), (1, jq), (2, bash), (1, ls)]
 
 
 def definition(contract: str, file: str) -> Any:
