@@ -32,7 +32,7 @@ BLOCKS: list[Any] = [
     {**LINK, "icons": [{"src": "a"}, {"src": "b", "sizes": 5}]},
 ]  # fmt: skip
 NO_BLOCKS: list[Any] = [
-    None, "text", [TEXT], {}, {"text": "t"}, {"type": 5, "text": "t"}, {"type": "odd", "text": "t"}, {"type": "text"},
+    None, "text", [TEXT], {}, {"text": "t"}, {"type": 5, "text": "t"}, {"type": []}, {"type": "odd", "text": "t"}, {"type": "text"},
     {**TEXT, "text": 5}, {**IMAGE, "data": b""}, {**IMAGE, "mimeType": None}, {**LINK, "uri": 5}, {**LINK, "name": 5},
     *(without(block, name) for block in (IMAGE, AUDIO) for name in ("data", "mimeType")), without(HELD, "resource"),
     without(LINK, "uri"), without(LINK, "name"), held(), held(text="t", blob=""), held(blob="A"), held(text=5),
@@ -48,8 +48,8 @@ NO_BLOCKS: list[Any] = [
 
 
 def test_a_block_has_a_known_type_and_its_fields() -> None:
-    assert [value for value in BLOCKS if not results.is_block(value)] == []
-    assert [value for value in NO_BLOCKS if results.is_block(value)] == []
+    assert [value for value in BLOCKS if results.is_block(value) is not True] == []
+    assert [value for value in NO_BLOCKS if results.is_block(value) is not False] == []
 
 
 @pytest.mark.parametrize(
@@ -65,5 +65,5 @@ def test_a_block_has_a_known_type_and_its_fields() -> None:
     ],
 )  # fmt: skip
 def test_a_value_is_taken_for_what_it_is(check: Any, valid: list[Any], invalid: list[Any]) -> None:
-    assert [value for value in valid if not check(value)] == []
-    assert [value for value in invalid if check(value)] == []
+    assert [value for value in valid if check(value) is not True] == []
+    assert [value for value in invalid if check(value) is not False] == []
