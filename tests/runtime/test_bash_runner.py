@@ -14,15 +14,14 @@ import pytest
 
 from mcpc_runtime.handlers.bash import runner as shell
 from mcpc_runtime.handlers.bash.runner import ShellRunner
-from mcpc_runtime.handlers.bash.shells import descriptor_passing, fork_server
-from mcpc_runtime.handlers.bash.shells.job import TEXTS_FD, ShellJob
+from mcpc_runtime.handlers.bash.shells import fork_server
 from mcpc_runtime.handlers.bash.shells.standard_streams import StandardStreamsJob
 from mcpc_runtime.handlers.invocations import ProcessResult, ShellCall
 from mcpc_runtime.handlers.runner_context import RunnerContext
 from mcpc_runtime.platforms.pipes import close
 from mcpc_runtime.platforms.reactor import Reactor
 from support.needs import ROOT, needs
-from support.processes import is_alive, stop_process
+from support.processes import is_alive
 from support.scale import scaled
 
 pytestmark = pytest.mark.sampled(3)
@@ -547,16 +546,6 @@ def test_a_fork_server_that_is_killed_is_replaced_and_running_calls_finish(forke
     assert each.one("quick", "after").printed == b"after\n"
 
 
-def test_a_fresh_shell_reads_nothing_of_what_was_written_for_a_fork_server() -> None:
-    job = ShellJob(SimpleNamespace(), ShellCall("a.sh", "f", b"", 0), lambda result: None, lambda note: None)  # type: ignore[arg-type]
-    job.write_texts(b"0000000001\0mark\0f\0argument\0\0")
-    try:
-        ShellRunner._send_texts(job, b"library\0argument\0")
-        assert os.pread(job.shell_ends[TEXTS_FD], 1000, 0) == b"library\0argument\0"
-    finally:
-        job.close_shell_ends()
-
-
 def spare_of(server: int) -> int:
     """The child that waits for the next call, once it has been forked and those of earlier calls have gone."""
     deadline = time.monotonic() + DEADLINE_SECONDS
@@ -582,38 +571,6 @@ def test_a_spare_child_that_is_killed_costs_no_call(forked) -> None:
     assert [int(one.printed) for one in done] == list(range(5))
 
 
-def test_a_fork_server_that_stands_still_is_replaced(forked, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fork_server, "BEGIN_SECONDS", 0.5)
-    each = forked('tool() { echo "$1"; }')
-    each.one()
-    server = each.server_pid()
-    stop_process(spare_of(server))
-    stop_process(server)
-    done = each.run(*(each.call(argument=str(number)) for number in range(5)))
-    assert sorted(int(one.printed) for one in done) == list(range(5))
-    each.one()  # the calls of a lost one have shells of their own; the next call has another fork server
-    assert each.server_pid() != server
-
-
-def test_a_call_whose_child_was_lost_before_it_began_runs_once(
-    forked, monkeypatch: pytest.MonkeyPatch, tmp_path
-) -> None:
-    """The child took the call: until it surely is gone the texts are taken from it, and only then given to another."""
-    monkeypatch.setattr(fork_server, "BEGIN_SECONDS", 0.5)
-    each = forked(f'tool() {{ echo "$1" >>{tmp_path}/ran; }}')
-    each.one(argument="0")
-    (server,) = each.runner._servers.values()
-    for pid in (spare_of(each.server_pid()), each.server_pid()):
-        stop_process(pid)
-    done: list[ProcessResult] = []
-    job = each.begin(each.call(argument="1"), done)
-    assert len(os.read(server._unbegun, 1000)) == fork_server.LINE_LENGTH
-    each.turn_until(lambda: server.is_over)
-    assert os.fstat(job.shell_ends[TEXTS_FD]).st_size == 0
-    each.turn_until(lambda: done)
-    assert (tmp_path / "ran").read_text() == "0\n1\n"
-
-
 def test_a_library_that_takes_long_to_read_is_not_taken_for_dead(
     forked, monkeypatch: pytest.MonkeyPatch, tmp_path
 ) -> None:
@@ -621,41 +578,6 @@ def test_a_library_that_takes_long_to_read_is_not_taken_for_dead(
     each = forked(f"echo read >>{tmp_path}/read; sleep 1.5; tool() {{ echo fine; }}")
     assert [done.printed for done in each.run(each.call(), each.call())] == [b"fine\n"] * 2
     assert (tmp_path / "read").read_text() == "read\n"
-
-
-def test_a_system_without_room_leaves_nothing_open(forked, monkeypatch: pytest.MonkeyPatch) -> None:
-    each = forked("tool() { echo fine; }")
-    each.one()
-    (server,) = each.runner._servers.values()
-    each.turn_until(lambda: len(server._passing._ready) == descriptor_passing.MAX_READY)
-    before = descriptors()
-    for module, name in (("handlers.output_capture", "pipe"), ("handlers.output_capture", "memfd_create")):
-        for failing in range(1, 4):
-            with monkeypatch.context() as patch:
-                fail_nth(patch, module, name, failing)
-                done: list[ProcessResult] = []
-                try:
-                    each.begin(each.call(), done)
-                except OSError:
-                    each.turn_until(lambda: descriptors() == before)
-                else:
-                    each.turn_until(lambda done=done: done)
-    assert each.one().printed == b"fine\n"
-    each.turn_until(lambda: descriptors() == before)
-
-
-def fail_nth(patch: pytest.MonkeyPatch, module: str, name: str, number: int) -> None:
-    posix = __import__(f"mcpc_runtime.{module}", fromlist=["system"]).system
-    original, count = getattr(posix, name), 0
-
-    def failing(*words: object) -> object:
-        nonlocal count
-        count += 1
-        if count == number:
-            raise OSError(24, "Too many open files")
-        return original(*words)
-
-    patch.setattr(posix, name, failing)
 
 
 @pytest.mark.slow
@@ -668,85 +590,3 @@ def test_a_fork_server_does_not_grow(forked) -> None:
         with open(f"/proc/{each.server_pid()}/statm") as file:
             sizes.append(int(file.read().split()[1]))
     assert sizes[2] <= sizes[1] + 16
-
-
-def test_a_fork_server_that_was_started_in_part_is_never_lost(forked, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The process that passes descriptors runs already when there is no room for the other one."""
-    each = forked("tool() { echo fine; }")
-    supervisor, spawned = each.host.supervisor, 0
-    real = supervisor.spawn
-
-    def spawn(*words: object) -> object:
-        nonlocal spawned
-        spawned += 1
-        if spawned == 2:
-            raise OSError(24, "Too many open files")
-        return real(*words)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(supervisor, "spawn", spawn)
-        with pytest.raises(OSError, match="Too many"):
-            each.begin(each.call(), [])
-    assert supervisor._children, "one of the two was started"
-    each.turn_until(lambda: not supervisor._children)
-    assert (each.runner._servers, each.runner._fresh_until) == ({}, {})
-    assert each.one().printed == b"fine\n"
-
-
-def ready_passing(each: Shells) -> descriptor_passing.DescriptorPassing:
-    """What passes descriptors to the only fork server, with all its sets ready."""
-    (server,) = each.runner._servers.values()
-    each.turn_until(lambda: len(server._passing._ready) == descriptor_passing.MAX_READY)
-    return server._passing
-
-
-def test_a_process_that_passes_no_more_has_no_sets_for_calls(forked) -> None:
-    each = forked("tool() { echo fine; }")
-    each.one()
-    found = ready_passing(each)
-    (server,) = each.runner._servers.values()
-    held = [end for ends in found._ready for end in (*ends.shell_ends.values(), *ends.own_ends.values())]
-    before = descriptors()
-    pid = int(found._ready[0].process.strip(b"/"))
-    os.kill(pid, signal.SIGKILL)
-    deadline = time.monotonic() + DEADLINE_SECONDS
-    while not found._is_over and time.monotonic() < deadline:
-        found._receive()  # before the supervisor tells of its end
-    assert (found.is_ready, server.is_full, server.is_over) == (False, True, False)
-    assert descriptors() == before - len(held) - 1
-    assert each.one().printed == b"fine\n"
-
-
-def test_letting_go_of_sets_takes_one_timer(forked) -> None:
-    each = forked("tool() { echo fine; }")
-    each.one()
-    found = ready_passing(each)
-    each.turn_until(lambda: not found._forgotten)
-    for number in range(5):
-        found.forget(b"%0*d" % (descriptor_passing.NUMBER_WIDTH, number))
-        found._forgotten.clear()  # as sending the next set does
-    assert sum(callback == found._forget for _, _, callback in each.reactor._timers) == 1
-    found.forget(b"%0*d" % (descriptor_passing.NUMBER_WIDTH, 0))
-    each.turn_until(lambda: not found._forgotten)
-
-
-def test_a_call_that_cannot_be_written_is_let_go(forked, monkeypatch: pytest.MonkeyPatch) -> None:
-    each = forked("tool() { echo fine; }")
-    each.one()
-    found = ready_passing(each)
-    (server,) = each.runner._servers.values()
-    forgotten: list[bytes] = []
-    real, forget, taken = os.write, found.forget, found._ready[0].number
-
-    def write(descriptor: int, data: bytes) -> int:
-        if descriptor == server._calls:
-            raise OSError(24, "Too many open files")
-        return real(descriptor, data)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(fork_server.system, "write", write)
-        patch.setattr(found, "forget", lambda number: (forgotten.append(number), forget(number)))
-        with pytest.raises(OSError, match="Too many"):
-            each.begin(each.call(), [])
-    assert forgotten == [taken] and not server.waiting
-    assert each.one().printed == b"fine\n"

@@ -16,7 +16,6 @@ import pytest
 from mcpc_runtime.handlers import output_capture as capture
 from mcpc_runtime.handlers.executable.runner import ProcessJob, ProcessRunner
 from mcpc_runtime.handlers.invocations import Command, ProcessResult
-from mcpc_runtime.handlers.output_capture import NoteReader, OutputCapture
 from mcpc_runtime.handlers.runner_context import RunnerContext
 from mcpc_runtime.platforms.posix import system_features as ways
 from mcpc_runtime.platforms.posix.supervision import client
@@ -339,61 +338,3 @@ def test_memory_does_not_depend_on_what_a_handler_writes(script: str, size: int)
 
 
 # The parts
-
-
-def test_of_a_long_output_the_head_is_kept_and_the_rest_counted(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(capture, "OUTPUT_LIMIT", 1000)
-    monkeypatch.setattr(capture, "HEAD_LIMIT", 1000)
-    monkeypatch.setattr(capture, "CHUNK_COST", 0)
-    found = OutputCapture()
-    for _ in range(5):
-        found.add(True, b"x" * 300)
-        found.add(False, b"y" * 50)
-    done = found.completed(0)
-    assert (len(done.printed), len(done.errors), done.dropped) == (900, 100, 750)
-    assert done.output == (b"x" * 300 + b"y" * 50) * 2 + b"x" * 300
-
-
-def test_an_output_is_whole_up_to_the_limit_and_over_it_only_its_head(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(capture, "OUTPUT_LIMIT", 1000)
-    monkeypatch.setattr(capture, "HEAD_LIMIT", 250)
-    monkeypatch.setattr(capture, "CHUNK_COST", 0)
-    for size, kept in ((999, 999), (1000, 1000), (1001, 250), (5000, 250)):
-        for step in (1, 7, 100, 1000, 5000):
-            found = OutputCapture()
-            for at in range(0, size, step):
-                found.add(at // step % 3 > 0, (b"%05d" % at).ljust(step, b"x")[:step][: size - at])
-            done = found.completed(0)
-            assert (len(done.output), done.dropped) == (kept, size - kept), (size, step)
-
-
-def test_small_pieces_in_turn_take_no_more_memory_than_large_ones(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(capture, "OUTPUT_LIMIT", 100_000)
-    monkeypatch.setattr(capture, "HEAD_LIMIT", 100_000)
-    found = OutputCapture()
-    for _ in range(10_000):
-        found.add(True, b"x")
-        found.add(False, b"y")
-    assert len(found._chunks) < 1000
-    done = found.completed(0)
-    assert len(done.output) + done.dropped == 20_000
-    found = OutputCapture()
-    for _ in range(100_000):
-        found.add(True, b"\n")
-    assert len(found._chunks) == 2
-    assert found.completed(0).dropped < 1000
-
-
-def test_a_note_that_is_too_long_is_dropped_and_the_next_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(capture, "NOTE_LIMIT", 100)
-    notes: list[object] = []
-    words: list[bytes] = []
-    reader = NoteReader(notes.append, words.append)
-    for piece in (b'{"a":"', b"x" * 500, b"x" * 60, b'"}\n{"b":1}\nword\n\n{"c"', b":2", b"}\n[3]\n"):
-        reader.feed(piece)
-    assert (notes, words) == ([{"b": 1}, {"c": 2}], [b"word", b"[3]"])
-
-
-def test_the_limit_of_a_drain_is_what_a_pipe_can_hold() -> None:
-    with open("/proc/sys/fs/pipe-max-size") as file:
-        assert int(file.read()) <= capture.PIPE_LIMIT

@@ -25,7 +25,6 @@ from mcpc_runtime.systems.mcp_bash import (
 from mcpc_runtime.systems.mcp_bash import contract as mcp_bash
 from mcpc_runtime.systems.mcp_bash.elicitation import encode_answer, parse_elicitation
 from mcpc_runtime.systems.mcp_bash.embedded_resources import parse_file_list
-from mcpc_runtime.systems.mcp_bash.environment import server_environment
 from mcpc_runtime.systems.mcp_bash.policy import Policy
 from mcpc_runtime.systems.mcp_bash.policy_result import parse_policy_result
 from mcpc_runtime.systems.mcp_bash.providers.requests import ProviderResult
@@ -189,29 +188,6 @@ def test_what_may_be_called(listed: str, usual: str, built: list[str], name: str
 )  # fmt: skip
 def test_patterns(pattern: str, name: str, means: bool) -> None:
     assert matches(pattern, name) is means
-
-
-def test_modes_of_the_environment() -> None:
-    given = {b"FOO": b"1", b"BAR": b"2", b"MCP_X": b"3", b"MCPBASH_Y": b"4", b"PATH": b"/p", b"MCPC_TASKS": b"secret",
-             b"MCPBASH_REMOTE_TOKEN": b"secret"}  # fmt: skip
-
-    def found(**more: str) -> dict[bytes, bytes]:
-        environ = {**given, **{name.encode(): value.encode() for name, value in more.items()}}
-        return server_environment(McpBashSettings(Image(), environ), "/home", {b"SET": b"by env.sh"}, str)
-
-    minimal = found()
-    assert (minimal[b"MCP_X"], minimal[b"MCPBASH_Y"], minimal[b"SET"]) == (b"3", b"4", b"by env.sh")
-    assert (minimal[b"PATH"], minimal[b"HOME"], minimal[b"LANG"], minimal[b"TMPDIR"]) == (
-        b"/p",
-        b"/home",
-        b"C",
-        b"/tmp",
-    )
-    assert not minimal.keys() & {b"FOO", b"BAR", b"MCPC_TASKS", b"MCPBASH_REMOTE_TOKEN"}
-    listed = found(MCPBASH_TOOL_ENV_MODE="ALLOWLIST", MCPBASH_TOOL_ENV_ALLOWLIST="FOO, MCPC_TASKS")
-    assert listed.keys() & {b"FOO", b"BAR", b"MCPC_TASKS"} == {b"FOO"}
-    everything = found(MCPBASH_TOOL_ENV_MODE="inherit")
-    assert everything.keys() & {b"FOO", b"BAR", b"MCPC_TASKS", b"MCPBASH_REMOTE_TOKEN"} == {b"FOO", b"BAR"}
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,6 @@ import subprocess
 import threading
 import time
 import urllib.request
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -37,6 +36,7 @@ from support.serving import served
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
 GIT = ROOT / "templates" / "mcp_bash" / "providers" / "git.sh"
 TOKEN = "0123456789abcdef0123456789abcdef"
@@ -183,41 +183,6 @@ def test_the_limit_of_what_it_prints(server: Path) -> None:
     assert text(reply) == "x" * 2000
     (reply,) = read(server, "file://./resources/a.txt", MCPBASH_MAX_RESOURCE_BYTES="1")
     assert reply["error"]["message"] == "Resource content exceeds 1 bytes"
-
-
-def test_what_a_provider_finds(server: Path) -> None:
-    place, echoed = read(server, "probe://place", "probe://$(id)")
-    folder, root, roots = text(place).split("|")
-    assert folder == root and roots == f"{root}/resources" and not Path(root).exists()
-    assert text(echoed) == "probe://$(id)"
-    secret = {"MCPBASH_REMOTE_TOKEN_KEY": "k", "MCPC_STATE_KEYS": "secret", "MCP_OWN": "1", "OTHER": "1"}
-    found = {
-        mode: set(
-            text(read(server, "probe://environment", MCPBASH_PROVIDER_ENV_MODE=mode, **secret, **more)[0]).split()
-        )
-        for mode, more in (
-            ("isolate", {}),
-            ("allowlist", {"MCPBASH_PROVIDER_ENV_ALLOWLIST": "FOO, BAR"}),
-            ("inherit", {"MCPBASH_PROVIDER_ENV_INHERIT_ALLOW": "true"}),
-            ("INHERIT", {}),
-        )
-    }
-    always = {
-        "PATH",
-        "HOME",
-        "LANG",
-        "LC_ALL",
-        "TMPDIR",
-        "TMP",
-        "TEMP",
-        "MCPBASH_HOME",
-        "MCP_OWN",
-        "MCP_RESOURCES_ROOTS",
-    }
-    assert all(always <= names and "MCPC_STATE_KEYS" not in names for names in found.values())
-    seen = {mode: {"FOO", "OTHER", "MCPBASH_REMOTE_TOKEN_KEY"} & names for mode, names in found.items()}
-    assert seen["isolate"] == seen["INHERIT"] == set() and seen["allowlist"] == {"FOO"}
-    assert seen["inherit"] == {"FOO", "OTHER", "MCPBASH_REMOTE_TOKEN_KEY"}
 
 
 def test_a_provider_that_hangs_holds_up_nobody(server: Path) -> None:
@@ -373,31 +338,6 @@ def test_hosts_near_this_machine_are_never_asked(server: Path, host: str) -> Non
     (reply,) = read(server, f"https://{host}/x", MCPBASH_HTTPS_ALLOW_ALL="true")
     assert reply["error"]["code"] in (-32602, -32603)
     assert "blocked host" in reply["error"]["message"] or "unknown host" in reply["error"]["message"]
-
-
-@pytest.mark.slow
-def test_hosts_that_nobody_allowed(server: Path) -> None:
-    def refused(uri: str, **variables: str) -> str:
-        (reply,) = read(server, uri, **variables)
-        assert reply["error"]["code"] == -32602
-        said: str = reply["error"]["message"]
-        return said
-
-    uri = "https://example.com/x"
-    assert "MCPBASH_HTTPS_ALLOW_HOSTS" in refused(uri)
-    assert refused(uri, MCPBASH_HTTPS_ALLOW_HOSTS="example.org") == "blocked host example.com"
-    assert refused(uri, MCPBASH_HTTPS_ALLOW_ALL="true", MCPBASH_HTTPS_ALLOW_HOSTS="a,b") == "blocked host example.com"
-    assert (
-        refused(uri, MCPBASH_HTTPS_ALLOW_ALL="1", MCPBASH_HTTPS_DENY_HOSTS="x EXAMPLE.com")
-        == "blocked host example.com"
-    )
-    assert "password" in refused("https://u:p@example.com/x", MCPBASH_HTTPS_ALLOW_ALL="true")
-    git = "git+https://example.com/r#main:a"
-    assert "MCPBASH_ENABLE_GIT_PROVIDER" in refused(git)
-    assert "MCPBASH_GIT_ALLOW_HOSTS" in refused(git, MCPBASH_ENABLE_GIT_PROVIDER="true")
-    enabled = {"MCPBASH_ENABLE_GIT_PROVIDER": "true", "MCPBASH_GIT_ALLOW_HOSTS": "localhost"}
-    assert refused("git+https://localhost/r#main:a", **enabled) == "blocked host localhost"
-    assert refused(git, **enabled) == "blocked host example.com"
 
 
 def test_a_name_that_leads_to_an_address_nearby(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -704,16 +644,6 @@ def test_what_cannot_be_watched(server: Path, tmp_path: Path) -> None:
 META = {"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {}}
 
 
-def test_watching_on_a_stream(server: Path, tmp_path: Path) -> None:
-    (tmp_path / "a").write_text("one")
-    uri = f"file://{tmp_path}/a"
-    with Talk(server, MCPBASH_RESOURCES_POLL_INTERVAL_SECS="1", MCP_RESOURCES_ROOTS=str(tmp_path)) as talk:
-        talk.say(request(1, "subscriptions/listen", notifications={"resourceSubscriptions": [uri]}, _meta=META))
-        until(lambda: talk.lines)
-        (tmp_path / "a").write_text("two")
-        until(lambda: talk.updates() == [uri])
-
-
 def post(url: str, body: str, **headers: str) -> tuple[dict[str, Any], Any]:
     asked = urllib.request.Request(
         url,
@@ -743,33 +673,6 @@ def test_over_http(server: Path, tmp_path: Path) -> None:
             (tmp_path / "a").write_text("two")
             said = next(line for line in listening if b"resources/updated" in line)
             assert uri.encode() in said
-
-
-def test_the_remote_token(server: Path) -> None:
-    def ask(*metas: object, **variables: str) -> list[dict[str, Any]]:
-        lines = [request(number, "ping", _meta=meta) for number, meta in enumerate(metas)]
-        done = converse([server], "\n".join(lines).encode() + b"\n", env={**PLAIN, **variables})
-        assert done.returncode == 0, done.stderr
-        assert TOKEN.encode() not in done.stdout + done.stderr
-        return [json.loads(line) for line in done.stdout.splitlines()]
-
-    good = {"mcpbash/remoteToken": TOKEN}
-    wrong: list[object] = [
-        {},
-        {"remoteToken": ""},
-        {"remoteToken": TOKEN[:-1]},
-        {"remoteToken": 7},
-        {"remoteToken": "é"},
-    ]
-    replies = ask(good, {"remoteToken": TOKEN}, *wrong, MCPBASH_REMOTE_TOKEN=TOKEN)
-    assert [reply.get("result") for reply in replies[:2]] == [{}, {}]
-    refused = {"code": -32602, "message": "Remote token missing or invalid"}
-    assert [reply["error"] for reply in replies[2:]] == [refused] * 5
-    replies = ask(*[{}] * 3, good, MCPBASH_REMOTE_TOKEN=TOKEN, MCPBASH_REMOTE_TOKEN_MAX_FAILURES_PER_MIN="2")
-    assert [reply.get("error", {}).get("message", "").endswith("(throttled)") for reply in replies] == [0, 0, 1, 0]
-    replies = ask({"own": TOKEN}, good, MCPBASH_REMOTE_TOKEN=TOKEN, MCPBASH_REMOTE_TOKEN_KEY="own")
-    assert [("result" in reply) for reply in replies] == [True, False]
-    assert "result" in ask({})[0]
 
 
 def test_the_remote_token_over_http(server: Path) -> None:

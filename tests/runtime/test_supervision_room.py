@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from mcpc_runtime.platforms.posix.supervision import client, process, termination
+from mcpc_runtime.platforms.posix.supervision import client, termination
 from mcpc_runtime.platforms.processes import Supervisor, signal_group
 from mcpc_runtime.platforms.reactor import Reactor
 from support.processes import Token, nothing_left, until
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
 
 @pytest.fixture
@@ -49,48 +49,6 @@ def wait(reactor: Reactor, ended: list[tuple[int, str]]) -> tuple[int, str]:
 def forked(monkeypatch: pytest.MonkeyPatch) -> None:
     """A supervisor that is forked even from a test runner with a thread, so that it has what was put in its parts."""
     monkeypatch.setattr(client._thread, "_count", lambda: 0)
-
-
-def failing(number: int, times: float) -> Callable[..., int]:
-    """Return what starts a program after it has failed so often."""
-    real, tries = process.start_program, []
-
-    def start(*words: object) -> int:
-        tries.append(1)
-        if len(tries) <= times:
-            raise OSError(number, os.strerror(number))
-        return real(*words)  # type: ignore[arg-type]
-
-    return start
-
-
-@pytest.mark.parametrize("number", process.NO_ROOM)
-def test_room_is_waited_for(number: int, token: Token, forked: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(process, "start_program", failing(number, 3))
-    reactor = Reactor()
-    supervisor = Supervisor(reactor)
-    assert run(supervisor, reactor, token) == (0, "")
-    supervisor.close()
-
-
-def test_but_not_for_ever(token: Token, forked: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(process, "start_program", failing(errno.EAGAIN, float("inf")))
-    monkeypatch.setattr(process, "START_SECONDS", 0.2)
-    reactor = Reactor()
-    supervisor = Supervisor(reactor)
-    assert run(supervisor, reactor, token) == (-1, "cannot run true: Resource temporarily unavailable")
-    supervisor.close()
-
-
-def test_what_waits_for_room_can_be_stopped(token: Token, forked: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(process, "start_program", failing(errno.EAGAIN, float("inf")))
-    reactor = Reactor()
-    supervisor = Supervisor(reactor)
-    ended: list[tuple[int, str]] = []
-    supervisor.spawn(["true"], {b"MCPC_CALL": b"1.a"}, {3: 2}, lambda *what: ended.append(what))
-    supervisor.end(0, "1.a")
-    assert wait(reactor, ended) == (-1, "stopped before it started")
-    supervisor.close()
 
 
 def test_a_full_table_of_files_fails_one_call_and_no_other(token: Token, forked: None) -> None:

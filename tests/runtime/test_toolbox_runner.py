@@ -11,12 +11,10 @@ import sys
 import threading
 import time
 from contextlib import suppress
-from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from mcpc_runtime.systems.toolbox.node.node_process import NodeCall, NodeJob, NodeProcess
 from support.artifact import build, mcpc
 from support.needs import needs_node
 from support.processes import is_alive
@@ -190,28 +188,6 @@ def test_a_tool_that_never_waits_is_ended_with_its_process(client: Client) -> No
     assert not is_alive(before)
 
 
-@pytest.mark.parametrize("replies", [False, True])
-def test_what_came_before_a_process_was_blocked_is_no_sign_of_life(replies: bool) -> None:
-    later: list[Callable[[], None]] = []
-    ended: list[int] = []
-    reactor = SimpleNamespace(
-        after=lambda seconds, call: later.append(call), watch=lambda *_: None, forget=lambda *_: None
-    )
-    supervisor = SimpleNamespace(spawn=lambda *_: SimpleNamespace(pid=7), end=lambda pid, mark: ended.append(pid))
-    process = NodeProcess(None, SimpleNamespace(reactor=reactor, supervisor=supervisor), "", {}, "1")  # type: ignore[arg-type]
-    job = NodeJob(NodeCall("tool", "spins", {}, 0), lambda result: None, lambda note: None)
-    process.send_call(job)
-    process.stop(job)
-    process._process_lines(b'{"begun":1}\n')
-    later.pop(0)()
-    assert not ended
-    if replies:
-        process._process_lines(b'{"alive":true}\n')
-    later.pop(0)()
-    assert (ended, later) == ([] if replies else [7], [])
-    process.close()
-
-
 def test_a_call_that_is_too_slow_is_the_only_one_that_ends(client: Client) -> None:
     before = text(client.call("pid"))
     assert "its timeout is 0.5 s" in failed(client.reply(client.send("sleeps", seconds=0.5, ms=60_000)))
@@ -318,15 +294,6 @@ def test_the_log_goes_where_it_is_told(begin: Callable[..., Client], tmp_path: P
     silent.call("pid")
     silent.end()
     assert (tmp_path / "home/log/ToolBox.log").read_text() == ""
-
-
-def test_a_home_that_cannot_be_made_is_no_problem(begin: Callable[..., Client], tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("")
-    other = begin(MCPC_TOOLBOX_HOME=str(tmp_path / "file/home"))
-    places = json.loads(text(other.call("places")))
-    assert "mcpc-toolbox-" in places["logDirectory"]
-    other.end()
-    assert not os.path.exists(os.path.dirname(places["logDirectory"]))
 
 
 def test_tools_find_the_environment_and_a_file_of_it(begin: Callable[..., Client], tmp_path: Path) -> None:

@@ -2,7 +2,6 @@
 
 import os
 import posix
-import signal
 import time
 from pathlib import Path
 from types import SimpleNamespace
@@ -13,12 +12,11 @@ from mcpc_runtime.handlers.python import runner as worker
 from mcpc_runtime.handlers.python.contract import FunctionResult, Invocation
 from mcpc_runtime.handlers.python.runner import WorkerRunner
 from mcpc_runtime.handlers.python.worker import client
-from mcpc_runtime.handlers.python.worker.frames import ReplyWriter
 from mcpc_runtime.handlers.runner_context import RunnerContext
 from mcpc_runtime.platforms.posix import system_features as ways
 from mcpc_runtime.platforms.reactor import Reactor
 from support.clocks import Clock
-from support.processes import is_alive, stop_process
+from support.processes import is_alive
 
 HANDLERS = """
 import asyncio, ctypes, dataclasses, datetime, os, pathlib, signal, sys, threading, time
@@ -319,41 +317,6 @@ def test_a_stopped_call_ends_and_the_worker_stays(each_way: Server, function: st
         assert each_way.value("process") == first
 
 
-def test_a_worker_that_answered_is_not_ended_because_it_is_asked_again(server: Server, monkeypatch) -> None:
-    """Whether it lives is asked after each call that was stopped; each question has an answer of its own."""
-    monkeypatch.setattr(client, "STOP_SECONDS", 1000.0)
-    monkeypatch.setattr(client, "ALIVE_SECONDS", 2000.0)
-    jobs = [server.start("soon", {"seconds": 60}, pytest.fail) for _ in range(2)]
-    first = server.value("process")
-    worker = server.runner._pools[0].workers[0]
-    server.runner.stop(jobs[0])
-    server.wait(lambda: len(worker._jobs) == 1)
-    server.pass_time(1000)
-    assert server.value("process") == first  # after what answers the question
-    server.pass_time(500)
-    server.runner.stop(jobs[1])
-    server.wait(lambda: not worker._jobs)
-    server.pass_time(2000)  # the second question and the look for the first answer come in one turn
-    assert server.value("process") == first
-
-
-def test_calls_that_are_stopped_before_they_begin_never_do(each_way: Server) -> None:
-    worker = each_way.value("process")
-    begun = []
-    for _ in range(5):  # a worker that is quick may do all of them before it hears of it
-        before = each_way.value("count", value=0)
-        stop_process(worker)
-        jobs = [each_way.start("count", {"value": number}, pytest.fail) for number in range(300)]
-        for job in jobs:
-            each_way.runner.stop(job)
-        os.kill(worker, signal.SIGCONT)
-        each_way.wait(lambda: not each_way.runner._pools[0].workers[0]._jobs)
-        begun.append(each_way.value("count", value=1) - before - 1)
-        if begun[-1] < 300:
-            return
-    pytest.fail(f"all were begun: {begun}")
-
-
 @pytest.mark.parametrize("function", ["slow", "stubborn"])
 @pytest.mark.sampled(6)
 def test_a_call_that_does_not_end_loses_its_worker(each_way: Server, function: str, monkeypatch) -> None:
@@ -405,15 +368,6 @@ def test_no_call_is_lost_and_none_runs_twice(each_way: Server, function: str, tm
     each_way.runner.stop(job)
 
 
-@pytest.mark.slow
-def test_a_worker_that_never_starts_is_told_and_not_tried_for_ever(server: Server, tmp_path: Path) -> None:
-    (tmp_path / "mcpc_runtime").unlink()
-    for returned in (*server.run(("echo", {}), ("echo", {})), *server.run(("echo", {}))):
-        assert returned.problem.endswith(" status 1")
-    (tmp_path / "mcpc_runtime").symlink_to(Path(worker.__file__).parents[2])
-    assert server.value("echo", a=1) == {"a": 1}
-
-
 def test_a_worker_that_closes_its_channel_first_counts_as_a_failed_start(server: Server, tmp_path: Path) -> None:
     """Its end is seen on the channel first: each further attempt would start another process without end."""
     (tmp_path / "mcpc_runtime").unlink()
@@ -424,14 +378,6 @@ def test_a_worker_that_closes_its_channel_first_counts_as_a_failed_start(server:
     (returned,) = server.run(("echo", {}))
     assert returned.problem.startswith("the Python worker process does not start")
     assert starts.read_text() == "xxx"
-
-
-def test_arguments_nested_too_deeply_are_the_calls_own_error(server: Server) -> None:
-    deep: list = []
-    for _ in range(5000):
-        deep = [deep]
-    (returned,) = server.run(("echo", {"value": deep}))
-    assert returned.problem and not returned.value
 
 
 def test_a_handler_finds_a_small_environment_and_changes_only_its_own(server: Server, monkeypatch) -> None:
@@ -505,24 +451,3 @@ def test_close_leaves_no_process(each_way: Server) -> None:
     while is_alive(pid):
         assert time.monotonic() < deadline
         time.sleep(0.01)
-
-
-def test_a_call_that_comes_after_close_starts_no_process(server: Server) -> None:
-    """What was waiting in the loop when the server stopped is answered, and opens nothing that nobody would close."""
-    server.runner.close()
-    before = descriptors()
-    answers: list[FunctionResult] = []
-    server.start("text", {}, answers.append)
-    assert [bool(answer.problem) for answer in answers] == [True]
-    assert descriptors() == before
-
-
-def test_a_server_that_has_gone_is_told_nothing() -> None:
-    reading, writing = os.pipe()
-    os.close(reading)
-    replies = ReplyWriter(writing)
-    ended = [False]
-    replies.send(b"{}", ended, last=True)
-    replies.send(b"{}")
-    os.close(writing)
-    assert ended == [True]

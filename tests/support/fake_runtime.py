@@ -93,7 +93,7 @@ class FakeSupervisor:
     def __init__(self) -> None:
         self.children: list[FakeChild] = []
         self.told: list[tuple[Any, ...]] = []
-        self.problems: list[OSError] = []
+        self.problems: list[OSError | None] = []
 
     def spawn(
         self,
@@ -103,8 +103,8 @@ class FakeSupervisor:
         ended: Callable[[int, str], None],
         directory: str = "",
     ) -> FakeChild:
-        if self.problems:
-            raise self.problems.pop(0)
+        if self.problems and (problem := self.problems.pop(0)) is not None:
+            raise problem
         child = FakeChild(100 + len(self.children), argv, environment, descriptors)
         child.ended, child.directory = ended, directory
         self.children.append(child)

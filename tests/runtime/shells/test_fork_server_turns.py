@@ -466,3 +466,33 @@ def test_a_full_server_has_a_queue(forked: Forked) -> None:
     (line,) = forked.lines(server)
     assert int(line[:10]) == jobs[-1].number
     del jobs
+
+
+def test_a_fork_server_that_was_started_in_part_is_never_lost(forked: Forked) -> None:
+    """The process that passes descriptors runs already when there is no room for the other one."""
+    forked.supervisor.problems += [None, OSError(EMFILE, "no room")]
+    with pytest.raises(OSError, match="no room"):
+        begin(forked, "one")
+    assert forked.reactor.watched == {}
+    forked.supervisor.children[0].die()
+    assert (len(forked.supervisor.children), forked.done) == (1, {})
+    begin(forked, "two")
+    assert forked.supervisor.children[-1].argv[4] == "run forkserver.bash"
+
+
+def test_a_call_that_cannot_be_written_is_let_go(forked: Forked, monkeypatch: pytest.MonkeyPatch) -> None:
+    begin(forked, "one")
+    server, passer = forked.serve()
+    forked.lines(server)
+    real = fork_server.system.write
+
+    def write(descriptor: int, data: bytes) -> int:
+        if len(data) == LINE_LENGTH:
+            raise OSError(EMFILE, "no room")
+        return real(descriptor, data)
+
+    monkeypatch.setattr(fork_server.system, "write", write)
+    with pytest.raises(OSError, match="no room"):
+        begin(forked, "two")
+    forked.reactor.pass_time(FORGET_SECONDS)
+    assert [found[count:] for count, found in passer.read() if found[count:]] == [numbers(2)]
