@@ -206,6 +206,15 @@ def test_a_child_that_is_lost_was_killed(play: Callable[..., Played], killed: li
     assert (played.result(), killed) == ((-9, b"half", b"", ""), [])
 
 
+def test_a_function_may_close_its_outputs(play: Callable[..., Played], killed: list[Any]) -> None:
+    played = play().connect()
+    played.write(NOTES_FD, b"pid 7\n")
+    played.close(OUTPUT_FD, ERRORS_FD)
+    assert (played.done, len(played.reactor.watched)) == ([], 1)
+    played.write(NOTES_FD, b"end 4\n")
+    assert (played.result(), killed) == ((4, b"", b"", ""), [(7, SIGKILL)])
+
+
 def with_child(played: Played) -> FakeChild:
     child = played.job.child = FakeChild(50, [], {}, {})  # type: ignore[assignment]
     played.job.close_shell_ends()
