@@ -104,7 +104,7 @@ class Settings:
         """Tell which setting has no value."""
         if name.startswith("_") or name not in attribute_names(type(self)):
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-        raise AttributeError(f"the setting {self.settings_prefix}{name}".upper() + " has no value")
+        raise AttributeError("the setting " + f"{self.settings_prefix}{name}".upper() + " has no value")
 
     def __repr__(self) -> str:
         """Return the names and values; those of secrets are not shown."""
