@@ -9,7 +9,7 @@ import pytest
 from mcpc.frontends import select_frontends
 from mcpc.frontends.fastmcp import packages
 from mcpc.frontends.fastmcp.entry_points import find_entry
-from mcpc.frontends.fastmcp.files import program_sources, project_information
+from mcpc.frontends.fastmcp.files import program_sources
 from mcpc.frontends.fastmcp.imports import imported_modules
 from mcpc.frontends.fastmcp.packages import program_packages
 from mcpc.frontends.fastmcp.project_settings import read_project_settings
@@ -26,118 +26,18 @@ PACKAGE: Files = {
 }
 
 
-def with_scripts(scripts: str) -> Files:
-    return {**PACKAGE, "pyproject.toml": f'[project]\nname = "my-tool"\n[project.scripts]\n{scripts}\n'}
-
-
-ENTRIES: dict[str, tuple[Files, str, tuple[str, str, tuple[str, ...]]]] = {
-    "a file": ({"server.py": SERVER}, "", ("file", "server.py", ("",))),
-    "a file that makes a server of something else": (
-        {"api.py": "from fastmcp import FastMCP\nmcp = FastMCP.from_openapi({})\n", "other.py": "import fastmcp\n"},
-        "",
-        ("file", "api.py", ("",)),
-    ),
-    "a file of any name": ({"weather.py": FAST}, "", ("file", "weather.py", ("",))),
-    "a file with a proxy": (
-        {"front.py": "from fastmcp.server import create_proxy\n\nmcp = create_proxy('http://x/mcp')\n"},
-        "",
-        ("file", "front.py", ("",)),
-    ),
-    "a file with a server of a document": (
-        {"shop.py": "from fastmcp import FastMCP\n\nmcp = FastMCP.from_openapi({}, None)\n"},
-        "",
-        ("file", "shop.py", ("",)),
-    ),
-    "the file that runs its server": ({"a.py": FAST, "b.py": SERVER}, "", ("file", "b.py", ("",))),
-    "the file with a usual name": ({"a.py": SERVER, "server.py": SERVER}, "", ("file", "server.py", ("",))),
-    "the file that runs another's server": (
-        {"main.py": "from app import mcp\n\nmcp.run()\n", "app.py": FAST},
-        "",
-        ("file", "main.py", ("",)),
-    ),
-    "not a test": ({"server.py": SERVER, "tests/test_a.py": SERVER, "a/b.py": FAST}, "", ("file", "server.py", ("",))),
-    "a file in a folder": ({"python/server.py": SERVER}, "", ("file", "python/server.py", ("python", ""))),
-    "a file with relative imports": (
-        {"src/a/__init__.py": "", "src/a/server.py": "from . import b\n" + SERVER, "src/a/b.py": ""},
-        "",
-        ("module", "a.server", ("src", "")),
-    ),
-    "a command": (PACKAGE, "", ("script", "my_tool:main", ("src", ""))),
-    "the command named like the project": (
-        with_scripts('a-mcp = "my_tool.server:a"\nmy-tool = "my_tool:main"'),
-        "",
-        ("script", "my_tool:main", ("src", "")),
-    ),
-    "the command with mcp in its name": (
-        with_scripts('a = "my_tool:a"\nmy-mcp = "my_tool.server:mcp.run"'),
-        "",
-        ("script", "my_tool.server:mcp.run", ("src", "")),
-    ),
-    "no command of another package": (
-        {**with_scripts('my-tool = "other:main"'), "src/other/__init__.py": "def main(): ...\n"},
-        "",
-        ("file", "src/my_tool/server.py", ("src/my_tool", "src", "")),
-    ),
-    "a package to run": (
-        {"a/__init__.py": "", "a/__main__.py": SERVER, "a/other.py": FAST},
-        "",
-        ("module", "a", ("",)),
-    ),
-    "fastmcp.json": (
-        {"server.py": SERVER, "other.py": FAST, "fastmcp.json": '{"source": {"path": "other.py", "entrypoint": "mcp"}}'},
-        "",
-        ("object", "other.py:mcp", ("",)),
-    ),
-    "tool.mcpc": (
-        {"a.py": FAST, "server.py": SERVER, "pyproject.toml": '[tool.mcpc]\nentry = "a.py:mcp"\n'},
-        "",
-        ("object", "a.py:mcp", ("",)),
-    ),
-    "the option before all": (PACKAGE, "src/my_tool/server.py:mcp", ("object", "src/my_tool/server.py:mcp",
-                                                                      ("src/my_tool", "src", ""))),
-    "a module by option": (PACKAGE, "my_tool.server", ("module", "my_tool.server", ("src", ""))),
-    "a function by option": (PACKAGE, "my_tool:main", ("object", "my_tool:main", ("src", ""))),
-    "a command by option": (
-        with_scripts('a-mcp = "my_tool.server:mcp.run"\nother = "my_tool:main"'),
-        "other serve",
-        ("script", "my_tool:main", ("src", "")),
-    ),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("name", ENTRIES)
-def test_the_entry_is(name: str) -> None:
-    files, option, expected = ENTRIES[name]
+@pytest.mark.parametrize(
+    ("files", "words", "expected"),
+    [
+        ({"server.py": SERVER}, "server.py --transport 'stdio and more'", ("file", "server.py")),
+        (PACKAGE, "my-tool --transport 'stdio and more'", ("script", "my_tool:main")),
+    ],
+)
+def test_an_entry_has_arguments(files: Files, words: str, expected: tuple[str, str]) -> None:
     project = tree(files)
-    entry, problems = find_entry(project, read_project_settings(project), option)
-    assert problems == []
+    entry, _ = find_entry(project, read_project_settings(project), words)
     assert entry is not None
-    assert (entry.kind, entry.target, entry.paths) == expected
-
-
-def test_an_entry_has_arguments() -> None:
-    project = tree({"server.py": SERVER})
-    entry, _ = find_entry(project, read_project_settings(project), "server.py --transport 'stdio and more'")
-    assert entry is not None
-    assert entry.arguments == ("--transport", "stdio and more")
-
-
-NO_ENTRIES: dict[str, tuple[Files, str, str, str]] = {
-    "two files": ({"a.py": SERVER, "b.py": SERVER}, "", "MCP283", "2 files make a server: `a.py`, `b.py`"),
-    "no server": ({"a.py": "import fastmcp\n"}, "", "MCP282", "no file of the project makes a server"),
-    "a missing file": ({"server.py": SERVER}, "sever.py", "MCP282", "`sever.py` is not a file of the project"),
-    "a missing module": (PACKAGE, "my_tol:x", "MCP282", "the module `my_tol` of the entry `my_tol:x` is not in"),
-}
-
-
-@pytest.mark.parametrize("name", NO_ENTRIES)
-def test_no_entry(name: str) -> None:
-    files, option, code, message = NO_ENTRIES[name]
-    project = tree(files)
-    entry, problems = find_entry(project, read_project_settings(project), option)
-    assert entry is None
-    assert [problem.code for problem in problems] == [code]
-    assert problems[0].message.startswith(message)
+    assert (entry.kind, entry.target, entry.arguments) == (*expected, ("--transport", "stdio and more"))
 
 
 @pytest.mark.parametrize(
@@ -295,28 +195,6 @@ def test_programs_with_the_code_mode_get_its_sandbox(name: str) -> None:
 def test_files_of_a_program(path: str, packed: bool) -> None:
     project = tree({"src/a/__init__.py": "", path: "x"})
     assert (path in [source.path for source in program_sources(project, "server.py")]) is packed
-
-
-def test_a_picture_that_code_names_is_packed() -> None:
-    project = tree({"server.py": "ICON = 'icon.png'\n", "icon.png": "x", "screenshot.png": "x"})
-    assert [source.path for source in program_sources(project, "server.py")] == ["icon.png", "server.py"]
-
-
-def test_the_projects_own_metadata() -> None:
-    settings = read_project_settings(tree(PACKAGE))
-    found = {source.path: source.text for source in project_information(settings, ("src", ""))}
-    assert found == {
-        "src/my_tool-1.2.dist-info/METADATA": "Metadata-Version: 2.1\nName: my-tool\nVersion: 1.2\n",
-        "src/my_tool-1.2.dist-info/entry_points.txt": "[console_scripts]\nmy-tool = my_tool:main\n",
-    }
-
-
-def test_a_dynamic_version_is_read_from_the_package() -> None:
-    files: Files = {
-        "pyproject.toml": '[project]\nname = "a-b"\ndynamic = ["version"]\n',
-        "src/a_b/__init__.py": '__version__ = "3.4"\n',
-    }
-    assert read_project_settings(tree(files)).version == "3.4"
 
 
 def test_imports_of_a_file() -> None:
