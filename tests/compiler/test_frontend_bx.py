@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import json
 import time
+from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from mcpc.frontends import select_frontends
+from mcpc.frontends.bx.boxlang import is_boxlang, untranslated
+from mcpc.frontends.bx.settings import parse_networks, parse_origin, read_settings
+from mcpc.frontends.bx.tokens import MAX_TOKEN_LENGTH, MIN_TOKEN_LENGTH
 from mcpc.options import Options
 from support.images import archive, image_of
 from support.projects import PLAIN, SERVER_JSON, Files, checked, marked, places, tree
@@ -159,6 +163,57 @@ def test_what_settings_leave_out_is_not_built() -> None:
     assert [tool.name for tool in found.server.tools] == ["hello"]
     assert places(problems, files) == [("MCP264", "t.py", 5, 5)]
     assert image_of(archive(files).data).tool("debug_all") is None
+
+
+@pytest.mark.parametrize(
+    ("text", "origin"),
+    [
+        ("*", "*"),
+        ("HTTPS://A.example/", "https://a.example"),
+        ("*.a.example:1", "*.a.example:1"),
+        ("http://[::1]:65535", "http://[::1]:65535"),
+        ("http://a:65536", ""),
+        ("http://a:0", ""),
+        ("a.example", ""),
+        ("https://a//", ""),
+    ],
+)
+def test_origins(text: str, origin: str) -> None:
+    assert parse_origin(text) == origin
+
+
+def test_networks() -> None:
+    assert parse_networks("LocalHost") == ["127.0.0.1/32", "::1/128"]
+    assert [parse_networks(text) for text in ("10.1.2.3/8", "::1", "10.0.0", "")] == [
+        ["10.0.0.0/8"],
+        ["::1/128"],
+        [],
+        [],
+    ]
+
+
+@pytest.mark.parametrize(
+    ("length", "codes"),
+    [
+        (MIN_TOKEN_LENGTH - 1, ["MCP708"]),
+        (MIN_TOKEN_LENGTH, ["MCP707"]),
+        (MAX_TOKEN_LENGTH, ["MCP707"]),
+        (MAX_TOKEN_LENGTH + 1, ["MCP708"]),
+    ],
+)
+def test_a_token_is_neither_short_nor_long(length: int, codes: list[str]) -> None:
+    text = ("abcdefgh" * length)[:length]
+    settings, problems = read_settings(tree({"boxlang.json": boxlang(authToken=text)}))
+    assert [problem.code for problem in problems] == codes
+    assert [token.value for token in settings.tokens] == [sha256(text.encode()).hexdigest()] * (codes == ["MCP707"])
+
+
+@pytest.mark.parametrize(("count", "reported"), [(50, 50), (51, 50)])
+def test_so_many_decorators_in_boxlang_are_reported(count: int, reported: int) -> None:
+    project = tree({"A.BX": "@mcpTool function a() {}\n" * count, "b.bxm": "mcpserver()", "c.txt": "@mcpTool"})
+    assert [is_boxlang(source) for source in project.files.values()] == [True, True, False]
+    found = [problem.span.path for problem in untranslated(project) if problem.span]
+    assert found == ["A.BX"] * reported + ["b.bxm"]
 
 
 WRONG_MARKS = [

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mcpc.frontends import FRONTENDS, select_frontends, tree_for
+from mcpc.frontends import FRONTENDS, build_inputs, frontends_of, select_frontends, tree_for
 from mcpc.options import Options
 from support.artifact import SOURCES
 from support.projects import tree
@@ -39,6 +39,15 @@ def test_a_file_that_one_format_owns_is_read_by_no_other() -> None:
     assert [*tree_for(second, project, (owner, second)).files] == ["b"]
     for frontend, others in ((owner, (owner, second)), (second, (second, first))):
         assert tree_for(frontend, project, others).files == project.files
+
+
+def test_what_several_formats_say_of_a_project() -> None:
+    assert [frontend.name for frontend in frontends_of("toolbox+native+gone")] == ["native", "toolbox"]
+    project = replace(tree({"server.json": "{}", "server.d/register.json": "{}", "a.bx": "MCPServer()"}), name="folder")
+    assert build_inputs(project) == [(), ("folder",), ("folder",)]
+    assert build_inputs(tree({"README": ""})) == []
+    with_all = [frontend.dialect for frontend in FRONTENDS if frontend.dialect]
+    assert (with_all, len({*with_all})) == (["mcbox", "fastmcp", "mcp-bash", "toolbox"], 4)
 
 
 def test_a_file_with_marks_in_another_place_is_named() -> None:
