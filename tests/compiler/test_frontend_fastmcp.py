@@ -11,7 +11,7 @@ from mcpc.frontends.fastmcp import packages
 from mcpc.frontends.fastmcp.entry_points import find_entry
 from mcpc.frontends.fastmcp.files import program_sources
 from mcpc.frontends.fastmcp.imports import imported_modules
-from mcpc.frontends.fastmcp.packages import program_packages
+from mcpc.frontends.fastmcp.packages import Framework, program_packages, with_brought_packages
 from mcpc.frontends.fastmcp.project_settings import read_project_settings
 from mcpc.options import Options
 from mcpc.sources import Source
@@ -62,19 +62,32 @@ def project_of(requirements: str) -> str:
 
 
 LOW_LEVEL = "from mcp.server import Server\nserver = Server('x')\n"
-FRAMEWORKS: dict[str, tuple[str, str, str, tuple[str, str]]] = {
-    "the newest without a requirement": (FAST, "", "", ("fastmcp4", "4.1.2")),
-    "the newest that is allowed": (FAST, '"fastmcp>=2,<4"', "", ("fastmcp3", "3.4.10")),
-    "an exact version": (FAST, '"fastmcp==2.8.1"', "", ("fastmcp2", "2.8.1")),
-    "a compatible release": (FAST, '"fastmcp~=2.3"', "", ("fastmcp2", "2.3")),
-    "the locked version": (FAST, '"fastmcp>=2"', "3.0.2", ("fastmcp3", "3.0.2")),
-    "an old one by its range": (FAST, '"fastmcp>=2.3,<2.9"', "", ("fastmcp2", "2.9")),
-    "what only SDK 1 has": (SERVER, '"mcp>=1.2"', "", ("sdk1", "1.30.0")),
-    "what only SDK 2 has": ("from mcp.server.mcpserver import MCPServer\n", '"mcp"', "", ("sdk2", "2.3.0")),
-    "an older one beside SDK 1": (FAST + SERVER, '"fastmcp>=2"', "", ("fastmcp3", "3.4.10")),
-    "low-level decorators": (LOW_LEVEL + "@server.list_tools()\ndef a(): ...\n", '"mcp>=1"', "", ("sdk1", "1.30.0")),
-    "a low-level server": (LOW_LEVEL, '"mcp>=1"', "", ("sdk2", "2.3.0")),
-    "a low-level server of SDK 1": (LOW_LEVEL, '"mcp<2"', "", ("sdk1", "1.30.0")),
+FRAMEWORKS: dict[str, tuple[str, str, str, tuple[str, str, str]]] = {
+    "the newest without a requirement": (FAST, "", "", ("fastmcp4", "4.1.2", "newest")),
+    "the newest that is allowed": (FAST, '"fastmcp>=2,<4"', "", ("fastmcp3", "3.4.10", "newest")),
+    "an exact version": (FAST, '"fastmcp==2.8.1"', "", ("fastmcp2", "2.8.1", "required")),
+    "a compatible release": (FAST, '"fastmcp~=2.3"', "", ("fastmcp2", "2.3", "required")),
+    "the locked version": (FAST, '"fastmcp>=2"', "3.0.2", ("fastmcp3", "3.0.2", "locked")),
+    "an old one by its range": (FAST, '"fastmcp>=2.3,<2.9"', "", ("fastmcp2", "2.9", "newest")),
+    "what only SDK 1 has": (SERVER, '"mcp>=1.2"', "", ("sdk1", "1.30.0", "newest")),
+    "what only SDK 2 has": ("from mcp.server.mcpserver import MCPServer\n", '"mcp"', "", ("sdk2", "2.3.0", "newest")),
+    "an older one beside SDK 1": (FAST + SERVER, '"fastmcp>=2"', "", ("fastmcp3", "3.4.10", "newest")),
+    "low-level decorators": (
+        LOW_LEVEL + "@server.list_tools()\ndef a(): ...\n",
+        '"mcp>=1"',
+        "",
+        ("sdk1", "1.30.0", "newest"),
+    ),
+    "a low-level server": (LOW_LEVEL, '"mcp>=1"', "", ("sdk2", "2.3.0", "newest")),
+    "a low-level server of SDK 1": (LOW_LEVEL, '"mcp<2"', "", ("sdk1", "1.30.0", "newest")),
+    "a prefix": (FAST, '"fastmcp==3.1.*"', "", ("fastmcp3", "3.1", "required")),
+    "a range of a prefix": (FAST, '"fastmcp!=2.*,!=3.*,!=4.*"', "", ("fastmcp2", "2", "newest")),
+    "a version before all known": (FAST, '"fastmcp==0.4.1"', "", ("fastmcp2", "0.4.1", "required")),
+    "a locked one that is required": (FAST, '"fastmcp==3.0.2"', "3.0.2", ("fastmcp3", "3.0.2", "locked")),
+    "the lock of the other framework": (SERVER, '"mcp==1.9.2"', "3.0.2", ("sdk1", "1.9.2", "required")),
+    "a version without what is imported": (SERVER, '"mcp==2.0.0"', "", ("sdk1", "1.30.0", "newest")),
+    "decorators beside FastMCP": (FAST + "x.call_tool()\n", "", "", ("fastmcp4", "4.1.2", "newest")),
+    "the exact version of the other framework": (FAST, '"mcp==1.9.2"', "", ("fastmcp4", "4.1.2", "newest")),
 }
 
 
@@ -87,7 +100,7 @@ def test_the_framework_is(name: str) -> None:
         files["uv.lock"] = "version = 1\n[[package]]\n" + package.format(locked)
     project = tree(files)
     found, _ = program_packages(project, read_project_settings(project), [project.files["server.py"]], "server.py")
-    assert (found.framework.generation, found.framework.version) == expected
+    assert found.framework == Framework(*expected)
 
 
 ON_A_DATE: dict[str, tuple[str, str, tuple[str, str]]] = {
@@ -129,6 +142,34 @@ def test_packages_of_the_framework_are_replaced_and_others_added() -> None:
     names = ["httpx", "pydantic", "python-dotenv", "pyyaml", "requests", "typing-extensions"]
     assert [item.name for item in found.requirements] == names
     assert problems == ()
+
+
+def test_what_is_locked_holds_for_all_packages() -> None:
+    row = '[[package]]\nname = "{}"\nversion = "{}"\nsource = {{ registry = "https://pypi.org/simple" }}\n'
+    wheel = 'wheels = [{ url = "https://x.org/a-1-py3-none-any.whl", hash = "sha256:00" }]\n'
+    locked = {"a": "2.0", "pydantic": "2.9", "fastmcp": "3.0.2", "x": "1", "zlib-ng": "1.1"}
+    files = {"server.py": FAST + "import mcp\n", "pyproject.toml": project_of('"fastmcp", "a>1", "pathlib", "x"')}
+    files["uv.lock"] = "version = 1\n" + "".join(row.format(*item) + wheel for item in locked.items())
+    files["uv.lock"] += row.format("without-wheel", "1")
+    project = tree(files)
+    brought = ["anyio", "email-validator", "httpx", "jsonschema", "pydantic-settings", "python-dotenv", "starlette"]
+    own = ["a==2.0,>1", "pydantic==2.9", "typing-extensions"]
+    pinned = ("pydantic==2.9", "zlib-ng==1.1")
+    for with_framework, framework, constraints in (
+        (False, [], ("a==2.0", *pinned)),
+        (True, ["fastmcp==3.0.2"], ("a==2.0", "fastmcp==3.0.2", *pinned, "mcp<2")),
+    ):
+        said, _ = program_packages(
+            project,
+            read_project_settings(project),
+            [project.files["server.py"]],
+            "server.py",
+            with_framework=with_framework,
+        )
+        assert (said.has_framework, said.web) == (with_framework, False)
+        found = with_brought_packages(said).requirements
+        assert [item.text for item in found] == [*own[:1], *framework, *own[1:], *brought]
+        assert [item.constraints for item in found if item.constraints] == [constraints]
 
 
 CLIENT_PROGRAMS: dict[str, tuple[str, str, set[str]]] = {
