@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -11,7 +11,12 @@ from mcpc.schema import CompileRequest, compile_schema
 from mcpc.schema.bundle import self_contained
 from mcpc.schema.resources import Files
 from mcpc.sources import Source
+from support.needs import ROOT
 from support.schemas import functions, node_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
 
 POINT = {
     "$id": "https://example.com/point",
@@ -71,9 +76,33 @@ def test_a_schema_without_references_outward_is_not_touched() -> None:
         assert self_contained(node, files()) == (node, ())
 
 
-def test_names_of_parts_never_collide() -> None:
-    value, _ = joined({"allOf": [{"$ref": "schemas/a.b.json"}, {"$ref": "schemas/a.json"}]}, **{"a.b": {}, "a": {}})
-    assert sorted(value["$defs"]) == ["a", "a_2"]
+@pytest.mark.parametrize("order", [1, -1])
+@pytest.mark.parametrize("other", ["colour.json", "colour.json#/$defs/a~1b%25"])
+def test_a_name_in_another_file_is_found_whatever_refers_to_the_file_first(other: str, order: int) -> None:
+    schema = {"anyOf": [{"$ref": "schemas/colour.json#dark"}, {"$ref": f"schemas/{other}"}][::order]}
+    modules, problems = compile_schema(node_of(schema), CompileRequest(remotes=files()))
+    assert problems == ()
+    assert modules is not None
+    assert functions(modules)[0]("black")
+    assert joined(schema)[1] == []
+
+
+def bundled(schema: Any) -> Iterator[str]:
+    """Yield a schema with all that it refers to, where each included file is, and the problems."""
+    others: dict[str, Any] = {"a.b": {"title": "1"}, "a": {"x": [{"title": "2"}]}, "-": {"title": "3"}}
+    loop = {"properties": {"l": {"$ref": "loop.json"}, "p": {"$ref": "point.json#/properties/y"}}}
+    node, problems = self_contained(node_of(schema), files(**others, loop=loop))
+    yield f"{json.dumps(schema)}\n    {json.dumps(node.value)}\n"
+    for keyword in ("$defs", "definitions"):
+        for member in part.members if (part := node.get(keyword)) else ():
+            yield f"    {member.key} {member.node.span.path} {member.node.span.start} {member.node.span.end}\n"
+    yield from (f"    {each.code} {each.span and each.span.path} {each.message}; {each.hint}\n" for each in problems)
+
+
+def test_the_whole_of_what_is_joined(golden: Callable[[Path, str], None]) -> None:
+    folder = ROOT / "tests/golden/schemas"
+    schemas = json.loads((folder / "bundled.json").read_text("utf-8"))
+    golden(folder / "bundled.txt", "".join(line for schema in schemas for line in bundled(schema)))
 
 
 @pytest.mark.parametrize(

@@ -454,22 +454,6 @@ def test_syntax_errors(case: str) -> None:
     assert named in problem.message
 
 
-def test_what_is_never_closed_is_named() -> None:
-    needs("bash")
-    problem = the_problem("f() {\n  if x; then\n  y\n")
-    assert "`if` of line 2" in problem.message + problem.hint
-
-
-def test_a_here_document_without_end() -> None:
-    """A warning; an error too if it swallows what would close something."""
-    needs("bash")
-    assert the_problem("cat <<EOF\nx\n").severity is Severity.WARNING
-    assert "`EOF`" in the_problem("cat <<EOF\nx\n").message
-    swallowed = read_library(source("f() {\n cat <<EOF\n}\n"))[1]
-    assert {problem.severity for problem in swallowed} == {Severity.WARNING, Severity.ERROR}
-    assert {problem.code for problem in swallowed} == {"MCP204"}
-
-
 def test_what_is_not_known_is_passed_on() -> None:
     needs("bash")
     problem, *_ = read_library(source("[[ a b c ]]\n"))[1]
@@ -508,6 +492,42 @@ def fake_bash(folder: Path, monkeypatch: pytest.MonkeyPatch, text: str) -> None:
     program.write_text(text)
     program.chmod(0o755)
     monkeypatch.setenv("PATH", str(folder))
+
+
+COMPLAINTS = [
+    ("a\n) b )\nc", "line 2: syntax error near unexpected token `)'\nline 2: `) b )'\n", 2),
+    ("a\n\t) b\r\nc", "line 2: syntax error near unexpected token `)'\n", 2),
+    ("if x\n", "line 1: syntax error near unexpected token `newline'\n", 2),
+    ("if x\n\n\n", "line 4: syntax error: unexpected end of file from `if' command on line 1\n", 2),
+    ("f() {\nif x\n", "line 3: syntax error: unexpected end of file\n", 2),
+    ("f() {\n}\n", "line 3: syntax error: unexpected end of file\n", 2),
+    ("a 'b\n", "line 1: unexpected EOF while looking for matching `''\nline 2: syntax error: unexpected end of file\n", 2),
+    ("cat <<E\nx\n{\n", "line 3: warning: here-document at line 1 delimited by end-of-file (wanted `E')\nline 4: syntax error: unexpected end of file\n", 2),
+    ("cat <<E\nx\n", "line 2: warning: here-document at line 1 delimited by end-of-file (wanted `E')\n", 0),
+    ("[[ a b ]]\n", "line 1: conditional binary operator expected\nline 1: syntax error near `b'\nline 1: `[[ a b ]]'\n", 2),
+    ("x\n", "line 9: syntax error: `a' is not `b': c'd\nno line\nline 1: other `'' thing\n", 1),
+    ("x\n", "", 3),
+    ("x\n", "", 0),
+]  # fmt: skip
+
+
+def test_what_is_said_of_the_complaints_of_bash(
+    monkeypatch: pytest.MonkeyPatch, golden: Callable[[Path, str], None]
+) -> None:
+    """For Bash of any version, whose messages are given."""
+    monkeypatch.setattr(syntax.programs, "find_bash", lambda: "bash")
+    lines = []
+    for text, output, status in COMPLAINTS:
+        done = subprocess.CompletedProcess([], status, b"", output.encode())
+        monkeypatch.setattr(syntax.programs, "run_program", lambda *_args, done=done, **_more: done)
+        lines.append(f"{json.dumps([text, output, status])}\n")
+        for problem in syntax.check_syntax(source(text), False, scan_library(text).unclosed):
+            assert problem.span is not None
+            covered = text[problem.span.start : problem.span.end]
+            lines.append(
+                f"    {problem.code} {problem.severity} {problem.span.start} {covered!r} {problem.message}; {problem.hint}\n"
+            )
+    golden(ROOT / "tests/golden/bash/complaints.txt", "".join(lines))
 
 
 def test_without_bash(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

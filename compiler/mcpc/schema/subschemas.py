@@ -7,6 +7,7 @@ in the same way.
 
 from __future__ import annotations
 
+from collections import deque
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -79,7 +80,7 @@ class SubschemaCollector:
         self.strangers = 0
         self._resources: dict[str, SchemaResource] = {}
         self._waiting: list[tuple[Node, int, SchemaResource]] = []
-        self._references: list[tuple[Node, str, SchemaResource]] = []
+        self._references: deque[tuple[Node, str, SchemaResource]] = deque()
         self._remote: set[Node] = set()
         self._members: dict[Node, dict[str, Node]] = {}
 
@@ -94,9 +95,8 @@ class SubschemaCollector:
                         diagnose("MCP008", self.root.span, f"more than {MAX_SUBSCHEMAS} subschemas in one schema")
                     )
                     return
-            references, self._references = self._references, []
-            for reference in references:
-                self.follow(*reference)
+            if self._references:  # one at a time: it may lead to a document, whose names the next ones need
+                self.follow(*self._references.popleft())
 
     def enter(self, root: Node, uri: str, dialect: Dialect) -> SchemaResource | None:
         """Add a whole document to the list; None if its dialect is unknown."""
