@@ -193,6 +193,14 @@ def test_a_default_that_doubles_at_every_step_ends_the_build() -> None:
     assert "more than 10,000 values" in problems[0].message
 
 
+@pytest.mark.parametrize(("count", "codes"), [(9_999, []), (10_000, ["MCP123"])])
+def test_a_default_has_so_many_values_and_no_more(count: int, codes: list[str]) -> None:
+    """A list is one value, and each item another; those that are filled in count."""
+    for default in ([0] * count, [{}, *[0] * (count - 2)]):
+        schema = {"properties": {"a": {"default": default, "prefixItems": [{"properties": {"b": {"default": 1}}}]}}}
+        assert [problem.code for problem in problems_of(schema)] == codes
+
+
 def test_such_a_default_harms_nobody_who_does_not_fill_in() -> None:
     assert compile_schema(node_of({"properties": {"next": {"$ref": "#", "default": {}}}}))[1] == ()
 

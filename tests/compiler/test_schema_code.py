@@ -32,6 +32,12 @@ def test_ways_that_double_at_every_step_are_refused(keyword: str) -> None:
     assert [problem.code for problem in problems_of(schema)] == ["MCP008"]
 
 
+@pytest.mark.parametrize(("count", "guarded"), [(100, False), (101, True)])
+def test_of_so_many_subschemas_the_depth_is_guarded(count: int, guarded: bool) -> None:
+    modules = compiled({"properties": {f"p{n}": True for n in range(count - 1)}})
+    assert ["except RecursionError" in source for source in (modules.predicate, modules.collector)] == [guarded] * 2
+
+
 def test_a_shared_schema_is_written_once() -> None:
     shared_schema = {"properties": {f"p{n}": {"minLength": n} for n in range(20)}}
     few, many = (

@@ -137,8 +137,7 @@ JUDGED = {
     "another name": ("---\n»name: other\ndescription: x\n---\n", "MCP133"),
     "upper case": ("---\n»name: Notes\ndescription: x\n---\n", "MCP133"),
     "two hyphens": ("---\n»name: no--tes\ndescription: x\n---\n", "MCP133"),
-    "too long": (f"---\n»name: {'n' * 65}\ndescription: x\n---\n", "MCP133"),
-    "long description": (f"---\nname: notes\n»description: {'x' * 1025}\n---\n", "MCP134"),
+    "hyphen at an end": ("---\n»name: notes-\ndescription: x\n---\n", "MCP133"),
     "reserved": ("---\nname: notes\ndescription: x\n»metadata: {io.modelcontextprotocol/x: 1}\n---\n", "MCP134"),
 }
 
@@ -156,9 +155,21 @@ def test_a_folder_becomes_part_of_a_uri():
 def test_two_skills_of_one_name_and_one_too_large():
     files = {"skills/a/notes/SKILL.md": skill(), "skills/b/notes/SKILL.md": skill().replace("name", "»name")}
     expect(files, "MCP136")
-    many = {f"skills/notes/{number}.txt": "x" for number in range(513)}
-    _, problems = checked({"server.json": SERVER, "skills/notes/SKILL.md": skill(), **many})
-    assert [problem.code for problem in problems] == ["MCP135"]
+
+
+@pytest.mark.parametrize(
+    ("most", "files"),
+    [
+        (1024, lambda count: {"skills/notes/SKILL.md": skill(description="x" * count)}),
+        (64, lambda count: {f"skills/{'n' * count}/SKILL.md": skill("n" * count)}),
+        (512, lambda count: {f"skills/notes/{number}.txt": "x" for number in range(count - 1)}),
+        (16 << 20, lambda count: {"skills/notes/a.bin": b"\0" * (count - len(skill()))}),
+    ],
+)
+def test_a_skill_may_have_so_much_and_no_more(most, files):
+    for count, code in ((most, 0), (most + 1, 1)):
+        _, problems = lowered({"server.json": SERVER, "skills/notes/SKILL.md": skill(), **files(count)})
+        assert len([problem for problem in problems if problem.code in ("MCP133", "MCP134", "MCP135")]) == code
 
 
 FILES = {
