@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     from mcpc.diagnostics import Diagnostic
 
 
+FOLDER = ROOT / "tests/golden/bash"
+
+
 def source(text: str | bytes) -> Source:
     return Source("tools.bash", text if isinstance(text, bytes) else text.encode("utf-8", "surrogateescape"))
 
@@ -50,36 +53,7 @@ def the_problem(text: str | bytes) -> Diagnostic:
     return problem
 
 
-FORMS = {
-    "plain": "a() { :; }",
-    "blanks": "a ( ) \t{ :; }",
-    "body below": "a()\n\n# comment () {\n{ :; }",
-    "continued": "a \\\n () \\\n { :; }",
-    "name continued": "a\\\n() { :; }",
-    "keyword": "function a { :; }",
-    "keyword and parentheses": "function a() { :; }",
-    "keyword, blanks": "function  a  (  )  { :; }",
-    "keyword, body below": "function a\n{ :; }",
-    "subshell": "a() ( :; )",
-    "keyword, subshell": "function a ( : )",
-    "if": "a() if x; then y; fi",
-    "for": "a() for x in y; do z; done",
-    "while": "a() while x; do z; done",
-    "case": "a() case x in y) z;; esac",
-    "condition": "a() [[ x == y ]]",
-    "arithmetic": "a() ((1<<2))",
-    "redirected": "a() { :; } > file 2>&1",
-    "after a byte order mark": "\ufeffa() { :; }",
-    "windows": "a() {\r\n  :\r\n}\r\n",
-    "one line, twice": "a() { :; }; a() { :; }",
-    "in if": "if x; then a() { :; }; fi",
-    "in else": "if x; then :; else\na() { :; }\nfi",
-    "in braces": "{ a() { :; }; }",
-    "in a loop": "for x in 1; do a() { :; }; done",
-    "in case": "case x in x) a() { :; };; esac",
-    "after and": "x && a() { :; }",
-    "no newline at the end": "\na() {\n:\n}",
-}
+FORMS: dict[str, str] = json.loads((FOLDER / "forms.json").read_text("utf-8"))
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -95,86 +69,7 @@ def test_names(name: str) -> None:
     assert names(f"{name}() {{ :; }}\nfunction {name} {{ :; }}\n") == [name, name]
 
 
-NOT_FOOLED = {
-    "heredoc": "cat <<EOF\nb() { :; }\nEOF",
-    "quoted heredoc": "cat <<'EOF'\nb() { $( ` \" '\nEOF",
-    "heredoc with tabs": "cat <<-EOF\n\tb() { it's\n\tEOF",
-    "two heredocs": "cat <<A <<'B'; x\nb() { it's\nA\n$( ` \"\nB",
-    "escaped delimiter": "cat <<\\EOF\n`b\nEOF",
-    "delimiter in double quotes": 'cat <<"E F"\nit\'s\nE F',
-    "delimiter with a blank before": "cat << EOF\nit's\nEOF",
-    "delimiter in ANSI quotes": "cat <<$'EOF'\nit's\nEOF",
-    "heredoc whose line goes on": "cat <<EOF\nx\\\nEOF\nit's\nEOF",
-    "heredoc within a function": "x() { cat <<EOF; }\n}\nit's\nEOF",
-    "heredoc in a substitution": "x=$(cat <<EOF\nit's )\nEOF\n)",
-    "heredoc ended by a parenthesis": "x=$(cat <<EOF\nit's\nEOF)",
-    "heredoc, then a pipe": "cat <<EOF | tr a b\n{ it's\nEOF",
-    "empty heredoc": "cat <<EOF\nEOF",
-    "heredoc, windows": "cat <<EOF\r\nit's\r\nEOF\r",
-    "here-string": "cat <<<EOF",
-    "single quotes": "echo 'b() { :; } \"'",
-    "single quotes over lines": "echo '\nb() { :; }\n'",
-    "double quotes": 'echo "b() { :; }"',
-    "double quotes, escaped": 'echo "\\"\nb() { :; }"',
-    "ansi quotes": "echo $'\\'\nb() { :; }\n'",
-    "ansi in double quotes": "echo \"$'\" 'x'",
-    "locale quotes": 'echo $"b() {\n"',
-    "nested quotes": 'echo "$(echo "b() {" "$(echo ")")")"',
-    "substitution": "echo $(b() { :; }; b)",
-    "substitution in quotes": 'x="$(\nb() { :; }\n)"',
-    "backquotes": "echo `b() { :; }`",
-    "escaped backquotes": "echo `echo \\`b() { \\`` # '",
-    "case in a substitution": "x=$(case y in y) echo ;; (z) ;; esac)",
-    "case closed at once": "x=$(case y in esac)",
-    "comment in a substitution": "x=$(echo # it's )\n)",
-    "comment": "# b() { it's \" ` $(",
-    "comment after blank": "x # b() { it's",
-    "comment after semicolon": "x;# it's",
-    "hash in a word": "x#' '",
-    "hash of length": "echo ${#x} ${#x[@]} $#' '",
-    "hash in arithmetic": "((x = 16#ff)) # '",
-    "parameter": "echo ${x:-b() { :; } ${x#'}'} ${x%\"}\"} ${x//\\}/}",
-    "parameter in quotes": 'echo "${x:-"}"}" "${x:-$(echo })}"',
-    "shift": "((1<<2)); x=$((1<<2)); y=$[1<<2]; let 'z=1<<2'",
-    "shift in a subscript": "x[1<<2]=3; x[$((1<<2))]=4",
-    "arithmetic, nested": "x=$(( (1 + (2)) << $(echo $((3))) ))",
-    "arithmetic for": "for ((i = 0; i << 2; i++)); do x; done",
-    "not arithmetic": "((a) ; (b)); x=$((a); (b))",
-    "not arithmetic, nested": "(((a); b); c)",
-    "condition": "[[ x < y && ( a || b ) && -n ${x} ]]",
-    "regex": '[[ x =~ ^(a|b )+["\'"]$ ]]',
-    "regex with bars": "[[ x =~ a|b ]] && [[ x =~ (#|<<) ]]",
-    "condition closed at once": "([[ x ]])\nx=$([[ x ]])\n[[ x ]]&&[[ y ]]>f;",
-    "case pattern": "case x in a|b) ;; (c) ;& *'d'*) ;;& esac",
-    "case over lines": "case x\nin\n # it's\n a)\n ;;\nesac",
-    "case closed at once ": "case x in a) if y; then z; fi;; b) { z; };; c) case w in d) e;; esac;; esac",
-    "case without the last semicolons": "case x in a) y\nesac",
-    "case esac in parentheses": "case x in (esac) y;; esac",
-    "array": "x=(b \\( 'c)' # it's )\n [k]=v ['l)']=w $(echo ')') )",
-    "array, declared": "declare -A x=([a]='b()' [\"c\"]=d)\nx+=(1)",
-    "array of processes": "x=(<(echo ')') >(cat))",
-    "extended pattern": "shopt -s extglob\nrm @(a|!(b)|*.c)\ncase x in +([0-9])) y;; esac",
-    "process substitution": "diff <(a; (b)) >(c)",
-    "braces": "echo {a,b} { } a}",
-    "command called like a word": "echo if then fi done esac { function",
-    "function as an argument": "echo function x",
-    "in a function": "x() { b() { :; }; }",
-    "in a function in if": "x() { if y; then b() { :; }; fi; }",
-    "in a body of parentheses": "x() ( b() { :; } )",
-    "in a body that is a loop": "x() while y; do b() { :; }; done",
-    "in a subshell": "(b() { :; })",
-    "in a process": "cat <(b() { :; }; b)",
-    "negation": "! (x); ! { y; }; time -p { z; }",
-    "coproc": "coproc x { y; }; coproc { y; }; coproc (y); coproc y",
-    "descriptors": "x 2>&1 >&- {fd}>file <&3 &>f &>>f >|f <>f",
-    "background": "x & y && z || w |& v",
-    "for without in": "for x do y; done\nfor x; do y; done\nfor x\nin a b\ndo y; done",
-    "for with braces": "for ((;;)) { y; }\nfor x in a; { y; }",
-    "select": "select x in a; do y; done",
-    "escaped newline": "echo \\\n b\\\n\\) x",
-    "assignments": "x=1 y='2' z=$(a) cmd",
-    "null bytes": "x=\0\0",
-}
+NOT_FOOLED: dict[str, str] = json.loads((FOLDER / "not_fooled.json").read_text("utf-8"))
 
 
 @pytest.mark.parametrize("case", NOT_FOOLED)
@@ -208,101 +103,8 @@ def defined(text: str, folder: Path) -> dict[str, bool]:
     return {name: "x" in options for _, options, name in rows}
 
 
-LIBRARIES = {
-    "tools": r"""#!/usr/bin/env bash
-# Tools for a project's files.
-set -u
-readonly LIMIT=$((1<<20))
-declare -A KINDS=(
-  [sh]="shell script"   # it's a script
-  [py]='python (3)'
-)
-
-log() { printf '%s\n' "$*" >&2; }
-
-function usage {
-  cat <<-EOF
-⇥Usage: ${0##*/} [options] (see "help")
-⇥  tool() { not a function }
-⇥EOF
-}
-
-tool_list-files() {
-  local args=$1 path
-  path=$(jq -r '.path // "."' <<<"$args") || return
-  find "$path" -maxdepth 1 -printf '%f\n' | while IFS= read -r name; do
-    case "${name##*.}" in
-      sh|bash) echo "${KINDS[sh]}: $name" ;;
-      (py) echo "${KINDS[py]}: $name" ;;
-      *) [[ $name =~ ^[A-Z]+(\.md|\.txt)$ ]] && echo "text: $name" ;;
-    esac
-  done
-}
-tool_size() ( cd "$1" && stat -c %s ./* )
-export -f tool_list-files tool_size
-""".replace("⇥", "\t"),
-    "conditional": r"""
-if [[ ${BASH_VERSINFO[0]} -ge 4 ]]; then
-  lower() { echo "${1,,}"; }
-else
-  lower() { tr '[:upper:]' '[:lower:]' <<<"$1"; }
-fi
-case $(uname -s) in
-  Linux|*BSD) open_file() { echo "open '$1'"; } ;;
-  *) open_file() { echo "${1@Q}"; } ;;
-esac
-command -v printf >/dev/null && { shout() { echo "${1^^}!"; }; }
-declare -fx lower
-""",
-    "generators": r"""
-render() {
-  cat <<EOF >"$1"
-#!/bin/bash
-main() {
-  echo "$(date +%s) $2" \
-EOF
-main "\$@"
-EOF
-}
-template() { cat <<'A' - <<"B"
-fake_a() { `unclosed "quote
-A
-fake_b() { $(unclosed
-B
-}
-awk_report() {
-  awk 'function total(x) { return x } { print total($1) }' "$1"
-}
-quoted() { echo "it's $(printf '%s' "a \"b\" $(echo "c)")") done"; }
-math() { (( x = (1 << 3) | 0x10, y = 16#ff )); echo $(( x + ${#y} )) "$[ x << 1 ]"; }
-""",
-    "wrapped": r"""
-function dashed-name() { :; }; dotted.name () { :; }
-ns::name()
-{
-  inner() { echo "defined when called"; }
-  local -a words=(one "two )" $'thr\'ee' [5]=six)
-  for word in "${words[@]}"; do [ -n "$word" ] || continue; done
-}
-(in_subshell() { :; })
-value=$(in_substitution() { :; }; in_substitution)
-: "$(in_quotes() { :; })" `in_backquotes() { :; }`
-looped() for ((i=0; i<3; i++)); do echo $i; done
-chosen() if [ -t 0 ]; then echo tty; fi
-counted() ((count++))
-tested() [[ -e $1 && ( -r $1 || -w $1 ) ]]
-parallel() { coproc WORKER { cat; }; { echo x; } >&"${WORKER[1]}"; }
-unset -v value
-export -f -- looped chosen
-""",
-    "crossed": (
-        "a() { :; } # '\n"
-        'b() { echo ${1#"}"}; }\n'
-        'c() { echo "${1//\\"/\\\'}"; }\n'
-        "d() { : \\\n; }\n"
-        "e() { echo $'\\'' \"'\"; }\n"
-    ),
-}
+NAMES = ("tools", "conditional", "generators", "wrapped", "crossed")
+LIBRARIES = {name: (FOLDER / f"libraries/{name}.bash").read_bytes().decode() for name in NAMES}
 
 
 def scanned(text: str) -> Iterator[str]:
@@ -322,14 +124,13 @@ def scanned(text: str) -> Iterator[str]:
 
 
 def test_all_that_is_scanned(golden: Callable[[Path, str], None]) -> None:
-    folder = ROOT / "tests/golden/bash"
     texts = [
         *FORMS.values(),
         *NOT_FOOLED.values(),
         *LIBRARIES.values(),
-        *json.loads((folder / "texts.json").read_text()),
+        *json.loads((FOLDER / "texts.json").read_text()),
     ]
-    golden(folder / "scanned.txt", "".join(line for text in texts for line in scanned(text)))
+    golden(FOLDER / "scanned.txt", "".join(line for text in texts for line in scanned(text)))
 
 
 def test_all_that_is_sliced(golden: Callable[[Path, str], None]) -> None:
@@ -340,7 +141,7 @@ def test_all_that_is_sliced(golden: Callable[[Path, str], None]) -> None:
         for part in outline.parts:
             lines.append(f"    {part.names} {part.removable} {part.traps} {part.dynamic} {sorted(part.words)}\n")
         lines += (f"{name}: {json.dumps(outline.slice(name))}\n" for name in outline.defined)
-    golden(ROOT / "tests/golden/bash/sliced.txt", "".join(lines))
+    golden(FOLDER / "sliced.txt", "".join(lines))
 
 
 SLICED = """
@@ -527,7 +328,7 @@ def test_what_is_said_of_the_complaints_of_bash(
             lines.append(
                 f"    {problem.code} {problem.severity} {problem.span.start} {covered!r} {problem.message}; {problem.hint}\n"
             )
-    golden(ROOT / "tests/golden/bash/complaints.txt", "".join(lines))
+    golden(FOLDER / "complaints.txt", "".join(lines))
 
 
 def test_without_bash(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

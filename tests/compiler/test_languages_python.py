@@ -38,75 +38,6 @@ def functions(text: str | bytes) -> dict[str, str]:
     return {name: covered(file, found.span.start, found.span.end) for name, found in module.functions.items()}
 
 
-SIGNATURES = {
-    "nothing": ("", (), False),
-    "one": ("a", (FunctionParameter("a", True),), False),
-    "optional": ("a, b=1", (FunctionParameter("a", True), FunctionParameter("b", False)), False),
-    "positional only": ("a, b=1, /, c=2", (FunctionParameter("a", True, False), FunctionParameter("b", False, False), FunctionParameter("c", False)), False),
-    "keyword only": ("*, a, b=None", (FunctionParameter("a", True), FunctionParameter("b", False)), False),
-    "positional rest": ("a, *rest, b", (FunctionParameter("a", True), FunctionParameter("b", True)), False),
-    "any": ("**rest", (), True),
-    "all": (
-        "a, /, b, c=1, *d, e, f=2, **g",
-        (FunctionParameter("a", True, False), FunctionParameter("b", True), FunctionParameter("c", False), FunctionParameter("e", True), FunctionParameter("f", False)),
-        True,
-    ),
-    "annotated": ("a: int, b: list[str] = (1, 2)[:], *, c: 'x' = lambda d: d", (FunctionParameter("a", True), FunctionParameter("b", False), FunctionParameter("c", False)), False),
-    "unicode": ("größe", (FunctionParameter("größe", True),), False),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("keyword", ["def", "async def"])
-@pytest.mark.parametrize("case", SIGNATURES)
-def test_signatures(case: str, keyword: str) -> None:
-    arguments, parameters, accepts_any = SIGNATURES[case]
-    module, problems = read(source(f"{keyword} f({arguments}): pass\n"))
-    assert problems == ()
-    function = module.functions["f"]
-    assert function.parameters == parameters
-    assert function.accepts_any is accepts_any
-    assert function.is_async is (keyword == "async def")
-
-
-FOUND = {
-    "two": ("def a(): pass\nasync def b(): pass\n", ["a", "b"]),
-    "decorated": ("@x(1)\n@y\ndef a(): pass\n", ["a"]),
-    "if": ("if x:\n def a(): pass\nelif y:\n def b(): pass\nelse:\n def c(): pass\n", ["a", "b", "c"]),
-    "try": (
-        "try:\n def a(): pass\nexcept X:\n def b(): pass\nelse:\n def c(): pass\nfinally:\n def d(): pass\n",
-        ["a", "b", "c", "d"],
-    ),
-    "try star": ("try:\n def a(): pass\nexcept* X:\n def b(): pass\n", ["a", "b"]),
-    "with": ("with x:\n with y:\n  def a(): pass\n", ["a"]),
-    "loops": ("for x in y:\n def a(): pass\nelse:\n def b(): pass\nwhile z:\n def c(): pass\n", ["a", "b", "c"]),
-    "match": ("match x:\n case 1:\n  def a(): pass\n case _:\n  def b(): pass\n", ["a", "b"]),
-    "not inside": ("def a():\n def b(): pass\n c = lambda: 1\nclass D:\n def e(self): pass\n", ["a"]),
-    "partial": ("a = functools.partial(print, end='')\n", ["a"]),
-    "lambda": ("a = lambda x: x\n", ["a"]),
-    "alias": ("a = b = json.dumps\nc = a\nd = table['x']\ne = x or y\nf = x if y else z\n", list("abcdef")),
-    "annotated": ("a: Callable[..., int] = partial(f)\nb: int\n", ["a"]),
-    "several": ("a, (b, *c) = make()\n[d] = make()\n", list("abcd")),
-    "imported": ("from x import a, b as c\nfrom . import d\nimport e\nfrom f import *\n", ["a", "c", "d"]),
-    "no function": ("a = 1\nb = 'x'\nc = [f()]\nd = {}\ne.f = g()\nh[0] = i()\nj += k()\nclass L: pass\n", []),
-    "unicode": ("async  def \\\n größe(): pass\n", ["größe"]),
-    "nothing": ("", []),
-    "windows": ("def a():\r\n    pass\r\ndef b(): pass\r\n", ["a", "b"]),
-    "old Mac": ("def a():\r    pass\rdef b(): pass\r", ["a", "b"]),
-    "byte order mark": ("\ufeffdef a(): pass\n", ["a"]),
-    "form feed": ("\x0cdef a(): pass\n", ["a"]),
-    "behind wide letters": ("'größe 😀'; a = f()\nx = '''\n\u2028'''; b = f()\n", ["a", "b"]),
-}
-
-
-@pytest.mark.parametrize("case", FOUND)
-def test_functions_and_their_places(case: str) -> None:
-    text, names = FOUND[case]
-    expected = {name: name for name in names}
-    if case == "imported":
-        expected["c"] = "b"
-    assert functions(text) == expected
-
-
 def test_what_only_running_could_tell_accepts_anything() -> None:
     module, _ = read(source("a = partial(f)\nb = lambda x: x\nfrom x import c\n"))
     found = {name: (function.accepts_any, function.parameters) for name, function in module.functions.items()}
@@ -193,45 +124,6 @@ def test_a_long_chain_is_read_or_refused() -> None:
     assert found in ((["a"], []), ([], ["MCP205"]))
 
 
-def imported(text: str) -> list[tuple[str, str, int]]:
-    """Return each module with what its place covers, and the line."""
-    file = source(text)
-    return [(name, covered(file, span.start, span.end), file.position(span.start)[0]) for name, span in imports(file)]
-
-
-IMPORTS = {
-    "plain": ("import a\nimport b.c\nimport d as e, f.g as h\n", ["a", "b", "d", "f"]),
-    "from": ("from a import b\nfrom c.d import (e,\n f)\nfrom  \\\n g import *\n", ["a", "c", "g"]),
-    "relative": ("from . import a\nfrom .b import c\nfrom ...d import e\n", []),
-    "anywhere": (
-        "def f():\n import a\n class C:\n  from b import x\nif x:\n import c\nelse:\n import d\nfor x in y: import e\n",
-        list("abcde"),
-    ),
-    "again": ("import a\ndef f(): import a\n", ["a", "a"]),
-    "one line": ("'größe 😀'; import a; from b import c\n", ["a", "b"]),
-    "optional": ("try:\n import a\nexcept ImportError:\n import b\nelse:\n import c\nfinally:\n import d\n", ["d"]),
-    "optional, other errors": ("try:\n import a\nexcept (ValueError, ModuleNotFoundError): pass\n", []),
-    "optional, any error": ("try:\n import a\nexcept: pass\ntry:\n import b\nexcept Exception: pass\n", []),
-    "optional, by attribute": ("try:\n import a\nexcept builtins.ImportError: pass\n", []),
-    "optional, in a group": ("try:\n import a\nexcept* ImportError: pass\n", []),
-    "not optional": ("try:\n import a\nexcept ValueError: import b\nfinally: pass\n", ["a", "b"]),
-    "for types": ("if TYPE_CHECKING:\n import a\nelse:\n import b\nif typing.TYPE_CHECKING: import c\n", ["b"]),
-    "not for types": ("if not TYPE_CHECKING:\n import a\n", ["a"]),
-    "future": ("from __future__ import annotations\n", ["__future__"]),
-    "byte order mark": ("\ufeffimport a\n", ["a"]),
-    "no import": ("x = 'import a'\n# import b\nimportlib.import_module('c')\n", []),
-}
-
-
-@pytest.mark.parametrize("case", IMPORTS)
-def test_imports(case: str) -> None:
-    text, names = IMPORTS[case]
-    found = imported(text)
-    assert [name for name, _, _ in found] == names
-    assert all(name == shown for name, shown, _ in found)
-    assert [line for _, _, line in found] == sorted(line for _, _, line in found)
-
-
 def everything(text: str) -> Iterator[str]:
     """Yield all that is read of a module, with the text of each place."""
     file = source(text)
@@ -253,9 +145,7 @@ def everything(text: str) -> Iterator[str]:
 
 def test_all_that_is_read(golden: Callable[[Path, str], None]) -> None:
     folder = ROOT / "tests/golden/python"
-    signatures = [f"def f({arguments}): pass\n" for arguments, _, _ in SIGNATURES.values()]
-    others = [text for texts in (FOUND, IMPORTS) for text, _ in texts.values()]
-    texts = [*signatures, *others, *json.loads((folder / "texts.json").read_text("utf-8"))]
+    texts = json.loads((folder / "texts.json").read_text("utf-8"))
     golden(folder / "read.txt", "".join(line for text in texts for line in everything(text)))
 
 

@@ -295,46 +295,7 @@ def test_no_text_of_a_schema_becomes_code(text: str) -> None:
     assert there_and_back(loaded(source).ToolInput, value) == value
 
 
-REFUSED = [
-    "import os",
-    "from os import abort",
-    "from pydantic import create_model",
-    "from pydantic import Field as f",
-    "x = 1",
-    "print()",
-    "class A(BaseModel):\n    x: int = f()",
-    "class A(BaseModel):\n    x: int = Field(default_factory=print)",
-    "class A(BaseModel):\n    x: Annotated[int, Field(gt=print())]",
-    "class A(BaseModel):\n    x: Annotated[int, print()]",
-    "class A(BaseModel):\n    x: Annotated[int, Field(exec='x')]",
-    "class A(BaseModel):\n    x: os.abort",
-    "class A(BaseModel):\n    x: 'B'",
-    "class A(BaseModel):\n    x: (lambda: 1)",
-    "class A(BaseModel):\n    x: list[print()]",
-    "class A(BaseModel):\n    x: Literal[print()]",
-    "class A(BaseModel):\n    _x: int",
-    "class A(BaseModel):\n    x: int = [*y]",
-    "class A(BaseModel):\n    x: int = f'{y}'",
-    "class A(BaseModel):\n    x: int = -y",
-    "class A(BaseModel):\n    model_config = ConfigDict(extra=y)",
-    "class A(BaseModel):\n    model_config = dict(extra='allow')",
-    "class A(BaseModel):\n    model_config = ConfigDict(**{})",
-    "class A(BaseModel):\n    __annotations__ = {'x': int}",
-    "class A(BaseModel):\n    def f(self): pass",
-    "class A(BaseModel):\n    y = 1",
-    "class A(BaseModel, metaclass=M): pass",
-    "class A(B, BaseModel): pass",
-    "class A(B): pass",
-    "class A(f()): pass",
-    "class A(RootModel[f()]): pass",
-    "@f\nclass A(BaseModel): pass",
-    "class B(BaseModel): pass",
-    "class A(BaseModel): pass\nclass A(BaseModel): pass",
-    "A.model_rebuild()",
-    "class A(BaseModel): pass\nA.model_rebuild(force=True)",
-    "class A(BaseModel): pass\nA.other()",
-    "class A(BaseModel): pass\r\nx = 1",
-]
+REFUSED: list[str] = json.loads((FOLDER / "refused.json").read_text("utf-8"))
 
 
 @pytest.mark.parametrize("source", REFUSED)
