@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from mcpc.definitions import Definition, HandlerLibrary, ServerDefinition, ToolDefinition
-from mcpc.ir import BashFunction, PythonFunction, Server
+from mcpc.ir import PythonFunction, Server
 from mcpc.lower import lower
 from mcpc.options import Options
 from mcpc.sources import Source, parse_json
@@ -53,31 +53,10 @@ def server_of(files: Mapping[str, str | bytes], options: Options = PLAIN) -> Ser
     return server
 
 
-def test_a_whole_project_gets_its_meaning() -> None:
-    server = server_of(SMOKETEST)
-    assert (server.name, server.version) == ("smoke", "0.0.1")
-    assert server.instructions == "Tools that answer, fail, and answer with structure."
-    assert (server.format, server.dialect) == ("native", "mcp")
-    assert [one.name for one in server.tools] == ["smoketest", "smoketest_fail", "echo_token", "echo_token_fail"]
-    assert [one.output is None for one in server.tools] == [True, True, False, False]
-    assert all(one.input.closed for one in server.tools)
-    assert not any(one.output.closed for one in server.tools if one.output)
-    assert [one.handler.function for one in server.tools] == [f"tool_{one.name}" for one in server.tools]
-    assert {one.handler.file for one in server.tools} == {"tools.bash"}
-    assert {one.handler.contract for one in server.tools} == {"mcbox"}
-    assert [file.source.path for file in server.files] == ["tools.bash"]
-    assert server.environment == ()
-
-
 def test_what_was_written_is_kept_in_order_and_untouched() -> None:
     server = server_of(SMOKETEST)
     written = json.loads(SMOKETEST["tools.json"])["tools"]
     assert [json.dumps(one.node.value) for one in server.tools] == [json.dumps(one) for one in written]
-
-
-def test_options_reach_the_server() -> None:
-    server = server_of(SMOKETEST, Options(dialect="mcbox", tools_page_size=2, prompts_page_size=3))
-    assert (server.dialect, server.tools_page_size, server.prompts_page_size) == ("mcbox", 2, 3)
 
 
 @pytest.mark.parametrize(
@@ -102,21 +81,6 @@ def test_prefixes_may_be_chosen() -> None:
 def test_an_empty_prefix_makes_helpers_no_strays() -> None:
     server = server_of(tools(tool("x"), bash=exported("x", "helper")), Options(tools_prefix="", prompts_prefix=""))
     assert server.tools[0].handler.function == "x"
-
-
-def test_prompts_have_arguments() -> None:
-    files = prompts(
-        '{"name": "read.file", "arguments": [{"name": "path", "required": true}, {"name": "style"},'
-        ' {"name": "lines", "required": false, "title": "Lines", "description": "How many."}]}',
-        bash=exported("prompt_read_file"),
-    )
-    (prompt,) = server_of(files).prompts
-    assert [(one.name, one.required) for one in prompt.arguments] == [
-        ("path", True),
-        ("style", False),
-        ("lines", False),
-    ]
-    assert prompt.handler.function == "prompt_read_file"
 
 
 def test_one_shell_reads_both_bash_files() -> None:
@@ -144,15 +108,6 @@ def test_python_functions_are_bound_with_their_signatures() -> None:
 def test_a_bare_name_wins_over_the_prefixed_spelling_of_another() -> None:
     server = server_of(python("def list(): ...\ndef tool_list(): ...\n", "list", "tool_list"))
     assert [one.handler.function for one in server.tools] == ["list", "tool_list"]
-
-
-def test_bash_and_python_may_serve_one_project() -> None:
-    files = tools(tool("a"), tool("b"), bash=exported("tool_a"), **{"tools.py": "def b(): ...\n"})
-    files |= {"prompts.json": '{"prompts": [{"name": "p"}]}', "prompts.py": "async def p(): ...\n"}
-    server = server_of(files)
-    handlers = [*(one.handler for one in server.tools), *(one.handler for one in server.prompts)]
-    assert [type(handler) for handler in handlers] == [BashFunction, PythonFunction, PythonFunction]
-    assert [handler.file for handler in handlers] == ["tools.bash", "tools.py", "prompts.py"]
 
 
 BESIDE = {"README": "", "a.py": "", "data/x.json": "{}", "lib/b.py": ""}
