@@ -354,7 +354,9 @@ def run(*words: object) -> Any:
     return CliRunner().invoke(cli, ["dev", *map(str, words)])
 
 
-def test_a_project_is_served_in_each_way(served: list[Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_project_is_served_in_each_way(
+    served: list[Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
     root = str(tmp_path.resolve())
     assert run(tmp_path, "--strict", "--allow", "a", "--allow", "b", "--tools-page-size", 5).exit_code == 0
     name = tmp_path.resolve().name
@@ -373,7 +375,7 @@ def test_a_project_is_served_in_each_way(served: list[Any], tmp_path: Path, monk
     monkeypatch.setattr(dev, "listening", lambda front, at: SimpleNamespace(serve_forever=lambda: None, server_port=77))
     done = run(tmp_path, "--ui")
     assert done.exit_code == 0, done.output
-    assert "http://127.0.0.1:77/ui/#dev=" in done.stderr
+    assert "http://127.0.0.1:77/ui/#dev=" in capfd.readouterr().err
     assert (served[0], served[-1][-1][-2:]) == (["--ui", "--", root], ["127.0.0.1:9", "--ui"])
     assert run(tmp_path, "--ui", "--http", "0.0.0.0:80").exit_code == 2
     (tmp_path / "fails").write_text("")
