@@ -76,37 +76,6 @@ def test_a_file_for_type_checkers(project: Path) -> None:
     assert sorted(path.name for path in project.iterdir() if path.name.startswith(".mcpc")) == []
 
 
-def test_handlers_may_be_missing(project: Path) -> None:
-    (project / "tools.py").unlink()
-    done = models(project)
-    assert (done.returncode, done.stderr) == (0, "")
-    assert "class FileReadOutput(BaseModel):" in done.stdout
-
-
-def test_a_wrong_schema_is_refused_and_the_file_stays(project: Path) -> None:
-    target = project / "models.py"
-    target.write_text(f"{MODELS_LINE}\nold\n")
-    (project / "tools.json").write_text(json.dumps({"tools": [{**TOOL, "inputSchema": {"type": "nonsense"}}]}))
-    done = models(project, "-o", target)
-    assert done.returncode == 1
-    assert "MCP110" in done.stderr
-    assert target.read_text() == f"{MODELS_LINE}\nold\n"
-
-
-def test_a_file_of_another_kind_is_not_written_over(project: Path) -> None:
-    before = (project / "tools.py").read_text()
-    done = models(project, "-o", project / "tools.py")
-    assert done.returncode == 2
-    assert "tools.py" in done.stderr
-    assert (project / "tools.py").read_text() == before
-
-
-def test_a_place_that_cannot_be_written(project: Path) -> None:
-    done = models(project, "-o", project / "none" / "models.py")
-    assert done.returncode == 2
-    assert "none" in done.stderr
-
-
 def test_problems_for_programs(project: Path) -> None:
     deep: dict[str, object] = {"type": "object", "properties": {}}
     for _ in range(70):

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from mcpc.dev.building import BuildFacts, BuildProblem, BuildResult, parse_report
+from mcpc.dev.building import BuildFacts, BuildProblem, BuildResult
 from mcpc.dev.calls import CallLines, CallWatch
-from mcpc.dev.messages import build_text
 from mcpc.dev.reporting import Reporter, describe_changes
 from mcpc.dev.screen import Screen
 
@@ -60,11 +59,6 @@ def test_changes_are_named(earlier: BuildFacts, later: BuildFacts, expected: str
     assert describe_changes(earlier, later) == expected
 
 
-def test_of_many_changes_the_first_are_named() -> None:
-    later = facts(tools=tools(*(f"t{number}" for number in range(500))))
-    assert describe_changes(facts(), later) == ", ".join(f"+t{number}" for number in range(10)) + " and 490 more"
-
-
 @pytest.fixture
 def pipe() -> Iterator[tuple[int, int]]:
     ends = os.pipe()
@@ -100,32 +94,6 @@ def test_errors_are_told_again_and_warnings_beside_them_are_not(pipe: tuple[int,
         assert first == "error: bad"
         assert last.endswith("`; the build failed; the last successful build keeps serving")
         assert last.startswith("mcpc dev: 1 error, 1 warning; ")
-
-
-def test_warnings_that_end_a_strict_build_are_told(pipe: tuple[int, int]) -> None:
-    reporter = Reporter(Screen(False, pipe[1]))
-    for _ in range(2):
-        reporter.failed(made(problem("strict"), fails=True))
-        assert told(pipe).startswith("warning: strict\n")
-
-
-def test_a_failure_without_problems_shows_its_words(pipe: tuple[int, int]) -> None:
-    reporter = Reporter(Screen(False, pipe[1]))
-    reporter.failed(made(more="Error: p does not exist\n", fails=True))
-    assert told(pipe) == (
-        "Error: p does not exist\nmcpc dev: the build failed; the last successful build keeps serving\n"
-    )
-    assert reporter.rebuilt(facts(), made()) == "rebuilt in 0.4 s: all problems fixed; nothing changed"
-
-
-def test_a_report_that_was_cut_short_is_text() -> None:
-    assert parse_report(b'[{"code":', b"killed") == ((), '[{"code":killed')
-    assert parse_report(b"", b"Error: x") == ((), "Error: x")
-
-
-def test_the_answer_to_a_call_for_a_build_is_plain_text() -> None:
-    failed = made(problem("bad", "error"), fails=True)
-    assert build_text(failed) == "the build failed; the last successful build keeps serving\n\nerror: bad"
 
 
 def test_a_pipe_that_nobody_reads_is_not_waited_for(pipe: tuple[int, int]) -> None:

@@ -11,12 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from mcpc.cli.docs import cases_of
 from mcpc.documentation import FORMATS, page_of
-from mcpc.documentation.page import setting_row
-from mcpc.documentation.schema_view import MAX_DEPTH, Row, schema_view
+from mcpc.documentation.schema_view import Row, schema_view
 from support.artifact import build, mcpc
-from support.files import write_files
 from support.needs import ROOT
 from support.reference import real_tools
 from support.scale import scaled
@@ -163,98 +160,6 @@ def values_of(value: Any, key: str = "") -> list[str]:
         if key == "$ref"
         else [str(value) if key == "type" else json.dumps(value, ensure_ascii=False)]
     )
-
-
-def test_a_row_has_type_limits_default_and_alternatives() -> None:
-    schema = {
-        "type": "object",
-        "properties": {
-            "count": {"type": "integer", "minimum": 1, "default": 3, "description": "How many"},
-            "shape": {
-                "oneOf": [
-                    {"type": "object", "properties": {"kind": {"const": "circle"}}, "required": ["kind"]},
-                    {"type": "null"},
-                ]
-            },
-            "names": {"type": "array", "items": {"type": "string"}, "uniqueItems": True},
-            "either": {"anyOf": [{"type": "string"}, {"type": "null"}]},
-        },
-        "required": ["count"],
-        "additionalProperties": False,
-    }
-    root = schema_view(schema).root
-    assert root.facts == ("no other members",)
-    count, shape, names, either = root.rows
-    assert count == Row("count", "integer", "How many", True, ("at least 1", "default 3"))
-    assert (names.type, names.facts, either.type) == ("array of string", ("no item twice",), "string or null")
-    assert [option.type for option in shape.rows[0].rows] == ["object", "null"]
-    assert shape.rows[0].rows[0].rows == (Row("kind", '"circle"', required=True),)
-
-
-def test_a_deep_schema_ends() -> None:
-    schema: dict[str, Any] = {"type": "string"}
-    for _ in range(10 * MAX_DEPTH):
-        schema = {"type": "array", "items": schema, "minItems": 1}
-    assert "minItems" in " ".join(texts_of(schema_view(schema).root))
-
-
-def test_examples_are_those_of_cases_and_schemas(tmp_path: Path) -> None:
-    cases = {
-        "tests": [
-            {"name": "Greets", "tool": "greet", "arguments": {"name": "Ada"}, "expect": {"text": "Hello"}},
-            {"tool": "greet", "arguments": {"name": ""}, "expect": {"error": True}},
-            {"prompt": "x"},
-            7,
-        ]
-    }
-    write_files(
-        tmp_path,
-        {"tests/a.json": json.dumps(cases), "tests/b.yaml": "tests: [", "tests/c.yaml": "- 1\n", "tests/d.py": "x"},
-    )
-    tools = [
-        {
-            "name": "greet",
-            "inputSchema": {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]},
-        },
-        {
-            "name": "made",
-            "inputSchema": {
-                "type": "object",
-                "properties": {"a": {"type": "string", "examples": ["x"]}, "b": {"type": "string"}},
-                "required": ["a"],
-            },
-        },
-        {"name": "own", "inputSchema": {"type": "object", "examples": [{"q": 1}]}},
-        {
-            "name": "conditional",
-            "inputSchema": {"type": "object", "properties": {"a": {"default": 1}}, "anyOf": [{"required": ["b"]}]},
-        },
-    ]
-    found = page_of({"name": "n", "version": "1", "tools": tools}, cases_of(tmp_path)).tools
-    assert [[(title, json.loads(text)) for title, text in tool.examples] for tool in found] == [
-        [("Greets", {"name": "Ada"})],
-        [("", {"a": "x"})],
-        [("", {"q": 1})],
-        [],
-    ]
-
-
-def test_a_page_names_clients_and_settings() -> None:
-    text = FORMATS["markdown"](page_of(FACTS, {}))
-    for words in ("### Claude Desktop", "### Cursor", "KEY", "~/.cursor/mcp.json", "<KEY>"):
-        assert words in text
-
-
-@pytest.mark.parametrize(
-    ("item", "facts"),
-    [
-        ({"name": "A"}, ("optional",)),
-        ({"name": "A", "required": True, "type": "string", "secret": True}, ("required", "string", "secret")),
-        ({"name": "A", "choices": ["x", 1], "default": "x"}, ("optional", "one of x, 1", "default x")),
-    ],
-)
-def test_a_setting_has_its_facts(item: dict[str, Any], facts: tuple[str, ...]) -> None:
-    assert tuple(filter(None, setting_row(item).facts)) == facts
 
 
 def test_pages_of_a_project_and_of_its_file_are_equal_and_have_no_path(tmp_path: Path) -> None:

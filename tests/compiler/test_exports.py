@@ -107,12 +107,6 @@ def nginx_says(folder: Path, site: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(argv, capture_output=True, text=True, timeout=20, check=False)
 
 
-def test_replicas_are_named_in_the_site() -> None:
-    site = EXPORTS["nginx"](Deployment("demo", "1", upstreams=("10.0.0.1:80", "[::1]:81", "backend.internal:82")))
-    for address in ("10.0.0.1:80", "[::1]:81", "backend.internal:82"):
-        assert f"    server {address} max_fails" in site
-
-
 UNFIT: list[dict[str, Any]] = [
     {"host": "a b"},
     {"host": "a;b"},
@@ -200,11 +194,6 @@ def test_the_image_has_the_python_and_the_machine_that_the_modules_are_for(
     assert base_image(bytecode, platforms) == BASES[bytecode, platforms]
 
 
-def test_modules_that_no_container_can_load_are_refused() -> None:
-    with pytest.raises(UnusableValueError, match=r"macosx_11_0_arm64.*--platform manylinux2014_x86_64"):
-        base_image("3.11.7", ("cp311-cp311-macosx_11_0_arm64",))
-
-
 @pytest.fixture(scope="module")
 def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """What the compiler keeps from one of these builds to the next."""
@@ -229,14 +218,3 @@ def test_the_manifest_takes_its_python_from_the_file(tmp_path: Path, cache: Path
     assert made.returncode == 0, made.stderr
     expected = f"{'--platform=linux/amd64 ' if native else ''}python:3.{minor}-slim"
     assert f"#     FROM {expected}\n" in made.stdout
-
-
-@pytest.mark.slow
-def test_valkey_is_refused_for_a_file_that_cannot_use_it(tmp_path: Path) -> None:
-    project = write_project(tmp_path / "project")
-    artifact = build(project, tmp_path / "server.pyz", "--http")
-    refused = mcpc("export", "kubernetes", artifact, "--valkey")
-    assert refused.returncode == 2
-    assert "--http --redis" in refused.stderr
-    able = build(project, tmp_path / "able.pyz", "--http", "--redis")
-    assert mcpc("export", "kubernetes", able, "--valkey").returncode == 0

@@ -1,6 +1,5 @@
 """What commands print: names of files from where they run, one document for programs, nothing that a terminal obeys."""
 
-import hashlib
 import json
 import os
 import subprocess
@@ -65,18 +64,6 @@ def test_problems_name_files_from_where_the_command_runs(project, broken, where:
     assert run["originalUriBaseIds"]["WORKINGDIRECTORY"]["uri"] == cwd.as_uri() + "/"
 
 
-def test_a_build_for_programs_is_one_document_that_says_what_was_written(project: Path, tmp_path: Path) -> None:
-    target = tmp_path / "out/r1/server.pyz"
-    done = mcpc("build", project, "-o", target, "--format", "json")
-    assert done.returncode == 0, done.stderr
-    said = json.loads(done.stdout)
-    assert said["errors"] == 0
-    found = said["built"]
-    assert found["sha256"] == hashlib.sha256(target.read_bytes()).hexdigest()
-    assert (found["path"], found["bytes"], found["tools"]) == (str(target), target.stat().st_size, 1)
-    assert found["name"] and found["contentDigest"]
-
-
 def test_a_requirement_without_a_version_is_told_once_with_the_version_found(tmp_path: Path) -> None:
     text = 'import click\nfrom mcpc import Server, tool\nserver = Server("one", version="1")\n\n\n@tool\ndef name() -> str:\n    """Name it."""\n    return click.__name__\n'
     (tmp_path / "server.py").write_text(text)
@@ -101,20 +88,6 @@ def test_extras_and_groups_are_chosen_on_the_command_line(project: Path, tmp_pat
     assert done.returncode == 1
     assert "MCP419" in done.stderr
     assert "did you mean `search`?" in done.stderr
-
-
-def test_a_build_for_people_ends_with_a_line_that_counts(project: Path, tmp_path: Path) -> None:
-    done = mcpc("build", project, "-o", tmp_path / "s.pyz")
-    last = done.stderr.splitlines()[-1]
-    assert last.startswith(f"built {tmp_path}/s.pyz: 1 tool, 0 prompts, ")
-    assert last.endswith(" s") and " MB in " in last
-
-
-def test_a_target_below_a_file_is_refused_before_the_build(project: Path, tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("")
-    done = mcpc("build", project, "-o", tmp_path / "file/s.pyz")
-    assert done.returncode == 2
-    assert str(tmp_path / "file") in done.stderr
 
 
 HOSTILE = "x\x1b[2J\x1b]0;pwn\x07\u202e\x9b"

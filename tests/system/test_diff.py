@@ -88,29 +88,3 @@ def test_a_project_accepts_a_change(versions: tuple[Path, Path, Path], tmp_path:
     (tmp_path / "wrong.toml").write_text('accept = [{rule = "no-such-rule"}]')
     wrong = mcpc(*words, "--ignore", tmp_path / "wrong.toml")
     assert (wrong.returncode, "no-such-rule" in wrong.stderr) == (2, True)
-
-
-def test_release_notes_are_written(versions: tuple[Path, Path, Path]) -> None:
-    old, _, new = versions
-    done = mcpc("changelog", old, new)
-    assert done.returncode == 0
-    assert done.stdout == '## 1.0.1\n\n### Breaking\n\n- tool weather: `unit`: `enum`: `"F"` is refused now\n'
-
-
-def test_wrong_words_are_refused(versions: tuple[Path, Path, Path], tmp_path: Path) -> None:
-    old, _, new = versions
-    (tmp_path / "other.json").write_text("{}")
-    cases = (
-        (old,),
-        (old, new, "--", "server"),
-        (old, "--"),
-        (old, tmp_path / "missing"),
-        (old, tmp_path / "other.json"),
-        (old, new, "--header", "no"),
-        (old, new, "--snapshot", tmp_path / "missing/lists.json"),
-    )
-    for words in cases:
-        done = mcpc("diff", *words)
-        assert done.returncode == 2, (words, done.stderr)
-        assert "Error:" in done.stderr
-    assert mcpc("diff", old, "--", "no-such-program-of-mcpc").returncode == 4

@@ -98,19 +98,6 @@ def test_a_new_project_passes_its_checks_and_its_own_tests(template: str, tmp_pa
     assert [name for name in ("README", ".gitignore", "tests/", "pyproject") if name in files] == []
 
 
-def test_a_folder_with_files_is_not_touched(tmp_path: Path) -> None:
-    (tmp_path / "README.md").write_text("mine")
-    assert mcpc("new", tmp_path).returncode == 2
-    assert [path.name for path in tmp_path.iterdir()] == ["README.md"]
-    assert (tmp_path / "README.md").read_text() == "mine"
-
-
-def test_what_was_written_is_removed_after_a_failure(tmp_path: Path) -> None:
-    project = tmp_path / ("x" * 250)
-    assert mcpc("new", project / ("y" * 300)).returncode == 2
-    assert not [path for path in tmp_path.rglob("*") if path.is_file()]
-
-
 def test_a_name_that_no_server_can_have_is_left_out(tmp_path: Path) -> None:
     project = tmp_path / 'a "b" ${c}'
     assert mcpc("new", project).returncode == 0

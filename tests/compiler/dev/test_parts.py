@@ -583,6 +583,7 @@ def test_the_state_of_a_project_is_that_of_its_files(tmp_path: Path, monkeypatch
     (tmp_path / "gone").symlink_to(tmp_path / "nowhere")
     names = sorted(os.path.relpath(row[0], tmp_path) for row in fingerprint(tmp_path))
     assert {"a.py", "sub/b", "gone"} <= {*names}
+    assert not any(name.startswith("loop/loop") for name in names)
     assert not {".hidden/c", "__pycache__/d", "e.pyc", ".mcpc-x.pyz"} & {*names}
     before = fingerprint(tmp_path)
     assert fingerprint(tmp_path) == before

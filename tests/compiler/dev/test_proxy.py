@@ -400,8 +400,10 @@ def test_streams_are_opened_again() -> None:
         ("notifications/prompts/list_changed", "8"),
         ("notifications/tools/list_changed", 7),
     ]
+    [*conversation.replayed_messages()]
     assert conversation.record_received(line(reply(7))) == (True, False)
     assert [*conversation.streams] == ['"8"']
+    assert conversation.record_received(line(acknowledged)) == (True, False)
     assert [*Conversation().change_notifications(["tools"])] == []
 
 

@@ -9,7 +9,7 @@ import pytest
 from mcpc.schema import compile
 from mcpc.sources import Source
 from mcpc.testing.case_files import read_cases
-from mcpc.testing.client import header_value, reply_of
+from mcpc.testing.client import header_value
 from mcpc.testing.expectations import Judging, at_pointer, differences, same
 from mcpc.testing.model import NOTHING, Mismatch, Reply
 from mcpc.testing.reports import mismatch_lines
@@ -64,13 +64,6 @@ def test_equality_is_that_of_json():
     assert not any(
         (same(1, True), same(None, NOTHING), same([], {}), same([1], [1, 2]), same({"a": 1}, {"a": 1, "b": 2}))
     )
-
-
-def test_texts_of_each_kind():
-    content = {"type": "text", "text": "a"}
-    assert reply_of("tool", {"content": [content, {"type": "image"}, content]}).text == "a\na"
-    assert reply_of("prompt", {"messages": [{"role": "user", "content": content}]}).text == "a"
-    assert reply_of("resource", {"contents": [{"uri": "x", "text": "b"}, {"blob": ""}]}).text == "b"
 
 
 def test_header_values():

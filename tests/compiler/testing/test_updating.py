@@ -6,7 +6,6 @@ import pytest
 
 from mcpc.sources import Source
 from mcpc.testing.case_files import read_cases
-from mcpc.testing.coverage import coverage, coverage_lines, percentage
 from mcpc.testing.expectations import Judging, differences
 from mcpc.testing.model import Outcome, Reply
 from mcpc.testing.results import gathered
@@ -89,46 +88,3 @@ def test_what_says_the_intention_is_not_updated(text):
 def test_what_differs_between_eras_is_not_updated():
     text = "tests:\n- {name: a, tool: t, expect: {text: old}}\n"
     assert updated(text, REPLY, Reply(is_error=False, text="other")) is None
-
-
-SCHEMA = {
-    "type": "object",
-    "properties": {
-        "unit": {"enum": ["m", "km"]},
-        "point": {"$ref": "#/$defs/point"},
-        "list": {
-            "type": "array",
-            "items": {"type": "object", "properties": {"id": {"type": "integer"}}, "required": ["id"]},
-        },
-        "either": {"oneOf": [{"type": "integer"}, {"$ref": "#/$defs/point"}]},
-    },
-    "required": ["unit"],
-    "$defs": {"point": {"type": "object", "properties": {"x": {"type": "integer"}}}},
-}
-FACTS = {
-    "tools": [{"name": "t", "inputSchema": SCHEMA}, {"name": "other"}],
-    "prompts": 0,
-    "resources": [{"uri": "file:///a"}],
-}
-CASES = """\
-tests:
-- {name: a, tool: t, arguments: {unit: m, point: {x: 1}, list: [{id: 1}], either: {x: 1}}}
-- {name: b, resource: "file:///a"}
-"""
-
-
-def test_coverage_names_what_has_no_case():
-    cases, _ = read_cases({"a.yaml": Source("a.yaml", CASES.encode())})
-    items = coverage(FACTS, cases)
-    unused = {item.name for item in items if not item.is_used}
-    assert unused == {
-        "tool other",
-        'tool t: /unit is "km"',
-        "tool t: /point is left out",
-        "tool t: /point/x is left out",
-        "tool t: /list is left out",
-        "tool t: /either is left out",
-        "tool t: /either is alternative 1 of oneOf",
-    }
-    assert coverage_lines(items)[0] == f"coverage: {len(items) - 7} of {len(items)} definitions and branches (59 %)"
-    assert percentage([]) == 100
