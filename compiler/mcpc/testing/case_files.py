@@ -120,7 +120,7 @@ class _Reader:
 
     def _case(self, node: Node, root: Node, number: int) -> Case | None:
         if node.kind != "object":
-            self._report("MCP603", node.span, f"a case is an object, found a {node.kind}", "`name`, `tool` …")
+            self._report("MCP603", node.span, f"a case is an object, found {_kind(node)}", "`name`, `tool` …")
             return None
         before = len(self._problems)
         self._has_fields(node, CASE_FIELDS, "a case")
@@ -155,7 +155,7 @@ class _Reader:
             self._report("MCP604", completed.span, f"`complete` of case {number} has no `argument`", "its name")
         for member in arguments.members if arguments else ():
             if member.node.kind != "string":
-                message = f"`arguments` of a completion are texts, found a {member.node.kind}"
+                message = f"`arguments` of a completion are texts, found {_kind(member.node)}"
                 self._report("MCP603", member.node.span, message, "a text")
 
     def _made(self, node: Node, root: Node, number: int) -> Case:
@@ -197,7 +197,7 @@ class _Reader:
                 self._report("MCP602", member.key_span, f"unknown field `{member.key}` of {where}", "", hint)
                 continue
             problem = (
-                f"found a {member.node.kind}" if member.node.kind not in row.kinds else row.check(member.node.value)
+                f"found {_kind(member.node)}" if member.node.kind not in row.kinds else row.check(member.node.value)
             )
             if problem:
                 self._report("MCP603", member.node.span, f"`{member.key}`: {problem}", row.expected)
@@ -256,6 +256,11 @@ def _completed(given: Mapping[str, Any]) -> CompletedArgument:
 
 def _value(node: Node) -> dict[str, Any]:
     return node.value if isinstance(node.value, dict) else {}
+
+
+def _kind(node: Node) -> str:
+    """Return the kind of a value with its article."""
+    return node.kind if node.kind == "null" else f"{'an' if node.kind[0] in 'ao' else 'a'} {node.kind}"
 
 
 def _head(node: Node) -> Span:

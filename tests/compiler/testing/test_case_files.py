@@ -6,9 +6,12 @@ import json
 
 import pytest
 
+from mcpc.diagnostics.formats import render_text
 from mcpc.sources import Source
+from mcpc.testing import case_files
 from mcpc.testing.case_files import case_sources, read_cases, unknown_targets
 from mcpc.testing.model import CompletedArgument, Variant
+from support.needs import ROOT
 
 WHOLE = """\
 env: {LANG: C, LEVEL: 1}
@@ -108,6 +111,57 @@ PROBLEMS = {
 @pytest.mark.parametrize("text", PROBLEMS)
 def test_every_problem_has_its_place(text):
     assert sorted(read(text)[1]) == PROBLEMS[text]
+
+
+def test_every_problem_is_told_exactly_so(golden):
+    told = ""
+    for text in [*PROBLEMS, "tests: []\nera: x\n", "cases: []\n", "Tests: {}\n", *ODD]:
+        sources = {"tests/a.yaml": Source("tests/a.yaml", text.encode())}
+        told += f"=== {text!r}\n{render_text(read_cases(sources)[1], sources, colour=False)}\n"
+    golden(ROOT / "tests/golden/testing/case-problems.txt", told)
+
+
+ODD = (
+    case("name: ' '"),
+    case("serial: 1"),
+    case("settings: {A: null}"),
+    case("env: {A: 1, B: true, C: x}"),
+    case("headers: {A: é}"),
+    case("headers: {A: 1}"),
+    case("answers: [{}, 1]"),
+    case("expect: {contains: [1], matches: ['a', '[']}"),
+    case("expect: {json: {'': 1, /a: 2, b: 3}}"),
+    case("expect: {problems: ['', /a, b]}"),
+    case("expect: {total: 1.5, error: x, within_ms: -1}"),
+    completion("prompt: p, argument: a", "expect: {total: 0, values: x, hasMore: true}"),
+)
+
+
+def test_large_files_are_refused_and_names_are_not_repeated(tmp_path, monkeypatch):
+    monkeypatch.setattr(case_files, "MAX_BYTES", 12)
+    (tmp_path / "a.yaml").write_text("x" * 12)
+    (tmp_path / "b.yaml").write_text("x" * 13)
+    sources, problems = case_sources(tmp_path, "")
+    assert ([*sources], [(each.code, each.span.path) for each in problems]) == (["a.yaml"], [("MCP601", "b.yaml")])
+    assert case_sources(tmp_path / "none") == ({}, ())
+    texts = {f"tests/{name}.yaml": Source(f"tests/{name}.yaml", case().encode()) for name in "ab"}
+    cases, problems = read_cases(texts)
+    assert ([each.file for each in cases], problems) == (["tests/a.yaml", "tests/b.yaml"], ())
+
+
+def test_a_case_counts_more_than_its_file():
+    text = "headers: {A: a, B: b}\nserial: true\nera: stateless\ntransport: http\ntests:\n- {tool: t}\n"
+    text += "- {tool: t, headers: {A: c}, serial: false, era: both, transport: stdio, answers: [{action: accept}]}\n"
+    (first, second), problems = read(text)
+    assert (problems, first.headers, second.headers) == ([], (("A", "a"), ("B", "b")), (("A", "c"), ("B", "b")))
+    assert (first.serial, second.serial, first.number, second.number) == (True, False, 1, 2)
+    assert first.variants == (Variant("http", "stateless"),)
+    assert second.variants == (Variant("stdio", "handshake"), Variant("stdio", "stateless"))
+    assert ((first.answers, second.answers), first.arguments, second.name) == (
+        ((), ({"action": "accept"},)),
+        {},
+        "t #2",
+    )
 
 
 def test_files_without_cases_are_passed_over(tmp_path):

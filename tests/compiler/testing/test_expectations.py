@@ -10,9 +10,10 @@ from mcpc.schema import compile
 from mcpc.sources import Source
 from mcpc.testing.case_files import read_cases
 from mcpc.testing.client import header_value
-from mcpc.testing.expectations import Judging, at_pointer, differences, same
+from mcpc.testing.expectations import Judging, at_pointer, compact, differences, same
 from mcpc.testing.model import NOTHING, Mismatch, Reply
 from mcpc.testing.reports import mismatch_lines
+from support.needs import ROOT
 
 OUTPUT = compile({"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]})
 STRUCTURED = {"n": 3, "list": [{"a/b": None}]}
@@ -51,6 +52,53 @@ def test_differences(reply, expect, found):
     (read,), problems = read_cases({"a.json": Source("a.json", json.dumps({"tests": [case]}).encode())})
     assert not problems
     assert [mismatch.what for mismatch in differences(read, Judging(reply, OUTPUT))] == found
+
+
+MORE = (
+    (Reply(is_error=True, code=-32601, text="none"), {"error": -32602}),
+    (Reply(is_error=True, text="no"), {"error": -32602}),
+    (Reply(is_error=False, text="ok"), {"error": True}),
+    (Reply(is_error=True, code=0, text="no"), {"error": False}),
+    (Reply(is_error=False, text="[", result={"a": [1]}), {"json": {"/a/0": 2, "": {"a": [1]}}, "schema": False}),
+    (Reply(is_error=False, text="["), {"json": {"/a": 2}, "schema": False}),
+    (Reply(is_error=False, structured={"n": 1}, milliseconds=5.4), {"within_ms": 5.4}),
+    (Reply(is_error=False, structured={"n": 1}, milliseconds=5.6), {"within_ms": 5.5}),
+    (Reply(is_error=False, structured=[{}, 1, 2, 3]), {"structured": [{}, 1, 2, 3.0]}),
+)
+
+
+def test_differences_are_exactly_these(golden):
+    told = ""
+    for reply, expect in [*(row[:2] for row in ROWS), *MORE]:
+        case = {"name": "a", "tool": "t", **({} if expect is None else {"expect": expect})}
+        (read,), _ = read_cases({"a.json": Source("a.json", json.dumps({"tests": [case]}).encode())})
+        told += f"=== {json.dumps(expect)} of {reply.text!r} {compact(reply.structured)} {reply.code}\n"
+        for each in differences(read, Judging(reply, OUTPUT)):
+            place = each.node and (each.node.start, each.node.end)
+            told += (
+                f"{each.what}: {compact(each.expected)} | {compact(each.found)} | {place} | {compact(each.update)}\n"
+            )
+    golden(ROOT / "tests/golden/testing/differences.txt", told)
+
+
+COMPLETION = {"values": ["a", "b"], "total": 2}
+
+
+@pytest.mark.parametrize(
+    ("structured", "expect", "found"),
+    [
+        (COMPLETION, {"values": ["a", "b"], "total": 2}, []),
+        (COMPLETION, {"values": ["b", "a"], "total": 1, "hasMore": False}, ["values", "total", "hasMore"]),
+        (NOTHING, {"total": 0}, ["total"]),
+        ({"total": False}, {"total": 0}, ["total"]),
+    ],
+)
+def test_members_of_a_completion_are_compared(structured, expect, found):
+    case = {"name": "a", "complete": {"prompt": "p", "argument": "a"}, "expect": expect}
+    (read,), problems = read_cases({"a.json": Source("a.json", json.dumps({"tests": [case]}).encode())})
+    assert not problems
+    reply = Reply(is_error=False, structured=structured)
+    assert [mismatch.what for mismatch in differences(read, Judging(reply))] == found
 
 
 def test_pointers():

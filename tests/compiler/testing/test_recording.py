@@ -8,6 +8,7 @@ import re
 import pytest
 
 from mcpc.sources.yaml_tree import read_yaml
+from mcpc.testing import recording
 from mcpc.testing.recording import RecordingError, append_case, cases_of_log, with_cases
 
 CASE = {"name": "greets", "tool": "greet", "arguments": {"name": "Ada"}, "expect": {"text": "Hello, Ada!"}}
@@ -148,3 +149,43 @@ def test_completions_of_a_log_are_cases(name, value, chosen):
 )
 def test_completions_of_a_log_without_values_are_left_out(entry):
     assert [*cases_of_log([json.dumps(entry).encode()])] == []
+
+
+@pytest.mark.parametrize(
+    ("text", "written"),
+    [
+        ("", "tests:\n- name: n\n"),
+        (" \n", "tests:\n- name: n\n"),
+        ("tests: []\n", None),
+        ("tests:\n", None),
+        ("tests:\n-   name: a\n    tool: b", "tests:\n-   name: a\n    tool: b\n- name: n\n"),
+        ("tests:\n  - {name: a}\nenv: {}\n", "tests:\n  - {name: a}\n  - name: n\nenv: {}\n"),
+        (
+            "tests:\n- name: a\n  text: |\n    b\n\n\nenv: {}\n",
+            "tests:\n- name: a\n  text: |\n    b\n\n\n- name: n\nenv: {}\n",
+        ),
+        ("tests: [{name: a}]\n", None),
+    ],
+)
+def test_a_case_is_written_after_the_last_one(text, written):
+    if written is None:
+        with pytest.raises(RecordingError):
+            with_cases(text, [{"name": "n"}])
+    else:
+        assert with_cases(text, [{"name": "n"}]) == written
+
+
+def test_lines_and_cases_of_a_log_are_limited(monkeypatch):
+    lines = [json.dumps({"tool": f"t{number}", "status": "success"}).encode() for number in range(3)]
+    assert [case["name"] for case in cases_of_log([*lines, lines[0]])] == ["t0 1", "t1 2", "t2 3"]
+    odd = [{"tool": 3}, {"tool": "t", "chain": ["a"]}, {"prompt": "p", "arguments": {"a": 1}}]
+    assert [*cases_of_log(json.dumps(each).encode() for each in odd)] == [
+        {"name": "p 1", "prompt": "p", "arguments": {"a": 1}, "expect": {"error": True}}
+    ]
+    monkeypatch.setattr(recording, "MAX_CASES", 2)
+    assert [case["tool"] for case in cases_of_log(lines)] == ["t0", "t1"]
+    monkeypatch.setattr(recording, "MAX_LINE", len(lines[0]))
+    assert [*cases_of_log([lines[0] + b" "])] == []
+    assert len([*cases_of_log(lines[:1])]) == 1
+    assert recording.FILE_NAME.match("a" * 81 + ".yml")
+    assert not recording.FILE_NAME.match("a" * 82 + ".yml")
