@@ -16,48 +16,15 @@ from mcp import Client, StdioServerParameters
 from mypy import api
 
 from clients.conftest import SOURCES
-from mcpc.server_lists.model import lists_from_json
-from mcpc.stubs import LANGUAGES, client_types
+from compiler.stubs.test_clients import generated, nasty_tools
+from mcpc.stubs import LANGUAGES
 from support.artifact import build, mcpc
 from support.needs import ROOT
 from support.npm import installed_packages
 from support.reference import real_tools
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
-
-SCHEMAS: dict[str, Any] = json.loads((ROOT / "tests/compiler/stub_schemas.json").read_text())
-NAMES = (
-    "get-file",
-    "get_file",
-    "get.file",
-    "return",
-    "list",
-    "str",
-    "then",
-    "constructor",
-    "prototype",
-    "__init__",
-    "1st",
-    "_text",
-    "Mapping",
-    "__proto__",
-)
-HOSTILE = '"""\n*/ import os; os.abort() //\\'
-
-
-def generated(tools: list[dict[str, Any]], lang: str, name: str = "nasty server") -> str:
-    return LANGUAGES[lang](client_types(lists_from_json({"name": name, "version": HOSTILE, "tools": tools})))
-
-
-def nasty_tools() -> list[dict[str, Any]]:
-    """Every schema as input and as output, and every name that some language cannot have."""
-    of_schemas = [
-        {"name": name, "inputSchema": schema, "outputSchema": schema, "description": HOSTILE}
-        for name, schema in SCHEMAS.items()
-    ]
-    return [*of_schemas, *({"name": name, "inputSchema": {"type": "object"}} for name in NAMES)]
 
 
 def texts(lang: str) -> dict[str, str]:
@@ -299,10 +266,3 @@ def test_equal_servers_have_equal_clients(server: Path) -> None:
     for lang in LANGUAGES:
         project = mcpc("stubs", ROOT / "templates/new/python", "--lang", lang)
         assert project.stdout == mcpc("stubs", server, "--lang", lang).stdout != ""
-
-
-@pytest.mark.parametrize("lang", [*LANGUAGES])
-def test_clients_are_exactly_these(lang: str, golden: Callable[[Path, str], None]) -> None:
-    suffix = {"python": "py.txt", "typescript": "ts"}[lang]
-    for name in ("nasty", "empty"):
-        golden(ROOT / f"tests/golden/stubs/{name}.{suffix}", texts(lang)[name])

@@ -1,0 +1,173 @@
+"""Source of typed clients: golden modules of nasty schemas, and the parts from which they are made."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from mcpc.server_lists.model import lists_from_json
+from mcpc.stubs import LANGUAGES, client_types, method_names, python, texts, typescript, view_keywords
+from mcpc.stubs.client_types import class_name, used_types
+from support.needs import ROOT
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+SCHEMAS: dict[str, Any] = json.loads((ROOT / "tests/compiler/stub_schemas.json").read_text())
+NAMES = (
+    "get-file",
+    "get_file",
+    "get.file",
+    "return",
+    "list",
+    "str",
+    "then",
+    "constructor",
+    "prototype",
+    "__init__",
+    "1st",
+    "_text",
+    "Mapping",
+    "__proto__",
+)
+HOSTILE = '"""\n*/ import os; os.abort() //\\'
+
+
+def generated(tools: list[dict[str, Any]], lang: str, name: str = "nasty server") -> str:
+    return LANGUAGES[lang](client_types(lists_from_json({"name": name, "version": HOSTILE, "tools": tools})))
+
+
+def nasty_tools() -> list[dict[str, Any]]:
+    """Every schema as input and as output, and every name that some language cannot have."""
+    of_schemas = [
+        {"name": name, "inputSchema": schema, "outputSchema": schema, "description": HOSTILE}
+        for name, schema in SCHEMAS.items()
+    ]
+    return [*of_schemas, *({"name": name, "inputSchema": {"type": "object"}} for name in NAMES)]
+
+
+@pytest.mark.parametrize("lang", [*LANGUAGES])
+def test_clients_are_exactly_these(lang: str, golden: Callable[[Path, str], None]) -> None:
+    suffix = {"python": "py.txt", "typescript": "ts"}[lang]
+    golden(ROOT / f"tests/golden/stubs/nasty.{suffix}", generated(nasty_tools(), lang))
+    golden(ROOT / f"tests/golden/stubs/empty.{suffix}", generated([], lang, "!"))
+
+
+def test_a_class_has_a_name_of_its_own() -> None:
+    names = {"weather": "WeatherClient", "1st": "Server1stClient", "!": "ServerClient", "a b": "ABClient"}
+    assert {name: class_name(name, set()) for name in names} == names
+    assert class_name("weather", {"WeatherClient", "WeatherClientClass"}) == "WeatherClientClassClass"
+
+
+def test_a_tool_has_types_or_the_reason_why_not() -> None:
+    deep: dict[str, Any] = {"type": "object"}
+    for _ in range(100):
+        deep = {"type": "object", "properties": {"a": deep}}
+    odd = {"name": "odd", "description": 3, "inputSchema": 3, "outputSchema": deep}
+    lists = lists_from_json(
+        {"name": "n", "version": "2", "tools": [odd, {"name": "plain", "inputSchema": {"type": "object"}}]}
+    )
+    found = client_types(lists)
+    assert (found.name, found.version, found.class_name) == ("n", "2", "NClient")
+    first, second = found.tools
+    assert (first.description, first.input, first.output, bool(first.problem)) == ("", "OddInput", "OddOutput", True)
+    assert (second.output, second.problem) == ("", "")
+    assert [name for name, _ in used_types(second)] == []
+    assert [name for name, _ in used_types(first)] == ["OddOutput"]
+    assert "Its types are general, because of a schema: " in LANGUAGES["python"](found)
+
+
+@pytest.mark.parametrize(
+    ("text", "indent", "source"),
+    [
+        ("One line.", "", '"""One line."""'),
+        (" a\n  b \n\nc ", "  ", '"""a\n    b\n\n  c\n  """'),
+        ('say "x"', "", '"""say "x\\""""'),
+        ("a\\b", "", '"""a\\\\b"""'),
+        ('a"""b', "", '"""a\\"\\"\\"b"""'),
+    ],
+)
+def test_a_docstring_is_one_string(text: str, indent: str, source: str) -> None:
+    assert texts.docstring(text, indent) == source
+    assert texts.is_docstring(source, text)
+    assert not texts.is_docstring(source + "x", text)
+    assert not texts.is_docstring("3", text)
+    assert not texts.is_docstring("'other'", text)
+
+
+def test_a_comment_ends_where_it_should() -> None:
+    assert texts.comment(" a */ @ts-ignore ", "  ") == "  /** a *\\/ @ ts-ignore */"
+    assert texts.comment("a\n\nb ", " ") == " /**\n  * a\n  *\n  * b\n  */"
+
+
+def test_members_say_what_their_types_do_not() -> None:
+    limited = {"type": "integer", "minimum": 1, "maximum": 2, "default": 1, "description": " a\nb "}
+    assert texts.member_text(limited) == "a b (maximum 2, minimum 1, default 1)"
+    assert texts.member_text({"minLength": 1}) == "(minLength 1)"
+    assert texts.member_text({"description": "x"}) == "x"
+    assert [*texts.member_lines({"a": {}, "b": {"description": "w " * 60}})] == [
+        "b: " + "w " * 48 + "w",
+        "    " + "w " * 10 + "w",
+    ]
+    shape: Any = {"description": "D.", "additionalProperties": {"type": "string"}}
+    assert texts.full_text(shape, {"a": {"description": "A"}}) == "D.\n\na: A\n\nOther members are allowed."
+    assert (
+        texts.full_text({"additionalProperties": {}}, {}) == texts.full_text({"additionalProperties": True}, {}) == ""
+    )
+
+
+def test_a_method_has_the_name_of_its_tool_where_it_can() -> None:
+    found = method_names.method_names(["a-b", "a_b", "a.b", "class", "class_", "a_b"], python.is_method_name)
+    assert found == {"a_b": "a_b", "class_": "class_", "a-b": "a_b_2", "a.b": "a_b_3", "class": "class_2"}
+    names = ("ok", "é", "_x", "class", "str", "1a", "then", "constructor", "$a", "a-b")
+    assert [name for name in names if python.is_method_name(name)] == ["ok", "then", "constructor"]
+    assert [name for name in names if typescript.is_method_name(name)] == ["ok", "_x", "class", "str", "$a"]
+    members = ("ok", "_x", "__x", "class", "Any", "Mapping", "ﬁ", "é", "1a")
+    assert [name for name in members if python.is_member_name(name)] == ["ok", "_x", "é"]
+
+
+@pytest.mark.parametrize(
+    ("shape", "in_python", "in_typescript"),
+    [
+        ({}, "object", "unknown"),
+        ({"description": "x", "minLength": 1}, "object", "unknown"),
+        ({"$ref": "#/$defs/A"}, "A", "A"),
+        ({"enum": ["a", 1, None, True]}, "Literal['a', 1, None, True]", '"a" | 1 | null | true'),
+        ({"enum": [2**53 - 1]}, f"Literal[{2**53 - 1}]", str(2**53 - 1)),
+        ({"enum": [2**53, "a", None]}, "int | str | None", 'number | "a" | null'),
+        ({"anyOf": [{"type": "string"}, {"type": "string"}, {"type": "null"}]}, "str | None", "string | null"),
+        ({"type": ["integer", "null"]}, "int | None", "number | null"),
+        ({"type": "array"}, "list[Any]", "Array<unknown>"),
+        ({"type": "array", "items": {"type": "boolean"}}, "list[bool]", "Array<boolean>"),
+        ({"type": "array", "prefixItems": [{"type": "string"}, {"type": "number"}], "minItems": 1}, "list[str | float]", "[string, (number)?]"),
+        ({"type": "array", "prefixItems": [{"type": "string"}], "minItems": "x"}, "list[str]", "[(string)?]"),
+        ({"type": "object", "additionalProperties": {"type": "integer"}}, "dict[str, int]", "{ [name: string]: number }"),
+        ({"type": "object", "additionalProperties": False}, "dict[str, Any]", "{ [name: string]: unknown }"),
+    ],
+)  # fmt: skip
+def test_a_shape_has_a_type(shape: Any, in_python: str, in_typescript: str) -> None:
+    assert (python.annotation(shape), typescript.type_of(shape)) == (in_python, in_typescript)
+
+
+def test_shapes_of_objects_are_told_apart() -> None:
+    shapes: list[Any] = [
+        {"type": "object", "additionalProperties": False},
+        {"type": "object", "additionalProperties": True},
+        {"type": "object", "properties": {"a": {}}, "additionalProperties": False},
+        {"type": ["object", "null"], "additionalProperties": False},
+        {"type": "object"},
+    ]
+    assert [view_keywords.takes_nothing(each) for each in shapes] == [True, False, False, False, False]
+    assert [view_keywords.is_any_object(each) for each in shapes] == [False, True, False, False, False]
+    definitions: Any = {
+        "a": {"$ref": "#/$defs/b"},
+        "b": {"anyOf": [{"$ref": "#/$defs/a"}, 3]},
+        "c": {"$ref": "#/$defs/d"},
+        "d": {"type": "array"},
+    }
+    assert [view_keywords.is_sound(name, definitions) for name in "abcd"] == [False, False, True, True]
+    assert view_keywords.is_sound("e", {"e": {"$ref": "#/$defs/gone"}})
+    assert view_keywords.required_of({"required": "a"}) == frozenset()
