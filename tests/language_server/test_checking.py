@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from mcpc.diagnostics import in_order
 from mcpc.language_server.checking import FileChange, check_completely, check_quickly, reduce_project
 from mcpc.language_server.json_cursor import cursor_at
 from mcpc.language_server.open_project import OpenProject
@@ -22,6 +23,8 @@ from support.projects import tree
 from support.scale import scaled, seeds
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from mcpc.diagnostics import Diagnostic
 
 OPTIONS = Options(imports=False)
@@ -77,6 +80,19 @@ def shown(project: OpenProject) -> set[Diagnostic]:
     return {problem for found in project.found.values() for problem in found}
 
 
+def listed(project: OpenProject) -> str:
+    """Return a line for each diagnostic: its code, its place and its message."""
+    rows = []
+    for problem in in_order(shown(project)):
+        source = None if problem.span is None else project.source(problem.span.path)
+        ends = () if problem.span is None else (problem.span.start, problem.span.end)
+        places = [":".join(map(str, source.position(end))) for end in ends] if source is not None else []
+        where = "" if problem.span is None else problem.span.path
+        message = "" if problem.code == "MCP205" else f" {problem.message}"  # Pythons have different words for it
+        rows.append(f"  {problem.code} {where} {'-'.join(places)}{message}\n")
+    return "".join(rows)
+
+
 EDITS = {
     "a name of a field": ("tools.json", '"description": "Number 5', '"descriptionn": "Number 5'),
     "an open text": ("tools.json", '"description": "Number 5', '"description: "Number 5'),
@@ -99,20 +115,18 @@ EDITS = {
 
 @pytest.mark.parametrize("case", [*EDITS])
 @pytest.mark.parametrize("ending", ["\n", "\r\n"])
-def test_a_quick_check_finds_what_the_complete_one_finds(case: str, ending: str) -> None:
+def test_a_quick_check_finds_what_the_complete_one_finds(
+    case: str, ending: str, golden: Callable[[Path, str], None]
+) -> None:
     path, old, new = EDITS[case]
     project = opened(project_files(ending))
     assert shown(project) == set()
     fitting = ending if path == "tools.json" else "\n"
     changed = change(project, path, old.replace("\n", fitting), new.replace("\n", fitting))
-    assert path in changed
-    quick = shown(project)
-    assert quick
+    quick = listed(project)
     accept(project)
-    complete = shown(project)
-    assert {problem.code for problem in complete} & {problem.code for problem in quick}
-    later = {problem.code for problem in complete - quick}
-    assert later <= {"MCP202", "MCP156", "MCP201", "MCP004"}, later
+    report = f"quickly: {sorted(changed)}\n{quick}completely:\n{listed(project)}"
+    golden(ROOT / "tests/golden/language_server/checks" / f"{case.replace(' ', '_')}.txt", report)
     change(project, path, new.replace("\n", fitting), old.replace("\n", fitting))
     accept(project)
     assert shown(project) == set()
@@ -145,7 +159,7 @@ OTHER_SYSTEMS = [
 
 @pytest.mark.parametrize(("system", "path", "old", "new", "codes"), OTHER_SYSTEMS)
 def test_a_quick_check_of_another_system_reads_only_what_changed(
-    system: str, path: str, old: str, new: str, codes: set[str]
+    system: str, path: str, old: str, new: str, codes: set[str], golden: Callable[[Path, str], None]
 ) -> None:
     disk, _ = read_project(ROOT / "examples" / system)
     scripts = {name for name in disk.files if name.endswith(".ts")} - {path}
@@ -156,8 +170,9 @@ def test_a_quick_check_of_another_system_reads_only_what_changed(
     before = {problem.code for problem in shown(project)}
     project.open(path, disk.files[path].text, "utf-16")
     changed = change(project, path, old, new)
-    assert path in changed
     assert {problem.code for problem in shown(project)} - before == codes
+    name = f"{system}-{OTHER_SYSTEMS.index((system, path, old, new, codes))}.txt"
+    golden(ROOT / "tests/golden/language_server/checks" / name, f"{path}: {sorted(changed)}\n{listed(project)}")
 
 
 def test_a_quick_check_leaves_out_what_is_beside() -> None:

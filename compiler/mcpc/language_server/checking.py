@@ -187,6 +187,7 @@ def reduce_project(project: OpenProject, change: FileChange) -> ReducedProject:
     slices = project.slices_of(change.path) if change.numbers is not None else None
     text = project.text(change.path) or ""
     keys = change.keys_in(slices, text, groups.get(change.path))
+    linked = keys_of_definitions(project, tree, keys)
     concerned = {group for path, group in groups.items() if keys & (group.keys | file_keys(tree.files[path]))}
     mentioned = words_in(change.text_in(slices, text))
     names = definition_names(project, tree)
@@ -196,7 +197,10 @@ def reduce_project(project: OpenProject, change: FileChange) -> ReducedProject:
     for path, source in tree.files.items():
         own, group = project.slices_of(path), groups.get(path)
         if own is not None:
-            chosen = {*own.with_keys(keys), *((change.numbers or ()) if path == change.path else ())}
+            chosen = {
+                *own.with_keys(keys if own.separated else linked),
+                *((change.numbers or ()) if path == change.path else ()),
+            }
             if group is not None and not chosen and group.name not in mentioned and path != change.path:
                 continue
             regions += [(path, own.starts[number], own.ends[number]) for number in sorted(chosen)]
@@ -209,6 +213,12 @@ def reduce_project(project: OpenProject, change: FileChange) -> ReducedProject:
         elif path == change.path or group is None or group.name in mentioned:
             files[path] = source
     return ReducedProject(replace(tree, files=MappingProxyType(files)), tuple(regions), partial)
+
+
+def keys_of_definitions(project: OpenProject, tree: SourceTree, keys: frozenset[str]) -> frozenset[str]:
+    """Return keys, and all of the definitions in lists that have one of them: their functions are needed, too."""
+    sliced = [own for own in map(project.slices_of, tree.files) if own is not None and own.separated]
+    return keys.union(*(own.keys[number] for own in sliced for number in own.with_keys(keys)))
 
 
 def definition_names(project: OpenProject, tree: SourceTree) -> frozenset[str]:

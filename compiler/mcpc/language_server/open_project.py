@@ -101,7 +101,7 @@ class OpenProject:
         if around and marked is not None:
             marked.update(around)
             return
-        known = set() if before is None else _texts(before)
+        known = set() if before is None else _texts(before, marked or set())
         self.touched |= set() if before is None else before.keys_around(edit)
         sliced = self.slices[path] = slicer(text)
         if sliced is None or before is None or marked is None:
@@ -215,8 +215,10 @@ def moved_span(span: Span, edit: BufferEdit) -> Span:
     return Span(span.path, start, max(start, edit.moved(span.end)))
 
 
-def _texts(slices: Slices) -> set[str]:
-    return {slices.text[start:end] for start, end in zip(slices.starts, slices.ends, strict=True)}
+def _texts(slices: Slices, changed: set[int]) -> set[str]:
+    """Return the texts of the slices that have not changed since the last check."""
+    pairs = enumerate(zip(slices.starts, slices.ends, strict=True))
+    return {slices.text[start:end] for number, (start, end) in pairs if number not in changed}
 
 
 def different_slices(slices: Slices, known: set[str]) -> set[int]:
