@@ -413,7 +413,7 @@ def test_a_report_fits_the_terminal_and_its_carets_stand_under_what_they_mean(wi
         columns = [2 if char in "日本" else 1 for char in lines[shown]]
         at = sum(columns[: lines[shown].index("MARKED")])
         assert lines[shown + 1].rstrip() == " " * 2 + "|" + " " * (at - 3) + "^" * 6
-        assert len([line for line in lines if line.startswith("   ")]) > 2 or width == 200
+        assert (len([line for line in lines if line.startswith("   ")]) > 2) is (width != 200)
 
 
 @pytest.mark.parametrize("format_", FORMATS)

@@ -37,9 +37,9 @@ def mark(word):
         marks.write(f"{{word}}\\n")
 
 def work(seconds=0.0, label=""):
-    mark(f"begin {{label}}")
     end = time.monotonic() + seconds
     try:
+        mark(f"begin {{label}}")
         while time.monotonic() < end:
             time.sleep(0.01)
     except BaseException:

@@ -86,8 +86,8 @@ def change(text, ctx: Context):
 def place(**given): return str(given)
 def raised(text): raise ProtocolError(int(text), "as asked")
 def marked(text):
-    pathlib.Path(f"{text}.begun").touch()
     try:
+        pathlib.Path(f"{text}.begun").touch()
         while not pathlib.Path(f"{text}.go").exists():
             time.sleep(0.01)
     finally:

@@ -143,7 +143,7 @@ ENVIRONMENT = {"variables": TOOLS["variables"]}
 @pytest.mark.parametrize(
     ("script", "wanted", "told"),
     [
-        ("export FROM_FILE=set\nNOT=1\necho said\nexport MCPBASH_TOOL_ALLOWLIST=none\n", "set|none", b"said"),
+        ("export FROM_FILE=set\nNOT=1\necho said\nexport MCPBASH_TOOL_ALLOWLIST=none\n", "set|none", b""),
         ("exit 3\n", "unset|unset", b"server.d/env.sh failed"),
         ("export FROM_FILE=set\nset -e\nfalse\n", "unset|unset", b"server.d/env.sh failed"),
     ],
@@ -154,7 +154,7 @@ def test_what_the_project_sets(script: str, wanted: str, told: bytes, tmp_path: 
     one.start()
     assert text(one.call("variables")) == wanted
     assert text(one.call("variables")) == wanted
-    assert told in one.close() or told == b"said"
+    assert told in one.close()
 
 
 def test_what_the_project_sets_can_be_left_out(tmp_path: Path, client) -> None:

@@ -48,8 +48,8 @@ def tell(ctx: Context) -> str:
 
 @tool
 def wait(ctx: Context) -> None:
-    seen.append("begun")
     try:
+        seen.append("begun")
         while True:
             time.sleep(0.01)
     except Cancelled:
