@@ -17,7 +17,7 @@ import pytest
 from support.artifact import build
 from support.needs import lacking
 from support.ports import reserved_port
-from support.processes import is_gone, wait_for
+from support.processes import is_gone, until, wait_for
 from support.serving import served
 from support.talking import answer, connect, everything, request, text_of, write_project
 
@@ -215,10 +215,10 @@ def test_a_second_signal_ends_it_at_once(artifact: Path, tmp_path: Path) -> None
         connection.sendall(request("slow", seconds=60, mark=str(tmp_path / "mark")))
         worker = int(wait_for(tmp_path / "mark.began"))
         server.process.terminate()
-        time.sleep(0.3)
+        until(lambda: "stopping" in server.errors.read_text())
         assert server.process.poll() is None
         server.process.terminate()
-        assert ended(server, 5) == -signal.SIGTERM
+        assert ended(server, 20) == -signal.SIGTERM
         assert is_gone(worker)
         serving, stopping = server.errors.read_text().splitlines()
         assert serving == f"serving {server.url}"
