@@ -170,8 +170,8 @@ def test_a_slice_is_bash_and_defines_what_it_mentions(pieces: list[tuple[str, st
 def test_it_takes_linear_time() -> None:
     """Ten thousand functions, each calling the next: once for all, and a slice of one."""
     library = "".join(f"f{number}() {{\n  f{number + 1} x\n}}\n" for number in range(10_000)) + "f10000() { exec x; }\n"
-    began = time.monotonic()
+    began = time.process_time()
     whole = outline_libraries([library])
     assert len(whole.trapping()) == 10_001
     assert whole.slice("f9990").count("f9") == 10 + 9
-    assert time.monotonic() - began < 20
+    assert time.process_time() - began < 20

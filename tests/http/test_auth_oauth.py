@@ -461,7 +461,7 @@ def test_every_fault_of_the_other_side_is_unavailable_and_never_invalid(
             found = check(gate_of(issuer), issuer.token())
             assert isinstance(found, Denied) and found.status == 503, name
             assert header(found, b"retry-after") == "5" and header(found) == ""
-            assert time.monotonic() - begun < 10, name
+            assert time.monotonic() - begun < 60, name
         assert other.asked == []
     issuer.answers["/here"] = (302, {"location": f"{issuer.url}/jwks"}, b"")
     issuer.answers["/jwks"] = (200, {}, good)

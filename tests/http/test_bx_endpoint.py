@@ -411,9 +411,9 @@ def test_patterns_mean_what_they_do_in_a_shell(pattern: str, name: str) -> None:
 
 
 def test_a_pattern_cannot_be_made_slow() -> None:
-    begun = time.monotonic()
+    begun = time.process_time()
     assert not matches("*a" * 60 + "b", "a" * 20_000, ANY_CHARACTER)
-    assert time.monotonic() - begun < 20
+    assert time.process_time() - begun < 20
     assert ToolSelection((("*",), ("b*",)))("a") and not ToolSelection((("*",), ("b*",)))("b")
 
 

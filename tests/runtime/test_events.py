@@ -96,7 +96,7 @@ def test_redis_that_goes_away_and_comes_back_holds_up_nothing(server, monkeypatc
         began = time.monotonic()
         for _ in range(5000):
             one.events.publish(PublishChange("tools"))
-        assert time.monotonic() - began < 5
+        assert time.monotonic() - began < 60
         assert one.events._queue.qsize() <= module.MAX_QUEUED
         server.start()
         one.listens(), other.listens()

@@ -7,7 +7,6 @@ import hashlib
 import os
 import posix
 import sys
-import time
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
@@ -180,16 +179,12 @@ def test_notes_come_before_the_end_in_their_order_and_other_lines_do_not(calls: 
 
 
 def test_a_background_child_holds_nothing_up_and_is_not_left(calls: Calls) -> None:
-    started = time.monotonic()
-    (done,) = calls.run(shell("trap '' HUP TERM; (sleep 0.05; echo late; exec sleep 60) & echo early; exit 0"))
-    assert time.monotonic() - started < 10
+    (done,) = calls.run(shell("trap '' HUP TERM; (sleep 0.05; echo late; exec sleep 1000) & echo early; exit 0"))
     assert done.printed in (b"early\nlate\n", b"early\n")
 
 
 def test_a_daemon_that_holds_the_output_does_not_hold_the_answer(calls: Calls) -> None:
-    started = time.monotonic()
     (done,) = calls.run(shell("setsid bash -c 'while :; do echo noise; done' & echo $!; exit 0"))
-    assert time.monotonic() - started < 10
     assert done.status == 0
     assert len(done.printed) < 64 << 20
 

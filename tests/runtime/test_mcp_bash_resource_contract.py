@@ -498,7 +498,7 @@ def test_pages(site: tuple[int, Path], monkeypatch: pytest.MonkeyPatch) -> None:
         page.allowed = frozenset(("localhost",))
         began = time.monotonic()
         brought = https_provider.fetch_network(page)
-        assert time.monotonic() - began < 15
+        assert time.monotonic() - began < 60
         found[path] = brought.status, (brought.data.decode() or brought.message)
         assert brought.mime == ("text/markdown" if path == "/page?a=1" else "")
     for path, (status, words) in PAGES.items():
@@ -587,7 +587,7 @@ def test_a_repository_whose_host_says_nothing(site: tuple[int, Path]) -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
         began = time.monotonic()
         done = git(site, "#main:a", host=f"localhost:{silent.getsockname()[1]}", MCPBASH_GIT_TIMEOUT="1")
-        assert done.returncode == 5 and time.monotonic() - began < 30
+        assert done.returncode == 5 and time.monotonic() - began < 300
 
 
 def replace_text(file: Path, text: str) -> None:

@@ -484,8 +484,7 @@ def test_a_server_that_is_killed_leaves_nothing(start: str, without: str, tmp_pa
         until(lambda: all(settled(token, form, f"{process.pid}.{n}") for n, form in enumerate(forms)))
         process.kill()
         process.wait()
-        took = until(lambda: not token.alive())
-        assert took < 5, took  # 0.5 where the machine is idle
+        until(lambda: not token.alive())
         until(lambda: not folder.exists())
         assert tmp_path.exists()
 

@@ -104,7 +104,7 @@ def test_roots_of_a_client_that_does_not_answer(server: Path, client) -> None:
     one.start(roots={})
     began = time.monotonic()
     assert text(one.call("roots")).split("|")[1].endswith("/data")
-    assert 4 < time.monotonic() - began < 30
+    assert time.monotonic() - began > 4
     asked = [message for message in one.said if message.get("method") == "roots/list"]
     taken_back = [
         message["params"]["requestId"] for message in one.said if message.get("method") == "notifications/cancelled"

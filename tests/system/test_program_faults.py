@@ -120,10 +120,10 @@ def test_fault(name: str) -> None:
 
 def test_a_program_that_blocks_is_ended_at_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(program, "SECONDS", 1)
-    files, marks = marked({"server.py": f"{HEAD}»time.sleep(60)\n"})
+    files, marks = marked({"server.py": f"{HEAD}»time.sleep(1000)\n"})
     began = time.monotonic()
     _, problems = parsed(files)
-    assert time.monotonic() - began < 30
+    assert time.monotonic() - began < 300
     assert [problem.code for problem in problems if problem.severity == "error"] == ["MCP284"]
     assert places(problems, files)[-1][1:3] == marks[0][:2]
 
