@@ -229,7 +229,7 @@ def own(code: CodeType) -> tuple[object, ...]:
 
 
 def exchanges(old: str, new: str, file: str) -> list[tuple[FunctionType, CodeType]] | None:
-    """Return the live functions whose code differs, with their new code; None if only a new process shows the change."""
+    """Return the live functions whose code differs, with their new code; None if only a new process shows it."""
     pairs = list(zip(codes(compile(old, file, "exec")), codes(compile(new, file, "exec")), strict=False))
     if any(a.co_qualname != b.co_qualname or a.co_freevars != b.co_freevars for a, b in pairs):
         return None
