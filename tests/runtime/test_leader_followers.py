@@ -87,31 +87,6 @@ def test_what_a_deposed_thread_does_later_has_nothing_to_do_with_that():
         assert seen.get(timeout=60) is None
 
 
-def test_what_was_slow_gets_a_thread_at_once_until_it_is_quick_again(driver, monkeypatch):
-    gate, begun = allocate_lock(), SimpleQueue()
-    gate.acquire()
-
-    def slow():
-        begun.put(get_ident())
-        with gate:
-            pass
-
-    for _ in range(200):
-        driver.queue.put(("f", slow))
-    threads = [begun.get(timeout=60) for _ in range(200)]
-    assert len(set(threads)) == 200  # all at once
-    gate.release()
-    for _ in range(200):
-        driver.late.get(timeout=60)
-    monkeypatch.setattr(module, "QUICK_SECONDS", 60.0)
-    for _ in range(module.QUICK_IN_A_ROW):
-        assert "f" in driver.turns._slow
-        driver.queue.put(("f", lambda: None))
-        driver.late.get(timeout=60)
-    until(lambda: "f" not in driver.turns._slow)
-    assert len(driver.turns._followers) <= module.MAX_IDLE_THREADS + 1
-
-
 def test_the_first_thread_is_kept_and_drives_again(monkeypatch):
     monkeypatch.setattr(module, "TICK_SECONDS", 0.3)  # only what is held is slow
     driver, threads = Driver(), SimpleQueue()

@@ -90,13 +90,6 @@ def test_what_is_known_is_answered_at_once(revision: str, uri: str, contents: li
         assert result["ttlMs"] > 0 and result["cacheScope"] == "public" and result["resultType"] == "complete"
 
 
-def test_what_somebody_in_particular_is_told_is_nobody_elses_to_keep() -> None:
-    session = Session(image())
-    session.principal = "ann"
-    result = ask(session, request("resources/read", {"uri": "test://text", "_meta": MODERN}))["result"]
-    assert valid(STATELESS, "ReadResourceResult", result)["cacheScope"] == "private"
-
-
 CALLED: list[tuple[str, str, dict]] = [
     ("test://live", "python", {}),
     ("test://fixed", "file", {"path": "a.md"}),
@@ -148,30 +141,6 @@ def test_what_could_never_be_served_is_an_invalid_parameter(revision: str, uri: 
     error = read(uri, revision)["error"]
     assert error["code"] == -32602
     assert error.get("data") == ({"uri": uri} if type(uri) is str and len(uri) <= 4096 else None)
-
-
-UNKNOWN = [
-    "test://nope",
-    "test://text/",
-    "TEST://text",
-    "users://42",
-    "users://a/b/profile",
-    "file:///other/a",
-    "x:y",
-    LONG[:-1],
-]
-
-
-@pytest.mark.parametrize("uri", UNKNOWN)
-@pytest.mark.parametrize("revision", [*HANDSHAKE, STATELESS])
-def test_what_nobody_has_is_what_its_revision_says(revision: str, uri: str) -> None:
-    error = read(uri, revision)["error"]
-    assert error["code"] == (-32602 if revision == STATELESS else -32002)
-    assert error["data"] == {"uri": uri}
-
-
-def test_a_uri_that_is_missing_is_an_invalid_parameter() -> None:
-    assert ask(Session(image()), request("resources/read"))["error"]["code"] == -32602
 
 
 @given(st.text())
