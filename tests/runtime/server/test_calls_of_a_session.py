@@ -60,6 +60,8 @@ class Clock:
     def __call__(self) -> float:
         return self.now
 
+    clock = __call__
+
     def after(self, seconds: float, callback: Callable[[], None]) -> None:
         heapq.heappush(self.timers, (self.now + seconds, next(self.numbers), callback))
 
@@ -253,8 +255,8 @@ def served(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Served]]:
 
     def make(image: Any = None) -> Served:
         current[:] = [Served(image)]
-        for place in (running_calls, handler_messages, manager, owned, leases):
-            monkeypatch.setattr(place, "monotonic", current[0].clock)
+        for module in (running_calls, handler_messages):
+            monkeypatch.setattr(module, "monotonic", current[0].clock)
         monkeypatch.setattr(store, "time", current[0].clock)
         lazy.resolved_rows.pop("manual:Runner", None)
         lazy.resolved_rows.pop("manual:Requirements", None)
@@ -299,7 +301,7 @@ def first_line(text: str) -> str:
 )
 def test_values(golden: Callable[[Path, str], None], served: Callable[..., Served], name: str, request: Any) -> None:
     patch, folder = request.getfixturevalue("monkeypatch"), request.getfixturevalue("tmp_path")
-    known = {"served": served, "patch": patch, "folder": folder, "manual": sys.modules["manual"]}
+    known = {"served": served, "patch": patch, "folder": folder, "manual": sys.modules["manual"], "owned": owned}
     check_expressions(
         golden, GOLDEN / f"{name}.txt", protocol_servers, effects, call_log, stdio, running_calls=running_calls, **known
     )
