@@ -21,6 +21,9 @@ class FakeReactor:
         self.expected = 0
         self.set = 0
 
+    def clock(self) -> float:
+        return self.now
+
     def watch(self, descriptor: int, events: int, callback: Callable[[], None]) -> None:
         self.watched[descriptor] = events, callback
 

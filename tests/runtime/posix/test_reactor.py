@@ -52,7 +52,7 @@ def poll(monkeypatch: pytest.MonkeyPatch) -> Poll:
 
 
 def test_what_is_ready_is_called_until_it_is_forgotten(poll: Poll) -> None:
-    made, called = Reactor(), []
+    made, called = Reactor(poll.clock), []
     for descriptor in (5, 6):
         made.watch(descriptor, READABLE, lambda descriptor=descriptor: called.append(descriptor))
     made.watch(5, WRITABLE, lambda: (called.append("five"), made.forget(6)))  # type: ignore[func-returns-value]
@@ -67,7 +67,7 @@ def test_what_is_ready_is_called_until_it_is_forgotten(poll: Poll) -> None:
 
 
 def test_timers_are_called_in_order_when_they_are_due(poll: Poll) -> None:
-    made, called = Reactor(), []
+    made, called = Reactor(poll.clock), []
     for seconds, name in ((0.5, "later"), (0.25, "first"), (0.25, "second"), (0, "now")):
         made.after(seconds, lambda name=name: called.append(name))
     made.turn()
@@ -82,7 +82,7 @@ def test_timers_are_called_in_order_when_they_are_due(poll: Poll) -> None:
 
 
 def test_a_timer_may_set_another_one(poll: Poll) -> None:
-    made, called = Reactor(), []
+    made, called = Reactor(poll.clock), []
     made.after(0, lambda: made.after(0, lambda: called.append(1)))
     made.turn()
     assert called == [1]
@@ -91,7 +91,7 @@ def test_a_timer_may_set_another_one(poll: Poll) -> None:
 @pytest.mark.parametrize("has_more", [True, False])
 def test_an_expected_answer_is_polled_for_a_moment(poll: Poll, has_more: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reactor, "HAS_MORE_PROCESSORS", has_more)
-    made, called = Reactor(), []
+    made, called = Reactor(poll.clock), []
     made.watch(5, READABLE, lambda: called.append(5))
     made.expect()
     poll.ready = [5]
