@@ -102,101 +102,14 @@ def test_every_pass_is_a_row_and_leaves_a_good_server_alone() -> None:
     assert [ask(server) for ask in PASSES] == [()] * len(PASSES)
 
 
-NAMES = {
-    "letters, digits, dashes, dots": (bash(tool("a-B.c_9")), ()),
-    "64 characters": (bash(tool("a" * 64)), ()),
-    "65 characters": (bash("{" + f'"name": »"{"a" * 65}", {DESCRIPTION}, "inputSchema": {OBJECT}' + "}"), ("MCP106",)),
-    "128 characters": (bash(tool("a" * 128).replace('"aa', '»"aa')), ("MCP106",)),
-    "129 characters": (bash(tool("a" * 129).replace('"aa', '»"aa')), ("MCP105",)),
-    "empty": (bash(tool("").replace('""', '»""')), ("MCP105",)),
-    "a space": (bash(tool("a b").replace('"a b', '»"a b')), ("MCP105",)),
-    "a slash": (bash(tool("a/b").replace('"a/b', '»"a/b')), ("MCP105",)),
-    "an accent": (bash(tool("\u00e9").replace('"\u00e9', '»"\u00e9')), ("MCP105",)),
-    "a digit of another script": (bash(tool("\u0663").replace('"\u0663', '»"\u0663')), ("MCP105",)),
-    "a line feed at the end": (bash(tool("a\\n").replace('"a\\n', '»"a\\n')), ("MCP105",)),
-    "twice": (bash(tool("a"), tool("b"), tool("a").replace('"a"', '»"a"')), ("MCP104",)),
-    "three times": (
-        bash(tool("a"), tool("a").replace('"a"', '»"a"'), tool("a").replace('"a"', '»"a"')),
-        ("MCP104", "MCP104"),
-    ),
-    "prompts too": (
-        prompts("def p(): ...\n", prompt("p"), prompt("p").replace('"p"', '»"p"'), prompt("p q").replace('"p', '»"p')),
-        ("MCP104", "MCP105"),
-    ),
-}
-
-
-@pytest.mark.parametrize("case", NAMES.values(), ids=NAMES)
-def test_names(case: tuple[dict[str, str], tuple[str, ...]]) -> None:
-    expect(case[0], *case[1])
-
-
 def test_a_tool_and_a_prompt_may_have_one_name() -> None:
     expect(python("def x(): ...\n", tool()) | prompts("def x(): ...\n", prompt("x")))
-
-
-def test_names_are_explained() -> None:
-    assert hints(NAMES["twice"][0], "MCP104") == ["the first is at tools.json:2:10; rename or remove one of them"]
-    assert hints(NAMES["a space"][0], "MCP105") == ["`a_b` would be allowed"]
-    assert hints(NAMES["an accent"][0], "MCP105") == [""]
-    assert messages(NAMES["a space"][0], "MCP105") == ["the name of a tool contains U+0020"]
-    assert messages(NAMES["a slash"][0], "MCP105") == ["the name of a tool contains `/`"]
-
-
-NO_DESCRIPTION = '"name": »"x", "inputSchema": {"type": "object"}'
-
-DESCRIPTIONS = {
-    "missing": (bash("{" + NO_DESCRIPTION + "}"), ("MCP108",)),
-    "empty": (bash(tool().replace('"What it does."', '»""')), ("MCP108",)),
-    "blank": (bash(tool().replace('"What it does."', '»" \\n\\t"')), ("MCP108",)),
-    "missing in a prompt": (prompts("def p(): ...\n", '{"name": »"p"}'), ("MCP108",)),
-}
-
-
-@pytest.mark.parametrize("case", DESCRIPTIONS.values(), ids=DESCRIPTIONS)
-def test_descriptions(case: tuple[dict[str, str], tuple[str, ...]]) -> None:
-    expect(case[0], *case[1])
-
-
-WRONG = '{"type": "object", "properties": {"n": {"type": »"digits"}}}'
-
-NAMED = '{"type": "object", "properties": {"n": {}}'
-
-SCHEMAS = {
-    "input without a type": (bash(tool("x", "»{}")), ("MCP115",)),
-    "input of another type": (bash(tool("x", '{"type": »"string"}')), ("MCP115",)),
-    "input of several types": (bash(tool("x", '{"type": »["object", "null"]}')), ("MCP115",)),
-    "input of a type that does not exist": (bash(tool("x", '{"type": »»"thing"}')), ("MCP110", "MCP115")),
-    "output without a type": (bash(tool("x", OBJECT, '"outputSchema": »{"anyOf": [{}]}')), ("MCP116",)),
-    "output of another type": (bash(tool("x", OBJECT, '"outputSchema": {"type": »"array"}')), ("MCP116",)),
-    "output that is wrong": (bash(tool("x", OBJECT, f'"outputSchema": {WRONG}')), ("MCP110",)),
-    "input that is wrong": (bash(tool("x", WRONG)), ("MCP110",)),
-    "an argument that none may give": (bash(tool("x", f'{NAMED}, "required": ["n", »"m"]}}')), ("MCP156",)),
-    "the same, said": (bash(tool("x", f'{NAMED}, "required": [»"m"], "additionalProperties": false}}')), ("MCP156",)),
-    "no property at all": (bash(tool("x", '{"type": "object", "required": [»"m"]}')), ("MCP156",)),
-    "others are welcome": (bash(tool("x", f'{NAMED}, "required": ["m"], "additionalProperties": true}}')), ()),
-    "others that fit": (bash(tool("x", f'{NAMED}, "required": ["m"], "patternProperties": {{"m": {{}}}}}}')), ()),
-    "named elsewhere": (
-        bash(tool("x", f'{NAMED}, "required": ["m"], "allOf": [{{"properties": {{"m": true}}}}]}}')),
-        (),
-    ),
-    "the same mistake twice has two places": (bash(tool("x", WRONG), tool("y", WRONG)), ("MCP110", "MCP110")),
-    "a reference to nowhere": (
-        bash(tool("x", '{"type": "object", "properties": {"a": {"$ref": »"#/$defs/a"}}}')),
-        ("MCP113",),
-    ),
-}
 
 
 def test_at_most_50_arguments_of_a_tool_are_reported() -> None:
     names = [f"r{number}" for number in range(51)]
     wanted = bash(tool("x", json.dumps({"type": "object", "required": names})), tool("y", with_properties("", "z")))
     assert [message.split("`")[1] for message in messages(wanted, "MCP156")] == [*names[:50], "z"]
-
-
-@pytest.mark.parametrize("case", SCHEMAS.values(), ids=SCHEMAS)
-def test_schemas(case: tuple[dict[str, str], tuple[str, ...]]) -> None:
-    expect(case[0], *case[1])
 
 
 def with_properties(text: str, *required: str) -> str:
@@ -343,42 +256,6 @@ def declared(text: str, *tools: str) -> dict[str, str]:
     return bash(*(tools or (tool(),)), server=f'{{{INFO}, "capabilities": {{{text}}}}}')
 
 
-CAPABILITIES = {
-    "what there is": (declared('"tools": {}, "logging": {}, "experimental": {"x/y": {}}'), ()),
-    "nothing": (declared(""), ()),
-    "lists that do not change": (declared('"tools": {"listChanged": false}'), ()),
-    "lists that change": (declared('"tools": {"listChanged": »true}'), ("MCP302",)),
-    "prompts without one": (declared('»"prompts": {"listChanged": true}'), ("MCP302",)),
-    "resources": (declared('»"resources": {"subscribe": true}'), ("MCP302",)),
-    "completions, tasks, extensions": (
-        declared('»"completions": {}, »"tasks": {}, »"extensions": {}'),
-        ("MCP302", "MCP302", "MCP302"),
-    ),
-    "what clients declare": (declared('»"sampling": {}'), ("MCP302",)),
-    "unheard of": (declared('»"teleport": {}'), ("MCP302",)),
-    "tasks of a tool": (
-        bash(
-            tool("x", OBJECT, '"execution": {"taskSupport": "required"}'),
-            tool("y", OBJECT, '"execution": {"taskSupport": "forbidden"}'),
-        ),
-        (),
-    ),
-    "lists that a handler says may change": (
-        declared('"tools": {"listChanged": true}') | {"more.py": "context.list_changed('tools')\n"},
-        (),
-    ),
-    "another list that a handler says may change": (
-        declared('"tools": {"listChanged": »true}') | {"more.py": "context.list_changed('prompts')\n"},
-        ("MCP302",),
-    ),
-}
-
-
-@pytest.mark.parametrize("case", CAPABILITIES.values(), ids=CAPABILITIES)
-def test_capabilities(case: tuple[dict[str, str], tuple[str, ...]]) -> None:
-    expect(case[0], *case[1])
-
-
 def test_tools_without_one() -> None:
     files = prompts("def p(): ...\n", prompt("p"))
     expect(files | {"server.json": f'{{{INFO}, "capabilities": {{»"tools": {{}}, "prompts": {{}}}}}}'}, "MCP302")
@@ -421,56 +298,6 @@ def test_what_people_write_is_allowed(text: str) -> None:
     expect(bash(tool().replace("What it does.", text)))
 
 
-BAD = '»"a\\u202eb"'
-
-TEXTS = {
-    "a title": (bash(tool("x", OBJECT, f'"title": {BAD}')), ("MCP701",)),
-    "a title of annotations": (bash(tool("x", OBJECT, f'"annotations": {{"title": {BAD}}}')), ("MCP701",)),
-    "a description deep in a schema": (
-        bash(tool("x", f'{{"type": "object", "properties": {{"a": {{"items": {{"description": {BAD}}}}}}}}}')),
-        ("MCP701",),
-    ),
-    "the name of a property": (bash(tool("x", f'{{"type": "object", "properties": {{{BAD}: {{}}}}}}')), ("MCP701",)),
-    "a choice": (
-        bash(tool("x", f'{{"type": "object", "properties": {{"a": {{"enum": ["b", {BAD}]}}}}}}')),
-        ("MCP701",),
-    ),
-    "a default": (bash(tool("x", f'{{"type": "object", "properties": {{"a": {{"default": {BAD}}}}}}}')), ("MCP701",)),
-    "output": (bash(tool("x", OBJECT, f'"outputSchema": {{"type": "object", "title": {BAD}}}')), ("MCP701",)),
-    "data of its own": (bash(tool("x", OBJECT, f'"_meta": {{"a": {BAD}}}')), ("MCP701",)),
-    "instructions": (bash(tool(), server=f'{{{INFO}, "instructions": {BAD}}}'), ("MCP701",)),
-    "the server's name": (
-        bash(tool(), server=f'{{"serverInfo": {{"name": {BAD}, "version": {BAD}}}}}'),
-        ("MCP701", "MCP701"),
-    ),
-    "a prompt's argument": (
-        prompts("def p(a=''): ...\n", prompt("p", f'{{"name": "a", "description": {BAD}}}')),
-        ("MCP701",),
-    ),
-    "control characters in a pattern": (
-        bash(tool("x", '{"type": "object", "properties": {"a": {"pattern": "^[^\\u0000-\\u001f]*$"}}}')),
-        (),
-    ),
-    "control characters in the keys of patternProperties": (
-        bash(tool("x", '{"type": "object", "patternProperties": {"^[^\\u0000]*$": {}}}')),
-        (),
-    ),
-    "others in a pattern": (
-        bash(tool("x", '{"type": "object", "properties": {"a": {"pattern": »"^[^\\u200b]*$"}}}')),
-        ("MCP701",),
-    ),
-    "a property called pattern": (
-        bash(tool("x", '{"type": "object", "properties": {"pattern": {"description": »"a\\u0001"}}}')),
-        ("MCP701",),
-    ),
-}
-
-
-@pytest.mark.parametrize("case", TEXTS.values(), ids=TEXTS)
-def test_texts(case: tuple[dict[str, str], tuple[str, ...]]) -> None:
-    expect(case[0], *case[1])
-
-
 def test_several_characters_of_one_string_are_one_problem() -> None:
     files = bash(tool().replace('"What it does."', '»"\\u202e \\u202e \\u200b \\u0001"'))
     expect(files, "MCP701")
@@ -489,3 +316,7 @@ def test_schemas_as_deep_as_json_may_be_break_no_pass() -> None:
     server, problems = checked(bash(tool("x", deep)))
     assert server is not None
     assert problems == ()
+
+
+def test_a_file_of_secrets_that_stays_behind_is_not_reported() -> None:
+    assert checked({**SMOKETEST, ".env": "x"})[1] == ()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -13,8 +12,7 @@ import pytest
 
 from mcpc.cli.server_targets import artifact_lists, read_command, read_target, request_headers
 from mcpc.server_lists import SnapshotError, read_snapshot
-from mcpc.server_lists.client import ConversationError, Deadline, read_server
-from mcpc.server_lists.event_streams import event_data
+from mcpc.server_lists.client import read_server
 from mcpc.server_lists.http import UnsafeAddressError, connected
 from mcpc.server_lists.model import lists_from_json, snapshot_text
 from mcpc.server_lists.processes import started_server
@@ -23,101 +21,11 @@ from support.projects import SERVER_JSON
 from support.serving import served
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
     from pathlib import Path
 
 Object = dict[str, Any]
 TOOL = {"name": "echo", "description": "Repeat.", "inputSchema": {"type": "object"}}
-ABOUT = {"serverInfo": {"name": "fake", "version": "1"}, "capabilities": {"tools": {}}}
 SECONDS = 60
-
-
-class FakeServer:
-    """A server of the handshake era in this process; `answers`: results or errors by method."""
-
-    def __init__(self, **answers: Callable[[Object], Object]) -> None:
-        self.answers = answers
-        self.connections = 0
-        self.methods: list[str] = []
-
-    @contextmanager
-    def connect(self) -> Iterator[FakeServer]:
-        self.connections += 1
-        yield self
-
-    def use_revision(self, version: str) -> None: ...
-
-    def notify(self, message: Object, _deadline: Deadline) -> None:
-        self.methods.append(message["method"])
-
-    def request(self, message: Object, _deadline: Deadline) -> Object:
-        self.methods.append(message["method"])
-        answer = self.answers.get(message["method"].replace("/", "_"))
-        if answer is None:
-            return {"id": message["id"], "error": {"code": -32601, "message": "Method not found"}}
-        return {"id": message["id"], **answer(message["params"])}
-
-
-def result(value: Object) -> Callable[[Object], Object]:
-    return lambda _: {"result": value}
-
-
-GREETING = result({"protocolVersion": "2025-11-25", **ABOUT})
-
-
-def test_a_server_of_the_handshake_era_is_greeted_over_the_same_connection() -> None:
-    server = FakeServer(initialize=GREETING, tools_list=result({"tools": [TOOL]}))
-    found = read_server(server.connect)
-    assert (found.name, found.version, found.tools) == ("fake", "1", (TOOL,))
-    assert server.connections == 1
-    assert server.methods == ["server/discover", "initialize", "notifications/initialized", "tools/list"]
-
-
-def test_a_server_that_refuses_to_be_discovered_is_greeted_over_a_new_connection() -> None:
-    refusal = {"error": {"code": -32600, "message": "not initialized"}}
-    server = FakeServer(server_discover=lambda _: refusal, initialize=GREETING, tools_list=result({"tools": []}))
-    assert read_server(server.connect).tools == ()
-    assert server.connections == 2
-
-
-def test_all_pages_are_read() -> None:
-    def page(params: Object) -> Object:
-        number = int(params.get("cursor", "0"))
-        more = {"nextCursor": str(number + 1)} if number < 4 else {}
-        return {"result": {"tools": [{**TOOL, "name": f"t{number}"}], **more}}
-
-    found = read_server(FakeServer(initialize=GREETING, tools_list=page).connect)
-    assert [tool["name"] for tool in found.tools] == ["t0", "t1", "t2", "t3", "t4"]
-
-
-@pytest.mark.parametrize(
-    ("answer", "text"),
-    [
-        ({"tools": [TOOL], "nextCursor": "again"}, "do not end"),
-        ({"tools": {}}, "no list"),
-        ({"tools": [{"title": "without a name"}]}, "without `name`"),
-        ({"tools": [TOOL] * 100_001}, "more than 100000"),
-    ],
-)
-def test_a_server_that_breaks_the_protocol_is_an_error(answer: Object, text: str) -> None:
-    with pytest.raises(ConversationError, match=text):
-        read_server(FakeServer(initialize=GREETING, tools_list=result(answer)).connect)
-
-
-def test_time_and_bytes_of_a_conversation_are_limited() -> None:
-    now = 0.0
-    deadline = Deadline(5, 10, lambda: now)
-    deadline.count(10)
-    with pytest.raises(ConversationError, match="more than"):
-        deadline.count(1)
-    now = 6.0
-    with pytest.raises(ConversationError, match="5 seconds"):
-        deadline.seconds()
-
-
-def test_an_event_stream_is_read_event_by_event() -> None:
-    lines = [b": hello\n", b"event: message\r\n", b"data: {\n", b"data: }\n", b"\n", b"data:x\n", b"\n", b"data: cut\n"]
-    assert list(event_data(lines)) == [b"{\n}", b"x"]
 
 
 ENDS = "import sys; sys.stdin.readline(); sys.exit(3)"

@@ -13,7 +13,6 @@ import pytest
 
 from mcpc.diagnostics import in_order
 from mcpc.language_server.checking import FileChange, check_completely, check_quickly, reduce_project
-from mcpc.language_server.json_cursor import cursor_at
 from mcpc.language_server.open_project import OpenProject
 from mcpc.language_server.reduction import SLICERS
 from mcpc.options import Options
@@ -243,27 +242,3 @@ def test_a_folder_of_many_files_is_checked_by_the_file() -> None:
     check_quickly(project)
     accept(project)
     assert "MCP202" in {problem.code for problem in shown(project)}
-
-
-@pytest.mark.parametrize(
-    ("text", "path", "is_key", "written"),
-    [
-        ('{"tools": [{"na|', ("tools", 0), True, "na"),
-        ('{"tools": [{"name": "a"}, {|', ("tools", 1), True, ""),
-        ('{"tools": [{"name": "a|"}]}', ("tools", 0, "name"), False, "a"),
-        ('{"a": {"b": [1, |]}}', ("a", "b", 1), False, ""),
-        ('{"a": tr|', ("a",), False, "tr"),
-        ('{"a": |', ("a",), False, ""),
-        ('{"a" |', (), True, ""),
-        ('{"a": "x\n  "b|": 1}', (), False, "b"),
-        ("|", (), False, ""),
-        ("]}}|", (), False, ""),
-    ],
-)
-def test_a_cursor_in_unfinished_json(text: str, path: tuple[str | int, ...], is_key: bool, written: str) -> None:
-    offset = text.index("|")
-    text = text.replace("|", "")
-    found = cursor_at(text, offset)
-    if (found.path, found.is_key) != (path, is_key):
-        assert text.startswith('{"a": "x\n'), found  # a string that is not closed hides what follows
-    assert text[found.start : offset].strip('"') == written

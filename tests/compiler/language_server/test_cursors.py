@@ -44,6 +44,16 @@ def test_the_cursor_at_every_offset_of_a_text(name: str, golden: Callable[[Path,
     golden(ROOT / "tests/golden/language_server/cursors" / f"{name}.txt", "".join(lines))
 
 
+def test_the_cursor_in_unfinished_texts(golden: Callable[[Path, str], None]) -> None:
+    lines = []
+    for row in Path(__file__).with_name("marked.txt").read_text("utf-8").splitlines():
+        name, _, written = row.partition(" ")
+        marked = written.encode().decode("unicode_escape")
+        text = marked.replace("|", "", 1)
+        lines.append(f"{row}\n  {described(SYNTAXES[name].cursor_at(text, marked.index('|')), text)}\n")
+    golden(ROOT / "tests/golden/language_server/cursors" / "marked.txt", "".join(lines))
+
+
 def test_the_syntax_of_a_file_is_that_of_its_ending() -> None:
     assert {name: syntax_of(f"a.b/x.{name}") for name in SYNTAXES} == SYNTAXES
     assert [syntax_of(path) for path in ("json", "x.py", "x.json.bak", "")] == [SYNTAXES["json"], None, None, None]
