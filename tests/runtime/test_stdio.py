@@ -12,12 +12,13 @@ import pytest
 
 from mcpc_runtime.platforms import PIPE_CAPACITY
 from mcpc_runtime.transports import stdio
-from mcpc_runtime.transports.stdio import HIGH_WATER, MAX_RETRIES, Channel, ChannelBroken, ChannelClosed
+from mcpc_runtime.transports.stdio import Channel, ChannelBroken, ChannelClosed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 LIMIT = 40
+HIGH_WATER, MAX_RETRIES = 4 << 20, 100
 CASES = [
     (b"one\n", [b"one"]),
     (b"one\ntwo\n", [b"one", b"two"]),
@@ -218,7 +219,7 @@ def test_input_that_does_not_block_is_waited_for(ends: Ends, monkeypatch: pytest
     assert ends.channel.read() == [b"line"]
 
 
-@pytest.mark.parametrize("number", stdio.TRANSIENT_ERRNOS)
+@pytest.mark.parametrize("number", [4, 12, 105])
 @pytest.mark.parametrize("name", ["read", "write"])
 def test_an_error_that_may_pass_is_survived_a_hundred_times(
     ends: Ends, monkeypatch: pytest.MonkeyPatch, name: str, number: int
@@ -234,7 +235,7 @@ def test_an_error_that_may_pass_is_survived_a_hundred_times(
         nonlocal left
         left -= 1
         if left >= 0:
-            raise OSError(number, "as injected") if number != errno.EAGAIN else OSError(errno.EINTR, "as injected")
+            raise OSError(number, "as injected")
         return working(*given)
 
     monkeypatch.setattr(stdio, "sleep", waits.append)

@@ -29,8 +29,8 @@ HIGH_WATER = 4 << 20
 """With more unsent data than this, nothing more is read from the client."""
 
 
-TRANSIENT_ERRNOS = (4, 11, 12, 105)
-"""EINTR, EAGAIN, ENOMEM, ENOBUFS: errors that may pass."""
+TRANSIENT_ERRNOS = (4, 12, 105)
+"""EINTR, ENOMEM, ENOBUFS: errors that may pass."""
 MAX_RETRIES = 100
 RETRY_SECONDS = 0.01
 
