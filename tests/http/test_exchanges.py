@@ -149,7 +149,11 @@ def sections_of(text: str) -> list[tuple[str, dict[str, Any], list[str]]]:
     return found
 
 
-def test_requests_are_answered_whole(golden: Callable[[Path, str], None], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_requests_are_answered_whole(
+    golden: Callable[[Path, str], None], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "step.go").touch()  # what the tool `steps` of the sample waits for
     logged: list[str] = []
     monkeypatch.setattr(refusal_log, "log_line", logged.append)
     monkeypatch.setattr(refusal_log, "MAX_LINES", 10_000)
