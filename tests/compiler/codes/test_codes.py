@@ -50,8 +50,6 @@ ELSEWHERE = {
     "MCP255": "compiler/test_frontend_toolbox.py::test_what_is_wrong_is_told",
     "MCP256": "compiler/test_frontend_toolbox.py::test_what_is_wrong_is_told",
     "MCP281": "system/test_import.py::test_what_has_no_word_is_told_and_written_down",
-    "MCP282": "compiler/test_frontend_fastmcp.py::test_no_entry",
-    "MCP283": "compiler/test_frontend_fastmcp.py::test_no_entry",
     "MCP284": "system/test_program_faults.py::test_fault",
     "MCP286": "system/test_program_faults.py::test_fault",
     "MCP287": "system/test_program_faults.py::test_a_list_that_needs_a_service_is_made_at_run_time_with_a_note",
