@@ -40,7 +40,7 @@ if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
 if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # ends a run as Ctrl-C does: what it made is removed
-TERMINALS: list[pytest.TerminalReporter | None] = []
+CONFIGS: list[pytest.Config] = []
 """That of this process, unless it is a worker."""
 MOST_WORKERS = 8
 """Each takes half a gigabyte of memory, with what its tests start."""
@@ -54,7 +54,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     """Make the folder of what is built in this run, which every process of it knows by a variable."""
     if not hasattr(config, "workerinput"):
-        TERMINALS.append(config.pluginmanager.get_plugin("terminalreporter"))
+        CONFIGS.append(config)
         folder = os.environ[STORE] = tempfile.mkdtemp(prefix="mcpc-builds-")
         config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))
     count = config.getoption(OPTION)
@@ -147,7 +147,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 @pytest.hookimpl(trylast=True)
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
     """Print a failure when it happens, in one line; its traceback comes at the end."""
-    terminal = TERMINALS[0] if TERMINALS else None
+    terminal = CONFIGS[0].pluginmanager.get_plugin("terminalreporter") if CONFIGS else None
     if terminal is not None and report.outcome == "failed":
         crash = getattr(report.longrepr, "reprcrash", None)
         words = (crash.message if crash else str(report.longrepr)).partition("\n")[0]
