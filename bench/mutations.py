@@ -17,6 +17,7 @@ import json
 import os
 import random
 import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -228,8 +229,10 @@ def main() -> None:
     parser.add_argument("--only", default="", help="beginning of the paths that are changed")
     parser.add_argument("--skip", default="", help="parts of paths that are not changed, separated by commas")
     parser.add_argument("--seconds", type=float, default=60, help="what the tests of one change may take")
+    parser.add_argument("--least", type=float, default=0, help="fail if fewer percent of the decided are caught")
     parser.add_argument("--quick", action="store_true", help="run only tests that reach a change in their process")
     given = parser.parse_args()
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # a changed module is restored
     left_out = [part for part in given.skip.split(",") if part]
     modules = [
         path
@@ -256,6 +259,7 @@ def main() -> None:
     print(
         f"{dict(counted)}; caught {counted['caught']} of {decided} decided = {counted['caught'] / max(decided, 1):.0%}"
     )
+    sys.exit(100 * counted["caught"] < given.least * decided)
 
 
 if __name__ == "__main__":
