@@ -1,6 +1,6 @@
 # Each target is one command on a fresh machine: it makes .venv first, and says what it installs.  `make` lists them.
 .DEFAULT_GOAL := help
-.PHONY: help demo docs picture test tests check nightly coverage fix mutations lint bench conformance faults fuzz golden lock lowest launchers zig deps wine clean venv
+.PHONY: venv-test help demo docs picture test tests check nightly coverage fix mutations lint bench conformance faults fuzz golden lock lowest launchers zig deps wine clean venv
 RUN := .venv/bin/python
 # Every process of the tests reads the bytecode that the first one wrote.
 unexport PYTHONDONTWRITEBYTECODE
@@ -14,6 +14,9 @@ help:  ## list the targets
 venv:
 	@.ci/venv .venv
 
+venv-test:
+	@.ci/venv .venv '' test
+
 demo: venv  ## build examples/files and hold a conversation with it
 	@$(RUN) examples/demo.py
 
@@ -23,7 +26,7 @@ docs: venv  ## build the documentation site in build/site; a broken link is an e
 picture: venv  ## record the terminal that README shows
 	@cd docs && PYTHONPATH=.:../compiler:../runtime ../$(RUN) -m generation.terminal
 
-test: venv  ## run what guards daily work: what a change reaches, or all without one (ALL=1: all)
+test: venv-test  ## run what guards daily work: what a change reaches, or all without one (ALL=1: all)
 	@$(RUN) tests/tiers.py test $(PYTEST)
 
 tests: venv  ## run the tests of every folder (PYTEST='…': more options)
@@ -34,15 +37,15 @@ check: lint tests  ## run every check, then every test that a change reaches
 nightly:  ## run everything: every case, new random seeds, Windows under Wine, mutations, soak and fuzzing (hours)
 	@.ci/nightly
 
-coverage: venv  ## run `make test ALL=1` under coverage, with branches, and write build/coverage
+coverage: venv-test  ## run `make test ALL=1` under coverage, with branches, and write build/coverage
 	@ALL=1 $(RUN) tests/tiers.py test --cov=compiler/mcpc --cov=runtime/mcpc_runtime --cov-branch \
 	  --cov-report=html:build/coverage --cov-report=term:skip-covered
 
-fix: venv  ## mend what ruff can, and format
+fix: venv-test  ## mend what ruff can, and format
 	.venv/bin/ruff check --fix --quiet . || true
 	.venv/bin/ruff format .
 
-lint: venv  ## run every check but the tests
+lint: venv-test  ## run every check but the tests
 	.venv/bin/ruff check .
 	.venv/bin/ruff format --check .
 	.ci/types

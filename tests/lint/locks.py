@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 OF_ONE_MACHINE = re.compile(r"://|^--|find-links|index-url|/(home|root|tmp|opt|work)/", re.MULTILINE)
+LOCKED = ("dev", "launchers", "platforms", "start-up", "test")
+"""The groups with a lock of their own."""
 INSTALLED = re.compile(r"(?:pip|pipx|uv tool|uv) (?:install|add) (?:--dev )?([a-z][\w-]*)")
 
 
@@ -33,13 +35,11 @@ def check(root: Path) -> Iterator[str]:
 def requirements_of_locks(project: dict[str, Any]) -> dict[str, list[str]]:
     """Return what each lock has to have."""
     needed = [*project["project"]["dependencies"], *project["build-system"]["requires"]]
-    groups = {name: list(rows(project["dependency-groups"], name)) for name in project["dependency-groups"]}
-    with_needed = {"requirements.lock": [], "requirements-wine.lock": []}
-    for name, group in groups.items():
-        if name != "build":
-            with_needed[f"requirements-{name}.lock"] = group
+    groups = project["dependency-groups"]
+    locks = {f"requirements-{name}.lock": list(rows(groups, name)) for name in LOCKED}
+    locks |= {"requirements.lock": [], "requirements-wine.lock": []}
     alone = ("requirements-launchers.lock", "requirements-platforms.lock", "requirements-wine.lock")
-    return {lock: group if lock in alone else [*needed, *group] for lock, group in with_needed.items()}
+    return {lock: group if lock in alone else [*needed, *group] for lock, group in locks.items()}
 
 
 def rows(groups: dict[str, list[Any]], name: str) -> Iterator[str]:
