@@ -6,6 +6,7 @@ never opened. Each refused entry is a diagnostic with its path; reading continue
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import stat
@@ -203,12 +204,14 @@ def _read(path: Path) -> bytes:
 def _follow_link(walk: _Walk, entry: _Entry, _found: os.stat_result) -> None:
     try:
         target = entry.real.resolve(strict=True)
-    except RuntimeError:
-        # Raised by Python 3.11 and 3.12 for a symlink to itself; later versions raise OSError.
-        walk.refuse("MCP006", entry.path, "a symlink leads to itself")
-        return
     except FileNotFoundError:
         walk.refuse("MCP006", entry.path, f"a symlink leads to `{entry.real.readlink()}`, which does not exist")
+        return
+    except (OSError, RuntimeError) as problem:
+        # A symlink to itself is a RuntimeError in Python 3.11 and 3.12, an OSError in later versions.
+        if isinstance(problem, OSError) and problem.errno != errno.ELOOP:
+            raise
+        walk.refuse("MCP006", entry.path, "a symlink leads to itself")
         return
     found = target.stat()
     if target.is_relative_to(walk.base):
