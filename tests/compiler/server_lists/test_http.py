@@ -1,0 +1,214 @@
+"""Connections to addresses, older streams and processes: what is sent, which messages are taken, and their limits."""
+
+from __future__ import annotations
+
+import io
+import json
+import threading
+from contextlib import contextmanager
+from email.message import Message
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from mcpc.server_lists.client import STATELESS, AnsweredError, ConversationError, Deadline
+from mcpc.server_lists.http import UnsafeAddressError, connected, header_value, is_address, name_header
+from mcpc.server_lists.http_requests import as_object, read_body, read_lines
+from mcpc.server_lists.legacy_sse import LegacySseTransport, NoStreamError
+from mcpc.server_lists.processes import ProcessTransport
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+CALL = {"id": 1, "method": "tools/call", "params": {"name": "ü"}}
+QUESTION, ANSWER = {"id": "own", "method": "ping"}, {"id": 1, "result": {}}
+SAID = [{"id": 1}, {"method": "note"}, {"id": 2, "result": {}}, [], QUESTION, ANSWER, {"id": 1, "result": {"late": 1}}]
+PONG = {"jsonrpc": "2.0", "id": "own", "result": {}}
+EVENTS = b"".join(b"data: %s\n\n" % json.dumps(each).encode() for each in SAID)
+SHOWN = ("Authorization", "Mcp-Session-Id", "MCP-Protocol-Version", "Mcp-Method", "Mcp-Name")
+
+
+@contextmanager
+def answering(*answers: tuple[int, dict[str, str], bytes]) -> Iterator[tuple[str, list[Any]]]:
+    """Serve these answers, one after the other; yield the address, and the requests."""
+    left, got = iter(answers), []
+
+    class Handler(BaseHTTPRequestHandler):
+        def answer(self) -> None:
+            body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+            shown = {name: self.headers[name] for name in SHOWN if name in self.headers}
+            got.append((self.command, shown, json.loads(body or b"null")))
+            status, headers, data = next(left)
+            self.send_response(status)
+            for name, value in {"Content-Type": "application/json", **headers}.items():
+                self.send_header(name, value)
+            self.end_headers()
+            self.wfile.write(data)
+
+        do_POST = do_GET = do_DELETE = answer  # noqa: N815 - names of http.server
+
+        def log_message(self, *_: object) -> None:
+            """Print nothing."""
+
+    with HTTPServer(("127.0.0.1", 0), Handler) as server:
+        server.timeout = 5
+        thread = threading.Thread(target=lambda: [server.handle_request() for _ in answers], daemon=True)
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_port}/mcp", got
+        thread.join(60)
+
+
+def test_a_conversation_keeps_its_session_and_repeats_names_in_headers() -> None:
+    first = (200, {"Mcp-Session-Id": "s"}, json.dumps(ANSWER).encode())
+    stream = (200, {"Content-Type": "text/event-stream"}, EVENTS)
+    answers = (first, stream, (202, {}, b""), (200, {}, first[2]), (200, {}, b""))
+    with answering(*answers) as (url, got), connected(url, {"Authorization": "a"}) as transport:
+        for revision in ("", "2025-06-18", STATELESS):
+            transport.use_revision(revision)
+            assert transport.request(CALL, Deadline(60)) == ANSWER
+    session = {"Authorization": "a", "Mcp-Session-Id": "s", "MCP-Protocol-Version": "2025-06-18"}
+    stateless = {**session, "MCP-Protocol-Version": STATELESS}
+    assert got == [
+        ("POST", {"Authorization": "a"}, CALL),
+        ("POST", session, CALL),
+        ("POST", session, PONG),
+        ("POST", {**stateless, "Mcp-Method": "tools/call", "Mcp-Name": "=?base64?w7w=?="}, CALL),
+        ("DELETE", stateless, None),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("status", "headers", "body", "expected"),
+    [
+        (200, {}, b'{"id": 2, "result": {}}', (ConversationError, 0)),
+        (404, {}, b"", (ConversationError, 404)),
+        (302, {"Location": "/other"}, b"", (ConversationError, 302)),
+        (400, {}, b'{"error": {"code": -3, "message": "m"}}', (AnsweredError, 400)),
+        (400, {}, b'{"error": "m"}', (ConversationError, 400)),
+    ],
+)
+def test_what_is_no_answer_is_an_error(status: int, headers: dict[str, str], body: bytes, expected: Any) -> None:
+    error, serving = pytest.raises(ConversationError), answering((status, headers, body))
+    with serving as (url, got), connected(url, {}) as transport, error as caught:
+        transport.request(CALL, Deadline(60))
+    assert ((type(caught.value), caught.value.status), len(got)) == (expected, 1)
+    assert getattr(caught.value, "code", -3) == -3
+
+
+def test_values_of_headers_addresses_and_objects() -> None:
+    values = ["a b", "", "é", " a", "a\n", "=?a", 1, None]
+    assert [header_value(value) for value in values] == [
+        "a b", "", "=?base64?w6k=?=", "=?base64?IGE=?=", "=?base64?YQo=?=", "=?base64?PT9h?=", "1", "null",
+    ]  # fmt: skip
+    named = [("resources/read", {"uri": "u", "name": "n"}), ("prompts/get", {"name": "n"}), ("ping", {"name": "n"})]
+    names = [name_header({"method": method, "params": params}) for method, params in named]
+    assert names == [{"Mcp-Name": "u"}, {"Mcp-Name": "n"}, {}]
+    assert name_header({"method": "tools/call", "params": []}) == {}
+    addresses = ["http://a", "https://a/b", "ftp://a", "http://", "a.pyz"]
+    assert [is_address(each) for each in addresses] == [True, True, False, False, False]
+    assert [as_object(each) for each in (b'{"a": 1}', b"[1]", b"{", b"\xff")] == [{"a": 1}, {}, {}, {}]
+
+
+@pytest.mark.parametrize(
+    ("url", "headers", "is_refused"),
+    [("http://e.org/", {"A": "b"}, True), ("http://e.org/", {}, False), ("https://e.org/", {"A": "b"}, False),
+     ("http://[::1]/", {"A": "b"}, False), ("http://localhost/", {"A": "b"}, False)],
+)  # fmt: skip
+def test_headers_stay_on_this_machine_or_encrypted(url: str, headers: dict[str, str], is_refused: bool) -> None:
+    try:
+        with connected(url, headers):
+            assert not is_refused
+    except UnsafeAddressError:
+        assert is_refused
+
+
+@pytest.mark.parametrize("data", [b"ab\ncd\ne", b"x" * (1 << 16) + b"y"])
+def test_a_response_is_read_up_to_its_limit(data: bytes) -> None:
+    for read in (read_body, lambda *given: b"".join(read_lines(*given))):
+        assert read(io.BytesIO(data), Deadline(60, len(data))) == data
+        with pytest.raises(ConversationError):
+            read(io.BytesIO(data), Deadline(60, len(data) - 1))
+        times = iter([0.0, 60.0])
+        with pytest.raises(ConversationError):
+            read(io.BytesIO(data), Deadline(60, clock=lambda times=times: next(times)))
+
+
+class Requests:
+    """Requests of an older stream with this text. `posted`: what is sent."""
+
+    def __init__(self, text: bytes, kind: str = "text/event-stream") -> None:
+        self.stream: Any = io.BytesIO(text)
+        self.stream.headers = Message()
+        self.stream.headers["Content-Type"] = kind
+        self.posted: list[Any] = []
+
+    def get_stream(self, *_: Any) -> Any:
+        return self.stream
+
+    @contextmanager
+    def send_message(self, url: str, message: Any, more: Any, _: Deadline) -> Iterator[Any]:
+        self.posted.append((url, message, more))
+        yield io.BytesIO()
+
+
+STREAM = b"event: endpoint\ndata: /post\n\nevent: other\ndata: " + json.dumps(ANSWER).encode() + b"\n\n"
+
+
+def test_an_older_stream_answers_questions_and_is_closed() -> None:
+    requests = Requests(STREAM + EVENTS)
+    transport = LegacySseTransport(requests, "http://h/sse", lambda _: PONG)  # type: ignore[arg-type]
+    transport.open(Deadline(60, 40))
+    assert transport.request(CALL, Deadline(60)) == ANSWER
+    assert requests.posted == [("http://h/post", CALL, {}), ("http://h/post", PONG, {})]
+    transport.close()
+    assert requests.stream.closed
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "size", "error"),
+    [
+        (STREAM[:29], "text/html", 99, NoStreamError),
+        (STREAM[6:], "text/event-stream", 99, ConversationError),
+        (STREAM[:28], "text/event-stream", 99, ConversationError),
+        (STREAM[:29], "text/event-stream", 28, ConversationError),
+        (STREAM.replace(b"/post", b"//other/post"), "text/event-stream", 99, ConversationError),
+        (STREAM.replace(b"/post", b"https://h/post"), "text/event-stream", 99, ConversationError),
+        (STREAM[:29], "text/event-stream", 29, None),
+    ],
+)
+def test_a_stream_names_an_address_at_its_server(text: bytes, kind: str, size: int, error: type | None) -> None:
+    transport = LegacySseTransport(Requests(text, kind), "http://h/sse", lambda _: PONG)  # type: ignore[arg-type]
+    try:
+        transport.open(Deadline(60, size))
+    except ConversationError as problem:
+        assert type(problem) is error
+    else:
+        assert error is None
+
+
+def test_a_process_talks_in_lines() -> None:
+    lines = [b"started!\n", b"x" * 300 + b"\n", *(json.dumps(each).encode() + b"\n" for each in SAID[:-1] * 40)]
+    written = io.BytesIO()
+    process: Any = SimpleNamespace(stdin=written, stdout=io.BytesIO(b"".join(lines)), wait=lambda _: 3)
+    transport = ProcessTransport(process)
+    for _ in range(40):
+        assert transport.request(CALL, Deadline(60)) == ANSWER
+    assert [json.loads(line) for line in written.getvalue().splitlines()[:3]] == [CALL, PONG, CALL]
+    assert transport.stray == "started!"
+    with pytest.raises(ConversationError, match="3"):
+        transport.request({**CALL, "id": 9}, Deadline(60))
+
+
+def test_a_process_is_read_within_its_limits_and_its_noise_is_cut() -> None:
+    noise, line = b"x" * 300 + b"\n", json.dumps(ANSWER).encode() + b"\n"
+    for size, is_enough in ((len(noise + line), True), (len(noise + line) - 1, False)):
+        process: Any = SimpleNamespace(stdin=None, stdout=io.BytesIO(noise + line), wait=lambda _: 0)
+        transport = ProcessTransport(process)
+        try:
+            assert transport.receive(Deadline(60, size)) == ANSWER
+            assert is_enough
+        except ConversationError:
+            assert not is_enough
+        assert transport.stray == "x" * 200
