@@ -195,13 +195,6 @@ def test_the_server_s_questions_are_answered_and_every_request_has_the_headers()
 
 
 WRONG = {
-    "another server": (
-        OlderServer(first="event: endpoint\ndata: http://127.0.0.2:1/messages\n\n"),
-        "at another server",
-    ),
-    "another scheme": (OlderServer(first="event: endpoint\ndata: file:///etc/passwd\n\n"), "at another server"),
-    "no endpoint": (OlderServer(first="data: {}\n\n"), "does not name the address of messages"),
-    "an end": (OlderServer(first="event: endpoint\n", ends_after=0), "ended before its answer"),
     "an end later": (OlderServer(ends_after=0), "ended before its answer"),
     "no stream": (OlderServer(kind="text/html"), "takes no messages of MCP"),
     "nothing": (OlderServer(stream_status=404), "takes no messages of MCP"),
