@@ -18,7 +18,7 @@ from mcpc.carriers.programs import ProgramTarget, program_target
 from mcpc.ir.project import ProjectMetadata
 from mcpc.launchers.windows_file import BundledInterpreter, PythonChoice, windows_file
 from support.artifact import mcpc
-from support.carriers import HOSTILE, assert_valid
+from support.carriers import assert_valid
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -80,22 +80,6 @@ def test_every_entry_is_at_one_time_and_stored(server: BuiltServer) -> None:
     assert {info.create_system for info in found} == {3}
     assert {info.compress_type for info in found} == {zipfile.ZIP_STORED}
     assert [info.external_attr >> 16 for info in found] == [0o100644, 0o100644, 0o100755]
-
-
-def test_settings_become_inputs_that_are_never_left_unreplaced(server: BuiltServer) -> None:
-    found = manifest(bundle(server))
-    inputs = found["user_config"]
-    assert found["server"]["mcp_config"]["env"] == {
-        setting.name: f"${{user_config.{setting.name.lower()}}}" for setting in server.settings
-    }
-    assert inputs["api_key"] == {
-        "type": "string", "title": "API key", "description": HOSTILE, "required": True, "sensitive": True,
-    }  # fmt: skip
-    assert inputs["port_number"]["default"] == 80
-    assert inputs["region"]["description"].endswith("One of: eu$1, us.")
-    assert inputs["limit"]["type"] == "string"
-    assert inputs["root"]["type"] == "directory"
-    assert all(each.get("required") or "default" in each for each in inputs.values())
 
 
 def test_what_a_bundle_starts_serves(tmp_path: Path, server: BuiltServer, mcpb: Program) -> None:

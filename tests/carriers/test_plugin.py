@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from mcpc.carriers import UnusableValueError
-from mcpc.carriers.plugin import FORMS, plugin
+from mcpc.carriers.plugin import plugin
 from mcpc.carriers.programs import ProgramTarget
 from support.artifact import mcpc
 from support.carriers import FILES, assert_valid
@@ -51,18 +51,6 @@ def test_skills_are_the_files_of_the_project(server: BuiltServer) -> None:
         if path.startswith("skills/"):
             assert found[path] == (data if isinstance(data, bytes) else data.encode())
     assert found["server.pyz"] == server.data
-
-
-def test_forms_of_clients_name_the_same_server(server: BuiltServer) -> None:
-    found = files(server, "", tuple(FORMS))
-    for path in (".claude-plugin/plugin.json", ".codex-plugin/plugin.json", ".plugin/plugin.json"):
-        assert json.loads(found[path])["name"] == "weather"
-    claude = json.loads(found[".mcp.json"])["mcpServers"]["weather"]
-    assert claude["args"] == ["${CLAUDE_PLUGIN_ROOT}/server.pyz"]
-    gemini = json.loads(found["gemini-extension.json"])
-    assert gemini["mcpServers"]["weather"]["args"] == ["${extensionPath}/server.pyz"]
-    asked = {each["envVar"]: each.get("sensitive", False) for each in gemini["settings"]}
-    assert asked == {setting.name: setting.secret for setting in server.settings}
 
 
 @pytest.mark.parametrize("command", ["-x", "$HOME/python", " ", "a\nb"])

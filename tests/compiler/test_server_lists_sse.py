@@ -21,7 +21,6 @@ import pytest
 from mcpc.cli.server_targets import artifact_lists, read_target, request_headers
 from mcpc.server_lists.client import ConversationError, read_server
 from mcpc.server_lists.contents import Content, read_server_contents
-from mcpc.server_lists.event_streams import events
 from mcpc.server_lists.http import connected
 from support.artifact import build, mcpc
 from support.projects import SERVER_JSON
@@ -207,18 +206,3 @@ def test_a_stream_that_is_not_one_is_an_error(case: str) -> None:
     with serving(older) as url, pytest.raises(ConversationError, match=words):
         read_server(partial(connected, url, {"Authorization": "Bearer x"}), SECONDS)
     assert len(older.posted) == (case == "an end later")
-
-
-def test_events_have_names() -> None:
-    lines = [
-        b"event: a\n",
-        b"data: 1\n",
-        b"\n",
-        b"event: empty\n",
-        b"\n",
-        b"data: 2\r\n",
-        b"\r\n",
-        b"event:c\n",
-        b"data:3\n",
-    ]
-    assert list(events([*lines, b"\n"])) == [(b"a", b"1"), (b"message", b"2"), (b"c", b"3")]
