@@ -23,8 +23,8 @@ from support.needs import ROOT
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-ELF = b"\x7fELF" + bytes(14) + (62).to_bytes(2, "little")
-WINDOWS = b"MZ" + bytes(58) + (64).to_bytes(4, "little") + b"PE\0\0" + (0xAA64).to_bytes(2, "little")
+ELF = b"\x7fELF" + bytes(14) + (62).to_bytes(2, "little") + b"\1"
+WINDOWS = b"MZ" + bytes(58) + (64).to_bytes(4, "little") + b"PE\0\0" + (0xAA64).to_bytes(2, "little") + b"\1"
 MAC = b"#!/bin/sh\ncase x in\n'Darwin arm64')\n"
 URL = "https://github.com/e/w/releases/download/v1/mcp.mcpb"
 WHERE = Publication("io.github.e/w", ((URL, "0" * 64),), ("ghcr.io/e/w:1", "e/w:1"), ("https://w.example.org/mcp",))
@@ -91,7 +91,7 @@ def test_small_parts_at_their_limits() -> None:
     ranges = [((3, 11), (3, 13)), ((3, 12), (3, 13)), ((3, 13), None), ((3, 11), None)]
     assert [python_range(each) for each in (tags, tags[:1], tags[2:], ())] == ranges
     assert systems_of(replace(PLAIN, platforms=tags[:2])) == ("darwin", "win32")
-    assert program_target(b"#!/bin/sh\n") is program_target(ELF[:18] + b"\x01\0") is program_target(b"PK") is None
+    assert program_target(b"#!/bin/sh\n") is program_target(ELF[:18] + b"\1\0") is program_target(b"PK") is None
     assert program_target(MAC) == ProgramTarget("darwin", "arm64", is_script=True)
 
 

@@ -187,7 +187,7 @@ def test_a_process_talks_in_lines() -> None:
     process: Any = SimpleNamespace(stdin=written, stdout=io.BytesIO(b"".join(lines)), wait=lambda _: 3)
     transport = ProcessTransport(process)
     for _ in range(40):
-        assert transport.request(CALL, Deadline(60)) == ANSWER
+        assert transport.request(CALL, Deadline(10)) == ANSWER
     assert [json.loads(line) for line in written.getvalue().splitlines()[:3]] == [CALL, PONG, CALL]
     assert transport.stray == "started!"
     with pytest.raises(ConversationError, match="3"):
