@@ -86,7 +86,7 @@ class HttpTransport:
         """Return the context of the response to a message."""
         more = {SESSION: self._session} if self._session else {}
         more |= {VERSION: self._revision} if self._revision else {}
-        if self._revision == STATELESS:
+        if self._revision == STATELESS and "method" in message:
             more |= {METHOD: message["method"], **self.headers_of(message)}
         return self._requests.send_message(self._url, message, more, deadline)
 

@@ -79,6 +79,15 @@ def test_a_conversation_keeps_its_session_and_repeats_names_in_headers() -> None
     ]
 
 
+def test_a_stateless_server_that_asks_is_answered_without_a_method() -> None:
+    stream = (200, {"Content-Type": "text/event-stream"}, EVENTS)
+    with answering(stream, (202, {}, b"")) as (url, got), connected(url, {}) as transport:
+        transport.use_revision(STATELESS)
+        assert transport.request(CALL, Deadline(60)) == ANSWER
+    version = {"MCP-Protocol-Version": STATELESS}
+    assert got[1] == ("POST", version, PONG)
+
+
 @pytest.mark.parametrize(
     ("status", "headers", "body", "expected"),
     [
