@@ -12,9 +12,8 @@ from cyclonedx.schema import SchemaVersion
 from cyclonedx.validation.json import JsonStrictValidator
 
 from mcpc import __version__
-from mcpc.ir import Layer, Package, ResolvedPackage
 from mcpc.pack.manifest import SBOM, readable_json
-from mcpc.pack.sbom import needs_of, package_component, placed_packages, with_components, with_serial_number
+from mcpc.pack.sbom import with_components
 from mcpc.selfcontained.interpreter_components import EmbeddedPython
 from support import wheels
 from support.artifact import build, contents
@@ -123,27 +122,6 @@ def test_bills_of_wheels_are_kept_and_referred_to(built: Path) -> None:
     assert outer["externalReferences"] == [{"type": "bom", "url": place, "hashes": [digest]}]
 
 
-def test_wheels_of_a_lock_are_named_with_their_digests() -> None:
-    package = Package("native", "1.0", "Custom licence", False, ("cp311-cp311-linux_x86_64",), ("native/",))
-    other = Package("other", "1+local", "", False, (), ("other.py",))
-    locked = ResolvedPackage("native", "1.0", "native-1.0-cp311-cp311-linux_x86_64.whl", "0" * 64, ("other",))
-    files = {"native/a.py": b"", ".extracted/native-cp311-cp311-linux_x86_64/native/b.so": b"x", "other.py": b""}
-    layer = Layer((package, other), files=files, resolved=(locked,))
-    placed = placed_packages("site/", layer)
-    component = package_component(placed[:1])
-    digest = {"alg": "SHA-256", "content": "0" * 64}
-    assert component["hashes"] == [digest]
-    assert component["externalReferences"] == [{"type": "distribution", "url": locked.file, "hashes": [digest]}]
-    assert component["licenses"] == [{"license": {"name": "Custom licence"}}]
-    assert component["evidence"] == {
-        "occurrences": [
-            {"location": "site/.extracted/native-cp311-cp311-linux_x86_64/"},
-            {"location": "site/native/"},
-        ]
-    }
-    assert needs_of(placed) == {"pkg:pypi/native@1.0": {"pkg:pypi/other@1%2Blocal"}, "pkg:pypi/other@1%2Blocal": set()}
-
-
 def test_a_self_contained_file_names_its_python(built: Path) -> None:
     libraries = {("libc6", ""): b"", ("libssl3", "libssl.so.3"): b"code"}
     python = EmbeddedPython("linux_x86_64", "3.11.7", False, "python/library", {"python": b"1"}, libraries)
@@ -155,9 +133,3 @@ def test_a_self_contained_file_names_its_python(built: Path) -> None:
     server = next(row for row in bill["dependencies"] if row["ref"] == "server")
     assert {"cpython", "python-standard-library", "library:libc6", "library:libssl3"} <= {*server["dependsOn"]}
     assert bill["serialNumber"] != before["serialNumber"]
-
-
-def test_the_serial_number_is_that_of_the_content(built: Path) -> None:
-    bill = bill_of(built)
-    assert with_serial_number(bill) == bill
-    assert with_serial_number({**bill, "version": 2})["serialNumber"] != bill["serialNumber"]
