@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from fuzz.books import CAPABILITIES, NOBODY, check, declares, due, is_identifier, key
@@ -193,6 +194,7 @@ class Clock:
 
     def __init__(self) -> None:
         self.timers: list[tuple[float, Callable[[], None]]] = []
+        self.clock = monotonic
 
     def after(self, seconds: float, callback: Callable[[], None]) -> None:
         """Take note of a timer."""
