@@ -42,7 +42,7 @@ SMOKE = (
     "tests/clients/test_python_sdk.py",
     "tests/system/test_asking.py::test_what_the_user_does_is_what_the_handler_finds",
     "tests/system/test_bash_calls.py::test_arguments_as_variables",
-    "tests/system/test_commands.py::test_a_build_for_programs_is_one_document_that_says_what_was_written",
+    "tests/system/test_commands.py::test_problems_name_files_from_where_the_command_runs",
     "tests/system/test_layer.py::test_a_moved_file_serves_a_typed_call_and_extracts_once",
     "tests/system/test_programs.py::test_calls",
     "tests/system/test_rejections.py::test_a_rejection_tells_a_model_what_to_write",

@@ -1,4 +1,4 @@
-"""Which tests a change reaches, in a small tree: by imports, by strings, by what is built and run, by data and by names."""
+"""Which tests a tier runs, and a change reaches, in a small tree: by imports, strings, builds, commands, data and names."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+import tiers
+from support.needs import ROOT
 from support.reach import Imports
 
 if TYPE_CHECKING:
@@ -92,3 +94,10 @@ def test_changes_reach_together_what_each_reaches(imports: Imports) -> None:
     assert both == ["tests/compiler/test_golden.py", "tests/compiler/test_scan.py"]
     assert imports.tests_of(["README.md", "Makefile"]) is None
     assert imports.tests_of([]) == []
+
+
+@pytest.mark.parametrize("name", tiers.SMOKE)
+def test_a_case_of_make_test_is_there(name: str) -> None:
+    """Workers that do not find one run nothing, and do not say why."""
+    file, _, test = name.partition("::")
+    assert f"def {test}" in (ROOT / file).read_text("utf-8")
