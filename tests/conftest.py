@@ -6,6 +6,7 @@ import gc
 import os
 import shutil
 import signal
+import sys
 import tempfile
 import zlib
 from collections import Counter
@@ -17,6 +18,7 @@ import pytest
 import uvicorn as _whole  # noqa: F401 - before the server's own way to its parts, for clients that want all of it
 from hypothesis import HealthCheck, settings
 
+from mcpc_runtime.lazy import resolved_rows
 from support.artifact import STORE, build
 from support.needs import ROOT, needs
 from support.processor_time import OPTION, ProcessorTime
@@ -173,6 +175,20 @@ def closes_what_it_opens() -> Iterator[None]:
     if descriptors() - before:
         gc.collect()
         gc.freeze()
+
+
+@pytest.fixture(autouse=True)
+def forgets_handlers() -> Iterator[None]:
+    """Forget the modules of inline handlers, which servers in this process import: the next server has others so called."""
+    yield
+    folders = tuple(path for path in sys.path if path.endswith(".pyz/handlers"))
+    if folders:
+        sys.path[:] = [path for path in sys.path if path not in folders]
+        origins = {name: getattr(module, "__file__", None) or "" for name, module in sys.modules.items()}
+        for name in (name for name, origin in origins.items() if origin.startswith(folders)):
+            del sys.modules[name]
+            for row in [row for row in resolved_rows if row.startswith(f"{name}:")]:
+                del resolved_rows[row]
 
 
 def descriptors() -> set[str]:
