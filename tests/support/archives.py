@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-import zipfile
 from typing import TYPE_CHECKING, Any
+
+from mcpc.pack.archive import ArchiveEntry, build_archive
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -31,14 +32,13 @@ def built_file(
     }
     if completions:
         index["completions"] = table_of(completions, blob)
-    with zipfile.ZipFile(path, "w") as archive:
-        for name, data in {
-            "META-INF/build.json": json.dumps({**FACTS, **(facts or {})}).encode(),
-            "mcpc_app/index.py": f'"""Index."""\nINDEX = {index!r}\n'.encode(),
-            "mcpc_app/blob": bytes(blob),
-            **(entries or {}),
-        }.items():
-            archive.writestr(zipfile.ZipInfo(name), data)
+    files = {
+        "META-INF/build.json": json.dumps({**FACTS, **(facts or {})}).encode(),
+        "mcpc_app/index.py": f'"""Index."""\nINDEX = {index!r}\n'.encode(),
+        "mcpc_app/blob": bytes(blob),
+        **(entries or {}),
+    }
+    path.write_bytes(build_archive([ArchiveEntry(name, data) for name, data in files.items()], ""))
     return path
 
 

@@ -22,13 +22,19 @@ if TYPE_CHECKING:
 READABLE = 0o644
 
 
-def read_artifact(path: Path) -> ArtifactContents:
-    """Return the contents of a built file; raise a usage error for any other one."""
+def read_artifact(path: Path, *, is_exact: bool = True) -> ArtifactContents:
+    """Return the contents of a built file; raise a usage error for any other one.
+
+    `is_exact`: refuse a file that is not as a build writes it: what is said of its entries might not be what it runs.
+    """
     require_artifact(path)
     try:
-        return take_apart(path.read_bytes())
+        contents = take_apart(path.read_bytes())
     except UnreadableArtifactError as problem:
         raise click.UsageError(messages.CANNOT_READ.format(path=path, problem=problem)) from None
+    if is_exact and not contents.is_exact:
+        raise click.UsageError(messages.CANNOT_READ.format(path=path, problem=messages.NOT_AS_BUILT))
+    return contents
 
 
 def read_commit(project: Path | None) -> str:

@@ -9,6 +9,7 @@ BUILT_WITHOUT_HTTP = "{path} was built without HTTP support; build it with `mcpc
 BUILT_WITHOUT_REDIS = "{path} was built without Redis support; for --valkey build it with `mcpc build --http --redis`"
 CANNOT_LISTEN = "cannot listen on {address}: {problem}"
 CANNOT_READ = "{path} cannot be read: {problem}"
+NOT_AS_BUILT = "its archive has bytes that no build writes; `mcpc verify` compares it with its project"
 CANNOT_WRITE = "cannot write {path}: {problem}"
 COVERAGE_TOO_LOW = "coverage is {found:.1f} %; expected at least {least:g} %"
 CONVERTED = "{path}: converted to the native format"
@@ -118,6 +119,10 @@ SECONDS_EXPECTED = "{variable} is {value!r}; expected a number of seconds since 
 NOT_REPEATABLE = "Error: two builds of {project} differ; nothing was written"
 SECOND_BUILD_FAILED = "Error: the project does not build in another environment: {problem}; nothing was written"
 UNKNOWN_OPTION = "{path} cannot be rebuilt: {problem}; install mcpc {version}, which built it"
+OPTIONS_NEEDED = (
+    "note: {path} records {options}; that decides what the file runs, or what may be called, and counts only if you "
+    "give it, too"
+)
 VALUES_NEEDED = "note: the file was built with --build-env {names}; give the same values, which are not in the file"
 INTERPRETER_NEEDED = "{path} includes Python {python}: {problem}"
 WHEELS_EXPECTED = "{path} is not a folder; expected a folder of wheels, or the address of a page with links to them"

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from io import BytesIO
 from itertools import groupby
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Any
 from zipfile import ZipFile
 
@@ -20,7 +21,8 @@ from mcpc.cli.evidence import read_artifact
 from mcpc.cli.windows_program import windows_program
 from mcpc.diagnostics.formats.visible import visible, visible_json
 from mcpc.emit.interpreters import HERE, MissingPythonError, interpreter
-from mcpc.pack.recorded_options import BUILD_ENVIRONMENT, repeated_options
+from mcpc.options import Options
+from mcpc.pack.recorded_options import BUILD_ENVIRONMENT, is_accepted, repeated_options
 from mcpc.selfcontained import CannotEmbedError, EmbeddingRequest, embed_server
 from mcpc.trust.causes import (
     CAUSES,
@@ -40,7 +42,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from mcpc.ir import Server
-    from mcpc.options import Options
     from mcpc.pipeline import CheckResult
     from mcpc.trust.contents import ArtifactContents
 
@@ -69,20 +70,23 @@ SHOWN = 8
 )
 @click.option(
     "--interpreter",
-    "python",
     type=click.Path(exists=True, path_type=Path),
     help="The relocatable Python that a self-contained file was built with.",
 )
+@click.option("--python", metavar="COMMAND|VERSIONS", help="The `--python` that FILE was built with.")
 @command_options.build_options
 @command_options.JSON_OPTION
-def command(file: Path, project: Path, sources_only: bool, python: Path | None, output: str, **given: Any) -> None:
+def command(file: Path, project: Path, sources_only: bool, interpreter: Path | None, output: str, **given: Any) -> None:
     """Rebuild PROJECT (this folder by default) with the options that FILE records, and compare.
+
+    Of these, options that choose what is run or what may be called count only if they are given here, too.
 
     Exit status 0 if FILE is what the project builds, else 6 with the entries that differ and the likely cause.
     """
-    contents = read_artifact(file)
-    rebuild = Rebuild(file, project, contents, rebuild_options(contents, file, given))
-    rebuilt, server = rebuild.result(python)
+    contents = read_artifact(file, is_exact=False)
+    options, recorded = rebuild_options(contents, file, given)
+    rebuild = Rebuild(file, project, contents, options)
+    rebuilt, server = rebuild.result(interpreter)
     differences = CauseFinder(contents, rebuilt).with_causes(compare_contents(contents, rebuilt))
     definitions = [{**row, "file": place_of(server, row)} for row in offered_differences(contents, rebuilt)]
     found = {
@@ -93,6 +97,7 @@ def command(file: Path, project: Path, sources_only: bool, python: Path | None, 
         "causes": {cause: CAUSES[cause] for cause in CAUSES if any(each.cause == cause for each in differences)},
         "definitions": definitions,
         "packages": changed_packages(contents.facts, rebuilt.facts),
+        "options": recorded,
         "builtWith": {"mcpc": contents.facts.get("mcpc"), "python": contents.facts.get("python")},
         "rebuiltWith": {"mcpc": rebuilt.facts.get("mcpc"), "python": rebuilt.facts.get("python")},
     }
@@ -102,19 +107,38 @@ def command(file: Path, project: Path, sources_only: bool, python: Path | None, 
         raise click.exceptions.Exit(report.WRONG_FILE)
 
 
-def rebuild_options(contents: ArtifactContents, file: Path, given: dict[str, Any]) -> Options:
-    """Return the options that a file records, and those of the command line."""
+def rebuild_options(
+    contents: ArtifactContents, file: Path, given: dict[str, Any]
+) -> tuple[Options, list[dict[str, Any]]]:
+    """Return the options to build with, and those that a file records: `option` as words, and whether it `counts`."""
     recorded = contents.facts.get("options", {})
+    chosen = {name: value for name, value in given.items() if value not in (None, "", ())}
     try:
+        counting = {name: value for name, value in recorded.items() if name in chosen or is_accepted(name, value)}
         options = repeated_options(recorded)
+        options = replace(Options(), **{name: getattr(options, name) for name in counting if name != BUILD_ENVIRONMENT})
     except (ValueError, AttributeError) as problem:
         version = contents.facts.get("mcpc", "")
         raise click.UsageError(messages.UNKNOWN_OPTION.format(path=file, problem=problem, version=version)) from None
-    chosen = {name: value for name, value in given.items() if value not in (None, "", ())}
     names = recorded.get(BUILD_ENVIRONMENT, ())
-    if set(names) - {name for name, _ in chosen.get("build_environment", ())}:
+    if set(names) - {name for name, _ in chosen.get(BUILD_ENVIRONMENT, ())}:
         click.echo(messages.VALUES_NEEDED.format(names=", ".join(names)), err=True)
-    return replace(options, **chosen)
+    rows = [
+        {"option": option_words(name, value), "counts": name in counting}
+        for name, value in sorted(recorded.items())
+        if name != BUILD_ENVIRONMENT
+    ]
+    missing = " ".join(str(row["option"]) for row in rows if not row["counts"])
+    if missing:
+        click.echo(visible(messages.OPTIONS_NEEDED.format(path=file, options=missing)), err=True)
+    return replace(options, **chosen), rows
+
+
+def option_words(name: str, value: Any) -> str:
+    """Return a build option as it is written on the command line."""
+    words = next(option.opts[0] for option in command.params if option.name == name)
+    values = value if isinstance(value, list) else [value]
+    return " ".join(words if isinstance(each, bool) else f"{words} {quote(str(each))}" for each in values)
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,6 +222,8 @@ def place_of(server: Server, row: dict[str, Any]) -> str:
 def text_lines(found: dict[str, Any]) -> Iterator[str]:
     """Yield the result as text, of at most some lines for each cause."""
     yield f"{found['file']}: {found['verdict']}: {VERDICTS[found['verdict']]}"
+    for row in found["options"]:
+        yield f"  built with {row['option']}{'' if row['counts'] else ', which does not count: it was not given here'}"
     order = list(CAUSES)
     rows = sorted(found["differences"], key=lambda row: (order.index(row["cause"]), row["entry"]))
     for cause, group in groupby(rows, key=lambda row: row["cause"]):

@@ -134,7 +134,12 @@ def nested_packages(entries: Sequence[ArchiveEntry]) -> Iterator[tuple[str, byte
             groups.setdefault(archive, []).append(ArchiveEntry(name, entry.data))
     packed = {name: build_archive(groups[name], "", deflates=ARCHIVES[without_tag(name)]) for name in sorted(groups)}
     yield from packed.items()
-    places = {name: file_places(data) for name, data in packed.items()}
+    yield from place_tables(packed)
+
+
+def place_tables(packed: Mapping[str, bytes]) -> Iterator[tuple[str, bytes]]:
+    """Yield the tables of the places of files in the nested archives of a folder: the common one, and one a Python."""
+    places = {name: file_places(packed[name]) for name in sorted(packed)}
     common = {name: places[name] for name in places if name in ARCHIVES}
     yield DIRECTORY, dump_data(common)
     for name in sorted(places.keys() - common.keys()):

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING
 
-from mcpc.options import Options
+from mcpc.options import Options, minor_versions
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -19,6 +19,18 @@ if TYPE_CHECKING:
 
 UNRECORDED = frozenset({"build_environment", "find_links", "imports", "locked", "offline", "strict"})
 BUILD_ENVIRONMENT = "build_environment"
+ADDED_PARTS = frozenset({"http", "ui", "oauth", "otel", "redis", "live", "compact", "platforms"})
+CHECKS = frozenset({"validate", "assert_formats", "defaults"})
+PAGES = frozenset({"tools_page_size", "prompts_page_size", "resources_page_size"})
+ACCEPTED = ADDED_PARTS | CHECKS | PAGES
+"""Options that a file may be built with and still do only what its project says. Any other one chooses what is run, or
+what may be called: whoever verifies a file must give it, too.
+"""
+
+
+def is_accepted(name: str, value: Json) -> bool:
+    """Tell whether the option that a file records counts if only the file says so."""
+    return name in ACCEPTED or (name == "python" and isinstance(value, str) and bool(minor_versions(value)))
 
 
 def recorded_options(options: Options) -> dict[str, Json]:

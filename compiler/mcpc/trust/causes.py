@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from mcpc.pack.archive import PACKAGES, PLACES, without_tag
 from mcpc.pack.manifest import FACTS, SBOM, is_bytecode
-from mcpc.trust.comparison import COMPRESSED, HEADER, LAYOUT, PROGRAM
+from mcpc.trust.comparison import COMPRESSED, EDITED, HEADER, LAYOUT, PROGRAM
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -52,6 +52,9 @@ OF_FACTS = {
 """The cause of a difference in a fact of the build; any other fact is the project's."""
 LISTS = ("tools", "prompts", "resources", "resourceTemplates")
 UNCOMPARED = frozenset({"follows", "mcpc", "python", "zlib"})
+SOURCE_DIGEST = f"{FACTS}#sourceDigest"
+UNCOVERED = frozenset({"follows", "python", "zlib"})
+"""Causes of differences in what the digest of the sources does not cover: they do not change it."""
 
 
 class CauseFinder:
@@ -67,7 +70,10 @@ class CauseFinder:
 
     def with_causes(self, differences: Sequence[Difference]) -> tuple[Difference, ...]:
         """Return the differences with their likely causes."""
-        return tuple(replace(difference, cause=self._cause(difference)) for difference in differences)
+        found = tuple(replace(difference, cause=self._cause(difference)) for difference in differences)
+        if any(difference.cause not in UNCOVERED for difference in found):
+            return found
+        return tuple(replace(row, cause="source") if row.entry == SOURCE_DIGEST else row for row in found)
 
     def _cause(self, difference: Difference) -> str:
         return next(cause for rule in self._rules() if (cause := rule(difference)))
@@ -80,7 +86,7 @@ class CauseFinder:
         """Return the cause if the bytes of the file do not fit together."""
         if difference.entry in self._altered:
             return "altered"
-        if difference.entry == LAYOUT or difference.kind == HEADER:
+        if difference.entry == LAYOUT or difference.kind in (HEADER, EDITED):
             return "hidden"
         return "zlib" if difference.kind == COMPRESSED else ""
 

@@ -1,7 +1,8 @@
 """A built file taken apart: what is before its archive, and its entries, also those of archives inside it.
 
-Every byte of the file is accounted for: bytes between entries, behind a deflated stream, in extra fields or comments
-are reported, because two files with the same entries may differ in them.
+Every byte of the file is accounted for, because a server reads some of them by their places: whatever `build_archive`
+would not write for these entries is reported, in the file and in each archive inside it, and so is a table of places
+that is not that of the file's own archives.
 """
 
 from __future__ import annotations
@@ -14,18 +15,34 @@ import zlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from mcpc.pack.archive import EXTRACTED, EXTRACTED_FOLDER, HANDLERS, MANIFEST, PACKAGE_ARCHIVES, sha256_hex, without_tag
+from mcpc.pack.archive import (
+    BYTECODE,
+    EXTRACTED,
+    EXTRACTED_FOLDER,
+    HANDLERS,
+    HEADER_LENGTH,
+    MANIFEST,
+    PACKAGE_ARCHIVES,
+    PACKAGES,
+    PLACES,
+    REGULAR_FILE,
+    UNIX,
+    place_tables,
+    sha256_hex,
+    without_tag,
+)
 from mcpc.pack.manifest import FACTS, checksum_line
 from mcpc_runtime import SOURCES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
 MAX_BYTES = 1 << 30
-"""A file with more bytes of content than this is not read."""
-LOCAL_HEADER, DIRECTORY_ROW, DIRECTORY_END = 30, 46, 22
-"""The lengths of an archive's headers without names, extra fields and comments."""
-NAME_LENGTHS = struct.Struct("<HH")
+"""What all compressed entries of a file may inflate to, those of archives inside it too."""
+ZIP_VERSION, NAMED_IN_UTF_8, FIRST_DAY = 20, 0x800, 33
+"""What every header has: the version of the format, the flag of a name that is not ASCII, and 1980-01-01."""
+HEADER = struct.Struct("<HHHHHIIIHH")
+"""What the header of an entry and its row in the directory share, from the version to the length of extra fields."""
 
 
 class UnreadableArtifactError(Exception):
@@ -45,7 +62,7 @@ class PackedEntry:
 class ArtifactContents:
     """A built file: its bytes, those before the archive, the entries of the archive, and the same with those inside.
 
-    `is_exact`: nothing is in the file besides them.
+    `is_exact`: the file is as `build_archive` writes these entries, and its tables have their places.
     """
 
     data: bytes
@@ -71,7 +88,9 @@ class ArtifactContents:
 def take_apart(data: bytes) -> ArtifactContents:
     """Return the contents of a built file; raise UnreadableArtifactError."""
     try:
-        program, top, is_exact = read_archive(data)
+        budget = MAX_BYTES
+        program, top, is_exact = read_archive(data, budget)
+        budget -= deflated_size(top)
         facts = json.loads(top[FACTS].data)
         if not isinstance(facts, dict):
             raise ValueError(f"{FACTS} is not an object")
@@ -82,9 +101,11 @@ def take_apart(data: bytes) -> ArtifactContents:
                 entries[name] = entry
                 continue
             entries[name] = PackedEntry(b"", entry.stored, entry.header)
-            before, inner, is_inner_exact = read_archive(entry.data)
+            before, inner, is_inner_exact = read_archive(entry.data, budget)
+            budget -= deflated_size(inner)
             is_exact &= is_inner_exact and not before
             entries.update((place.format(name=path), each) for path, each in inner.items())
+        is_exact &= has_own_places(top)
     except (
         zipfile.BadZipFile,
         zlib.error,
@@ -93,32 +114,70 @@ def take_apart(data: bytes) -> ArtifactContents:
         ValueError,
         OverflowError,
         RecursionError,
+        NotImplementedError,
     ) as problem:
         raise UnreadableArtifactError(str(problem) or type(problem).__name__) from None
     return ArtifactContents(data, program, top, entries, facts, is_exact)
 
 
-def read_archive(data: bytes) -> tuple[bytes, dict[str, PackedEntry], bool]:
-    """Return what is before an archive, its entries, and whether nothing else is in it."""
+def has_own_places(top: Mapping[str, PackedEntry]) -> bool:
+    """Tell whether the tables of places in a file are those of its own archives."""
+    expected: dict[str, bytes] = {}
+    for folder in PACKAGES:
+        entries = {name.removeprefix(folder): entry.data for name, entry in top.items() if name.startswith(folder)}
+        packed = {name: data for name, data in entries.items() if place_of_nested(folder + name) is not None}
+        expected |= {folder + name: data for name, data in place_tables(packed)} if entries else {}
+    return expected == {name: entry.data for name, entry in top.items() if name in expected or is_place_table(name)}
+
+
+def is_place_table(name: str) -> bool:
+    """Tell whether the runtime takes an entry for a table of places."""
+    return without_tag(name) in PLACES and name != MANIFEST
+
+
+def read_archive(data: bytes, budget: int) -> tuple[bytes, dict[str, PackedEntry], bool]:
+    """Return what is before an archive, its entries, and whether it is as `build_archive` writes them.
+
+    `budget`: the bytes that its compressed entries may inflate to; nothing of an archive with more is inflated.
+    """
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         rows = sorted(archive.infolist(), key=lambda info: info.header_offset)
-        if sum(info.file_size for info in rows) > MAX_BYTES:
-            raise zipfile.BadZipFile(f"it has more than {MAX_BYTES >> 20} MB of content")
-        directory: int = archive.start_dir
-        comment = archive.comment
-    place = start = rows[0].header_offset if rows else directory
-    found: dict[str, PackedEntry] = {}
-    is_exact = not comment and len({info.filename for info in rows}) == len(rows)
+        start = rows[0].header_offset if rows else archive.start_dir
+    if sum(info.file_size for info in rows if info.compress_type != zipfile.ZIP_STORED) > budget:
+        raise zipfile.BadZipFile(f"it has more than {MAX_BYTES >> 20} MB of compressed content")
+    if sum(info.compress_size for info in rows) > len(data):
+        raise zipfile.BadZipFile("its entries overlap")
+    entries: dict[str, PackedEntry] = {}
     for info in rows:
-        name, extra = NAME_LENGTHS.unpack_from(data, info.header_offset + LOCAL_HEADER - NAME_LENGTHS.size)
-        begin = info.header_offset + LOCAL_HEADER + name + extra
+        begin = info.header_offset + HEADER_LENGTH
+        begin += sum(struct.unpack_from("<HH", data, begin - 4))
         stored = data[begin : begin + info.compress_size]
-        is_exact &= info.header_offset == place and not (extra or info.extra or info.comment)
-        place = begin + info.compress_size
         header = (info.external_attr, info.date_time, info.create_system, info.flag_bits, info.compress_type)
-        found[info.filename] = PackedEntry(inflated(info, stored), stored, header)
-    rest = sum(DIRECTORY_ROW + len(info.orig_filename.encode()) for info in rows) + DIRECTORY_END
-    return data[:start], found, is_exact and place == directory and directory + rest == len(data)
+        entries[info.filename] = PackedEntry(inflated(info, stored), stored, header)
+    return data[:start], entries, is_canonical(data, start, rows)
+
+
+def deflated_size(entries: Mapping[str, PackedEntry]) -> int:
+    """Return the bytes that the compressed entries of an archive inflated to."""
+    return sum(len(entry.data) for entry in entries.values() if entry.header[-1] != zipfile.ZIP_STORED)
+
+
+def is_canonical(data: bytes, start: int, rows: Sequence[zipfile.ZipInfo]) -> bool:
+    """Tell whether an archive is, but for the content of its entries, what `build_archive` writes, byte by byte."""
+    names = [info.filename.encode() for info in rows]
+    directory, place = b"", start
+    for info, name in zip(rows, names, strict=True):
+        flags = 0 if name.isascii() else NAMED_IN_UTF_8
+        sizes = info.CRC, info.compress_size, info.file_size
+        fields = HEADER.pack(ZIP_VERSION, flags, info.compress_type, 0, FIRST_DAY, *sizes, len(name), 0) + name
+        if info.header_offset != place or not data.startswith(b"PK\3\4" + fields, place):
+            return False
+        row = fields[: HEADER.size] + struct.pack("<HHHII", 0, 0, 0, REGULAR_FILE, place) + name
+        directory += b"PK\1\2" + bytes((ZIP_VERSION, UNIX)) + row
+        place += 4 + len(fields) + info.compress_size
+    count = len(rows)
+    end = b"PK\5\6" + struct.pack("<HHHHIIH", 0, 0, count, count, len(directory), place, 0)
+    return names == sorted(set(names)) and data[place:] == directory + end
 
 
 def inflated(info: zipfile.ZipInfo, stored: bytes) -> bytes:
@@ -144,9 +203,9 @@ def place_of_nested(name: str) -> str | None:
         return "{name}"
     if name == HANDLERS:
         return "handlers/{name}"
-    if plain not in PACKAGE_ARCHIVES:
-        return None
     folder, _, archive = plain.partition("/")
+    if plain not in PACKAGE_ARCHIVES or (tag and archive != BYTECODE):
+        return None
     return f"{folder}/{EXTRACTED_FOLDER if archive == EXTRACTED else ''}{{name}}{tag}"
 
 

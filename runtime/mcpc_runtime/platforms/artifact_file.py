@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 SEPARATOR: str = zipimport.path_sep  # type: ignore[attr-defined]
 """What the importer writes for "/" in the names of entries."""
+OUTSIDE = "the server's file is damaged: it names a place outside of its entry {name}"
 CHANGED = "the server's file was changed while the server ran; restart the server"
 
 
@@ -67,12 +68,12 @@ def check_unchanged(archive: str) -> None:
 def entry_reader(descriptor: int, known: State, loader: zipimport.zipimporter, name: str) -> Read:
     """Return a function that reads ranges of an entry: in place if it is uncompressed, else from a copy in memory.
 
-    A file that was changed since it was `known` is not read.
+    A file that was changed since it was `known` is not read, and nothing outside of the entry: ImportError.
 
     The position comes from the archive's own directory, not from the build, so a repacked archive still works.
     """
     files = getattr(loader, "_files", None) or zipimport._zip_directory_cache.get(loader.archive, {})  # type: ignore[attr-defined]
-    _, method, _, _, header, *_ = files.get(name.replace("/", SEPARATOR), None) or (0, -1, 0, 0, 0)
+    _, method, size, _, header, *_ = files.get(name.replace("/", SEPARATOR), None) or (0, -1, 0, 0, 0)
     if method != 0:
         copy: bytes = loader.get_data(f"{loader.archive}/{name}")
         return lambda offset, length: copy[offset : offset + length]
@@ -80,6 +81,8 @@ def entry_reader(descriptor: int, known: State, loader: zipimport.zipimporter, n
     start = header + 30 + int.from_bytes(local[26:28], "little") + int.from_bytes(local[28:30], "little")
 
     def read(offset: int, length: int) -> bytes:
+        if not 0 <= offset <= offset + length <= size:
+            raise ImportError(OUTSIDE.format(name=name))
         data: bytes = system.pread(descriptor, length, start + offset)
         if file_state(descriptor) != known:
             raise FileChangedError

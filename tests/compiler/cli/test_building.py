@@ -31,6 +31,7 @@ from mcpc.cli.repeated_build import BuildParameters, require_repeatable
 from mcpc.diagnostics import CODES, Diagnostic, Severity, Span, diagnose
 from mcpc.launchers.windows_file import PythonChoice
 from mcpc.options import Options
+from mcpc.pack.archive import ArchiveEntry, build_archive
 from mcpc.scan.codes import CODES as RISK_CODES
 from mcpc.selfcontained import CannotEmbedError, EmbeddingRequest
 from mcpc.smoke import START_ALONE, START_BY_PYTHON, SmokeError
@@ -416,11 +417,7 @@ def test_a_second_build_has_the_form_of_the_first(monkeypatch: pytest.MonkeyPatc
 
 
 def archive(entries: dict[str, bytes]) -> bytes:
-    data = io.BytesIO()
-    with zipfile.ZipFile(data, "w") as made:
-        for name, content in entries.items():
-            made.writestr(zipfile.ZipInfo(name), content)
-    return data.getvalue()
+    return build_archive([ArchiveEntry(name, content) for name, content in entries.items()], "")
 
 
 @pytest.mark.parametrize(("count", "shown", "more"), [(20, 20, ""), (21, 20, "  and 1 more")])

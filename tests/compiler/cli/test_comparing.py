@@ -305,6 +305,7 @@ FOUND: dict[str, Any] = {
         {"kind": "resourceTemplates", "name": "a://{x}", "only": "file", "members": [], "file": ""},
     ],
     "packages": [{"name": "six", "file": "1", "project": ""}, {"name": "yaml", "file": "", "project": "2"}],
+    "options": [{"option": "--http", "counts": True}, {"option": "--hooks", "counts": False}],
     "builtWith": {"mcpc": "1", "python": {"bytecode": "3.11"}},
     "rebuiltWith": {"mcpc": "2", "python": {"bytecode": "3.12"}},
 }
@@ -324,8 +325,9 @@ def test_recorded_options_and_those_of_the_command_line_are_used(
 ) -> None:
     recorded = contents(tmp_path, options={"http": True, "build_environment": ["A", "B"]})
     given = {"strict": True, "lock": "", "allow": (), "python": None, "build_environment": (("A", "1"),)}
-    found = verify.rebuild_options(recorded, Path("f"), given)
+    found, rows = verify.rebuild_options(recorded, Path("f"), given)
     assert found == Options(http=True, strict=True, build_environment=(("A", "1"),))
+    assert rows == [{"option": "--http", "counts": True}]
     assert "A, B" in capsys.readouterr().err
     verify.rebuild_options(recorded, Path("f"), {"build_environment": (("A", "1"), ("B", ""))})
     verify.rebuild_options(contents(tmp_path), Path("f"), {})
@@ -333,6 +335,34 @@ def test_recorded_options_and_those_of_the_command_line_are_used(
     for wrong in ({"nonsense": 1}, 3):
         with pytest.raises(click.UsageError):
             verify.rebuild_options(contents(tmp_path, options=wrong), Path("f"), {})
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "option", "counts"),
+    [
+        ("compact", True, "--compact", True),
+        ("defaults", False, "--no-defaults", True),
+        ("platforms", ["a", "b"], "--platform a --platform b", True),
+        ("tools_page_size", 2, "--tools-page-size 2", True),
+        ("python", "3.11,3.12", "--python 3.11,3.12", True),
+        ("python", "/tmp/python3.11", "--python /tmp/python3.11", False),
+        ("allow", ["*"], "--allow '*'", False),
+        ("hooks", True, "--hooks", False),
+        ("dialect", "mcbox", "--dialect mcbox", False),
+        ("exclude_newer", "2020-01-01", "--exclude-newer 2020-01-01", False),
+    ],
+)
+def test_an_option_that_chooses_what_runs_counts_only_if_it_is_given(
+    name: str, value: Any, option: str, counts: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    recorded = contents(tmp_path, options={name: value})
+    chosen = tuple(value) if isinstance(value, list) else value
+    used, told = replace(Options(), **{name: chosen}), {"option": option, "counts": True}
+    found = verify.rebuild_options(recorded, Path("f"), {})
+    assert found == (used if counts else Options(), [{**told, "counts": counts}])
+    assert (f"f records {option};" in capsys.readouterr().err) is not counts
+    assert verify.rebuild_options(recorded, Path("f"), {name: chosen}) == (used, [told])
+    assert capsys.readouterr().err == ""
 
 
 SERVER = SimpleNamespace(

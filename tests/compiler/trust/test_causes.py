@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from mcpc.pack.archive import MANIFEST, sha256_hex
-from mcpc.pack.manifest import SBOM, checksum_line
+from mcpc.pack.manifest import FACTS, SBOM, checksum_line
 from mcpc.trust.causes import CauseFinder, changed_definitions, changed_packages, verdict
-from mcpc.trust.comparison import COMPRESSED, HEADER, LAYOUT, Difference
+from mcpc.trust.comparison import COMPRESSED, EDITED, HEADER, LAYOUT, Difference
 from mcpc.trust.contents import ArtifactContents, PackedEntry
 
 EMPTY = ArtifactContents(b"", b"", {}, {}, {}, is_exact=True)
@@ -28,6 +28,16 @@ def test_a_difference_has_a_cause(is_first: bool) -> None:
         assert found == (Difference(row["entry"], "changed", row["cause"]),), row
 
 
+@pytest.mark.parametrize(
+    ("other", "cause"),
+    [("mcpc_app/a.py", "follows"), ("mcpc_app/bytecode", "source"), (MANIFEST, "source"), (f"{FACTS}#mcpc", "follows")],
+)
+def test_the_digest_of_the_sources_follows_only_from_what_it_covers(other: str, cause: str) -> None:
+    file = replace(EMPTY, facts={"python": 1, **({"mcpc": 1} if "mcpc" in other else {})})
+    rows = [Difference(f"{FACTS}#sourceDigest", "changed"), Difference(other, "changed")]
+    assert CauseFinder(file, EMPTY).with_causes(rows)[0].cause == cause
+
+
 def test_a_fact_that_both_files_have_is_no_cause() -> None:
     same = replace(EMPTY, facts={"mcpc": "1", "options": {}})
     found = CauseFinder(same, same).with_causes([Difference("mcpc_app/a.py", "changed"), Difference(SBOM, "changed")])
@@ -39,10 +49,17 @@ def test_what_the_manifest_of_the_file_says_comes_first() -> None:
     kept, bad = (PackedEntry(data, data) for data in (b"kept", b"bad"))
     text = "".join(f"{checksum_line(name, sha256_hex(b'kept'))}\n" for name in ("kept", "bad")).encode()
     top = {MANIFEST: PackedEntry(text, text), "kept": kept, "bad": bad}
-    rows = [("bad", COMPRESSED), ("kept", COMPRESSED), ("kept", HEADER), (LAYOUT, "changed"), (MANIFEST, "changed")]
+    rows = [
+        ("bad", COMPRESSED),
+        ("kept", COMPRESSED),
+        ("kept", HEADER),
+        ("kept", EDITED),
+        (LAYOUT, "changed"),
+        (MANIFEST, "changed"),
+    ]
     finder = CauseFinder(replace(EMPTY, top=top), replace(EMPTY, top={"kept": bad}))
     causes = [each.cause for each in finder.with_causes([Difference(*row) for row in rows])]
-    assert causes == ["altered", "zlib", "hidden", "hidden", "altered"]
+    assert causes == ["altered", "zlib", "hidden", "hidden", "hidden", "altered"]
 
 
 @pytest.mark.parametrize("row", TABLES["verdicts"], ids=str)

@@ -20,14 +20,16 @@ def packed(data: bytes, stored: bytes = b"", header: tuple[object, ...] = DEFLAT
     return PackedEntry(data, stored or data, header)
 
 
-SQUEEZED = (packed(b"a", b"1"), packed(b"a", b"2"))
+SQUEEZED = (packed(b"a", b"1" * 8), packed(b"a", b"2" * 8))
 PAIRS: dict[str, tuple[str, PackedEntry | None, PackedEntry | None, tuple[str, str]]] = {
     "missing": ("a", None, packed(b"a"), ("a", "missing")),
     "added": ("a", packed(b"a"), None, ("a", "added")),
     "header before data": ("a", packed(b"a", header=STORED), packed(b"b"), ("a", "header")),
     "data": ("a", packed(b"a"), packed(b"b"), ("a", "changed")),
     "compressed": ("a", *SQUEEZED, ("a", "compressed")),
-    "stored bytes differ": ("a", packed(b"a", b"1", STORED), packed(b"a", b"2", STORED), ("a", "compressed")),
+    "compressed to another length": ("a", packed(b"a", b"1"), packed(b"a", b"12"), ("a", "compressed")),
+    "seven bytes of a stream": ("a", packed(b"a", b"1" * 7 + b"0"), packed(b"a", b"2" * 7 + b"0"), ("a", "edited")),
+    "stored bytes differ": ("a", packed(b"a", b"1", STORED), packed(b"a", b"2", STORED), ("a", "edited")),
     "same": ("a", packed(b"a"), packed(b"a"), LAYOUT),
     "nested, deflated": ("site/sources.zip", *SQUEEZED, ("site/sources.zip", "compressed")),
     "nested, stored": ("site/sources.zip", packed(b"", b"1", STORED), packed(b"", b"2", STORED), LAYOUT),
@@ -42,6 +44,12 @@ def test_an_entry_that_differs(name: str) -> None:
         replace(file, entries={} if each is None else {entry: each}) for file, each in ((ONE, one), (TWO, other))
     )
     assert compare_contents(first, second) == (Difference(*expected),)
+
+
+def test_a_stream_may_differ_little_if_another_differs_much() -> None:
+    first = replace(ONE, entries={"a": SQUEEZED[0], "b": packed(b"b", b"1")})
+    second = replace(TWO, entries={"a": SQUEEZED[1], "b": packed(b"b", b"2")})
+    assert compare_contents(first, second) == (Difference("a", "compressed"), Difference("b", "compressed"))
 
 
 def test_facts_of_both_files_are_named_in_order() -> None:

@@ -1,0 +1,31 @@
+"""Ranges of an entry are read in place, and no byte outside of it."""
+
+from __future__ import annotations
+
+import os
+import zipfile
+from typing import TYPE_CHECKING
+from zipimport import zipimporter
+
+import pytest
+
+from mcpc_runtime.platforms.artifact_file import entry_reader, file_state
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def test_a_range_ends_with_its_entry(tmp_path: Path) -> None:
+    path = str(tmp_path / "server.pyz")
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("a/entry", b"0123456789")
+        archive.writestr("next", b"secret")
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        read = entry_reader(descriptor, file_state(descriptor), zipimporter(path), "a/entry")
+        assert [read(0, 10), read(9, 1), read(10, 0)] == [b"0123456789", b"9", b""]
+        for offset, length in ((0, 11), (10, 1), (11, 0), (-1, 1), (5, -1)):
+            with pytest.raises(ImportError, match="outside of its entry a/entry"):
+                read(offset, length)
+    finally:
+        os.close(descriptor)
