@@ -152,7 +152,7 @@ def test_files_of_uv_s_lock_are_selected_by_target() -> None:
 
 
 @pytest.mark.parametrize(("name", "kind", "words"), [
-    ("bare", "unhashed", "no file with a digest"), ("twice", "stale", "several versions of `twice`"),
+    ("bare", "unnamed", "names no file of `bare`"), ("twice", "stale", "several versions of `twice`"),
     ("native", "stale", "no wheel of `native 1.0` for macosx_11_0_arm64 with Python 3.12"),
 ])  # fmt: skip
 def test_what_a_lock_does_not_decide(name: str, kind: str, words: str) -> None:

@@ -199,7 +199,7 @@ REFUSED = {
     "another platform": (lambda _: None, ("--platform", "macosx_11_0_arm64"), "is not for macosx_11_0_arm64"),
     "another Python": (with_wide_python, (), "the project allows Python 3.11"),
     "a wrong digest": (with_text("pylock.toml", 'sha256 = "....', 'sha256 = "0000'), (), "and the lock says 0000"),
-    "no digest": (with_text("pylock.toml", "sha256 =", "sha384 ="), (), "has no SHA-256 of"),
+    "no digest": (with_text("pylock.toml", "sha256 =", "unknown ="), (), "has no SHA-256 of"),
     "no lock": (without_lock, (), "the project has no `pylock.toml` or `uv.lock`"),
     "no TOML": (with_text("pylock.toml", "lock-version", "[lock"), (), "is not a valid lock file"),
 }  # fmt: skip

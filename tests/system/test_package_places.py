@@ -111,13 +111,14 @@ def test_a_package_of_a_named_index(index: str) -> None:
     assert (found.root / f"{MODULE}.py").read_text() == "FROM = 'index'\n"
 
 
-def test_an_index_besides_the_usual_one(index: str) -> None:
-    of = tree(
-        {
-            "pyproject.toml": f"[project]\nname = 'p'\ndependencies = ['{NAME}==1.5']\n[[tool.uv.index]]\nurl = '{index}'\n"
-        }
-    )
-    assert version(staged(of)) == "1.5"
+def test_an_index_besides_the_usual_one_is_refused(index: str) -> None:
+    """pip would take the highest version of either, which anyone can publish in the usual one."""
+    table = f"[[tool.uv.index]]\nurl = '{index}'\n"
+    files = {"pyproject.toml": f"[project]\nname = 'p'\ndependencies = ['{NAME}==1.5']\n{table}"}
+    wanted, _ = read_requirements(tree(files))
+    found, (problem,) = stage_packages(wanted)
+    assert (found, problem.code, index in problem.message) == (None, "MCP405", True)
+    assert version(staged(tree({"pyproject.toml": f"{files['pyproject.toml']}default = true\n"}))) == "1.5"
 
 
 def test_an_index_without_the_package(index: str) -> None:

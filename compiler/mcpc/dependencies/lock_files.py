@@ -1,7 +1,7 @@
 """Lock files of a project, read for one target: `pylock.toml` (PEP 751) and `uv.lock`, which is turned into that form.
 
 A lock says which file of which package is installed where; whether that satisfies what the project requires is found
-out by the metadata of the files (`lock_staging.py`).  `packaging.pylock` selects; a file without a SHA-256 is refused.
+out by the metadata of the files (`lock_staging.py`).  `packaging.pylock` selects.
 """
 
 from __future__ import annotations
@@ -38,6 +38,8 @@ PYLOCK, UV_LOCK = "pylock.toml", "uv.lock"
 READ_LOCKS = (PYLOCK, UV_LOCK)
 """The lock files that a build installs from, in the order in which they are looked for."""
 SHA256 = "sha256"
+NO_DIGEST = "none"
+"""What stands for the method of a digest that is not there: PEP 751 has no file without one."""
 CREATOR = "mcpc"
 
 
@@ -55,6 +57,7 @@ class LockedFile:
     """A file that a lock names: a wheel, or a source distribution; `address` and `path` are where it is.
 
     `path` is relative to the project; `needs` are the packages that the lock says it needs, if it says so.
+    `sha256` is empty if the lock has none; `others` are its other digests, by their algorithms.
     """
 
     package: str
@@ -65,6 +68,7 @@ class LockedFile:
     address: str = ""
     path: str = ""
     needs: tuple[str, ...] = ()
+    others: tuple[tuple[str, str], ...] = ()
 
     @property
     def is_wheel(self) -> bool:
@@ -76,12 +80,12 @@ class LockedFile:
 class LockFile:
     """A lock file: its source, its meaning, and what of it is chosen.
 
-    `unhashed`: packages of which it has no file with a digest.
+    `unnamed`: packages of which it names no file.
     """
 
     source: Source
     pylock: Pylock
-    unhashed: frozenset[str] = frozenset()
+    unnamed: frozenset[str] = frozenset()
     extras: tuple[str, ...] = ()
     groups: tuple[str, ...] = ()
 
@@ -102,7 +106,7 @@ class LockFile:
 
     def names(self) -> frozenset[str]:
         """Return the packages that it names for any target."""
-        return frozenset(package.name for package in self.pylock.packages) | self.unhashed
+        return frozenset(package.name for package in self.pylock.packages) | self.unnamed
 
     def place_of(self, name: str) -> Span:
         """Return where it names a package; its first line if it does not."""
@@ -121,8 +125,8 @@ class LockFile:
     def file_for(self, name: str, target: Target) -> LockedFile | None:
         """Return the file of a package for a target; None if the lock has no such package there."""
         rows = [package for package in self.pylock.packages if package.name == name]
-        if not rows and name in self.unhashed:
-            raise LockError("unhashed", f"`{self.path}` has no file with a digest of `{name}`", name)
+        if not rows and name in self.unnamed:
+            raise LockError("unnamed", f"`{self.path}` names no file of `{name}`", name)
         try:
             found = next(iter(self._select(rows, target)), None)
         except PylockSelectError:
@@ -159,14 +163,14 @@ class LockFile:
     def _file(
         self, name: str, version: str, found: PackageWheel | PackageSdist | PackageArchive, needs: tuple[str, ...]
     ) -> LockedFile:
-        digest = found.hashes.get(SHA256, "")
-        if not digest:
-            raise LockError("unhashed", f"`{self.path}` has no SHA-256 of `{name}`", name)
+        digests = {method.lower(): digest.lower() for method, digest in found.hashes.items()}
+        sha256 = digests.pop(SHA256, "")
         above = posixpath.dirname(self.path)
         path = posixpath.normpath(posixpath.join(above, found.path.replace("\\", "/"))) if found.path else ""
         file = posixpath.basename((found.url or path).partition("#")[0])
         file = file if isinstance(found, PackageArchive) else found.filename
-        return LockedFile(name, version, file, digest.lower(), found.size, found.url or "", path, needs)
+        others = tuple(sorted(digests.items()))
+        return LockedFile(name, version, file, sha256, found.size, found.url or "", path, needs, others)
 
 
 def lock_source(tree: SourceTree) -> Source | None:
@@ -186,17 +190,17 @@ def read_lock(source: Source, extras: tuple[str, ...] = (), groups: tuple[str, .
     """Return a lock file; raise LockError if it is not valid."""
     try:
         table = parse_toml(source.text)
-        unhashed: frozenset[str] = frozenset()
+        unnamed: frozenset[str] = frozenset()
         if posixpath.basename(source.path) == UV_LOCK:
-            table, unhashed = pylock_of_uv(table)
-        return LockFile(source, Pylock.from_dict(table), unhashed, extras, groups)
+            table, unnamed = pylock_of_uv(table)
+        return LockFile(source, Pylock.from_dict(table), unnamed, extras, groups)
     except (ValueError, PylockValidationError, AttributeError, TypeError, KeyError) as problem:
         words = str(problem) or type(problem).__name__
         raise LockError("invalid", f"`{source.path}` is not a valid lock file: {words}") from None
 
 
 def pylock_of_uv(table: Mapping[str, Any]) -> tuple[dict[str, Any], frozenset[str]]:
-    """Return the table of a `uv.lock` in the form of PEP 751, and the packages that it has no digests of.
+    """Return the table of a `uv.lock` in the form of PEP 751, and the packages of which it names no file.
 
         [[package]]                                       [[packages]]
         name = "cffi"                                     name = "cffi"
@@ -213,8 +217,8 @@ def pylock_of_uv(table: Mapping[str, Any]) -> tuple[dict[str, Any], frozenset[st
         found["requires-python"] = table["requires-python"]
     if table.get("supported-markers"):
         found["environments"] = table["supported-markers"]
-    hashed = {row["name"] for row in found["packages"]}
-    return found, frozenset(row["name"] for row in made) - hashed
+    named = {row["name"] for row in found["packages"]}
+    return found, frozenset(row["name"] for row in made) - named
 
 
 def _row_of_uv(row: Mapping[str, Any]) -> dict[str, Any]:
@@ -231,10 +235,10 @@ def _row_of_uv(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _file_of_uv(item: Mapping[str, Any], registry: str) -> dict[str, Any] | None:
-    """Return a file of a `uv.lock`; None if it has no SHA-256, or a name that is not of a wheel."""
+    """Return a file of a `uv.lock`; None if it has no place, or a name that is not of a wheel."""
     method, _, digest = str(item.get("hash", "")).partition(":")
     place = str(item.get("url") or item.get("path") or "")
-    if method != SHA256 or not place:
+    if not place:
         return None
     if place.endswith(".whl"):
         try:
@@ -243,4 +247,4 @@ def _file_of_uv(item: Mapping[str, Any], registry: str) -> dict[str, Any] | None
             return None
     size = {"size": item["size"]} if isinstance(item.get("size"), int) else {}
     where = {"url": place} if "url" in item else {"path": posixpath.join(registry, place)}
-    return {**where, **size, "hashes": {SHA256: digest}}
+    return {**where, **size, "hashes": {method or NO_DIGEST: digest}}

@@ -1,7 +1,7 @@
 """What a build says about a lock that it cannot use: which problems it reports, and where.
 
 Without `--locked` a lock that does not fit is reported as a warning, and the build chooses the packages itself; one
-without digests was never meant to be installed from, and gives versions only (`declared.py`).
+that names no files gives versions only (`declared.py`).  A file without a SHA-256 is a warning of its own.
 """
 
 from __future__ import annotations
@@ -36,7 +36,8 @@ class ProblemKind:
 KINDS = {
     "stale": ProblemKind("MCP421", "MCP422", LOCK_AGAIN),
     "target": ProblemKind("MCP421", "MCP422", "run `mcpc lock` with `--platform` and `--python` for all its targets"),
-    "unhashed": ProblemKind("", "MCP422", LOCK_AGAIN),
+    "unnamed": ProblemKind("", "MCP422", LOCK_AGAIN),
+    "unhashed": ProblemKind("MCP426", "MCP422", LOCK_AGAIN),
     "mismatch": ProblemKind(
         "MCP422", "MCP422", "get the file again; if the new one is right, run `mcpc lock --upgrade`"
     ),

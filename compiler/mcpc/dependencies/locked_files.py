@@ -1,4 +1,4 @@
-"""Files that a lock names, from wherever they are; each is checked by its SHA-256, wherever it comes from.
+"""Files that a lock names, from wherever they are; each is checked by its digests, wherever it comes from.
 
 They are looked for in the cache, in the project, in the folders of `--find-links`, and then, by pip's session in a
 separate process, on the pages of `--find-links`, at the address in the lock, and in the registry that pip is configured
@@ -20,7 +20,7 @@ from urllib.parse import unquote, urlsplit
 from mcpc import programs
 from mcpc.cache_dir import load_entry, store_entry
 from mcpc.dependencies import locked_fetcher
-from mcpc.dependencies.lock_files import LockError
+from mcpc.dependencies.lock_files import SHA256, LockError
 from mcpc.dependencies.pip_install import TIMEOUT_SECONDS, offline_variables, target_options
 
 if TYPE_CHECKING:
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from mcpc.dependencies.platforms import Target
 
 KIND = "locked"
+FIXED_LENGTH = {method for method in hashlib.algorithms_guaranteed if not method.startswith("shake_")}
 PAGE = re.compile(r"https?://")
 FILE_NAME = re.compile(r"[\w.+!-]+")
 
@@ -90,10 +91,12 @@ def _from_disk(item: LockedFile, sources: FileSources) -> bytes | None:
 
 def checked(item: LockedFile, data: bytes, where: str) -> bytes:
     """Return the bytes of a file; raise LockError if it is not the one that the lock names."""
-    digest = hashlib.sha256(data).hexdigest()
-    if item.sha256 and digest != item.sha256:
-        message = f"`{item.file}` from {where} has SHA-256 {digest}, and the lock says {item.sha256}"
-        raise LockError("mismatch", message, item.package)
+    for method, expected in ((SHA256, item.sha256), *item.others):
+        digest = hashlib.new(method, data).hexdigest() if expected and method in FIXED_LENGTH else expected
+        if digest != expected:
+            name = "SHA-256" if method == SHA256 else method
+            message = f"`{item.file}` from {where} has {name} {digest}, and the lock says {expected}"
+            raise LockError("mismatch", message, item.package)
     return data
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import metadata
 from typing import TYPE_CHECKING
 
@@ -61,8 +61,21 @@ def packages_from_lock(
         return LockInstallation((), lock_problem(problem, lock, wanted, locked=tree.locked))
     resolved = {item for staged in found for item in resolved_packages(staged, wanted, lock)}
     ordered = tuple(sorted(resolved, key=lambda item: (item.name, item.version, item.file)))
+    unhashed = tuple(without_digest(item, lock, wanted, locked=tree.locked) for item in ordered if not item.sha256)
+    if has_errors(unhashed):
+        return LockInstallation((), unhashed)
     notes = tuple(built_of_sources(item, lock) for item in ordered if not item.file.endswith(WHEEL))
-    return LockInstallation(tuple(found), notes, LockRecord(lock.path, lock.digest), ordered)
+    known = tuple(item for item in ordered if item.sha256)
+    return LockInstallation(tuple(found), (*unhashed, *notes), LockRecord(lock.path, lock.digest), known)
+
+
+def without_digest(
+    package: ResolvedPackage, lock: LockFile, wanted: Sequence[RequestedPackage], *, locked: bool
+) -> Diagnostic:
+    """Return that nothing vouches for a file: whoever has its address decides what is bundled."""
+    message = f"`{lock.path}` has no SHA-256 of `{package.file}`, so that it was not verified"
+    (problem,) = lock_problem(LockError("unhashed", message, package.name), lock, wanted, locked=locked)
+    return replace(problem, span=lock.place_of(package.name))
 
 
 def built_of_sources(package: ResolvedPackage, lock: LockFile) -> Diagnostic:

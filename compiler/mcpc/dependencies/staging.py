@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING
 from packaging.requirements import Requirement
 
 from mcpc.cache_dir import cache_folder, is_private, kind_folder, prune_entries
+from mcpc.dependencies.indexes import SEVERAL_HELP, several_registries
 from mcpc.dependencies.installation_failures import installation_failure
 from mcpc.dependencies.installed_files import UnfitPackageError, copy_package
 from mcpc.dependencies.model import Distribution, StagedPackages
@@ -40,7 +41,7 @@ from mcpc.dependencies.platforms import HERE_AND_NOW, Target, marker_values, par
 from mcpc.dependencies.repositories import fetch_repository
 from mcpc.dependencies.sdists import BuildError, BuiltWheel, build_wheel, fetch_sdist, fetch_wheel, unpack
 from mcpc.dependencies.upload_dates import earliest, limit_options
-from mcpc.diagnostics import Diagnostic
+from mcpc.diagnostics import Diagnostic, diagnose
 from mcpc.ir.requirements import RequestedPackage
 
 if TYPE_CHECKING:
@@ -107,6 +108,10 @@ def stage_packages(
     if isinstance(goal, Diagnostic):
         return None, (goal,)
     indexes = tuple(dict.fromkeys(option for item in wanted for option in item.indexes))
+    several = several_registries(indexes)
+    if several:
+        span = next((item.span for item in wanted if item.span), None)
+        return None, (diagnose("MCP405", span, several, "", SEVERAL_HELP),)
     request = PackageRequest(wanted, goal, _matching_packages(wanted, goal), _preferred_versions(wanted), indexes)
     folder = cache_folder() / "packages" / request.key()
     distributions = load_folder(folder)

@@ -203,6 +203,7 @@ CODES: dict[str, DiagnosticCode] = {
     "MCP423": DiagnosticCode("error", "file of a package is not available"),
     "MCP424": DiagnosticCode("error", "packages could not be locked"),
     "MCP425": DiagnosticCode("note", "package is built from locked sources"),
+    "MCP426": DiagnosticCode("warning", "locked file has no digest"),
     "MCP430": DiagnosticCode("error", "no interpreter for a self-contained file"),
     "MCP431": DiagnosticCode("error", "executable cannot be linked"),
     "MCP432": DiagnosticCode("error", "self-contained file cannot include a package"),

@@ -17,6 +17,7 @@ from urllib.parse import unquote, urlsplit
 from packaging.requirements import Requirement
 
 from mcpc import programs
+from mcpc.dependencies.indexes import SEVERAL_HELP, several_registries
 from mcpc.dependencies.lock_files import SHA256, LockedFile
 from mcpc.dependencies.pep508 import applies, find_closure, normalised_name
 from mcpc.dependencies.pip_install import (
@@ -54,6 +55,9 @@ class ReportedPackage:
 
 def resolve_by_pip(request: LockRequest, local: Mapping[str, Path]) -> dict[Target, dict[str, LockedFile]]:
     """Return the files of each target; raise ResolutionError."""
+    several = several_registries(request.indexes)
+    if several:
+        raise ResolutionError(f"{several}; {SEVERAL_HELP}")
     return {target: _resolve_target(request, target, local) for target in request.targets}
 
 
