@@ -231,6 +231,7 @@ CODES: dict[str, DiagnosticCode] = {
     "MCP711": DiagnosticCode("warning", "program can be changed by its group"),
     "MCP712": DiagnosticCode("note", "tools are not allowed to be called yet"),
     "MCP713": DiagnosticCode("error", "file that looks like a secret is included"),
+    "MCP714": DiagnosticCode("error", "value of the build would be in the built file"),
     "MCP716": DiagnosticCode("warning", "file with decorated functions was not imported"),
 }
 

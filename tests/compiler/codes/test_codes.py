@@ -73,6 +73,7 @@ ELSEWHERE = {
     "MCP422": "system/test_lock.py::test_what_does_not_fit_is_refused_with_one_message",
     "MCP423": "system/test_lock.py::test_offline_names_what_is_missing",
     "MCP424": "system/test_lock.py::test_a_package_without_a_wheel_is_named_with_its_target",
+    "MCP714": "compiler/frontends/test_baked_values.py::test_a_value_is_found_wherever_it_is",
     "MCP425": "compiler/codes/test_codes.py::test_packages_that_cannot_be_bundled_or_are_built",
     "MCP426": "compiler/test_locked_digests.py::test_a_package_without_a_digest_is_told_and_the_others_stay_locked",
     "MCP430": "system/test_self_contained.py::test_a_machine_without_a_compiler_is_reported",

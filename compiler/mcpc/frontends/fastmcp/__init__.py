@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from mcpc.definitions import Definition
 from mcpc.dependencies import stage_project_packages, with_versions
 from mcpc.diagnostics import Span, diagnose, has_errors
+from mcpc.frontends.fastmcp.baked_values import baked_values
 from mcpc.frontends.fastmcp.definitions import ProgramDefinitions, program_handler, server_definition
 from mcpc.frontends.fastmcp.demonstrations import imported_entry, is_same_server, unserved_warning
 from mcpc.frontends.fastmcp.entry_points import find_entry
@@ -94,8 +95,9 @@ def parse(tree: SourceTree, options: Options) -> tuple[Definition | None, Diagno
     wrong = (*with_versions(wrong, run.versions), *run.problems)
     if isinstance(run.result, ProgramFailure):
         return None, (*wrong, failure_diagnostic(run.result, entry, tree, carried=packages.has_framework))
-    if run.result is None:
-        return None, wrong
+    baked = (*baked_values(run.result, dict(options.build_environment), entry.file),)
+    if run.result is None or baked:
+        return None, (*wrong, *baked)
     definition = make_definition(tree, settings, entry, run.packages, run.result)
     row = entry_row(entry, run.packages)
     definition = replace(
