@@ -25,7 +25,7 @@ SHORTEST = 6
 """The length of the values that are looked for: shorter ones stand in many texts by chance."""
 HINT = (
     "read it in the handler when it is called, or give it no default; a value that everyone may know stands in "
-    "`environment` of `[tool.mcpc]`"
+    "`build-environment` of `[tool.mcpc]`"
 )
 
 
