@@ -9,14 +9,14 @@ import pytest
 
 from mcpc.diagnostics import Severity
 from mcpc.frontends import bash_sdk, parse_project, select_frontends
-from mcpc.frontends.bash_sdk.core import HOOK, answer_style, is_core, validates
+from mcpc.frontends.bash_sdk.core import HOOK
 from mcpc.frontends.bash_sdk.programs import reading_programs
 from mcpc.frontends.bash_sdk.scripts import path_tail
 from mcpc.options import Options
 from mcpc.sources import Source
-from support.bash_sdk_projects import BEGIN, CONFIG, CORES, END, RESULT, project, tools_json
+from support.bash_sdk_projects import BEGIN, CONFIG, END, RESULT, project, tools_json
 from support.needs import needs
-from support.projects import Files, checked, tree
+from support.projects import Files, tree
 from support.whole_projects import print_cases
 
 if TYPE_CHECKING:
@@ -125,33 +125,6 @@ def test_it_may_be_one_of_several_formats() -> None:
 # The server and its tools
 
 
-@pytest.mark.parametrize(
-    ("before", "after"),
-    [
-        ("tool_one() { :; }\n", ""),
-        ('source "$HERE/lib/one.sh"\n', "tool_one() { :; }\n"),
-        ('. "$(dirname "$0")"/lib/one.sh\n', "function tool_one { :; }\n"),
-        ('for file in "$HERE"/lib/*; do source "$file"; done\n', "tool_one() { :; }\n"),
-        ('source "$LIBRARIES/one.sh"\n', "if true; then\n  tool_one() { :; }\nfi\n"),
-    ],
-)
-def test_a_function_is_found_where_it_is(before: str, after: str) -> None:
-    assert facts(sound(project(before, "one", **{"lib/one.sh": after}))) == {"one": ("tool_one", "result", False)}
-
-
-def test_traps_are_noticed() -> None:
-    assert facts(sound(project("tool_one() { trap : EXIT; }\n", "one"))) == {"one": ("tool_one", "result", True)}
-
-
-@pytest.mark.parametrize("style", CORES)
-def test_the_version_of_the_sdk_is_known_by_its_file(style: str) -> None:
-    core = source(CORES[style])
-    assert is_core(core)
-    assert answer_style(core) == style
-    assert not validates(core)
-    assert facts(sound(project(ONE, "one", core=CORES[style]))) == {"one": ("tool_one", style, False)}
-
-
 def test_a_packed_core_keeps_its_lines_and_ends_with_a_hook() -> None:
     beside = {file.path: file.data for file in sound(project(ONE, "one")).beside}
     assert beside["mcpserver_core.sh"] == RESULT.encode() + HOOK
@@ -193,15 +166,3 @@ def test_the_list_of_tools_is_the_file_that_is_named(written: str) -> None:
     files[NAMED[written]] = tools_json("one")
     files["server.sh"] = f"#!/bin/bash\n{written}\n{begin}\n{ONE}{END}"
     assert list(facts(sound(files))) == ["one"]
-
-
-def test_a_checked_server_is_without_complaint() -> None:
-    server, problems = checked(project(ONE, "one"))
-    assert server is not None
-    assert [problem for problem in problems if problem.severity is not Severity.NOTE] == []
-
-
-def test_functions_that_servers_share_are_not_reported() -> None:
-    shared = 'source "$HERE/shared.sh"\n'
-    more = {"other.sh": BEGIN + shared + END, "shared.sh": ONE + "tool_two() { :; }\n"}
-    assert list(facts(sound(project(shared, "one", **more), script="server.sh"))) == ["one"]

@@ -72,78 +72,12 @@ def test_whole_projects(golden: Callable[[Path, str], None]) -> None:
     golden(GOLDEN / "bx.txt", print_cases(GOLDEN / "bx.cases"))
 
 
-MARKS = '''
-import mcpc
-from typing import Annotated
-from mcpc import mcp_prompt, mcp_resource, mcp_tool
-
-@mcp_tool
-def plain(a: int, b: Annotated[str, "second"] = "x") -> int:
-    """Adds.
-
-    Args:
-        a: first
-    """
-    return a
-@mcp_tool("Described")
-def described():
-    """Not this."""
-@mcp_tool({"name": "named", "description": "From an object", "version": "1.5"})
-def by_object(): ...
-@mcp_tool(name="keyed", description="By keywords", readOnlyHint=True)
-def by_keywords(): ...
-@mcpc.mcp_tool({"name": "both"}, description="Both")
-def by_both(): ...
-@mcp_resource
-def one(): return "1"
-@mcp_resource("A second")
-def two(): return "2"
-@mcp_resource({"uri": "config://{key}", "name": "three", "mimeType": "text/csv"})
-def three(key: str): return key
-@mcp_prompt({"name": "asks", "arguments": [{"name": "topic", "description": "what of", "required": True}]})
-def ask(topic: str = "", tone: Annotated[str, "how"] = "plain"): return topic
-'''
 
 
-def test_every_way_of_marking() -> None:
-    server = server_of({"things.py": MARKS})
-    assert [tool.name for tool in server.tools] == ["plain", "described", "named", "keyed", "both"]
-    nodes: dict[str, Any] = {tool.name: tool.node.value for tool in server.tools}
-    texts = {name: node.get("description") for name, node in nodes.items()}
-    assert texts == {
-        "plain": "Adds.",
-        "described": "Described",
-        "named": "From an object",
-        "keyed": "By keywords",
-        "both": "Both",
-    }
-    properties = server.tools[0].input.node.value["properties"]
-    assert (properties["a"]["description"], properties["b"]["description"]) == ("first", "second")
-    assert nodes["named"]["_meta"] == {"bxmcp/version": "1.5"}
-    assert nodes["keyed"]["annotations"] == {"readOnlyHint": True}
-    assert [one.uri for one in server.resources] == ["resource://one", "resource://two"]
-    assert [one.node.value["uriTemplate"] for one in server.templates] == ["config://{key}"]
-    (prompt,) = server.prompts
-    assert [(one.name, one.required) for one in prompt.arguments] == [("topic", True), ("tone", False)]
 
 
-def test_a_server_that_nobody_described_has_a_name() -> None:
-    server = server_of({"t.py": TOOL})
-    assert server.node.value["serverInfo"] == {"name": "bx-mcp", "version": "0.1.0"}
-    said = "from mcpc import Server\nmcp = Server('mine', version='3.1')\n"
-    for files in ({"t.py": said + TOOL}, {"t.py": TOOL, "server.py": said}, {"server.py": said + TOOL}):
-        found, problems = checked(files)
-        assert problems == ()
-        assert found is not None
-        assert found.server.node.value["serverInfo"] == {"name": "mine", "version": "3.1"}
 
 
-def test_both_kinds_of_marks_in_one_file_and_functions_found_by_name() -> None:
-    listed = '{"tools": [{"name": "old", "description": "Old.", "inputSchema": {"type": "object"}}]}'
-    both = f"from mcpc import tool\ndef old(): ...\n@tool\ndef new():\n    'New.'\n{TOOL}"
-    server = server_of({"server.json": SERVER_JSON, "tools.json": listed, "tools.py": both})
-    assert sorted(tool.name for tool in server.tools) == ["hello", "new", "old"]
-    assert [file.source.path for file in server.files] == ["tools.py"]
 
 
 def test_the_settings_and_boxlang_code_stay_at_home() -> None:
@@ -240,9 +174,6 @@ def test_a_wrong_mark_is_told_at_its_place(text: str, code: str) -> None:
     assert places(problems, files) == [(code, *mark) for mark in marks]
 
 
-def test_a_mark_that_is_no_text_and_no_object_is_an_import_that_fails() -> None:
-    files: Files = {"t.py": "from mcpc import mcp_tool\n@mcp_tool(5)\ndef a(): ...\n"}
-    assert places(checked(files)[1], files) == [("MCP216", "t.py", 2, 1)]
 
 
 def test_hostile_boxlang_code_takes_no_time() -> None:

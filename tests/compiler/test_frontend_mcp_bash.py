@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,16 +10,13 @@ import pytest
 
 from mcpc import cache
 from mcpc.frontends import mcp_bash, select_frontends
-from mcpc.frontends.mcp_bash.reading import description_paths, path_inside, without_suffix
+from mcpc.frontends.mcp_bash.reading import path_inside, without_suffix
 from mcpc.frontends.mcp_bash.sdk import sdk_files
-from mcpc.frontends.mcp_bash.server import title_of
-from mcpc.languages.bash.forkable import is_forkable
 from mcpc.options import Options
-from mcpc.sources import read_tree
-from support.artifact import build, converse, mcpc
+from support.artifact import mcpc
 from support.mcp_bash_projects import HEADER, NAMED, PROJECT, SH, codes, facts, read, sound, values, with_modes
 from support.needs import needs
-from support.projects import Files, checked, parsed, tree
+from support.projects import Files, parsed, tree
 from support.whole_projects import print_cases
 
 if TYPE_CHECKING:
@@ -92,10 +88,6 @@ def test_native_projects_are_not_taken_for_it() -> None:
 @pytest.mark.parametrize(
     ("files", "version"),
     [
-        ({}, "0.0.0"),
-        ({"VERSION": " 1.2\n"}, "1.2"),
-        ({"VERSION": "\n", "package.json": '{"version": "3.4"}'}, "3.4"),
-        ({"package.json": '{"version": 3}'}, "0.0.0"),
         ({"package.json": "no json"}, "0.0.0"),
         ({"package.json": "[" * 100_000}, "0.0.0"),
     ],
@@ -108,12 +100,6 @@ def test_an_undescribed_server_is_its_folder(files: Files, version: str) -> None
         "title": "My Cool Server",
         "version": version,
     }
-
-
-def test_the_folder_of_a_project_is_known(tmp_path: Path) -> None:
-    (tmp_path / "called-so").mkdir()
-    assert read_tree(tmp_path / "called-so")[0].name == "called-so"
-    assert title_of("a--b__c d") == "A B C D"
 
 
 def test_everything_is_carried_and_the_library_with_it() -> None:
@@ -183,38 +169,6 @@ def test_filters_in_python_are_left_out_with_the_library() -> None:
 
 
 @pytest.mark.parametrize(
-    ("limits", "seconds"),
-    [
-        ({}, 30),
-        ({"timeoutSecs": 5}, 5),
-        ({"timeoutSecs": 5.0}, 5),
-        ({"timeoutSecs": 5, "progressExtendsTimeout": True}, 600),
-        ({"progressExtendsTimeout": True, "maxTimeoutSecs": 40}, 40),
-        ({"timeoutSecs": None}, 30),
-    ],
-)
-def test_time_limits(limits: dict[str, Any], seconds: int) -> None:
-    said = json.dumps({"name": "t", "description": "d", **limits})
-    (tool,) = sound({"tools/t/tool.sh": SH, "tools/t/tool.meta.json": said}).tools
-    assert tool.node.value["_meta"]["mcpc/handler"]["timeout"] == seconds
-
-
-@pytest.mark.parametrize(
-    ("written", "schema"),
-    [
-        ({}, {"type": "object", "properties": {}}),
-        ({"inputSchema": {"required": []}}, {"required": [], "type": "object", "properties": {}}),
-        ({"arguments": {"type": "object", "properties": {"a": {}}}}, {"type": "object", "properties": {"a": {}}}),
-        ({"inputSchema": None, "arguments": {"type": ""}}, {"type": "object", "properties": {}}),
-    ],
-)
-def test_a_schema_becomes_one_of_an_object(written: dict[str, Any], schema: Any) -> None:
-    said = json.dumps({"name": "t", "description": "d", **written})
-    (tool,) = sound({"tools/t/tool.sh": SH, "tools/t/tool.meta.json": said}).tools
-    assert tool.node.value["inputSchema"] == schema
-
-
-@pytest.mark.parametrize(
     ("path", "data", "mode", "is_tool"),
     [
         ("tools/a/run.sh", "echo", 0o644, True),
@@ -235,78 +189,6 @@ def test_which_files_are_tools(path: str, data: str, mode: int, is_tool: bool) -
     assert [tool.node.value["name"] for tool in definition.tools] == (
         [without_suffix(Path(path).name)] if is_tool else []
     )
-
-
-def test_tools_are_in_the_order_of_names_and_paths() -> None:
-    files: Files = {f"tools/{folder}/{name}.sh": SH for folder, name in (("b", "a"), ("a", "c"), ("a", "a"))}
-    definition, _ = read(files)
-    assert [facts(tool)["path"] for tool in definition.tools] == ["a/a.sh", "b/a.sh", "a/c.sh"]
-
-
-@pytest.mark.parametrize(
-    ("line", "name"),
-    [
-        ('# mcp: {"name": "inline", "description": "d"}', "inline"),
-        ('#mcp:{"name": "inline", "description": "d"}', "inline"),
-        ('# see mcp: docs\n# mcp: {"name": "inline", "description": "d"}', "inline"),
-        ('<!-- mcp: {"name": "inline", "description": "d"} -->', "inline"),
-        ('# mcp: {"name": "inline", "description": "d"}\r', "inline"),
-        ("# mcp: nothing to read", "run"),
-        ("\n" * 9 + '# mcp: {"name": "late", "description": "d"}', "run"),
-    ],
-)
-def test_headers(line: str, name: str) -> None:
-    definition, problems = read({"tools/a/run.sh": f"#!/bin/sh\n{line}\n"})
-    assert [tool.node.value["name"] for tool in definition.tools] == [name]
-    assert [problem.code for problem in problems if problem.code == "MCP141"] == []
-
-
-def test_a_description_goes_before_a_header_and_one_without_a_name_does_not() -> None:
-    header = '# mcp: {"name": "inline", "description": "h", "timeoutSecs": 3, "arguments": {"properties": {"a": {}}}}\n'
-    script = f"#!/bin/sh\n{header}"
-    (tool,) = sound({"tools/a/run.sh": script, "tools/a/run.meta.json": NAMED}).tools
-    assert (tool.node.value["name"], facts(tool)["timeoutSecs"]) == ("t", None)
-    (tool,) = sound({"tools/a/run.sh": script, "tools/a/run.meta.json": '{"timeoutSecs": 9}'}).tools
-    assert (tool.node.value["name"], facts(tool)["timeoutSecs"]) == ("inline", 3)
-    assert tool.node.value["inputSchema"] == {"properties": {"a": {}}, "type": "object"}
-    (tool,) = sound({"tools/a/run.sh": SH, "tools/a/run.meta.json": '{"timeoutSecs": 9}'}).tools
-    assert (tool.node.value["name"], facts(tool)["timeoutSecs"]) == ("run", 9)
-
-
-@pytest.mark.parametrize(
-    ("uri", "provider"),
-    [
-        ("https://example.org/x", "https"),
-        ("git+https://example.org/x", "git"),
-        ("echo://x", "echo"),
-        ("notes://today", "notes"),
-    ],
-)
-def test_who_provides_a_resource(uri: str, provider: str) -> None:
-    files: Files = {
-        "providers/notes.sh": SH,
-        "resources/x.txt": "",
-        "resources/x.meta.json": json.dumps({"name": "x", "description": "d", "uri": uri}),
-    }
-    (resource,) = sound(files).resources
-    assert resource.handler.facts[:2] == (provider, uri)
-
-
-def test_templates_are_merged_and_those_of_the_register_go_before() -> None:
-    files: Files = {
-        "resources/a.meta.json": '{"name": "files", "uriTemplate": "file:///{p}", "description": "found"}',
-        "resources/b.meta.json": '{"name": "a", "title": "A", "uriTemplate": "git+https://{r}", "description": "d"}',
-        "server.d/register.json": (
-            '{"version": 1, "resourceTemplates": [{"name": "files", "uriTemplate": "file:///{q}", "description": "r"}]}'
-        ),
-    }
-    definition = sound(files)
-    assert [(one["name"], one["uriTemplate"]) for one in values(definition, "templates")] == [
-        ("a", "git+https://{r}"),
-        ("files", "file:///{q}"),
-    ]
-    assert [one.handler.facts for one in definition.templates] == [("", "", "", "a"), ("", "", "", "files")]
-    assert checked(files)[0] is not None
 
 
 # Paths
@@ -330,12 +212,6 @@ def test_paths_stay_inside(home: str, written: str, path: str | None) -> None:
     assert path_inside(home, written) == path
 
 
-def test_where_a_file_is_described() -> None:
-    assert description_paths("tools/a.b/run.sh") == ("tools/a.b/run.sh.meta.json", "tools/a.b/run.meta.json")
-    assert description_paths("tools/a.b/run") == ("tools/a.b/run.meta.json",)
-    assert without_suffix("a.b/.x") == "a.b/.x"
-
-
 # Whole projects
 
 
@@ -351,51 +227,6 @@ def test_with_a_native_project_it_is_one_server() -> None:
     assert set(written) <= {source.path for source in definition.beside}
     assert "server.json" not in [source.path for source in definition.beside]
     assert "MCP228" not in codes(problems)
-
-
-def test_a_build_lists_what_was_found(tmp_path: Path) -> None:
-    needs("bash")
-    project = tmp_path / "a-project"
-    files: Files = {
-        **PROJECT,
-        "prompts/p.txt": "Hi {{name}}",
-        "prompts/p.meta.json": '{"name": "p", "description": "d", "arguments": {"properties": {"name": {}}}}',
-        "resources/r.txt": "r",
-        "ui/board/ui.meta.json": '{"template": "form"}',
-    }
-    for path, text in files.items():
-        (project / path).parent.mkdir(parents=True, exist_ok=True)
-        (project / path).write_text(str(text))
-        (project / path).chmod(0o644)
-    target = build(project, tmp_path / "server.pyz", "--allow", "*")
-    hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
-    asked = [("initialize", hello), *((f"{kind}/list", {}) for kind in ("tools", "prompts", "resources"))]
-    lines = [{"jsonrpc": "2.0", "id": id, "method": method, "params": said} for id, (method, said) in enumerate(asked)]
-    lines.insert(1, {"jsonrpc": "2.0", "method": "notifications/initialized"})
-    done = converse([target], b"".join(json.dumps(line).encode() + b"\n" for line in lines))
-    begun, tools, prompts, resources = (json.loads(line)["result"] for line in done.stdout.splitlines())
-    assert begun["serverInfo"]["title"] == "Demo"
-    assert begun["capabilities"]["resources"] == {"subscribe": True}
-    # What mcp-bash keeps for itself (`path`, `timeoutSecs`, `role`, `provider`) is not shown.
-    assert tools["tools"] == [
-        {"name": "t", "description": "d", "inputSchema": {"type": "object", "properties": {}}},
-    ]
-    assert prompts["prompts"] == [
-        {"name": "p", "description": "d", "arguments": [{"name": "name", "required": False}]},
-    ]
-    assert [(one["uri"], one.get("mimeType")) for one in resources["resources"]] == [
-        ("file://./resources/r.txt", "text/plain"),
-        ("ui://demo/board", "text/html;profile=mcp-app"),
-    ]
-
-
-def test_the_command_says_how_hooks_are_run(tmp_path: Path) -> None:
-    (tmp_path / "server.d").mkdir()
-    (tmp_path / "server.d/register.sh").write_text("")
-    (tmp_path / "server.d/register.sh").chmod(0o644)
-    done = mcpc("check", tmp_path)
-    assert "MCP153" in done.stderr
-    assert "--hooks" in done.stderr
 
 
 def examples() -> list[str]:
@@ -418,12 +249,6 @@ def test_the_name_of_the_folder_decides_a_build() -> None:
     assert one == cache.cache_key(with_modes(PROJECT, {}, "a"), (), Options())
     assert one != cache.cache_key(with_modes(PROJECT, {}, "a"), (), Options(allow=("x",)))
     assert one != cache.cache_key(with_modes(PROJECT, {}, "a"), (), Options(hooks=True))
-
-
-@pytest.mark.parametrize("text", [SH, HEADER, '#!/bin/bash\nsource "${MCP_SDK}/tool-sdk.sh"\nmcp_emit_text hi\n'])
-def test_scripts_say_whether_they_may_be_forked(text: str) -> None:
-    (tool,) = read({"tools/t/tool.sh": text})[0].tools
-    assert facts(tool)["fork"] is is_forkable(tree({"tools/t/tool.sh": text}).files["tools/t/tool.sh"])
 
 
 def test_a_script_that_reads_another_is_judged_with_it() -> None:

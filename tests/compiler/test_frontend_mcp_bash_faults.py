@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -12,12 +12,8 @@ from hypothesis import strategies as st
 from mcpc.diagnostics import has_errors
 from mcpc.frontends.mcp_bash import prompts, register, resources, tools
 from mcpc.options import Options
-from mcpc.sources import read_tree
-from support.mcp_bash_projects import NAMED, PROJECT, SH, codes, read
-from support.projects import Files, checked, lowered
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from support.mcp_bash_projects import PROJECT, SH, codes, read
+from support.projects import Files, checked
 
 
 @pytest.mark.parametrize(("size", "expected"), [(1 << 20, []), ((1 << 20) + 1, ["MCP143"])])
@@ -71,36 +67,6 @@ def test_a_hook_that_others_may_change_is_not_run() -> None:
 def test_names_with_line_ends_are_refused(folder: str, end: str) -> None:
     _, problems = read({f"{folder}/a{end}b.sh": SH})
     assert codes(problems) == ["MCP147"]
-
-
-def test_texts_that_are_none_are_refused() -> None:
-    assert codes(read({"prompts/p.txt": b"\xff"})[1]) == ["MCP001"]
-    assert codes(read({"ui/x/index.html": b"\xff"})[1]) == ["MCP001"]
-    assert codes(read({**PROJECT, "server.d/server.instructions.md": b"\xff"})[1]).count("MCP001") >= 1
-
-
-def test_two_tools_of_one_name_are_refused() -> None:
-    files: Files = {f"tools/{folder}/tool.sh": SH for folder in "ab"}
-    files |= {f"tools/{folder}/tool.meta.json": NAMED for folder in "ab"}
-    server, problems = checked(files)
-    assert server is None
-    (double,) = [problem for problem in problems if problem.code == "MCP104"]
-    assert "tools/a/tool.meta.json:1:10" in double.hint
-
-
-def test_wrong_types_are_refused_by_the_common_rules() -> None:
-    said = '{"name": 5, "description": [], "inputSchema": "x", "annotations": 1, "icons": {}}'
-    _, problems = lowered({"tools/t/tool.sh": SH, "tools/t/tool.meta.json": said})
-    assert codes(problems) == ["MCP101"] * 5
-
-
-def test_a_link_out_of_the_project_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "secret").write_text("x")
-    (tmp_path / "p/tools/t").mkdir(parents=True)
-    (tmp_path / "p/tools/t/tool.sh").symlink_to(tmp_path / "secret")
-    files, problems = read_tree(tmp_path / "p")
-    assert [problem.code for problem in problems] == ["MCP005"]
-    assert "tools/t/tool.sh" not in files.files
 
 
 # Whatever is written, something is said

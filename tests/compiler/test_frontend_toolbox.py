@@ -29,10 +29,6 @@ pytestmark = pytest.mark.sampled(2)
 TOOL = """export const schema = {description: "Do it.", type: "object", properties: {}};
 export default async function (request) { return {content: []}; }
 """
-PYTHON = """schema = {"description": "Do it.", "type": "object", "properties": {}}
-def default(request): return {"content": []}
-"""
-EXACT = Options(dialect="toolbox")
 FORCED = Options(format="toolbox")
 
 
@@ -58,25 +54,6 @@ def names(files: Files, options: Options = FORCED) -> list[str]:
     return [str(tool.node.get("name").value) for tool in definition.tools]  # type: ignore[union-attr]
 
 
-@pytest.mark.parametrize(
-    ("files", "is_one"),
-    [
-        ({"src/tools/a.ts": TOOL}, True),
-        ({"src/tools/a.mjs": "const schema = {};\nexport { run as default, schema };"}, True),
-        ({"src/tools/a.py": PYTHON}, True),
-        ({"src/tools/deeper/a.ts": TOOL}, False),
-        ({"tools/a.ts": TOOL}, False),
-        ({"src/tools/a.d.ts": TOOL}, False),
-        ({"src/tools/a.ts": "export default 1;"}, False),
-        ({"src/tools/a.ts": "export const schemaOf = 1; export default 1;"}, False),
-        ({"src/tools/a.py": "def default(request): ..."}, False),
-        ({"src/tools/__init__.py": PYTHON}, False),
-    ],
-)
-def test_recognises(files: Files, is_one: bool) -> None:
-    assert toolbox.recognises(tree(files)) is is_one
-
-
 BESIDE: Files = {"src/tools/good.ts": TOOL}
 """A tool that is served whatever is wrong with another one."""
 WRONG: dict[str, tuple[Files, list[tuple[str, str, int, int]]]] = {
@@ -88,33 +65,9 @@ WRONG: dict[str, tuple[Files, list[tuple[str, str, int, int]]]] = {
         {"src/tools/bad.ts": TOOL + "process.exit(3);\n"},
         [("MCP250", "src/tools/bad.ts", 1, 1)],
     ),
-    "it exports no function": (
-        {"src/tools/bad.ts": "export const schema = {type: 'object', properties: {}};\nexport const run = 1;\n"},
-        [("MCP251", "src/tools/bad.ts", 1, 14)],
-    ),
-    "its default export is no function": (
-        {"src/tools/bad.js": "export const schema = {type: 'object', properties: {}};\nexport default {};\n"},
-        [("MCP251", "src/tools/bad.js", 1, 14)],
-    ),
-    "it has no schema": (
-        {"src/tools/odd.js": "export default () => 1;\n"},
-        [("MCP108", "src/tools/odd.js", 1, 1), ("MCP252", "src/tools/odd.js", 1, 1)][1:],
-    ),
-    "its schema is a list": (
-        {"src/tools/odd.js": "export const schema = [];\nexport default () => 1;\n"},
-        [("MCP252", "src/tools/odd.js", 1, 14)],
-    ),
     "its schema holds itself": (
         {"src/tools/odd.js": "export const schema = {};\nschema.properties = schema;\nexport default () => 1;\n"},
         [("MCP252", "src/tools/odd.js", 1, 14)],
-    ),
-    "its schema has another name": (
-        {"src/tools/odd.js": TOOL.replace("{desc", '{name: "other", desc')},
-        [("MCP253", "src/tools/odd.js", 1, 14)],
-    ),
-    "its schema lacks fields": (
-        {"src/tools/odd.js": "export const schema = {};\nexport default () => 1;\n"},
-        [("MCP254", "src/tools/odd.js", 1, 14)] * 2,
     ),
     "it is no script": (
         {"src/tools/bad.ts": TOOL + "export const = 5;\n"},
@@ -128,23 +81,6 @@ WRONG: dict[str, tuple[Files, list[tuple[str, str, int, int]]]] = {
         {"src/tools/bad.ts": "import { x } from 'nowhere-at-all/deep';\nx();\n" + TOOL},
         [("MCP409", "src/tools/bad.ts", 1, 19)],
     ),
-    "two files are one tool": (
-        {"src/tools/x.js": TOOL, "src/tools/x.ts": TOOL},
-        [("MCP104", "src/tools/x.ts", 1, 1)],
-    ),
-    "two languages are one tool": (
-        {"src/tools/x.py": PYTHON, "src/tools/x.ts": TOOL},
-        [("MCP104", "src/tools/x.ts", 1, 1)],
-    ),
-    "a built server cannot build itself": (
-        {"src/tools/buildReload_tool.ts": "throw 1;"},
-        [("MCP255", "src/tools/buildReload_tool.ts", 1, 1)],
-    ),
-    "a Python module has no function": (
-        {"src/tools/bad.py": "schema = {}\n"},
-        [("MCP251", "src/tools/bad.py", 1, 1)],
-    ),
-    "a Python module is none": ({"src/tools/bad.py": "def (:\n"}, [("MCP205", "src/tools/bad.py", 1, 5)]),
     "a Python module raises": (
         {"src/tools/bad.py": "schema = dict(type='object')\ndef default(request): ...\nraise ValueError('no')\n"},
         [("MCP250", "src/tools/bad.py", 1, 1)],
@@ -178,11 +114,6 @@ def test_a_tool_that_never_ends_is_left_out(monkeypatch: pytest.MonkeyPatch) -> 
         ("MCP250", "src/tools/worse.ts"),
     ]
     assert names(files) == ["good"]
-
-
-def test_without_a_tool_there_is_no_server() -> None:
-    problems = told({"src/tools/bad.ts": "throw new Error('no');\n" + TOOL})
-    assert [problem.code for problem in problems] == ["MCP250", "MCP004"]
 
 
 def test_without_node_nothing_is_bundled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -330,19 +261,6 @@ def test_a_module_of_the_projects_own_keeps_what_else_it_exports() -> None:
     assert definition is not None
     assert not problems
     assert definition.tools[0].node.get("description").value == "green true"  # type: ignore[union-attr]
-
-
-def test_the_dialect_lists_as_toolbox_does() -> None:
-    files: Files = {"src/tools/a.js": TOOL.replace("{desc", '{name: "b", title: "T", desc')}
-    exact, plain = (parse_project(tree(files), options)[0] for options in (EXACT, Options()))
-    assert exact is not None
-    assert plain is not None
-    (tool,) = exact.tools
-    assert tool.node.get("description") is None
-    shown = {"name": "b", "title": "T", "description": "Do it.", "type": "object", "properties": {}}
-    assert tool.node.get("inputSchema").value == shown  # type: ignore[union-attr]
-    assert [one.node.get("name").value for one in plain.tools] == ["a", "b"]  # type: ignore[union-attr]
-    assert plain.tools[1].node.get("inputSchema").value == {"type": "object", "properties": {}}  # type: ignore[union-attr]
 
 
 def test_a_description_within_the_schema_is_one_where_it_stays_there() -> None:

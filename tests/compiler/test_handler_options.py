@@ -97,16 +97,6 @@ def test_requirements_add_up_and_the_definitions_own_counts() -> None:
     assert [str(one) for one in found] == ["git >= 2.30", "cat", "jq >= 1.6"]
 
 
-def test_prompts_say_the_same() -> None:
-    prompt = {"name": "p", "description": "P.", "_meta": {"mcpc/handler": {"timeout": 3, "command": "run"}}}
-    files = {
-        "server.json": json.dumps({"serverInfo": {"name": "s", "version": "1"}}),
-        "prompts.json": json.dumps({"prompts": [prompt]}),
-        "run": SCRIPT,
-    }
-    (found,) = server_of(files).prompts
-    assert found.running == HandlerOptions(timeout=3)
-    assert isinstance(found.handler, Executable)
 
 
 def wrong(handler: object, general: object = None, **files: Any) -> tuple[Diagnostic, list[str]]:
@@ -120,12 +110,6 @@ def wrong(handler: object, general: object = None, **files: Any) -> tuple[Diagno
     return problem, [text[problem.span.start : problem.span.end]]
 
 
-@pytest.mark.parametrize("key", ["time_out", "", "command "])
-def test_a_field_we_do_not_know(key: str) -> None:
-    problem, place = wrong({key: 1})
-    assert (problem.code, place) == ("MCP237", [json.dumps(key)])
-    assert "`timeout`" in problem.expected
-    assert (problem.hint == "did you mean `timeout`?") is (key == "time_out")
 
 
 def test_the_other_key() -> None:
@@ -136,41 +120,12 @@ def test_the_other_key() -> None:
     assert (problem.code, place) == ("MCP237", ['"inline"'])
 
 
-@pytest.mark.parametrize("value", [0, -1, 86401, 1e300])
-def test_a_time_limit_that_cannot_be_kept(value: float) -> None:
-    problem, place = wrong({"timeout": value})
-    assert (problem.code, place) == ("MCP238", [json.dumps(value)])
-    assert "86400" in problem.expected
 
 
-@pytest.mark.parametrize(
-    ("field", "value", "found"),
-    [
-        ("timeout", "5", "a string"),
-        ("timeout", True, "a boolean"),
-        ("timeout", None, "null"),
-        ("isolated", "yes", "a string"),
-        ("requires", "jq", "a string"),
-    ],
-)
-def test_a_value_of_the_wrong_kind(field: str, value: object, found: str) -> None:
-    problem, place = wrong({field: value})
-    assert (problem.code, place) == ("MCP101", [json.dumps(value)])
-    assert problem.message.endswith(f"found {found}")
 
 
-@pytest.mark.parametrize("value", ["all", "API_KEY", 1, {}, None, True])
-def test_an_environment_that_is_none(value: object) -> None:
-    problem, place = wrong({"environment": value})
-    assert (problem.code, place) == ("MCP239", [json.dumps(value)])
-    assert '`"inherit"`' in problem.expected
 
 
-@pytest.mark.parametrize("name", ["A B", "1A", "A*B", "*", "", "A-B", "Ä", 7, None])
-def test_a_variables_name_that_is_none(name: object) -> None:
-    problem, place = wrong({"environment": ["GOOD", name]})
-    assert problem.code == "MCP239"
-    assert json.loads(place[0]) == name
 
 
 def test_a_value_is_never_built_in_nor_told() -> None:
@@ -179,9 +134,6 @@ def test_a_value_is_never_built_in_nor_told() -> None:
     assert "hunter2" not in problem.message + problem.expected + problem.hint
 
 
-def test_a_list_of_one_is_suggested() -> None:
-    problem, _ = wrong({"environment": "API_KEY"})
-    assert problem.hint == 'write `["API_KEY"]` for a list with one name'
 
 
 @pytest.mark.parametrize(
@@ -225,14 +177,6 @@ def test_ways_that_a_kind_of_handler_has(way: str, files: dict[str, str], is_fit
     assert checked(project({way: False}, **files))[1] == ()
 
 
-@pytest.mark.parametrize(("value", "words"), [(1, "a number"), ("yes", "`yes`"), (None, "null"), ([], "an array")])
-def test_inline_is_yes_or_no_or_on_the_loop(value: object, words: str) -> None:
-    problem, place = wrong({"inline": value}, **PYTHON)
-    assert (problem.code, place) == ("MCP237", [json.dumps(value)])
-    assert words in problem.message and '"loop"' in problem.expected
-    assert running({"inline": "loop"}, **PYTHON).inline == "loop"
-    problem, _ = wrong({"inline": "loop"})
-    assert problem.code == "MCP242"
 
 
 def test_nobody_waits_on_the_loop() -> None:
@@ -242,10 +186,6 @@ def test_nobody_waits_on_the_loop() -> None:
     assert checked(project({"inline": True}, **waiting))[1] == ()
 
 
-def test_programs_have_neither_way() -> None:
-    for way in ("inline", "isolated"):
-        problem, _ = wrong({"command": "run", way: True}, run=SCRIPT)
-        assert problem.code == "MCP242"
 
 
 @pytest.mark.parametrize(
@@ -265,28 +205,6 @@ def test_a_command(command: object, file: str, words: tuple[str, ...]) -> None:
     assert [one.source.path for one in server.files] == ["bin/run", "data.txt", "lib.py"]
 
 
-@pytest.mark.parametrize(
-    "command",
-    [
-        "../run",
-        "/bin/ls",
-        "bin/../../run",
-        "",
-        ".",
-        "~/run",
-        "bin",
-        "bin/rum",
-        [],
-        [1],
-        5,
-        {},
-    ],
-)
-def test_a_command_that_is_no_file_of_the_project(command: object) -> None:
-    problem, _ = wrong({"command": command}, **{"bin/run": SCRIPT})
-    assert problem.code == "MCP243"
-    hints = {"bin": "did you mean `bin/run`?", "bin/rum": "did you mean `bin/run`?"}
-    assert problem.hint == (hints.get(command, "") if isinstance(command, str) else "")
 
 
 HINT = "`#!/usr/bin/env python3`"
@@ -310,19 +228,8 @@ def test_a_command_that_cannot_be_run(data: bytes, hint: str) -> None:
     assert hint in problem.hint
 
 
-def test_a_compiled_program_is_noted() -> None:
-    server, (problem,) = checked(project({"command": "run"}, run=b"\x7fELF\x02\x01"))
-    assert server is not None
-    assert (problem.code, problem.severity) == ("MCP246", "note")
 
 
-@pytest.mark.parametrize(
-    "files", [{"tools.bash": "tool_x() { :; }\nexport -f tool_x\n"}, {"tools.py": "def x(): ...\n"}]
-)
-def test_a_command_and_a_function(files: dict[str, str]) -> None:
-    problem, place = wrong({"command": "run"}, run=SCRIPT, **files)
-    assert (problem.code, place) == ("MCP245", ['"run"'])
-    assert next(iter(files)) in problem.hint
 
 
 def test_a_library_may_be_a_command_and_is_no_library_for_that() -> None:

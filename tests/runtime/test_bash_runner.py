@@ -14,7 +14,6 @@ import pytest
 
 from mcpc_runtime.handlers.bash import runner as shell
 from mcpc_runtime.handlers.bash.runner import ShellRunner
-from mcpc_runtime.handlers.bash.shells import fork_server
 from mcpc_runtime.handlers.bash.shells.standard_streams import StandardStreamsJob
 from mcpc_runtime.handlers.invocations import ProcessResult, ShellCall
 from mcpc_runtime.handlers.runner_context import RunnerContext
@@ -407,32 +406,6 @@ def test_sixteen_mebibytes(shells, request: pytest.FixtureRequest) -> None:
     assert each.one(argument=text).printed.split()[0].decode() == hashlib.sha256(text.encode()).hexdigest()
 
 
-def test_a_large_output_is_capped_and_does_not_block(shells) -> None:
-    done = shells("tool() { head -c 30000000 /dev/zero; echo end >&2; }").one()
-    assert (done.status, done.errors) == (0, b"")
-    assert done.dropped > 10_000_000
-
-
-def test_standard_input_is_at_its_end(shells) -> None:
-    assert shells('tool() { cat; read -r x || echo "<$x>"; }').one().printed == b"<>\n"
-
-
-def test_many_at_once_are_each_their_own(shells) -> None:
-    each = shells('tool() { sleep 0.2; echo "$1"; }')
-    done = each.run(*(each.call(argument=str(number)) for number in range(50)))
-    assert [int(one.printed) for one in done] == list(range(50))
-
-
-@pytest.mark.slow
-def test_two_hundred_in_flight(forked) -> None:
-    each = forked('tool() { sleep 2; echo "$1"; }')
-    done: list[list[ProcessResult]] = [[] for _ in range(200)]
-    for number in range(200):
-        each.begin(each.call(argument=str(number)), done[number])
-    each.turn_until(lambda: all(done))
-    assert [int(one[0].printed) for one in done] == list(range(200))
-
-
 def test_a_daemon_that_holds_the_outputs_holds_no_answer(shells) -> None:
     each = shells("tool() { sleep 1000 & echo $!; exit 0; }")
     done = each.one()
@@ -474,17 +447,6 @@ def test_a_daemon_without_session_parent_and_mark_ends_with_its_stopped_call(she
     assert each.one("other").printed == b"fine\n"
 
 
-def test_a_call_that_is_stopped_before_it_began_never_runs(forked, tmp_path) -> None:
-    each = forked(f"sleep 0.5; tool() {{ touch {tmp_path}/ran; }}; other() {{ echo fine; }}")
-    done: list[ProcessResult] = []
-    job = each.begin(each.call(), done)
-    each.runner.stop(job)
-    assert each.one("other").printed == b"fine\n"
-    each.turn_until(lambda: not job.streams)
-    assert not (tmp_path / "ran").exists()
-    assert done == []
-
-
 def test_notes_come_while_the_function_runs_and_before_its_end(shells) -> None:
     each = shells(
         'tool() { mcpc_progress 1; mcpc_progress 2 10; mcpc_progress 3.5 10 "wör\\"k"; mcpc_log info a "b  c"; mcpc_json_string $\'x\\n"\'; }'
@@ -505,43 +467,12 @@ def test_notes_come_while_the_function_runs_and_before_its_end(shells) -> None:
     assert each.notes == [{"log": "info", "data": 1}, {"progress": 1}]
 
 
-def test_calls_of_other_tools(shells) -> None:
-    each = shells(
-        "tool() { mcpc_call other '{\"a\":\n 1}'; echo $?; mcpc_call fails || echo failed; mcpc_call broken '{'; echo $?; }"
-    )
-    done: list[ProcessResult] = []
-    job = each.begin(each.call(calls_tools=True), done)
-    for expected, text, is_error in (("other", "x" * 100_000 + "\n é", False), ("fails", "no", True)):
-        each.turn_until(lambda: each.notes)
-        note = each.notes.pop()
-        assert (note["call"], note["arguments"]) == (expected, {"a": 1} if expected == "other" else {})
-        content = [{"type": "text", "text": text}]
-        each.runner.answer(job, note["reply"], {"content": content, "isError": is_error})
-    each.turn_until(lambda: done)
-    refused = "the arguments are not a JSON object of at most 1 MiB\n1\n"
-    assert done[0].printed.decode() == "x" * 100_000 + "\n é\n0\nno\nfailed\n" + refused
-
-
 def test_without_a_server_notes_are_nothing() -> None:
     needs("bash")
     read = f"source {ROOT}/templates/mcbox.bash; source {ROOT}/templates/notes.bash"
     script = f'set -eu; {read}; mcpc_progress 1; mcpc_log info x; mcpc_call x "{{}}" || echo failed'
     status = os.system(f"env -u MCPC_NOTES bash --norc -c '{script}' >/dev/null 2>&1")
     assert status == 0
-
-
-def test_a_fork_server_that_is_killed_is_replaced_and_running_calls_finish(forked) -> None:
-    each = forked('tool() { sleep 1; echo "$1"; }; quick() { echo "$1"; }')
-    each.one("quick")
-    done: list[list[ProcessResult]] = [[] for _ in range(8)]
-    for number in range(8):
-        each.begin(each.call(argument=str(number)), done[number])
-        if number == 3:
-            each.turn_until(lambda: not next(iter(each.runner._servers.values())).waiting)
-            os.kill(each.server_pid(), signal.SIGKILL)
-    each.turn_until(lambda: all(done))
-    assert [int(one[0].printed) for one in done] == list(range(8))
-    assert each.one("quick", "after").printed == b"after\n"
 
 
 def spare_of(server: int) -> int:
@@ -567,15 +498,6 @@ def test_a_spare_child_that_is_killed_costs_no_call(forked) -> None:
         os.kill(spare_of(server), signal.SIGKILL)
     done = each.run(*(each.call(argument=str(number)) for number in range(5)))
     assert [int(one.printed) for one in done] == list(range(5))
-
-
-def test_a_library_that_takes_long_to_read_is_not_taken_for_dead(
-    forked, monkeypatch: pytest.MonkeyPatch, tmp_path
-) -> None:
-    monkeypatch.setattr(fork_server, "BEGIN_SECONDS", 0.3)
-    each = forked(f"echo read >>{tmp_path}/read; sleep 1.5; tool() {{ echo fine; }}")
-    assert [done.printed for done in each.run(each.call(), each.call())] == [b"fine\n"] * 2
-    assert (tmp_path / "read").read_text() == "read\n"
 
 
 @pytest.mark.slow

@@ -17,7 +17,6 @@ from mcpc_runtime.handlers.executable.runner import ProcessJob, ProcessRunner
 from mcpc_runtime.handlers.invocations import Command, ProcessResult
 from mcpc_runtime.handlers.runner_context import RunnerContext
 from mcpc_runtime.platforms.posix import system_features as ways
-from mcpc_runtime.platforms.posix.supervision import client
 from mcpc_runtime.platforms.reactor import Reactor
 from support.processes import RUNTIME, nothing_left, until
 
@@ -125,17 +124,6 @@ def test_a_program_is_told_on_its_standard_input(calls: Calls) -> None:
     assert done.printed.split() == [b"0", b"1", b"2", b"5"]
 
 
-def test_input_is_at_its_end_and_the_text_comes_on_descriptor_3(calls: Calls) -> None:
-    (done,) = calls.run(shell("cat; cat <&3", b"told"))
-    assert done.printed == b"told"
-
-
-def test_what_a_shell_says_before_it_takes_its_errors_is_the_servers(calls: Calls) -> None:
-    command = Command(["bash", "--norc", "-c", "echo early >&2; echo late >&4"], 0, {})
-    (done,) = calls.run(command)
-    assert done.errors == b"late\n"
-
-
 @pytest.mark.parametrize("make", [shell, program])
 @pytest.mark.sampled(6)
 def test_a_text_of_any_size_is_exact(calls: Calls, make) -> None:
@@ -144,38 +132,9 @@ def test_a_text_of_any_size_is_exact(calls: Calls, make) -> None:
     assert done.printed.split()[0].decode() == hashlib.sha256(data).hexdigest()
 
 
-@pytest.mark.parametrize("make", [shell, program])
-def test_a_text_nobody_reads_is_no_problem(calls: Calls, make) -> None:
-    (done,) = calls.run(make("exec 3<&- 0<&-; sleep 0.1; echo done", b"x" * 1_000_000))
-    assert (done.status, done.printed) == (0, b"done\n")
-
-
-def test_a_death_by_signal_is_told(calls: Calls) -> None:
-    (done,) = calls.run(shell("echo before; kill -9 $$"))
-    assert (done.status, done.printed) == (-9, b"before\n")
-
-
 def test_a_program_that_is_not_there_is_told(calls: Calls) -> None:
     (done,) = calls.run(Command(["/nowhere/bash"], 0, {}))
     assert "/nowhere/bash" in done.problem and done.problem.endswith(os.strerror(errno.ENOENT))
-
-
-def test_where_it_runs_and_what_it_finds(calls: Calls, tmp_path: Path) -> None:
-    command = program('echo "$PWD $more ${MCPC_CALL%.*} $MCPC_NOTES"')
-    command.directory = str(tmp_path)
-    command.extra = {b"more": "é".encode()}
-    (done,) = calls.run(command)
-    assert done.printed.decode() == f"{tmp_path} é {os.getpid()} 5\n"
-
-
-def test_notes_come_before_the_end_in_their_order_and_other_lines_do_not(calls: Calls) -> None:
-    script = """
-    for i in {1..500}; do echo '{"progress":'$i'}' >&$MCPC_NOTES; done
-    echo 'no note' >&5; echo '[1]' >&5; echo '{"broken' >&5; echo >&5
-    printf '{"log":"info",' >&5; sleep 0.1; printf '"data":"é"}\\n{"unfinished":1}' >&5"""
-    calls.order.clear()
-    calls.run(program(script))
-    assert calls.order == [*({"progress": n} for n in range(1, 501)), {"log": "info", "data": "é"}, "done"]
 
 
 def test_a_background_child_holds_nothing_up_and_is_not_left(calls: Calls) -> None:
@@ -187,11 +146,6 @@ def test_a_daemon_that_holds_the_output_does_not_hold_the_answer(calls: Calls) -
     (done,) = calls.run(shell("setsid bash -c 'while :; do echo noise; done' & echo $!; exit 0"))
     assert done.status == 0
     assert len(done.printed) < 64 << 20
-
-
-def test_many_at_once_are_each_their_own(calls: Calls) -> None:
-    found = calls.run(*(shell("read -r n <&3; sleep 0.2; echo $n", b"%d\n" % number) for number in range(64)))
-    assert [int(done.printed) for done in found] == list(range(64))
 
 
 def test_default_signals_and_no_descriptor_but_its_own(calls: Calls) -> None:
@@ -210,15 +164,6 @@ def test_a_stopped_one_is_gone_and_not_reported(calls: Calls, script: str) -> No
     assert calls.order[-1:] == [{"progress": 1}]
 
 
-def test_one_that_is_stopped_at_once_says_nothing(calls: Calls) -> None:
-    before = list(calls.order)
-    job = calls.start(shell("while :; do echo '{\"progress\":1}' >&5; done"))
-    calls.runner.stop(job)
-    calls.until(lambda: job.is_over)
-    calls.runner.stop(job)
-    assert calls.order == before
-
-
 def test_what_is_told_to_stop_may_still_write(calls: Calls, tmp_path: Path) -> None:
     script = f"trap 'head -c 200000 /dev/zero; echo $? >{tmp_path}/status; exit' TERM; echo '{{\"ready\":1}}' >&5; while :; do sleep 0.1; done"
     job = calls.start(shell(script))
@@ -226,57 +171,6 @@ def test_what_is_told_to_stop_may_still_write(calls: Calls, tmp_path: Path) -> N
     calls.runner.stop(job)
     calls.until(lambda: job.is_over)
     assert (tmp_path / "status").read_text() == "0\n"
-
-
-@pytest.mark.parametrize("number", [errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EAGAIN])
-@pytest.mark.parametrize("name", ["pipe", "memfd_create", "set_blocking", "write"])
-def test_whatever_there_is_no_room_for_nothing_is_left_open(
-    calls: Calls, name: str, number: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The n-th use of something fails, for every n until it is not used that often."""
-    real = getattr(posix, name)
-    for failing in range(20):
-        used = []
-
-        def some(*words: object, failing: int = failing, used: list[int] = used) -> object:
-            used.append(1)
-            if len(used) == failing + 1:
-                raise OSError(number, os.strerror(number))
-            return real(*words)
-
-        before = descriptors()
-        monkeypatch.setattr(posix, name, some)
-        try:
-            calls.start(program("cat", b"x"))
-        except OSError as problem:
-            assert problem.errno == number
-            assert descriptors() == before
-        else:
-            break
-        finally:
-            monkeypatch.undo()
-    assert failing < 10
-    calls.until(lambda: len(calls.done) > 1)
-
-
-@pytest.mark.parametrize("number", [errno.EMFILE, errno.ENOMEM, errno.EAGAIN])
-def test_a_supervisor_there_is_no_room_for_leaves_nothing_open(
-    calls: Calls, number: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    calls.host.supervisor.close()
-
-    def refuse(*_: object, **__: object) -> None:
-        raise OSError(number, os.strerror(number))
-
-    before = descriptors()
-    for name in ("fork", "posix_spawnp"):
-        monkeypatch.setattr(client.posix, name, refuse)
-    with pytest.raises(OSError, match=os.strerror(number)):
-        calls.start(program("cat", b"x"))
-    assert descriptors() == before
-    monkeypatch.undo()
-    calls.notes.popitem()
-    assert calls.run(program("cat", b"x"))[0].printed == b"x"
 
 
 FLOOD = """
@@ -330,6 +224,3 @@ def test_memory_does_not_depend_on_what_a_handler_writes(script: str, size: int)
     pieces = capture.HEAD_LIMIT // capture.READ_SIZE + 1
     assert abs(kept - min(size, capture.HEAD_LIMIT)) <= pieces * capture.CHUNK_COST
     assert grown < (capture.OUTPUT_LIMIT + (8 << 20)) // 1024
-
-
-# The parts

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import queue
-import signal
 import subprocess
 import sys
 import threading
@@ -15,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from support.artifact import build, mcpc
+from support.artifact import build
 from support.needs import needs_node
 from support.processes import is_alive
 
@@ -30,7 +29,6 @@ TOOLS = {
     "sleeps": SLEEP + "export default async ({params}) => { await sleep(params.arguments.ms); return {content: []}; };",
     "exits": "export default () => process.exit(7);",
     "dies": "export default () => process.kill(process.pid, 'SIGKILL');",
-    "spins": "export default () => { for (;;); };",
     "rejects": "export default () => { Promise.reject(new Error('lost')); return {content: []}; };",
     "throws_later": "export default () => { setTimeout(() => { throw new Error('late'); }, 1); return {content: []}; };",
     "prints": "export default () => { console.log('{\"jsonrpc\": \"2.0\"}'); process.stdout.write('raw'); return {content: []}; };",
@@ -40,9 +38,6 @@ TOOLS = {
     "number": "export default () => 5;",
     "no_block": "export default () => ({content: [{type: 'picture'}]});",
     "throws_text": "export default () => { throw 'only a text'; };",
-    "extra": "export default () => ({content: [], more: {a: 1}, resultType: 'input_required'});",
-    "noise": "import { writeSync } from 'fs';\nexport default () => { writeSync(4, 'nonsense\\n'); return {content: []}; };",
-    "closes": "import { closeSync } from 'fs';\nexport default () => { closeSync(4); return {content: []}; };",
     "stopped": SLEEP + "let seen = 'nothing';\nexport default async ({params}, {signal}) => {\n"
     "  if (params.arguments?.ask) return {content: [{type: 'text', text: seen}]};\n"
     "  signal.addEventListener('abort', () => { seen = 'aborted'; });\n  await sleep(60000);\n};",
@@ -156,17 +151,6 @@ def failed(result: dict[str, Any]) -> str:
     return text(result)
 
 
-@pytest.mark.slow
-def test_one_process_runs_calls_side_by_side(client: Client) -> None:
-    began = time.monotonic()
-    numbers = [client.send("sleeps", ms=2000) for _ in range(20)]
-    pids = {text(client.call("pid")) for _ in range(3)}
-    for number in numbers:
-        client.reply(number)
-    assert len(pids) == 1
-    assert time.monotonic() - began < 30
-
-
 @pytest.mark.parametrize(("tool", "how"), [("exits", "with status 7"), ("dies", "by signal 9")])
 def test_a_tool_that_ends_the_process(client: Client, tool: str, how: str) -> None:
     before = text(client.call("pid"))
@@ -175,24 +159,6 @@ def test_a_tool_that_ends_the_process(client: Client, tool: str, how: str) -> No
     assert how in failed(client.call(tool))
     assert how in failed(client.reply(beside))
     assert text(client.call("pid")) != before  # the next call has a new one
-
-
-@pytest.mark.slow
-def test_a_tool_that_never_waits_is_ended_with_its_process(client: Client) -> None:
-    before = int(text(client.call("pid")))
-    stuck = client.send("spins", seconds=1)
-    time.sleep(0.3)
-    after = client.send("pid")  # not begun: it goes to the next process
-    assert "its timeout is 1 s" in failed(client.reply(stuck))
-    assert int(text(client.reply(after))) != before
-    assert not is_alive(before)
-
-
-def test_a_call_that_is_too_slow_is_the_only_one_that_ends(client: Client) -> None:
-    before = text(client.call("pid"))
-    assert "its timeout is 0.5 s" in failed(client.reply(client.send("sleeps", seconds=0.5, ms=60_000)))
-    time.sleep(1.5)
-    assert text(client.call("pid")) == before
 
 
 def test_a_call_is_told_that_it_was_cancelled(client: Client) -> None:
@@ -239,17 +205,6 @@ def test_what_is_no_result(client: Client, tool: str, is_error: bool, words: str
     assert words in text(result)
 
 
-def test_what_a_result_has_besides_stays(client: Client) -> None:
-    assert client.call("extra") == {"content": [], "more": {"a": 1}}
-
-
-@pytest.mark.parametrize("tool", ["noise", "closes"])
-def test_a_tool_that_takes_the_servers_line(client: Client, tool: str) -> None:
-    before = text(client.call("pid"))
-    assert "the tool process ended" in failed(client.call(tool))
-    assert text(client.call("pid")) != before
-
-
 def test_tools_that_call_each_other_in_a_circle(client: Client) -> None:
     assert "64 deep" in failed(client.call("circle"))
 
@@ -264,16 +219,6 @@ def test_every_tool_is_destroyed_at_the_end(client: Client) -> None:
     assert not is_alive(pid)
 
 
-def test_a_server_that_is_killed_leaves_nothing(client: Client) -> None:
-    pid = int(text(client.call("pid")))
-    client.process.send_signal(signal.SIGKILL)
-    client.process.wait()
-    until = time.monotonic() + 10
-    while is_alive(pid) and time.monotonic() < until:
-        time.sleep(0.05)
-    assert not is_alive(pid)
-
-
 def test_places_can_be_written_to(client: Client) -> None:
     places = json.loads(text(client.call("places")))
     assert places["logFile"] == str(client.home / "log/ToolBox.log")
@@ -282,18 +227,6 @@ def test_places_can_be_written_to(client: Client) -> None:
     assert {path.name for path in client.home.iterdir()} == {"log", "json", "data"}
     assert client.home.stat().st_mode & 0o777 == 0o700
     assert '{"own":1}' in (client.home / "log/ToolBox.log").read_text().splitlines()
-
-
-def test_the_log_goes_where_it_is_told(begin: Callable[..., Client], tmp_path: Path) -> None:
-    other = begin(MCPC_TOOLBOX_LOG="elsewhere/calls.log")
-    other.call("pid")
-    other.end()
-    assert '"tool":"pid"' in (tmp_path / "elsewhere/calls.log").read_text()
-    assert (tmp_path / "home/log/ToolBox.log").exists() is False
-    silent = begin(MCPC_TOOLBOX_LOG="off")
-    silent.call("pid")
-    silent.end()
-    assert (tmp_path / "home/log/ToolBox.log").read_text() == ""
 
 
 def test_tools_find_the_environment_and_a_file_of_it(begin: Callable[..., Client], tmp_path: Path) -> None:
@@ -307,13 +240,11 @@ def test_tools_find_the_environment_and_a_file_of_it(begin: Callable[..., Client
     other.end()
 
 
-@pytest.mark.parametrize("said", ["", "v18.20.4"])
-def test_without_a_node_that_will_do(artifact: Path, begin: Callable[..., Client], tmp_path: Path, said: str) -> None:
+def test_without_a_node_that_will_do(artifact: Path, begin: Callable[..., Client], tmp_path: Path) -> None:
     programs = tmp_path / "bin"
     programs.mkdir()
-    if said:
-        (programs / "node").write_text(f"#!/bin/sh\necho {said}\n")
-        (programs / "node").chmod(0o755)
+    (programs / "node").write_text("#!/bin/sh\necho v18.20.4\n")
+    (programs / "node").chmod(0o755)
     other = begin(PATH=str(programs))
     words = failed(other.call("pid"))
     assert words.startswith("pid requires node")
@@ -324,18 +255,3 @@ def test_without_a_node_that_will_do(artifact: Path, begin: Callable[..., Client
     )
     assert checked.returncode != 0
     assert "node" in checked.stdout + checked.stderr
-
-
-def test_only_such_servers_carry_it(tmp_path: Path) -> None:
-    (tmp_path / "p").mkdir()
-    (tmp_path / "p/tools.py").write_text(
-        "from mcpc import tool, Server\nserver = Server('x')\n@tool\ndef a() -> str:\n    'A.'\n    return ''\n"
-    )
-    done = mcpc("build", tmp_path / "p", "-o", tmp_path / "s.pyz")
-    assert done.returncode == 0, done.stderr
-    listed = subprocess.run(
-        ["unzip", "-p", tmp_path / "s.pyz", "mcpc_runtime/sources.zip"], capture_output=True, check=True
-    )
-    assert b"mcpc_runtime/handlers/python/worker/main.py" in listed.stdout
-    assert b"mcpc_runtime/systems/toolbox/node/" not in listed.stdout
-    assert b"bindings/toolbox.py" not in listed.stdout

@@ -31,20 +31,16 @@ def tool(name: str, command: object, **more: Any) -> dict[str, Any]:
 
 TOOLS = [
     tool("echo", "bin/echo"),
-    tool("words", ["bin/words", "a b", "$HOME", "; true"]),
     tool("look", "bin/look.py"),
     tool("shaped", "bin/shaped", outputSchema={"type": "object", "required": ["n"]}),
     tool("broken", "bin/broken"),
     tool("killed", "bin/killed"),
-    tool("slow", "bin/slow", handler={"timeout": 0.5}),
     tool("lacking", "bin/echo", handler={"requires": ["cat", "no-such-program >= 2"]}),
     tool("satisfied", "bin/echo", handler={"requires": ["cat", "bash >= 3"]}),
-    tool("notes", "bin/notes"),
     tool("interpreter", "bin/interpreter"),
 ]
 FILES = {
     "bin/echo": "#!/bin/sh\nexec cat\n",
-    "bin/words": '#!/bin/sh\nprintf "%s|" "$@"\n',
     "bin/look.py": """#!/usr/bin/env python3
 import json, os, sys
 from pathlib import Path
@@ -65,8 +61,6 @@ print(json.dumps({"content": [{"type": "text", "text": json.dumps(value)}]}))
     "bin/shaped": "#!/bin/sh\ncat >/dev/null\necho thinking >&2\necho '{\"n\": 1}'\n",
     "bin/broken": "#!/bin/sh\necho out\necho err >&2\nexit 3\n",
     "bin/killed": "#!/bin/sh\nkill -TERM $$\n",
-    "bin/slow": "#!/bin/sh\nsleep 600\n",
-    "bin/notes": '#!/bin/bash\necho \'{"log": "warning", "data": "careful"}\' >&"$MCPC_NOTES"\necho done\n',
     "bin/interpreter": "#!/no/such/interpreter\n",
     "bin/ask": "#!/bin/sh\ncat\n",
     "data/some.txt": "here",
@@ -79,7 +73,6 @@ def write(folder: Path) -> Path:
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_text(text)
         place.chmod(0o644)
-    (folder / "bin/words").chmod(0o755)
     server = {"serverInfo": {"name": "programs", "version": "1"}, "capabilities": {"tools": {}, "logging": {}}}
     prompt = {
         "name": "ask",
@@ -136,10 +129,6 @@ def test_arguments_come_exactly(server: Path, tmp_path: Path) -> None:
     assert told.left == []
 
 
-def test_words_are_passed_as_they_stand(server: Path, tmp_path: Path) -> None:
-    assert Told(server, [("words", {})], tmp_path).text() == "a b|$HOME|; true|"
-
-
 def test_what_a_program_finds(server: Path, tmp_path: Path) -> None:
     told = Told(server, [("look", {"text": "t"}), ("look", {})], tmp_path, SECRET_OF_MINE="x")
     first, second = (json.loads(told.text(number)) for number in (0, 1))
@@ -166,13 +155,6 @@ def test_every_way_of_ending(server: Path, tmp_path: Path) -> None:
     assert "bin/interpreter" in told.replies[3]["error"]["message"]
 
 
-def test_a_time_limit(server: Path, tmp_path: Path) -> None:
-    told = Told(server, [("slow", {}), ("echo", {})], tmp_path)
-    assert told.replies[0]["result"]["isError"] is True
-    assert "0.5 s" in told.text(0)
-    assert told.text(1) == "{}"
-
-
 def test_requirements(server: Path, tmp_path: Path) -> None:
     told = Told(server, [("lacking", {}), ("satisfied", {}), ("satisfied", {})], tmp_path)
     assert told.replies[0]["result"]["isError"] is True
@@ -180,26 +162,10 @@ def test_requirements(server: Path, tmp_path: Path) -> None:
     assert (told.text(1), told.text(2)) == ("{}", "{}")
 
 
-def test_notes(server: Path, tmp_path: Path) -> None:
-    told = Told(server, [("notes", {})], tmp_path)
-    assert told.text() == "done"
-    assert [(log["level"], log["data"]) for log in told.logs] == [("warning", "careful")]
-
-
 def test_prompts(server: Path, tmp_path: Path) -> None:
     told = Told(server, [("ask", {"q": "why"})], tmp_path)
     (message,) = told.replies[0]["result"]["messages"]
     assert message == {"role": "user", "content": {"type": "text", "text": '{"q":"why"}'}}
-
-
-@pytest.mark.parametrize("without", ["memfd", "proc,pidfd,subreaper,seqpacket", "proc,memfd,pidfd,subreaper,seqpacket"])
-def test_slower_ways(server: Path, tmp_path: Path, without: str) -> None:
-    calls = [("echo", {"text": "x" * 200_000}), ("look", {}), ("broken", {})]
-    told = Told(server, calls, tmp_path, MCPC_WITHOUT=without)
-    assert json.loads(told.text(0)) == {"text": "x" * 200_000}
-    assert json.loads(told.text(1))["data"] == "here"
-    assert told.replies[2]["result"]["isError"] is True
-    assert told.left == []
 
 
 def test_check_says_what_is_missing(server: Path) -> None:
@@ -211,17 +177,6 @@ def test_check_says_what_is_missing(server: Path) -> None:
         "bin/interpreter: /no/such/interpreter is not installed"
     ]
     assert [name for name, problems in found.items() if problems] == list(found)[1:3]
-
-
-def test_info_and_inspect_say_what_is_unusual(server: Path) -> None:
-    told = converse([sys.executable, server, "info"], b"").stdout.decode()
-    assert "timeout   0.5 s for slow\n" in told
-    assert "requires  cat, bash >= 3 for satisfied\n" in told
-    facts = json.loads(converse([sys.executable, server, "info", "--json"], b"").stdout)
-    assert facts["running"][0] == {"of": ["slow"], "timeout": 0.5}
-    shown = mcpc("inspect", server).stdout
-    assert "requires: cat, bash >= 3" in shown
-    assert json.loads(mcpc("inspect", server, "--tool", "slow").stdout)["name"] == "slow"
 
 
 def test_a_build_that_misses_a_program_is_looked_at_again(tmp_path: Path) -> None:

@@ -3,15 +3,10 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 import urllib.request
 from typing import TYPE_CHECKING, Any
 
-import anyio
 import pytest
-from mcp import Client, StdioServerParameters
 
 from support.artifact import build, mcpc
 from support.files import write_files
@@ -98,23 +93,6 @@ def test_what_is_added_is_listed_called_and_notified_of(client: StdioClient) -> 
     assert names(client) == ["add", "new"]
 
 
-def test_arguments_are_checked_by_the_schema_of_now(client: StdioClient) -> None:
-    client.initialize()
-    assert "'name' is a required property" in call(client, "add")["content"][0]["text"]
-
-
-def test_pages_are_the_program_s(client: StdioClient) -> None:
-    client.initialize()
-    for name in ("one", "two", "three"):
-        call(client, "add", name=name)
-    first = client.ask("tools/list")["result"]
-    assert [tool["name"] for tool in first["tools"]] == ["add", "one"]
-    rest = client.ask("tools/list", {"cursor": first["nextCursor"]})["result"]
-    assert [tool["name"] for tool in rest["tools"]] == ["two", "three"]
-    assert "nextCursor" not in rest
-    assert client.ask("tools/list", {"cursor": 7})["error"]["code"] == -32602
-
-
 def test_a_list_that_cannot_be_made_is_an_error_and_the_server_lives_on(changing: Path) -> None:
     client = StdioClient(changing, environment={"TOOLS_FAIL": "1"})
     try:
@@ -173,25 +151,6 @@ def test_a_token_for_some_tools_sees_only_those(changing: Path, tmp_path: Path) 
         assert refused.message["error"] == {"code": -32602, "message": "Unknown tool: secret"}
 
 
-def test_the_official_client_sees_a_changed_list(changing: Path) -> None:
-    heard: list[str] = []
-
-    async def hear(message: Any) -> None:
-        heard.append(type(getattr(message, "root", message)).__name__)
-
-    async def talk() -> None:
-        server = StdioServerParameters(command=str(changing))
-        async with Client(server, mode="legacy", message_handler=hear, read_timeout_seconds=60) as client:
-            assert [tool.name for tool in (await client.list_tools()).tools] == ["add"]
-            await client.call_tool("add", {"name": "new"})
-            assert [tool.name for tool in (await client.list_tools()).tools] == ["add", "new"]
-            found = await client.call_tool("new", {})
-            assert getattr(found.content[0], "text", "") == "called new"
-
-    anyio.run(talk)
-    assert "ToolListChangedNotification" in heard
-
-
 def test_middleware_of_lists_and_lifespans_that_register(visitor: StdioClient) -> None:
     visitor.initialize()
     assert names(visitor, "prompts") == ["first"]  # built
@@ -244,24 +203,6 @@ def test_a_list_that_was_built_is_made_at_run_time_once_it_has_changed(visitor: 
     assert visitor.ask("prompts/get", {"name": "first"})["result"]["messages"][0]["content"]["text"] == "first"
 
 
-def test_the_command_line_lists_what_the_program_lists(changing: Path) -> None:
-    found = mcpc_of(changing, "list", TOOLS_TOKEN="x")
-    assert "secret" in found and "ask" in found
-
-
-def mcpc_of(artifact: Path, *words: str, **environment: str) -> str:
-    """Return what a built file prints."""
-    done = subprocess.run(
-        [sys.executable, artifact, *words],
-        env={**os.environ, **environment},
-        capture_output=True,
-        text=True,
-        timeout=90,
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout
-
-
 def test_a_build_says_which_lists_are_made_at_run_time() -> None:
     said = said_by_check(PROGRAMS / "changing")
     assert "note[MCP291]: the list of tools is made by `list_tools`, which" in said
@@ -281,15 +222,6 @@ def test_a_project_says_that_its_lists_are_static(tmp_path: Path) -> None:
         assert names(client) == ["add"]
     finally:
         client.close()
-
-
-def test_a_project_says_that_its_lists_are_dynamic_or_nonsense(tmp_path: Path) -> None:
-    source = "from mcp.server.fastmcp import FastMCP\nmcp = FastMCP('x')\n\n@mcp.tool()\ndef a() -> str:\n    '''A.'''\n    return 'a'\n"
-    project = (PROGRAMS / "changing/pyproject.toml").read_text()
-    write_files(tmp_path, {"server.py": source, "pyproject.toml": f'{project}\n[tool.mcpc]\nlists = "dynamic"\n'})
-    assert "note[MCP291]: the lists of the project are dynamic" in said_by_check(tmp_path)
-    (tmp_path / "pyproject.toml").write_text(f'{project}\n[tool.mcpc]\nlists = "often"\n')
-    assert "MCP282" in said_by_check(tmp_path)
 
 
 def said_by_check(project: Path) -> str:

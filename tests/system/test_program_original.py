@@ -13,9 +13,7 @@ import pytest
 from mcpc.options import Options
 from support.artifact import build, mcpc
 from support.needs import ROOT
-from support.posts import post_stateless
 from support.projects import marked, parsed, places
-from support.serving import served
 from support.stdio import StdioClient, replies
 
 if TYPE_CHECKING:
@@ -122,22 +120,6 @@ def test_the_user_is_asked_through_the_client(client: StdioClient) -> None:
     assert text(call(client, "ask")) == "accept red"
 
 
-def test_a_client_that_cannot_ask_makes_the_tool_fail(client: StdioClient) -> None:
-    client.initialize()
-    assert "error" in str(client.ask("tools/call", {"name": "ask", "arguments": {}})).lower()
-    assert call(client, "add", a=1, b=2)["structuredContent"] == {"total": 3}
-
-
-def test_progress_and_log(client: StdioClient) -> None:
-    client.initialize()
-    client.ask("logging/setLevel", {"level": "debug"})
-    params = {"name": "steps", "arguments": {}, "_meta": {"progressToken": "p"}}
-    assert text(client.ask("tools/call", params)["result"]) == "done"
-    said = [(message["method"], message["params"]) for message in client.said if "method" in message]
-    assert [params["progress"] for method, params in said if method == "notifications/progress"][-1] == 2
-    assert [params["data"] for method, params in said if method == "notifications/message"] == ["stepped"]
-
-
 def test_a_cancelled_call_is_cancelled_in_the_program(client: StdioClient, variables: dict[str, str]) -> None:
     client.initialize()
     client.ask("logging/setLevel", {"level": "debug"})
@@ -215,14 +197,6 @@ def comes_true(condition: Any) -> bool:
     while not condition() and time.monotonic() < deadline:
         time.sleep(0.05)
     return bool(condition())
-
-
-def test_over_http(server: Path, variables: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, value in variables.items():
-        monkeypatch.setenv(name, value)
-    with served(server) as running:
-        answer = post_stateless(running.url, "tools/call", {"name": "add", "arguments": {"a": 1, "b": 2}})
-        assert answer.message["result"]["structuredContent"] == {"total": 3}
 
 
 def test_a_question_in_the_stateless_era(client: StdioClient) -> None:

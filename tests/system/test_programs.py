@@ -8,8 +8,6 @@ import pytest
 
 from support.artifact import build, mcpc
 from support.needs import ROOT
-from support.posts import post_stateless
-from support.serving import served
 from support.stdio import StdioClient, replies
 
 if TYPE_CHECKING:
@@ -44,29 +42,6 @@ def call(client: StdioClient, name: str, **arguments: object) -> Any:
 def text(result: Any) -> str:
     (block,) = result["content"]
     return str(block["text"])
-
-
-def test_the_lists_are_there_without_the_program(orders: Path) -> None:
-    initialized, tools, prompts, resources, templates = replies(
-        orders,
-        [
-            ("initialize", {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}),
-            ("tools/list", None),
-            ("prompts/list", None),
-            ("resources/list", None),
-            ("resources/templates/list", None),
-        ],
-    )  # fmt: skip
-    assert initialized["result"]["serverInfo"] == {"name": "Orders", "version": "2.0.1"}
-    assert initialized["result"]["instructions"] == "Keeps orders."
-    named = {tool["name"]: tool for tool in tools["result"]["tools"]}
-    assert [*named] == ["order", "wait", "delete", "opened", "inform", "fail", "picture", "lie"]
-    assert named["order"]["inputSchema"]["properties"]["note"] == {"default": None, "title": "Note", "type": "string"}
-    assert named["order"]["annotations"] == {"destructiveHint": False}
-    assert named["opened"]["outputSchema"]["properties"]["result"]["type"] == "array"
-    assert [prompt["name"] for prompt in prompts["result"]["prompts"]] == ["ask"]
-    assert [resource["uri"] for resource in resources["result"]["resources"]] == ["orders://all"]
-    assert [item["uriTemplate"] for item in templates["result"]["resourceTemplates"]] == ["orders://{item}/state"]
 
 
 def test_calls(client: StdioClient) -> None:
@@ -127,14 +102,6 @@ def test_a_call_is_cancelled_and_the_program_lives_on(client: StdioClient) -> No
     assert text(call(client, "inform", kind="worker")) == before
 
 
-def test_calls_run_at_the_same_time(client: StdioClient) -> None:
-    client.initialize()
-    begun = [begin_waiting(client, token) for token in "abcde"]
-    for number in begun:
-        client.send({"method": "notifications/cancelled", "params": {"requestId": number}})
-    assert not [message for message in client.said if message.get("id") in begun]
-
-
 def begin_waiting(client: StdioClient, token: str) -> int:
     """Call the tool that waits, and return the request's id when the tool has begun."""
     params = {"name": "wait", "arguments": {"seconds": 600}, "_meta": {"progressToken": token}}
@@ -182,13 +149,6 @@ def test_arguments_of_the_program(orders: Path) -> None:
     params = {"name": "inform", "arguments": {"kind": "arguments"}}
     found = replies([orders, "--", "--verbose", "a b"], [("tools/call", params)])
     assert text(found[0]["result"]) == "--verbose a b"
-
-
-def test_over_http(orders: Path) -> None:
-    with served(orders) as server:
-        answer = post_stateless(server.url, "tools/call", {"name": "order", "arguments": {"item": "x"}})
-        assert answer.status == 200
-        assert answer.message["result"]["structuredContent"] == {"item": "x", "count": 1}
 
 
 def test_a_low_level_server(notes: Path) -> None:
