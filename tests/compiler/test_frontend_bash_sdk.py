@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from mcpc.diagnostics import Severity
-from mcpc.frontends import bash_sdk, parse_project, select_frontends
+from mcpc.frontends import parse_project, select_frontends
 from mcpc.frontends.bash_sdk.core import HOOK
 from mcpc.frontends.bash_sdk.programs import reading_programs
 from mcpc.frontends.bash_sdk.scripts import path_tail
 from mcpc.options import Options
-from mcpc.sources import Source
 from support.bash_sdk_projects import BEGIN, CONFIG, END, RESULT, project, tools_json
 from support.needs import needs
 from support.projects import Files, tree
@@ -48,58 +47,12 @@ def values(definition: Definition) -> list[Any]:
     return [tool.node.value for tool in definition.tools]
 
 
-def source(text: str, path: str = "x.sh") -> Source:
-    return Source(path, text.encode())
-
-
 def test_whole_projects(golden: Callable[[Path, str], None]) -> None:
     needs("bash")
     golden(GOLDEN / "bash_sdk.txt", print_cases(GOLDEN / "bash_sdk.cases"))
 
 
 # What is recognised
-
-
-@pytest.mark.parametrize(
-    "files",
-    [
-        {"server.sh": BEGIN + END},
-        {"server": BEGIN + END},
-        {"server/run.sh": BEGIN + END},
-        {"a.bash": "source core/mcpserver_core.sh && run_mcp_server"},
-        {"a.sh": 'source mcpserver_core.sh\ncase $1 in *) run_mcp_server "$@" ;; esac'},
-        {"a.sh": "source mcpserver_core.sh\n(run_mcp_server)\n"},
-    ],
-)
-def test_is_recognised(files: Files) -> None:
-    found, problems = select_frontends(tree(files), Options())
-    assert [frontend.name for frontend in found] == ["bash-sdk"]
-    assert problems == ()
-
-
-@pytest.mark.parametrize(
-    "files",
-    [
-        {},
-        {"mcpserver_core.sh": RESULT},
-        {"server.txt": BEGIN.replace("#!/bin/bash", "") + END},
-        {"server.sh": BEGIN},
-        {"server.sh": BEGIN + "# run_mcp_server\n"},
-        {"server.sh": BEGIN + "cat <<EOF\nrun_mcp_server\nEOF\n"},
-        {"server.sh": BEGIN + "declare -F run_mcp_server\n"},
-        {"server.sh": "run_mcp_server() { :; }\nrun_mcp_server # mcpserver_core.sh\n"},
-        {"other.sh": END},
-        {"a/b/server.sh": BEGIN + END},
-    ],
-)
-def test_is_left_alone(files: Files) -> None:
-    assert not bash_sdk.recognises(tree(files))
-
-
-@pytest.mark.parametrize("name", ["bash-sdk", "bash_sdk", "mcp-server-bash-sdk"])
-def test_is_taken_by_its_names(name: str) -> None:
-    found, _ = select_frontends(tree({"README": ""}), Options(format=name))
-    assert [frontend.name for frontend in found] == ["bash-sdk"]
 
 
 def test_its_files_are_not_taken_for_those_of_another_format() -> None:

@@ -6,13 +6,10 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import pytest
-
 from mcpc.diagnostics import has_errors
-from mcpc.frontends import select_frontends
 from mcpc.options import Options
 from mcpc.sources import read_tree
-from support.projects import SERVER_JSON, Files, checked, lowered, parsed, tree
+from support.projects import Files, checked, lowered, parsed
 from support.whole_projects import print_cases
 
 if TYPE_CHECKING:
@@ -53,44 +50,6 @@ def codes(files: Files, **options: object) -> list[str]:
 
 
 # ---- which projects are knowledge bases
-
-RECOGNISED: dict[str, Files] = {
-    "the project itself": {"servers.json": SERVERS},
-    "with a byte order mark": {"servers.json": b"\xef\xbb\xbf" + SERVERS.encode()},
-    "broken": {"servers.json": '[{"name": "s", "features": ['},
-    "no array": {"servers.json": '{"features": []}'},
-    "a folder of it": {"dev/kb/servers.json": SERVERS, "docs/a.md": ""},
-}
-OTHERS: dict[str, Files] = {
-    "other servers": {"servers.json": '[{"host": "db"}]'},
-    "an object": {"servers.json": "{}"},
-    "two folders": {"a/servers.json": SERVERS, "b/servers.json": SERVERS},
-    "an object in a folder": {"a/servers.json": '{"features": []}'},
-    "another name": {"server_list.json": SERVERS},
-    "hidden by a list without features": {"servers.json": "[]", "a/servers.json": SERVERS},
-}
-
-
-@pytest.mark.parametrize("case", RECOGNISED)
-def test_a_knowledge_base_is_recognised(case: str) -> None:
-    found, problems = select_frontends(tree(RECOGNISED[case]), Options())
-    assert [frontend.name for frontend in found] == ["blueprints"]
-    assert problems == ()
-
-
-@pytest.mark.parametrize("case", OTHERS)
-def test_other_lists_of_servers_are_none(case: str) -> None:
-    found, problems = select_frontends(tree(OTHERS[case]), Options())
-    assert [frontend.name for frontend in found] == []
-    assert [problem.code for problem in problems] == ["MCP009"]
-    assert "--kb" in problems[0].expected
-
-
-def test_below_a_project_of_our_own_it_may_be_anything() -> None:
-    files = {"server.json": SERVER_JSON, "tools.json": '{"tools": []}', "tests/kb/servers.json": SERVERS}
-    assert [frontend.name for frontend in select_frontends(tree(files), Options())[0]] == ["native"]
-    beside = {"server.json": SERVER_JSON, "servers.json": SERVERS}
-    assert [frontend.name for frontend in select_frontends(tree(beside), Options())[0]] == ["native", "blueprints"]
 
 
 def test_one_of_several_is_chosen_by_its_folder() -> None:

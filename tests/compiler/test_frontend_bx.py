@@ -14,7 +14,6 @@ from mcpc.frontends import select_frontends
 from mcpc.frontends.bx.boxlang import is_boxlang, untranslated
 from mcpc.frontends.bx.settings import parse_networks, parse_origin, read_settings
 from mcpc.frontends.bx.tokens import MAX_TOKEN_LENGTH, MIN_TOKEN_LENGTH
-from mcpc.options import Options
 from support.images import archive, image_of
 from support.projects import PLAIN, SERVER_JSON, Files, checked, marked, places, tree
 from support.whole_projects import print_cases
@@ -39,45 +38,8 @@ def server_of(files: Files) -> Any:
     return found.server
 
 
-@pytest.mark.parametrize(
-    ("files", "formats"),
-    [
-        ({"t.py": TOOL}, ["bx-mcp"]),
-        ({"tools/t.py": TOOL}, ["bx-mcp"]),
-        ({"tools.py": TOOL}, ["bx-mcp"]),
-        ({"deep/er/t.py": TOOL}, []),
-        ({"t.py": "def mcp_tool(f): return f\n@mcp_tool\ndef a(): ...\n"}, []),
-        ({"t.py": "# mcp_tool of mcpc\n"}, []),
-        ({"t.py": "from mcpc import mcp_tool\n"}, []),
-        ({"boxlang.json": boxlang()}, ["bx-mcp"]),
-        ({"boxlang.json": '{"modules": {"other": {}}}'}, []),
-        ({"A.bx": "class {\n @mcpTool function a() {}\n}"}, ["bx-mcp"]),
-        ({"A.bx": "class {\n // @mcpTool\n function a() {}\n}"}, []),
-        ({"server.json": SERVER_JSON, "tools.json": '{"tools": []}', "t.py": TOOL}, ["native", "bx-mcp"]),
-        ({"server.json": SERVER_JSON, "tools.json": '{"tools": []}'}, ["native"]),
-        ({"tools.py": TOOL + "from mcpc import tool\n@tool\ndef b(): ...\n"}, ["native", "bx-mcp"]),
-    ],
-)
-def test_what_is_recognised(files: Files, formats: list[str]) -> None:
-    assert [one.name for one in select_frontends(tree(files), PLAIN)[0]] == formats
-
-
-@pytest.mark.parametrize("name", ["bx-mcp", "bx", "boxlang"])
-def test_it_can_be_named(name: str) -> None:
-    found, problems = select_frontends(tree({}), Options(format=name))
-    assert ([one.name for one in found], problems) == (["bx-mcp"], ())
-
-
 def test_whole_projects(golden: Callable[[Path, str], None]) -> None:
     golden(GOLDEN / "bx.txt", print_cases(GOLDEN / "bx.cases"))
-
-
-
-
-
-
-
-
 
 
 def test_the_settings_and_boxlang_code_stay_at_home() -> None:
@@ -172,8 +134,6 @@ def test_a_wrong_mark_is_told_at_its_place(text: str, code: str) -> None:
     found, problems = checked(files)
     assert found is None
     assert places(problems, files) == [(code, *mark) for mark in marks]
-
-
 
 
 def test_hostile_boxlang_code_takes_no_time() -> None:

@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from mcpc import cache
-from mcpc.frontends import mcp_bash, select_frontends
 from mcpc.frontends.mcp_bash.reading import path_inside, without_suffix
 from mcpc.frontends.mcp_bash.sdk import sdk_files
 from mcpc.options import Options
 from support.artifact import mcpc
 from support.mcp_bash_projects import HEADER, NAMED, PROJECT, SH, codes, facts, read, sound, values, with_modes
 from support.needs import needs
-from support.projects import Files, parsed, tree
+from support.projects import Files, parsed
 from support.whole_projects import print_cases
 
 if TYPE_CHECKING:
@@ -31,55 +30,6 @@ def test_whole_projects(golden: Callable[[Path, str], None]) -> None:
 
 
 # What is recognised
-
-
-@pytest.mark.parametrize(
-    "files",
-    [
-        {"server.d/server.meta.json": "{}"},
-        {"server.d/register.json": "{}"},
-        {"server.d/register.sh": ""},
-        {"tools/x/tool.sh": SH, "tools/x/tool.meta.json": "{}"},
-        {"tools/x/tool.py": "#!/usr/bin/python3\n", "tools/x/tool.py.meta.json": "{}"},
-        {"tools/x/y/run.sh": HEADER},
-        {"tools/x/run.sh": 'source "${MCP_SDK}/tool-sdk.sh"\n'},
-        {"prompts/a/b.meta.json": "{}"},
-        {"resources/x.meta.json": "{}"},
-    ],
-)
-def test_is_recognised(files: Files) -> None:
-    found, problems = select_frontends(tree(files), Options())
-    assert [frontend.name for frontend in found] == ["mcp-bash"]
-    assert problems == ()
-
-
-@pytest.mark.parametrize(
-    "files",
-    [
-        {},
-        {"tools/run.sh": HEADER},
-        {"tools/x/run.sh": SH},
-        {"tools/x/tool.meta.json": "{}"},
-        {"tools/x/data.txt": "mcp: {}"},
-        {"prompts/a.txt": ""},
-        {"resources/a.txt": ""},
-        {"other/server.d/server.meta.json": "{}"},
-        {"tools/x/run.sh": "#!/bin/sh\n" + "\n" * 10 + '# mcp: {"name": "x"}\n'},
-    ],
-)
-def test_is_left_alone(files: Files) -> None:
-    assert not mcp_bash.recognises(tree(files))
-
-
-@pytest.mark.parametrize("name", ["mcp-bash", "mcp_bash", "mcpbash"])
-def test_is_taken_by_its_names(name: str) -> None:
-    found, _ = select_frontends(tree({"README": ""}), Options(format=name))
-    assert [frontend.name for frontend in found] == ["mcp-bash"]
-
-
-def test_native_projects_are_not_taken_for_it() -> None:
-    native = {"server.json": "{}", "tools.json": '{"tools": []}', "tools.bash": "", "tools/helper.sh": SH}
-    assert not mcp_bash.recognises(tree(native))
 
 
 # The server

@@ -21,13 +21,6 @@ DECORATED = 'from mcpc import Server\n\nserver = Server("weather")\n\n\n@server.
 
 
 @pytest.mark.parametrize("name", MANIFESTS)
-def test_a_manifest_alone_is_no_project(name: str) -> None:
-    found, problems = select_frontends(tree({"server.json": json.dumps(MANIFESTS[name])}), Options())
-    assert found == ()
-    assert [problem.code for problem in problems] == ["MCP009"]
-
-
-@pytest.mark.parametrize("name", MANIFESTS)
 def test_a_manifest_beside_a_server_changes_nothing(name: str) -> None:
     plain: Files = {"server.py": DECORATED}
     alone, problems = parsed(plain)
@@ -39,22 +32,6 @@ def test_a_manifest_beside_a_server_changes_nothing(name: str) -> None:
     assert alone.server is not None
     assert beside.server.node.value == alone.server.node.value
     assert [tool.node.value for tool in beside.tools] == [tool.node.value for tool in alone.tools]
-
-
-OF_A_PROJECT = {
-    "serverInfo": {"serverInfo": {"name": "a", "version": "1"}},
-    "serverInfo and a repository": {"serverInfo": {"name": "a", "version": "1"}, "name": "a", "repository": {}},
-    "capabilities": {"name": "a", "capabilities": {}, "packages": []},
-    "nothing": {},
-    "a name alone": {"name": "a"},
-    "a list": [],
-}
-
-
-@pytest.mark.parametrize("name", OF_A_PROJECT)
-def test_other_files_of_this_name_describe_a_project(name: str) -> None:
-    found, _ = select_frontends(tree({"server.json": json.dumps(OF_A_PROJECT[name])}), Options())
-    assert [frontend.name for frontend in found] == ["native"]
 
 
 @pytest.mark.parametrize("text", ["{", '{"name": "a", "packages": ' + "[" * 100_000, ""])

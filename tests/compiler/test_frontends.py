@@ -10,26 +10,31 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mcpc.frontends import FRONTENDS, build_inputs, frontends_of, select_frontends, tree_for
-from mcpc.options import Options
 from support.artifact import SOURCES
 from support.projects import tree
-from support.whole_projects import print_cases
+from support.whole_projects import print_cases, read_cases
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 GOLDEN = Path(__file__).parents[1] / "golden/frontends"
-MARKS = "from mcpc import Server\nmcp = Server('x')\n@mcp.tool\ndef a(): ...\n"
 
 
 def test_whole_projects(golden: Callable[[Path, str], None]) -> None:
     golden(GOLDEN / "native.txt", print_cases(GOLDEN / "native.cases"))
 
 
-def told(files: dict[str, str]) -> tuple[str, str, str]:
-    found, (problem,) = select_frontends(tree(files), Options())
-    assert (found, problem.code) == ((), "MCP009")
-    return problem.message, problem.span.path if problem.span else "", problem.hint
+def test_which_formats_recognise_a_project(golden: Callable[[Path, str], None]) -> None:
+    lines, said = [], {""}
+    for name, project, options in read_cases(GOLDEN / "recognised.cases"):
+        found, problems = select_frontends(project, options)
+        lines.append(f"{name}: {', '.join(frontend.name for frontend in found) or 'none'}\n")
+        for problem in problems:
+            place = problem.span.path if problem.span else "-"
+            lines.append(f"    {problem.code} {place}: {problem.message}; {problem.hint}\n")
+            lines += [] if problem.expected in said else [f"{problem.expected}\n"]
+            said.add(problem.expected)
+    golden(GOLDEN / "recognised.txt", "".join(lines))
 
 
 def test_a_file_that_one_format_owns_is_read_by_no_other() -> None:
@@ -48,28 +53,6 @@ def test_what_several_formats_say_of_a_project() -> None:
     assert build_inputs(tree({"README": ""})) == []
     with_all = [frontend.dialect for frontend in FRONTENDS if frontend.dialect]
     assert (with_all, len({*with_all})) == (["mcbox", "fastmcp", "mcp-bash", "toolbox"], 4)
-
-
-def test_a_file_with_marks_in_another_place_is_named() -> None:
-    message, path, hint = told({"src/app/deep.py": MARKS, "main.py": MARKS, "README.md": "@mcp.tool"})
-    assert path == "main.py"
-    assert "`main.py` has decorators" in message
-    assert "rename it to `server.py`" in hint
-
-
-def test_a_file_in_the_right_place_is_not_to_be_renamed() -> None:
-    code = "from mcpc import Server\nclass Own(Server): ...\nmcp = Own('x')\n@mcp.tool\ndef a(): ...\n"
-    message, path, hint = told({"server.py": code})
-    assert path == "server.py"
-    assert "not those of a `Server` that it makes" in message
-    assert "derived" in hint
-    assert "rename" not in hint
-
-
-def test_a_folder_without_marks_is_told_what_is_looked_for() -> None:
-    message, path, hint = told({"main.py": "import flask\n@app.tool\ndef a(): ...\n"})
-    assert (message, path) == ("no project found here", "")
-    assert "`mcpc new`" in hint
 
 
 def test_who_runs_a_marked_file_is_told_how_it_is_served(tmp_path: Path) -> None:
