@@ -13,29 +13,31 @@ import pytest
 
 from mcpc_runtime.handlers.invocations import ProcessResult
 from mcpc_runtime.protocol.effects import Call, Outcome, Request
-from mcpc_runtime.protocol.globs import matches
 from mcpc_runtime.systems.mcp_bash import (
     completion_contract,
+    elicitation,
+    embedded_resources,
     files,
+    policy,
     prompt_contract,
     resource_contract,
     roots,
     script_output,
 )
 from mcpc_runtime.systems.mcp_bash import contract as mcp_bash
-from mcpc_runtime.systems.mcp_bash.elicitation import encode_answer, parse_elicitation
-from mcpc_runtime.systems.mcp_bash.embedded_resources import parse_file_list
-from mcpc_runtime.systems.mcp_bash.policy import Policy
 from mcpc_runtime.systems.mcp_bash.policy_result import parse_policy_result
 from mcpc_runtime.systems.mcp_bash.providers.requests import ProviderResult
 from mcpc_runtime.systems.mcp_bash.scripts import EmbeddedFile, ScriptResult
 from mcpc_runtime.systems.mcp_bash.settings import McpBashSettings
 from support.contracts import GOLDEN, became, filled, process_result
+from support.expressions import check_expressions
+from support.needs import ROOT
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+SYSTEMS = ROOT / "tests/golden/runtime/systems"
 SCHEMA = {"type": "object", "required": ["a"], "properties": {"a": {"type": "integer"}, "b": {"type": "string"}}}
 
 
@@ -102,46 +104,21 @@ def test_invocations_and_endings(
     golden(GOLDEN / f"{name}.txt", became(name, *CONTRACTS[name], monkeypatch))
 
 
-@pytest.mark.parametrize(
-    ("params", "facts", "environment", "seconds"),
-    [
-        ({}, {}, {}, 30),
-        ({}, {}, {"MCPBASH_DEFAULT_TOOL_TIMEOUT": "7"}, 7),
-        ({}, {}, {"MCPBASH_DEFAULT_TOOL_TIMEOUT": "no"}, 30),
-        ({}, {"timeoutSecs": 5}, {"MCPBASH_DEFAULT_TOOL_TIMEOUT": "7"}, 5),
-        ({"timeoutSecs": 90}, {"timeoutSecs": 5}, {}, 90),
-        ({"timeoutSecs": "9"}, {"timeoutSecs": 5}, {}, 9),
-        ({"timeoutSecs": 0}, {"timeoutSecs": 5}, {}, 5),
-        ({"timeoutSecs": -1}, {"timeoutSecs": 5}, {}, 5),
-        ({"timeoutSecs": 1e9}, {"timeoutSecs": 5}, {}, 5),
-        ({"timeoutSecs": 90}, {"progressExtendsTimeout": True, "maxTimeoutSecs": 60}, {}, 60),
-        ({"timeoutSecs": 90}, {}, {"MCPBASH_PROGRESS_EXTENDS_TIMEOUT": "true", "MCPBASH_MAX_TIMEOUT_SECS": "20"}, 20),
-        ({"_meta": {"mcpc/timeout": 2.5}}, {"timeoutSecs": 5}, {}, 2.5),
-    ],
-)
-def test_how_long_a_call_may_take(
-    params: Any, facts: Any, environment: dict[str, str], seconds: float, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for name, value in environment.items():
-        monkeypatch.setenv(name, value)
-    assert mcp_bash.limit(call(params, **facts)) == seconds
+def test_what_its_functions_return(golden: Callable[[Path, str], None], monkeypatch: pytest.MonkeyPatch) -> None:
+    def seconds(params: Any, facts: Any, **variables: str) -> float:
+        with monkeypatch.context() as patch:
+            for name, value in variables.items():
+                patch.setenv(f"MCPBASH_{name}", value)
+            return mcp_bash.limit(call(params, **facts))
 
+    def verdict(printed: bytes, status: int = 0) -> Any:
+        completed = ProcessResult()
+        completed.printed, completed.status = printed, status
+        return parse_policy_result("t", completed)
 
-SECONDS = [("0", 0), ("9", 9), ("999999999", 999_999_999), ("1000000000", 0), ("-1", 0), ("1.5", 0), ("", 0), ("\u0665", 0),
-           (1, 1), (0, 0), (-1, 0), (True, 0), (2.0, 0), (None, 0)]  # fmt: skip
-
-
-@pytest.mark.parametrize(("value", "seconds"), SECONDS)
-def test_seconds_are_a_positive_number_or_its_digits(value: Any, seconds: int) -> None:
-    assert script_output.parse_seconds(value) == seconds
-
-
-def test_progress_gives_more_time_up_to_a_limit() -> None:
-    patient = call(timeoutSecs=5, progressExtendsTimeout=True, maxTimeoutSecs=12)
-    assert mcp_bash.extended(patient, 4.0) == 5
-    assert mcp_bash.extended(patient, 10.0) == 2
-    assert mcp_bash.extended(patient, 13.0) == 0.001
-    assert mcp_bash.extended(call(timeoutSecs=5), 4.0) is None
+    modules = mcp_bash, script_output, policy, roots, embedded_resources, elicitation
+    helpers = {"seconds": seconds, "verdict": verdict, "call": lambda **facts: call(**facts)}
+    check_expressions(golden, SYSTEMS / "mcp_bash_contract.txt", *modules, **helpers)
 
 
 class Work:
@@ -167,40 +144,6 @@ def test_why_time_was_over() -> None:
         assert found.meta == {"exitCode": 124, "stderr": "last"}
 
 
-@pytest.mark.parametrize(
-    ("listed", "usual", "built", "name", "words"),
-    [
-        ("", "", [], "x", "blocked by policy. Set"), ("", "deny", ["*"], "x", "blocked by policy. Set"),
-        ("", "allow", [], "x", ""), ("", "all", [], "x", ""), ("x, y", "", [], "y", ""), ("x y", "allow", [], "z", "not in"),
-        ("*", "", [], "z", ""), ("all", "", [], "z", ""), ("z*", "", [], "zz", "not in"), (" ", "allow", [], "x", "not in"),
-        ("", "", ["z*"], "zz", ""), ("", "", ["z*"], "y", "not in"), ("y", "", ["z*"], "zz", "not in"),
-    ],
-)  # fmt: skip
-def test_what_may_be_called(listed: str, usual: str, built: list[str], name: str, words: str) -> None:
-    refusal = Policy(listed, usual, built).refusal(name)
-    assert (words in refusal) if words else refusal == ""
-
-
-@pytest.mark.parametrize(
-    ("pattern", "name", "means"),
-    [("a*", "a", True), ("*", "", True), ("a*b", "ab", True), ("a*b", "a", False), ("ab*b", "ab", False),
-     ("a*c*b", "axcyb", True), ("a*c*b", "acb", True), ("a*cc*b", "acb", False), ("a**b", "ab", True), ("a", "ab", False)],
-)  # fmt: skip
-def test_patterns(pattern: str, name: str, means: bool) -> None:
-    assert matches(pattern, name) is means
-
-
-@pytest.mark.parametrize(
-    ("uri", "path"),
-    [
-        ("file:///a/b%20c", "/a/b c"), ("FILE://localhost/a", "/a"), ("file://other/a", ""), ("http://x/a", ""),
-        ("file:a", ""), ("file://", ""), ("file:///a%zz%4", "/a%zz%4"), ("file:///%C3%A4", "/ä"),
-    ],
-)  # fmt: skip
-def test_the_path_of_a_root(uri: str, path: str) -> None:
-    assert roots.file_uri_path(uri) == path
-
-
 def test_roots_are_what_is_there(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "real").mkdir()
     (tmp_path / "link").symlink_to(tmp_path / "real")
@@ -217,60 +160,6 @@ def test_roots_are_what_is_there(tmp_path: Path, capfd: pytest.CaptureFixture[st
     settings = McpBashSettings(Image(), {b"MCPBASH_ROOTS": f"{tmp_path}/real:/".encode()})
     assert [path for _, _, path in roots.fallback_roots(settings, "/")] == [f"{tmp_path}/real", "/"]
     assert [path for _, _, path in roots.fallback_roots(McpBashSettings(Image(), {}), str(tmp_path))] == [str(tmp_path)]
-
-
-@pytest.mark.parametrize(
-    ("data", "rows"),
-    [
-        (
-            b'["a",{"path":"b","mimeType":"m","uri":"u"},{"uri":"u"},5,null,{"path":5}]',
-            [("a", "", ""), ("b", "m", "u")],
-        ),
-        (b'{"path":"b"}', [("b", "", "")]),
-        (b"a\tm\tu\textra\n\nb\n", [("a", "m", "u"), ("b", "", "")]),
-        (b"", []),
-        (b"[broken", [("[broken", "", "")]),
-    ],
-)
-def test_files_that_are_named(data: bytes, rows: list[Any]) -> None:
-    assert parse_file_list(data) == rows
-
-
-@pytest.mark.parametrize("data", [b"", b"no", b"[]", b"{}", b'{"message":5}'])
-def test_what_is_no_question(data: bytes) -> None:
-    assert parse_elicitation(data, 1) is None
-
-
-def test_questions_and_answers() -> None:
-    asked = parse_elicitation(b'{"message":"m","schema":{"type":"object"},"mode":"form"}', 2)
-    assert asked is not None
-    assert asked["reply"] == 2
-    assert asked["ask"]["elicit-2"]["params"]["requestedSchema"] == {"type": "object"}  # type: ignore[index,call-overload]
-    url = parse_elicitation(b'{"message":"m","url":"https://x","mode":"url"}', 1)
-    assert url is not None
-    assert url["ask"]["elicit-1"]["params"] == {"mode": "url", "message": "m", "url": "https://x"}  # type: ignore[index,call-overload]
-    given = {"answers": {"elicit-1": {"action": "accept", "content": {"a": 1}, "more": 2}}}
-    assert json.loads(encode_answer(given, 1)) == {"action": "accept", "content": {"a": 1}}  # type: ignore[arg-type]
-    assert json.loads(encode_answer({"error": {"code": -32021}}, 1)) == {"action": "decline", "content": None}
-    assert json.loads(encode_answer({"error": {"code": -1}}, 1)) == {"action": "error", "content": None}
-
-
-@pytest.mark.parametrize(
-    ("printed", "status", "wanted"),
-    [
-        (b"allowed\0000\0\0\0", 0, None),
-        (b'denied\000-5\0no\0{"a":1}\0', 0, (-5, "no", {"a": 1})),
-        (b"denied\0000\0\0text\0", 0, (-32602, "Tool 't' blocked by policy", "text")),
-        (b"denied\000nonsense\0no\0\0", 0, (-32602, "no", None)),
-        (b"", 0, (-32603, "Tool 't' blocked by policy: the policy script failed", None)),
-        (b"allowed", 0, (-32603, "Tool 't' blocked by policy: the policy script failed", None)),
-        (b"allowed\0000\0\0\0", 1, (-32603, "Tool 't' blocked by policy: the policy script failed", None)),
-    ],
-)
-def test_verdicts(printed: bytes, status: int, wanted: Any) -> None:
-    completed = ProcessResult()
-    completed.printed, completed.status = printed, status
-    assert parse_policy_result("t", completed) == wanted
 
 
 def test_the_folder_of_a_call(tmp_path: Path) -> None:

@@ -17,7 +17,6 @@ import pytest
 
 from mcpc_runtime.systems.mcp_bash.providers import https_provider, ssrf_guard
 from mcpc_runtime.systems.mcp_bash.providers.file_provider import read_requested_file as read_file
-from mcpc_runtime.systems.mcp_bash.providers.registry import requested_path
 from mcpc_runtime.systems.mcp_bash.providers.requests import (
     DONE,
     INVALID,
@@ -30,7 +29,6 @@ from mcpc_runtime.systems.mcp_bash.providers.requests import (
 )
 from support.artifact import build, converse
 from support.needs import ROOT, needs
-from support.processes import until
 from support.serving import served
 
 if TYPE_CHECKING:
@@ -87,67 +85,6 @@ def text(reply: dict[str, Any]) -> str:
     (contents,) = reply["result"]["contents"]
     found: str = contents["text"]
     return found
-
-
-class Talk:
-    """A conversation that goes on, over pipes."""
-
-    def __init__(self, server: Path, **variables: str) -> None:
-        self.process = subprocess.Popen(
-            [server], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env={**PLAIN, **variables}
-        )
-        self.lines: list[dict[str, Any]] = []
-        self.listening = threading.Thread(target=self._listen, daemon=True)
-        self.listening.start()
-
-    def _listen(self) -> None:
-        assert self.process.stdout is not None
-        for line in self.process.stdout:
-            self.lines.append(json.loads(line))
-
-    def say(self, line: str) -> None:
-        assert self.process.stdin is not None
-        self.process.stdin.write(line.encode() + b"\n")
-        self.process.stdin.flush()
-
-    def ask(self, number: int, method: str, **params: Any) -> dict[str, Any]:
-        self.say(request(number, method, **params))
-        until(lambda: [line for line in self.lines if line.get("id") == number])
-        return next(line for line in self.lines if line.get("id") == number)
-
-    def updates(self) -> list[str]:
-        return [line["params"]["uri"] for line in self.lines if line.get("method") == "notifications/resources/updated"]
-
-    def __enter__(self) -> Talk:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        assert self.process.stdin is not None and self.process.stdout is not None
-        self.process.stdin.close()
-        self.listening.join(20)
-        self.process.stdout.close()
-        assert self.process.wait(20) == 0
-
-
-@pytest.mark.parametrize(
-    ("uri", "path"),
-    [
-        ("file://./resources/a", "/home/p/resources/a"),
-        ("file:///etc/passwd", "/etc/passwd"),
-        ("file:///a/./b//c", "/a/b/c"),
-        ("file:///a%20b", "/a b"),
-        ("file:///a/../b", None),
-        ("file:///a/%2e%2e/b", None),
-        ("file:///a%2fb", None),
-        ("file:///a%00b", None),
-        ("file:///a\\b", None),
-        ("file:///%ff", None),
-        ("file:///", None),
-        ("file:", None),
-    ],
-)
-def test_the_path_of_a_uri(uri: str, path: str | None) -> None:
-    assert requested_path(uri, "/home/p") == path
 
 
 def test_files_below_their_folders(tmp_path: Path) -> None:

@@ -26,9 +26,15 @@ from mcpc_runtime.systems.mcp_bash.providers.requests import (
     ProviderResult,
     ProviderScript,
 )
+from support.expressions import check_expressions
+from support.needs import ROOT
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
+
+GOLDEN = ROOT / "tests/golden/runtime/systems/mcp_bash_providers.txt"
+SETTINGS = ["in_dialect", "seconds", "most_seconds", "extends", "output_bytes", "error_bytes", "tail_bytes", "payload"]
 
 
 @pytest.fixture
@@ -46,65 +52,54 @@ def image(tmp_path: Path, environ: dict[bytes, bytes], monkeypatch: pytest.Monke
     return HashedImage({"mcp_bash": {"providers": ["own", "echo2"], "allow": ["a*"]}})
 
 
-@pytest.mark.parametrize(
-    ("uri", "provider"),
-    [
-        ("file:///x", "file"), ("HTTPS://x", "https"), ("git+https://x", "git"), ("git://x", "git"), ("echo://x", "echo"),
-        ("own://x", "own"), ("Own:x", "own"), ("ftp://x", ""), ("x", ""), ("", ""),
-    ],
-)  # fmt: skip
-def test_the_scheme_selects_the_provider(image: Any, uri: str, provider: str) -> None:
-    assert registry.provider_of(image, uri) == provider
-
-
-REQUESTS: list[tuple[str, str, dict[str, str], Any]] = [
-    ("none", "none://x", {}, (FAILED, b"", "Unsupported resource provider")),
-    ("echo", "echo://a%20b", {}, (0, b"a b", "")),
-    ("echo", "ECHO://", {}, (0, b"", "")),
-    ("echo", "echo:x", {}, (INVALID, b"", "echo provider requires echo://TEXT")),
-    ("echo", "other://x", {}, (INVALID, b"", "echo provider requires echo://TEXT")),
-    ("echo", "echo://%ff", {}, (INVALID, b"", "the percent-escapes of the URI are not UTF-8")),
-    ("file", "file:///a/../b", {}, (requests.OUTSIDE, b"", "file:///a/../b leads out of its folder")),
-    ("git", "git+https://h/r", {}, (INVALID, b"", registry.GIT_DISABLED)),
-    ("git", "git+https://h/r", {"MCPBASH_ENABLE_GIT_PROVIDER": "1"}, (INVALID, b"", registry.GIT_DISABLED)),
-    ("git", "git+https://h/r", {"MCPBASH_ENABLE_GIT_PROVIDER": "true"},
-     (INVALID, b"", "MCPBASH_GIT_ALLOW_HOSTS does not allow any hosts")),
-    ("https", "https://h", {}, (INVALID, b"", "MCPBASH_HTTPS_ALLOW_HOSTS does not allow any hosts")),
-    ("https", "https://h", {"MCPBASH_HTTPS_ALLOW_ALL": "no"},
-     (INVALID, b"", "MCPBASH_HTTPS_ALLOW_HOSTS does not allow any hosts")),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("provider", "uri", "variables", "expected"), REQUESTS)
-def test_what_is_answered_without_a_provider(
-    image: Any, environ: dict[bytes, bytes], provider: str, uri: str, variables: dict[str, str], expected: Any
+def test_what_its_functions_return(
+    image: Any, environ: dict[bytes, bytes], golden: Callable[[Path, str], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    environ.update({name.encode(): value.encode() for name, value in variables.items()})
-    result = registry.build_provider_request(image, provider, uri)
-    assert isinstance(result, ProviderResult)
-    assert (result.status, result.data, result.message) == expected
+    def request(provider: str, uri: str, variables: dict[str, str]) -> Any:
+        given = {f"MCPBASH_{name}".encode(): value.encode() for name, value in variables.items()}
+        with monkeypatch.context() as patch:
+            patch.setattr(settings.system, "environ", {**environ, **given})
+            return registry.build_provider_request(image, provider, uri)
+
+    def answered(provider: str, uri: str, **variables: str) -> Any:
+        result = request(provider, uri, variables)
+        assert isinstance(result, ProviderResult)
+        return result.status, result.data, result.message
+
+    def page(**variables: str) -> Any:
+        made = request("https", "https://a/b", variables)
+        assert isinstance(made, HttpsRequest)
+        return made.uri, made.seconds, made.most, made.everywhere, sorted(made.allowed), sorted(made.denied), made.agent
+
+    def body(*pieces: bytes, **more: Any) -> Any:
+        response: Any = Response(*pieces, **more)
+        result = https_provider.read_response(HttpsRequest("https://x", 1, 4), response)
+        return result.status, result.data, result.message, result.mime
+
+    def configured(**variables: str) -> dict[str, Any]:
+        given = {f"MCPBASH_{name}".encode(): value.encode() for name, value in variables.items()}
+        found = settings.McpBashSettings(SimpleNamespace(index={"mcp_bash": {"dialect": "mcp-bash"}}), given)  # type: ignore[arg-type]
+        return {name: getattr(found, name) for name in SETTINGS}
+
+    def number(text: str) -> tuple[int, int]:
+        environ[b"N"] = text.encode()
+        made = settings.McpBashSettings(SimpleNamespace(index={"mcp_bash": {}}), environ)  # type: ignore[arg-type]
+        return made.number("N", 3), provider_environment.variable_number("N", 3, 10)
+
+    names = {
+        "image": image,
+        "answered": answered,
+        "page": page,
+        "body": body,
+        "configured": configured,
+        "number": number,
+    }
+    check_expressions(golden, GOLDEN, registry, file_provider, ssrf_guard, **names)
 
 
-@pytest.mark.parametrize(
-    ("variables", "expected"),
-    [
-        ({"HTTPS_ALLOW_ALL": "yes"}, (15, 10 << 20, True, [], [], "")),
-        ({"HTTPS_ALLOW_HOSTS": "B.c, [::1]", "HTTPS_ALLOW_ALL": "true", "HTTPS_DENY_HOSTS": "x"},
-         (15, 10 << 20, False, ["::1", "b.c"], ["x"], "")),
-        ({"HTTPS_ALLOW_HOSTS": "a", "HTTPS_TIMEOUT": "61", "HTTPS_MAX_BYTES": "20971521", "HTTPS_USER_AGENT": "me"},
-         (60, 20 << 20, False, ["a"], [], "me")),
-        ({"HTTPS_ALLOW_HOSTS": "a", "HTTPS_TIMEOUT": "0", "HTTPS_MAX_BYTES": "7"}, (15, 7, False, ["a"], [], "")),
-        ({"HTTPS_ALLOW_HOSTS": "a", "HTTPS_TIMEOUT": "-1", "HTTPS_MAX_BYTES": "x"}, (15, 10 << 20, False, ["a"], [], "")),
-    ],
-)  # fmt: skip
-def test_a_page_is_requested_within_limits(
-    image: Any, environ: dict[bytes, bytes], variables: dict[str, str], expected: Any
-) -> None:
-    environ.update({f"MCPBASH_{name}".encode(): value.encode() for name, value in variables.items()})
-    made = registry.build_provider_request(image, "https", "https://a/b")
-    assert isinstance(made, HttpsRequest)
-    hosts = sorted(made.allowed), sorted(made.denied)
-    assert (made.uri, made.seconds, made.most, made.everywhere, *hosts, made.agent) == ("https://a/b", *expected)
+def test_a_payload_is_short_up_to_its_limit() -> None:
+    made = settings.McpBashSettings(SimpleNamespace(index={"mcp_bash": {}}), {})  # type: ignore[arg-type]
+    assert [environment.is_short(made, b"x" * size) for size in (65_536, 65_537)] == [True, False]
 
 
 def test_a_repository_is_requested_by_a_script(image: Any, environ: dict[bytes, bytes], tmp_path: Path) -> None:
@@ -194,21 +189,6 @@ class HashedImage:
         return name if name in self.tools else None
 
 
-@pytest.mark.parametrize(
-    ("path", "root", "rest"),
-    [
-        ("/a/b", "/a", "b"),
-        ("/a/b", "/a/", "b"),
-        ("/a", "/a/", ""),
-        ("/ab", "/a", None),
-        ("/b", "/", "b"),
-        ("/a", "/a/b", None),
-    ],
-)
-def test_a_path_below_a_folder(path: str, root: str, rest: str | None) -> None:
-    assert file_provider.path_below(path, root) == rest
-
-
 @pytest.mark.parametrize(("most", "status"), [(5, 0), (4, TOO_LARGE), (0, TOO_LARGE)])
 def test_a_file_is_read_up_to_its_limit(tmp_path: Path, most: int, status: int) -> None:
     (tmp_path / "a").write_bytes(b"12345")
@@ -229,23 +209,6 @@ def test_a_file_that_cannot_be_read_fails(tmp_path: Path, monkeypatch: pytest.Mo
         patch.setattr(file_provider.system, "read", fail)
         result = file_provider.read_requested_file(FileRequest(f"{tmp_path}/a", (str(tmp_path),), 9))
     assert (result.status, result.message, os.listdir("/dev/fd")) == (FAILED, "a: no", before)
-
-
-@pytest.mark.parametrize(
-    ("uri", "authority"),
-    [
-        ("https://H.x", ("h.x", 443)), ("https://h:8443/x", ("h", 8443)), ("https://[::1]:1", ("::1", 1)),
-        ("https://u@h", "password"), ("https://h:x", "host"), ("https://", "host"), ("https://a%41", "host"),
-        ("https://é", "host"), ("https:///x", "host"), ("https://a b", "host"),
-    ],
-)  # fmt: skip
-def test_the_authority_of_a_uri(uri: str, authority: Any) -> None:
-    if isinstance(authority, tuple):
-        assert ssrf_guard.parse_authority(uri) == authority
-        return
-    with pytest.raises(ssrf_guard.AddressRefusedError, match=authority) as refused:
-        ssrf_guard.parse_authority(uri)
-    assert refused.value.status == INVALID
 
 
 def test_a_host_is_resolved_once_and_all_its_addresses_are_public(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -299,26 +262,6 @@ class Headers(dict[str, str]):
 
     def get_content_type(self) -> str:
         return self.get("Content-Type", "text/plain").partition(";")[0]
-
-
-@pytest.mark.parametrize(
-    ("response", "expected"),
-    [
-        (Response(b"ab", b"cd", mime="a/b;x=1"), (0, b"abcd", "", "a/b")),
-        (Response(b"abcd", length=4), (0, b"abcd", "", "")),
-        (Response(b"", status=299), (0, b"", "", "")),
-        (Response(status=199), (UNREACHABLE, b"", "HTTP status 199", "")),
-        (Response(status=300), (UNREACHABLE, b"", "HTTP status 300: redirects are not followed", "")),
-        (Response(status=399), (UNREACHABLE, b"", "HTTP status 399: redirects are not followed", "")),
-        (Response(status=400), (UNREACHABLE, b"", "HTTP status 400", "")),
-        (Response(b"abcde"), (TOO_LARGE, b"", "Resource content exceeds 4 bytes", "")),
-        (Response(length=5), (TOO_LARGE, b"", "Resource content exceeds 4 bytes", "")),
-        (Response(b"abc", length=4), (UNREACHABLE, b"", "the response ended early", "")),
-    ],
-)
-def test_a_page_is_the_body_of_a_successful_response(response: Any, expected: Any) -> None:
-    result = https_provider.read_response(HttpsRequest("https://x", 1, 4), response)
-    assert (result.status, result.data, result.message, result.mime) == expected
 
 
 class Runner:
@@ -532,37 +475,3 @@ def test_a_token_that_is_too_short_ends_the_server(
         with pytest.raises(SystemExit) as left:
             guarded(environ)
         assert (left.value.code, lines) == (2, [remote_token.TOO_SHORT])
-
-
-@pytest.mark.parametrize(
-    ("text", "number"),
-    [("", 3), ("0", 0), ("12", 12), ("9" * 15, int("9" * 15)), ("9" * 16, 3), ("-1", 3), ("\u0665", 3)],
-)
-def test_a_number_in_a_variable(environ: dict[bytes, bytes], text: str, number: int) -> None:
-    image: Any = SimpleNamespace(index={"mcp_bash": {}})
-    made = settings.McpBashSettings(image, {b"N": text.encode()})
-    environ[b"N"] = text.encode()
-    assert (made.number("N", 3), provider_environment.variable_number("N", 3, 10)) == (number, min(number, 10))
-
-
-def test_settings_have_defaults() -> None:
-    image: Any = SimpleNamespace(index={"mcp_bash": {"dialect": "mcp-bash"}})
-    names = ("in_dialect", "seconds", "most_seconds", "extends", "output_bytes", "error_bytes", "tail_bytes", "payload")
-
-    def made(**variables: str) -> list[Any]:
-        environ = {f"MCPBASH_{name}".encode(): value.encode() for name, value in variables.items()}
-        found = settings.McpBashSettings(image, environ)
-        return [getattr(found, name) for name in names]
-
-    assert made() == [True, 30, 600, False, 10_485_760, 10_485_760, 4096, 65_536]
-    zero = dict.fromkeys(
-        ("DEFAULT_TOOL_TIMEOUT", "MAX_TIMEOUT_SECS", "MAX_TOOL_OUTPUT_SIZE", "MAX_TOOL_STDERR_SIZE"), "0"
-    )
-    assert made(**zero) == [True, 30, 600, False, 0, 0, 4096, 65_536]
-    some = {"PROGRESS_EXTENDS_TIMEOUT": "ON", "MAX_TOOL_STDERR_SIZE": "5", "TOOL_STDERR_TAIL_LIMIT": "6"}
-    assert made(**some, ENV_PAYLOAD_THRESHOLD="7") == [True, 30, 600, True, 10_485_760, 5, 6, 7]
-    assert made(TOOL_STDERR_CAPTURE="off")[6] == 0
-    assert [environment.is_short(settings.McpBashSettings(image, {}), b"x" * size) for size in (65_536, 65_537)] == [
-        True,
-        False,
-    ]
