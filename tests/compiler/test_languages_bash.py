@@ -194,86 +194,16 @@ def test_the_later_of_two_counts() -> None:
     assert file.position(read_library(file)[0].functions["a"].span.start) == (2, 1)
 
 
-def test_a_quoted_name_is_no_function() -> None:
-    assert dict(read_library(source("'a'() { :; }\n$b() { :; }\n\"c\"() { :; }\n"))[0].functions) == {}
-
-
-@pytest.mark.parametrize(
-    "command",
-    [
-        "export -f a",
-        "export -f b a",
-        "export -f -- a",
-        'export -f "a"',
-        "declare -fx a",
-        "typeset -f -x a",
-        "x; export -f a # b",
-        "if x; then export -f a; fi",
-    ],
-)
-def test_exported(command: str) -> None:
-    assert read_library(source(f"a() {{ :; }}\n{command}\n"))[0].functions["a"].exported
-
-
-@pytest.mark.parametrize(
-    "command",
-    [
-        "export a",
-        "export -fn a",
-        "declare -f a",
-        "declare -x a",
-        "f() { export -f a; }",
-        "(export -f a)",
-        "# export -f a",
-        "echo export -f a",
-    ],
-)
-def test_not_exported(command: str) -> None:
-    assert not read_library(source(f"a() {{ :; }}\n{command}\n"))[0].functions["a"].exported
-
-
-SYNTAX: dict[str, tuple[str | bytes, int, str, str]] = {
-    "stray word": ("a; fi\n", 1, "fi", "`fi`"),
-    "stray brace": ("f() {\n  if x; then\n}\n", 3, "}", "`}`"),
-    "end of line": ("for\n", 1, "for", ""),
-    "after unicode": ("größe 😀 )\n", 1, ")", "`)`"),
-    "after a wrong byte": (b"\xff )\n", 1, ")", "`)`"),
-    "token twice": ("x; } ; }\n", 1, "x; } ; }", "`}`"),
-    "quote": ('x\necho "abc\ndef\n', 2, '"', '`"`'),
-    "single quote": ("x\necho 'abc\n", 2, "'", "`'`"),
-    "windows too": ("f() {\r\n  if\r\n}\r\n", 3, "}", "`}`"),
-}
-
-
-@pytest.mark.parametrize("case", SYNTAX)
-def test_syntax_errors(case: str) -> None:
+def test_all_that_is_read(golden: Callable[[Path, str], None]) -> None:
+    """What is wrong, with its line and text; functions, `x` before those that are exported; `place` if a file asks for it."""
     needs("bash")
-    text, line, covered, named = SYNTAX[case]
-    assert problems(text, "MCP204") == [("MCP204", line, covered)]
-    (problem,) = (problem for problem in read_library(source(text))[1] if problem.code == "MCP204")
-    assert problem.severity is Severity.ERROR
-    assert named in problem.message
-
-
-def test_what_is_not_known_is_passed_on() -> None:
-    needs("bash")
-    problem, *_ = read_library(source("[[ a b c ]]\n"))[1]
-    assert problem.code == "MCP204"
-    assert "'" not in problem.message
-
-
-def test_extended_patterns_are_read_when_switched_on() -> None:
-    needs("bash")
-    assert read_library(source("shopt -s nullglob extglob\nf() { rm !(a|b); }\n"))[1] == ()
-    assert problems("f() { rm !(a|b); }\n") == [("MCP204", 1, "f() { rm !(a|b); }")]
-
-
-def test_a_null_byte() -> None:
-    assert problems(b"f() { :; }\n\0\0g() { :; }\n", "MCP204") == [("MCP204", 2, "\0")]
-
-
-def test_a_byte_order_mark_is_left_to_others() -> None:
-    assert problems(b"\xef\xbb\xbff() { :; }\n") == []
+    lines = []
+    for text in json.loads((FOLDER / "read.json").read_text("utf-8")):
+        module, _ = read_library(Source("tools.bash", text.encode(), 0o644))
+        named = [f"{'x ' * function.exported}{name}" for name, function in module.functions.items()]
+        lines.append(f"{json.dumps(text)} {'place ' * module.asks_place}{json.dumps(named, ensure_ascii=False)}\n")
+        lines += (f"    {code} {line} {covered!r}\n" for code, line, covered in problems(text))
+    golden(FOLDER / "read.txt", "".join(lines))
 
 
 def test_nothing_is_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -352,116 +282,6 @@ def test_a_bash_that_never_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 def test_a_bash_that_breaks_down(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     fake_bash(tmp_path, monkeypatch, "#!/bin/sh\nkill -9 $$\n")
     assert the_problem("f() { :; }\n").code == "MCP204"
-
-
-WINDOWS = {
-    "one": ("a\r\n", 1, "1 line ends"),
-    "second line": ("a\nb\r\nc\r\n", 2, "2 lines end"),
-    "in a heredoc": ("cat <<E\nx\r\nE\n", 2, "1 line ends"),
-}
-
-
-@pytest.mark.parametrize("case", WINDOWS)
-def test_windows_line_endings(case: str) -> None:
-    text, line, message = WINDOWS[case]
-    assert problems(text) == [("MCP501", line, "\r\n")]
-    assert the_problem(text).message.startswith(message)
-
-
-def test_a_lone_carriage_return_is_a_letter() -> None:
-    assert problems("f() { echo a\rb; }\n") == []
-    assert names("f\r() { :; }") == ["f\r"]
-
-
-LOOKS_FOR_ITSELF = [
-    'D=$(dirname "${BASH_SOURCE[0]}")',
-    'source "${BASH_SOURCE%/*}/lib.bash"',
-    "f() { cd $(dirname $BASH_SOURCE); }",
-    "x=${#BASH_SOURCE[@]}",
-    'D=$(cd "$(dirname "$0")" && pwd)',
-    'D=$(dirname -- "${0}")',
-    'D=$(readlink -f "$0")',
-    'D=$(realpath "$0")',
-    'D="${0%/*}"',
-    "cat <<E\n${BASH_SOURCE[0]}\nE",
-]
-
-
-@pytest.mark.parametrize("text", LOOKS_FOR_ITSELF)
-def test_a_library_that_looks_for_files_beside_it(text: str) -> None:
-    """By BASH_SOURCE it finds them, for they are unpacked; `$0` is no place."""
-    asks = "BASH_SOURCE" in text
-    assert read_library(Source("tools.bash", text.encode(), 0o644))[0].asks_place is asks
-    assert [code for code, _, _ in problems(text)] == ([] if asks else ["MCP211"])
-    assert asks or the_problem(text).severity is Severity.WARNING
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        '# "${BASH_SOURCE[0]}"',
-        "echo '${BASH_SOURCE[0]} $(dirname \"$0\")'",
-        "cat <<'E'\n${BASH_SOURCE[0]}\nE",
-        'echo "usage: ${0##*/} $0"',
-        'basename "$0"',
-        "dirname $1; echo $0",
-        "MY_BASH_SOURCES=1; echo $MY_BASH_SOURCES $BASH_SOURCES",
-        'if [[ "${BASH_SOURCE[0]}" == "${0}" ]]; then main "$@"; fi',
-        '[ "$0" = "$BASH_SOURCE" ] && main',
-        "[[ $0 != ${BASH_SOURCE[0]} ]] || main",
-    ],
-)
-def test_a_library_that_does_not(text: str) -> None:
-    assert problems(text) == []
-    assert not read_library(Source("tools.bash", text.encode(), 0o644))[0].asks_place
-
-
-def test_each_line_is_reported_once() -> None:
-    assert problems('a=${0%/*} b=${0%/*}\nc="$(dirname "$0")"\n') == [
-        ("MCP211", 1, "${0%"),
-        ("MCP211", 2, 'dirname "$0'),
-    ]
-
-
-@pytest.mark.parametrize(
-    ("text", "covered"),
-    [
-        ("exit", "exit"),
-        ("exit 1\n", "exit"),
-        ("x || exit 1", "exit"),
-        ("if x; then\n exit\nfi", "exit"),
-        ("{ exit; }", "exit"),
-        ("case x in y) exit;; esac", "exit"),
-        ("x=1 exit", "exit"),
-        ("exec cmd", "exec"),
-        ("exec -a name cmd >file", "exec"),
-    ],
-)
-def test_a_library_that_ends_the_shell(text: str, covered: str) -> None:
-    assert [found[::2] for found in problems(text)] == [("MCP212", covered)]
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "f() { exit 1; exec x; }",
-        "(exit 1)",
-        "x=$(exit 1)",
-        "x=`exit 1`",
-        "exec 3>&1",
-        "exec >file 2>&1 {fd}<file",
-        "echo exit",
-        "trap 'exit 1' INT",
-        "return 0",
-        "# exit",
-        "exit() { :; }",
-        "case exit in exit) ;; esac",
-        "x=(exit)",
-        "cat <<E\nexit\nE",
-    ],
-)
-def test_a_library_that_does_not_end_the_shell(text: str) -> None:
-    assert problems(text) == []
 
 
 PIECES = (
