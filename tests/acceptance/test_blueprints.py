@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 from support import posts
-from support.artifact import build, carried, converse, mcpc
+from support.artifact import build, converse, mcpc
 from support.files import write_files
 from support.serving import served
 from support.stdio import conversation, initialization, numbered
@@ -25,89 +26,16 @@ if TYPE_CHECKING:
     from support.serving import Served
 
 GUIDE = "# guide\nline, and no more: ü\n\n"
-LISTS = ("tools", "resources", "prompts", "custom_tools", "custom_resources", "custom_prompts")
 LINK = {"type": "resource_link", "uri": "https://docs.example/", "name": "TL", "description": "x"}
-HELLO = {"role": "user", "content": {"type": "text", "text": "hello"}}
-FIRST = {
-    "tools": [
-        {
-            "id": "mixed",
-            "title": "Unit Test",
-            "description": "d",
-            "content": [
-                {"type": "text", "text": "Follow these:"},
-                {"type": "file", "path": "docs/guide.md"},
-                LINK,
-            ],
-        },
-        {"id": "empty", "title": "t", "description": "d", "content": []},
-        {
-            "id": "data",
-            "title": "t",
-            "description": "d",
-            "content": [{"type": "text", "text": '{"a": "\\u0000 \u2028 %b {name}"}'}],
-        },
-    ],
-    "resources": [
-        {
-            "id": "r1",
-            "title": "R",
-            "description": "rd",
-            "uri": "docs://r1",
-            "mimeType": "text/markdown",
-            "content": [
-                {"type": "text", "text": "T"},
-                {"type": "file", "path": "docs/guide.md"},
-                {"type": "uri", "uri": "https://x.example/"},
-            ],
-        },
-    ],
-    "prompts": [
-        {"id": "p1", "title": "P", "description": "pd", "messages": [HELLO]},
-    ],
-}
-SECOND = {
-    "tools": [{"id": "b_tool", "title": "B", "description": "bd", "content": [{"type": "text", "text": "b"}]}],
-    "custom_tools": ["relay"],
-}
-SERVERS = [
-    {"name": "s1", "path": "one", "features": ["f/a.json"]},
-    {"name": "s2", "path": "two", "features": ["f/b.json"]},
-]
-RELAY = '''from mcpc import Context, tool
-
-
-@tool(name="relay")
-def hand_on(name: str, context: Context) -> str:
-    """Call another tool, and say what it said."""
-    return repr(context.call_tool(name))
-'''
+PROJECT = Path(__file__).parent / "blueprints"
 ALL = {"mixed", "empty", "data", "b_tool", "relay"}
-
-
-def feature(said: dict[str, object]) -> dict[str, object]:
-    """A feature file with all six lists."""
-    return {**{key: [] for key in LISTS}, **said}
-
-
-def knowledge_base(folder: Path) -> Path:
-    """The knowledge base that most cases are about."""
-    files: dict[str, object] = {
-        "servers.json": SERVERS,
-        "f/a.json": feature(FIRST),
-        "f/b.json": feature(SECOND),
-        "docs/guide.md": GUIDE,
-        "custom/relay.py": RELAY,
-    }
-    return write_files(folder, files)
 
 
 @pytest.fixture(scope="session")
 def servers(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     folder = tmp_path_factory.mktemp("blueprints")
-    project = knowledge_base(folder / "kb")
-    made = {name: build(project, folder / f"{name}.pyz", "--dialect", name) for name in ("mcp", "blueprints")}
-    return {**made, "http": build(project, folder / "http.pyz", "--http"), "project": project}
+    made = {name: build(PROJECT, folder / f"{name}.pyz", "--dialect", name) for name in ("mcp", "blueprints")}
+    return {**made, "http": build(PROJECT, folder / "http.pyz", "--http")}
 
 
 @pytest.fixture
@@ -283,22 +211,6 @@ def test_case_14_the_shipped_knowledge_base(tmp_path: Path) -> None:
     assert len(result(ask(server, ("tools/list", None))[0])["tools"]) == 3
 
 
-def test_only_such_servers_carry_what_answers_for_them(servers: dict[str, Path], tmp_path: Path) -> None:
-    own = {"mcpc_runtime/handlers/static/contract.py", "mcpc_runtime/protocol/static_results.py"}
-    assert own <= set(carried(servers["mcp"]))
-    assert "mcpc_runtime/http/virtual_servers.py" in carried(servers["http"])
-    other = write_files(
-        tmp_path / "p",
-        {
-            "server.json": {"serverInfo": {"name": "n", "version": "1"}},
-            "tools.py": NATIVE,
-            "helpers/words.py": "WORD = 1",
-        },
-    )
-    names = set(carried(build(other, tmp_path / "o.pyz", "--http")))
-    assert not names & {*own, "mcpc_runtime/http/virtual_servers.py"}
-
-
 NATIVE = '''from helpers.words import WORD
 from mcpc import tool
 
@@ -316,7 +228,7 @@ def test_with_our_own_format_in_one_project(tmp_path: Path) -> None:
         "tools.py": NATIVE,
         "helpers/words.py": 'WORD = "word"\n',
     }
-    project = write_files(knowledge_base(tmp_path / "p"), files)
+    project = write_files(shutil.copytree(PROJECT, tmp_path / "p"), files)
     server = build(project, tmp_path / "s.pyz")
     listed, said, known = ask(
         server, ("tools/list", None), ("tools/call", {"name": "say"}), ("tools/call", {"name": "b_tool"})

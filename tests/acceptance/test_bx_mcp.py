@@ -131,22 +131,6 @@ def bearer(token: str) -> tuple[str, str]:
     return "-H", f"Authorization: Bearer {token}"
 
 
-def test_case_1_the_list_of_tools(opened: Curl) -> None:
-    answer = opened.ask("tools/list")
-    assert answer["id"] == "1"
-    assert answer["jsonrpc"] == "2.0"
-    tools = {tool["name"]: tool for tool in answer["result"]["tools"]}
-    assert list(tools) == ["runtime_get_info", "runtime_echo", "cache_clear", "numbers"]
-    assert all(tool.keys() == {"name", "description", "inputSchema"} for tool in tools.values())
-    assert tools["runtime_echo"]["inputSchema"]["required"] == ["text"]
-    assert tools["runtime_get_info"]["description"] == "Facts about the runtime"
-    assert tools["numbers"] == {
-        "name": "numbers",
-        "description": "",
-        "inputSchema": {"type": "object", "properties": {}, "required": [], "additionalProperties": False},
-    }
-
-
 def test_case_2_an_object_is_json_in_a_text(opened: Curl) -> None:
     body = json.dumps({"jsonrpc": "2.0", "method": "tools/call", "params": {"name": "runtime_get_info"}, "id": "1"})
     answer = opened.run("-X", "POST", "-H", "Content-Type: application/json", "-d", body)
@@ -156,14 +140,6 @@ def test_case_2_an_object_is_json_in_a_text(opened: Curl) -> None:
     assert json.loads(answer)["result"].keys() == {"content"}
     listed = opened.ask("tools/call", {"name": "numbers"})["result"]["content"]
     assert [json.loads(block["text"]) for block in listed] == [[1, 2.5, None, True]]
-
-
-def test_case_4_args_are_arguments(opened: Curl) -> None:
-    for key in ("args", "arguments"):
-        answer = opened.ask("tools/call", {"name": "runtime_echo", key: {"text": key}})
-        assert answer["result"]["content"][0]["text"] == key
-    prompt = opened.ask("prompts/get", {"name": "chat", "args": {"topic": "t"}})
-    assert prompt["result"]["messages"][0]["content"]["text"] == "t"
 
 
 def test_case_5_a_tool_that_raises(opened: Curl) -> None:
@@ -185,25 +161,6 @@ def test_case_10_a_token_is_wanted(closed: Curl, opened: Curl) -> None:
         status, _, body = closed.whole(*listing, *words)
         assert (status, len(json.loads(body)["result"]["tools"])) == (200, 4)
     assert opened.whole(*listing)[0] == 200
-
-
-def test_case_11_prompts(opened: Curl) -> None:
-    listed = opened.ask("prompts/list")["result"]["prompts"]
-    assert [prompt["name"] for prompt in listed] == ["full_system_audit", "chat"]
-    assert [(one["name"], one["required"]) for one in listed[1]["arguments"]] == [("topic", True)]
-    assert [(one["name"], one["required"]) for one in listed[0]["arguments"]] == [("depth", False)]
-    got = opened.ask("prompts/get", {"name": "full_system_audit", "arguments": {}})["result"]
-    assert got["messages"] == [{"role": "user", "content": {"type": "text", "text": "Audit the system, depth 1."}}]
-    assert got["description"] == "A look at everything"
-    deeper = opened.ask("prompts/get", {"name": "full_system_audit", "arguments": {"depth": 3}})["result"]
-    assert deeper["messages"][0]["content"]["text"] == "Audit the system, depth 3."
-    several = opened.ask("prompts/get", {"name": "chat", "arguments": {"topic": "t"}})["result"]["messages"]
-    assert [(one["role"], one["content"]["text"]) for one in several] == [
-        ("user", "t"),
-        ("assistant", "Yes?"),
-        ("user", "Go on."),
-    ]
-    assert opened.ask("prompts/get", {"name": "none"})["error"]["code"] == -32001
 
 
 def test_case_12_resources(opened: Curl) -> None:
@@ -228,14 +185,6 @@ def test_case_14_the_preflight_of_a_page(closed: Curl) -> None:
         status, headers, body = closed.whole("-X", "OPTIONS", "-H", f"Origin: {origin}")
         assert (status, json.loads(body)["error"]["code"]) == (403, -32600)
         assert "access-control-allow-origin" not in headers
-
-
-def test_case_16_no_handshake_and_one_event(opened: Curl) -> None:
-    assert opened.ask("ping")["result"] == {}
-    body = '{"jsonrpc":"2.0","method":"ping","id":1}'
-    status, headers, text = opened.whole("-X", "POST", "-H", "Accept: application/json, text/event-stream", "-d", body)
-    assert (status, headers["content-type"]) == (200, "text/event-stream")
-    assert text == 'event: message\ndata: {"jsonrpc":"2.0","id":1,"result":{}}\n\n'
 
 
 def test_case_17_a_token_for_some_tools(closed: Curl) -> None:

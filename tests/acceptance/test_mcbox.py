@@ -127,24 +127,6 @@ def test_case_13_prompts(exact: Path) -> None:
     assert error(prompt(exact, "failing")) == (-32603, "Internal error: prompt execution failed: why")
 
 
-@pytest.mark.slow
-def test_case_15_pages(servers: dict[str, Path], tmp_path: Path) -> None:
-    paged = tmp_path / "paged.pyz"
-    for dialect in ("mcp", "mcbox"):
-        done = mcpc("build", PROJECT, "-o", paged, "--dialect", dialect, environment={"MCBOX_TOOLS_PAGE_SIZE": "1"})
-        assert done.returncode == 0, done.stderr
-        first = ask(paged, ("tools/list", {}))[0]["result"]
-        assert [tool["name"] for tool in first["tools"]] == ["smoketest"]
-        names, cursor = [], first["nextCursor"]
-        while cursor:
-            page = ask(paged, ("tools/list", {"cursor": cursor}))[0]["result"]
-            names += [tool["name"] for tool in page["tools"]]
-            cursor = page.get("nextCursor")
-        assert names == [tool["name"] for tool in json.loads((PROJECT / "tools.json").read_text())["tools"]][1:]
-        unknown = ask(paged, ("tools/list", {"cursor": "not-valid-base64!!!"}))[0]
-        assert unknown["error"]["code"] == -32602 if dialect == "mcp" else unknown["result"] == first
-
-
 def test_case_16_another_prefix(tmp_path: Path) -> None:
     needs("bash")
     project = tmp_path / "project"

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from mcpc import cache
-from mcpc.frontends.mcp_bash.reading import path_inside, without_suffix
+from mcpc.frontends.mcp_bash.reading import path_inside
 from mcpc.frontends.mcp_bash.sdk import sdk_files
 from mcpc.options import Options
 from support.artifact import mcpc
@@ -118,29 +117,6 @@ def test_filters_in_python_are_left_out_with_the_library() -> None:
     assert not [one.path for one in sound(files).beside if one.path.startswith(".mcpc/mcp-bash/lib/python/")]
 
 
-@pytest.mark.parametrize(
-    ("path", "data", "mode", "is_tool"),
-    [
-        ("tools/a/run.sh", "echo", 0o644, True),
-        ("tools/a/run.bash", "echo", 0o644, True),
-        ("tools/a/b/c/run.py", "#!/usr/bin/python3\n", 0o644, True),
-        ("tools/a/run", "x", 0o755, True),
-        ("tools/a/run", "x", 0o644, False),
-        ("tools/a/smoke.sh", SH, 0o755, False),
-        ("tools/a/.hidden.sh", SH, 0o755, False),
-        ("tools/a/ui/index.html", "<p>", 0o644, False),
-        ("tools/a/run.meta.json", "{}", 0o755, False),
-        ("tool/a/run.sh", SH, 0o755, False),
-    ],
-)
-def test_which_files_are_tools(path: str, data: str, mode: int, is_tool: bool) -> None:
-    definition, _ = read({path: data}, {path: mode})
-    assert [facts(tool)["path"] for tool in definition.tools] == ([path.removeprefix("tools/")] if is_tool else [])
-    assert [tool.node.value["name"] for tool in definition.tools] == (
-        [without_suffix(Path(path).name)] if is_tool else []
-    )
-
-
 # Paths
 
 
@@ -177,20 +153,6 @@ def test_with_a_native_project_it_is_one_server() -> None:
     assert set(written) <= {source.path for source in definition.beside}
     assert "server.json" not in [source.path for source in definition.beside]
     assert "MCP228" not in codes(problems)
-
-
-def examples() -> list[str]:
-    folder = Path(os.environ.get("TESTS_MCP_BASH", "/nowhere")) / "examples"
-    found = [*folder.glob("[0-9][0-9]-*"), *folder.glob("advanced/*")]
-    return sorted(str(path) for path in found if path.is_dir()) or [""]
-
-
-@pytest.mark.checkout("TESTS_MCP_BASH")
-@pytest.mark.parametrize("example", examples())
-def test_shipped_examples_are_understood(example: str) -> None:
-    needs("bash")
-    done = mcpc("check", "--hooks", example)
-    assert done.returncode == 0, done.stderr
 
 
 def test_the_name_of_the_folder_decides_a_build() -> None:

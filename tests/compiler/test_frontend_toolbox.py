@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from mcpc.bundling import module_inspection, node
-from mcpc.bundling.npm import package_name, shorten_errors
 from mcpc.frontends import parse_project, toolbox
 from mcpc.options import Options
 from mcpc.sources import SourceTree, read_tree
 from support.artifact import mcpc
-from support.needs import ROOT, needs_node
+from support.needs import needs_node
 from support.projects import Files, places, tree
 
 if TYPE_CHECKING:
@@ -261,21 +260,3 @@ def test_a_module_of_the_projects_own_keeps_what_else_it_exports() -> None:
     assert definition is not None
     assert not problems
     assert definition.tools[0].node.get("description").value == "green true"  # type: ignore[union-attr]
-
-
-def test_a_description_within_the_schema_is_one_where_it_stays_there() -> None:
-    needs_node()
-    checked = mcpc("check", ROOT / "examples/toolbox", "--dialect", "toolbox", "--strict")
-    assert (checked.returncode, "MCP108" in checked.stderr) == (0, False)
-
-
-@pytest.mark.parametrize(
-    ("specifier", "package"), [("a", "a"), ("a/b/c.js", "a"), ("@s/a", "@s/a"), ("@s/a/b", "@s/a")]
-)
-def test_the_package_of_an_import(specifier: str, package: str) -> None:
-    assert package_name(specifier) == package
-
-
-def test_what_npm_says_names_no_registry() -> None:
-    said = "npm error code E404\nnpm error 404 Not Found - GET https://registry.example.org/x - no\nnpm error A complete log"
-    assert shorten_errors(said) == "Not Found - GET … - no"

@@ -97,8 +97,6 @@ def test_requirements_add_up_and_the_definitions_own_counts() -> None:
     assert [str(one) for one in found] == ["git >= 2.30", "cat", "jq >= 1.6"]
 
 
-
-
 def wrong(handler: object, general: object = None, **files: Any) -> tuple[Diagnostic, list[str]]:
     """The one problem of a project, and the text it points at."""
     written = project(handler, general, **files)
@@ -110,8 +108,6 @@ def wrong(handler: object, general: object = None, **files: Any) -> tuple[Diagno
     return problem, [text[problem.span.start : problem.span.end]]
 
 
-
-
 def test_the_other_key() -> None:
     files = project(None, None, {"mcpc/handlers": {}})
     _, (problem,) = checked(files)
@@ -120,20 +116,10 @@ def test_the_other_key() -> None:
     assert (problem.code, place) == ("MCP237", ['"inline"'])
 
 
-
-
-
-
-
-
-
-
 def test_a_value_is_never_built_in_nor_told() -> None:
     problem, _ = wrong({"environment": ["KEY=hunter2"]})
     assert problem.code == "MCP239"
     assert "hunter2" not in problem.message + problem.expected + problem.hint
-
-
 
 
 @pytest.mark.parametrize(
@@ -177,15 +163,11 @@ def test_ways_that_a_kind_of_handler_has(way: str, files: dict[str, str], is_fit
     assert checked(project({way: False}, **files))[1] == ()
 
 
-
-
 def test_nobody_waits_on_the_loop() -> None:
     waiting = {"tools.py": "from mcpc import Context\n\n\ndef x(context: Context) -> str:\n    return ''\n"}
     problem, place = wrong({"inline": "loop"}, **waiting)
     assert (problem.code, place) == ("MCP242", ['"loop"'])
     assert checked(project({"inline": True}, **waiting))[1] == ()
-
-
 
 
 @pytest.mark.parametrize(
@@ -203,8 +185,6 @@ def test_a_command(command: object, file: str, words: tuple[str, ...]) -> None:
     assert isinstance(handler, Executable)
     assert (handler.file, handler.words, handler.contract) == (file, words, "executable")
     assert [one.source.path for one in server.files] == ["bin/run", "data.txt", "lib.py"]
-
-
 
 
 HINT = "`#!/usr/bin/env python3`"
@@ -226,10 +206,6 @@ def test_a_command_that_cannot_be_run(data: bytes, hint: str) -> None:
     problem, place = wrong({"command": "run"}, run=data)
     assert (problem.code, place) == ("MCP244", ['"run"'])
     assert hint in problem.hint
-
-
-
-
 
 
 def test_a_library_may_be_a_command_and_is_no_library_for_that() -> None:
@@ -258,11 +234,6 @@ def test_files_are_unpacked_only_for_those_who_want_it() -> None:
     assert sources["run"].mode & 0o111 == 0  # so that it is being a command that makes it executable
 
 
-def test_environments_are_kept_once_and_hold_names_only() -> None:
-    index = built(project({"environment": ["B", "A"]}, {"environment": ["C*"]}))
-    assert index["environments"] == ((False, ()), (False, ("C*", "B", "A")))
-
-
 def test_clients_are_not_shown_what_is_said_to_us() -> None:
     files = project({"timeout": 5, "environment": ["SECRET"]}, {"timeout": 4}, {"mcpc/defaults": False})
     server, _ = checked(files)
@@ -271,13 +242,6 @@ def test_clients_are_not_shown_what_is_said_to_us() -> None:
     assert b"mcpc/" not in blob
     assert b'"_meta":{}' not in blob
     assert b'"inputSchema":{"type":"object"}}' in blob
-
-
-def test_clients_are_shown_what_is_said_to_them() -> None:
-    server, _ = checked(project({"timeout": 5}, None, {"mine": {"mcpc/handler": 1}}))
-    assert server is not None
-    blob = next(module.data for module in emit(server) if module.name == "mcpc_app/blob")
-    assert b'"_meta":{"mine":{"mcpc/handler":1}}' in blob
 
 
 def test_what_is_wrong_leaves_the_rest_as_it_was() -> None:

@@ -225,30 +225,13 @@ def fake_bash(folder: Path, monkeypatch: pytest.MonkeyPatch, text: str) -> None:
     monkeypatch.setenv("PATH", str(folder))
 
 
-COMPLAINTS = [
-    ("a\n) b )\nc", "line 2: syntax error near unexpected token `)'\nline 2: `) b )'\n", 2),
-    ("a\n\t) b\r\nc", "line 2: syntax error near unexpected token `)'\n", 2),
-    ("if x\n", "line 1: syntax error near unexpected token `newline'\n", 2),
-    ("if x\n\n\n", "line 4: syntax error: unexpected end of file from `if' command on line 1\n", 2),
-    ("f() {\nif x\n", "line 3: syntax error: unexpected end of file\n", 2),
-    ("f() {\n}\n", "line 3: syntax error: unexpected end of file\n", 2),
-    ("a 'b\n", "line 1: unexpected EOF while looking for matching `''\nline 2: syntax error: unexpected end of file\n", 2),
-    ("cat <<E\nx\n{\n", "line 3: warning: here-document at line 1 delimited by end-of-file (wanted `E')\nline 4: syntax error: unexpected end of file\n", 2),
-    ("cat <<E\nx\n", "line 2: warning: here-document at line 1 delimited by end-of-file (wanted `E')\n", 0),
-    ("[[ a b ]]\n", "line 1: conditional binary operator expected\nline 1: syntax error near `b'\nline 1: `[[ a b ]]'\n", 2),
-    ("x\n", "line 9: syntax error: `a' is not `b': c'd\nno line\nline 1: other `'' thing\n", 1),
-    ("x\n", "", 3),
-    ("x\n", "", 0),
-]  # fmt: skip
-
-
 def test_what_is_said_of_the_complaints_of_bash(
     monkeypatch: pytest.MonkeyPatch, golden: Callable[[Path, str], None]
 ) -> None:
     """For Bash of any version, whose messages are given."""
     monkeypatch.setattr(syntax.programs, "find_bash", lambda: "bash")
     lines = []
-    for text, output, status in COMPLAINTS:
+    for text, output, status in json.loads((FOLDER / "complaints.json").read_text("utf-8")):
         done = subprocess.CompletedProcess([], status, b"", output.encode())
         monkeypatch.setattr(syntax.programs, "run_program", lambda *_args, done=done, **_more: done)
         lines.append(f"{json.dumps([text, output, status])}\n")

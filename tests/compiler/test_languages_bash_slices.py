@@ -15,73 +15,6 @@ from mcpc.languages.bash.lexer import scan_library
 from mcpc.languages.bash.slices import outline_libraries
 from support.needs import needs
 
-LIBRARY = """#!/usr/bin/env bash
-set -euo pipefail
-TOP=$(prefix x)
-prefix() { echo "<$1>"; }
-tool_a() { b "$1"; }
-b() {
-  cat <<E
-$(c "$1")
-E
-}
-function c { echo "c$1"; } # a comment
-d ()
-{
-  trap 'e' EXIT
-}
-e() (
-  :
-)
-tool_d() { d; }
-tool_f() { "$1"; }
-g() { :; } && h() { exec x; }
-tool_h() { h; }
-x=1 &&
-  # still the same command
-  i() { trap - EXIT; }
-tool_i() { i; }
-if true; then l() { exec 3<x; }; fi
-tool_l() { l; }
-k() { mcpc_call x '{}'; }; tool_k() { k; }
-tool_n() { local trap=1; echo "a trap"; }
-"""
-
-
-def kept(library: str, function: str) -> list[str]:
-    """Return the functions that a slice defines."""
-    return [word.text for word in scan_library(outline_libraries([library]).slice(function)).functions]
-
-
-@pytest.mark.parametrize(
-    ("function", "functions"),
-    [
-        ("tool_a", ["prefix", "tool_a", "b", "c", "g", "h", "i", "l"]),
-        ("tool_d", ["prefix", "d", "e", "tool_d", "g", "h", "i", "l"]),
-        ("tool_k", ["prefix", "g", "h", "i", "l", "k", "tool_k"]),
-        ("tool_f", []),
-    ],
-)
-def test_what_a_slice_has(function: str, functions: list[str]) -> None:
-    assert kept(LIBRARY, function) == functions
-
-
-def test_a_slice_keeps_its_lines() -> None:
-    lines = outline_libraries([LIBRARY]).slice("tool_d").split("\n")
-    assert [(number, line) for number, line in enumerate(lines, 1) if "tool_d" in line] == [(19, "tool_d() { d; }")]
-    assert len(lines) == LIBRARY.count("\n") + 2
-
-
-def test_which_functions_may_change_how_their_shell_ends() -> None:
-    trapping = outline_libraries([LIBRARY]).trapping()
-    tools = {name for name in trapping if name.startswith("tool_")}
-    assert tools == {"tool_d", "tool_f", "tool_h", "tool_i", "tool_l"}
-
-
-def test_which_functions_may_call_a_tool() -> None:
-    calling = outline_libraries([LIBRARY]).mentioning("mcpc_call")
-    assert {name for name in calling if name.startswith("tool_")} == {"tool_k", "tool_f"}
-
 
 @pytest.mark.parametrize("top", ["source ./lib.sh", ". lib", 'eval "$x"', '"$command" x', "`$f`", "builtin eval x"])
 def test_a_library_that_may_define_anything_is_taken_whole(top: str) -> None:
@@ -105,12 +38,6 @@ def test_a_function_that_may_call_anything_takes_all(body: str) -> None:
 )
 def test_what_changes_how_a_shell_ends(body: str) -> None:
     assert outline_libraries([f"a() {{ {body}; }}\nb() {{ a; }}\nc() {{ :; }}\n"]).trapping() == {"a", "b"}
-
-
-def test_several_libraries_are_one() -> None:
-    both = outline_libraries(["a() { b; }\nz() { :; }\n", "b() { exec x; }\nb() { :; }"])
-    assert both.trapping() == {"a", "b"}
-    assert [word.text for word in scan_library(both.slice("a")).functions] == ["a", "b", "b"]
 
 
 def test_a_trap_of_the_library_itself_is_no_function_s() -> None:

@@ -5,44 +5,18 @@ from __future__ import annotations
 import json
 import subprocess
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from mcpc.frontends.mcp_bash.pages import PAGES, page
-from support.mcp_bash_projects import NAMED, SH, sound, values
+from support.mcp_bash_projects import SH, sound, values
 from support.needs import needs
-from support.projects import Files, checked
+
+if TYPE_CHECKING:
+    from support.projects import Files
 
 # User interfaces
-
-
-def test_interfaces_are_pages_and_tools_know_theirs() -> None:
-    files: Files = {
-        "server.d/server.meta.json": '{"name": "my server", "version": "1"}',
-        "tools/w/tool.sh": SH,
-        "tools/w/tool.meta.json": NAMED,
-        "tools/w/ui/index.html": "<p>w</p>",
-        "tools/w/ui/ui.meta.json": '{"description": "Card", "meta": {"csp": {"connectDomains": ["https://a"]}}}',
-        "ui/board/ui.meta.json": '{"title": "B", "template": "kanban", "config": {"title": "Plan"}}',
-        "ui/w/index.html": "the tool's goes before",
-    }
-    definition = sound(files)
-    (tool,) = values(definition, "tools")
-    assert tool["_meta"]["ui"] == {"resourceUri": "ui://my%20server/w", "visibility": ["model", "app"]}
-    first, second = values(definition, "resources")
-    assert first == {
-        "uri": "ui://my%20server/w",
-        "name": "w",
-        "mimeType": "text/html;profile=mcp-app",
-        "text": "<p>w</p>",
-        "description": "Card",
-        "_meta": {"ui": {"prefersBorder": True, "csp": {"connectDomains": ["https://a"]}}},
-    }
-    assert (second["title"], second["description"]) == ("B", "The user interface of board.")
-    assert "<title>Plan</title>" in second["text"]
-    server, problems = checked(files)
-    assert server is not None, problems
 
 
 def test_a_tool_that_names_an_interface_keeps_it() -> None:

@@ -274,26 +274,7 @@ PLAIN_NAMES = (
 )
 """What variables of scripts are often called."""
 
-MORE_SCRIPTS = [
-    "mcp_args_int .absent --default 5 --min 1 --max 9; mcp_args_bool .absent --default true",
-    "mcp_args_get '.list | map(type)'; mcp_args_get '.list[2].deep[0] // .object | length'; mcp_args_get '.object[\"x\"]?'",
-    "mcp_args_get '.nothing // \"none\" | tostring, type' || echo $?; mcp_args_get '.text // empty'; mcp_meta_get .",
-    'mcp_result_success "$(mcp_json_arr {1..600})"; mcp_result_success "$(mcp_json_arr {1..300})" 50',
-    f"mcp_json_escape $'\\x01\\t{'x' * 600}\\nü\\xff'; mcp_emit_json '[\"\\u0041\\ud83d\\ude00\\ud800\\u0001\", -1.5e3, {{}}]'",
-    'mcp_result_error \'{"a":1,"a":{"message":[]}}\'; mcp_error k m --hint h --data \'[ 1, "\\u00e9\\u0000" ]\'',
-    "mcp_log info l '{}'; mcp_log_warn l $'a\\nb'; mcp_log odd l 1; mcp_progress 007 m 10; mcp_progress 500 é; mcp_debug a b",
-    'echo \'{"a":{"b":[1]},"c":2}\' >HERE/c; mcp_config_load --defaults \'{"c":1}\' --example HERE/none --file HERE/c && mcp_config_get .a',
-    "echo '[1]' >HERE/c; C='{\"c\":3}'; mcp_config_load --env C --file HERE/c; mcp_config_get '.c'; mcp_config_get .d --default e",
-    "echo t >HERE/t.txt; mcp_result_text_with_resource '{}' --path HERE/t.txt --mime text/x --uri u://t --path HERE/none; cat HERE/resources",
-    "source $MCP_SDK/../lib/resource_content.sh; echo é >HERE/t; mcp_resource_content_object_from_file HERE/t text/x u://t; mcp_resource_detect_mime HERE/t",
-    "source $MCP_SDK/../lib/policy.sh; mcp_policy_host_is_private 127.0.0.1 && mcp_policy_ip_is_private ::ffff:7f00:1 && mcp_policy_host_allowed a 'b, A' c",
-    'mcp_ui_form --title T --field \'a-b:select:x,y\' --field n:number --submit-tool t; mcp_ui_table --columns a,b <<<\'[{"a":"<","b":[1]}]\'',
-    "mcp_elicit_titled_choice m a:b c || mcp_elicit_multi_choice m a b || mcp_elicit_url m u://x || mcp_elicit_string m n || mcp_elicit_confirm m || echo $?",
-    "export MCP_ELICIT_SUPPORTED=1 MCP_ELICIT_REQUEST_FILE=HERE/asked MCP_ELICIT_RESPONSE_FILE=HERE/answer; mcp_elicit_choice 'm é' a b 0 || echo $?; mcp_elicit m '{}' 0 || echo $?",
-    "mcp_run_with_progress --pattern '([0-9]+)%' --extract match1 --interval 0.01 --stdout HERE/o --stderr-file HERE/e -- bash -c 'echo o; printf \"1%%\\nx\\n90%%\" >&2; exit 3' || echo $?; cat HERE/o HERE/e",
-    'mcp_run_with_progress --pattern progress --dry-run --progress-file HERE/p -- bash -c \'echo "{\\"progress\\":3,\\"message\\":\\"m\\"}" >HERE/p\' ',
-    "mcp_run_with_progress --pattern '(.)/(.)' --extract ratio --total 3 -- bash -c 'printf \"1/2\\n\" >&2'",
-]
+MORE_SCRIPTS: list[str] = json.loads(GOLDEN.with_name("more_sdk_scripts.json").read_text("utf-8"))
 DRIVER = """set +e
 for MCPC_SCRIPT; do
   case $MCPC_SCRIPT in

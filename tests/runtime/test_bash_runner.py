@@ -7,8 +7,9 @@ import hashlib
 import os
 import signal
 import time
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from types import SimpleNamespace
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -22,6 +23,9 @@ from mcpc_runtime.platforms.reactor import Reactor
 from support.needs import ROOT, needs
 from support.processes import is_alive
 from support.scale import scaled
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
 
 pytestmark = pytest.mark.sampled(3)
 
@@ -131,45 +135,40 @@ def _warm() -> None:
     first.close()
 
 
+@contextmanager
+def runners(isolated: bool = False) -> Iterator[Callable[..., Shells]]:
+    """What makes runners; in the end nothing of them is left."""
+    needs("bash")
+    made: list[Shells] = []
+    before, alive = descriptors(), children()
+
+    def make(*libraries: str, **more: bool) -> Shells:
+        made.append(Shells(*libraries, **{"isolated": isolated, **more}))
+        return made[-1]
+
+    yield make
+    for each in made:
+        each.close()
+        assert each.reactor._callbacks == {}
+    assert descriptors() == before
+    assert children() <= alive
+
+
 @pytest.fixture(params=WAYS)
 def shells(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch):
-    needs("bash")
     for name, value in WAYS[request.param].items():
         monkeypatch.setenv(name, value)
     if request.param == STREAMS:
         monkeypatch.setattr(shell, "JOB_KIND", StandardStreamsJob)
-    made: list[Shells] = []
-    before, alive = descriptors(), children()
-
-    def make(*libraries: str, **more: object) -> Shells:
-        made.append(Shells(*libraries, isolated=request.param == "fresh", **more))
-        return made[-1]
-
-    yield make
-    for each in made:
-        each.close()
-        assert each.reactor._callbacks == {}
-    assert descriptors() == before
-    assert children() <= alive
+    with runners(request.param == "fresh") as make:
+        yield make
 
 
 @pytest.fixture
 def forked(monkeypatch: pytest.MonkeyPatch):
-    needs("bash")
     monkeypatch.delenv("MCPC_WITHOUT", raising=False)
-    made: list[Shells] = []
-    before, alive = descriptors(), children()
-
-    def make(*libraries: str, **more: object) -> Shells:
-        made.append(Shells(*libraries, **more))
-        return made[-1]
-
-    yield make
-    for each in made:
-        each.close()
-        assert each.reactor._callbacks == {}
-    assert descriptors() == before
-    assert children() <= alive
+    with runners() as make:
+        yield make
 
 
 def seen(done: ProcessResult) -> tuple[int, bytes, bytes]:
@@ -332,12 +331,6 @@ def test_there_is_no_such_function(shells) -> None:
 def test_there_is_no_bash(shells, monkeypatch: pytest.MonkeyPatch, tmp_path) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     assert shells("tool() { :; }").one().problem.endswith(os.strerror(errno.ENOENT))
-
-
-def test_names_and_line_numbers(shells) -> None:
-    each = shells("\n\ntool() {\n  echo $nope\n}\nwho() { echo $0 ${FUNCNAME[0]} ${FUNCNAME[1]-none}; }\n")
-    assert b"line 4: nope: unbound variable" in each.one().errors
-    assert each.one("who").printed == b"0.bash who none\n"
 
 
 def test_messages_name_the_library_and_its_line(shells) -> None:

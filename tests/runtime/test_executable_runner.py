@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import hashlib
 import os
 import posix
@@ -130,11 +129,6 @@ def test_a_text_of_any_size_is_exact(calls: Calls, make) -> None:
     data = bytes(range(256)) * 65_536
     (done,) = calls.run(make("if [[ -e /dev/fd/3 ]]; then exec <&3; fi; sha256sum; wc -c", data))
     assert done.printed.split()[0].decode() == hashlib.sha256(data).hexdigest()
-
-
-def test_a_program_that_is_not_there_is_told(calls: Calls) -> None:
-    (done,) = calls.run(Command(["/nowhere/bash"], 0, {}))
-    assert "/nowhere/bash" in done.problem and done.problem.endswith(os.strerror(errno.ENOENT))
 
 
 def test_a_background_child_holds_nothing_up_and_is_not_left(calls: Calls) -> None:

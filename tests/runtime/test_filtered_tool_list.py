@@ -1,14 +1,12 @@
 """A list for somebody who may call only some tools: the very items that were built, on pages of their own."""
 
-import json
 from fnmatch import fnmatchcase
 
 import pytest
 
 from mcpc_runtime.http.auth.principals import AllowedTools
-from mcpc_runtime.protocol import filtered_tool_list
 from mcpc_runtime.protocol.calls import nested_call
-from mcpc_runtime.protocol.effects import Call, Request, StartHandler
+from mcpc_runtime.protocol.effects import Call, StartHandler
 from mcpc_runtime.protocol.session import Session
 from support.images import MODERN, archive, ask, image_of, project, request, tool
 
@@ -69,16 +67,6 @@ def test_a_list_that_everybody_sees_may_be_shown_to_everybody() -> None:
     assert listed(session, "2025-11-25")["tools"][0]["_meta"] == {"x/y": {"cacheScope": "public"}}
 
 
-def test_the_text_of_an_item_is_not_changed(image) -> None:
-    session = session_of(image, "read_0")
-    line = session.receive(json.dumps(request("tools/list", {"_meta": MODERN})).encode())[0].data
-    whole = session_of(image).receive(json.dumps(request("tools/list", {"_meta": MODERN})).encode())[0].data
-    start = line.index(b'{"name":"read_0"')
-    item = line[start : line.index(b"]", line.index(b'"q\\"},{"')) + 4]
-    assert b"1000000000000000000000000000000" in item and b"1e+300" in item
-    assert item in whole
-
-
 def walk(session: Session) -> list[list[str]]:
     found, cursor = [], None
     while True:
@@ -106,15 +94,6 @@ def test_pages_are_made_anew_and_cursors_belong_to_one_list(paged_image) -> None
     assert listed(session_of(paged_image, "read_*"), "2026-07-28", cursor=None)["tools"]
 
 
-def test_equal_allow_lists_share_a_list_and_few_are_kept(image) -> None:
-    filtered_tool_list.cached_pages.clear()
-    for number in range(100):
-        listed(session_of(image, f"read_{number}"), "2026-07-28")
-        listed(session_of(image, "read_*"), "2026-07-28")
-        assert len(filtered_tool_list.cached_pages) <= filtered_tool_list.MAX_CACHED_LISTS
-    assert sum(allows == AllowedTools(("read_*",)) for _, allows in filtered_tool_list.cached_pages) == 1
-
-
 def test_a_hidden_tool_is_unknown_and_others_may_still_call_it(image) -> None:
     session = session_of(image, "read_*")
     call = request("tools/call", {"name": "write_0", "arguments": {}})
@@ -127,10 +106,3 @@ def test_a_hidden_tool_is_unknown_and_others_may_still_call_it(image) -> None:
     assert isinstance(started, StartHandler)
     within = nested_call(session, started.call, "write_0", {})
     assert isinstance(within, Call) and within.definition.name == "write_0"
-
-
-def test_without_an_allow_list_nothing_of_this_is_used(image, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(filtered_tool_list, "list_tools", None)
-    session = session_of(image)
-    assert len(listed(session, "2026-07-28")["tools"]) == len(NAMES)
-    assert Request(session, 1, "tools/list", {}, image.revision("2026-07-28")).session.allows is None

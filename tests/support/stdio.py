@@ -106,6 +106,10 @@ class StdioClient:
         """Send a request, and return its reply."""
         return self.reply(self.begin(method, params))
 
+    def call_tool(self, tool: str, /, **arguments: object) -> Any:
+        """Call a tool, and return its result."""
+        return self.ask("tools/call", {"name": tool, "arguments": arguments})["result"]
+
     def initialize(self, version: str = LEGACY, capabilities: object = None) -> Message:
         """Begin a session, and return the server's description."""
         result: Message = self.ask("initialize", initialization(version, capabilities))["result"]
@@ -123,6 +127,12 @@ class StdioClient:
         self.process.kill()
         _, complained = self.process.communicate()
         sys.stderr.write((complained or b"").decode("utf-8", "replace"))
+
+
+def only_text(result: Any) -> str:
+    """Return the text of a result that is one."""
+    (block,) = result["content"]
+    return str(block["text"])
 
 
 def conversation(

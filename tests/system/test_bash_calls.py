@@ -10,80 +10,19 @@ from typing import TYPE_CHECKING
 import pytest
 
 from support.artifact import build
-from support.needs import needs
+from support.needs import ROOT, needs
 from support.stdio import exchange, initialization
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 WAYS = {"forked": "", "no memfd": "memfd", "no proc": "proc"}
-STRING = {"type": "string"}
-ANY: dict[str, object] = {}
-
-
-def tool(name: str, properties: dict[str, object] | None = None, **more: object) -> dict[str, object]:
-    schema = {"type": "object", "properties": properties or {}}
-    return {"name": name, "description": "d", "inputSchema": schema, **more}
-
-
-TOOLS = [
-    tool(
-        "shown", {"path": STRING, "max-size": ANY, "list": ANY, "nested": ANY, "flag": ANY, "none": ANY, "absent": ANY}
-    ),
-    tool("digest", {"text": STRING}),
-    tool("says"),
-    tool("calls", {"tool": STRING}),
-    tool("alone", _meta={"mcpc/handler": {"isolated": True}}),
-    tool("place", outputSchema={"type": "object"}),
-    tool("ends"),
-    tool("loops"),
-]
-LIBRARY = r"""
-source "$(dirname "${BASH_SOURCE[0]}")/lib/more.bash"
-tool_shown() {
-  printf '%s|' "$mcpc_arg_path" "$mcpc_arg_max_size" "${#mcpc_arg_list[@]}" "${mcpc_arg_list[@]}" "$mcpc_arg_nested" \
-    "$mcpc_arg_flag" "<$mcpc_arg_none>" "${mcpc_arg_absent-unset}"
-}
-tool_digest() {
-  local sum
-  read -r sum _ < <(printf %s "$1" | sha256sum)
-  printf '%s %s' "$sum" "${#mcpc_arg_text}"
-}
-tool_says() {
-  mcpc_log warning "one" "two"
-  mcpc_progress 1 2 "half"
-  sleep 0.2
-  mcpc_progress 2 2
-  echo said
-}
-tool_calls() {
-  local status=0
-  mcpc_call "$mcpc_arg_tool" '{}' || status=$?
-  echo "status $status"
-}
-tool_alone() { more; }
-tool_place() { "$(dirname "${BASH_SOURCE[0]}")/bin/helper" "$MORE"; }
-tool_ends() { kill -TERM $BASHPID; }
-tool_loops() { mcpc_call loops '{}'; }
-"""
 
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Path:
     needs("bash", "sha256sum")
-    folder = tmp_path_factory.mktemp("bash")
-    project = folder / "project"
-    (project / "lib").mkdir(parents=True)
-    (project / "bin").mkdir()
-    (project / "server.json").write_text(
-        '{"serverInfo": {"name": "b", "version": "1"}, "capabilities": {"tools": {}, "logging": {}}}'
-    )
-    (project / "tools.json").write_text(json.dumps({"tools": TOOLS}))
-    (project / "tools.bash").write_text(LIBRARY)
-    (project / "lib/more.bash").write_text("MORE=more\nmore() { echo $MORE; }\n")
-    (project / "bin/helper").write_text('#!/bin/sh\necho "{\\"got\\": \\"$1\\"}"\n')
-    (project / "bin/helper").chmod(0o755)
-    return build(project, folder / "b.pyz")
+    return build(ROOT / "tests/system/programs/bash", tmp_path_factory.mktemp("bash") / "b.pyz")
 
 
 @pytest.fixture(params=WAYS)

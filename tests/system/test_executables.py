@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from support.artifact import build, converse, mcpc
-from support.needs import needs
+from support.needs import ROOT, needs
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -21,76 +21,14 @@ META = {
     "io.modelcontextprotocol/clientCapabilities": {},
     "io.modelcontextprotocol/logLevel": "debug",
 }
-SHAPE = {"type": "object", "properties": {"text": {"type": "string"}}}
-
-
-def tool(name: str, command: object, **more: Any) -> dict[str, Any]:
-    handler = {"command": command, **more.pop("handler", {})}
-    return {"name": name, "description": "D.", "inputSchema": SHAPE, "_meta": {"mcpc/handler": handler}, **more}
-
-
-TOOLS = [
-    tool("echo", "bin/echo"),
-    tool("look", "bin/look.py"),
-    tool("shaped", "bin/shaped", outputSchema={"type": "object", "required": ["n"]}),
-    tool("broken", "bin/broken"),
-    tool("killed", "bin/killed"),
-    tool("lacking", "bin/echo", handler={"requires": ["cat", "no-such-program >= 2"]}),
-    tool("satisfied", "bin/echo", handler={"requires": ["cat", "bash >= 3"]}),
-    tool("interpreter", "bin/interpreter"),
-]
-FILES = {
-    "bin/echo": "#!/bin/sh\nexec cat\n",
-    "bin/look.py": """#!/usr/bin/env python3
-import json, os, sys
-from pathlib import Path
-home = Path(os.environ["MCPC_HOME"])
-value = {
-    "tool": os.environ["MCPC_TOOL"],
-    "cwd": os.getcwd(),
-    "data": (home / "data/some.txt").read_text(),
-    "home": str(home),
-    "mode": home.stat().st_mode & 0o777,
-    "files": sorted([str(path.relative_to(home)), path.stat().st_mode & 0o777] for path in home.rglob("*") if path.is_file()),
-    "variables": sorted(os.environ),
-    "told": sys.stdin.read(),
-    "argv": sys.argv[1:],
-}
-print(json.dumps({"content": [{"type": "text", "text": json.dumps(value)}]}))
-""",
-    "bin/shaped": "#!/bin/sh\ncat >/dev/null\necho thinking >&2\necho '{\"n\": 1}'\n",
-    "bin/broken": "#!/bin/sh\necho out\necho err >&2\nexit 3\n",
-    "bin/killed": "#!/bin/sh\nkill -TERM $$\n",
-    "bin/interpreter": "#!/no/such/interpreter\n",
-    "bin/ask": "#!/bin/sh\ncat\n",
-    "data/some.txt": "here",
-}
-
-
-def write(folder: Path) -> Path:
-    for path, text in FILES.items():
-        place = folder / path
-        place.parent.mkdir(parents=True, exist_ok=True)
-        place.write_text(text)
-        place.chmod(0o644)
-    server = {"serverInfo": {"name": "programs", "version": "1"}, "capabilities": {"tools": {}, "logging": {}}}
-    prompt = {
-        "name": "ask",
-        "description": "D.",
-        "arguments": [{"name": "q"}],
-        "_meta": {"mcpc/handler": {"command": "bin/ask"}},
-    }
-    (folder / "server.json").write_text(json.dumps(server))
-    (folder / "tools.json").write_text(json.dumps({"tools": TOOLS}))
-    (folder / "prompts.json").write_text(json.dumps({"prompts": [prompt]}))
-    return folder
+PROJECT = ROOT / "tests/system/programs/executables"
 
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Path:
     needs("bash", "python3")
     folder = tmp_path_factory.mktemp("programs")
-    return build(write(folder / "project"), folder / "server.pyz")
+    return build(PROJECT, folder / "server.pyz")
 
 
 class Told:
@@ -136,8 +74,10 @@ def test_what_a_program_finds(server: Path, tmp_path: Path) -> None:
     assert (first["tool"], first["cwd"], first["data"]) == ("look", str(tmp_path), "here")
     assert (first["told"], first["argv"]) == ('{"text":"t"}\n', [])
     assert first["mode"] == stat.S_IRWXU
-    assert dict(first["files"]) == {
-        path: 0o700 if path.startswith("bin/") and path not in ("bin/none",) else 0o600 for path in FILES
+    found = {name: mode for name, mode in first["files"] if not name.endswith(".json")}
+    packed = (path for folder in ("bin", "data") for path in (PROJECT / folder).iterdir())
+    assert found == {
+        f"{path.parent.name}/{path.name}": 0o700 if path.parent.name == "bin" else 0o600 for path in packed
     }
     assert "SECRET_OF_MINE" not in first["variables"]
     assert {"PATH", "MCPC_TOOL", "MCPC_HOME", "MCPC_CALL", "MCPC_NOTES"} <= set(first["variables"])
@@ -180,13 +120,12 @@ def test_check_says_what_is_missing(server: Path) -> None:
 
 
 def test_a_build_that_misses_a_program_is_looked_at_again(tmp_path: Path) -> None:
-    project = write(tmp_path / "project")
     environment = {"MCPC_CACHE_DIR": str(tmp_path / "cache"), "PATH": os.environ["PATH"]}
     target = tmp_path / "server.pyz"
-    assert "MCP241" in mcpc("build", project, "-o", target, environment=environment).stderr
+    assert "MCP241" in mcpc("build", PROJECT, "-o", target, environment=environment).stderr
     program = tmp_path / "path" / "no-such-program"
     program.parent.mkdir()
     program.write_text("#!/bin/sh\n")
     program.chmod(0o755)
     environment["PATH"] = f"{program.parent}:{environment['PATH']}"
-    assert "MCP241" not in mcpc("build", project, "-o", target, environment=environment).stderr
+    assert "MCP241" not in mcpc("build", PROJECT, "-o", target, environment=environment).stderr

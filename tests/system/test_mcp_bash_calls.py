@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
-from subprocess import DEVNULL
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -124,33 +121,6 @@ def test_a_policy_that_says_nothing_leaves_the_servers_own(tmp_path: Path, clien
     one.start()
     assert text(one.call("a")) == "a\n"
     assert error(one.call("b")) == (-32602, "Tool 'b' blocked by policy (not in MCPBASH_TOOL_ALLOWLIST)")
-
-
-def console(made: Path, *words: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    clean = {name: value for name, value in os.environ.items() if not name.startswith("MCPBASH_")}
-    return subprocess.run([made, *words], env={**clean, **environment}, stdin=DEVNULL, capture_output=True, text=True)
-
-
-def test_who_may_call_nothing_is_told_why(tmp_path: Path) -> None:
-    tools = {name: (BASH + "echo ran\n", {}) for name in ("one", "two")}
-    made = own(tmp_path, tools)
-    listed = console(made, "list")
-    assert listed.stdout.count("tool ") == 2  # a person sees what there is, and on standard error who may call it
-    assert listed.stderr.startswith("note: clients do not see any of these tools: no tool is allowed to be called")
-    assert "--allow NAME" in listed.stderr
-    some = console(made, "list", MCPBASH_TOOL_ALLOWLIST="two")
-    assert some.stderr == "note: hidden from clients because not allowed: one\n"
-    assert console(made, "list", MCPBASH_TOOL_ALLOWLIST="*").stderr == ""
-    assert console(made, "list", MCPBASH_TOOL_ALLOW_DEFAULT="allow").stderr == ""
-
-
-def test_a_build_says_that_nothing_is_allowed_yet(tmp_path: Path) -> None:
-    project = write(tmp_path / "own", {"one": (BASH + "echo ran\n", {})})
-    command = [sys.executable, "-m", "mcpc", "build", project]
-    for options, is_told in (((), True), (("--allow", "one", "-o", "../own.pyz"), False), (("-q",), False)):
-        run = subprocess.run([*command, *options], capture_output=True, text=True, cwd=project)
-        assert ("try `../own.pyz list`" in run.stderr) == ("../own.pyz" in options)
-        assert (run.returncode, "note: clients will not see the tools" in run.stderr) == (0, is_told)
 
 
 def test_a_child_of_a_shell_finds_what_a_process_of_its_own_does(tmp_path: Path, client) -> None:

@@ -79,21 +79,6 @@ def test_a_file_that_does_more_is_run(name: str) -> None:
         assert "MCP298" not in [problem.code for problem in problems]
 
 
-FAILURES = {
-    "it fails before it asks": (CALLS, "if __name__ == '__main__':\n    1 / 0\n    asyncio.run(main())\n"),
-    "it fails without a guard": (FAILS, "asyncio.run(main())\n"),
-    "it exits": (CALLS, "if __name__ == '__main__':\n    asyncio.run(main())\n    sys.exit('done')\n"),
-    "it makes two": (FAILS, "other = FastMCP('other')\n" + GUARDED),
-}
-
-
-@pytest.mark.parametrize("name", FAILURES)
-def test_other_failures_stay_errors(name: str) -> None:
-    found, problems = parsed(program(*FAILURES[name]))
-    assert found is None
-    assert next(problem.code for problem in problems if problem.severity == "error") in ("MCP284", "MCP286")
-
-
 def test_the_built_server_does_not_run_the_demonstration(tmp_path: Path) -> None:
     end = "print('module', file=sys.stderr)\nif __name__ == '__main__':\n    print('demonstration', file=sys.stderr)\n    asyncio.run(main())\n"
     server = build(write_files(tmp_path / "project", program(CALLS, end)), tmp_path / "server.pyz")

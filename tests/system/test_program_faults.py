@@ -21,52 +21,20 @@ FAULTS: dict[str, tuple[str, str, str, str]] = {
         "cannot be run: KeyError: 'API_KEY'",
         "--build-env API_KEY=VALUE",
     ),
-    "it needs variables that it does not name": (
-        "os.environ.get('DB_HOST', 'here')\nname = os.getenv('DB_NAME')\nif not name:\n    »raise ValueError('configure it')\n",
-        "MCP286",
-        "cannot be run: ValueError: configure it",
-        "not set (`--build-env`): `DB_HOST`, `DB_NAME`",
-    ),
     "it exits": (
         "»sys.exit('set SOME_TOKEN first')\n",
         "MCP284",
         "exits before it serves: set SOME_TOKEN first",
         "--build-env SOME_TOKEN=VALUE",
     ),
-    "it calls exit": ("»exit(4)\n", "MCP284", "exits with status 4 before it serves", ""),
-    "it exits with a usage": (
-        "import argparse\np = argparse.ArgumentParser()\np.add_argument('root')\n»p.parse_args()\n",
-        "MCP284",
-        "exits with status 2 before it serves",
-        "--entry 'server.py root'",
-    ),
     "it ends the process": ("os._exit(3)\n", "MCP286", "it ended the process with status 3", "lifespan"),
     "it asks on the terminal": ("»input('Name? ')\n", "MCP284", "reads from the terminal", "arguments or variables"),
-    "it exits with a usage in a frame": (
-        "print('╭ Error ───╮\\n│ Missing A_COMMAND. │\\n╰──────────╯', file=sys.stderr)\n»sys.exit(2)\n",
-        "MCP284",
-        "exits with status 2 before it serves: Missing A_COMMAND.",
-        "--entry 'server.py ARGUMENTS'",
-    ),
     "a module is missing": ("»import not_there.at_all\n", "MCP209", "the module `not_there` is not available", ""),
-    "a module is missing in a package": (
-        "»import pydantic.not_there\n",
-        "MCP209",
-        "the module `pydantic.not_there` is not in the version of `pydantic` that is installed",
-        "--exclude-newer DATE",
-    ),
-    "two servers": ("Server('y')\n", "MCP284", "makes 2 servers and serves none: `x`, `y`", "--entry FILE:OBJECT"),
     "no network": (
         "import socket\n»socket.create_connection(('192.0.2.1', 80), 3)\n",
         "MCP286",
         "cannot be run: ",
         "no network",
-    ),
-    "it exits with a usage of options": (
-        "import argparse\np = argparse.ArgumentParser()\np.add_argument('-r', '--root', required=True)\n»p.parse_args()\n",
-        "MCP284",
-        "exits with status 2 before it serves",
-        "--entry 'server.py --root VALUE'",
     ),
     "no files elsewhere": (
         "»open('/var/tmp/mcpc-was-here', 'w')\n",
@@ -92,7 +60,6 @@ FAULTS: dict[str, tuple[str, str, str, str]] = {
         "cannot be run: MemoryError",
         "2 GiB of memory",
     ),
-    "a syntax error": ("»def f(:\n", "MCP286", "cannot be run: SyntaxError", ""),
     "a part without a stand-in": (
         "from mcp.client.session_group import ClientSessionGroup\n»ClientSessionGroup()\n",
         "MCP290",
@@ -152,15 +119,6 @@ def test_a_list_that_needs_a_service_is_made_at_run_time_with_a_note() -> None:
     assert "no database" in problem.message
 
 
-def test_tools_that_cannot_be_listed_are_made_at_run_time_with_a_note() -> None:
-    code = "@server.list_tools()\nasync def tools():\n    raise ConnectionError('no database')\n"
-    found, problems = parsed({"server.py": HEAD + code})
-    assert found is not None, problems
-    assert found.run_time is not None
-    assert found.run_time.kinds == {"tools"}
-    assert [problem.code for problem in problems if problem.severity != "warning"] == ["MCP287", "MCP291"]
-
-
 def test_what_a_program_starts_ends_with_it(tmp_path: Path) -> None:
     mark = f"mcpc-left-{os.getpid()}"
     code = f"import subprocess\nsubprocess.Popen(['sh', '-c', 'exec -a {mark} sleep 300'], start_new_session=True)\n1 / 0\n"
@@ -200,41 +158,6 @@ def test_a_variable_for_the_build_is_given_and_not_kept() -> None:
     assert [problem for problem in problems if problem.severity == "error"] == []
     assert found is not None
     assert "secret-value" not in repr(found)
-
-
-LATE = """from mcp.server.lowlevel import Server
-import sys
-from typing import TYPE_CHECKING
-if TYPE_CHECKING:
-    import only_for_types
-if sys.platform == "win32":
-    import only_for_windows
-server = Server("x")
-def called():
-    import »not_there.at_all
-    import json, pkg
-    try:
-        import may_be_absent
-    except ImportError:
-        may_be_absent = None
-    from pkg.late import value
-    return value
-"""
-
-
-def test_modules_that_are_imported_later_are_checked_at_build() -> None:
-    written = {
-        "server.py": LATE,
-        "pkg/__init__.py": "",
-        "pkg/late.py": "from .later import value\n",
-        "pkg/later.py": "import »absent\nvalue = 1\n",
-        "pkg/not_reached.py": "import never_reported\n",
-    }
-    files, marks = marked(written)
-    found, problems = parsed(files)
-    assert found is not None
-    late = [problem for problem in problems if problem.code == "MCP297"]
-    assert [(path, line, column) for _, path, line, column in places(late, files)] == marks
 
 
 TEMPLATES = """@server.list_resource_templates()

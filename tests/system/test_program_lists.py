@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from support.artifact import build, mcpc
+from support.artifact import build
 from support.files import write_files
 from support.knocks import mirrors, stateless
 from support.needs import ROOT
@@ -59,10 +59,6 @@ def names(client: StdioClient, kind: str = "tools") -> list[str]:
     return [item["name"] for item in client.ask(f"{kind}/list")["result"][kind]]
 
 
-def call(client: StdioClient, tool: str, **arguments: object) -> Any:
-    return client.ask("tools/call", {"name": tool, "arguments": arguments})["result"]
-
-
 @pytest.mark.parametrize("version", LATER_FIELDS)
 def test_a_list_depends_on_the_environment_in_every_revision(changing: Path, version: str) -> None:
     client = StdioClient(changing, environment={"TOOLS_TOKEN": "x"})
@@ -87,8 +83,10 @@ def test_a_list_of_the_stateless_era_is_for_its_client_only(changing: Path) -> N
 def test_what_is_added_is_listed_called_and_notified_of(client: StdioClient) -> None:
     assert client.initialize()["capabilities"]["tools"] == {"listChanged": True}
     assert names(client) == ["add"]
-    assert call(client, "new")["content"][0]["text"] == "called new"  # as with the SDK, whose handlers get every name
-    assert call(client, "add", name="new")["content"][0]["text"] == "called add"
+    assert (
+        client.call_tool("new")["content"][0]["text"] == "called new"
+    )  # as with the SDK, whose handlers get every name
+    assert client.call_tool("add", name="new")["content"][0]["text"] == "called add"
     assert any(message.get("method") == CHANGED for message in client.said)
     assert names(client) == ["add", "new"]
 
@@ -159,7 +157,7 @@ def test_middleware_of_lists_and_lifespans_that_register(visitor: StdioClient) -
     assert late["uri"] == "data://late"
     assert visitor.ask("resources/read", {"uri": "data://late"})["result"]["contents"][0]["text"] == "late"
     assert "error" in visitor.ask("resources/read", {"uri": "data://none"})
-    assert call(visitor, "hidden")["content"][0]["text"] == "hidden"  # it is not listed, and may be called
+    assert visitor.call_tool("hidden")["content"][0]["text"] == "hidden"  # it is not listed, and may be called
     assert visitor.ask("tools/list", {"cursor": "1"})["error"]["code"] == -32602
 
 
@@ -195,39 +193,12 @@ def test_a_list_that_was_built_is_made_at_run_time_once_it_has_changed(visitor: 
     visitor.initialize()
     assert names(visitor, "prompts") == ["first"]
     assert "error" in visitor.ask("prompts/get", {"name": "fresh", "arguments": {"word": "x"}})
-    call(visitor, "grow")
+    visitor.call_tool("grow")
     assert any(message.get("method") == "notifications/prompts/list_changed" for message in visitor.said)
     assert names(visitor, "prompts") == ["first", "fresh"]
     fresh = visitor.ask("prompts/get", {"name": "fresh", "arguments": {"word": "x"}})["result"]
     assert fresh["messages"][0]["content"]["text"] == "fresh x"
     assert visitor.ask("prompts/get", {"name": "first"})["result"]["messages"][0]["content"]["text"] == "first"
-
-
-def test_a_build_says_which_lists_are_made_at_run_time() -> None:
-    said = said_by_check(PROGRAMS / "changing")
-    assert "note[MCP291]: the list of tools is made by `list_tools`, which" in said
-    assert "server.py" in said and "lists of tools are made at run time" in " ".join(said.split())
-    assert "the list of prompts" not in said
-
-
-def test_a_project_says_that_its_lists_are_static(tmp_path: Path) -> None:
-    source = (PROGRAMS / "changing/server.py").read_text()
-    project = (PROGRAMS / "changing/pyproject.toml").read_text() + '\n[tool.mcpc]\nlists = "static"\n'
-    write_files(tmp_path / "project", {"server.py": source, "pyproject.toml": project})
-    checked = said_by_check(tmp_path / "project")
-    assert "MCP291" not in checked and "`lists` says that it is static" in checked
-    client = StdioClient(build(tmp_path / "project", tmp_path / "server.pyz"), environment={"TOOLS_TOKEN": "x"})
-    try:
-        client.initialize()
-        assert names(client) == ["add"]
-    finally:
-        client.close()
-
-
-def said_by_check(project: Path) -> str:
-    """Return what `mcpc check` prints."""
-    found = mcpc("check", project)
-    return found.stdout + found.stderr
 
 
 def test_the_context_of_the_sdk_is_an_argument_of_a_tool_of_fastmcp(tmp_path: Path) -> None:
@@ -253,7 +224,7 @@ async def run(path: str, ctx: Context) -> str:
         (tool,) = client.ask("tools/list")["result"]["tools"]
         assert tool["inputSchema"]["required"] == ["path", "ctx"]
         assert tool["inputSchema"]["properties"]["ctx"]["type"] == "object"
-        assert call(client, "run", path="x")["isError"]
-        assert call(client, "run", path="x", ctx={})["content"][0]["text"] == "x"
+        assert client.call_tool("run", path="x")["isError"]
+        assert client.call_tool("run", path="x", ctx={})["content"][0]["text"] == "x"
     finally:
         client.close()

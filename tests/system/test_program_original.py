@@ -14,7 +14,7 @@ from mcpc.options import Options
 from support.artifact import build, mcpc
 from support.needs import ROOT
 from support.projects import marked, parsed, places
-from support.stdio import StdioClient, replies
+from support.stdio import StdioClient, only_text, replies
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -40,15 +40,6 @@ def client(server: Path, variables: dict[str, str]) -> Iterator[StdioClient]:
     found = StdioClient(server, environment=variables)
     yield found
     found.close()
-
-
-def call(client: StdioClient, name: str, **arguments: object) -> Any:
-    return client.ask("tools/call", {"name": name, "arguments": arguments})["result"]
-
-
-def text(result: Any) -> str:
-    (block,) = result["content"]
-    return str(block["text"])
 
 
 UNSUPPORTED = """
@@ -91,11 +82,11 @@ def test_the_lists_are_there_without_the_program(server: Path) -> None:
 
 def test_calls(client: StdioClient) -> None:
     client.initialize()
-    assert call(client, "add", a=1, b=2)["structuredContent"] == {"total": 3}
-    assert call(client, "fail")["isError"]
-    assert "1 validation error for addArguments" in text(call(client, "add", a=1))
-    assert text(call(client, "through_a_client", a=4)) == "8"
-    assert text(call(client, "state")) == "given 1"
+    assert client.call_tool("add", a=1, b=2)["structuredContent"] == {"total": 3}
+    assert client.call_tool("fail")["isError"]
+    assert "1 validation error for addArguments" in only_text(client.call_tool("add", a=1))
+    assert only_text(client.call_tool("through_a_client", a=4)) == "8"
+    assert only_text(client.call_tool("state")) == "given 1"
     prompt = client.ask("prompts/get", {"name": "greet", "arguments": {"name": "Ann"}})["result"]
     assert prompt["messages"] == [{"role": "user", "content": {"type": "text", "text": "Greet Ann."}}]
     (read,) = client.ask("resources/read", {"uri": "original://bob/about"})["result"]["contents"]
@@ -107,17 +98,17 @@ def test_calls(client: StdioClient) -> None:
 
 def test_a_crash_is_a_tool_error_and_the_next_call_starts_the_program_again(client: StdioClient) -> None:
     client.initialize()
-    assert call(client, "add", a=1, b=2)["structuredContent"] == {"total": 3}
-    crashed = call(client, "crash")
+    assert client.call_tool("add", a=1, b=2)["structuredContent"] == {"total": 3}
+    crashed = client.call_tool("crash")
     assert crashed["isError"]
-    assert "exited with status 7" in text(crashed)
-    assert text(call(client, "state")) == "given 0"
+    assert "exited with status 7" in only_text(crashed)
+    assert only_text(client.call_tool("state")) == "given 0"
 
 
 def test_the_user_is_asked_through_the_client(client: StdioClient) -> None:
     client.answers = lambda _: {"result": {"action": "accept", "content": {"color": "red"}}}
     client.initialize(capabilities=ELICITS)
-    assert text(call(client, "ask")) == "accept red"
+    assert only_text(client.call_tool("ask")) == "accept red"
 
 
 def test_a_cancelled_call_is_cancelled_in_the_program(client: StdioClient, variables: dict[str, str]) -> None:
@@ -127,14 +118,14 @@ def test_a_cancelled_call_is_cancelled_in_the_program(client: StdioClient, varia
     while client.message().get("method") != "notifications/message":
         continue
     client.send({"method": "notifications/cancelled", "params": {"requestId": number}})
-    assert call(client, "add", a=1, b=2)["structuredContent"] == {"total": 3}
+    assert client.call_tool("add", a=1, b=2)["structuredContent"] == {"total": 3}
     assert comes_true(Path(variables["CANCELLED_FILE"]).exists)
 
 
 def test_a_cancellation_that_crosses_the_answer_ends_nothing(client: StdioClient, variables: dict[str, str]) -> None:
     """Its answer waits behind one that nobody reads yet; the program is talked to without the server between."""
     client.initialize()
-    call(client, "add", a=1, b=2)
+    client.call_tool("add", a=1, b=2)
     (folder,) = program_processes(variables["LEFT_FILE"].encode())
     words = [word.decode() for word in safe_read(folder / "cmdline").split(b"\0")[1:-1]]
     program = StdioClient(*words, environment=variables)
@@ -147,7 +138,7 @@ def test_a_cancellation_that_crosses_the_answer_ends_nothing(client: StdioClient
         for _ in range(2):
             await_log(program, b"CallToolRequest")
         program.send({"method": "notifications/cancelled", "params": {"requestId": crossed}})
-        assert call(program, "add", a=3, b=4)["structuredContent"] == {"total": 7}
+        assert program.call_tool("add", a=3, b=4)["structuredContent"] == {"total": 7}
     finally:
         program.close()
 
@@ -156,7 +147,7 @@ def test_the_lifespan_is_left_at_the_end_and_prints_are_for_the_operator(
     client: StdioClient, variables: dict[str, str]
 ) -> None:
     client.initialize()
-    assert text(call(client, "state")) == "given 0"
+    assert only_text(client.call_tool("state")) == "given 0"
     said, complained = client.end()
     assert said == b""
     assert complained.count(b"lifespan begins") == 1
@@ -166,7 +157,7 @@ def test_the_lifespan_is_left_at_the_end_and_prints_are_for_the_operator(
 
 def test_a_killed_server_leaves_no_process(client: StdioClient, variables: dict[str, str]) -> None:
     client.initialize()
-    call(client, "add", a=1, b=2)
+    client.call_tool("add", a=1, b=2)
     mark = variables["LEFT_FILE"].encode()
     assert len(program_processes(mark)) == 1
     os.kill(client.process.pid, signal.SIGKILL)
@@ -199,32 +190,9 @@ def comes_true(condition: Any) -> bool:
     return bool(condition())
 
 
-def test_a_question_in_the_stateless_era(client: StdioClient) -> None:
-    meta = {
-        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-        "io.modelcontextprotocol/clientInfo": {"name": "t", "version": "1"},
-        "io.modelcontextprotocol/clientCapabilities": {"elicitation": {"form": {}}},
-    }
-    params = {"name": "ask", "arguments": {}, "_meta": meta}
-    result = client.ask("tools/call", params)["result"]
-    assert result["resultType"] == "input_required"
-    ((key, _),) = result["inputRequests"].items()
-    answers = {key: {"action": "accept", "content": {"color": "blue"}}}
-    again = {**params, "requestState": result["requestState"], "inputResponses": answers}
-    assert text(client.ask("tools/call", again)["result"]) == "accept blue"
-
-
 FAULTS: dict[str, tuple[str, str, str]] = {
-    "it raises": ("»1 / 0\n", "MCP286", "cannot be run: ZeroDivisionError"),
-    "it exits": ("import sys\n»sys.exit('set SOME_TOKEN first')\n", "MCP284", "exits before it serves: set SOME_TOKEN"),
     "it ends the process": ("import os\nos._exit(3)\n", "MCP286", "it ended the process"),
     "a module is missing": ("»import not_there\n", "MCP209", "the module `not_there` is not available"),
-    "no server": ("", "MCP284", "ends without making a server"),
-    "two servers": (
-        "from mcp.server.lowlevel import Server\na = Server('a')\nb = Server('b')\n",
-        "MCP284",
-        "makes 2 servers and serves none",
-    ),
 }
 
 

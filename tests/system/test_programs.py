@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
 from support.artifact import build, mcpc
 from support.needs import ROOT
-from support.stdio import StdioClient, replies
+from support.stdio import StdioClient, only_text, replies
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -35,29 +35,20 @@ def client(orders: Path, tmp_path: Path) -> Iterator[StdioClient]:
     found.close()
 
 
-def call(client: StdioClient, name: str, **arguments: object) -> Any:
-    return client.ask("tools/call", {"name": name, "arguments": arguments})["result"]
-
-
-def text(result: Any) -> str:
-    (block,) = result["content"]
-    return str(block["text"])
-
-
 def test_calls(client: StdioClient) -> None:
     client.initialize()
-    assert call(client, "order", item="nails", count="3")["structuredContent"] == {"item": "nails", "count": 3}
-    assert text(call(client, "inform", kind="notice")) == "Orders are final."
-    assert text(call(client, "inform", kind="variable")) == "given"
-    assert call(client, "fail") == {
+    assert client.call_tool("order", item="nails", count="3")["structuredContent"] == {"item": "nails", "count": 3}
+    assert only_text(client.call_tool("inform", kind="notice")) == "Orders are final."
+    assert only_text(client.call_tool("inform", kind="variable")) == "given"
+    assert client.call_tool("fail") == {
         "content": [{"type": "text", "text": "Error executing tool fail: no such order"}],
         "isError": True,
     }
-    assert call(client, "picture")["content"] == [{"type": "image", "data": "iVBORw==", "mimeType": "image/png"}]
-    refused = call(client, "order", count=2)
+    assert client.call_tool("picture")["content"] == [{"type": "image", "data": "iVBORw==", "mimeType": "image/png"}]
+    refused = client.call_tool("order", count=2)
     assert refused["isError"]
-    assert text(refused).startswith("Error executing tool order: 1 validation error for orderArguments\nitem\n")
-    assert call(client, "lie")["isError"]
+    assert only_text(refused).startswith("Error executing tool order: 1 validation error for orderArguments\nitem\n")
+    assert client.call_tool("lie")["isError"]
 
 
 def test_prompts_resources_and_completions(client: StdioClient) -> None:
@@ -76,8 +67,8 @@ def test_prompts_resources_and_completions(client: StdioClient) -> None:
 def test_the_lifespan_is_entered_once_and_left_at_the_end(client: StdioClient, tmp_path: Path) -> None:
     client.initialize()
     client.ask("tools/list")
-    assert call(client, "opened")["structuredContent"] == {"result": ["2.0.1", "again"]}
-    assert call(client, "opened")["structuredContent"] == {"result": ["2.0.1", "again", "again"]}
+    assert client.call_tool("opened")["structuredContent"] == {"result": ["2.0.1", "again"]}
+    assert client.call_tool("opened")["structuredContent"] == {"result": ["2.0.1", "again", "again"]}
     _, complained = client.end()
     assert complained.count(b"lifespan begins") == 1
     assert (tmp_path / "left").read_text() == "left"
@@ -96,10 +87,10 @@ def test_progress_and_log(client: StdioClient) -> None:
 
 def test_a_call_is_cancelled_and_the_program_lives_on(client: StdioClient) -> None:
     client.initialize()
-    before = text(call(client, "inform", kind="worker"))
+    before = only_text(client.call_tool("inform", kind="worker"))
     number = begin_waiting(client, "t")
     client.send({"method": "notifications/cancelled", "params": {"requestId": number}})
-    assert text(call(client, "inform", kind="worker")) == before
+    assert only_text(client.call_tool("inform", kind="worker")) == before
 
 
 def begin_waiting(client: StdioClient, token: str) -> int:
@@ -121,7 +112,7 @@ def begin_waiting(client: StdioClient, token: str) -> int:
 def test_a_question_to_the_user(client: StdioClient, answer: dict[str, object], told: str) -> None:
     client.answers = lambda _: {"result": answer}
     client.initialize(capabilities=ELICITS)
-    assert text(call(client, "delete", item="nuts")) == told
+    assert only_text(client.call_tool("delete", item="nuts")) == told
     (asked,) = [message for message in client.said if message.get("method") == "elicitation/create"]
     assert asked["params"]["message"] == "Delete nuts?"
     assert asked["params"]["requestedSchema"]["required"] == ["sure"]
@@ -142,13 +133,13 @@ def test_a_question_in_the_stateless_era(client: StdioClient) -> None:
         "requestState": result["requestState"],
         "inputResponses": {key: {"action": "accept", "content": {"sure": True}}},
     }
-    assert text(client.ask("tools/call", again)["result"]) == "accept: True"
+    assert only_text(client.ask("tools/call", again)["result"]) == "accept: True"
 
 
 def test_arguments_of_the_program(orders: Path) -> None:
     params = {"name": "inform", "arguments": {"kind": "arguments"}}
     found = replies([orders, "--", "--verbose", "a b"], [("tools/call", params)])
-    assert text(found[0]["result"]) == "--verbose a b"
+    assert only_text(found[0]["result"]) == "--verbose a b"
 
 
 def test_a_low_level_server(notes: Path) -> None:
@@ -157,10 +148,10 @@ def test_a_low_level_server(notes: Path) -> None:
         assert client.initialize()["serverInfo"] == {"name": "notes", "version": "0.3"}
         assert client.ask("resources/list")["result"]["resources"][0]["uri"] == "note://first"
         assert client.ask("resources/read", {"uri": "note://first"})["result"]["contents"][0]["text"] == "Buy nails."
-        assert text(call(client, "add-note", text="x")) == "add-note: x"
-        refused = call(client, "add-note", text=3)
+        assert only_text(client.call_tool("add-note", text="x")) == "add-note: x"
+        refused = client.call_tool("add-note", text=3)
         assert refused["isError"]
-        assert "/text" in text(refused)
+        assert "/text" in only_text(refused)
         prompt = client.ask("prompts/get", {"name": "sum", "arguments": {"style": "brief"}})["result"]
         assert prompt["messages"][0]["content"]["text"] == "sum brief"
     finally:

@@ -213,61 +213,32 @@ def test_without_any_python_one_line_says_so(root: Path) -> None:
         assert (done.returncode, done.stdout, done.stderr.decode()) == (8, b"", said)
 
 
-def test_the_version_of_the_bytecode_comes_first(root: Path) -> None:
-    put(root, "/usr/bin/python3")
-    put(root, f"/opt/newer/{ANOTHER}")
-    path = {"PATH": "/opt/newer:/usr/bin:/bin"}
-    assert found(root, path) == "/usr/bin/python3"
-    put(root, f"/usr/local/bin/{EXACT}")
-    assert found(root, path) == f"/usr/local/bin/{EXACT}"
-    put(root, f"/opt/newer/{EXACT}")
-    assert found(root, path) == f"/opt/newer/{EXACT}"
+SHIMS = "/home/me/.pyenv/shims"
+SEARCHES: dict[str, tuple[tuple[str, ...], str, str]] = {
+    "the version of the bytecode first": ((f"/usr/local/bin/{EXACT}", "/usr/bin/python3", f"/opt/newer/{ANOTHER}"),
+                                          "/opt/newer:/usr/bin:/bin", f"/usr/local/bin/{EXACT}"),
+    "on PATH before elsewhere": ((f"/usr/local/bin/{EXACT}", f"/opt/newer/{EXACT}"), "/opt/newer:/usr/bin", f"/opt/newer/{EXACT}"),
+    "python3 before another version": (("/usr/bin/python3", f"/opt/newer/{ANOTHER}"), "/opt/newer:/usr/bin:/bin", "/usr/bin/python3"),
+    "one that is too old is passed over": (("old /usr/bin/python3", f"/usr/bin/{ANOTHER}"), "/usr/bin:/bin", f"/usr/bin/{ANOTHER}"),
+    "a shim of a version that is not selected": ((f"old {SHIMS}/{EXACT}", "/usr/bin/python3"), f"{SHIMS}:/usr/bin", "/usr/bin/python3"),
+    "a shim where there is nothing else": ((f"{SHIMS}/{EXACT}", "/usr/bin/python3"), f"{SHIMS}:/usr/bin", f"{SHIMS}/{EXACT}"),
+    "the shim of another manager next": ((f"old /home/me/.asdf/shims/{EXACT}", f"{SHIMS}/{EXACT}"), "/home/me/.asdf/shims:/usr/bin",
+                                         f"{SHIMS}/{EXACT}"),
+    "another folder before a shim": ((f"{SHIMS}/{EXACT}", f"{SHIMS}/python3", f"/usr/bin/{EXACT}"), f"{SHIMS}:/usr/bin", f"/usr/bin/{EXACT}"),
+    "another folder before a shim of any version": ((f"{SHIMS}/python3", "/usr/bin/python3"), f"{SHIMS}:/usr/bin", "/usr/bin/python3"),
+    **{f"as graphical clients do not name: {folder}": (("old /usr/bin/python3", f"{folder}/{EXACT}"), "/usr/bin:/bin:/usr/sbin:/sbin", f"{folder}/{EXACT}")
+       for folder in ("/opt/homebrew/bin", "/usr/local/bin", "/opt/local/bin", "/home/me/.local/bin", SHIMS,
+                      f"/Library/Frameworks/Python.framework/Versions/{EXACT.removeprefix('python')}/bin")},
+}  # fmt: skip
+"""What is there, PATH, and what is found."""
 
 
-def test_one_that_is_too_old_is_passed_over(root: Path) -> None:
-    put(root, "/usr/bin/python3", is_old=True)
-    put(root, f"/usr/bin/{ANOTHER}")
-    assert found(root, {"PATH": "/usr/bin:/bin"}) == f"/usr/bin/{ANOTHER}"
-
-
-@pytest.mark.parametrize("folder", [
-    "/opt/homebrew/bin", "/usr/local/bin", "/opt/local/bin", "/home/me/.local/bin", "/home/me/.pyenv/shims",
-    f"/Library/Frameworks/Python.framework/Versions/{EXACT.removeprefix('python')}/bin",
-])  # fmt: skip
-def test_folders_that_a_graphical_client_does_not_name(folder: str, root: Path) -> None:
-    put(root, "/usr/bin/python3", is_old=True)
-    put(root, f"{folder}/{EXACT}")
-    assert found(root, {"PATH": "/usr/bin:/bin:/usr/sbin:/sbin", "HOME": "/home/me"}) == f"{folder}/{EXACT}"
-
-
-def test_a_shim_of_a_version_that_is_not_selected_is_passed_over(root: Path) -> None:
-    put(root, f"/home/me/.pyenv/shims/{EXACT}", is_old=True)
-    put(root, "/usr/bin/python3")
-    assert found(root, {"PATH": "/home/me/.pyenv/shims:/usr/bin"}) == "/usr/bin/python3"
-
-
-def test_a_shim_is_started_where_there_is_nothing_else(root: Path) -> None:
-    put(root, f"/home/me/.pyenv/shims/{EXACT}")
-    put(root, "/usr/bin/python3")
-    assert found(root, {"PATH": "/home/me/.pyenv/shims:/usr/bin"}) == f"/home/me/.pyenv/shims/{EXACT}"
-
-
-def test_the_shim_of_another_manager_is_tried_next(root: Path) -> None:
-    put(root, f"/home/me/.asdf/shims/{EXACT}", is_old=True)
-    put(root, f"/home/me/.pyenv/shims/{EXACT}")
-    path = {"PATH": "/home/me/.asdf/shims:/usr/bin", "HOME": "/home/me"}
-    assert found(root, path) == f"/home/me/.pyenv/shims/{EXACT}"
-
-
-def test_a_python_of_another_folder_comes_before_a_shim(root: Path) -> None:
-    put(root, f"/home/me/.pyenv/shims/{EXACT}")
-    put(root, "/home/me/.pyenv/shims/python3")
-    put(root, f"/usr/bin/{EXACT}")
-    assert found(root, {"PATH": "/home/me/.pyenv/shims:/usr/bin"}) == f"/usr/bin/{EXACT}"
-    (root / f"usr/bin/{EXACT}").unlink()
-    put(root, "/usr/bin/python3")
-    (root / f"home/me/.pyenv/shims/{EXACT}").unlink()
-    assert found(root, {"PATH": "/home/me/.pyenv/shims:/usr/bin"}) == "/usr/bin/python3"
+@pytest.mark.parametrize("name", SEARCHES)
+def test_which_python_is_found(name: str, root: Path) -> None:
+    there, path, expected = SEARCHES[name]
+    for place in there:
+        put(root, place.removeprefix("old "), is_old=place.startswith("old "))
+    assert found(root, {"PATH": path, "HOME": "/home/me"}) == expected
 
 
 @pytest.mark.parametrize("manager", [

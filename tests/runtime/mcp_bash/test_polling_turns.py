@@ -12,13 +12,17 @@ import pytest
 
 from mcpc_runtime.protocol.effects import Call, CompletionOutcome
 from mcpc_runtime.systems.mcp_bash import completion_contract, embedded_resources, resource_polling, roots, settings
+from mcpc_runtime.systems.mcp_bash.completion_contract import parse_offset, requested_count
 from mcpc_runtime.systems.mcp_bash.providers import environment as provider_environment
 from mcpc_runtime.systems.mcp_bash.providers.requests import ProviderResult, result_digest
 from mcpc_runtime.systems.mcp_bash.resource_polling import MAX_READ_SECONDS, subscribed_uris
 from support.contracts import call_of, described
+from support.expressions import check_expressions
 from support.fake_runtime import FakeReactor
+from support.needs import ROOT
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 
@@ -235,26 +239,15 @@ def test_a_completion_script_gets_what_was_typed(project: Path) -> None:
     assert json.loads((command.exact or {})[b"MCP_COMPLETION_ARGS_JSON"])["argument"] == {"name": "", "value": "v"}
 
 
-LONG = completion_contract.encode_cursor("word" * 300, 1)
-OFFSETS = [
-    (None, 0), ("", 0), (CURSOR, 2), (CURSOR + "==", -1), (5, -1), ("é", -1), ("!", -1), (LONG, -1),
-    (completion_contract.encode_cursor("other", 2), -1), (completion_contract.encode_cursor("word", -1), -1),
-    (completion_contract.encode_cursor("word", (1 << 31) - 1), (1 << 31) - 1),
-    (completion_contract.encode_cursor("word", 1 << 31), -1), (completion_contract.encode_cursor("word", 0), 0),
-]  # fmt: skip
+def test_cursors_and_numbers_of_values(golden: Callable[[Path, str], None]) -> None:
+    def offset(cursor: Any) -> int:
+        return parse_offset(completing({"cursor": cursor}, []).request, "word")
 
+    def count(limit: Any) -> int:
+        return requested_count(completing({"limit": limit}, []).request)
 
-@pytest.mark.parametrize(("cursor", "offset"), OFFSETS)
-def test_a_cursor_is_the_place_of_the_next_value(cursor: Any, offset: int) -> None:
-    request = completing({"cursor": cursor}, []).request
-    if cursor == CURSOR + "==":
-        offset = 2  # a padding is harmless
-    assert completion_contract.parse_offset(request, "word") == offset
-
-
-@pytest.mark.parametrize(("limit", "count"), [(1, 1), (100, 100), (101, 100), (0, 5), (-1, 5), (True, 5), (None, 5)])
-def test_the_number_of_values(limit: Any, count: int) -> None:
-    assert completion_contract.requested_count(completing({"limit": limit}, []).request) == count
+    golden_file = ROOT / "tests/golden/runtime/systems/mcp_bash_completion.txt"
+    check_expressions(golden, golden_file, completion_contract, offset=offset, count=count)
 
 
 def test_an_argument_without_a_completion_has_the_values_of_its_dialect(monkeypatch: pytest.MonkeyPatch) -> None:

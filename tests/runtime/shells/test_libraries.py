@@ -5,15 +5,17 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
-import pytest
-
-from mcpc_runtime.handlers.bash.shells import libraries, reply_encoding, scripts
+from mcpc_runtime.handlers.bash.shells import libraries, reply_encoding, scripts, standard_streams
 from mcpc_runtime.handlers.bash.shells.libraries import Libraries, encode_variables, join_texts
-from mcpc_runtime.handlers.bash.shells.standard_streams import common_length
 from mcpc_runtime.handlers.invocations import ProcessResult, ShellCall
+from support.expressions import check_expressions
+from support.needs import ROOT
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
+
+    import pytest
 
 LONGEST = "x" * 100_000
 EXCLUDED = (
@@ -124,29 +126,6 @@ def test_scripts_are_read_from_their_paths(tmp_path: Path) -> None:
     ]  # fmt: skip
 
 
-REPLIES: list[tuple[str, dict[str, Any], tuple[int, bytes]]] = [
-    ("call", {"content": [{"text": "a"}, {"text": 5}, 5, {"text": "é\ud800"}]}, (0, b"a\n\xc3\xa9?")),
-    ("call", {"content": [], "isError": True}, (1, b"")),
-    ("call", {"content": None, "isError": 1}, (0, b"")),
-    ("ask", {"answers": {"k": {"a": 1}}}, (0, b'{"a":1}')),
-    ("ask", {"answers": {"k": 1, "l": 2}}, (0, b'{"k":1,"l":2}')),
-    ("ask", {"answers": {}}, (0, b"{}")),
-    ("ask", {"error": {"message": "no"}}, (3, b"no")),
-    ("form", {"error": {"message": "no"}}, (3, b"no")),
-    ("form", {"answers": {"k": {"action": "accept", "content": {"a": 1}}}}, (0, b'{"a":1}')),
-    ("form", {"answers": {"k": {"action": "accept"}}}, (0, b"{}")),
-    ("form", {"answers": {"k": {"action": "decline", "content": {"a": 1}}}}, (1, b"{}")),
-    ("form", {"answers": {"k": {"action": "cancel"}}}, (2, b"{}")),
-]
-
-
-@pytest.mark.parametrize(("kind", "reply", "encoded"), REPLIES)
-def test_a_reply_is_a_digit_and_a_text(kind: str, reply: dict[str, Any], encoded: tuple[int, bytes]) -> None:
-    assert reply_encoding.ENCODERS[kind](reply) == encoded
-
-
-@pytest.mark.parametrize(
-    ("text", "size"), [(b"", 0), (b"x", 0), (b"xa", 1), (b"xab", 2), (b"abc", 0), (b"abab", 2), (b"a", 1), (b"ca", 1)]
-)
-def test_the_end_of_a_text_may_be_the_beginning_of_a_prefix(text: bytes, size: int) -> None:
-    assert common_length(text, b"abc") == size
+def test_what_its_functions_return(golden: Callable[[Path, str], None]) -> None:
+    path = ROOT / "tests/golden/runtime/handlers/shells.txt"
+    check_expressions(golden, path, reply_encoding, standard_streams)

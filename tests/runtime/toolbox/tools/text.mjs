@@ -1,0 +1,2 @@
+export const schema = {description: "Do it.", type: "object", properties: {}};
+export default () => 'plain';

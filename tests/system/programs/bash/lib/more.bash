@@ -1,0 +1,2 @@
+MORE=more
+more() { echo $MORE; }
