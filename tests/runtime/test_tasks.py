@@ -263,46 +263,6 @@ def accepted(name):
     return {"action": "accept", "content": {"name": name}}
 
 
-def test_the_extension_is_advertised_to_those_who_can_know_it(client):
-    told = client.result("server/discover")["capabilities"]
-    assert told["extensions"] == {EXTENSION: {}}
-    assert "tasks" not in told
-    legacy = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
-    line = {"jsonrpc": "2.0", "id": 99, "method": "initialize", "params": legacy}
-    client.answers[99] = queue.Queue()
-    client.process.stdin.write(json.dumps(line).encode() + b"\n")
-    client.process.stdin.flush()
-    capabilities = client.answers[99].get(timeout=20)["result"]["capabilities"]
-    assert not {"extensions", "tasks"} & capabilities.keys()
-
-
-@pytest.mark.parametrize(
-    "able", [{}, {"extensions": {}}, {"extensions": {EXTENSION: True}}, {"extensions": []}, {EXTENSION: {}}]
-)
-def test_who_does_not_know_tasks_is_given_none(client, able):
-    client.result("tools/call", name="plain", arguments={})
-    result = client.ask("tools/call", able, name="work", arguments={"label": "x"})["result"]
-    assert result["resultType"] == "complete"
-    assert result["content"][0]["text"].startswith("did x")
-    for method in ("tasks/get", "tasks/update", "tasks/cancel"):
-        error = client.ask(method, able, taskId="a" * 48, inputResponses={})["error"]
-        assert (error["code"], error["data"]) == (-32021, {"requiredCapabilities": {"extensions": {EXTENSION: {}}}})
-    for tool in ("only_task", "composed"):
-        error = client.ask("tools/call", {**able, "elicitation": {}}, name=tool, arguments={})["error"]
-        assert (error["code"], error["data"]) == (-32021, {"requiredCapabilities": {"extensions": {EXTENSION: {}}}})
-
-
-def test_a_client_of_the_handshake_era_is_answered_at_once_or_refused(client):
-    for name, begins in (("work", "did"), ("only_task", "only_task runs as a task")):
-        client.answers[name] = queue.Queue()
-        line = {"jsonrpc": "2.0", "id": name, "method": "tools/call", "params": {"name": name, "task": {"ttl": 1}}}
-        client.process.stdin.write(json.dumps(line).encode() + b"\n")
-        client.process.stdin.flush()
-        result = client.answers[name].get(timeout=20)["result"]
-        assert result["content"][0]["text"].startswith(begins)
-        assert result.get("isError", False) == (name == "only_task")
-
-
 def test_a_task_is_told_flat_and_can_be_looked_up_at_once(client):
     made = client.result("tools/call", name="work", arguments={"seconds": 0.5, "label": "x"})
     assert made["resultType"] == "task"
@@ -321,17 +281,6 @@ def test_a_task_is_told_flat_and_can_be_looked_up_at_once(client):
     assert done["result"]["content"][0]["text"].startswith("did x")
     assert "io.modelcontextprotocol/related-task" not in done["result"].get("_meta", {})
     assert done["ttlMs"] >= made["ttlMs"]
-
-
-def test_requests_about_tasks_are_logged_as_calls_are(server, tmp_path):
-    log = tmp_path / "log"
-    with clients(server, tmp_path, MCPC_CALL_LOG=str(log)) as client:
-        client.until(client.task("work", label="x"))
-        client.ask("tasks/cancel", taskId="a" * 48)
-    told = [json.loads(line) for line in log.read_text().splitlines()]
-    about = [(one["tool"], one["status"], one["arguments"]) for one in told if one["tool"].startswith("tasks/")]
-    assert ("tasks/get", "success", {}) in about
-    assert about[-1] == ("tasks/cancel", "failure", {})
 
 
 def test_a_request_about_a_task_is_cancelled_and_timed_as_a_call_is(server, tmp_path):
@@ -358,22 +307,6 @@ def test_ids_cannot_be_guessed(client):
     assert all(len(bytes.fromhex(one)) >= 16 for one in ids)
 
 
-@pytest.mark.parametrize("task", ["", "x", "a" * 48, "a" * 5000, "é", "../x", "a\0b", 5, None, [], {}])
-def test_an_unknown_task_is_said_to_be(client, task):
-    for method in ("tasks/get", "tasks/update", "tasks/cancel"):
-        assert client.ask(method, taskId=task, inputResponses={})["error"]["code"] == -32602
-
-
-def test_a_tools_error_is_a_result_and_a_protocol_error_is_none(client):
-    fails, breaks = client.task("fails"), client.task("breaks")
-    done = client.until(fails)
-    assert (done["status"], done["result"]["isError"]) == ("completed", True)
-    done = client.until(breaks)
-    assert (done["status"], done["error"]) == ("failed", {"code": -31234, "message": "broken", "data": {"why": "test"}})
-    assert done["statusMessage"] == "broken"
-    assert "result" not in done
-
-
 def test_answers_come_one_by_one_and_what_was_not_asked_is_passed_over(client):
     task = client.task("two")
     asked = client.until(task, "input_required")["inputRequests"]
@@ -389,33 +322,6 @@ def test_answers_come_one_by_one_and_what_was_not_asked_is_passed_over(client):
     assert client.get(task)["result"]["content"][0]["text"] == "12"
 
 
-def test_what_was_not_accepted_has_nothing_in_it(client):
-    task = client.task("two")
-    client.until(task, "input_required")
-    declined = {"action": "decline", "content": {"name": 1}}
-    client.result("tasks/update", taskId=task, inputResponses={"a": declined, "b": accepted("2")})
-    done = client.until(task)["result"]
-    assert done["isError"] and "'content'" in done["content"][0]["text"]
-
-
-@pytest.mark.parametrize("responses", [None, [], "x", {"name": 5}, {"name": None}, {"name": {"action": "perhaps"}},
-                                       {"name": accepted(5)}, {"name": {"action": "accept", "content": {}}}])  # fmt: skip
-def test_an_answer_that_is_none_is_refused_and_may_be_given_again(client, responses):
-    task = client.task("sure")
-    client.until(task, "input_required")
-    assert client.ask("tasks/update", taskId=task, inputResponses=responses)["error"]["code"] == -32602
-    assert list(client.get(task)["inputRequests"]) == ["name"]
-    client.result("tasks/update", taskId=task, inputResponses={"name": {"action": "decline"}})
-    assert client.until(task)["result"]["content"][0]["text"].startswith("decline")
-
-
-def test_a_client_that_cannot_be_asked_is_not(client):
-    made = client.ask("tools/call", {"extensions": {EXTENSION: {}}}, name="sure", arguments={})["result"]
-    done = client.until(made["taskId"])
-    assert (done["status"], done["error"]["code"]) == ("failed", -32021)
-    assert done["error"]["data"] == {"requiredCapabilities": {"elicitation": {"form": {}}}}
-
-
 def test_a_task_is_cancelled_and_what_it_runs_ends(client):
     task = client.task("work", seconds=600, label="long")
     wait_for_mark(client, "begin long")
@@ -425,28 +331,6 @@ def test_a_task_is_cancelled_and_what_it_runs_ends(client):
         assert client.get(task)["status"] == "cancelled"
     wait_for_mark(client, "stopped long")
     assert client.get(task)["status"] == "cancelled"
-
-
-def test_to_cancel_what_is_over_changes_nothing(client):
-    task = client.task("work", label="x")
-    client.until(task, "completed")
-    client.result("tasks/cancel", taskId=task)
-    assert client.get(task)["status"] == "completed"
-
-
-def test_a_task_that_waits_for_its_client_can_be_cancelled(client):
-    task = client.task("sure")
-    client.until(task, "input_required")
-    client.result("tasks/cancel", taskId=task)
-    found = client.get(task)
-    assert (found["status"], "inputRequests" in found) == ("cancelled", False)
-
-
-def test_what_was_removed_from_the_protocol_is_not_there(client):
-    for method in ("tasks/result", "tasks/list"):
-        assert client.ask(method, taskId="x")["error"]["code"] == -32601
-    result = client.result("tools/call", name="plain", arguments={}, task={"ttl": 1, "pollInterval": 1})
-    assert (result["resultType"], "taskId" in result) == ("complete", False)
 
 
 def test_what_is_asked_first_is_asked_before_there_is_a_task(client):
@@ -465,46 +349,6 @@ def test_what_a_tool_asks_that_another_one_called_is_asked_too(client):
     (name,) = asked
     client.result("tasks/update", taskId=task, inputResponses={name: accepted("deep")})
     assert "deep" in client.until(task)["result"]["content"][0]["text"]
-
-
-def test_who_listens_is_told_what_becomes_of_a_task(client):
-    task = client.task("sure")
-    other = client.task("sure")
-    client.until(task, "input_required")
-    listening = client.send("subscriptions/listen", notifications={"taskIds": [task]})
-    ack = client.said.get(timeout=20)
-    assert ack["method"] == "notifications/subscriptions/acknowledged"
-    assert ack["params"]["notifications"] == {"taskIds": [task]}
-    client.result("tasks/update", taskId=other, inputResponses={"name": accepted("other")})
-    client.result("tasks/update", taskId=task, inputResponses={"name": accepted("mine")})
-    told = [client.said.get(timeout=20) for _ in range(2)]
-    assert [one["method"] for one in told] == ["notifications/tasks"] * 2
-    assert [one["params"]["status"] for one in told] == ["working", "completed"]
-    for one in told:
-        assert one["params"]["_meta"] == {"io.modelcontextprotocol/subscriptionId": listening}
-        assert one["params"]["taskId"] == task
-    final = client.get(task)
-    shown = {key: value for key, value in told[-1]["params"].items() if key != "_meta"}
-    assert shown == {key: value for key, value in final.items() if key not in ("_meta", "resultType")}
-
-
-def test_who_does_not_know_tasks_cannot_listen_to_them(client):
-    error = client.ask("subscriptions/listen", {}, notifications={"taskIds": ["a"]})["error"]
-    assert error["code"] == -32021
-
-
-def test_a_task_that_was_told_of_is_there_whatever_happens_to_its_server(server, tmp_path):
-    with clients(server, tmp_path, count=0) as start:
-        first = start()
-        task, single = first.task("work", seconds=0.2, label="w"), first.task("once", seconds=60, label="o")
-        first.kill()
-        second = start()
-        assert second.get(task)["status"] in ("working", "completed")
-        assert second.until(task)["result"]["content"][0]["text"].startswith("did w")
-        ended = second.until(single)
-        assert ended["status"] == "failed"
-        assert "safe to run again" in ended["error"]["message"]
-        assert marks(second).count("begin o") <= 1
 
 
 @pytest.mark.slow
@@ -649,22 +493,6 @@ def test_redis_that_goes_away_while_a_task_runs_loses_nothing(server, tmp_path):
         client.tells("Redis")
         assert redis.url not in client.errors and "s3cret" not in client.errors
     redis.stop()
-
-
-def test_a_place_that_was_named_and_cannot_be_used_is_told_and_not_exchanged(server, tmp_path):
-    (tmp_path / "file").touch()
-    with clients(server, tmp_path, f"sqlite:{tmp_path}/file/tasks.db") as client:
-        error = client.ask("tools/call", name="work", arguments={"label": "x"})["error"]
-        assert (error["code"], error["message"]) == (-32603, "Internal error: the task cannot be stored")
-        client.tells(f"{tmp_path}/file/tasks.db")  # to who runs the server, and to no client
-        assert client.ask("tools/call", {}, name="work", arguments={"label": "sync"})["result"]["content"]
-    assert marks(client) == ["begin sync", "end sync"]
-
-
-def test_without_a_place_tasks_live_as_long_as_their_server(server, tmp_path):
-    with clients(server, tmp_path, "", XDG_STATE_HOME="/dev/null/x") as client:
-        assert client.until(client.task("work", label="m"))["status"] == "completed"
-        client.tells("in memory only")
 
 
 def test_a_server_without_redis_says_how_to_have_it(tmp_path):

@@ -8,10 +8,8 @@ import pytest
 
 from mcpc_runtime.concurrency.fair_shares import SharedPool
 from mcpc_runtime.platforms.reactor import Reactor
-from mcpc_runtime.protocol import task_state
-from mcpc_runtime.protocol.effects import DeliverAnswer, Failure, PublishChange, SendResponse, StartHandler, StopHandler
+from mcpc_runtime.protocol.effects import DeliverAnswer, Failure, SendResponse, StartHandler, StopHandler
 from mcpc_runtime.protocol.session import Session
-from mcpc_runtime.protocol.task_state import RETENTION_MS, Task
 from mcpc_runtime.replicas.signed_tokens import TokenSigner
 from mcpc_runtime.tasks import leases, manager, owned, store_thread
 from mcpc_runtime.tasks.manager import TaskManager
@@ -205,18 +203,6 @@ def server(image, monkeypatch):
     one.manager.close()
 
 
-def test_a_task_that_cannot_be_kept_is_refused_and_never_run(server):
-    server.store.broken = True
-    session, _call = server.call()
-    assert server.manager.busy
-    error = server.answer()["error"]
-    assert (error["code"], error["message"]) == (-32603, "Internal error: the task cannot be stored")
-    assert not server.manager.busy
-    server.store.broken = False
-    server.rest()
-    assert (server.started, session.running) == ([], {})
-
-
 def test_a_task_of_which_nobody_knows_whether_it_is_kept_is_forgotten(server):
     """The store did it, and then its answer was lost: the client is told an error, so nothing may be run, ever."""
     server.store.deaf = True
@@ -254,18 +240,6 @@ def test_a_task_whose_client_left_before_it_knew_of_it_is_forgotten(server):
     server.run(lambda: "remove" in server.store.orders)
     server.rest(2 * LEASE)
     assert (server.started, server.store.ids, server.of(SendResponse)) == ([], [], [])
-
-
-def test_an_end_is_kept_as_soon_as_the_store_is_there_again(server):
-    identifier, call = server.task("once")
-    server.store.broken = True
-    server.manager.finish(call, RESULT)
-    server.rest(2 * LEASE)
-    assert server.manager.busy
-    assert isinstance(server.perform("tasks/get", identifier), Failure)
-    server.store.broken = False
-    server.run(lambda: not server.manager.busy)
-    assert server.status(identifier) == "completed"
 
 
 def test_a_task_that_took_too_long_to_be_kept_is_begun_by_whoever_is_quicker(server):
@@ -331,63 +305,6 @@ def test_a_task_that_another_may_have_by_now_is_stopped_and_one_that_no_other_ru
     assert server.started[-1].definition.name == "work"
 
 
-def test_a_task_that_another_has_taken_is_stopped_and_its_end_is_refused(server):
-    identifier, call = server.task("work")
-
-    def taken(task, now):
-        task.lease = 0
-        return task_state.acquire(task, "other", now + 60_000, now)
-
-    server.store.change(identifier, taken)
-    server.rest(LEASE / 2)
-    server.run(lambda: server.stopped)
-    server.manager.finish(call, RESULT)
-    server.rest()
-    assert (server.status(identifier), server.stopped) == ("working", [call])
-
-
-def test_of_a_strangers_task_nothing_is_known(server):
-    identifier, call = server.task("work", "alice")
-    server.manager.ask(call, 1, ROOTS, TokenSigner([b"k" * 32]))
-    server.run(lambda: server.perform("tasks/get", identifier, "alice").result["status"] == "input_required")
-    unknown = server.perform("tasks/get", "a" * 48, "alice")
-    for method in ("tasks/get", "tasks/cancel", "tasks/update"):
-        ending = server.perform(method, identifier, "eve", inputResponses={"k": {"roots": []}})
-        assert (ending.code, ending.message) == (-32602, unknown.message)
-    assert server.perform("tasks/get", identifier, "alice").result["status"] == "input_required"
-
-
-def test_a_stranger_who_listens_is_told_nothing(server):
-    identifier, call = server.task("work", "alice")
-    conversations = {}
-    for principal in ("alice", "eve"):
-        session = conversations[principal] = Session(server.image)
-        session.principal = principal
-        ask(session, request("subscriptions/listen", {"notifications": {"taskIds": [identifier]}, "_meta": META}, 5))
-    server.manager.finish(call, RESULT)
-    event = server.run(
-        lambda: [one for one in server.done if isinstance(one, PublishChange) and one.uri == identifier]
-    )[-1]
-    told = {principal: session.changed(event) for principal, session in conversations.items()}
-    assert (len(told["alice"]), told["eve"]) == (1, [])
-    params = json.loads(told["alice"][0].data)["params"]
-    assert (params["taskId"], params["status"]) == (identifier, "completed")
-
-
-def test_a_task_waits_until_there_is_room(server, monkeypatch):
-    monkeypatch.setattr(server.manager._owned, "places", SharedPool(1, 1))
-    first, call = server.task()
-    server.call(identifier=2)
-    second = server.answer(1)["result"]["taskId"]
-    server.rest()
-    assert (server.status(second), len(server.started)) == ("working", 1)
-    server.manager.finish(call, RESULT)
-    server.run(lambda: len(server.started) == 2)
-    server.manager.finish(server.started[1], RESULT)
-    server.run(lambda: not server.manager.busy)
-    assert [server.status(first), server.status(second)] == ["completed", "completed"]
-
-
 def test_a_server_that_is_crowded_begins_nothing(server):
     server.crowded = True
     server.call()
@@ -396,33 +313,6 @@ def test_a_server_that_is_crowded_begins_nothing(server):
     assert server.started == []
     server.crowded = False
     server.run(lambda: server.started)
-
-
-def test_a_task_of_a_tool_that_this_build_has_not_is_left_to_others(server):
-    for name, begun in (("waits", False), ("begun", True)):
-        task = Task(name, "", "of another build", server.store.now())
-        task.begun = begun
-        server.store.add(task, {"version": "2026-07-28", "arguments": {}, "meta": {}})
-    server.manager.open()
-    server.run(lambda: server.status("begun") == "failed")
-    assert (server.status("waits"), server.started) == ("working", [])
-
-
-def test_a_task_that_takes_longer_than_any_may_is_ended_by_who_sees_it(server):
-    task = Task("old", "", "of another build", server.store.now() - task_state.MAX_DURATION_MS - RETENTION_MS // 2)
-    task.updated = server.store.now()
-    server.store.add(task, {})
-    server.manager.open()
-    server.run(lambda: server.status("old") == "failed")
-
-
-def test_too_many_tasks_are_refused(server, monkeypatch):
-    monkeypatch.setattr("mcpc_runtime.tasks.store.MAX_OPEN", 1)
-    server.task()
-    server.call(identifier=2)
-    error = server.answer(1)["error"]
-    assert (error["code"], "the maximum" in error["message"]) == (-32603, True)
-    assert len(server.store.ids) == 1
 
 
 def test_a_server_that_ends_lets_go_of_what_may_begin_again_and_ends_the_rest(server):
@@ -437,16 +327,3 @@ def test_a_server_that_ends_lets_go_of_what_may_begin_again_and_ends_the_rest(se
     found = [server.store.read(one) for one in (work, once, ended)]
     assert [task.status for task in found] == ["working", "failed", "completed"]
     assert (found[0].owner, found[0].lease) == ("", 0)
-
-
-def test_what_is_kept_of_a_call_has_no_token_for_progress(server):
-    session = Session(server.image)
-    meta = {**META, "progressToken": "secret", "traceparent": "00-1-2-01"}
-    start = ask(session, request("tools/call", {"name": "work", "arguments": {"a": 1}, "_meta": meta}))
-    assert server.manager.takes(start.call)
-    identifier = server.answer()["result"]["taskId"]
-    kept = server.store.called(identifier)
-    assert kept == {"version": "2026-07-28", "arguments": {"a": 1}, "meta": {**META, "traceparent": "00-1-2-01"}}
-    server.run(lambda: server.started)
-    assert server.started[0].arguments == {"a": 1}
-    assert server.started[0].request.params["_meta"]["traceparent"] == "00-1-2-01"

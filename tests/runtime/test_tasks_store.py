@@ -15,13 +15,11 @@ import redis
 
 from mcpc_runtime.protocol import task_state
 from mcpc_runtime.protocol.task_state import StaleTaskError, Task
-from mcpc_runtime.replicas.redis_connection import RedisError, connect_redis, hide_secrets
-from mcpc_runtime.tasks import open_store as places
+from mcpc_runtime.replicas.redis_connection import hide_secrets
 from mcpc_runtime.tasks import store as stores
-from mcpc_runtime.tasks.open_store import database_name, open_store
 from mcpc_runtime.tasks.redis import RedisStore
 from mcpc_runtime.tasks.sqlite import SqliteStore, make_private_file
-from mcpc_runtime.tasks.store import MemoryStore, StoreError, StoreFullError
+from mcpc_runtime.tasks.store import MemoryStore, StoreError
 from support.needs import ROOT
 from support.redises import PASSWORD, RedisServer
 
@@ -60,11 +58,6 @@ def opener(kind, request, folder):
     return partial(RedisStore, request.getfixturevalue("redis_server").url, folder.name, "")
 
 
-@pytest.fixture(params=["memory", "sqlite", "redis"])
-def opening(request, tmp_path):
-    return opener(request.param, request, tmp_path)
-
-
 @pytest.fixture(params=["sqlite", "redis"])
 def shared(request, tmp_path):
     return opener(request.param, request, tmp_path)
@@ -76,95 +69,6 @@ def task_of(store, name="a", principal="", lease=5000, **more):
     for key, value in more.items():
         setattr(task, key, value)
     return task
-
-
-def test_what_is_kept_is_there_whole(opening):
-    store = opening()
-    assert store.read("a") is None
-    assert store.change("a", task_state.cancel) is None
-    task = task_of(store, answers={"k": {"deep": ["é", 1.5, None]}})
-    store.add(task, CALL)
-    assert opening().read("a").record() == task.record()
-    assert opening().called("a") == CALL
-    done = store.change("a", lambda one, now: task_state.finish(one, 1, {"content": []}, None, now))
-    assert opening().read("a").record() == done.record()
-
-
-def test_a_step_that_cannot_be_done_changes_nothing(opening):
-    store = opening()
-    store.add(task_of(store), CALL)
-    before = store.read("a").record()
-    with pytest.raises(StaleTaskError):
-        store.change("a", lambda one, now: task_state.finish(one, 7, {}, None, now))
-    assert store.read("a").record() == before
-
-
-def test_what_nobody_runs_is_found_and_what_somebody_runs_is_not(opening):
-    store = opening()
-    store.add(task_of(store, "lives"), CALL)
-    store.add(task_of(store, "dead", lease=-1), CALL)
-    store.add(task_of(store, "over", lease=-1), CALL)
-    store.change("over", task_state.cancel)
-    assert [task.identifier for task in store.due(9)] == ["dead"]
-    taken = store.change("dead", lambda one, now: task_state.acquire(one, "x", now + 5000, now))
-    assert (taken.status, store.due(9)) == ("failed", [])
-
-
-def test_a_lease_is_put_off_only_by_who_has_it(opening):
-    store = opening()
-    store.add(task_of(store, "a", lease=-1, again=True), CALL)
-    store.add(task_of(store, "b", lease=-1, again=True), CALL)
-    store.change("b", lambda one, now: task_state.acquire(one, "other", now - 1, now))
-    assert list(store.renew({"a": 1, "b": 1, "c": 1}, 5000)) == ["a"]
-    assert [task.identifier for task in opening().due(9)] == ["b"]
-    assert store.read("a").lease > store.now()
-
-
-def test_what_need_not_be_kept_is_forgotten(opening):
-    store = opening()
-    then = store.now() - 2 * task_state.RETENTION_MS
-    old = task_of(store, "old", created=then, updated=then)
-    store.add(old, CALL)
-    store.add(task_of(store, "new"), CALL)
-    store.change("new", task_state.cancel)
-    finished = task_state.finish(old, 1, {}, None, old.created)
-    store.change("old", lambda one, now: finished)
-    assert store.read("old") is None
-    assert store.change("old", task_state.cancel) is None
-    store.due(9)
-    assert store.read("new") is not None
-
-
-def test_what_is_removed_is_gone(opening):
-    store = opening()
-    store.add(task_of(store, lease=-1, again=True), CALL)
-    store.remove("a")
-    store.remove("a")
-    assert (store.read("a"), store.due(9)) == (None, [])
-    with pytest.raises(StaleTaskError):
-        store.called("a")
-
-
-def test_one_principal_cannot_fill_it(opening, monkeypatch):
-    monkeypatch.setattr(stores, "MAX_OPEN", 2)
-    store = opening()
-    store.add(task_of(store, "a", "eve"), CALL)
-    store.add(task_of(store, "b", "eve"), CALL)
-    with pytest.raises(StoreFullError):
-        store.add(task_of(store, "c", "eve"), CALL)
-    store.add(task_of(store, "d", "bob"), CALL)
-    store.change("a", task_state.cancel)
-    store.add(task_of(store, "e", "eve"), CALL)
-
-
-def test_it_has_an_end(opening, monkeypatch):
-    monkeypatch.setattr(stores, "MAX_STORED", 2)
-    store = opening()
-    for name in "ab":
-        store.add(task_of(store, name), CALL)
-        store.change(name, task_state.cancel)
-    with pytest.raises(StoreFullError):
-        store.add(task_of(store, "c"), CALL)
 
 
 def test_what_others_change_is_news_and_what_one_changes_oneself_is_not(shared):
@@ -468,108 +372,6 @@ def test_no_secret_is_said(url, words):
     assert not any(secret in said for secret in ("p%40ss", "p@ss", "secret", "cret"))
 
 
-def test_an_address_that_is_none_is_told():
-    with pytest.raises(RedisError, match="not a Redis address"):
-        connect_redis("redis://host:port", "")
-
-
-@pytest.mark.parametrize(
-    ("chosen", "kind"),
-    [
-        ("memory:", MemoryStore),
-        ("sqlite:/x/tasks.db", SqliteStore),
-        ("", SqliteStore),
-        ("valkey://127.0.0.1:1", RedisStore),
-    ],
-)
-def test_what_the_environment_says_is_taken(monkeypatch, tmp_path, chosen, kind):
-    monkeypatch.setenv("MCPC_TASKS", chosen)
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
-    assert type(open_store("name", "")) is kind
-    assert list(tmp_path.iterdir()) == []
-
-
-@pytest.mark.parametrize("chosen", ["postgres://x", "sqlite:", "redis", "redis://h:port"])
-def test_what_the_environment_says_wrongly_is_refused_whatever_is_asked(monkeypatch, chosen, capfd):
-    monkeypatch.setenv("MCPC_TASKS", chosen)
-    store = open_store("name", "")
-    with pytest.raises(StoreError):
-        store.add(Task("a", "", "t", 0), CALL)
-    with pytest.raises(StoreError):
-        store.read("a")
-
-
-def test_a_server_without_redis_says_how_to_have_it(tmp_path):
-    program = "from mcpc_runtime.tasks.open_store import open_store; open_store('name', '').read('a')"
-    environment = {"PYTHONPATH": str(ROOT / "runtime"), "MCPC_TASKS": "redis://:hidden@127.0.0.1:1"}
-    run = subprocess.run([sys.executable, "-S", "-c", program], capture_output=True, text=True, env=environment)
-    assert "`mcpc build --redis`" in run.stderr
-    assert "hidden" not in run.stderr
-
-
-def test_without_a_place_for_a_file_tasks_are_in_memory_and_somebody_is_told(tmp_path, monkeypatch):
-    monkeypatch.delenv("MCPC_TASKS", raising=False)
-    told = []
-    monkeypatch.setattr("mcpc_runtime.tasks.open_store.log_line", told.append)
-    for state in ("", "relative"):
-        monkeypatch.setenv("XDG_STATE_HOME", state)
-        monkeypatch.setenv("HOME", "")
-        assert type(open_store("name", "")) is MemoryStore
-    (tmp_path / "file").touch()
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "file"))
-    assert type(open_store("name", "")) is MemoryStore
-    assert len(told) == 3
-    assert all("in memory only" in words for words in told)
-
-
-def test_servers_have_files_of_their_own():
-    names = {
-        database_name("a/b", "/x.pyz"),
-        database_name("a-b", "/x.pyz"),
-        database_name("a/b", "/y.pyz"),
-        database_name("é" * 99, ""),
-    }
-    assert len(names) == 4
-    assert all(name.isascii() and "/" not in name and len(name) < 100 for name in names)
-
-
-def waiting(store, name, principal):
-    return task_of(store, name, principal, owner="", begun=False, lease=0)
-
-
-def test_what_nobody_runs_is_begun_in_turn_by_principal(opening):
-    store = opening()
-    for principal, count in (("a", 5), ("b", 2)):
-        for number in range(count):
-            store.add(waiting(store, f"{principal}{number}", principal), CALL)
-    assert {task.identifier for task in store.due(2)} == {"a0", "b0"}
-    assert {task.identifier for task in store.due(4)} == {"a0", "a1", "b0", "b1"}
-    assert [task.identifier for task in store.due(9)][4:] == ["a2", "a3", "a4"]
-
-
-def test_what_principals_without_room_wait_for_does_not_hide_the_rest(opening):
-    store = opening()
-    for number in range(9):
-        store.add(waiting(store, f"a{number}", "a"), CALL)
-    store.add(waiting(store, "b0", "b"), CALL)
-    assert [task.identifier for task in store.due(3, {"a"})] == ["b0"]
-    assert store.due(3, {"a", "b"}) == []
-
-
-def test_who_keeps_its_share_is_refused_and_another_is_not(opening, monkeypatch):
-    monkeypatch.setattr(stores, "MAX_STORED", 8)
-    store = opening()
-    for number in range(6):
-        store.add(task_of(store, f"a{number}", "a"), CALL)
-        store.change(f"a{number}", task_state.cancel)
-    with pytest.raises(StoreFullError, match="6 of your tasks"):
-        store.add(task_of(store, "a6", "a"), CALL)
-    store.add(task_of(store, "b0", "b"), CALL)
-    for number in range(6):
-        store.remove(f"a{number}")
-    store.add(task_of(store, "a7", "a"), CALL)
-
-
 def test_memory_parses_no_other_task_for_a_new_one(monkeypatch):
     store = MemoryStore()
     for name in "abc":
@@ -586,19 +388,3 @@ def test_folders_above_the_store_are_made_for_one_user(tmp_path: Path) -> None:
         os.umask(before)
     made = [tmp_path / ".local", tmp_path / ".local/state", tmp_path / ".local/state/mcpc"]
     assert [path.stat().st_mode & 0o777 for path in made] == [0o700] * 3
-
-
-def test_a_store_is_in_memory_where_others_could_replace_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-) -> None:
-    (tmp_path / "home/.local").mkdir(parents=True)
-    (tmp_path / "home/.local").chmod(0o777)
-    monkeypatch.setenv("HOME", str(tmp_path / "home"))
-    monkeypatch.delenv("XDG_STATE_HOME", raising=False)
-    said: list[str] = []
-    monkeypatch.setattr(places, "log_line", said.append)
-    assert type(places.open_default_store("demo", "/server.pyz")) is places.MemoryStore
-    assert "is writable by other users" in said[0]
-    assert not (tmp_path / "home/.local/state").exists()
-    (tmp_path / "home/.local").chmod(0o700)
-    assert type(places.open_default_store("demo", "/server.pyz")) is not places.MemoryStore

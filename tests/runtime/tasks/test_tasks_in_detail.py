@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from mcpc_runtime.protocol import effects, task_state
-from mcpc_runtime.tasks import client_requests, open_store, operations, replay, sqlite, store
+from mcpc_runtime.tasks import client_requests, open_store, operations, redis, replay, sqlite, store
 from support import protocol_servers
 from support.dialogues import Dialogue
 from support.expressions import check_expressions
 from support.needs import ROOT
+from support.redises import RedisServer
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -31,17 +33,30 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     return CLOCK
 
 
-@pytest.mark.parametrize("kind", ["memory", "sqlite"])
+def expired_now(opened: Any) -> None:
+    """Do what Redis does itself: remove what has expired, without the margin."""
+    for key in opened._redis.scan_iter("*task:*"):
+        if opened._redis.pexpiretime(key) - redis.MARGIN_MS <= CLOCK[0] * 1000:
+            opened._redis.delete(key)
+
+
+@pytest.mark.parametrize("kind", ["memory", "sqlite", "redis"])
 def test_stores(
     golden: Callable[[Path, str], None], kind: str, tmp_path: Path, clock: list[float], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    opened = store.MemoryStore() if kind == "memory" else sqlite.SqliteStore(str(tmp_path / "folder" / "tasks.db"))
-    try:
-        check_expressions(
-            golden, GOLDEN / "stores.txt", task_state, store=opened, clock=clock, stores=store, patch=monkeypatch
-        )
-    finally:
-        opened.close()
+    known: dict[str, Any] = {"clock": clock, "stores": store, "patch": monkeypatch, "expire": lambda: None}
+    with ExitStack() as ended:
+        if kind == "redis":
+            server = RedisServer(tmp_path / "redis")
+            ended.callback(server.stop)
+            monkeypatch.setattr(redis, "MARGIN_MS", 1 << 42)
+            monkeypatch.setattr(redis.RedisStore, "now", lambda _: int(clock[0] * 1000))
+            opened: Any = redis.RedisStore(server.url, "name", "")
+            known["expire"] = lambda: expired_now(opened)
+        else:
+            opened = store.MemoryStore() if kind == "memory" else sqlite.SqliteStore(str(tmp_path / "folder/tasks.db"))
+        ended.callback(opened.close)
+        check_expressions(golden, GOLDEN / "stores.txt", task_state, store=opened, **known)
 
 
 @pytest.mark.parametrize(
