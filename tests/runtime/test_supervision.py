@@ -17,11 +17,11 @@ import pytest
 from mcpc_runtime.platforms.posix import c_library
 from mcpc_runtime.platforms.posix import system_features as ways
 from mcpc_runtime.platforms.posix.supervision import client, proc_files, process, process_table
-from mcpc_runtime.platforms.posix.supervision.subtree import PREFIX, start_time
+from mcpc_runtime.platforms.posix.supervision.subtree import PREFIX
 from mcpc_runtime.platforms.processes import SupervisedProcess, Supervisor
 from mcpc_runtime.platforms.reactor import Reactor
 from support.libproc import FakeLibproc
-from support.processes import RUNTIME, TESTS, Token, is_alive, nothing_left, stop_process, until
+from support.processes import RUNTIME, TESTS, Token, is_alive, nothing_left, until
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -223,30 +223,6 @@ class TestStarting:
             os.close(read)
         assert found == [b"4\n", b"6\n", b"3\n", b"5\n"]
 
-    def test_many_at_once(self, server: Server) -> None:
-        children = [server.spawn("bash", "-c", f"exit {number % 200}") for number in range(300)]
-        server.until(lambda: len(server.ended) == 300)
-        assert [server.ended[child][0] for child in children] == [number % 200 for number in range(300)]
-
-    def test_what_the_socket_has_no_room_for_is_sent_later(self, server: Server) -> None:
-        assert server.run("true") == (0, "")
-        stop_process(server.supervisor._pid)
-        read, write = os.pipe()
-        try:
-            children = [
-                server.spawn("bash", "-c", "echo >&3", more={b"more": b"x" * 50_000}, descriptors={3: write})
-                for _ in range(30)
-            ]
-            os.close(write)  # what is kept has duplicates of it
-            assert server.supervisor._wire is not None
-            assert server.supervisor._wire.pending
-        finally:
-            os.kill(server.supervisor._pid, signal.SIGCONT)
-        server.until(lambda: len(server.ended) == 31)
-        assert {server.ended[child] for child in children} == {(0, "")}
-        assert len(os.read(read, 100)) == 30
-        os.close(read)
-
     @pytest.mark.parametrize("number", [errno.EMFILE, errno.ENOMEM, errno.EAGAIN, errno.ENFILE])
     def test_no_room_for_a_supervisor_leaves_nothing_open(
         self, server: Server, number: int, monkeypatch: pytest.MonkeyPatch
@@ -354,14 +330,6 @@ class TestEnding:
         server.until(lambda: child in server.ended)
         assert not child.is_left
 
-    @pytest.mark.slow
-    def test_sixty_four_stubborn_ones_at_once(self, server: Server) -> None:
-        children = [server.spawn("bash", "-c", FORMS["stubborn"], mark=f"1.{n}") for n in range(64)]
-        server.until(lambda: all(settled(server.token, "stubborn", f"1.{n}") for n in range(64)))
-        for number, child in enumerate(children):
-            server.supervisor.end(child.pid, f"1.{number}")
-        server.until(lambda: len(server.ended) == 64 and not server.token.alive())
-
     def test_closing_ends_everything(self, server: Server, way: str) -> None:
         forms = ["plain", "stubborn", "background"] if "proc" in way else list(FORMS)
         for form in forms:
@@ -387,24 +355,6 @@ class TestEnding:
         assert server.supervisor._pid != first
         if way != "subreaper":
             assert [proc_files.stat_fields(pid) for pid in zombies()] == []
-
-    def test_a_child_from_before_is_let_be(self, server: Server) -> None:
-        foreign = subprocess.Popen(["sleep", "1000"])
-        until(lambda: start_time(foreign.pid) < now_in_ticks())
-        try:
-            child = server.spawn("sleep", "1000")
-            server.until(lambda: child.pid)
-            os.kill(server.supervisor._pid, signal.SIGKILL)
-            server.until(lambda: child in server.ended)
-            assert foreign.poll() is None
-        finally:
-            foreign.kill()
-            foreign.wait()
-
-
-def now_in_ticks() -> int:
-    with open("/proc/uptime") as file:
-        return int((float(file.read().split()[0]) - 0.05) * os.sysconf("SC_CLK_TCK"))
 
 
 SETTLED = {
@@ -487,32 +437,6 @@ def test_a_server_that_is_killed_leaves_nothing(start: str, without: str, tmp_pa
         until(lambda: not token.alive())
         until(lambda: not folder.exists())
         assert tmp_path.exists()
-
-
-def test_a_daemon_without_the_mark_is_ended_too() -> None:
-    with nothing_left() as token:
-        script = "setsid env -i bash -c 'sleep 1000; :' & echo $! >&3; exit 0"
-        read, write = os.pipe()
-        server = Server(token)
-        server.spawn("bash", "-c", script, descriptors={3: write})
-        server.until(lambda: server.ended)
-        os.close(write)
-        daemon = int(os.read(read, 20))
-        os.close(read)
-        assert is_alive(daemon)
-        server.supervisor.close()
-        assert not is_alive(daemon)
-
-
-def test_an_idle_server_ends_at_once() -> None:
-    with nothing_left() as token:
-        server = Server(token)
-        server.spawn("sleep", "1000")
-        server.until(lambda: server.supervisor._children[1].pid)
-        began = os.times().elapsed
-        server.supervisor.close()
-        assert os.times().elapsed - began < 0.35  # less than the moment that what is stubborn is given
-        server.supervisor.close()
 
 
 # What macOS has not

@@ -237,16 +237,6 @@ def test_what_is_raised_is_told_and_the_worker_lives(
     assert server.run(("process", {}))[0].value == first.value
 
 
-def test_a_module_that_does_not_import(server: Server) -> None:
-    (returned,) = server.run(("any", {}), file="broken.py")
-    assert returned.problem == "ModuleNotFoundError: No module named 'nothing_of_this_name'"
-
-
-def test_state_is_kept_between_calls(server: Server) -> None:
-    server.run(("remember", {"value": 1}))
-    assert server.run(("remember", {"value": 2}))[0].value == [1, 2]
-
-
 @pytest.mark.parametrize("function", ["slow", "soon"])
 @pytest.mark.sampled(2)
 def test_calls_run_beside_each_other(server: Server, function: str) -> None:
@@ -275,28 +265,6 @@ def test_a_handler_that_closes_everything_takes_only_its_worker_with_it(server: 
     (returned,) = server.run(("close_all", {}))
     assert returned.problem
     assert server.value("echo", a=1) == {"a": 1}
-
-
-@pytest.mark.parametrize("size", [0, 60_000, 65_520, 65_536, 70_000, 1 << 20, 16 << 20])
-@pytest.mark.sampled(3)
-def test_arguments_of_any_size(each_way: Server, size: int) -> None:
-    text = ("é" * (size // 2)) + "x" * (size % 2)
-    calls = [("echo", {"value": text, "number": number}) for number in range(3)]
-    assert [returned.value for returned in each_way.run(*calls)] == [arguments for _, arguments in calls]
-
-
-def test_more_calls_than_the_socket_holds(each_way: Server) -> None:
-    calls = [("echo", {"value": "x" * 3000, "number": number}) for number in range(2000)]
-    assert [returned.value["number"] for returned in each_way.run(*calls)] == list(range(2000))
-
-
-@pytest.mark.parametrize("function", ["slow", "soon"])
-def test_a_stopped_call_is_not_reported(server: Server, function: str) -> None:
-    reported: list[FunctionResult] = []
-    job = server.start(function, {"seconds": 0.3}, reported.append)
-    server.runner.stop(job)
-    server.run(("slow", {"seconds": 0.6}))
-    assert reported == []
 
 
 @pytest.mark.parametrize("function", ["spin", "soon", "watch", "ask", "ask_async", "say_for_ever"])
@@ -368,18 +336,6 @@ def test_no_call_is_lost_and_none_runs_twice(each_way: Server, function: str, tm
     each_way.runner.stop(job)
 
 
-def test_a_worker_that_closes_its_channel_first_counts_as_a_failed_start(server: Server, tmp_path: Path) -> None:
-    """Its end is seen on the channel first: each further attempt would start another process without end."""
-    (tmp_path / "mcpc_runtime").unlink()
-    (tmp_path / "mcpc_runtime").mkdir()
-    starts = tmp_path / "starts"
-    closing = f"import os, time\nopen({str(starts)!r}, 'a').write('x')\nos.close(4)\ntime.sleep(0.1)\nos._exit(1)\n"
-    (tmp_path / "mcpc_runtime" / "__init__.py").write_text(closing)
-    (returned,) = server.run(("echo", {}))
-    assert returned.problem.startswith("the Python worker process does not start")
-    assert starts.read_text() == "xxx"
-
-
 def test_a_handler_finds_a_small_environment_and_changes_only_its_own(server: Server, monkeypatch) -> None:
     monkeypatch.setitem(posix.environ, b"A_SECRET", b"x")
     found = server.value("variables")
@@ -408,29 +364,6 @@ def test_what_a_handler_says_comes_in_order_and_never_after_its_answer(server: S
     assert server.notes == SAID
     assert server.run(("say_async", {}), **more)[0].value == "teller"
     assert server.notes[4:] == [SAID[0], {"progress": 1}]
-
-
-def test_more_notes_than_a_pipe_holds(server: Server) -> None:
-    assert server.run(("flood", {"lines": 3000}), context="ctx")[0].value == 3000
-    assert len(server.notes) == 3000
-
-
-@pytest.mark.parametrize("function", ["ask", "ask_async"])
-def test_a_handler_calls_another_tool(server: Server, function: str) -> None:
-    def answered(result: dict) -> FunctionResult:
-        returned: list[FunctionResult] = []
-        server.notes.clear()
-        job = server.start(function, {"name": "other"}, returned.append, context="ctx")
-        server.wait(lambda: server.notes)
-        given = {"a": 1} if function == "ask" else {}
-        assert server.notes == [{"call": "other", "arguments": given, "reply": 1}]
-        server.runner.answer(job, 1, result)
-        server.wait(lambda: returned)
-        return returned[0]
-
-    result = {"content": [{"type": "text", "text": "well"}]}
-    assert answered(result).value == result
-    assert answered({**result, "isError": True}).problem == "well"
 
 
 def test_what_waits_for_an_answer_beside_a_cancelled_call_is_cancelled(server: Server, tmp_path: Path) -> None:
