@@ -320,14 +320,6 @@ def test_files_of_a_size_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         files.read_contents(str(path))
 
 
-def test_an_empty_file_is_empty_again(tmp_path: Path) -> None:
-    editing = Editing(tmp_path / "settings", "json")
-    editing.path.write_bytes(b"")
-    assert editing.install()
-    assert editing.uninstall()
-    assert editing.path.read_bytes() == b""
-
-
 def test_backups_are_bounded_and_have_what_was_there(tmp_path: Path) -> None:
     editing = Editing(tmp_path / "settings", "json")
     editing.path.write_text("{}")
@@ -341,18 +333,6 @@ def test_backups_are_bounded_and_have_what_was_there(tmp_path: Path) -> None:
     assert [[*text] for text in texts] == [[f"w{number}" for number in range(count)] for count in (3, 4, 5)]
     os.utime(kept[0])
     assert files.backups(str(editing.path)) == [*kept[1:], kept[0]]
-
-
-def test_servers_installed_after_each_other_are_removed_in_any_order(tmp_path: Path) -> None:
-    editing = Editing(tmp_path / "settings", "json")
-    text = '{ "mcpServers" : {} }'
-    editing.path.write_text(text)
-    names = ("a", "b")
-    for name in names:
-        put_as(editing, name, {})
-    for name in names:
-        drop_as(editing, name)
-    assert editing.editor.read(editing.path.read_text(), editing.place) == {}
 
 
 def test_installations_at_once_follow_each_other(tmp_path: Path) -> None:

@@ -102,11 +102,6 @@ def test_files_are_those_of_the_data(label: str) -> None:
             assert found.lower() == expected.lower() if system == "win32" else found == expected, system
 
 
-def test_an_entry_has_the_headers() -> None:
-    expected = {"type": "http", "url": REMOTE.url, "headers": {"Authorization": "Bearer $TOKEN"}}
-    assert entry_of("crush", REMOTE._replace(headers=(Header("Authorization", "Bearer ", "TOKEN"),))) == expected
-
-
 SECRET = Variable("API_KEY", "s3cret", is_secret=True)
 
 

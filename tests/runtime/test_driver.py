@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import json
-import subprocess
 import sys
 from types import ModuleType, SimpleNamespace
 from typing import TYPE_CHECKING, Any
@@ -24,10 +23,7 @@ from mcpc_runtime.server import driver as driver_module
 from mcpc_runtime.server import handler_runners, running_calls
 from mcpc_runtime.server.dispatcher import Dispatcher
 from mcpc_runtime.server.stdio_driver import BROKEN, MAX_FAILURES, StdioDriver
-from mcpc_runtime.tasks.store import MemoryStore, StoreError
-from mcpc_runtime.tasks.store_thread import run_operation
 from support.images import image_of, request, small_archive
-from support.needs import ROOT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -244,11 +240,6 @@ def test_a_thread_that_took_over_logs_what_ends_it(
     assert "Traceback" in logged[0] and "as injected" in logged[0]
 
 
-def test_an_error_of_the_thread_that_keeps_tasks_is_logged(logged: list[str]) -> None:
-    assert isinstance(run_operation(broken, MemoryStore()), StoreError)
-    assert "Traceback" in logged[0] and "as injected" in logged[0]
-
-
 def test_an_error_of_a_thread_that_reads_files_is_logged_and_is_that_files(logged: list[str]) -> None:
     runner = FileRunner(SimpleNamespace(reactor=Reactor()), broken)  # type: ignore[arg-type]
     job = FileJob(FileRead("/", "etc"), print)
@@ -282,11 +273,3 @@ def test_a_request_is_answered_where_what_logs_errors_cannot_be_read(
     (answer,) = said(driver, CALL)
     assert answer["id"] == 7 and answer["error"]["code"] == INTERNAL_ERROR
     assert not driver.session.running
-
-
-def test_a_traceback_reaches_standard_error() -> None:
-    script = "from mcpc_runtime.failures import attempt\nattempt(lambda: 1 / 0)"
-    done = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=True, cwd=ROOT / "runtime"
-    )
-    assert "Traceback (most recent call last)" in done.stderr and "ZeroDivisionError" in done.stderr

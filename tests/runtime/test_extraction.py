@@ -128,20 +128,6 @@ def test_a_place_that_will_not_do_is_passed_over(spoil, tmp_path: Path) -> None:
     assert Path(extracted_folder(image())).parent == tmp_path / "temporary"
 
 
-def test_a_shared_folder_for_temporary_files_will_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delitem(posix.environ, b"XDG_RUNTIME_DIR")
-    (tmp_path / "temporary").chmod(0o1777)
-    assert Path(extracted_folder(image())).parent == tmp_path / "temporary"
-    (tmp_path / "temporary").chmod(0o777)
-    assert Path(extracted_folder(image(archive="/other.pyz"))).parent == Path("/tmp")
-
-
-def test_a_relative_place_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(posix.environ, b"XDG_RUNTIME_DIR", b"relative")
-    monkeypatch.setitem(posix.environ, b"TMPDIR", b"")
-    assert Path(extracted_folder(image())).parent == Path("/tmp")
-
-
 def test_where_nothing_may_be_run_is_passed_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     real = posix.statvfs
 
@@ -259,17 +245,3 @@ def test_a_file_that_is_not_in_the_one_entry():
     with pytest.raises(ExtractionError, match=r"elsewhere is not in handlers\.zip"):
         extracted_folder(as_one_entry(lacking="elsewhere"))
     assert not any(Path(place).exists() for place in TEMPORARY_FOLDERS)
-
-
-@pytest.mark.parametrize("above", ["open", "open/below"])
-def test_a_place_below_a_folder_that_others_may_write_to_is_refused(
-    above: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    shared = tmp_path / "open"
-    (shared / "below").mkdir(parents=True)
-    (shared / "below").chmod(0o700)
-    shared.chmod(0o777)
-    monkeypatch.setitem(posix.environ, b"XDG_RUNTIME_DIR", bytes(tmp_path / above))
-    assert not Path(extracted_folder(image())).is_relative_to(shared)
-    shared.chmod(0o1777)
-    assert Path(extracted_folder(image(archive="/other.pyz"))).is_relative_to(tmp_path / above)

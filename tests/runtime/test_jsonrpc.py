@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mcpc_runtime.protocol import json_fallback, jsonrpc
-from mcpc_runtime.protocol.jsonrpc import ParseError, encode, error_line, parse, result_line
+from mcpc_runtime.protocol.jsonrpc import ParseError, encode, parse
 from support.interpreters import interpreters
 
 GOOD = [
@@ -62,20 +62,10 @@ def test_any_bytes_parse_or_are_refused(data: bytes) -> None:
     assert json.loads(data) == value
 
 
-def test_a_lone_surrogate_stays_an_escape() -> None:
-    assert encode(["\ud800é"]) == b'["\\ud800\xc3\xa9"]'
-
-
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), object(), {1, 2}, b"x"])
 def test_what_json_cannot_carry_is_refused(value: object) -> None:
     with pytest.raises((ValueError, TypeError)):
         encode(value)
-
-
-def test_lines() -> None:
-    assert result_line("a", b"{}") == b'{"jsonrpc":"2.0","id":"a","result":{}}\n'
-    assert error_line(None, -1, "m") == b'{"jsonrpc":"2.0","id":null,"error":{"code":-1,"message":"m"}}\n'
-    assert error_line(1, -1, "m", [2]) == b'{"jsonrpc":"2.0","id":1,"error":{"code":-1,"message":"m","data":[2]}}\n'
 
 
 @given(JSON)

@@ -5,10 +5,8 @@ from __future__ import annotations
 import ast
 import errno
 import hashlib
-import importlib
 import marshal
 import os
-import platform
 import shutil
 import stat
 import subprocess
@@ -23,7 +21,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from mcpc.pack.archive import ArchiveEntry, build_archive, nest_entries
-from mcpc_runtime.packages import PackageFinder, activate_packages, folders, native_packages, tags
+from mcpc_runtime.packages import activate_packages, folders, native_packages, tags
 from mcpc_runtime.packages.folders import (
     CACHE_VARIABLE,
     UnusableFolderError,
@@ -32,7 +30,6 @@ from mcpc_runtime.packages.folders import (
     extract_folder,
     make_trusted_folder,
 )
-from mcpc_runtime.platforms.posix import private_files as ownership
 from support.needs import ROOT
 
 if TYPE_CHECKING:
@@ -55,17 +52,6 @@ def put(root: Path) -> Path:
 
 def no_read(path: str) -> bytes:
     raise AssertionError(f"{path} was extracted again")
-
-
-def test_a_private_folder_is_made_for_its_owner_only(tmp_path: Path) -> None:
-    previous = os.umask(0)
-    try:
-        path = Path(make_trusted_folder(str(tmp_path / "not/yet"), ("mcpc", "native")))
-    finally:
-        os.umask(previous)
-    assert path == tmp_path / "not/yet/mcpc/native"
-    made = (path, path.parent, path.parent.parent)
-    assert [stat.S_IMODE(place.stat().st_mode) for place in made] == [0o700] * 3
 
 
 def link(place: Path) -> None:
@@ -98,13 +84,6 @@ def test_a_folder_that_others_could_change_is_refused(name: str, tmp_path: Path)
     with pytest.raises(UnusableFolderError, match=words):
         make_trusted_folder(str(base), ("native",))
     assert not list((base / "elsewhere").glob("*"))
-
-
-def test_a_folder_of_somebody_else_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "native").mkdir(0o700)
-    monkeypatch.setattr(os, "geteuid", lambda: os.getuid() + 1)
-    with pytest.raises(UnusableFolderError, match="is owned by another user"):
-        make_trusted_folder(str(tmp_path), ("native",))
 
 
 def test_a_file_system_that_runs_nothing_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -314,22 +293,6 @@ def unprivileged_python() -> str:
     pytest.skip("no Python that any user can start")
 
 
-def test_a_group_with_other_members_may_not_write_above(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "home").mkdir(0o775)
-    (tmp_path / "home").chmod(0o775)
-    user = SimpleNamespace(pw_name="me")
-    groups = {"own": SimpleNamespace(gr_name="me", gr_mem=["me"]), "users": SimpleNamespace(gr_name="users", gr_mem=[])}
-    groups["shared"] = SimpleNamespace(gr_name="me", gr_mem=["me", "you"])
-    for name, group in groups.items():
-        monkeypatch.setattr(ownership, "getpwuid", lambda number: user)
-        monkeypatch.setattr(ownership, "getgrgid", lambda number, group=group: group)
-        if name == "own":
-            make_trusted_folder(str(tmp_path / "home"), (name,))
-        else:
-            with pytest.raises(UnusableFolderError, match="is writable by other users"):
-                make_trusted_folder(str(tmp_path / "home"), (name,))
-
-
 def test_a_full_disk_leaves_nothing_and_says_so(tmp_path: Path) -> None:
     limited = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))\n"
     argv = [sys.executable, "-I", "-c", limited + EXTRACT, SOURCES, str(tmp_path), "1"]
@@ -407,40 +370,6 @@ def test_a_native_module_is_extracted_by_its_import_and_by_no_other(tmp_path: Pa
     assert state(native) == before
 
 
-def test_a_changed_extracted_module_is_never_loaded(tmp_path: Path) -> None:
-    path = archive(tmp_path / "a.pyz", files=PURE)
-    native = tmp_path / "native"
-    done = tried(path, IMPORT, **{CACHE_VARIABLE: str(native)})
-    assert done.returncode == 0, done.stderr
-    place = Path(done.stdout.split()[0])
-    place.write_bytes(b"not a library")
-    assert tried(path, IMPORT, **{CACHE_VARIABLE: str(native)}).stdout == done.stdout
-    assert place.read_bytes() == Path(str(LIBRARY)).read_bytes()
-
-
-@pytest.mark.skipif(not hasattr(os, "memfd_create"), reason="needs memfd_create")
-def test_where_no_folder_will_do_a_module_is_loaded_from_memory_and_told(tmp_path: Path) -> None:
-    path = archive(tmp_path / "a.pyz", files=PURE)
-    (tmp_path / "native").symlink_to(tmp_path)
-    done = tried(path, IMPORT, **{CACHE_VARIABLE: str(tmp_path / "native")})
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith("/memfd:")
-    assert f"{tmp_path}/native" in done.stderr
-    assert CACHE_VARIABLE in done.stderr
-    assert len(done.stderr.splitlines()) == 1
-    done = tried(path, IMPORT, HOME="/dev/null", TMPDIR="/dev/null")
-    assert done.returncode == 0, done.stderr
-    assert "/dev/null" in done.stderr
-
-
-def test_another_place_is_taken_if_the_usual_one_will_not_do_and_told(tmp_path: Path) -> None:
-    path = archive(tmp_path / "a.pyz", files=PURE)
-    done = tried(path, IMPORT, HOME="/dev/null", TMPDIR=str(tmp_path))
-    assert done.stdout.startswith(f"{tmp_path}/mcpc-{os.geteuid()}/native/"), done.stderr
-    assert f"{tmp_path}/mcpc-{os.geteuid()}" in done.stderr
-    assert "/dev/null" in done.stderr
-
-
 def test_where_nothing_will_do_the_error_says_why_and_what_to_set(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -460,45 +389,6 @@ def test_a_broken_entry_is_never_extracted(tmp_path: Path) -> None:
     assert done.returncode == 1
     assert f"ImportError: site/.extracted/x/{NATIVE}" in done.stderr
     assert list((tmp_path / "native").iterdir()) == []
-
-
-def test_a_module_for_another_machine_says_for_which_and_what_this_is(tmp_path: Path) -> None:
-    path = archive(tmp_path / "a.pyz", files=PURE, tag="cp399-cp399-manylinux_2_17_mips")
-    done = tried(path, IMPORT, **{CACHE_VARIABLE: str(tmp_path / "native")})
-    assert done.returncode == 1
-    error = done.stderr.splitlines()[-1]
-    assert "contains it for cp399-cp399-manylinux_2_17_mips" in error
-    assert f"Python {sys.version_info[0]}.{sys.version_info[1]}" in error
-    assert not (tmp_path / "native").exists()
-
-
-def test_the_same_in_python_stands_in_for_a_native_module_of_another_machine(tmp_path: Path) -> None:
-    files = {**PURE, "pydantic_core/_pydantic_core.py": "__version__ = 'in Python'\n"}
-    path = archive(tmp_path / "a.pyz", files=files, tag="cp399-cp399-manylinux_2_17_mips")
-    assert "in Python" in tried(path, IMPORT).stdout
-
-
-METADATA = "Metadata-Version: 2.1\nName: demo.one\nVersion: 1.0\n"
-CARRIED = {
-    "shared/part.py": "value = 7\n",
-    "demo_one.py": "",
-    "demo_one-1.0.dist-info/METADATA": METADATA,
-    "demo_one-1.0.dist-info/entry_points.txt": "[demo]\nx = demo_one:y\n",
-}
-
-
-def test_names_that_packages_share_and_metadata_are_found(tmp_path: Path) -> None:
-    path = archive(tmp_path / "a.pyz", files=CARRIED)
-    code = (
-        "import shared.part, importlib.metadata as m\n"
-        "print(shared.part.value, m.version('Demo_One'), m.distribution('demo-one').metadata['Name'])\n"
-        "print([(e.name, e.value) for e in m.entry_points(group='demo')], len(list(m.distributions())))\n"
-        "print(m.distribution('demo-one').read_text('nothing'))\n"
-        "try: m.version('absent')\n"
-        "except m.PackageNotFoundError: print('absent')\n"
-    )
-    done = tried(path, code)
-    assert done.stdout == "7 1.0 demo.one\n[('x', 'demo_one:y')] 1\nNone\nabsent\n", done.stderr
 
 
 def test_what_carries_nothing_is_left_alone(tmp_path: Path) -> None:
@@ -578,16 +468,3 @@ def test_this_machine_fits_the_wheels_that_were_installed_on_it() -> None:
     found = [line.removeprefix("Tag: ") for line in lines if line.startswith("Tag: ")]
     assert tags.find_variant([{"tags": ["cp399-cp399-any"]}, {"tags": found}]) == {"tags": found}
     assert tags.find_variant([{"tags": ["cp399-cp399-any"]}]) is None
-
-
-def test_the_version_of_the_library_is_read_from_the_system() -> None:
-    name, version = platform.libc_ver()
-    expected = tuple(map(int, version.split(".")[:2])) if name == "glibc" else None
-    assert tags.glibc_version() == expected
-
-
-def test_a_finder_knows_nothing_of_other_names(tmp_path: Path) -> None:
-    index = {"modules": {}, "namespaces": [], "metadata": {}, "parcels": []}
-    files = SimpleNamespace(root="x", index=index)
-    assert PackageFinder(files, "handlers").find_spec("json") is None  # type: ignore[arg-type]
-    importlib.invalidate_caches()
