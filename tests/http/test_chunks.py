@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import socket
-from contextlib import suppress
 from itertools import pairwise
-from pathlib import Path
-from typing import TYPE_CHECKING
 
 import h11
 import pytest
@@ -21,12 +17,6 @@ from mcpc_runtime.http.embedded.chunks import (
     ChunkedBody,
     ChunkError,
 )
-from support.artifact import build
-from support.serving import served
-from support.talking import connect, write_project
-
-if TYPE_CHECKING:
-    from support.serving import Served
 
 pytestmark = pytest.mark.sampled(3)
 
@@ -156,26 +146,6 @@ def test_what_was_not_decoded_is_buffered() -> None:
     assert body.ended
 
 
-def test_what_stands_behind_the_body_is_ignored() -> None:
-    assert decoded(chunk(b"abc") + b"0\r\n\r\nGET / HTTP/1.1\r\n") == (b"abc", True)
-
-
-def test_a_body_of_tiny_chunks_is_refused_after_a_few_kilobytes() -> None:
-    body = ChunkedBody()
-    body.feed(chunk(b"x") * 600_000)
-    taken = 0
-    with pytest.raises(ChunkError, match="too small"):
-        while not body.is_starved:
-            taken += len(body.decode())
-    assert taken < FREE_FRAMING
-
-
-@pytest.mark.parametrize("size", [5, 16, 4096])
-def test_a_body_of_chunks_that_clients_make_is_taken(size: int) -> None:
-    data = b"x" * size * 20_000
-    assert decoded(chunk(b"x" * size) * 20_000 + b"0\r\n\r\n") == (data, True)
-
-
 def test_no_more_is_decoded_at_once_than_was_settled() -> None:
     body = ChunkedBody()
     body.feed(chunk(b"12345678") * MAX_AT_ONCE * 2)
@@ -184,37 +154,4 @@ def test_no_more_is_decoded_at_once_than_was_settled() -> None:
     assert len(body.decode()) == 8 * MAX_AT_ONCE
 
 
-TOKEN = "0123456789abcdef0123456789abcdef0123"
 POST = "POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
-TINY = chunk(b"x") * 43_000 + b"0\r\n\r\n"
-MARGIN = 10
-"""Between the times that two bodies take: 300 when all was decoded, 1.1 now, 3 promised."""
-
-
-def cpu_seconds(server: Served, head: str, times: int = 30) -> float:
-    """The CPU time of the server's thread for these many requests, each answered with 401 or 400."""
-    before = 0
-    for number in range(times + 1):
-        if number == 1:  # what is imported for the first is not counted
-            before = int(Path(f"/proc/{server.process.pid}/schedstat").read_text().split()[0])
-        with connect(server, 30) as connection, suppress(OSError):
-            with suppress(OSError):
-                connection.sendall(head.encode() + b"\r\n" + TINY)
-            assert connection.recv(12) in (b"HTTP/1.1 401", b"HTTP/1.1 400")
-            connection.shutdown(socket.SHUT_WR)
-            while connection.recv(1 << 16):
-                pass
-    return (int(Path(f"/proc/{server.process.pid}/schedstat").read_text().split()[0]) - before) / 1e9
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(not Path("/proc/self/schedstat").exists(), reason="needs /proc/PID/schedstat")
-@pytest.mark.parametrize("needs_token", [True, False])
-def test_a_body_of_tiny_chunks_costs_little_more_than_as_many_bytes(tmp_path: Path, needs_token: bool) -> None:
-    artifact = build(write_project(tmp_path / "project"), tmp_path / "server.pyz", "--http")
-    tokens = tmp_path / "tokens"
-    tokens.write_text(f"tenant {TOKEN}\n")
-    tokens.chmod(0o600)
-    with served(artifact, *(("--token-file", str(tokens)) if needs_token else ())) as server:
-        plain = cpu_seconds(server, POST + f"Content-Length: {len(TINY)}\r\n")
-        assert cpu_seconds(server, POST + "Transfer-Encoding: chunked\r\n") < MARGIN * plain

@@ -40,24 +40,6 @@ def test_a_session_is_asked_on_the_stream_of_its_request(version):
 
 
 @served(sample)
-async def test_a_client_that_cannot_be_asked_is_not(client: Client):
-    await client.initialize("2025-11-25", {})
-    answer = await client.say(request("tools/call", ELICIT))
-    found = await reply(answer)
-    assert found["result"]["isError"] is True
-    assert found["result"]["content"][0]["text"].endswith("required capability: elicitation.form")
-
-
-@served(sample)
-async def test_an_answer_that_nobody_asked_for_is_taken_and_passed_over(client: Client):
-    await client.initialize("2025-11-25", {"elicitation": {}})
-    for message in (accepted({"id": "made-up"}), {"jsonrpc": "2.0", "id": 1, "error": {"code": -1, "message": "no"}}):
-        answer = await client.say(message)
-        assert (answer.status, await answer.body()) == (202, b"")
-    assert not client.application.drivers[0].sessions.live
-
-
-@served(sample)
 async def test_another_session_cannot_answer(client: Client):
     await client.initialize("2025-11-25", {"elicitation": {}})
     names = client.names
@@ -84,13 +66,3 @@ async def test_a_stateless_client_is_asked_by_the_answer(client: Client):
     for state in (found["requestState"][:-2] + "AA", "", "x"):
         answer = await client.modern("tools/call", {**more, "requestState": state}, elicitation={})
         assert (answer.status, (await reply(answer))["error"]["code"]) == (400, -32602)
-
-
-@served(sample)
-async def test_a_capability_that_is_missing_has_its_status(client: Client):
-    answer = await client.modern("tools/call", ELICIT)
-    assert answer.status == 400
-    found = await reply(answer)
-    valid(STATELESS, "MissingRequiredClientCapabilityError", found)
-    assert found["error"]["code"] == -32021
-    assert "elicitation" in found["error"]["data"]["requiredCapabilities"]

@@ -1,9 +1,7 @@
 """What serves many conversations in one thread: a loop in the place of a reactor, and threads beside the loop."""
 
 import asyncio
-import os
 import signal
-import socket
 import threading
 import time
 
@@ -12,7 +10,6 @@ import pytest
 from mcpc_runtime.http.driver import NoLock
 from mcpc_runtime.http.inline_threads import QUICK_SECONDS, WAIT_SECONDS, InlineThreads
 from mcpc_runtime.platforms.loop_reactor import LoopReactor
-from mcpc_runtime.platforms.reactor import READABLE, WRITABLE
 from mcpc_runtime.protocol.effects import LogToOperator
 from mcpc_runtime.server.driver import Driver
 from support.asgi import Client, served
@@ -39,58 +36,6 @@ async def turn():
     """Let the loop do everything that it can do by now."""
     for _ in range(5):
         await asyncio.sleep(0)
-
-
-@looping
-async def test_a_descriptor_is_watched_as_long_as_it_is():
-    said, worked = [], []
-    reactor = LoopReactor(lambda callback: worked.append(callback()))
-    reading, writing = os.pipe()
-    reactor.watch(reading, READABLE, lambda: said.append(os.read(reading, 10)))
-    os.write(writing, b"one")
-    await until(said, 1)
-    reactor.watch(reading, READABLE, lambda: said.append(os.read(reading, 10).upper()))
-    os.write(writing, b"two")
-    await until(said, 2)
-    assert said == [b"one", b"TWO"] and len(worked) == 2
-    reactor.forget(reading)
-    reactor.forget(reading)
-    os.write(writing, b"three")
-    await turn()
-    assert len(said) == 2
-
-    def write():
-        said.append("room")
-        reactor.watch(writing, 0, write)
-
-    reactor.watch(writing, WRITABLE, write)
-    await until(said, 3)
-    await turn()
-    assert said[2:] == ["room"], "what is not watched for is not told"
-    reactor.forget(writing)
-    os.close(reading)
-    os.close(writing)
-    with pytest.raises(RuntimeError):
-        reactor.turn()
-
-
-@looping
-async def test_both_ways_of_one_descriptor():
-    said = []
-    reactor = LoopReactor(lambda callback: callback())
-
-    ours, theirs = socket.socketpair()
-    reactor.watch(ours.fileno(), READABLE | WRITABLE, lambda: said.append(1))
-    await until(said, 1)
-    reactor.watch(ours.fileno(), READABLE, lambda: said.append(ours.recv(10)))
-    said.clear()
-    theirs.send(b"x")
-    await until(said, 1)
-    await turn()
-    assert said == [b"x"]
-    reactor.forget(ours.fileno())
-    ours.close()
-    theirs.close()
 
 
 @looping

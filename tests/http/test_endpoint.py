@@ -9,74 +9,8 @@ import pytest
 from mcpc_runtime.http.app import Application, is_remote
 from mcpc_runtime.http.settings import HttpSettings
 from mcpc_runtime.platforms.artifact_file import CHANGED
-from support.asgi import HOST, TYPE, Client, mirrors, reply, served, stateless
+from support.asgi import HOST, TYPE, Client, mirrors, served, stateless
 from support.http_sample import quiet, sample
-
-
-@pytest.mark.parametrize(
-    ("kinds", "is_stream"),
-    [
-        ((b"application/json, text/event-stream;q=0",), False),
-        ((b"text/event-stream;q=0.0, */*;q=0.5",), False),
-        ((b"*/*;q=0",), False),
-        ((b"text/event-stream;q=0.001",), True),
-        ((b"text/event-stream", b"application/json"), True),
-        ((b"application/json", b"text/event-stream"), True),
-    ],
-)
-@pytest.mark.sampled(3)
-def test_who_refuses_events_is_sent_none(kinds, is_stream):
-    @served(sample)
-    async def scenario(client: Client):
-        params = {"name": "tell", "_meta": {"progressToken": "p"}}
-        names = [(name.encode(), value.encode()) for name, value in mirrors("tools/call", params)]
-        accepted = [(b"accept", kind) for kind in kinds]
-        body = json.dumps(stateless("tools/call", params)).encode()
-        answer = await client.open("POST", "/mcp", [HOST, TYPE, *names, *accepted], [body])
-        assert (answer.status, answer.is_stream) == (200, is_stream)
-        assert "result" in await reply(answer)
-
-    scenario()
-
-
-@served(quiet, body_seconds=0.1)
-async def test_a_body_that_does_not_come(client: Client):
-    first = [{"type": "http.request", "body": b"{", "more_body": True}]
-
-    async def receive():
-        if not first:
-            await asyncio.sleep(60)
-        return first.pop()
-
-    sent = []
-
-    async def send(message):
-        sent.append(message)
-
-    scope = {"type": "http", "method": "POST", "path": "/mcp", "query_string": b"", "headers": [HOST, TYPE]}
-    await client.application(scope, receive, send)
-    assert sent[0]["status"] == 408
-
-    async def leave():
-        return {"type": "http.disconnect"}
-
-    sent.clear()
-    await client.application(scope, leave, send)
-    assert sent == []
-
-
-@served(quiet)
-async def test_who_looks_after_the_process_needs_no_name(client: Client):
-    for path in ("/healthz", "/readyz"):
-        for name in ("10.0.0.7:8000", "evil.example"):
-            answer = await client.send("GET", ("host", name), path=path)
-            assert (answer.status, await answer.body()) == (200, b"ok\n")
-        assert (await client.send("POST", path=path)).status == 405
-        answer = await client.send("HEAD", path=path)
-        assert (answer.status, await answer.body()) == (200, b"")
-    client.application.is_ready = False
-    assert (await client.send("GET", path="/healthz")).status == 200
-    assert (await client.send("GET", path="/readyz")).status == 503
 
 
 @served(quiet)
@@ -144,40 +78,6 @@ async def test_the_shortest_way_answers_the_same(client: Client):
     await application.shutdown()
     assert application.answer_now(head(*good), b"{}") is None
     assert (await client.modern("tools/list")).status == 503
-
-
-class Observer:
-    """What is told of calls."""
-
-    def __init__(self):
-        self.said = []
-
-    def began(self, call):
-        self.said.append(("began", call.definition.name))
-
-    def ended(self, call, status, seconds, ending):
-        self.said.append((status, call.definition.name))
-
-    def close(self):
-        self.said.append("closed")
-
-
-OBSERVER = Observer()
-
-
-@served(sample, has_metrics=True, spans=OBSERVER)
-async def test_calls_are_observed(client: Client):
-    for name in ("echo", "quick"):
-        await client.ask("tools/call", {"name": name, "arguments": {"text": "x"}})
-    began = [("began", "echo"), ("success", "echo"), ("began", "quick"), ("success", "quick")]
-    assert OBSERVER.said == began
-    answer = await client.send("GET", path="/metrics")
-    assert answer.status == 200
-    text = (await answer.body()).decode()
-    assert 'mcpc_calls_total{kind="tool",name="quick",outcome="success"} 1' in text
-    assert 'mcpc_requests_total{method="tools/call",status="200"} 2' in text
-    await client.application.shutdown()
-    assert OBSERVER.said[-1] == "closed"
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,6 @@ from support.artifact import build
 from support.processes import until
 from support.serving import served
 from support.tenants import (
-    B_ONLY_ECHO,
     QUICK,
     TOKENS,
     WATCHED,
@@ -86,18 +85,6 @@ def test_a_call_waits_for_few_of_those_that_another_makes_without_pause(a: Tenan
     assert statistics.median(passed) < connections / 4, passed
 
 
-def test_who_has_too_many_calls_waits_and_is_served_in_the_end(a: Tenant, b: Tenant) -> None:
-    sockets = [a.begin("slow", number=1.5) for _ in range(250)]
-    for one in sockets:
-        one.settimeout(60)
-        data = b""
-        while b"slow" not in data:
-            part = one.recv(1 << 16)
-            assert part, data
-            data += part
-        one.close()
-
-
 def test_sessions_of_one_do_not_evict_anothers(a: Tenant, b: Tenant) -> None:
     b.initialize()
     b.say("resources/subscribe", uri=WATCHED)
@@ -137,49 +124,6 @@ def event_of(stream) -> tuple[str, str]:
             return message["method"], message["params"]["uri"]
 
 
-def test_open_tasks_of_one_leave_room_for_anothers(a: Tenant, b: Tenant) -> None:
-    refusal = {}
-    for _ in range(1001):
-        refusal = a.task(number=600)
-    assert "1000 tasks are running, the maximum" in refusal["error"]["message"], "the last one is over the share"
-    task = b.task(number=0)["result"]["taskId"]
-    until(lambda: b.about("get", task)["result"]["status"] == "completed")
-
-
-def test_events_of_one_do_not_evict_anothers(a: Tenant, b: Tenant) -> None:
-    last = first_event(b, 100_000)
-    for _ in range(3):
-        talker = a.again()
-        talker.initialize()
-        for _ in range(30):
-            first_event(talker, 1_000_000, within=True)
-        talker.close()
-    connection, stream = b.stream(last)
-    assert stream.status == 200
-    data = b""
-    while b"x" * 100_000 not in data:
-        line = stream.fp.readline()
-        assert line, "the rest of the stream is gone"
-        data += line
-    connection.close()
-
-
-def first_event(tenant: Tenant, size: int, *, within: bool = False) -> str:
-    """Have an answer of this size said on a stream that can be resumed; return the id of its first event."""
-    if not within:
-        tenant.initialize()
-    message = {"jsonrpc": "2.0", "id": 5, "method": "tools/call"}
-    message["params"] = {"name": "speak", "arguments": {"number": size}, "_meta": {"progressToken": 1}}
-    names = ("mcp-protocol-version", "2025-11-25"), ("mcp-session-id", tenant.session)
-    connection = tenant.connection()
-    connection.request("POST", "/mcp", json.dumps(message), tenant.headers(*names))
-    answer = connection.getresponse()
-    data = answer.read()
-    connection.close()
-    assert answer.getheader("content-type") == "text/event-stream"
-    return next(line[4:].decode() for line in data.splitlines() if line.startswith(b"id: "))
-
-
 def test_streams_of_one_do_not_keep_anothers_out(artifact: Path) -> None:
     with served(artifact, "--max-connections", "80", environment={"MCPC_TOKENS": TOKENS}) as running:
         a, b = Tenant(running.url, A), Tenant(running.url, B)
@@ -200,17 +144,3 @@ def listens(tenant: Tenant) -> bool:
     connection, answer = tenant.listen()
     connection.close()
     return answer.status == 200
-
-
-def test_a_token_that_allows_a_tool_no_more_sees_none_of_its_tasks(server: Served, b: Tenant) -> None:
-    narrow = Tenant(server.url, B_ONLY_ECHO)
-    task = b.task(number=0.2)["result"]["taskId"]
-    for method in ("get", "cancel"):
-        assert narrow.about(method, task)["error"]["code"] == -32602
-    update = narrow.ask(
-        "tasks/update", {"taskId": task, "inputResponses": {}}, extensions={"io.modelcontextprotocol/tasks": {}}
-    )
-    assert update["error"]["code"] == -32602
-    assert "result" in b.about("get", task)
-    narrow.close()
-    b.close()

@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mcpc_runtime.handlers.output_capture import CHUNK_COST, HEAD_LIMIT, NO_MEMORY, OUTPUT_LIMIT, OutputCapture
 from mcpc_runtime.http.deferred_replies import LongReply
 from mcpc_runtime.http.memory_budget import (
     CONNECTIONS,
@@ -17,7 +16,6 @@ from mcpc_runtime.http.memory_budget import (
     MIB,
     SMALL,
     VALUE_COST,
-    MemoryAccount,
     MemoryBudget,
     cost_of,
 )
@@ -199,59 +197,3 @@ def test_a_response_sends_all_that_was_written_in_pieces() -> None:
     assert b"".join(pieces) == b"".join(events)
     assert max(map(len, pieces)) == CHUNK_SIZE
     assert budget.held == 0
-
-
-def captured(budget: MemoryBudget, principal: str = "a") -> tuple[OutputCapture, MemoryAccount]:
-    account = budget.account(principal)
-    return OutputCapture(account), account
-
-
-def test_what_a_handler_writes_is_charged_while_it_is_kept() -> None:
-    budget = MemoryBudget(LIMIT)
-    capture, account = captured(budget)
-    capture.add_output(b"x" * 1000)
-    capture.add_errors(b"y" * 10)
-    assert budget.held == account.held == 1010 + 2 * CHUNK_COST
-    completed = capture.completed(0)
-    assert (completed.problem, completed.printed, completed.errors) == ("", b"x" * 1000, b"y" * 10)
-    account.end()
-    assert budget.held == 0
-    capture.add_output(b"late")
-    assert budget.held == 0, "what comes after the end is not kept"
-
-
-def test_without_room_for_what_a_handler_writes_the_call_fails_and_keeps_nothing() -> None:
-    budget = MemoryBudget(32 * MIB)
-    capture, _ = captured(budget)
-    for _ in range(13):  # a principal alone may hold half of three quarters
-        capture.add_output(b"x" * MIB)
-    assert budget.held == 0
-    capture.add_output(b"x")
-    completed = capture.completed(0)
-    assert (completed.output, budget.held) == (b"", 0)
-    assert completed.problem == NO_MEMORY
-
-
-def test_of_a_flood_the_head_alone_is_charged() -> None:
-    budget = MemoryBudget(8 * OUTPUT_LIMIT)
-    capture, account = captured(budget)
-    for _ in range(OUTPUT_LIMIT // MIB + 1):
-        capture.add_output(b"x" * MIB)
-    assert account.held == HEAD_LIMIT
-    capture.add_output(b"late")
-    output = capture.completed(0).output
-    assert HEAD_LIMIT - 4 * CHUNK_COST < len(output) < HEAD_LIMIT and b"late" not in output
-
-
-@pytest.mark.parametrize("size", [100, 500, 2000])
-def test_of_a_flood_on_both_streams_the_head_is_kept(size: int) -> None:
-    budget = MemoryBudget(8 * OUTPUT_LIMIT)
-    capture, account = captured(budget)
-    for number in range(OUTPUT_LIMIT // size + 1):
-        (capture.add_errors if number % 2 else capture.add_output)(b"%010d" % number + b"x" * (size - 10))
-    assert account.held <= HEAD_LIMIT
-    output = capture.completed(0).output
-    assert HEAD_LIMIT // 3 < len(output) <= HEAD_LIMIT
-    assert [output[at : at + 10] for at in range(0, len(output) - 10, size)] == [
-        b"%010d" % number for number in range(len(range(0, len(output) - 10, size)))
-    ]

@@ -74,11 +74,6 @@ def test_the_whole_text(golden: Callable[[Path, str], None], monkeypatch: pytest
     golden(ROOT / "tests/golden/http/metrics.txt", "\n".join(rows) + "\n")
 
 
-def test_nothing_counted_is_well_formed() -> None:
-    assert families(Metrics()) == {}
-    assert Metrics().expose()[1].endswith(b"\n")
-
-
 def test_a_histogram_counts_within_each_bound_all_that_is_below() -> None:
     metrics = Metrics()
     taken = [random.choice((0.0, *BUCKETS, random.uniform(0, 100))) for _ in range(500)]

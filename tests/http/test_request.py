@@ -1,7 +1,5 @@
 """What headers repeat of a stateless request's body: X06, in the order of the ladder, with one status for each code."""
 
-import json
-
 import pytest
 
 from mcpc_runtime.http.auth.authenticator import TokenAuthenticator
@@ -9,10 +7,8 @@ from mcpc_runtime.http.origin_check import OriginCheck
 from mcpc_runtime.http.principals import Principal
 from mcpc_runtime.http.request import (
     RequestHeaders,
-    UndecodableError,
     argument_mismatch,
     argument_value,
-    decode_value,
     header_mismatch,
     is_equal_value,
     is_stateless,
@@ -23,27 +19,6 @@ from mcpc_runtime.http.settings import HttpSettings
 from support.asgi import Client, mirrors, reply, served, stateless
 from support.http_sample import sample
 from support.knocks import CAPABILITIES, MODERN, VERSION, word
-
-
-@served(sample)
-async def test_a_name_that_no_header_has_goes_as_base64(client: Client):
-    params = {"name": "größe", "arguments": {}}
-    answer = await client.modern("tools/call", params, ("mcp-name", "größe"))
-    assert (await reply(answer))["error"]["code"] == -32020
-    answer = await client.modern("tools/call", params, ("mcp-name", word("größe")))
-    assert answer.status == 400
-    assert (await reply(answer))["error"]["code"] == -32602  # there is no such tool
-    answer = await client.modern("tools/call", {"name": "nosuch"})
-    assert (answer.status, (await reply(answer))["error"]["code"]) == (400, -32602)
-    answer = await client.modern("resources/read", {"uri": "no:such"}, ("mcp-name", "no:other"))
-    assert (answer.status, (await reply(answer))["error"]["code"]) == (400, -32020)
-    answer = await client.modern("prompts/get", {"name": "greet"})
-    assert answer.status == 200
-    answer = await client.modern("tools/call", {"arguments": {}}, ("mcp-name", "echo"))
-    assert (answer.status, (await reply(answer))["error"]["code"]) == (400, -32020)
-    answer = await client.modern("tools/call", {"arguments": {}})
-    assert (answer.status, (await reply(answer))["error"]["code"]) == (400, -32602)
-
 
 PARAMETERS = [
     ({}, {}, True),
@@ -115,39 +90,6 @@ async def test_headers_do_not_tell_of_a_tool_that_is_hidden(client: Client):
         found = await reply(answer)
         assert (answer.status, found["error"]["code"]) == (400, -32602)
         assert found["error"]["message"] == f"Unknown tool: {name}"
-
-
-@pytest.mark.parametrize("value", [b"\x00", b"a\x7f", b"\xc3\xb6", b"\x1b[0m"])
-def test_characters_that_no_header_has(value):
-    with pytest.raises(UndecodableError):
-        decode_value(value)
-
-
-STATUSES = [
-    (-32020, 400),
-    (-32021, 400),
-    (-32022, 400),
-    (-32602, 400),
-    (-32600, 400),
-    (-32601, 404),
-    (-32603, 200),
-    (-1, 200),
-    (7, 200),
-]
-
-
-@served(sample)
-async def test_an_error_that_a_handler_raises_has_its_status_too(client: Client):
-    for code, status in STATUSES:
-        answer = await client.modern("tools/call", {"name": "raised", "arguments": {"text": str(code)}})
-        assert (answer.status, json.loads(await answer.body())["error"]["code"]) == (status, code)
-
-
-@served(sample)
-async def test_legacy_headers_mean_nothing_to_a_stateless_request(client: Client):
-    answer = await client.modern("tools/list", None, ("mcp-session-id", "stale"), ("last-event-id", "1"))
-    assert answer.status == 200
-    assert "mcp-session-id" not in answer.headers
 
 
 META = {VERSION: MODERN, CAPABILITIES: {}}

@@ -6,7 +6,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -89,22 +88,6 @@ def test_a_second_signal_ends_a_server_whose_lock_is_held(
         wait_for(tmp_path / "hold")
         ends_at_the_second(server, number)
         assert all(map(is_gone, below)), "nothing is left behind"
-
-
-def test_a_lock_that_is_taken_after_the_first_signal_is_no_way_out(artifact: Path, tmp_path: Path) -> None:
-    """The call is under way when the first signal comes, and takes the lock only then."""
-    with served(artifact, "--grace", "600") as server, connect(server) as other, connect(server) as held:
-        other.sendall(request("wait", seconds=600, mark=str(tmp_path / "wait")))
-        wait_for(tmp_path / "wait")
-        head, body = request("hold", seconds=600, mark=str(tmp_path / "hold")).split(b"\r\n\r\n")
-        held.sendall(head + b"\r\n\r\n" + body[:10])
-        time.sleep(0.2)
-        server.process.terminate()
-        until(lambda: "stopping" in server.errors.read_text())
-        held.sendall(body[10:])
-        wait_for(tmp_path / "hold")
-        server.process.terminate()
-        assert server.process.wait(WITHIN) == -signal.SIGTERM
 
 
 def test_where_it_cannot_be_set_the_handler_stays() -> None:

@@ -10,59 +10,19 @@ import pytest
 from mcpc_runtime.http import sessions
 from mcpc_runtime.http.auth.authenticator import TokenAuthenticator
 from mcpc_runtime.http.principals import Principal, deny
-from mcpc_runtime.http.sessions import Sessions, pack_capabilities, unpack_capabilities
+from mcpc_runtime.http.sessions import Sessions
 from mcpc_runtime.http.settings import HttpSettings
 from mcpc_runtime.image.image import Image
 from mcpc_runtime.protocol.batches import MAX_MESSAGES
 from mcpc_runtime.protocol.session import Session
 from mcpc_runtime.replicas import signed_tokens as seals
 from support.asgi import LEGACY, Client, mirrors, reply, request, served, stateless, written
-from support.http_sample import built, quiet, sample
+from support.http_sample import built, sample
 from support.http_sample import image_of as of_file
 from support.images import archive, image_of, project, tool
-from support.messages import HANDSHAKE, valid
 
 ECHO = {"name": "echo", "arguments": {"text": "x"}}
 INITIALIZED = {"jsonrpc": "2.0", "method": "notifications/initialized"}
-
-
-@pytest.mark.parametrize("version", HANDSHAKE)
-def test_a_conversation_of_each_revision(version):
-    @served(sample)
-    async def scenario(client: Client):
-        answer = await client.initialize(version)
-        assert answer.status == 200
-        agreed = valid(version, "JSONRPCMessage", json.loads(await answer.body()))["result"]
-        assert valid(version, "InitializeResult", agreed)["protocolVersion"] == version
-        assert client.session.isascii() and client.session.isprintable() and " " not in client.session
-        answer = await client.say(INITIALIZED)
-        assert (answer.status, await answer.body()) == (202, b"")
-        assert client.application.drivers[0].sessions.live == {}, "nothing is remembered that is in the id"
-        results = {"tools/call": "CallToolResult", "tools/list": "ListToolsResult", "prompts/list": "ListPromptsResult",
-                   "resources/list": "ListResourcesResult", "ping": "EmptyResult"}  # fmt: skip
-        for method, name in results.items():
-            answer = await client.say(request(method, ECHO if method == "tools/call" else {}))
-            assert answer.status == 200
-            assert "mcp-session-id" not in answer.headers
-            valid(version, name, valid(version, "JSONRPCMessage", await reply(answer))["result"])
-        for method, params, code in (("no/such", {}, -32601), ("tools/call", {"name": "nosuch"}, -32602)):
-            answer = await client.say(request(method, params))
-            assert answer.status == 200, "an error that answers a request is an answer"
-            assert valid(version, "JSONRPCMessage", await reply(answer))["error"]["code"] == code
-
-    scenario()
-
-
-@pytest.mark.parametrize("asked", ["2026-07-28", "2099-01-01", "x"])
-def test_an_unknown_version_is_answered_with_our_newest(asked):
-    @served(quiet)
-    async def scenario(client: Client):
-        answer = await client.initialize(asked)
-        assert json.loads(await answer.body())["result"]["protocolVersion"] == LEGACY
-        client.version = LEGACY
-        assert (await client.say(request("ping"))).status == 200
-
-    scenario()
 
 
 INITIALIZE = request(
@@ -133,37 +93,6 @@ def test_another_process_serves_a_session_if_it_has_the_key(keys, status):
         assert found[1][3] == ["2025-06-18", {"elicitation": {}, "sampling": {"tools": {}}}]
 
 
-@pytest.mark.parametrize(("declared", "known"), [
-    ({}, {}),
-    ({"roots": {}}, {"roots": {}}),
-    ({"roots": {"listChanged": True}}, {"roots": {"listChanged": True}}),
-    ({"roots": {"listChanged": False}}, {"roots": {}}),
-    ({"sampling": {"tools": {}, "context": {}}}, {"sampling": {"tools": {}, "context": {}}}),
-    ({"elicitation": {"form": {}, "url": {}}}, {"elicitation": {"form": {}, "url": {}}}),
-    ({"elicitation": None, "sampling": 1, "roots": []}, {}),
-    ({"experimental": {"x": "y" * 100}, "elicitation": {"form": 1}}, {"elicitation": {}}),
-])  # fmt: skip
-def test_an_id_has_room_for_what_we_need_to_know(declared, known):
-    assert len(pack_capabilities(declared)) == 2
-    assert unpack_capabilities(pack_capabilities(declared)) == known
-
-
-@served(sample)
-async def test_who_ends_a_session_has_ended_it(client: Client):
-    await client.initialize()
-    await client.say(request("logging/setLevel", {"level": "error"}))
-    answer = await client.send("DELETE", *client.names)
-    assert (answer.status, await answer.body()) == (204, b"")
-    for answer in (
-        await client.say(request("ping")), await client.send("GET", *client.names), await client.send("DELETE", *client.names)
-    ):  # fmt: skip
-        assert answer.status == 404
-    answer = await client.post(INITIALIZE, *client.names)
-    assert answer.status == 200, "a client may begin anew and still name the old one"
-    assert (await client.send("DELETE")).status == 400
-    assert (await client.send("DELETE", ("mcp-session-id", "x"))).status == 404
-
-
 @served(sample)
 async def test_ending_a_session_ends_what_runs_for_it(client: Client, tmp_path):
     await client.initialize()
@@ -178,42 +107,6 @@ async def test_ending_a_session_ends_what_runs_for_it(client: Client, tmp_path):
     await written(tmp_path / "mark")
 
 
-@served(sample)
-async def test_what_no_id_can_carry_is_remembered(client: Client):
-    driver = client.application.drivers[0]
-    await client.initialize()
-    assert (await client.say(request("logging/setLevel", {"level": "error"}))).status == 200
-    assert [one.session.log_level for one in driver.sessions.live.values()] == ["error"]
-    assert (await client.say(request("logging/setLevel", {"level": "nosuch"}))).status == 200
-    assert [one.session.log_level for one in driver.sessions.live.values()] == ["error"]
-
-
-@served(sample, max_sessions=3)
-async def test_what_is_remembered_is_bounded(client: Client):
-    driver, tokens = client.application.drivers[0], []
-    for _ in range(6):
-        await client.initialize()
-        await client.say(request("logging/setLevel", {"level": "error"}))
-        tokens.append(client.session)
-    assert list(driver.sessions.live) == tokens[3:]
-    assert len(driver.sessions.by_session) == 3
-    client.session = tokens[0]
-    assert (await client.say(request("ping"))).status == 200, "a forgotten session is served still"
-
-
-@served(sample, session_seconds=100.0)
-async def test_what_nobody_asks_about_is_forgotten(client: Client):
-    kept, now = client.application.drivers[0].sessions, [0.0]
-    kept.clock = lambda: now[0]
-    await client.initialize()
-    await client.say(request("logging/setLevel", {"level": "error"}))
-    reading = await client.send("GET", *client.names)
-    for now[0], lives in ((200.0, True), (299.5, True), (300.0, False)):
-        kept.sweep()  # at 200 somebody reads, which counts as use
-        assert (bool(kept.live), bool(kept.by_session)) == (lives, lives)
-        await reading.leave()
-
-
 def test_an_id_ends_some_day(monkeypatch):
     now = [1000.0]
     monkeypatch.setattr(seals, "PROCESS_SIGNER", [seals.TokenSigner([b"k" * 32], lambda: now[0])])
@@ -222,15 +115,6 @@ def test_an_id_ends_some_day(monkeypatch):
     assert kept.find(token, "") is not None
     now[0] += sessions.VALID_SECONDS + 2
     assert kept.find(token, "") is None
-
-
-def test_what_was_ended_is_remembered_within_bounds(monkeypatch):
-    monkeypatch.setattr(sessions, "MAX_ENDED", 2)
-    kept = Sessions(sample(), HttpSettings())
-    tokens = [kept.mint(Session(sample())) for _ in range(3)]
-    for token in tokens:
-        kept.end(kept.find(token, ""))
-    assert [kept.find(token, "") is None for token in tokens] == [False, True, True]
 
 
 class Doorman(TokenAuthenticator):
@@ -292,39 +176,6 @@ async def test_nothing_is_read_of_who_is_not_let_in(client: Client):
 
 
 @served(sample)
-async def test_batches_where_there_are_any(client: Client, tmp_path):
-    await client.initialize("2025-03-26")
-    batch = [
-        request("ping", None, 1),
-        INITIALIZED,
-        request("tools/call", ECHO, "two"),
-        {"jsonrpc": "2.0", "id": 3},
-        request("no/such", None, 4),
-    ]
-    answer = await client.say(batch)
-    assert answer.status == 200
-    found = json.loads(await answer.body())
-    valid("2025-03-26", "JSONRPCBatchResponse", found)
-    assert sorted(str(one["id"]) for one in found) == ["1", "3", "4", "two"]
-    answer = await client.say([INITIALIZED, INITIALIZED])
-    assert (answer.status, await answer.body()) == (202, b"")
-    for wrong in ([],):
-        assert (await client.say(wrong)).status == 400
-    found = json.loads(await (await client.say([1, "x"])).body())
-    assert [one["error"]["code"] for one in found] == [-32600, -32600]
-    found = json.loads(await (await client.say([request("ping"), request("ping")])).body())
-    assert len(found) == 2
-    slow = [request("tools/call", {"name": "late", "arguments": {"seconds": 0.3}}, n) for n in (1, 1, 2)]
-    found = json.loads(await (await client.say(slow)).body())
-    assert sorted((one["id"], one.get("error", {}).get("code", 0)) for one in found) == [(1, -32600), (1, 0), (2, 0)]
-    (tmp_path / "a.go").touch()
-    steps = {"name": "steps", "arguments": {"text": str(tmp_path / "a")}, "_meta": {"progressToken": "p"}}
-    answer = await client.say([request("tools/call", steps, 1), request("ping", None, 2)])
-    assert answer.is_stream
-    assert sorted(one.get("id", 0) for one in await answer.messages()) == [0, 0, 1, 2]
-
-
-@served(sample)
 async def test_a_batch_is_bounded_and_begins_no_session(client: Client):
     """A message takes two bytes, its refusal a hundred: what may be sent must not decide what is held."""
     await client.initialize("2025-03-26")
@@ -349,18 +200,6 @@ async def test_no_stateless_request_hides_in_a_batch(client: Client):
         assert answer.status == 400
     driver = client.application.drivers[0]
     assert not driver.posts and not driver.listening and not driver.sessions.live
-
-
-@served(sample)
-async def test_a_request_whose_id_runs_is_refused(client: Client, tmp_path):
-    await client.initialize()
-    late = request("tools/call", {"name": "marked", "arguments": {"text": str(tmp_path / "a")}}, 7)
-    first = asyncio.create_task(client.say(late))
-    await written(tmp_path / "a.begun")
-    answer = await client.say(late)
-    assert (answer.status, (await reply(answer))["error"]["code"]) == (400, -32600)
-    (tmp_path / "a.go").touch()
-    assert (await reply(await first))["result"]["content"][0]["text"] == "late"
 
 
 @served(sample)

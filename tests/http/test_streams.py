@@ -3,25 +3,19 @@
 import asyncio
 import json
 from itertools import count
-from types import SimpleNamespace
 
 import pytest
 
-from mcpc_runtime.http import post_response, sessions, streams
-from mcpc_runtime.http.embedded.connection import Connection
-from mcpc_runtime.http.embedded.cycle import RequestCycle
-from mcpc_runtime.http.embedded.request_head import parse
+from mcpc_runtime.http import streams
 from mcpc_runtime.http.memory_budget import MemoryBudget
-from mcpc_runtime.http.post_response import PostResponse
-from mcpc_runtime.http.streams import EventStream, SseResponse
+from mcpc_runtime.http.streams import SseResponse
 from mcpc_runtime.protocol.session import Session
 from mcpc_runtime.server import handler_messages
-from support.asgi import HOST, LEGACY, TYPE, Client, mirrors, reply, request, served, stateless, until, written
-from support.http_sample import quiet, sample
-from support.messages import HANDSHAKE, STATELESS, valid
+from support.asgi import HOST, TYPE, Client, mirrors, reply, request, served, stateless, until, written
+from support.http_sample import sample
+from support.messages import STATELESS, valid
 
 NUMBERS = count(100)
-HEAD = b"POST /mcp HTTP/1.1\r\nHost: x\r\n\r\n"
 
 
 def call(name: str, identifier: object = 1, **arguments) -> dict:
@@ -60,22 +54,6 @@ def test_an_answer_is_json_if_it_comes_first_and_soon(tool, is_stream, tmp_path,
     scenario()
 
 
-@served(sample, decide_seconds=0.1)
-async def test_a_client_that_takes_no_stream_waits_for_its_json(client: Client):
-    answer = await client.modern(
-        "tools/call", {"name": "tell", "_meta": {"progressToken": "p"}}, ("accept", "application/json")
-    )
-    assert (answer.status, answer.is_stream) == (200, False)
-    assert json.loads(await answer.body())["result"]["content"][0]["text"] == "told"
-
-
-@served(sample)
-async def test_an_event_of_the_stateless_era_has_no_id(client: Client):
-    answer = await client.modern("tools/call", {"name": "tell", "_meta": {"progressToken": "p"}})
-    while (event := await answer.event()) is not None:
-        assert event.keys() == {"event", "data"}
-
-
 @served(sample, comment_seconds=0.05, decide_seconds=0.05)
 async def test_a_silent_stream_shows_that_it_lives(client: Client, tmp_path):
     answer = await client.modern("tools/call", {"name": "marked", "arguments": {"text": str(tmp_path / "a")}})
@@ -101,11 +79,6 @@ def test_a_large_event_is_charged_until_its_last_part_is_sent():
     assert not response.size
 
 
-@pytest.mark.parametrize("line", [b"{}", b"{}\n", b"", b"\n"])
-def test_a_message_is_an_event(line: bytes):
-    assert streams.message_event(line) == b"event: message\ndata: %b\n\n" % line.rstrip(b"\n")
-
-
 @served(sample, decide_seconds=60.0)
 async def test_a_stateless_client_that_leaves_before_there_is_a_stream_has_cancelled(client: Client, tmp_path):
     params = {"name": "marked", "arguments": {"text": str(tmp_path / "a")}}
@@ -124,15 +97,6 @@ async def test_a_disconnect_is_seen(client: Client, tmp_path):
     assert answer.is_stream
     await written(tmp_path / "a.begun")
     await answer.leave()
-    await written(tmp_path / "a")
-    assert not client.application.drivers[0].posts
-
-
-@served(sample, decide_seconds=0.05)
-async def test_a_server_that_cancels_the_request_is_a_client_that_leaves(client: Client, tmp_path):
-    answer = await client.modern("tools/call", {"name": "marked", "arguments": {"text": str(tmp_path / "a")}})
-    await written(tmp_path / "a.begun")
-    answer.task.cancel()
     await written(tmp_path / "a")
     assert not client.application.drivers[0].posts
 
@@ -172,22 +136,6 @@ async def test_a_client_that_takes_nothing_is_given_up(client: Client, tmp_path)
     assert not client.application.drivers[0].posts
 
 
-def test_what_a_client_does_not_take_is_bounded(monkeypatch):
-    monkeypatch.setattr(streams, "MAX_UNSENT_NOTIFIED", 1000)
-    monkeypatch.setattr(streams, "MAX_UNSENT", 5000)
-    stream, notice = EventStream(), b'{"jsonrpc":"2.0","method":"x"}\n'
-    stream.response = response = SseResponse()
-    for _ in range(1000):
-        stream.send(notice)
-    assert response.size < 1000 + 100
-    stream.send(b'{"jsonrpc":"2.0","id":1,"result":{}}\n')
-    assert b'"result"' in response.chunks[-1], "an answer is not lost"
-    assert not response.gone
-    for _ in range(100):
-        stream.send(b'{"jsonrpc":"2.0","id":1,"result":{}}' + b" " * 100)
-    assert response.gone
-
-
 async def parted(client: Client) -> tuple[list, str]:
     """Call the tool that ends its stream in the middle; return what came, and the last event's id."""
     answer = await client.say(call("part", next(NUMBERS)))
@@ -195,29 +143,6 @@ async def parted(client: Client) -> tuple[list, str]:
     while (event := await answer.event()) is not None:
         events.append(event)
     return events, events[-1]["id"]
-
-
-@served(sample)
-async def test_a_stream_is_resumed_after_it_was_parted(client: Client):
-    await client.initialize()
-    events, last = await parted(client)
-    assert (events[0]["data"], events[0]["retry"]) == ("", "1000"), "it begins with an id to come back to"
-    assert events[-1]["retry"] == "50"
-    assert [json.loads(event["data"])["params"]["progress"] for event in events if event["data"]] == [1]
-    answer = await client.send("GET", *client.names, ("last-event-id", last))
-    assert answer.is_stream
-    found = await answer.messages()
-    assert [message.get("params", {}).get("progress") for message in found] == [2, None]
-    assert found[-1]["result"]["content"][0]["text"] == "whole"
-    for message in found:
-        valid(LEGACY, "JSONRPCMessage", message)
-    again = await client.send("GET", *client.names, ("last-event-id", events[0]["id"]))
-    said = []
-    while (event := await again.event()) is not None:
-        said.append(event["id"])
-    assert said == [f"{last.rpartition('.')[0]}.{number}" for number in range(2, 6)], (
-        "all that came after, once, in order"
-    )
 
 
 @served(sample)
@@ -237,25 +162,6 @@ async def test_ids_are_unique_and_others_cannot_resume(client: Client):
     await answer.leave()
 
 
-@pytest.mark.parametrize("last", ["", "x", "1.1", "1", ".", "a.b", "9" * 5000, "0.0.-1"])
-def test_an_id_that_was_never_given_begins_a_new_stream(last):
-    @served(sample)
-    async def scenario(client: Client):
-        await client.initialize()
-        answer = await client.send("GET", *client.names, ("last-event-id", last))
-        assert (answer.status, answer.is_stream) == (200, True)
-        await answer.leave()
-
-    scenario()
-
-
-@served(quiet)
-async def test_nothing_is_resumed_that_is_not_known(client: Client):
-    await client.initialize()
-    assert (await client.send("GET", *client.names, ("last-event-id", "x"))).status == 404
-    assert (await client.send("GET", *client.names)).status == 405, "idle, it would wait for ever"
-
-
 @served(sample)
 async def test_a_client_that_lost_its_stream_gets_the_rest(client: Client, tmp_path):
     await client.initialize()
@@ -268,88 +174,6 @@ async def test_a_client_that_lost_its_stream_gets_the_rest(client: Client, tmp_p
     found = await answer.messages()
     assert found[-1]["result"]["content"][0]["text"] == "stepped"
     assert [message["params"]["progress"] for message in found[:-1]] == [1, 2]
-
-
-@pytest.mark.parametrize("version", HANDSHAKE)
-def test_only_revisions_that_expect_it_are_primed_and_parted(version):
-    @served(sample)
-    async def scenario(client: Client):
-        await client.initialize(version)
-        answer = await client.say(call("part"))
-        events = []
-        while (event := await answer.event()) is not None:
-            events.append(event)
-        texts = [event["data"] for event in events]
-        assert ("" in texts) is (version == LEGACY)
-        assert any('"result"' in text for text in texts) is (version != LEGACY)
-
-    scenario()
-
-
-@served(sample, resume_events=3, resume_bytes=10_000)
-async def test_what_is_kept_to_be_resumed_is_bounded(client: Client, monkeypatch):
-    monkeypatch.setattr(sessions, "MAX_EVENT_STREAMS", 4)
-    await client.initialize()
-    kept = client.application.drivers[0].sessions
-    last = ""
-    for _ in range(8):
-        _, last = await parted(client)
-    await until(lambda: not client.application.drivers[0].posts)
-    (conversation,) = kept.live.values()
-    assert len(conversation.resumable) == 4
-    assert all(len(stream.events) <= 3 for stream in conversation.resumable.values())
-    assert kept._stored.total == sum(stream.stored_bytes for stream in kept._resumable) > 0
-    monkeypatch.setattr(sessions, "MAX_STORED_BYTES", kept._stored.total // 2)
-    _, last = await parted(client)
-    await until(lambda: not client.application.drivers[0].posts)
-    assert kept._stored.total <= sessions.MAX_STORED_BYTES
-    answer = await client.send("GET", *client.names, ("last-event-id", last))
-    assert (await answer.messages())[-1]["result"]["content"][0]["text"] == "whole", "the newest is kept"
-
-
-@served(sample, resume_seconds=100.0)
-async def test_what_nobody_comes_back_for_is_forgotten(client: Client):
-    kept, now = client.application.drivers[0].sessions, [0.0]
-    kept.clock = lambda: now[0]
-    await client.initialize()
-    await parted(client)
-    await until(lambda: not client.application.drivers[0].posts)
-    stored = kept._stored.total
-    for now[0], left in ((100.0, stored), (100.5, 0)):
-        kept.sweep()
-        assert kept._stored.total == left
-    assert stored and not kept._resumable
-
-
-@served(sample)
-async def test_a_stream_by_get_is_heard_at_once_and_ends_in_order(client: Client):
-    for version in HANDSHAKE[1:]:
-        await client.initialize(version)
-        answer = await client.send("GET", *client.names)
-        assert (answer.status, answer.is_stream) == (200, True)
-        await asyncio.wait_for(answer.more(), 1)
-        assert answer.buffer, "a client sees at once that it is heard"
-        await answer.leave()
-    assert client.application.drivers[0].streams == 0
-    answer = await client.send("GET", *client.names, ("accept", "application/json"))
-    assert answer.status == 406
-    assert (await client.send("GET")).status == 400
-
-
-@served(sample, max_streams=2)
-async def test_streams_that_stay_open_are_numbered(client: Client):
-    await client.initialize()
-    opened = [await client.send("GET", *client.names) for _ in range(3)]
-    assert [answer.status for answer in opened] == [200, 200, 503]
-    assert opened[2].headers["retry-after"]
-    answer = await client.modern("subscriptions/listen", {"notifications": {}})
-    assert answer.status == 503
-    await opened[0].leave()
-    listening = await client.modern("subscriptions/listen", {"notifications": {}})
-    assert listening.status == 200
-    assert (await client.send("GET", *client.names)).status == 503
-    await listening.leave()
-    assert (await client.send("GET", *client.names)).status == 200
 
 
 @served(sample)
@@ -417,39 +241,6 @@ async def test_a_failure_of_ours_is_the_requests_own_and_is_logged(client: Clien
         await works()
 
 
-@pytest.mark.parametrize("started", [False, True])
-def test_an_error_in_a_cycle_is_logged_and_the_connection_lives_or_ends(started, monkeypatch):
-    logged, did = [], []
-    monkeypatch.setattr("mcpc_runtime.failures.log_line", logged.append)
-    connection = SimpleNamespace(
-        asgi_scope=lambda head: {}, abort=lambda: did.append("abort"), refuse=lambda status, _: did.append(status)
-    )
-    cycle = RequestCycle(connection, parse(HEAD), b"")
-    cycle.started = started
-
-    async def fail(*_):
-        raise ZeroDivisionError("as injected")
-
-    asyncio.run(cycle.run(fail(), []))
-    assert did == ["abort" if started else 500]
-    assert "Traceback" in logged[0] and "as injected" in logged[0]
-
-
-def test_an_error_in_an_answer_without_a_cycle_is_logged_and_refused(monkeypatch):
-    logged, did = [], []
-    monkeypatch.setattr("mcpc_runtime.failures.log_line", logged.append)
-
-    def fail(*_):
-        raise ZeroDivisionError("as injected")
-
-    connection = SimpleNamespace(
-        _answer_now=fail, loop=None, client=None, deadline=0, refuse=lambda status, _: did.append(status)
-    )
-    Connection._answer_request(connection, parse(HEAD), b"", more=False)
-    assert did == [500]
-    assert "Traceback" in logged[0] and "as injected" in logged[0]
-
-
 @served(sample, grace_seconds=3.0)
 async def test_what_runs_when_the_server_stops_is_answered(client: Client, tmp_path):
     await client.initialize()
@@ -477,8 +268,3 @@ async def test_what_runs_when_the_server_stops_is_answered(client: Client, tmp_p
     assert (await reply(await late))["result"]["content"][0]["text"] == "late"
     assert (await reply(await never))["error"]["code"] == -32603
     await stopping
-
-
-def test_names_of_what_others_rely_on():
-    assert post_response.PRIMED_SINCE == LEGACY
-    assert {"respond", "send", "close_stream", "release"} <= set(dir(PostResponse))

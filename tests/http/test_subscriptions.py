@@ -4,9 +4,8 @@ import asyncio
 
 import pytest
 
-from mcpc_runtime.protocol.effects import PublishChange
 from support.asgi import Client, mirrors, reply, request, served, stateless
-from support.http_sample import quiet, sample
+from support.http_sample import sample
 from support.messages import HANDSHAKE, STATELESS, valid
 
 TOOLS = "notifications/tools/list_changed"
@@ -48,30 +47,6 @@ async def test_a_stream_says_what_its_filter_lets_through(client: Client):
     assert not driver.listening and not driver.posts
 
 
-@served(sample, comment_seconds=0.05)
-async def test_many_streams_cost_what_is_said_on_them(client: Client):
-    wanted = {"notifications": {"toolsListChanged": True}}
-    opened = [await client.modern("subscriptions/listen", wanted, identifier=number) for number in range(200)]
-    while b":\n\n" not in opened[-1].buffer:
-        await opened[-1].more()
-    await change(client, "tools")
-    for number, answer in enumerate(opened):
-        assert (await answer.message())["method"] == "notifications/subscriptions/acknowledged"
-        assert (await answer.message())["params"]["_meta"][ID] == number
-        await answer.leave()
-    assert not client.application.drivers[0].listening
-
-
-@served(sample)
-async def test_a_subscription_is_a_stream_or_nothing(client: Client):
-    answer = await client.modern("subscriptions/listen", {"notifications": {}}, ("accept", "application/json"))
-    assert answer.status == 406
-    answer = await client.modern("subscriptions/listen", {"notifications": 1})
-    assert (answer.status, (await reply(answer))["error"]["code"]) == (400, -32602)
-    driver = client.application.drivers[0]
-    assert not driver.posts and not driver.listening
-
-
 @pytest.mark.parametrize("version", HANDSHAKE[1:])
 def test_a_session_is_told_on_its_stream(version):
     @served(sample)
@@ -105,18 +80,6 @@ async def test_what_is_said_while_a_client_is_away_waits_for_it(client: Client):
     reading = await client.send("GET", *client.names, ("last-event-id", primed["id"]))
     assert (await reading.message())["method"] == TOOLS
     await reading.leave()
-
-
-@served(sample)
-async def test_only_one_of_a_sessions_streams_says_it(client: Client):
-    await client.initialize()
-    first, second = [await client.send("GET", *client.names) for _ in range(2)]
-    await change(client, "tools")
-    assert (await second.message())["method"] == TOOLS
-    await second.leave()
-    await change(client, "tools")
-    assert (await first.message())["method"] == TOOLS, "the next best"
-    await first.leave()
 
 
 class Wire:
@@ -169,29 +132,3 @@ async def test_a_session_that_was_ended_in_one_process_has_ended_in_all(client: 
     statuses = [(await client.post(request("ping"), ("mcp-session-id", token), path="/b")).status for token in tokens]
     assert statuses == [404, 200]
     assert tokens[0] not in str(one.events.published), "what is told of it lets nobody in"
-
-
-@served(quiet)
-async def test_a_server_that_never_changes_promises_nothing(client: Client):
-    answer = await client.modern("subscriptions/listen", {"notifications": {"toolsListChanged": True}})
-    found = await reply(answer) if not answer.is_stream else await answer.message()
-    if answer.is_stream:
-        assert found["params"]["notifications"] == {}
-        await answer.leave()
-    else:
-        assert (answer.status, found["error"]["code"]) == (404, -32601)
-    client.application.drivers[0].publish(PublishChange("tools"))
-
-
-@served(sample)
-async def test_who_reads_too_slowly_is_given_up_not_waited_for(client: Client, monkeypatch):
-    monkeypatch.setattr("mcpc_runtime.http.streams.MAX_UNSENT_NOTIFIED", 2000)
-    wanted = {"notifications": {"toolsListChanged": True}}
-    answer = await client.modern("subscriptions/listen", wanted)
-    (post,) = client.application.drivers[0].posts
-    driver = client.application.drivers[0]
-    for _ in range(1000):
-        driver.publish(PublishChange("tools"))
-    driver.run_queued()
-    assert post.response.size < 3000
-    await answer.leave()

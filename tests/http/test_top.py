@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from mcpc_runtime.cli.top import messages
 from mcpc_runtime.cli.top.command import InvalidOptionError, read_options
 from mcpc_runtime.cli.top.connection import MetricsConnection, UnusableAddressError, address_of, read_token
 from mcpc_runtime.cli.top.exposition import read_samples
@@ -180,18 +179,6 @@ def test_a_terminal_is_drawn_sorted_resized_and_given_back(artifact: Path) -> No
             assert process.wait(60) == 0
 
 
-def test_a_server_that_ends_is_told_and_waited_for(artifact: Path) -> None:
-    with served(artifact, "--metrics") as server:
-        argv = (sys.executable, artifact, "top", server.url, "--interval", "0.2")
-        with in_terminal(*argv) as (terminal, process):
-            read_until(terminal, "space pause")
-            server.process.terminate()
-            read_until(terminal, "does not answer")
-            process.terminate()
-            read_until(terminal, LEAVE.decode())
-            assert process.wait(60) == 143
-
-
 def test_without_a_terminal_there_is_one_frame_only(artifact: Path) -> None:
     done = mcpc("top", "1")
     assert done.returncode == 2 and "--once" in done.stderr
@@ -332,7 +319,3 @@ def test_rows_have_an_order(sort: str) -> None:
 )
 def test_times_are_short(value: float | None, text: str) -> None:
     assert seconds(value) == text
-
-
-def test_the_keys_are_shown() -> None:
-    assert all(word in messages.KEYS for word in SORTS)
