@@ -8,13 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from mcpc_runtime.handlers.bash import contract as mcbox
-from mcpc_runtime.handlers.executable import contract as executable
-from mcpc_runtime.handlers.invocations import ProcessResult
 from mcpc_runtime.handlers.python import contract as python
 from mcpc_runtime.handlers.python.bindings.named import call_by_names
-from mcpc_runtime.handlers.python.contract import FunctionResult
-from mcpc_runtime.protocol.effects import CompletionOutcome, Failure, StartHandler
+from mcpc_runtime.protocol.effects import StartHandler
 from mcpc_runtime.protocol.session import Session
 from support.images import MODERN, archive, ask, image_of, request
 from support.messages import HANDSHAKE, STATELESS, valid
@@ -91,81 +87,6 @@ def test_a_handler_is_given_what_was_typed_and_what_was_chosen_where_that_is_sai
     invocation = python.build_invocation(started.call, image())  # type: ignore[arg-type]
     assert invocation.arguments == {"value": "x", "context_arguments": chosen}
     assert (invocation.binding, invocation.name) == (["named"], "travel alive")
-
-
-def started() -> Any:
-    return complete(PROMPT, "alive", "x").call
-
-
-RETURNED: list[tuple[Any, list[str], int | None, bool]] = [
-    (None, [], None, False),
-    ("one", ["one"], None, False),
-    (["b", "a"], ["b", "a"], None, False),
-    ([], [], None, False),
-    ({"values": ["a"], "total": 7, "hasMore": True}, ["a"], 7, True),
-    ({"completion": {"values": ["a"]}}, ["a"], None, False),
-]
-
-
-@pytest.mark.parametrize(("value", "found", "total", "more"), RETURNED, ids=repr)
-def test_what_a_function_returns_are_values(value: Any, found: list[str], total: int | None, more: bool) -> None:
-    outcome = python.parse_result(started(), FunctionResult(value))
-    assert isinstance(outcome, CompletionOutcome)
-    assert (outcome.values, outcome.total, outcome.more) == (found, total, more)
-
-
-@pytest.mark.parametrize(
-    "value", [5, [5], {}, {"other": []}, {"values": "x"}, {"values": ["a"], "x": 1}, [["a"]]], ids=repr
-)
-def test_what_are_no_values_is_the_servers_own_failure(value: Any) -> None:
-    failure = python.parse_result(started(), FunctionResult(value))
-    assert isinstance(failure, Failure) and failure.code == -32603
-
-
-PRINTED = [
-    (b"", []),
-    (b"one\n", ["one"]),
-    (b"a b\n\n c\r\n", ["a b", " c\r"]),
-    (b'["x", "y"]\n', ["x", "y"]),
-    (b' {"values": ["x"]}', ["x"]),
-    (b"[not json\n", ["[not json"]),
-    (b"[1]\n", ["[1]"]),
-    (b"\xff\n", ["\ufffd"]),
-]
-
-
-@pytest.mark.parametrize(("printed", "found"), PRINTED, ids=repr)
-@pytest.mark.parametrize("contract", [executable, mcbox])
-def test_what_a_program_prints_are_values(contract: Any, printed: bytes, found: list[str]) -> None:
-    result = ProcessResult()
-    result.printed, result.status = printed, 0
-    outcome = contract.parse_result(started(), result)
-    assert outcome.values == found
-
-
-def test_a_failure_of_a_handler_is_the_requests_error() -> None:
-    result = ProcessResult()
-    result.output, result.errors, result.status = b"wrong", b"wrong", 66
-    for failure in (
-        python.parse_result(started(), FunctionResult(problem="ValueError: wrong")),
-        executable.parse_result(started(), result),
-        mcbox.parse_result(started(), result),
-    ):
-        assert isinstance(failure, Failure)
-        assert failure.code == -32603 and "wrong" in failure.message
-
-
-@pytest.mark.parametrize("revision", ["2024-11-05", "2025-11-25", STATELESS])
-def test_a_handlers_values_are_shown_as_the_protocol_allows(revision: str) -> None:
-    session = Session(image())
-    session.wire = image().revision(revision) if revision != STATELESS else None
-    params = {"ref": PROMPT, "argument": {"name": "alive", "value": ""}}
-    begun = ask(
-        session, request("completion/complete", {**params, **({"_meta": MODERN} if revision == STATELESS else {})})
-    )
-    (reply,) = session.finish(begun.call, CompletionOutcome(MANY, total=3))
-    result = valid(revision, "CompleteResult", json.loads(reply.data)["result"])
-    assert result["completion"] == {"values": MANY[:100], "total": 250, "hasMore": True}
 
 
 def test_functions_take_as_much_as_they_name() -> None:

@@ -38,49 +38,6 @@ def test_the_official_suite_passes_but_for_the_misses_that_are_listed(draft: str
     assert tests == COUNTS[draft]
 
 
-# Format, texts that have it, texts that do not.
-CASES: list[tuple[str, list[str], list[str]]] = [
-    ("date", ["2024-02-29", "0000-01-01", "9999-12-31"], ["2023-02-29", "2024-1-01", "2024-01-01T", "٢٠٢٤-01-01"]),
-    ("date-time", ["2024-01-01t00:00:00z", "1990-12-31T23:59:60Z"], ["2024-01-01 00:00:00Z", "1990-12-31T12:59:60Z"]),
-    ("duration", ["P1Y", "P3W", "PT1H", "P1DT1S"], ["P", "PT", "P1Y1D", "P1W1D", "PT1H1S", "P1,5D", "p1Y"]),
-    ("email", ['"a b"@c.d', '"a\\"b"@c', "a@[IPv6:::1]", "a@b"], ['"a"b"@c', '"a\\"@c', "é@b.c", "a@b_c", "a@[x:y]"]),
-    ("email", ["a" * 64 + "@b.c"], ["a" * 65 + "@b.c", "a@" + "b" * 64, "@", "a@", "a@@b"]),
-    ("hostname", ["a", "A-1.b", "a" * 63, "xn--zca.xn--fiqs8s"], ["a_b", "a" * 64, "a.", "xn--a", "XN--ZC", "xn--0ea"]),
-    ("idn-email", ["é@é.com", '"é"@b', "a@b。c"], ["é@-", "\ud800" * 22 + "@b", "é" * 33 + "@b"]),
-    (
-        "idn-hostname",
-        ["bücher.de", "例え。テスト", "BÜCHER.de".lower()],
-        ["BÜCHER.de", "ab--cd", "u\u0308ber", "☃.net"],
-    ),
-    ("ipv4", ["1.2.3.4", "0.0.0.0"], ["1.2.3.04", "1.2.3", "1.2.3.4.5", "1.2.3.٤"]),
-    (
-        "ipv6",
-        ["::", "1::", "::1.2.3.4", "1:2:3:4:5:6:7:8"],
-        ["1:2:3:4:5:6:7::8", ":", ":::", "::1%eth0", "1::2::3", ""],
-    ),
-    ("iri", ["http://é/ü?\ue000#ö", "a:b", "x://[::1]:"], ["http://é/\ue000", "é:b", "http://\ufffe", "/a", "a:b c"]),
-    ("iri-reference", ["", "é", "//é:80", "?q", "#f"], ["é:b", "//a:b", "\\", "a\u0080", "\ud800"]),
-    ("json-pointer", ["", "/", "/a~0~1b", "/é"], ["a", "/~", "/~2", "#/a"]),
-    ("relative-json-pointer", ["0", "10#", "1/a~0"], ["", "01", "0a", "-1", "1##", "1/~"]),
-    ("regex", [r"(?<é>a)\k<é>", r"\p{Script=Greek}", r"a{2}?", r"(?:a)*"], [r"\p{L", r"[b-a]", "a**", "}"]),
-    ("time", ["23:59:60Z", "12:00:00.1+01:30"], ["24:00:00Z", "12:00:00", "12:00:00.Z", "12:00:60Z", "12:0:00Z"]),
-    (
-        "uri",
-        ["a:", "http://a@b:80/c?d#e", "urn:a:b"],
-        ["", ":", "a", "http://a b", "http://[::1", "http://a:b", "a:%4"],
-    ),
-    ("uri-reference", ["", "a/b:c", "//"], ["a:b:c d", "1:b", "%", "//a@b@c", "/[a]", "é"]),
-    ("uri-template", ["", "{a}", "a{?b,c*}{/d:3}", "{%41.b}"], ["{", "}", "{}", "{a:0}", "{a b}", "{{a}}", "%", "a|"]),
-    ("uuid", ["00000000-0000-0000-0000-00000000000F"], ["0" * 36, "g0000000-0000-0000-0000-000000000000", ""]),
-]
-
-
-@pytest.mark.parametrize(("name", "texts", "others"), CASES, ids=[row[0] for row in CASES])
-def test_a_format_is_what_its_rfc_says(name: str, texts: list[str], others: list[str]) -> None:
-    assert [text for text in texts if FORMATS[name](text) is not True] == []
-    assert [text for text in others if FORMATS[name](text) is not False] == []
-
-
 PIECES = [
     *'a01.:-/~@"\\[](){}?+*|^$#%é٠א\n\0=,;', "::", "%41", "\\\\", "(?:", "(?<a>", "(?<", "\\k<a>", "\\u{0}", "\\u{",
     "\\ud800", "\\p{L}", "\\p{", "{a}", "{1,", "a{1}", "xn--", "xn--a.", "\u200c", "\ud800", "e\u0301", "P1Y", "1Y",

@@ -3,7 +3,6 @@
 import importlib.util
 import sys
 import time
-import timeit
 from _thread import allocate_lock, get_ident
 from queue import SimpleQueue
 
@@ -62,18 +61,6 @@ def test_quick_work_stays_on_one_thread(driver, monkeypatch):
     for _ in range(100):
         driver.queue.put((None, lambda: threads.put(get_ident())))
     assert len({threads.get(timeout=60) for _ in range(100)}) == 1
-
-
-def test_slow_work_loses_the_turn(driver):
-    gate, done = allocate_lock(), SimpleQueue()
-    gate.acquire()
-    slow = gate.acquire
-    driver.queue.put(("slow", slow))
-    driver.queue.put(("quick", lambda: done.put(1)))
-    assert done.get(timeout=60) == 1
-    gate.release()
-    assert driver.late.get(timeout=60) == slow
-    assert slow not in driver.here
 
 
 def test_what_a_deposed_thread_does_later_has_nothing_to_do_with_that():
@@ -138,20 +125,6 @@ def test_an_error_of_the_work_keeps_the_turn():
     assert turns.run("f", lambda: None)
 
 
-def test_the_ticker_rests_and_is_roused(driver, monkeypatch):
-    monkeypatch.setattr(module, "TICK_SECONDS", 0.0005)
-    for _ in range(3):
-        until(lambda: driver.turns._rest_token)
-        gate = allocate_lock()
-        gate.acquire()
-        driver.queue.put((None, gate.acquire))
-        done = SimpleQueue()
-        driver.queue.put((None, lambda done=done: done.put(1)))
-        done.get(timeout=60)
-        gate.release()
-        driver.late.get(timeout=60)
-
-
 def test_without_room_for_threads_work_is_done_here(monkeypatch):
     def refuse(*_):
         raise RuntimeError("can't start new thread")
@@ -164,13 +137,6 @@ def test_without_room_for_threads_work_is_done_here(monkeypatch):
     turns._demote(["f"])
     assert turns.run("f", lambda: done.append(2))
     assert done == [1, 2]
-
-
-def test_the_cost_of_a_quick_call_is_small(monkeypatch):
-    monkeypatch.setattr(module, "TICK_SECONDS", 60.0)  # a noisy machine makes anything slow
-    turns = LeaderFollowers(lambda: None)
-    runs = timeit.repeat(lambda: turns.run("f", int), number=2000, repeat=20, timer=time.thread_time)
-    assert min(runs) < 2000 * 10e-6
 
 
 def loaded_again():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import json
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -13,12 +12,11 @@ from hypothesis import strategies as st
 
 from mcpc_runtime.handlers.bash import contract as mcbox
 from mcpc_runtime.handlers.executable import contract as executable
-from mcpc_runtime.handlers.files import contract as file
-from mcpc_runtime.handlers.invocations import FileResult, ProcessResult
+from mcpc_runtime.handlers.invocations import ProcessResult
 from mcpc_runtime.handlers.python import contract as python
 from mcpc_runtime.handlers.python.contract import FunctionResult
 from mcpc_runtime.protocol import uri_matching
-from mcpc_runtime.protocol.effects import Call, Failure, Request, ResourceOutcome, StartHandler
+from mcpc_runtime.protocol.effects import Call, Request, ResourceOutcome, StartHandler
 from mcpc_runtime.protocol.session import Session
 from support.images import MODERN, archive, ask, image_of, request
 from support.messages import HANDSHAKE, STATELESS, valid
@@ -28,10 +26,6 @@ if TYPE_CHECKING:
     from mcpc_runtime.image.image import Image
 
 LONG = "test://" + "x" * 400
-HANDLED = {
-    "test://live": "live",
-    "test://typed": "typed",
-}
 FILES = {
     "server.json": json.dumps({"serverInfo": {"name": "shelf", "version": "1"}}),
     "resources.json": json.dumps(
@@ -71,23 +65,6 @@ def read(uri: object, revision: str = "2025-11-25", **more: object) -> Any:
         return ask(session, request("resources/read", {"uri": uri, "_meta": MODERN, **more}))
     session.wire = image().revision(revision)
     return ask(session, request("resources/read", {"uri": uri, **more}))
-
-
-KNOWN = [
-    ("test://text", [{"uri": "test://text", "mimeType": "text/plain", "text": "hé\n"}]),
-    ("test://blob", [{"uri": "test://blob", "mimeType": "image/png", "blob": "AAH/"}]),
-    (LONG, [{"uri": LONG, "text": "long"}]),
-]
-
-
-@pytest.mark.parametrize(("uri", "contents"), KNOWN, ids=["text", "blob", "long"])
-@pytest.mark.parametrize("revision", [*HANDSHAKE, STATELESS])
-def test_what_is_known_is_answered_at_once(revision: str, uri: str, contents: list) -> None:
-    result = valid(revision, "ReadResourceResult", read(uri, revision)["result"])
-    assert result["contents"] == contents
-    assert ("ttlMs" in result) is (revision == STATELESS)
-    if revision == STATELESS:
-        assert result["ttlMs"] > 0 and result["cacheScope"] == "public" and result["resultType"] == "complete"
 
 
 CALLED: list[tuple[str, str, dict]] = [
@@ -165,138 +142,11 @@ def start(uri: str, method: str = "resources/read", revision: str = "2025-11-25"
     return Call(asked, found, {})
 
 
-def item(uri: str, **more: str) -> dict:
-    return {"uri": uri, **more}
-
-
-PNG = b"\x89PNG\r\n"
-PYTHON: list[tuple[str, object, list[dict]]] = [
-    ("test://live", "text", [item("test://live", mimeType="text/plain", text="text")]),
-    ("test://live", "", [item("test://live", mimeType="text/plain", text="")]),
-    ("test://typed", "a,b", [item("test://typed", mimeType="text/csv", text="a,b")]),
-    ("test://live", {"mcpc/blob": "AAH/"}, [item("test://live", mimeType="application/octet-stream", blob="AAH/")]),
-    ("test://typed", {"mcpc/blob": "AAH/"}, [item("test://typed", mimeType="text/csv", blob="AAH/")]),
-    ("test://live", {"a": [1]}, [item("test://live", mimeType="application/json", text='{"a":[1]}')]),
-    ("test://live", [1, 2], [item("test://live", mimeType="application/json", text="[1,2]")]),
-    ("test://live", [], [item("test://live", mimeType="application/json", text="[]")]),
-    ("test://live", False, [item("test://live", mimeType="application/json", text="false")]),
-    ("test://live", {"contents": [{"text": "x"}]}, [item("test://live", text="x")]),
-    ("test://typed", {"contents": [{"uri": "u:1", "text": "x"}, {"blob": "AA=="}]},
-     [item("u:1", mimeType="text/csv", text="x"), item("test://typed", mimeType="text/csv", blob="AA==")]),
-    ("test://live", [{"uri": "u:1", "text": "x", "mimeType": "a/b"}], [item("u:1", mimeType="a/b", text="x")]),
-    ("test://live", [{"text": "x"}], [item("test://live", mimeType="application/json", text='[{"text":"x"}]')]),
-    ("test://live", {"contents": 1, "more": 2}, [item("test://live", mimeType="application/json", text='{"contents":1,"more":2}')]),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("uri", "value", "contents"), PYTHON, ids=repr)
-def test_what_a_function_returns_becomes_contents(uri: str, value: Any, contents: list[dict]) -> None:
-    outcome = python.parse_result(start(uri), FunctionResult(value))
-    assert isinstance(outcome, ResourceOutcome)
-    assert outcome.contents == contents
-
-
-MALFORMED = [[], {}, "x", [1], [{}], [{"text": 1}], [{"text": "x", "blob": "AA=="}], [{"blob": "not base64"}],
-             [{"blob": "AA"}], [{"text": "x", "uri": 5}], [{"text": "x", "other": 1}], [{"text": "x", "_meta": 1}]]  # fmt: skip
-
-
-@pytest.mark.parametrize("contents", MALFORMED, ids=repr)
-def test_malformed_contents_are_the_servers_own_failure(contents: Any) -> None:
-    failure = python.parse_result(start("test://live"), FunctionResult({"contents": contents}))
-    assert isinstance(failure, Failure) and failure.code == -32603
-
-
-@pytest.mark.parametrize(("revision", "code"), [("2024-11-05", -32002), ("2025-11-25", -32002), (STATELESS, -32602)])
-def test_a_handler_that_has_nothing_says_that_there_is_none(revision: str, code: int) -> None:
-    call = start("test://live", revision=revision)
-    for failure in (
-        python.parse_result(call, FunctionResult(None)),
-        executable.parse_result(call, completed(status=66)),
-        mcbox.parse_result(call, completed(b"x", status=66)),
-        file.parse_result(Call(call.request, call.definition, {"path": "x"}), FileResult(missing=True)),
-    ):
-        assert isinstance(failure, Failure)
-        assert (failure.code, failure.data) == (code, {"uri": "test://live"})
-
-
-def test_a_failure_of_a_handler_is_the_requests_error() -> None:
-    for failure in (
-        python.parse_result(start("test://live"), FunctionResult(problem="ValueError: wrong")),
-        executable.parse_result(start("test://live"), completed(errors=b"wrong\n", status=1)),
-        mcbox.parse_result(start("test://live"), completed(errors=b"wrong\n", status=1)),
-    ):
-        assert isinstance(failure, Failure)
-        assert failure.code == -32603 and "wrong" in failure.message
-    refused = python.parse_result(start("test://live"), FunctionResult(refused="/id: received x; no number"))
-    assert isinstance(refused, Failure) and refused.code == -32602
-
-
 def completed(printed: bytes = b"", errors: bytes = b"", status: int = 0, dropped: int = 0) -> ProcessResult:
     result = ProcessResult()
     result.printed, result.errors, result.output = printed, errors, printed + errors
     result.status, result.dropped = status, dropped
     return result
-
-
-PRINTED: list[tuple[str, bytes, list[dict]]] = [
-    ("test://live", b"text\n", [item("test://live", mimeType="text/plain", text="text")]),
-    ("test://live", b"  a\n\n", [item("test://live", mimeType="text/plain", text="  a\n")]),
-    (
-        "test://live",
-        PNG,
-        [item("test://live", mimeType="application/octet-stream", blob=base64.b64encode(PNG).decode())],
-    ),
-    ("test://live", b"\xff\n", [item("test://live", mimeType="application/octet-stream", blob="/wo=")]),
-    ("test://typed", b"a,b\n", [item("test://typed", mimeType="text/csv", text="a,b")]),
-    ("test://live", b'{"contents":[{"text":"x"}]}\n', [item("test://live", text="x")]),
-    ("test://live", b'{"contents":[]}', [item("test://live", mimeType="text/plain", text='{"contents":[]}')]),
-    ("test://live", b'"contents"', [item("test://live", mimeType="text/plain", text='"contents"')]),
-    ("test://live", b"", [item("test://live", mimeType="text/plain", text="")]),
-]
-
-
-@pytest.mark.parametrize(("uri", "printed", "contents"), PRINTED, ids=repr)
-@pytest.mark.parametrize("contract", [executable, mcbox])
-def test_what_a_program_prints_becomes_contents(contract: Any, uri: str, printed: bytes, contents: list[dict]) -> None:
-    outcome = contract.parse_result(start(uri), completed(printed, b"noise"))
-    assert outcome.contents == contents
-    assert outcome.log == "noise"
-
-
-def test_an_output_that_was_cut_is_no_resource() -> None:
-    for contract in (executable, mcbox):
-        failure = contract.parse_result(start("test://live"), completed(b"x", dropped=5))
-        assert isinstance(failure, Failure) and failure.code == -32603
-
-
-FOUND = [
-    ("a.md", b"# A\n", item("test://fixed", mimeType="text/markdown", text="# A\n")),
-    ("a.png", PNG, item("test://fixed", mimeType="image/png", blob=base64.b64encode(PNG).decode())),
-    ("a.svg", b"<svg/>", item("test://fixed", mimeType="image/svg+xml", text="<svg/>")),
-    ("README", b"hi", item("test://fixed", mimeType="text/plain", text="hi")),
-    ("data", b"\0\1", item("test://fixed", mimeType="application/octet-stream", blob="AAE=")),
-    ("a.txt", b"\xff", item("test://fixed", mimeType="text/plain", blob="/w==")),
-    (".png", b"x", item("test://fixed", mimeType="image/png", blob="eA==")),
-]
-
-
-@pytest.mark.parametrize(("path", "data", "contents"), FOUND, ids=[row[0] for row in FOUND])
-def test_what_a_file_has_becomes_contents(path: str, data: bytes, contents: dict) -> None:
-    call = start("test://fixed")
-    call.arguments["path"] = path
-    outcome = file.parse_result(call, FileResult(data))
-    assert isinstance(outcome, ResourceOutcome)
-    assert outcome.contents == [contents]
-
-
-def test_why_a_file_was_refused_is_for_whoever_runs_the_server() -> None:
-    call = start("test://fixed")
-    call.arguments["path"] = "a"
-    failure = file.parse_result(call, FileResult(missing=True, problem="not a regular file"))
-    assert isinstance(failure, Failure)
-    assert failure.message == "Resource not found: test://fixed" and "not a regular file" in failure.log
-    broken = file.parse_result(call, FileResult(problem="larger than 16 MiB"))
-    assert isinstance(broken, Failure) and broken.code == -32603 and "16 MiB" in broken.message
 
 
 @pytest.mark.parametrize("revision", [*HANDSHAKE, STATELESS])
@@ -333,15 +183,6 @@ def test_bytes_are_no_answer_of_a_tool() -> None:
     outcome = python.parse_result(call, FunctionResult({"mcpc/blob": "AAH/"}))
     assert outcome.is_error  # type: ignore[union-attr]
     assert "cannot be written as JSON" in outcome.content[0]["text"]  # type: ignore[union-attr,index,call-overload,operator]
-
-
-def test_programs_find_the_uri() -> None:
-    shell = {"server.json": FILES["server.json"], "resources.bash": "resource_live() { :; }\n"}
-    shell["resources.json"] = json.dumps({"resources": [{"uri": "test://live", "name": "live", "description": "d"}]})
-    built = image_of(archive(shell).data)
-    begun = ask(Session(built), request("resources/read", {"uri": "test://live"}))
-    command = mcbox.build_invocation(begun.call, built)
-    assert command.exported[b"MCPC_URI"] == b"test://live" and not command.merged
 
 
 MANY = scaled(100_000, 40_000)

@@ -82,22 +82,6 @@ def told(session: Session) -> list[tuple[str, object]]:
 
 
 @pytest.mark.parametrize("revision", HANDSHAKE)
-def test_a_client_that_watches_is_told_until_it_does_not(revision: str) -> None:
-    session = handshaken(revision)
-    for _ in range(2):
-        reply = ask(session, request("resources/subscribe", {"uri": "test://a"}))
-        assert valid(revision, "EmptyResult", reply["result"]) == {}
-    (message,) = decoded(session.changed(EVENTS[0]))
-    assert valid(revision, "ResourceUpdatedNotification", message)["params"] == {"uri": "test://a"}
-    valid(revision, "JSONRPCMessage", message)
-    assert decoded(session.changed(PublishChange("resource", "test://b"))) == []
-    for _ in range(2):
-        reply = ask(session, request("resources/unsubscribe", {"uri": "test://a"}))
-        assert valid(revision, "EmptyResult", reply["result"]) == {}
-    assert decoded(session.changed(EVENTS[0])) == []
-
-
-@pytest.mark.parametrize("revision", HANDSHAKE)
 def test_a_client_is_told_of_the_lists_that_were_said_to_change(revision: str) -> None:
     session = handshaken(revision)
     assert told(session) == [("notifications/tools/list_changed", None), ("notifications/resources/list_changed", None)]
