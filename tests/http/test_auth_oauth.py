@@ -18,7 +18,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
 from mcpc_runtime.http.auth import http_client, keys
 from mcpc_runtime.http.auth.configure import authenticator
-from mcpc_runtime.http.auth.keys import FRESH_SECONDS, PAUSE_SECONDS, STALE_SECONDS, SigningKeys, keys_from
+from mcpc_runtime.http.auth.keys import SigningKeys, keys_from
 from mcpc_runtime.http.auth.oauth import WELL_KNOWN
 from mcpc_runtime.http.auth.principals import MisconfiguredError, UnavailableError
 from mcpc_runtime.http.principals import Denied, Principal
@@ -95,54 +95,28 @@ def test_a_token_of_the_issuer_is_taken(issuer: Issuer, number: int) -> None:
     assert issuer.count("/jwks") == 1
 
 
-def bad_claims() -> dict[str, dict[str, Any]]:
-    now = int(time.time())
+def wrong_claims() -> dict[str, dict[str, Any]]:
+    """Return one wrong value of each claim; `test_auth_units` has the others."""
     return {
-        "expired": {"exp": now - 61},
-        "long expired": {"exp": 0},
-        "without an end": {"exp": None},
-        "an end that is no number": {"exp": "9999999999"},
-        "an infinite end": {"exp": 1e300},
-        "a true end": {"exp": True},
-        "not yet": {"nbf": now + 90},
-        "not yet in words": {"nbf": "0"},
-        "made in the future": {"iat": now + 90},
+        "expired": {"exp": int(time.time()) - 61},
+        "made in the future": {"iat": int(time.time()) + 90},
         "another issuer": {"iss": "https://evil.example.com"},
-        "an issuer and a slash": {"iss": "/"},
         "without an issuer": {"iss": None},
         "a list of issuers": {"iss": ["x"]},
-        "another audience": {"aud": "https://other.example.com/mcp"},
-        "nearly the audience": {"aud": URL + "/"},
-        "the host's audience": {"aud": "https://mcp.example.com"},
-        "a longer audience": {"aud": URL + "/x"},
-        "no audience": {"aud": None},
-        "empty audience": {"aud": []},
-        "an object as audience": {"aud": {URL: 1}},
-        "numbers as audience": {"aud": [5]},
+        "another audience": {"aud": URL + "/"},
         "nobody": {"sub": None},
-        "an object as subject": {"sub": {"x": 1}},
-        "a long subject": {"sub": "x" * 513},
     }
 
 
-@pytest.mark.parametrize("name", bad_claims())
-def test_a_token_with_wrong_claims_is_refused(issuer: Issuer, name: str) -> None:
+def test_a_token_with_wrong_claims_is_refused(issuer: Issuer) -> None:
     gate = gate_of(issuer)
-    claims = {key: value for key, value in {**issuer.claims(), **bad_claims()[name]}.items() if value is not None}
-    body = base64.urlsafe_b64encode(json.dumps(claims).encode()).rstrip(b"=").decode()
-    head = issuer.token().split(".")[0]
-    token = (
-        f"{head}.{body}."
-        + jwt.PyJWS()
-        .encode(json.dumps(claims).encode(), issuer.keys[0].private, "RS256", headers={"kid": "one"})
-        .split(".")[2]
-    )
-    signed = jwt.PyJWS().encode(json.dumps(claims).encode(), issuer.keys[0].private, "RS256", headers={"kid": "one"})
-    for each in (signed, token):
-        found = check(gate, each)
+    for name, wrong in {**wrong_claims(), "without an end": {"exp": None}}.items():
+        claims = json.dumps(issuer.claims(**wrong)).encode()
+        token = jwt.PyJWS().encode(claims, issuer.keys[0].private, "RS256", headers={"kid": "one"})
+        found = check(gate, token)
         assert isinstance(found, Denied) and found.status == 401, name
         assert 'error="invalid_token"' in header(found) and "resource_metadata=" in header(found)
-        assert each not in header(found) and each.encode() not in found.body
+        assert token not in header(found) and token.encode() not in found.body
 
 
 def forged(issuer: Issuer) -> dict[str, str]:
@@ -314,37 +288,6 @@ def known(keys: SigningKeys, name: str) -> bool:
     return asyncio.run(look())
 
 
-def test_a_key_that_was_withdrawn_is_forgotten() -> None:
-    clock, source = Clock(), Source("old", "leaked")
-    keys = SigningKeys(source.load, clock)
-    assert known(keys, "leaked")
-    source.names = ("old",)
-    clock.now += FRESH_SECONDS + 1
-    assert not known(keys, "leaked") and known(keys, "old")
-
-
-def test_keys_at_hand_serve_while_new_ones_cannot_be_read_but_not_for_ever() -> None:
-    clock, source = Clock(), Source("one")
-    keys = SigningKeys(source.load, clock)
-    assert known(keys, "one")
-    source.fails = True
-    clock.now += FRESH_SECONDS + 1
-    for _ in range(20):
-        assert known(keys, "one")
-    assert source.count == 2
-    clock.now += STALE_SECONDS
-    with pytest.raises(UnavailableError):
-        known(keys, "one")
-    count = source.count
-    for _ in range(20):
-        with pytest.raises(UnavailableError):
-            known(keys, "one")
-    assert source.count == count
-    source.fails = False
-    clock.now += PAUSE_SECONDS
-    assert known(keys, "one")
-
-
 def test_keys_are_asked_for_once_for_all_who_wait() -> None:
     source = Source("one")
 
@@ -445,9 +388,6 @@ def test_every_fault_of_the_other_side_is_unavailable_and_never_invalid(
     assert isinstance(check(gate_of(issuer, jwks=f"{issuer.url}/here"), issuer.token()), Principal)
 
 
-# Scopes
-
-
 # Introspection
 
 
@@ -470,16 +410,14 @@ def test_a_token_is_asked_about_once(issuer: Issuer) -> None:
     assert headers["authorization"] == "Basic " + base64.b64encode(CLIENT.encode()).decode()
 
 
-MAY_BE_MISSING = ("without an issuer", "without an end")
-"""An authorization server need not repeat what it is asked for (RFC 7662, section 2.2)."""
-
-
-@pytest.mark.parametrize("name", [name for name in bad_claims() if name not in MAY_BE_MISSING])
-def test_an_active_token_with_wrong_claims_is_refused(issuer: Issuer, name: str) -> None:
-    wrong = {key: value for key, value in {**issuer.claims(), **bad_claims()[name]}.items() if value is not None}
-    issuer.active["opaque"] = wrong
-    found = check(asking(issuer), "opaque")
-    assert isinstance(found, Denied) and found.status == 401, name
+def test_an_active_token_with_wrong_claims_is_refused(issuer: Issuer) -> None:
+    for name, wrong in wrong_claims().items():
+        claims = {key: value for key, value in {**issuer.claims(), **wrong}.items() if value is not None}
+        issuer.active["opaque"] = claims
+        found = check(asking(issuer), "opaque")
+        refused = isinstance(found, Denied) and found.status == 401
+        # An authorization server need not repeat who it is (RFC 7662, section 2.2).
+        assert refused is (name != "without an issuer"), name
 
 
 def test_where_nobody_can_be_asked_no_token_is_wrong(issuer: Issuer, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,7 +2,6 @@
 
 import pytest
 
-from mcpc_runtime.http.auth.authenticator import TokenAuthenticator
 from mcpc_runtime.http.origin_check import OriginCheck
 from mcpc_runtime.http.principals import Principal
 from mcpc_runtime.http.request import (
@@ -16,7 +15,7 @@ from mcpc_runtime.http.request import (
     repeated_header,
 )
 from mcpc_runtime.http.settings import HttpSettings
-from support.asgi import Client, mirrors, reply, served, stateless
+from support.asgi import Client, Doorman, mirrors, reply, served, stateless
 from support.http_sample import sample
 from support.knocks import CAPABILITIES, MODERN, VERSION, word
 
@@ -70,20 +69,10 @@ def test_arguments_that_headers_repeat(arguments, headers, good):
     assert hidden == "", "of a hidden tool nothing is told"
 
 
-class Doorman(TokenAuthenticator):
-    """Lets everybody in, and hides a tool."""
-
-    def check(self, headers, path, client=None):
-        return Principal("ann", "place".__ne__)
-
-    def permit(self, principal, method, name, path):
-        return None
-
-    def document(self, path):
-        return None
+HIDING = Doorman(lambda name, path: Principal("ann", "place".__ne__))
 
 
-@served(sample, authenticator=Doorman())
+@served(sample, authenticator=HIDING)
 async def test_headers_do_not_tell_of_a_tool_that_is_hidden(client: Client):
     for name in ("place", "nowhere"):
         answer = await client.modern("tools/call", {"name": name, "arguments": {"region": "eu"}})

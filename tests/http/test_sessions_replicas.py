@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from mcpc_runtime.http.app import Application
-from mcpc_runtime.http.auth.authenticator import TokenAuthenticator
 from mcpc_runtime.http.principals import Principal
 from mcpc_runtime.http.settings import HttpSettings
-from support.asgi import LEGACY, Answer, Client, request, served
+from support.asgi import LEGACY, Answer, Client, Doorman, request, served
 from support.http_sample import sample
 
 if TYPE_CHECKING:
@@ -112,27 +111,10 @@ async def test_another_session_cannot_answer(client: Client) -> None:
     await other.application.shutdown()
 
 
-class FakeAuthenticator(TokenAuthenticator):
-    """Lets everybody in, for a moment."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.expires = time.time() + 0.3
-
-    def check(self, headers: object, path: str, client: object = None) -> Principal:
-        """Say who it is."""
-        principal = Principal("ann")
-        principal.expires = self.expires
-        return principal
-
-    def permit(self, *_: object) -> None:
-        """Refuse nothing."""
-
-    def document(self, path: str) -> None:
-        """Have none."""
+ENDS: dict[str, float] = {}
 
 
-@served(sample, authenticator=FakeAuthenticator())
+@served(sample, authenticator=Doorman(lambda *_: Principal("ann", expires=ENDS.setdefault("ann", time.time() + 0.3))))
 async def test_a_stream_ends_with_its_token(client: Client) -> None:
     await client.initialize()
     reading = await client.send("GET", *client.names, ("accept", "text/event-stream"))

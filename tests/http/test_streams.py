@@ -201,19 +201,6 @@ async def test_each_message_is_on_one_stream(client: Client):
 
 
 @served(sample)
-async def test_a_slow_inline_handler_stops_nobody(client: Client, tmp_path):
-    for name in "ab":  # the second time it is known to be slow
-        arguments = {"text": str(tmp_path / name)}
-        held = asyncio.create_task(client.modern("tools/call", {"name": "held", "arguments": arguments}))
-        await written(tmp_path / f"{name}.begun")
-        for _ in range(20):
-            found = await client.ask("tools/call", {"name": "quick", "arguments": {"text": "x"}})
-            assert found["result"]["content"][0]["text"] == "x"
-        (tmp_path / f"{name}.go").touch()
-        assert (await reply(await held))["result"]["content"][0]["text"] == "late"
-
-
-@served(sample)
 async def test_a_failure_of_ours_is_the_requests_own_and_is_logged(client: Client, monkeypatch):
     driver, logged = client.application.drivers[0], []
     monkeypatch.setattr("mcpc_runtime.failures.log_line", logged.append)

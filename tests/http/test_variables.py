@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 import pytest
 
 from mcpc_runtime.http.settings import OPTIONS
 from mcpc_runtime.http.variables import COMPILER, GIVEN, READ, known_variables, unknown_variables
 from support.needs import ROOT
-from support.serving import served
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 NAME = re.compile(r"MCPC_[A-Z]+(?:_[A-Z]+)*")
 LISTED = "runtime/mcpc_runtime/http/variables.py"
@@ -60,17 +55,3 @@ def test_what_is_like_no_name_is_told_without_one() -> None:
     assert list(unknown_variables(["MCPC_QQQQQQ\n"], guarded=False)) == [
         "the variable MCPC_QQQQQQ? means nothing to this server"
     ]
-
-
-def test_a_misspelt_variable_of_tokens_is_said_to_leave_the_server_open(everything_server: Path) -> None:
-    with served(everything_server, environment={"MCPC_TOKENFILE": "tokens"}) as server:
-        said = server.errors.read_text()
-    assert "the variable MCPC_TOKENFILE means nothing to this server; did you mean MCPC_TOKEN_FILE?\n" in said
-    assert "so no token is asked for: everybody who can connect may call" in said
-
-
-def test_where_tokens_are_asked_for_it_is_not_said_that_none_is(everything_server: Path) -> None:
-    tokens = "ann the-token-of-ann-0123456789"
-    with served(everything_server, environment={"MCPC_TOKENFILE": "tokens", "MCPC_TOKENS": tokens}) as server:
-        said = server.errors.read_text()
-    assert "did you mean MCPC_TOKEN_FILE?" in said and "no token is asked for" not in said

@@ -8,6 +8,8 @@ from functools import wraps
 from typing import TYPE_CHECKING, Any
 
 from mcpc_runtime.http.app import Application
+from mcpc_runtime.http.auth.authenticator import TokenAuthenticator
+from mcpc_runtime.http.principals import Denied, Principal, deny
 from mcpc_runtime.http.settings import HttpSettings
 from support.knocks import LEGACY, mirrors, request, stateless
 
@@ -190,6 +192,26 @@ class Client:
         """The headers of the session."""
         version = [] if self.version < "2025-06-18" else [("mcp-protocol-version", self.version)]
         return [("mcp-session-id", self.session), *version]
+
+
+class Doorman(TokenAuthenticator):
+    """Lets in whom `who` says of what stands in for a token, and of the path; refuses calls of the tool `late`."""
+
+    def __init__(self, who: Callable[[str, str], Principal | None]) -> None:
+        super().__init__()
+        self.who = who
+
+    def check(self, headers: Any, path: str, client: Any = None) -> Principal | Denied:
+        """Say who it is, or refuse."""
+        return self.who(dict(headers).get(b"authorization", b"").decode(), path) or deny(401, "Bearer")
+
+    def permit(self, principal: Principal, method: str, name: str, path: str = "") -> Denied | None:
+        """Refuse one tool."""
+        return deny(403, "Bearer") if (method, name) == ("tools/call", "late") else None
+
+    def document(self, path: str) -> bytes | None:
+        """Return a document that tells the way to a token."""
+        return b"{}" if path == "/.well-known/oauth-protected-resource" else None
 
 
 async def reply(answer: Answer) -> Any:

@@ -21,13 +21,11 @@ if TYPE_CHECKING:
     from support.serving import Served
 
 TASKS = "io.modelcontextprotocol/tasks"
-TOKENS = "a token-of-tenant-a;b token-of-tenant-b;b only-echo-of-tenant-b echo"
-A, B, B_ONLY_ECHO = "token-of-tenant-a", "token-of-tenant-b", "only-echo-of-tenant-b"
+TOKENS = "a token-of-tenant-a;b token-of-tenant-b"
+A, B = "token-of-tenant-a", "token-of-tenant-b"
 PATIENCE = 60.0
 TEXT = {"type": "object", "properties": {"text": {"type": "string"}}}
 NUMBER = {"type": "object", "properties": {"number": {"type": "number"}}}
-STRING = {"type": "string"}
-GATED = {"type": "object", "properties": {**NUMBER["properties"], "gate": STRING, "more": STRING}}
 INLINE, TASK = {"inline": True}, {"task": "optional"}
 QUICK = {"worker": "echo", "Bash": "say", "inline": "quick"}
 """By the kind of handler: the tool that answers at once, and below the one that does not."""
@@ -36,30 +34,17 @@ TOOLS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "echo": (TEXT, {}), "slow": (NUMBER, {}),
     "quick": (TEXT, INLINE), "held": (NUMBER, INLINE),
     "say": (TEXT, {}), "rest": (TEXT, {}),
-    "job": (NUMBER, TASK), "speak": (NUMBER, {}), "change": (TEXT, {}), "late": (GATED, {}),
+    "job": (NUMBER, TASK),
 }  # fmt: skip
-PYTHON = '''
-import os, time
-from mcpc import Context
+PYTHON = """
+import time
 
 def echo(text=""): return text
 def slow(number=0): time.sleep(number); return "slow"
 def quick(text=""): return text
 def held(number=0): time.sleep(number); return "held"
 def job(number=0): time.sleep(number); return "done"
-def speak(ctx: Context, number=0):
-    """Say something first, so that the answer is an event, and then an answer of so many characters."""
-    ctx.report_progress(1, 2)
-    return "x" * int(number)
-def late(number=0, gate=None, **more):
-    """Answer with so many characters, when there is a file; another beside it tells that the call has begun."""
-    open(gate + ".begun", "w").close()
-    while not os.path.exists(gate): time.sleep(0.01)
-    return "x" * int(number)
-def change(ctx: Context, text=""):
-    ctx.resource_updated(text)
-    return "changed"
-'''
+"""
 BASH = """
 tool_say() { printf 'said'; }
 tool_rest() { sleep 600; }
@@ -105,10 +90,6 @@ class Tenant:
     def close(self) -> None:
         """Close the kept connection."""
         self._connection.close()
-
-    def again(self) -> Tenant:
-        """Return another client with this token."""
-        return Tenant(self._where.geturl(), self.token)
 
     def headers(self, *more: tuple[str, str]) -> dict[str, str]:
         """Return the headers of a request."""
@@ -158,10 +139,6 @@ class Tenant:
         """Have the tool `job` called as a task; return what answers that."""
         return self.ask("tools/call", {"name": "job", "arguments": arguments}, extensions={TASKS: {}})
 
-    def about(self, method: str, identifier: str) -> dict[str, Any]:
-        """Ask something about a task."""
-        return self.ask(f"tasks/{method}", {"taskId": identifier}, extensions={TASKS: {}})
-
     def initialize(self) -> None:
         """Begin a session."""
         client = {"protocolVersion": LEGACY, "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
@@ -185,14 +162,6 @@ class Tenant:
         connection = self.connection()
         message = json.dumps(stateless("subscriptions/listen", params))
         connection.request("POST", self._where.path, message, self.headers(*mirrors("subscriptions/listen", params)))
-        return connection, connection.getresponse()
-
-    def stream(self, last: str = "") -> tuple[HTTPConnection, HTTPResponse]:
-        """Open the session's stream, or go on with the one that an event was on."""
-        names = [("mcp-protocol-version", LEGACY), ("mcp-session-id", self.session)]
-        connection = self.connection()
-        headers = self.headers(*names, *([("last-event-id", last)] if last else []))
-        connection.request("GET", self._where.path, headers=headers)
         return connection, connection.getresponse()
 
 
