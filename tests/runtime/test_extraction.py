@@ -6,9 +6,7 @@ import hashlib
 import marshal
 import os
 import posix
-import signal
 import subprocess
-import sys
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -19,7 +17,6 @@ from mcpc_runtime.image import extraction as unpacking
 from mcpc_runtime.image.extraction import ExtractionError, extracted_folder
 from mcpc_runtime.platforms.processes import TEMPORARY_FOLDERS, Supervisor, remove_tree
 from mcpc_runtime.platforms.reactor import Reactor
-from support.processes import RUNTIME, nothing_left, until
 
 FILES = {
     "tool": (b"#!/bin/sh\necho ran\n", True),
@@ -165,49 +162,6 @@ def test_closing_removes_it_with_what_handlers_put_there() -> None:
     Supervisor(Reactor()).close()
     assert not found.exists()
     assert TEMPORARY_FOLDERS == []
-
-
-PROGRAM = """
-import sys
-sys.path[:0] = sys.argv[1:3]
-from test_unpacking_image import image
-from mcpc_runtime.image.extraction import extracted_folder
-from mcpc_runtime.platforms.reactor import Reactor
-from mcpc_runtime.platforms.processes import Supervisor
-reactor = Reactor()
-supervisor = Supervisor(reactor)
-import posix
-for archive in ("/one", "/two"):
-    place = extracted_folder(image(archive))
-    child = supervisor.spawn([place + "/tool"], posix.environ, {}, lambda *_: None)
-    while not child.pid:
-        reactor.turn()
-    print(place, flush=True)
-while True:
-    reactor.turn()
-"""
-IMAGE = """
-import hashlib
-from types import SimpleNamespace
-def image(archive):
-    data = b"#!/bin/sh\\ntrap '' TERM\\nwhile :; do sleep 1000; done\\n"
-    entries = {"handlers/tool": data, "META-INF/manifest.sha256": f"{hashlib.sha256(data).hexdigest()}  handlers/tool\\n".encode()}
-    return SimpleNamespace(hooks=lambda name: (), archive=archive, index={"unpack": (("tool", True),)}, entry=entries.__getitem__)
-"""
-
-
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
-def test_a_server_that_is_killed_leaves_no_folder(tmp_path: Path, number: int) -> None:
-    (tmp_path / "test_unpacking_image.py").write_text(IMAGE)
-    with nothing_left() as token:
-        environment = {**token.environment, b"XDG_RUNTIME_DIR": os.fsencode(tmp_path / "session")}
-        words = [sys.executable, "-I", "-S", "-c", PROGRAM, str(RUNTIME), str(tmp_path)]
-        with subprocess.Popen(words, env=environment, stdout=subprocess.PIPE, text=True) as process:
-            assert process.stdout is not None
-            found = [Path(process.stdout.readline().strip()) for _ in range(2)]
-            assert all((place / "tool").exists() for place in found)
-            os.kill(process.pid, number)
-        until(lambda: not list((tmp_path / "session").iterdir()))
 
 
 def as_one_entry(changed: bytes = b"", lacking: str = "") -> SimpleNamespace:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 import time
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
@@ -11,10 +10,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from mcpc_runtime.handlers import program_requirements as requirements
-from mcpc_runtime.handlers.program_requirements import ProgramRequirements, find_program, parse_version, version_numbers
+from mcpc_runtime.handlers.program_requirements import ProgramRequirements, parse_version, version_numbers
 from mcpc_runtime.handlers.runner_context import RunnerContext
-from mcpc_runtime.platforms.posix import program_search
-from mcpc_runtime.platforms.posix.supervision.program import find_program as find_started_program
 from mcpc_runtime.platforms.reactor import Reactor
 
 if TYPE_CHECKING:
@@ -60,20 +57,6 @@ def program(folder: Path, name: str, body: str) -> Path:
     path.write_text(f"#!/bin/sh\n{body}\n")
     path.chmod(0o755)
     return path
-
-
-def test_a_program_is_found_as_a_shell_would(tmp_path: Path) -> None:
-    first, second = tmp_path / "one", tmp_path / "two"
-    first.mkdir()
-    second.mkdir()
-    (first / "tool").write_text("not executable")
-    (first / "folder").mkdir()
-    place = program(second, "tool", "")
-    path = {b"PATH": f"{tmp_path}/gone:{first}:{second}".encode()}
-    assert find_program("tool", path) == str(place)
-    assert find_program("folder", path) == find_program("absent", path) == ""
-    assert find_program("sh", {}) != ""
-    assert find_program("sh", {b"PATH": b"/nowhere"}) == ""
 
 
 class Shop:
@@ -182,22 +165,3 @@ def test_no_room_to_ask_is_the_callers_to_know(shop: Shop, monkeypatch: pytest.M
     monkeypatch.setattr(shop.requirements, "run", refuse)
     with pytest.raises(OSError, match="Too many"):
         shop.asked(("tool", "1"))
-
-
-def test_the_bash_of_macos_is_not_taken_where_there_is_a_newer_one(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A client with windows has only the system's folders in PATH; Homebrew's Bash is not there."""
-    old, newer = tmp_path / "bin/bash", tmp_path / "homebrew/bash"
-    for path in (old, newer):
-        path.parent.mkdir()
-        path.write_text("")
-        path.chmod(0o700)
-    environment = {b"PATH": str(old.parent).encode()}
-    monkeypatch.setattr(program_search, "NEWER", (b"/nowhere/bash", str(newer).encode()))
-    assert find_program("bash", environment) == str(old)
-    monkeypatch.setattr(program_search, "SYSTEM_BASH", {sys.platform: str(old).encode()})
-    assert find_program("bash", environment) == str(newer)
-    assert find_started_program("bash", environment) == str(newer).encode()
-    newer.unlink()
-    assert find_program("bash", environment) == str(old)

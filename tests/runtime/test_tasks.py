@@ -2,12 +2,9 @@
 
 import json
 import os
-import queue
 import signal
 import sqlite3
-import subprocess
 import sys
-import threading
 import time
 from contextlib import closing, contextmanager
 
@@ -15,13 +12,13 @@ import pytest
 
 from support.artifact import build, carried
 from support.images import small_archive
+from support.pipe_client import STATELESS, PipeClient
 from support.redises import RedisServer
 from support.slack import slack
 
 pytestmark = pytest.mark.sampled(3)
 
 EXTENSION = "io.modelcontextprotocol/tasks"
-VERSION = "io.modelcontextprotocol/protocolVersion"
 CAPABILITIES = "io.modelcontextprotocol/clientCapabilities"
 ABLE = {"elicitation": {}, "roots": {}, "extensions": {EXTENSION: {}}}
 LEASE = "1.0"
@@ -29,7 +26,7 @@ FORM = {"type": "object", "properties": {"name": {"type": "string"}}, "required"
 ASKS = {"user_name": {"method": "elicitation/create", "params": {"message": "Name?", "requestedSchema": FORM}}}
 HANDLERS = """
 import os, time
-from mcpc import Context, ProtocolError, ToolError, elicitation, roots
+from mcpc import Context
 FORM = {form!r}
 
 def mark(word):
@@ -51,33 +48,14 @@ def work(seconds=0.0, label=""):
 def once(seconds=0.0, label=""):
     return work(seconds, label)
 
-def plain():
-    return "plain"
-
-def only_task():
-    return "as a task"
-
-def fails():
-    raise ToolError("it did not work")
-
-def breaks():
-    raise ProtocolError(-31234, "broken", {{"why": "test"}})
-
 def sure(context: Context, seconds=0.0):
     answer = context.elicit("Name?", FORM, key="name")
     mark("answered")
     time.sleep(seconds)
     return f"{{answer.action}} {{answer.data}}"
 
-def two(context: Context):
-    found = context.ask({{"a": elicitation("A?", FORM), "b": elicitation("B?", FORM)}})
-    return found["a"]["content"]["name"] + found["b"]["content"]["name"]
-
 def composed(context: Context):
     return "Hello, " + context.answers["user_name"]["content"]["name"]
-
-def outer(context: Context):
-    return context.call_tool("sure", {{}})["content"][0]["text"]
 """
 
 
@@ -95,14 +73,8 @@ def server(tmp_path_factory):
     tools = [
         definition("work", "optional", again=True, properties=both),
         definition("once", "optional", properties=both),
-        definition("plain"),
-        definition("only_task", "required"),
-        definition("fails", "required"),
-        definition("breaks", "optional"),
         definition("sure", "optional", again=True, properties=("seconds",)),
-        definition("two", "optional", again=True),
         definition("composed", "required", asks=ASKS),
-        definition("outer", "optional", again=True),
     ]
     files = {
         "server.json": json.dumps({"serverInfo": {"name": "tasks", "version": "1.0"}}),
@@ -116,54 +88,31 @@ def server(tmp_path_factory):
     return build(project, project.parent / "server.pyz", "--redis")
 
 
-class Client:
-    """A client of one server; answers are found by id, all else is in `said`."""
+class Client(PipeClient):
+    """A client of one server, which can be asked and knows tasks."""
 
     def __init__(self, path, environment):
         self.marks = environment["MARKS"]
-        self.process = subprocess.Popen(
-            [sys.executable, str(path)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            env={**os.environ, **environment},
-        )
-        self.said: queue.Queue[dict] = queue.Queue()
-        self.answers: dict[object, queue.Queue[dict]] = {}
-        self.errors = ""
-        self._number = 0
-        self._readers = [threading.Thread(target=one, daemon=True) for one in (self._read, self._read_errors)]
-        for reader in self._readers:
-            reader.start()
+        self.heard = 0
+        super().__init__([sys.executable, str(path)], {**os.environ, **environment}, revision=STATELESS)
 
-    def _read(self):
-        for line in self.process.stdout:
-            message = json.loads(line)
-            if "id" in message and "method" not in message:
-                self.answers[message["id"]].put(message)
-            else:
-                self.said.put(message)
-
-    def _read_errors(self):
-        for line in self.process.stderr:
-            self.errors += line.decode()
-
-    def send(self, method, able=ABLE, **params):
-        self._number += 1
-        self.answers[self._number] = queue.Queue()
-        meta = {VERSION: "2026-07-28", CAPABILITIES: able, **params.pop("_meta", {})}
-        message = {"jsonrpc": "2.0", "id": self._number, "method": method, "params": {**params, "_meta": meta}}
-        self.process.stdin.write(json.dumps(message).encode() + b"\n")
-        self.process.stdin.flush()
-        return self._number
+    def start(self, method, able=ABLE, **params):
+        meta = {CAPABILITIES: able, **params.pop("_meta", {})}
+        return self.begin(method, {**params, "_meta": meta})
 
     def ask(self, method, able=ABLE, **params):
-        return self.answers[self.send(method, able, **params)].get(timeout=20)
+        return self.reply(self.start(method, able, **params))
 
     def result(self, method, **params):
         answer = self.ask(method, **params)
         assert "result" in answer, answer
         return answer["result"]
+
+    def hear(self):
+        """The next notification."""
+        self.heard += 1
+        found = self.until(lambda: [one for one in self.messages if "method" in one][self.heard - 1 :])
+        return found[0]
 
     def task(self, tool, **arguments):
         made = self.result("tools/call", name=tool, arguments=arguments)
@@ -173,7 +122,7 @@ class Client:
     def get(self, task):
         return self.result("tasks/get", taskId=task)
 
-    def until(self, task, *statuses, seconds=20.0):
+    def becomes(self, task, *statuses, seconds=20.0):
         """The task, once it has one of these statuses (by default one of those it ends with)."""
         wanted, end = statuses or ("completed", "failed", "cancelled"), time.monotonic() + seconds * slack()
         while True:
@@ -183,30 +132,14 @@ class Client:
             assert time.monotonic() < end, (found, self.errors)
             time.sleep(0.05)
 
-    def tells(self, words):
-        """Wait until the server has said something on standard error."""
-        end = time.monotonic() + 10 * slack()
-        while words not in self.errors:
-            assert time.monotonic() < end, self.errors
-            time.sleep(0.01)
-
     def kill(self):
         self.process.kill()
         self.process.wait()
 
     def end(self):
         """Close the client's end; return the exit status."""
-        self.process.stdin.close()
-        return self.process.wait(timeout=20)
-
-    def close(self):
-        if self.process.poll() is None:
-            self.process.kill()
-        self.process.wait()
-        for reader in self._readers:
-            reader.join()
-        for stream in (self.process.stdin, self.process.stdout, self.process.stderr):
-            stream.close()
+        self.close_input()
+        return self.ends()
 
 
 @contextmanager
@@ -276,7 +209,7 @@ def test_a_task_is_told_flat_and_can_be_looked_up_at_once(client):
     found = client.get(made["taskId"])
     assert (found["resultType"], found["status"], found["createdAt"]) == ("complete", "working", made["createdAt"])
     assert not unwanted & found.keys()
-    done = client.until(made["taskId"])
+    done = client.becomes(made["taskId"])
     assert done["status"] == "completed"
     assert done["result"]["content"][0]["text"].startswith("did x")
     assert "io.modelcontextprotocol/related-task" not in done["result"].get("_meta", {})
@@ -287,39 +220,22 @@ def test_a_request_about_a_task_is_cancelled_and_timed_as_a_call_is(server, tmp_
     """The store's file is locked by somebody else, so nothing can be changed in the meantime."""
     with clients(server, tmp_path, f"sqlite:{tmp_path}/shared/tasks.db") as client:
         task = client.task("work", label="x")
-        client.until(task)
+        client.becomes(task)
         with closing(sqlite3.connect(tmp_path / "shared/tasks.db", isolation_level=None)) as file:
             file.execute("BEGIN EXCLUSIVE")
-            cancelled = client.send("tasks/cancel", taskId=task)
-            line = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": cancelled}}
-            client.process.stdin.write(json.dumps(line).encode() + b"\n")
-            client.process.stdin.flush()
+            cancelled = client.start("tasks/cancel", taskId=task)
+            client.send({"method": "notifications/cancelled", "params": {"requestId": cancelled}})
             error = client.ask("tasks/cancel", taskId=task, _meta={"mcpc/timeout": 0.2})["error"]
             file.execute("ROLLBACK")
         assert (error["code"], "its timeout is 0.2 s" in error["message"]) == (-32603, True)
         assert client.get(task)["status"] == "completed"
-        assert client.answers[cancelled].empty()
+        assert not [one for one in client.messages if one.get("id") == cancelled]
 
 
 def test_ids_cannot_be_guessed(client):
     ids = {client.task("work") for _ in range(20)}
     assert len(ids) == 20
     assert all(len(bytes.fromhex(one)) >= 16 for one in ids)
-
-
-def test_answers_come_one_by_one_and_what_was_not_asked_is_passed_over(client):
-    task = client.task("two")
-    asked = client.until(task, "input_required")["inputRequests"]
-    assert {key: one["method"] for key, one in asked.items()} == dict.fromkeys("ab", "elicitation/create")
-    ack = client.result("tasks/update", taskId=task, inputResponses={"a": accepted("1"), "zz": accepted("?")})
-    assert {key for key in ack if key != "_meta"} == {"resultType"}
-    assert ack["resultType"] == "complete"
-    found = client.get(task)
-    assert (found["status"], list(found["inputRequests"])) == ("input_required", ["b"])
-    client.result("tasks/update", taskId=task, inputResponses={"a": accepted("x"), "b": accepted("2")})
-    assert client.until(task)["result"]["content"][0]["text"] == "12"
-    client.result("tasks/update", taskId=task, inputResponses={"a": accepted("x")})
-    assert client.get(task)["result"]["content"][0]["text"] == "12"
 
 
 def test_a_task_is_cancelled_and_what_it_runs_ends(client):
@@ -340,24 +256,16 @@ def test_what_is_asked_first_is_asked_before_there_is_a_task(client):
     second = client.result("tools/call", name="composed", arguments={}, **more)
     assert second["resultType"] == "task"
     assert not {"requestState", "inputRequests"} & second.keys()
-    assert client.until(second["taskId"])["result"]["content"][0]["text"] == "Hello, Alice"
-
-
-def test_what_a_tool_asks_that_another_one_called_is_asked_too(client):
-    task = client.task("outer")
-    asked = client.until(task, "input_required")["inputRequests"]
-    (name,) = asked
-    client.result("tasks/update", taskId=task, inputResponses={name: accepted("deep")})
-    assert "deep" in client.until(task)["result"]["content"][0]["text"]
+    assert client.becomes(second["taskId"])["result"]["content"][0]["text"] == "Hello, Alice"
 
 
 @pytest.mark.slow
 def test_the_last_request_before_the_end_is_answered_and_its_task_goes_on_elsewhere(server, tmp_path):
     with clients(server, tmp_path, count=0) as start:
         first = start()
-        number = first.send("tools/call", name="work", arguments={"seconds": 30, "label": "w"})
+        number = first.start("tools/call", name="work", arguments={"seconds": 30, "label": "w"})
         assert first.end() == 0
-        task = first.answers[number].get(timeout=20)["result"]["taskId"]
+        task = first.reply(number)["result"]["taskId"]
         second = start()
         second.get(task)
         wait_for_mark(second, "begin w", count=2)
@@ -369,23 +277,23 @@ def test_a_server_that_ends_in_good_order_leaves_its_tasks_at_once(server, tmp_p
         first = start()
         again, single = first.task("work", seconds=0.1, label="w"), first.task("once", seconds=30, label="o")
         waits = first.task("sure")
-        first.until(waits, "input_required")
+        first.becomes(waits, "input_required")
         wait_for_mark(first, "begin o")
         assert first.end() == 0
         second = start()
         assert second.get(single)["status"] == "failed"
-        assert second.until(again)["status"] == "completed"
+        assert second.becomes(again)["status"] == "completed"
         second.result("tasks/update", taskId=waits, inputResponses={"name": accepted("later")})
-        assert "later" in second.until(waits)["result"]["content"][0]["text"]
+        assert "later" in second.becomes(waits)["result"]["content"][0]["text"]
 
 
 @pytest.mark.slow
 def test_any_server_takes_answers_and_cancels(server, tmp_path, store):
     with clients(server, tmp_path, store, count=2) as (one, other):
         task, stopped = one.task("sure"), one.task("work", seconds=600, label="s")
-        assert other.until(task, "input_required")["inputRequests"].keys() == {"name"}
+        assert other.becomes(task, "input_required")["inputRequests"].keys() == {"name"}
         other.result("tasks/update", taskId=task, inputResponses={"name": accepted("through the other")})
-        assert "through the other" in other.until(task, seconds=5)["result"]["content"][0]["text"]
+        assert "through the other" in other.becomes(task, seconds=5)["result"]["content"][0]["text"]
         wait_for_mark(one, "begin s")
         other.result("tasks/cancel", taskId=stopped)
         assert one.get(stopped)["status"] == "cancelled"
@@ -395,13 +303,13 @@ def test_any_server_takes_answers_and_cancels(server, tmp_path, store):
 def test_who_listens_elsewhere_is_told(server, tmp_path, store):
     with clients(server, tmp_path, store, count=2) as (one, other):
         task = one.task("sure")
-        other.until(task, "input_required")
-        other.send("subscriptions/listen", notifications={"taskIds": [task]})
-        assert other.said.get(timeout=20)["method"] == "notifications/subscriptions/acknowledged"
+        other.becomes(task, "input_required")
+        other.start("subscriptions/listen", notifications={"taskIds": [task]})
+        assert other.hear()["method"] == "notifications/subscriptions/acknowledged"
         one.result("tasks/update", taskId=task, inputResponses={"name": accepted("x")})
         statuses = set()
         while "completed" not in statuses:
-            statuses.add(other.said.get(timeout=20)["params"]["status"])
+            statuses.add(other.hear()["params"]["status"])
 
 
 def test_another_server_takes_over_from_one_that_died(server, tmp_path, store):
@@ -411,8 +319,8 @@ def test_another_server_takes_over_from_one_that_died(server, tmp_path, store):
         wait_for_mark(one, "begin o")
         wait_for_mark(one, "begin w")
         one.kill()
-        assert other.until(again)["result"]["content"][0]["text"].startswith("did w")
-        assert other.until(single)["status"] == "failed"
+        assert other.becomes(again)["result"]["content"][0]["text"].startswith("did w")
+        assert other.becomes(single)["status"] == "failed"
         assert marks(other).count("begin o") == 1
 
 
@@ -420,11 +328,11 @@ def test_another_server_takes_over_from_one_that_died(server, tmp_path, store):
 def test_what_was_answered_is_not_asked_again_by_who_takes_over(server, tmp_path, store):
     with clients(server, tmp_path, store, count=2) as (one, other):
         task = one.task("sure", seconds=1.5)
-        one.until(task, "input_required")
+        one.becomes(task, "input_required")
         one.result("tasks/update", taskId=task, inputResponses={"name": accepted("kept")})
         wait_for_mark(one, "answered")
         one.kill()
-        done = other.until(task, "completed", "input_required", "failed")
+        done = other.becomes(task, "completed", "input_required", "failed")
         assert (done["status"], "kept" in str(done.get("result"))) == ("completed", True)
 
 
@@ -458,7 +366,7 @@ def test_who_was_away_too_long_finds_its_task_with_another_and_changes_nothing(s
         other.get(task)
         wait_for_mark(one, "begin w")
         stop(one.process, store)
-        done = other.until(task)
+        done = other.becomes(task)
         assert done["status"] == "completed"
         one.process.send_signal(signal.SIGCONT)
         assert [one.get(task) for _ in range(5)] == [done] * 5
@@ -469,7 +377,7 @@ def test_two_servers_share_the_work_and_nothing_is_done_twice(server, tmp_path, 
     with clients(server, tmp_path, store, count=2) as both:
         tasks = [both[number % 2].task("work", seconds=0.01, label=str(number)) for number in range(30)]
         for number, task in enumerate(tasks):
-            assert both[1 - number % 2].until(task)["result"]["content"][0]["text"].startswith(f"did {number} ")
+            assert both[1 - number % 2].becomes(task)["result"]["content"][0]["text"].startswith(f"did {number} ")
         assert sorted(marks(both[0])) == sorted(f"{word} {number}" for number in range(30) for word in ("begin", "end"))
 
 
@@ -487,11 +395,11 @@ def test_redis_that_goes_away_while_a_task_runs_loses_nothing(server, tmp_path):
         assert (error["code"], "cannot be stored" in error["message"]) == (-32603, True)
         wait_for_mark(client, "end o")
         redis.start()
-        assert client.until(ends)["result"]["content"][0]["text"].startswith("did w")
-        assert client.until(single)["result"]["content"][0]["text"].startswith("did o")
+        assert client.becomes(ends)["result"]["content"][0]["text"].startswith("did w")
+        assert client.becomes(single)["result"]["content"][0]["text"].startswith("did o")
         assert "begin refused" not in marks(client)
-        client.tells("Redis")
-        assert redis.url not in client.errors and "s3cret" not in client.errors
+        assert client.said(b"Redis")
+        assert redis.url.encode() not in client.errors and b"s3cret" not in client.errors
     redis.stop()
 
 
@@ -506,8 +414,8 @@ def test_a_server_without_redis_says_how_to_have_it(tmp_path):
     with clients(path, tmp_path, "redis://:hidden@127.0.0.1:1") as client:
         error = client.ask("tools/call", name="plain", arguments={})["error"]
         assert error["code"] == -32603
-        client.tells("built without Redis")
-        assert "hidden" not in client.errors + error["message"]
+        assert client.said(b"built without Redis")
+        assert b"hidden" not in client.errors and "hidden" not in error["message"]
 
 
 def test_a_server_whose_tools_are_no_tasks_carries_nothing_of_them(tmp_path):
