@@ -57,24 +57,6 @@ def gist(message: Message) -> Message:
     return {"method": message["method"], **params}
 
 
-def test_a_subscription_on_pipes(everything_server: Path) -> None:
-    channel = Pipes(everything_server, STATELESS)
-    assert channel.process.stdout is not None
-    try:
-        channel.write(encoded(LISTEN))
-        heard = [json.loads(channel.process.stdout.readline())]
-        for change in CHANGES:
-            channel.write(encoded(change))
-            answered = False
-            while not answered or len(heard) < 1 + CHANGES.index(change):
-                message = json.loads(channel.process.stdout.readline())
-                answered = answered or "result" in message
-                heard += [] if "result" in message else [message]
-        assert list(map(gist, heard)) == HEARD
-    finally:
-        channel.close()
-
-
 def test_a_subscription_over_http(http_server: Served) -> None:
     judge(STATELESS, LISTEN)
     posts = Posts(http_server, STATELESS)
@@ -99,29 +81,6 @@ def posted(server: Served, headers: dict[str, str], data: bytes) -> Iterator[htt
         yield response
     finally:
         connection.close()
-
-
-@pytest.mark.parametrize("revision", ["2024-11-05", "2025-03-26"])
-def test_a_batch_is_one_answer_by_either_way(revision: str, everything_server: Path, http_server: Served) -> None:
-    batch = [
-        {"jsonrpc": "2.0", "id": 1, "method": "ping"},
-        {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 99}},
-        {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "test_simple_text"}},
-        {"jsonrpc": "2.0", "id": "3", "method": "no/such"},
-    ]
-    answers = []
-    pipes, posts = Pipes(everything_server, revision), Posts(http_server, revision)
-    try:
-        pipes.write(json.dumps(batch).encode())
-        assert pipes.process.stdout is not None
-        answers = [json.loads(pipes.process.stdout.readline()), *posts.say(json.dumps(batch).encode())]
-    finally:
-        pipes.close()
-    piped, over_http = (sorted(answer, key=lambda one: str(one["id"])) for answer in answers)
-    assert piped == over_http
-    assert [one.get("error", {}).get("code") for one in piped] == [None, None, -32601]
-    for one in piped:
-        judge(revision, one)
 
 
 def test_a_task_goes_its_way_by_either_way(everything_server: Path, http_server: Served) -> None:

@@ -22,7 +22,7 @@ from mcpc_runtime.protocol.session import Session
 from mcpc_runtime.server import driver as driver_module
 from mcpc_runtime.server import handler_runners, running_calls
 from mcpc_runtime.server.dispatcher import Dispatcher
-from mcpc_runtime.server.stdio_driver import BROKEN, MAX_FAILURES, StdioDriver
+from mcpc_runtime.server.stdio_driver import BROKEN, StdioDriver
 from support.images import image_of, request, small_archive
 
 if TYPE_CHECKING:
@@ -211,20 +211,6 @@ def test_an_error_in_a_task_or_an_effect_keeps_no_other_from_being_done(
         driver.post_effects([PublishChange("tools")])
         assert said(driver, request("ping"))[0]["result"] == {}
     held(driver, logged)
-
-
-def test_an_error_in_a_callback_is_logged_and_many_in_a_row_end_the_server(
-    driver: StdioDriver, logged: list[str]
-) -> None:
-    reactor = driver.reactor
-    assert reactor is not None
-    reactor.after(0, broken)
-    driver._turn(reactor)
-    held(driver, logged)
-    for _ in range(MAX_FAILURES):
-        reactor.after(0, broken)
-        driver._turn(reactor)
-    assert driver.over and driver.status
 
 
 def test_a_thread_that_took_over_logs_what_ends_it(

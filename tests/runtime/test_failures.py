@@ -168,11 +168,6 @@ def test_an_error_of_destroy_is_logged_and_others_are_destroyed(
     assert logged[0].startswith("second could not be destroyed: InjectedError: as injected\n")
 
 
-def test_an_error_of_a_check_is_logged_and_is_its_problem(logged: list[str]) -> None:
-    assert self_check.run_check(None, broken) == ["InjectedError: as injected"]  # type: ignore[arg-type]
-    assert len(logged) == 1 and has_traceback(logged[0])
-
-
 def test_what_a_broken_file_raises_is_not_logged(logged: list[str]) -> None:
     def truncated(_: object) -> list[str]:
         raise EOFError("marshal data too short")

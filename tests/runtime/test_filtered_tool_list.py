@@ -23,11 +23,6 @@ def image():
     return image_of(archive(project([tool(name, ODD) for name in NAMES])).data)
 
 
-@pytest.fixture(scope="module")
-def paged_image():
-    return image_of(archive(project([tool(name, ODD) for name in NAMES]), tools_page_size=4).data)
-
-
 def session_of(image, *patterns: str) -> Session:
     session = Session(image)
     session.principal = "token somebody"
@@ -65,33 +60,6 @@ def test_a_list_that_everybody_sees_may_be_shown_to_everybody() -> None:
     result = listed(session, "2026-07-28")
     assert (result["cacheScope"], result["tools"][0]["_meta"]) == ("private", {"x/y": {"cacheScope": "public"}})
     assert listed(session, "2025-11-25")["tools"][0]["_meta"] == {"x/y": {"cacheScope": "public"}}
-
-
-def walk(session: Session) -> list[list[str]]:
-    found, cursor = [], None
-    while True:
-        params = {} if cursor is None else {"cursor": cursor}
-        result = listed(session, "2026-07-28", **params)
-        found.append([one["name"] for one in result["tools"]])
-        assert result["cacheScope"] == "private"
-        cursor = result.get("nextCursor")
-        if cursor is None:
-            return found
-
-
-def test_pages_are_made_anew_and_cursors_belong_to_one_list(paged_image) -> None:
-    allowed = [name for name in NAMES if name.startswith("read")]
-    assert walk(session_of(paged_image, "read_*")) == [allowed[:4], allowed[4:]]
-    assert walk(session_of(paged_image, "read_1")) == [["read_1"]]
-    assert walk(session_of(paged_image, "nobody")) == [[]]
-    theirs = listed(session_of(paged_image, "write_*"), "2026-07-28")["nextCursor"]
-    everybodys = listed(session_of(paged_image), "2026-07-28")["nextCursor"]
-    mine = listed(session_of(paged_image, "read_*"), "2026-07-28")["nextCursor"]
-    assert len({theirs, everybodys, mine}) == 3
-    for cursor in (theirs, everybodys, f"9{mine}", mine[:-1], mine.replace("1.", "2."), "", "x", 5, True, [], {}):
-        refused = listed(session_of(paged_image, "read_*"), "2026-07-28", cursor=cursor)
-        assert refused["error"]["code"] == -32602, cursor
-    assert listed(session_of(paged_image, "read_*"), "2026-07-28", cursor=None)["tools"]
 
 
 def test_a_hidden_tool_is_unknown_and_others_may_still_call_it(image) -> None:

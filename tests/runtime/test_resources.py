@@ -16,10 +16,10 @@ from mcpc_runtime.handlers.invocations import ProcessResult
 from mcpc_runtime.handlers.python import contract as python
 from mcpc_runtime.handlers.python.contract import FunctionResult
 from mcpc_runtime.protocol import uri_matching
-from mcpc_runtime.protocol.effects import Call, Request, ResourceOutcome, StartHandler
+from mcpc_runtime.protocol.effects import Call, Request, StartHandler
 from mcpc_runtime.protocol.session import Session
 from support.images import MODERN, archive, ask, image_of, request
-from support.messages import HANDSHAKE, STATELESS, valid
+from support.messages import STATELESS
 from support.scale import scaled
 
 if TYPE_CHECKING:
@@ -65,33 +65,6 @@ def read(uri: object, revision: str = "2025-11-25", **more: object) -> Any:
         return ask(session, request("resources/read", {"uri": uri, "_meta": MODERN, **more}))
     session.wire = image().revision(revision)
     return ask(session, request("resources/read", {"uri": uri, **more}))
-
-
-CALLED: list[tuple[str, str, dict]] = [
-    ("test://live", "python", {}),
-    ("test://fixed", "file", {"path": "a.md"}),
-    ("users://42/profile", "python", {"id": "42"}),
-    ("users://a%20b%2Fc/profile?page=2", "python", {"id": "a b/c", "page": "2"}),
-    ("users://%C3%A9/profile?lang=fr%26en&page=", "python", {"id": "é", "lang": "fr&en", "page": ""}),
-    ("users://100%2525/profile", "python", {"id": "100%25"}),
-    ("users://a%0Ab/profile", "python", {"id": "a\nb"}),
-    ("users://..x/profile", "python", {"id": "..x"}),
-    ("wiki://a/b?c", "python", {"page": "a/b?c"}),
-    ("parts://all/a/b%2Fc/d", "python", {"path": ["a", "b/c", "d"]}),
-    ("parts://all", "python", {}),
-    ("file:///docs/a/b%20c.txt", "file", {"path": "a/b c.txt"}),
-    ("file:///docs/a..b", "file", {"path": "a..b"}),
-    ("one://a.txt", "file", {"path": "a.txt"}),
-    ("deep://x/a/b", "file", {"path": "a/b"}),
-]
-
-
-@pytest.mark.parametrize(("uri", "contract", "arguments"), CALLED)
-def test_a_handler_is_given_decoded_data(uri: str, contract: str, arguments: dict) -> None:
-    for revision in ("2025-11-25", STATELESS):
-        start = read(uri, revision)
-        assert isinstance(start, StartHandler)
-        assert (start.call.definition.contract, start.call.arguments) == (contract, arguments)
 
 
 REFUSED = [
@@ -147,22 +120,6 @@ def completed(printed: bytes = b"", errors: bytes = b"", status: int = 0, droppe
     result.printed, result.errors, result.output = printed, errors, printed + errors
     result.status, result.dropped = status, dropped
     return result
-
-
-@pytest.mark.parametrize("revision", [*HANDSHAKE, STATELESS])
-def test_a_handlers_contents_are_what_the_revision_says(revision: str) -> None:
-    session = Session(image())
-    session.wire = image().revision(revision) if revision != STATELESS else None
-    asked = {"uri": "test://live", **({"_meta": MODERN} if revision == STATELESS else {})}
-    begun = ask(session, request("resources/read", asked))
-    outcome = ResourceOutcome([{"uri": "test://live", "text": "now"}])
-    outcome.meta = {"own": 1}
-    (reply,) = session.finish(begun.call, outcome)
-    result = valid(revision, "ReadResourceResult", json.loads(reply.data)["result"])
-    assert result["contents"] == outcome.contents and result["_meta"]["own"] == 1
-    if revision == STATELESS:
-        assert (result["ttlMs"], result["cacheScope"]) == (0, "private")
-        assert result["_meta"]["io.modelcontextprotocol/serverInfo"]["name"] == "shelf"
 
 
 def test_tools_that_a_resource_calls_are_tools() -> None:

@@ -5,13 +5,11 @@ The machine keeps books of its own and compares.  `TESTS_STEPS` sets how many st
 
 from __future__ import annotations
 
-import itertools
 import json
 import os
 from typing import TYPE_CHECKING, Any
 
-import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
@@ -31,7 +29,6 @@ from mcpc_runtime.protocol.effects import (
 )
 from mcpc_runtime.protocol.session import Session
 from mcpc_runtime.replicas.signed_tokens import TokenSigner
-from mcpc_runtime.transports.stdio import Channel
 from support.images import MODERN
 
 if TYPE_CHECKING:
@@ -423,40 +420,3 @@ Conversation.TestCase.settings = settings(
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 TestConversation = Conversation.TestCase
-
-
-class Fed(Channel):
-    """A channel that is fed by hand."""
-
-    def __init__(self, limit: int) -> None:
-        self.descriptor, self.output, self.ended = -1, -1, False
-        self._limit, self._chunks, self._size, self._overflow = limit, [], 0, False
-
-
-def split(data: bytes, cuts: list[int], limit: int, monkeypatch: pytest.MonkeyPatch) -> list[bytes | None]:
-    """Return the lines of `data` when it arrives in these pieces."""
-    places = sorted({0, len(data), *(cut % (len(data) + 1) for cut in cuts)})
-    pieces = [data[start:end] for start, end in itertools.pairwise(places) if end > start] + [b""]
-    channel = Fed(limit)
-    monkeypatch.setattr("mcpc_runtime.transports.stdio.system.read", lambda descriptor, size: pieces.pop(0))
-    found: list[bytes | None] = []
-    while not channel.ended:
-        found += channel.read()
-    monkeypatch.undo()
-    return found
-
-
-STREAMS = st.lists(
-    st.sampled_from([b"\n", b"a", b" ", b"\r", b"{", b"xyz", "é".encode(), b"\xff", b"b" * 30]), max_size=60
-).map(b"".join)
-
-
-@given(STREAMS, st.lists(st.integers(0, 10_000), max_size=20), st.integers(1, 50))
-@settings(max_examples=300, deadline=None)
-def test_lines_do_not_depend_on_how_they_arrive(data: bytes, cuts: list[int], limit: int) -> None:
-    with pytest.MonkeyPatch.context() as monkeypatch:
-        whole = split(data, [], limit, monkeypatch)
-        assert split(data, cuts, limit, monkeypatch) == whole
-        assert split(data, list(range(len(data))), limit, monkeypatch) == whole
-    wanted = [line if len(line) <= limit else None for line in data.split(b"\n")]
-    assert whole == [line for line in wanted if line is None or line.strip()]

@@ -81,18 +81,6 @@ def test_tokens_have_the_form_that_other_replicas_read() -> None:
     assert len(TokenSigner([OLD]).unique()) == 32
 
 
-def test_no_bit_can_be_changed() -> None:
-    seals = TokenSigner([OLD])
-    token = seals.sign("ask", b"answers", 60)
-    data = from_text(token)
-    assert data is not None
-    for place in range(len(data)):
-        for bit in range(8):
-            changed = bytearray(data)
-            changed[place] ^= 1 << bit
-            assert seals.open("ask", to_text(bytes(changed))) is None, (place, bit)
-
-
 def test_no_character_can_be_changed_or_added_or_left_out() -> None:
     """Not even those bits of the last one that Base64 does not use."""
     for length in range(3):
