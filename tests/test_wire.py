@@ -5,7 +5,6 @@ import os
 import select
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -15,6 +14,7 @@ import pytest
 from support.artifact import build, converse
 from support.images import request
 from support.needs import ROOT
+from support.processes import until, wait_for
 
 PING = b'{"jsonrpc":"2.0","id":"last","method":"ping"}\n'
 
@@ -93,16 +93,10 @@ def test_a_signal_ends_it_and_what_it_started(server: Path, tmp_path: Path, sign
     with started(stay) as process:
         process.stdin.write(message("tools/call", {"name": "stay"}))
         process.stdin.flush()
-        pid = tmp_path / "pid"
-        deadline = time.monotonic() + 20
-        while not (pid.exists() and pid.read_text().strip()):
-            assert time.monotonic() < deadline
-            time.sleep(0.02)
+        pid = wait_for(tmp_path / "pid").strip()
         process.send_signal(signal)
         assert process.wait(10) in (-signal, 128 + signal)
-        while Path(f"/proc/{pid.read_text().strip()}").exists():
-            assert time.monotonic() < deadline
-            time.sleep(0.02)
+        until(lambda: not Path(f"/proc/{pid}").exists())
 
 
 def test_a_server_that_only_lists_starts_no_process(server: Path) -> None:

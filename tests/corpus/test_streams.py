@@ -3,84 +3,30 @@ examples."""
 
 from __future__ import annotations
 
-import http.client
 import json
 import time
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
 
 import pytest
 
 from corpus.cases import CAPABILITIES, STATELESS, encoded, envelope
-from corpus.channels import Pipes, Posts, events
+from corpus.channels import Pipes, Posts
 from corpus.validity import judge
 from support.reference import protocol_requests
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
     from support.serving import Served
 
 Message = dict[str, Any]
-SUBSCRIPTION = "io.modelcontextprotocol/subscriptionId"
 TASKS = "io.modelcontextprotocol/tasks"
-WATCHED = "test://watched-resource"
-WANTED = {"toolsListChanged": True, "resourceSubscriptions": [WATCHED]}
 
 
 def request(method: str, identifier: object, params: Message, capabilities: Message = CAPABILITIES) -> Message:
     """Return a request of the stateless era."""
     meta = envelope(STATELESS, capabilities)
     return {"jsonrpc": "2.0", "id": identifier, "method": method, "params": {**params, "_meta": meta}}
-
-
-LISTEN = request("subscriptions/listen", "listener", {"notifications": WANTED})
-CHANGES = (
-    request("tools/call", "prompts", {"name": "test_trigger_prompt_change", "arguments": {}}),
-    request("tools/call", "tools", {"name": "test_trigger_tool_change", "arguments": {}}),
-    request("tools/call", "resource", {"name": "change_watched_resource", "arguments": {"text": "new"}}),
-)
-HEARD = [
-    {"method": "notifications/subscriptions/acknowledged", "notifications": WANTED},
-    {"method": "notifications/tools/list_changed"},
-    {"method": "notifications/resources/updated", "uri": WATCHED},
-]
-
-
-def gist(message: Message) -> Message:
-    """Return what a notification says, once its subscription was looked at."""
-    judge(STATELESS, message)
-    params = dict(message["params"])
-    assert params.pop("_meta") == {SUBSCRIPTION: "listener"}
-    return {"method": message["method"], **params}
-
-
-def test_a_subscription_over_http(http_server: Served) -> None:
-    judge(STATELESS, LISTEN)
-    posts = Posts(http_server, STATELESS)
-    with posted(http_server, posts.headers(encoded(LISTEN)), encoded(LISTEN)) as response:
-        stream = events(response)
-        heard = [next(stream)]
-        for change in CHANGES:
-            assert "result" in posts.say(encoded(change))[-1]
-        heard += [next(stream), next(stream)]
-    assert list(map(gist, heard)) == HEARD
-
-
-@contextmanager
-def posted(server: Served, headers: dict[str, str], data: bytes) -> Iterator[http.client.HTTPResponse]:
-    """Give the answer to a post while it is being told; at the end hang up."""
-    place = urlsplit(server.url)
-    connection = http.client.HTTPConnection(place.hostname or "", place.port, timeout=20)
-    try:
-        connection.request("POST", place.path, data, headers)
-        response = connection.getresponse()
-        assert response.getheader("Content-Type") == "text/event-stream"
-        yield response
-    finally:
-        connection.close()
 
 
 def test_a_task_goes_its_way_by_either_way(everything_server: Path, http_server: Served) -> None:

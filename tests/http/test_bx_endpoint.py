@@ -21,6 +21,7 @@ from mcpc_runtime.systems.bx.auth import Origins, build_authenticator
 from support.artifact import build, carried
 from support.asgi import HOST, Client
 from support.images import archive, image_of
+from support.processes import until
 from support.serving import served
 
 if TYPE_CHECKING:
@@ -315,13 +316,6 @@ def raw(url: str, body: bytes) -> socket.socket:
     return connection
 
 
-def until(path: Path, seconds: float = 20.0) -> None:
-    end = time.monotonic() + seconds
-    while not path.exists():
-        assert time.monotonic() < end, f"{path} does not come"
-        time.sleep(0.02)
-
-
 def call(path: Path) -> bytes:
     return json.dumps(
         {"method": "tools/call", "params": {"name": "marked", "args": {"path": str(path)}}, "id": 1}
@@ -331,9 +325,9 @@ def call(path: Path) -> bytes:
 def test_who_leaves_in_the_middle_of_a_call_ends_it(slow: Path, tmp_path: Path) -> None:
     with served(slow) as server:
         connection = raw(server.root, call(tmp_path / "mark"))
-        until(tmp_path / "mark.begun")
+        until((tmp_path / "mark.begun").exists)
         connection.close()
-        until(tmp_path / "mark")
+        until((tmp_path / "mark").exists)
         body = b'{"method":"tools/call","params":{"name":"quick"},"id":2}'
         with raw(server.root, body) as again:
             assert b'"text":"quick"' in again.recv(65536)
@@ -342,7 +336,7 @@ def test_who_leaves_in_the_middle_of_a_call_ends_it(slow: Path, tmp_path: Path) 
 def test_who_waits_when_the_server_is_stopped_is_told(slow: Path, tmp_path: Path) -> None:
     with served(slow, "--grace", "0.2") as server:
         with raw(server.root, call(tmp_path / "mark")) as connection:
-            until(tmp_path / "mark.begun")
+            until((tmp_path / "mark.begun").exists)
             server.process.terminate()
             answer = connection.recv(65536)
         assert b"HTTP/1.1 200" in answer

@@ -152,6 +152,3 @@ def test_no_more_is_decoded_at_once_than_was_settled() -> None:
     assert len(body.decode()) == 8 * MAX_AT_ONCE
     assert not body.is_starved
     assert len(body.decode()) == 8 * MAX_AT_ONCE
-
-
-POST = "POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"

@@ -30,13 +30,6 @@ async def samples(client: Client) -> dict[str, dict[tuple[str, ...], float]]:
     return found
 
 
-async def samples_when(client: Client, in_flight: int) -> dict[str, dict[tuple[str, ...], float]]:
-    """Return the samples when so many requests are in flight: one that has its answer may not have ended yet."""
-    while (found := await samples(client))["mcpc_requests_in_flight"] != {(): in_flight}:
-        await asyncio.sleep(0.01)
-    return found
-
-
 def run(scenario: Any, **chosen: Any) -> None:
     async def whole() -> None:
         application = Application(sample(), HttpSettings(grace_seconds=2.0, **chosen))
@@ -48,30 +41,6 @@ def run(scenario: Any, **chosen: Any) -> None:
             await application.shutdown()
 
     asyncio.run(whole())
-
-
-def test_what_clients_do_is_counted() -> None:
-    async def scenario(client: Client) -> None:
-        for name in ("echo", "quick", "quick"):
-            assert (await client.modern("tools/call", {"name": name, "arguments": {"text": "x"}})).status == 200
-        await client.modern("tools/call", {"name": "nobody", "arguments": {}})
-        await client.modern("tools/list")
-        await client.modern("no/such/method")
-        await client.post(b"no json")
-        await client.initialize()
-        slow = await client.modern("tools/call", {"name": "late", "arguments": {"seconds": 600}}, identifier=9)
-        await samples_when(client, in_flight=1)
-        await slow.leave()
-        found = await samples_when(client, in_flight=0)
-        requests, calls = found["mcpc_requests_total"], found["mcpc_calls_total"]
-        assert requests["tools/call", "200"] >= 3 and requests["tools/call", "400"] == 1
-        assert requests["tools/list", "200"] == 1 and requests["initialize", "200"] == 1
-        assert requests["other", "404"] == 1 and requests["POST", "400"] == 1 and requests["GET", "200"] >= 1
-        assert calls["tool", "echo", "success"] == 1 and calls["tool", "quick", "success"] == 2
-        assert calls["tool", "late", "cancelled"] == 1
-        assert found["mcpc_calls_started_total"] == {("tool", "echo"): 1, ("tool", "quick"): 2, ("tool", "late"): 1}
-
-    run(scenario, has_metrics=True, decide_seconds=0.05)
 
 
 def test_without_them_there_is_nothing_to_see() -> None:

@@ -8,7 +8,6 @@ import re
 import signal
 import socket
 import threading
-import time
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,10 +17,11 @@ import pytest
 
 from support.artifact import build
 from support.images import MODERN, project, tool
+from support.processes import until
 from support.serving import served
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from support.serving import Served
 
@@ -80,17 +80,6 @@ def call(
 TRACE = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 
 
-def until(holds: Callable[[], Any], what: str) -> Any:
-    """Wait until something holds; return it."""
-    end = time.monotonic() + PATIENCE
-    while time.monotonic() < end:
-        found = holds()
-        if found:
-            return found
-        time.sleep(0.05)
-    raise AssertionError(f"in {PATIENCE:g} s it did not come to it that {what}")
-
-
 def write(secret: Path, text: str, mode: int = 0o600) -> None:
     """Replace a file as an operator's tools do: whole."""
     new = secret.with_name("new")
@@ -118,7 +107,7 @@ def slow_call(server: Served, gate: Path, token: str = "") -> Iterator[list[int]
     statuses: list[int] = []
     caller = threading.Thread(target=lambda: statuses.append(call(server, "slow", token, gate=gate)[0]))
     caller.start()
-    until(Path(f"{gate}.begun").exists, "it runs")
+    until(Path(f"{gate}.begun").exists)
     yield statuses
     gate.touch()
     caller.join()
@@ -139,7 +128,7 @@ def lines(server: Served, beginning: str = "") -> list[str]:
 def test_a_changed_token_file_is_read_again(guarded: Served, secret: Path) -> None:
     assert (call(guarded, token=ANN)[0], call(guarded, token=EVE)[0]) == (200, 401)
     write(secret, f"eve {EVE}\nbob {BOB} read_*\n")
-    until(lambda: call(guarded, token=EVE)[0] == 200, "the new token is taken")
+    until(lambda: call(guarded, token=EVE)[0] == 200)
     assert call(guarded, token=ANN)[0] == 401, "a removed token is refused"
     assert call(guarded, token=BOB)[0] == 200
     assert lines(guarded, f"{secret} was read again: ") == [f"{secret} was read again: 2 tokens, 1 new, 1 removed"]
@@ -151,7 +140,7 @@ def test_sighup_reads_tokens_and_ends_nothing(guarded: Served, secret: Path, gat
     with slow_call(guarded, gate, ANN) as statuses:
         for count in (1, 2, 3):
             guarded.process.send_signal(signal.SIGHUP)
-            until(lambda count=count: lines(guarded).count(told) == count, "it is told")
+            until(lambda count=count: lines(guarded).count(told) == count)
     assert statuses == [200], "a call under way is not touched"
     assert guarded.process.poll() is None and call(guarded, token=ANN)[0] == 200
 
@@ -161,6 +150,6 @@ def test_stopping_says_what_is_under_way_and_that_it_stopped(artifact: Path, gat
         assert call(server)[0] == 200
         with slow_call(server, gate):
             server.process.terminate()
-            until(lambda: lines(server, "stopping"), "it is told")
+            until(lambda: lines(server, "stopping"))
         server.process.wait(PATIENCE)
         assert lines(server) == ["stopping, 1 call under way: slow; they have 10 s", "stopped"]

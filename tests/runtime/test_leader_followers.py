@@ -55,14 +55,6 @@ def driver():
     made.end()
 
 
-def test_quick_work_stays_on_one_thread(driver, monkeypatch):
-    monkeypatch.setattr(module, "TICK_SECONDS", 60.0)  # a noisy machine makes anything slow
-    threads = SimpleQueue()
-    for _ in range(100):
-        driver.queue.put((None, lambda: threads.put(get_ident())))
-    assert len({threads.get(timeout=60) for _ in range(100)}) == 1
-
-
 def test_what_a_deposed_thread_does_later_has_nothing_to_do_with_that():
     def drive():
         raise LeadershipLost

@@ -20,7 +20,6 @@ from mcpc_runtime.protocol.effects import Call, Request, StartHandler
 from mcpc_runtime.protocol.session import Session
 from support.images import MODERN, archive, ask, image_of, request
 from support.messages import STATELESS
-from support.scale import scaled
 
 if TYPE_CHECKING:
     from mcpc_runtime.image.image import Image
@@ -142,7 +141,7 @@ def test_bytes_are_no_answer_of_a_tool() -> None:
     assert "cannot be written as JSON" in outcome.content[0]["text"]  # type: ignore[union-attr,index,call-overload,operator]
 
 
-MANY = scaled(100_000, 40_000)
+MANY = 3_000
 
 
 @pytest.fixture(scope="module")
@@ -150,31 +149,10 @@ def many() -> Image:
     def one(number: int) -> dict:
         return {"uri": f"test://{number}", "name": f"n{number}", "description": "d", "text": str(number)}
 
-    files = {
-        f"resources.d/{part}.json": json.dumps({"resources": [one(part * 20_000 + at) for at in range(20_000)]})
-        for part in range(MANY // 20_000)
-    }
-    return image_of(archive({"server.json": FILES["server.json"], **files}, resources_page_size=1000).data)
+    files = {"server.json": FILES["server.json"], "resources.json": json.dumps({"resources": [*map(one, range(MANY))]})}
+    return image_of(archive(files, resources_page_size=1000).data)
 
 
-@pytest.mark.slow
-def test_very_many_resources_are_listed_page_by_page_and_read(many: Image) -> None:
-    """R08."""
-    session, cursor, seen = Session(many), None, []
-    while True:
-        result = ask(session, request("resources/list", {} if cursor is None else {"cursor": cursor}))["result"]
-        seen += [resource["uri"] for resource in result["resources"]]
-        cursor = result.get("nextCursor")
-        if cursor is None:
-            break
-    assert seen == [f"test://{number}" for number in range(MANY)]
-    for number in (0, 1, 37_777, MANY - 1):
-        result = ask(session, request("resources/read", {"uri": f"test://{number}"}))["result"]
-        assert result["contents"][0]["text"] == str(number)
-    assert ask(session, request("resources/read", {"uri": f"test://{MANY}"}))["error"]["code"] == -32002
-
-
-@pytest.mark.slow
 def test_a_cursor_that_was_not_given_out_here_is_refused(many: Image) -> None:
     """R08: forged, foreign, out of bounds, of another build."""
     given = ask(Session(many), request("resources/list"))["result"]["nextCursor"]

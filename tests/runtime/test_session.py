@@ -21,15 +21,6 @@ def modern(method: str, meta: dict = MODERN, **params: object) -> dict:
     return request(method, {**params, "_meta": meta})
 
 
-def test_discover_and_an_unsupported_version_agree() -> None:
-    result = ask(small_session(), modern("server/discover"))["result"]
-    refused = ask(small_session(), modern("ping", {**MODERN, "io.modelcontextprotocol/protocolVersion": "x"}))["error"]
-    assert refused["data"] == {"supported": result["supportedVersions"], "requested": "x"}
-    assert result["resultType"] == "complete"
-    assert result["_meta"]["io.modelcontextprotocol/serverInfo"]["name"] == "small"
-    assert result["capabilities"] == {"tools": {}, "prompts": {}, "logging": {}}
-
-
 def test_eras_mix_freely_on_one_connection() -> None:
     session = small_session()
     for _ in range(2):

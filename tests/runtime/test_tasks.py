@@ -259,19 +259,6 @@ def test_what_is_asked_first_is_asked_before_there_is_a_task(client):
     assert client.becomes(second["taskId"])["result"]["content"][0]["text"] == "Hello, Alice"
 
 
-@pytest.mark.slow
-def test_the_last_request_before_the_end_is_answered_and_its_task_goes_on_elsewhere(server, tmp_path):
-    with clients(server, tmp_path, count=0) as start:
-        first = start()
-        number = first.start("tools/call", name="work", arguments={"seconds": 30, "label": "w"})
-        assert first.end() == 0
-        task = first.reply(number)["result"]["taskId"]
-        second = start()
-        second.get(task)
-        wait_for_mark(second, "begin w", count=2)
-        assert second.get(task)["status"] == "working"
-
-
 def test_a_server_that_ends_in_good_order_leaves_its_tasks_at_once(server, tmp_path):
     with clients(server, tmp_path, count=0, MCPC_TASKS_LEASE="3600") as start:
         first = start()

@@ -234,14 +234,6 @@ def test_it_is_forgotten_as_soon_as_the_store_is_there_again(server):
     assert server.started == []
 
 
-def test_a_task_whose_client_left_before_it_knew_of_it_is_forgotten(server):
-    session, _call = server.call()
-    session.drop(1)
-    server.run(lambda: "remove" in server.store.orders)
-    server.rest(2 * LEASE)
-    assert (server.started, server.store.ids, server.of(SendResponse)) == ([], [], [])
-
-
 def test_a_task_that_took_too_long_to_be_kept_is_begun_by_whoever_is_quicker(server):
     """Its lease was over before anybody began it: it is put back, and may be begun although it may not run twice."""
     add = server.store.add
