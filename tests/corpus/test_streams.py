@@ -1,5 +1,4 @@
-"""What is more than a question and its answer, by pipes and by HTTP: batches, subscriptions, tasks, and the schema's own
-examples."""
+"""What is more than a question and its answer, by pipes and by HTTP: tasks, and the schema's own examples."""
 
 from __future__ import annotations
 

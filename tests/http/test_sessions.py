@@ -122,18 +122,6 @@ async def test_a_batch_is_bounded_and_begins_no_session(client: Client):
 
 
 @served(sample)
-async def test_no_stateless_request_hides_in_a_batch(client: Client):
-    """It would need its own headers; and a subscription would stay when its client had gone."""
-    await client.initialize("2025-03-26")
-    listen = stateless("subscriptions/listen", {"notifications": {"toolsListChanged": True}}, 9)
-    for hidden in (listen, stateless("tools/call", ECHO, 9)):
-        answer = await client.say([request("ping"), hidden])
-        assert answer.status == 400
-    driver = client.application.drivers[0]
-    assert not driver.posts and not driver.listening and not driver.sessions.live
-
-
-@served(sample)
 async def test_a_cancelled_call_is_not_answered(client: Client, tmp_path):
     await client.initialize()
     marked = request("tools/call", {"name": "marked", "arguments": {"text": str(tmp_path / "mark")}}, 7)

@@ -200,14 +200,6 @@ def test_another_file_cannot_take_the_path_of_a_virtual_server(monkeypatch: pyte
     assert list(application._images) == ["/mcp", "/one", "/deep/two", "/", "/none", "/copy"]
 
 
-def test_without_http_there_are_no_virtual_servers_in_a_file(tmp_path: Path) -> None:
-    plain = build(artifact().parent / "kb", tmp_path / "plain.pyz")
-    assert "virtual_servers" not in image_of(plain).index
-    index = whole().index
-    assert set(index["virtual_servers"]) == {"/one", "/deep/two", "/", "/none"}
-    assert all(isinstance(number, int) for place in index["virtual_servers"].values() for number in place)
-
-
 TYPES = {"content-type": "application/json", "accept": "application/json, text/event-stream"}
 
 

@@ -206,9 +206,6 @@ def test_a_question_is_put_as_its_revision_has_it() -> None:
     assert "forms cannot have lists" in client.ask(client.call(), k=lists)["error"]["message"]
 
 
-# What cannot be asked at all.
-
-
 # Tools that other tools call.
 
 
@@ -234,6 +231,3 @@ def test_what_two_tools_ask_does_not_mix() -> None:
     assert client.ask(child, k=form()) == {"answers": {"k": ANN}}
     assert child.answers == {"k": ANN}
     assert isinstance(client.ask(within(root, n=2), k=form()), FinishedResult)
-
-
-# What a definition asks.

@@ -106,25 +106,6 @@ def test_what_was_changed_is_refused_and_nothing_stays(tmp_path: Path) -> None:
     assert not list(tmp_path.glob("*/*"))
 
 
-def others_may_write(place: Path) -> None:
-    place.chmod(0o777)
-
-
-def is_gone(place: Path) -> None:
-    place.rmdir()
-
-
-def is_a_file(place: Path) -> None:
-    place.rmdir()
-    place.write_text("")
-
-
-@pytest.mark.parametrize("spoil", [others_may_write, is_gone, is_a_file])
-def test_a_place_that_will_not_do_is_passed_over(spoil, tmp_path: Path) -> None:
-    spoil(tmp_path / "session")
-    assert Path(extracted_folder(image())).parent == tmp_path / "temporary"
-
-
 def test_where_nothing_may_be_run_is_passed_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     real = posix.statvfs
 

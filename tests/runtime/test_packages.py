@@ -66,11 +66,7 @@ def shared_above(place: Path) -> None:
 
 UNSAFE: dict[str, tuple[Callable[[Path], object], str]] = {
     "a symlink": (link, "is a symlink"),
-    "a symlink to nowhere": (lambda place: place.symlink_to("nowhere"), "is a symlink"),
-    "a file": (lambda place: place.write_text(""), "is not a folder"),
     "writable for all": (lambda place: (place.mkdir(), place.chmod(0o777)), "is writable by other users"),
-    "writable for a group": (lambda place: (place.mkdir(), place.chmod(0o770)), "is writable by other users"),
-    "sticky and writable for all": (lambda place: (place.mkdir(), place.chmod(0o1777)), "is writable by other users"),
     "below one that is writable for all": (shared_above, "is writable by other users"),
 }
 

@@ -179,12 +179,6 @@ class TestStarting:
         script.chmod(0o700)
         assert server.run(str(script))[1].endswith("the interpreter in its first line does not exist")
 
-    def test_the_program_is_looked_for_where_it_will_itself(self, server: Server, tmp_path: Path) -> None:
-        (tmp_path / "own").write_text("#!/bin/sh\nexit 3\n")
-        assert "Permission denied" in server.run("own", more={b"PATH": str(tmp_path).encode()})[1]
-        (tmp_path / "own").chmod(0o700)
-        assert server.run("own", more={b"PATH": b"/none:" + str(tmp_path).encode()}) == (3, "")
-
     def test_a_directory(self, server: Server, tmp_path: Path) -> None:
         assert server.run("bash", "-c", f'[[ $PWD = "{tmp_path}" ]]', directory=str(tmp_path)) == (0, "")
         assert server.run("bash", "-c", f'[[ $PWD = "{os.getcwd()}" ]]') == (0, "")

@@ -8,7 +8,6 @@ import sys
 import threading
 from contextlib import closing, contextmanager
 from functools import partial
-from pathlib import Path
 
 import pytest
 import redis
@@ -18,7 +17,7 @@ from mcpc_runtime.protocol.task_state import StaleTaskError, Task
 from mcpc_runtime.replicas.redis_connection import hide_secrets
 from mcpc_runtime.tasks import store as stores
 from mcpc_runtime.tasks.redis import RedisStore
-from mcpc_runtime.tasks.sqlite import SqliteStore, make_private_file
+from mcpc_runtime.tasks.sqlite import SqliteStore
 from mcpc_runtime.tasks.store import MemoryStore, StoreError
 from support.needs import ROOT
 from support.redises import PASSWORD, RedisServer
@@ -48,19 +47,12 @@ def all_closed(monkeypatch):
         store.close()
 
 
-def opener(kind, request, folder):
-    """What opens the same store again, as another server does; the memory of a process has only one."""
-    if kind == "memory":
-        one = MemoryStore()
-        return lambda: one
-    if kind == "sqlite":
-        return partial(SqliteStore, str(folder / "folder" / "tasks.db"))
-    return partial(RedisStore, request.getfixturevalue("redis_server").url, folder.name, "")
-
-
 @pytest.fixture(params=["sqlite", "redis"])
 def shared(request, tmp_path):
-    return opener(request.param, request, tmp_path)
+    """What opens the same store again, as another server does."""
+    if request.param == "sqlite":
+        return partial(SqliteStore, str(tmp_path / "folder" / "tasks.db"))
+    return partial(RedisStore, request.getfixturevalue("redis_server").url, tmp_path.name, "")
 
 
 def task_of(store, name="a", principal="", lease=5000, **more):
@@ -211,13 +203,6 @@ def test_the_file_is_its_owners_alone_and_is_not_made_before_there_is_a_task(tmp
     modes = {stat.S_IMODE(one.stat().st_mode) for one in path.parent.iterdir()}
     assert modes == {0o600}
     assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
-
-
-def test_what_another_process_has_made_since_is_seen(tmp_path):
-    first, second = SqliteStore(str(tmp_path / "tasks.db")), SqliteStore(str(tmp_path / "tasks.db"))
-    assert first.read("a") is None
-    second.add(task_of(second), CALL)
-    assert first.read("a") is not None
 
 
 def test_a_full_disk_is_told_and_what_was_kept_before_is_there(tmp_path):
@@ -378,13 +363,3 @@ def test_memory_parses_no_other_task_for_a_new_one(monkeypatch):
         store.add(task_of(store, name, "eve"), CALL)
     monkeypatch.setattr(stores, "load_task", lambda data: pytest.fail("a task was parsed"))
     store.add(task_of(store, "d", "eve"), CALL)
-
-
-def test_folders_above_the_store_are_made_for_one_user(tmp_path: Path) -> None:
-    before = os.umask(0)
-    try:
-        make_private_file(str(tmp_path / ".local/state/mcpc/tasks.db"))
-    finally:
-        os.umask(before)
-    made = [tmp_path / ".local", tmp_path / ".local/state", tmp_path / ".local/state/mcpc"]
-    assert [path.stat().st_mode & 0o777 for path in made] == [0o700] * 3

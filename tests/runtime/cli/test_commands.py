@@ -22,7 +22,6 @@ from mcpc import __version__
 from mcpc_runtime.cli import (
     artifact_info,
     client_files,
-    command_line,
     completion,
     console,
     inspection,
@@ -287,17 +286,6 @@ def test_licences_are_those_of_the_file_and_of_its_packages(tmp_path: Path, caps
         rows += [("a-1: NOTICE.md", f"{place} {names[0]}"), ("b: licence", f"{place} {names[1]}")]
     heads = "a 1: MIT and X\nb\\x1b 2: no licence is declared\n"
     assert capsys.readouterr().out == heads + "".join(f"\n=== {title}\n\n{text}\n" for title, text in rows)
-
-
-@pytest.mark.parametrize(
-    ("words", "is_json"), [([], False), (["--json"], True), (["--json", "--json"], None), (["x", "y"], None)]
-)
-def test_the_only_word_is_json(words: list[str], is_json: bool | None) -> None:
-    if is_json is None:
-        with pytest.raises(command_line.UsageError, match=f"unexpected {' '.join(words)}"):
-            command_line.wants_json(words)
-    else:
-        assert command_line.wants_json(words) is is_json
 
 
 def test_results_are_printed_as_they_are(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
