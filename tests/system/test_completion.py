@@ -25,16 +25,6 @@ if TYPE_CHECKING:
 
 SHELLS = ("bash", "zsh", "fish")
 CLIENTS_LINE = ["install", "--client", "curs"]
-PROGRAM = """from mcpc import Server
-
-mcp = Server("x", version="1")
-
-
-@mcp.tool
-def {name}(count: int) -> str:
-    \"\"\"Do it.\"\"\"
-    return ""
-"""
 BASH = """
 compopt() { :; }
 source "$1"; shift
@@ -261,16 +251,3 @@ def test_names_of_a_built_file_are_completed_without_the_stages_of_the_compiler(
     assert {"plain,language=", "plain,name="} <= {*answer}
     assert imported == []
     assert asked("mcpc read server.pyz ", folder)[1] == []
-
-
-def test_names_of_a_project_are_read_once_while_it_does_not_change(tmp_path: Path) -> None:
-    write_files(tmp_path / "project", {"server.py": PROGRAM.format(name="first")})
-    answer, imported = asked("mcpc call project ", tmp_path)
-    assert answer == ["plain,first"]
-    assert "mcpc.pipeline" in imported
-    assert asked("mcpc call project ", tmp_path) == (["plain,first"], [])
-    assert asked("mcpc call project first ", tmp_path) == (["plain,count="], [])
-    (tmp_path / "project" / "server.py").write_text(PROGRAM.format(name="second_one"))
-    assert asked("mcpc call project ", tmp_path)[0] == ["plain,second_one"]
-    (tmp_path / "project" / "server.py").write_text("def (")
-    assert asked("mcpc call project ", tmp_path)[0] == []

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import re
-import select
 import shutil
 import signal
-import struct
 import subprocess
 import sys
-import termios
 import threading
 import time
 import urllib.request
@@ -293,18 +289,6 @@ async def across_an_edit(folder: Path, mode: str) -> None:
         assert (await client.call_tool("word", {})).content[0].text == "two"
 
 
-@pytest.mark.slow
-def test_a_first_prompt_is_there_when_it_is_written(project: Path) -> None:
-    with dev(project) as talk:
-        talk.greet()
-        assert talk.ask("prompts/list")["result"]["prompts"] == []
-        assert talk.ask("resources/list")["result"]["resources"] == []
-        prompt = 'from mcpc import prompt\n\n\n@prompt\ndef asks() -> str:\n    """Ask."""\n    return "please"\n'
-        (project / "prompts.py").write_text(prompt)
-        talk.told("notifications/prompts/list_changed")
-        assert talk.ask("prompts/get", {"name": "asks"})["result"]["messages"][0]["content"]["text"] == "please"
-
-
 def test_an_edit_that_cannot_be_built_changes_nothing_and_is_told(project: Path) -> None:
     with dev(project) as talk:
         talk.greet()
@@ -338,257 +322,7 @@ def rebuilt(talk: Talk, count: int) -> str:
     return str(found[-1])
 
 
-@pytest.mark.slow
-def test_each_rebuild_says_what_it_changed(project: Path) -> None:
-    with dev(project) as talk:
-        talk.greet()
-        talk.wait_for(" s: 4 tools\n")
-        write(project, "one", MORE)
-        assert rebuilt(talk, 1) == "+added"
-        write(project, "one", MORE.replace("Be new.", "Be newer.").replace('"new"', '"newer"'))
-        assert rebuilt(talk, 2) == "~added"
-        write(project, "two", MORE.replace("Be new.", "Be newer."))
-        assert rebuilt(talk, 3) == "handlers changed"
-        os.utime(project / "tools.py")
-        assert rebuilt(talk, 4) == "nothing changed"
-        write(project, "two", MORE.replace("added", "divide"))
-        assert rebuilt(talk, 5) == "+divide, -added"
-        (project / "server.json").write_text(SERVER.replace('"dev"', '"other"'))
-        assert rebuilt(talk, 6) == "contents changed"
-        assert "packing" not in talk.errors.read_text()
-
-
-@pytest.mark.slow
-def test_an_error_that_is_gone_is_said_to_be_gone(project: Path) -> None:
-    with dev(project) as talk:
-        talk.greet()
-        write(project, "one", "def broken(:\n")
-        talk.wait_for("1 error; see `mcpc explain MCP205`; the build failed; the last successful build keeps serving\n")
-        write(project, "one")
-        assert rebuilt(talk, 1) == "all problems fixed; nothing changed"
-        write(project, "two")
-        assert rebuilt(talk, 2) == "handlers changed"
-
-
-@pytest.mark.slow
-def test_a_warning_is_told_once_while_it_stays(project: Path) -> None:
-    unknown = SERVER.removesuffix("}") + ', "first": 1}'
-    (project / "server.json").write_text(unknown)
-    with dev(project) as talk:
-        talk.greet()
-        talk.wait_for("4 tools; 1 warning\n")
-        assert talk.errors.read_text().count("warning[MCP103]") == 1
-        write(project, "two")
-        assert rebuilt(talk, 1) == "handlers changed; 1 warning unchanged"
-        (project / "server.json").write_text("\n" + unknown.replace('"first"', '"second": 2, "first"'))
-        assert rebuilt(talk, 2).endswith("; 1 new warning; 1 warning unchanged")
-        write(project, "two", "def broken(:\n")
-        talk.wait_for("keeps serving")
-        write(project, "two")
-        assert rebuilt(talk, 3) == "all errors fixed; nothing changed; 2 warnings unchanged"
-        assert talk.errors.read_text().count("warning[MCP103]") == 2
-        (project / "server.json").write_text(SERVER)
-        assert rebuilt(talk, 4).startswith("all problems fixed; ")
-
-
 CALL = r"(?m)^\d\d:\d\d:\d\d {} {} \d+ ms$"
-FAILS = '''
-
-@tool
-def fails() -> str:
-    """Fail."""
-    raise ValueError("a secret reason")
-'''
-
-
-@pytest.mark.slow
-def test_each_call_has_a_line_without_values(project: Path) -> None:
-    write(project, "one", FAILS)
-    with dev(project) as talk:
-        talk.greet()
-        talk.call("echo", text="a secret value")
-        talk.call("echo", text='"isError":true')
-        talk.ask("tools/call", {"name": "fails", "arguments": {}})
-        talk.ask("tools/call", {"name": "echo", "arguments": {"text": 7}})
-        talk.ask("tools/call", {"name": "none\x1b[2J\n" + "x" * 1000, "arguments": {}})
-        mark = project.parent / "began"
-        slow = talk.begin("tools/call", {"name": "slow", "arguments": {"seconds": 50, "mark": str(mark)}})
-        while not mark.exists():
-            time.sleep(0.01)
-        talk.write({"method": "notifications/cancelled", "params": {"requestId": slow}})
-        talk.ask("ping")
-        said = talk.errors.read_text()
-        assert len(re.findall(CALL.format("echo", "ok"), said)) == 2
-        assert len(re.findall(CALL.format("echo", "error"), said)) == 1
-        assert re.search(CALL.format("fails", "error"), said)
-        assert re.search(CALL.format("slow", "cancelled"), said)
-        assert re.search(CALL.format(r"none<U\+001B>\[2J<U\+000A>x{50,75}…", "error"), said)
-        assert "\x1b" not in said
-        assert "secret value" not in said
-
-
-@pytest.mark.slow
-def test_a_client_that_never_reads_standard_error_is_served_on(project: Path) -> None:
-    (project.parent / "temporary").mkdir()
-    process = subprocess.Popen(
-        [sys.executable, "-m", "mcpc", "dev", str(project)],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        env=environment(project),
-    )
-    talk = Talk(process, project / "server.json")
-    try:
-        talk.greet()
-        for _ in range(4000):  # more lines than a pipe holds
-            assert talk.call("says") == "one"
-        write(project, "two")
-        changed_to(talk, "two")
-        assert talk.end() == 0
-    finally:
-        process.kill()
-        process.wait()
-        talk.close()
-        assert process.stderr is not None
-        process.stderr.close()
-
-
-@pytest.mark.slow
-def test_on_a_terminal_a_good_build_has_a_green_tick_and_a_bad_one_a_red_cross(project: Path) -> None:
-    (project.parent / "temporary").mkdir()
-    ours, theirs = os.openpty()
-    fcntl.ioctl(ours, termios.TIOCSWINSZ, struct.pack("HHHH", 50, 80, 0, 0))
-    variables = {name: value for name, value in environment(project).items() if name not in ("NO_COLOR", "FORCE_COLOR")}
-    process = subprocess.Popen(
-        [sys.executable, "-m", "mcpc", "dev", str(project)],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=theirs,
-        env=variables,
-    )
-    os.close(theirs)
-    try:
-        said = shown(ours, "4 tools\r\n")
-        assert "\x1b[Kmcpc dev: \x1b[32m✓\x1b[0m built in " in said
-        write(project, "one", "x" * 60 + " = 1\ndef broken(:    " + "# much more text " * 9 + "\n")
-        said = shown(ours, "keeps serving\r\n")
-        assert "\x1b[1;31merror[MCP205]" in said
-        assert "\x1b[31m✗\x1b[0m 1 error; " in said
-        assert "\x1b[2J" not in said, "what the person has on the screen stays"
-        excerpts = [re.sub(r"\x1b\[[0-9;]*m", "", line) for line in said.splitlines() if "much more" in line]
-        assert len(excerpts) == 1
-        assert len(excerpts[0]) <= 80
-        write(project, "one")
-        assert "\x1b[32m✓\x1b[0m rebuilt in " in shown(ours, "all problems fixed; nothing changed\r\n")
-        assert process.stdin is not None
-        process.stdin.close()
-        assert process.wait(patience()) == 0
-    finally:
-        process.kill()
-        process.wait()
-        os.close(ours)
-        assert process.stdout is not None
-        process.stdout.close()
-
-
-def shown(terminal: int, end: str) -> str:
-    """Return what a terminal shows, up to and with some text."""
-    said, until = b"", time.monotonic() + patience()
-    while end.encode() not in said:
-        ready = select.select([terminal], [], [], max(until - time.monotonic(), 0))[0]
-        assert ready, said
-        said += os.read(terminal, 1 << 16)
-    return said.decode()
-
-
-@pytest.mark.slow
-def test_a_client_that_does_not_listen_is_told_nothing_of_problems(project: Path) -> None:
-    with dev(project) as talk:
-        talk.greet()
-        (project / "tools.py").write_text("def broken(:\n")
-        talk.wait_for("MCP205")
-        assert talk.call("says") == "one"
-        assert [one for one in talk.others if "method" in one] == []
-
-
-@pytest.mark.slow
-def test_a_project_that_goes_and_comes_again(project: Path) -> None:
-    with dev(project) as talk:
-        talk.greet()
-        shutil.move(project, project.parent / "away")
-        talk.wait_for("does not exist")
-        assert talk.call("says") == "one"
-        write(project.parent / "away", "two")
-        shutil.move(project.parent / "away", project)
-        changed_to(talk, "two")
-
-
-@pytest.mark.slow
-def test_a_project_that_never_stood_still_is_served_as_it_is_in_the_end(project: Path) -> None:
-    with dev(project) as talk:
-        talk.greet()
-        for number in range(120):
-            write(project, f"word {number}")
-            time.sleep(0.03)
-        changed_to(talk, "word 119")
-        assert "internal error" not in talk.errors.read_text()
-
-
-@pytest.mark.slow
-def test_files_that_no_build_reads_are_passed_over(project: Path) -> None:
-    with dev(project) as talk:
-        talk.greet()
-        before = talk.call("parent")
-        (project / "__pycache__").mkdir()
-        (project / "__pycache__/tools.pyc").write_bytes(b"x")
-        (project / ".hidden").mkdir()
-        (project / ".hidden/file").write_text("x")
-        (project / "out.pyz").write_text("x")
-        os.utime(project / "tools.py")  # a build, but of the same
-        time.sleep(2)
-        assert talk.call("parent") == before, "no other server came"
-
-
-@pytest.mark.slow
-def test_calls_under_way_end_where_they_began_and_later_ones_wait(project: Path) -> None:
-    with dev(project) as talk:
-        talk.greet()
-        mark = project.parent / "began"
-        slow = talk.begin("tools/call", {"name": "slow", "arguments": {"seconds": 3, "mark": str(mark)}})
-        while not mark.exists():
-            time.sleep(0.01)
-        write(project, "two")
-        reload = talk.begin("tools/call", {"name": "mcpc_reload"})
-        assert talk.answer(slow)["result"]["content"][0]["text"] == "one"
-        assert talk.answer(reload)["result"].get("isError") is None
-        assert talk.call("says") == "two"
-
-
-@pytest.mark.slow
-def test_calls_that_do_not_end_are_answered_when_their_time_is_over(project: Path) -> None:
-    with dev(project) as talk:
-        talk.greet()
-        mark = project.parent / "began"
-        slow = talk.begin("tools/call", {"name": "slow", "arguments": {"seconds": 50, "mark": str(mark)}})
-        while not mark.exists():
-            time.sleep(0.01)
-        write(project, "two")
-        assert talk.answer(slow)["error"]["code"] == -32603
-        assert talk.call("says") == "two"
-
-
-@pytest.mark.slow
-def test_two_that_ask_for_a_build_at_once_both_get_one_that_began_after(project: Path) -> None:
-    with dev(project) as talk:
-        talk.greet()
-        write(project, "two")
-        numbers = [talk.begin("tools/call", {"name": "mcpc_reload"}) for _ in range(2)]
-        called_off = talk.begin("tools/call", {"name": "mcpc_reload"})
-        talk.write({"method": "notifications/cancelled", "params": {"requestId": called_off}})
-        for number in numbers:
-            assert talk.answer(number)["result"]["content"][0]["text"].startswith("rebuilt in ")
-        assert talk.call("says") == "two"
-        assert [one for one in talk.others if one.get("id") == called_off] == []
 
 
 def test_a_server_that_is_killed_is_started_again_by_the_next_request(project: Path) -> None:
@@ -604,95 +338,6 @@ def test_a_server_that_is_killed_is_started_again_by_the_next_request(project: P
         assert "status -9" in lost["message"]
         assert talk.call("says") == "one"
         talk.wait_for("starts it again")
-
-
-@pytest.mark.slow
-def test_a_stream_of_the_stateless_era_lives_through_builds(project: Path) -> None:
-    with dev(project) as talk:
-        wanted = {"toolsListChanged": True, "promptsListChanged": True}
-        stream = talk.begin("subscriptions/listen", {"_meta": META, "notifications": wanted})
-        named = {"io.modelcontextprotocol/subscriptionId": stream}
-        first = talk.told("notifications/subscriptions/acknowledged")["params"]
-        assert first == {"notifications": wanted, "_meta": named}
-        for word in ("two", "three"):
-            write(project, word, MORE.replace("added", word))
-            assert talk.told("notifications/tools/list_changed")["params"] == {"_meta": named}
-        assert talk.others == [], "the stream was neither ended nor acknowledged again"
-        talk.write({"method": "notifications/cancelled", "params": {"requestId": stream}})
-        write(project, "four", MORE)
-        done = talk.ask("tools/call", {"name": "mcpc_reload", "arguments": {}, "_meta": META})["result"]
-        assert done["resultType"] == "complete"
-        assert talk.others == []
-
-
-@pytest.mark.slow
-def test_ids_stay_apart_by_their_kind_and_lines_of_16_mebibytes_pass(project: Path) -> None:
-    with dev(project) as talk:
-        talk.greet()
-        talk.write({"id": "1", "method": "ping"}, {"id": 1, "method": "ping"}, {"id": '"\\é', "method": "ping"})
-        assert {talk.take(lambda one: "result" in one)["id"] for _ in range(3)} == {"1", 1, '"\\é'}
-        text = "x" * (16 << 20)
-        assert talk.call("echo", text=text) == text
-        too_long = talk.begin("tools/call", {"name": "echo", "arguments": {"text": "x" * (40 << 20)}})
-        assert talk.take(lambda one: "error" in one)["error"]["code"] == -32600
-        assert talk.others == []
-        assert too_long
-        assert talk.call("says") == "one"
-
-
-def test_what_is_no_message_is_answered_by_the_server(project: Path) -> None:
-    with dev(project) as talk:
-        assert talk.process.stdin is not None
-        talk.process.stdin.write(b"nonsense\n" + b"[" * 100_000 + b"\n" + b"\n" + b"[]\n")
-        talk.process.stdin.flush()
-        for _ in range(2):
-            assert talk.take(lambda one: "error" in one)["error"]["code"] == -32700
-        assert talk.call("says") == "one"
-
-
-@pytest.mark.slow
-def test_a_batch_is_counted_by_its_requests(project: Path) -> None:
-    with dev(project) as talk:
-        talk.ask("initialize", {**STARTS, "protocolVersion": "2025-03-26"})
-        assert talk.process.stdin is not None
-        batch = [{"jsonrpc": "2.0", "id": f"b{number}", "method": "ping"} for number in range(2)]
-        talk.process.stdin.write(json.dumps(batch).encode() + b"\n")
-        talk.process.stdin.flush()
-        assert len(talk.take(lambda one: isinstance(one, list))) == 2
-        write(project, "two")
-        changed_to(talk, "two")
-
-
-@pytest.mark.slow
-def test_what_the_client_watches_is_watched_in_the_next_server_too(project: Path) -> None:
-    resources = '''
-from mcpc import Context, resource
-
-
-@resource("a://b")
-def thing() -> str:
-    """Be read."""
-    return "content"
-'''
-    tools = '''
-from mcpc import Context, tool
-
-
-@tool
-async def touch(context: Context) -> str:
-    """Tell of new contents."""
-    await context.resource_updated("a://b")
-    return "WORD"
-'''
-    (project / "resources.py").write_text(resources)
-    (project / "tools.py").write_text(tools)
-    with dev(project) as talk:
-        talk.greet()
-        assert talk.ask("resources/subscribe", {"uri": "a://b"})["result"] == {}
-        (project / "tools.py").write_text(tools.replace("WORD", "two"))
-        talk.ask("tools/call", {"name": "mcpc_reload"})
-        assert talk.call("touch") == "two"
-        assert talk.told("notifications/resources/updated")["params"] == {"uri": "a://b"}
 
 
 @pytest.mark.sampled(3)
@@ -716,16 +361,6 @@ def test_whatever_ends_it_ends_the_server(project: Path, number: signal.Signals)
             shutil.rmtree(folder)
 
 
-@pytest.mark.slow
-def test_a_client_that_goes_during_a_build_is_not_waited_for(project: Path) -> None:
-    with dev(project) as talk:
-        talk.greet()
-        write(project, "two")
-        number = talk.begin("tools/call", {"name": "mcpc_reload"})
-        assert talk.end() == 0
-        assert "result" in talk.answer(number), "but what it had asked is answered"
-
-
 @pytest.mark.parametrize(
     ("content", "words"), [("def broken(:\n", "MCP205"), (None, "MCP004")], ids=["broken", "nothing"]
 )
@@ -734,36 +369,6 @@ def test_without_a_first_build_there_is_nothing_to_serve(project: Path, content:
     done = mcpc("dev", project)
     assert (done.returncode, done.stdout) == (1, "")
     assert words in done.stderr
-
-
-@pytest.mark.slow
-def test_options_of_a_build_hold_for_every_build(project: Path) -> None:
-    with dev(project, "--tools-page-size", "2", "--strict", "--no-defaults") as talk:
-        talk.greet()
-        first = talk.ask("tools/list")["result"]
-        assert [tool["name"] for tool in first["tools"]] == ["says", "echo"]
-        last = talk.ask("tools/list", {"cursor": first["nextCursor"]})["result"]
-        assert [tool["name"] for tool in last["tools"]] == ["slow", "parent", "mcpc_reload"]
-        write(project, "two", MORE)
-        talk.told("notifications/tools/list_changed")
-        assert len(talk.ask("tools/list")["result"]["tools"]) == 2
-
-
-def test_a_tool_of_the_project_keeps_its_name(project: Path) -> None:
-    own = MORE.replace("added", "mcpc_reload").replace("Be new.", "Be the project's own.")
-    write(project, "one", own)
-    with dev(project) as talk:
-        talk.greet()
-        assert talk.tools().count("mcpc_reload") == 1
-        assert talk.call("mcpc_reload") == "new"
-
-
-@pytest.mark.sampled(5)
-@pytest.mark.parametrize("address", ["0", "70000", "x", "host:", ":"])
-def test_an_address_that_is_none_is_refused(project: Path, address: str) -> None:
-    done = mcpc("dev", project, "--http", address)
-    assert done.returncode == 2
-    assert "expected PORT or HOST:PORT" in done.stderr
 
 
 @pytest.mark.slow
@@ -781,19 +386,6 @@ def test_over_http_each_build_has_the_same_port(project: Path) -> None:
         while len(re.findall(CALL.format("says", "ok"), talk.errors.read_text())) < 3:
             assert time.monotonic() < until, talk.errors.read_text()
             time.sleep(0.02)
-        talk.process.terminate()
-        assert talk.process.wait(patience()) == 128 + signal.SIGTERM
-
-
-@pytest.mark.slow
-def test_over_http_a_project_without_tools_is_served(project: Path) -> None:
-    (project / "tools.py").unlink()
-    (project / "server.json").write_text('{"serverInfo": {"name": "dev", "version": "1"}}')
-    prompt = 'from mcpc import prompt\n\n\n@prompt\ndef asks() -> str:\n    """Ask."""\n    return "please"\n'
-    (project / "prompts.py").write_text(prompt)
-    with dev(project, "--http", str(reserved_port())) as talk:
-        talk.wait_for(" s: 0 tools, 1 prompt\n")
-        talk.wait_for("serving http://")
         talk.process.terminate()
         assert talk.process.wait(patience()) == 128 + signal.SIGTERM
 

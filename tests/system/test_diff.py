@@ -70,21 +70,3 @@ def test_files_projects_snapshots_commands_and_addresses_are_compared(
     assert mcpc("diff", new, old, "--fail-on", "breaking", "--fail-on", "undecided").returncode == 0
     same = mcpc("diff", old, snapshot, "--fail-on", "routing")
     assert (same.returncode, "no changes" in same.stdout) == (0, True)
-
-
-def test_a_project_accepts_a_change(versions: tuple[Path, Path, Path], tmp_path: Path) -> None:
-    old, project, new = versions
-    policy = 'accept = [{rule = "input-schema-narrowed", place = "tool:weather/*", reason = "never worked"}]\n'
-    (tmp_path / "accepted.toml").write_text(policy)
-    words = ("diff", old, new, "--fail-on", "breaking")
-    assert mcpc(*words, "--ignore", tmp_path / "accepted.toml").returncode == 0
-    (project / "pyproject.toml").write_text(f"[tool.mcpc.diff]\n{policy}")
-    try:
-        done = mcpc("diff", old, project, "--fail-on", "breaking")
-    finally:
-        (project / "pyproject.toml").unlink()
-    assert done.returncode == 0
-    assert "accepted by the project: never worked" in done.stdout
-    (tmp_path / "wrong.toml").write_text('accept = [{rule = "no-such-rule"}]')
-    wrong = mcpc(*words, "--ignore", tmp_path / "wrong.toml")
-    assert (wrong.returncode, "no-such-rule" in wrong.stderr) == (2, True)

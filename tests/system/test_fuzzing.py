@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import json
-import sys
 from typing import TYPE_CHECKING
 
-import click
 import pytest
 
-from mcpc.cli.test import load_fuzzing
-from mcpc.testing.fuzzing import FuzzPlan, fuzz_tool, problem_of_accepted, problem_of_refused, select_tools
-from mcpc.testing.model import Reply
+from mcpc.testing.fuzzing import FuzzPlan, fuzz_tool
 from mcpc.testing.servers import Connection, Served
 from support.artifact import build, mcpc
 from support.faulty_handlers import ROWS, project
@@ -44,10 +40,6 @@ def tools(built: Path) -> dict[str, dict[str, object]]:
     return {tool["name"]: tool for tool in json.loads(done.stdout)["tools"]}
 
 
-def test_there_are_twenty() -> None:
-    assert len(ROWS) == 20
-
-
 @pytest.mark.parametrize("name", [row.name for row in ROWS])
 def test_a_fault_is_found(name: str, connection: Connection, tools: dict[str, dict[str, object]]) -> None:
     plan = FuzzPlan(seed=1, examples=EXAMPLES)
@@ -66,58 +58,6 @@ def test_the_report_has_what_repeats_it(built: Path, tmp_path: Path) -> None:
     assert f"repeat    mcpc test {built} --seed 3 --examples 40 --fuzz-tool leap_day" in done.stdout
     assert "day: '2" in done.stdout and "tool: leap_day" in done.stdout
     assert 'failures="1"' in (tmp_path / "junit.xml").read_text()
-
-
-def test_only_read_only_tools_are_fuzzed_unless_they_are_named() -> None:
-    tools = [
-        {"name": "reads", "annotations": {"readOnlyHint": True}},
-        {"name": "writes", "annotations": {"readOnlyHint": False}},
-        {"name": "silent"},
-    ]
-    assert select_tools(tools, FuzzPlan()) == (tools[:1], ["writes", "silent"])
-    assert select_tools(tools, FuzzPlan(tools=("writes",))) == (tools[1:2], [])
-    assert select_tools(tools, FuzzPlan(with_effects=True)) == (tools, [])
-
-
-REPLIES = {
-    "a good answer": (Reply(is_error=False), True, False),
-    "an error that the handler intended": (Reply(is_error=True, text="no file is called a: b"), True, False),
-    "an exception": (Reply(is_error=True, text="KeyError: 'a'"), False, False),
-    "an exception of another framework": (
-        Reply(is_error=True, text="Error executing tool a: KeyError: 1"),
-        False,
-        False,
-    ),
-    "a message of Bash": (Reply(is_error=True, text="tools.bash: line 12: x: unbound variable"), False, False),
-    "a warning of Bash": (Reply(is_error=True, text="a.bash: line 1: warning: null byte\nno file"), True, False),
-    "a refusal": (Reply(is_error=True, problems=({"path": "/a"},)), False, True),
-    "a refusal as an error of the protocol": (Reply(is_error=True, code=-32602), False, True),
-    "an internal error": (Reply(is_error=True, code=-32603, text="Internal error"), False, False),
-}
-
-
-@pytest.mark.parametrize("name", REPLIES)
-def test_what_counts_as_a_fault(name: str) -> None:
-    reply, fits_accepted, fits_refused = REPLIES[name]
-    assert (problem_of_accepted(reply, None) == "", problem_of_refused(reply) == "") == (fits_accepted, fits_refused)
-
-
-def test_arguments_that_reach_a_handler_although_the_schema_refuses_them(connection: Connection) -> None:
-    tool = {
-        "name": "right_not_ascii",
-        "inputSchema": {"type": "object", "properties": {"text": {"maxLength": 3}}, "required": ["text"]},
-    }
-    tool["inputSchema"]["properties"]["text"] |= {"type": "string"}
-    (fault,) = fuzz_tool(tool, connection, FuzzPlan(seed=1, examples=EXAMPLES))
-    assert (fault.is_accepted, fault.problem) == (False, "arguments that the schema refuses reach the handler")
-
-
-def test_without_hypothesis_there_is_a_next_step(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("mcpc.testing.fuzzing", "mcpc.testing.strategies"):
-        monkeypatch.delitem(sys.modules, name, raising=False)
-    monkeypatch.setitem(sys.modules, "hypothesis", None)
-    with pytest.raises(click.UsageError, match=r"mcp-compiler\[test\]"):
-        load_fuzzing()
 
 
 WAYS = '''

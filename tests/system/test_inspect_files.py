@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import zipfile
 from typing import TYPE_CHECKING
 
 from support.artifact import INNER, build, carried, mcpc
@@ -40,14 +39,6 @@ def test_what_is_packed_is_listed(tmp_path: Path) -> None:
     assert text.splitlines()[-1].endswith(f"  {len(rows)} files")
 
 
-def test_what_serves_over_http_is_listed_by_file(tmp_path: Path) -> None:
-    made = build(write_files(tmp_path / "project", FILES), tmp_path / "server.pyz", "--http")
-    rows = json.loads(mcpc("inspect", "--files", "--format", "json", made).stdout)
-    paths = {row["path"] for row in rows}
-    assert "serving/uvicorn/server.py" in paths
-    assert not any(path.endswith(".zip") for path in paths)
-
-
 def test_the_sizes_of_a_file_that_serves_over_http_are_all_its_bytes(tmp_path: Path) -> None:
     made = build(write_files(tmp_path / "project", FILES), tmp_path / "server.pyz", "--http")
     parts = json.loads(mcpc("inspect", "--sizes", "--format", "json", made).stdout)
@@ -58,16 +49,3 @@ def test_the_sizes_of_a_file_that_serves_over_http_are_all_its_bytes(tmp_path: P
     assert names["uvicorn"]["version"]
     assert names["h11"]["bytecode"] > 0
     assert "packagePaths" not in mcpc("inspect", "--format", "json", made).stdout
-
-
-def test_a_damaged_file_is_said_to_be_so(tmp_path: Path) -> None:
-    made = build(write_files(tmp_path / "project", FILES), tmp_path / "server.pyz")
-    with zipfile.ZipFile(made) as archive:
-        start = archive.getinfo("mcpc_runtime/sources.zip").header_offset
-    data = bytearray(made.read_bytes())
-    data[start + 60 : start + 260] = bytes(200)
-    made.write_bytes(data)
-    done = mcpc("inspect", "--files", made)
-    assert done.returncode == 2
-    assert "server.pyz" in done.stderr
-    assert "Traceback" not in done.stderr

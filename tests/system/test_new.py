@@ -96,10 +96,3 @@ def test_a_new_project_passes_its_checks_and_its_own_tests(template: str, tmp_pa
     assert done.returncode == 0, done.stdout + done.stderr
     files = mcpc("inspect", project, "--files").stdout
     assert [name for name in ("README", ".gitignore", "tests/", "pyproject") if name in files] == []
-
-
-def test_a_name_that_no_server_can_have_is_left_out(tmp_path: Path) -> None:
-    project = tmp_path / 'a "b" ${c}'
-    assert mcpc("new", project).returncode == 0
-    assert 'Server("my-server"' in (project / "server.py").read_text()
-    assert mcpc("check", "--strict", project).returncode == 0

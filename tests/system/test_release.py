@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 import shutil
 import subprocess
 import sys
@@ -14,7 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 from click.testing import CliRunner
 
-from mcpc.cli import cli, release
+from mcpc.cli import cli
 from support.needs import ROOT
 
 if TYPE_CHECKING:
@@ -82,19 +81,6 @@ def test_the_same_sources_make_the_same_release_in_their_own_folder_too(home: Pa
     shutil.rmtree(home / "files/dist")
 
 
-def test_notes_say_what_has_changed_since_the_previous_release(home: Path) -> None:
-    changed = home / "changed"
-    shutil.copytree(home / "files", changed)
-    tools = json.loads((changed / "tools.json").read_text())
-    tools["tools"][0]["description"] = "Tell the size of a file."
-    (changed / "tools.json").write_text(json.dumps(tools))
-    done = mcpc("release", "changed", "--dist", "new", "--since", "dist/files.pyz", folder=home)
-    assert done.returncode == 0, done.stderr
-    notes = (home / "new/RELEASE_NOTES.md").read_text()
-    assert "size" in notes
-    assert "description" in notes
-
-
 WRONG = {
     "unknown product": ('files = ["pyz", "deb"]', "`deb` is not one of the words of `files`", 1),
     "unknown key": ('file = ["pyz"]', "unknown key `file`", 1),
@@ -117,40 +103,3 @@ def test_what_is_wrong_is_told_and_nothing_is_written(
     done = CliRunner().invoke(cli, ["release", "files"])
     assert (done.exit_code, message in done.output) == (status, True), done.output
     assert not (tmp_path / "dist").exists()
-
-
-def test_a_version_that_is_too_low_is_told_by_the_verdicts_of_the_project(home: Path) -> None:
-    broken = home / "broken"
-    shutil.copytree(home / "files", broken)
-    tools = json.loads((broken / "tools.json").read_text())
-    tools["tools"][1]["inputSchema"]["properties"]["algorithm"]["enum"].remove("md5")
-    (broken / "tools.json").write_text(json.dumps(tools))
-    words = ("release", "broken", "--dist", "noted", "--since", "dist/files.pyz")
-    done = mcpc(*words, folder=home)
-    assert done.returncode == 0, done.stderr
-    assert "note: the changes call for version 2.0.0; 1.0.0 is too low" in done.stderr
-    assert re.search(r"files\.pyz +[\d,]+ bytes, executable", done.stdout)
-    with (broken / "pyproject.toml").open("a") as project:
-        project.write('[tool.mcpc.diff.severity]\ninput-schema-narrowed = "cosmetic"\n')
-    done = mcpc(*words, folder=home)
-    assert "note: the changes call for version 1.0.1; 1.0.0 is too low" in done.stderr
-
-
-def test_a_previous_release_that_is_not_there_is_told_before_anything_is_built(
-    home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(release, "build_server", lambda *_: pytest.fail("it was built"))
-    done = CliRunner().invoke(cli, ["release", str(home / "files"), "--since", str(home / "gone.pyz")])
-    assert done.exit_code == 2
-    assert "gone.pyz' does not exist" in done.output
-
-
-def test_a_folder_with_other_files_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    shutil.copytree(ROOT / "examples/files", tmp_path / "files")
-    (tmp_path / "dist").mkdir()
-    (tmp_path / "dist/thesis.txt").write_text("mine")
-    monkeypatch.chdir(tmp_path)
-    done = CliRunner().invoke(cli, ["release", "files"])
-    assert done.exit_code == 2
-    assert "such as thesis.txt" in done.output
-    assert [path.name for path in (tmp_path / "dist").iterdir()] == ["thesis.txt"]

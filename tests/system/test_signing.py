@@ -17,7 +17,6 @@ from cyclonedx.schema import SchemaVersion
 from cyclonedx.validation.json import JsonStrictValidator
 
 from mcpc.cli.checksums import command as checksums
-from mcpc.cli.licenses import command as licenses
 from mcpc.cli.provenance import command as provenance
 from mcpc.cli.sbom import command as sbom
 from mcpc.pack.archive import sha256_hex
@@ -142,14 +141,6 @@ def test_a_commit_is_named_if_it_is_what_the_folder_has(folder: Path, tmp_path: 
     assert sources == {"uri": uri, "digest": {"gitCommit": commit}}
     (project / "more.json").write_text("{}")
     assert f"it differs from commit {commit[:12]}" in run(sbom, file, "--project", project, status=2)
-
-
-def test_licences_of_a_file_are_printed(folder: Path) -> None:
-    found = json.loads(run(licenses, folder / "server.pyz", "--texts", "--format", "json"))
-    assert [(row["name"], row["licence"]) for row in found["components"]] == [("mcpc-runtime", "MIT")]
-    texts = {row["of"]: row["text"] for row in found["texts"]}
-    assert texts == {"mcpc-runtime.txt": (ROOT / "LICENSE").read_text()}
-    assert "mcpc-runtime" in run(licenses, folder / "server.pyz")
 
 
 def test_checksums_are_written_and_checked(tmp_path: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import subprocess
@@ -112,24 +111,6 @@ def test_what_fails_is_reported_in_every_format(project: Path, tmp_path: Path) -
     assert suite[1][0].tag == "failure" and "Hi, Bob!" in (suite[1][0].text or "")
 
 
-def test_reports_for_programs(built: Path, project: Path) -> None:
-    words = ("test", built, "--cases", project / "tests", "--filter", "hurry")
-    done = mcpc(*words, "--format", "json")
-    (result,) = json.loads(done.stdout)["results"]
-    assert (done.returncode, result["line"], result["passed"]) == (1, 6, False)
-    assert result["failures"][0]["found"] == "Hi, Ada!"
-    assert {each["transport"] for each in result["calls"]} == {"stdio"}  # the file was built without HTTP
-    line = mcpc(*words, "--format", "github", "--era", "stateless").stdout.splitlines()[0]
-    assert line.startswith("::error file=") and "greet.yaml,line=11,col=11," in line
-
-
-def test_the_first_failure_ends_a_run(built: Path, tmp_path: Path) -> None:
-    case = "- {name: %s, tool: greet, expect: {text: x}}\n"
-    write_files(tmp_path, {"cases/a.yaml": "tests:\n" + case % "a" + case % "b"})
-    done = mcpc("test", built, "--cases", tmp_path / "cases", "-x")
-    assert (done.returncode, "1 case, 1 call: 1 failed" in done.stdout) == (1, True)
-
-
 def test_a_server_that_ends_is_started_again(built: Path, tmp_path: Path) -> None:
     cases = "tests:\n- {name: a, tool: leave}\n- {name: b, tool: greet, arguments: {name: Ada}}\n"
     write_files(tmp_path, {"cases/a.yaml": cases})
@@ -138,48 +119,8 @@ def test_a_server_that_ends_is_started_again(built: Path, tmp_path: Path) -> Non
     assert "it ended with status 3" in done.stdout
 
 
-WRONG = {
-    "tests:\n- {name: a, tool: gret}\n": "MCP605",
-    "tests:\n- {name: a, tol: greet}\n": "MCP602",
-    "tests: [": "MCP601",
-}
-
-
-@pytest.mark.parametrize("text", WRONG)
-def test_cases_with_errors_are_reported(built: Path, tmp_path: Path, text: str) -> None:
-    write_files(tmp_path, {"cases/a.yaml": text})
-    done = mcpc("test", built, "--cases", tmp_path / "cases")
-    assert (done.returncode, WRONG[text] in done.stderr) == (1, True)
-
-
-def test_a_newcomer_is_told_what_to_write(built: Path, tmp_path: Path) -> None:
-    for words in (
-        ("--cases", tmp_path),
-        ("--cases", ROOT / "examples/files/tests", "--filter", "zzz"),
-        ("--filter", "("),
-    ):
-        done = mcpc("test", built, *words)
-        assert (done.returncode, done.stderr.count("Error:")) == (2, 1)
-    assert "tool: greet" in mcpc("test", built, "--cases", tmp_path).stderr
-
-
 def test_case_files_are_not_packed(project: Path) -> None:
     assert "greet.yaml" not in mcpc("inspect", project, "--files").stdout
-
-
-def test_expectations_are_updated(built: Path, tmp_path: Path) -> None:
-    write_files(tmp_path, {"cases/greet.yaml": CASES})
-    words = ("test", built, "--cases", tmp_path / "cases")
-    assert mcpc(*words, "--update").returncode == 0
-    assert (tmp_path / "cases/greet.yaml").read_text() == CASES.replace('"Hi, Bob!"', '"Hi, Ada!"')
-    assert mcpc(*words).returncode == 0
-
-
-def test_coverage_is_a_gate(built: Path, project: Path) -> None:
-    words = ("test", built, "--cases", project / "tests", "--filter", "nobody")
-    done = mcpc(*words, "--coverage")
-    assert (done.returncode, "no case: tool leave" in done.stdout) == (0, True)
-    assert mcpc(*words, "--min-coverage", "90").returncode == 7
 
 
 def test_a_call_log_becomes_cases(built: Path, tmp_path: Path) -> None:
@@ -271,38 +212,6 @@ def test_completions_are_tested_in_every_era_over_every_transport(project: Path,
     assert mcpc(*words, "--update", "--transport", "stdio").returncode == 0
     updated = COMPLETIONS.replace("values: [Pavia]", 'values: ["Parma"]').replace("total: 3", "total: 1")
     assert (tmp_path / "cases/complete.yaml").read_text() == updated
-
-
-def test_a_completion_of_what_is_not_there_is_reported(built: Path, tmp_path: Path) -> None:
-    case = "tests:\n- {name: a, complete: {prompt: travel, argument: citi}}\n- {name: b, tool: greet, arguments: {name: A}}\n"
-    write_files(tmp_path, {"cases/a.yaml": case})
-    done = mcpc("test", built, "--cases", tmp_path / "cases")
-    assert (done.returncode, "did you mean `travel city`?" in done.stderr) == (1, True)
-    write_files(tmp_path, {"cases/a.yaml": case.replace("citi", "city")})
-    done = mcpc("test", built, "--cases", tmp_path / "cases", "--filter", "^b$", "--coverage")
-    assert "no case: completion travel city" in done.stdout
-
-
-def test_a_completion_in_a_call_log_becomes_a_case(built: Path, tmp_path: Path) -> None:
-    log = tmp_path / "calls.jsonl"
-    variables = {**os.environ, "MCPC_CALL_LOG": str(log), "MCPC_CALL_LOG_VALUES": "1"}
-    subprocess.run([sys.executable, built, "complete", "travel", "city", "Par"], env=variables, check=True, timeout=60)
-    done = mcpc("test", built, "--record", log, "-o", tmp_path / "cases/new.yaml")
-    assert done.returncode == 0, done.stderr
-    assert "argument: city" in (tmp_path / "cases/new.yaml").read_text()
-    assert mcpc("test", built, "--cases", tmp_path / "cases").returncode == 0
-
-
-def test_only_what_failed_last_is_run_again(built: Path, tmp_path: Path) -> None:
-    write_files(tmp_path, {"cases/greet.yaml": CASES})
-    words = ("test", built, "--cases", tmp_path / "cases", "--era", "stateless")
-    assert "note: no case failed" in mcpc(*words, "-k", "nobody", "--lf").stderr
-    assert "3 cases, 3 calls: 1 failed" in mcpc(*words).stdout
-    assert "1 case, 1 call: 1 failed" in mcpc(*words, "--last-failed").stdout
-    assert "2 cases, 2 calls: all passed" in mcpc(*words, "-k", "^greets$|nobody").stdout  # the failure stays known
-    write_files(tmp_path, {"cases/greet.yaml": CASES.replace("Hi, Bob", "Hi, Ada")})
-    assert "1 case, 1 call: all passed" in mcpc(*words, "--lf").stdout
-    assert "3 cases, 3 calls: all passed" in mcpc(*words, "--lf").stdout
 
 
 def test_tests_run_again_when_a_file_changes(built: Path, tmp_path: Path) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import shutil
 import zipfile
 import zlib
 from typing import TYPE_CHECKING, Any
@@ -19,11 +18,8 @@ from mcpc.emit.interpreters import HERE, MissingPythonError, interpreter
 from mcpc.options import Options
 from mcpc.pack.archive import MANIFEST, ArchiveEntry, build_archive, sha256_hex
 from mcpc.pack.manifest import FACTS, checksum_line, readable_json
-from mcpc.trust.causes import CauseFinder, verdict
-from mcpc.trust.comparison import Difference, compare_contents
 from mcpc.trust.contents import UnreadableArtifactError, take_apart
 from mcpc_runtime import BYTECODE, SOURCES
-from support import wheels
 from support.artifact import build, shared_cache
 from support.interpreters import interpreters
 from support.projects import SMOKETEST
@@ -31,21 +27,6 @@ from support.projects import SMOKETEST
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
-
-TOOLS = '''"""Tools."""
-
-from pure import value
-
-from mcpc import Server, tool
-
-mcp = Server("verified", version="1.0.0")
-
-
-@tool
-def use() -> int:
-    """Return a value of a package."""
-    return value
-'''
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -176,43 +157,6 @@ def test_a_difference_of_the_file_has_its_cause(name: str, project: Path, built:
     assert {row["cause"] for row in found["differences"]} == causes, found["differences"]
 
 
-def test_uncompared_bytecode_is_accepted_only_if_the_user_says_so(project: Path, built: bytes, tmp_path: Path) -> None:
-    change, _, verdict, _ = CASES["another patch version of Python"]
-    status, found = verify(written(tmp_path / "server.pyz", change(built)), project, "--sources-only")
-    assert (status, found["verdict"]) == (0, verdict)
-    change, _, verdict, _ = CASES["an altered entry"]
-    assert verify(written(tmp_path / "server.pyz", change(built)), project, "--sources-only")[0] == 6
-
-
-def test_changed_sources_are_named(project: Path, built: bytes, tmp_path: Path) -> None:
-    other = shutil.copytree(project, tmp_path / "project")
-    (other / "tools.bash").write_text((other / "tools.bash").read_text() + "# changed\n")
-    tools = (other / "tools.json").read_text()
-    (other / "tools.json").write_text(tools.replace("Gives the token back.", "Keeps the token."))
-    status, found = verify(written(tmp_path / "server.pyz", built), other)
-    assert (status, found["verdict"]) == (6, "different")
-    assert {"entry": "handlers/tools.bash", "kind": "changed", "cause": "source"} in found["differences"]
-    assert found["definitions"] == [
-        {"kind": "tools", "name": "echo_token", "only": "", "members": ["description"], "file": "tools.json"}
-    ]
-
-
-def test_recorded_options_are_repeated_and_others_are_named(project: Path, tmp_path: Path) -> None:
-    file = build(project, tmp_path / "paged.pyz", "--tools-page-size", "2")
-    assert verify(file, project)[1]["verdict"] == "identical"
-    status, found = verify(file, project, "--tools-page-size", "3")
-    assert (status, found["verdict"]) == (6, "different")
-    assert "options" in {row["cause"] for row in found["differences"]}
-
-
-def test_an_option_of_a_newer_mcpc_is_named(project: Path, built: bytes, tmp_path: Path) -> None:
-    changed = repacked(built, {FACTS: with_facts(built, options={"teleport": True}, mcpc="9.0")})
-    status, found = verify(written(tmp_path / "server.pyz", changed), project)
-    assert status == 2
-    assert "`teleport`" in found["error"]
-    assert "install mcpc 9.0" in found["error"]
-
-
 def test_a_program_for_windows_is_compared(project: Path, built: bytes, tmp_path: Path) -> None:
     program = windows_program(built, Options())
     assert verify(written(tmp_path / "server.exe", program), project)[1]["verdict"] == "identical"
@@ -243,51 +187,6 @@ def test_a_file_of_another_python_is_rebuilt_for_that(project: Path, tmp_path: P
     status, found = verify(written(tmp_path / "server.pyz", data), project)
     assert (status, found["verdict"]) == (0, "identical"), found["differences"]
     assert found["builtWith"]["python"]["bytecode"].startswith(f"{minor}.")
-
-
-def test_versions_of_packages_are_named(tmp_path: Path) -> None:
-    project = tmp_path / "project"
-    project.mkdir()
-    (project / "tools.py").write_text(TOOLS)
-    files = []
-    for version in ("1.0", "2.0"):
-        for old in project.glob("*.whl"):
-            old.unlink()
-        wheel = wheels.wheel(tmp_path / "wheels", "pure", version, {"pure/__init__.py": f"value = {version}\n"})
-        shutil.copy(wheel, project)
-        (project / "requirements.txt").write_text(f"pure @ ./{wheel.name}\n")
-        files.append(build(project, tmp_path / f"{version}.pyz"))
-    assert verify(files[1], project)[1]["verdict"] == "identical"
-    status, found = verify(files[0], project)
-    assert (status, found["verdict"]) == (6, "different")
-    assert found["packages"] == [{"name": "pure", "file": "1.0", "project": "2.0"}]
-    causes = {row["entry"]: row["cause"] for row in found["differences"]}
-    assert causes["site/pure/__init__.py"] == causes["site/pure/__init__.pyc"] == "packages"
-    done = CliRunner().invoke(command, [str(files[0]), str(project)])
-    assert "    pure: 1.0 in the file, 2.0 in the project\n" in done.stdout
-
-
-def test_other_platforms_and_interpreters_are_causes(built: bytes) -> None:
-    there = {"packages": ["native 1.0"], "platforms": ["cp311-cp311-win_amd64"], "selfContained": {"python": "3.11.1"}}
-    here = {"packages": ["native 1.0"], "platforms": ["cp311-cp311-manylinux_2_17_x86_64"]}
-    changes = {"site/.layer": (b"1", b"2"), "python/library": (b"1", b"2")}
-    one, other = (
-        take_apart(
-            repacked(built, {FACTS: with_facts(built, **facts), **{name: row[at] for name, row in changes.items()}})
-        )
-        for at, facts in enumerate((there, here))
-    )
-    found = {each.entry: each.cause for each in CauseFinder(one, other).with_causes(compare_contents(one, other))}
-    assert found["site/.layer"] == "platform"
-    assert found["python/library"] == "interpreter"
-    assert found[f"{FACTS}#platforms"] == "platform"
-    assert found[f"{FACTS}#selfContained"] == "interpreter"
-
-
-def test_the_verdict_needs_equal_lists() -> None:
-    differences = (Difference("mcpc_app/blob", "changed", "mcpc"),)
-    assert verdict(differences, same_lists=True) == "same-sources"
-    assert verdict(differences, same_lists=False) == "different"
 
 
 @pytest.mark.parametrize("data", [b"", b"no archive", b"PK\5\6" + bytes(18)])
