@@ -102,24 +102,6 @@ def test_a_value_its_own_schema_accepts_is_none(schema: str) -> None:
     assert [problem for problem in problems if problem.code != "MCP123"] == []
 
 
-def test_all_are_reported_in_one_run() -> None:
-    files, marks = marked(project(given('"type": "string", "default": »1, "examples": [»2, "x", »3]')))
-    problems = checked(files)[1]
-    assert places(problems, files) == [
-        (code, *mark) for code, mark in zip(("MCP121", "MCP122", "MCP122"), marks, strict=True)
-    ]
-
-
-def test_a_null_in_place_of_nothing_has_a_hint() -> None:
-    (problem,) = checked(marked(project(given('"type": "string", "default": »null')))[0])[1]
-    assert problem.hint == "omit `default`: a value that may be missing needs none"
-
-
-def test_a_schema_that_is_wrong_itself_is_not_asked() -> None:
-    files, marks = marked(project(given('"type": »"int", "default": 1')))
-    assert places(checked(files)[1], files) == [("MCP110", *mark) for mark in marks]
-
-
 def test_a_schema_that_leads_everywhere_ends_the_check_of_its_values(monkeypatch: pytest.MonkeyPatch) -> None:
     steps = {f"d{n}": {"anyOf": [{"$ref": f"#/$defs/d{n + 1}"}] * 2} for n in range(5)}
     defs = json.dumps({**steps, "d5": {"type": "string"}})

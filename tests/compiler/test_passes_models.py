@@ -9,11 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from mcpc.diagnostics import in_order
 from mcpc.ir import PythonFunction
 from mcpc.languages import MODELS_LINE
 from mcpc.models import all_tools_module, build_models, composition, digest_line, model_requests, tool_names
-from mcpc.passes.models import check_models as ask_models
 from support.images import archive
 from support.projects import SERVER_JSON, checked, lowered, marked, places
 
@@ -122,16 +120,6 @@ def test_a_model_that_a_function_cannot_have(code: str) -> None:
     assert [place for place in places(problems, files) if place[0] == "MCP214"] == [("MCP214", *mark) for mark in marks]
 
 
-def test_the_words_of_a_wrong_model() -> None:
-    code = "def file_read(args: 'FileRaedInput') -> 'FileReadInput': pass\n" + PLAIN
-    _, problems = checked(project(code))
-    first, second = (problem for problem in in_order(problems) if problem.code == "MCP214")
-    assert first.message == "`file_read` takes `FileRaedInput`, which is not the model of a tool"
-    assert (first.expected, first.hint) == ("`FileReadInput`", "did you mean `FileReadInput`?")
-    assert second.message == "`file_read` returns `FileReadInput`, which is the model of what the tool takes"
-    assert second.expected == "`FileReadOutput`"
-
-
 def test_a_prompt_has_no_model() -> None:
     files = project(OTHER + PLAIN, prompts_json=PROMPTS, prompts_py="def hello(args: 'FileReadInput'): pass\n")
     _, problems = checked(files)
@@ -176,17 +164,6 @@ def models_file_text() -> str:
     return f"{MODELS_LINE}\n# Of the schemas with the digest 0.\n"
 
 
-def test_a_models_file_that_is_out_of_date() -> None:
-    text = models_file()
-    code = "from models import FileReadInput\ndef file_read(args: FileReadInput): pass\n" + PLAIN
-    fresh, stale = project(code, models_py=text), project(code, models_py=text)
-    stale["tools.json"] = stale["tools.json"].replace('"x"', '"y"')
-    for files, expected in ((fresh, []), (stale, [("MCP215", "models.py", 1, 1)])):
-        server, _ = lowered(files)
-        assert server is not None
-        assert places(ask_models(server), files) == expected
-
-
 def test_a_description_that_no_model_shows_does_not_make_a_file_out_of_date() -> None:
     server, _ = lowered(project(PLAIN + OTHER))
     other, _ = lowered(
@@ -197,22 +174,3 @@ def test_a_description_that_no_model_shows_does_not_make_a_file_out_of_date() ->
     assert digest_line(model_requests(server, tool_names(server))) == digest_line(
         model_requests(other, tool_names(other))
     )
-
-
-def test_a_schema_without_a_model_is_told_and_its_class_takes_everything() -> None:
-    schema: dict[str, Any] = {"type": "object", "properties": {}}
-    for _ in range(70):
-        schema = {"type": "object", "properties": {"a": schema}}
-    tool = {"name": "deep", "description": "Deep.", "inputSchema": schema}
-    files: Files = {
-        "server.json": SERVER_JSON,
-        "tools.json": json.dumps({"tools": [tool]}),
-        "tools.py": "def deep(args: 'DeepInput'): pass\n",
-    }
-    server, _ = lowered(files)
-    assert server is not None
-    (problem,) = ask_models(server)
-    assert (problem.code, problem.span and problem.span.path) == ("MCP213", "tools.json")
-    (model,) = build_models(server, server.models)
-    assert list(model.classes) == ["DeepInput"]
-    assert "extra='allow'" in model.classes["DeepInput"].source

@@ -17,16 +17,6 @@ if TYPE_CHECKING:
 
 ELF, MACH_O, PE = b"\x7fELF\2\1\1" + b"\0" * 60, b"\xcf\xfa\xed\xfe" + b"\0" * 60, b"MZ" + b"\0" * 60
 LINUX, MACOS, WINDOWS, ARM = "manylinux2014_x86_64", "macosx_11_0_arm64", "win_amd64", "win_arm64-cp312"
-PROGRAMS = {
-    "shell": (b"#!/bin/sh\necho\n", "MCP503"),
-    "env bash": (b"#!/usr/bin/env -S bash -e\n", "MCP503"),
-    "python": (b"#!/usr/bin/env python3\n", ""),
-    "node": (b"#!/usr/bin/env node\n", ""),
-    "elf": (ELF, "MCP504"),
-    "mach-o": (MACH_O, "MCP504"),
-    "pe": (PE, ""),
-}
-"""A program, and what is reported about it for Windows."""
 
 
 def project(folder: Path, data: bytes) -> Path:
@@ -44,68 +34,6 @@ def project(folder: Path, data: bytes) -> Path:
     (folder / "bin/convert").write_bytes(data)
     (folder / "bin/convert").chmod(0o755)
     return folder
-
-
-def reported(folder: Path, *platforms: str) -> list[tuple[str, str]]:
-    """Return the codes and the first words of what `mcpc check` reports about platforms."""
-    options = [word for tag in platforms for word in ("--platform", tag)]
-    done = mcpc("check", folder, "--format", "json", *options)
-    found = json.loads(done.stdout)["diagnostics"]
-    assert all(each["severity"] in ("warning", "note") for each in found), found
-    return [
-        (each["code"], each["message"].split()[0].strip("`,")) for each in found if each["code"] in ("MCP503", "MCP504")
-    ]
-
-
-@pytest.mark.parametrize("name", PROGRAMS)
-def test_windows_runs_neither_shells_nor_programs_of_others(name: str, tmp_path: Path) -> None:
-    data, code = PROGRAMS[name]
-    folder = project(tmp_path / "p", data)
-    subject = {"MCP503": "third", "MCP504": "bin/convert"}
-    expected = {("MCP503", "second"), *([(code, subject[code])] if code else [])}
-    assert set(reported(folder, WINDOWS)) == expected
-    assert set(reported(folder, LINUX, ARM)) == expected | ({("MCP504", "bin/convert")} if name == "pe" else set())
-
-
-@pytest.mark.parametrize(("first_line", "needs_bash"), [("", True), ("#!/usr/bin/env python3\n", False)])
-def test_bash_runs_a_script_of_mcp_bash_that_names_nothing(first_line: str, needs_bash: bool, tmp_path: Path) -> None:
-    tool = tmp_path / "tools/greet/tool.sh"
-    tool.parent.mkdir(parents=True)
-    tool.write_text(f"{first_line}echo\n")
-    tool.with_name("tool.meta.json").write_text('{"name": "greet", "description": "Greets."}')
-    assert reported(tmp_path, WINDOWS) == ([("MCP503", "greet")] if needs_bash else [])
-
-
-def test_a_batch_file_is_for_windows(tmp_path: Path) -> None:
-    folder = project(tmp_path / "p", b"@echo off\r\n")
-    (folder / "bin/convert").rename(folder / "bin/convert.CMD")
-    (folder / "tools.json").write_text((folder / "tools.json").read_text().replace("bin/convert", "bin/convert.CMD"))
-    assert set(reported(folder, WINDOWS)) == {("MCP503", "second")}
-    assert set(reported(folder, LINUX)) == {("MCP504", "bin/convert.CMD")}
-
-
-@pytest.mark.parametrize(
-    ("data", "platforms", "others"),
-    [
-        (ELF, (LINUX,), ""),
-        (ELF, (), ""),
-        (ELF, (MACOS,), "is for Linux and cannot run on macOS"),
-        (ELF, (LINUX, MACOS, WINDOWS), "is for Linux and cannot run on macOS, Windows"),
-        (MACH_O, (MACOS,), ""),
-        (MACH_O, (), "is for macOS and cannot run on Linux"),
-        (PE, (LINUX,), "is for Windows and cannot run on Linux"),
-        (b"#!/bin/sh\n", (LINUX, MACOS), ""),
-    ],
-)
-def test_a_compiled_program_runs_on_its_own_system(
-    data: bytes, platforms: tuple[str, ...], others: str, tmp_path: Path
-) -> None:
-    folder = project(tmp_path / "p", data)
-    options = [word for tag in platforms for word in ("--platform", tag)]
-    done = mcpc("check", folder, "--format", "json", *options)
-    found = [each for each in json.loads(done.stdout)["diagnostics"] if each["code"] == "MCP504"]
-    assert [each["message"].partition("`third`, ")[2] for each in found] == ([others] if others else [])
-    assert all(each["hint"] for each in found)
 
 
 def test_a_build_warns_and_writes_its_file(tmp_path: Path) -> None:

@@ -200,18 +200,6 @@ def test_a_heavy_note_is_told_at_a_build_with_the_bytes_that_the_file_loses(shop
     assert lost * 0.8 < told < lost * 1.25, (told, lost)
 
 
-def test_a_light_note_is_for_check_only(shop: Path) -> None:
-    environment = variables(shop) | {"MCPC_CACHE_DIR": str(shop / "cache")}
-    project = shop / "project"
-    project.mkdir()
-    for name, text in {**PROJECT, "tools.py": HANDLER, "requirements.txt": "light==1.0\n"}.items():
-        (project / name).write_text(str(text))
-    assert "MCP412" not in mcpc("build", project, "-o", shop / "it.pyz", environment=environment).stderr
-    checked = mcpc("check", project, environment=environment)
-    assert "note[MCP412]: nothing imports `light`; without it the file is about " in checked.stderr
-    assert " kB smaller" in checked.stderr
-
-
 def test_a_model_is_a_use_of_pydantic() -> None:
     problems: Diagnostics = ()
     typed = "from mcpc import Server\nserver = Server('s')\n@server.tool\ndef area(width: float) -> float:\n"
