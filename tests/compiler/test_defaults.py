@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import copy
+import json
 import subprocess
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
     from mcpc.schema import CompiledSchema
 
 COMPLETES = CompileRequest(completes=True)
-DRAFT_7 = "http://json-schema.org/draft-07/schema#"
+FOLDER = Path(__file__).with_name("schema")
 
 
 def modules_of(schema: object) -> CompiledSchema:
@@ -49,60 +51,7 @@ TREE = {
 }
 
 # Schema, value, the value completed.
-COMPLETED: list[tuple[Any, Any, Any]] = [
-    ({"properties": {"a": {"default": 1}}}, {}, {"a": 1}),
-    ({"properties": {"a": {"default": 1}}}, {"a": 2}, {"a": 2}),
-    ({"properties": {"a": {"default": 1}}}, {"a": None, "b": 3}, {"a": None, "b": 3}),
-    ({"properties": {"a": {"default": 1}}}, [], []),
-    ({"properties": {"a": {"default": 1}}}, "text", "text"),
-    ({"properties": {"a": {"default": None}}}, {}, {"a": None}),
-    ({"properties": {"a": {"default": False}, "b": {"default": {"c": [1.5, "x"]}}}}, {}, {"a": False, "b": {"c": [1.5, "x"]}}),
-    ({"properties": {"a/'\"\n": {"default": "'\"\n"}}}, {}, {"a/'\"\n": "'\"\n"}),
-    # What is inside objects and arrays that are there; a missing object is not made.
-    ({"properties": {"to": PORT}}, {}, {}),
-    ({"properties": {"to": PORT}}, {"to": {}}, {"to": {"port": 80}}),
-    ({"properties": {"to": PORT}}, {"to": 5}, {"to": 5}),
-    ({"items": PORT}, [{}, {"port": 1}, 2], [{"port": 80}, {"port": 1}, 2]),
-    ({"prefixItems": [True, PORT], "items": PORT}, [{}, {}, {}], [{}, {"port": 80}, {"port": 80}]),
-    ({"prefixItems": [PORT]}, [], []),
-    ({"prefixItems": [PORT]}, [{}, {}], [{"port": 80}, {}]),
-    ({"additionalProperties": PORT}, {"x": {}, "y": {}}, {"x": {"port": 80}, "y": {"port": 80}}),
-    ({"properties": {"a": True}, "additionalProperties": PORT}, {"a": {}, "y": {}}, {"a": {}, "y": {"port": 80}}),
-    ({"patternProperties": {"^x": PORT}, "additionalProperties": PORT}, {"xa": {}}, {"xa": {"port": 80}}),
-    ({"patternProperties": {"^x": PORT}}, {"xa": {}, "ya": {}}, {"xa": {"port": 80}, "ya": {}}),
-    (
-        {"properties": {"xa": PORT}, "patternProperties": {"^x": {"properties": {"host": {"default": "h"}}}}},
-        {"xa": {}}, {"xa": {"port": 80, "host": "h"}},
-    ),
-    # Behind references, and in allOf.
-    ({"$ref": "#/$defs/p", "$defs": {"p": PORT}}, {}, {"port": 80}),
-    ({"properties": {"to": {"$ref": "#/$defs/p"}}, "$defs": {"p": PORT}}, {"to": {}}, {"to": {"port": 80}}),
-    ({"properties": {"n": {"$ref": "#/$defs/n"}}, "$defs": {"n": {"default": 7}}}, {}, {"n": 7}),
-    ({"properties": {"n": {"$ref": "#/$defs/n", "default": 8}}, "$defs": {"n": {"default": 7}}}, {}, {"n": 8}),
-    ({"properties": {"n": {"allOf": [{"$ref": "#/$defs/n"}, {"default": 9}]}}, "$defs": {"n": {"default": 7}}}, {}, {"n": 7}),
-    ({"allOf": [PORT, {"properties": {"host": {"default": "h"}}}]}, {}, {"port": 80, "host": "h"}),
-    ({"$anchor": "r", "properties": {"a": {"$ref": "#p"}}, "$defs": {"x": {"$anchor": "p", **PORT}}}, {"a": {}}, {"a": {"port": 80}}),
-    # Two defaults for one property: the nearest counts.
-    ({"properties": {"a": {"default": 1}}, "allOf": [{"properties": {"a": {"default": 2}}}]}, {}, {"a": 1}),
-    ({"allOf": [{"properties": {"a": {"default": 1}}}, {"properties": {"a": {"default": 2}}}]}, {}, {"a": 1}),
-    (
-        {"$ref": "#/$defs/r", "allOf": [{"properties": {"a": {"default": 2}}}], "$defs": {"r": {"properties": {"a": {"default": 3}}}}},
-        {}, {"a": 3},
-    ),
-    ({"allOf": [{"properties": {"to": {"default": {}}}}, {"properties": {"to": PORT}}]}, {}, {"to": {"port": 80}}),
-    # A default is filled in itself.
-    ({"properties": {"to": {**PORT, "default": {}}}}, {}, {"to": {"port": 80}}),
-    ({"properties": {"to": {**PORT, "default": {"port": 1}}}}, {}, {"to": {"port": 1}}),
-    ({"properties": {"l": {"items": PORT, "default": [{}, {"port": 1}]}}}, {}, {"l": [{"port": 80}, {"port": 1}]}),
-    ({"properties": {"m": {"patternProperties": {"^x": PORT}, "additionalProperties": PORT, "default": {"x": {}, "y": {}}}}},
-     {}, {"m": {"x": {"port": 80}, "y": {"port": 80}}}),
-    # Recursion, in the value and not in the schema alone.
-    (TREE, {"kids": [{}, {"kids": [{}]}]},
-     {"size": 1, "kids": [{"size": 1, "kids": []}, {"size": 1, "kids": [{"size": 1, "kids": []}]}]}),
-    # Earlier drafts, in their own words.
-    ({"$schema": DRAFT_7, "items": [True, PORT], "additionalItems": PORT}, [{}, {}, {}], [{}, {"port": 80}, {"port": 80}]),
-    ({"$schema": DRAFT_7, "properties": {"n": {"$ref": "#/definitions/n", "default": 8}}, "definitions": {"n": {"default": 7}}}, {}, {"n": 7}),
-]  # fmt: skip
+COMPLETED: list[tuple[Any, Any, Any]] = json.loads((FOLDER / "defaults.json").read_text("utf-8"))
 
 
 @pytest.mark.parametrize(("schema", "value", "expected"), COMPLETED, ids=range(len(COMPLETED)))
@@ -116,21 +65,7 @@ def test_what_is_missing_is_filled_in(schema: Any, value: Any, expected: Any) ->
 
 
 # Defaults that may not be meant: nothing is filled in.
-NOTHING: list[Any] = [
-    {},
-    True,
-    {"default": {"a": 1}},
-    {"properties": {"a": {"type": "string"}}},
-    {"items": {"default": 1}, "prefixItems": [{"default": 1}], "additionalProperties": {"default": 1}},
-    *({keyword: [PORT, PORT]} for keyword in ("anyOf", "oneOf")),
-    *({keyword: PORT} for keyword in ("not", "if", "contains", "propertyNames")),
-    {"if": True, "then": PORT, "else": PORT},
-    {"dependentSchemas": {"a": PORT}},
-    {"unevaluatedProperties": PORT, "unevaluatedItems": PORT},
-    {"properties": {"a": {"anyOf": [{"default": 1}]}}},
-    {"$defs": {"unused": PORT}},
-    {"properties": {"default": {"type": "string"}}, "enum": [{"default": 1}]},
-]
+NOTHING: list[Any] = json.loads((FOLDER / "no_defaults.json").read_text("utf-8"))
 
 
 @pytest.mark.parametrize("schema", NOTHING, ids=range(len(NOTHING)))

@@ -13,7 +13,7 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mcpc.exports import EXPORTS, Deployment, UnusableValueError, base_image
+from mcpc.exports import EXPORTS, Deployment, UnusableValueError
 from mcpc.exports.kubernetes import document
 from support.artifact import build, mcpc
 from support.needs import needs
@@ -129,48 +129,6 @@ JSON = st.recursive(
 @given(value=JSON)
 def test_yaml_is_read_as_it_was_meant(value: object) -> None:
     assert yaml.safe_load(document(value)) == value  # type: ignore[arg-type]
-
-
-@pytest.mark.slow
-def test_the_command_writes_what_it_was_asked_for(tmp_path: Path) -> None:
-    project = write_project(tmp_path / "project")
-    environment = {"MCPC_CACHE_DIR": str(tmp_path / "cache"), "PATH": os.environ["PATH"]}
-    done = mcpc("export", "kubernetes", project, "--host", "mcp.example.org", "--valkey", environment=environment)
-    assert done.returncode == 0, done.stderr
-    kinds = [one["kind"] for one in yaml.safe_load_all(done.stdout) if one]
-    assert {"Deployment", "Service", "NetworkPolicy", "PodDisruptionBudget", "HorizontalPodAutoscaler"} <= set(kinds)
-    artifact = build(project, tmp_path / "plain.pyz")
-    refused = mcpc("export", "nginx", artifact, environment=environment)
-    assert refused.returncode == 2
-    assert "--http" in refused.stderr
-    wrong = mcpc("export", "nginx", project, "--host", "a;b", environment=environment)
-    assert wrong.returncode == 2
-    assert "mcp.example.com" in wrong.stderr
-
-
-BASES = {
-    ("3.11.7", ()): "python:3.11-slim",
-    ("3.13.0", ()): "python:3.13-slim",
-    ("3.11.7", ("cp311-cp311-manylinux_2_17_x86_64", "cp311-cp311-manylinux2014_x86_64")):
-        "--platform=linux/amd64 python:3.11-slim",
-    ("3.12.1", ("cp311-cp311-manylinux_2_17_aarch64",)): "--platform=linux/arm64 python:3.11-slim",
-    ("3.11.7", ("cp311-cp311-linux_x86_64", "cp312-cp312-manylinux_2_17_aarch64")): "python:3.11-slim",
-    ("3.11.7", ("cp39-abi3-manylinux_2_17_x86_64",)): "--platform=linux/amd64 python:3.11-slim",
-    ("3.11.7", ("cp312-abi3-manylinux_2_17_x86_64",)): "--platform=linux/amd64 python:3.12-slim",
-    ("3.13.0", ("cp311-cp311-manylinux_2_17_x86_64", "cp39-abi3-manylinux_2_17_x86_64")):
-        "--platform=linux/amd64 python:3.11-slim",
-    ("3.12.1", ("cp312-cp312-musllinux_1_2_x86_64",)): "--platform=linux/amd64 python:3.12-alpine",
-    ("3.12.1", ("py3-none-manylinux_2_17_x86_64",)): "--platform=linux/amd64 python:3.12-slim",
-    ("3.11.7", ("cp311-cp311-manylinux_2_17_x86_64", "cp311-cp311-macosx_11_0_arm64")):
-        "--platform=linux/amd64 python:3.11-slim",
-}  # fmt: skip
-
-
-@pytest.mark.parametrize(("bytecode", "platforms"), BASES)
-def test_the_image_has_the_python_and_the_machine_that_the_modules_are_for(
-    bytecode: str, platforms: tuple[str, ...]
-) -> None:
-    assert base_image(bytecode, platforms) == BASES[bytecode, platforms]
 
 
 @pytest.fixture(scope="module")

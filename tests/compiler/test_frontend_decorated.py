@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-import mcpc
 from mcpc import Context
 from mcpc.ir import PythonFunction
 from mcpc.ir.printer import print_server
-from support.projects import SERVER_JSON, Files, checked, lowered, marked, parsed, places
+from support.projects import SERVER_JSON, Files, checked, marked, parsed, places
 from support.whole_projects import print_cases
 
 if TYPE_CHECKING:
@@ -58,14 +57,6 @@ def test_a_file_of_functions_is_a_whole_project() -> None:
     assert (tool.handler.file, tool.handler.function, tool.handler.binding) == ("server.py", "add", ("hints", "wrap"))
     assert [prompt.name for prompt in server.server.prompts] == ["ask"]
     assert [file.source.path for file in server.server.files] == ["server.py"]
-
-
-@pytest.mark.parametrize("path", ["server.py", "tools.py", "prompts.py"])
-def test_functions_may_be_in_any_of_three_files(path: str) -> None:
-    server, problems = lowered({path: DEMO})
-    assert problems == ()
-    assert server is not None
-    assert [tool.handler.file for tool in server.tools] == [path]
 
 
 def test_json_and_functions_are_one_server() -> None:
@@ -126,122 +117,6 @@ def test_a_server_py_without_marks_is_a_file_beside_the_handlers() -> None:
     assert [tool.handler.file for tool in server.server.tools] == ["tools.py"]
 
 
-def test_the_same_definition_in_both_is_told() -> None:
-    files: Files = {
-        "server.json": SERVER_JSON,
-        "tools.json": JSON_TOOL,
-        "tools.py": "from mcpc import tool\n@tool\ndef old(): 'Old.'\n",
-    }
-    server, problems = checked(files)
-    assert server is None
-    assert [problem.code for problem in problems] == ["MCP104"]
-
-
-def test_a_server_nobody_described_is_told_both_ways() -> None:
-    _, problems = parsed({"tools.py": "from mcpc import tool\n@tool\ndef a(): 'A.'\n"})
-    assert [(problem.code, "Server(" in problem.hint) for problem in problems] == [("MCP004", True)]
-
-
-def test_a_server_without_a_name_is_told_at_its_place() -> None:
-    files, marks = marked({"server.py": "from mcpc import Server\nm = »Server()\n@m.tool\ndef a(): 'A.'\n"})
-    _, problems = checked(files)
-    assert places(problems, files)[0][1:] == marks[0]
-    assert {problem.code for problem in problems} == {"MCP102"}
-
-
-FAULTS = {
-    "MCP216": "from mcpc import tool\n@tool\ndef a(): 'A.'\n»1 / 0\n",
-    "MCP209 at the top": "import »requests\nfrom mcpc import tool\n@tool\ndef a(): 'A.'\n",
-    "MCP209 from": "from mcpc import tool\nfrom »yaml.nodes import Node\n@tool\ndef a(): 'A.'\n",
-    "MCP216 a module of a package": "»import json.nothing\nfrom mcpc import tool\n@tool\ndef a(): 'A.'\n",
-    "MCP217 parameter": "from mcpc import tool\n@tool\ndef a(x: »complex): 'A.'\n",
-    "MCP217 result": "from mcpc import tool\n@tool\ndef a() -> »complex: 'A.'\n",
-    "MCP218 *": "from mcpc import tool\n@tool\ndef a(*»args): 'A.'\n",
-    "MCP218 **": "from mcpc import tool\n@tool\ndef a(**»more): 'A.'\n",
-    "MCP218 contexts": "from mcpc import Context, tool\n@tool\ndef a(b: Context, c: »Context): 'A.'\n",
-    "MCP219 import": "from mcpc import tool, »Contexts\n@tool\ndef a(): 'A.'\n",
-    "MCP219 module": "import »mcpc.schema\nfrom mcpc import tool\n@tool\ndef a(): 'A.'\n",
-    "MCP219 method": "from mcpc import Server\nm = Server('x')\n@m.»custom_route('/')\ndef a(): 'A.'\n",
-    "MCP220 method": "from mcpc import tool\nclass K:\n    @»tool\n    def a(self): 'A.'\n",
-    "MCP220 class": "from mcpc import tool\n@»tool\nclass K: ...\n",
-    "MCP220 nested": "from mcpc import tool\ndef f():\n    @»tool()\n    def a(): 'A.'\n",
-    "MCP220 lambda": "from mcpc import tool\ntool(»lambda: 1)\n",
-    "MCP220 loop": "from mcpc import tool\ndef a(): 'A.'\nfor f in [a]:\n    tool(»f)\n",
-    "MCP220 bound method": "from mcpc import tool\ntool(»str().upper)\n",
-    "MCP220 twice": "from mcpc import tool\n@tool\ndef »a(): 'A.'\n@tool(name='b')\ndef a(): 'B.'\n",
-    "MCP220 generator": "from mcpc import tool\n@tool\ndef »a(): yield 1\n",
-    "MCP220 hidden": "from mcpc import Server\nm = Server('x')\ndef f(s):\n    »@s.tool\n    def a(): 'A.'\nf(m)\n",
-    "MCP220 second server": "from mcpc import Server\nm = Server('x')\nn = »Server('y')\n@m.tool\ndef a(): 'A.'\n",
-    "MCP220 nameless server": "from mcpc import Server\ndef f(): return »Server('x')\n",
-    "MCP221 keyword": "from mcpc import tool\n@tool(»nmae='b')\ndef a(): 'A.'\n",
-    "MCP221 auth": "from mcpc import tool\n@tool(»auth=None)\ndef a(): 'A.'\n",
-    "MCP221 value": "from mcpc import tool\n@tool(meta=»{'o': object()})\ndef a(): 'A.'\n",
-    "MCP222 keyword": "from mcpc import tool\n@tool(»version=1)\ndef a(): 'A.'\n",
-    "MCP107 task": "from mcpc import tool\n@tool(task=»'often')\ndef a(): 'A.'\n",
-    "MCP237 task": "from mcpc import prompt\n@prompt(meta=»{'mcpc/handler': {'task': 'optional'}})\ndef a(): 'A.'\n",
-    "MCP221 task of a prompt": "from mcpc import prompt\n@prompt(»task=True)\ndef a(): 'A.'\n",
-    "MCP220 resource": "from mcpc import resource\n@»resource\ndef r(): 'R.'\n",
-    "MCP220 resource()": "from mcpc import resource\n@»resource()\ndef r(): 'R.'\n",
-    "MCP220 resource of a server": "from mcpc import Server\nm = Server('x')\n@»m.resource(name='r')\ndef r(): 'R.'\n",
-    "MCP220 completion": "from mcpc import completion\n@»completion('p')\ndef c(value): ...\n",
-    "MCP220 nested resource": "from mcpc import resource\ndef f():\n    @»resource('x:r')\n    def r(): 'R.'\n",
-    "MCP221 resource": "from mcpc import resource\n@resource('x:r', »mimetype='a/b')\ndef r(): 'R.'\n",
-    "MCP221 uri": "from mcpc import resource\n@resource(»3)\ndef r(): 'R.'\n",
-    "MCP221 ref": "from mcpc import completion, tool\n@completion(»3, 'a')\ndef r(value): ...\n@tool\ndef t(): 'T.'\n",
-    "MCP221 auth of a resource": "from mcpc import resource\n@resource('x:r', »auth=None)\ndef r(): 'R.'\n",
-    "MCP222 host": "from mcpc import Server\nm = Server('x', »host='0.0.0.0')\n@m.tool\ndef a(): 'A.'\n",
-    "MCP222 port": "from mcpc import Server\nm = Server('x', »port=8000)\n@m.tool\ndef a(): 'A.'\n",
-    "MCP222 dependencies": "from mcpc import Server\nm = Server('x', »dependencies=['y'])\n@m.tool\ndef a(): 'A.'\n",
-    "MCP248 misspelt": (
-        "from mcpc import Context, tool\n@tool\nasync def a(ctx: Context):\n    'A.'\n    await ctx.»report_progres(1)\n"
-    ),
-    "MCP248 of others": (
-        "import mcpc\n@mcpc.tool\ndef a(c: mcpc.Context | None = None):\n    'A.'\n    return c.»session\n"
-    ),
-    "MCP249": "from mcpc import Field, tool\n@tool\ndef a(x: int = Field(3, »gee=3)): 'A.'\n",
-    "MCP222 resource": "from mcpc import resource\n@resource('x:r', »version='2')\ndef r(): 'R.'\n",
-    "MCP227 no variable": "from mcpc import resource\n@resource('x:r')\ndef r(a: »str): 'R.'\n",
-    "MCP227 another variable": "from mcpc import resource\n@resource('x:{a}')\ndef r(a: str, b: »int): 'R.'\n",
-    "MCP227 no parameter": "from mcpc import resource\n@resource(»'x:{a}')\ndef r(): 'R.'\n",
-    "MCP227 may be absent": "from mcpc import resource\n@resource('x:{a}{?b}')\ndef r(a: str, b: »int): 'R.'\n",
-    "MCP217 resource": "from mcpc import resource\n@resource('x:{a}')\ndef r(a: »object()): 'R.'\n",
-    "MCP218 resource": "from mcpc import resource\n@resource('x:{a}')\ndef r(*»a): 'R.'\n",
-    "MCP120": "from mcpc import resource\n@resource(»'x')\ndef r(): 'R.'\n",
-    "MCP124": "from mcpc import resource\n@resource(»'x:{a}{b}')\ndef r(a, b): 'R.'\n",
-    "MCP104 resource": "from mcpc import resource\n@resource('x:a')\ndef r(): 'R.'\n@resource(»'x:a')\ndef s(): 'S.'\n",
-    "MCP108 resource": "from mcpc import resource\n@resource('x:a')\ndef »r(): ...\n",
-    "MCP126 prompt": "from mcpc import completion, tool\n@completion(»'p', 'a')\ndef c(value): ...\n@tool\ndef t(): 'T.'\n",
-    "MCP126 argument": (
-        "from mcpc import completion, prompt\n@completion('p', »'b')\ndef c(value): ...\n@prompt\ndef p(a): 'P.'\n"
-    ),
-    "MCP206 completion": (
-        "from mcpc import completion, prompt\n@completion('p', 'a')\ndef »c(text): ...\n@prompt\ndef p(a): 'P.'\n"
-    ),
-    "MCP230 resource": "from mcpc import resource\n@resource('x:a', inline=True)\nasync def »a(): 'A.'\n",
-    "MCP223 folder": "import pathlib\nfrom mcpc import tool\n@tool\ndef a(p: »str = str(pathlib.Path(__file__))): 'A.'\n",
-    "MCP205": "from mcpc import tool\n@tool\ndef a(»:\n",
-    "MCP101": "from mcpc import tool\n@tool(title=»3)\ndef a(): 'A.'\n",
-    "MCP105": "from mcpc import tool\n@tool(name=»'no spaces')\ndef a(): 'A.'\n",
-    "MCP108": "from mcpc import tool\n@tool\ndef »a(): ...\n",
-    "MCP230": "from mcpc import tool\n@tool(inline=True)\nasync def »a(): 'A.'\n",
-    "MCP231": "import os\nfrom mcpc import tool\n@tool(environment=['A'])\ndef a(): os.environ['A'], os.getenv(»'B')\n",
-    "MCP238": "from mcpc import tool\n@tool(timeout=»-1)\ndef a(): 'A.'\n",
-    "MCP240": "from mcpc import tool\n@tool(requires=»['no program'])\ndef a(): 'A.'\n",
-    "MCP218 /": "from mcpc import tool\n@tool\ndef a(»x: int, /): 'A.'\n",
-}
-
-
-@pytest.mark.parametrize("name", FAULTS)
-@pytest.mark.sampled(5)
-def test_faults(name: str) -> None:
-    files, marks = marked({"server.json": SERVER_JSON, "tools.py": FAULTS[name]})
-    _, problems = checked(files)
-    found = places(problems, files)
-    assert [(code, *place) for code, *place in found if code == name[:6]] == [(name[:6], *marks[0])], problems
-    others = {code for code, *_ in found} - {name[:6], "MCP004", "MCP108", "MCP302"}
-    assert not others, problems
-
-
 def test_everything_that_a_context_has_may_be_used() -> None:
     uses = "\n".join(f"    ctx.{name}" for name in dir(Context) if not name.startswith("_"))
     text = f"from mcpc import Context, tool\n@tool\ndef a(ctx: Context) -> None:\n    'A.'\n{uses}\n"
@@ -252,27 +127,6 @@ def test_a_syntax_error_is_told_as_one_where_no_import_can_be_seen() -> None:
     files, marks = marked({"server.py": "form »mcpc import Server\nmcp = Server('x')\n"})
     _, problems = checked(files)
     assert places(problems, files)[0] == ("MCP205", *marks[0])
-
-
-def test_the_public_names_are_listed() -> None:
-    assert {"Server", "Context", "ToolError", "tool"} <= set(dir(mcpc))
-
-
-def test_a_missing_package_has_the_hint_that_it_has_in_a_function() -> None:
-    hints = []
-    for text in ("import requests\n@tool\ndef a(): 'A.'\n", "@tool\ndef a():\n    'A.'\n    import requests\n"):
-        _, problems = checked({"server.json": SERVER_JSON, "tools.py": f"from mcpc import tool\n{text}"})
-        assert [problem.code for problem in problems] == ["MCP209"]
-        hints.append(problems[0].hint)
-    assert hints[0] == hints[1]
-    assert "`requirements.txt`" in hints[0]
-
-
-def test_a_misspelt_module_is_told_what_was_meant() -> None:
-    _, problems = checked(
-        {"server.json": SERVER_JSON, "tools.py": "import dataclases\nfrom mcpc import tool\n@tool\ndef a(): 'A.'\n"}
-    )
-    assert [(problem.code, problem.hint) for problem in problems] == [("MCP209", "did you mean `dataclasses`?")]
 
 
 @pytest.mark.parametrize(
@@ -433,20 +287,6 @@ completion of who of the prompt greet
     ]
     assert found["posts"].context == "ctx"
     assert [tool.running.task for tool in server.server.tools] == ["optional", "required", ""]
-
-
-def test_marks_and_files_define_together() -> None:
-    files = {
-        "server.json": SERVER_JSON,
-        "resources.json": '{"resources": [{"name": "a", "uri": "x:a", "description": "d", "text": "a"}]}',
-        "resources.py": "from mcpc import resource\n@resource('x:b')\ndef b(): 'B.'\n",
-        "completions.py": "from mcpc import completion\n@completion('x:{c}', 'c')\ndef c(value): return []\n",
-        "server.py": "from mcpc import resource\n@resource('x:{c}')\ndef d(c): 'D.'\n",
-    }
-    server, problems = checked(files)
-    assert server is not None, problems
-    assert [one.name for one in server.server.readable] == ["a", "b", "d"]
-    assert [one.handler.file for one in server.server.definitions] == ["resources.py", "server.py", "completions.py"]
 
 
 WRONG_FIELDS = '''from typing import Annotated

@@ -6,16 +6,11 @@ from dataclasses import replace
 
 import pytest
 
-from mcpc.frontends import select_frontends
 from mcpc.frontends.fastmcp import packages
 from mcpc.frontends.fastmcp.entry_points import find_entry
-from mcpc.frontends.fastmcp.files import program_sources
-from mcpc.frontends.fastmcp.imports import imported_modules
 from mcpc.frontends.fastmcp.packages import Framework, program_packages, with_brought_packages
 from mcpc.frontends.fastmcp.project_settings import read_project_settings
-from mcpc.options import Options
-from mcpc.sources import Source
-from support.projects import Files, parsed, tree
+from support.projects import Files, tree
 
 SERVER = 'from mcp.server.fastmcp import FastMCP\n\nmcp = FastMCP("x")\n\nif __name__ == "__main__":\n    mcp.run()\n'
 FAST = "from fastmcp import FastMCP\n\nmcp = FastMCP()\n"
@@ -38,23 +33,6 @@ def test_an_entry_has_arguments(files: Files, words: str, expected: tuple[str, s
     entry, _ = find_entry(project, read_project_settings(project), words)
     assert entry is not None
     assert (entry.kind, entry.target, entry.arguments) == (*expected, ("--transport", "stdio and more"))
-
-
-@pytest.mark.parametrize(
-    ("files", "formats"),
-    [
-        ({"server.py": SERVER}, ["fastmcp"]),
-        ({"a/b.py": "import fastmcp\n"}, ["fastmcp"]),
-        ({"a.py": "from mcp.server.lowlevel import Server\n"}, ["fastmcp"]),
-        ({"a.py": "from fastmcp import FastMCP\nprint 3\n"}, ["fastmcp"]),
-        ({"a.py": "from fastmcp import Client\nfrom mcp import ClientSession\n"}, []),
-        ({"tests/a.py": FAST}, ["fastmcp"]),
-        ({"tests/a.py": FAST, "b.py": ""}, []),
-    ],
-)
-def test_recognised(files: Files, formats: list[str]) -> None:
-    found, _ = select_frontends(tree(files), Options())
-    assert [frontend.name for frontend in found] == formats
 
 
 def project_of(requirements: str) -> str:
@@ -214,36 +192,3 @@ def test_programs_with_the_code_mode_get_its_sandbox(name: str) -> None:
     assert [item.text for item in found.requirements if "monty" in item.name] == (
         [f"pydantic-monty{expected}"] if expected else []
     )
-
-
-@pytest.mark.parametrize(
-    ("path", "packed"),
-    [
-        ("server.py", True),
-        ("data/words.json", True),
-        ("src/a/logo.png", True),
-        ("src/a/tests/__init__.py", True),
-        ("logo.png", False),
-        ("tests/test_a.py", False),
-        ("README.md", False),
-        ("uv.lock", False),
-        (".env", False),
-        (".github/workflows/a.yml", False),
-        ("Dockerfile", False),
-        ("setup.py", False),
-    ],
-)
-def test_files_of_a_program(path: str, packed: bool) -> None:
-    project = tree({"src/a/__init__.py": "", path: "x"})
-    assert (path in [source.path for source in program_sources(project, "server.py")]) is packed
-
-
-def test_imports_of_a_file() -> None:
-    source = Source("a.py", b"import a.b\nfrom c.d import e\nfrom . import f\nfrom ..g import h\n")
-    assert imported_modules(source) == {"a.b", "c.d", "c.d.e", ".", ".f", "..g", "..g.h"}
-
-
-def test_without_imports_such_a_project_is_not_compiled() -> None:
-    found, problems = parsed({"server.py": SERVER}, Options(imports=False))
-    assert found is None
-    assert "MCP285" in {problem.code for problem in problems}

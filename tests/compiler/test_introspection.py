@@ -45,43 +45,6 @@ def failing(text: str) -> tuple[str, str, int]:
     return failure.message, failure.path, failure.line
 
 
-MARKED = {
-    "from mcpc import tool\n@tool\ndef a(): ...": [("tool", "a")],
-    "from mcpc import tool as t\n@t()\ndef a(): ...": [("tool", "a")],
-    "import mcpc\n@mcpc.tool(name='x')\nasync def a(): ...": [("tool", "a")],
-    "import mcpc as m\ns = m.Server('x')\n@s.prompt\ndef a(): ...": [("prompt", "a")],
-    "from mcpc import Server as FastMCP\nmcp: FastMCP = FastMCP('x')\n@mcp.tool\ndef a(): ...": [("tool", "a")],
-    "from mcpc import tool, prompt\n@tool\n@prompt\ndef a(): ...": [("tool", "a"), ("prompt", "a")],
-    "from mcpc import Server\nm = Server('x')\ndef a(): ...\nm.tool(a)\nm.add_prompt(a)": [
-        ("tool", "a"),
-        ("prompt", "a"),
-    ],
-    "from mcpc import tool\ndef a(): ...\nb = tool(name='x')(a)": [("tool", "a")],
-    "from mcpc import tool\nfrom os import getcwd\ntool(getcwd)": [("tool", "getcwd")],
-    "from mcpc import tool\nif True:\n    @tool\n    def a(): ...\nelse:\n    pass": [("tool", "a")],
-    "from mcpc import tool\ntry:\n    @tool\n    def a(): ...\nfinally:\n    pass": [("tool", "a")],
-    "def tool(f): return f\n@tool\ndef a(): ...  # mcpc": [],
-    "from mcpc import tool\ndef a(): ...": [],
-    "import mcpc_of_mine as mcpc\n@mcpc.tool\ndef a(): ...": [],
-    "from other import tool  # mcpc\n@tool\ndef a(): ...": [],
-}
-
-
-@pytest.mark.parametrize(("text", "wanted"), MARKED.items(), ids=range(len(MARKED)))
-def test_marks_are_read(text: str, wanted: list[tuple[str, str]]) -> None:
-    file = find_decorated(tree({"tools.py": text}).files["tools.py"], {})
-    assert [(mark.kind, mark.function) for mark in (file.marks if file else ())] == wanted
-    assert file is None or file.problems == ()
-
-
-def test_a_server_of_another_module_marks_too() -> None:
-    source = tree({"tools.py": "# mcpc\nfrom app import mcp\n@mcp.tool\ndef a(): ..."}).files["tools.py"]
-    assert find_decorated(source, {}) is None
-    file = find_decorated(source, {"app": frozenset({"mcp"})})
-    assert file is not None
-    assert [mark.function for mark in file.marks] == ["a"]
-
-
 def test_a_project_without_marks_runs_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     plain = {"tools.py": "import os\ndef a(): ...", "README.md": "mcpc"}
     assert all(find_decorated(source, {}) is None for source in tree(plain).files.values())
@@ -250,80 +213,6 @@ def test_a_definition_with_everything(described: dict[str, dict[str, Any]]) -> N
     assert described["full"]["binding"] == ["hints"]
 
 
-def test_types_with_names_are_inlined_unless_they_lead_back_to_themselves(described: dict[str, dict[str, Any]]) -> None:
-    definition = described["nested"]["definition"]
-    node = {
-        "type": "object",
-        "properties": {
-            "value": {"type": "integer"},
-            "next": {"anyOf": [{"$ref": "#/$defs/Node"}, {"type": "null"}], "default": None},
-        },
-        "required": ["value"],
-    }
-    assert definition["inputSchema"] == {
-        "type": "object",
-        "properties": {
-            "node": {"$ref": "#/$defs/Node"},
-            "color": {"enum": ["red"], "type": "string"}
-            if "enum" in definition["inputSchema"]["properties"]["color"]
-            else {"const": "red", "type": "string"},
-            "size": {
-                "type": "object",
-                "properties": {"width": {"type": "integer"}, "name": {"type": "string"}},
-                "required": ["width"],
-            },
-            "free": {},
-            "when": {"type": "string", "format": "date-time", "default": "2026-07-28T00:00:00"},
-        },
-        "required": ["node", "color", "size", "free"],
-        "additionalProperties": False,
-        "$defs": {"Node": node},
-    }
-    assert definition["outputSchema"] == {**node, "$defs": {"Node": node}}
-    assert described["nested"]["binding"] == ["hints"]
-
-
-WRAPPED = {"type": "object", "required": ["result"], "x-fastmcp-wrap-result": True}
-
-
-@pytest.mark.parametrize(
-    ("name", "output", "binding"),
-    [
-        ("renamed", {"type": "object", "additionalProperties": True}, ["hints"]),
-        ("silent", None, []),
-        ("shown", {"type": "object", "properties": {"n": {}}}, []),
-        ("texts", {**WRAPPED, "properties": {"result": {"type": "string"}}}, ["hints", "wrap"]),
-        (
-            "lists",
-            {**WRAPPED, "properties": {"result": {"type": "array", "items": {"type": "integer"}}}},
-            ["hints", "wrap"],
-        ),
-        ("untyped", None, ["hints"]),
-        ("raw", None, ["hints"]),
-    ],
-)
-def test_results(described: dict[str, dict[str, Any]], name: str, output: Any, binding: list[str]) -> None:
-    assert described[name]["definition"].get("outputSchema") == output
-    assert described[name]["binding"] == binding
-
-
-def test_a_result_that_may_be_nothing_is_wrapped(described: dict[str, dict[str, Any]]) -> None:
-    output = described["maybe"]["definition"]["outputSchema"]
-    assert output["properties"]["result"]["anyOf"][1] == {"type": "null"}
-    assert output["x-fastmcp-wrap-result"] is True
-
-
-def test_prompts_say_how_their_arguments_are_written(described: dict[str, dict[str, Any]]) -> None:
-    row = described["ask"]
-    assert row["binding"] == ["hints", "prompt"]
-    assert row["definition"]["description"] == "Ask."
-    topic, count, color = row["definition"]["arguments"]
-    assert topic == {"name": "topic", "description": "what about", "required": True}
-    assert count["required"] is False
-    assert count["description"] == 'how many\n\nWritten as JSON that fits {"type": "integer"}; a string needs no quotes'
-    assert '"red"' in color["description"]
-
-
 def test_the_same_sources_are_described_in_the_same_way() -> None:
     text = "from mcpc import tool\n@tool(tags={'a', 'b', 'c', 'd'})\ndef a(x: set[str] = {'q', 'w', 'e', 'r'}): ..."
     assert json.dumps(rows(text)) == json.dumps(rows(text))
@@ -365,26 +254,6 @@ def test_an_answer_too_large_ends_the_question(monkeypatch: pytest.MonkeyPatch) 
     failure = asked({"tools.py": text}).files["tools.py"].failure
     assert failure is not None
     assert "1 MiB" in failure.message
-
-
-def test_a_module_of_the_project_that_fails_is_named() -> None:
-    files = {"tools.py": "from mcpc import tool\nimport below\n@tool\ndef a(): ...", "below.py": "x = 1\ny = x +\n"}
-    failure = asked(files).files["tools.py"].failure
-    assert failure is not None
-    assert (failure.path, failure.line) == ("below.py", 2)
-
-
-def test_the_others_answer_although_one_fails() -> None:
-    files = {
-        f"{name}.py": f"from mcpc import tool\n@tool\ndef {name}(): ...\n" for name in ("prompts", "server", "tools")
-    }
-    files["server.py"] += "raise ValueError"
-    answers = asked(files).files
-    assert {path: bool(answer.failure) for path, answer in answers.items()} == {
-        "prompts.py": False,
-        "server.py": True,
-        "tools.py": False,
-    }
 
 
 def test_a_file_has_no_hand_in_what_the_next_process_is_asked() -> None:
@@ -442,71 +311,6 @@ def test_the_copy_of_the_project_is_removed(tmp_path, monkeypatch: pytest.Monkey
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     rows("from mcpc import tool\n@tool\ndef a(): ...")
     assert os.listdir(tmp_path) == []
-
-
-PROBLEMS = """
-import pathlib
-from typing import TYPE_CHECKING
-from mcpc import tool, prompt
-if TYPE_CHECKING:
-    from decimal import Decimal
-
-@tool
-def a(x: complex, y: "Decimal", z: list[range]) -> "complex": ...
-@tool
-def b(x: float = float("nan")): ...
-@tool(meta={"o": object()}, annotations=3)
-def c(): ...
-@tool
-def d(x: pathlib.Path = pathlib.Path(__file__).parent): ...
-@tool
-def e():
-    yield 1
-def unwrapping(f): return lambda: f()
-@unwrapping
-@tool
-def f(): ...
-@tool
-@tool(name="again")
-def g(): ...
-@prompt
-def h(x: complex): ...
-@tool
-def i(x: "int | Nope"): ...
-@tool
-def j() -> "no such type": ...
-"""
-
-
-def test_what_cannot_be_described_is_reported_where_it_is() -> None:
-    found = {(problem["code"], problem["where"]) for row in rows(PROBLEMS) for problem in row["problems"]}
-    assert found == {
-        ("MCP217", "parameter x"),
-        ("MCP217", "parameter y"),
-        ("MCP217", "parameter z"),
-        ("MCP217", "returns"),
-        ("MCP221", "option meta"),
-        ("MCP223", "parameter x"),
-        ("MCP220", "function"),
-    }
-    by_function = [[problem["message"] for problem in row["problems"]] for row in rows(PROBLEMS)]
-    assert [len(messages) for messages in by_function] == [4, *[1] * 10]
-    assert "`Decimal` is undefined" in by_function[0][1]
-
-
-def test_a_mark_that_only_running_shows_is_found() -> None:
-    text = """
-from mcpc import Server
-mcp = Server("x")
-def register(server):
-    @server.tool
-    def hidden(): ...
-register(mcp)
-@mcp.tool
-def seen(): ...
-"""
-    (stray,) = asked({"server.py": text}).strays
-    assert stray == {"function": "hidden", "path": "server.py", "line": 5, "kinds": ["tool"]}
 
 
 def test_models_of_pydantic() -> None:

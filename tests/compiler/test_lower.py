@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING
 import pytest
 
 from mcpc.definitions import Definition, HandlerLibrary, ServerDefinition, ToolDefinition
-from mcpc.ir import PythonFunction, Server
 from mcpc.lower import lower
 from mcpc.options import Options
 from mcpc.sources import Source, parse_json
-from support.projects import PLAIN, SERVER_JSON, SMOKETEST, Place, lowered, marked, places
+from support.projects import PLAIN, SERVER_JSON, SMOKETEST, Place, lowered, places
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from mcpc.ir import Server
 
 SCHEMA = '"inputSchema": {"type": "object"}'
 
@@ -69,45 +70,9 @@ def test_dashes_and_dots_of_a_name_become_underscores(name: str, function: str) 
     assert server.tools[0].name == name
 
 
-def test_prefixes_may_be_chosen() -> None:
-    options = Options(tools_prefix="custom_tool_", prompts_prefix="ask.")
-    files = tools(tool("x"), bash=exported("custom_tool_x"))
-    files |= prompts('{"name": "y"}', bash="ask.y() { :; }\nexport -f ask.y\n")
-    server = server_of(files, options)
-    assert server.tools[0].handler.function == "custom_tool_x"
-    assert server.prompts[0].handler.function == "ask.y"
-
-
 def test_an_empty_prefix_makes_helpers_no_strays() -> None:
     server = server_of(tools(tool("x"), bash=exported("x", "helper")), Options(tools_prefix="", prompts_prefix=""))
     assert server.tools[0].handler.function == "x"
-
-
-def test_one_shell_reads_both_bash_files() -> None:
-    files = tools(tool("x"), bash=exported("prompt_y"))
-    files |= {"prompts.json": '{"prompts": [{"name": "y"}]}', "prompts.bash": exported("tool_x")}
-    server = server_of(files)
-    assert server.tools[0].handler.file == "prompts.bash"
-    assert server.prompts[0].handler.file == "tools.bash"
-
-
-def test_python_functions_are_bound_with_their_signatures() -> None:
-    source = "async def fetch_page(url, *, retries=3): ...\ndef tool_plain(**others): ...\ndef helper(): ...\n"
-    server = server_of(python(source, "fetch-page", "plain"))
-    first, second = (one.handler for one in server.tools)
-    assert isinstance(first, PythonFunction)
-    assert isinstance(second, PythonFunction)
-    assert (first.function, first.is_async, first.contract) == ("fetch_page", True, "python")
-    assert [(one.name, one.required, one.keyword) for one in first.parameters] == [
-        ("url", True, True),
-        ("retries", False, True),
-    ]
-    assert (second.function, second.accepts_any, second.is_async) == ("tool_plain", True, False)
-
-
-def test_a_bare_name_wins_over_the_prefixed_spelling_of_another() -> None:
-    server = server_of(python("def list(): ...\ndef tool_list(): ...\n", "list", "tool_list"))
-    assert [one.handler.function for one in server.tools] == ["list", "tool_list"]
 
 
 BESIDE = {"README": "", "a.py": "", "data/x.json": "{}", "lib/b.py": ""}
@@ -134,19 +99,6 @@ def test_a_language_without_a_handler_stays_behind_and_one_shell_reads_all_bash(
     assert server_of(files).shell == ("tools.bash", "prompts.bash")
 
 
-def test_mcbox_configuration_is_given_to_libraries_that_name_it() -> None:
-    bash = exported("tool_x") + 'echo "$MCBOX_TOOLS_CONFIG ${MCBOX_SERVER_CONFIG}" >&2\n'
-    files = tools(tool("x", '"description": "h\u00e9"'), bash=bash, **{"tools.d/y.json": tool("y")})
-    files["tools.bash"] = bash + exported("tool_y")
-    variables = dict(server_of(files).environment)
-    assert list(variables) == ["MCBOX_SERVER_CONFIG", "MCBOX_TOOLS_CONFIG"]
-    assert variables["MCBOX_SERVER_CONFIG"] == json.dumps(json.loads(SERVER_JSON), separators=(",", ":"))
-    assert variables["MCBOX_TOOLS_CONFIG"] == (
-        '{"tools":[{"name":"x","inputSchema":{"type":"object"},"description":"h\u00e9"},'
-        '{"name":"y","inputSchema":{"type":"object"}}]}'
-    )
-
-
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
@@ -165,44 +117,6 @@ def bad_server(text: str) -> dict[str, str]:
 
 
 INFO = '"serverInfo": {"name": "n", "version": "1"}'
-
-SERVERS: dict[str, tuple[str, list[str]]] = {
-    "no object": ("»[]", ["MCP101"]),
-    "empty": ("»{}", ["MCP102"]),
-    "serverInfo no object": ('{"serverInfo": »"n"}', ["MCP101"]),
-    "no name, no version": ('{\n"serverInfo": »»{}}', ["MCP102", "MCP102"]),
-    "name no string": ('{"serverInfo": {"name": »1, "version": "1"}}', ["MCP101"]),
-    "version no string": ('{"serverInfo": {"name": "n", "version": »1.0}}', ["MCP101"]),
-    "unknown in serverInfo": ('{"serverInfo": {"name": "n", "version": "1", »"url": "https://x"}}', ["MCP103"]),
-    "unknown field": (f'{{{INFO}, »"instruction": "x"}}', ["MCP103"]),
-    "capabilities no object": (f'{{{INFO}, "capabilities": »[]}}', ["MCP101"]),
-    "a capability no object": (
-        f'{{{INFO}, "capabilities": {{"tools": »true, "logging": »"yes"}}}}',
-        ["MCP101", "MCP101"],
-    ),
-    "listChanged no boolean": (f'{{{INFO}, "capabilities": {{"tools": {{"listChanged": »1}}}}}}', ["MCP101"]),
-    "instructions no string": (f'{{{INFO}, "instructions": »["x"]}}', ["MCP101"]),
-    "revision unknown": (f'{{{INFO}, "protocolVersion": »"2025-06-17"}}', ["MCP301"]),
-    "revision no string": (f'{{{INFO}, "protocolVersion": »20250618}}', ["MCP101"]),
-    "an icon elsewhere": (
-        '{"serverInfo": {"name": "n", "version": "1", "icons": [{"src": »"icon.png"}]}}',
-        ["MCP107"],
-    ),
-}
-
-
-def expect(files: dict[str, str], codes: list[str]) -> None:
-    """Lower `files` and compare what is reported with `codes`, one for each mark in the files."""
-    unmarked, marks = marked(files)
-    _, problems = lowered(unmarked)
-    found = places(problems, unmarked)
-    expected = [(code, *mark) for code, mark in zip(codes, marks, strict=True)]
-    assert found == expected, [problem.message for problem in problems]
-
-
-@pytest.mark.parametrize("case", SERVERS.values(), ids=SERVERS)
-def test_faults_of_the_server_are_reported_where_they_are(case: tuple[str, list[str]]) -> None:
-    expect(bad_server(case[0]), case[1])
 
 
 @pytest.mark.parametrize("revision", ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"])
@@ -224,57 +138,6 @@ def test_every_field_of_every_revision_is_known() -> None:
     server_of(prompts(prompt, bash=exported("prompt_p")))
     info = '{"name": "n", "title": "N", "version": "1", "description": "d", "websiteUrl": "https://x", "icons": []}'
     server_of(bad_server(f'{{"serverInfo": {info}, "instructions": "", "capabilities": {{"x": 1}}, "_meta": {{}}}}'))
-
-
-FIELDS: dict[str, tuple[str, list[str]]] = {
-    "a tool is no object": ("»7", ["MCP101"]),
-    "no name": ("»{" + SCHEMA + "}", ["MCP102"]),
-    "no schema": ('»{"name": "x"}', ["MCP102"]),
-    "neither": ("»»{}", ["MCP102", "MCP102"]),
-    "name no string": ('{"name": »5, ' + SCHEMA + "}", ["MCP101"]),
-    "title no string": (tool("x", '"title": »null'), ["MCP101"]),
-    "description no string": (tool("x", '"description": »["d"]'), ["MCP101"]),
-    "inputSchema no object": ('{"name": "x", "inputSchema": »true}', ["MCP101"]),
-    "outputSchema no object": (tool("x", '"outputSchema": »false'), ["MCP101"]),
-    "annotations no object": (tool("x", '"annotations": »[]'), ["MCP101"]),
-    "hint no boolean": (tool("x", '"annotations": {"readOnlyHint": »"yes"}'), ["MCP101"]),
-    "hint unknown": (tool("x", '"annotations": {»"readonlyHint": true}'), ["MCP103"]),
-    "icons no array": (tool("x", '"icons": »{}'), ["MCP101"]),
-    "icon no object": (tool("x", '"icons": [»"i.png"]'), ["MCP101"]),
-    "icon without address": (tool("x", '"icons": [»{"theme": "dark"}]'), ["MCP102"]),
-    "icon runs a script": (tool("x", '"icons": [{"src": »"javascript:0"}]'), ["MCP107"]),
-    "icon of a third theme": (tool("x", '"icons": [{"src": "HTTPS://x", "theme": »"dim"}]'), ["MCP107"]),
-    "size no string": (tool("x", '"icons": [{"src": "data:,", "sizes": [»48]}]'), ["MCP101"]),
-    "execution unknown": (tool("x", '"execution": {"taskSupport": »"maybe"}'), ["MCP107"]),
-    "_meta no object": (tool("x", '"_meta": »1'), ["MCP101"]),
-    "unknown": (tool("x", '»"inputschema": {}'), ["MCP103"]),
-}
-
-
-@pytest.mark.parametrize("case", FIELDS.values(), ids=FIELDS)
-def test_faults_of_a_tool_are_reported_where_they_are(case: tuple[str, list[str]]) -> None:
-    expect(tools(case[0], bash=exported("tool_x")), case[1])
-
-
-PROMPTS: dict[str, tuple[str, list[str]]] = {
-    "a prompt is no object": ('»"x"', ["MCP101"]),
-    "no name": ("»{}", ["MCP102"]),
-    "name no string": ('{"name": »null}', ["MCP101"]),
-    "title no string": ('{"name": "x", "title": »1}', ["MCP101"]),
-    "description no string": ('{"name": "x", "description": »1}', ["MCP101"]),
-    "unknown": ('{"name": "x", »"args": []}', ["MCP103"]),
-    "arguments are a schema": ('{"name": "x", "arguments": »{"type": "object"}}', ["MCP101"]),
-    "an argument is no object": ('{"name": "x", "arguments": [»"a"]}', ["MCP101"]),
-    "an argument without a name": ('{"name": "x", "arguments": [»{"required": true}]}', ["MCP102"]),
-    "required no boolean": ('{"name": "x", "arguments": [{"name": "a", "required": »"true"}]}', ["MCP101"]),
-    "unknown in an argument": ('{"name": "x", "arguments": [{"name": "a", »"type": "string"}]}', ["MCP103"]),
-    "two of one name": ('{"name": "x", "arguments": [{"name": "a"}, {"name": »"a"}]}', ["MCP104"]),
-}
-
-
-@pytest.mark.parametrize("case", PROMPTS.values(), ids=PROMPTS)
-def test_faults_of_a_prompt_are_reported_where_they_are(case: tuple[str, list[str]]) -> None:
-    expect(prompts(case[0], bash=exported("prompt_x")), case[1])
 
 
 def hints(files: Mapping[str, str | bytes], code: str) -> list[str]:
@@ -439,29 +302,6 @@ def test_a_keyword_can_only_be_a_prefixed_function() -> None:
     problems = [problem for problem in lowered(python("", "import"))[1] if problem.code == "MCP201"]
     assert problems[0].expected == "`tool_import` in `tools.py`"
     assert server_of(python("def tool_import(): ...\n", "import")).tools[0].handler.function == "tool_import"
-
-
-def test_hints_name_the_second_place() -> None:
-    assert hints(BINDING["two languages"][0], "MCP207") == ["the other one is at tools.bash:1:1; remove one of them"]
-    assert hints(BINDING["one function for two tools"][0], "MCP208") == [
-        "the other one is at tools.json:2:10; rename one of them"
-    ]
-    assert hints(prompts(PROMPTS["two of one name"][0].replace("»", ""), bash=exported("prompt_x")), "MCP104") == [
-        "the first is at prompts.json:2:38; remove or rename one of them"
-    ]
-
-
-def test_a_definition_without_a_handler_is_still_there_for_the_passes() -> None:
-    server, _ = lowered(tools(tool("x"), tool("y"), bash=exported("tool_y")))
-    assert server is not None
-    assert [(one.name, one.handler.file) for one in server.tools] == [("x", ""), ("y", "tools.bash")]
-
-
-def test_what_cannot_be_typed_is_left_out() -> None:
-    lines = ("7", '{"name": 1}', '{"name": "a"}', tool("b", '"outputSchema": []'), tool("c"))
-    server, _ = lowered(tools(*lines, bash=exported("tool_a", "tool_b", "tool_c")))
-    assert server is not None
-    assert [one.name for one in server.tools] == ["c"]
 
 
 def test_without_a_server_description_there_is_no_server_but_everything_else_is_reported() -> None:

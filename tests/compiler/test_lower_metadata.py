@@ -5,17 +5,15 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-import pytest
-
 from mcpc.emit import projections
-from mcpc.ir import Capability, Icon, Server
-from mcpc.ir.printer import print_server
 from mcpc.lower import metadata
 from mcpc.revisions import REVISIONS
-from support.projects import SERVER_JSON, checked, lowered
+from support.projects import SERVER_JSON, checked
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from mcpc.ir import Server
 
 NEWEST = REVISIONS[-1]
 ICON = {"x/size": 3, "theme": "dark", "src": "https://example.org/i.png", "sizes": ["48x48"], "mimeType": "image/png"}
@@ -71,71 +69,6 @@ def test_size_of_a_known_resource_is_shown_last_and_its_content_not_at_all() -> 
     assert list(shown) == ["annotations", "uri", "name", "size"]
     assert json.dumps(shown["annotations"]) == json.dumps(RESOURCE["annotations"])
     assert shown["size"] == 3
-
-
-def test_fields_have_types() -> None:
-    tool = server_of().tools[0]
-    assert (tool.metadata.title, tool.metadata.description, tool.metadata.meta) == ("Tool", "", {"own": {"a": None}})
-    assert [(icon.source, icon.mime, icon.sizes, icon.theme) for icon in tool.metadata.icons] == [
-        ("https://example.org/i.png", "image/png", ("48x48",), "dark"),
-        ("data:,", "", (), ""),
-    ]
-    assert tool.metadata.icons[1] == Icon("data:,", order=tool.metadata.icons[1].order)
-    hints = tool.annotations
-    assert (hints.title, hints.read_only, hints.destructive, hints.idempotent) == ("T", False, None, True)
-    assert tool.running.task == "optional"
-
-
-@pytest.mark.parametrize(
-    ("annotations", "support", "runs_again"),
-    [
-        ({"readOnlyHint": True}, "optional", True),
-        ({"idempotentHint": True}, "required", True),
-        ({"idempotentHint": True}, "forbidden", False),
-        ({"readOnlyHint": False, "destructiveHint": True}, "optional", False),
-        ({}, "optional", False),
-    ],
-)
-def test_which_tool_runs_again(annotations: dict[str, bool], support: str, runs_again: bool) -> None:
-    server = server_of({**TOOL, "annotations": annotations, "execution": {"taskSupport": support}})
-    assert server.tools[0].may_run_again is runs_again
-    assert ("runs again after an interruption" in print_server(server)) is runs_again
-
-
-def test_capabilities_are_typed() -> None:
-    declared = {"resources": {"subscribe": True, "x/y": 1}, "tools": {"listChanged": True}}
-    server = server_of(capabilities=declared)
-    assert [(one.name, one.subscribe, one.list_changed) for one in server.capabilities] == [
-        ("resources", True, False),
-        ("tools", False, True),
-    ]
-    assert {one.name: one.settings for one in server.capabilities} == declared
-    assert server.is_watched
-    assert all(isinstance(one, Capability) for one in server.capabilities)
-    assert not server_of(capabilities={}).is_watched
-
-
-WRONG: dict[str, object] = {
-    "title": 1,
-    "description": ["x"],
-    "icons": {"src": 1},
-    "_meta": "x",
-    "annotations": {"readOnlyHint": "yes", "title": None},
-}
-
-
-@pytest.mark.parametrize("field", WRONG)
-def test_a_wrong_type_is_an_error_and_shown_as_nothing(field: str) -> None:
-    files = {
-        "server.json": SERVER_JSON,
-        "tools.json": json.dumps({"tools": [{**TOOL, field: WRONG[field]}]}),
-        "tools.py": "def t(a=None): ...\n",
-    }
-    assert checked(files)[0] is None
-    server, problems = lowered(files)
-    assert server is not None
-    assert "MCP101" in {problem.code for problem in problems}
-    assert print_server(server).startswith("server ")
 
 
 def test_every_field_of_every_revision_has_a_place() -> None:

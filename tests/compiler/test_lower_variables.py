@@ -43,30 +43,6 @@ def test_each_property_has_one_if_the_library_asks_for_any() -> None:
     assert variables(properties, 'echo "$1"') == ({}, [])
 
 
-def test_names_that_cannot_be() -> None:
-    found, said = variables(
-        {"größe": STRING, "a b": STRING, "x": STRING, "m-n": STRING, "m_n": STRING}, "echo $mcpc_arg_x"
-    )
-    assert found == {"x": "mcpc_arg_x"}
-    assert [(code, message) for code, message, _ in said] == [
-        ("MCP225", "`größe` of the tool `t` cannot be the name of a shell variable"),
-        ("MCP225", "`a b` of the tool `t` cannot be the name of a shell variable"),
-        ("MCP225", "`m-n` and `m_n` of the tool `t` would both be `mcpc_arg_m_n`, so neither is set"),
-    ]
-
-
-def test_a_variable_that_no_schema_has() -> None:
-    _, said = variables({"path": STRING}, "echo $mcpc_arg_paht ${mcpc_arg_other_thing}")
-    assert said == [
-        ("MCP226", "`mcpc_arg_paht` does not match an argument of any tool or prompt", "did you mean `mcpc_arg_path`?"),
-        (
-            "MCP226",
-            "`mcpc_arg_other_thing` does not match an argument of any tool or prompt",
-            "an argument has a variable if its schema names it",
-        ),
-    ]
-
-
 def named(text: str) -> list[tuple[str, str]]:
     """Return the arguments of a schema, each with the text of its place and with how often that was there before."""
     spans = names_in(node_of(text))
@@ -136,16 +112,6 @@ def test_arguments_that_would_share_a_variable_have_none() -> None:
         ("MCP225", names["d_e"]),
     ]
     assert "`a-b` and `a.b` and `a_b`" in problems[1].message
-
-
-def test_an_item_s_properties_are_no_arguments() -> None:
-    nested = {
-        "o": {"type": "object", "properties": {"x": STRING}},
-        "l": {"type": "array", "items": {"properties": {"x": STRING}}},
-    }
-    found, said = variables(nested, "echo $mcpc_arg_x")
-    assert found == {"o": "mcpc_arg_o", "l": "mcpc_arg_l"}
-    assert [code for code, _, _ in said] == ["MCP226"]
 
 
 def test_prompts_have_them_too() -> None:

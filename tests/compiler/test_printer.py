@@ -26,37 +26,6 @@ def shown(files: Files, options: Options = PLAIN) -> str:
     return print_server(server)
 
 
-SMOKE = """\
-server smoke 0.0.1
-  format native, dialect mcp
-  capabilities {"tools": {}}
-  instructions "Tools that answer, fail, and answer with structure."
-tool smoketest
-  handler bash tool_smoketest in tools.bash, contract mcbox
-  input {} closed
-  description "Says ok."
-tool smoketest_fail
-  handler bash tool_smoketest_fail in tools.bash, contract mcbox
-  input {} closed
-  description "Fails."
-tool echo_token
-  handler bash tool_echo_token in tools.bash, contract mcbox
-  input {token: string} closed
-  output {token: string}
-  description "Gives the token back."
-tool echo_token_fail
-  handler bash tool_echo_token_fail in tools.bash, contract mcbox
-  input {token: string} closed
-  output {token: string}
-  description "Gives something else back."
-file tools.bash bash: 239 bytes
-"""
-
-
-def test_a_whole_server() -> None:
-    assert shown(SMOKETEST) == SMOKE
-
-
 MIXED: Files = {
     "server.json": SERVER_JSON,
     "tools.json": '{"tools": [{"name": "a.b", "title": "A", "inputSchema": {"type": "object", "properties":'

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import json
 import marshal
 
@@ -10,14 +9,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mcpc.ir import BashFunction, PythonFunction, RootFolder, StaticContents
-from mcpc.ir.printer import print_server
+from mcpc.ir import BashFunction
 from mcpc.revisions import REVISIONS
 from mcpc.sources.hidden_characters import hidden_characters
 from mcpc_runtime.protocol.session import Session
 from support.images import MODERN, archive, ask, image_of, request
 from support.messages import validator
-from support.projects import SERVER_JSON, Files, checked, lowered, marked, places
+from support.projects import SERVER_JSON, Files, checked
 
 PNG = b"\x89PNG\r\n\x1a\n\0"
 RESOURCES = {
@@ -57,84 +55,6 @@ FILES: Files = {
     "docs/logo.png": PNG,
 }
 
-SHOWN = """\
-server demo 1.0.0
-  format native, dialect mcp
-  tells of changes: contents
-  resources can be watched
-prompt greet
-  handler bash prompt_greet in prompts.bash, contract mcbox
-  argument who?
-  argument mood?
-  description "d"
-resource app "config://app"
-  text of 10 bytes, text/plain
-  description "d"
-resource dot "img://dot"
-  blob of 9 bytes, image/png
-  description "d"
-resource guide "doc://guide"
-  text of 8 bytes, text/markdown
-  title "Guide"
-  description "d"
-resource logo "img://logo"
-  blob of 9 bytes, image/png
-  description "d"
-  size 7
-resource today "log://today"
-  file a.txt below $LOGS
-  description "d"
-resource now "clock://now"
-  handler bash resource_now in resources.bash, contract mcbox
-  timeout 5 s
-  description "d"
-  _meta {"x/y": 1}
-resource template user "users://{id}{?page}"
-  type application/json
-  handler python resource_user(id, page?) in resources.py, contract python
-  variable id
-  variable page?
-  description "d"
-resource template docs "file:///{+path}"
-  file path below /srv/docs
-  variable path
-  description "d"
-completion of mood of the prompt greet
-  2 values
-completion of who of the prompt greet
-  handler python complete_greet_who(value, context_arguments) in completions.py, contract python
-completion of id of the resource "users://{id}{?page}"
-  handler python complete_user_id(value) in completions.py, contract python
-file completions.py python: 99 bytes
-file docs/guide.md: 8 bytes
-file docs/logo.png: 9 bytes
-file prompts.bash bash: 22 bytes
-file resources.bash bash: 51 bytes
-file resources.py python: 65 bytes
-"""
-
-
-def test_what_is_written_is_understood() -> None:
-    server, problems = checked(FILES)
-    assert server is not None, problems
-    assert print_server(server.server) == SHOWN
-
-
-def test_contents_are_known_when_the_server_is_built() -> None:
-    server, _ = lowered(FILES)
-    assert server is not None
-    found = {one.name: one.content for one in server.resources}
-    assert found["app"] == StaticContents("debug = no", is_blob=False, size=10)
-    assert found["guide"] == StaticContents("# Guide\n", is_blob=False, size=8)
-    assert found["logo"] == StaticContents(base64.b64encode(PNG).decode(), is_blob=True, size=9)
-    assert found["today"] == RootFolder("$LOGS", "a.txt")
-    assert found["now"] is None
-    handlers = {one.name: one.handler for one in (*server.resources, *server.templates)}
-    assert isinstance(handlers["now"], BashFunction)
-    assert isinstance(handlers["user"], PythonFunction)
-    assert handlers["app"] is handlers["docs"] is None
-    assert [one.name for one in server.definitions] == ["greet", "now", "user", "greet who", "users://{id}{?page} id"]
-
 
 MIMES = {
     "text of a known suffix": ("a.json", b"{}", None, "application/json", False),
@@ -161,34 +81,6 @@ def test_a_files_type_says_whether_it_is_text(case: tuple[str, bytes, str | None
     assert (found.mime, found.content.is_blob, found.content.size) == (mime, is_blob, len(data))
 
 
-def test_definitions_may_be_spread_over_files() -> None:
-    files = {
-        "server.json": SERVER_JSON,
-        "resources.json": '{"resources": []}',
-        "resources.d/1.json": '{"name": "one", "uri": "x:1", "description": "d", "text": "1"}',
-        "resources.d/2.json": '{"name": "two", "uriTemplate": "x:{a}", "description": "d", "root": "/srv"}',
-        "resources.d/3.json": '{"resourceTemplates": [{"name": "3", "uriTemplate": "y:{a}", "root": "/srv"}]}',
-    }
-    server, _ = checked(files)
-    assert server is not None
-    assert [one.name for one in server.server.resources] == ["one"]
-    assert [one.name for one in server.server.templates] == ["two", "3"]
-
-
-def test_what_mcbox_does_not_know_changes_nothing_of_its_projects() -> None:
-    """A file with the name of a library, or a function called as one for resources, is nobody's handler."""
-    files = {
-        "server.json": SERVER_JSON,
-        "tools.json": '{"tools": [{"name": "a", "description": "d", "inputSchema": {"type": "object"}}]}',
-        "tools.bash": "tool_a() { resource_x; }\nresource_x() { :; }\nexport -f tool_a\n",
-        "completions.bash": "complete -F _a a\ncomplete_x() { :; }\n",
-    }
-    server, problems = checked(files)
-    assert server is not None
-    assert problems == ()
-    assert server.server.shell == ("tools.bash",)
-
-
 def resources(*found: str) -> Files:
     return {"server.json": SERVER_JSON, "resources.json": f'{{"resources": [{", ".join(found)}]}}', "a.txt": "a"}
 
@@ -203,130 +95,6 @@ def resource(name: str = "r", uri: str = "x:r", more: str = '"text": ""') -> str
 
 def template(uri: str = "x:{a}", more: str = '"root": "/srv"', name: str = "t") -> str:
     return f'{{"name": "{name}", "uriTemplate": {json.dumps(uri)}, "description": "d", {more}}}'
-
-
-def at(text: str, marked_text: str) -> str:
-    """Mark a place in a definition."""
-    assert marked_text in text
-    return text.replace(marked_text, f"»{marked_text}", 1)
-
-
-FAULTS: dict[str, tuple[Files, tuple[str, ...]]] = {
-    "a name that is missing": (resources('»{"uri": "x:r", "text": ""}'), ("MCP102",)),
-    "a uri that is missing": (resources('»{"name": "r", "description": "d", "text": ""}'), ("MCP102",)),
-    "a uri of the wrong type": (resources('{"name": "r", "description": "d", "uri": »1, "text": ""}'), ("MCP101",)),
-    "a uri without a scheme": (resources(at(resource(uri="app"), '"app"')), ("MCP120",)),
-    "a uri with a space": (resources(at(resource(uri="x:a b"), '"x:a b"')), ("MCP120",)),
-    "a uri with a letter beyond ASCII": (resources(at(resource(uri="x:é"), '"x:\\u00e9"')), ("MCP120",)),
-    "a uri that is a template": (resources(at(resource(uri="x:{a}"), '"x:{a}"')), ("MCP120",)),
-    "a uri that is too long": (resources(at(resource(uri="x:" + "a" * 5000), '"x:aa')), ("MCP120",)),
-    "two of one uri": (resources(resource(), at(resource("s"), '"x:r"')), ("MCP104",)),
-    "two of one name": (resources(resource(), at(resource(uri="x:s"), '"r"')), ("MCP104",)),
-    "an empty name": (resources(at(resource(""), '""')), ("MCP105",)),
-    "a name for people": (resources(resource("Project Files")), ()),
-    "no description": (resources('{"name": »"r", "uri": "x:r", "text": ""}'), ("MCP108",)),
-    "a media type without a slash": (resources(resource(more='"mimeType": »"text", "text": ""')), ("MCP107",)),
-    "an audience that there is not": (
-        resources(resource(more='"annotations": {"audience": [»"me"]}, "text": ""')),
-        ("MCP107",),
-    ),
-    "an icon over plain http": (
-        resources(resource(more='"icons": [{"src": »"http://a/b.png"}], "text": ""')),
-        ("MCP107",),
-    ),
-    "an unknown field": (resources(resource(more='»"txt": "", "text": ""')), ("MCP103",)),
-    "two sources": (resources(resource(more='"text": "", "blob": »""')), ("MCP125",)),
-    "three sources": (
-        resources(resource(more='"text": "", "file": »"a.txt", "root": »{"folder": "/a", "path": "b"}')),
-        ("MCP125", "MCP125"),
-    ),
-    "a source and a program": (
-        resources(resource(more='"text": "", "_meta": {"mcpc/handler": {"command": »"a.txt"}}')),
-        ("MCP125", "MCP244"),
-    ),
-    "a blob that is no base64": (resources(resource(more='"blob": »"#"')), ("MCP125",)),
-    "a blob without its padding": (resources(resource(more='"blob": »"aGk"')), ("MCP125",)),
-    "a file that is not there": (resources(resource(more='"file": »"b.txt"')), ("MCP125",)),
-    "a file outside": (resources(resource(more='"file": »"../a.txt"')), ("MCP125",)),
-    "a file by its absolute path": (resources(resource(more='"file": »"/etc/passwd"')), ("MCP125",)),
-    "a folder": (resources(resource(more='"file": »"docs"')) | {"docs/a.md": ""}, ("MCP125",)),
-    "a root without a path": (resources(resource(more='"root": »"/srv"')), ("MCP129",)),
-    "a root with a path that leads out": (
-        resources(resource(more='"root": »{"folder": "/srv", "path": "../a"}')),
-        ("MCP129",),
-    ),
-    "a relative root": (resources(resource(more='"root": »{"folder": "srv", "path": "a"}')), ("MCP129",)),
-    "a root of no variable's name": (
-        resources(resource(more='"root": »{"environment": "A-B", "path": "a"}')),
-        ("MCP129",),
-    ),
-    "a root from two places": (
-        resources(resource(more='"root": »{"environment": "A", "folder": "/a", "path": "a"}')),
-        ("MCP129",),
-    ),
-    "no function": (
-        resources('{"name": »"r", "uri": "x:r", "description": "d"}') | {"resources.py": ""},
-        ("MCP201",),
-    ),
-    "no file with functions": (resources('»{"name": "r", "uri": "x:r", "description": "d"}'), ("MCP004",)),
-    "a name that no function has": (
-        resources('{"name": »"a b", "uri": "x:r", "description": "d"}') | {"resources.py": ""},
-        ("MCP105",),
-    ),
-    "a function of no resource": (
-        resources(resource()) | {"resources.bash": "»resource_s() { :; }\n"},
-        ("MCP202",),
-    ),
-    "a function that needs something": (
-        resources('{"name": "r", "uri": "x:r", "description": "d"}') | {"resources.py": "def »r(a): ...\n"},
-        ("MCP206",),
-    ),
-    "hidden text": (resources(resource(more='"text": »"a\u202eb"')), ("MCP701",)),
-    "a template that is ambiguous": (templates(at(template("x:{a}{b}"), '"x:{a}{b}"')), ("MCP124",)),
-    "a template without variables": (templates(at(template("x:a"), '"x:a"')), ("MCP124",)),
-    "a template with text": (templates(template(more='"text": »"", "root": »"/srv"')), ("MCP125", "MCP125")),
-    "a template of one text": (templates(template(more='"text": »""')), ("MCP125",)),
-    "two templates of one uri": (templates(template(), at(template(name="u"), '"x:{a}"')), ("MCP104",)),
-    "a template with a relative root": (templates(template(more='"root": »"srv"')), ("MCP129",)),
-    "a root and two variables": (templates(template("x:{a}/{b}", '"root": »"/srv"')), ("MCP129",)),
-    "a root and one wide variable": (templates(template("x:{a}/{+b}")), ()),
-    "a root and a variable that is named": (
-        templates(template("x:{a}/{b}", '"root": {"folder": "/srv", "path": "b"}')),
-        (),
-    ),
-    "a root and a variable that there is not": (
-        templates(template(more='"root": »{"folder": "/srv", "path": "b"}')),
-        ("MCP129",),
-    ),
-    "a variable without a parameter": (
-        templates('{"name": "t", »"uriTemplate": "x:{a}", "description": "d"}'.replace("»", "").replace('"t"', '»"t"'))
-        | {"resources.py": "def t(): ...\n"},
-        ("MCP206",),
-    ),
-    "a variable that may be absent": (
-        templates('{"name": "t", "uriTemplate": "x:y{?a}", "description": "d"}') | {"resources.py": "def »t(a): ...\n"},
-        ("MCP206",),
-    ),
-    "another key": (
-        {"server.json": SERVER_JSON, "resources.json": '{"resources": [], »"template": []}'},
-        ("MCP107",),
-    ),
-    "a question of a resource": (
-        resources(
-            resource(more='"_meta": {"mcpc/handler": {"asks": {"a": {"method": »"ping"}}, "command": »"a.txt"}}')
-        ),
-        ("MCP128", "MCP244"),
-    ),
-}
-
-
-@pytest.mark.parametrize("case", FAULTS.values(), ids=FAULTS)
-def test_faults(case: tuple[Files, tuple[str, ...]]) -> None:
-    files, marks = marked(case[0])
-    _, problems = checked(files)
-    found = [place for place in places(problems, files) if place[0] not in ("MCP203", "MCP302")]
-    assert tuple(code for code, *_ in found) == case[1], problems
-    assert list(dict.fromkeys(tuple(place) for _, *place in found)) == marks, problems
 
 
 COMPLETED = {
@@ -344,51 +112,6 @@ def completing(*found: str) -> Files:
 def completion(ref: str, argument: str, more: str = '"values": ["a"]') -> str:
     kind, key = ("ref/resource", "uri") if ":" in ref else ("ref/prompt", "name")
     return f'{{"ref": {{"type": "{kind}", "{key}": "{ref}"}}, "argument": "{argument}", {more}}}'
-
-
-LOST: dict[str, tuple[Files, tuple[str, ...]]] = {
-    "what is there": (completing(completion("greet", "who"), completion("x:{a}", "a")), ()),
-    "a prompt that is not there": (completing(at(completion("gret", "who"), '{"type"')), ("MCP126",)),
-    "an argument that is not there": (completing(at(completion("greet", "whom"), '"whom"')), ("MCP126",)),
-    "a template that is not there": (completing(at(completion("x:{b}", "b"), '{"type"')), ("MCP126",)),
-    "a variable that is not there": (completing(at(completion("x:{a}", "b"), '"b"')), ("MCP126",)),
-    "one argument twice": (
-        completing(completion("greet", "who"), at(completion("greet", "who"), '"who"')),
-        ("MCP104",),
-    ),
-    "another kind of reference": (
-        completing('{"ref": {"type": »"ref/tool", "name": "x"}, "argument": "a", "values": []}'),
-        ("MCP107",),
-    ),
-    "no reference": (completing('»{"argument": "a", "values": []}'), ("MCP102",)),
-    "values that are no texts": (completing(completion("greet", "who", '"values": [»1]')), ("MCP101",)),
-    "neither values nor a function": (
-        completing(at(completion("greet", "who", '"_meta": {}'), '"who"')) | {"completions.py": ""},
-        ("MCP201",),
-    ),
-    "of a template that is not there, nobody looks for a function": (
-        completing(at(completion("x:{b}", "b", '"_meta": {}'), '{"type"')) | {"completions.py": ""},
-        ("MCP126",),
-    ),
-    "a function that takes something else": (
-        completing(completion("greet", "who", '"_meta": {}')) | {"completions.py": "def »greet_who(text): ...\n"},
-        ("MCP206",),
-    ),
-    "a function that takes one of both": (
-        completing(completion("greet", "who", '"_meta": {}'))
-        | {"completions.py": "def complete_greet_who(context_arguments): ...\n"},
-        (),
-    ),
-    "a task": (
-        completing(completion("greet", "who", '"values": [], "_meta": {"mcpc/handler": {»"task": "optional"}}')),
-        ("MCP237",),
-    ),
-}
-
-
-@pytest.mark.parametrize("case", LOST.values(), ids=LOST)
-def test_completions(case: tuple[Files, tuple[str, ...]]) -> None:
-    test_faults(case)
 
 
 def test_a_completion_is_found_by_the_templates_name() -> None:

@@ -157,20 +157,6 @@ def text(value: str) -> Object:
     return {"contents": [{"uri": "a", "text": value}]}
 
 
-def test_all_pages_of_resources_are_read() -> None:
-    server = FakeServer({f"r://{number}": text(str(number)) for number in range(10)}, pages=4)
-    _, read = read_server_contents(server.connect)
-    assert [one.text for one in read.found] == [str(number) for number in range(10)]
-    assert (read.total, read.unread, read.why) == (10, 0, "")
-
-
-def test_a_resource_that_does_not_answer_does_not_hide_the_others() -> None:
-    server = FakeServer({"r://slow": ConversationError("it did not answer in 5 seconds"), "r://b": text("b")})
-    _, read = read_server_contents(server.connect)
-    assert [one.name for one in read.found] == ["r://b"]
-    assert (read.unread, read.why) == (1, "resource r://slow: it did not answer in 5 seconds")
-
-
 def test_bytes_and_requests_are_limited(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(contents, "MAX_BYTES", 1000)
     monkeypatch.setattr(contents, "MAX_REQUESTS", 20)
@@ -209,8 +195,3 @@ def test_time_is_limited() -> None:
 def test_texts_of_results(answer: Object, texts: list[str]) -> None:
     _, read = read_server_contents(FakeServer({"r://a": answer}).connect)
     assert [one.text for one in read.found] == texts
-
-
-def test_a_result_that_asks_for_more_is_not_read() -> None:
-    _, read = read_server_contents(FakeServer({"r://a": {"resultType": "input_required"}}).connect)
-    assert (read.unread, "asks for more" in read.why) == (1, True)

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import json
 import sys
-from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 import pytest
 
 from mcpc.cli.server_targets import artifact_lists, read_command, read_target, request_headers
 from mcpc.server_lists import SnapshotError, read_snapshot
-from mcpc.server_lists.client import read_server
 from mcpc.server_lists.model import lists_from_json, snapshot_text
-from mcpc.server_lists.processes import started_server
 from support.artifact import build
 from support.projects import SERVER_JSON
 from support.serving import served
@@ -22,31 +19,11 @@ from support.serving import served
 if TYPE_CHECKING:
     from pathlib import Path
 
-Object = dict[str, Any]
 TOOL = {"name": "echo", "description": "Repeat.", "inputSchema": {"type": "object"}}
 SECONDS = 60
 
 
 ENDS = "import sys; sys.stdin.readline(); sys.exit(3)"
-TALKS = """
-import json, sys
-print("a line that is not a message", flush=True)
-for line in sys.stdin:
-    asked = json.loads(line)
-    if asked["method"] == "initialize":
-        print(json.dumps({"jsonrpc": "2.0", "id": "own", "method": "roots/list"}), flush=True)
-        refused = json.loads(sys.stdin.readline())
-        assert refused["error"]["code"] == -32601, refused
-        result = {"protocolVersion": "2025-06-18", "serverInfo": {"name": "t", "version": "1"}, "capabilities": {}}
-        print(json.dumps({"jsonrpc": "2.0", "id": asked["id"], "result": result}), flush=True)
-    elif asked["method"] == "server/discover":
-        sys.exit(1)
-"""
-
-
-def test_a_server_that_ends_when_it_is_discovered_is_started_again() -> None:
-    found = read_server(partial(started_server, [sys.executable, "-c", TALKS]), SECONDS)
-    assert (found.name, found.tools) == ("t", ())
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from mcpc.cli.server_targets import artifact_lists, read_target, request_headers
-from mcpc.server_lists.client import ConversationError, read_server
 from mcpc.server_lists.contents import Content, read_server_contents
 from mcpc.server_lists.http import connected
 from support.artifact import build, mcpc
@@ -177,32 +176,3 @@ def serving(older: OlderServer) -> Iterator[str]:
             older.lines.put("")
             server.shutdown()
             thread.join()
-
-
-def test_the_server_s_questions_are_answered_and_every_request_has_the_headers() -> None:
-    older = OlderServer(asks=True)
-    with serving(older) as url:
-        lists = read_server(partial(connected, url, {"Authorization": "Bearer x"}), SECONDS)
-    assert [tool["name"] for tool in lists.tools] == ["echo"]
-    messages = [message for message, _ in older.posted]
-    assert {"jsonrpc": "2.0", "id": "own", "result": {}} in messages
-    assert [message.get("method", "") for message in messages if "id" in message and "method" in message] == [
-        "initialize",
-        "tools/list",
-    ]
-    assert {secret for _, secret in older.posted} == {"Bearer x"}
-
-
-WRONG = {
-    "an end later": (OlderServer(ends_after=0), "ended before its answer"),
-    "no stream": (OlderServer(kind="text/html"), "takes no messages of MCP"),
-    "nothing": (OlderServer(stream_status=404), "takes no messages of MCP"),
-}
-
-
-@pytest.mark.parametrize("case", WRONG)
-def test_a_stream_that_is_not_one_is_an_error(case: str) -> None:
-    older, words = WRONG[case]
-    with serving(older) as url, pytest.raises(ConversationError, match=words):
-        read_server(partial(connected, url, {"Authorization": "Bearer x"}), SECONDS)
-    assert len(older.posted) == (case == "an end later")

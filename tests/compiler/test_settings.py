@@ -6,8 +6,7 @@ import json
 
 import pytest
 
-from mcpc.ir.printer import print_server
-from support.projects import Files, checked, lowered, marked, places
+from support.projects import Files, checked, lowered, places
 
 TOOLS = '{"tools": [{"name": "x", "description": "d", "inputSchema": {"type": "object"}}]}'
 KEY = {"name": "API_KEY", "type": "string", "description": "Key.", "required": True, "secret": True}
@@ -25,64 +24,12 @@ def facts(files: Files) -> list[object]:
     return [setting.as_json() for setting in server.server.settings]
 
 
-def test_settings_are_declared_in_server_json() -> None:
-    assert facts(project(json.dumps([KEY, UNITS]))) == [KEY, UNITS]
-
-
-def test_a_type_is_a_string_unless_it_is_written() -> None:
-    assert facts(project('[{"name": "A"}]')) == [{"name": "A", "type": "string"}]
-
-
 def test_settings_of_any_format_are_declared_in_pyproject() -> None:
     pyproject = '[tool.mcpc]\n[[tool.mcpc.settings]]\nname = "LIMIT"\ntype = "integer"\ndefault = 3\n'
     found = facts(project(json.dumps([UNITS]), {"pyproject.toml": pyproject}))
     assert found == [UNITS, {"name": "LIMIT", "type": "integer", "default": 3}]
     wrong, *_ = checked(project("[]", {"pyproject.toml": pyproject.replace("= 3", '= "x"')}))[1]
     assert (wrong.code, wrong.span.path if wrong.span else "") == ("MCP160", "pyproject.toml")
-
-
-def test_clients_do_not_see_settings() -> None:
-    server, _ = checked(project(json.dumps([UNITS])))
-    assert server is not None
-    assert "settings" not in server.server.metadata.fields({})
-    assert "  setting UNITS: string\n" in print_server(server.server)
-
-
-WRONG = {
-    "lower case": ('[{"name": »"apiKey"}]', "MCP160", "did you mean `API_KEY`?"),
-    "a variable of the system": ('[{"name": »"PATH"}]', "MCP160", ""),
-    "a variable of the server": ('[{"name": »"MCPC_KEY"}]', "MCP160", ""),
-    "a variable of the loader": ('[{"name": »"LD_PRELOAD"}]', "MCP160", ""),
-    "twice": ('[{"name": "A"}, {"name": »"A"}]', "MCP104", "remove one of them"),
-    "no name": ('[»{"type": "string"}]', "MCP102", ""),
-    "unknown type": ('[{"name": "A", "type": »"text"}]', "MCP107", ""),
-    "unknown field": ('[{"name": "A", »"require": true}]', "MCP103", "did you mean `required`?"),
-    "not a list": ('»{"A": {}}', "MCP101", ""),
-    "default of another type": ('[{"name": "A", "type": "integer", "default": »"1"}]', "MCP160", ""),
-    "default that is no integer": ('[{"name": "A", "type": "integer", "default": »1.5}]', "MCP160", ""),
-    "default of no choice": ('[{"name": "A", "choices": ["a"], "default": »"b"}]', "MCP160", ""),
-    "no choices": ('[{"name": "A", "choices": »[]}]', "MCP160", ""),
-    "choice of another type": ('[{"name": "A", "choices": [»1]}]', "MCP160", ""),
-    "secret with a default": (
-        '[{"name": "A", "secret": true, "default": »"b"}]',
-        "MCP160",
-        "remove `default`, or `secret`",
-    ),
-    "required with a default": (
-        '[{"name": "A", "required": true, "default": »"b"}]',
-        "MCP160",
-        "remove `default`, or `required`",
-    ),
-}
-
-
-@pytest.mark.parametrize("case", WRONG)
-def test_what_is_wrong_is_told_at_its_place(case: str) -> None:
-    text, code, hint = WRONG[case]
-    files, there = marked(project(text))
-    _, problems = lowered(files)
-    assert places(problems, files) == [(code, *place) for place in there]
-    assert problems[0].hint == hint
 
 
 def test_a_handler_that_reads_a_setting_gets_it() -> None:

@@ -10,7 +10,7 @@ from mcpc.emit import skills as emitted
 from mcpc.sources import Source
 from mcpc.sources.frontmatter import read_frontmatter
 from mcpc.sources.yaml_tree import MAX_NODES
-from support.projects import checked, lowered, marked, places
+from support.projects import lowered
 
 SERVER = '{"serverInfo": {"name": "demo", "version": "1.0.0"}}'
 
@@ -116,47 +116,6 @@ def skill(name: str = "notes", *more: str, description: str = "How we take notes
     return "\n".join(("---", f"name: {name}", f"description: {description}", *more, "---", "# Text", ""))
 
 
-def expect(files: dict[str, str], *codes: str) -> None:
-    unmarked, marks = marked(files)
-    _, problems = checked({"server.json": SERVER, **unmarked})
-    assert places(problems, unmarked) == [(code, *mark) for code, mark in zip(codes, marks, strict=True)]
-
-
-def test_a_project_may_be_nothing_but_skills():
-    server, problems = checked({"server.json": SERVER, "skills/notes/SKILL.md": skill()})
-    assert not problems and server is not None
-    (one,) = server.server.skills
-    assert (one.name, one.uri) == ("notes", "skill://notes/SKILL.md")
-
-
-JUDGED = {
-    "no name": ("---\n»description: x\n---\n", "MCP132"),
-    "empty name": ("---\n»name: ''\ndescription: x\n---\n", "MCP132"),
-    "name that is a number": ("---\n»name: 7\ndescription: x\n---\n", "MCP132"),
-    "no description": ("---\n»name: notes\n---\n", "MCP132"),
-    "another name": ("---\n»name: other\ndescription: x\n---\n", "MCP133"),
-    "upper case": ("---\n»name: Notes\ndescription: x\n---\n", "MCP133"),
-    "two hyphens": ("---\n»name: no--tes\ndescription: x\n---\n", "MCP133"),
-    "hyphen at an end": ("---\n»name: notes-\ndescription: x\n---\n", "MCP133"),
-    "reserved": ("---\nname: notes\ndescription: x\n»metadata: {io.modelcontextprotocol/x: 1}\n---\n", "MCP134"),
-}
-
-
-@pytest.mark.parametrize("case", JUDGED)
-def test_what_the_extension_asks_of_a_skill(case):
-    text, code = JUDGED[case]
-    expect({"skills/notes/SKILL.md": text}, code)
-
-
-def test_a_folder_becomes_part_of_a_uri():
-    expect({"skills/»our notes/notes/SKILL.md".replace("»", ""): "»" + skill()}, "MCP133")
-
-
-def test_two_skills_of_one_name_and_one_too_large():
-    files = {"skills/a/notes/SKILL.md": skill(), "skills/b/notes/SKILL.md": skill().replace("name", "»name")}
-    expect(files, "MCP136")
-
-
 @pytest.mark.parametrize(
     ("most", "files"),
     [
@@ -225,25 +184,3 @@ def test_folders_have_their_children_once():
 
 
 SKILL = "---\nname: demo\ndescription: Says {}.\n---\nBody {}.\n"
-
-
-@pytest.mark.parametrize(
-    ("files", "place"),
-    [
-        ({"skills/demo/SKILL.md": SKILL.format("\u202ex", "")}, "skills/demo/SKILL.md"),
-        ({"skills/demo/SKILL.md": SKILL.format("", "\U000e0041")}, "skills/demo/SKILL.md"),
-        ({"skills/demo/SKILL.md": SKILL.format("", ""), "skills/demo/more.txt": "a\u200bb"}, "skills/demo/more.txt"),
-    ],
-    ids=["description", "body", "another file"],
-)
-def test_hidden_characters_of_a_skill_are_refused(files, place):
-    _, problems = checked({"server.json": SERVER, **files})
-    found = [problem for problem in problems if problem.code == "MCP701"]
-    assert [problem.span.path for problem in found if problem.span] == [place]
-
-
-def test_emoji_and_binary_files_of_a_skill_are_let_be():
-    files = {"skills/demo/SKILL.md": SKILL.format("❤️", "👩‍💻")}
-    files["skills/demo/data.bin"] = "\0\x01\u200b"
-    _, problems = checked({"server.json": SERVER, **files})
-    assert [problem for problem in problems if problem.code == "MCP701"] == []

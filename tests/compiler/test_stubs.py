@@ -255,13 +255,6 @@ await first.close();
 """
 
 
-def test_a_file_of_somebody_else_is_not_replaced(server: Path, tmp_path: Path) -> None:
-    own = files_written(tmp_path, "own.py", "print('mine')\n")
-    done = mcpc("stubs", server, "--lang", "python", "-o", own)
-    assert (done.returncode, own.read_text()) == (2, "print('mine')\n")
-    assert str(own) in done.stderr
-
-
 def test_equal_servers_have_equal_clients(server: Path) -> None:
     for lang in LANGUAGES:
         project = mcpc("stubs", ROOT / "templates/new/python", "--lang", lang)

@@ -36,7 +36,6 @@ TOOLS = """{
 PYTHON = 'def greet(who):\n    return f"Hello, {who}!"\n'
 BASH = "tool_disk_free() {\n  df -h\n}\n"
 FILES = {"server.json": SERVER, "tools.json": TOOLS, "tools.py": PYTHON, "tools.bash": BASH}
-WHOLE = types.Range(types.Position(0, 0), types.Position(999, 0))
 
 
 @pytest.fixture(scope="module")
@@ -87,21 +86,6 @@ def test_a_file_that_is_broken_while_it_is_written(editor: EditorClient) -> None
     assert "inputSchema" not in proposed  # it is written below
 
 
-def test_problems_of_python_and_bash_files(editor: EditorClient) -> None:
-    editor.open("tools.py")
-    editor.open("tools.bash")
-    editor.type("tools.py", (0, 10), (0, 13), "whom")
-    assert "did you mean `who`?" in editor.codes("tools.py", "MCP206")[0].message
-    editor.codes("tools.json", "MCP206")  # a file that is not open
-    editor.replace("tools.py", "def greet(who:\n    pass\n")
-    editor.codes("tools.py", "MCP205")
-    editor.replace("tools.py", PYTHON)
-    editor.codes("tools.py")
-    editor.codes("tools.json")
-    editor.replace("tools.bash", "tool_disk_free() {\n  if true\n}\n")
-    editor.wait("tools.bash", lambda found: any(each.code == "MCP204" for each in found))
-
-
 def test_hover_says_what_a_field_and_a_definition_are(editor: EditorClient) -> None:
     editor.open("tools.json")
     editor.codes("tools.json")
@@ -117,28 +101,6 @@ def test_hover_says_what_a_field_and_a_definition_are(editor: EditorClient) -> N
     assert "unknown field" in editor.hover("tools.json", 4, 10)
 
 
-def test_completion_of_fields_values_and_variables(editor: EditorClient) -> None:
-    editor.open("tools.bash", BASH + "tool_greet() {\n  echo $\n}\n")
-    assert [*editor.complete("tools.bash", 4, 8)] == ["mcpc_arg_who"]
-    editor.open("tools.json")
-    editor.type("tools.json", (5, 6), (5, 6), '"annotations": {"readO')
-    assert "readOnlyHint" in editor.complete("tools.json", 5, 27)
-    editor.type("tools.json", (5, 6), (5, 28), '"outputSchema": {"type": "')
-    assert {"object", "string", "integer", "null"} <= editor.complete("tools.json", 5, 32).keys()
-    editor.type("tools.json", (5, 6), (5, 32), '"outputSchema": {"type": "string", "format": "da')
-    assert {"date", "date-time", "uri"} <= editor.complete("tools.json", 5, 54).keys()
-
-
-def test_completion_of_a_new_key_writes_its_value(editor: EditorClient) -> None:
-    editor.open("tools.json")
-    editor.type("tools.json", (4, 6), (4, 6), '"ti')
-    item = editor.complete("tools.json", 4, 9)["title"]
-    assert isinstance(item.text_edit, types.TextEdit)
-    assert item.text_edit.new_text == '"title": ""'
-    assert item.text_edit.range.start == types.Position(4, 6)
-    assert "A name for people" in str(item.documentation)
-
-
 def test_from_a_definition_to_its_handler_and_back(editor: EditorClient) -> None:
     editor.open("tools.json")
     editor.codes("tools.json")
@@ -148,76 +110,6 @@ def test_from_a_definition_to_its_handler_and_back(editor: EditorClient) -> None
     assert editor.definition("tools.bash", 1, 3) == ("tools.json", 8)
     editor.type("tools.bash", (0, 0), (0, 0), "# one\n# two\n")
     assert editor.definition("tools.json", 9, 3) == ("tools.bash", 2)
-
-
-def test_symbols_are_the_definitions(editor: EditorClient) -> None:
-    editor.open("tools.json")
-    editor.codes("tools.json")
-    found = editor.ask("document_symbol", types.DocumentSymbolParams, "tools.json")
-    assert [(each.name, each.detail) for each in found] == [("greet", "tool"), ("disk.free", "tool")]
-    assert found[0].selection_range.start == types.Position(3, 14)
-
-
-FIXES = {
-    "did you mean": (
-        "tools.json",
-        '"description": "Greets."',
-        '"descriptionn": "Greets."',
-        "Change `descriptionn` to `description`",
-    ),
-    "another system's name": (
-        "tools.json",
-        '"inputSchema": {"type": "object", "properties": {"who"',
-        '"parameters": {"type": "object", "properties": {"who"',
-        "Change `parameters` to `inputSchema`",
-    ),
-    "a name that is not allowed": ("tools.json", '"name": "greet"', '"name": "gre et"', "Change `gre et` to `gre_et`"),
-    "a comma too many": ("tools.json", '"required": ["who"]}', '"required": ["who"],}', "Remove the comma"),
-    "a comma too few": ("tools.json", '"Greets.",', '"Greets."', "Add the comma"),
-    "one of few values": (
-        "tools.json",
-        '"description": "Greets."',
-        '"description": "Greets.", "execution": {"taskSupport": "maybe"}',
-        "Use `optional`",
-    ),
-    "a missing type": (
-        "tools.json",
-        '{"type": "object", "properties": {}}',
-        '{"properties": {}}',
-        'Write `"type": "object"`',
-    ),
-    "a missing field": ("server.json", '"name": "demo", ', "", "Add `name`"),
-    "a schema keyword": (
-        "tools.json",
-        '{"who": {"type": "string"}}',
-        '{"who": {"type": "stringg"}}',
-        "Change `stringg` to `string`",
-    ),
-    "a required name": (
-        "tools.json",
-        '"required": ["who"]',
-        '"required": ["whoo"], "additionalProperties": false',
-        "Change `whoo` to `who`",
-    ),
-    "lines of Windows": ("tools.bash", "{\n", "{\r\n", "Use Unix line endings"),
-}
-
-
-@pytest.mark.parametrize("case", [*FIXES])
-def test_a_fix_corrects_what_is_wrong(editor: EditorClient, case: str) -> None:
-    path, right, wrong, title = FIXES[case]
-    text = FILES[path].replace(right, wrong, 1)
-    assert text != FILES[path]
-    editor.open(path, text)
-    before = editor.wait(path, lambda found: bool(found))
-    fixes = editor.fixes(path, WHOLE)
-    assert title in fixes, (fixes.keys(), [each.message for each in before])
-    edit = fixes[title].edit
-    assert edit is not None
-    assert edit.changes is not None
-    editor.replace(path, applied(text, list(edit.changes[editor.uri(path)])))
-    messages = {each.message for each in before}
-    editor.wait(path, lambda found: not messages <= {each.message for each in found})
 
 
 def test_a_stub_for_a_missing_handler(editor: EditorClient) -> None:
@@ -251,15 +143,6 @@ def test_a_stub_in_a_new_file(editor: EditorClient) -> None:
     assert "def greet(" in change.edits[0].new_text
     editor.open("tools.py", change.edits[0].new_text)  # unsaved and new
     editor.wait("tools.json", lambda found: all(each.code != "MCP004" for each in found))
-
-
-def test_a_second_place_is_named(editor: EditorClient) -> None:
-    editor.open("tools.json", TOOLS.replace("disk.free", "greet"))
-    found = editor.wait("tools.json", lambda found: any(each.code == "MCP104" for each in found))
-    twice = next(each for each in found if each.code == "MCP104")
-    related = (twice.related_information or [])[0]
-    assert related.location.uri == editor.uri("tools.json")
-    assert related.location.range.start == types.Position(3, 14)
 
 
 def test_files_on_disk_count_when_they_change(editor: EditorClient) -> None:
@@ -311,97 +194,9 @@ def test_a_file_outside_of_any_project_is_left_alone(editor: EditorClient) -> No
     assert editor.complete("notes.json", 0, 6) == {}
 
 
-def test_files_of_cases_name_what_is_offered(editor: EditorClient) -> None:
-    editor.open("tests/a.yaml", "tests:\n- tool: great\n  expect: {text: x}\n")
-    assert "did you mean `greet`?" in editor.codes("tests/a.yaml", "MCP605")[0].message
-    editor.replace("tests/a.yaml", "tests:\n- tool: greet\n  expects: {text: x}\n")
-    editor.codes("tests/a.yaml", "MCP602")
-    editor.open("tests/b.json", '{"tests": [{"tool": ""}]}')
-    assert {"greet", "disk.free"} <= editor.complete("tests/b.json", 0, 21).keys()
-    assert "expect" in editor.complete("tests/b.json", 0, 12)
-
-
-CASES = """tests:
-- tool: gr
-  expect: {text: x}
-- tool: greet
-  arguments:
-    w
-  e
-"""
-
-
 def new_text(item: types.CompletionItem) -> str:
     assert isinstance(item.text_edit, types.TextEdit)
     return item.text_edit.new_text
-
-
-def test_completion_and_hover_in_cases_of_yaml(editor: EditorClient) -> None:
-    settings = [{"name": "MODE", "type": "string", "choices": ["fast", "safe"]}]
-    (editor.folder / "server.json").write_text(json.dumps({**json.loads(SERVER), "settings": settings}))
-    editor.open("tests/a.yaml", CASES)
-    assert {"greet", "disk.free"} == editor.complete("tests/a.yaml", 1, 10).keys()
-    item = editor.complete("tests/a.yaml", 1, 10)["disk.free"]
-    assert new_text(item) == "disk.free"
-    assert item.text_edit.range == types.Range(types.Position(1, 8), types.Position(1, 10))
-    assert {"contains", "within_ms"} <= editor.complete("tests/a.yaml", 2, 11).keys()
-    assert [*editor.complete("tests/a.yaml", 5, 5)] == ["who"]
-    proposed = editor.complete("tests/a.yaml", 6, 3)
-    assert "tool" not in proposed  # it is written above
-    assert (new_text(proposed["expect"]), new_text(proposed["era"])) == ("expect:", "era: ")
-    editor.type("tests/a.yaml", (6, 2), (6, 3), "era:")
-    assert {new_text(each) for each in editor.complete("tests/a.yaml", 6, 6).values()} == {
-        " both",
-        " stateless",
-        " handshake",
-    }
-    editor.type("tests/a.yaml", (0, 0), (0, 0), "settings: {MODE: \n")
-    assert [*editor.complete("tests/a.yaml", 0, 11)] == ["MODE"]
-    assert [*editor.complete("tests/a.yaml", 0, 17)] == ["fast", "safe"]
-    editor.type("tests/a.yaml", (0, 0), (1, 0), "")
-    assert "The tool that is called." in editor.hover("tests/a.yaml", 1, 4)
-    assert "The arguments of the call" in editor.hover("tests/a.yaml", 4, 5)
-    assert "Values: `" in editor.hover("tests/a.yaml", 6, 3)
-
-
-PYPROJECT = """[project]
-name = "demo"
-version = "1.0.0"
-
-[tool.mcpc]
-l
-[tool.mcpc.release]
-files = ["
-[[tool.mcpc.settings]]
-name = "API_KEY"
-type = "st
-[tool.
-"""
-
-
-def test_completion_and_hover_in_toml(editor: EditorClient) -> None:
-    editor.open("pyproject.toml", PYPROJECT)
-    proposed = editor.complete("pyproject.toml", 5, 1)
-    assert new_text(proposed["lists"]) == "lists = "
-    assert new_text(proposed["exclude"]) == "exclude = []"
-    assert new_text(proposed["scan"]) == "[tool.mcpc.scan]"
-    assert new_text(proposed["settings"]) == "[[tool.mcpc.settings]]"
-    assert {"pyz", "sbom"} <= editor.complete("pyproject.toml", 7, 10).keys()
-    assert new_text(editor.complete("pyproject.toml", 10, 10)["integer"]) == '"integer"'
-    assert {name: new_text(each) for name, each in editor.complete("pyproject.toml", 11, 6).items()} == {
-        "mcpc": "mcpc]"
-    }
-    assert editor.complete("pyproject.toml", 2, 4) == {}  # not ours
-    assert "What a release has" in editor.hover("pyproject.toml", 7, 2)
-    editor.open("budget.toml", "[call]\np9")
-    assert "p95" in editor.complete("budget.toml", 1, 2)
-
-
-def test_completion_in_the_frontmatter_of_a_skill(editor: EditorClient) -> None:
-    editor.open("skills/a/SKILL.md", "---\nname: a\ndesc\n---\n# A\nlic\n")
-    assert {"description", "license"} <= editor.complete("skills/a/SKILL.md", 2, 4).keys()
-    assert editor.complete("skills/a/SKILL.md", 5, 3) == {}
-    assert "The name of the skill" in editor.hover("skills/a/SKILL.md", 1, 2)
 
 
 @pytest.mark.parametrize(("encoding", "width"), [("utf-8", 4), ("utf-16", 2), ("utf-32", 1)])
