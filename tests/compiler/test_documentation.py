@@ -175,15 +175,6 @@ def test_pages_of_a_project_and_of_its_file_are_equal_and_have_no_path(tmp_path:
         assert words in one.stdout
 
 
-def test_the_format_is_that_of_the_name_of_the_file(tmp_path: Path) -> None:
-    snapshot = tmp_path / "snapshot.json"
-    snapshot.write_text(json.dumps({"name": "n", "version": "1", "tools": []}))
-    for name, start in {"page.md": "# n", "page.html": "<!DOCTYPE html>"}.items():
-        assert mcpc("docs", snapshot, "-o", tmp_path / name).returncode == 0
-        assert (tmp_path / name).read_text().startswith(start)
-    assert mcpc("docs", tmp_path / "absent").returncode == 2
-
-
 def test_a_page_is_linear_in_its_tools() -> None:
     tools = [tool for tools in real_tools().values() for tool in tools]
     count = scaled(10_000, 1_000)

@@ -31,62 +31,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 ROOT = Path(__file__).parents[2]
-BASE: dict[str, Any] = {
-    "server.json": {
-        "protocolVersion": "2025-11-25",
-        "serverInfo": {
-            "name": "demo",
-            "version": "1.0.0",
-            "title": "D",
-            "description": "d",
-            "websiteUrl": "https://example.org",
-            "icons": [
-                {"src": "https://example.org/i.png", "mimeType": "image/png", "sizes": ["48x48"], "theme": "dark"}
-            ],
-        },
-        "capabilities": {"tools": {"listChanged": False}},
-        "instructions": "i",
-        "settings": [{"name": "API_KEY", "type": "string", "title": "t", "description": "d", "secret": True}],
-        "_meta": {"mcpc/handlers": {"timeout": 5, "environment": "minimal", "requires": ["sh"]}},
-    },
-    "tools.json": {
-        "tools": [
-            {
-                "name": "t",
-                "title": "T",
-                "description": "d",
-                "inputSchema": {
-                    "type": "object",
-                    "properties": {"a": {"type": "string", "minLength": 1, "enum": ["x"]}},
-                    "required": ["a"],
-                },
-                "outputSchema": {"type": "object", "properties": {"n": {"type": "integer", "minimum": 0}}},
-                "annotations": {"readOnlyHint": True, "title": "T"},
-                "execution": {"taskSupport": "optional"},
-                "_meta": {
-                    "mcpc/defaults": True,
-                    "mcpc/handler": {"timeout": 5, "environment": ["API_KEY"], "isolated": False, "inline": False},
-                },
-            }
-        ]
-    },
-    "prompts.json": {"prompts": [{"name": "p", "description": "d", "arguments": [{"name": "a", "required": True}]}]},
-    "resources.json": {
-        "resources": [
-            {
-                "uri": "a://b",
-                "name": "r",
-                "text": "x",
-                "mimeType": "text/plain",
-                "annotations": {"audience": ["user"], "priority": 0.5},
-            }
-        ],
-        "resourceTemplates": [{"uriTemplate": "a://{x}", "name": "s", "description": "d"}],
-    },
-    "completions.json": {
-        "completions": [{"ref": {"type": "ref/prompt", "name": "p"}, "argument": "a", "values": ["x", "y"]}]
-    },
-}
+TABLES = json.loads(Path(__file__).with_name("file_schemas.json").read_text("utf-8"))
+BASE: dict[str, Any] = TABLES["base"]
 FUNCTIONS = {
     "tools.py": "def t(a): ...\n",
     "prompts.py": "def p(a): ...\n",
@@ -212,33 +158,7 @@ def test_a_schema_refuses_what_the_compiler_refuses(path: str) -> None:
     assert agreed > 60
 
 
-CASES: dict[str, Any] = {
-    "env": {"LANG": "C"},
-    "tests": [
-        {
-            "name": "n",
-            "tool": "t",
-            "arguments": {"a": 1},
-            "era": "both",
-            "transport": "stdio",
-            "answers": [{"action": "accept"}],
-            "expect": {
-                "text": "x",
-                "contains": ["x"],
-                "json": {"/a": 1},
-                "schema": False,
-                "within_ms": 5,
-                "error": True,
-            },
-        },
-        {
-            "name": "c",
-            "complete": {"prompt": "p", "argument": "a", "value": "x"},
-            "arguments": {"b": "y"},
-            "expect": {"values": ["xy"], "total": 1, "hasMore": False},
-        },
-    ],
-}
+CASES: dict[str, Any] = TABLES["cases"]
 
 
 def test_the_schema_of_cases_refuses_what_their_reader_refuses() -> None:

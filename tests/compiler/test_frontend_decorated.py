@@ -9,7 +9,6 @@ import pytest
 
 from mcpc import Context
 from mcpc.ir import PythonFunction
-from mcpc.ir.printer import print_server
 from support.projects import SERVER_JSON, Files, checked, marked, parsed, places
 from support.whole_projects import print_cases
 
@@ -19,58 +18,11 @@ if TYPE_CHECKING:
 GOLDEN = Path(__file__).parents[1] / "golden/frontends"
 pytestmark = pytest.mark.sampled(2)
 
-DEMO = '''"""Handlers."""
-from typing import Annotated
-from mcpc import Server, prompt, tool
-
-mcp = Server("demo", "Be kind.", title="Demo", website_url="https://example.org")
-
-
-@tool(title="Add")
-def add(a: int, b: Annotated[int, "second"] = 2) -> int:
-    """Add."""
-    return a + b
-
-
-@mcp.prompt
-def ask(topic: str) -> str:
-    """Ask."""
-    return topic
-'''
 JSON_TOOL = '{"tools": [{"name": "old", "description": "Old.", "inputSchema": {"type": "object"}}]}'
 
 
 def test_whole_projects(golden: Callable[[Path, str], None]) -> None:
     golden(GOLDEN / "decorated.txt", print_cases(GOLDEN / "decorated.cases"))
-
-
-def test_a_file_of_functions_is_a_whole_project() -> None:
-    server, problems = checked({"server.py": DEMO})
-    assert problems == ()
-    assert server is not None
-    assert server.server.node.value == {
-        "serverInfo": {"name": "demo", "title": "Demo", "websiteUrl": "https://example.org", "version": "0.1.0"},
-        "instructions": "Be kind.",
-    }
-    (tool,) = server.server.tools
-    assert isinstance(tool.handler, PythonFunction)
-    assert (tool.handler.file, tool.handler.function, tool.handler.binding) == ("server.py", "add", ("hints", "wrap"))
-    assert [prompt.name for prompt in server.server.prompts] == ["ask"]
-    assert [file.source.path for file in server.server.files] == ["server.py"]
-
-
-def test_json_and_functions_are_one_server() -> None:
-    files: Files = {
-        "server.json": SERVER_JSON,
-        "tools.json": JSON_TOOL,
-        "tools.py": "from mcpc import tool\ndef old(): ...\n@tool\ndef new():\n    'New.'\n",
-        "prompts.py": "from mcpc import prompt\n@prompt\ndef ask():\n    'Ask.'\n",
-    }
-    server, problems = checked(files)
-    assert problems == ()
-    assert server is not None
-    assert [tool.name for tool in server.server.tools] == ["old", "new"]
-    assert [prompt.handler.file for prompt in server.server.prompts] == ["prompts.py"]
 
 
 def test_places_are_exact_behind_other_letters_and_a_mark_of_order() -> None:
@@ -190,103 +142,6 @@ def test_a_plain_function_of_a_tool_in_json_has_a_context_too() -> None:
     assert [problem.code for problem in problems] == ["MCP206"]
     server, problems = checked({**files, "tools.py": "from mcpc import Context\ndef old(x: Context): ...\n"})
     assert [problem.code for problem in problems] == ["MCP206"] * 2, problems
-
-
-def test_a_server_of_another_file_marks_too() -> None:
-    files: Files = {
-        "server.json": SERVER_JSON,
-        "app.py": "from mcpc import Server\nmcp = Server('x')\n",
-        "tools.py": "from app import mcp\n@mcp.tool\ndef a(): 'A.'\n",
-    }
-    server, problems = checked(files)
-    assert problems == ()
-    assert server is not None
-    assert [tool.name for tool in server.server.tools] == ["a"]
-
-
-READ = """
-from mcpc import Context, Server, completion, resource, tool
-mcp = Server("reads", version="1")
-
-@mcp.resource("config://app", mime_type="application/json", title="App", annotations={"audience": ["user"]}, tags={"a"})
-def config() -> dict:
-    "The configuration."
-    return {"debug": False}
-
-@resource("users://{id}/posts{?page}", name="posts", description="Posts.", timeout=5)
-async def posts_of(id: int, ctx: Context, page: int = 1) -> str:
-    return f"{id} {page}"
-
-def plain(name: str) -> bytes:
-    "Plain."
-    return name.encode()
-
-URI = "plain://{name}"
-mcp.resource(URI)(plain)
-
-@completion("users://{id}/posts{?page}", "id")
-def ids(value: str) -> list[str]:
-    return []
-
-@mcp.completion(ref="greet", argument="who")
-def whom(value, context_arguments):
-    return []
-
-@mcp.prompt
-def greet(who: str) -> str:
-    "Greet."
-    return who
-
-@tool(task=True)
-def slow() -> None: "Slow."
-
-@tool(task="required")
-def slower() -> None: "Slower."
-
-@tool(task=False)
-def quick() -> None: "Quick."
-"""
-
-
-def test_resources_templates_and_completions_are_marked() -> None:
-    server, problems = checked({"server.py": READ})
-    assert server is not None, problems
-    assert problems == ()
-    text = print_server(server.server)
-    assert (
-        text[text.index("resource config") : text.index("file server.py")]
-        == """\
-resource config "config://app"
-  type application/json
-  handler python config() in server.py, contract python
-  description "The configuration."
-  title "App"
-  annotations {"audience": ["user"]}
-  _meta {"fastmcp": {"tags": ["a"]}}
-resource template posts "users://{id}/posts{?page}"
-  handler async python posts_of(id, ctx, page?) in server.py, contract python
-  timeout 5 s
-  variable id
-  variable page?
-  description "Posts."
-resource template plain "plain://{name}"
-  handler python plain(name) in server.py, contract python
-  variable name
-  description "Plain."
-completion of id of the resource "users://{id}/posts{?page}"
-  handler python ids(value) in server.py, contract python
-completion of who of the prompt greet
-  handler python whom(value, context_arguments) in server.py, contract python
-"""
-    )
-    found = {one.name: one.handler for one in server.server.readable}
-    assert [found[name].binding for name in ("config", "posts", "plain")] == [
-        ("hints", "resource"),
-        ("hints", "resource"),
-        (),
-    ]
-    assert found["posts"].context == "ctx"
-    assert [tool.running.task for tool in server.server.tools] == ["optional", "required", ""]
 
 
 WRONG_FIELDS = '''from typing import Annotated

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -55,25 +56,9 @@ def nested(levels: int) -> str:
 
 
 DEFINED = '"$defs": {"a": {"properties": {"x": {}}}}, "definitions": {"b": {"properties": {"y": {}}}}'
-NAMED: list[tuple[str, list[str]]] = [
-    ('{"properties": {"a": {"properties": {"b": {}}}, "c": {"items": {"properties": {"d": {}}}}}}', ["a", "c"]),
-    ('{"properties": {"x": {}}, "allOf": [{"properties": {"x": {}, "y": {}}}, {"properties": {"z": {}}}]}', ["x", "y", "z"]),
-    ('{"oneOf": [{"properties": {"a": {}}}], "anyOf": [{"properties": {"b": {}}}], "not": {"properties": {"c": {}}}}', ["b", "a"]),
-    ('{"else": {"properties": {"e": {}}}, "then": {"properties": {"t": {}}}, "if": {"properties": {"i": {}}}}', ["i", "t", "e"]),
-    ('{"dependentSchemas": {"p": {"properties": {"a": {}}}, "q": {"oneOf": [{"properties": {"b": {}}}]}}}', ["a", "b"]),
-    (f"{{{DEFINED}}}", []),
-    (f'{{"$ref": "#/$defs/a", {DEFINED}}}', ["x", "y"]),
-    (f'{{"$dynamicRef": "#a", {DEFINED}}}', ["x", "y"]),
-    (f'{{"$recursiveRef": "#", {DEFINED}}}', ["x", "y"]),
-    *((f'{{"{keyword}": [{{}}, {{"$ref": "#/$defs/a"}}], {DEFINED}}}', ["x", "y"]) for keyword in ("allOf", "anyOf", "oneOf")),
-    (f'{{"not": {{"$ref": "#/$defs/a"}}, {DEFINED}}}', []),
-    (f'{{"properties": {{"p": {{"$ref": "#/$defs/a"}}}}, {DEFINED}}}', ["p"]),
-    (f'{{"allOf": [{{"$ref": "#/$defs/a", {DEFINED}}}]}}', []),
-    ('{"properties": [], "allOf": {"properties": {"a": {}}}, "if": [{"properties": {"b": {}}}]}', ["a", "b"]),
-    (nested(32), ["x"]),
-    (nested(33), []),
-    ("true", []),
-]  # fmt: skip
+NAMED: list[tuple[str, list[str]]] = json.loads(
+    (Path(__file__).parent / "lower/names_in_schemas.json").read_text("utf-8")
+)
 
 
 @pytest.mark.parametrize(("schema", "names"), NAMED)

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import json
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,31 +17,8 @@ from support.projects import lowered
 
 SERVER = '{"serverInfo": {"name": "demo", "version": "1.0.0"}}'
 
-SCALARS = {
-    "text": "text",
-    "yes": "yes",
-    "on": "on",
-    "2026-01-31": "2026-01-31",
-    "12:30:45": "12:30:45",
-    "1_000": "1_000",
-    "true": True,
-    "FALSE": False,
-    "null": None,
-    "~": None,
-    "": None,
-    "12": 12,
-    "-7": -7,
-    "012": 12,
-    "0o17": 15,
-    "0x1F": 31,
-    "1.5": 1.5,
-    "1e3": 1000.0,
-    "'12'": "12",
-    '"tr\\u00fce"': "trüe",
-    "[a, 1, [true]]": ["a", 1, [True]],
-    "{a: 1, b: {c: ~}}": {"a": 1, "b": {"c": None}},
-    "|\n    two\n    lines": "two\nlines",
-}
+TABLES = json.loads(Path(__file__).with_name("frontmatter.json").read_text("utf-8"))
+SCALARS: dict[str, Any] = TABLES["scalars"]
 """What YAML 1.2's core schema makes of a value."""
 
 
@@ -50,13 +30,7 @@ def test_values_are_read_by_the_core_schema(text):
     assert type(read.value["key"]) is type(SCALARS[text])
 
 
-WHOLE = {
-    "---\nname: a\n---": {"name": "a"},
-    "---\r\nname: a\r\n---\r\nrest": {"name": "a"},
-    "\ufeff---\nname: a\n---\n": {"name": "a"},
-    "---  \nname: a\n--- \n# Title\n\n---\nnot: this\n---\n": {"name": "a"},
-    "---\na: &x {b: 1}\nc: *x\n---\n": {"a": {"b": 1}, "c": {"b": 1}},
-}
+WHOLE: dict[str, Any] = TABLES["whole"]
 
 
 @pytest.mark.parametrize("text", WHOLE)
@@ -65,29 +39,7 @@ def test_frontmatter_ends_at_the_second_line_of_hyphens(text):
     assert not problems and read is not None and read.value == WHOLE[text]
 
 
-BROKEN = {
-    "# no frontmatter": "MCP130",
-    "\n---\nname: late\n---\n": "MCP130",
-    "---\nname: never closed\n": "MCP130",
-    "---\n---\n": "MCP130",
-    "---\n- a\n- list\n---\n": "MCP130",
-    "---\nname: [\n---\n": "MCP131",
-    "---\nname: notes: twice\n---\n": "MCP131",
-    "---\nname: a\nname: b\n---\n": "MCP131",
-    "---\n1: a\n---\n": "MCP131",
-    "---\n? [a]\n: b\n---\n": "MCP131",
-    "---\nname: .inf\n---\n": "",
-    "---\nname: 1e999\n---\n": "MCP131",
-    "---\nname: !!python/object/apply:os.system [id]\n---\n": "MCP131",
-    "---\nname: !!timestamp 2026-01-01\n---\n": "MCP131",
-    "---\na: &a [*a]\n---\n": "MCP131",
-    "---\na: *unknown\n---\n": "MCP131",
-    "---\na: x\x00y\n---\n": "MCP131",
-    "---\na: b\n---\n".replace("b", "[" * 2000): "MCP131",
-    "---\na0: &a0 [x, x]\n"
-    + "".join(f"a{n}: &a{n} [*a{n - 1}, *a{n - 1}]\n" for n in range(1, 40))
-    + "---\n": "MCP131",
-}
+BROKEN: dict[str, str] = TABLES["broken"]
 
 
 @pytest.mark.parametrize("text", BROKEN, ids=range(len(BROKEN)))

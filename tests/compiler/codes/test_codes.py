@@ -7,6 +7,7 @@ which `make golden` writes.  What only a process, a network or a machine can pro
 from __future__ import annotations
 
 import ast
+import json
 import platform
 import re
 from dataclasses import dataclass, replace
@@ -43,44 +44,7 @@ if TYPE_CHECKING:
 
 CASES = sorted(path.stem for path in Path(__file__).parent.glob("MCP*.txt"))
 FAULTY, CORRECTED = "=== what is reported\n", "=== what is reported of the corrected project\n"
-ELSEWHERE = {
-    "MCP147": "compiler/test_frontend_mcp_bash_faults.py::test_names_with_line_ends_are_refused",
-    "MCP210": "compiler/test_languages_bash.py::test_a_bash_that_cannot_be_run",
-    "MCP250": "compiler/test_frontend_toolbox.py::test_what_is_wrong_is_told",
-    "MCP255": "compiler/test_frontend_toolbox.py::test_what_is_wrong_is_told",
-    "MCP256": "compiler/test_frontend_toolbox.py::test_what_is_wrong_is_told",
-    "MCP281": "system/test_import.py::test_what_has_no_word_is_told_and_written_down",
-    "MCP284": "system/test_program_faults.py::test_fault",
-    "MCP286": "system/test_program_faults.py::test_fault",
-    "MCP287": "system/test_program_faults.py::test_a_list_that_needs_a_service_is_made_at_run_time_with_a_note",
-    "MCP288": "system/test_program_faults.py::test_templates_with_one_fault_are_one_warning",
-    "MCP290": "system/test_program_faults.py::test_fault",
-    "MCP291": "system/test_program_faults.py::test_tools_that_cannot_be_listed_are_made_at_run_time_with_a_note",
-    "MCP296": "system/test_program_original.py::test_build_check_and_inspect_say_that_the_framework_is_bundled",
-    "MCP297": "system/test_program_faults.py::test_modules_that_are_imported_later_are_checked_at_build",
-    "MCP298": "system/test_program_demonstrations.py::test_a_demonstration_is_imported_and_not_run",
-    "MCP405": "compiler/test_dependencies_upload_dates.py::test_what_is_too_new_is_a_diagnostic",
-    "MCP406": "compiler/test_dependencies.py::test_a_platform_that_is_none_is_refused_even_if_nothing_is_carried",
-    "MCP407": "compiler/codes/test_codes.py::test_packages_that_cannot_be_bundled_or_are_built",
-    "MCP408": "compiler/test_frontend_toolbox.py::test_without_node_nothing_is_bundled",
-    "MCP409": "compiler/test_frontend_toolbox.py::test_what_is_wrong_is_told",
-    "MCP410": "compiler/test_frontend_toolbox.py::test_machine_code_is_told",
-    "MCP411": "compiler/codes/test_codes.py::test_npm_packages_without_a_lock",
-    "MCP412": "compiler/test_passes_unused.py::test_wheels_that_are_carried_for_nothing",
-    "MCP417": "compiler/test_dependencies_sdists.py::test_what_has_only_sources_is_refused_at_its_requirement",
-    "MCP418": "compiler/test_dependencies_sdists.py::test_a_build_that_fails_is_quoted",
-    "MCP421": "system/test_lock.py::test_a_plain_build_warns_of_a_stale_lock_at_its_place",
-    "MCP422": "system/test_lock.py::test_what_does_not_fit_is_refused_with_one_message",
-    "MCP423": "system/test_lock.py::test_offline_names_what_is_missing",
-    "MCP424": "system/test_lock.py::test_a_package_without_a_wheel_is_named_with_its_target",
-    "MCP714": "compiler/frontends/test_baked_values.py::test_a_value_is_found_wherever_it_is",
-    "MCP425": "compiler/codes/test_codes.py::test_packages_that_cannot_be_bundled_or_are_built",
-    "MCP426": "compiler/test_locked_digests.py::test_a_package_without_a_digest_is_told_and_the_others_stay_locked",
-    "MCP430": "system/test_self_contained.py::test_a_machine_without_a_compiler_is_reported",
-    "MCP431": "compiler/codes/test_codes.py::test_a_linker_that_fails",
-    "MCP432": "system/test_self_contained.py::test_a_package_with_machine_code_is_refused",
-    "MCP442": "compiler/test_bench.py::test_a_budget_is_a_gate_and_is_written_from_a_result",
-}
+ELSEWHERE: dict[str, str] = json.loads(Path(__file__).with_name("elsewhere.json").read_text("utf-8"))
 """Codes that are not produced here, each with the test that produces it."""
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import hypothesis
@@ -16,30 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 LETTERS = {"type": "string", "enum": ["a", "b"]}
-SCHEMAS = (
-    {"type": "integer", "minimum": 3, "maximum": 3},
-    {"type": "integer", "exclusiveMinimum": 3, "exclusiveMaximum": 6, "multipleOf": 2},
-    {"type": "number", "minimum": 0.5, "maximum": 0.75},
-    {"type": "number", "multipleOf": 0.5, "minimum": 1},
-    {"type": "string", "minLength": 3, "maxLength": 4},
-    {"type": "string", "pattern": "^[a-z]{2}-[0-9]+$"},
-    {"type": "string", "format": "date"},
-    {"type": ["string", "null"], "maxLength": 1},
-    {"type": "array", "items": LETTERS, "minItems": 2, "maxItems": 2, "uniqueItems": True},
-    {"type": "array", "prefixItems": [LETTERS, {"type": "integer"}], "items": False, "minItems": 2},
-    {"type": "array", "contains": {"const": 1}, "maxItems": 3},
-    {"enum": [1, None, {"a": []}]},
-    {"oneOf": [{"type": "integer"}, {"type": "object", "properties": {"k": {"const": "x"}}, "required": ["k"]}]},
-    {"anyOf": [LETTERS, {"type": "null"}], "description": "either"},
-    {"allOf": [{"type": "integer", "minimum": 2}, {"maximum": 3}]},
-    {"type": "integer", "not": {"enum": [0, 1]}},
-    {"if": {"type": "integer"}, "then": {"minimum": 5}, "else": {"type": "null"}},
-    {"type": "object", "additionalProperties": {"type": "integer"}, "minProperties": 1},
-    {"type": "object", "patternProperties": {"^x-": {"type": "string"}}, "additionalProperties": False},
-    {"$defs": {"tree": {"type": "object", "properties": {"of": {"type": "array", "items": {"$ref": "#/$defs/tree"}}},
-                        "required": ["of"]}}, "$ref": "#/$defs/tree"},
-    True,
-)  # fmt: skip
+SCHEMAS: list[Any] = json.loads(Path(__file__).with_name("schemas.json").read_text("utf-8"))
 
 
 def quiet(count: int) -> hypothesis.settings:
