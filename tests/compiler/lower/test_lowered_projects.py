@@ -6,10 +6,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from mcpc.frontends import parse_project
+from mcpc.ir.printer import print_server
 from mcpc.lower import lower
 from mcpc.options import Options
 from support.golden_projects import PROJECTS, files_of, reported, shown
+from support.needs import ROOT
 from support.projects import parsed
+from support.whole_projects import print_parsed, read_cases
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -37,3 +41,14 @@ def test_a_project_is_lowered(name: str, golden: Callable[[Path, str], None]) ->
     server, problems = lowered_project(name)
     assert server is not None
     golden(PROJECTS / f"{name}.lowered.txt", "".join([*reported(problems, files_of(name)), *shown(server)]))
+
+
+def test_each_definition_gets_its_function(golden: Callable[[Path, str], None]) -> None:
+    folder, printed = ROOT / "tests/golden/lower", []
+    for name, project, options in read_cases(folder / "binding.cases"):
+        definition, problems = parse_project(project, options)
+        assert definition is not None
+        server, found = lower(definition, options)
+        text = print_parsed(None, (*problems, *found), project).partition("\n")[2]
+        printed.append(f"##### {name}\n{text}{'no server' if server is None else print_server(server)}\n")
+    golden(folder / "binding.txt", "\n".join(printed))
