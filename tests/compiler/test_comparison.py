@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
-from xml.etree import ElementTree
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -16,6 +15,10 @@ from mcpc.comparison.formats.markdown import as_changelog
 from mcpc.comparison.next_version import is_enough, next_version
 from mcpc.comparison.rules import RULES
 from mcpc.server_lists.model import lists_from_json
+from support.needs import ROOT
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 Json = Any
 
@@ -152,35 +155,15 @@ def test_a_report_cannot_command_a_terminal(name: str) -> None:
     assert all(char == "\n" or char.isprintable() for char in text)
 
 
-def test_the_report_for_programs_has_all_fields() -> None:
-    found = json.loads(FORMATS["json"](compared(), frozenset([Impact.BREAKING])))
-    assert found["failed"] is True
-    assert found["version"] == {"level": "major", "suggested": "2.0.0", "fits": False}
-    assert found["summary"] == {"breaking": 2, "undecided": 0, "additive": 0, "routing": 1, "cosmetic": 1}
-    narrowed = next(each for each in found["changes"] if each["rule"] == "input-schema-narrowed")
-    assert narrowed["witness"] == "y"
-    assert narrowed["place"] == "tool:t/inputSchema/properties/a/enum"
-    assert (narrowed["old"], narrowed["new"]) == ({"enum": ["x", "y"]}, {"enum": ["x"]})
-
-
-def test_junit_is_xml_with_a_failure_for_each_change_that_fails() -> None:
-    root = ElementTree.fromstring(FORMATS["junit"](compared(), frozenset([Impact.BREAKING])))
-    assert (root.get("tests"), root.get("failures")) == ("4", "2")
-    assert len(root.findall(".//testcase")) == 4
-    assert {each.get("type") for each in root.findall(".//failure")} == {"prompt-removed", "input-schema-narrowed"}
+@pytest.mark.parametrize("name", [*FORMATS, "changelog"])
+def test_a_report_is_exactly_this(name: str, golden: Callable[[Path, str], None]) -> None:
     same = lists_from_json(server("server", {}))
-    assert len(ElementTree.fromstring(FORMATS["junit"](compare(same, same), frozenset())).findall(".//testcase")) == 1
-
-
-def test_github_gets_errors_for_what_fails_and_one_line_each() -> None:
-    lines = FORMATS["github"](compared(), frozenset([Impact.BREAKING])).splitlines()
-    assert [line.split(" ")[0] for line in lines] == ["::error", "::error", "::notice", "::warning"]
-    assert FORMATS["github"](compared(), frozenset()).startswith("::warning ")
-
-
-def test_release_notes_have_what_breaks_first_and_escape_markup() -> None:
-    notes = as_changelog(compared())
-    assert notes.startswith("## 1.1.0\n\n### Breaking\n\n")
-    assert "p\\|\\<b\\>" in notes
-    assert "### Changed" in notes
+    reports = {"": compared(), "-same": compare(same, same, Policy())}
+    for ending, found in reports.items():
+        text = as_changelog(found) if name == "changelog" else FORMATS[name](found, frozenset([Impact.BREAKING]))
+        golden(ROOT / "tests/golden/comparison" / f"{name}{ending}.txt", text)
     assert as_changelog(compared(), "Next").startswith("## Next\n")
+
+
+def test_nothing_fails_that_is_not_asked_to() -> None:
+    assert FORMATS["github"](compared(), frozenset()).startswith("::warning ")

@@ -5,16 +5,15 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mcpc import __version__
 from mcpc.diagnostics import (
     CODES,
-    Diagnostic,
-    Diagnostics,
     Severity,
     Span,
     codes,
@@ -26,16 +25,16 @@ from mcpc.diagnostics import (
 from mcpc.diagnostics.formats import FORMATS, relocate_paths, render_text
 from mcpc.diagnostics.formats.visible import DEFAULT_WIDTH, excerpt, visible, wrapped
 from mcpc.sources import Source, parse_json
+from support.needs import ROOT
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 PAGES = Path(codes.__file__).with_name("pages")
 
 
 def sources(**texts: str) -> dict[str, Source]:
     return {name: Source(name, text.encode("utf-8", "surrogateescape"), 0o644) for name, text in texts.items()}
-
-
-def text_of(*problems: Diagnostic, **texts: str) -> str:
-    return FORMATS["text"](problems, sources(**texts))
 
 
 def test_a_problem_has_the_severity_of_its_code() -> None:
@@ -92,88 +91,31 @@ def test_there_is_no_page_of_an_unknown_code() -> None:
         explain("../codes")
 
 
-TOOLS = """{
-  "tools": [
-    {"name": "echo"},
-    {"name": "echo"}
-  ]
+FILES = {
+    "tools.json": '{\n  "tools": [\n    {"name": "echo"},\n    {"name": "echo"}\n  ]\n}\n',
+    "a b/é:,%.json": "ab\n日本x",
+    "long": "\n" * 99 + "x = y",
 }
-"""
+FOUND = (
+    diagnose("MCP104", Span("tools.json", 50, 56), "two tools are called `echo`", hint="rename one of them"),
+    diagnose("MCP102", Span("tools.json", 19, 35), "`inputSchema` is missing", "an object", "did you mean `x`?"),
+    diagnose("MCP103", Span("tools.json", 4, 11), "`tools` is odd"),
+    diagnose("MCP009", None, "no project was recognised", "one of `a`, `b`"),
+    diagnose("MCP006", Span("fifo"), "it is a named pipe"),
+    diagnose("MCP203", Span("gone", 3, 9), "not read"),
+    diagnose("MCP205", Span("long", 103, 104), "odd"),
+    diagnose("MCP104", Span("a b/é:,%.json", 4, 6), "50%\r`x`: y", "e", "h"),
+    diagnose("MCP010", Span("a b/é:,%.json", 1, 5), "two lines\n"),
+    diagnose("MCP203", None, "::error::fake"),
+)
 
 
-def test_text() -> None:
-    found = (
-        diagnose("MCP104", Span("tools.json", 50, 56), "two tools are called `echo`", hint="rename one of them"),
-        diagnose("MCP102", Span("tools.json", 19, 35), "`inputSchema` is missing", "an object", "did you mean `x`?"),
-        diagnose("MCP103", Span("tools.json", 4, 11), "`tools` is odd"),
-    )
-    assert FORMATS["text"](found, {"tools.json": Source("tools.json", TOOLS.encode(), 0o644)}) == (
-        """\
-warning[MCP103]: `tools` is odd
- --> tools.json:2:3
-  |
-2 |   "tools": [
-  |   ^^^^^^^
-
-error[MCP102]: `inputSchema` is missing
- --> tools.json:3:5
-  |
-3 |     {"name": "echo"},
-  |     ^^^^^^^^^^^^^^^^
-  = expected: an object
-  = help: did you mean `x`?
-
-error[MCP104]: two tools are called `echo`
- --> tools.json:4:14
-  |
-4 |     {"name": "echo"}
-  |              ^^^^^^
-  = help: rename one of them
-
-2 errors, 1 warning; see `mcpc explain MCP102`
-"""
-    )
-
-
-def test_text_without_a_place() -> None:
-    found = (
-        diagnose("MCP009", None, "no project was recognised", "one of `a`, `b`"),
-        diagnose("MCP006", Span("fifo"), "it is a named pipe"),
-        diagnose("MCP203", Span("gone", 3, 9), "not read"),
-    )
-    assert text_of(*found) == (
-        """\
-error[MCP009]: no project was recognised
-  = expected: one of `a`, `b`
-
-error[MCP006]: it is a named pipe
- --> fifo
-
-note[MCP203]: not read
- --> gone
-
-2 errors, 1 note; see `mcpc explain MCP009`
-"""
-    )
-
-
-def test_text_of_nothing() -> None:
-    assert text_of() == "no problems found\n"
-
-
-def test_the_number_of_a_line_widens_the_margin() -> None:
-    text = "\n" * 99 + "x = y"
-    assert text_of(diagnose("MCP205", Span("a", 103, 104), "odd"), a=text) == (
-        """\
-error[MCP205]: odd
-   --> a:100:5
-    |
-100 | x = y
-    |     ^
-
-1 error; see `mcpc explain MCP205`
-"""
-    )
+@pytest.mark.parametrize("name", FORMATS)
+def test_a_report_is_exactly_this(name: str, golden: Callable[[Path, str], None]) -> None:
+    folder = ROOT / "tests/golden/diagnostics"
+    version = f'"version": "{__version__}"'
+    for file, report in ((name, FORMATS[name](FOUND, sources(**FILES))), (f"{name}-nothing", FORMATS[name]((), {}))):
+        golden(folder / f"{file}.txt", report.replace(version, '"version": "VERSION"'))
 
 
 @pytest.mark.parametrize(
@@ -288,51 +230,6 @@ def test_colour_only_adds_escape_sequences() -> None:
     assert "\x1b[1;31m^\x1b[0m" in coloured
 
 
-def test_json() -> None:
-    found = (
-        diagnose("MCP104", Span("a", 4, 6), "m\n", "e", "h"),
-        diagnose("MCP010", Span("a"), "b"),
-        diagnose("MCP203", None, "n"),
-    )
-    assert json.loads(FORMATS["json"](found, sources(a="ab\ncdé"))) == {
-        "diagnostics": [
-            {
-                "code": "MCP203", "severity": "note", "title": CODES["MCP203"].title, "message": "n", "expected": "",
-                "hint": "", "file": None, "start": None, "end": None,
-            },
-            {
-                "code": "MCP010", "severity": "warning", "title": CODES["MCP010"].title, "message": "b", "expected": "",
-                "hint": "", "file": "a", "start": None, "end": None,
-            },
-            {
-                "code": "MCP104", "severity": "error", "title": CODES["MCP104"].title, "message": "m\n",
-                "expected": "e", "hint": "h", "file": "a",
-                "start": {"line": 2, "column": 2}, "end": {"line": 2, "column": 4},
-            },
-        ],
-        "errors": 1,
-        "warnings": 1,
-    }  # fmt: skip
-    assert json.loads(FORMATS["json"]((), {})) == {"diagnostics": [], "errors": 0, "warnings": 0}
-
-
-def test_github() -> None:
-    found = (
-        diagnose("MCP104", Span("a:b,c%", 4, 6), "50%\r`x`: y", "e", "h"),
-        diagnose("MCP010", Span("a:b,c%", 1, 5), "two lines"),
-        diagnose("MCP203", None, "::error::fake"),
-        diagnose("MCP006", Span("gone"), "a pipe"),
-    )
-    files = {"a:b,c%": Source("", b"ab\ncde", 0)}
-    assert FORMATS["github"](found, files).splitlines() == [
-        "::notice title=MCP203::::error::fake",
-        "::warning file=a%3Ab%2Cc%25,line=1,endLine=2,title=MCP010::two lines",
-        "::error file=a%3Ab%2Cc%25,line=2,col=2,endColumn=4,title=MCP104::50%25<U+000D>`x`: y%0Aexpected: e%0Ahelp: h",
-        "::error file=gone,title=MCP006::a pipe",
-    ]
-    assert FORMATS["github"]((), {}) == ""
-
-
 @given(st.text(max_size=50), st.text(st.characters(codec="utf-8"), max_size=20))
 def test_a_message_cannot_become_a_command(message: str, path: str) -> None:
     problem = diagnose("MCP107", Span(path), message, message, message)
@@ -340,48 +237,6 @@ def test_a_message_cannot_become_a_command(message: str, path: str) -> None:
     assert report.count("\n") == 1
     assert report.splitlines() == [report[:-1]]
     assert re.match(r"::error file=[^:,]*,title=MCP107::", report)
-
-
-def sarif(found: Diagnostics, files: dict[str, Source]) -> Any:
-    return json.loads(FORMATS["sarif"](found, files))
-
-
-def test_sarif() -> None:
-    found = (
-        diagnose("MCP104", Span("a b/é.json", 4, 6), "m", "e", "h"),
-        diagnose("MCP010", Span("gone"), "b"),
-        diagnose("MCP203", None, "n"),
-        diagnose("MCP104", Span("a b/é.json", 1, 5), "again"),
-    )
-    report = sarif(found, {"a b/é.json": Source("", "ab\n日本x".encode(), 0)})
-    assert report["version"] == "2.1.0"
-    (run,) = report["runs"]
-    assert run["columnKind"] == "unicodeCodePoints"
-    driver = run["tool"]["driver"]
-    assert driver["name"] == "mcpc"
-    assert [rule["id"] for rule in driver["rules"]] == ["MCP010", "MCP104", "MCP203"]
-    for rule in driver["rules"]:
-        row = CODES[rule["id"]]
-        assert rule["shortDescription"] == {"text": row.title}
-        assert rule["defaultConfiguration"] == {"level": row.severity}
-        assert rule["help"]["text"] in explain(rule["id"])
-        assert len(rule["help"]["text"]) > 50
-    nowhere, first, second, gone = run["results"]
-    assert nowhere == {
-        "ruleId": "MCP203", "ruleIndex": 2, "level": "note", "message": {"text": "n"}, "locations": [],
-    }  # fmt: skip
-    region = {"startLine": 1, "startColumn": 2, "endLine": 2, "endColumn": 3}
-    uri = {"uri": "a%20b/%C3%A9.json", "uriBaseId": "WORKINGDIRECTORY"}
-    assert first["locations"] == [{"physicalLocation": {"artifactLocation": uri, "region": region}}]
-    assert second["message"] == {"text": "m\nexpected: e\nhelp: h"}
-    assert second["ruleIndex"] == 1
-    assert second["locations"][0]["physicalLocation"]["region"] == {
-        "startLine": 2, "startColumn": 2, "endLine": 2, "endColumn": 4,
-    }  # fmt: skip
-    assert gone["locations"] == [
-        {"physicalLocation": {"artifactLocation": {"uri": "gone", "uriBaseId": "WORKINGDIRECTORY"}}}
-    ]
-    assert sarif((), {})["runs"][0]["results"] == []
 
 
 def test_sarif_says_what_its_names_are_relative_to() -> None:

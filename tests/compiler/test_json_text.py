@@ -151,38 +151,6 @@ def test_a_text_in_a_message_is_short_and_visible() -> None:
     assert quoted_text("\u200ba\n", 3) == "U+200BaU+000A"
 
 
-def test_all_mistakes_of_a_file_are_found_at_once() -> None:
-    text = '{\n  // the list\n  tools: [\n    {\'name\': "a", "n": NaN,},\n  ] "x": 01\n}'
-    node, problems = parse(text)
-    assert node is not None
-    assert node.value == {"tools": [{"name": "a", "n": 0}], "x": 0}
-    file = source(text)
-    found = [(file.position(problem.span.start), problem.message) for problem in problems if problem.span]
-    assert found == [
-        ((2, 3), "JSON has no comments"),
-        ((3, 3), "the key `tools` has no quotes"),
-        ((4, 6), "`'` does not begin a string of JSON"),
-        ((4, 24), "`NaN` is not a value of JSON"),
-        ((4, 27), "a comma stands before `}`"),
-        ((4, 29), "a comma stands before `]`"),
-        ((5, 4), "a comma is missing"),
-        ((5, 10), "`01` is not a number of JSON"),
-    ]
-
-
-def test_a_trailing_comma_is_shown_even_if_a_comment_follows_it() -> None:
-    text = '{"a": 1, // one, two\n}'
-    node, problems = parse(text)
-    assert node is not None
-    assert [problem.span for problem in problems] == [Span("tools.json", 9, 20), Span("tools.json", 7, 8)]
-
-
-def test_a_value_that_was_forgotten_leaves_no_tree() -> None:
-    node, problems = parse('{"a": , "b": }')
-    assert node is None
-    assert [problem.code for problem in problems] == ["MCP002"] * 2
-
-
 @pytest.mark.parametrize(
     ("count", "is_read", "is_cut"),
     [
@@ -246,10 +214,6 @@ def test_a_key_that_stands_twice() -> None:
     assert last is not None
     assert last.value == "b"
     assert node.value == {"name": "b", "x": 1}
-
-
-def test_keys_of_different_objects_may_be_equal() -> None:
-    assert parse('[{"a": {"a": 1}}, {"a": 2}]')[1] == ()
 
 
 @pytest.mark.parametrize(
