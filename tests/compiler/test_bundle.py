@@ -70,12 +70,6 @@ def test_what_is_joined_stands_by_itself_and_means_the_same(schema: Any, good: A
     assert [functions(apart)[0](one) for one in (good, bad)] == [True, False]
 
 
-def test_a_schema_without_references_outward_is_not_touched() -> None:
-    for schema in ({"$ref": "#/$defs/a", "$defs": {"a": {}}}, {"const": {"$ref": "schemas/point.json"}}, {}):
-        node = node_of(schema)
-        assert self_contained(node, files()) == (node, ())
-
-
 @pytest.mark.parametrize("order", [1, -1])
 @pytest.mark.parametrize("other", ["colour.json", "colour.json#/$defs/a~1b%25"])
 def test_a_name_in_another_file_is_found_whatever_refers_to_the_file_first(other: str, order: int) -> None:
@@ -103,21 +97,6 @@ def test_the_whole_of_what_is_joined(golden: Callable[[Path, str], None]) -> Non
     folder = ROOT / "tests/golden/schemas"
     schemas = json.loads((folder / "bundled.json").read_text("utf-8"))
     golden(folder / "bundled.txt", "".join(line for schema in schemas for line in bundled(schema)))
-
-
-@pytest.mark.parametrize(
-    ("schema", "code"),
-    [
-        ({"$ref": "schemas/old.json"}, "MCP112"),
-        ({"$ref": "schemas/dynamic.json"}, "MCP113"),
-        ({"$ref": "schemas/bad.json"}, "MCP110"),
-        ({"$ref": "schemas/far.json"}, "MCP113"),
-    ],
-)
-def test_what_cannot_be_joined_is_a_problem(schema: Any, code: str) -> None:
-    value, codes = joined(schema, bad={"type": "int"}, far={"$ref": "https://example.com/nowhere"})
-    assert value == schema
-    assert codes == [code]
 
 
 def test_a_reference_that_leads_nowhere_is_left_to_the_compiler() -> None:

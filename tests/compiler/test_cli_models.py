@@ -74,15 +74,3 @@ def test_a_file_for_type_checkers(project: Path) -> None:
     assert models(project, "-o", target).returncode == 0
     assert target.read_text() == text
     assert sorted(path.name for path in project.iterdir() if path.name.startswith(".mcpc")) == []
-
-
-def test_problems_for_programs(project: Path) -> None:
-    deep: dict[str, object] = {"type": "object", "properties": {}}
-    for _ in range(70):
-        deep = {"type": "object", "properties": {"a": deep}}
-    (project / "tools.json").write_text(json.dumps({"tools": [{**TOOL, "inputSchema": deep}]}))
-    done = models(project, "-o", project / "models.py", "--format", "json")
-    assert done.returncode == 0
-    (problem,) = json.loads(done.stdout)["diagnostics"]
-    assert problem["code"] == "MCP213"
-    assert models(project, "--strict").returncode == 1

@@ -9,6 +9,7 @@ import sys
 import tempfile
 import zipfile
 from dataclasses import dataclass, field
+from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +17,7 @@ import pytest
 
 from mcpc.doctor import folders
 from mcpc.doctor.built_file import check_file
-from mcpc.doctor.checks import CHECKS, examine
+from mcpc.doctor.checks import CHECKS
 from mcpc.doctor.client_files import check_clients
 from mcpc.doctor.client_logs import LOGS, check_logs, without_secrets
 from mcpc.doctor.entries import check_entries
@@ -34,7 +35,6 @@ from support.needs import ROOT
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the homes are those of Linux")
 
@@ -166,16 +166,6 @@ def environment_damaged(home: Home) -> None:
     (home.project / ".venv").mkdir()
 
 
-@fault(check_programs, "3.2.57; handlers in Bash need 4.4 … install a newer bash")
-def bash_too_old(home: Home) -> None:
-    home.program("bash", "echo GNU bash, version 3.2.57")
-
-
-@fault(check_programs, "does not tell its version … reinstall node")
-def node_broken(home: Home) -> None:
-    home.program("node", "exit 1")
-
-
 @fault(check_programs, "jq: not found … install jq")
 def jq_missing(home: Home) -> None:
     home.environment.setenv("PATH", f"{home.place}/bin")
@@ -187,20 +177,10 @@ def command_of_npm(home: Home) -> None:
     (home.place / "bin/mcpc").symlink_to(home.place / "lib/node_modules/@apify/mcpc/bin/mcpc")
 
 
-@fault(check_command, "of another package, not this compiler … python -m mcpc")
-def command_of_another_package(home: Home) -> None:
-    home.write("bin/mcpc", "#!/usr/bin/python3\nfrom mcpc.cli import main\nmain()\n", 0o755)
-
-
 @fault(check_command, "another project with the same import … pip uninstall mcpc")
 def package_of_the_same_name(home: Home) -> None:
     home.write("site/mcpc-0.0.9.dist-info/METADATA", "Metadata-Version: 2.1\nName: mcpc\nVersion: 0.0.9\n")
     home.environment.syspath_prepend(str(home.place / "site"))
-
-
-@fault(check_cache, "is not a folder … MCPC_CACHE_DIR")
-def cache_is_a_file(home: Home) -> None:
-    home.write(".cache/mcpc", "")
 
 
 @fault(check_cache, "is writable by other users, so it is not used … chmod go-w")
@@ -253,21 +233,6 @@ def file_changed(home: Home) -> None:
     home.target = home.write("server.pyz", data[:place] + b"R" * 6 + data[place + 6 :])
 
 
-@fault(check_clients, "claude_desktop_config.json: … correct the file")
-def json_broken(home: Home) -> None:
-    home.write(DESKTOP, '{"mcpServers": {"a": {"command": "x",}')
-
-
-@fault(check_clients, "config.toml: … correct the file")
-def toml_broken(home: Home) -> None:
-    home.write(".codex/config.toml", "[mcp_servers.a\ncommand = 1")
-
-
-@fault(check_clients, "config.yaml: … correct the file")
-def yaml_broken(home: Home) -> None:
-    home.write(".config/goose/config.yaml", "extensions: [\n")
-
-
 @fault(check_clients, "it is not UTF-8 … correct the file")
 def file_in_another_encoding(home: Home) -> None:
     home.write(DESKTOP, '{"mcpServers": {}}'.encode("utf-16"))
@@ -284,93 +249,6 @@ def folder_in_place_of_a_file(home: Home) -> None:
     (home.place / DESKTOP).mkdir(parents=True)
 
 
-@fault(check_clients, "can be changed by other users … chmod go-w")
-def file_writable_by_others(home: Home) -> None:
-    home.write(DESKTOP, "{}", 0o666)
-
-
-@fault(check_clients, "has secrets, and other users can read it … chmod 600")
-def secrets_readable(home: Home) -> None:
-    home.command("x", env={"API_KEY": SECRET})
-    (home.place / DESKTOP).chmod(0o644)
-
-
-@fault(check_clients, "under `mcpServers`, where VS Code does not look … `servers`")
-def key_of_another_client(home: Home) -> None:
-    home.entry({"command": "x"}, CODE)
-
-
-@fault(check_entries, "neither a command nor a URL … mcpc install")
-def entry_empty(home: Home) -> None:
-    home.entry({"type": "stdio"})
-
-
-@fault(check_entries, "`args` is not a list of texts … in quotes")
-def arguments_no_list(home: Home) -> None:
-    home.entry({"command": "sh", "args": [1]})
-
-
-@fault(check_entries, "`env` is not an object of texts … in quotes")
-def variables_no_texts(home: Home) -> None:
-    home.entry({"command": "sh", "env": {"PORT": 1}})
-
-
-@fault(check_entries, "/nowhere/program is not there … correct the path")
-def program_gone(home: Home) -> None:
-    home.command("/nowhere/program")
-
-
-@fault(check_entries, "is not on PATH … absolute path")
-def program_unknown(home: Home) -> None:
-    home.command("no-such-program")
-
-
-@fault(check_entries, "is gone, with the virtual environment … make the environment again")
-def python_gone_with_its_environment(home: Home) -> None:
-    home.command(f"{home.place}/.venv/bin/python3", "/x.pyz")
-
-
-@fault(check_entries, "is not executable … chmod +x")
-def program_not_executable(home: Home) -> None:
-    home.command(str(home.write("run", "#!/bin/sh\n", 0o644)))
-
-
-@fault(check_entries, "is a folder … name the program")
-def program_is_a_folder(home: Home) -> None:
-    home.command(str(home.project))
-
-
-@fault(check_entries, "is one word … keep `sh` as the command")
-def arguments_in_the_command(home: Home) -> None:
-    home.command("sh -c true")
-
-
-@fault(check_entries, "is not replaced by the client … absolute path")
-def tilde_in_the_command(home: Home) -> None:
-    home.command("~/server.pyz")
-
-
-@fault(check_entries, "server.pyz is a relative path … absolute path")
-def file_relative(home: Home) -> None:
-    home.command("sh", "server.pyz")
-
-
-@fault(check_entries, "is not there … a file of this name is at")
-def file_moved(home: Home) -> None:
-    home.write(".local/share/mcp-servers/well.pyz", "")
-    home.command("sh", f"{home.place}/old/well.pyz")
-
-
-@fault(check_entries, "is not there … build or copy it there again")
-def file_gone(home: Home) -> None:
-    home.command("sh", "/nowhere/server.pyz")
-
-
-@fault(check_entries, "is damaged … build it again")
-def file_of_an_entry_damaged(home: Home) -> None:
-    home.command("sh", str(home.write("server.pyz", "PK")))
-
-
 @fault(check_entries, "is Python 3.9; the file needs 3.11 … mcpc install")
 def python_too_old(home: Home) -> None:
     home.command(str(home.program("python3.9", "printf 3.9")), str(home.artifact))
@@ -381,51 +259,10 @@ def python_of_another_version(home: Home) -> None:
     home.command(str(home.program("python3.15", "printf 3.15")), str(home.artifact))
 
 
-@fault(check_entries, "may be gone tomorrow: it is of a virtual environment … mcpc install")
-def python_of_an_environment(home: Home) -> None:
-    home.write("work/pyvenv.cfg", "")
-    home.command(str(home.write("work/bin/python", "#!/bin/sh\n", 0o755)))
-
-
 @fault(check_entries, "needs NEEDED, which the entry does not set … mcpc install --env NEEDED")
 def setting_missing(home: Home) -> None:
     write_files(home.place / "needy", {"server.json": json.dumps(SETTINGS), "tools.py": TOOLS})
     home.command(sys.executable, str(build(home.place / "needy", home.place / "needy.pyz")))
-
-
-@fault(check_entries, "refers to NO_SUCH_VARIABLE, which is not set here … export NO_SUCH_VARIABLE")
-def reference_to_nothing(home: Home) -> None:
-    home.entry({"command": "sh", "env": {"TOKEN": "${env:NO_SUCH_VARIABLE}"}}, CODE, "servers")
-
-
-@fault(check_entries, "refers to NO_SUCH_VARIABLE … export NO_SUCH_VARIABLE")
-def passed_variable_not_set(home: Home) -> None:
-    home.write(".codex/config.toml", '[mcp_servers.mine]\ncommand = "sh"\nenv_vars = ["NO_SUCH_VARIABLE"]\n')
-
-
-@fault(check_entries, "is for everybody, and has a secret … refer to a variable")
-def secret_in_a_project(home: Home) -> None:
-    home.entry({"command": "sh", "env": {"API_KEY": SECRET}}, "project/.mcp.json")
-
-
-@fault(check_entries, "not an http or https URL … correct `url`")
-def address_of_another_kind(home: Home) -> None:
-    home.entry({"url": "ftp://host/mcp"}, CODE, "servers")
-
-
-@fault(check_entries, "headers go over an unencrypted connection … https")
-def headers_in_the_clear(home: Home) -> None:
-    home.entry({"url": "http://host.example/mcp", "headers": {"X-Api-Key": SECRET}}, CODE, "servers")
-
-
-@fault(check_entries, "it is switched off … switch it on")
-def switched_off(home: Home) -> None:
-    home.command("sh", disabled=True)
-
-
-@fault(check_entries, "is set to an empty text … give it a value")
-def variable_empty(home: Home) -> None:
-    home.command("sh", env={"API_KEY": ""})
 
 
 @fault(check_starts, "initialize: it ended with status 3 … correct what the server reports | no database at REDACTED")
@@ -472,38 +309,20 @@ def program_that_downloads(home: Home) -> None:
     home.command("npx", "-y", "some-server")
 
 
-@fault(check_logs, "mcp-server-mine.log … see the log | failed: token=REDACTED")
-def failure_in_the_log_of_claude_desktop(home: Home) -> None:
-    home.command("sh")
-    home.write(".config/Claude/logs/mcp-server-mine.log", f"all is well\nfailed: token={SECRET}\n")
+def planted(files: dict[str, object]) -> Callable[[Home], None]:
+    """Return what writes files below a home; a path may have a mode behind it."""
+
+    def plant(home: Home) -> None:
+        for name, content in files.items():
+            path, _, mode = name.partition(" | ")
+            text = content if isinstance(content, str) else json.dumps(content)
+            home.write(path, text.replace("{home}", str(home.place)).replace("{secret}", SECRET), int(mode or "600", 8))
+
+    return plant
 
 
-@fault(check_logs, "mcp.log … see the log | mine: exited")
-def failure_in_the_log_of_all(home: Home) -> None:
-    home.command("sh")
-    home.write(".config/Claude/logs/mcp.log", "other: exited\nmine: exited\n")
-
-
-@fault(check_logs, "mcp-logs-mine/a.jsonl … see the log | Connection failed")
-def failure_in_the_log_of_claude_code(home: Home) -> None:
-    home.entry({"command": "sh"}, ".claude.json")
-    home.write(".cache/claude-cli-nodejs/-project/mcp-logs-mine/a.jsonl", '{"error": "Connection failed"}\n')
-
-
-@fault(check_logs, "mcpServer.mcp.config.usrlocal.mine.log … see the log | ENOENT")
-def failure_in_the_log_of_vscode(home: Home) -> None:
-    home.entry({"command": "sh"}, CODE, "servers")
-    home.write(".config/Code/logs/20260101T000000/window1/mcpServer.mcp.config.usrlocal.mine.log", "spawn x ENOENT\n")
-
-
-@fault(check_logs, "MCP user-mine.log … see the log | error")
-def failure_in_the_log_of_cursor(home: Home) -> None:
-    home.entry({"command": "sh"}, ".cursor/mcp.json")
-    home.write(
-        ".config/Cursor/logs/20260101T000000/window1/exthost/anysphere.cursor-mcp/MCP user-mine.log", "an error\n"
-    )
-
-
+for fault_name, row in json.loads(Path(__file__).with_name("doctor_faults.json").read_text("utf-8")).items():
+    FAULTS[fault_name] = planted(row["files"]), globals()[row["check"]], row["words"]
 DETERMINISTIC = (check_environments, check_cache, check_temporary, check_file, check_clients, check_entries, check_logs)
 """Checks whose whole report is the same on every machine: of the others only what is planted is compared."""
 
@@ -585,17 +404,6 @@ def test_a_program_that_downloads_is_not_started(home: Home) -> None:
     home.checks = (check_starts,)
     home.examine()
     assert not list(home.place.rglob("started"))
-
-
-def test_a_check_that_the_system_stops_is_a_problem(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    def stop(_: Examination) -> list[Symptom]:
-        raise PermissionError(13, "Permission denied", "/somewhere")
-
-    for name in CHECKS:
-        monkeypatch.setitem(CHECKS, name, stop)
-    found = [*examine(Examination(tmp_path), lambda _: None)]
-    assert len(found) == len(CHECKS)
-    assert all(symptom.level is Level.PROBLEM and "/somewhere: Permission denied" in symptom.text for symptom in found)
 
 
 def test_logs_are_of_clients_that_exist() -> None:

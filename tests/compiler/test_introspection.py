@@ -81,21 +81,8 @@ def test_docstrings(text: str, description: str, parameters: dict[str, str]) -> 
 
 
 DESCRIBED = '''
-import dataclasses, datetime, enum, typing
 from typing import Annotated
-from mcpc import Field, Server, prompt, tool
-
-class Color(enum.Enum):
-    RED = "red"
-
-@dataclasses.dataclass
-class Node:
-    value: int
-    next: "Node | None" = None
-
-class Size(typing.TypedDict, total=False):
-    width: typing.Required[int]
-    name: str
+from mcpc import Field, tool
 
 @tool(title="T", readOnlyHint=True, annotations={"open_world_hint": False}, meta={"k": 1}, tags={"b", "a"}, icons=[{"src": "https://x/i.png"}])
 def full(a: int, b: Annotated[str, "the text"] = "x", c: Annotated[int, Field(ge=1, description="from the field")] = 3, *, d: float = Field(0.5, lt=1)) -> None:
@@ -105,36 +92,6 @@ def full(a: int, b: Annotated[str, "the text"] = "x", c: Annotated[int, Field(ge
         a: first
         b: not this
         d: fourth
-    """
-
-@tool
-def nested(node: Node, color: Color, size: Size, free, when: datetime.datetime = datetime.datetime(2026, 7, 28)) -> Node: ...
-
-@tool(name="renamed", description="Said.")
-async def plain(name: str = None) -> dict: ...
-
-@tool(output_schema=None)
-def silent() -> int: ...
-
-@tool(output_schema={"type": "object", "properties": {"n": {}}})
-def shown(x: bool) -> int: ...
-
-@tool
-def texts(x: "str") -> str: ...
-@tool
-def lists(x: list[str]) -> list[int]: ...
-@tool
-def untyped(x: list[str]) -> list: ...
-@tool
-def maybe() -> Size | None: ...
-@tool
-def raw() -> bytes: ...
-
-@prompt
-def ask(topic: Annotated[str, "what about"], count: int = 3, color: Color | None = None) -> str:
-    """Ask.
-
-    :param count: how many
     """
 '''
 
@@ -183,15 +140,10 @@ def test_how_a_function_is_run_stands_in_its_meta() -> None:
     assert second["definition"]["_meta"] == {"mcpc/handler": {"timeout": 0.5, "environment": "inherit"}}
 
 
-@pytest.fixture(scope="module")
-def described() -> dict[str, dict[str, Any]]:
-    found = rows(DESCRIBED)
-    assert [row["problems"] for row in found] == [[]] * len(found)
-    return {row["definition"]["name"]: row for row in found}
-
-
-def test_a_definition_with_everything(described: dict[str, dict[str, Any]]) -> None:
-    assert described["full"]["definition"] == {
+def test_a_definition_with_everything() -> None:
+    (full,) = rows(DESCRIBED)
+    assert full["problems"] == []
+    assert full["definition"] == {
         "name": "full",
         "title": "T",
         "description": "Do it.",
@@ -210,7 +162,7 @@ def test_a_definition_with_everything(described: dict[str, dict[str, Any]]) -> N
             "additionalProperties": False,
         },
     }
-    assert described["full"]["binding"] == ["hints"]
+    assert full["binding"] == ["hints"]
 
 
 def test_the_same_sources_are_described_in_the_same_way() -> None:

@@ -216,22 +216,6 @@ def test_a_key_that_stands_twice() -> None:
     assert node.value == {"name": "b", "x": 1}
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("[1e400]", "the number is too large"),
-        ("[-1e400]", "the number is too large"),
-        ("[" + "1" * 4301 + "]", "the integer has 4301 digits"),
-        ("[-" + "1" * 4301 + "]", "the integer has 4301 digits"),
-        ("[" + "1" * 400 + ".0]", "the number is too large"),
-    ],
-)
-def test_a_number_nobody_can_hold(text: str, message: str) -> None:
-    code, marked, said, _, _ = only(text)
-    assert (code, marked, said) == ("MCP007", text[1:-1], message)
-    assert value_of(text) == [0]
-
-
 def test_integers_are_exact() -> None:
     longest = "9" * 4300
     assert value_of(f"[{longest}, -{longest}]") == [int(longest), -int(longest)]

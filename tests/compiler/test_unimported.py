@@ -51,13 +51,6 @@ def test_a_project_is_checked_without_being_run(project: Path) -> None:
     assert not (project.parent / "ran").exists()
 
 
-def test_what_the_syntax_shows_is_shown(project: Path) -> None:
-    done = mcpc("show", "--no-import", str(project))
-    assert done.returncode == 0, done.stderr
-    for text in ("shown", "add", "Add.", "{a: integer, b?: string, c: anything}", "users://{id}", "ask"):
-        assert text in done.stdout, done.stdout
-
-
 @pytest.mark.parametrize("command", ["build", "models"])
 def test_nothing_is_made_of_it(project: Path, command: str) -> None:
     done = mcpc(command, "--no-import", str(project), "-o", str(project.parent / "server.pyz"))

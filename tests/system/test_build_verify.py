@@ -48,14 +48,6 @@ def project(tmp_path: Path) -> Path:
     return folder
 
 
-def test_a_reproducible_project_is_written(project: Path, tmp_path: Path) -> None:
-    target = tmp_path / "server.pyz"
-    with shared_cache():
-        done = CliRunner().invoke(command, [str(project), "--verify", "-q", "-o", str(target)], catch_exceptions=False)
-    assert (done.exit_code, done.output) == (0, "")
-    assert target.is_file()
-
-
 def test_chance_is_named_and_nothing_is_written(tmp_path: Path) -> None:
     project, target = tmp_path / "project", tmp_path / "server.pyz"
     project.mkdir()

@@ -130,13 +130,3 @@ def test_a_file_that_unpacks_to_gigabytes_is_refused_unread(project: Path, tmp_p
     )  # fmt: skip
     assert done.returncode == 2, done.stderr
     assert "bomb.pyz" in done.stderr
-
-
-@pytest.mark.parametrize("command", ["inspect", "check", "build", "call", "export"])
-def test_the_help_of_a_command_begins_with_its_own_options(command: str) -> None:
-    lines = mcpc(command, "--help").stdout.splitlines()
-    own, shared, others = (lines.index(title) for title in (
-        "Options:", "Project options:", "Options for projects of other systems:"))  # fmt: skip
-    assert own < shared < others
-    assert shared - own <= 26
-    assert max(map(len, lines)) <= 80

@@ -60,24 +60,6 @@ async def tells(go: str, ctx: Context) -> str:
     return "done"
 
 
-@mcp.resource("docs://guide")
-def guide() -> str:
-    """Guide."""
-    return "Read this."
-
-
-@mcp.resource("docs://raw")
-def raw() -> bytes:
-    """Raw."""
-    return b"\\x00\\xff"
-
-
-@mcp.prompt
-def ask(topic: str, count: int = 1) -> str:
-    """Ask."""
-    return f"About {topic!r}, {count}"
-
-
 HOSTILE = "a\\tb\\x1b]0;title\\x07 \\u202eright\\x9b1m\\x7f\\r\\nend\\n"
 
 
@@ -103,12 +85,6 @@ def hostile_text() -> str:
 def hostile_prompt() -> str:
     """Say it in a prompt."""
     return HOSTILE
-
-
-@mcp.completion("ask", "topic")
-def topics(value: str) -> list[str]:
-    """Complete."""
-    return [one for one in ("cats", "dogs") if one.startswith(value)]
 '''
 SUCCESS, USAGE, TOOL_ERROR, INTERRUPTED = 0, 2, 5, 130
 

@@ -51,53 +51,6 @@ BASH = {
         "provider": "file",
     },
 }
-BLUEPRINTS = {
-    "servers.json": [{"name": "one", "path": "one", "features": ["feature.json"]}],
-    "feature.json": {
-        "tools": [
-            {
-                "id": "guide",
-                "title": "G",
-                "description": "d",
-                "content": [
-                    {"type": "text", "text": 'Do "this" | \\ ü\n'},
-                    {"type": "file", "path": "guide.md"},
-                    {"type": "resource_link", "uri": "https://docs.example/", "name": "L", "description": "x"},
-                ],
-            }
-        ],
-        "resources": [
-            {
-                "id": "r",
-                "title": "R",
-                "description": "rd",
-                "uri": "docs://r",
-                "mimeType": "text/markdown",
-                "content": [{"type": "text", "text": "T"}, {"type": "file", "path": "guide.md"}],
-            },
-            {
-                "id": "p",
-                "title": "P",
-                "description": "pd",
-                "uri": "docs://p",
-                "content": [{"type": "file", "path": "picture.png"}],
-            },
-        ],
-        "prompts": [
-            {
-                "id": "p",
-                "title": "P",
-                "description": "pd",
-                "messages": [{"role": "user", "content": {"type": "text", "text": "hello"}}],
-            }
-        ],
-        "custom_tools": [],
-        "custom_resources": [],
-        "custom_prompts": [],
-    },
-    "guide.md": "# guide\n\n",
-    "picture.png": b"\x89PNG\r\n\x1a\n\0",
-}
 NATIVE = {
     "server.json": {"serverInfo": {"name": "n", "version": "1"}, "_meta": {"mcpc/handlers": {"timeout": 9}}},
     "tools.d/b.json": {"name": "b", "description": "d", "inputSchema": NO_ARGUMENTS},
@@ -129,16 +82,6 @@ PROJECTS: dict[str, tuple[Any, tuple[tuple[str, dict[str, Any]], ...], tuple[str
         BASH,
         (SAY, ("prompts/get", {"name": "ask", "arguments": {"topic": "it"}})),
         ("server.d/server.meta.json",),
-    ),
-    "blueprints": (
-        BLUEPRINTS,
-        (
-            ("tools/call", {"name": "guide", "arguments": {"any": 1}}),
-            ("prompts/get", {"name": "p"}),
-            ("resources/read", {"uri": "docs://r"}),
-            ("resources/read", {"uri": "docs://p"}),
-        ),
-        ("feature.json", "servers.json"),
     ),
     "examples/blueprints": (
         "examples/blueprints",

@@ -13,8 +13,6 @@ from cyclonedx.validation.json import JsonStrictValidator
 
 from mcpc import __version__
 from mcpc.pack.manifest import SBOM, readable_json
-from mcpc.pack.sbom import with_components
-from mcpc.selfcontained.interpreter_components import EmbeddedPython
 from support import wheels
 from support.artifact import build, contents
 
@@ -120,16 +118,3 @@ def test_bills_of_wheels_are_kept_and_referred_to(built: Path) -> None:
     digest = {"alg": "SHA-256", "content": hashlib.sha256(BILL.encode()).hexdigest()}
     outer = next(row for row in bill_of(built)["components"] if row["name"] == "outer")
     assert outer["externalReferences"] == [{"type": "bom", "url": place, "hashes": [digest]}]
-
-
-def test_a_self_contained_file_names_its_python(built: Path) -> None:
-    libraries = {("libc6", ""): b"", ("libssl3", "libssl.so.3"): b"code"}
-    python = EmbeddedPython("linux_x86_64", "3.11.7", False, "python/library", {"python": b"1"}, libraries)
-    before = bill_of(built)
-    bill = with_components(before, python.components())
-    assert problems(bill) == []
-    added = [row["name"] for row in bill["components"][len(before["components"]) :]]
-    assert added == ["cpython", "python-standard-library", "libc6", "libssl3"]
-    server = next(row for row in bill["dependencies"] if row["ref"] == "server")
-    assert {"cpython", "python-standard-library", "library:libc6", "library:libssl3"} <= {*server["dependsOn"]}
-    assert bill["serialNumber"] != before["serialNumber"]
