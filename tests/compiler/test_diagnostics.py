@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 PAGES = Path(codes.__file__).with_name("pages")
+EXCERPTS = json.loads(Path(__file__).with_name("excerpts.json").read_text("utf-8"))
 
 
 def sources(**texts: str) -> dict[str, Source]:
@@ -118,38 +119,7 @@ def test_a_report_is_exactly_this(name: str, golden: Callable[[Path, str], None]
         golden(folder / f"{file}.txt", report.replace(version, '"version": "VERSION"'))
 
 
-@pytest.mark.parametrize(
-    ("text", "start", "end", "line", "carets"),
-    [
-        ("abc", 1, 2, "abc", " ^"),
-        ("abc", 1, 1, "abc", " ^"),
-        ("abc", 3, 3, "abc", "   ^"),
-        ("abc", 1, 99, "abc", " ^^"),
-        ("abc", 50, 99, "abc", "   ^"),
-        ("abc", 2, 1, "abc", "  ^"),
-        ("ab\ncd\nef", 4, 7, "cd", " ^"),
-        ("ab\ncd\nef", 5, 7, "cd", "  ^"),
-        ("ab\r\ncd", 0, 5, "ab", "^^"),
-        ("ab\rcd", 3, 5, "cd", "^^"),
-        ("ab\n", 3, 3, "", "^"),
-        ("\ta\tb", 1, 2, "    a    b", "    ^"),
-        ("\ta\tb", 2, 4, "    a    b", "     ^^^^^"),
-        ("日本x", 2, 3, "日本x", "    ^"),
-        ("日本x", 0, 2, "日本x", "^^^^"),
-        ("😀x", 1, 2, "😀x", "  ^"),
-        ("\uff58y", 1, 2, "\uff58y", "  ^"),
-        ("e\u0301x", 2, 3, "e\u0301x", " ^"),
-        ("e\u0301x", 1, 2, "e\u0301x", " ^"),
-        ("a\x1b[2Jb", 5, 6, "a<U+001B>[2Jb", "            ^"),
-        ("a\x1bb", 1, 2, "a<U+001B>b", " ^^^^^^^^"),
-        ("a\u202eb", 2, 3, "a<U+202E>b", "         ^"),
-        ("a\u200bb\u00a0c\ufeff", 1, 2, "a<U+200B>b<U+00A0>c<U+FEFF>", " ^^^^^^^^"),
-        ("\U000e0041x", 1, 2, "<U+E0041>x", "         ^"),
-        ("a\udce9b", 1, 2, "a<0xE9>b", " ^^^^^^"),
-        ("a\x9bb\x7f", 0, 1, "a<U+009B>b<U+007F>", "^"),
-        ("a\u2028b\x85c\x0bd", 0, 1, "a<U+2028>b<U+0085>c<U+000B>d", "^"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("text", "start", "end", "line", "carets"), EXCERPTS["marked"])
 def test_the_line_and_what_is_marked(text: str, start: int, end: int, line: str, carets: str) -> None:
     found = excerpt(text, start, end)
     assert (found.line, " " * found.indent + "^" * found.marked) == (line, carets)
@@ -163,22 +133,7 @@ def long_line(before: int, marked: int, after: int) -> tuple[str, str]:
     return found.line, found.line[found.indent : found.indent + found.marked]
 
 
-@pytest.mark.parametrize(
-    ("before", "marked", "after", "line"),
-    [
-        (50, 10, 60, "b" * 50 + "M" * 10 + "a" * 60),
-        (50, 10, 61, "b" * 50 + "M" * 10 + "a" * 60 + "…"),
-        (0, 10, 5000, "M" * 10 + "a" * 110 + "…"),
-        (5000, 10, 0, "…" + "b" * 110 + "M" * 10),
-        (5000, 10, 20, "…" + "b" * 90 + "M" * 10 + "a" * 20),
-        (5000, 10, 5000, "…" + "b" * 55 + "M" * 10 + "a" * 55 + "…"),
-        (10, 10, 5000, "b" * 10 + "M" * 10 + "a" * 100 + "…"),
-        (5000, 300, 5000, "…" + "M" * 120 + "…"),
-        (0, 300, 0, "M" * 120 + "…"),
-        (121, 0, 0, "…" + "b" * 120),
-        (240, 1, 0, "…" + "b" * 119 + "M"),
-    ],
-)
+@pytest.mark.parametrize(("before", "marked", "after", "line"), EXCERPTS["long"])
 def test_a_long_line_is_shown_around_the_place(before: int, marked: int, after: int, line: str) -> None:
     shown, under = long_line(before, marked, after)
     assert shown == line

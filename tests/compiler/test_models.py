@@ -354,19 +354,7 @@ def test_a_schema_that_unfolds_without_end_has_no_model(schema: dict[str, Json])
     assert MAX_SCHEMAS < 2**30
 
 
-GARBAGE = [
-    {"type": "object", "properties": {"x": {"$ref": "#/nowhere"}}},
-    {"type": "object", "properties": {"x": {"$ref": "https://example.com/none.json"}}},
-    {"type": "object", "properties": {"x": {"$ref": 7, "allOf": 3, "anyOf": "x", "enum": {}, "type": {"a": 1}}}},
-    {"type": "object", "properties": [], "required": "x", "$defs": 3, "additionalProperties": []},
-    {"type": "object", "properties": {"x": 3, "y": {"properties": 7, "items": 7, "prefixItems": {}}}},
-    {"type": "object", "properties": {"x": {"$ref": "#/properties/x"}}},
-    {"type": "object", "allOf": [{"$ref": "#"}], "anyOf": [{"$ref": "#"}, {"$ref": "#"}]},
-    {"type": "object", "properties": {"x": {"enum": []}, "y": {"enum": [], "type": "string", "default": "a"}}},
-    {"type": ["object", "nonsense"], "$id": "::", "$anchor": "", "minLength": "3"},
-    {"type": "object", "properties": {"x": {"minimum": "3", "maximum": True, "type": "integer"}}},
-    {},
-]
+GARBAGE: list[dict[str, Json]] = json.loads((FOLDER / "garbage.json").read_text("utf-8"))
 
 
 @pytest.mark.parametrize("schema", GARBAGE)

@@ -174,18 +174,6 @@ def wait_for(is_there: Callable[[], bool], master: int, process: subprocess.Pope
             printed += os.read(master, 4096)
 
 
-@pytest.mark.slow
-def test_a_shell_completes_more_of_mcpc(folder: Path) -> None:
-    shell = "bash"
-    script = script_of(shell, folder, "mcpc")
-    assert completed(shell, folder, script, ["mcpc", "call", "server.pyz", "greet", ""]) == ["language=", "name="]
-    assert completed(shell, folder, script, ["mcpc", "call", "project", "odd", ""]) == ["plain="]
-    assert completed(shell, folder, script, ["mcpc", "explain", "mcp11"])[:1] == ["MCP110"]
-    assert completed(shell, folder, script, ["mcpc", "docs", "--form"]) == ["--format"]
-    assert completed(shell, folder, script, ["mcpc", "prompt", "server.pyz", "int"]) == ["introduce"]
-    assert not (folder / "ran").exists()
-
-
 @pytest.mark.parametrize("shell", SHELLS)
 def test_a_shell_completes_commands_of_a_built_file(shell: str, folder: Path) -> None:
     script, program = script_of(shell, folder, "server.pyz"), "./server.pyz"

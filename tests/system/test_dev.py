@@ -18,9 +18,7 @@ from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any
 
-import anyio
 import pytest
-from mcp import Client, StdioServerParameters
 
 from support.artifact import SOURCES, mcpc, with_bytecode
 from support.needs import needs
@@ -34,7 +32,6 @@ if TYPE_CHECKING:
 
 STARTS = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
 SERVER = '{"serverInfo": {"name": "dev", "version": "1"}, "capabilities": {"tools": {}, "logging": {}}}'
-NO_ARGUMENTS = {"type": "object", "properties": {}}
 PYTHON = '''
 import os
 import time
@@ -260,35 +257,6 @@ def test_what_is_saved_is_served_in_the_same_conversation(project: Path) -> None
         assert talk.end() == 0
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("mode", ["legacy", "2026-07-28"])
-def test_the_official_client_talks_on_across_an_edit_of_bash(mode: str, tmp_path: Path) -> None:
-    needs("bash", "jq")
-    folder = tmp_path / "project"
-    folder.mkdir()
-    tools = [{"name": "word", "description": "d", "inputSchema": NO_ARGUMENTS}]
-    (folder / "server.json").write_text(SERVER)
-    (folder / "tools.json").write_text(json.dumps({"tools": tools}))
-    (folder / "tools.bash").write_text("tool_word() { echo one; }\n")
-    (tmp_path / "temporary").mkdir()
-    anyio.run(across_an_edit, folder, mode)
-    assert left(folder) == []
-
-
-async def across_an_edit(folder: Path, mode: str) -> None:
-    words = ["-m", "mcpc", "dev", str(folder)]
-    server = StdioServerParameters(command=sys.executable, args=words, env=environment(folder))
-    async with Client(server, mode=mode, read_timeout_seconds=patience()) as client:
-        assert [tool.name for tool in (await client.list_tools()).tools] == ["word", "mcpc_reload"]
-        assert (await client.call_tool("word", {})).content[0].text == "one"
-        (folder / "tools.bash").write_text("tool_word() { echo two; }\n")
-        done = await client.call_tool("mcpc_reload", {})
-        assert not done.is_error
-        assert done.content[0].text.startswith("rebuilt in ")
-        assert done.content[0].text.endswith(" s: handlers changed")
-        assert (await client.call_tool("word", {})).content[0].text == "two"
-
-
 def test_an_edit_that_cannot_be_built_changes_nothing_and_is_told(project: Path) -> None:
     with dev(project) as talk:
         talk.greet()
@@ -309,17 +277,6 @@ def test_an_edit_that_cannot_be_built_changes_nothing_and_is_told(project: Path)
         talk.told("notifications/message")  # of the build that the tool asked for
         (project / "tools.py").write_text(PYTHON + "def broken(:\n")
         assert "MCP205" in talk.told("notifications/message")["params"]["data"], "the level holds across builds"
-
-
-def rebuilt(talk: Talk, count: int) -> str:
-    """Return what the line of the rebuild with this number, from 1, says after its time."""
-    pattern = re.compile(r"^mcpc dev: rebuilt in \d+\.\d s: (.*)$", re.MULTILINE)
-    until = time.monotonic() + patience()
-    while len(found := pattern.findall(talk.errors.read_text())) < count:
-        assert time.monotonic() < until, talk.errors.read_text()
-        time.sleep(0.02)
-    assert len(found) == count
-    return str(found[-1])
 
 
 CALL = r"(?m)^\d\d:\d\d:\d\d {} {} \d+ ms$"

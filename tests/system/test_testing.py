@@ -111,14 +111,6 @@ def test_what_fails_is_reported_in_every_format(project: Path, tmp_path: Path) -
     assert suite[1][0].tag == "failure" and "Hi, Bob!" in (suite[1][0].text or "")
 
 
-def test_a_server_that_ends_is_started_again(built: Path, tmp_path: Path) -> None:
-    cases = "tests:\n- {name: a, tool: leave}\n- {name: b, tool: greet, arguments: {name: Ada}}\n"
-    write_files(tmp_path, {"cases/a.yaml": cases})
-    done = mcpc("test", built, "--cases", tmp_path / "cases", "--era", "handshake")
-    assert (done.returncode, "2 cases, 2 calls: 1 failed" in done.stdout) == (1, True)
-    assert "it ended with status 3" in done.stdout
-
-
 def test_case_files_are_not_packed(project: Path) -> None:
     assert "greet.yaml" not in mcpc("inspect", project, "--files").stdout
 
@@ -182,36 +174,6 @@ def test_the_plugin_imports_nothing_of_mcpc() -> None:
     variables = {**os.environ, "PYTHONPATH": SOURCES}
     done = subprocess.run([sys.executable, "-c", code], env=variables, capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"
-
-
-COMPLETIONS = """\
-tests:
-- name: cities of France
-  complete: {prompt: travel, argument: city, value: Pa}
-  arguments: {country: FR}
-  expect: {values: [Paris, Pau], total: 2, hasMore: false, text: "Paris\\nPau", matches: Pau, json: {/values/1: Pau}}
-- name: cities of Italy
-  complete: {prompt: travel, argument: city, value: Pa}
-  arguments: {country: IT}
-  expect:
-    values: [Pavia]  # is found to be another one
-    total: 3
-- name: no such argument
-  complete: {prompt: travel, argument: town}
-  expect: {error: -32602}
-"""
-
-
-def test_completions_are_tested_in_every_era_over_every_transport(project: Path, tmp_path: Path) -> None:
-    write_files(tmp_path, {"cases/complete.yaml": COMPLETIONS})
-    words = ("test", project, "--cases", tmp_path / "cases")
-    done = mcpc(*words, "--coverage")
-    assert (done.returncode, "3 cases, 12 calls: 1 failed" in done.stdout) == (1, True), done.stdout
-    assert 'values\n    expected ["Pavia"]\n    found    ["Parma"]' in done.stdout
-    assert "no case: completion" not in done.stdout
-    assert mcpc(*words, "--update", "--transport", "stdio").returncode == 0
-    updated = COMPLETIONS.replace("values: [Pavia]", 'values: ["Parma"]').replace("total: 3", "total: 1")
-    assert (tmp_path / "cases/complete.yaml").read_text() == updated
 
 
 def test_tests_run_again_when_a_file_changes(built: Path, tmp_path: Path) -> None:

@@ -38,22 +38,6 @@ def test_what_is_written_is_read_back(tmp_path, text):
     assert [entry.name for entry in path.parent.iterdir()] == ["recorded.yaml"]
 
 
-HELD = (
-    "# head\ntests:\n  # first\n  - name: a  # same line\n    tool: a\n\n# tail\nenv: {A: b}\n",
-    "tests:\n- name: a\n  tool: a\n  expect:\n    text: |\n      two\n      lines\n",
-    "tests:\n- {name: a, tool: a}",
-)
-
-
-@pytest.mark.parametrize("text", HELD)
-def test_the_rest_of_a_file_stays(text):
-    written = with_cases(text, [CASE])
-    rest = iter(written.splitlines())
-    assert all(line in rest for line in text.splitlines())
-    before, after = read_yaml(text, "").value, read_yaml(written, "").value
-    assert after == {**before, "tests": [*before["tests"], CASE]}
-
-
 @pytest.mark.parametrize(
     "text", ("cases: []\n", "tests: [\n", "tests: [{name: a, tool: b}]\n", "- a\n", "{tests: [\n{name: a}]}\n")
 )
