@@ -7,11 +7,10 @@ import signal
 import time
 from typing import TYPE_CHECKING, Any
 
-from faults import soak
 from faults.client import HANDSHAKE, good, require, until
 from faults.forms import APART, BASH, INLINE
 from faults.handlers import still_serving, stubborn
-from faults.trial import SOAK, Case, within
+from faults.trial import Case, within
 from support.slack import slack
 
 if TYPE_CHECKING:
@@ -222,22 +221,6 @@ def many(trial: Trial) -> None:
     trial.note = f"{count} in {time.monotonic() - began:.2f} s"
 
 
-def soaked(tool: str, part: float) -> Callable[[Trial], None]:
-    """Return a case: so large a part of the soak's calls, all answered, memory and descriptors flat."""
-
-    def run(trial: Trial) -> None:
-        server = trial.start(warm=True)
-        count = max(200, int(SOAK * part * (0.1 if trial.form == BASH else 1)))
-        soak.soak(server, tool, count // 2)  # what is allocated once is not judged
-        soak.settle(server)
-        figures = soak.soak(server, tool, count)
-        trial.note = str(figures)
-        require(not (problems := figures.problems()), *problems)
-        require(not [process for process in server.running() if process.state == "Z"], "a zombie")
-
-    return run
-
-
 def stderr_full(trial: Trial) -> None:
     """Nobody reads standard error: no call waits for that."""
     reading, writing = os.pipe()
@@ -287,7 +270,5 @@ MANY = (
     Case("G01", "3 s call in flight: an echo answered within 1 s", beside_slow, eras=ONE),
     Case("G02", "200 slow calls in flight: an echo answered within 2 s", beside_many, eras=ONE),
     Case("G03", "N echo calls at once: N replies, each once", many),
-    Case("G05", "soak: every call answered, memory, descriptors and processes flat", soaked("echo", 0.5), eras=ONE),
-    Case("G06", "soak of calls with children: no zombie, descriptors flat", soaked("spawn", 0.05), eras=ONE),
 )
 CASES = (*ENDS, *PLACES, *MANY)

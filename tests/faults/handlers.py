@@ -102,6 +102,24 @@ def largest(trial: Trial) -> None:
     trial.note = f"{time.monotonic() - began:.2f} s"
 
 
+def cancel(trial: Trial) -> None:
+    server = trial.start(warm=True)
+    identifier = server.start_call("child")
+    require(until(lambda: sleeping(server), 10), "its child never came", server.state())
+    began = time.monotonic()
+    server.notify("notifications/cancelled", {"requestId": identifier, "reason": "enough"})
+    require(until(lambda: not sleeping(server), 5 * 2), "its child runs on after 5 s")
+    took = within(server, 5, began)
+    require(server.wait_if(identifier, 0.3) is None, "a cancelled call was answered")
+    server.result("echo", text="after")
+    trial.note = f"{took:.2f} s"
+
+
+def sleeping(server: Server) -> list[str]:
+    """Return the `sleep 3600` that a handler started."""
+    return [process.words() for process in server.running() if "sleep 3600" in process.words()]
+
+
 def stubborn_cancelled(trial: Trial) -> None:
     server = trial.start(warm=True)
     before = {process.pid for process in server.running()}
@@ -260,6 +278,7 @@ def limited_end(trial: Trial) -> None:
 
 
 HANDLERS = (
+    Case("C06", "cancel a running call: nothing runs after 5 s, no result", cancel, APART),
     Case("D01", "tool fails: isError with some text", dies("status", warm=True, words=True)),
     Case(
         "D02",

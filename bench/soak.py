@@ -1,7 +1,7 @@
 """Very many calls of one server: none lost, and memory, descriptors and processes as they were.
 
-python tests/faults/soak.py [--calls 1000000] [--children 0.1] [--form bash|python|inline ...]
-python tests/faults/soak.py --http [--calls 100000]
+python bench/soak.py [--calls 1000000] [--children 0.1] [--form bash|python|inline ...]
+python bench/soak.py --http [--calls 100000]
 """
 
 from __future__ import annotations
@@ -13,10 +13,11 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
-if __name__ == "__main__":
-    sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 
-from faults import forms, soak_http
+import soak_http
+
+from faults import forms
 from faults.client import HANDSHAKE, Fault, Server, require, resident, until
 from support.artifact import build
 from support.serving import served
@@ -25,7 +26,7 @@ WINDOW = 64
 SAMPLES = 100
 MEBIBYTE = 1 << 20
 LONG, SHORT_GROWTH = 50_000, 4 * MEBIBYTE
-"""In fewer calls than LONG a process has not yet taken all that it will keep; a leak of a KiB a call is seen all the same."""
+"""In fewer calls than LONG a process has not yet taken all that it will keep; a leak of a KiB a call is seen."""
 
 
 @dataclass
@@ -40,7 +41,7 @@ class Figures:
     processes: tuple[int, int] = (0, 0)
 
     def growth(self, column: int) -> tuple[float, float]:
-        """Return the growth of memory over the whole soak: bytes by a linear fit after the first fifth, and per cent."""
+        """Return the growth of memory over the soak: bytes by a linear fit after the first fifth, and per cent."""
         points = [(sample[0], sample[column]) for sample in self.samples[len(self.samples) // 5 :]]
         count = len(points)
         mean_x, mean_y = sum(x for x, _ in points) / count, sum(y for _, y in points) / count
