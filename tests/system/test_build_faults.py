@@ -14,27 +14,22 @@ import subprocess
 import sys
 import time
 import zipfile
-from contextlib import chdir
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 from click.testing import CliRunner
 
-from mcpc import cache, cache_dir
 from mcpc.cli import COMMANDS, cli
 from mcpc.cli import build_steps as making
-from mcpc.diagnostics import CODES
 from mcpc.options import Options
-from mcpc.scan.codes import CODES as SCAN_CODES
-from mcpc.smoke import SmokeError, smoke
 from support.artifact import SOURCES, converse, mcpc, with_bytecode
 from support.needs import needs
 from support.scale import FULL
 from system import mixed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
 pytestmark = pytest.mark.sampled(4)
 
@@ -66,12 +61,6 @@ def target(tmp_path: Path) -> Path:
     path = folder / "server.pyz"
     path.write_bytes(BEFORE)
     return path
-
-
-def mcpc_in(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    """Run `mcpc` as somebody does who stands in `folder`."""
-    with chdir(folder):
-        return mcpc(*words)
 
 
 def build_of(project: Path, target: Path) -> list[str]:
@@ -107,41 +96,6 @@ def refused(done: subprocess.CompletedProcess[str], status: int, *words: str) ->
 # The target.
 
 
-def test_errors_leave_the_file_as_it_was(project: Path, target: Path) -> None:
-    (project / "tools.json").write_text("{")
-    refused(mcpc("build", project, "-o", target), 1, "MCP002", "tools.json")
-    untouched(target)
-
-
-def test_a_good_build_takes_its_place(project: Path, target: Path) -> None:
-    done = mcpc("build", project, "-o", target)
-    assert done.returncode == 0, done.stderr
-    serves(target)
-    assert [path.name for path in target.parent.iterdir()] == [target.name]
-
-
-@pytest.mark.parametrize("name", ["folder", "link to folder", "", "."])
-def test_a_folder_is_no_target(name: str, project: Path, tmp_path: Path) -> None:
-    (tmp_path / "folder").mkdir()
-    (tmp_path / "link to folder").symlink_to("folder")
-    target = tmp_path / name if name not in ("", ".") else name
-    refused(mcpc("build", project, "-o", target), 2, "folder")
-    assert list((tmp_path / "folder").iterdir()) == []
-
-
-@pytest.mark.parametrize("kind", ["fifo", "device", "socket", "link to a device"])
-def test_what_is_no_file_is_never_replaced(kind: str, project: Path, tmp_path: Path) -> None:
-    """Built as root, a file in the place of /dev/null would end the machine."""
-    target = tmp_path / "target"
-    made = SPECIAL[kind](target)
-    before = os.lstat(target)
-    refused(mcpc("build", project, "-o", target), 2, str(target))
-    after = os.lstat(target)
-    assert (before.st_ino, before.st_mode, before.st_rdev) == (after.st_ino, after.st_mode, after.st_rdev)
-    if isinstance(made, socket.socket):
-        made.close()
-
-
 def make_socket(path: Path) -> socket.socket:
     """Bind a socket; its address may be short only, so it is bound from its own folder."""
     made = socket.socket(socket.AF_UNIX)
@@ -154,52 +108,6 @@ def make_socket(path: Path) -> socket.socket:
     return made
 
 
-def make_device(path: Path) -> None:
-    """Make another null device, where that is allowed."""
-    try:
-        os.mknod(path, 0o600 | 0o020000, os.makedev(1, 3))
-    except PermissionError:
-        pytest.skip("needs a root that may mknod")
-
-
-SPECIAL: dict[str, Callable[[Path], object]] = {
-    "fifo": os.mkfifo,
-    "device": make_device,
-    "socket": make_socket,
-    "link to a device": lambda path: path.symlink_to("/dev/null"),
-}
-
-
-def test_a_symlink_is_written_through(project: Path, target: Path) -> None:
-    link = target.parent / "link"
-    link.symlink_to("server.pyz")
-    assert mcpc("build", project, "-o", link).returncode == 0
-    assert link.readlink() == Path("server.pyz")
-    serves(target)
-
-
-def test_a_folder_that_is_not_there_is_made(project: Path, tmp_path: Path) -> None:
-    assert mcpc("build", project, "-o", tmp_path / "new/folder/server.pyz").returncode == 0
-    assert (tmp_path / "new/folder/server.pyz").exists()
-
-
-def test_a_folder_nobody_may_write_is_no_place(project: Path, target: Path) -> None:
-    if os.geteuid() == 0:
-        needs("mount", "umount", "unshare")
-        program = 'mount -t tmpfs -o ro tmpfs "$1" 2>/dev/null || exit 77; shift; exec "$@"'
-        argv = ["unshare", "-m", "sh", "-c", program, "sh", str(target.parent)]
-    else:
-        target.parent.chmod(0o555)
-        argv = []
-    command = [*argv, *build_of(project, target.parent / "new.pyz")]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, env={**os.environ, **PATHS}, timeout=60)
-    target.parent.chmod(0o755)
-    if done.returncode == 77:
-        pytest.skip("needs a root that may mount")
-    refused(done, 2, "new.pyz")
-    untouched(target)
-
-
 @pytest.mark.parametrize("kilobytes", [0, 1, 100])
 def test_a_full_disk_leaves_the_file_as_it_was(kilobytes: int, project: Path, target: Path) -> None:
     program = f'ulimit -f {kilobytes}; exec "$@"'
@@ -207,13 +115,6 @@ def test_a_full_disk_leaves_the_file_as_it_was(kilobytes: int, project: Path, ta
     done = subprocess.run(command, capture_output=True, text=True, check=False, env={**os.environ, **PATHS}, timeout=60)
     refused(done, 2, str(target), os.strerror(errno.EFBIG))
     untouched(target)
-
-
-def test_a_full_disk_leaves_no_half_of_a_cache(project: Path, target: Path, own_cache: Path) -> None:
-    program = 'ulimit -f 100; exec "$@"'
-    command = ["bash", "-c", program, "bash", *build_of(project, target)]
-    subprocess.run(command, capture_output=True, check=False, env={**os.environ, **PATHS}, timeout=60)
-    assert list((own_cache / "builds").iterdir()) == []
 
 
 STEPS = ("os.fdopen", "Path.chmod", "Path.replace")
@@ -233,72 +134,6 @@ def test_no_failing_step_damages_the_file(
         with pytest.raises(Exception, match=re.escape(os.strerror(number))):
             making.write_artifact(build, target)
     untouched(target)
-
-
-def test_a_build_that_does_not_serve_is_not_put_in_place(
-    project: Path, target: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def fail(_path: Path, _command: object) -> None:
-        raise SmokeError("it answered ping with nonsense")
-
-    monkeypatch.setattr(making, "smoke", fail)
-    done = CliRunner().invoke(cli, ["build", str(project), "-o", str(target)])
-    assert done.exit_code == 4
-    assert "ping" in done.stderr
-    untouched(target)
-    done = CliRunner().invoke(cli, ["build", str(project), "-o", str(target), "--no-smoke"])
-    assert done.exit_code == 0
-    serves(target)
-
-
-@pytest.mark.parametrize(
-    ("program", "words"),
-    [
-        ("raise SystemExit(3)", "exit status 3"),
-        ("print('hello')", "after 1 answers"),
-        ("print('{}\\n{}\\n{}')", "unexpected answer to initialize:"),
-        ("print('x\\ny\\nz')", "unexpected answer to initialize: x"),
-        ("print('1\\n[]\\n\\0')", "unexpected answer to initialize: 1"),
-        ("import sys; sys.stderr.write('told so'); sys.exit(1)", "told so"),
-        ("import os, signal; os.kill(os.getpid(), signal.SIGKILL)", "status -9"),
-    ],
-)
-def test_smoke_notices_a_server_that_does_not_answer(program: str, words: str, tmp_path: Path) -> None:
-    path = tmp_path / "broken.pyz"
-    with zipfile.ZipFile(path, "w") as archive:
-        archive.writestr("__main__.pyc", "of another Python")
-        archive.writestr("__main__.py", program)
-    with pytest.raises(SmokeError, match=words):
-        smoke(path)
-
-
-def test_smoke_does_not_wait_for_ever(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = tmp_path / "slow.pyz"
-    with zipfile.ZipFile(path, "w") as archive:
-        archive.writestr("__main__.pyc", "of another Python")
-        archive.writestr("__main__.py", "import time; time.sleep(60)")
-    monkeypatch.setattr("mcpc.smoke.SECONDS", 0.5)
-    with pytest.raises(SmokeError, match="no answer in"):
-        smoke(path)
-
-
-LOST_EXIT = """
-import signal, time, weakref
-from mcpc.cli import exit_on_signals
-
-exit_on_signals()
-value = {1}
-reference = weakref.ref(value, lambda reference: signal.raise_signal(signal.%s))
-del value
-time.sleep(60)
-"""
-"""A signal that comes in a callback, from which Python raises nothing."""
-
-
-@pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP"])
-def test_a_signal_in_a_callback_ends_a_command(name: str) -> None:
-    done = subprocess.run([sys.executable, "-c", LOST_EXIT % name], capture_output=True, text=True, timeout=60)
-    assert (done.returncode, done.stderr) == (128 + signal.Signals[name], "")
 
 
 @pytest.mark.slow
@@ -329,97 +164,7 @@ def test_a_killed_build_leaves_one_whole_file(number: signal.Signals, project: P
             assert number == signal.SIGINT or b"Traceback" not in said, said.decode()
 
 
-@pytest.mark.slow
-def test_two_builds_at_once_leave_one_whole_file(project: Path, target: Path) -> None:
-    other = mixed.write(project.parent / "other")
-    (other / "server.json").write_text(mixed.FILES["server.json"].replace("1.2.3", "4.5.6"))
-    whole = []
-    for source in (project, other):
-        assert mcpc("build", source, "-o", target).returncode == 0
-        whole.append(target.read_bytes())
-    processes = [
-        subprocess.Popen(
-            [sys.executable, "-m", "mcpc", "build", source, "-o", target, "-q"], env={**os.environ, **PATHS}
-        )
-        for source in (project, other, project, other)
-    ]
-    assert [process.wait(60) for process in processes] == [0, 0, 0, 0]
-    assert target.read_bytes() in whole
-    assert [path.name for path in target.parent.iterdir()] == [target.name]
-
-
-# The target inside of the project.
-
-
-@pytest.mark.slow
-def test_what_was_built_into_the_project_is_no_part_of_the_next_build(project: Path) -> None:
-    for name in ("server.pyz", "server", "data/server"):
-        target = project / name
-        assert mcpc("build", project, "-o", target).returncode == 0
-        first = target.read_bytes()
-        assert mcpc("build", project, "-o", target).returncode == 0
-        assert target.read_bytes() == first
-        assert mcpc_in(project, "build", ".", "-o", name).returncode == 0
-        assert target.read_bytes() == first
-        target.unlink()
-
-
-@pytest.mark.parametrize("name", ["tools.py", "tools.json", "server.json", "tools.bash", "data/numbers.txt"])
-def test_a_file_of_the_project_is_no_target(name: str, project: Path) -> None:
-    refused(mcpc("build", project, "-o", project / name), 2, name)
-    assert (project / name).read_text() == mixed.FILES[name]
-
-
 # The cache.
-
-
-def spoiled(build: Path, how: str) -> None:
-    """Change a stored build."""
-    data = bytearray(build.read_bytes())
-    if how == "empty":
-        data.clear()
-    elif how == "half":
-        del data[len(data) // 2 :]
-    elif how == "longer":
-        data += b"\0"
-    elif how == "nonsense":
-        data[:] = b"\xff" * 100 + b"\n[]\n"
-    elif how == "another value":
-        data[:] = b'"digest"\n' + b'"text"\n' + bytes(data)
-    else:
-        at = {"first byte": 0, "header": 100, "middle": len(data) // 2, "end": len(data) - 1}[how]
-        data[at] ^= 1
-    build.write_bytes(data)
-
-
-SPOILED = ("empty", "half", "longer", "nonsense", "another value", "first byte", "header", "middle", "end")
-
-
-@pytest.mark.parametrize("how", SPOILED)
-def test_a_spoiled_cache_is_not_believed(how: str, project: Path, target: Path, own_cache: Path) -> None:
-    words = ["build", str(project), "-o", str(target), "--no-smoke"]
-    first = CliRunner().invoke(cli, words)
-    right = target.read_bytes()
-    (stored,) = (own_cache / "builds").iterdir()
-    whole = stored.read_bytes()
-    spoiled(stored, how)
-    again = CliRunner().invoke(cli, words)
-    assert (again.exit_code, target.read_bytes()) == (0, right)
-    assert again.stderr.splitlines()[-2] == first.stderr.splitlines()[-2]
-    assert stored.read_bytes() == whole
-
-
-def test_every_bit_of_a_header_is_guarded(project: Path, target: Path, own_cache: Path) -> None:
-    """What was said of a build is believed as little as its bytes."""
-    assert mcpc("build", project, "-o", target).returncode == 0
-    (stored,) = (own_cache / "builds").iterdir()
-    whole = stored.read_bytes()
-    header = len(whole) - len(target.read_bytes())
-    for at in range(header):
-        stored.write_bytes(whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1 :])
-        assert cache.load_build(stored.name) is None
-    stored.write_bytes(whole)
-    assert cache.load_build(stored.name) is not None
 
 
 @pytest.mark.parametrize("kind", ["file", "file above", "folder in the place of a build", "link to nowhere", "proc"])
@@ -450,39 +195,7 @@ def test_a_cache_that_cannot_be_used_is_no_problem(
     assert (done.returncode, target.read_bytes()) == (0, right), done.stderr
 
 
-@pytest.mark.slow
-def test_the_cache_keeps_a_limited_number(project: Path, target: Path, own_cache: Path) -> None:
-    assert mcpc("build", project, "-o", target).returncode == 0
-    folder = own_cache / "builds"
-    (stored,) = folder.iterdir()
-    for number in range(cache_dir.MAX_ENTRIES_BY_KIND["builds"] + 10):
-        (folder / f"{number:064}").write_bytes(b"old")
-        os.utime(folder / f"{number:064}", (number, number))
-    (project / "data/numbers.txt").write_text("4\n")
-    assert mcpc("build", project, "-o", target).returncode == 0
-    assert len(list(folder.iterdir())) == cache_dir.MAX_ENTRIES_BY_KIND["builds"]
-    assert stored.exists()
-
-
 # The project.
-
-
-@pytest.mark.parametrize("kind", ["missing", "empty", "file", "only a readme", "link to nowhere", "no definitions"])
-def test_what_is_no_project_is_refused(kind: str, target: Path, tmp_path: Path) -> None:
-    place = tmp_path / "place"
-    if kind == "file":
-        place.write_text("{}")
-    elif kind == "link to nowhere":
-        place.symlink_to("nowhere")
-    elif kind != "missing":
-        place.mkdir()
-    if kind == "only a readme":
-        (place / "README.md").write_text("# A server\n")
-    if kind == "no definitions":
-        (place / "server.json").write_text(mixed.FILES["server.json"])
-    status = 2 if kind in ("missing", "file", "link to nowhere") else 1
-    refused(mcpc("build", place, "-o", target), status, "place" if status == 2 else "MCP00")
-    untouched(target)
 
 
 DEFINITIONS = ("server.json", "tools.json", "tools.d/10-measure.json", "prompts.json", "prompts.d/part.json")
@@ -595,16 +308,6 @@ def restored(path: Path, text: str) -> None:
     path.write_text(text, encoding="utf-8", newline="")
 
 
-@pytest.mark.parametrize("name", DEFINITIONS + LIBRARIES)
-def test_a_process_of_its_own_says_the_same(name: str, project: Path, target: Path) -> None:
-    (project / name).write_bytes(random.Random(name).randbytes(2_000))
-    done = mcpc("build", project, "-o", target)
-    refused(done, 1, name, "error[MCP")
-    assert done.stdout == ""
-    assert [line for line in done.stderr.splitlines() if not line.isprintable()] == []
-    untouched(target)
-
-
 HARMLESS: dict[str, Callable[[bytes], bytes]] = {
     "Windows line ends": lambda data: data.replace(b"\n", b"\r\n"),
     "old Macintosh line ends": lambda data: data.replace(b"\n", b"\r"),
@@ -630,14 +333,6 @@ def test_a_bash_file_with_wrong_line_ends_is_refused(habit: str, project: Path, 
     path = project / "tools.bash"
     path.write_bytes(HARMLESS[habit](path.read_bytes()))
     refused(mcpc("build", project, "-o", target), 1, "tools.bash")
-
-
-def test_a_file_nobody_may_read_is_said(project: Path, target: Path) -> None:
-    if os.geteuid() == 0:
-        pytest.skip("root reads everything")
-    (project / "tools.json").chmod(0)
-    refused(mcpc("build", project, "-o", target), 1, "tools.json", "MCP006")
-    untouched(target)
 
 
 NO_PYTHON = {
@@ -667,14 +362,6 @@ def test_a_broken_module_that_a_handler_imports_is_said(kind: str, project: Path
     (project / "words.py").write_bytes(NO_PYTHON[kind])
     refused(mcpc("build", project, "-o", target), 1, "words.py", "MCP205")
     untouched(target)
-
-
-def test_warnings_of_the_interpreter_are_none_of_ours(project: Path, target: Path) -> None:
-    """An author's `"\\d"` is a matter between the author and the interpreter."""
-    (project / "words.py").write_text('"\\d"\nassert (1, "x")\n\n\ndef split(text):\n    return text.split()\n')
-    done = mcpc("build", project, "-o", target, environment={"PYTHONWARNINGS": "error"})
-    assert done.returncode == 0, done.stderr
-    assert "Warning" not in done.stderr
 
 
 # The report.
@@ -714,120 +401,7 @@ def test_all_problems_are_reported_in_one_run(many_faults: Path, target: Path) -
     untouched(target)
 
 
-def errors_in(output: str, text: str) -> int:
-    """Return how many errors a report has."""
-    if output == "json":
-        return int(json.loads(text)["errors"])
-    if output == "sarif":
-        (run,) = json.loads(text)["runs"]
-        return sum(result["level"] == "error" for result in run["results"])
-    if output == "github":
-        assert all(line.startswith("::") for line in text.splitlines())
-        return sum(line.startswith("::error ") for line in text.splitlines())
-    return len(re.findall(r"^error\[MCP\d{3}\]: ", text, re.MULTILINE))
-
-
-@pytest.mark.parametrize("command", ["build", "check", "show"])
-@pytest.mark.slow
-def test_every_format_says_the_same(command: str, many_faults: Path, target: Path) -> None:
-    words = ["-o", str(target)] if command == "build" else []
-    counts = {}
-    for output in ("text", "json", "sarif", "github"):
-        done = mcpc(command, many_faults, *words, "--format", output)
-        refused(done, 1)
-        assert (done.stdout == "") == (output == "text" and command != "show")
-        assert (done.stderr == "") == (output != "text")
-        counts[output] = errors_in(output, done.stderr if output == "text" else done.stdout)
-    assert len(set(counts.values())) == 1, counts
-    assert counts["json"] >= 9
-
-
-@pytest.mark.parametrize("command", ["build", "check"])
-@pytest.mark.parametrize("output", ["json", "sarif", "github"])
-def test_a_report_without_problems_is_a_report(command: str, output: str, project: Path, target: Path) -> None:
-    words = ["-o", str(target)] if command == "build" else []
-    done = mcpc(command, project, *words, "--format", output)
-    assert done.returncode == 0, done.stderr
-    assert errors_in(output, done.stdout) == 0
-    slow = [line for line in done.stderr.splitlines() if line.startswith("mcpc: ") and line.endswith(" …")]
-    assert done.stderr.splitlines() == slow  # a build that takes long says what it is doing
-
-
 # The command line.
-
-
-@pytest.mark.parametrize("code", CODES)
-def test_every_code_is_explained(code: str) -> None:
-    for written in (code, code.lower()):
-        done = CliRunner().invoke(cli, ["explain", written])
-        assert done.exit_code == 0, done.output
-        assert done.stdout.startswith(f"{code} ({CODES[code].severity}): ")
-        assert len(done.stdout.splitlines()) > 2
-    facts = json.loads(CliRunner().invoke(cli, ["explain", code, "--format", "json"]).stdout)
-    assert facts["code"] == code
-
-
-def test_all_codes_are_listed() -> None:
-    done = mcpc("explain")
-    assert done.returncode == 0
-    codes = [*CODES, *SCAN_CODES]
-    assert [line.split()[0] for line in done.stdout.splitlines()] == codes
-    assert list(json.loads(mcpc("explain", "--format", "json").stdout)) == codes
-    assert re.search(r"did you mean MCP\d{3}\?", mcpc("explain", "MCP011").stderr)
-
-
-WRONG = (
-    ("bild",),
-    ("--bogus",),
-    ("build", "--bogus"),
-    ("build", "a", "b"),
-    ("build", "--format", "xml"),
-    ("build", "--dialect", "latin"),
-    ("build", "--tools-page-size", "-1"),
-    ("build", "--tools-page-size", "many"),
-    ("build", "-o"),
-    ("check", "nowhere"),
-    ("show", "nowhere"),
-    ("explain", "MCP999"),
-    ("explain", "a", "b"),
-    ("inspect", "nowhere"),
-    ("inspect", __file__),
-    ("call",),
-    ("call", "nowhere", "x"),
-    ("call", __file__, "x"),
-    ("run", "nowhere"),
-    ("run", __file__),
-    ("new",),
-    ("new", "/"),
-    ("new", "x", "--template", "cobol"),
-    ("new", "/proc/x"),
-)
-
-
-@pytest.mark.parametrize("words", WRONG, ids=" ".join)
-def test_wrong_usage_is_told(words: tuple[str, ...], tmp_path: Path) -> None:
-    folder = tmp_path / "here"  # the cache of these tests is beside it
-    folder.mkdir()
-    done = mcpc_in(folder, *words)
-    refused(done, 2, "Error: ")
-    assert done.stdout == ""
-    assert list(folder.iterdir()) == []
-
-
-def test_a_bad_variable_is_wrong_usage(project: Path, target: Path) -> None:
-    for value in ("many", "-1", "1.5", "²"):
-        done = mcpc("build", project, "-o", target, environment={"MCBOX_TOOLS_PAGE_SIZE": value})
-        refused(done, 2, "MCBOX_TOOLS_PAGE_SIZE")
-    untouched(target)
-
-
-@pytest.mark.parametrize("command", COMMANDS)
-def test_every_command_has_help(command: str) -> None:
-    for option in ("--help", "-h"):
-        done = CliRunner().invoke(cli, [command, option], prog_name="mcpc")
-        assert done.exit_code == 0, done.output
-        assert done.stdout.startswith(f"Usage: mcpc {command} ")
-        assert "--help" in done.stdout
 
 
 def test_help_lists_every_command_and_imports_none() -> None:
@@ -846,11 +420,6 @@ def test_help_lists_every_command_and_imports_none() -> None:
     heavy = ("jsonschema", "pydantic", "jinja2", "mcpc.pipeline", "mcpc.schema", "mcpc.emit", "asyncio", "zipfile")
     assert sorted(imported.intersection(heavy)) == []
     assert sorted(name for name in imported if name.startswith("mcpc.cli.")) == ["mcpc.cli.messages"]
-
-
-def test_its_version_is_told() -> None:
-    done = mcpc("--version")
-    assert re.fullmatch(r"mcpc, version \d+\.\d+\.\d+\S*\n", done.stdout)
 
 
 @pytest.mark.parametrize("words", [("--help",), ("explain",), ("explain", "--format", "json"), ("build", "--help")])
@@ -886,50 +455,3 @@ def test_nobody_reading_its_output_is_no_traceback() -> None:
         )
         os.close(writing)
         assert done.stderr == b""
-
-
-def test_a_bug_is_told_as_one(project: Path, target: Path, tmp_path: Path) -> None:
-    """A bug is made: in the place of a module that the build imports stands another."""
-    (tmp_path / "startup").mkdir()
-    (tmp_path / "startup/sitecustomize.py").write_text(
-        "import mcpc.emit.templates as templates\n\n\n"
-        "def render(*_words, **_values):\n    raise ZeroDivisionError('a bug')\n\n\n"
-        "import mcpc.emit\nmcpc.emit.render = render\n"
-    )
-    environment = {"PYTHONPATH": os.pathsep.join((str(tmp_path / "startup"), SOURCES))}
-    done = mcpc("build", project, "-o", target, environment=environment)
-    assert (done.returncode, done.stdout) == (70, "")
-    assert "mcpc: internal error: ZeroDivisionError: a bug\n" in done.stderr
-    assert "Traceback" not in done.stderr
-    untouched(target)
-    done = mcpc("build", project, "-o", target, environment={**environment, "MCPC_TRACEBACK": "1"})
-    assert done.returncode == 70
-    assert "Traceback" in done.stderr
-
-
-@pytest.fixture
-def spoilt_servers(project: Path, tmp_path: Path) -> Iterator[list[Path]]:
-    """Files that look like built servers, and are not whole."""
-    server = tmp_path / "server.pyz"
-    assert mcpc("build", project, "-o", server).returncode == 0
-    with zipfile.ZipFile(server) as archive:
-        entries = {name: archive.read(name) for name in archive.namelist()}
-    made: list[Path] = []
-    for name in ("META-INF/build.json", "mcpc_app/index.py", "mcpc_app/blob"):
-        for number, data in enumerate((None, b"", b"\xff", b"[]", b"INDEX = 1", b"INDEX = {}", entries[name][:-40])):
-            path = tmp_path / f"{len(made)}-{number}.pyz"
-            with zipfile.ZipFile(path, "w") as archive:
-                for other, content in entries.items():
-                    if other != name or data is not None:
-                        archive.writestr(other, content if other != name else data or b"")
-            made.append(path)
-    (tmp_path / "half.pyz").write_bytes(server.read_bytes()[: server.stat().st_size // 2])
-    yield [*made, tmp_path / "half.pyz"]
-
-
-def test_inspect_reads_anything(spoilt_servers: list[Path]) -> None:
-    for path in spoilt_servers:
-        for words in ([], ["--format", "json"]):
-            done = CliRunner().invoke(cli, ["inspect", str(path), *words])
-            assert done.exit_code in (0, 2), (path, done.exception)
-            assert (done.exit_code == 2) is ("was not built by mcpc" in done.stderr)
