@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-import time
 from typing import TYPE_CHECKING, Any
 
 import anyio
@@ -29,13 +28,11 @@ ALL = {"elicitation": {"form": {}, "url": {}}, "sampling": {"tools": {}}, "roots
 FORMS = ["worker", "loop", "inline", "bash"]
 
 PYTHON = '''
-import asyncio, os, time
+import asyncio
 from dataclasses import dataclass
-from mcpc import Context, ProtocolError, Server, ToolError, elicitation, roots, sampling
+from mcpc import Context, Server, elicitation, roots, sampling
 
 mcp = Server("asking", version="1.0")
-RUNS = []
-
 @dataclass
 class Person:
     name: str
@@ -47,7 +44,6 @@ def said(answer):
 @mcp.tool
 def who_worker(context: Context) -> str:
     """Ask who it is."""
-    RUNS.append(1)
     return said(context.elicit("Who?", Person, key="who"))
 
 @mcp.tool
@@ -59,27 +55,6 @@ async def who_loop(context: Context) -> str:
 def who_inline(context: Context) -> str:
     """Ask who it is."""
     return said(context.elicit("Who?", Person, key="who"))
-
-@mcp.tool
-def runs() -> int:
-    """How often one was begun."""
-    return len(RUNS)
-
-@mcp.tool(timeout=3)
-def slow(context: Context) -> str:
-    """Ask, and take some time of one's own."""
-    time.sleep(0.5)
-    context.elicit("Who?", key="who")
-    time.sleep(0.7)
-    return "in time"
-
-@mcp.tool(timeout=3)
-def slow_outer(context: Context) -> str:
-    """Call one that asks."""
-    time.sleep(0.5)
-    found = context.call_tool("who_worker")["content"][0]["text"]
-    time.sleep(0.7)
-    return found
 
 @mcp.tool
 async def gathered(context: Context) -> str:
@@ -108,24 +83,6 @@ def able(context: Context) -> str:
     return " ".join(name for name in names if context.supports(name))
 
 @mcp.tool
-def model(context: Context) -> str:
-    """Ask the model, whatever the client can."""
-    return context.sample("Hi").text
-
-@mcp.tool(inline=True)
-def model_inline(context: Context) -> str:
-    """Ask the model, whatever the client can."""
-    return context.sample("Hi").text
-
-@mcp.tool
-def fallback(context: Context) -> str:
-    """Do without the model."""
-    try:
-        return context.sample("Hi").text
-    except ToolError as problem:
-        return f"without: {type(problem).__name__}"
-
-@mcp.tool
 def outer(context: Context) -> str:
     """Call one that asks, twice."""
     found = [context.call_tool("inner", {"n": n}) for n in (1, 2)]
@@ -135,26 +92,6 @@ def outer(context: Context) -> str:
 def inner(n: int, context: Context) -> str:
     """Ask for a number."""
     return str(context.elicit(f"Number {n}?", int, key="n").data)
-
-@mcp.tool
-def fails(code: int) -> str:
-    """End with an error of the protocol."""
-    raise ProtocolError(code, "on purpose", {"a": 1})
-
-@mcp.tool(inline=True)
-def fails_inline(code: int) -> str:
-    """End with an error of the protocol."""
-    raise ProtocolError(code, "on purpose", {"a": 1})
-
-@mcp.tool
-def strange() -> str:
-    """End with data that is no JSON."""
-    raise ProtocolError(-5, "on purpose", object())
-
-@mcp.prompt
-def introduce(context: Context) -> str:
-    """Ask in a prompt."""
-    return context.elicit("Context?", str, key="context").data
 
 if __name__ == "__main__":
     mcp.run()
@@ -177,10 +114,7 @@ FILE = {"file": {"type": "string"}}
 TOOLS = [
     tool("who_bash"),
     tool("confirm", FILE),
-    tool("raw", {"what": {"type": "string"}, "params": {"type": "string"}}),
     tool("alone", isolated=True),
-    tool("publish", {"what": {"type": "string"}}),
-    tool("twice"),
     tool("declared", FILE, asks=DECLARED),
     tool("program", FILE, asks=DECLARED, command="bin/program"),
     tool("length", asks={"long": {"method": "roots/list", "params": {}}}, command="bin/length"),
@@ -204,17 +138,6 @@ tool_confirm() {
   local status=0
   mcpc_elicit sure "Delete $mcpc_arg_file?" || status=$?
   echo "status $status"
-}
-tool_raw() {
-  local status=0
-  mcpc_ask key "$mcpc_arg_what" "$mcpc_arg_params" || status=$?
-  echo "status $status"
-}
-tool_publish() { mcpc_updated "x://$mcpc_arg_what" && mcpc_changed tools && echo published; }
-tool_twice() {
-  mcpc_ask one roots/list
-  mcpc_ask one roots/list
-  mcpc_call publish '{"what": 1}' || mcpc_call publish '{"what": "again"}'
 }
 tool_declared() { printf '%s' "$mcpc_answers"; }
 """
@@ -353,64 +276,6 @@ def test_more_than_one_question(connect: Callable[..., Client], version: str, na
     assert len(client.asked) == asked
 
 
-@pytest.mark.parametrize("version", [MODERN, LEGACY])
-def test_a_prompt_asks(connect: Callable[..., Client], version: str) -> None:
-    reply = connect("python", version).run("introduce", filled, "prompts/get")
-    assert reply["result"]["messages"][0]["content"]["text"] == "Ann"
-
-
-def test_a_handler_is_run_again_in_one_era_and_waits_in_the_other(connect: Callable[..., Client]) -> None:
-    for version, count in ((LEGACY, "1"), (MODERN, "2")):
-        client = connect("python", version)
-        client.text("who_worker", filled)
-        assert client.text("runs", filled) == count
-
-
-@pytest.mark.slow
-def test_a_person_may_take_longer_than_the_handler(connect: Callable[..., Client]) -> None:
-    def hesitate(request: dict[str, Any]) -> dict[str, Any]:
-        time.sleep(3.5)
-        return filled(request)
-
-    client = connect("python")
-    client.text("able", filled)  # so that the worker runs: its start would be part of the time
-    assert client.text("slow", hesitate) == "in time"
-    assert client.text("slow_outer", hesitate).startswith("accept")
-
-
-@pytest.mark.parametrize("name", ["model", "model_inline"])
-def test_a_client_that_cannot_be_asked(connect: Callable[..., Client], name: str) -> None:
-    error = connect("python", MODERN, {}).run(name, filled)["error"]
-    assert (error["code"], error["data"]) == (-32021, {"requiredCapabilities": {"sampling": {}}})
-    for version, capabilities in ((LEGACY, {}), ("2024-11-05", {"roots": {}})):
-        result = connect("python", version, capabilities).run(name, filled)["result"]
-        assert result["isError"] and "sampling" in result["content"][0]["text"]
-    for version in (MODERN, LEGACY):
-        client = connect("python", version, {})
-        assert client.text("fallback", filled) == "without: UnsupportedError"
-        assert client.text("able", filled) == ""
-
-
-def test_a_client_that_refuses_or_answers_garbage(connect: Callable[..., Client]) -> None:
-    client = connect()
-    cases: dict[str, dict[str, Any]] = {
-        "User rejected": {"error": {"code": -1, "message": "User rejected"}},
-        ": its `action`": {"result": {"action": "nod"}},
-        ": `name` must be a string": {"result": {"action": "accept", "content": {"name": 7}}},
-        ": `name` is missing": {"result": {"action": "accept"}},
-        ": it must be an object": {"result": [1]},
-    }
-    for form in ("worker", "loop", "inline"):
-        for words, answer in cases.items():
-            result = client.run(f"who_{form}", lambda _, answer=answer: answer)["result"]
-            assert result["isError"] and words in result["content"][0]["text"], (form, words)
-    bash = connect("bash")
-    for words, answer in cases.items():
-        result = bash.run("who_bash", lambda _, answer=answer: answer)["result"]
-        assert result["isError"] and words in result["content"][0]["text"]
-    assert client.text("who_worker", filled) == "accept Ann"
-
-
 @pytest.mark.parametrize("form", FORMS)
 def test_a_call_that_is_cancelled_while_it_asks(connect: Callable[..., Client], form: str) -> None:
     language, name = asker(form)
@@ -425,34 +290,6 @@ def test_a_call_that_is_cancelled_while_it_asks(connect: Callable[..., Client], 
     assert client.text(name, filled) == "accept Ann"
 
 
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.sampled(4)
-def test_a_client_that_leaves_while_it_is_asked(connect: Callable[..., Client], form: str) -> None:
-    language, name = asker(form)
-    client = connect(language)
-    client.begin("tools/call", {"name": name, "arguments": {}})
-    assert client.message()["method"] == "elicitation/create"
-    said, complained = client.end()
-    assert b"1 call did not finish" in complained and b"Traceback" not in complained
-    assert b'"result"' not in said
-
-
-@pytest.mark.parametrize("name", ["fails", "fails_inline"])
-def test_an_error_of_the_protocol_on_purpose(connect: Callable[..., Client], name: str) -> None:
-    modern, legacy = connect("python", MODERN), connect()
-    for client in (modern, legacy):
-        error = client.run(name, filled, code=-5)["error"]
-        assert error == {"code": -5, "message": "on purpose", "data": {"a": 1}}
-    assert modern.run(name, filled, code=-32021)["error"]["code"] == -32021
-    assert modern.run(name, filled, code=-32002)["error"]["code"] == -32602
-    assert legacy.run(name, filled, code=-32002)["error"]["code"] == -32002
-    for client, code in ((modern, -32042), (modern, -32099), (legacy, -32021), (legacy, -32020)):
-        result = client.run(name, filled, code=code)["result"]
-        assert result["isError"] and result["content"][0]["text"] == "on purpose"
-    assert modern.run("strange", filled)["error"] == {"code": -5, "message": "on purpose"}
-    assert b"Traceback" not in modern.end()[1]
-
-
 @pytest.mark.parametrize("version", [MODERN, LEGACY])
 @pytest.mark.parametrize("without", ["", "proc", "memfd"])
 def test_bash_asks_in_every_way_it_is_run(connect: Callable[..., Client], version: str, without: str) -> None:
@@ -463,34 +300,6 @@ def test_bash_asks_in_every_way_it_is_run(connect: Callable[..., Client], versio
     assert client.text("confirm", does("accept"), file="a\tb") == "{}\nstatus 0"
     assert client.text("confirm", does("cancel"), file="a") == "status 2"
     assert client.asked[-1]["params"]["message"] == "Delete a?"
-
-
-def test_bash_asks_for_anything_and_is_told_why_not(connect: Callable[..., Client]) -> None:
-    client = connect("bash")
-    found = client.text("raw", filled, what="roots/list", params="{}")
-    assert found == '{"roots":[{"uri":"file:///home","name":"home"}]}\nstatus 0'
-    assert "status 0" in client.text("raw", filled, what="roots/list", params="")
-    for what, params, words in (
-        ("ping", "{}", "its `method` must be one of"),
-        ("roots/list", "[]", "its `params` must be an object"),
-        ("roots/list", "{", "the question is not JSON"),
-        ("roots/list", "x" * (1 << 21), "the question is not JSON"),
-        ("elicitation/create", "{}", "it needs a `message`"),
-    ):
-        said = client.text("raw", filled, what=what, params=params)
-        assert said.startswith("mcpc_ask: ") and words in said and said.endswith("status 1"), said
-    unable = connect("bash", LEGACY, {})
-    assert "did not declare" in unable.text("raw", filled, what="roots/list", params="{}")
-    assert "status 3" in unable.text("confirm", filled, file="a")
-
-
-@pytest.mark.parametrize("version", [MODERN, LEGACY])
-def test_answers_that_are_there_at_once_do_not_come_twice(connect: Callable[..., Client], version: str) -> None:
-    client = connect("bash", version)
-    root = '{"roots":[{"uri":"file:///home","name":"home"}]}'
-    said = client.text("twice", filled).split("\n")
-    assert said[:2] == [root, root] and said[-1] == "published" and "invalid" in " ".join(said).lower()
-    assert len(client.asked) == 1
 
 
 @pytest.mark.parametrize("name", ["declared", "program"])
