@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
-import re
 import shutil
 import subprocess
 import sys
@@ -86,47 +84,6 @@ def test_a_moved_file_serves_a_typed_call_and_extracts_once(typed: Path, tmp_pat
     assert {path: (path.stat().st_ino, path.stat().st_mtime_ns) for path in cache.rglob("*")} == found
 
 
-def test_what_is_in_the_file(typed: Path) -> None:
-    found = names(typed)
-    assert "site/pydantic/main.py" in found
-    assert "site/pydantic/main.pyc" in found
-    native = [name for name in found if name.endswith(".so")]
-    assert len(native) == 1
-    assert native[0].startswith("site/.extracted/pydantic-core-cp3")
-    assert not [name for name in found if name.startswith("site/bin") or "/__pycache__/" in name]
-    assert "mcpc_runtime/packages/__init__.py" in found
-    licences = [name for name in found if re.search(r"^site/pydantic-[^/]*dist-info/licenses/", name)]
-    assert licences
-
-
-def test_what_the_file_says_of_itself(typed: Path) -> None:
-    with zipfile.ZipFile(typed) as archive:
-        facts = json.loads(archive.read("META-INF/build.json"))
-        bill = json.loads(archive.read("META-INF/sbom.cdx.json"))
-    assert PIN.replace("==", " ") in facts["packages"]
-    assert all(re.fullmatch(r"cp3\d+-cp3\d+-\w+", tag) for tag in facts["platforms"])
-    rows = {row["name"]: row for row in bill["components"]}
-    assert rows["pydantic"]["purl"] == f"pkg:pypi/{PIN.replace('==', '@')}"
-    assert rows["pydantic"]["licenses"] == [{"expression": "MIT"}]
-    assert {"mcpc-runtime", "pydantic-core", "annotated-types", "typing-extensions"} <= rows.keys()
-    shown = subprocess.run([sys.executable, typed, "info"], capture_output=True, text=True, check=True).stdout
-    assert f"packages  annotated-types {metadata.version('annotated-types')}, " in shown
-    assert "native    cp3" in shown
-    checked = subprocess.run([sys.executable, typed, "check"], capture_output=True, text=True, check=False)
-    assert checked.returncode == 0, checked.stdout
-
-
-@pytest.mark.slow
-def test_two_builds_are_the_same_bytes(typed: Path, tmp_path: Path) -> None:
-    project = written(tmp_path / "again", TYPED, requirements=f"{PIN}\n")
-    again = mcpc(
-        *("build", project, "-o", tmp_path / "again.pyz"),
-        environment={"MCPC_CACHE_DIR": str(tmp_path / "cache"), "PYTHONHASHSEED": "5", "TZ": "Asia/Tokyo"},
-    )
-    assert again.returncode == 0, again.stderr
-    assert (tmp_path / "again.pyz").read_bytes() == typed.read_bytes()
-
-
 @pytest.mark.parametrize("version", [version for version in VERSIONS if version != OWN])
 def test_another_python_is_told_what_the_file_was_built_for(version: str, typed: Path, tmp_path: Path) -> None:
     done = called(typed, tmp_path / "native", python(version))
@@ -157,22 +114,6 @@ def test_the_process_that_speaks_the_protocol_imports_nothing_of_it(typed: Path,
     imported = [line.rpartition("|")[2].strip() for line in done.stderr.decode().splitlines() if "|" in line]
     assert "mcpc_runtime.handlers.python.runner" in imported
     assert not [name for name in imported if name.startswith(("mcpc_runtime.packages", "pydantic", "typing"))]
-
-
-def test_a_server_that_needs_nothing_carries_nothing(tmp_path: Path) -> None:
-    path = build(written(tmp_path / "project", "def area(): return 1\n"), tmp_path / "plain.pyz")
-    assert not [name for name in names(path) if name.startswith(("site/", "mcpc_runtime/packages"))]
-    with zipfile.ZipFile(path) as archive:
-        facts = json.loads(archive.read("META-INF/build.json"))
-    assert "packages" not in facts
-    assert "platforms" not in facts
-
-
-def test_nothing_is_carried_for_handlers_in_bash(tmp_path: Path) -> None:
-    project = written(tmp_path / "project", "", requirements=f"{PIN}\n")
-    (project / "tools.py").unlink()
-    (project / "tools.bash").write_text("tool_area() { echo 1; }\n")
-    assert not [name for name in names(build(project, tmp_path / "bash.pyz")) if name.startswith("site/")]
 
 
 @pytest.fixture
@@ -273,45 +214,6 @@ def test_every_platform_asked_for_is_carried(shop: Path, tmp_path: Path) -> None
     assert "site/differs.py" not in found
 
 
-REFUSED = {
-    "a version that is not": ({"requirements": "plain-pkg==9\n"}, (), "MCP405", "plain-pkg==9"),
-    "no wheel for the platform": (
-        {"requirements": "nat==1.0\n"},
-        ("--platform", "musllinux_1_2_x86_64-cp311"),
-        "MCP405",
-        "nat==1.0",
-    ),
-    "a platform that is none": ({}, ("--platform", "windows"), "MCP406", "`windows`"),
-    "an address": ({"requirements": "plain @ https://example.org/x.whl\n"}, (), "MCP402", "requirements.txt:1:1"),
-    "no version under --strict": ({"requirements": "plain-pkg\n"}, ("--strict",), "MCP404", "requirements.txt:1:1"),
-}
-
-
-@pytest.mark.parametrize("name", REFUSED)
-@pytest.mark.sampled(2)
-def test_a_build_that_cannot_be_says_why_and_writes_nothing(name: str, shop: Path, tmp_path: Path) -> None:
-    more, options, code, words = REFUSED[name]
-    project = written(tmp_path / "project", "import plain\ndef area(): return 1\n", **more)
-    target = tmp_path / "none.pyz"
-    environment = {"MCPC_CACHE_DIR": str(tmp_path / "cache"), **variables(shop)}
-    done = mcpc("build", project, "-o", target, *options, environment=environment)
-    assert done.returncode == 1, done.stderr
-    assert code in done.stderr
-    assert words in done.stderr
-    assert "Traceback" not in done.stderr
-    assert "MCP209" not in done.stderr
-    assert not target.exists()
-
-
-def test_a_module_that_will_not_be_there_names_the_package_that_has_it(tmp_path: Path) -> None:
-    tools = "import yaml, nothing_like_it, pydantic\ndef area(): return 1\n"
-    done = mcpc("check", written(tmp_path / "project", tools))
-    assert done.returncode == 1
-    assert f"`PyYAML=={metadata.version('PyYAML')}`" in done.stderr
-    assert f"`{PIN}`" in done.stderr
-    assert done.stderr.count("`requirements.txt`") == 3 and "nothing_like_it" in done.stderr
-
-
 def test_the_project_s_own_module_comes_before_a_package_of_its_name(shop: Path, tmp_path: Path) -> None:
     project = written(
         tmp_path / "project", "import beside\ndef area(): return beside.own\n", requirements="beside-pkg==1.0\n"
@@ -322,13 +224,3 @@ def test_the_project_s_own_module_comes_before_a_package_of_its_name(shop: Path,
     done = mcpc("build", project, "-o", target, environment=environment)
     assert done.returncode == 0, done.stderr
     assert called(target, tmp_path / "native").stdout == "mine\n"
-
-
-def test_the_manifest_covers_what_is_carried(typed: Path) -> None:
-    with zipfile.ZipFile(typed) as archive:
-        lines = archive.read("META-INF/manifest.sha256").decode().splitlines()
-        digests = dict(reversed(line.split("  ", 1)) for line in lines)
-        carried = [name for name in archive.namelist() if name.startswith("site/")]
-        assert carried
-        for name in carried:
-            assert digests[name] == hashlib.sha256(archive.read(name)).hexdigest()

@@ -239,48 +239,12 @@ def differences(one: Path, other: Path) -> list[str]:
     return sorted(name for name in first.keys() | second.keys() if first.get(name) != second.get(name))
 
 
-def test_the_shuffled_folders_are_shuffled(tmp_path: Path) -> None:
-    """The way `folders that list backwards` would prove nothing if its startup file were not read."""
-    (tmp_path / "sitecustomize.py").write_text(SHUFFLED)
-    mixed.write(tmp_path / "project")
-    program = "import os, pathlib; print(os.listdir('project'), [p.name for p in pathlib.Path('project').iterdir()])"
-    done = subprocess.run(
-        [sys.executable, "-c", program],
-        capture_output=True,
-        text=True,
-        check=True,
-        cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": str(tmp_path)},
-    )
-    names = backwards(path.name for path in (tmp_path / "project").iterdir())
-    assert done.stdout == f"{names} {names}\n"
-
-
-@pytest.mark.slow
-def test_a_warm_cache_gives_the_same_file(made: Made, tmp_path: Path) -> None:
-    cache = tmp_path / "cache"
-    cold = make(tmp_path / "cold", PLAIN, cache=cache)
-    kept = sorted((cache / "builds").iterdir())
-    assert len(kept) == 1
-    stamp = kept[0].stat().st_ino
-    warm = make(tmp_path / "warm", Way(folder="somewhere/else", umask=0o077, mtime=1, order=backwards), cache=cache)
-    assert cold.sha256 == warm.sha256 == made.sha256
-    assert sorted((cache / "builds").iterdir()) == kept
-    assert kept[0].stat().st_ino == stamp
-
-
 def test_a_changed_source_is_not_taken_from_the_cache(made: Made, tmp_path: Path) -> None:
     cache = tmp_path / "cache"
     make(tmp_path / "first", PLAIN, cache=cache)
     changed = make(tmp_path / "second", Way(options=("--dialect", "mcbox")), cache=cache)
     assert changed.sha256 != made.sha256
     assert len(list((cache / "builds").iterdir())) == 2
-
-
-@pytest.mark.parametrize(("umask", "mode"), [(0o022, 0o755), (0o077, 0o700), (0, 0o755)])
-@pytest.mark.sampled(3)
-def test_the_file_is_executable_for_whom_the_umask_lets(umask: int, mode: int, tmp_path: Path) -> None:
-    assert make(tmp_path / "base", Way(umask=umask)).path.stat().st_mode & 0o7777 == mode
 
 
 def test_nothing_of_the_machine_is_in_the_file(tmp_path: Path) -> None:
@@ -303,39 +267,6 @@ def test_nothing_of_the_machine_is_in_the_file(tmp_path: Path) -> None:
     assert [(name, hit[0]) for name, data in everything.items() if (hit := absolute.search(data))] == []
 
 
-def test_every_entry_is_stored_sorted_once_and_of_no_time(made: Made) -> None:
-    with zipfile.ZipFile(made.path) as archive:
-        entries = archive.infolist()
-        assert archive.comment == b""
-        assert archive.testzip() is None
-    names = [entry.filename for entry in entries]
-    assert names == sorted(names, key=str.encode)
-    assert len(set(names)) == len(names)
-    facts = {
-        (entry.date_time, entry.external_attr, entry.create_system, entry.extra, entry.comment) for entry in entries
-    }
-    assert facts == {((1980, 1, 1, 0, 0, 0), 0o100644 << 16, 3, b"", b"")}
-    compressed = [entry.filename for entry in entries if entry.compress_type != zipfile.ZIP_STORED]
-    assert compressed == ["mcpc_runtime/sources.zip"]
-    assert not [name for name in names if name.endswith("/") or name.startswith("/") or ".." in name.split("/")]
-
-
-def test_the_author_s_files_are_in_it_byte_for_byte(made: Made) -> None:
-    definitions = ("server.json", "tools.json", "prompts.json", "tools.d/", "prompts.d/")
-    expected = {name: text.encode() for name, text in mixed.FILES.items() if not name.startswith(definitions)}
-    with zipfile.ZipFile(made.path) as archive:
-        handlers = [name for name in archive.namelist() if name.startswith("handlers/") and not name.endswith(".pyc")]
-        assert {name.removeprefix("handlers/"): archive.read(name) for name in handlers} == expected
-
-
-def test_the_manifest_holds_for_every_entry(made: Made) -> None:
-    with zipfile.ZipFile(made.path) as archive:
-        contents = {name: archive.read(name) for name in archive.namelist()}
-    manifest = contents.pop("META-INF/manifest.sha256").decode()
-    digests = {name: hashlib.sha256(data).hexdigest() for name, data in contents.items()}
-    assert manifest == "".join(f"{digests[name]}  {name}\n" for name in sorted(digests, key=str.encode))
-
-
 def test_any_sha256sum_can_check_the_manifest(made: Made, tmp_path: Path) -> None:
     needs("sha256sum")
     with zipfile.ZipFile(made.path) as archive:
@@ -351,13 +282,6 @@ def test_the_printed_digests_can_be_computed_again(made: Made, tmp_path: Path) -
     told = json.loads(make(tmp_path / "told", Way(options=("--format", "json"))).printed)["built"]
     assert told["sha256"] == made.sha256
     assert told["contentDigest"] == content_digest(made.path, lambda name: name != "META-INF/manifest.sha256")
-
-
-def test_the_source_digest_can_be_computed_again(made: Made) -> None:
-    facts = build_facts(made.path)
-    assert facts["sourceDigest"] == content_digest(
-        made.path, lambda name: not name.endswith((".pyc", "/bytecode")) and not name.startswith("META-INF/")
-    )
 
 
 def content_digest(path: Path, counts: Callable[[str], bool]) -> str:

@@ -178,38 +178,6 @@ def test_every_resource_is_read_in_both_eras(shelf: Path) -> None:
         valid(STATELESS, "ReadResourceResult", modern["result"])
 
 
-REFUSED = [
-    ("bash://wrong", -32603, -32603, "no luck"),
-    ("python://wrong", -32603, -32603, "no luck"),
-    ("bash://none", -32002, -32602, "not found"),
-    ("python://none", -32002, -32602, "not found"),
-    ("run://none", -32002, -32602, "not found"),
-    ("file:///shelf/nope", -32002, -32602, "not found"),
-    ("file:///shelf/out", -32002, -32602, "not found"),
-    ("file:///shelf/deep", -32002, -32602, "not found"),
-    ("file:///shelf/../shelf.pyz", -32602, -32602, "contains `..`"),
-    ("nobody://knows", -32002, -32602, "not found"),
-]
-
-
-def test_every_failure_is_an_error_with_its_code(shelf: Path) -> None:
-    replies = converse(shelf, *[("resources/read", {"uri": uri}) for uri, *_ in REFUSED])
-    for (uri, old, new, words), legacy, modern in zip(
-        REFUSED, replies[: len(REFUSED)], replies[len(REFUSED) :], strict=True
-    ):
-        assert (legacy["error"]["code"], modern["error"]["code"]) == (old, new), uri
-        assert words in legacy["error"]["message"]
-
-
-def test_lists_say_what_there_is(shelf: Path) -> None:
-    resources, templates, *_ = converse(shelf, ("resources/list", {}), ("resources/templates/list", {}))
-    listed = {one["uri"]: one for one in valid("2025-11-25", "ListResourcesResult", resources["result"])["resources"]}
-    assert listed["test://known"]["size"] == 8 and listed["test://picture"]["mimeType"] == "image/png"
-    assert "root" not in json.dumps(resources) and "mcpc/handler" not in json.dumps(resources)
-    shown = valid("2025-11-25", "ListResourceTemplatesResult", templates["result"])["resourceTemplates"]
-    assert shown[0]["uriTemplate"] == TEMPLATE
-
-
 def test_arguments_are_completed(shelf: Path) -> None:
     prompt, template = {"type": "ref/prompt", "name": "go"}, {"type": "ref/resource", "uri": TEMPLATE}
     chosen = {"context": {"arguments": {"part": "p"}}}

@@ -5,15 +5,12 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 import zipfile
 from typing import TYPE_CHECKING
 
 import pytest
 
-from mcpc.emit.interpreters import HERE, MissingPythonError, cache_tag, interpreter
-from mcpc.options import Options, minor_versions
-from mcpc.pack.prologue import shell_prologue
+from mcpc.emit.interpreters import HERE, cache_tag
 from support.artifact import mcpc
 from support.files import write_files
 from support.interpreters import interpreters
@@ -102,47 +99,3 @@ def test_one_version_that_is_listed_has_the_bytecode_of_a_file_without_list(tmp_
     assert {name: data for name, data in entries(target).items() if not name.startswith("META-INF/")} == {
         name: data for name, data in listed.items() if not name.startswith("META-INF/")
     }
-
-
-def test_a_missing_python_is_named_with_what_installs_it(tmp_path: Path) -> None:
-    write_files(tmp_path, {"server.json": SERVER, "tools.py": TOOLS})
-    done = mcpc("build", tmp_path, "--python", f"{HERE},3.99", "-o", tmp_path / "server.pyz")
-    assert done.returncode == 2
-    assert "needs a Python 3.99" in done.stderr
-    assert "uv python install 3.99" in done.stderr
-    assert not (tmp_path / "server.pyz").exists()
-
-
-def test_a_python_that_is_too_old_is_refused(tmp_path: Path) -> None:
-    write_files(tmp_path, {"server.json": SERVER, "tools.py": TOOLS})
-    done = mcpc("build", tmp_path, "--python", "3.10,3.11", "-o", tmp_path / "server.pyz")
-    assert done.returncode == 2
-    assert "does not run on Python 3.10" in done.stderr
-
-
-@pytest.mark.skipif(os.name == "nt", reason="a shell script in place of Python")
-def test_a_program_that_is_another_python_is_not_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    fake = tmp_path / "python3.98"
-    fake.write_text(f'#!/bin/sh\nexec "{sys.executable}" "$@"\n')
-    fake.chmod(0o755)
-    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
-    with pytest.raises(MissingPythonError):
-        interpreter("3.98")
-
-
-@pytest.mark.parametrize("value", ["python3.12", "/usr/bin/python3", "3", "3.12,", "3.12 3.13", "python3.12,3.13", ""])
-def test_other_values_are_commands_as_before(value: str) -> None:
-    assert minor_versions(value) == ()
-
-
-def test_the_prologue_looks_for_the_listed_versions_first() -> None:
-    script = shell_prologue("3.12,3.11")
-    assert "for mcpc_name in python3.12 python3.11 python3 python3.15 python3.14 python3.13;" in script
-    assert "*/python3.12 | */python3.11) ;;" in script
-
-
-def test_native_modules_are_requested_for_each_version() -> None:
-    assert Options(python="3.11,3.12").targets == ("-cp311", "-cp312")
-    named = Options(python="3.11,3.12", platforms=("win_amd64", "manylinux2014_x86_64-cp313")).targets
-    assert named == ("win_amd64-cp311", "manylinux2014_x86_64-cp313", "win_amd64-cp312")
-    assert Options(platforms=("win_amd64",)).targets == ("win_amd64",)
