@@ -33,7 +33,7 @@ import subprocess
 import sys
 import time
 
-from mcpc import Context, ToolError, tool
+from mcpc import ToolError, tool
 
 WAIT = "import socket, sys; s = socket.create_connection(('127.0.0.1', int(sys.argv[1]))); s.recv(1)"
 BRANCH = "import subprocess, sys; subprocess.Popen([sys.executable, '-c', sys.argv[2], *sys.argv[1:2]]).wait()"
@@ -61,31 +61,9 @@ async def later(text: str, seconds: float = 0) -> str:
 
 
 @tool
-async def steps(count: int, context: Context) -> str:
-    """Report progress."""
-    for number in range(count):
-        await context.report_progress(number + 1, count, f"step {number + 1}")
-    return "all steps"
-
-
-@tool
-async def order(context: Context) -> str:
-    """Ask the user."""
-    schema = {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]}
-    answer = await context.elicit("Who are you?", schema, key="name")
-    return f"Hello, {(answer.content or {}).get('name')}!"
-
-
-@tool
 def fail() -> str:
     """Fail as tools do."""
     raise ToolError("it failed on purpose")
-
-
-@tool
-def crash() -> str:
-    """End the worker."""
-    os._exit(5)
 
 
 @tool
@@ -174,22 +152,13 @@ async def job(seconds: float) -> str:
     return "the job is done"
 '''
 MIXED_RESOURCES = '''
-from mcpc import Context, resource, tool, completion, prompt
-
-WATCHED = "note://watched"
-written = ["nothing"]
+from mcpc import resource, completion, prompt
 
 
 @resource("note://static", mime_type="text/plain")
 def static() -> str:
     """A text with characters of three alphabets."""
     return "grün, зелёный, 緑"
-
-
-@resource(WATCHED, mime_type="text/plain")
-def watched() -> str:
-    """A text that changes."""
-    return written[-1]
 
 
 @resource("note://{name}/text")
@@ -202,14 +171,6 @@ def note(name: str) -> str | None:
 def names(value: str) -> list[str]:
     """Complete a name."""
     return [name for name in ("anna", "anton", "berta") if name.startswith(value)]
-
-
-@tool
-def change(text: str, context: Context) -> str:
-    """Change the watched text."""
-    written[:] = [text]
-    context.resource_updated(WATCHED)
-    return "changed"
 
 
 @prompt

@@ -8,29 +8,23 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from support.pipe_client import HANDSHAKE, STATELESS, text_of
+from support.pipe_client import STATELESS, text_of
 
 if TYPE_CHECKING:
     from platforms.conftest import Connect
     from support.machines import Machine
-    from support.pipe_client import Message, PipeClient
+    from support.pipe_client import Message
 
-TOOLS = {"fast", "slow", "later", "steps", "fail", "big", "never", "family", "convert", "change", "job"}
 KINDS = ("fast", "slow", "later")
 """A tool in the server's process, in a thread of the worker, and on the worker's event loop."""
-
 TEXTS = ("plain", "grün, зелёный, 緑, 🟢", "a\nb\r\nc\td\x1a", '"\\', "", "x" * 70_000)
 
 
-def test_lists_and_descriptions_are_there(connect: Connect, revision: str) -> None:
-    with connect(revision=revision) as client:
-        tools = client.ask("tools/list")["result"]["tools"]
-        assert {tool["name"] for tool in tools} >= TOOLS
-        assert [prompt["name"] for prompt in client.ask("prompts/list")["result"]["prompts"]] == ["introduce"]
-        uris = [resource["uri"] for resource in client.ask("resources/list")["result"]["resources"]]
-        assert uris == ["note://static", "note://watched"]
-        templates = client.ask("resources/templates/list")["result"]["resourceTemplates"]
-        assert [template["uriTemplate"] for template in templates] == ["note://{name}/text"]
+@pytest.mark.parametrize("tool", KINDS)
+def test_text_comes_back_as_it_was_sent(connect: Connect, tool: str) -> None:
+    with connect() as client:
+        for text in TEXTS:
+            assert client.text(tool, text=text) == text
 
 
 def test_it_ends_with_its_input(connect: Connect, revision: str) -> None:
@@ -39,13 +33,6 @@ def test_it_ends_with_its_input(connect: Connect, revision: str) -> None:
         client.close_input()
         assert client.ends() == 0
         assert not client.noise and not client.errors
-
-
-@pytest.mark.parametrize("tool", KINDS)
-def test_text_comes_back_as_it_was_sent(connect: Connect, tool: str) -> None:
-    with connect() as client:
-        for text in TEXTS:
-            assert client.text(tool, text=text) == text
 
 
 @pytest.mark.parametrize("tool", KINDS)
@@ -67,27 +54,6 @@ def test_slow_calls_run_beside_each_other(connect: Connect) -> None:
         for number in numbers:
             assert text_of(client.reply(number)["result"]) == "x"
         assert time.monotonic() - began < 20 * 1.5
-
-
-def test_progress_comes_before_the_answer(connect: Connect, revision: str) -> None:
-    with connect(revision=revision) as client:
-        params = {"name": "steps", "arguments": {"count": 5}, "_meta": {"progressToken": "token"}}
-        assert text_of(client.ask("tools/call", params)["result"]) == "all steps"
-        notes = [note["params"] for note in client.notices("notifications/progress")]
-        values = [note["progress"] for note in notes]  # those that another follows at once may be left out
-        assert (
-            values == sorted(set(values)) and values[-1] == 5 and {note["progressToken"] for note in notes} == {"token"}
-        )
-
-
-def test_errors_of_tools_are_results_and_the_server_lives_on(connect: Connect) -> None:
-    with connect() as client:
-        for tool, words in (("fail", "it failed on purpose"), ("crash", "")):
-            result = client.call(tool)
-            assert result["isError"] is True and words in text_of(result), result
-            assert client.text("slow", text="next") == "next"
-        assert client.ask("tools/call", {"name": "nothing", "arguments": {}})["error"]["code"] == -32602
-        assert client.call("fast", text=1)["isError"] is True
 
 
 @pytest.mark.parametrize("tool", ["never", "never_async"])
@@ -137,51 +103,6 @@ def test_what_a_handler_prints_is_no_message(connect: Connect) -> None:
         assert client.text("read_input") == "0"
         assert client.text("slow", text="next") == "next"
         assert not client.noise
-
-
-def test_resources_prompts_and_completions(connect: Connect, revision: str) -> None:
-    with connect(revision=revision) as client:
-        assert read(client, "note://static") == "grün, зелёный, 緑"
-        assert read(client, "note://anna/text") == "the note anna"
-        assert "error" in client.ask("resources/read", {"uri": "note://none/text"})
-        prompt = client.ask("prompts/get", {"name": "introduce", "arguments": {"name": "Ada"}})["result"]
-        assert prompt["messages"][0]["content"]["text"] == "Introduce Ada."
-        params = {
-            "ref": {"type": "ref/resource", "uri": "note://{name}/text"},
-            "argument": {"name": "name", "value": "an"},
-        }
-        assert client.ask("completion/complete", params)["result"]["completion"]["values"] == ["anna", "anton"]
-
-
-def read(client: PipeClient, uri: str) -> str:
-    text: str = client.ask("resources/read", {"uri": uri})["result"]["contents"][0]["text"]
-    return text
-
-
-def test_subscribers_hear_of_a_change(connect: Connect) -> None:
-    with connect(revision=HANDSHAKE) as client:
-        assert "error" not in client.ask("resources/subscribe", {"uri": "note://watched"})
-        assert client.text("change", text="other") == "changed"
-        assert client.until(lambda: client.notices("notifications/resources/updated"))
-        assert read(client, "note://watched") == "other"
-
-
-def test_the_user_is_asked(connect: Connect) -> None:
-    with connect(revision=HANDSHAKE, answer=lambda _: {"action": "accept", "content": {"name": "Ada"}}) as client:
-        assert client.text("order") == "Hello, Ada!"
-
-
-def test_the_user_is_asked_without_a_session(connect: Connect) -> None:
-    with connect(revision=STATELESS) as client:
-        result = client.call("order")
-        assert result["resultType"] == "input_required"
-        params: dict[str, Any] = {
-            "name": "order",
-            "arguments": {},
-            "inputResponses": {"name": {"action": "accept", "content": {"name": "Ada"}}},
-            "requestState": result["requestState"],
-        }
-        assert text_of(client.ask("tools/call", params)["result"]) == "Hello, Ada!"
 
 
 def test_a_program_is_a_tool(connect: Connect) -> None:

@@ -97,7 +97,6 @@ if __name__ == "__main__":
     mcp.run()
 '''
 
-FORM = {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]}
 OK = {"type": "object", "properties": {"ok": {"type": "boolean"}}, "required": ["ok"]}
 DECLARED = {
     "ok": {"method": "elicitation/create", "params": {"message": "Delete {file}?", "requestedSchema": OK}},
@@ -330,9 +329,6 @@ def test_answers_that_no_environment_holds_are_refused_in_words(connect: Callabl
         reply = client.run("length", lambda one, root=root: {"result": {"roots": [root]}})
         assert words in json.dumps(reply), reply
     assert json.loads(client.text("program", filled, file="a"))["where"]
-
-
-KEYS = "one key of sixteen bytes, another key of them"
 
 
 def begun(client: Client, name: str = "who_worker") -> dict[str, Any]:

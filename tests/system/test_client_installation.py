@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from support.artifact import CACHE, build, mcpc, store
+from support.artifact import CACHE, build, store
 from support.needs import ROOT
 
 if TYPE_CHECKING:
@@ -47,19 +47,3 @@ def test_a_built_file_installs_and_removes_itself_without_mcpc(tmp_path: Path, b
     assert run("install", "--client", "nothing").returncode == 2
     assert run("uninstall", "--client", "all").returncode == 0
     assert config.read_bytes() == b'model = "x" # mine\r\n'
-
-
-def test_mcpc_has_the_commands_of_a_built_file(tmp_path: Path, built: Path) -> None:
-    environment = home_environment(tmp_path)
-    (tmp_path / ".cursor").mkdir()
-    installed = mcpc("install", built, "--client", "all", "--format", "json", environment=environment)
-    assert [row["client"] for row in json.loads(installed.stdout)] == ["cursor"]
-    (name,) = json.loads((tmp_path / ".cursor/mcp.json").read_text())["mcpServers"]
-    listed = json.loads(mcpc("clients", "--format", "json", environment=environment).stdout)
-    assert [server["name"] for row in listed if row["scope"] == "user" for server in row["servers"]] == [name]
-    assert mcpc("install", built, "--url", "https://x", "--client", "all", environment=environment).returncode == 2
-    assert mcpc("config", built, "--link", "cursor", environment=environment).returncode == 2
-    removed = mcpc("uninstall", name, "--client", "cursor", environment=environment)
-    assert removed.returncode == 0, removed.stderr
-    assert os.listdir(tmp_path / ".cursor") == []
-    assert mcpc("uninstall", name, "--client", "cursor", environment=environment).returncode == 1

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
 import zipfile
@@ -13,7 +12,7 @@ import pytest
 from mcpc.pack.archive import sha256_hex
 from mcpc.trust.contents import take_apart
 from mcpc_runtime import BYTECODE, OTHER_PYTHONS, SOURCES
-from support.artifact import build, contents, mcpc
+from support.artifact import build, contents
 from support.interpreters import interpreters
 from support.needs import ROOT, needs
 
@@ -48,13 +47,6 @@ def test_it_has_the_same_code_in_less_than_half_the_bytes(files: tuple[Path, Pat
         assert archive.getinfo(BYTECODE).compress_type == zipfile.ZIP_DEFLATED
 
 
-def test_its_start_has_the_bytecode_of_an_ordinary_one(files: tuple[Path, Path]) -> None:
-    compact, plain = files
-    after_header = slice(16, None)  # the header has the digest of the source
-    for name in ("__main__.pyc", "mcpc_runtime/__init__.pyc"):
-        assert contents(compact)[name][after_header] == contents(plain)[name][after_header]
-
-
 def test_a_module_of_the_start_path_is_found_by_a_process_that_has_not_its_bundle(files: tuple[Path, Path]) -> None:
     program = "import mcpc_runtime.protocol.session as found; print(found.Session.__name__, found.__file__)"
     done = subprocess.run(
@@ -76,17 +68,3 @@ def test_every_python_calls_its_tools(version: str, files: tuple[Path, Path]) ->
     ]
     assert answers[0].stdout == answers[1].stdout
     assert answers[0].stderr == answers[1].stderr
-
-
-def test_it_checks_itself(files: tuple[Path, Path]) -> None:
-    argv = [sys.executable, files[0], "check", "--json"]
-    assert json.loads(subprocess.run(argv, capture_output=True, timeout=120, check=True).stdout)["ok"] is True
-
-
-def test_it_is_described_and_verified_as_an_ordinary_one(files: tuple[Path, Path]) -> None:
-    compact, plain = files
-    shown = [mcpc("inspect", path, "--format", "json") for path in (compact, plain)]
-    assert json.loads(shown[0].stdout)["tools"] == json.loads(shown[1].stdout)["tools"]
-    assert mcpc("inspect", compact, "--sizes").returncode == 0
-    assert mcpc("sbom", compact).returncode == 0
-    assert "identical" in mcpc("verify", compact, PROJECT).stdout

@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import subprocess
 import sys
-import zipfile
 from typing import TYPE_CHECKING
 
 import pytest
 
-from support.artifact import build
 from support.needs import ROOT
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 pytestmark = pytest.mark.slow
-
-PURL = "pkg:pypi/mcp-compiler@"
 
 
 @pytest.fixture
@@ -73,10 +68,3 @@ def test_another_package_earlier_on_the_path_is_named(place: Path, tmp_path: Pat
     done = run(other, place)
     assert done.returncode == 8
     assert f"is imported from {other}/mcpc/__init__.py, which is not part of `mcp-compiler`" in done.stderr
-
-
-def test_the_bill_of_materials_names_this_project(tmp_path: Path) -> None:
-    made = build(ROOT / "examples/files", tmp_path / "server.pyz")
-    with zipfile.ZipFile(made) as archive:
-        components = json.loads(archive.read("META-INF/sbom.cdx.json"))["components"]
-    assert next(one["purl"] for one in components if one["name"] == "mcpc-runtime").startswith(PURL)

@@ -107,12 +107,3 @@ def test_no_value_is_in_the_file_nor_shown(tmp_path: Path) -> None:
     for text in (server.read_bytes(), *shown):
         assert b"s3cret" not in text
     assert b"mcpc/handler" not in shown[2]
-
-
-def test_check_notes_what_is_not_set(declared: Path) -> None:
-    plain = {name: value for name, value in os.environ.items() if name not in SECRETS}
-    done = converse([sys.executable, declared, "check", "--json"], b"", env={**plain, "TOOL_KEY": "x"})
-    told = json.loads(done.stdout)
-    assert (done.returncode, told["ok"]) == (0, True)
-    assert "SERVER_KEY is not set" in told["notes"]
-    assert not [note for note in told["notes"] if "TOOL" in note]

@@ -97,14 +97,6 @@ def test_pipes_refuse_what_is_not_known_yet(change: tuple[Path, bytes]) -> None:
         assert server.ask(method="ping", params={"_meta": META})
 
 
-def test_a_first_call_is_refused(change: tuple[Path, bytes]) -> None:
-    with running(change[0]) as server:
-        server.ask(**LIST)
-        overwrite(change)
-        assert is_refused(server.ask(**calling("echo")))
-        assert is_refused(server.ask(**LIST))
-
-
 def test_a_file_that_takes_the_name_changes_nothing(artifacts: tuple[Path, Path], tmp_path: Path) -> None:
     file = tmp_path / "server.pyz"
     file.write_bytes(artifacts[0].read_bytes())

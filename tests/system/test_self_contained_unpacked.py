@@ -12,14 +12,12 @@ import subprocess
 import sys
 import sysconfig
 import tarfile
-import zipfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
-from mcpc.pack.archive import MANIFEST
 from mcpc.selfcontained.interpreter import running_interpreter
 from mcpc.selfcontained.program_format import ProgramFacts, read_program
 from mcpc.selfcontained.relocatable import LEFT_OUT_FOLDERS, relocatable_python
@@ -204,23 +202,6 @@ def test_every_shell_unpacks_it(shell: str, server: Path, tmp_path: Path) -> Non
     assert list(Path(variables["HOME"]).glob(f".cache/mcpc/python/*/{PROGRAM}"))
 
 
-def test_folders_and_archives_make_the_same_file(project: Path, tree: Path, server: Path, tmp_path: Path) -> None:
-    with tarfile.open(tmp_path / "python.tar.gz", "w:gz", compresslevel=1) as packed:
-        packed.add(tree, "python/install")
-    with zipfile.ZipFile(tmp_path / "python.zip", "w") as files:
-        for path in sorted(tree.rglob("*")):
-            files.write(path, path.relative_to(tree.parent))
-    archives = [tmp_path / "python.tar.gz", tmp_path / "python.zip"]
-    if shutil.which("zstd"):
-        with tarfile.open(tmp_path / "plain.tar", "w") as packed:
-            packed.add(tree, "python")
-        subprocess.run(["zstd", "-q", "--rm", tmp_path / "plain.tar", "-o", tmp_path / "p.tar.zst"], check=True)
-        archives.append(tmp_path / "p.tar.zst")
-    for archive in archives:
-        again = built(project, tmp_path / "server", "--no-smoke", "--interpreter", archive)
-        assert again.read_bytes() == server.read_bytes(), archive.name
-
-
 def test_a_minimal_library_serves(project: Path, tree: Path, server: Path, tmp_path: Path) -> None:
     small = built(project, tmp_path / "small", "--interpreter", tree, "--minimal-library")
     assert small.stat().st_size < server.stat().st_size * 0.75
@@ -228,106 +209,11 @@ def test_a_minimal_library_serves(project: Path, tree: Path, server: Path, tmp_p
     assert (done.returncode, done.stderr, json.loads(done.stdout)["sum"]) == (0, b"", 42)
 
 
-def test_it_is_an_archive_with_a_manifest_and_licences(server: Path, tmp_path: Path) -> None:
-    with zipfile.ZipFile(server) as packed:
-        assert packed.testzip() is None
-        assert MANIFEST in packed.namelist()
-        assert "META-INF/licenses/LICENSE.txt" in packed.namelist()
-    assert mcpc("inspect", server).returncode == 0
-
-
-def test_the_machine_of_packages_is_checked(project: Path, tree: Path, tmp_path: Path) -> None:
-    other = with_machine(tree, tmp_path / "other", 183 if HERE == "linux_x86_64" else 62)
-    target = "linux_aarch64" if HERE == "linux_x86_64" else "linux_x86_64"
-    done = mcpc("build", project, "--self-contained", target, "--interpreter", other, "-o", tmp_path / "server")
-    assert done.returncode == 1
-    assert (
-        "MCP432" in done.stderr
-        and "native-sum" in done.stderr
-        and f"such as manylinux_2_28_{target[6:]}" in done.stderr
-    )
-
-
-def with_machine(tree: Path, target: Path, machine: int) -> Path:
-    """Copy a tree whose program says that it is for another machine."""
-    shutil.copytree(tree, target, symlinks=True)
-    program = bytearray((target / PROGRAM).read_bytes())
-    program[18:20] = machine.to_bytes(2, "little")
-    (target / PROGRAM).write_bytes(program)
-    return target
-
-
 def problem_of(place: Path) -> tuple[str, str]:
     """Return the code and the message of a place that has no usable interpreter."""
     with pytest.raises(CannotEmbedError) as problem, relocatable_python(place):
         pass
     return problem.value.diagnostic.code, problem.value.diagnostic.message
-
-
-def test_unusable_trees_are_reported(tree: Path, tmp_path: Path) -> None:
-    (tmp_path / "empty").mkdir()
-    assert problem_of(tmp_path / "empty") == ("MCP430", f"{tmp_path}/empty has no bin/python3.N with lib/python3.N")
-    (tmp_path / "text.tar.gz").write_text("no archive")
-    code, message = problem_of(tmp_path / "text.tar.gz")
-    assert code == "MCP430" and "cannot be read" in message
-    broken = tmp_path / "broken"
-    shutil.copytree(tree, broken, symlinks=True)
-    (broken / PROGRAM).write_bytes(b"\x7fELF\x02\x01")
-    assert "is damaged" in problem_of(broken)[1]
-    if sysconfig.get_config_var("Py_ENABLE_SHARED"):
-        code, message = problem_of(Path(sys.base_prefix))
-        assert code == "MCP430" and "is not relocatable" in message
-
-
-@pytest.mark.parametrize(
-    ("change", "expected"),
-    [
-        (("bytecode", "3.10.1"), "is Python 3."),
-        (("target", ""), "is for linux_"),
-    ],
-)
-def test_another_version_or_machine_is_refused(
-    change: tuple[str, str], expected: str, tree: Path, tmp_path: Path
-) -> None:
-    place = tmp_path / "tree"
-    if change[0] == "target":
-        with_machine(tree, place, 183 if HERE == "linux_x86_64" else 62)
-    else:
-        (place / "bin").mkdir(parents=True)
-        shutil.copy(tree / PROGRAM, place / "bin/python3.10")
-        shutil.copytree(tree / "lib" / NAME, place / "lib/python3.10", symlinks=True)
-    done = mcpc(
-        "build", ROOT / "examples/files", "--self-contained", HERE, "--interpreter", place, "-o", tmp_path / "server"
-    )
-    assert done.returncode == 1
-    assert "MCP430" in done.stderr and expected in done.stderr
-
-
-ARM64 = "TESTS_ARM64"
-"""A folder with `python`, a relocatable Python for arm64 of this minor version, and `root`, its C library."""
-
-
-def test_a_file_for_arm64_serves_under_an_emulator(tmp_path: Path) -> None:
-    """Its processes cannot start others, which the emulator would not run: so the script is not run, and no worker."""
-    if ARM64 not in os.environ:
-        pytest.skip(f"{ARM64} is not set")
-    needs("qemu-aarch64")
-    arm64 = Path(os.environ[ARM64])
-    server = built(
-        ROOT / "examples/files", tmp_path / "server", "linux_aarch64", "--interpreter", arm64 / "python", "--no-smoke"
-    )
-    data = server.read_bytes()
-    new = tmp_path / ".new"
-    with tarfile.open(fileobj=io.BytesIO(packed_python(data))) as packed:
-        packed.extractall(new, filter="data")
-    emulated = ["qemu-aarch64", "-L", arm64 / "root"]
-    argv = [*emulated, new / PROGRAM, "-I", "-S", "-B", new / "verify.py", tmp_path / "python"]
-    subprocess.run(argv, check=True, timeout=300)
-    assert not new.exists()
-    boot = re.search(rb'-ISc "(.+)" "\$0"', data)[1].decode()  # type: ignore[index]
-    argv = [*emulated, tmp_path / "python" / PROGRAM, "-ISc", boot, server]
-    done = subprocess.run(argv, input=HELLO, capture_output=True, timeout=300, check=True)
-    assert json.loads(done.stdout)["result"]["serverInfo"]["name"] == "files"
 
 
 def packed_python(data: bytes) -> bytes:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -132,24 +131,3 @@ def test_what_is_missing_is_named_with_the_place_in_each_client_that_starts_the_
     found, errors = call(weather, ["shell"], **{**home, "HOME": str(tmp_path / "nobody")})
     assert "`env` in most clients' configuration" in found["shell"]["content"][0]["text"]
     assert "`env` in most clients' configuration" in errors
-
-
-def test_the_values_are_nowhere_in_the_file_and_its_facts_say_what_to_set(weather: Path) -> None:
-    shown = subprocess.run([sys.executable, weather, "info"], capture_output=True, text=True, check=True).stdout
-    rows = [line.split(None, 1)[1] for line in shown.splitlines() if line.startswith("setting")]
-    assert rows == [
-        "WEATHER_API_KEY (string, required, secret): Key of the weather service",
-        "WEATHER_UNITS (string, one of metric, imperial, default metric)",
-        "WEATHER_RETRIES (integer, default 3)",
-        "WEATHER_CACHE (file)",
-        "WEATHER_VERBOSE (boolean, default false)",
-    ]
-
-
-def test_check_fails_until_all_are_valid(weather: Path) -> None:
-    command = [sys.executable, weather, "check"]
-    first = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert first.returncode == 1
-    assert "failed  all settings have valid values\n        WEATHER_API_KEY is not set" in first.stdout
-    environ = {**os.environ, "WEATHER_API_KEY": "sk-1"}
-    assert subprocess.run(command, capture_output=True, env=environ, check=False).returncode == 0
