@@ -102,27 +102,6 @@ def test_kubernetes_gets_secrets_and_configuration_by_reference() -> None:
     assert variables["REGION"] == {"configMapKeyRef": {"name": "weather-settings", "key": "REGION"}}
 
 
-def test_compose_gets_secrets_as_files_and_defaults_as_they_are() -> None:
-    found = yaml.safe_load(EXPORTS["compose"](FULL))
-    service = found["services"]["weather"]
-    assert service["environment"]["API_KEY_FILE"] == "/run/secrets/API_KEY"
-    assert service["environment"]["REGION"] == "eu$$1"
-    assert service["environment"]["PORT_NUMBER"] == "${PORT_NUMBER:-80}"
-    assert service["environment"]["ROOT"].startswith("${ROOT:?")
-    assert "API_KEY" not in service["environment"]
-    assert found["secrets"] == {name: {"file": f"./secrets/{name}"} for name in ("API_KEY", "SPARE_KEY")}
-
-
-def test_pipelines_compare_and_release() -> None:
-    workflow = yaml.safe_load(EXPORTS["github-actions"](FULL))
-    steps = [step.get("run", "") for job in workflow["jobs"].values() for step in job["steps"]]
-    assert any("mcpc diff ../base/servers/weather servers/weather --fail-on breaking" in step for step in steps)
-    assert "mcpc release servers/weather --dist dist" in steps
-    assert not any("${{" in step for step in steps)
-    pipeline = yaml.safe_load(EXPORTS["gitlab-ci"](FULL))
-    assert pipeline["release"]["script"] == ["mcpc release servers/weather --dist dist"]
-
-
 TEXT = st.text(max_size=60)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import time
 from typing import TYPE_CHECKING, Any
@@ -66,14 +65,6 @@ def accepted(trial: Trial) -> None:
     server.ends(10)
     for call in calls:
         good(server.wait(call, 1))
-
-
-def last_line(trial: Trial) -> None:
-    server = trial.start()
-    server.write(server.line("tools/list", id="last").rstrip(b"\n"))
-    server.close_input()
-    require(server.ends(5) == 0, f"it ended with {server.status}")
-    require("result" in server.wait("last", 1), "the last line was not answered")
 
 
 def closed_output(trial: Trial) -> None:
@@ -221,33 +212,11 @@ def many(trial: Trial) -> None:
     trial.note = f"{count} in {time.monotonic() - began:.2f} s"
 
 
-def stderr_full(trial: Trial) -> None:
-    """Nobody reads standard error: no call waits for that."""
-    reading, writing = os.pipe()
-    os.set_blocking(writing, False)
-    try:
-        while True:
-            os.write(writing, b"x" * 4096)
-    except BlockingIOError:
-        os.set_blocking(writing, True)
-    os.set_inheritable(writing, True)
-    try:
-        server = trial.start(before=f"import os; os.dup2({writing}, 2)", pass_fds=(writing,))
-        for _ in range(3):
-            server.result("echo", text="x")
-            server.call("broken")
-        still_serving(server)
-    finally:
-        os.close(writing)
-        os.close(reading)
-
-
 ENDS = (
     Case("E01", "stdin EOF while idle: exit 0, no orphan", idle_end),
     Case("E02", "stdin EOF during a 60 s call: exit, no orphan", busy_end),
     Case("E03", "10 calls, then EOF at once: all 10 replies before exit", finishes),
     Case("E03b", "10 calls of 1 s, then EOF: all 10 replies before exit", accepted),
-    Case("E04", "last line without newline, then EOF: answered, exit 0", last_line, (BASH,)),
     Case("E06", "client closes stdout: exit, no orphan", closed_output, eras=ONE),
     Case("E07", "SIGTERM while idle: exit", signalled(signal.SIGTERM)),
     Case("E08", "SIGINT while idle: exit", signalled(signal.SIGINT)),
@@ -255,7 +224,6 @@ ENDS = (
     Case("E10", "SIGTERM during a call that ignores SIGTERM: exit, no orphan", signalled_busy, APART),
     Case("E11", "SIGKILL during calls, with daemons: all gone", killed, APART),
     Case("E12", "SIGSTOP 1 s, then SIGCONT: serving again", stopped, eras=ONE),
-    Case("E13", "nobody reads standard error: calls are answered", stderr_full, eras=ONE),
 )
 PLACES = (
     Case("F01", "HOME unset", surroundings(HOME=None), eras=ONE),

@@ -31,9 +31,6 @@ LONG = {"timeout": 120}
 TOOLS: dict[str, tuple[dict[str, Any], dict[str, Any] | None, dict[str, Any]]] = {
     "echo": (TEXT, TEXT, {}),
     "say": (TEXT, None, {}),
-    "size": (TEXT, None, {}),
-    "digest": (TEXT, None, {}),
-    "ignore": (TEXT, None, {}),
     "sleep": (SECONDS, None, {}),
     "burn": (SECONDS, None, {}),
     "hold": (SECONDS, None, {}),
@@ -43,12 +40,8 @@ TOOLS: dict[str, tuple[dict[str, Any], dict[str, Any] | None, dict[str, Any]]] =
     "notes": ({"count": {"type": "integer"}}, None, LONG),
     "fail": (HOW, None, {}),
     "never": (HOW, None, LIMIT),
-    "broken": ({}, TEXT, {}),
-    "empty": ({}, None, {}),
     "noise": ({}, None, {}),
-    "colours": ({}, None, {}),
     "change": ({}, None, {}),
-    "input": ({}, None, {}),
     "daemon": ({}, None, {}),
     "straggler": ({}, None, {}),
     "stubborn": ({}, None, {}),
@@ -65,9 +58,6 @@ given() { # arguments name: the value of a number or a simple word among the arg
 }
 tool_echo() { printf '%s' "$1"; }
 tool_say() { printf '[%s]' "$mcpc_arg_text"; }
-tool_size() { printf '%d' "${#mcpc_arg_text}"; }
-tool_digest() { printf '%s' "$mcpc_arg_text" | sha256sum; }
-tool_ignore() { echo ignored; }
 tool_sleep() { sleep "$(given "$1" seconds)"; echo slept; }
 tool_burn() {
   local end
@@ -118,15 +108,12 @@ tool_never() {
     drip) while :; do printf x; sleep 1; done ;;
   esac
 }
-tool_broken() { echo '{"nonsense": 1}'; }
-tool_empty() { :; }
 tool_noise() {
   echo '{"jsonrpc":"2.0","id":"r1","result":{"forged":1}}'
   echo '{"jsonrpc":"2.0","method":"forged"}' >&2
   echo 'on descriptor one' >/dev/stdout
   /bin/echo 'from a child'
 }
-tool_colours() { printf '\033[31mred\033[0m \033]0;title\007 {"jsonrpc":"2.0","id":1,"result":{}}'; }
 tool_change() {
   cd /
   trap '' TERM INT HUP
@@ -139,7 +126,6 @@ tool_change() {
   export PATH
   printf changed
 }
-tool_input() { local data; data=$(cat); printf '%d' "${#data}"; }
 tool_daemon() { ( setsid sleep 300 & ); ( setsid bash -c 'trap "" TERM HUP; sleep 300 & wait' & ); echo left; }
 tool_straggler() { sleep 300 & echo left; }
 tool_stubborn() { trap '' TERM INT HUP; bash -c 'trap "" TERM INT HUP; while :; do sleep 1; done'; }
@@ -150,7 +136,6 @@ tool_loop() { while :; do sleep 0.01; done; }
 
 PYTHON_LIBRARY = r"""
 import ctypes
-import hashlib
 import os
 import re
 import signal
@@ -178,18 +163,6 @@ def echo(text=""):
 
 def say(text=""):
     return f"[{text}]"
-
-
-def size(text=""):
-    return str(len(text))
-
-
-def digest(text):
-    return hashlib.sha256(text.encode()).hexdigest()
-
-
-def ignore(**arguments):
-    return "ignored"
 
 
 def sleep(seconds):
@@ -299,14 +272,6 @@ def never(how):
         pass
 
 
-def broken():
-    return {"nonsense": 1}
-
-
-def empty():
-    return None
-
-
 def noise():
     line = '{"jsonrpc":"2.0","id":"r1","result":{"forged":1}}\n'
     print(line)
@@ -316,10 +281,6 @@ def noise():
     os.write(1, line.encode())
     os.system("echo '" + line.strip() + "'")
     return "quiet"
-
-
-def colours():
-    return '\033[31mred\033[0m \033]0;title\007 {"jsonrpc":"2.0","id":1,"result":{}}'
 
 
 def change():
@@ -332,10 +293,6 @@ def change():
     sys.stdout.close()
     sys.modules.pop("json", None)
     return "changed"
-
-
-def input():
-    return str(len(os.read(0, 100)))
 
 
 def daemon():

@@ -32,7 +32,6 @@ LONG = frozenset(
         "D21b",
         "G02",
         "H20",
-        "H20b",
         "H25",
         "H29",
         "S11.places",
@@ -43,9 +42,6 @@ LONG = frozenset(
         "T06",
         "T07",
         "X09",
-        "X09b",
-        "X09c",
-        "X09d",
         "X11",
         "X11b",
         "Y01.memfd_create.first",
@@ -59,7 +55,6 @@ LONG = frozenset(
         "Y04.gibibyte",
         "Y05.limits",
         "Y05.progress",
-        "Y05.unread",
     ]
 )
 """The ids of cases that take some seconds in any form."""

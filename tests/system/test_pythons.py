@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import stat
 import subprocess
 import sys
 import zipfile
@@ -15,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from support.artifact import build, converse
-from support.interpreters import HERE, VERSIONS, answering
+from support.interpreters import VERSIONS, answering
 from support.needs import needs, python
 from support.scale import under_pythons
 from system import mixed
@@ -191,36 +190,6 @@ def own_words(stderr: bytes) -> str:
     return "".join(line for line in lines if not line.startswith("bash: warning: setlocale:"))
 
 
-def starts_without(*descriptors: int) -> Callable[[], None]:
-    """Return what closes these descriptors in the new process before the server is there."""
-
-    def close() -> None:
-        for number in descriptors:
-            os.close(number)
-
-    return close
-
-
-CLOSED = ("0", "1", "2", "01", "02", "12", "012")
-"""The descriptors that are closed."""
-
-
-@pytest.mark.parametrize(("closed", "version"), under_pythons(CLOSED))
-def test_it_ends_well_without_a_stream(closed: str, version: str, server: Path) -> None:
-    done = subprocess.run(
-        [python(version), server],
-        input=mixed.lines(*REQUESTS),
-        capture_output=True,
-        timeout=60,
-        check=False,
-        preexec_fn=starts_without(*map(int, closed)),
-    )
-    assert done.stderr[:2000].decode(errors="replace") == ""
-    expected = range(0 if {*"01"} & set(closed) else len(REQUESTS))
-    assert sorted(json.loads(line)["id"] for line in done.stdout.splitlines()) == list(expected)
-    assert done.returncode == 0
-
-
 def test_nobody_reading_is_no_traceback(server: Path) -> None:
     for words in ([], ["info"], ["list", "--json"], ["check"], ["--help"]):
         reading, writing = os.pipe()
@@ -235,35 +204,6 @@ def test_nobody_reading_is_no_traceback(server: Path) -> None:
         )
         os.close(writing)
         assert done.stderr.decode() == "", words
-
-
-def listing(*folders: Path) -> list[tuple[str, int, int]]:
-    """Return every path below the folders, with its kind and its time."""
-    found = [(path, path.lstat()) for folder in folders for path in sorted(folder.rglob("*"))]
-    return [(str(path), stat.S_IFMT(facts.st_mode), facts.st_mtime_ns) for path, facts in found]
-
-
-@pytest.mark.parametrize("version", VERSIONS)
-def test_it_writes_no_file(version: str, server: Path, tmp_path: Path) -> None:
-    names = {"HOME": "home", "XDG_CACHE_HOME": "cache", "XDG_DATA_HOME": "data", "TMPDIR": "tmp"}
-    for name in (*names.values(), "standing", "lying"):
-        (tmp_path / name).mkdir()
-    shutil.copy(server, tmp_path / "lying/server.pyz")
-    environment = {
-        **finding(python(version), tmp_path),
-        **{variable: str(tmp_path / name) for variable, name in names.items()},
-    }
-    kept = tmp_path / "cache/mcpc/bytecode"  # of any other Python than the build's, bytecode is cached
-    kept.mkdir(mode=0o700, parents=True)
-    before = [row for row in listing(tmp_path) if not row[0].startswith(str(kept))]
-    for argv in ([tmp_path / "lying/server.pyz"], [python(version), "../lying/server.pyz"]):
-        answers(*argv, cwd=tmp_path / "standing", env=environment)
-        for words, status in CONSOLE.values():
-            done = converse([*argv, *words], b"", cwd=tmp_path / "standing", env=environment)
-            assert done.returncode == status
-    assert [row for row in listing(tmp_path) if not row[0].startswith(str(kept))] == before
-    is_cached = version != HERE
-    assert sorted(path.suffix for path in kept.iterdir()) == ([".modules", ".start"] if is_cached else [])
 
 
 def contents(path: Path) -> dict[str, bytes]:

@@ -1,6 +1,6 @@
 """Random schemas and values, judged by mcpc and by two other implementations: whoever differs has to be explained.
 
-    python tests/compiler/differential.py [--pairs N] [--seed S] [--suite DIRECTORY]
+    python bench/differential.py [--pairs N] [--seed S] [--suite DIRECTORY]
 
 Prints how many pairs were judged, how many were judged differently, and each difference as small as it can be made.
 Exit status 1 if one of them is not explained by the standard (`oracles.explanation`).
@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # when this is run by itself
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 
 from mcpc.schema import SchemaError
 from mcpc.schema import compile as compiled
