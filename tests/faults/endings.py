@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from faults.client import HANDSHAKE, good, require, until
 from faults.forms import APART, BASH, INLINE
-from faults.handlers import still_serving, stubborn
+from faults.handlers import sleeping, still_serving, stubborn
 from faults.trial import Case, within
 from support.slack import slack
 
@@ -148,7 +148,7 @@ def all_kinds(trial: Trial, **options: Any) -> None:
     if trial.form != INLINE:
         server.result("daemon", 20)
         call = server.start_call("child")
-        time.sleep(0.2)
+        require(until(lambda: sleeping(server), 10), "its child never came")
         server.notify("notifications/cancelled", {"requestId": call})
     still_serving(server)
 

@@ -25,7 +25,6 @@ TEXT = {"text": {"type": "string"}}
 SECONDS = {"seconds": {"type": "number"}}
 HOW = {"how": {"type": "string"}}
 LIMIT = {"timeout": 1}
-SECOND = {"timeout": 30}
 LONG = {"timeout": 120}
 
 TOOLS: dict[str, tuple[dict[str, Any], dict[str, Any] | None, dict[str, Any]]] = {
@@ -36,7 +35,6 @@ TOOLS: dict[str, tuple[dict[str, Any], dict[str, Any] | None, dict[str, Any]]] =
     "hold": (SECONDS, None, {}),
     "spawn": (SECONDS, None, {}),
     "flood": ({"mib": {"type": "integer"}, "to": {"type": "string"}}, None, LONG),
-    "lines": ({"count": {"type": "integer"}}, None, SECOND),
     "notes": ({"count": {"type": "integer"}}, None, LONG),
     "fail": (HOW, None, {}),
     "never": (HOW, None, LIMIT),
@@ -50,7 +48,7 @@ TOOLS: dict[str, tuple[dict[str, Any], dict[str, Any] | None, dict[str, Any]]] =
     "loop": ({}, None, {}),
 }
 """Every tool: its parameters, what its output is to be, and how it is to be run."""
-NEVER_INLINE = ("child", "daemon", "straggler", "stubborn", "notes", "lines", "flood", "change", "where", "loop")
+NEVER_INLINE = ("child", "daemon", "straggler", "stubborn", "notes", "flood", "change", "where", "loop")
 
 BASH_LIBRARY = r"""#!/usr/bin/env bash
 given() { # arguments name: the value of a number or a simple word among the arguments
@@ -77,7 +75,6 @@ tool_flood() {
     head -c "$count" /dev/zero | tr '\0' x
   fi
 }
-tool_lines() { echo begin; yes '' | head -n "$(given "$1" count)"; echo end; }
 tool_notes() {
   local count
   count=$(given "$1" count)
@@ -203,10 +200,6 @@ def flood(mib, to="stdout"):
         subprocess.run(command, shell=True, check=True)
         return "flooded"
     return "x" * (mib << 20)
-
-
-def lines(count):
-    return "begin" + "\n" * count + "end"
 
 
 def notes(count):

@@ -13,11 +13,11 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from faults.client import HANDSHAKE, Fault, Peak, failed, good, require, text, until
+from faults.client import HANDSHAKE, Fault, Peak, failed, good, require, until
 from faults.endings import all_kinds
 from faults.forms import APART, BASH, INLINE, PYTHON
-from faults.handlers import LIMIT_WORDS, still_serving
-from faults.trial import Case, within
+from faults.handlers import LIMIT_WORDS, sleeping, still_serving
+from faults.trial import Case
 from support.scale import scaled
 from support.slack import slack
 
@@ -154,7 +154,7 @@ def without(ways: str) -> Callable[[Trial], None]:
         failed(server.call("fail", 20, how="exit"))
         if trial.form != INLINE:
             call = server.start_call("child")
-            time.sleep(0.3)
+            require(until(lambda: sleeping(server), 10), "its child never came")
             server.notify("notifications/cancelled", {"requestId": call})
         words = failed(server.call("never", 15, how="sleep"))
         require(any(word in words for word in LIMIT_WORDS), words)
@@ -187,28 +187,6 @@ def gibibyte(trial: Trial) -> None:
     trial.note = f"{took:.1f} s, +{grown:.1f} MiB"
 
 
-def empty_lines(trial: Trial) -> None:
-    server = trial.start(warm=True)
-    said = text(server.result("lines", 60, count=10_000_000))
-    require(said.startswith("begin\n") and len(said) >= 10_000_000, "the lines came back altered:", said)
-    still_serving(server)
-
-
-def limits_at_once(trial: Trial) -> None:
-    server = trial.start(warm=True)
-    calls = [server.start_call("never", how="sleep") for _ in range(64)]
-    beside = server.start_call("sleep", seconds=2)
-    began = time.monotonic()
-    for call in calls:
-        words = failed(server.wait(call, 20))
-        require(any(word in words for word in LIMIT_WORDS), "it does not name the limit:", words)
-    took = within(server, 8, began)
-    good(server.wait(beside))
-    still_serving(server)
-    trial.bases.clear()
-    trial.note = f"{took:.2f} s"
-
-
 def cancel_storm(trial: Trial) -> None:
     server = trial.start(warm=True)
     count = STORM if trial.form != BASH else STORM // 5
@@ -234,7 +212,7 @@ def progress_flood(trial: Trial) -> None:
     count = 100 * STORM
     params = {"name": "notes", "arguments": {"count": count}, "_meta": {"progressToken": "p"}}
     call = server.request("tools/call", params)
-    time.sleep(0.2)
+    require(until(lambda: server.replies.notices, 10), "no progress came")
     began = time.monotonic()
     server.alive(10)
     beside = time.monotonic() - began
@@ -377,8 +355,6 @@ FLOODS = (
         APART,
         ONE,
     ),
-    Case("Y04.lines", "10^7 empty lines: exact, or capped with a mark", empty_lines, APART, ONE),
-    Case("Y05.limits", "64 calls at their time limit at once", limits_at_once, APART, ONE),
     Case("Y05.cancel", "a storm of cancelled calls", cancel_storm, eras=ONE),
     Case("Y05.progress", "a flood of progress: bounded, in order, the answer kept", progress_flood, (BASH,)),
 )

@@ -53,7 +53,6 @@ LONG = frozenset(
         "Y02.supervisor",
         "Y03.without-proc-memfd-pidfd-subreaper-seqpacket",
         "Y04.gibibyte",
-        "Y05.limits",
         "Y05.progress",
     ]
 )

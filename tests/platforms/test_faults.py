@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from faults.trial import Case
 
 ROWS = tuple(windows.cases())
-AT_LEAST = 45
+AT_LEAST = 40
 
 
 def params() -> Iterator[ParameterSet]:

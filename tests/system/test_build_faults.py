@@ -21,8 +21,6 @@ import pytest
 from click.testing import CliRunner
 
 from mcpc.cli import COMMANDS, cli
-from mcpc.cli import build_steps as making
-from mcpc.options import Options
 from support.artifact import SOURCES, converse, mcpc, with_bytecode
 from support.needs import needs
 from support.scale import FULL
@@ -114,25 +112,6 @@ def test_a_full_disk_leaves_the_file_as_it_was(kilobytes: int, project: Path, ta
     command = ["bash", "-c", program, "bash", *build_of(project, target)]
     done = subprocess.run(command, capture_output=True, text=True, check=False, env={**os.environ, **PATHS}, timeout=60)
     refused(done, 2, str(target), os.strerror(errno.EFBIG))
-    untouched(target)
-
-
-STEPS = ("os.fdopen", "Path.chmod", "Path.replace")
-
-
-@pytest.mark.parametrize("step", STEPS)
-@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO])
-def test_no_failing_step_damages_the_file(
-    step: str, number: int, project: Path, target: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def fail(*_words: object, **_more: object) -> None:
-        raise OSError(number, os.strerror(number))
-
-    build = making.build_project(project, Options(), "json")
-    with monkeypatch.context() as patched:
-        patched.setattr(os if step == "os.fdopen" else Path, step.partition(".")[2], fail)
-        with pytest.raises(Exception, match=re.escape(os.strerror(number))):
-            making.write_artifact(build, target)
     untouched(target)
 
 

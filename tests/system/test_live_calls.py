@@ -1,4 +1,4 @@
-"""What happens while a handler runs: others are served, progress, logs, tools that call tools, and a slow client."""
+"""What happens while a handler runs: others are served, progress, tools that call tools, and a slow client."""
 
 from __future__ import annotations
 
@@ -28,8 +28,6 @@ TOOLS = {
     "sleep_inline": (NUMBER, {"inline": True}),
     "count": (NUMBER, {}),
     "count_inline": (NUMBER, {"inline": True}),
-    "talk": (ANY, {}),
-    "talk_inline": (ANY, {"inline": True}),
     "delegate": (DELEGATE, {}),
     "delegate_inline": (DELEGATE, {"inline": True}),
     "large": (NUMBER, {}),
@@ -46,11 +44,6 @@ def count(n, context: Context):
         context.report_progress(step + 1, n, f"step {step + 1}")
     return "counted"
 def count_inline(n, context: Context): return count(n, context)
-def talk(context: Context, **said):
-    for level, words in said.items():
-        context.log(level, words)
-    return "talked"
-def talk_inline(context: Context, **said): return talk(context, **said)
 def delegate(context: Context, tool, given=None):
     return context.call_tool(tool, given or {})["content"][0]["text"] + ", they say"
 def delegate_inline(context: Context, tool, given=None): return delegate(context, tool, given)
@@ -125,24 +118,6 @@ def test_progress_grows_ends_with_the_last_and_precedes_the_reply(client: Client
     assert values == sorted(set(values)) and values[-1] == 400
     assert 2 <= len(values) < 100, "of what is told at once the newest is enough"
     assert told[-1] == {"progressToken": 7, "progress": 400, "total": 400, "message": "step 400"}
-
-
-@pytest.mark.parametrize("tool", ["talk", "talk_inline"])
-def test_logs_come_in_order_and_from_the_wanted_level_on(client: Client, tool: str) -> None:
-    said = {"debug": "a", "info": "b", "warning": {"c": 1}, "error": "d", "unheard-of": "e"}
-    _, before = client.until(client.call(tool, said))
-    assert [message["params"]["data"] for message in before] == ["b", {"c": 1}, "d", "e"], "as long as nobody asks"
-    client.until(client.begin("logging/setLevel", {"level": "warning"}))
-    _, before = client.until(client.call(tool, said))
-    assert [message["params"] for message in before] == [
-        {"level": "warning", "logger": tool, "data": {"c": 1}},
-        {"level": "error", "logger": tool, "data": "d"},
-    ]
-    meta = {**MODERN, "io.modelcontextprotocol/logLevel": "info"}
-    _, before = client.until(client.call(tool, said, meta))
-    assert [message["params"]["data"] for message in before] == ["b", {"c": 1}, "d", "e"]
-    _, before = client.until(client.call(tool, said, MODERN))
-    assert before == [], "a stateless request that names no level wants none"
 
 
 @pytest.mark.parametrize("tool", ["delegate", "delegate_inline"])

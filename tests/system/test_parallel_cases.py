@@ -23,7 +23,7 @@ from mcpc import Server
 mcp = Server("crowd", version="1.0.0")
 pairs = threading.Barrier(2)
 lock = threading.Lock()
-counts = {"inside": 0, "crowded": 0}
+counts = {"inside": 0}
 
 
 @mcp.tool(readOnlyHint=True)
@@ -31,18 +31,6 @@ def meet() -> str:
     """Wait until another call is made at the same time."""
     pairs.wait(120)
     return "met"
-
-
-@mcp.tool(readOnlyHint=True)
-def crowd() -> str:
-    """Fail in the first two calls, which are made at the same time."""
-    with lock:
-        counts["crowded"] += 1
-        is_early = counts["crowded"] <= 2
-    if is_early:
-        pairs.wait(120)
-        raise RuntimeError("crowded")
-    return "alone"
 
 
 @mcp.tool
@@ -100,16 +88,6 @@ def listed(*cases: str) -> str:
 def test_reading_calls_are_made_at_a_time(built: Path, tmp_path: Path) -> None:
     status, found = run(built, tmp_path, listed("tool: meet", "tool: meet"), "-j", "2")
     assert (status, found) == (0, "2 cases, 4 calls: all passed\n")
-
-
-def test_calls_that_may_change_something_are_made_alone(built: Path, tmp_path: Path) -> None:
-    cases = listed(*["tool: write, expect: {structured: {result: 1}}"] * 4)
-    assert run(built, tmp_path, cases, "-j", "8") == (0, "4 cases, 8 calls: all passed\n")
-
-
-def test_a_case_that_fails_among_others_is_made_again_alone(built: Path, tmp_path: Path) -> None:
-    status, found = run(built, tmp_path, listed("tool: crowd", "tool: crowd"), "-j", "2", "--era", "stateless")
-    assert (status, "not beside other calls: `c0`, `c1` (2 in all)" in found) == (0, True)
 
 
 @pytest.mark.parametrize("words", [("--format", "json"), ("-x",)], ids=["all", "first"])

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from mcpc.schema import compile as validator
-from support.artifact import build, carried, mcpc
+from support.artifact import build
 from support.processes import processor_seconds
 from support.serving import served
 from support.talking import META, VERSION
@@ -111,23 +111,3 @@ def test_a_text_that_is_too_long_is_a_problem_like_any_other(piped: subprocess.P
     )
     (problem,) = result["_meta"]["mcpc/problems"]
     assert (problem["path"], problem["keyword"], problem["expected"]) == ("/x", "patternLength", 100_000)
-
-
-def test_an_exponential_pattern_without_a_bound_ends_the_build(tmp_path: Path) -> None:
-    project = write_project(tmp_path / "project")
-    tools = json.loads((project / "tools.json").read_text())
-    tools["tools"][0]["inputSchema"]["properties"]["x"] = {"type": "string", "pattern": "^(a+)+$"}
-    (project / "tools.json").write_text(json.dumps(tools))
-    done = mcpc("check", project)
-    assert done.returncode == 1
-    assert "MCP118" in done.stderr + done.stdout
-
-
-def test_what_reads_long_texts_is_carried_only_by_a_server_that_needs_it(artifact: Path, tmp_path: Path) -> None:
-    project = write_project(tmp_path / "project")
-    tools = json.loads((project / "tools.json").read_text())
-    for tool in tools["tools"]:
-        tool["inputSchema"]["properties"]["x"] = {"type": "string", "pattern": "^[a-z]+$"}
-    (project / "tools.json").write_text(json.dumps(tools))
-    assert "mcpc_runtime/validation/patterns.py" in carried(artifact)
-    assert "mcpc_runtime/validation/patterns.py" not in carried(build(project, tmp_path / "server.pyz"))
