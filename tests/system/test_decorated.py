@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from mcpc.schema import compile as compile_schema
 from support.artifact import build
 from support.stdio import initialization, replies
 
@@ -179,18 +178,6 @@ def described(property: Mapping[str, Any], mine: Mapping[str, Any], name: str) -
 
 def present(argument: Mapping[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in argument.items() if value is not None}
-
-
-@pytest.mark.sampled(3)
-def test_a_moved_file_takes_and_refuses_the_same(both: tuple[str, Artifact, Any]) -> None:
-    """By the schemas alone, as a client would judge; what only a type knows (`format`) is told at the call."""
-    name, made, theirs = both
-    (tools,) = made.ask([("tools/list", {})])
-    mine = {tool["name"]: compile_schema(tool["inputSchema"]) for tool in tools["tools"]}
-    others = {tool["name"]: compile_schema(tool["inputSchema"]) for tool in theirs["tools"]}
-    for tool, arguments in (*CALLS[name], *REFUSED[name]):
-        assert mine[tool].accepts(arguments) == others[tool].accepts(arguments), (tool, arguments)
-    assert all(mine[tool].accepts(arguments) for tool, arguments in CALLS[name])
 
 
 def test_a_moved_file_answers_the_same(both: tuple[str, Artifact, Any]) -> None:
