@@ -64,7 +64,7 @@ bench: venv  ## measure start, memory, calls, scale and builds, print ratios, an
 conformance: venv  ## hold examples/everything against the official suite (CONFORMANCE='ping --part 2025-11-25')
 	@cd tests && PYTHONPATH=../compiler:../runtime ../$(RUN) -m conformance $(CONFORMANCE)
 
-faults: venv  ## run the fault suite and print its table (FAULTS='D09 E --form bash', TESTS_FULL=1)
+faults: venv  ## run the fault suite and print its table (FAULTS='D09 E --form bash', TESTS_SOAK=1000000, TESTS_FULL=1)
 	@cd tests && ../$(RUN) -m faults $(FAULTS)
 
 mutations: venv  ## make small random changes and count those that the nearest tests find (MUTATIONS='--seed 7 --count 20')

@@ -247,6 +247,25 @@ def test_a_script_that_does_not_get_as_far_fails_every_call(tmp_path: Path) -> N
     assert b"no configuration" in made.process.communicate(timeout=20)[1]
 
 
+def test_a_call_ends_with_what_it_started(tmp_path: Path, client) -> None:
+    functions = 'tool_slow() { sleep 60 & echo $BASHPID $! >"$PLACE/pids"; wait; }\n'
+    made = client(built(tmp_path, project(functions, "slow")), PLACE=str(tmp_path))
+    number = made.begin("tools/call", {"name": "slow", "arguments": {}})
+    until(lambda: (tmp_path / "pids").exists() and (tmp_path / "pids").read_text().strip())
+    started = (tmp_path / "pids").read_text().split()
+    assert [pid for pid in started if os.path.exists(f"/proc/{pid}")] == started
+    made.send({"method": "notifications/cancelled", "params": {"requestId": number}})
+    until(lambda: not any(os.path.exists(f"/proc/{pid}") for pid in started))
+
+
+def test_calls_run_at_the_same_time(tmp_path: Path, client) -> None:
+    waits = ': >"$PLACE/in.$BASHPID"; while set -- "$PLACE"/in.*; (($# < 4)); do sleep 0.05; done; echo ok'
+    made = client(built(tmp_path, project(f"tool_waits() {{ {waits}; }}\n", "waits")), PLACE=str(tmp_path))
+    for _ in range(4):
+        made.begin("tools/call", {"name": "waits", "arguments": {}})
+    assert [made.message()["result"]["content"][0]["text"] for _ in range(4)] == ["ok"] * 4
+
+
 def test_arguments_are_validated_if_the_sdk_does_so_or_on_request(tmp_path: Path, client) -> None:
     needs("bash", "jq")
     schema = {"type": "object", "properties": {"n": {"type": "number"}}, "required": ["n"]}
@@ -257,6 +276,17 @@ def test_arguments_are_validated_if_the_sdk_does_so_or_on_request(tmp_path: Path
         server = build(written(tmp_path / name, found), tmp_path / f"{name}.pyz", *options)
         answer = client(server).ask("tools/call", {"name": "n", "arguments": {"n": "1"}})
         assert (plain(answer).get("content") == [{"type": "text", "text": "ran"}]) is runs
+
+
+def test_a_promised_value_is_kept(tmp_path: Path, client) -> None:
+    listed = json.loads(tools_json("good", "bad"))
+    for tool in listed["tools"]:
+        tool["outputSchema"] = {"type": "object", "properties": {"n": {"type": "number"}}}
+    functions = "tool_good() { echo '{\"n\": 1}'; }\ntool_bad() { echo nothing; }\n"
+    made = client(built(tmp_path, {**project(functions), "assets/demo_tools.json": json.dumps(listed)}))
+    result = made.ask("tools/call", {"name": "good", "arguments": {}})["result"]
+    assert result["structuredContent"] == {"n": 1}
+    assert "error" in made.ask("tools/call", {"name": "bad", "arguments": {}})
 
 
 @pytest.mark.parametrize("folder", ["assets/demo_", ""])
@@ -271,3 +301,15 @@ def test_an_imported_project_is_the_same_server(folder: str, tmp_path: Path, cli
     made, again = client(build(source, tmp_path / "x.pyz")), client(build(target, tmp_path / "y.pyz"))
     assert again.ask("tools/list")["result"] == made.ask("tools/list")["result"]
     assert answers(again, CALLS) == answers(made, CALLS)
+
+
+def test_one_of_several_servers_is_chosen(tmp_path: Path, client) -> None:
+    other = BEGIN.replace("demo_tools", "other_tools") + 'tool_other() { echo other; }\nrun_mcp_server "$@"\n'
+    files = {**project("tool_x() { :; }\n", "x"), "other.sh": other, "assets/other_tools.json": tools_json("other")}
+    needs("bash", "jq")
+    folder = written(tmp_path / "demo", files)
+    refused = mcpc("check", folder)
+    assert (refused.returncode, "MCP292" in refused.stdout + refused.stderr) == (1, True)
+    made = client(build(folder, tmp_path / "x.pyz", "--script", "other.sh"))
+    assert [tool["name"] for tool in made.ask("tools/list")["result"]["tools"]] == ["other"]
+    assert text(made, "other") == "other"

@@ -6,16 +6,16 @@ difference is asserted as such.  The system's own knowledge base is looked for i
 
 from __future__ import annotations
 
+import base64
 import json
 import os
-import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 from support import posts
-from support.artifact import build, converse, mcpc
+from support.artifact import build, carried, converse, mcpc
 from support.files import write_files
 from support.serving import served
 from support.stdio import conversation, initialization, numbered
@@ -26,16 +26,105 @@ if TYPE_CHECKING:
     from support.serving import Served
 
 GUIDE = "# guide\nline, and no more: ü\n\n"
+LISTS = ("tools", "resources", "prompts", "custom_tools", "custom_resources", "custom_prompts")
 LINK = {"type": "resource_link", "uri": "https://docs.example/", "name": "TL", "description": "x"}
-PROJECT = Path(__file__).parent / "blueprints"
+HELLO = {"role": "user", "content": {"type": "text", "text": "hello"}}
+SYSTEM = {"role": "system", "content": {"type": "text", "text": "sys"}}
+FIRST = {
+    "tools": [
+        {
+            "id": "mixed",
+            "title": "Unit Test",
+            "description": "d",
+            "content": [
+                {"type": "text", "text": "Follow these:"},
+                {"type": "file", "path": "docs/guide.md"},
+                LINK,
+                {"type": "video", "url": "https://docs.example/v"},
+            ],
+        },
+        {"id": "empty", "title": "t", "description": "d", "content": []},
+        {
+            "id": "data",
+            "title": "t",
+            "description": "d",
+            "content": [{"type": "text", "text": '{"a": "\\u0000 \u2028 %b {name}"}'}],
+        },
+    ],
+    "resources": [
+        {
+            "id": "r1",
+            "title": "R",
+            "description": "rd",
+            "uri": "docs://r1",
+            "mimeType": "text/markdown",
+            "content": [
+                {"type": "text", "text": "T"},
+                {"type": "file", "path": "docs/guide.md"},
+                {"type": "uri", "uri": "https://x.example/"},
+            ],
+        },
+        {"id": "r2", "title": "R2", "description": "d", "uri": "file://docs/guide.md", "mimeType": "text/markdown"},
+        {
+            "id": "r3",
+            "title": "R3",
+            "description": "d",
+            "uri": "docs://r3",
+            "content": [{"type": "file", "path": "p.png"}],
+        },
+    ],
+    "prompts": [
+        {"id": "p1", "title": "P", "description": "pd", "messages": [HELLO]},
+        {"id": "p2", "title": "P2", "description": "pd2"},
+        {"id": "p3", "title": "P3", "description": "pd3", "messages": [SYSTEM, HELLO]},
+        {"id": "p4", "title": "P4", "description": "pd4", "messages": [{"role": "user", "content": LINK}]},
+    ],
+    "custom_tools": ["missing_custom"],
+}
+SECOND = {
+    "tools": [{"id": "b_tool", "title": "B", "description": "bd", "content": [{"type": "text", "text": "b"}]}],
+    "custom_tools": ["relay"],
+}
+SERVERS = [
+    {"name": "s1", "path": "one", "features": ["f/a.json"]},
+    {"name": "s2", "path": "two", "features": ["f/b.json"]},
+]
+RELAY = '''from mcpc import Context, tool
+
+
+@tool(name="relay")
+def hand_on(name: str, context: Context) -> str:
+    """Call another tool, and say what it said."""
+    return repr(context.call_tool(name))
+'''
+PIXEL = b"\x89PNG\xff"
 ALL = {"mixed", "empty", "data", "b_tool", "relay"}
+
+
+def feature(said: dict[str, object]) -> dict[str, object]:
+    """A feature file with all six lists."""
+    return {**{key: [] for key in LISTS}, **said}
+
+
+def knowledge_base(folder: Path) -> Path:
+    """The knowledge base that most cases are about."""
+    files: dict[str, object] = {
+        "servers.json": SERVERS,
+        "f/a.json": feature(FIRST),
+        "f/b.json": feature(SECOND),
+        "docs/guide.md": GUIDE,
+        "p.png": PIXEL,
+        "custom/relay.py": RELAY,
+    }
+    return write_files(folder, files)
 
 
 @pytest.fixture(scope="session")
 def servers(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     folder = tmp_path_factory.mktemp("blueprints")
-    made = {name: build(PROJECT, folder / f"{name}.pyz", "--dialect", name) for name in ("mcp", "blueprints")}
-    return {**made, "http": build(PROJECT, folder / "http.pyz", "--http")}
+    project = knowledge_base(folder / "kb")
+    made = {name: build(project, folder / f"{name}.pyz", "--dialect", name) for name in ("mcp", "blueprints")}
+    return {**made, "http": build(project, folder / "http.pyz", "--http"), "project": project}
 
 
 @pytest.fixture
@@ -82,11 +171,29 @@ def test_case_1_mixed_content_in_its_order_and_byte_for_byte(plain: Path) -> Non
     assert odd == '{"a": "\\u0000 \u2028 %b {name}"}'
 
 
+def test_case_1_a_link_is_a_text_where_links_are_not_known(plain: Path) -> None:
+    for version in ("2024-11-05", "2025-03-26"):
+        (reply,) = ask(plain, ("tools/call", {"name": "mixed"}), version=version)
+        assert [block["type"] for block in result(reply)["content"]] == ["text", "text", "text"]
+        assert "https://docs.example/" in result(reply)["content"][2]["text"]
+
+
 def test_case_2_arguments_are_not_looked_at(plain: Path, exact: Path) -> None:
     for server in (plain, exact):
         for more in ({}, {"arguments": None}, {"arguments": {}}, {"arguments": {"x": 1}}):
             assert result(call(server, "mixed", **more)) == {"content": MIXED}
         assert call(server, "mixed", arguments=[1])["error"]["code"] == -32602
+
+
+def test_case_3_content_of_an_unknown_type_is_left_out_and_told(servers: dict[str, Path]) -> None:
+    assert result(call(servers["mcp"], "mixed"))["content"] == MIXED
+    told = mcpc("check", servers["project"]).stderr
+    assert "warning[MCP274]" in told
+    assert "`video`" in told
+
+
+def test_case_4_empty_content(plain: Path) -> None:
+    assert result(call(plain, "empty")) == {"content": []}
 
 
 def test_case_5_the_servers_are_one_over_pipes(plain: Path) -> None:
@@ -97,6 +204,14 @@ def test_case_5_the_servers_are_one_over_pipes(plain: Path) -> None:
     shown = result(listed)["tools"][0]
     empty = {"type": "object", "properties": {}}
     assert shown == {"name": "mixed", "title": "Unit Test", "description": "d", "inputSchema": empty}
+
+
+def test_case_5_a_capability_for_each_kind_and_no_promise_of_changes(plain: Path) -> None:
+    """A difference: the lists of a built server never change, and it does not say they might."""
+    client = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
+    capabilities = result(ask(plain, ("initialize", client))[0])["capabilities"]
+    assert {"tools", "prompts", "resources"} <= capabilities.keys()
+    assert not any("listChanged" in said for said in capabilities.values())
 
 
 def post(live: Served, path: str, message: dict, session: str = "") -> tuple[int, str, dict]:
@@ -161,6 +276,12 @@ def test_case_6_a_tool_of_one_server_calls_only_its_own(live: Served) -> None:
         assert expected in json.dumps(post(live, "/two", message, session)[2], ensure_ascii=False)
 
 
+def test_a_known_tool_is_called_by_others_as_any_other(plain: Path) -> None:
+    (block,) = result(call(plain, "relay", arguments={"name": "mixed"}))["content"]
+    assert "Follow these:" in block["text"]
+    assert "resource_link" in block["text"]
+
+
 def test_a_known_answer_in_a_batch_and_in_the_stateless_era(plain: Path) -> None:
     requests = [
         {"jsonrpc": "2.0", "id": n, "method": method, "params": {"name": name}}
@@ -176,6 +297,64 @@ def test_a_known_answer_in_a_batch_and_in_the_stateless_era(plain: Path) -> None
     done = converse([plain], json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}).encode())
     answer = json.loads(done.stdout)["result"]
     assert (answer["content"], answer["resultType"]) == (MIXED, "complete")
+
+
+def test_case_7_a_resource_of_texts_files_and_uris(plain: Path) -> None:
+    """A difference: contents have the resource's media type, and what is no text is a blob."""
+    listed, read, png = ask(
+        plain,
+        ("resources/list", None),
+        ("resources/read", {"uri": "docs://r1"}),
+        ("resources/read", {"uri": "docs://r3"}),
+    )
+    shown = {"uri": "docs://r1", "name": "r1", "title": "R", "description": "rd", "mimeType": "text/markdown"}
+    assert result(listed)["resources"][0] == shown
+    assert result(read)["contents"] == [
+        {"uri": "docs://r1", "mimeType": "text/markdown", "text": "T"},
+        {"uri": "docs://r1", "mimeType": "text/markdown", "text": GUIDE},
+        {"uri": "https://x.example/", "text": "Resource available at: https://x.example/"},
+    ]
+    blob = {"uri": "docs://r3", "mimeType": "image/png", "blob": base64.b64encode(PIXEL).decode()}
+    assert result(png)["contents"] == [blob]
+
+
+def test_case_7_a_resource_without_content_is_its_file(plain: Path) -> None:
+    """A difference: the original fails with an internal error."""
+    (read,) = ask(plain, ("resources/read", {"uri": "file://docs/guide.md"}))
+    assert result(read)["contents"] == [{"uri": "file://docs/guide.md", "mimeType": "text/markdown", "text": GUIDE}]
+
+
+def test_case_8_files_are_those_of_the_build(tmp_path: Path) -> None:
+    """A difference: everything is compiled in, so what lies on the disk later changes neither tools nor resources."""
+    project = knowledge_base(tmp_path / "kb")
+    server = build(project, tmp_path / "s.pyz")
+    requests = (("tools/call", {"name": "mixed"}), ("resources/read", {"uri": "docs://r1"}))
+    before = ask(server, *requests)
+    (project / "docs/guide.md").write_text("changed")
+    assert ask(server, *requests, cwd=project) == before
+    server = build(project, tmp_path / "s.pyz")
+    assert "changed" in json.dumps(ask(server, *requests)[0])
+
+
+def test_case_9_messages_are_as_they_are_written(plain: Path) -> None:
+    one, none, given, link = ask(
+        plain,
+        ("prompts/get", {"name": "p1"}),
+        ("prompts/get", {"name": "p2"}),
+        ("prompts/get", {"name": "p1", "arguments": {"not": "known"}}),
+        ("prompts/get", {"name": "p4"}),
+    )
+    assert result(one) == result(given) == {"messages": [HELLO]}
+    assert result(none) == {"messages": []}
+    assert result(link) == {"messages": [{"role": "user", "content": LINK}]}
+    (old,) = ask(plain, ("prompts/get", {"name": "p4"}), version="2025-03-26")
+    assert result(old)["messages"][0]["content"]["type"] == "text"
+
+
+def test_case_9_a_system_message_is_the_users(plain: Path) -> None:
+    """A difference: MCP has no such role, and clients that check would refuse the prompt."""
+    (reply,) = ask(plain, ("prompts/get", {"name": "p3"}))
+    assert result(reply)["messages"] == [{**SYSTEM, "role": "user"}, HELLO]
 
 
 def test_case_10_unknown_prompts_and_resources(plain: Path, exact: Path) -> None:
@@ -195,6 +374,98 @@ def test_case_11_an_unknown_tool(plain: Path, exact: Path) -> None:
         assert result(call(exact, name)) == {"content": said, "isError": True}
 
 
+def test_case_12_an_unknown_custom_tool_is_a_warning(servers: dict[str, Path]) -> None:
+    told = mcpc("check", servers["project"])
+    assert told.returncode == 0
+    assert "warning[MCP272]: the custom tool `missing_custom` is not implemented" in told.stderr
+    assert result(call(servers["mcp"], "b_tool"))
+
+
+ENTERPRISE: dict[str, object] = {
+    "servers.json": [
+        {"name": "engineering", "path": "engineering", "features": ["front/react.json", "back/api.json"]},
+        {"name": "platform", "path": "platform", "features": ["ops/deploy.json"]},
+    ],
+    "front/react.json": feature(
+        {
+            "tools": [
+                {
+                    "id": "component_rules",
+                    "title": "Components",
+                    "description": "How components are written.",
+                    "content": [
+                        {"type": "file", "path": "front/text/rules.md"},
+                        {"type": "text", "text": "Keep them small."},
+                    ],
+                }
+            ]
+        }
+    ),
+    "front/text/rules.md": "One component a file.\n",
+    "back/api.json": feature(
+        {
+            "tools": [
+                {
+                    "id": "api_rules",
+                    "title": "APIs",
+                    "description": "How APIs are designed.",
+                    "content": [{"type": "resource_link", "uri": "https://wiki.example/api", "mimeType": "text/html"}],
+                }
+            ],
+            "resources": [
+                {
+                    "id": "templates",
+                    "title": "Templates",
+                    "description": "All of them.",
+                    "uri": "file://templates/",
+                    "mimeType": "application/json",
+                },
+                {"id": "wiki", "title": "Wiki", "description": "All of it.", "uri": "https://wiki.example/"},
+            ],
+            "prompts": [{"id": "review", "title": "Review", "description": "Begins one.", "messages": [HELLO]}],
+        }
+    ),
+    "templates/service.json": "{}\n",
+    "ops/deploy.json": feature({}),
+}
+STARTER: dict[str, object] = {
+    "servers.json": [{"name": "team", "path": "team", "features": ["starter.json"]}],
+    "starter.json": feature(
+        {
+            "tools": [
+                {
+                    "id": "welcome",
+                    "title": "Welcome",
+                    "description": "What everybody needs first.",
+                    "content": [{"type": "file", "path": "first/hello.md"}],
+                }
+            ],
+            "resources": [
+                {
+                    "id": "people",
+                    "title": "People",
+                    "description": "Who is who.",
+                    "uri": "file://people/list.json",
+                    "mimeType": "application/json",
+                }
+            ],
+        }
+    ),
+    "first/hello.md": "Hello.\n",
+    "people/list.json": "[]\n",
+}
+
+
+@pytest.mark.parametrize("files", [STARTER, ENTERPRISE], ids=["starter", "enterprise"])
+def test_case_13_the_documented_shapes_build(tmp_path: Path, files: dict[str, object]) -> None:
+    server = build(write_files(tmp_path / "kb", files), tmp_path / "s.pyz", "--strict")
+    listed = result(ask(server, ("resources/list", None))[0])["resources"]
+    assert listed
+    for resource in listed:
+        (read,) = ask(server, ("resources/read", {"uri": resource["uri"]}))
+        assert result(read)["contents"], "what is without content can be read all the same"
+
+
 @pytest.mark.checkout("TESTS_BLUEPRINTS")
 def test_case_14_the_shipped_knowledge_base(tmp_path: Path) -> None:
     place = os.environ["TESTS_BLUEPRINTS"]
@@ -209,6 +480,67 @@ def test_case_14_the_shipped_knowledge_base(tmp_path: Path) -> None:
         (block,) = result(call(server, tool))["content"]
         assert block["text"].encode() == (Path(place) / "docs" / document).read_bytes()
     assert len(result(ask(server, ("tools/list", None))[0])["tools"]) == 3
+
+
+BROKEN: dict[str, tuple[dict[str, object], tuple[str, ...]]] = {
+    "a duplicate": (
+        {"f/b.json": feature({"tools": [{"id": "mixed", "description": "d", "content": []}]})},
+        ("error[MCP104]", "f/b.json:1:", "`mixed`", "f/a.json:1:"),
+    ),
+    "a missing file": (
+        {
+            "f/b.json": feature(
+                {"tools": [{"id": "b", "description": "d", "content": [{"type": "file", "path": "x.md"}]}]}
+            )
+        },
+        ("error[MCP271]", "f/b.json:1:", "`b`", "`x.md`"),
+    ),
+    "a missing feature file": (
+        {"servers.json": [{**SERVERS[0], "features": ["no.json"]}]},
+        ("error[MCP271]", "`no.json`"),
+    ),
+    "a missing list": ({"f/b.json": {"tools": []}}, ("warning[MCP273]", "f/b.json:1:1", "`resources`")),
+    "JSON that is none": ({"f/b.json": '{"tools": [}'}, ("error[MCP002]", "f/b.json:1:12")),
+    "servers that are none": ({"servers.json": '[{"features": '}, ("error[MCP002]", "servers.json:1:")),
+    "a path outside": (
+        {
+            "f/b.json": feature(
+                {"tools": [{"id": "b", "description": "d", "content": [{"type": "file", "path": "../x"}]}]}
+            )
+        },
+        ("error[MCP710]", "`../x`", "f/b.json:1:", "`b`"),
+    ),
+}
+
+
+@pytest.mark.parametrize("case", BROKEN)
+@pytest.mark.sampled(4)
+def test_case_15_what_is_wrong_is_told_at_the_build(tmp_path: Path, case: str) -> None:
+    """A missing list is a warning, and empty, because the documentation has files without them; `--strict` refuses it."""
+    files, words = BROKEN[case]
+    project = write_files(knowledge_base(tmp_path / "kb"), files)
+    (tmp_path / "x").write_text("beside the project")
+    done = mcpc("build", project, "-o", tmp_path / "s.pyz", "--strict", "--no-smoke")
+    assert done.returncode == 1
+    assert not (tmp_path / "s.pyz").exists()
+    for word in words:
+        assert word in done.stderr
+
+
+def test_only_such_servers_carry_what_answers_for_them(servers: dict[str, Path], tmp_path: Path) -> None:
+    own = {"mcpc_runtime/handlers/static/contract.py", "mcpc_runtime/protocol/static_results.py"}
+    assert own <= set(carried(servers["mcp"]))
+    assert "mcpc_runtime/http/virtual_servers.py" in carried(servers["http"])
+    other = write_files(
+        tmp_path / "p",
+        {
+            "server.json": {"serverInfo": {"name": "n", "version": "1"}},
+            "tools.py": NATIVE,
+            "helpers/words.py": "WORD = 1",
+        },
+    )
+    names = set(carried(build(other, tmp_path / "o.pyz", "--http")))
+    assert not names & {*own, "mcpc_runtime/http/virtual_servers.py"}
 
 
 NATIVE = '''from helpers.words import WORD
@@ -228,7 +560,7 @@ def test_with_our_own_format_in_one_project(tmp_path: Path) -> None:
         "tools.py": NATIVE,
         "helpers/words.py": 'WORD = "word"\n',
     }
-    project = write_files(shutil.copytree(PROJECT, tmp_path / "p"), files)
+    project = write_files(knowledge_base(tmp_path / "p"), files)
     server = build(project, tmp_path / "s.pyz")
     listed, said, known = ask(
         server, ("tools/list", None), ("tools/call", {"name": "say"}), ("tools/call", {"name": "b_tool"})

@@ -8,11 +8,12 @@ import json
 import os
 import re
 import shutil
+import sys
 from pathlib import Path
 
 import pytest
 
-from support.artifact import build, mcpc
+from support.artifact import build, converse, mcpc
 from support.needs import needs
 from support.stdio import replies
 
@@ -74,6 +75,21 @@ def test_case_3_a_text(exact: Path) -> None:
     assert call(exact, "smoketest")["result"] == {"content": [{"type": "text", "text": "ok"}]}
 
 
+def test_case_4_a_failure(exact: Path) -> None:
+    assert call(exact, "smoketest_fail")["result"] == {"content": [{"type": "text", "text": ""}], "isError": True}
+
+
+def test_case_5_a_structured_result(exact: Path) -> None:
+    result = call(exact, "echo_token", {"token": "abc"})["result"]
+    assert result == {"content": [{"type": "text", "text": '{"token":"abc"}'}], "structuredContent": {"token": "abc"}}
+
+
+def test_case_6_an_output_that_breaks_its_schema(exact: Path, plain: Path) -> None:
+    for server in (exact, plain):
+        reply = call(server, "echo_token_fail", {"token": "abc"})
+        assert error(reply) == (-32603, "Internal error: tool output does not match outputSchema")
+
+
 @pytest.mark.parametrize("arguments", [{}, {"token": 1}, {"token": "a", "x": 1}, []])
 def test_case_7_rejected_arguments(exact: Path, plain: Path, arguments: object) -> None:
     assert error(call(exact, "echo_token", arguments)) == (-32602, REJECTED)
@@ -98,6 +114,28 @@ def test_case_8_a_name_that_is_missing_malformed_or_unknown(exact: Path, plain: 
     assert [reply["error"]["code"] for reply in ask(plain, *wrong)] == [-32602] * 4
 
 
+def test_case_9_a_file_and_a_log_line(exact: Path, tmp_path: Path) -> None:
+    file = tmp_path / "a file"
+    file.write_bytes(b"12345")
+    assert call(exact, "file_size", {"path": str(file)})["result"]["structuredContent"] == {
+        "path": str(file),
+        "size": 5,
+    }
+    reply = call(exact, "file_size", {"path": "/no/such/file"})
+    assert reply["result"]["isError"] is True
+    line = r"\[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\] \[error\] \[tools\.bash\] \[tool_file_size\] file not accessible"
+    assert re.fullmatch(line, text(reply))
+
+
+def test_case_10_both_streams_of_a_failure(exact: Path) -> None:
+    reply = call(exact, "both_streams")
+    assert (text(reply), reply["result"]["isError"]) == ("partial out\nwhy it failed", True)
+
+
+def test_case_11_white_space_is_trimmed(exact: Path) -> None:
+    assert text(call(exact, "spaces")) == "x"
+
+
 def small(folder: Path, tools: str, bash: str) -> Path:
     """Build a project of these tools (name by name, without a schema to speak of)."""
     project = folder / "project"
@@ -107,6 +145,12 @@ def small(folder: Path, tools: str, bash: str) -> Path:
     (project / "tools.json").write_text(json.dumps({"tools": listed}))
     (project / "tools.bash").write_text(bash)
     return build(project, folder / "small.pyz")
+
+
+def test_case_12_names_with_dashes_and_dots(tmp_path: Path) -> None:
+    functions = "tool_echo_token() { echo dash; }\ntool_fs_list() { echo dot; }\n"
+    server = small(tmp_path, "echo-token fs.list", functions)
+    assert (text(call(server, "echo-token")), text(call(server, "fs.list"))) == ("dash", "dot")
 
 
 def prompt(server: Path, name: str, **more: object) -> dict:
@@ -127,6 +171,30 @@ def test_case_13_prompts(exact: Path) -> None:
     assert error(prompt(exact, "failing")) == (-32603, "Internal error: prompt execution failed: why")
 
 
+def test_case_14_a_prompt_with_a_title_and_no_arguments(exact: Path) -> None:
+    listed = ask(exact, ("prompts/list", None))[0]["result"]["prompts"]
+    assert listed == json.loads((PROJECT / "prompts.json").read_text())["prompts"]
+    assert prompt(exact, "code-review")["result"]["description"] == "A review"
+
+
+@pytest.mark.slow
+def test_case_15_pages(servers: dict[str, Path], tmp_path: Path) -> None:
+    paged = tmp_path / "paged.pyz"
+    for dialect in ("mcp", "mcbox"):
+        done = mcpc("build", PROJECT, "-o", paged, "--dialect", dialect, environment={"MCBOX_TOOLS_PAGE_SIZE": "1"})
+        assert done.returncode == 0, done.stderr
+        first = ask(paged, ("tools/list", {}))[0]["result"]
+        assert [tool["name"] for tool in first["tools"]] == ["smoketest"]
+        names, cursor = [], first["nextCursor"]
+        while cursor:
+            page = ask(paged, ("tools/list", {"cursor": cursor}))[0]["result"]
+            names += [tool["name"] for tool in page["tools"]]
+            cursor = page.get("nextCursor")
+        assert names == [tool["name"] for tool in json.loads((PROJECT / "tools.json").read_text())["tools"]][1:]
+        unknown = ask(paged, ("tools/list", {"cursor": "not-valid-base64!!!"}))[0]
+        assert unknown["error"]["code"] == -32602 if dialect == "mcp" else unknown["result"] == first
+
+
 def test_case_16_another_prefix(tmp_path: Path) -> None:
     needs("bash")
     project = tmp_path / "project"
@@ -143,6 +211,29 @@ def test_case_16_another_prefix(tmp_path: Path) -> None:
 # What mcbox's page says besides its cases, and what it gets wrong.
 
 
+def test_arguments_are_indented_json_in_one_word(exact: Path) -> None:
+    assert text(call(exact, "arguments", {"n": 1, "e": "zzz"})) == '{\n  "n": 1,\n  "e": "zzz"\n}'
+    hostile = "$(touch /tmp/x) `id` \"quoted\" 'single' \\back\\ \n new é 😀 ; rm -rf / NaN -n"
+    assert json.loads(text(call(exact, "arguments", {"e": hostile}))) == {"e": hostile}
+
+
+def test_a_whole_number_is_an_integer_and_another_is_not(exact: Path) -> None:
+    assert "result" in call(exact, "arguments", {"n": 1.0})
+    assert error(call(exact, "arguments", {"n": 1.5}))[0] == -32602
+
+
+def test_standard_input_is_empty_and_no_request_is_lost(exact: Path) -> None:
+    replies = ask(exact, ("tools/call", {"name": "reads_input"}), ("ping", None), ("tools/list", None))
+    assert text(replies[0]) == "read"
+    assert replies[1]["result"] == {}
+
+
+def test_an_unset_variable_ends_the_call(exact: Path) -> None:
+    reply = call(exact, "unset_variable")
+    assert reply["result"]["isError"] is True
+    assert "no_such_variable" in text(reply)
+
+
 def test_the_configuration_is_exported(exact: Path) -> None:
     server, size = text(call(exact, "configuration")).split("\n")
     assert json.loads(server) == json.loads((PROJECT / "server.json").read_text())
@@ -155,6 +246,12 @@ def test_handlers_inherit_the_environment_and_the_folder(tmp_path: Path) -> None
         server, ("tools/call", {"name": "where"}), cwd=str(tmp_path), env={**os.environ, "FROM_OUTSIDE": "yes"}
     )[0]
     assert text(reply) == f"{tmp_path} yes"
+
+
+def test_a_server_without_bash_says_so(exact: Path, tmp_path: Path) -> None:
+    lines = b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"smoketest"}}\n'
+    done = converse([sys.executable, exact], lines, env={"PATH": str(tmp_path)})
+    assert error(json.loads(done.stdout)) == (-32603, "Internal error: cannot run bash: No such file or directory")
 
 
 def test_one_shell_reads_both_libraries(tmp_path: Path) -> None:

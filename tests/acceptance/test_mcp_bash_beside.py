@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from support.artifact import build, carried, mcpc
-from support.mcp_bash_client import ALLOW, BASH, clients, error, write
+from support.mcp_bash_client import ALLOW, BASH, clients, error, text, write
 from support.needs import needs
 from support.posts import post_stateless
 from support.serving import served
@@ -24,11 +24,19 @@ if TYPE_CHECKING:
 
     from support.mcp_bash_client import Client
 
+MODERN = {
+    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+    "io.modelcontextprotocol/clientCapabilities": {},
+}
 TELLS = BASH + 'printf \'["%s|%s|%s"]\' "$MCP_COMPLETION_NAME" "$MCP_COMPLETION_LIMIT" "$MCP_COMPLETION_OFFSET"\n'
 SHOWS = BASH + (
     'printf \'["%s","%s","%s","%s","%s"]\' "$MCP_COMPLETION_NAME" "$MCP_RESOURCE_URI" "$MCP_RESOURCE_PROVIDER" '
     '"$MCP_RESOURCE_REL_PATH" "${MCP_RESOURCE_PATH#"$MCPBASH_PROJECT_ROOT"}"\n'
 )
+ENTRY = (
+    BASH + 'jq -cn --argjson entry "$MCP_RESOURCE_METADATA" \'[$entry.name, $entry.path // "", $entry.uri // ""]\'\n'
+)
+FAILS = '{"content":[{"type":"text","text":"no file"}],"structuredContent":{"e":1},"isError":true}'
 RESOURCE = {"name": "poem", "uri": "file://./resources/poem.txt"}
 TEMPLATE = {"name": "log", "uriTemplate": "file:///var/log/{day}.log", "provider": "file"}
 REGISTER = {"version": 1, "completions": [{"name": "city", "path": "completions/city.sh", "timeoutSecs": 9}]}
@@ -68,6 +76,18 @@ def test_a_completion_registered_for_nothing(client, tmp_path: Path) -> None:
     assert server.ask("prompts/list")["error"]["code"] == -32601
 
 
+def test_a_completion_registered_for_a_prompt_answers_for_any_argument(client, tmp_path: Path) -> None:
+    files = {
+        "server.d/register.json": json.dumps(REGISTER),
+        "completions/city.sh": TELLS,
+        "prompts/city.txt": "{{a}}",
+        "prompts/city.meta.json": '{"name": "city", "description": "d", "arguments": {"properties": {"a": {}}}}',
+    }
+    server = begun(client, build(write(tmp_path / "p", {}, **files), tmp_path / "s.pyz"))
+    for argument in ("a", "another"):
+        assert complete(server, argument=argument, name="city")["values"] == ["city|5|0"]
+
+
 def beside(**scripts: str) -> dict[str, str]:
     return {
         "resources/poem.txt": "rose\n",
@@ -88,6 +108,20 @@ def test_scripts_beside_a_resource_and_a_template_are_told_of_them(client, tmp_p
     assert [one["name"] for one in listed] == ["poem"]
 
 
+def test_they_find_the_entry_of_the_registry(client, tmp_path: Path) -> None:
+    project = write(tmp_path / "p", {}, **beside(poem=ENTRY, log=ENTRY))
+    server = begun(client, build(project, tmp_path / "s.pyz"))
+    assert complete(server, uri=RESOURCE["uri"])["values"] == ["poem", "poem.txt", RESOURCE["uri"]]
+    assert complete(server, argument="day", uri=TEMPLATE["uriTemplate"])["values"][0] == "log"
+
+
+def test_a_script_beside_a_resource_is_worth_a_note(tmp_path: Path) -> None:
+    told = mcpc("check", write(tmp_path / "p", {}, **beside(poem=TELLS, log=TELLS))).stderr
+    assert told.count("[MCP233]") == 1
+    assert "poem.completion.sh" in told
+    assert "MCP151" not in told
+
+
 def test_providers_alone_are_resources(client, tmp_path: Path) -> None:
     """Whatever they take is read; lists are empty, for nothing is listed."""
     notes = BASH + 'printf "what %s says" "${1#notes://}"\n'
@@ -97,6 +131,50 @@ def test_providers_alone_are_resources(client, tmp_path: Path) -> None:
     contents = server.ask("resources/read", {"uri": "notes://today"})["result"]["contents"]
     assert contents[0]["text"] == "what today says"
     assert error(server.ask("resources/read", {"uri": "other://today"}))[0] == -32002
+
+
+def test_a_resource_that_nobody_has_in_the_stateless_era(client, tmp_path: Path) -> None:
+    """The dialect's code is one that this era has no more."""
+    project = write(tmp_path / "p", {}, **beside())
+    for dialect, words in (("mcp", "Resource not found: nobody://x"), ("mcp-bash", "Resource not found")):
+        server = client(build(project, tmp_path / f"{dialect}.pyz", "--dialect", dialect))
+        reply = server.ask("resources/read", {"uri": "nobody://x", "_meta": MODERN})
+        assert error(reply) == (-32602, words)
+
+
+FAILING = {
+    "fails": (BASH + f"echo '{FAILS}'; echo why >&2; exit 4\n", {}),
+    "declares": (BASH + f"echo '{FAILS}'; exit 4\n", {"outputSchema": {"type": "object", "required": ["nothing"]}}),
+    "boasts": (BASH + f"echo '{FAILS.replace('true', 'false')}'; exit 4\n", {}),
+}
+
+
+def test_what_a_tool_says_before_it_fails(client, tmp_path: Path) -> None:
+    """Deliberately different: a whole result that says it is an error is one, whatever the status; the original's
+    examples count on it, and it answers `Tool failed` with the result as a string, as the dialect does.
+    """
+    project = write(tmp_path / "p", FAILING)
+    plain = begun(client, build(project, tmp_path / "s.pyz"))
+    result = plain.call("fails")["result"]
+    assert (result["isError"], result["structuredContent"]) == (True, {"e": 1})
+    assert result["_meta"] == {"exitCode": 4, "stderr": "why"}
+    assert text(plain.call("declares")) == "no file"
+    assert error(plain.call("boasts")) == (-32603, "Tool failed")  # a failure that says it is none
+    exact = begun(client, build(project, tmp_path / "e.pyz", "--dialect", "mcp-bash"))
+    for name in FAILING:
+        assert error(exact.call(name)) == (-32603, "Tool failed")
+
+
+@pytest.mark.slow
+def test_an_empty_line_on_the_stream_is_a_sign_of_life(client, tmp_path: Path) -> None:
+    """So does a tool whose progress gives it more time say that it gets on, if it has nothing to tell."""
+    loop = 'for n in 1 2 3 4 5; do sleep 0.5; printf "%b" "$WHAT" >>"$MCP_PROGRESS_STREAM"; done; echo done\n'
+    meta = {"timeoutSecs": 1, "progressExtendsTimeout": True}
+    tools = {name: (BASH + f"WHAT='{what}'\n{loop}", meta) for name, what in (("alive", "\\n"), ("mute", ""))}
+    server = begun(client, build(write(tmp_path / "p", tools), tmp_path / "s.pyz"))
+    assert text(server.call("alive")) == "done\n"
+    assert server.call("mute")["result"]["structuredContent"]["error"]["reason"] == "idle"
+    assert not [one for one in server.said if one.get("method") == "notifications/progress"]
 
 
 LISTS = ("tools", "resources", "prompts", "custom_tools", "custom_resources", "custom_prompts")

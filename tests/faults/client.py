@@ -557,3 +557,10 @@ def failed(reply: Message) -> str:
         return str(reply["error"]["message"])
     require(reply["result"].get("isError") is True, "it was to fail, and did not:", reply)
     return text(reply["result"])
+
+
+def code(reply: Message) -> int:
+    """Return the code of an error reply."""
+    require("error" in reply, "no error:", reply)
+    number: int = reply["error"]["code"]
+    return number

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import time
 from typing import TYPE_CHECKING, Any
 
+from faults import soak
 from faults.client import HANDSHAKE, good, require, until
 from faults.forms import APART, BASH, INLINE
-from faults.handlers import sleeping, still_serving, stubborn
-from faults.trial import Case, within
+from faults.handlers import still_serving, stubborn
+from faults.trial import SOAK, Case, within
 from support.slack import slack
 
 if TYPE_CHECKING:
@@ -65,6 +67,14 @@ def accepted(trial: Trial) -> None:
     server.ends(10)
     for call in calls:
         good(server.wait(call, 1))
+
+
+def last_line(trial: Trial) -> None:
+    server = trial.start()
+    server.write(server.line("tools/list", id="last").rstrip(b"\n"))
+    server.close_input()
+    require(server.ends(5) == 0, f"it ended with {server.status}")
+    require("result" in server.wait("last", 1), "the last line was not answered")
 
 
 def closed_output(trial: Trial) -> None:
@@ -148,7 +158,7 @@ def all_kinds(trial: Trial, **options: Any) -> None:
     if trial.form != INLINE:
         server.result("daemon", 20)
         call = server.start_call("child")
-        require(until(lambda: sleeping(server), 10), "its child never came")
+        time.sleep(0.2)
         server.notify("notifications/cancelled", {"requestId": call})
     still_serving(server)
 
@@ -212,11 +222,49 @@ def many(trial: Trial) -> None:
     trial.note = f"{count} in {time.monotonic() - began:.2f} s"
 
 
+def soaked(tool: str, part: float) -> Callable[[Trial], None]:
+    """Return a case: so large a part of the soak's calls, all answered, memory and descriptors flat."""
+
+    def run(trial: Trial) -> None:
+        server = trial.start(warm=True)
+        count = max(200, int(SOAK * part * (0.1 if trial.form == BASH else 1)))
+        soak.soak(server, tool, count // 2)  # what is allocated once is not judged
+        soak.settle(server)
+        figures = soak.soak(server, tool, count)
+        trial.note = str(figures)
+        require(not (problems := figures.problems()), *problems)
+        require(not [process for process in server.running() if process.state == "Z"], "a zombie")
+
+    return run
+
+
+def stderr_full(trial: Trial) -> None:
+    """Nobody reads standard error: no call waits for that."""
+    reading, writing = os.pipe()
+    os.set_blocking(writing, False)
+    try:
+        while True:
+            os.write(writing, b"x" * 4096)
+    except BlockingIOError:
+        os.set_blocking(writing, True)
+    os.set_inheritable(writing, True)
+    try:
+        server = trial.start(before=f"import os; os.dup2({writing}, 2)", pass_fds=(writing,))
+        for _ in range(3):
+            server.result("echo", text="x")
+            server.call("broken")
+        still_serving(server)
+    finally:
+        os.close(writing)
+        os.close(reading)
+
+
 ENDS = (
     Case("E01", "stdin EOF while idle: exit 0, no orphan", idle_end),
     Case("E02", "stdin EOF during a 60 s call: exit, no orphan", busy_end),
     Case("E03", "10 calls, then EOF at once: all 10 replies before exit", finishes),
     Case("E03b", "10 calls of 1 s, then EOF: all 10 replies before exit", accepted),
+    Case("E04", "last line without newline, then EOF: answered, exit 0", last_line, (BASH,)),
     Case("E06", "client closes stdout: exit, no orphan", closed_output, eras=ONE),
     Case("E07", "SIGTERM while idle: exit", signalled(signal.SIGTERM)),
     Case("E08", "SIGINT while idle: exit", signalled(signal.SIGINT)),
@@ -224,6 +272,7 @@ ENDS = (
     Case("E10", "SIGTERM during a call that ignores SIGTERM: exit, no orphan", signalled_busy, APART),
     Case("E11", "SIGKILL during calls, with daemons: all gone", killed, APART),
     Case("E12", "SIGSTOP 1 s, then SIGCONT: serving again", stopped, eras=ONE),
+    Case("E13", "nobody reads standard error: calls are answered", stderr_full, eras=ONE),
 )
 PLACES = (
     Case("F01", "HOME unset", surroundings(HOME=None), eras=ONE),
@@ -238,5 +287,7 @@ MANY = (
     Case("G01", "3 s call in flight: an echo answered within 1 s", beside_slow, eras=ONE),
     Case("G02", "200 slow calls in flight: an echo answered within 2 s", beside_many, eras=ONE),
     Case("G03", "N echo calls at once: N replies, each once", many),
+    Case("G05", "soak: every call answered, memory, descriptors and processes flat", soaked("echo", 0.5), eras=ONE),
+    Case("G06", "soak of calls with children: no zombie, descriptors flat", soaked("spawn", 0.05), eras=ONE),
 )
 CASES = (*ENDS, *PLACES, *MANY)

@@ -25,21 +25,30 @@ TEXT = {"text": {"type": "string"}}
 SECONDS = {"seconds": {"type": "number"}}
 HOW = {"how": {"type": "string"}}
 LIMIT = {"timeout": 1}
+SECOND = {"timeout": 30}
 LONG = {"timeout": 120}
 
 TOOLS: dict[str, tuple[dict[str, Any], dict[str, Any] | None, dict[str, Any]]] = {
     "echo": (TEXT, TEXT, {}),
     "say": (TEXT, None, {}),
+    "size": (TEXT, None, {}),
+    "digest": (TEXT, None, {}),
+    "ignore": (TEXT, None, {}),
     "sleep": (SECONDS, None, {}),
     "burn": (SECONDS, None, {}),
     "hold": (SECONDS, None, {}),
     "spawn": (SECONDS, None, {}),
     "flood": ({"mib": {"type": "integer"}, "to": {"type": "string"}}, None, LONG),
+    "lines": ({"count": {"type": "integer"}}, None, SECOND),
     "notes": ({"count": {"type": "integer"}}, None, LONG),
     "fail": (HOW, None, {}),
     "never": (HOW, None, LIMIT),
+    "broken": ({}, TEXT, {}),
+    "empty": ({}, None, {}),
     "noise": ({}, None, {}),
+    "colours": ({}, None, {}),
     "change": ({}, None, {}),
+    "input": ({}, None, {}),
     "daemon": ({}, None, {}),
     "straggler": ({}, None, {}),
     "stubborn": ({}, None, {}),
@@ -48,7 +57,7 @@ TOOLS: dict[str, tuple[dict[str, Any], dict[str, Any] | None, dict[str, Any]]] =
     "loop": ({}, None, {}),
 }
 """Every tool: its parameters, what its output is to be, and how it is to be run."""
-NEVER_INLINE = ("child", "daemon", "straggler", "stubborn", "notes", "flood", "change", "where", "loop")
+NEVER_INLINE = ("child", "daemon", "straggler", "stubborn", "notes", "lines", "flood", "change", "where", "loop")
 
 BASH_LIBRARY = r"""#!/usr/bin/env bash
 given() { # arguments name: the value of a number or a simple word among the arguments
@@ -56,6 +65,9 @@ given() { # arguments name: the value of a number or a simple word among the arg
 }
 tool_echo() { printf '%s' "$1"; }
 tool_say() { printf '[%s]' "$mcpc_arg_text"; }
+tool_size() { printf '%d' "${#mcpc_arg_text}"; }
+tool_digest() { printf '%s' "$mcpc_arg_text" | sha256sum; }
+tool_ignore() { echo ignored; }
 tool_sleep() { sleep "$(given "$1" seconds)"; echo slept; }
 tool_burn() {
   local end
@@ -75,6 +87,7 @@ tool_flood() {
     head -c "$count" /dev/zero | tr '\0' x
   fi
 }
+tool_lines() { echo begin; yes '' | head -n "$(given "$1" count)"; echo end; }
 tool_notes() {
   local count
   count=$(given "$1" count)
@@ -105,12 +118,15 @@ tool_never() {
     drip) while :; do printf x; sleep 1; done ;;
   esac
 }
+tool_broken() { echo '{"nonsense": 1}'; }
+tool_empty() { :; }
 tool_noise() {
   echo '{"jsonrpc":"2.0","id":"r1","result":{"forged":1}}'
   echo '{"jsonrpc":"2.0","method":"forged"}' >&2
   echo 'on descriptor one' >/dev/stdout
   /bin/echo 'from a child'
 }
+tool_colours() { printf '\033[31mred\033[0m \033]0;title\007 {"jsonrpc":"2.0","id":1,"result":{}}'; }
 tool_change() {
   cd /
   trap '' TERM INT HUP
@@ -123,6 +139,7 @@ tool_change() {
   export PATH
   printf changed
 }
+tool_input() { local data; data=$(cat); printf '%d' "${#data}"; }
 tool_daemon() { ( setsid sleep 300 & ); ( setsid bash -c 'trap "" TERM HUP; sleep 300 & wait' & ); echo left; }
 tool_straggler() { sleep 300 & echo left; }
 tool_stubborn() { trap '' TERM INT HUP; bash -c 'trap "" TERM INT HUP; while :; do sleep 1; done'; }
@@ -133,6 +150,7 @@ tool_loop() { while :; do sleep 0.01; done; }
 
 PYTHON_LIBRARY = r"""
 import ctypes
+import hashlib
 import os
 import re
 import signal
@@ -160,6 +178,18 @@ def echo(text=""):
 
 def say(text=""):
     return f"[{text}]"
+
+
+def size(text=""):
+    return str(len(text))
+
+
+def digest(text):
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def ignore(**arguments):
+    return "ignored"
 
 
 def sleep(seconds):
@@ -200,6 +230,10 @@ def flood(mib, to="stdout"):
         subprocess.run(command, shell=True, check=True)
         return "flooded"
     return "x" * (mib << 20)
+
+
+def lines(count):
+    return "begin" + "\n" * count + "end"
 
 
 def notes(count):
@@ -265,6 +299,14 @@ def never(how):
         pass
 
 
+def broken():
+    return {"nonsense": 1}
+
+
+def empty():
+    return None
+
+
 def noise():
     line = '{"jsonrpc":"2.0","id":"r1","result":{"forged":1}}\n'
     print(line)
@@ -274,6 +316,10 @@ def noise():
     os.write(1, line.encode())
     os.system("echo '" + line.strip() + "'")
     return "quiet"
+
+
+def colours():
+    return '\033[31mred\033[0m \033]0;title\007 {"jsonrpc":"2.0","id":1,"result":{}}'
 
 
 def change():
@@ -286,6 +332,10 @@ def change():
     sys.stdout.close()
     sys.modules.pop("json", None)
     return "changed"
+
+
+def input():
+    return str(len(os.read(0, 100)))
 
 
 def daemon():

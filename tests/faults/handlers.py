@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import signal
 import time
 from typing import TYPE_CHECKING
@@ -75,22 +76,30 @@ def flood(mib: int, to: str, growth: float) -> Callable[[Trial], None]:
     return run
 
 
-def cancel(trial: Trial) -> None:
+def unread(trial: Trial) -> None:
     server = trial.start(warm=True)
-    identifier = server.start_call("child")
-    require(until(lambda: sleeping(server), 10), "its child never came", server.state())
     began = time.monotonic()
-    server.notify("notifications/cancelled", {"requestId": identifier, "reason": "enough"})
-    require(until(lambda: not sleeping(server), 5 * 2), "its child runs on after 5 s")
-    took = within(server, 5, began)
-    require(server.wait_if(identifier, 0.3) is None, "a cancelled call was answered")
-    server.result("echo", text="after")
-    trial.note = f"{took:.2f} s"
+    require("ignored" in text(server.result("ignore", 30, text="x" * (4 << 20))), "4 MiB that nobody reads")
+    trial.note = f"{within(server, 5, began):.2f} s"
 
 
-def sleeping(server: Server) -> list[str]:
-    """Return the `sleep 3600` that a handler started."""
-    return [process.words() for process in server.running() if "sleep 3600" in process.words()]
+def sizes(trial: Trial) -> None:
+    server = trial.start(warm=True)
+    for size in (131_071, 131_072, 200 << 10, 1 << 20):
+        require(text(server.result("size", 30, text="x" * size)) == str(size), f"{size} bytes")
+    server.result("ignore", 30, text="x" * (1 << 20))
+
+
+def largest(trial: Trial) -> None:
+    """A digest says whether 16 MiB arrived as they were sent (P5): to come back they would have to fit the output's limit."""
+    server = trial.start(warm=True)
+    given = "0123456789abcdef" * (1 << 20)
+    began = time.monotonic()
+    found = text(server.result("digest", 60, text=given)).split()[0]
+    require(found == hashlib.sha256(given.encode()).hexdigest(), "16 MiB arrived altered")
+    half = given[: 6 << 20]
+    require(server.result("echo", 60, text=half)["structuredContent"]["text"] == half, "6 MiB came back altered")
+    trial.note = f"{time.monotonic() - began:.2f} s"
 
 
 def stubborn_cancelled(trial: Trial) -> None:
@@ -149,6 +158,18 @@ def straggler(trial: Trial) -> None:
     still_serving(server)
 
 
+def output_schema(trial: Trial) -> None:
+    server = trial.start()
+    require(failed(server.call("broken")), "no words")
+    still_serving(server)
+
+
+def no_output(trial: Trial) -> None:
+    server = trial.start()
+    result = server.result("empty")
+    require(isinstance(result["content"], list) and not text(result), result)
+
+
 def noise(trial: Trial) -> None:
     server = trial.start()
     for _ in range(5):
@@ -193,6 +214,16 @@ def change(trial: Trial) -> None:
     require(server.ends(5) != 0, "SIGTERM ended it with 0")
 
 
+def no_input(trial: Trial) -> None:
+    server = trial.start()
+    calls = [server.start_call("input") for _ in range(5)]
+    server.write(b"".join(server.line("tools/list", id=number) for number in range(20)))
+    for call in calls:
+        require(text(good(server.wait(call))).strip() == "0", "standard input was not at its end")
+    for number in range(20):
+        server.wait(number)
+
+
 def limited(how: str) -> Callable[[Trial], None]:
     """Return a case: a tool with a limit of 1 s that never ends, while others run beside it."""
 
@@ -229,7 +260,6 @@ def limited_end(trial: Trial) -> None:
 
 
 HANDLERS = (
-    Case("C06", "cancel a running call: nothing runs after 5 s, no result", cancel, APART),
     Case("D01", "tool fails: isError with some text", dies("status", warm=True, words=True)),
     Case(
         "D02",
@@ -239,10 +269,15 @@ HANDLERS = (
         ONE,
     ),
     Case("D03", "tool writes 64 MiB to stderr: answered", flood(64, "stderr", 128), APART, ONE),
+    Case("D05", "4 MiB argument to a tool that never reads it", unread, eras=ONE),
+    Case("D06", "200 KiB argument: right length", sizes, eras=ONE),
+    Case("D06b", "16 MiB argument: exact", largest, eras=ONE),
     Case("D07", "child ignores SIGTERM, call cancelled: child gone", stubborn_cancelled, APART, ONE),
     Case("D08", "child ignores SIGTERM, stdin EOF: exit, no orphan", stubborn_end, APART, ONE),
     Case("D09", "setsid'ed daemons hold stdout: answered, gone at exit", daemon, APART),
     Case("D09b", "a background child in the call's group: answered", straggler, APART),
+    Case("D11", "output breaks its outputSchema: error", output_schema),
+    Case("D13", "empty output: valid result", no_output),
     Case("D14", "tool dies: command not found: error, still serving", dies("missing", warm=True, words=True)),
     Case("D15", "tool dies: exit 3: error, still serving", dies("exit", warm=True)),
     Case("D16", "tool dies: KeyboardInterrupt / SIGINT to itself", dies("interrupt")),
@@ -262,6 +297,7 @@ HANDLERS = (
     Case("D21", "tool holds the CPU and the GIL 4 s: others answered within 1 s", head_of_line("hold"), APART, ONE),
     Case("D21b", "tool burns the CPU 4 s: others answered within 1 s", head_of_line("burn"), eras=ONE),
     Case("D23", "tool changes cwd, PATH, SIGTERM: next call works, SIGTERM ends", change, APART),
+    Case("D24", "tool reads stdin: EOF at once, steals no message", no_input),
 )
 LIMITS = (
     Case("T01", "time limit: sleeps", limited("sleep"), eras=ONE),

@@ -13,11 +13,11 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from faults.client import HANDSHAKE, Fault, Peak, failed, good, require, until
+from faults.client import HANDSHAKE, Fault, Peak, failed, good, require, text, until
 from faults.endings import all_kinds
 from faults.forms import APART, BASH, INLINE, PYTHON
-from faults.handlers import LIMIT_WORDS, sleeping, still_serving
-from faults.trial import Case
+from faults.handlers import LIMIT_WORDS, still_serving
+from faults.trial import Case, within
 from support.scale import scaled
 from support.slack import slack
 
@@ -154,7 +154,7 @@ def without(ways: str) -> Callable[[Trial], None]:
         failed(server.call("fail", 20, how="exit"))
         if trial.form != INLINE:
             call = server.start_call("child")
-            require(until(lambda: sleeping(server), 10), "its child never came")
+            time.sleep(0.3)
             server.notify("notifications/cancelled", {"requestId": call})
         words = failed(server.call("never", 15, how="sleep"))
         require(any(word in words for word in LIMIT_WORDS), words)
@@ -187,6 +187,34 @@ def gibibyte(trial: Trial) -> None:
     trial.note = f"{took:.1f} s, +{grown:.1f} MiB"
 
 
+def empty_lines(trial: Trial) -> None:
+    server = trial.start(warm=True)
+    said = text(server.result("lines", 60, count=10_000_000))
+    require(said.startswith("begin\n") and len(said) >= 10_000_000, "the lines came back altered:", said)
+    still_serving(server)
+
+
+def colours(trial: Trial) -> None:
+    server = trial.start()
+    expected = '\x1b[31mred\x1b[0m \x1b]0;title\x07 {"jsonrpc":"2.0","id":1,"result":{}}'
+    require(text(server.result("colours")) == expected, "escape sequences were altered")
+
+
+def limits_at_once(trial: Trial) -> None:
+    server = trial.start(warm=True)
+    calls = [server.start_call("never", how="sleep") for _ in range(64)]
+    beside = server.start_call("sleep", seconds=2)
+    began = time.monotonic()
+    for call in calls:
+        words = failed(server.wait(call, 20))
+        require(any(word in words for word in LIMIT_WORDS), "it does not name the limit:", words)
+    took = within(server, 8, began)
+    good(server.wait(beside))
+    still_serving(server)
+    trial.bases.clear()
+    trial.note = f"{took:.2f} s"
+
+
 def cancel_storm(trial: Trial) -> None:
     server = trial.start(warm=True)
     count = STORM if trial.form != BASH else STORM // 5
@@ -212,7 +240,7 @@ def progress_flood(trial: Trial) -> None:
     count = 100 * STORM
     params = {"name": "notes", "arguments": {"count": count}, "_meta": {"progressToken": "p"}}
     call = server.request("tools/call", params)
-    require(until(lambda: server.replies.notices, 10), "no progress came")
+    time.sleep(0.2)
     began = time.monotonic()
     server.alive(10)
     beside = time.monotonic() - began
@@ -227,6 +255,36 @@ def progress_flood(trial: Trial) -> None:
     require(grown <= 32, f"memory grew by {grown:.1f} MiB")
     require(server.wait_if(call, 0) is not None, "no answer")
     trial.note = f"{len(seen)} of {count} sent on, +{grown:.1f} MiB, list beside it {beside * 1e3:.0f} ms"
+
+
+def unread_output(trial: Trial) -> None:
+    """A client stops reading for a while: the server waits, its memory does not grow, and nothing is lost."""
+    server = trial.start(warm=True)
+    peak = Peak(server.pid)
+    server.replies.changed.acquire()
+    try:
+        lines = b"".join(
+            server.line("tools/call", {"name": "echo", "arguments": {"text": "y" * 20_000}}, id=number)
+            for number in range(300)
+        )
+        assert server.process.stdin is not None
+        os.set_blocking(server.process.stdin.fileno(), False)
+        view = memoryview(lines)
+        deadline = time.monotonic() + 1.5
+        while view and time.monotonic() < deadline:
+            try:
+                view = view[os.write(server.process.stdin.fileno(), view) :]
+            except BlockingIOError:
+                time.sleep(0.01)
+    finally:
+        server.replies.changed.release()
+    os.set_blocking(server.process.stdin.fileno(), True)
+    server.write(bytes(view))
+    for number in range(300):
+        good(server.wait(number, 60))
+    grown = peak.growth()
+    require(grown <= 40, f"memory grew by {grown:.1f} MiB")
+    trial.note = f"+{grown:.1f} MiB"
 
 
 def nothing_written(trial: Trial) -> None:
@@ -327,6 +385,22 @@ def serve_from(trial: Trial, argv: list[str], **options: Any) -> None:
     require(server.ends(6) == 0, f"{argv} ended with {server.status}", server.state())
 
 
+def replaced(trial: Trial) -> None:
+    """The file is replaced, as an installer does it, while its server runs: the server goes on as it was."""
+    home = trial.folder()
+    copy = Path(shutil.copy(trial.artifact, home / "server.pyz"))
+    server = trial.start(argv=[sys.executable, "-I", "-S", str(copy)])
+    other = home / "new.pyz"
+    other.write_bytes(b"not an archive")
+    other.replace(copy)
+    still_serving(server)
+    failed(server.call("broken"))
+    failed(server.call("echo"))
+    good(server.ask("tools/list"))
+    server.close_input()
+    server.ends(6)
+
+
 def identifier(words: str) -> str:
     """Return words as a part of an id."""
     return re.sub(r"[^a-z0-9]+", "-", words.lower()).strip("-")
@@ -355,8 +429,12 @@ FLOODS = (
         APART,
         ONE,
     ),
+    Case("Y04.lines", "10^7 empty lines: exact, or capped with a mark", empty_lines, APART, ONE),
+    Case("Y04.colours", "escape sequences and protocol lines: text passed as text", colours, eras=ONE),
+    Case("Y05.limits", "64 calls at their time limit at once", limits_at_once, APART, ONE),
     Case("Y05.cancel", "a storm of cancelled calls", cancel_storm, eras=ONE),
     Case("Y05.progress", "a flood of progress: bounded, in order, the answer kept", progress_flood, (BASH,)),
+    Case("Y05.unread", "a client that stops reading: back-pressure, nothing lost", unread_output, eras=ONE),
 )
 WAYS = (
     Case("P9", "nothing is written to disk", nothing_written, APART),
@@ -364,5 +442,6 @@ WAYS = (
     Case("S11.strict", "python -W error -X dev", flagged("-W", "error", "-X", "dev", "-b"), eras=ONE),
     Case("S11.hostile", "hostile modules in the working directory and on PYTHONPATH", hostile_place, eras=ONE),
     Case("S11.places", "by a link, from odd folders, from a folder that is locked", odd_places, (BASH, PYTHON), ONE),
+    Case("S11.replaced", "its file is replaced while it runs", replaced, eras=ONE),
 )
 CASES = (*KILLED, *STARTED, *FLOODS, *WAYS)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import resource
 import socket
 import statistics
@@ -27,7 +28,7 @@ from faults.trial import FULL, Case, Lacking, within
 from support.knocks import mirrors, stateless
 from support.networks import SERVER, ip, network
 from support.slack import slack
-from support.talking import connect, everything, head, request, status_of
+from support.talking import answer, connect, everything, head, request, status_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -98,6 +99,19 @@ def slow_heads(trial: Trial) -> None:
         took = serves(site)
         require({status_of(everything(connection)) for connection in half} == {408}, "not all had 408")
         trial.note = f"echo {took * 1000:.0f} ms, dropped after {within(site, 15 if FULL else 6, began):.1f} s"
+
+
+def dripped(trial: Trial) -> None:
+    """A head that comes byte by byte has no more time than another."""
+    site = trial.serve(*SHORT)
+    with connect(site, MOST_SECONDS) as connection:
+        began = time.monotonic()
+        with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+            for byte in b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nX-Slow: " + b"x" * 1000:
+                connection.sendall(bytes((byte,)))
+                time.sleep(0.05)
+        everything(connection)
+        trial.note = f"{within(site, 15 if FULL else 6, began):.1f} s"
 
 
 def idle_thousand(trial: Trial) -> None:
@@ -177,6 +191,40 @@ def slow(trial: Trial) -> None:
     trial.note = f"{drip.most} held; {len(taken)} echoes: median {statistics.median(taken) * 1000:.1f}, 90 % {usual * 1000:.0f}, "
     trial.note += f"99 % {rare * 1000:.0f}, slowest {taken[-1] * 1000:.0f} ms; all ended after {ended:.0f} s"
     require(usual <= 0.1 * slack(), trial.note)  # the slowest are the machine's own where it has more to do
+
+
+def slow_body(trial: Trial) -> None:
+    site = trial.serve(*SHORT)
+    with connect(site, MOST_SECONDS) as connection:
+        connection.sendall(head("say", 1000) + b"{")
+        serves(site)
+        require(status_of(everything(connection)) == 408, "no 408")
+
+
+def not_taken(trial: Trial) -> None:
+    """A client asks for more than all buffers hold, twice, and reads nothing."""
+    site = trial.serve(*SHORT)
+    site.result("flood", mib=1, to="stdout")
+    with closing(narrow(site)) as connection:
+        connection.sendall(request("flood", mib=8, to="stdout") * 2)
+        require(until(site.connections, 5), "it was not even there")
+        began = time.monotonic()
+        while site.connections() and time.monotonic() < began + MOST_SECONDS:
+            serves(site)
+            time.sleep(0.2)
+        trial.note = f"{within(site, 45 if FULL else 6, began):.1f} s"
+
+
+def idle(trial: Trial) -> None:
+    """A connection without a request, and one after it: closed without a word."""
+    site = trial.serve(*SHORT)
+    with connect(site, 2 * MOST_SECONDS) as silent, connect(site, 2 * MOST_SECONDS) as connection:
+        began = time.monotonic()
+        connection.sendall(request("say", text="a"))
+        require(answer(connection)[0] == 200, "no answer")
+        require(everything(silent) == b"" and everything(connection) == b"", "it was told something")
+        trial.note = f"{within(site, 62 if FULL else 4, began):.1f} s"
+    serves(site)
 
 
 def processor_time(site: Site) -> float:
@@ -316,11 +364,26 @@ def vanish(trial: Trial, site: Site, passes: Callable[[bool], None]) -> None:
     trial.note = f"noticed after {took:.1f} s; as many more took {again / 1024:+.0f} KiB"
 
 
+def usually(trial: Trial) -> None:
+    """What the built file says of its own limits adds up."""
+    words = [*forms.command(trial.artifact), "serve", "--help"]
+    said = subprocess.run(words, capture_output=True, text=True, timeout=30, check=True).stdout
+    found = {
+        name: float(re.search(rf"--{name}-seconds SECONDS [^(]*\((\d+)\)", said)[1]) for name in ("comment", "vanished")
+    }  # type: ignore[index]
+    require(sum(found.values()) <= MOST_SECONDS, found)
+    trial.note = f"{found['comment']:g} + {found['vanished']:g} s"
+
+
 SCALE, LONGER_SCALE = ("usual limits",) * 2 if FULL else ("limits of 1 s", "limits of 3 s")
 CASES = (
     over_http("H20", f"slowloris: {HALF_HEADS} half-open heads ({SCALE}): echo within 1 s, all dropped", slow_heads),
+    over_http("H20b", f"a head byte by byte ({SCALE}): dropped as soon as any other", dripped),
     over_http("H21", f"{IDLE} idle connections: echo within 1 s", idle_thousand),
     over_http("X09", f"{SLOW} bodies at 1 byte/s and {SLOW} readers at 1 byte/s ({LONGER_SCALE}): echo within 100 ms, then closed", slow),
+    over_http("X09b", f"a body that does not come ({SCALE}): 408", slow_body),
+    over_http("X09c", f"16 MiB of answers that are not taken ({SCALE}): given up", not_taken),
+    over_http("X09d", f"an idle connection ({SCALE}): closed", idle),
     over_http("X10", f"{CONNECTIONS} connections with RLIMIT_NOFILE {DESCRIPTORS}: 503, no spinning, recovers", too_many),
     over_http("X11", f"{STREAMS} streams listen (a comment each {COMMENT_SECONDS:g} s): memory flat", apart(flat)),
     over_http(
@@ -328,4 +391,5 @@ CASES = (
         f"{STREAMS} clients vanish, packets dropped (limits {COMMENT_SECONDS:g} + {VANISHED_SECONDS:g} s): noticed, forgotten",
         apart(vanish),
     ),
+    over_http("X11c", f"the usual limits add up to at most {MOST_SECONDS:g} s", usually),
 )  # fmt: skip

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from faults import forms
 from faults.client import HANDSHAKE, Server, require, until
-from support.knocks import LEGACY, mirrors
+from support.knocks import LEGACY, mirrors, stateless
 from support.serving import LISTENS, PATIENCE
 from support.talking import connect, everything, said
 
@@ -51,6 +51,19 @@ class Answer:
         if self.headers.get("content-type") == "text/event-stream":
             return [line[6:] for line in self.body.split(b"\n") if line.startswith(b"data: ") and len(line) > 6]
         return [self.body] if self.headers.get("content-type") == "application/json" else []
+
+    @property
+    def message(self) -> Message:
+        """The last message in it."""
+        require(self.lines, "no message:", self.status, self.body)
+        found: Message = json.loads(self.lines[-1])
+        return found
+
+    @property
+    def code(self) -> int:
+        """The code of the error that it is, 0 if it is none."""
+        number: int = self.message.get("error", {}).get("code", 0)
+        return number
 
 
 def parsed(data: bytes) -> Answer:
@@ -138,6 +151,10 @@ class Site(Server):
     def knock(self, message: Any, *headers: tuple[str, str], **where: str) -> Answer:
         """Send a request and return its answer."""
         return parsed(said(self, bytes_of(message, *headers, **where)))
+
+    def ordinary(self, *headers: tuple[str, str], **where: str) -> Answer:
+        """Ask for the tools as a good client of the stateless era does, but for these headers."""
+        return self.knock(stateless("tools/list"), *mirrors("tools/list"), *headers, **where)
 
     @property
     def names(self) -> list[tuple[str, str]]:

@@ -6,15 +6,15 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from faults import endings, framing, handlers, injection, killing, posting, pressing
+from faults import conversation, endings, framing, handlers, injection, killing, posting, pressing, resources, tokens
 from faults.client import Fault
 from faults.trial import Lacking, close_shared, perform
 
 if TYPE_CHECKING:
     from threading import Barrier
 
-OVER_PIPES = (handlers, endings, injection, killing)
-OVER_HTTP = (posting, framing, pressing)
+OVER_PIPES = (conversation, handlers, endings, injection, killing, resources)
+OVER_HTTP = (posting, framing, pressing, tokens)
 CASES = tuple(
     sorted((case for section in (*OVER_PIPES, *OVER_HTTP) for case in section.CASES), key=lambda case: case.id)
 )

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from support.machines import Machine
 
 BOTH = (HANDSHAKE, STATELESS)
+SOAK = int(os.environ.get("TESTS_SOAK", "10000"))
+"""How many calls the soaks make in all."""
 FULL = os.environ.get("TESTS_FULL") == "1"
 """Whether cases that are scaled down run at their full size, and with the limits that a server usually has."""
 SETTLE_SECONDS = 1.0

@@ -11,6 +11,7 @@ from typing import Any
 LEGACY, MODERN = "2025-11-25", "2026-07-28"
 VERSION, CAPABILITIES = "io.modelcontextprotocol/protocolVersion", "io.modelcontextprotocol/clientCapabilities"
 NAMED = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
+JSON = "application/json"
 ECHO = {"name": "echo", "arguments": {"text": "x"}}
 
 
@@ -73,6 +74,19 @@ ORIGINS = [
     (PUBLIC, "mcp.example.com", "http://mcp.example.com", 0), (PUBLIC, "mcp.example.com:8000", "http://mcp.example.com:8000", 0),
     (PUBLIC, "mcp.example.com:8000", "http://mcp.example.com:8001", 403), (PUBLIC, "mcp.example.com", "http://localhost", 403),
     (PUBLIC, "localhost", "http://localhost", 403),
+]  # fmt: skip
+TYPES = [
+    (JSON, 200), ("application/json; charset=utf-8", 200), ("Application/JSON;charset=UTF-8", 200), ('application/json; charset="utf-8"', 200),
+    ("text/plain", 415), ("application/x-www-form-urlencoded", 415), ("multipart/form-data; boundary=x", 415), ("-", 415),
+    ("", 415), ("application/jsonx", 415), ("application/json; charset=latin-1", 415), ("text/plain; application/json", 415),
+    ("application/json, text/plain", 415),
+]  # fmt: skip
+ACCEPTED = [
+    ("application/json, text/event-stream", JSON), ("-", JSON), ("*/*", JSON), (JSON, JSON), ("text/html", JSON),
+    ("application/*", JSON), ("text/event-stream", "text/event-stream"), ("text/event-stream;q=0.5", "text/event-stream"),
+    ("TEXT/EVENT-STREAM, APPLICATION/JSON", JSON), ("application/json;q=0, text/event-stream", "text/event-stream"),
+    ("application/*;q=0.000, */*, text/event-stream", "text/event-stream"), ("*/*;q=0, text/event-stream", "text/event-stream"),
+    ("text/event-stream;q=0", JSON), ("text/event-stream; Q=0.0, */*", JSON), ("*/*;q=0", JSON),
 ]  # fmt: skip
 LADDER = [
     ("parse", b"{", [], 400, -32700),

@@ -1,7 +1,7 @@
 """Very many calls of one server: none lost, and memory, descriptors and processes as they were.
 
-python bench/soak.py [--calls 1000000] [--children 0.1] [--form bash|python|inline ...]
-python bench/soak.py --http [--calls 100000]
+python tests/faults/soak.py [--calls 1000000] [--children 0.1] [--form bash|python|inline ...]
+python tests/faults/soak.py --http [--calls 100000]
 """
 
 from __future__ import annotations
@@ -13,11 +13,10 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
+if __name__ == "__main__":
+    sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-import soak_http
-
-from faults import forms
+from faults import forms, soak_http
 from faults.client import HANDSHAKE, Fault, Server, require, resident, until
 from support.artifact import build
 from support.serving import served
@@ -26,7 +25,7 @@ WINDOW = 64
 SAMPLES = 100
 MEBIBYTE = 1 << 20
 LONG, SHORT_GROWTH = 50_000, 4 * MEBIBYTE
-"""In fewer calls than LONG a process has not yet taken all that it will keep; a leak of a KiB a call is seen."""
+"""In fewer calls than LONG a process has not yet taken all that it will keep; a leak of a KiB a call is seen all the same."""
 
 
 @dataclass
@@ -41,7 +40,7 @@ class Figures:
     processes: tuple[int, int] = (0, 0)
 
     def growth(self, column: int) -> tuple[float, float]:
-        """Return the growth of memory over the soak: bytes by a linear fit after the first fifth, and per cent."""
+        """Return the growth of memory over the whole soak: bytes by a linear fit after the first fifth, and per cent."""
         points = [(sample[0], sample[column]) for sample in self.samples[len(self.samples) // 5 :]]
         count = len(points)
         mean_x, mean_y = sum(x for x, _ in points) / count, sum(y for _, y in points) / count

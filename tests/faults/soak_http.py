@@ -34,7 +34,7 @@ WARM = 300
 PATIENCE = 60.0
 MEBIBYTE = 1 << 20
 LONG, KEPT = 50_000, 4096
-"""In fewer requests than LONG nothing may have been forgotten yet; of a request so many bytes may be kept."""
+"""In fewer requests than LONG nothing may have been forgotten yet; of a request so many bytes may be kept until then."""
 OPTIONS = ("--session-ttl", "3", "--metrics")
 CAPABLE = {"elicitation": {"form": {}}}
 ANN = {"action": "accept", "content": {"name": "Ann"}}

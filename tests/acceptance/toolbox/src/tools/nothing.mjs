@@ -1,0 +1,3 @@
+export const schema = { description: "Say nothing.", type: "object", properties: {} };
+
+export default async function () {}
