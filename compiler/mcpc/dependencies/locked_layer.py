@@ -72,7 +72,7 @@ def packages_from_lock(
 def without_digest(
     package: ResolvedPackage, lock: LockFile, wanted: Sequence[RequestedPackage], *, locked: bool
 ) -> Diagnostic:
-    """Return that nothing vouches for a file: whoever has its address decides what is bundled."""
+    """Return that nothing vouches for a file, so that its address alone decides what is bundled."""
     message = f"`{lock.path}` has no SHA-256 of `{package.file}`, so that it was not verified"
     (problem,) = lock_problem(LockError("unhashed", message, package.name), lock, wanted, locked=locked)
     return replace(problem, span=lock.place_of(package.name))

@@ -29,7 +29,7 @@ what may be called: whoever verifies a file must give it, too.
 
 
 def is_accepted(name: str, value: Json) -> bool:
-    """Tell whether the option that a file records counts if only the file says so."""
+    """Tell whether an option counts that only the file records."""
     return name in ACCEPTED or (name == "python" and isinstance(value, str) and bool(minor_versions(value)))
 
 

@@ -121,7 +121,7 @@ def take_apart(data: bytes) -> ArtifactContents:
 
 
 def has_own_places(top: Mapping[str, PackedEntry]) -> bool:
-    """Tell whether the tables of places in a file are those of its own archives."""
+    """Tell whether the tables of places in a file fit the archives in it."""
     expected: dict[str, bytes] = {}
     for folder in PACKAGES:
         entries = {name.removeprefix(folder): entry.data for name, entry in top.items() if name.startswith(folder)}

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 CASES = sorted(path.stem for path in Path(__file__).parent.glob("MCP*.txt"))
 FAULTY, CORRECTED = "=== what is reported\n", "=== what is reported of the corrected project\n"
 ELSEWHERE: dict[str, str] = json.loads(Path(__file__).with_name("elsewhere.json").read_text("utf-8"))
-"""Codes that are not produced here, each with the test that produces it."""
+"""Codes that are not produced here, each with the test that produces it, and its golden file if that has the code."""
 
 
 @dataclass(frozen=True)
@@ -97,9 +97,11 @@ def test_every_code_has_one_test() -> None:
 
 @pytest.mark.parametrize("code", ELSEWHERE)
 def test_a_code_is_in_the_test_that_is_named(code: str) -> None:
-    path, _, name = ELSEWHERE[code].partition("::")
+    test, _, golden = ELSEWHERE[code].partition(" ")
+    path, _, name = test.partition("::")
     text = (ROOT / "tests" / path).read_text("utf-8")
-    assert code in text
+    assert code in ((ROOT / "tests" / golden).read_text("utf-8") if golden else text)
+    assert Path(golden).stem in text
     assert name in {node.name for node in ast.walk(ast.parse(text)) if isinstance(node, ast.FunctionDef)}
 
 
