@@ -30,17 +30,18 @@ mcpc_need() { # PROGRAM...: these are on PATH
   done
 }
 mcpc_unpack() (
-  mcpc_need gzip head rm tail tar uname
+  umask 077 # what others could change is not started
+  mcpc_need gzip head mktemp rm tail tar uname
   case "$(uname -s) $(uname -m)" in
     SYSTEM) ;;
     *) mcpc_refuse "it is for TARGET, and this is $(uname -s) on $(uname -m)" ;;
   esac
-  mcpc_new=$mcpc_root/.new-$$
+  mcpc_new=$(mktemp -d "$mcpc_root/.new-XXXXXX") || mcpc_refuse_folder "$mcpc_root cannot be written"
   trap 'rm -rf "$mcpc_new"' EXIT
   trap 'exit 8' HUP INT TERM
-  rm -rf "$mcpc_new"
-  mkdir "$mcpc_new" || mcpc_refuse_folder "$mcpc_root cannot be written"
-  tail -c +START "$0" | head -c LENGTH | gzip -dc | (cd "$mcpc_new" && tar -xf -) ||
+  # Those that were killed while they unpacked have left theirs.
+  find "$mcpc_root" -maxdepth 1 -name '.new-*' -mmin +60 -exec rm -rf {} + 2>/dev/null
+  tail -c +START "$0" | head -c LENGTH | gzip -dc 2>/dev/null | (cd "$mcpc_new" && tar -xf - 2>/dev/null) ||
     mcpc_refuse "its Python cannot be unpacked: copy or download $0 again, and look for free space in $mcpc_root"
   "$mcpc_new/PYTHON" -I -S -B "$mcpc_new/verify.py" "$mcpc_root/DIGEST" ||
     mcpc_refuse "its Python is damaged, or does not run on this system: copy or download $0 again"
@@ -56,18 +57,23 @@ case ${MCPC_RUNTIME_CACHE-}:${XDG_CACHE_HOME-}:${HOME-} in
 esac
 (umask 077 && mkdir -p "$mcpc_root") 2>/dev/null || mcpc_refuse_folder "$mcpc_root cannot be made"
 mcpc_root=$(cd -P -- "$mcpc_root" && pwd -P) || mcpc_refuse_folder "$mcpc_root cannot be entered"
-mcpc_checked() { # FOLDER...: these, and all folders from the root of the file system to that of the cache
+mcpc_is_private() { # FOLDER...: these, and all folders from the root of the file system to that of the cache
   mcpc_above=$mcpc_root
   while [ -n "$mcpc_above" ]; do
     set -- "$mcpc_above" "$@"
     mcpc_above=${mcpc_above%/*}
   done
-  mcpc_check / "$@" || mcpc_refuse_folder "other users can change $mcpc_root or a folder above it"
+  mcpc_check / "$@"
 }
-if [ ! -d "$mcpc_root/DIGEST" ]; then
-  mcpc_checked
+mcpc_renew() { # unpack into a cache that only this user can change
+  mcpc_is_private || mcpc_refuse_folder "other users can change $mcpc_root or a folder above it"
+  rm -rf "$mcpc_root/DIGEST" || mcpc_refuse_folder "$mcpc_root/DIGEST cannot be removed"
   mcpc_unpack || exit 8
-fi
-mcpc_checked "$mcpc_root/DIGEST"
+}
+[ -d "$mcpc_root/DIGEST" ] || mcpc_renew
+mcpc_is_private "$mcpc_root/DIGEST" || {
+  mcpc_renew # it was unpacked so that others can change it
+  mcpc_is_private "$mcpc_root/DIGEST" || mcpc_refuse_folder "other users can change $mcpc_root/DIGEST"
+}
 exec "$mcpc_root/DIGEST/PYTHON" -ISc "BOOT" "$0" "$@"
 exit 8

@@ -12,6 +12,7 @@ import subprocess
 import sys
 import sysconfig
 import tarfile
+import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -161,14 +162,45 @@ def test_a_folder_that_others_can_write_to_is_refused(server: Path, tmp_path: Pa
     assert list(shared.glob("*/bin")) == []
 
 
-def test_a_folder_of_another_user_is_refused(server: Path, tmp_path: Path) -> None:
-    if os.geteuid() != 0:
+@pytest.mark.parametrize("umask", [0, 0o002])
+def test_what_is_unpacked_is_private_whatever_the_umask(umask: int, server: Path, tmp_path: Path) -> None:
+    cache = tmp_path / "cache"
+    words = ["sh", "-c", f"umask {umask:o}; exec {server} --version"]
+    variables = {"PATH": "/usr/bin:/bin", CACHE: str(cache)}
+    assert subprocess.run(words, env=variables, capture_output=True, timeout=300, check=False).returncode == 0
+    (folder,) = cache.iterdir()
+    assert folder.stat().st_mode & 0o777 == 0o700
+    assert [path for path in (cache, *folder.rglob("*")) if not path.is_symlink() and path.stat().st_mode & 0o22] == []
+    assert started(server, cache, "--version").returncode == 0
+
+
+@pytest.mark.parametrize("how", ["mode", "owner"])
+def test_a_python_that_others_can_change_is_unpacked_anew(how: str, server: Path, tmp_path: Path) -> None:
+    if how == "owner" and os.geteuid() != 0:
         pytest.skip("giving a folder to another user needs to be root")
     cache = tmp_path / "cache"
     assert started(server, cache, "--version").returncode == 0
     (folder,) = cache.iterdir()
-    os.chown(folder, 12345, 12345)
-    assert "other users can change" in refusal(started(server, cache))
+    (folder / "bin/theirs").write_text("")
+    if how == "mode":
+        folder.chmod(0o777)
+    else:
+        os.chown(folder, 12345, 12345)
+    assert started(server, cache, "--version").returncode == 0
+    assert [*cache.iterdir()] == [folder]
+    assert (folder.stat().st_mode & 0o777, folder.stat().st_uid) == (0o700, os.geteuid())
+    assert not (folder / "bin/theirs").exists()
+
+
+def test_what_a_killed_start_left_is_removed_and_what_another_makes_stays(server: Path, tmp_path: Path) -> None:
+    """A process of another container has the same number, and its folder need not be an old one."""
+    cache = tmp_path / "cache"
+    for name, age in ((".new-1", 0), (".new-abcdef", 3660)):
+        (cache / name / "bin").mkdir(parents=True)
+        os.utime(cache / name, (time.time() - age,) * 2)
+    cache.chmod(0o700)
+    assert started(server, cache, "--version").returncode == 0
+    assert sorted(path.name for path in cache.iterdir() if path.name.startswith(".new")) == [".new-1"]
 
 
 def test_a_damaged_python_is_refused_and_nothing_is_left(server: Path, tmp_path: Path) -> None:
@@ -185,7 +217,7 @@ def test_a_damaged_python_is_refused_and_nothing_is_left(server: Path, tmp_path:
 def test_what_is_missing_to_unpack_is_named(server: Path, tmp_path: Path) -> None:
     folder = tmp_path / "bin"
     folder.mkdir()
-    for program in ("id", "ls", "mkdir", "uname", "rm", "head", "tail", "tar"):
+    for program in ("id", "ls", "mkdir", "uname", "rm", "head", "mktemp", "tail", "tar"):
         (folder / program).symlink_to(str(shutil.which(program)))
     assert "there is no `gzip`" in refusal(started(server, tmp_path / "c", environment={"PATH": str(folder)}))
     assert "there is no `id`" in refusal(started(server, tmp_path / "c", environment={"PATH": "/nowhere"}))
