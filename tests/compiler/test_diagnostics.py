@@ -237,3 +237,7 @@ def test_every_format_says_the_same_whatever_the_order(format_: str) -> None:
     assert report.endswith("\n")
     assert not report.endswith("\n\n")
     report.encode()
+
+
+def test_a_place_without_offsets_is_the_start_of_its_file() -> None:
+    assert Span("a.json") == Span("a.json", 0, 0)

@@ -1,0 +1,32 @@
+"""The parameters of a build in its provenance: options, an interpreter inside, or a program for Windows."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from mcpc.pack.manifest import SBOM
+from mcpc.trust.contents import ArtifactContents, PackedEntry
+from mcpc.trust.provenance import provenance_statement
+
+BILL = json.dumps({"metadata": {"component": {}}, "components": []}).encode()
+TOP = {SBOM: PackedEntry(BILL, BILL)}
+SOURCE = {"source": {"digest": {"sha256": "12"}}}
+
+
+@pytest.mark.parametrize(
+    ("program", "facts", "parameters"),
+    [
+        (b"#!/bin/sh\n", {}, {}),
+        (b"#!/bin/sh\n", {"options": {"http": True}, "python": "3.11"}, {"options": {"http": True}}),
+        (b"#!/bin/sh\n", {"selfContained": {"target": "t"}}, {"selfContained": {"target": "t"}}),
+        (b"\x7fELF", {"selfContained": {"target": "t"}}, {"selfContained": {"target": "t"}}),
+        (b"MZ", {}, {"program": "windows"}),
+    ],
+)
+def test_what_a_build_was_given(program: bytes, facts: dict[str, Any], parameters: dict[str, Any]) -> None:
+    contents = ArtifactContents(b"", program, TOP, {}, {"sourceDigest": "12", **facts}, is_exact=True)
+    statement: dict[str, Any] = provenance_statement(contents, "server.pyz")
+    assert statement["predicate"]["buildDefinition"]["externalParameters"] == {**SOURCE, **parameters}
