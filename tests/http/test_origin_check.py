@@ -2,7 +2,7 @@
 
 import pytest
 
-from mcpc_runtime.http.origin_check import MAX_CACHED, OriginCheck, parse_authority, parse_origin
+from mcpc_runtime.http.origin_check import MAX_CACHED, OriginCheck, outside_names, parse_authority, parse_origin
 from mcpc_runtime.http.settings import HttpSettings
 from support.knocks import HOSTS, ORIGINS
 
@@ -33,3 +33,18 @@ def test_what_is_remembered_is_bounded():
 def test_an_authority_is_what_the_rfc_says(text):
     assert parse_authority(text) is None
     assert parse_origin(f"http://{text}") is None
+
+
+@pytest.mark.parametrize(
+    ("hosts", "url", "outside"),
+    [
+        ((), "", []),
+        (("localhost", "127.0.0.1:80", "[::1]:1"), "http://localhost:8000/mcp", []),
+        (("localhost", "a.example"), "", ["a.example"]),
+        (("a.example:80", "b.example"), "https://c.example/mcp", ["a.example:80", "b.example", "c.example"]),
+        ((), "https://localhost.example/mcp", ["localhost.example"]),
+        ((), "https://192.168.0.1:8000/mcp", ["192.168.0.1:8000"]),
+    ],
+)
+def test_names_of_other_machines(hosts, url, outside):
+    assert outside_names(HttpSettings(hosts=hosts, url=url)) == outside

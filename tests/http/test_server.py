@@ -270,6 +270,9 @@ def test_who_may_call_is_said_before_serving(monkeypatch: pytest.MonkeyPatch) ->
     assert serve.with_authenticator(public.but(open=True), image_with()).authenticator is None
     assert serve.with_authenticator(public, own).authenticator == "own"
     assert refused(lambda: serve.with_authenticator(public, image_with()))[0] == 2
+    named = HttpSettings(hosts=("mcp.example.com",))
+    assert refused(lambda: serve.with_authenticator(named, image_with()))[0] == 2
+    assert serve.with_authenticator(named.but(open=True), image_with()).authenticator is None
     gates[0] = "given"
     assert serve.with_authenticator(public, own).authenticator == "given"
     for problem, status in ((NotBundledError("n"), 8), (MisconfiguredError("m"), 2), (ValueError("v"), 2)):

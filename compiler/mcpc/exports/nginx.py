@@ -13,8 +13,10 @@ if TYPE_CHECKING:
 SITE = """# {label} behind nginx, written by `mcpc export nginx`: a file for conf.d or sites-enabled.
 #
 # Start each replica with the same state keys and the host name that clients use:
-#   MCPC_STATE_KEYS_FILE=keys server.pyz serve --http 127.0.0.1:8001 \\
-#     --path {path} --allow-host {host} --token-file tokens
+#   server.pyz serve --http 127.0.0.1:8001 --path {path} --allow-host {host} \\
+#     --trust-proxy 127.0.0.1 --token-file tokens --state-keys-file keys
+#
+# To replace a replica, stop it, start it again, and wait for its /readyz before the next one.
 
 upstream {label} {{
     least_conn;
@@ -38,6 +40,8 @@ server {{
         proxy_http_version 1.1;
         proxy_set_header Connection "";
         proxy_set_header Host $host;
+        proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;
+        proxy_set_header X-Forwarded-Proto $scheme;
 
         # Streams: do not buffer events, and keep idle streams open for an hour.
         proxy_buffering off;
@@ -57,6 +61,8 @@ server {{
         proxy_http_version 1.1;
         proxy_set_header Connection "";
         proxy_set_header Host $host;
+        proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;
+        proxy_set_header X-Forwarded-Proto $scheme;
     }}
 
     location / {{
@@ -68,5 +74,5 @@ server {{
 
 def nginx(deployment: Deployment) -> str:
     """Return the site configuration."""
-    servers = "\n".join(f"    server {address} max_fails=1 fail_timeout=2s;" for address in deployment.upstreams)
+    servers = "\n".join(f"    server {address} max_fails=0;" for address in deployment.upstreams)
     return SITE.format(label=deployment.label, host=deployment.host, path=deployment.path, servers=servers, listen=80)

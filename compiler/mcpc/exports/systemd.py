@@ -18,10 +18,11 @@ if TYPE_CHECKING:
 UNIT = """# {label} as a service, written by `mcpc export systemd`: /etc/systemd/system/{label}.service
 #
 #   install -D -m 755 server.pyz /opt/{label}/server.pyz
-#   install -D -m 600 /dev/null /etc/{label}/server.env      # MCPC_TOKENS=..., MCPC_STATE_KEYS=...
+#   install -D -m 600 tokens /etc/{label}/secrets/tokens     # who may call: a line `NAME TOKEN` for each
+#   (umask 077; openssl rand -hex 32 >/etc/{label}/secrets/state-keys)
 #   systemctl enable --now {label}
 #
-# `/opt/{label}/server.pyz serve --help` describes both variables.
+# It does not start without the two files. `mcpc export nginx` writes the proxy that it is for.
 {comment}
 [Unit]
 Description={description}
@@ -30,9 +31,11 @@ Wants=network-online.target
 
 [Service]
 Type=exec
-ExecStart=/usr/bin/env python3 /opt/{label}/server.pyz serve --http 127.0.0.1:{port} \\
-    --path {path} --allow-host {host} --url https://{host}{path} --grace 20
-EnvironmentFile=/etc/{label}/server.env
+ExecStart=/opt/{label}/server.pyz serve --http 127.0.0.1:{port} --path {path} \\
+    --allow-host {host} --url https://{host}{path} --trust-proxy 127.0.0.1 --grace 20 \\
+    --token-file %d/tokens --state-keys-file %d/state-keys
+LoadCredential=tokens:/etc/{label}/secrets/tokens
+LoadCredential=state-keys:/etc/{label}/secrets/state-keys
 {settings}Restart=on-failure
 TimeoutStopSec=35
 KillMode=mixed
@@ -47,6 +50,7 @@ Environment=MCPC_RUNTIME_CACHE=%C/{label}
 AmbientCapabilities=
 CapabilityBoundingSet=
 LockPersonality=yes
+MemoryMax=512M
 NoNewPrivileges=yes
 PrivateDevices=yes
 PrivateTmp=yes

@@ -94,6 +94,13 @@ class OriginCheck:
         return b""
 
 
+def outside_names(settings: HttpSettings) -> list[str]:
+    """Return the hosts, of those that the settings say clients use, which are not this machine's own names."""
+    named = [*settings.hosts, settings.url.partition("://")[2].partition("/")[0]]
+    parsed = {name: parse_authority(name) for name in named if name}
+    return [name for name, authority in parsed.items() if authority is None or authority[0] not in LOOPBACK]
+
+
 def parse_authority(text: str) -> Authority | None:
     """Return the host and the port of an authority; None if it is invalid, or names a user."""
     match = AUTHORITY.fullmatch(text)

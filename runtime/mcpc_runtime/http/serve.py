@@ -14,6 +14,7 @@ from zipimport import ZipImportError, zipimporter
 from mcpc_runtime import RuntimeFinder
 from mcpc_runtime.http.auth.principals import MisconfiguredError, NotBundledError
 from mcpc_runtime.http.options import OptionError, help_page
+from mcpc_runtime.http.origin_check import outside_names
 from mcpc_runtime.http.settings import OPTIONS, settings_from
 from mcpc_runtime.image.image import open_image
 from mcpc_runtime.lazy import call_rows, lazy
@@ -206,8 +207,9 @@ def with_authenticator(settings: HttpSettings, image: Image) -> HttpSettings:
         raise ServeError(NOT_RUNNABLE, str(problem)) from None
     except (MisconfiguredError, ValueError) as problem:
         raise ServeError(USAGE, str(problem)) from None
-    if configured is None and not settings.open and not settings.is_loopback:
-        who = f"anybody who can reach {settings.host} could call this server"
+    outside = outside_names(settings) if settings.is_loopback else [settings.host]
+    if configured is None and not settings.open and outside:
+        who = f"anybody who can reach {outside[0]} could call this server"
         raise ServeError(USAGE, f"{who}: give --token-file FILE or --issuer URL, or say --open if that is meant")
     return settings.but(authenticator=configured)
 

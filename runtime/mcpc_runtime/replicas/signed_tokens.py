@@ -19,7 +19,7 @@ from errno import ELOOP
 from time import time
 
 from mcpc_runtime.platforms import system
-from mcpc_runtime.platforms.private_files import access_of_others, is_own_file
+from mcpc_runtime.platforms.private_files import access_of_others, is_credential, is_own_file
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -118,11 +118,12 @@ def read_secret_file(path: str, kind: str) -> bytes:
         status = system.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode):
             raise StateKeysError(f"the file of {kind} is not a regular file: {path}")
-        if not is_own_file(status):
+        is_given = is_credential(path, status)
+        if not (is_given or is_own_file(status)):
             raise StateKeysError(
                 f"the file of {kind} belongs to user {status.st_uid}, not to the user of the server: {path}"
             )
-        if access_of_others(status):
+        if not is_given and access_of_others(status):
             raise StateKeysError(
                 f"the file of {kind} can be accessed by other users (mode {status.st_mode & 0o777:o}): chmod 600 {path}"
             )

@@ -481,3 +481,26 @@ def test_a_tree_is_removed_without_what_its_links_name(tmp_path: Path) -> None:
     temporary_folders.remove_tree(str(tmp_path / "none"))
     assert sorted(os.listdir(tmp_path)) == ["kept"]
     assert os.listdir(tmp_path / "kept") == ["file"]
+
+
+@pytest.mark.parametrize(
+    ("path", "mode", "owner", "is_given"),
+    [
+        ("/run/credentials/s/tokens", 0o100440, 0, True),
+        ("/run/credentials/s/tokens", 0o100400, 0, True),
+        ("/run/credentials/s/more/tokens", 0o100440, 0, False),
+        ("/run/credentials/tokens", 0o100440, 0, False),
+        ("/run/credentials/s/tokens", 0o100440, 1000, False),
+        ("/run/credentials/s/tokens", 0o100460, 0, False),
+        ("/run/credentials/s/tokens", 0o100444, 0, False),
+        ("/run/credentials/s/tokens", 0o010440, 0, False),
+    ],
+)
+def test_what_systemd_gives_to_a_service(
+    path: str, mode: int, owner: int, is_given: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    status: Any = SimpleNamespace(st_mode=mode, st_uid=owner)
+    monkeypatch.setenv("CREDENTIALS_DIRECTORY", "/run/credentials/s/")
+    assert private_files.is_credential(path, status) is is_given
+    monkeypatch.delenv("CREDENTIALS_DIRECTORY")
+    assert not private_files.is_credential(path, status)

@@ -10,7 +10,7 @@ import stat
 
 from mcpc_runtime.http.auth.principals import MisconfiguredError
 from mcpc_runtime.platforms import system
-from mcpc_runtime.platforms.private_files import access_of_others, is_own_file
+from mcpc_runtime.platforms.private_files import access_of_others, is_credential, is_own_file
 
 MAX_BYTES = 4096
 FLAGS = system.O_RDONLY | system.O_NOFOLLOW | system.O_NONBLOCK | system.O_CLOEXEC
@@ -24,7 +24,8 @@ def read_secret(path: str) -> str:
         why = "it is a symlink" if os.path.islink(path) else problem.strerror
         raise MisconfiguredError(f"{path} cannot be used: {why}") from None
     try:
-        wrong = access_problem(os.fstat(descriptor))
+        status = os.fstat(descriptor)
+        wrong = "" if is_credential(path, status) else access_problem(status)
         data = b"" if wrong else os.read(descriptor, MAX_BYTES + 1)
     finally:
         os.close(descriptor)

@@ -87,6 +87,13 @@ def access_of_others(status: os.stat_result) -> int:
     return status.st_mode & 0o077
 
 
+def is_credential(path: str, status: os.stat_result) -> bool:
+    """Tell whether a file is a credential of systemd: it belongs to root, and an access list has this user alone."""
+    folder = os.environ.get("CREDENTIALS_DIRECTORY", "").rstrip("/")
+    is_roots = status.st_uid == 0 and stat.S_ISREG(status.st_mode) and not status.st_mode & 0o137
+    return is_roots and bool(folder) and os.path.dirname(path) == folder
+
+
 def state_folder() -> str:
     """Return the folder below which programs of this user keep their state, or an empty text."""
     home = os.environ.get("HOME", "")

@@ -85,6 +85,11 @@ def access_of_others(status: os.stat_result) -> int:
     return 0
 
 
+def is_credential(path: str, status: os.stat_result) -> bool:
+    """Return False: there is no systemd here."""
+    return False
+
+
 def state_folder() -> str:
     """Return the folder below which programs of this user keep their state on this machine, or an empty text."""
     return os.environ.get("LOCALAPPDATA", "")
