@@ -43,6 +43,7 @@ def artifact(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return build(place / "project", place / "server.pyz", "--http")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("transport", ["stdio", "http"])
 def test_everything_is_measured_against_a_floor(artifact: Path, transport: str) -> None:
     done = mcpc("bench", artifact, *ECHO, *FEW, "--transport", transport, "--format", "json")

@@ -46,6 +46,7 @@ def test_cases(case: str) -> None:
     assert without_commentary(source.encode()).decode() == (source if expected is None else expected)
 
 
+@pytest.mark.slow
 def test_the_runtime_without_commentary_is_the_same_code_on_the_same_lines() -> None:
     for path in RUNTIME:
         source = path.read_bytes()

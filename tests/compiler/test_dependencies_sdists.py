@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from mcpc.dependencies import StagedPackages
     from mcpc.diagnostics import Diagnostics
 
-pytestmark = pytest.mark.sampled(2)
+pytestmark = pytest.mark.slow
 VALUE = {"bare.py": "value = 1\n"}
 
 

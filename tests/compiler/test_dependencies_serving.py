@@ -148,6 +148,7 @@ for name in sys.argv[2:]:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("option", IMPORTS)
 @pytest.mark.sampled(3)
 def test_what_is_carried_can_be_imported_where_nothing_is_installed(folder: Path, option: str) -> None:

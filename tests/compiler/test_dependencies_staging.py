@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from mcpc.diagnostics import Diagnostics
     from mcpc.ir import Server
 
-pytestmark = pytest.mark.sampled(2)
+pytestmark = pytest.mark.slow
 
 
 def wanted(*lines: str):

@@ -47,6 +47,7 @@ def known_to_all() -> set[int]:
     return {point for point in SAMPLED if unicodedata.category(chr(point)) != "Cn"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [None, "Script", "scx"])
 def test_properties_are_those_of_a_browser(name: str | None) -> None:
     needs("node")

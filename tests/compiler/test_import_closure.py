@@ -98,6 +98,7 @@ def test_the_adapter_of_another_system_names_nothing() -> None:
     assert "winreg" not in imported_modules(entries, {"winreg"}, other_adapters("linux"))
 
 
+@pytest.mark.slow
 def test_what_machine_code_imports_is_included(library: tuple[Modules, SharedObjects]) -> None:
     modules, objects = library
     names = sorted(objects.modules)

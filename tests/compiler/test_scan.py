@@ -372,6 +372,7 @@ REPEATED = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(120)
 def test_long_texts_of_one_pattern_take_linear_time() -> None:
     for text in REPEATED:

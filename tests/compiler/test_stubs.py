@@ -123,6 +123,7 @@ def compiled_by_tsc(folder: Path, *words: str) -> list[str]:
     return done.stdout.splitlines()
 
 
+@pytest.mark.slow
 def test_typescript_clients_pass_the_compiler(tmp_path: Path) -> None:
     for name, text in texts("typescript").items():
         (tmp_path / f"{re.sub('[^a-z]', '_', name)}.ts").write_text(text)

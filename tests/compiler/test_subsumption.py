@@ -95,6 +95,7 @@ def test_no_value_contradicts_an_answer_on_random_pairs(usual: bool) -> None:
     assert counts[Answer.UNDECIDED] < PAIRS * (0.1 if usual else 0.7)
 
 
+@pytest.mark.slow
 def test_no_breaking_change_of_a_tool_is_missed_on_random_pairs() -> None:
     """What a caller of the old schema may send, and the new one refuses, is reported; for results the reverse."""
     missed, alarms, breaking = [], 0, 0

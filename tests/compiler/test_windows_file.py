@@ -38,6 +38,7 @@ def test_a_launcher_has_its_digest(machine: str) -> None:
     assert f"{hashlib.sha256(launcher_of(machine)).hexdigest()}  {name}" in (LAUNCHERS / "SHA256SUMS").read_text()
 
 
+@pytest.mark.slow
 def test_launchers_are_what_their_sources_make(tmp_path: Path) -> None:
     compilers = (sys.executable, ROOT / ".cache/launchers/bin/python")
     found = [python for python in compilers if Path(python).exists() and has_zig(python)]

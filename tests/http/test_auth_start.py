@@ -44,6 +44,7 @@ def call(url: str, name: str, token: str) -> Answer:
     return post_stateless(url, "tools/call", {"name": name, "arguments": {}}, authorization=f"Bearer {token}")
 
 
+@pytest.mark.slow
 def test_an_authorization_server_and_a_collector_of_spans(tmp_path: Path) -> None:
     """With the packages that the file carries itself: PyJWT, cryptography, OpenTelemetry."""
     for name, text in project([tool("read_a"), tool("write_a")]).items():

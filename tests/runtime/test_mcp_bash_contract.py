@@ -186,6 +186,7 @@ def test_the_folder_of_a_call(tmp_path: Path) -> None:
     assert not place.exists()
 
 
+@pytest.mark.slow
 def test_a_file_that_is_written_while_it_is_taken_is_not_lost(tmp_path: Path) -> None:
     folder = files.CallFolder(str(tmp_path), "w1")
     folder.make()

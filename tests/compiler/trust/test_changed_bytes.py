@@ -61,6 +61,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_file_with_a_changed_byte_is_another_file(
     kind: str, project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
