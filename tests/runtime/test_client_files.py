@@ -335,6 +335,21 @@ def test_backups_are_bounded_and_have_what_was_there(tmp_path: Path) -> None:
     assert files.backups(str(editing.path)) == [*kept[1:], kept[0]]
 
 
+def test_a_lock_that_is_held_elsewhere_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(files, "LOCK_SECONDS", 0.1)
+    editing = Editing(tmp_path / "f.json", "json")
+    lock = tmp_path / ".f.json.mcpc-lock"
+    with lock.open("w") as held:
+        assert files.lock_descriptor(held.fileno())
+        with pytest.raises(CannotEditError, match="has locked it"):
+            editing.install()
+    assert editing.install()
+    lock.symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(CannotEditError, match="cannot be opened"):
+        editing.uninstall()
+    assert not (tmp_path / "elsewhere").exists()
+
+
 def test_installations_at_once_follow_each_other(tmp_path: Path) -> None:
     editing = Editing(tmp_path / "settings", "json")
     names = [f"w{number}" for number in range(24)]

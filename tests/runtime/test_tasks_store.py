@@ -90,6 +90,23 @@ def test_news_of_redis_that_answers_too_late_are_read_later(redis_server):
     mine.close(), other.close()
 
 
+def test_entries_of_other_programs_in_redis_hide_no_task(redis_server):
+    mine, other = (RedisStore(redis_server.url, "foreign", "") for _ in range(2))
+    connection = redis.Redis.from_url(redis_server.url)
+    prefix = "mcpc:{foreign}:"
+    connection.zadd(prefix + "leases", {b"\xff": 1, b"gone": 2})
+    other.add(task_of(other, "a", lease=-5), CALL)
+    for entry in ({"x": "y"}, {"task": b"\xff"}):
+        connection.xadd(prefix + "changes of tasks", entry)
+    assert [task.identifier for task in mine.due(9)] == ["a"]
+    assert connection.zrange(prefix + "leases", 0, -1) == [b"a"]
+    assert [task.identifier for task in wait_for_news(mine)] == ["a"]
+    connection.xadd(prefix + "changes of tasks", {"x": "y"})
+    other.change("a", task_state.cancel)
+    assert [task.status for task in wait_for_news(mine)] == ["cancelled"]
+    connection.close(), mine.close(), other.close()
+
+
 @contextmanager
 def short_waits(store):
     """Let the connections that a store makes meanwhile wait for an answer only a moment."""

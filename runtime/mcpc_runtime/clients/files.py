@@ -11,6 +11,7 @@ import hashlib
 import os
 import stat
 import tempfile
+import time
 from contextlib import contextmanager, suppress
 from typing import NamedTuple
 
@@ -33,6 +34,9 @@ BACKUP = ".mcpc-bak"
 NEW_MODE = 0o600
 """The mode of a new file: it may have secrets."""
 KEEPS_CHANGING = "another program keeps changing it"
+LOCK_SECONDS, RETRY_SECONDS = 10.0, 0.05
+STAYS_LOCKED = "another installation has locked it, and does not end"
+NO_LOCK = "its lock {lock} cannot be opened: {problem}"
 TAG_LENGTH = 16
 
 
@@ -167,18 +171,32 @@ def written_beside(place: str, data: bytes, status: os.stat_result | None) -> It
             os.unlink(temporary)
 
 
+def opened_lock(lock: str) -> int:
+    """Return the descriptor of a lock, which is made if it is not there; a link is not followed."""
+    flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOFOLLOW", 0)
+    try:
+        return os.open(lock, flags, NEW_MODE)
+    except OSError as problem:
+        raise CannotEditError(NO_LOCK.format(lock=lock, problem=problem.strerror)) from None
+
+
 @contextmanager
 def lock_of(place: str) -> Iterator[None]:
     """Hold the lock of a file among installations; its file is removed by the one that has it."""
     folder, name = os.path.split(place)
     lock = os.path.join(folder, f".{name}.mcpc-lock")
+    until = time.monotonic() + LOCK_SECONDS
     while True:
-        descriptor = os.open(lock, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), NEW_MODE)
-        lock_descriptor(descriptor)
+        descriptor = opened_lock(lock)
+        is_taken = lock_descriptor(descriptor)
         with suppress(OSError):
-            if os.path.samestat(os.stat(lock), os.fstat(descriptor)):
+            if is_taken and os.path.samestat(os.stat(lock), os.fstat(descriptor)):
                 break
         os.close(descriptor)
+        if not is_taken:
+            if time.monotonic() >= until:
+                raise CannotEditError(STAYS_LOCKED)
+            time.sleep(RETRY_SECONDS)
     try:
         yield
     finally:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 BAD_HEADER = "`{value}` is not a header; expected 'NAME: VALUE', where VALUE may be $VARIABLE"
-BAD_NAME = "`{name}` is not a name that all clients accept: use letters, digits, `-` and `_`, at most {most}"
+BAD_NAME = (
+    "`{name}` is not a name that all clients accept: letters, digits, then also `-` and `_`, at most {most} in all"
+)
 BAD_URL = "`{url}` is not an http or https URL"
 BAD_VARIABLE = "`{value}` is not a variable; expected NAME=VALUE, or NAME to pass it on from the environment"
 BY_HAND = "add it by hand"

@@ -28,7 +28,7 @@ else:
     get_close_matches = lazy("difflib:get_close_matches")
     getpass = lazy("getpass:getpass")
 
-NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 LONGEST_NAME = 64
 VARIABLE_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 ALL = "all"
@@ -94,7 +94,7 @@ def needs_python(path: str) -> bool:
 
 def chosen_name(options: Options, default: str) -> str:
     """Return the name of an entry: the option's, or the server's with characters that all clients take."""
-    name = options.name or re.sub(r"[^A-Za-z0-9_-]+", "-", default).strip("-")[:LONGEST_NAME] or "server"
+    name = options.name or re.sub(r"[^A-Za-z0-9_-]+", "-", default).strip("-_")[:LONGEST_NAME] or "server"
     if not NAME.fullmatch(name):
         raise InvalidRequestError(messages.BAD_NAME.format(name=name, most=LONGEST_NAME))
     return name

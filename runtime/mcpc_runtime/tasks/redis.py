@@ -134,7 +134,7 @@ class RedisStore:
         with self._translated_errors():
             names = self._redis.zrangebyscore(leases, 0, now, start=0, num=most + (MAX_SKIPPED if without else 0))
             for name in names:
-                task = current_task(self._redis.hmget(self._key(name.decode()), "state", "lease"), now)
+                task = current_task(self._redis.hmget(self._key(text_of(name)), "state", "lease"), now)
                 if task is None or task.is_finished:
                     self._redis.zrem(leases, name)  # it has expired
                 elif task.lease <= now and task.principal not in without:
@@ -185,7 +185,8 @@ class RedisStore:
         last = self._last_read = self._last_read or str(self.now() - OVERLAP_MS)
         with self._translated_errors():
             changes = self._redis.xrange(self._changes, min=last, count=MAX_NEWS)  # the one that was read last is first
-        identifiers = {fields[b"task"].decode(): None for number, fields in changes if number != last}
+        # What another program has put into the stream is no task of ours.
+        identifiers = {text_of(fields.get(b"task", b"")): None for number, fields in changes if number != last}
         tasks = [self.read(identifier) for identifier in identifiers]
         if changes:
             self._last_read = changes[-1][0]
@@ -243,3 +244,8 @@ def current_task(row: list[bytes | None], now: int) -> Task | None:
     task = load_task(state)
     task.lease = int(lease)
     return task if task.expires > now else None
+
+
+def text_of(data: bytes) -> str:
+    """Return the name of a task; that of another program's entry may be any bytes, and is then the name of none."""
+    return data.decode("utf-8", "replace")

@@ -414,11 +414,13 @@ def test_a_file_is_replaced_with_its_attributes(tmp_path: Path, monkeypatch: pyt
     assert edited_files.refusal_of_file(status) == "it is owned by another user"
 
 
-def test_a_file_is_locked_for_one_descriptor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[Any] = []
-    monkeypatch.setattr(edited_files.fcntl, "flock", lambda *words: asked.append(words))
-    edited_files.lock_descriptor(5)
-    assert asked == [(5, edited_files.fcntl.LOCK_EX)]
+def test_a_file_is_locked_for_one_descriptor(tmp_path: Path) -> None:
+    place = tmp_path / "lock"
+    place.touch()
+    with place.open() as other:
+        with place.open() as one:
+            assert [edited_files.lock_descriptor(file.fileno()) for file in (one, other)] == [True, False]
+        assert edited_files.lock_descriptor(other.fileno())
 
 
 def test_where_pythons_are_looked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,9 +10,13 @@ from contextlib import suppress
 __all__ = ["keep_attributes", "lock_descriptor", "refusal_of_file", "replace_file"]
 
 
-def lock_descriptor(descriptor: int) -> None:
-    """Wait until no other process has the lock of an open file, and take it; it ends with the descriptor."""
-    fcntl.flock(descriptor, fcntl.LOCK_EX)
+def lock_descriptor(descriptor: int) -> bool:
+    """Take the lock of an open file if no other process has it; tell whether it did.  It ends with the descriptor."""
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
 
 
 def refusal_of_file(status: os.stat_result) -> str:

@@ -17,14 +17,13 @@ ATTEMPTS, PAUSE_SECONDS = 20, 0.1
 """How often a file is renamed that a program, such as a virus scanner, has open for a moment."""
 
 
-def lock_descriptor(descriptor: int) -> None:
-    """Wait until no other process has the lock of an open file, and take it; it ends with the descriptor."""
-    while True:
-        try:
-            msvcrt.locking(descriptor, msvcrt.LK_LOCK, 1)
-        except OSError:  # it gives up after ten seconds
-            continue
-        return
+def lock_descriptor(descriptor: int) -> bool:
+    """Take the lock of an open file if no other process has it; tell whether it did.  It ends with the descriptor."""
+    try:
+        msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
+    except OSError:
+        return False
+    return True
 
 
 def refusal_of_file(status: os.stat_result) -> str:
