@@ -11,6 +11,7 @@ import pytest
 
 from mcpc.scan.ignored import project_ignored
 from mcpc.sources.toml import parse_toml
+from mcpc_runtime.clients.toml_text import has_long_key
 from support.artifact import mcpc
 from support.files import write_files
 from support.projects import SMOKETEST
@@ -29,6 +30,17 @@ def test_what_is_too_deep_is_an_error_of_toml(request: pytest.FixtureRequest) ->
         parse_toml(DEEP)
     assert parse_toml("x = [[1]]") == {"x": [[1]]}
     assert project_ignored(DEEP) == ()
+
+
+@pytest.mark.parametrize("form", ["{} = 1", "[{}]", "[[ {} ]]", "x = {{{} = 1}}", "x = {{b = 1, {} = 1}}", "\t{} = 1"])
+@pytest.mark.parametrize("part", ["a", '"a.b"', "'='", "a "])
+def test_a_key_has_at_most_a_hundred_parts(form: str, part: str) -> None:
+    text = "y = 1.5\n" + form.format(".".join([part] * 100))
+    assert not has_long_key(text)
+    parse_toml(text)
+    with pytest.raises(tomllib.TOMLDecodeError, match="nested too deeply"):
+        parse_toml("y = 1.5\n" + form.format(".".join([part] * 101)))
+    assert not has_long_key("x = '" + ".".join(["a"] * 1000) + "'")
 
 
 @pytest.mark.parametrize("files", [SMOKETEST, PROGRAM], ids=["native", "a program"])

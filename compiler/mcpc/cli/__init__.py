@@ -91,6 +91,8 @@ MODULES = {"import": "import_"}
 
 USAGE, INTERNAL_ERROR, INTERRUPTED = 2, 70, 128 + signal.SIGINT
 SIGNAL_AGAIN_SECONDS = 0.01
+MAX_LINE = 2000
+"""Characters that are printed of a line of an error."""
 TRACEBACK_VARIABLE = "MCPC_TRACEBACK"
 """Environment variable: if it is set, an internal error prints its traceback."""
 
@@ -124,6 +126,10 @@ class Commands(click.Group):
             return super().invoke(ctx)
         except KeyboardInterrupt:
             sys.exit(INTERRUPTED)
+        except click.ClickException as problem:  # words of a command line may have been made to command a terminal
+            visible = importlib.import_module("mcpc.diagnostics.formats.visible").visible
+            problem.message = "\n".join(visible(line, MAX_LINE) for line in problem.message.split("\n"))
+            raise
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the lists of commands without importing any."""

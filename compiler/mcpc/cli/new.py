@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from mcpc.cli import messages
+from mcpc.diagnostics.formats.visible import visible
 from mcpc.emit.templates import template_folder
 from mcpc.platforms.console import quoted_word, start_of_file
 
@@ -47,8 +48,9 @@ def command(project: Path, template: str) -> None:
             messages.CANNOT_WRITE.format(path=project, problem=problem.strerror or problem)
         ) from None
     for path in files:
-        click.echo(project / path, err=True)
-    click.echo(f"\n{NEXT.format(project=quoted_word(str(project)), call=start_of_file('server.pyz'))}", err=True)
+        click.echo(visible(str(project / path)), err=True)
+    commands = NEXT.format(project=quoted_word(str(project)), call=start_of_file("server.pyz"))
+    click.echo("\n".join(map(visible, f"\n{commands}".split("\n"))), err=True)
 
 
 def template_files(template: str, name: str) -> dict[str, bytes]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import tomllib
 from typing import Any
 
+from mcpc_runtime.clients.toml_text import has_long_key
+
 
 class TooDeepError(tomllib.TOMLDecodeError):
     """The text is nested too deeply."""
@@ -15,6 +17,8 @@ class TooDeepError(tomllib.TOMLDecodeError):
 
 def parse_toml(text: str) -> dict[str, Any]:
     """Return the table that a text is; raise tomllib.TOMLDecodeError."""
+    if has_long_key(text):
+        raise TooDeepError
     try:
         return tomllib.loads(text)
     except RecursionError:

@@ -32,6 +32,9 @@ TOKEN = re.compile(
     re.DOTALL,
 )
 HEADER, PAIR, OTHER = "[", "=", ""
+PART = r"""(?:[A-Za-z0-9_-]+|"[^"\n]*"|'[^'\n]*')"""
+MAX_PARTS = 100
+LONG_KEY = re.compile(rf"(?:^|[\[{{,])[ \t]*{PART}(?:[ \t]*\.[ \t]*{PART}){{{MAX_PARTS}}}")
 ASSIGN = " = "
 
 
@@ -46,8 +49,15 @@ class Line(NamedTuple):
     """The table that it begins, or is in: its keys, with the number of the item for a list of tables."""
 
 
+def has_long_key(text: str) -> bool:
+    """Tell whether a key has more than MAX_PARTS parts: `tomllib` takes time by the square of their number."""
+    return any(line.count(".") >= MAX_PARTS and LONG_KEY.search(line) for line in text.split("\n"))
+
+
 def read_text(text: str) -> dict[str, Any]:
     """Return what a text says."""
+    if has_long_key(text):
+        raise CannotEditError(f"a key of it has more than {MAX_PARTS} parts")
     try:
         return tomllib.loads(text.removeprefix(BYTE_ORDER_MARK))
     except (tomllib.TOMLDecodeError, RecursionError) as problem:

@@ -162,6 +162,15 @@ def test_an_unknown_command_is_refused_with_its_neighbour() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    "words",
+    [["x\x1b[31m\u202ey"], ["explain", "x\x1b[31m\u202ey"], ["uninstall", "--client", "x\x1b[31m\u202ey"], ["check", "x\x1b[31m\u202ey"]],
+)  # fmt: skip
+def test_an_error_shows_what_words_of_the_command_line_hide(words: list[str]) -> None:
+    done = CliRunner().invoke(cli, words)
+    assert (done.exit_code, [each in done.output for each in ("\x1b", "\u202e")]) == (2, [False, False])
+
+
 # Connections
 
 
