@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import http.client
 import json
 import os
@@ -134,6 +135,23 @@ def ask(
     found = answer.status, {name.lower(): value for name, value in answer.getheaders()}, answer.read()
     connection.close()
     return found
+
+
+def test_so_many_connections_are_open_at_once(front: tuple[PageServer, list[Any]]) -> None:
+    made, _ = front
+    held = [socket.create_connection(("127.0.0.1", made.server_port), 60) for _ in range(server.MAX_CONNECTIONS)]
+    for connection in held:  # each has a thread once it is answered
+        connection.sendall(b"GET /ui/a.js HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        assert connection.recv(15) == b"HTTP/1.1 200 OK"
+    with socket.create_connection(("127.0.0.1", made.server_port), 60) as one_more:
+        assert one_more.recv(1) == b""
+    held.pop().close()
+    while True:
+        with contextlib.suppress(ConnectionError, http.client.HTTPException):
+            assert ask(made, "GET", "/ui/a.js")[2] == b"1"
+            break
+    for connection in held:
+        connection.close()
 
 
 def test_the_page_and_its_facts_are_for_everybody(front: tuple[PageServer, list[Any]]) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hmac
 import json
+import threading
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, Any
@@ -33,6 +34,8 @@ WAIT_SECONDS = 20.0
 START_SECONDS = 15.0
 """How long a request waits for a server that is being replaced."""
 IDLE_SECONDS = 120
+MAX_CONNECTIONS = 64
+"""Connections at once, each with a thread; further ones are closed."""
 MAX_BODY = 4 << 20
 NOT_BUILT = "the project cannot be built yet: the page shows why"
 GONE = "the server did not start"
@@ -60,7 +63,22 @@ class PageServer(ThreadingHTTPServer):
     def __init__(self, host: str, port: int, front: Front) -> None:
         self.front = front
         self.origin_check = OriginCheck(HttpSettings())
+        self._places = threading.BoundedSemaphore(MAX_CONNECTIONS)
         super().__init__((host, port), PageHandler)
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        """Serve a connection in a thread, if there is a place."""
+        if self._places.acquire(blocking=False):
+            super().process_request(request, client_address)
+        else:
+            self.shutdown_request(request)
+
+    def process_request_thread(self, request: Any, client_address: Any) -> None:
+        """Serve a connection until it ends."""
+        try:
+            super().process_request_thread(request, client_address)
+        finally:
+            self._places.release()
 
     def handle_error(self, *_: object) -> None:
         """Ignore connections that break: the page tries again."""

@@ -102,7 +102,8 @@ class AppHost {
   }
 
   async #answer(message) {
-    const handle = HANDLERS[message.method] ?? (FORWARDED.has(message.method) ? forward : null);
+    const own = Object.hasOwn(HANDLERS, message.method) ? HANDLERS[message.method] : null;
+    const handle = own ?? (FORWARDED.has(message.method) ? forward : null);
     if (message.id === undefined) {
       handle?.(this, message.params ?? {});
       return;
