@@ -91,7 +91,13 @@ def test_a_snapshot_is_the_same_value_again(artifact: Path, tmp_path: Path) -> N
     assert snapshot_text(read_snapshot(path)) == path.read_text()
 
 
-@pytest.mark.parametrize("text", ["", "[]", "{}", "[" * 100_000, '{"name": "a", "tools": {}}', '{"name": 1}', "\xff"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "", "[]", "{}", "[" * 100_000, '{"name": "a", "tools": {}}', '{"name": 1}', "\xff",
+        '{"name": "a", "paths": "/b"}', '{"name": "a", "paths": ["/b", 1]}',
+    ],
+)  # fmt: skip
 def test_a_file_that_is_not_a_snapshot_is_an_error(text: str, tmp_path: Path) -> None:
     path = tmp_path / "lists.json"
     path.write_text(text)

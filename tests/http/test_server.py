@@ -385,6 +385,9 @@ def test_serving_ends_with_a_status(monkeypatch: pytest.MonkeyPatch, capsys: pyt
     assert capsys.readouterr().err == (
         "error: serve needs --http [HOST:]PORT, such as --http 8000\nerror: cannot listen on ::1:5: Address already in use\n"
     )
+    for word in ("-h", "--help"):
+        assert serve.command(image, "a.pyz", [word]) == 0
+        assert '{"s": {"type": "http"' in capsys.readouterr().out
     monkeypatch.undo()
     missing = ModuleNotFoundError("x", name="uvicorn")
     monkeypatch.setattr(serve, "activate_server_packages", lambda archive: (_ for _ in ()).throw(missing))

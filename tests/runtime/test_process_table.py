@@ -20,6 +20,7 @@ from support.processes import until
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
 
 @pytest.fixture(params=["proc", "libproc"])
@@ -82,6 +83,12 @@ def test_hidden_variables_are_empty(monkeypatch: pytest.MonkeyPatch) -> None:
         fake.hidden = ()
         assert b"MCPC_CALL=1.x\0" in libproc.environment_block(process.pid)
         process.kill()
+
+
+def test_a_long_file_is_read_whole(tmp_path: Path) -> None:
+    path = tmp_path / "environ"
+    path.write_bytes(b"".join(b"A%d=1\0" % number for number in range(20_000)))
+    assert proc_files.read_proc_file(str(path)) == path.read_bytes()
 
 
 def test_more_processes_than_there_was_room_for(monkeypatch: pytest.MonkeyPatch) -> None:

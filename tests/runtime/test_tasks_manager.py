@@ -20,7 +20,7 @@ from support.images import archive, ask, image_of, project, request, tool
 EXTENSION = "io.modelcontextprotocol/tasks"
 META = {
     "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-    "io.modelcontextprotocol/clientCapabilities": {"roots": {}, "extensions": {EXTENSION: {}}},
+    "io.modelcontextprotocol/clientCapabilities": {"roots": {}, "elicitation": {}, "extensions": {EXTENSION: {}}},
 }
 ROOTS = {"k": {"method": "roots/list", "params": {}}}
 LEASE = 50.0
@@ -280,6 +280,12 @@ def test_a_question_is_asked_as_soon_as_the_store_is_there_again(server):
     given = server.run(lambda: server.of(DeliverAnswer))[0]
     assert (given.call, given.reply, given.value) == (call, 7, {"answers": {"k": {"roots": []}}})
     assert server.manager.ask(call, 8, ROOTS, TokenSigner([b"k" * 32])) == {"answers": {"k": {"roots": []}}}
+    form = {"message": "m", "requestedSchema": {"type": "object", "properties": {"a": {"type": "string"}}}}
+    for requests in ({"k": {"method": "elicitation/create", "params": form}}, {"k": {"method": "unknown"}}):
+        assert server.manager.ask(call, 9, requests, TokenSigner([b"k" * 32]))["error"]["code"] == -32602
+    server.manager.finish(call, RESULT)
+    server.run(lambda: server.status(identifier) == "completed")
+    assert server.manager.ask(call, 10, ROOTS, TokenSigner([b"k" * 32]))["error"]["code"] == -32603
 
 
 def test_a_task_that_another_may_have_by_now_is_stopped_and_one_that_no_other_runs_is_not(server):

@@ -22,7 +22,7 @@ from mcpc.cli.configured_entries import (
     others_write,
     shown_path,
 )
-from mcpc.doctor import checks, folders, pythons, tools, trials
+from mcpc.doctor import checks, entries, folders, pythons, tools, trials
 from mcpc.doctor.client_files import ClientServers, is_literal_secret, secrets_of
 from mcpc.doctor.client_logs import failure_lines, log_patterns, without_secrets
 from mcpc.doctor.entries import ConfiguredServer
@@ -271,6 +271,14 @@ def test_each_check_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) ->
     found = [*checks.examine(Examination(tmp_path), told.append)]
     assert (told, found[0]) == (["one", "two"], fine("a", "b"))
     assert (found[1].level, found[1].subject, found[1].text) == (Level.PROBLEM, "two", "the check stopped: bare")
+
+
+def test_the_file_of_a_server_is_the_first_word_that_names_one(tmp_path: Path) -> None:
+    write_files(tmp_path, {"a.py": ""})
+    words = ["none.py", f"--x={tmp_path}/none.py", *(f"{tmp_path}/{name}" for name in ("none", "a.py", "none.py"))]
+    for args, levels in ((words, []), (words[-1:], [Level.PROBLEM])):
+        started = server(tmp_path / "x", {"command": f"{tmp_path}/none.py", "args": args})
+        assert [each.level for each in entries.file(started)] == levels
 
 
 @pytest.mark.parametrize(("free", "is_enough"), [(256 << 20, True), ((256 << 20) - 1, False)])

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from pygls.protocol import default_converter
 
+from mcpc.diagnostics import Span, diagnose
 from mcpc.language_server import (
     completion,
     definitions,
@@ -118,6 +119,16 @@ def test_diagnostics_and_fixes(name: str, golden: Callable[[Path, str], None]) -
     golden(
         GOLDEN / "requests" / f"{name}-fixes.txt", "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
     )
+
+
+def test_no_function_is_written_for_a_definition_without_a_name() -> None:
+    project = opened("no-files")
+    end = len(project.text("tools.json") or "")
+    found = [
+        fixes.fixes_of(diagnose("MCP004", Span("tools.json", start, end), "no file implements the tools"), project)
+        for start in (0, end)
+    ]
+    assert [len(each) for each in found] == [2, 0]
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "utf-32"])

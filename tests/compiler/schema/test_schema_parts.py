@@ -246,6 +246,13 @@ def test_equal_schemas_are_compiled_once() -> None:
     assert len(compilation.compiled) == 2
 
 
+@pytest.mark.parametrize(("errors", "codes"), [(49, {"MCP103", "MCP110"}), (50, {"MCP110"}), (51, {"MCP110"})])
+def test_a_schema_has_fifty_problems_at_most_errors_first(errors: int, codes: set[str]) -> None:
+    schema = {"requires": 1, "properties": {str(number): {"type": "int"} for number in range(errors)}}
+    found = compile_schema(node_of(schema))[1]
+    assert (len(found), {problem.code for problem in found}) == (50, codes)
+
+
 def test_components_come_after_those_they_lead_to() -> None:
     edges = {"a": ["b", "c"], "b": ["c", "d"], "c": ["b"], "d": ["e"], "e": [], "f": ["f", "a"], "g": ["d"]}
     found = components(edges)

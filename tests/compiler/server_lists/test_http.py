@@ -153,7 +153,7 @@ class Requests:
     @contextmanager
     def send_message(self, url: str, message: Any, more: Any, _: Deadline) -> Iterator[Any]:
         self.posted.append((url, message, more))
-        yield io.BytesIO()
+        yield io.BytesIO(b"Accepted")
 
 
 STREAM = b"event: endpoint\ndata: /post\n\nevent: other\ndata: " + json.dumps(ANSWER).encode() + b"\n\n"
@@ -161,10 +161,12 @@ STREAM = b"event: endpoint\ndata: /post\n\nevent: other\ndata: " + json.dumps(AN
 
 def test_an_older_stream_answers_questions_and_is_closed() -> None:
     requests = Requests(STREAM + EVENTS)
-    transport = LegacySseTransport(requests, "http://h/sse", lambda _: PONG)  # type: ignore[arg-type]
+    transport = LegacySseTransport(requests, "http://h/sse", lambda asked: {"to": asked})  # type: ignore[arg-type]
     transport.open(Deadline(60, 40))
     assert transport.request(CALL, Deadline(60)) == ANSWER
-    assert requests.posted == [("http://h/post", CALL, {}), ("http://h/post", PONG, {})]
+    assert requests.posted == [("http://h/post", CALL, {}), ("http://h/post", {"to": QUESTION}, {})]
+    with pytest.raises(ConversationError):
+        transport.notify(CALL, Deadline(60, 7))
     transport.close()
     assert requests.stream.closed
 
@@ -188,6 +190,20 @@ def test_a_stream_names_an_address_at_its_server(
     transport = LegacySseTransport(requests, "http://h/sse", lambda _: PONG)  # type: ignore[arg-type]
     with pytest.raises(error) if error else nullcontext():
         transport.open(Deadline(60, size))
+
+
+def test_a_stream_names_its_address_in_time() -> None:
+    times = iter([0.0, 60.0])
+    with pytest.raises(ConversationError):
+        LegacySseTransport(Requests(STREAM), "http://h/sse", dict).open(Deadline(60, clock=lambda: next(times)))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(("status", "methods"), [(400, 2), (404, 2), (405, 2), (403, 1)])
+def test_which_refusals_are_those_of_an_older_server(status: int, methods: int) -> None:
+    answers = [(status, {}, b""), (200, {}, b"{}")][:methods]
+    with answering(*answers) as (url, got), connected(url, {}) as transport, pytest.raises(ConversationError):
+        transport.request({"id": 1, "method": "initialize"}, Deadline(60))
+    assert [method for method, *_ in got] == ["POST", "GET"][:methods]
 
 
 def test_a_process_talks_in_lines() -> None:
