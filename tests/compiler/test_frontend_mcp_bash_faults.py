@@ -55,6 +55,14 @@ def test_tools_of_a_checkout_that_a_group_shares_are_built_with_one_warning() ->
     assert problems[0].hint == "`chmod go-w 'tools/a b/tool.sh'`"
 
 
+@pytest.mark.parametrize(("key", "uri"), [("uri", "notes://today"), ("uriTemplate", "notes://{day}")])
+def test_a_scheme_without_a_provider_is_reported_at_the_address(key: str, uri: str) -> None:
+    text = json.dumps({"name": "a", "description": "d", key: uri, "mimeType": "text/plain"})
+    _, problems = read({**PROJECT, "resources/a.txt": "x", "resources/a.meta.json": text})
+    spans = [problem.span for problem in problems if problem.code == "MCP232"]
+    assert [span and text[span.start : span.end] for span in spans] == [f'"{uri}"']
+
+
 def test_a_hook_that_others_may_change_is_not_run() -> None:
     files = {"server.d/register.sh": "exit 3"}
     for mode in (0o666, 0o664):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import io
 import json
 import zipfile
@@ -148,6 +149,13 @@ def test_models_are_made_of_tools_that_are_mentioned(code: str, found: bool) -> 
 def entries(files: Files) -> dict[str, bytes]:
     packed = zipfile.ZipFile(io.BytesIO(archive(files).data))
     return {name: packed.read(name) for name in packed.namelist()}
+
+
+def test_each_schema_has_its_classes() -> None:
+    classes = [node for node in ast.parse(models_file()).body if isinstance(node, ast.ClassDef)]
+    assert {each.name: "path" in ast.dump(each) for each in classes} == {
+        "FileReadInput": True, "FileReadInputHow": False, "FileReadOutput": False, "FileWriteInput": False,
+    }  # fmt: skip
 
 
 def test_a_server_without_models_has_nothing_of_them(monkeypatch: pytest.MonkeyPatch) -> None:

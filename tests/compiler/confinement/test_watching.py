@@ -68,3 +68,21 @@ def test_what_is_measured_of_a_process() -> None:
     assert found.count()[0] == 1
     found.end()
     assert os.waitpid(pid, 0)[1] == 9
+
+
+def test_each_group_is_killed_that_a_descendant_leads(monkeypatch: pytest.MonkeyPatch) -> None:
+    groups, killed = {9: 8, 10: 10, 11: 11, 12: 11, os.getpgrp(): os.getpgrp()}, list[tuple[str, int]]()
+    snapshot = SimpleNamespace(children={}, started={}, zombies={}, groups=groups)
+    rounds = iter([{*groups}, set()])
+    snapshot.below = lambda _: next(rounds)
+    monkeypatch.setattr(processes, "HAS_PROC", True)
+    monkeypatch.setattr(processes, "ProcessSnapshot", lambda: snapshot)
+    for name in ("signal_group", "signal_process"):
+        monkeypatch.setattr(processes, name, lambda pid, _, kind=name[7:]: killed.append((kind, pid)))
+    processes.Descendants(frozenset(), 10).end()
+    assert sorted(killed) == [
+        ("group", 10),
+        ("group", 10),
+        ("group", 11),
+        *(("process", pid) for pid in sorted(groups)),
+    ]

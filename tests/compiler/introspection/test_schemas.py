@@ -217,6 +217,8 @@ def test_servers_and_what_only_running_shows() -> None:
         "version": "1",
         "instructions": "i",
     }
+    made.unset = authoring.Server(settings=5)  # type: ignore[arg-type]
+    assert [problem["code"] for problem in describe_server(made, "unset", "/project")["problems"]] == ["MCP160"]
     assert (describe_server(made, "plain", "/project"), describe_server(made, "gone", "/project")) == ({}, {})
     names = {function.__name__ for function in decorated_functions(made)}
     assert names == {"add", "twice", "ask", "read", "complete", "generator", "complexes", "hidden"}

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+import yaml
 
 from mcpc.language_server import cursor, json_cursor, toml_cursor, yaml_cursor
 from mcpc.language_server.syntaxes import SYNTAXES, syntax_of
@@ -57,6 +58,13 @@ def test_the_cursor_in_unfinished_texts(golden: Callable[[Path, str], None]) -> 
 def test_the_syntax_of_a_file_is_that_of_its_ending() -> None:
     assert {name: syntax_of(f"a.b/x.{name}") for name in SYNTAXES} == SYNTAXES
     assert [syntax_of(path) for path in ("json", "x.py", "x.json.bak", "")] == [SYNTAXES["json"], None, None, None]
+
+
+@pytest.mark.skipif(not hasattr(yaml, "CLoader"), reason="PyYAML's own scanner is slower, and reads less")
+def test_a_place_behind_a_million_characters_is_not_looked_for() -> None:
+    text = f"k:\n  {'v' * 999_991}\nx: "
+    found = [yaml_cursor.cursor_in_yaml(f"{text}{more}", 1_000_000 + len(more)) is None for more in ("", " ")]
+    assert (len(text), found) == (1_000_000, [False, True])
 
 
 KEYS = [

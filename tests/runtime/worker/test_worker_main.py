@@ -464,9 +464,12 @@ def test_the_first_use_starts_a_loop_that_no_task_can_end(monkeypatch: pytest.Mo
     started.soon(pytest.fail)  # there is no loop yet
     threads: list[threading.Thread] = []
     problems: list[str] = []
+    loops: list[asyncio.AbstractEventLoop] = []
 
     def traced(problem: BaseException) -> None:
         problems.append(f"{type(problem).__name__}: {problem}")
+        with suppress(RuntimeError):
+            loops.append(asyncio.get_event_loop())
         if str(problem) == "stop":
             raise StopThread
 
@@ -505,6 +508,7 @@ def test_the_first_use_starts_a_loop_that_no_task_can_end(monkeypatch: pytest.Mo
     started.begin(stop(), tasks.append)
     threads[0].join()
     assert [repr(task.exception()) for task in tasks] == ["SystemExit('of a task')", "None", "SystemExit('stop')"]
+    assert loops == [loop, loop]
     loop.close()
 
 
