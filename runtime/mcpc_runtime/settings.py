@@ -1,8 +1,8 @@
 """The settings of a server: their values from the environment or from files, checked once, when the server starts.
 
-A value comes from the setting's variable; else from the file that NAME_FILE names, as container secrets do; else from
-the JSON object in the file that MCPC_SETTINGS_FILE names; else it is the default.  Handlers get all values as
-variables.  While a value is missing or invalid, calls end with an error that names it, and everything else works.
+A value comes from the setting's variable, unless that is a client's placeholder (`${user_config.name}`); else from the
+file that NAME_FILE names, as container secrets do; else from the JSON object in the file that MCPC_SETTINGS_FILE names;
+else it is the default.  Handlers get all values as variables.  While a value is missing or invalid, calls end with an error that names it, and everything else works.
 Values are never printed, except for choices of settings that are not secret.
 """
 
@@ -63,6 +63,7 @@ def apply_settings(rows: Sequence[Row], environ: Values) -> list[str]:
         known = {}
     for row in rows:
         try:
+            drop_placeholder(environ, row[0])
             value = setting_value(row, environ, known)
             if value is not None:
                 put_variable(environ, row[0], value)
@@ -152,6 +153,15 @@ def number_text(name: str, kind: str, text: str) -> str:
     if value - value != 0:  # infinite, or not a number
         raise SettingError(f"{name} is not a finite number")
     return str(value) if kind == "integer" else text
+
+
+def drop_placeholder(environ: Values, name: str) -> None:
+    """Remove a variable that a client set to `${user_config.name}` itself: it had no value to put there."""
+    value = environ.get(name.encode(), b"")
+    if value.startswith(b"${") and value.find(b"}") == len(value) - 1:
+        del environ[name.encode()]
+        if "os" in sys.modules:
+            sys.modules["os"].environ.pop(name, None)
 
 
 def put_variable(environ: Values, name: str, value: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
@@ -37,6 +38,19 @@ def test_a_value_comes_from_the_variable_then_a_file_then_the_settings_file_then
         found.append(given[b"X"])
         environ.pop(name, None)
     assert found == [b"of the variable", b"of the file", b"of the settings file", b"the default"]
+
+
+def test_a_placeholder_that_a_client_left_is_no_value(monkeypatch: pytest.MonkeyPatch) -> None:
+    secret: Row = ("KEY", "string", True, True, None, (), "")
+    plain: Row = ("PLAIN", "string", False, False, None, (), "")
+    for text in (b"${user_config.key}", b"${}", b"${input:key}"):
+        monkeypatch.setenv("PLAIN", text.decode())
+        given = {b"X": text, b"KEY": text, b"PLAIN": text}
+        assert apply_settings([ROW, secret, plain], given) == ["KEY is not set"]
+        assert (given, "PLAIN" in os.environ) == ({b"X": b"the default"}, False)
+    for text in (b"${a} b", b"x${a}", b"${a}${b}", b"${a", b"$a"):
+        given = {b"X": text}
+        assert (apply_settings([ROW], given), given) == ([], {b"X": text})
 
 
 def test_values(golden: Callable[[Path, str], None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
