@@ -2,8 +2,9 @@
 
 A value comes from the setting's variable, unless that is a client's placeholder (`${user_config.name}`); else from the
 file that NAME_FILE names, as container secrets do; else from the JSON object in the file that MCPC_SETTINGS_FILE names;
-else it is the default.  Handlers get all values as variables.  While a value is missing or invalid, calls end with an error that names it, and everything else works.
-Values are never printed, except for choices of settings that are not secret.
+else it is the default.  Handlers get all values as variables.  While a value is missing or invalid, calls end with an
+error that names it, and everything else works.  Values are never printed, except for choices of settings that are not
+secret.
 """
 
 from __future__ import annotations
