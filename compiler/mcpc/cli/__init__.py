@@ -128,7 +128,7 @@ class Commands(click.Group):
             sys.exit(INTERRUPTED)
         except click.ClickException as problem:  # words of a command line may have been made to command a terminal
             visible = importlib.import_module("mcpc.diagnostics.formats.visible").visible
-            problem.message = "\n".join(visible(line, MAX_LINE) for line in problem.message.split("\n"))
+            vars(problem)["message"] = "\n".join(visible(line, MAX_LINE) for line in problem.message.split("\n"))
             raise
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
