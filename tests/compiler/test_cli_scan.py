@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import sys
+import zipfile
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from click.testing import CliRunner
 
-from mcpc.cli import cli
+from mcpc.cli import cli, scan_targets
 from mcpc.cli.scan_targets import artifact_files
 from support.artifact import build
 from support.files import write_files
@@ -153,6 +154,13 @@ def test_the_files_and_the_settings_of_a_project_are_read(tmp_path: Path) -> Non
     assert found["ignored"] == 1
     assert {one["code"]: one["file"] is not None for one in found["findings"]} == {"SCAN103": True, "SCAN401": True}
     assert KEY not in done.stdout
+
+
+def test_so_many_static_texts_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with zipfile.ZipFile(tmp_path / "a.pyz", "w") as archive:
+        archive.writestr("mcpc_app/blob", "".join(f'[{{"uri":"{number}","text":"x"}}]' for number in range(3)))
+    monkeypatch.setattr(scan_targets, "MAX_STATIC", 2)
+    assert [file.path for file in artifact_files(tmp_path / "a.pyz")] == ["0", "1"]
 
 
 def test_a_setting_with_an_unknown_code_is_wrong_usage(tmp_path: Path) -> None:

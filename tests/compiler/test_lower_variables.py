@@ -51,11 +51,12 @@ def named(text: str) -> list[tuple[str, str]]:
             for name, span in spans.items()]  # fmt: skip
 
 
-def nested(levels: int) -> str:
-    return '{"allOf": [' * levels + '{"properties": {"x": {}}}' + "]}" * levels
+@pytest.mark.parametrize(("begin", "end"), [('{"allOf": [', "]}"), ('{"dependentSchemas": {"k": ', "}}")])
+def test_names_are_looked_for_to_a_depth(begin: str, end: str) -> None:
+    texts = [begin * levels + '{"properties": {"x": {}}}' + end * levels for levels in (32, 33)]
+    assert [[*names_in(node_of(text))] for text in texts] == [["x"], []]
 
 
-DEFINED = '"$defs": {"a": {"properties": {"x": {}}}}, "definitions": {"b": {"properties": {"y": {}}}}'
 NAMED: list[tuple[str, list[str]]] = json.loads(
     (Path(__file__).parent / "lower/names_in_schemas.json").read_text("utf-8")
 )

@@ -343,6 +343,13 @@ def test_the_argument_that_is_wrong_is_named() -> None:
         call_with_hints(show, {"day": "2026-02-30"}, {})
 
 
+def test_a_result_and_what_the_server_adds_need_no_conversion() -> None:
+    def function(a: int, b: complex) -> complex:
+        return a * int(b.imag)
+
+    assert call_with_hints(function, {"a": 2.0}, {"b": 1j}) == 2
+
+
 def test_every_argument_of_a_prompt_is_read() -> None:
     def ask(topic: str, count: int, style: Literal["short", "long"] = "short") -> str:
         return f"{count!r} {topic} {style}"

@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import sys
 from types import SimpleNamespace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from mcpc.confinement import limits, model, watching
-from mcpc.confinement.posix import processes
+from mcpc.confinement.posix import launcher, processes
 from support.expressions import check_expressions
 from support.needs import ROOT
 
@@ -86,3 +86,21 @@ def test_each_group_is_killed_that_a_descendant_leads(monkeypatch: pytest.Monkey
         ("group", 11),
         *(("process", pid) for pid in sorted(groups)),
     ]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="there is no Landlock")
+def test_only_what_has_a_rule_can_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rules, restricted = list[str](), list[int]()
+
+    def syscall(number: int, *words: Any) -> int:
+        if number == launcher.CREATE_RULESET:
+            return 7 if words[0] is None else os.open("/dev/null", os.O_RDONLY)
+        if number == launcher.ADD_RULE:
+            rules.append(os.readlink(f"/proc/self/fd/{int.from_bytes(words[2][8:], sys.byteorder)}"))
+        else:
+            restricted.append(len(rules))
+        return 0
+
+    monkeypatch.setattr(launcher, "LIBC", SimpleNamespace(syscall=syscall))
+    launcher.restrict(str(tmp_path), ("/",))
+    assert (rules, restricted) == ([str(tmp_path), "/", "/dev/null"], [3])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -76,6 +77,12 @@ def test_which_files_are_looked_at() -> None:
     assert server_names(source_of("decorated")) == {"mcp", "other"}
     assert server_names(source_of("nothing")) == frozenset()
     assert decorators.parse_python(source_of("broken")) is None
+
+
+def test_a_server_without_a_literal_name_has_that_of_its_variable() -> None:
+    tree = ast.parse("mcp = Server(NAME)\nother = Server('o')\n")
+    found = [unimported.server_name(*row) for row in ((tree, "mcp"), (tree, "other"), (tree, "gone"), (None, "mcp"))]
+    assert found == ["mcp", "o", "gone", "mcp"]
 
 
 PROJECT = {

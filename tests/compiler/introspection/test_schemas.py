@@ -21,6 +21,7 @@ from mcpc.introspection.child_process import (
     project_path,
     undetected_functions,
 )
+from mcpc.introspection.describe import FunctionDescription, check_paths
 from mcpc.introspection.schemas import (
     NOTHING,
     WRAPPED_KEY,
@@ -206,6 +207,20 @@ def test_prompts_and_completions() -> None:
         "ref": {"type": "ref/prompt", "name": "ask"},
         "argument": "topic",
     }
+
+
+@pytest.mark.parametrize(
+    ("definition", "places"),
+    [
+        ({"inputSchema": {"properties": {"a": {"default": "/project/x"}, "b": {}}}}, ["parameter a"]),
+        ({"description": "In /project.", "inputSchema": {}}, ["function"]),
+        ({"description": "In /other."}, []),
+    ],
+)
+def test_a_path_of_the_project_is_reported(definition: dict[str, Any], places: list[str]) -> None:
+    subject = FunctionDescription("tool", "t", len, {}, "/project")
+    check_paths(subject, definition)
+    assert [(problem["code"], problem["where"]) for problem in subject.problems] == [("MCP223", at) for at in places]
 
 
 def test_servers_and_what_only_running_shows() -> None:

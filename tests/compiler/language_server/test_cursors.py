@@ -67,6 +67,11 @@ def test_a_place_behind_a_million_characters_is_not_looked_for() -> None:
     assert (len(text), found) == (1_000_000, [False, True])
 
 
+def test_a_name_of_toml_may_not_be_closed() -> None:
+    found = [toml_cursor.name_of(token) for token in ("a", "'b'", "'b", '"\\u0063"', '"d', '"')]
+    assert found == ["a", "b", "b", "c", "d", ""]
+
+
 KEYS = [
     ("json", True, "string", '"k"'), ("json", False, "string", '"k": ""'), ("json", False, "object", '"k": {}'),
     ("json", False, "integer", '"k": '), ("json", False, ["string"], '"k": '), ("yaml", False, "object", "k:"),

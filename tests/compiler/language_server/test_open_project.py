@@ -13,6 +13,7 @@ from mcpc.language_server.file_groups import FileGroup, groups_in, words_in
 from mcpc.language_server.open_project import OpenProject, by_path, different_slices, moved_span
 from mcpc.language_server.reduction import Slices, blank, definition_key, function_keys, keys_of, slicer_of
 from mcpc.language_server.text_buffer import BufferEdit, TextBuffer
+from mcpc.language_server.workspace import Workspace
 from mcpc.options import Options
 from mcpc.pipeline import CheckResult
 from support.projects import tree
@@ -273,6 +274,17 @@ def test_names_of_slices() -> None:
     assert keys_of('{"name": "a.b", "id": "c", "uri": "d", "name": "e"}', True) == {"a_b", "c", "d"}
     assert (keys_of("x = 1", False), keys_of("def tool_a(): ...\n", False)) == (frozenset(), {"tool_a", "a"})
     assert (function_keys("prompt_tool_x"), definition_key("a.b-c")) == ({"prompt_tool_x", "tool_x"}, "a_b_c")
+
+
+def test_a_text_that_is_not_open_is_closed_without_effect() -> None:
+    closed = list[str]()
+    opened = project()
+    opened.open("tools.json", TOOLS, "utf-16")
+    space = Workspace(Options(), lambda project, paths: closed.extend(paths), closed.append)
+    space.projects[opened.root], space.others[Path("/else/a.md")] = opened, "x"
+    for path in ("/else/a.md", "/nowhere/tools.py"):
+        space.close(Path(path))
+    assert (space.others, closed, [*opened.buffers]) == ({}, [], ["tools.json"])
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "utf-32"])
