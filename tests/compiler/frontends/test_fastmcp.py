@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import fields, replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -24,7 +25,7 @@ from mcpc.frontends.fastmcp.late_imports import missing_late_imports, reached_fi
 from mcpc.frontends.fastmcp.program import ProgramDescription, ProgramFailure, last_lines, parse_outcome
 from mcpc.frontends.fastmcp.project_settings import read_project_settings
 from mcpc.frontends.fastmcp.run_time_lists import dynamic_lists, run_time_handler
-from mcpc.frontends.fastmcp.summary import counted, lines_of, noted
+from mcpc.frontends.fastmcp.summary import counted, lines_of, noted, packages
 from mcpc.ir import ExternalHandler
 from mcpc.sources import Source
 from support.projects import tree
@@ -200,6 +201,14 @@ def test_lines_of_the_summary() -> None:
     lines = lines_of("packages", "word " * 20)
     assert [len(line) <= 78 for line in lines] == [True, True]
     assert (lines[0][:15], lines[1][:15]) == ("packages   word", "           word")
+
+
+def test_packages_that_a_project_requires_itself_come_first() -> None:
+    layer: Any = SimpleNamespace(packages=[SimpleNamespace(name=name) for name in "abcd"])
+    required = [SimpleNamespace(name="a", span=None), SimpleNamespace(name="d", span=Span("a.toml"))]
+    servers: list[Any] = [SimpleNamespace(layer=layer, requirements=each) for each in (required, None)]
+    found = [packages(server, is_original=False).partition(" and 1 more, ")[0] for server in servers]
+    assert found == ["d, a, b", "a, b, c"]
 
 
 def test_variables_of_templates() -> None:

@@ -88,6 +88,7 @@ def test_a_server_has_every_definition_with_a_handler() -> None:
     assert replace(server, run_time=LISTS).definitions == (*server.definitions, LISTS)
     assert server.readable == (*server.resources, *server.templates)
     assert (EMPTY.definitions, EMPTY.readable, EMPTY.name, EMPTY.version) == ((), (), "n", "v")
+    assert (EMPTY.tools_page_size, EMPTY.prompts_page_size, EMPTY.resources_page_size) == (0, 0, 0)
     assert CheckedServer(server).server is server
 
 
