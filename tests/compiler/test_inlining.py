@@ -163,11 +163,15 @@ def test_references_of_other_kinds_are_left_alone(schema: dict[str, Any]) -> Non
 def test_values_that_look_like_references_are_values() -> None:
     value = {"$ref": "#/$defs/X"}
     schema = {
-        "properties": {"$ref": {"$ref": "#/$defs/X"}, "a": {"default": value, "const": value, "x-of-mine": value}},
+        "properties": {
+            "$ref": {"$ref": "#/$defs/X"},
+            "a": {"default": value, "const": value, "x-of-mine": value},
+            "b": {"enum": [value, {"$ref": "elsewhere"}]},
+        },
         "$defs": {"X": {"type": "integer"}},
     }
     shown = inline_definitions(schema)
-    assert shown["properties"]["a"] == schema["properties"]["a"]
+    assert [shown["properties"][name] for name in "ab"] == [schema["properties"][name] for name in "ab"]
     assert shown["properties"]["$ref"] == {"type": "integer"}
 
 

@@ -17,6 +17,7 @@ from mcpc_runtime.http.client_address import ClientAddressFilter
 from mcpc_runtime.http.connections import most_connections
 from mcpc_runtime.http.deferred_replies import DeferredRequest, LongReply
 from mcpc_runtime.http.memory_budget import MIB, WAITING_COST, MemoryBudget
+from mcpc_runtime.http.post_response import PostResponse
 from mcpc_runtime.http.principals import Denied, Principal, deny
 from mcpc_runtime.http.process_measures import add_handler_gauges, add_process_gauges
 from mcpc_runtime.http.replies import CHUNK_SIZE, accepted, error, preflight, refuse, remove_null_id, respond
@@ -160,6 +161,23 @@ def test_a_reply_is_sent_in_chunks(size: int) -> None:
     assert b"".join(part["body"] for part in parts) == body
     assert [part.get("more_body", False) for part in parts] == [True] * (len(parts) - 1) + [False]
     assert len(parts) == max(1, -(-size // CHUNK_SIZE)) and max(len(part["body"]) for part in parts) <= CHUNK_SIZE
+
+
+@pytest.mark.parametrize(("size", "is_returned"), [(CHUNK_SIZE, True), (CHUNK_SIZE + 1, False)])
+def test_a_long_answer_is_charged_until_it_is_sent(size: int, is_returned: bool) -> None:
+    output, held = MemoryBudget().account("a"), list[int]()
+    output.charge(5)
+
+    async def send(message: Any) -> None:
+        held.append(output.held)
+
+    driver: Any = SimpleNamespace(settings=None)
+    asked: Any = SimpleNamespace(headers=SimpleNamespace(accepts_events=False, only_events=False))
+    post = PostResponse(driver, driver, asked)
+    post.lines, post.output = [b"x" * size], output
+    reply = asyncio.run(post.serve(driver, send, []))
+    assert (reply is not None, output.held) == (is_returned, 0)
+    assert held == ([] if is_returned else [5, 5, 5])
 
 
 def test_a_reply_without_content_has_no_length() -> None:
