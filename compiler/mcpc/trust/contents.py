@@ -41,6 +41,8 @@ MAX_BYTES = 1 << 30
 """What all compressed entries of a file may inflate to, those of archives inside it too."""
 ZIP_VERSION, NAMED_IN_UTF_8, FIRST_DAY = 20, 0x800, 33
 """What every header has: the version of the format, the flag of a name that is not ASCII, and 1980-01-01."""
+MAX_COUNT, MAX_PLACE = (1 << 16) - 1, (1 << 31) - 1
+"""The most entries, and the last place, of an archive in the smaller form."""
 HEADER = struct.Struct("<HHHHHIIIHH")
 """What the header of an entry and its row in the directory share, from the version to the length of extra fields."""
 
@@ -175,9 +177,19 @@ def is_canonical(data: bytes, start: int, rows: Sequence[zipfile.ZipInfo]) -> bo
         row = fields[: HEADER.size] + struct.pack("<HHHII", 0, 0, 0, REGULAR_FILE, place) + name
         directory += b"PK\1\2" + bytes((ZIP_VERSION, UNIX)) + row
         place += 4 + len(fields) + info.compress_size
-    count = len(rows)
-    end = b"PK\5\6" + struct.pack("<HHHHIIH", 0, 0, count, count, len(directory), place, 0)
-    return names == sorted(set(names)) and data[place:] == directory + end
+    return names == sorted(set(names)) and data[place:] == directory + end_of_directory(
+        len(rows), len(directory), place
+    )
+
+
+def end_of_directory(count: int, length: int, place: int) -> bytes:
+    """Return what stands behind a directory with that many rows; of many rows the larger form comes first."""
+    larger = b""
+    if count > MAX_COUNT or max(length, place) > MAX_PLACE:
+        larger = b"PK\6\6" + struct.pack("<QHHIIQQQQ", 44, 45, 45, 0, 0, count, count, length, place)
+        larger += b"PK\6\7" + struct.pack("<IQI", 0, place + length, 1)
+        count, length, place = min(count, 0xFFFF), min(length, 0xFFFFFFFF), min(place, 0xFFFFFFFF)
+    return larger + b"PK\5\6" + struct.pack("<HHHHIIH", 0, 0, count, count, length, place, 0)
 
 
 def inflated(info: zipfile.ZipInfo, stored: bytes) -> bytes:

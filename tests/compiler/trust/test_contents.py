@@ -49,6 +49,12 @@ def test_a_file_as_it_is_built_is_exact() -> None:
     assert take_apart(built(NESTED, deflates=True)).is_exact
 
 
+@pytest.mark.parametrize("count", [65_535, 65_536])
+def test_a_file_of_many_entries_is_exact(count: int) -> None:
+    data = built({FACTS: b"{}", **{f"{number:05}": b"" for number in range(count - 1)}})
+    assert (take_apart(data).is_exact, len(take_apart(data).top)) == (True, count)
+
+
 OTHERS: dict[str, bytes] = {
     "a local name": WHOLE.replace(b"\0\0site/.layer", b"\0\0site/.later", 1),
     "a date": WHOLE.replace(b"\0\0\x21\0", b"\0\0\x22\0", 1),
