@@ -177,9 +177,8 @@ def is_canonical(data: bytes, start: int, rows: Sequence[zipfile.ZipInfo]) -> bo
         row = fields[: HEADER.size] + struct.pack("<HHHII", 0, 0, 0, REGULAR_FILE, place) + name
         directory += b"PK\1\2" + bytes((ZIP_VERSION, UNIX)) + row
         place += 4 + len(fields) + info.compress_size
-    return names == sorted(set(names)) and data[place:] == directory + end_of_directory(
-        len(rows), len(directory), place
-    )
+    directory += end_of_directory(len(rows), len(directory), place)
+    return names == sorted(set(names)) and data[place:] == directory
 
 
 def end_of_directory(count: int, length: int, place: int) -> bytes:

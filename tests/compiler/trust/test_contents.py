@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zipfile
 from typing import TYPE_CHECKING
 
 import pytest
@@ -49,9 +50,14 @@ def test_a_file_as_it_is_built_is_exact() -> None:
     assert take_apart(built(NESTED, deflates=True)).is_exact
 
 
-@pytest.mark.parametrize("count", [65_535, 65_536])
-def test_a_file_of_many_entries_is_exact(count: int) -> None:
+@pytest.mark.parametrize("count", [3, 4])
+def test_a_file_of_more_entries_than_the_smaller_form_has_is_exact(count: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert contents.MAX_COUNT == zipfile.ZIP_FILECOUNT_LIMIT  # type: ignore[attr-defined]
+    assert contents.MAX_PLACE == zipfile.ZIP64_LIMIT  # type: ignore[attr-defined]
+    for module, name in ((contents, "MAX_COUNT"), (zipfile, "ZIP_FILECOUNT_LIMIT")):
+        monkeypatch.setattr(module, name, 3)
     data = built({FACTS: b"{}", **{f"{number:05}": b"" for number in range(count - 1)}})
+    assert (b"PK\6\6" in data) is (count > 3)
     assert (take_apart(data).is_exact, len(take_apart(data).top)) == (True, count)
 
 
