@@ -6,7 +6,6 @@ from itertools import count
 
 import pytest
 
-from mcpc_runtime.http import streams
 from mcpc_runtime.http.memory_budget import MemoryBudget
 from mcpc_runtime.http.streams import SseResponse
 from mcpc_runtime.protocol.session import Session
@@ -67,11 +66,11 @@ def test_a_large_event_is_charged_until_its_last_part_is_sent():
     """The whole of it is kept as long: a client that stops before the end would hold memory that nobody is charged for."""
     account = MemoryBudget().account("someone")
     response = SseResponse(account)
-    size = 10 * streams.CHUNK_SIZE
+    size, part = 10 << 17, 1 << 17
     response.write(b"x" * size)
     response.write(b"small")
     sent = 0
-    while sent < size - streams.CHUNK_SIZE:
+    while sent < size - part:
         sent += len(response._next_chunk())
         assert account.held >= size
     assert sent + len(response._next_chunk() + response._next_chunk()) == size + len(b"small")

@@ -62,6 +62,12 @@ def test_a_value_is_found_wherever_it_is(description: object, place: str) -> Non
     assert found(description, B=PLAIN, A=PLAIN) == [("A", place), ("B", place)]
 
 
+def test_a_value_with_another_end_is_not_found() -> None:
+    for before in range(3):
+        written = base64.b64encode(b"-" * before + b"abcdefghijkX").decode()
+        assert found(described(written), KEY="abcdefghijkl") == []
+
+
 def test_a_short_value_may_stand_anywhere() -> None:
     assert found(described("abcde"), KEY="abcde") == []
     assert found(described("abcdef"), KEY="abcdef") != []

@@ -12,10 +12,11 @@ import zipfile
 from dataclasses import asdict
 from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from mcpc import selfcontained
 from mcpc.launchers import archive_offsets, windows_file, windows_interpreter
 from mcpc.pack.archive import ArchiveEntry, build_archive
 from mcpc.selfcontained import (
@@ -112,3 +113,11 @@ def test_values(
         components=interpreter_components,
         objects=shared_objects,
     )
+
+
+def test_a_file_is_made_by_the_row_of_its_target(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(selfcontained.TARGETS, "known", lambda request: f"file for {request.target}".encode())
+    request: Any = SimpleNamespace(target="known")
+    assert selfcontained.embed_server(request) == b"file for known"
+    with pytest.raises(selfcontained.CannotEmbedError):
+        selfcontained.embed_server(SimpleNamespace(target="unknown"))  # type: ignore[arg-type]
