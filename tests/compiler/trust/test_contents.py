@@ -52,8 +52,8 @@ def test_a_file_as_it_is_built_is_exact() -> None:
 
 @pytest.mark.parametrize("count", [3, 4])
 def test_a_file_of_more_entries_than_the_smaller_form_has_is_exact(count: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert contents.MAX_COUNT == zipfile.ZIP_FILECOUNT_LIMIT  # type: ignore[attr-defined]
-    assert contents.MAX_PLACE == zipfile.ZIP64_LIMIT  # type: ignore[attr-defined]
+    assert contents.MAX_COUNT == zipfile.ZIP_FILECOUNT_LIMIT
+    assert contents.MAX_PLACE == zipfile.ZIP64_LIMIT
     for module, name in ((contents, "MAX_COUNT"), (zipfile, "ZIP_FILECOUNT_LIMIT")):
         monkeypatch.setattr(module, name, 3)
     data = built({FACTS: b"{}", **{f"{number:05}": b"" for number in range(count - 1)}})
