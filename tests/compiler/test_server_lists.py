@@ -96,6 +96,7 @@ def test_a_snapshot_is_the_same_value_again(artifact: Path, tmp_path: Path) -> N
     [
         "", "[]", "{}", "[" * 100_000, '{"name": "a", "tools": {}}', '{"name": 1}', "\xff",
         '{"name": "a", "paths": "/b"}', '{"name": "a", "paths": ["/b", 1]}',
+        '{"name": "a", "running": [1]}', '{"name": "a", "running": [{"of": 1}]}',
     ],
 )  # fmt: skip
 def test_a_file_that_is_not_a_snapshot_is_an_error(text: str, tmp_path: Path) -> None:

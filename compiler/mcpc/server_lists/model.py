@@ -147,6 +147,8 @@ def _tasks(given: Mapping[str, Any], *, is_built: bool) -> Mapping[str, str] | N
             found[tool["name"]] = str(execution["taskSupport"])
     running = given.get("running")
     for group in running if isinstance(running, list) else ():
+        if not isinstance(group, dict) or not isinstance(group.get("of"), list):
+            raise SnapshotError("`running` has an item without `of`")
         found.update((str(name), str(group["task"])) for name in group["of"] if "task" in group)
     return found if found or is_built or "format" in given else None
 
