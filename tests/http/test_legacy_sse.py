@@ -2,7 +2,11 @@
 
 import time
 
+import pytest
+
+from mcpc_runtime.http.legacy_sse import messages_path
 from mcpc_runtime.http.principals import Principal
+from mcpc_runtime.http.settings import HttpSettings
 from support.asgi import Client, Doorman, request, served, written
 from support.http_sample import sample
 from support.messages import valid
@@ -97,3 +101,18 @@ async def test_streams_end_when_the_server_stops(client: Client):
     answer, _ = await opened(client)
     await client.application.shutdown()
     assert await answer.messages() == []
+
+
+@pytest.mark.parametrize(
+    ("url", "path"),
+    [
+        ("", "/messages"),
+        ("https://h", "/messages"),
+        ("https://h/mcp", "/messages"),
+        ("https://h/svc/mcp", "/svc/messages"),
+        ("https://h:1/a/b/mcp/", "/a/b/messages"),
+        ("https://h/svc", "/messages"),
+    ],
+)
+def test_messages_go_below_the_path_of_a_proxy(url: str, path: str) -> None:
+    assert messages_path(HttpSettings(url=url)) == path

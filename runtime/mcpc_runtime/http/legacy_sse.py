@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from mcpc_runtime.http.principals import Principal
     from mcpc_runtime.http.replies import Client, Pairs, Receive, Reply
     from mcpc_runtime.http.replies import Send as AsgiSend
+    from mcpc_runtime.http.settings import HttpSettings
     from mcpc_runtime.protocol.jsonrpc import Json
 
 STREAM_PATH, MESSAGES_PATH = "/sse", "/messages"
@@ -122,6 +123,12 @@ class LegacySseSession:
                 self.release_account(identifier)
 
 
+def messages_path(settings: HttpSettings) -> str:
+    """Return where clients post messages: below what a proxy puts before the endpoint's path, as `--url` says."""
+    path = f"/{settings.url.partition('://')[2].partition('/')[2]}".rstrip("/")
+    return (path.removesuffix(settings.path) if path.endswith(settings.path) else "") + MESSAGES_PATH
+
+
 class LegacySseSessions:
     """The sessions of one server that use this transport."""
 
@@ -138,9 +145,8 @@ class LegacySseSessions:
         sse_session = self._sessions[token] = LegacySseSession(self._driver, session, token, principal, self.remove)
         sse_session.client = client
         self._driver.sessions.by_session[session] = sse_session
-        sse_session.response.write(
-            b"event: endpoint\ndata: %b?%b%b\n\n" % (MESSAGES_PATH.encode(), QUERY, token.encode())
-        )
+        path = messages_path(self._driver.settings).encode()
+        sse_session.response.write(b"event: endpoint\ndata: %b?%b%b\n\n" % (path, QUERY, token.encode()))
         return sse_session
 
     def remove(self, sse_session: LegacySseSession) -> None:
