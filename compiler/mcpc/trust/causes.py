@@ -70,10 +70,11 @@ class CauseFinder:
 
     def with_causes(self, differences: Sequence[Difference]) -> tuple[Difference, ...]:
         """Return the differences with their likely causes."""
-        found = tuple(replace(difference, cause=self._cause(difference)) for difference in differences)
-        if any(difference.cause not in UNCOVERED for difference in found):
-            return found
-        return tuple(replace(row, cause="source") if row.entry == SOURCE_DIGEST else row for row in found)
+        judged = tuple(replace(difference, cause=self._cause(difference)) for difference in differences)
+        if any(difference.cause not in UNCOVERED for difference in judged):
+            return judged
+        # Nothing that the digest covers differs, so the digest is not that of this content.
+        return tuple(replace(row, cause="source") if row.entry == SOURCE_DIGEST else row for row in judged)
 
     def _cause(self, difference: Difference) -> str:
         return next(cause for rule in self._rules() if (cause := rule(difference)))
